@@ -195,6 +195,9 @@ ModelPtr load_model(const std::string& path, const Dict& options) {
   return format_to_read<ModelFormat>(path)->load_model(path, options);
 }
 void save_weights(Model& model, const std::string& path, const Dict& options) {
+  if (!model.built() && model.weights().empty())
+    fail("You are saving a model that has not yet been built. Try building the model first by ",
+         "calling it on some data or by using `build()`.");
   const auto format = format_to_write<WeightsFormat>(path);
   write_together(model.weights(), [&] { format->save_weights(model, path, options); });
 }

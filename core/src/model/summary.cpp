@@ -96,7 +96,7 @@ std::string short_count(double count) {
 class SummaryTable {
  public:
   SummaryTable(const Model& model, const SummaryOptions& options)
-      : options_(options), optional_columns_(optional_columns(options)) {
+      : options_(options), optional_columns_(optional_columns(options)), is_built_(model.built()) {
     if (const auto* functional = dynamic_cast<const Functional*>(&model))
       graph_ = ModelAccess::graph(*functional);
     if (options.flops) flops_ = flops_by_layer(model);
@@ -174,11 +174,16 @@ class SummaryTable {
     return std::llround(sum);
   }
 
+  /// The number of parameters of a layer; of a layer that is not built, in the words of Keras.
+  std::string count_text(const Layer& layer) const {
+    return is_built_ || layer.built() ? with_commas(count_of(layer.weights())) : "0 (unbuilt)";
+  }
+
   /// The number of characters of the longest parameter count in the summary.
   size_t longest_count(const Model& model) const {
     size_t longest = 0;
     for (const LayerPtr& layer : model.operations()) {
-      longest = std::max(longest, with_commas(count_of(layer->weights())).size());
+      longest = std::max(longest, count_text(*layer).size());
       if (const auto* nested_model = dynamic_cast<const Model*>(layer.get());
           nested_model && options_.expand_nested)
         longest = std::max(longest, longest_count(*nested_model));
@@ -209,7 +214,7 @@ class SummaryTable {
     const std::vector<std::string> sources =
         is_chain_ || depth > 0 ? TableRow() : connections(layer);
     TableRow row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
-                 with_commas(count_of(layer.weights()))};
+                 count_text(layer)};
     if (!is_chain_) row.push_back(sources.empty() ? "" : sources.front());
     if (options_.flops) row.push_back(short_count(flops_below(flops_, path)));
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
@@ -235,6 +240,7 @@ class SummaryTable {
 
   const SummaryOptions& options_;
   const std::vector<OptionalColumn> optional_columns_;
+  const bool is_built_;  ///< whether the model is built
   LayerFlops flops_;
   const ModelAccess::Graph* graph_ = nullptr;
   bool is_chain_ = true;
@@ -250,7 +256,7 @@ class SummaryTable {
 std::vector<std::string> Model::summary(const Dict& given) const {
   SummaryOptions options;
   schema_of<SummaryOptions>("summary").configure(&options, given);
-  if (!built())
+  if (!built() && options.flops)
     fail(
         "This model has not yet been built. Build the model first by calling build() or calling "
         "fit() with some data. Or specify "

@@ -66,6 +66,10 @@ class IncompatibilitySearch {
         std::count(std::begin(kFlippedOnTheano), std::end(kFlippedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string location = inside.empty() ? concat("layer '", layer_name, "'") : inside;
+    if (const Value* carry_mask = config.find(kCarryMask);
+        !keras2_ && masked_ && carry_mask && *carry_mask == Value(true))
+      add_minor(location, kCarryMask,
+                "Keras drops the mask here; layers after it that mind a mask compute other numbers");
     const auto info = class_named("layer", name);
     const Value* bytes = config.find("quantization_config");
     if (!keras2_ && bytes && !bytes->is_null() && info && info->schema.find_property("can_be_int8"))

@@ -164,6 +164,10 @@ UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
     values = padding_size < 0 ? ops::slice_axis(values, 0, 0, *options.size)
                               : ops::pad(values, before, after, options.fill_value.value_or(0));
   }
+  if (options.size) {
+    distinct.first_positions.resize(*options.size);
+    distinct.counts.resize(*options.size);
+  }
   UniqueResult result{ops::swap_axes(values, 0, along), {}, {}, {}};
   if (options.index) result.index = int_list(distinct.first_positions);
   if (options.inverse)
