@@ -39,8 +39,8 @@ std::vector<std::string> names_of_members(const Object& object, const HandleType
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
-/// Pushes the value of the option or weight of self (index 1) that the key (index 2) names. Missing
-/// attributes of instances of Lua classes are nil.
+/// Pushes the value of the option or weight of self (index 1) that the key (index 2) names: nil for
+/// a weight that the options leave out, and for missing attributes of instances of Lua classes.
 int push_option(lua_State* L) {
   Object* object = to_object(L, 1);
   if (!object) fail("this object is closed");
@@ -55,6 +55,9 @@ int push_option(lua_State* L) {
   if (auto* layer = dynamic_cast<Layer*>(object)) {
     const Variables weights = layer->weights();
     if (const Variable* weight = find_weight(weights, name)) return push(L, *weight), 1;
+    const bool is_optional_weight =
+        layer->info() && layer->info()->schema.find(concat(name, "_initializer"));
+    if (layer->built() && is_optional_weight) return lua_pushnil(L), 1;
   }
   if (dynamic_cast<Instance*>(object)) return lua_pushnil(L), 1;
   fail_unknown(*object, *type_of(L, 1), name);
