@@ -100,3 +100,12 @@ for written, made in pairs {
   assert(text:find(written, 1, true), written .. " is not in " .. text)
 end
 check.near(cr.Model(two, A.softmax(two, 1)):predict(x, { verbose = 0 }), A.softmax(x, 1))
+
+-- a mask of Softmax broadcasts to the inputs, not the other way round
+local logits = cr.tensor { { 1.0, 2, 1 } }
+for _, shape in ipairs { { 2, 3 }, { 1, 1, 3 }, { 1, 2 } } do
+  check.fails(function()
+    cr.layers.Softmax()(logits, { mask = cr.ones(shape):cast "bool" })
+  end, "mask: expected a shape that broadcasts to that of the input, (1, 3), got")
+end
+check.same(cr.layers.Softmax()(logits, { mask = cr.ones { 3 }:cast "bool" }).shape, { 1, 3 })

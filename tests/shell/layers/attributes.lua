@@ -114,3 +114,42 @@ do -- attributes of losses, metrics, regularizers and models, also in compiled f
     check.near(compiled(one):item(), 10)
   end
 end
+
+-- a weight that the options leave out is nil once the layer is built
+local unbiased = cr.layers.Dense(2, { use_bias = false })
+check.fails(function() return unbiased.bias end, "no attribute 'bias'", "weights are made when")
+unbiased:build { -1, 3 }
+check.same(unbiased.bias, nil)
+check.fails(function() return unbiased.bios end, "no attribute 'bios'")
+
+-- weights of integers and booleans start with zeros
+local Counter = cr.Layer:subclass "Counter"
+function Counter:build()
+  self.count = self:add_weight { name = "count", shape = { 2 }, dtype = "int32", trainable = false }
+  self.flags = self:add_weight { name = "flags", shape = { 2 }, dtype = "bool", trainable = false }
+end
+function Counter:call(x) return x end
+local counter = Counter()
+counter(cr.ones { 1, 2 })
+check.same(counter.count:value():totable(), { 0, 0 })
+check.same(counter.flags:value():totable(), { false, false })
+
+-- an input has one shape
+check.fails(function() cr.Input { shape = { 2, 3 }, batch_shape = { 4, 5 } } end,
+  "You cannot pass both `shape` and `batch_shape` at the same time.")
+check.fails(function() cr.Input { batch_size = 7, batch_shape = { 4, 5 } } end,
+  "You cannot pass both `batch_size` and `batch_shape` at the same time.")
+
+-- the limits of renormalization do not cross
+for limits, message in pairs {
+  [{ rmax = 0.0, rmin = 1.0 }] = "rmax should be greater than rmin",
+  [{ dmax = -1.0 }] = "dmax should be non-negative",
+} do
+  check.fails(function()
+    cr.layers.BatchNormalization { renorm = true, renorm_clipping = limits }
+  end, message)
+end
+
+-- Flatten of sizes that are not known yet
+check.same(cr.layers.Flatten()(cr.Input { batch_shape = { 5, 2, -1 } }).shape, { 5, -1 })
+check.same(cr.layers.Flatten()(cr.Input { batch_shape = { -1, 2, -1 } }).shape, { -1, -1 })

@@ -264,7 +264,7 @@ os.remove(path)
 
 do -- a stateful model without given batch_size uses the batch size for which it was built
   local model = cr.Sequential {
-    cr.layers.GRU(2, { stateful = true, batch_input_shape = { 2, 3, 1 } }), cr.layers.Dense(1) }
+    layers.GRU(2, { stateful = true, batch_input_shape = { 2, 3, 1 } }), cr.layers.Dense(1) }
   model:compile { loss = "mse" }
   local x, y = cr.ones { 6, 3, 1 }, cr.ones { 6, 1 }
   check.same(model:predict(x).shape, { 6, 1 })
@@ -337,3 +337,24 @@ for _, name in ipairs { "SimpleRNNCell", "GRUCell", "LSTMCell" } do
   end
 end
 print "ok recurrent"
+
+-- the sizes of cells and layers, and their initial states
+check.same(layers.SimpleRNNCell(3).state_size, 3)
+check.same(layers.GRUCell(3).state_size, 3)
+check.same(layers.LSTMCell(3).state_size, { 3, 3 })
+check.same(layers.LSTMCell(3).output_size, 3)
+check.same(layers.LSTM(4).state_size, { 4, 4 })
+check.same(layers.RNN(layers.GRUCell(5)).state_size, 5)
+local states = layers.LSTMCell(3):get_initial_state(2)
+check.same(#states, 2)
+check.same(states[2]:totable(), { { 0, 0, 0 }, { 0, 0, 0 } })
+check.same(layers.GRU(4):get_initial_state { batch_size = 3 }[1].shape, { 3, 4 })
+check.fails(function() layers.LSTMCell(3):get_initial_state(0) end,
+  "expected a batch_size of at least 1, got 0")
+
+-- results are the same whatever use_cudnn says
+for _, use_cudnn in ipairs { true, false, "auto" } do
+  check.same(layers.LSTM(2, { use_cudnn = use_cudnn })(cr.ones { 1, 3, 4 }).shape, { 1, 2 })
+end
+check.fails(function() layers.GRU(2, { use_cudnn = "yes" }) end,
+  'use_cudnn: expected "auto", true or false, got "yes"')

@@ -268,3 +268,41 @@ do -- loading by name says so if no name in the file matches
   os.remove(path)
 end
 print "ok models"
+
+-- a model that is not built is saved without weights, and is built by the first call after loading
+for _, ending in ipairs { ".keras", ".h5" } do
+  local path = check.temporary(ending)
+  cr.Sequential({ cr.layers.Dense(3, { name = "only" }) }):save(path)
+  local loaded = cr.models.load_model(path)
+  os.remove(path)
+  assert(not loaded.built, ending)
+  check.same(loaded(cr.ones { 2, 5 }).shape, { 2, 3 })
+end
+check.fails(function()
+  cr.Sequential({ cr.layers.Dense(3) }):save_weights(check.temporary ".weights.h5")
+end, "You are saving a model that has not yet been built.")
+
+-- a model may begin at a result of a layer
+local data = cr.Input { 6 }
+local hidden = cr.layers.Dense(4, { activation = "relu", name = "hidden" })(data)
+local result = cr.layers.Dense(2, { name = "result" })(hidden)
+local whole = cr.Model { inputs = data, outputs = result }
+local head = cr.Model { inputs = hidden, outputs = result }
+check.same(#head.layers, 2)
+check.same(head.input_shape, { -1, 4 })
+local rows = cr.random.normal { 5, 6 }
+check.near(head(whole:get_layer "hidden"(rows)), whole(rows), 1e-6)
+local both = cr.Model { inputs = { hidden, data }, outputs = cr.layers.Concatenate()({ result, data }) }
+check.same(both { cr.ones { 2, 4 }, cr.ones { 2, 6 } }.shape, { 2, 8 })
+
+-- a configuration makes a stack again
+local stack = cr.Sequential({ cr.layers.Dense(3, { input_shape = { 4 } }) }, { name = "stack" })
+check.same(cr.Sequential:from_config(stack:get_config()).name, "stack")
+check.same(cr.Sequential:from_config(stack:get_config()).output_shape, { -1, 3 })
+
+-- a list of one loss counts as this loss
+for _, loss in ipairs { { { "mse" }, { "mae" } }, { "mse", { { "mae" } } } } do
+  local two = cr.Model { inputs = data, outputs = { result, hidden } }
+  two:compile { loss = loss }
+  assert(two:evaluate(rows, { cr.ones { 5, 2 }, cr.ones { 5, 4 } }, { verbose = 0 })[1] > 0)
+end

@@ -156,3 +156,16 @@ for _, ending in ipairs { ".h5", ".keras" } do
   check.same(cr.models.load_model(path):predict(ids):totable(), old_predictions:totable(), ending)
   os.remove(path)
 end
+
+-- ranks above 2 are encoded along axis 1, scalars as one sample
+local cube = cr.tensor({ { { 0, 1 }, { 0, 2 } } }, "int32")
+check.same(layers.CategoryEncoding { num_tokens = 3 }(cube):totable(),
+  { { { 1, 0, 0 }, { 0, 1, 1 } } })
+check.same(layers.CategoryEncoding { num_tokens = 3, output_mode = "count" }(cube):totable(),
+  { { { 2, 0, 0 }, { 0, 1, 1 } } })
+check.same(layers.CategoryEncoding { num_tokens = 6 }(cr.tensor(4, "int32")):totable(),
+  { 0, 0, 0, 0, 1, 0 })
+check.same(layers.Discretization { bin_boundaries = { 0.5, 1.5 }, output_mode = "multi_hot" }(
+  cube:cast "float32"):totable(), { { { 1, 0, 0 }, { 0, 1, 1 } } })
+check.same(layers.Discretization { bin_boundaries = { 0, 1, 2, 5 }, output_mode = "multi_hot" }(
+  cr.Input { 3, 4 }).shape, { -1, 4, 5 })

@@ -306,3 +306,19 @@ local json = original:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/
 check.fails(function()
   cr.models.model_from_json(json)
 end, "outside of the model archive", "/etc/passwd")
+
+-- assets with several indices for unknown terms
+local folder = os.tmpname()
+os.remove(folder)
+os.execute("mkdir " .. folder)
+for _, count in ipairs { 1, 2, 3 } do
+  local integers = layers.IntegerLookup { num_oov_indices = count, mask_token = 0 }
+  integers:adapt(cr.tensor({ 5, 6, 6 }, "int32"))
+  integers:save_assets(folder)
+  local loaded = layers.IntegerLookup { num_oov_indices = count, mask_token = 0 }
+  loaded:load_assets(folder)
+  check.same(loaded:get_vocabulary(), integers:get_vocabulary())
+  local x = cr.tensor({ 0, 5, 6, 9, 17 }, "int32")
+  check.same(loaded(x):totable(), integers(x):totable())
+end
+os.execute("rm -r " .. folder)
