@@ -16,42 +16,52 @@ class Generator final : public Object {
   SeedGenerator seeds;
 };
 
-const SeedGenerator& generator_or_global(const std::shared_ptr<Generator>& generator) {
-  return generator ? generator->seeds : global_random();
+/// The parameter `seed`: an integer or a SeedGenerator. Without it, the generator of the process
+/// draws.
+struct Seed {
+  std::shared_ptr<Generator> generator{};
+};
+
+const SeedGenerator& generator_of(const std::optional<Seed>& seed) {
+  return seed ? seed->generator->seeds : global_random();
 }
 
-std::shared_ptr<Generator> generator_at(Any seed) {
-  lua_State* L = current();
-  if (lua_isnil(L, seed.index)) return nullptr;
-  if (lua_isinteger(L, seed.index))
-    return std::make_shared<Generator>(SeedGenerator::repeating(lua_tointeger(L, seed.index)));
-  return Read<std::shared_ptr<Generator>>::from(L, seed.index);
-}
+}  // namespace
 
-Tensor normal(const NewShape& shape, double mean, double stddev, MaybeType dtype, Any seed) {
-  return generator_or_global(generator_at(seed))
-      .normal(shape, mean, stddev, dtype.value_or(floatx()));
+template <>
+struct Read<Seed> : ReadBase<Seed> {
+  static Seed from(lua_State* L, int index) {
+    if (!lua_isinteger(L, index)) return {Read<std::shared_ptr<Generator>>::from(L, index)};
+    return {std::make_shared<Generator>(SeedGenerator::repeating(lua_tointeger(L, index)))};
+  }
+};
+
+namespace {
+
+Tensor normal(const NewShape& shape, double mean, double stddev, MaybeType dtype,
+              const std::optional<Seed>& seed) {
+  return generator_of(seed).normal(shape, mean, stddev, dtype.value_or(floatx()));
 }
-Tensor uniform(const NewShape& shape, double low, double high, MaybeType dtype, Any seed) {
-  return generator_or_global(generator_at(seed))
-      .uniform(shape, low, high, dtype.value_or(floatx()));
+Tensor uniform(const NewShape& shape, double low, double high, MaybeType dtype,
+               const std::optional<Seed>& seed) {
+  return generator_of(seed).uniform(shape, low, high, dtype.value_or(floatx()));
 }
 Tensor truncated_normal(const NewShape& shape, double mean, double stddev, MaybeType dtype,
-                        Any seed) {
-  return generator_or_global(generator_at(seed))
-      .truncated_normal(shape, mean, stddev, dtype.value_or(floatx()));
+                        const std::optional<Seed>& seed) {
+  return generator_of(seed).truncated_normal(shape, mean, stddev, dtype.value_or(floatx()));
 }
 /// Draws integers n with low <= n < high.
-Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
-  return ops::randint(shape, low, high, dtype, generator_or_global(generator_at(seed)));
+Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype,
+               const std::optional<Seed>& seed) {
+  return ops::randint(shape, low, high, dtype, generator_of(seed));
 }
 /// The integers 0 to n-1 in random order, for cr.ops.take.
-Tensor permutation(int64_t n, Any seed) {
-  return ops::permutation(n, generator_or_global(generator_at(seed)));
+Tensor permutation(int64_t n, const std::optional<Seed>& seed) {
+  return ops::permutation(n, generator_of(seed));
 }
 /// A copy of the tensor in which the slices along an axis are in random order.
-Tensor shuffle(const Tensor& x, int axis, Any seed) {
-  return ops::shuffle(x, axis, generator_or_global(generator_at(seed)));
+Tensor shuffle(const Tensor& x, int axis, const std::optional<Seed>& seed) {
+  return ops::shuffle(x, axis, generator_of(seed));
 }
 
 }  // namespace

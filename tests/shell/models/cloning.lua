@@ -94,5 +94,5 @@ check.same(deep_copy:get_layer "inner" == inner, false)
 check.fails(function() clone_model(outer, { call_function = note }) end,
   "call_function is for graphs, got the Sequential model")
 check.fails(function() clone_model(model, { clone_function = 3 }) end,
-  "clone_model: clone_function: expected a function, got 3")
+  "clone_model: argument 'clone_function': expected a function, got 3")
 check.fails(function() clone_model(model, { call_function = function() end }) end, "hidden")

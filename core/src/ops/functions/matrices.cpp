@@ -53,7 +53,7 @@ Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> 
   const int64_t columns = m.value_or(n);
   if (n < 0 || columns < 0) fail("eye: expected sizes of at least 0, got ", n, " and ", columns);
   k = clamped_diagonal(k, n, columns);
-  Tensor result({n, columns}, dtype.value_or(DType::float32));
+  Tensor result({n, columns}, dtype.value_or(floatx()));
   const Tensor one = Tensor::scalar(1, result.dtype());
   const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
   for (int64_t row = std::max<int64_t>(0, -k); row < n && row + k < columns; ++row)
@@ -68,7 +68,7 @@ Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> 
   if (n < 0 || m.value_or(0) < 0)
     fail("tri: expected sizes of at least 0, got ", n, " and ", m.value_or(n));
   return ops::cast(diagonal_mask(n, m.value_or(n), k, ops::less_equal),
-                   dtype.value_or(DType::float32));
+                   dtype.value_or(floatx()));
 }
 
 Tensor tril(const Tensor& x, int64_t k) {
