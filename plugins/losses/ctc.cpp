@@ -56,8 +56,10 @@ class Ctc final : public Loss {
         einsum("btc,bsc->tbs", Tensors{log_softmax(y_pred), one_hot(path, classes, dtype)});
     const Tensor two_before = pad(slice(path, {0, 0}, {batch, std::max<int64_t>(states - 2, 0)}),
                                   {0, std::min<int64_t>(2, states)}, {0, 0}, 0);
+    const Tensor half_index = cast(arange(states), DType::float32) / 2;
+    const Tensor is_label = not_equal(half_index, floor(half_index));  // every second state
     const Tensor skip_scores =
-        log_indicator(logical_and(not_equal(path, 0), not_equal(path, two_before)), dtype);
+        log_indicator(logical_and(expand_dims(is_label, 0), not_equal(path, two_before)), dtype);
     const Tensor first_two = broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
 
     const Tensor start =

@@ -19,7 +19,7 @@ class MeanMetric : public Metric {
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override;
   Tensor result() const override {
-    return as_result(ops::where(ops::greater(count_.value(), 0), total_ / count_, 0));
+    return as_result(ops::where(ops::not_equal(count_.value(), 0), total_ / count_, 0));
   }
 
  protected:

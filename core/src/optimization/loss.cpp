@@ -71,7 +71,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
   });
   const Tensor mask = both_masks(prediction_mask, values.mask());
   Tensor weights;
-  if (mask) weights = mask_weights(mask, values, reduction_);
+  if (mask) weights = mask_weights(mask, values, reduction_.value_or("none"));
   if (sample_weight) {
     const Tensor sample_weights = align_left(cast(sample_weight, dtype), values);
     weights = weights ? weights * sample_weights : sample_weights;
@@ -80,7 +80,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
   // Sample weights of shape (batch, 1) give losses of shape (batch, 1).
   if (sample_weight && values.rank() == 1 && sample_weight.rank() == 2)
     values = expand_dims(values, -1);
-  return reduce(values, weights, reduction_);
+  return reduce(values, weights, reduction_.value_or("none"));
 }
 
 }  // namespace crescent

@@ -14,7 +14,8 @@ Schedule::~Schedule() = default;
 Optimizer::~Optimizer() = default;
 
 void Loss::describe_options(Schema<Loss>& s) {
-  s.field("reduction", &Loss::reduction_, "How the losses of samples are combined into one.")
+  s.field("reduction", &Loss::reduction_,
+          "How the losses of samples are combined into one; null is the same as \"none\".")
       .choices({"sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"})
       .field("name", &Loss::name_, "Name in the logs.")
       .field("dtype", &Loss::dtype_, "Dtype of the computation.")

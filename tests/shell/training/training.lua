@@ -242,3 +242,15 @@ do -- the seed set before the first fit determines the order of the samples; a l
   check.same(losses(2, 5), losses(2))
   assert(losses(2)[1] ~= losses(3)[1] and losses(2)[1] ~= losses()[1])
 end
+
+-- CTC of labels with a blank inside, and means of negative weights, as in Keras
+local ctc_logits = (cr.ops.arange(24, { dtype = "float32" }):reshape { 2, 4, 3 } - 12) / 100
+check.near(cr.losses.CTC()(cr.tensor({ { 1, 2, 1, 0 }, { 1, 2, 0, 2 } }, "int32"), ctc_logits),
+  2.448645, 1e-5)
+local mean = cr.metrics.Mean()
+mean:update_state({ 1, 3, 5, 7 }, { sample_weight = { -1, -1, 0, 0 } })
+check.near(mean:result(), 2.0)
+for _, none in ipairs { "none", false, cr.null } do
+  check.same(cr.losses.MeanSquaredError { reduction = none }(cr.ones { 3, 2 }, cr.zeros { 3, 2 })
+    :totable(), { 1, 1, 1 })
+end

@@ -44,7 +44,7 @@ class CRESCENT_API Loss : public Configurable {
   const std::string& name() const { return name_; }
 
  protected:
-  std::string reduction_ = "sum_over_batch_size";
+  std::optional<std::string> reduction_ = "sum_over_batch_size";  ///< null: "none"
   std::string name_;
   std::optional<DType> dtype_;
 
