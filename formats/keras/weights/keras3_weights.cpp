@@ -443,28 +443,30 @@ void check_others(WeightSource& file, const Model& model, const Names& unmatched
        " does not have: ", join(left));
 }
 
-/// Fails for a model that is not built if the file has weights.
-void check_built_for(WeightSource& file, const Model& model) {
-  const Names groups = file.members("").value_or(Names{});
-  const bool has_weights =
-      !file.members("vars").value_or(Names{}).empty() ||
-      std::any_of(groups.begin(), groups.end(),
-                  [&](const std::string& group) { return has_variables(file, group); });
+/// Fails for a model that is not built if the file has weights of its layers.
+void check_built_for(WeightSource& file, const Model& model,
+                     const std::vector<ObjectLocation>& locations) {
+  const bool has_weights = std::any_of(locations.begin(), locations.end(), [&](const auto& each) {
+    return count_variables(file, each) > 0;
+  });
   if (has_weights) check_built(model, file.path());
 }
 
 }  // namespace
 
 Matches match_keras3_weights(WeightSource& file, Model& model) {
-  check_built_for(file, model);
-  return match_objects(file, ObjectLocations(file, model).take(), false);
+  const std::vector<ObjectLocation> locations = ObjectLocations(file, model).take();
+  check_built_for(file, model, locations);
+  return match_objects(file, locations, false);
 }
 
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
-  check_built_for(file, model);
-  ObjectLocations locations(file, model);
-  check_others(file, model, locations.unmatched_groups(), skip_mismatch);
-  return match_objects(file, locations.take(), skip_mismatch);
+  ObjectLocations all(file, model);
+  const Names unmatched_groups = all.unmatched_groups();
+  const std::vector<ObjectLocation> locations = all.take();
+  check_built_for(file, model, locations);
+  check_others(file, model, unmatched_groups, skip_mismatch);
+  return match_objects(file, locations, skip_mismatch);
 }
 
 Matches match_keras3_weights(WeightSource& file, const LayerList& list) {

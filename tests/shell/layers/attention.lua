@@ -242,8 +242,8 @@ print "ok attention"
 -- sequences with several batch axes give what each of them gives by itself
 for _, class in ipairs { "Attention", "AdditiveAttention" } do
   local q, v = cr.random.normal { 2, 3, 4, 5 }, cr.random.normal { 2, 3, 6, 5 }
-  local q_mask = cr.random.uniform { 2, 3, 4 } > 0.3
-  local v_mask = cr.random.uniform { 2, 3, 6 } > 0.3
+  local q_mask = ops.greater(cr.random.uniform { 2, 3, 4 }, 0.3)
+  local v_mask = ops.greater(cr.random.uniform { 2, 3, 6 }, 0.3)
   local attention = cr.layers[class] { use_scale = true }
   local output, scores = attention({ q, v },
     { mask = { q_mask, v_mask }, return_attention_scores = true })

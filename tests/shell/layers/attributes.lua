@@ -131,8 +131,8 @@ end
 function Counter:call(x) return x end
 local counter = Counter()
 counter(cr.ones { 1, 2 })
-check.same(counter.count:value():totable(), { 0, 0 })
-check.same(counter.flags:value():totable(), { false, false })
+check.same(counter.count:totable(), { 0, 0 })
+check.same(counter.flags:totable(), { false, false })
 
 -- an input has one shape
 check.fails(function() cr.Input { shape = { 2, 3 }, batch_shape = { 4, 5 } } end,

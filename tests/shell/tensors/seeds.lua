@@ -68,6 +68,6 @@ for dtype, limit in pairs(limits) do
   local x = random.randint({ 1000 }, limit[1], limit[2], dtype)
   assert(x.dtype == dtype)
   local middle = (limit[1] + limit[2]) / 2
-  local below = ops.sum(ops.cast(ops.cast(x, "float64") < middle, "int32")):item()
+  local below = ops.sum(ops.cast(ops.less(ops.cast(x, "float64"), middle), "int32")):item()
   assert(below > 400 and below < 600, dtype .. ": " .. below .. " of 1000 below the middle")
 end
