@@ -230,9 +230,9 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   Tensors inputs = with_masks(given, options.masks);
   if (autocast_) LayerAccess::cast_to_compute(*this, inputs);
   const Tensors masks = masks_of(inputs);
-  Call call{frame.training(), supports_masking() ? masks : Tensors(),
+  Call call{frame.training(), reads_masks() ? masks : Tensors(),
             with_defaults(call_arguments(), options.arguments), options.structure};
-  if (supports_masking() && !options.masks.empty()) call.arguments.set(kGivenMask, true);
+  if (reads_masks() && !options.masks.empty()) call.arguments.set(kGivenMask, true);
   if (!takes_structures() && !call.structure.is_null() &&
       leaves_of(call.structure).size() != tensor_count(call.structure))
     fail("expected every input, got ", structure_text(call.structure),

@@ -66,7 +66,8 @@ class BatchNormalization final : public ScaledLayer {
   }
   /// A frozen layer computes as in inference, as in Keras 3; with the option batch_when_frozen it
   /// computes as in training, but without updating the averages.
-  Tensor call(const Tensor& x, const Call& call) override {
+  Tensor call(const Tensor& given, const Call& call) override {
+    const Tensor x = as_floating(given, compute_dtype());
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
     const bool uses_batch_statistics = call.training && (trainable() || batch_when_frozen_);

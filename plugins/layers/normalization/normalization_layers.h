@@ -11,6 +11,11 @@ inline Tensor at_least_float32(const Tensor& x) {
   return ops::cast(x, promote(x.dtype(), DType::float32));
 }
 
+/// Casts integers and booleans to `dtype`.
+inline Tensor as_floating(const Tensor& x, DType dtype) {
+  return is_floating(x.dtype()) ? x : ops::cast(x, dtype);
+}
+
 /// The base of layers with gamma and beta, whose values are not cast to the narrower dtype in mixed
 /// precision.
 class ScaledLayer : public UnaryLayer {

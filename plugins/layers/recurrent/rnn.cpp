@@ -179,7 +179,7 @@ Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
 /// Casts tensors to the dtype in which the cell computes.
 Tensors BaseRnn::in_cell_dtype(Tensors tensors) const {
   for (Tensor& t : tensors)
-    if (is_floating(t.dtype())) t = ops::cast(t, cell_->as_layer()->policy().compute);
+    if (t) t = ops::cast(t, cell_->as_layer()->policy().compute);
   return tensors;
 }
 

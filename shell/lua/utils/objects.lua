@@ -140,16 +140,34 @@ function objects.custom_object_scope(custom_objects, f)
 end
 objects.CustomObjectScope = objects.custom_object_scope
 
---- An object as a table of its class and configuration; plain values are returned unchanged.
+local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers", "regularizers",
+  "constraints", "activations", "callbacks" }
+
+--- An object as a table of its module, class and configuration; plain values are returned
+--- unchanged.
 --- @param object any value
 --- @return a table with names
 function objects.serialize_keras_object(object)
   local is_object = type(object) == "userdata" and pcall(function() return object.get_config end)
-  return is_object and cr.layers.serialize(object) or object
+  if not is_object then return object end
+  local config, kind = cr.layers.serialize(object), cr.describe(object).what
+  for _, namespace in ipairs(namespaces) do
+    if namespace == kind .. "s" or namespace == kind .. "es" then
+      config.module = "keras." .. namespace
+    end
+  end
+  return config
 end
 
-local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers", "regularizers",
-  "constraints", "activations", "callbacks" }
+-- The namespaces in which a class is searched: at first the one that the configuration names.
+local function namespaces_for(config)
+  local named = type(config.module) == "string" and config.module:match "^keras%.(%w+)$"
+  local list = { named or nil }
+  for _, namespace in ipairs(namespaces) do
+    if namespace ~= named then list[#list + 1] = namespace end
+  end
+  return list
+end
 local models = { Sequential = true, Functional = true, Model = true }
 
 --- The object of a result of serialize_keras_object; custom_objects provides further classes and
@@ -166,7 +184,7 @@ function objects.deserialize_keras_object(config, custom_objects)
     config = { class_name = name, config = config.config }
   end
   if models[config.class_name] then return cr.models.from_config(config) end
-  for _, namespace in ipairs(namespaces) do
+  for _, namespace in ipairs(namespaces_for(config)) do
     local is_known = pcall(function() return assert(cr[namespace][config.class_name]) end)
     if is_known then return cr[namespace].deserialize(config) end
   end

@@ -50,6 +50,7 @@ class LuaLayerOf : public Base,
   /// parameters of its call function.
   std::vector<std::string> positional_arguments() const override;
   bool takes_structures() const override { return true; }
+  bool reads_masks() const override { return true; }
   bool computes_with_sizes() const override { return true; }
   template <class T>
   static void describe_base(Schema<T>& s) {

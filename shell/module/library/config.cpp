@@ -177,7 +177,9 @@ const std::vector<CallablePtr>& config_functions() {
         "dtype_policy", []() { return default_policy().name; }, {},
         "The name of the dtype policy of new layers."));
     add(bound(
-        "set_dtype_policy", [](const std::string& name) { set_default_policy(name); }, {"policy"},
+        "set_dtype_policy",
+        [](const Value& policy) { set_default_policy(Codec<DTypePolicy>::decode(policy).name); },
+        {"policy: a name or a policy"},
         "Sets the dtype policy of new layers: 'float32', 'mixed_bfloat16', ..."));
     add(bound(
         "floatx", &floatx, {},

@@ -266,3 +266,18 @@ do -- results with names, and classes given instead of objects
   check.fails(function() cr.Sequential { Named } end, "got the class NamedResults")
 end
 print "ok hooks"
+
+-- call gets the mask of its inputs whether the layer passes masks on or not
+local seen_mask
+local MaskReader = cr.Layer:subclass "MaskReader"
+function MaskReader:call(x, options)
+  seen_mask = options.mask
+  return x
+end
+local masked_steps = cr.layers.Masking()(cr.tensor { { { 1.0 }, { 0.0 }, { 2.0 } } })
+MaskReader()(masked_steps)
+check.same(seen_mask:totable(), { { true, false, true } })
+MaskReader()(cr.ones { 1, 3, 1 }, { mask = cr.tensor({ { false, true, true } }, "bool") })
+check.same(seen_mask:totable(), { { false, true, true } })
+MaskReader()(cr.ones { 1, 3, 1 })
+check.same(seen_mask, nil)

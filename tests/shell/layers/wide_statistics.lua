@@ -49,3 +49,19 @@ spectral:build { -1, 3 }
 spectral.layer.kernel:assign(ops.full({ 3, 2 }, 400))
 for _ = 1, 3 do spectral(ops.ones({ 1, 3 }, "float16"), { training = true }) end
 check.near(spectral.layer.kernel:cast "float32", ops.full({ 3, 2 }, 1 / math.sqrt(6)), 2e-3)
+
+-- integers are computed as floats
+local whole = cr.tensor({ { 1, 2, 5, 4 }, { 3, 0, 2, 7 } }, "int32")
+for _, layer in ipairs {
+  cr.layers.BatchNormalization(), cr.layers.LayerNormalization(), cr.layers.RMSNormalization(),
+  cr.layers.UnitNormalization(), cr.layers.GroupNormalization { groups = 2 },
+  cr.layers.LayerNormalization { rms_scaling = true },
+} do
+  local result = layer(whole)
+  check.same(result.dtype, "float32")
+  check.near(result, layer(whole:cast "float32"), 1e-6)
+end
+for _, class in ipairs { "LSTM", "GRU", "SimpleRNN" } do
+  local layer, steps = cr.layers[class](3), whole:reshape { 2, 4, 1 }
+  check.near(layer(steps), layer(steps:cast "float32"), 1e-6)
+end

@@ -140,6 +140,8 @@ class CRESCENT_API Layer : public Configurable {
   /// Whether masks of inputs are passed to call() and propagated to the outputs. If false, a mask
   /// of an input is dropped, with one warning, as in Keras 3.
   virtual bool supports_masking() const { return supports_masking_; }
+  /// Whether call gets the masks of its inputs: by default if the layer passes masks on.
+  virtual bool reads_masks() const { return supports_masking(); }
   /// Whether the layer keeps state other than weights between batches (stateful RNN).
   virtual bool stateful() const { return false; }
   virtual void reset_states();

@@ -24,6 +24,7 @@ double largest_finite(DType dtype) {
 namespace ops {
 namespace {
 
+constexpr double kHugeNumber = 1e10;  // the square of a larger number may be infinite
 constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 
 Tensor sign_of_zero_too(const Tensor& x) {
@@ -80,7 +81,6 @@ Tensor cbrt(const Tensor& given) {
 Tensor arcsinh(const Tensor& given) {
   // The function is computed from |x| and gets the sign of x at the end, since log(x + sqrt(x^2 +
   // 1)) is inaccurate for large negative x. log1p is accurate near 0.
-  constexpr double kHugeNumber = 1e10;
   const Tensor x = floating(given), a = ops::abs(x);
   const Tensor limited = ops::minimum(a, kHugeNumber), square = limited * limited;
   const Tensor value_near_zero = ops::log1p(limited + square / (ops::sqrt(square + 1.0) + 1.0));
@@ -92,8 +92,10 @@ Tensor arcsinh(const Tensor& given) {
 }
 
 Tensor arccosh(const Tensor& given) {
-  const Tensor x = floating(given);
-  return ops::log(x + ops::sqrt(x - 1.0) * ops::sqrt(x + 1.0));
+  const Tensor x = floating(given), limited = ops::minimum(x, kHugeNumber);
+  const Tensor value = ops::log(limited + ops::sqrt(limited - 1.0) * ops::sqrt(limited + 1.0));
+  const Tensor value_for_large = ops::log(ops::maximum(x, kHugeNumber)) + kLn2;
+  return ops::where(ops::greater(x, kHugeNumber), value_for_large, value);
 }
 
 Tensor arctanh(const Tensor& given) {
