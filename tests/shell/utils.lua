@@ -197,6 +197,14 @@ assert(
   utils.deserialize_keras_object(cr.saving.serialize_keras_object(cr.losses.Huber())).class_name
   == "Huber")
 assert(utils.serialize_keras_object(5) == 5)
+-- of two classes with one name, the module says which one is meant
+for _, row in ipairs { { "metrics", "Poisson", "metric" }, { "losses", "Poisson", "loss" },
+  { "initializers", "Identity", "initializer" }, { "layers", "Identity", "layer" } } do
+  local namespace, class, kind = table.unpack(row)
+  local config = utils.serialize_keras_object(cr[namespace][class]())
+  check.same(config.module, "keras." .. namespace)
+  check.same(cr.describe(utils.deserialize_keras_object(config)).what, kind)
+end
 check.fails(function()
   utils.deserialize_keras_object { class_name = "Dnse", config = {} }
 end, "Dnse")

@@ -46,6 +46,8 @@ assert(cr.layers.Dense(1, { dtype = "float32" }).variable_dtype == "float32")
 -- an explicit policy is not that of floatx
 cr.config.set_dtype_policy "mixed_bfloat16"
 assert(cr.config.dtype_policy() == "mixed_bfloat16" and cr.config.floatx() == "float64")
+cr.config.set_dtype_policy(cr.dtype_policies.DTypePolicy "mixed_float16")
+check.same(cr.config.dtype_policy(), "mixed_float16")
 -- a sum has the digits of float64
 cr.config.set_dtype_policy "float64"
 local total = ops.sum(cr.ones { 3 } / 3)
