@@ -3,12 +3,12 @@
 --   crescent examples/autoencoder.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers
-local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local data_folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 8
 print "An autoencoder learns to clean noisy digits."
 cr.random.seed(1)
 
-local clean_images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local clean_images = cr.data.read_idx(data_folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 784 }:cast "float32" / 255
 local noisy_images = cr.ops.clip(clean_images + cr.random.normal(clean_images.shape, 0, 0.5), 0, 1)
 
@@ -32,15 +32,16 @@ autoencoder:fit(noisy_images:slice(1, 9000), clean_images:slice(1, 9000),
 -- Ten test digits, each shown with noise, as the autoencoder reconstructs it, and without noise.
 local shown_digits = noisy_images:slice(9001, 9010)
 local reconstructions = autoencoder:predict(shown_digits, { verbose = 0 })
-local error = ((reconstructions - clean_images:slice(9001, 9010)):square():mean()):item()
-local rows = cr.ops.concatenate({ shown_digits, reconstructions,
+local mean_squared_error =
+  ((reconstructions - clean_images:slice(9001, 9010)):square():mean()):item()
+local shown_images = cr.ops.concatenate({ shown_digits, reconstructions,
   clean_images:slice(9001, 9010) }, 0)
 local path = cr.utils.writable_path "autoencoder.png"
-cr.imshow(rows:reshape { 30, 28, 28 }, { columns = 10, file = path,
+cr.imshow(shown_images:reshape { 30, 28, 28 }, { columns = 10, file = path,
   title = "with noise, cleaned, as they are" })
 local encoding = encoder:predict(shown_digits:slice(1, 1), { verbose = 0 }):totable()[1]
 for i, number in ipairs(encoding) do encoding[i] = ("%.1f"):format(number) end
 print("The first of them as 16 numbers: " .. table.concat(encoding, " "))
-print(("Mean squared error: %.4f; of the noise: %.4f"):format(error,
+print(("Mean squared error: %.4f; of the noise: %.4f"):format(mean_squared_error,
   ((shown_digits - clean_images:slice(9001, 9010)):square():mean()):item()))
 print("Picture: " .. path)

@@ -26,13 +26,13 @@ local function new_model()
 end
 
 print "Prices of houses: five networks, each tested on a fifth that it has not seen.\n"
-local rows, error_sum = {}, 0
+local result_lines, error_sum = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
-  local function rows_of_fold(array, part) return cr.ops.take(array, fold[part], 0) end
+  local function rows_of_fold(array, subset) return cr.ops.take(array, fold[subset], 0) end
   local train = rows_of_fold(x, "train")
-  -- Standardizes the features by the mean and the standard deviation of the training rows.
+  -- The features are standardized by the mean and the standard deviation of the training rows.
   local mean, deviation = train:mean { 0 }, train:std { 0 } + 1e-6
-  local function scaled_rows(part) return (rows_of_fold(x, part) - mean) / deviation end
+  local function scaled_rows(subset) return (rows_of_fold(x, subset) - mean) / deviation end
   local model = new_model()
   model:fit(scaled_rows "train", rows_of_fold(y, "train"),
     { epochs = 80, batch_size = 16, verbose = 0 })
@@ -40,12 +40,12 @@ for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
     { verbose = 0, return_dict = true })
   local mean_price = rows_of_fold(y, "train"):mean()
   local naive_error = (rows_of_fold(y, "test") - mean_price):abs():mean():item()
-  rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive_error,
-    scores.r2_score)
+  result_lines[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae,
+    naive_error, scores.r2_score)
   error_sum = error_sum + scores.mae
 end
 
 print "fold   rows   error ($1000)   error of mean    R^2"
-print(table.concat(rows, "\n"))
-print(string.format("mean error: %.2f", error_sum / #rows))
-assert(error_sum / #rows < 2.6)
+print(table.concat(result_lines, "\n"))
+print(string.format("mean error: %.2f", error_sum / #result_lines))
+assert(error_sum / #result_lines < 2.6)

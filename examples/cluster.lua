@@ -4,7 +4,7 @@
 --   mpirun --hostfile hosts -n 8 crescent cluster.lua  "node1 slots=4" and "node2 slots=4" in hosts
 --   srun --mpi=pmix -N 2 -n 8 crescent cluster.lua     under Slurm
 -- Every process runs the whole script; `fit` divides each batch of 64 among the processes, and all
--- have the same results.
+-- processes get the same results.
 local cr = require "crescent"
 
 local communicator = cr.config.communicator()

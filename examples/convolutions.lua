@@ -3,14 +3,14 @@
 --   crescent examples/convolutions.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
-local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local data_folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 3
 print "A network learns digits; then we look at what it looks at."
 cr.random.seed(1)
 
-local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local x = cr.data.read_idx(data_folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 28, 28, 1 }:cast "float32" / 255
-local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local y = cr.data.read_idx(data_folder .. "mnist-t10k-labels-idx1-ubyte.gz")
 local model = cr.Sequential {
   layers.Conv2D(8, 5, { activation = "relu", input_shape = { 28, 28, 1 }, name = "edges" }),
   layers.MaxPooling2D(2),
@@ -23,7 +23,7 @@ model:compile { optimizer = cr.optimizers.Adam(2e-3),
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true },
   metrics = { "accuracy" } }
 model:fit(x:slice(1, 9000), y:slice(1, 9000), { batch_size = 64, epochs = epochs, verbose = 2 })
-local score = model:evaluate(x:slice(9001, 10000), y:slice(9001, 10000),
+local scores = model:evaluate(x:slice(9001, 10000), y:slice(9001, 10000),
   { verbose = 0, return_dict = true })
 
 -- The kernel of shape (height, width, channels, filters) becomes one picture per filter.
@@ -56,6 +56,6 @@ draw(filters, "filters", 8)
 draw(feature_maps "edges", "edges", 8)
 draw(feature_maps "strokes", "strokes", 8)
 draw(saliency, "pixels")
-print(("Accuracy: %.3f. The digit %d is read as a %d."):format(score.accuracy, y[9001],
+print(("Accuracy: %.3f. The digit %d is read as a %d."):format(scores.accuracy, y[9001],
   predicted_class))
 print("Pictures: " .. table.concat(written_files, ", "))

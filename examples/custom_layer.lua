@@ -53,12 +53,12 @@ print(history)
 
 -- The saved file contains the names of the custom classes; load_model finds the classes by these
 -- names, since this script has defined them.
-local temporary = os.tmpname()
-local path = temporary .. ".h5"
+local temporary_path = os.tmpname()
+local path = temporary_path .. ".h5"
 model:save(path)
 local loaded_model = cr.models.load_model(path)
 os.remove(path)
-os.remove(temporary)
+os.remove(temporary_path)
 assert(cr.ops.max(cr.ops.abs(loaded_model:predict(x) - model:predict(x))):item() < 1e-6)
 assert(history.history.loss[#history.history.loss] < 0.01)
 print "Saved, loaded, and predicts the same."

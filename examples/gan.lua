@@ -8,23 +8,23 @@ print "One network forges points of a ring, another one looks for forgeries."
 cr.random.seed(5)
 
 -- The data: eight clusters of points on a circle.
-local count = 4000
-local angles = ops.floor(cr.random.uniform({ count, 1 }, 0, 8)) * (math.pi / 4)
+local point_count = 4000
+local angles = ops.floor(cr.random.uniform({ point_count, 1 }, 0, 8)) * (math.pi / 4)
 local real_points = ops.concatenate({ angles:cos(), angles:sin() }, -1)
-  + cr.random.normal({ count, 2 }, 0, 0.05)
+  + cr.random.normal({ point_count, 2 }, 0, 0.05)
 
-local function network(inputs, outputs)
+local function dense_network(input_count, output_count)
   return cr.Sequential {
-    layers.Dense(64, { activation = "leaky_relu", input_shape = { inputs } }),
+    layers.Dense(64, { activation = "leaky_relu", input_shape = { input_count } }),
     layers.Dense(64, { activation = "leaky_relu" }),
-    layers.Dense(outputs),
+    layers.Dense(output_count),
   }
 end
 
 -- A model with its own train_step: fit calls it for each batch, and it is compiled.
 local Gan = cr.Model:subclass "Gan"
 function Gan:init()
-  self.generator, self.critic = network(8, 2), network(2, 1)
+  self.generator, self.critic = dense_network(8, 2), dense_network(2, 1)
   self.generator_optimizer = cr.optimizers.Adam { learning_rate = 1e-3, beta_1 = 0.5 }
   self.critic_optimizer = cr.optimizers.Adam { learning_rate = 2e-3, beta_1 = 0.5 }
 end

@@ -5,16 +5,16 @@
 --       handwritten digits into a temporary folder.
 local cr = require "crescent"
 local layers = cr.layers
-local epochs, root = tonumber(arg[1]) or 12, arg[2]
-local is_temporary = not root
+local epochs, image_folder = tonumber(arg[1]) or 12, arg[2]
+local is_temporary = not image_folder
 cr.random.seed(1)
 print "Images in folders, read as they are needed and changed at random, are learned."
 
 -- Writes 150 digits of each class as FOLDER/CLASS/NUMBER.png.
 local function write_digits()
-  local data = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
-  local images = cr.data.read_idx(data .. "mnist-t10k-images-idx3-ubyte.gz")
-  local labels = cr.data.read_idx(data .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
+  local data_folder = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
+  local images = cr.data.read_idx(data_folder .. "mnist-t10k-images-idx3-ubyte.gz")
+  local labels = cr.data.read_idx(data_folder .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
   local folder, counts = os.tmpname(), {}
   os.remove(folder)
   for class = 0, 9 do
@@ -30,15 +30,15 @@ local function write_digits()
   end
   return folder
 end
-root = root or write_digits()
+image_folder = image_folder or write_digits()
 
 -- A fifth of the images is for validation. Only the paths are kept in memory: threads read the
 -- images of the next batches while the model trains on the current one.
-local training, validation = cr.utils.image_dataset_from_directory(root, {
+local training_data, validation_data = cr.utils.image_dataset_from_directory(image_folder, {
   color_mode = "grayscale", image_size = { 28, 28 }, batch_size = 64,
   validation_split = 0.2, subset = "both", seed = 1,
 })
-local classes = training.class_names
+local classes = training_data.class_names
 
 -- The Random... layers change images in training only.
 local model = cr.Sequential {
@@ -58,19 +58,19 @@ local model = cr.Sequential {
 }
 model:compile { optimizer = cr.optimizers.Adam(2e-3),
   loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
-model:fit(training, { epochs = epochs, validation_data = validation })
+model:fit(training_data, { epochs = epochs, validation_data = validation_data })
 
 -- confusion[i][k] counts the images of class i that the model predicts as class k.
 local confusion, right_count, count, misclassified = {}, 0, 0, nil
 for i in ipairs(classes) do confusion[i] = {} end
-for images, labels in validation:elements() do
-  local guesses = cr.ops.argmax(model:predict(images), -1):totable()
+for images, labels in validation_data:elements() do
+  local predicted_classes = cr.ops.argmax(model:predict(images), -1):totable()
   for i, label in ipairs(labels:totable()) do
-    local guess = guesses[i]
-    confusion[label + 1][guess + 1] = (confusion[label + 1][guess + 1] or 0) + 1
-    count, right_count = count + 1, right_count + (guess == label and 1 or 0)
-    if guess ~= label then misclassified = misclassified
-      or { images[i], classes[label + 1], classes[guess + 1] } end
+    local predicted_class = predicted_classes[i]
+    confusion[label + 1][predicted_class + 1] = (confusion[label + 1][predicted_class + 1] or 0) + 1
+    count, right_count = count + 1, right_count + (predicted_class == label and 1 or 0)
+    if predicted_class ~= label then misclassified = misclassified
+      or { images[i], classes[label + 1], classes[predicted_class + 1] } end
   end
 end
 print("\nis \\ taken for  " .. table.concat(classes, "    "))
@@ -94,4 +94,4 @@ if misclassified then
     print((table.concat(line):gsub(" +$", "")))
   end
 end
-if is_temporary then os.execute("rm -r '" .. root .. "'") end
+if is_temporary then os.execute("rm -r '" .. image_folder .. "'") end

@@ -3,16 +3,16 @@
 --   crescent examples/lora.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers
-local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local data_folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 4
 
-local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz"):cast "float32" / 255
-local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
-local rotated = cr.ops.flip(x, { 1, 2 })
+local x = cr.data.read_idx(data_folder .. "mnist-t10k-images-idx3-ubyte.gz"):cast "float32" / 255
+local y = cr.data.read_idx(data_folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local rotated_images = cr.ops.flip(x, { 1, 2 })
 local train_count, total_count = 8000, 10000
 -- The images and labels for training, and those for testing.
-local function train_part(images) return images:slice(1, train_count), y:slice(1, train_count) end
-local function test_part(images)
+local function train_subset(images) return images:slice(1, train_count), y:slice(1, train_count) end
+local function test_subset(images)
   return images:slice(train_count + 1, total_count), y:slice(train_count + 1, total_count)
 end
 
@@ -30,7 +30,7 @@ local function compile()
     metrics = { "accuracy" } }
 end
 local function accuracy(images)
-  local x_test, y_test = test_part(images)
+  local x_test, y_test = test_subset(images)
   return model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
 end
 local function count_trainable_weights()
@@ -43,20 +43,21 @@ local function count_trainable_weights()
   return count
 end
 
-local rows = {}
+local result_rows = {}
 local function add_result(label)
-  rows[#rows + 1] = { label, count_trainable_weights(), accuracy(x), accuracy(rotated) }
+  result_rows[#result_rows + 1] = { label, count_trainable_weights(), accuracy(x),
+    accuracy(rotated_images) }
 end
 
 compile()
-local x_train, y_train = train_part(x)
+local x_train, y_train = train_subset(x)
 model:fit(x_train, y_train, { batch_size = 64, epochs = epochs, verbose = 2 })
 add_result "trained on digits"
 
 for i = 2, 4 do model.layers[i]:enable_lora(8) end
 compile()
-local x_turned, y_turned = train_part(rotated)
-model:fit(x_turned, y_turned, { batch_size = 64, epochs = epochs, verbose = 2 })
+local x_rotated, y_rotated = train_subset(rotated_images)
+model:fit(x_rotated, y_rotated, { batch_size = 64, epochs = epochs, verbose = 2 })
 add_result "adapted to turned digits"
 
 for i = 2, 4 do model.layers[i]:merge_lora() end
@@ -64,6 +65,6 @@ compile()
 add_result "merged"
 
 print(string.format("\n%-26s %14s %10s %10s", "", "weights trained", "upright", "turned"))
-for _, row in ipairs(rows) do
+for _, row in ipairs(result_rows) do
   print(string.format("%-26s %14d %9.1f %% %8.1f %%", row[1], row[2], 100 * row[3], 100 * row[4]))
 end

@@ -5,8 +5,8 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local epochs = tonumber(arg[1]) or 8
 print "Six kinds of sounds are written as WAV files, and told apart by their spectrograms."
-local rate, seconds, sounds_per_kind = 8000, 0.75, 60
-local sample_count = math.floor(rate * seconds)
+local sampling_rate, seconds, sounds_per_kind = 8000, 0.75, 60
+local sample_count = math.floor(sampling_rate * seconds)
 
 -- ---- the sounds: the amplitude at time t in seconds, from -1 to 1; a and b are random numbers
 -- drawn for each sound
@@ -36,34 +36,36 @@ for _, name in ipairs(names) do
       0.2 + 0.6 * math.random(),
       0.15 * math.random(), {}
     for k = 1, sample_count do
-      sound[k] = loudness * kinds[name]((k - 1) / rate, a, b) + hiss_level * (math.random() * 2 - 1)
+      sound[k] = loudness * kinds[name]((k - 1) / sampling_rate, a, b)
+        + hiss_level * (math.random() * 2 - 1)
     end
-    cr.data.write_wav(("%s/%s/%02d.wav"):format(folder, name, i), cr.tensor(sound), rate)
+    cr.data.write_wav(("%s/%s/%02d.wav"):format(folder, name, i), cr.tensor(sound), sampling_rate)
   end
 end
 
 -- ---- reads the files and computes the mel spectrograms once; the network sees each as a picture
 -- of mel bins over time
 
-local training, validation = cr.utils.audio_dataset_from_directory(folder,
-  { sampling_rate = rate, output_sequence_length = sample_count, validation_split = 0.25,
+local training_sounds, validation_sounds = cr.utils.audio_dataset_from_directory(folder,
+  { sampling_rate = sampling_rate, output_sequence_length = sample_count, validation_split = 0.25,
     subset = "both", seed = 1 })
 local spectrogram = layers.MelSpectrogram { fft_length = 512, sequence_stride = 256,
-  sampling_rate = rate, num_mel_bins = 32 }
-local function picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
-local train_data, test_data = training:map(picture):cache(), validation:map(picture):cache()
+  sampling_rate = sampling_rate, num_mel_bins = 32 }
+local function to_picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
+local train_data, test_data = training_sounds:map(to_picture):cache(),
+  validation_sounds:map(to_picture):cache()
 
 print "\nFrequencies from low (below) to high, over time:"
 local shades, frame_count = " .:-=+*#%@", sample_count // 256 + 1
-local shown_sounds = {}
+local shown_spectrograms = {}
 for x, y in test_data:elements() do
-  for i = 1, #y do shown_sounds[y[i]] = shown_sounds[y[i]] or x[i]:totable() end
+  for i = 1, #y do shown_spectrograms[y[i]] = shown_spectrograms[y[i]] or x[i]:totable() end
 end
-for first = 0, #names - 1, 3 do
+for first_kind = 0, #names - 1, 3 do
   for bin = 31, 1, -3 do
     local line = {}
-    for kind = first, first + 2 do
-      local row = shown_sounds[kind][bin]
+    for kind = first_kind, first_kind + 2 do
+      local row = shown_spectrograms[kind][bin]
       for time = 1, frame_count do
         local shade = math.max(1, math.min(#shades, math.floor((row[time] + 0.4) * 6) + 1))
         row[time] = shades:sub(shade, shade)
@@ -72,7 +74,7 @@ for first = 0, #names - 1, 3 do
     end
     print("  " .. table.concat(line, "   "))
   end
-  for kind = first, first + 2 do
+  for kind = first_kind, first_kind + 2 do
     io.write("  ", names[kind + 1], (" "):rep(frame_count + 1 - #names[kind + 1]))
   end
   print "\n"
@@ -93,11 +95,12 @@ model:fit(train_data, { epochs = epochs, verbose = 2 })
 
 local counts, right_count, total_count = {}, 0, 0
 for x, y in test_data:elements() do
-  local guesses = ops.argmax(model:predict(x, { verbose = 0 }), -1)
+  local predicted_kinds = ops.argmax(model:predict(x, { verbose = 0 }), -1)
   for i = 1, #y do
     local row = counts[y[i]] or {}
-    counts[y[i]], row[guesses[i]] = row, (row[guesses[i]] or 0) + 1
-    right_count, total_count = right_count + (y[i] == guesses[i] and 1 or 0), total_count + 1
+    counts[y[i]], row[predicted_kinds[i]] = row, (row[predicted_kinds[i]] or 0) + 1
+    right_count, total_count = right_count + (y[i] == predicted_kinds[i] and 1 or 0),
+      total_count + 1
   end
 end
 print(("\n%-8s taken for:%s"):format("", ("%9s"):rep(#names):format(table.unpack(names))))

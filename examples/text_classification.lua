@@ -7,8 +7,8 @@
 --       example generates reviews.
 local cr = require "crescent"
 local layers = cr.layers
-local epochs, folder = tonumber(arg[1]) or 3, arg[2]
-local max_tokens, vocabulary = 100, 20000
+local epochs, review_folder = tonumber(arg[1]) or 3, arg[2]
+local max_tokens, vocabulary_size = 100, 20000
 print "A table of vectors learns whether critics are pleased."
 
 --- The tokens of a sentence: its words and all pairs of neighbouring words.
@@ -29,27 +29,28 @@ end
 
 local function read_reviews()
   for label, name in ipairs { "rt-polarity.neg", "rt-polarity.pos" } do
-    for line in io.lines(folder .. "/" .. name) do add_sentence(line, label - 1) end
+    for line in io.lines(review_folder .. "/" .. name) do add_sentence(line, label - 1) end
   end
 end
 
 local function random_item(list) return list[math.random(#list)] end
 local function make_reviews()
-  local good, bad = { "charming", "gripping", "funny" }, { "dull", "tired", "loud", "flat" }
+  local good_words, bad_words = { "charming", "gripping", "funny" },
+    { "dull", "tired", "loud", "flat" }
   for _ = 1, 4000 do
     local label, is_negated = math.random(0, 1), math.random() < 0.5
     local is_praise = (label == 1) ~= is_negated
     add_sentence(("%s is %s %s , and %s"):format(
       random_item { "the film", "this comedy", "her new story" },
       is_negated and "not" or random_item { "very", "quite" },
-      random_item(is_praise and good or bad),
+      random_item(is_praise and good_words or bad_words),
       random_item { "it ends at dawn", "nobody sings", "the hero is a cook", "it rains a lot" }),
       label)
   end
 end
 
 math.randomseed(1)
-if folder then read_reviews() else make_reviews() end
+if review_folder then read_reviews() else make_reviews() end
 for i = #sentences, 2, -1 do
   local j = math.random(i)
   sentences[i], sentences[j] = sentences[j], sentences[i]
@@ -58,18 +59,18 @@ local test_count = #sentences // 10
 local train_count = #sentences - test_count
 
 -- Token ids: 0 is padding, 1 a token without an id of its own; the others are ordered by frequency.
-local counts, words = {}, {}
+local counts, distinct_tokens = {}, {}
 for i = 1, train_count do
   for _, token in ipairs(sentences[i].tokens) do
-    if not counts[token] then words[#words + 1] = token end
+    if not counts[token] then distinct_tokens[#distinct_tokens + 1] = token end
     counts[token] = (counts[token] or 0) + 1
   end
 end
-table.sort(words, function(a, b)
+table.sort(distinct_tokens, function(a, b)
   return counts[a] > counts[b] or counts[a] == counts[b] and a < b
 end)
 local ids = {}
-for i = 1, math.min(#words, vocabulary - 2) do ids[words[i]] = i + 1 end
+for i = 1, math.min(#distinct_tokens, vocabulary_size - 2) do ids[distinct_tokens[i]] = i + 1 end
 
 local rows, labels = {}, {}
 for i, sentence in ipairs(sentences) do
@@ -84,7 +85,7 @@ local x, y = cr.tensor(rows, "int32"), cr.tensor(labels)
 
 cr.random.seed(1)
 local model = cr.Sequential {
-  layers.Embedding(vocabulary, 64, { mask_zero = true, input_shape = { max_tokens } }),
+  layers.Embedding(vocabulary_size, 64, { mask_zero = true, input_shape = { max_tokens } }),
   layers.Dropout(0.3),
   layers.GlobalAveragePooling1D(),
   layers.Dense(1, { activation = "sigmoid" }),
@@ -96,7 +97,7 @@ local x_test, y_test = x:slice(train_count + 1, #sentences), y:slice(train_count
 model:fit(x:slice(1, train_count), y:slice(1, train_count),
   { batch_size = 64, epochs = epochs, validation_data = { x_test, y_test }, verbose = 2 })
 
-local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
+local scores = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
 local probabilities = model:predict(x_test, { verbose = 0 }):totable()
 print "\npleased  meant  sentence"
 for i = 1, 8 do
@@ -104,4 +105,5 @@ for i = 1, 8 do
   print(string.format("  %3.0f %%  %5s  %s", 100 * probabilities[i][1],
     sentence.label == 1 and "yes" or "no", sentence.text:sub(1, 90)))
 end
-print(string.format("\nAccuracy on %d sentences it has not seen: %.4f", test_count, score.accuracy))
+print(string.format("\nAccuracy on %d sentences it has not seen: %.4f", test_count,
+  scores.accuracy))

@@ -3,14 +3,14 @@
 --   crescent examples/train_step.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
-local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local data_folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 5
 local pixel_change = 0.15
 print "Two networks learn digits; one of them also learns to withstand an attack."
 
-local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local x = cr.data.read_idx(data_folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 784 }:cast "float32" / 255
-local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local y = cr.data.read_idx(data_folder .. "mnist-t10k-labels-idx1-ubyte.gz")
 local x_test, y_test = x:slice(8001, 10000), y:slice(8001, 10000)
 
 local Usual = cr.Model:subclass "Usual"
@@ -45,7 +45,7 @@ function Robust:train_step(data)
   return { loss = loss }
 end
 
-local rows = {}
+local result_lines = {}
 for _, class in ipairs { Usual, Robust } do
   cr.random.seed(1)
   local model = class()
@@ -56,8 +56,8 @@ for _, class in ipairs { Usual, Robust } do
     local guesses = ops.argmax(model:predict(pixels, { verbose = 0 }), -1)
     return 100 * ops.equal(guesses:cast "int32", y_test:cast "int32"):cast "float32":mean():item()
   end
-  rows[#rows + 1] = ("%-8s %14.1f %% %14.1f %%"):format(model.class_name, accuracy(x_test),
-    accuracy(model:attacked(x_test, y_test)))
+  result_lines[#result_lines + 1] = ("%-8s %14.1f %% %14.1f %%"):format(model.class_name,
+    accuracy(x_test), accuracy(model:attacked(x_test, y_test)))
 end
 print(("\n%-8s %16s %16s"):format("", "as they are", "attacked"))
-print(table.concat(rows, "\n"))
+print(table.concat(result_lines, "\n"))

@@ -37,11 +37,12 @@ end)
 print "Two spirals, told apart by a training loop of one's own:"
 for epoch = 1, 30 do
   local order = cr.random.permutation(#x)
-  local xs, ys = cr.ops.take(x, order, 0), cr.ops.take(y, order, 0)
+  local shuffled_x, shuffled_y = cr.ops.take(x, order, 0), cr.ops.take(y, order, 0)
   accuracy:reset_state()
   local loss
-  for first = 1, #x, 100 do
-    loss = step(xs:slice(first, first + 99), ys:slice(first, first + 99))
+  for first_row = 1, #x, 100 do
+    loss = step(shuffled_x:slice(first_row, first_row + 99),
+      shuffled_y:slice(first_row, first_row + 99))
   end
   if epoch % 10 == 0 then
     print(string.format("epoch %d: loss %.4f, accuracy %.3f", epoch, loss:item(),
@@ -51,8 +52,9 @@ end
 assert(accuracy:result():item() > 0.95)
 
 -- Shows the predicted probability of class 1 at each point of a grid over the plane (white: 1).
-local grid = {}
+local grid_points = {}
 for row = 1, 40 do
-  for column = 1, 40 do grid[#grid + 1] = { (column - 20) / 18, (20 - row) / 18 } end
+  for column = 1, 40 do grid_points[#grid_points + 1] = { (column - 20) / 18, (20 - row) / 18 } end
 end
-cr.imshow(model:predict(cr.tensor(grid)):softmax(-1):slice({ 1, 2 }, { -1, 2 }):reshape { 40, 40 })
+cr.imshow(model:predict(cr.tensor(grid_points)):softmax(-1)
+  :slice({ 1, 2 }, { -1, 2 }):reshape { 40, 40 })

@@ -21,18 +21,18 @@ local function build(hp)
   end
   if hp:Boolean "dropout" then model:add(cr.layers.Dropout(0.3)) end
   model:add(cr.layers.Dense(10, { activation = "softmax" }))
-  local rate = hp:Float("rate", 1e-4, 1e-1, { sampling = "log" })
-  model:compile { optimizer = cr.optimizers.Adam(rate), loss = "sparse_categorical_crossentropy",
-    metrics = { "accuracy" } }
+  local learning_rate = hp:Float("rate", 1e-4, 1e-1, { sampling = "log" })
+  model:compile { optimizer = cr.optimizers.Adam(learning_rate),
+    loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
   return model
 end
 
 print "A search over models that read digits, each trained for at most six epochs.\n"
-local folder = os.tmpname()
-os.remove(folder)
+local tuner_folder = os.tmpname()
+os.remove(tuner_folder)
 local tuner = cr.tuners.BayesianOptimization { build,
   objective = "val_accuracy", max_trials = trial_count,
-  seed = 1, pruner = "median", directory = folder }
+  seed = 1, pruner = "median", directory = tuner_folder }
 tuner:search_space_summary()
 tuner:search(x, y, { epochs = 6, batch_size = 64, validation_split = 0.3 })
 
@@ -47,4 +47,4 @@ local test_labels = labels:slice({ 7001 }, { 10000 })
 local scores = model:evaluate(test_images, test_labels, { verbose = 0, return_dict = true })
 print(("Images that no trial has seen: %.1f %% right"):format(100 * scores.accuracy))
 print("Picture: " .. plot_path)
-os.execute("rm -r '" .. folder .. "'")
+os.execute("rm -r '" .. tuner_folder .. "'")

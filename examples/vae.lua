@@ -3,12 +3,12 @@
 --   crescent examples/vae.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
-local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local data_folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 15
 print "A variational autoencoder lays digits out on a plane."
 cr.random.seed(3)
 
-local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local x = cr.data.read_idx(data_folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 784 }:cast "float32" / 255
 
 -- Samples a point from the normal distribution that the encoder predicts, and adds as a loss the

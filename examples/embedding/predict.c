@@ -21,11 +21,11 @@ int main(int argc, char** argv) {
   }
   if (!error) error = crescent_tensor_data(y, &values);
   if (!error) printf("%.2f %.2f\n", ((const float*)values)[0], ((const float*)values)[1]);
-  const int failed = error != NULL;
-  if (failed) fprintf(stderr, "%s\n", crescent_error_message(error));
+  const int has_failed = error != NULL;
+  if (has_failed) fprintf(stderr, "%s\n", crescent_error_message(error));
   crescent_error_free(error);
   crescent_tensor_free(y);
   crescent_tensor_free(x);
   crescent_model_free(model);
-  return failed;
+  return has_failed;
 }

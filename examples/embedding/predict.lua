@@ -1,14 +1,14 @@
 -- Calls the C interface from LuaJIT, whose ffi library parses the declarations in crescent.h:
 --   luajit predict.lua LIBRARY HEADER MODEL        LIBRARY: .../lib/libcrescent_c.so.1
 local ffi = require "ffi"
-local library, header, path = arg[1], arg[2], arg[3]
+local library_path, header_path, model_path = arg[1], arg[2], arg[3]
 
-local text = assert(io.open(header)):read "*a"
-local declarations = text:gsub("\n#[^\n]*", "\n"):gsub('extern "C" {', "")
+local header_text = assert(io.open(header_path)):read "*a"
+local declarations = header_text:gsub("\n#[^\n]*", "\n"):gsub('extern "C" {', "")
   :gsub("CRESCENT_C_API ", ""):gsub("CRESCENT_MAY_FAIL ", "")
   :gsub("%[CRESCENT_MAX_RANK%]", "[8]"):gsub("\n}\n%s*$", "\n")
 ffi.cdef(declarations)
-local crescent = ffi.load(library)
+local crescent = ffi.load(library_path)
 
 --- Raises a Lua error for the crescent_error that a C function returned; NULL means success.
 local function check(err)
@@ -19,7 +19,7 @@ local function check(err)
 end
 
 local model = ffi.new "crescent_model*[1]"
-check(crescent.crescent_model_load(path, nil, model))
+check(crescent.crescent_model_load(model_path, nil, model))
 ffi.gc(model, function(m) crescent.crescent_model_free(m[0]) end)
 
 local samples = ffi.new("float[6]", { 1, 0, 0, 0, 1, 2 })

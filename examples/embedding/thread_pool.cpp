@@ -25,7 +25,7 @@ class ThreadPool {
     changed_condition_.notify_all();
     for (std::thread& thread : threads_) thread.join();
   }
-  std::future<Tensors> run(std::function<Tensors()> task) {
+  std::future<Tensors> submit(std::function<Tensors()> task) {
     std::packaged_task<Tensors()> packaged_task(std::move(task));
     std::future<Tensors> result = packaged_task.get_future();
     {
@@ -60,17 +60,18 @@ int main(int argc, char** argv) try {
   if (argc != 2) fail("expected the path of a model");
   const ModelPtr model = load_model(argv[1]);  // all threads use this one model
   const Tensor x = global_random().normal({64, 3});
-  const Tensor expected = model->predict({x}).front();
+  const Tensor expected_outputs = model->predict({x}).front();
 
   ThreadPool pool(4);
   std::vector<std::future<Tensors>> answers;
   for (int64_t row = 0; row < x.dim(0); ++row)
-    answers.push_back(pool.run([&, row] { return model->predict({x.view_rows(row, 1)}); }));
+    answers.push_back(pool.submit([&, row] { return model->predict({x.view_rows(row, 1)}); }));
 
   double largest_error = 0;
   for (int64_t row = 0; row < x.dim(0); ++row) {
     const double answer = answers[static_cast<size_t>(row)].get().front().item();
-    largest_error = std::max(largest_error, std::abs(answer - expected.view_rows(row, 1).item()));
+    largest_error =
+        std::max(largest_error, std::abs(answer - expected_outputs.view_rows(row, 1).item()));
   }
   std::printf("64 answers, at most %.1e from those of one batch\n", largest_error);
   return largest_error < 1e-5 ? 0 : 1;

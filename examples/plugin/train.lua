@@ -17,12 +17,12 @@ for i, expected in ipairs { 2, -1, 0.5 } do
   assert(math.abs(learned_weights[i] - expected) < 1e-3)
 end
 
-local temporary = os.tmpname()
-local path = temporary .. ".h5"
+local temporary_path = os.tmpname()
+local path = temporary_path .. ".h5"
 model:save(path)
 local loaded_model = cr.models.load_model(path)
 os.remove(path)
-os.remove(temporary)
+os.remove(temporary_path)
 assert(loaded_model.layers[1]:get_config().initializer)
 assert(cr.ops.max(cr.ops.abs(loaded_model:predict(x) - model:predict(x))):item() == 0)
 

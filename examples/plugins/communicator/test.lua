@@ -1,5 +1,5 @@
--- Trains a model with the communicator, which set_communicator finds by the name of its plugin
--- (acme.alone) or of its class (Alone).
+-- Trains a model with the communicator Alone, which set_communicator finds by the name of its
+-- plugin (acme.alone) or of its class (Alone).
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua, or CRESCENT_COMMUNICATOR=acme.alone crescent ...
 local cr = require "crescent"
 

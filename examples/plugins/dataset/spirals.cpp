@@ -6,9 +6,9 @@
 #include "crescent/plugin.h"
 
 /// A dataset of points on two curves around a center, and their classes. Lua makes the object by
-/// cr.data.Spirals { samples = 200 }; its method stream() gives the points and classes. A stream
-/// can also read a file or a device while it is consumed (crescent::generated). To add a file
-/// format, write a plugin of kind format instead (crescent new-plugin --kind format).
+/// cr.data.Spirals { samples = 200 }; its method stream() gives the points and classes. To read a
+/// file or a device while the stream is consumed, make the stream by crescent::generated. To add a
+/// file format, write a plugin of kind format instead (crescent new-plugin --kind format).
 struct Spirals : crescent::Plain {
   static constexpr const char* kKind = "dataset";
   int64_t samples = 200;

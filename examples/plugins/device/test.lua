@@ -1,5 +1,5 @@
--- Trains a model on the device, which set_device finds by the name of its plugin (acme.relay) or of
--- its class (Relay).
+-- Trains a model on the device Relay, which set_device finds by the name of its plugin (acme.relay)
+-- or of its class (Relay).
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua, or CRESCENT_DEVICE=acme.relay crescent ...
 local cr = require "crescent"
 

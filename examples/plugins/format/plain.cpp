@@ -24,20 +24,20 @@ class Plain final : public crescent::Format,
     size_t rank = 0;
     file >> word >> rank;
     if (!file || rank > 8) crescent::fail("'", path, "': expected at most 8 axes");
-    std::vector<int64_t> sizes(rank);
-    for (int64_t& size : sizes)
+    std::vector<int64_t> axis_sizes(rank);
+    for (int64_t& size : axis_sizes)
       if (!(file >> size) || size < 0) crescent::fail("'", path, "': expected sizes of axes");
     std::vector<float> numbers;
     while (file >> word && word != "end") numbers.push_back(number_of(word, path));
     if (word != "end" || file.get() != '\n')
       crescent::fail("'", path, "': expected 'end' after the numbers");
-    const crescent::Shape shape(sizes);
+    const crescent::Shape shape(axis_sizes);
     if (static_cast<int64_t>(numbers.size()) != shape.size())
       crescent::fail("'", path, "': expected ", shape.size(), " numbers, got ", numbers.size());
     return crescent::Tensor::from(numbers, shape);
   }
-  crescent::Tensor open_array(const std::string& path, const std::string& place) override {
-    return read_array(path, place);
+  crescent::Tensor open_array(const std::string& path, const std::string& array_name) override {
+    return read_array(path, array_name);
   }
   void write_arrays(const std::string& path, const crescent::NamedTensors& arrays) override {
     if (arrays.size() != 1) crescent::fail("expected one array, got ", arrays.size());

@@ -3,8 +3,8 @@
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 
-local name = os.tmpname()
-local npy_path, plain_path = name .. ".npy", name .. ".plain"
+local temporary_path = os.tmpname()
+local npy_path, plain_path = temporary_path .. ".npy", temporary_path .. ".plain"
 local x = cr.random.normal { 3, 4 }
 cr.data.write_npy(npy_path, x)
 assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], npy_path, plain_path)))
@@ -14,8 +14,8 @@ assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], npy_path, plain_pat
 assert(tostring(cr.data.read(plain_path)) == tostring(cr.data.read(npy_path)))
 cr.data.write_npy(npy_path, x)
 assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], npy_path, plain_path)))
-os.rename(plain_path, name)
-assert(cr.ops.max(cr.ops.abs(cr.data.read(name) - x)):item() == 0)
+os.rename(plain_path, temporary_path)
+assert(cr.ops.max(cr.ops.abs(cr.data.read(temporary_path) - x)):item() == 0)
 os.remove(npy_path)
-os.remove(name)
+os.remove(temporary_path)
 print "ok acme.plain"

@@ -1,4 +1,4 @@
--- Checks the layer (gradients, shapes, files, precisions, ...) and trains with it.
+-- Checks the layer Swish (gradients, shapes, files, precisions, ...) and trains with it.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

@@ -1,4 +1,4 @@
--- Compares the loss with its formula and trains with it.
+-- Compares the loss Quartic with its formula and trains with it.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

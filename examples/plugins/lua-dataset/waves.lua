@@ -10,12 +10,12 @@ local Waves = cr.data.Dataset:subclass("Waves", {
 function Waves:len() return self.batches end
 
 -- Returns batch `number`, counted from 1: curves of 32 points (batch_size, 32), and how often each
--- goes up and down (batch_size, 1). A dataset that reads a file or another source does so here.
+-- goes up and down (batch_size, 1). A dataset of files would read the batch here.
 function Waves:get(number)
   local size = self.batch_size
-  local count = cr.ops.reshape(cr.ops.arange(size), { size, 1 }) % 4 + 1
+  local cycle_counts = cr.ops.reshape(cr.ops.arange(size), { size, 1 }) % 4 + 1
   local points = cr.ops.reshape(cr.ops.linspace(0, 2 * math.pi, 32), { 1, 32 }) + number
-  return cr.ops.sin(count * points), count
+  return cr.ops.sin(cycle_counts * points), cycle_counts
 end
 
 return { Waves = Waves }

@@ -2,7 +2,8 @@
 #include "crescent/plugin.h"
 
 /// A metric accumulates sums in variables; result() computes its value at the end of a batch or an
-/// epoch. Sample weights, one for each sample, are an empty tensor where none are given.
+/// epoch. `sample_weight` has one weight for each sample, or is empty if the caller gives no
+/// weights.
 class Within final : public crescent::Metric {
  public:
   Within() : hits_(add_variable("hits", {})), count_(add_variable("count", {})) {}

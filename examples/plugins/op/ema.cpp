@@ -34,20 +34,20 @@ class EmaKernel final : public crescent::CpuKernel {
   static void describe(crescent::Schema<EmaKernel>& s) {
     s.doc("Moving averages, some rows a thread.");
   }
-  bool prepare(const crescent::CpuRequest& r) override {
-    const auto* op = r.op_as<Ema>();
-    if (!op || r.inputs[0].dtype != crescent::DType::float32) return false;
-    op_ = *op, row_count_ = r.inputs[0].shape[0], step_count_ = r.inputs[0].shape[1];
+  bool prepare(const crescent::CpuRequest& request) override {
+    const auto* op = request.op_as<Ema>();
+    if (!op || request.inputs[0].dtype != crescent::DType::float32) return false;
+    op_ = *op, row_count_ = request.inputs[0].shape[0], step_count_ = request.inputs[0].shape[1];
     return true;
   }
-  void run(const crescent::CpuArguments& a) override {
+  void run(const crescent::CpuArguments& arguments) override {
     const auto decay = static_cast<float>(op_.decay);
-    a.threads.blocks(row_count_, 8, [&](int64_t begin, int64_t end) {
+    arguments.threads.blocks(row_count_, 8, [&](int64_t begin, int64_t end) {
       float average = 0;
       for (int64_t i = begin * step_count_; i < end * step_count_; ++i) {
         const int64_t t = i % step_count_, index = op_.reverse ? i - t + step_count_ - 1 - t : i;
-        average = (t > 0 ? decay * average : 0) + (1 - decay) * a.in<float>(0)[index];
-        a.out<float>(0)[index] = average;
+        average = (t > 0 ? decay * average : 0) + (1 - decay) * arguments.in<float>(0)[index];
+        arguments.out<float>(0)[index] = average;
       }
     });
   }

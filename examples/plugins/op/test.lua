@@ -10,7 +10,7 @@ for i, row in ipairs(x:totable()) do -- compares y with averages computed by a p
   end
 end
 -- Compares the gradient with a central difference along `direction`.
-local function loss(step) return cr.ops.sum(cr.ops.square(layer(x + direction * step))) end
+local function loss(distance) return cr.ops.sum(cr.ops.square(layer(x + direction * distance))) end
 local tape = cr.GradientTape(function(tape) tape:watch(x) value = loss(0) end)
 local slope, difference = cr.ops.sum(tape:gradient(value, x) * direction):item(),
   (loss(0.01) - loss(-0.01)):item() / 0.02
