@@ -15,7 +15,7 @@ class KerasArchiveFormat final : public keras::KerasFormat {
     s.doc("Models as Keras 3 keeps them.")
         .trait("endings", List{".keras"})
         .trait("signatures", List{"504b0304"})
-        .trait("folder", kConfig)
+        .trait("folder", kConfigFile)
         .method("inspect", &KerasArchiveFormat::inspect, "What a file says about itself.")
         .arg("path", "Of the file.")
         .method("load_feature_space", &KerasArchiveFormat::load_feature_space,

@@ -16,15 +16,15 @@ namespace fs = std::filesystem;
 
 /// The attribute of the root group of model.weights.h5 in which Crescent saves the CRC-32 of
 /// config.json, to notice a later change of config.json.
-constexpr const char* kConfigChecksum = "crescent_config_crc32";
+constexpr const char* kConfigChecksumAttribute = "crescent_config_crc32";
 
 int64_t checksum_of(const std::string& text) {
   return static_cast<int64_t>(crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
 bool is_folder(const std::string& path) {
-  std::error_code ignored;
-  return fs::is_directory(system_path(path), ignored);
+  std::error_code ignored_error;
+  return fs::is_directory(system_path(path), ignored_error);
 }
 
 std::string weights_path(const std::string& path, bool is_folder) {
@@ -37,15 +37,15 @@ KerasArchive::KerasArchive(const std::string& path)
     : path_(path),
       is_folder_(is_folder(path)),
       weights_(weights_path(path, is_folder_)),
-      config_(member(kConfig).value_or("")),
-      model_(json(kConfig)),
-      metadata_(json(kMetadata)) {}
+      config_(member(kConfigFile).value_or("")),
+      model_(json(kConfigFile)),
+      metadata_(json(kMetadataFile)) {}
 
 std::optional<std::string> KerasArchive::member(const std::string& name) {
   if (!is_folder_) return weights_.member(name);
-  const std::string file = path_ + "/" + name;
-  std::error_code ignored;
-  return fs::exists(file, ignored) ? std::optional(read_file(file)) : std::nullopt;
+  const std::string file_path = path_ + "/" + name;
+  std::error_code ignored_error;
+  return fs::exists(file_path, ignored_error) ? std::optional(read_file(file_path)) : std::nullopt;
 }
 
 std::optional<Dict> KerasArchive::json(const std::string& name) {
@@ -64,32 +64,32 @@ std::optional<Dict> KerasArchive::json(const std::string& name) {
 /// attribute of model.weights.h5, and is ignored, with a warning, if config.json was changed after
 /// saving.
 std::optional<std::string> KerasArchive::own_description() {
-  auto description = weights_.text("", keras::kOwn);
-  if (!description || weights_.integer("", kConfigChecksum) == checksum_of(config_))
+  auto description = weights_.text("", keras::kOwnAttribute);
+  if (!description || weights_.integer("", kConfigChecksumAttribute) == checksum_of(config_))
     return description;
-  warn("'", path_, "': '", kConfig, "' was changed since it was written; it is what counts");
+  warn("'", path_, "': '", kConfigFile, "' was changed since it was written; it is what counts");
   return std::nullopt;
 }
 
 std::optional<std::string> KerasArchive::text(const std::string& group, const std::string& name) {
   if (!group.empty()) return weights_.text(group, name);
-  if (name == keras::kOwn) return own_description();
-  const bool from_metadata = name == "keras_version";
-  const std::optional<Dict>& texts = from_metadata ? metadata_ : model_;
-  if (name == "model_config") return texts ? std::optional(config_) : std::nullopt;
+  if (name == keras::kOwnAttribute) return own_description();
+  const bool is_in_metadata = name == "keras_version";
+  const std::optional<Dict>& entries = is_in_metadata ? metadata_ : model_;
+  if (name == "model_config") return entries ? std::optional(config_) : std::nullopt;
   const Value* value = nullptr;
-  if (texts) value = texts->find(name == "training_config" ? "compile_config" : name);
-  if (from_metadata) return value && value->is_string() ? value->as_string() : "3";
+  if (entries) value = entries->find(name == "training_config" ? "compile_config" : name);
+  if (is_in_metadata) return value && value->is_string() ? value->as_string() : "3";
   const bool has_entries = value && value->is_dict() && !value->as_dict().empty();
   return has_entries ? std::optional(to_json(*value)) : std::nullopt;
 }
 
 void write_archive(keras::ArchiveParts parts, const std::string& path) {
-  parts.weights.front().attributes.set(kConfigChecksum, checksum_of(parts.config));
+  parts.weights.front().attributes.set(kConfigChecksumAttribute, checksum_of(parts.config));
   const hdf5::FileImage weights(hdf5::tree_of(parts.weights));
   auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
-  const zip::Image image({{kMetadata, {bytes_of(parts.metadata)}},
-                          {kConfig, {bytes_of(parts.config)}},
+  const zip::Image image({{kMetadataFile, {bytes_of(parts.metadata)}},
+                          {kConfigFile, {bytes_of(parts.config)}},
                           {hdf5::kWeightsMember, weights.pieces()}});
   replace_file(path, image.pieces());
 }

@@ -8,7 +8,7 @@
 
 namespace crescent::archive {
 
-inline constexpr const char *kMetadata = "metadata.json", *kConfig = "config.json";
+inline constexpr const char *kMetadataFile = "metadata.json", *kConfigFile = "config.json";
 
 class KerasArchive final : public keras::WeightSource {
  public:

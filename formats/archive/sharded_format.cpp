@@ -42,15 +42,16 @@ class ShardedFormat final : public Format, public WeightsFormat {
   const SchemaData& load_weights_options() const override {
     return keras::load_weights_schema(class_name());
   }
-  void save_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<ShardOptions>(save_weights_options(), given);
+  void save_weights(Model& model, const std::string& path, const Dict& given_options) override {
+    const auto options = read_options<ShardOptions>(save_weights_options(), given_options);
     files::check_overwrite(path, options.overwrite);
     constexpr double kGigabyte = 1024.0 * 1024 * 1024;
     write_shards(keras::keras3_weight_entries(model), path,
                  static_cast<uint64_t>(options.max_shard_size * kGigabyte));
   }
-  void load_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
+  void load_weights(Model& model, const std::string& path, const Dict& given_options) override {
+    const auto options =
+        read_options<keras::LoadWeightsOptions>(load_weights_options(), given_options);
     ShardedWeights file(path);
     keras::load_weights(file, model, options);
   }

@@ -34,13 +34,13 @@ class ShardedWeights final : public keras::WeightSource {
 
   std::string path_;
   std::map<std::string, keras::Names> files_;  // the names of the shards that contain each group
-  std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_;
+  std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_shards_;
   // the shard that contains each dataset, for groups that are in several shards
   std::map<std::string, std::string> shard_of_dataset_;
 };
 
-/// Writes shards of at most `largest` bytes; a larger array gets a shard of its own. Files that
-/// exist stay intact until the new .weights.json replaces the old one.
-void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest);
+/// Writes shards of at most `max_shard_bytes` bytes; a larger array gets a shard of its own. Files
+/// that exist stay intact until the new .weights.json replaces the old one.
+void write_shards(const keras::Entries& entries, const std::string& path, uint64_t max_shard_bytes);
 
 }  // namespace crescent::archive

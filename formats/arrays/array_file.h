@@ -23,8 +23,9 @@ struct FileArray {
   std::vector<int64_t> dims;  ///< the sizes of the axes in the order of the file
   size_t start;               ///< the offset of the first value in the file, in bytes
   /// whether the byte order differs from that of this machine
-  bool swapped = false;
-  bool fortran = false;  ///< whether the values are in Fortran order, the first axis fastest
+  bool is_swapped = false;
+  /// whether the values are in Fortran order, the first axis fastest
+  bool is_fortran_order = false;
 };
 
 /// The type of functions that read the header at the beginning of `data`, the content of the file.
@@ -36,11 +37,11 @@ void check_size(const std::string& path, const FileArray& array, size_t bytes);
 /// Copies the array from `data`, the content of the file, to memory.
 Tensor load(const std::string& path, const std::string& data, ReadHeader* read_header);
 /// Returns a tensor whose values stay in the file. Fails if the values need a conversion; the
-/// message then names the Lua function `load_with`, which reads them to memory.
-Tensor open(const std::string& path, ReadHeader* read_header, const char* load_with);
+/// message then names the Lua function `loader_name`, which reads them to memory.
+Tensor open(const std::string& path, ReadHeader* read_header, const char* loader_name);
 
 /// Fails if `name`, the name of the wanted array, is not empty, since a file with a single array
 /// stores no name.
-void refuse_name(const std::string& path, const std::string& name);
+void require_no_name(const std::string& path, const std::string& name);
 
 }  // namespace crescent::arrays

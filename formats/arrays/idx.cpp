@@ -42,22 +42,22 @@ FileArray idx_header(const std::string& path, std::string_view data) {
     fail("'", path, "': idx type ", static_cast<int>(byte_at(2)), " at offset 2 is unknown");
   if (rank > Shape::kMaxRank)
     fail("'", path, "': expected at most ", Shape::kMaxRank, " dimensions, got ", rank);
-  const size_t start = 4 + 4 * rank;
-  if (data.size() < start) fail("'", path, "' ends inside its header");
+  const size_t values_offset = 4 + 4 * rank;
+  if (data.size() < values_offset) fail("'", path, "' ends inside its header");
   std::vector<int64_t> dims;
   for (size_t i = 0; i < rank; ++i) {
-    const size_t at = 4 + 4 * i;
-    dims.push_back(int64_t{byte_at(at)} << 24 | int64_t{byte_at(at + 1)} << 16 |
-                   int64_t{byte_at(at + 2)} << 8 | byte_at(at + 3));
+    const size_t offset = 4 + 4 * i;
+    dims.push_back(int64_t{byte_at(offset)} << 24 | int64_t{byte_at(offset + 1)} << 16 |
+                   int64_t{byte_at(offset + 2)} << 8 | byte_at(offset + 3));
   }
-  return {*type, std::move(dims), start, std::endian::native == std::endian::little};
+  return {*type, std::move(dims), values_offset, std::endian::native == std::endian::little};
 }
 
-bool is_packed(const std::string& path) {
+bool is_gzipped(const std::string& path) {
   const Descriptor file(open_regular_file(path));
-  char start[2];
-  return read(file, start, sizeof start) == sizeof start && start[0] == '\x1f' &&
-         start[1] == '\x8b';
+  char first_bytes[2];
+  return read(file, first_bytes, sizeof first_bytes) == sizeof first_bytes &&
+         first_bytes[0] == '\x1f' && first_bytes[1] == '\x8b';
 }
 
 }  // namespace
@@ -69,13 +69,13 @@ class Idx final : public Format, public ReadsArrays {
         .trait("endings", List{".idx", ".idx.gz", "-ubyte", "-ubyte.gz"});
   }
   Tensor read_array(const std::string& path, const std::string& name) override {
-    refuse_name(path, name);
+    require_no_name(path, name);
     return load(path, read_file_unpacked(path), idx_header);
   }
   /// A compressed file is read whole, because it cannot be mapped.
   Tensor open_array(const std::string& path, const std::string& name) override {
-    if (is_packed(path)) return read_array(path, name);
-    refuse_name(path, name);
+    if (is_gzipped(path)) return read_array(path, name);
+    require_no_name(path, name);
     return open(path, idx_header, "read_idx");
   }
 };

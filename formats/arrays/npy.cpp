@@ -13,12 +13,12 @@ namespace {
 /// The text that follows "'key':" in the header of an npy file.
 std::string_view header_field(std::string_view header, std::string_view key,
                               const std::string& path) {
-  const size_t at = header.find("'" + std::string(key) + "'");
-  const size_t colon = at == header.npos ? at : header.find(':', at);
+  const size_t key_position = header.find("'" + std::string(key) + "'");
+  const size_t colon = key_position == header.npos ? key_position : header.find(':', key_position);
   if (colon == header.npos) fail("'", path, "': the npy header has no '", key, "'");
-  std::string_view rest = header.substr(colon + 1);
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  return rest;
+  std::string_view field_text = header.substr(colon + 1);
+  field_text.remove_prefix(std::min(field_text.find_first_not_of(' '), field_text.size()));
+  return field_text;
 }
 
 std::vector<int64_t> npy_shape(std::string_view text, const std::string& path) {
@@ -61,41 +61,42 @@ namespace {
 
 /// The header of an npy file, which is the text of a Python dictionary, and the offset of the first
 /// byte after it.
-std::pair<std::string_view, size_t> npy_text(const std::string& path, std::string_view data) {
+std::pair<std::string_view, size_t> npy_header_text(const std::string& path,
+                                                    std::string_view data) {
   if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
     fail("'", path, "' is not an npy file: it starts with other bytes");
   auto byte_at = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(data[i])); };
   const bool has_long_header = byte_at(6) >= 2;
-  const size_t start = has_long_header ? 12 : 10;
-  if (data.size() < start) fail("'", path, "' ends inside its header");
+  const size_t header_offset = has_long_header ? 12 : 10;
+  if (data.size() < header_offset) fail("'", path, "' ends inside its header");
   const size_t length =
       byte_at(8) | byte_at(9) << 8 | (has_long_header ? byte_at(10) << 16 | byte_at(11) << 24 : 0);
-  if (data.size() - start < length) fail("'", path, "' ends inside its header");
-  return {data.substr(start, length), start + length};
+  if (data.size() - header_offset < length) fail("'", path, "' ends inside its header");
+  return {data.substr(header_offset, length), header_offset + length};
 }
 
 }  // namespace
 
-size_t npy_objects(const std::string& path, std::string_view data) {
-  const auto [header, end] = npy_text(path, data);
+size_t npy_pickle_offset(const std::string& path, std::string_view data) {
+  const auto [header, end] = npy_header_text(path, data);
   return header_field(header, "descr", path).starts_with("'|O") ? end : 0;
 }
 
 FileArray npy_header(const std::string& path, std::string_view data) {
-  const auto [header, end] = npy_text(path, data);
+  const auto [header, end] = npy_header_text(path, data);
   const std::string_view descr = header_field(header, "descr", path);
   const FileType type = npy_type(descr, path);
   std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
-  const bool fortran = header_field(header, "fortran_order", path).starts_with("True");
-  const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
-  if (swapped && type.kind == 'c')
+  const bool is_fortran_order = header_field(header, "fortran_order", path).starts_with("True");
+  const bool is_swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
+  if (is_swapped && type.kind == 'c')
     fail("'", path, "': complex numbers in the byte order of other machines cannot be read");
-  const bool is_column_major = fortran && dims.size() > 1;
+  const bool is_column_major = is_fortran_order && dims.size() > 1;
   if (is_column_major) std::reverse(dims.begin(), dims.end());
-  return {type, std::move(dims), end, swapped, is_column_major};
+  return {type, std::move(dims), end, is_swapped, is_column_major};
 }
 
-std::string npy_start(const Tensor& tensor) {
+std::string npy_prefix(const Tensor& tensor) {
   static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2", "i4", "i8",
                                                   "u1", "b1", "i1",    "i2", "c8", nullptr};
   const char* descr = kDescr[static_cast<size_t>(tensor.dtype())];
@@ -109,21 +110,21 @@ std::string npy_start(const Tensor& tensor) {
                                                                    : ">";
   std::string header =
       concat("{'descr': '", order, descr, "', 'fortran_order': False, 'shape': (", dims, "), }");
-  constexpr size_t kAlignment = 64, kStart = 10;
-  header.append(kAlignment - (kStart + header.size() + 1) % kAlignment, ' ');
+  constexpr size_t kAlignment = 64, kPrefixBytes = 10;
+  header.append(kAlignment - (kPrefixBytes + header.size() + 1) % kAlignment, ' ');
   header += '\n';
-  std::string start("\x93NUMPY\x01\x00", 8);
-  start += static_cast<char>(header.size() & 0xff);
-  start += static_cast<char>(header.size() >> 8);
-  return start + header;
+  std::string prefix("\x93NUMPY\x01\x00", 8);
+  prefix += static_cast<char>(header.size() & 0xff);
+  prefix += static_cast<char>(header.size() >> 8);
+  return prefix + header;
 }
 
 namespace {
 
 void write(const std::string& path, const Tensor& tensor) {
-  const std::string start = npy_start(tensor);
+  const std::string prefix = npy_prefix(tensor);
   const std::span<const std::byte> pieces[] = {
-      std::as_bytes(std::span(start)),
+      std::as_bytes(std::span(prefix)),
       {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()}};
   replace_file(path, pieces);
 }
@@ -138,11 +139,11 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
         .trait("signatures", List{"934e554d5059"});
   }
   Tensor read_array(const std::string& path, const std::string& member) override {
-    refuse_name(path, member);
+    require_no_name(path, member);
     return load(path, read_file(path), npy_header);
   }
   Tensor open_array(const std::string& path, const std::string& member) override {
-    refuse_name(path, member);
+    require_no_name(path, member);
     return open(path, npy_header, "read_npy");
   }
   /// Writes `arrays`, which must contain exactly one array; the name of the array is not stored.

@@ -8,8 +8,8 @@ namespace crescent::arrays {
 FileArray npy_header(const std::string& path, std::string_view data);
 /// If the elements of the array are Python objects, the offset of the pickle that contains them; 0
 /// for other arrays.
-size_t npy_objects(const std::string& path, std::string_view data);
-/// The bytes of a .npy file that precede the values. Fails for a dtype that NumPy lacks.
-std::string npy_start(const Tensor& tensor);
+size_t npy_pickle_offset(const std::string& path, std::string_view data);
+/// The bytes of a .npy file before its values. Fails for a dtype that NumPy lacks.
+std::string npy_prefix(const Tensor& tensor);
 
 }  // namespace crescent::arrays

@@ -14,7 +14,7 @@
 namespace crescent::arrays {
 namespace {
 
-constexpr const char* kEnding = ".npy";
+constexpr const char* kArrayEnding = ".npy";
 
 /// An .npz archive that is open for reading.
 struct OpenArchive {
@@ -22,9 +22,9 @@ struct OpenArchive {
   std::shared_ptr<Storage> file;
   zip::Archive archive;
 
-  explicit OpenArchive(const std::string& where)
-      : path(where),
-        file(file_storage(open_regular_file(where), where)),
+  explicit OpenArchive(const std::string& archive_path)
+      : path(archive_path),
+        file(file_storage(open_regular_file(archive_path), archive_path)),
         archive(file->bytes(), [this](uint64_t offset, std::span<std::byte> target) {
           file->read(offset, target.size(), target.data());
         }) {}
@@ -34,20 +34,20 @@ using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
 /// The names of the archive and the member, joined by "', '" for an error message that puts the
 /// result in quotes: "w.npz', 'kernel.npy".
-std::string quoted_member(const OpenArchive& from, const zip::Member& member) {
-  return from.path + "', '" + member.name;
+std::string quoted_member(const OpenArchive& source, const zip::Member& member) {
+  return source.path + "', '" + member.name;
 }
 
-std::string beginning(const OpenArchive& from, const zip::Member& member) {
+std::string first_bytes(const OpenArchive& source, const zip::Member& member) {
   constexpr uint64_t kMaxHeaderBytes = 64 << 10;
-  if (member.packed()) return from.archive.text(member);
+  if (member.packed()) return source.archive.text(member);
   std::string start(std::min(member.size, kMaxHeaderBytes), '\0');
-  from.file->read(member.start, start.size(), start.data());
+  source.file->read(member.start, start.size(), start.data());
   return start;
 }
 
-Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
-  return load(quoted_member(*from, member), from->archive.text(member), npy_header);
+Tensor load_member(const OpenArchivePtr& source, const zip::Member& member) {
+  return load(quoted_member(*source, member), source->archive.text(member), npy_header);
 }
 
 /// Returns the result of `work`. If it throws an ArchiveError, throws an Error that names the file
@@ -56,20 +56,20 @@ template <class F>
 auto with_path_in_errors(const std::string& path, const F& work) {
   try {
     return work();
-  } catch (const zip::ArchiveError& refused) {
-    fail("cannot read '", path, "': ", refused.what(), "; nothing was loaded");
+  } catch (const zip::ArchiveError& error) {
+    fail("cannot read '", path, "': ", error.what(), "; nothing was loaded");
   }
 }
 
-keras::NamedArray array_of(const OpenArchivePtr& from, const zip::Member& member) {
-  const FileArray array = npy_header(quoted_member(*from, member), beginning(*from, member));
-  check_size(quoted_member(*from, member), array, member.size - array.start);
+keras::NamedArray array_of(const OpenArchivePtr& source, const zip::Member& member) {
+  const FileArray array = npy_header(quoted_member(*source, member), first_bytes(*source, member));
+  check_size(quoted_member(*source, member), array, member.size - array.start);
   const std::string name = member.name.substr(0, member.name.size() - 4);
   std::vector<int64_t> dims = array.dims;
-  if (array.fortran) std::reverse(dims.begin(), dims.end());
+  if (array.is_fortran_order) std::reverse(dims.begin(), dims.end());
   const TensorSpec spec{array.type.dtype, Shape(dims)};
-  return {name, spec, [from, member] {
-            return with_path_in_errors(from->path, [&] { return in_memory(from, member); });
+  return {name, spec, [source, member] {
+            return with_path_in_errors(source->path, [&] { return load_member(source, member); });
           }};
 }
 
@@ -91,56 +91,59 @@ class Npz final : public keras::NamedFormat {
   }
   List read_ragged(const std::string& path, const std::string& name) {
     return with_path_in_errors(path, [&]() -> List {
-      const auto from = std::make_shared<OpenArchive>(path);
-      const zip::Member* member = from->archive.find(name + kEnding);
+      const auto source = std::make_shared<OpenArchive>(path);
+      const zip::Member* member = source->archive.find(name + kArrayEnding);
       if (!member) fail("'", path, "' has no array '", name, "'");
-      const std::string text = from->archive.text(*member);
-      const std::string title = quoted_member(*from, *member);
-      const size_t start = npy_objects(title, text);
-      if (start == 0) fail("'", title, "': expected lists, got an array of numbers");
-      const Ragged lists = read_ragged_pickle(title, std::string_view(text).substr(start));
+      const std::string text = source->archive.text(*member);
+      const std::string quoted_name = quoted_member(*source, *member);
+      const size_t start = npy_pickle_offset(quoted_name, text);
+      if (start == 0) fail("'", quoted_name, "': expected lists, got an array of numbers");
+      const Ragged lists = read_ragged_pickle(quoted_name, std::string_view(text).substr(start));
       return {std::make_shared<BoxedTensor>(lists.values),
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
   /// Opens the array `array_path`. If its bytes in the file need no conversion, they stay in the
-  /// file and are compared with the archive's checksum now; otherwise the array is read to memory.
+  /// file and their checksum is verified when the array is opened; otherwise the array is read to
+  /// memory.
   Tensor open_array(const std::string& path, const std::string& array_path) override {
     return with_path_in_errors(path, [&]() -> Tensor {
-      const auto from = std::make_shared<OpenArchive>(path);
+      const auto source = std::make_shared<OpenArchive>(path);
       const std::string name = open_file(path, array_path).find(array_path).name;
-      const zip::Member& member = *from->archive.find(name + kEnding);
-      const FileArray array = npy_header(quoted_member(*from, member), beginning(*from, member));
-      const bool stays_in_file = !member.packed() && !array.type.needs_conversion() &&
-                                 !array.fortran && array.type.dtype != DType::boolean;
-      if (!stays_in_file || (array.swapped && array.type.width > 1)) return in_memory(from, member);
-      from->archive.check(member);
-      return Tensor::on(from->file, member.start + array.start,
+      const zip::Member& member = *source->archive.find(name + kArrayEnding);
+      const FileArray array =
+          npy_header(quoted_member(*source, member), first_bytes(*source, member));
+      const bool can_stay_in_file = !member.packed() && !array.type.needs_conversion() &&
+                                    !array.is_fortran_order && array.type.dtype != DType::boolean;
+      if (!can_stay_in_file || (array.is_swapped && array.type.width > 1))
+        return load_member(source, member);
+      source->archive.check(member);
+      return Tensor::on(source->file, member.start + array.start,
                         {array.type.dtype, Shape(array.dims)});
     });
   }
 
   NamedTensors read_arrays(const std::string& path) override {
     return with_path_in_errors(path, [&] {
-      const auto from = std::make_shared<OpenArchive>(path);
+      const auto source = std::make_shared<OpenArchive>(path);
       NamedTensors arrays;
-      for (const zip::Member& member : from->archive.members())
-        if (member.name.ends_with(kEnding))
+      for (const zip::Member& member : source->archive.members())
+        if (member.name.ends_with(kArrayEnding))
           arrays.emplace_back(member.name.substr(0, member.name.size() - 4),
-                              in_memory(from, *from->archive.find(member.name)));
+                              load_member(source, *source->archive.find(member.name)));
       return arrays;
     });
   }
 
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
-    std::vector<std::string> starts;
-    for (const auto& [name, tensor] : arrays) starts.push_back(npy_start(tensor));
+    std::vector<std::string> prefixes;
+    for (const auto& [name, tensor] : arrays) prefixes.push_back(npy_prefix(tensor));
     std::vector<zip::File> files;
     for (size_t i = 0; i < arrays.size(); ++i) {
       const auto& [name, tensor] = arrays[i];
       zip::File& file = files.emplace_back();
-      file.name = name + kEnding;
-      file.pieces.push_back(std::as_bytes(std::span(starts[i])));
+      file.name = name + kArrayEnding;
+      file.pieces.push_back(std::as_bytes(std::span(prefixes[i])));
       if (tensor.bytes() > 0)
         file.pieces.emplace_back(static_cast<const std::byte*>(tensor.raw()), tensor.bytes());
     }
@@ -151,15 +154,15 @@ class Npz final : public keras::NamedFormat {
   keras::NamedArrays open_file(const std::string& path,
                                const std::string& required_name) const override {
     return with_path_in_errors(path, [&]() -> keras::NamedArrays {
-      const auto from = std::make_shared<OpenArchive>(path);
+      const auto source = std::make_shared<OpenArchive>(path);
       std::vector<keras::NamedArray> arrays;
-      for (const zip::Member& listed : from->archive.members()) {
-        if (!listed.name.ends_with(kEnding)) continue;
-        const zip::Member& member = *from->archive.find(listed.name);
+      for (const zip::Member& listed_member : source->archive.members()) {
+        if (!listed_member.name.ends_with(kArrayEnding)) continue;
+        const zip::Member& member = *source->archive.find(listed_member.name);
         const bool has_objects =
-            npy_objects(quoted_member(*from, member), beginning(*from, member)) > 0;
-        if (!has_objects || member.name == required_name + kEnding)
-          arrays.push_back(array_of(from, member));
+            npy_pickle_offset(quoted_member(*source, member), first_bytes(*source, member)) > 0;
+        if (!has_objects || member.name == required_name + kArrayEnding)
+          arrays.push_back(array_of(source, member));
       }
       return {path, std::move(arrays)};
     });

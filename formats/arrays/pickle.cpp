@@ -10,16 +10,16 @@ namespace {
 
 /// Converts the objects of a pickle to values. An object with several references is copied for each
 /// of them; the number of copies is limited, because a small pickle could become a huge value.
-class Conversion {
+class PickleConverter {
  public:
-  explicit Conversion(const std::string& path) : path_(path) {}
+  explicit PickleConverter(const std::string& path) : path_(path) {}
 
   Value value_of(const Cell& cell, int depth = 0) {
-    constexpr int kDeepest = 32;
+    constexpr int kMaxDepth = 32;
     constexpr int64_t kMaxValues = 100'000'000;
-    if (depth > kDeepest || ++count_ > kMaxValues)
+    if (depth > kMaxDepth || ++value_count_ > kMaxValues)
       fail("'", path_, "': a pickle of more than ", kMaxValues, " values, or nested more than ",
-           kDeepest, " deep");
+           kMaxDepth, " deep");
     switch (cell.kind) {
       case Cell::Kind::none:
         return {};
@@ -46,7 +46,7 @@ class Conversion {
       case PickleObject::Kind::dict:
         return dict_of(object.cells, depth);
       case PickleObject::Kind::array:
-        return object.element == "|O" || object.element == "|O8"
+        return object.element_type == "|O" || object.element_type == "|O8"
                    ? list_of(object.cells, depth)
                    : Value(std::make_shared<BoxedTensor>(tensor_of(object)));
       default:
@@ -73,33 +73,33 @@ class Conversion {
   Tensor tensor_of(const PickleObject& array) {
     std::string dims;
     for (const int64_t dim : array.dims) dims += std::to_string(dim) + ", ";
-    std::string file = concat("{'descr': '", array.element,
-                              "', 'fortran_order': ", array.fortran ? "True" : "False",
-                              ", 'shape': (", dims, "), }\n");
-    const size_t length = file.size();
-    std::string start("\x93NUMPY\x02\x00", 8);
-    for (int shift = 0; shift < 32; shift += 8) start += static_cast<char>(length >> shift);
-    return load(path_, start + file + array.text, npy_header);
+    std::string header = concat("{'descr': '", array.element_type,
+                                "', 'fortran_order': ", array.is_fortran_order ? "True" : "False",
+                                ", 'shape': (", dims, "), }\n");
+    const size_t length = header.size();
+    std::string prefix("\x93NUMPY\x02\x00", 8);
+    for (int shift = 0; shift < 32; shift += 8) prefix += static_cast<char>(length >> shift);
+    return load(path_, prefix + header + array.text, npy_header);
   }
 
   const std::string& path_;
-  int64_t count_ = 0;
+  int64_t value_count_ = 0;
 };
 
 }  // namespace
 
 Value read_pickle(const std::string& path, std::string_view bytes) {
   PickleMachine machine(path, bytes);
-  return Conversion(path).value_of(machine.run());
+  return PickleConverter(path).value_of(machine.run());
 }
 
 Ragged read_ragged_pickle(const std::string& path, std::string_view bytes) {
   PickleMachine machine(path, bytes);
-  const Cell top = machine.run();
+  const Cell result = machine.run();
   std::vector<int64_t> values, lengths;
   const auto refuse = [&] { fail("'", path, "': expected lists of whole numbers"); };
-  if (!top.object || top.object->cells.empty()) refuse();
-  for (const Cell& list : top.object->cells) {
+  if (!result.object || result.object->cells.empty()) refuse();
+  for (const Cell& list : result.object->cells) {
     if (!list.object) refuse();
     for (const Cell& item : list.object->cells) {
       if (item.kind != Cell::Kind::integer) refuse();
@@ -107,8 +107,10 @@ Ragged read_ragged_pickle(const std::string& path, std::string_view bytes) {
     }
     lengths.push_back(static_cast<int64_t>(list.object->cells.size()));
   }
-  const auto count = [](const auto& of) { return Shape{static_cast<int64_t>(of.size())}; };
-  return {Tensor::from(values, count(values)), Tensor::from(lengths, count(lengths))};
+  const auto vector_shape = [](const auto& numbers) {
+    return Shape{static_cast<int64_t>(numbers.size())};
+  };
+  return {Tensor::from(values, vector_shape(values)), Tensor::from(lengths, vector_shape(lengths))};
 }
 
 class Pickle final : public Format {

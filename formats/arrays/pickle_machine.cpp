@@ -9,31 +9,33 @@ namespace crescent::arrays {
 
 Cell PickleMachine::run() {
   for (;;) {
-    const auto code = static_cast<unsigned char>(take(1)[0]);
-    if (code == '.') return pop();
-    if (!run_code(code)) refuse("the instruction ", static_cast<int>(code), " is not read here");
+    const auto opcode = static_cast<unsigned char>(read_bytes(1)[0]);
+    if (opcode == '.') return pop();
+    if (!run_code(opcode))
+      refuse("the instruction ", static_cast<int>(opcode), " is not read here");
   }
 }
 
-std::string_view PickleMachine::take(uint64_t count) {
-  if (count > bytes_.size() - at_) refuse("the pickle ends inside a value");
-  const std::string_view taken = bytes_.substr(at_, count);
-  at_ += count;
-  return taken;
+std::string_view PickleMachine::read_bytes(uint64_t count) {
+  if (count > bytes_.size() - offset_) refuse("the pickle ends inside a value");
+  const std::string_view bytes_read = bytes_.substr(offset_, count);
+  offset_ += count;
+  return bytes_read;
 }
 
-uint64_t PickleMachine::word(size_t bytes) {
-  const std::string_view taken = take(bytes);
+uint64_t PickleMachine::read_integer(size_t bytes) {
+  const std::string_view bytes_read = read_bytes(bytes);
   uint64_t value = 0;
-  for (size_t i = 0; i < bytes; ++i) value |= uint64_t{static_cast<uint8_t>(taken[i])} << (8 * i);
+  for (size_t i = 0; i < bytes; ++i)
+    value |= uint64_t{static_cast<uint8_t>(bytes_read[i])} << (8 * i);
   return value;
 }
 
-std::string_view PickleMachine::line() {
-  const size_t end = bytes_.find('\n', at_);
+std::string_view PickleMachine::read_line() {
+  const size_t end = bytes_.find('\n', offset_);
   if (end == bytes_.npos) refuse("a line does not end");
-  const std::string_view text = take(end - at_);
-  ++at_;
+  const std::string_view text = read_bytes(end - offset_);
+  ++offset_;
   return text;
 }
 
@@ -79,32 +81,32 @@ void PickleMachine::push_long(std::string_view bytes) {
   push_integer(static_cast<int64_t>(value));
 }
 
-bool PickleMachine::run_code(unsigned char code) {
-  return run_number_code(code) || run_text_code(code) || run_container_code(code) ||
-         run_memory_code(code) || run_object_code(code);
+bool PickleMachine::run_code(unsigned char opcode) {
+  return run_number_code(opcode) || run_text_code(opcode) || run_container_code(opcode) ||
+         run_memory_code(opcode) || run_object_code(opcode);
 }
 
-bool PickleMachine::run_number_code(unsigned char code) {
-  switch (code) {
+bool PickleMachine::run_number_code(unsigned char opcode) {
+  switch (opcode) {
     case 'N':
       return push({}), true;
     case 0x88:
     case 0x89:
-      return push({Cell::Kind::boolean, code == 0x88, 0, nullptr}), true;
+      return push({Cell::Kind::boolean, opcode == 0x88, 0, nullptr}), true;
     case 'J':
-      return push_integer(static_cast<int32_t>(word(4))), true;
+      return push_integer(static_cast<int32_t>(read_integer(4))), true;
     case 'K':
-      return push_integer(static_cast<int64_t>(word(1))), true;
+      return push_integer(static_cast<int64_t>(read_integer(1))), true;
     case 'M':
-      return push_integer(static_cast<int64_t>(word(2))), true;
+      return push_integer(static_cast<int64_t>(read_integer(2))), true;
     case 0x8a:
-      return push_long(take(word(1))), true;
+      return push_long(read_bytes(read_integer(1))), true;
     case 0x8b:
-      return push_long(take(word(4))), true;
+      return push_long(read_bytes(read_integer(4))), true;
     case 'I':
     case 'L': {
-      std::string_view digits = line();
-      if (code == 'I' && (digits == "00" || digits == "01"))
+      std::string_view digits = read_line();
+      if (opcode == 'I' && (digits == "00" || digits == "01"))
         return push({Cell::Kind::boolean, digits == "01", 0, nullptr}), true;
       if (digits.ends_with('L')) digits.remove_suffix(1);
       int64_t n = 0;
@@ -114,7 +116,7 @@ bool PickleMachine::run_number_code(unsigned char code) {
       return push_integer(n), true;
     }
     case 'F': {
-      const std::string_view digits = line();
+      const std::string_view digits = read_line();
       double x = 0;
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
       if (error != std::errc() || end != digits.data() + digits.size())
@@ -123,36 +125,36 @@ bool PickleMachine::run_number_code(unsigned char code) {
     }
     case 'G': {
       uint64_t bits = 0;
-      for (const char byte : take(8)) bits = bits << 8 | static_cast<uint8_t>(byte);
+      for (const char byte : read_bytes(8)) bits = bits << 8 | static_cast<uint8_t>(byte);
       return push({Cell::Kind::real, 0, std::bit_cast<double>(bits), nullptr}), true;
     }
   }
   return false;
 }
 
-bool PickleMachine::run_text_code(unsigned char code) {
-  const auto text = [&](size_t bytes) {
-    const uint64_t length = word(bytes);
-    push_object(PickleObject::Kind::text, take(length));
+bool PickleMachine::run_text_code(unsigned char opcode) {
+  const auto push_text = [&](size_t length_bytes) {
+    const uint64_t length = read_integer(length_bytes);
+    push_object(PickleObject::Kind::text, read_bytes(length));
     return true;
   };
-  switch (code) {
+  switch (opcode) {
     case 'U':
     case 'C':
     case 0x8c:
-      return text(1);
+      return push_text(1);
     case 'T':
     case 'X':
     case 'B':
-      return text(4);
+      return push_text(4);
     case 0x8d:
     case 0x8e:
     case 0x96:
-      return text(8);
+      return push_text(8);
     case 'V':
-      return push_object(PickleObject::Kind::text, line()), true;
+      return push_object(PickleObject::Kind::text, read_line()), true;
     case 'S': {
-      const std::string_view quoted = line();
+      const std::string_view quoted = read_line();
       const bool is_plain =
           quoted.size() >= 2 && quoted.front() == quoted.back() && quoted.find('\\') == quoted.npos;
       if (!is_plain) refuse("a quoted text with escapes is not read here");
@@ -162,7 +164,7 @@ bool PickleMachine::run_text_code(unsigned char code) {
   return false;
 }
 
-bool PickleMachine::run_container_code(unsigned char code) {
+bool PickleMachine::run_container_code(unsigned char opcode) {
   const auto tuple_of = [&](size_t count) {
     std::vector<Cell> cells(count);
     for (size_t i = count; i-- > 0;) cells[i] = pop();
@@ -170,12 +172,12 @@ bool PickleMachine::run_container_code(unsigned char code) {
     return true;
   };
   const auto append = [&](PickleObject::Kind kind, std::vector<Cell> cells) {
-    std::vector<Cell>& to = top_object(kind).cells;
-    to.insert(to.end(), std::make_move_iterator(cells.begin()),
-              std::make_move_iterator(cells.end()));
+    std::vector<Cell>& target_cells = top_object(kind).cells;
+    target_cells.insert(target_cells.end(), std::make_move_iterator(cells.begin()),
+                        std::make_move_iterator(cells.end()));
     return true;
   };
-  switch (code) {
+  switch (opcode) {
     case '(':
       return marks_.push_back(stack_.size()), true;
     case ')':
@@ -183,7 +185,7 @@ bool PickleMachine::run_container_code(unsigned char code) {
     case 0x85:
     case 0x86:
     case 0x87:
-      return tuple_of(code - 0x84u);
+      return tuple_of(opcode - 0x84u);
     case 't':
       return push_object(PickleObject::Kind::tuple, {}, pop_to_mark()), true;
     case ']':
@@ -210,28 +212,28 @@ bool PickleMachine::run_container_code(unsigned char code) {
   return false;
 }
 
-bool PickleMachine::run_memory_code(unsigned char code) {
-  const auto keep = [&](uint64_t index) {
+bool PickleMachine::run_memory_code(unsigned char opcode) {
+  const auto store = [&](uint64_t index) {
     if (stack_.empty()) refuse("a value is missing");
     memory_[index] = stack_.back();
     return true;
   };
-  const auto fetch = [&](uint64_t index) {
+  const auto push_stored = [&](uint64_t index) {
     const auto found = memory_.find(index);
     if (found == memory_.end()) refuse("nothing was kept at ", index);
     return push(found->second), true;
   };
-  const auto number = [&] {
-    const std::string_view digits = line();
+  const auto read_index = [&] {
+    const std::string_view digits = read_line();
     uint64_t n = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), n);
     return n;
   };
-  switch (code) {
+  switch (opcode) {
     case 0x80:
-      return take(1), true;
+      return read_bytes(1), true;
     case 0x95:
-      return take(8), true;
+      return read_bytes(8), true;
     case '0':
       return pop(), true;
     case '1':
@@ -240,29 +242,29 @@ bool PickleMachine::run_memory_code(unsigned char code) {
       if (stack_.empty()) refuse("a value is missing");
       return push(Cell(stack_.back())), true;
     case 'q':
-      return keep(word(1));
+      return store(read_integer(1));
     case 'r':
-      return keep(word(4));
+      return store(read_integer(4));
     case 'p':
-      return keep(number());
+      return store(read_index());
     case 0x94:
-      return keep(memory_.size());
+      return store(memory_.size());
     case 'h':
-      return fetch(word(1));
+      return push_stored(read_integer(1));
     case 'j':
-      return fetch(word(4));
+      return push_stored(read_integer(4));
     case 'g':
-      return fetch(number());
+      return push_stored(read_index());
   }
   return false;
 }
 
 // ---- pickled objects of NumPy
 
-bool PickleMachine::run_object_code(unsigned char code) {
-  switch (code) {
+bool PickleMachine::run_object_code(unsigned char opcode) {
+  switch (opcode) {
     case 'c': {
-      const std::string module(line()), name(line());
+      const std::string module(read_line()), name(read_line());
       return push_name(module, name), true;
     }
     case 0x93: {
@@ -286,11 +288,11 @@ void PickleMachine::push_name(const std::string& module, const std::string& name
                                                     "numpy ndarray",
                                                     "numpy dtype",
                                                     "_codecs encode"};
-  const std::string full = module + " " + name;
-  if (!kKnownNames.contains(full))
+  const std::string full_name = module + " " + name;
+  if (!kKnownNames.contains(full_name))
     refuse("the pickle calls ", module, ".", name,
            ", which is code; only numbers, texts, lists, dictionaries and arrays are read");
-  push_object(PickleObject::Kind::name, full);
+  push_object(PickleObject::Kind::name, full_name);
 }
 
 /// Converts a UTF-8 text to Latin-1: each code point below 256 becomes one byte.
@@ -311,7 +313,7 @@ void PickleMachine::reduce() {
   if (!is_name_call) refuse("a call of something else than a name");
   const std::string& name = function.object->text;
   const std::vector<Cell>& call_arguments = arguments.object->cells;
-  const auto text = [&](size_t i) -> const std::string& {
+  const auto text_argument = [&](size_t i) -> const std::string& {
     if (i >= call_arguments.size() || !call_arguments[i].object)
       refuse("a text was expected as argument of ", name);
     return call_arguments[i].object->text;
@@ -319,12 +321,14 @@ void PickleMachine::reduce() {
   if (name.ends_with("_reconstruct")) {
     push_object(PickleObject::Kind::array);
   } else if (name == "numpy dtype") {
-    push_object(PickleObject::Kind::dtype, text(0));
+    push_object(PickleObject::Kind::dtype, text_argument(0));
   } else if (name == "_codecs encode") {
-    push_object(PickleObject::Kind::text, latin1(text(0)));
+    push_object(PickleObject::Kind::text, latin1(text_argument(0)));
   } else if (name.ends_with("scalar")) {
-    const std::string type = text(0), values = text(1), order = call_arguments[0].object->element;
-    push_object(PickleObject::Kind::array, values).element = (order.empty() ? "|" : order) + type;
+    const std::string type = text_argument(0), values = text_argument(1),
+                      order = call_arguments[0].object->element_type;
+    push_object(PickleObject::Kind::array, values).element_type =
+        (order.empty() ? "|" : order) + type;
   } else {
     refuse("a call of ", name);
   }
@@ -339,7 +343,7 @@ void PickleMachine::build() {
   const std::vector<Cell>& cells = state.object->cells;
   if (object.kind == PickleObject::Kind::dtype) {
     if (cells.size() < 2 || !cells[1].object) refuse("a byte order was expected");
-    object.element = cells[1].object->text;
+    object.element_type = cells[1].object->text;
   } else if (object.kind == PickleObject::Kind::array) {
     build_array(object, cells);
   } else {
@@ -357,8 +361,8 @@ void PickleMachine::build_array(PickleObject& array, const std::vector<Cell>& st
     array.dims.push_back(dim.integer);
   }
   const PickleObject& dtype = *state[2].object;
-  array.element = (dtype.element.empty() ? "|" : dtype.element) + dtype.text;
-  array.fortran = state[3].integer != 0;
+  array.element_type = (dtype.element_type.empty() ? "|" : dtype.element_type) + dtype.text;
+  array.is_fortran_order = state[3].integer != 0;
   const PickleObject& values = *state[4].object;
   array.text = values.text;
   array.cells = values.cells;

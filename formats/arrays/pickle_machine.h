@@ -29,8 +29,8 @@ struct PickleObject {
   /// array of Python objects
   std::vector<Cell> cells;
   std::vector<int64_t> dims;  ///< the shape of an array
-  std::string element;        ///< the type of elements of an array: "<f8"
-  bool fortran = false;
+  std::string element_type;   ///< the type of elements of an array: "<f8"
+  bool is_fortran_order = false;
 };
 
 class PickleMachine {
@@ -43,11 +43,11 @@ class PickleMachine {
  private:
   template <class... Pieces>
   [[noreturn]] void refuse(const Pieces&... pieces) const {
-    fail("'", path_, "' offset ", at_, ": ", pieces...);
+    fail("'", path_, "' offset ", offset_, ": ", pieces...);
   }
-  std::string_view take(uint64_t count);
-  uint64_t word(size_t bytes);  ///< reads a little-endian integer of `bytes` bytes
-  std::string_view line();
+  std::string_view read_bytes(uint64_t count);
+  uint64_t read_integer(size_t bytes);  ///< reads a little-endian integer of `bytes` bytes
+  std::string_view read_line();
   Cell pop();
   PickleObject& top_object(PickleObject::Kind kind);
   std::vector<Cell> pop_to_mark();
@@ -55,17 +55,17 @@ class PickleMachine {
   void push_integer(int64_t n) { push({Cell::Kind::integer, n, 0, nullptr}); }
   PickleObject& push_object(PickleObject::Kind kind, std::string_view text = {},
                             std::vector<Cell> cells = {});
-  void push_long(std::string_view digits);
+  void push_long(std::string_view bytes);
 
   /// Runs one opcode; returns whether it is known.
-  bool run_code(unsigned char code);
+  bool run_code(unsigned char opcode);
   // Runs the opcode if it makes a number; returns whether it does. The functions below do the same
   // for opcodes that make texts or containers, use the memory, or make objects.
-  bool run_number_code(unsigned char code);
-  bool run_text_code(unsigned char code);
-  bool run_container_code(unsigned char code);
-  bool run_memory_code(unsigned char code);
-  bool run_object_code(unsigned char code);
+  bool run_number_code(unsigned char opcode);
+  bool run_text_code(unsigned char opcode);
+  bool run_container_code(unsigned char opcode);
+  bool run_memory_code(unsigned char opcode);
+  bool run_object_code(unsigned char opcode);
   void push_name(const std::string& module, const std::string& name);
   void reduce();
   void build();
@@ -73,8 +73,8 @@ class PickleMachine {
 
   const std::string& path_;
   std::string_view bytes_;
-  size_t at_ = 0;  ///< the offset of the next byte that is read
-  /// all objects; the machine owns them, so references may form cycles
+  size_t offset_ = 0;  ///< the offset of the next byte that is read
+  /// All objects. The machine owns them, so references between them may form cycles.
   std::deque<PickleObject> objects_;
   std::vector<Cell> stack_;
   std::vector<size_t> marks_;

@@ -12,9 +12,9 @@
 
 namespace crescent::files {
 
-/// A range of bytes in the array with the index `array`.
+/// A range of bytes of the array with the index `array_index`.
 struct Chunk {
-  size_t array;
+  size_t array_index;
   uint64_t offset, size;
 };
 
@@ -23,14 +23,14 @@ struct Chunk {
 /// offsets of the arrays from the start of a huge page.
 inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& offsets,
                                     const std::vector<uint64_t>& sizes) {
-  constexpr uint64_t kPage = uint64_t{2} << 20;
-  std::vector<Chunk> parts;
+  constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
+  std::vector<Chunk> chunks;
   for (size_t i = 0; i < sizes.size(); ++i)
-    for (uint64_t at = 0, size; at < sizes[i]; at += size) {
-      size = std::min(kPage - (offsets[i] + at) % kPage, sizes[i] - at);
-      parts.push_back({i, at, size});
+    for (uint64_t offset = 0, size; offset < sizes[i]; offset += size) {
+      size = std::min(kHugePageBytes - (offsets[i] + offset) % kHugePageBytes, sizes[i] - offset);
+      chunks.push_back({i, offset, size});
     }
-  return parts;
+  return chunks;
 }
 
 /// Calls work(i) for each i below `count`, in any order, and rethrows the first exception.
@@ -39,7 +39,7 @@ void in_parallel(size_t count, const F& work) {
   std::atomic<size_t> next{0};
   std::exception_ptr error;
   std::mutex mutex;
-  auto take = [&] {
+  auto run_items = [&] {
     try {
       for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
     } catch (...) {
@@ -48,17 +48,17 @@ void in_parallel(size_t count, const F& work) {
       if (!error) error = std::current_exception();
     }
   };
-  // Each thread gets at least kMinWork items, since starting a thread takes time.
-  constexpr size_t kMaxThreads = 8, kMinWork = 2;
-  size_t threads = std::min(
-      {count / kMinWork, kMaxThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
-  std::vector<std::jthread> others;
+  // Each thread gets at least kMinItemsPerThread items, since starting a thread takes time.
+  constexpr size_t kMaxThreads = 8, kMinItemsPerThread = 2;
+  size_t thread_count = std::min({count / kMinItemsPerThread, kMaxThreads,
+                                  static_cast<size_t>(std::thread::hardware_concurrency())});
+  std::vector<std::jthread> helper_threads;
   try {
-    for (size_t i = 1; i < threads; ++i) others.emplace_back(take);
+    for (size_t i = 1; i < thread_count; ++i) helper_threads.emplace_back(run_items);
   } catch (const std::system_error&) {  // the threads that could be started do all the work
   }
-  take();
-  others.clear();
+  run_items();
+  helper_threads.clear();
   if (error) std::rethrow_exception(error);
 }
 

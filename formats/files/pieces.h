@@ -11,7 +11,7 @@
 namespace crescent::files {
 
 /// The size of a piece in bytes; the last piece of an array may be shorter.
-inline constexpr uint64_t kPiece = uint64_t{2} << 20;
+inline constexpr uint64_t kPieceBytes = uint64_t{2} << 20;
 
 /// Computes the CRC-32C of an array of `bytes` bytes from the checksums of its pieces.
 CRESCENT_FILES_API uint32_t joined_checksum(const std::vector<uint32_t>& checksums, uint64_t bytes);
@@ -22,11 +22,12 @@ CRESCENT_FILES_API std::vector<std::string> texts_of_checksums(
 CRESCENT_FILES_API std::vector<uint32_t> checksums_of_texts(const std::vector<std::string>& texts);
 
 /// A storage of the bytes [start, start + bytes) of a file. Each piece is compared with its
-/// checksum when a byte of it is first read; the error for a damaged array contains `what`:
+/// checksum when a byte of it is first read; the error for a damaged array names it by
+/// `array_name`:
 /// "'m.h5': '/kernel'".
 CRESCENT_FILES_API std::shared_ptr<Storage> checked_storage(std::shared_ptr<Storage> file,
                                                             uint64_t start, uint64_t bytes,
                                                             std::vector<uint32_t> checksums,
-                                                            std::string what);
+                                                            std::string array_name);
 
 }  // namespace crescent::files

@@ -10,15 +10,17 @@
 namespace crescent::files {
 
 /// Pages of files up to this size in bytes are not released.
-inline constexpr uint64_t kMaxMapped = uint64_t{32} << 20;
+inline constexpr uint64_t kMaxMappedBytes = uint64_t{32} << 20;
 
 /// Releases those pages of a mapped file that lie completely within these bytes. The mapping must
 /// not have been written to.
 inline void release_pages(const void* bytes, size_t size) {
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(bytes);
-  const uintptr_t first = (begin + page - 1) / page * page, end = (begin + size) / page * page;
-  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(bytes);
+  const uintptr_t first_page = (address + page_size - 1) / page_size * page_size,
+                  end = (address + size) / page_size * page_size;
+  if (first_page < end)
+    madvise(reinterpret_cast<void*>(first_page), end - first_page, MADV_DONTNEED);
 }
 
 }  // namespace crescent::files

@@ -12,13 +12,13 @@ namespace crescent::files {
 
 inline void streaming_copy(std::byte* to, const std::byte* from, size_t size) {
 #if defined(__SSE2__)
-  constexpr size_t kCacheLine = 64, kWord = sizeof(__m128i);
-  const size_t head = -reinterpret_cast<uintptr_t>(to) % kCacheLine;
-  if (head < size) {
-    std::memcpy(to, from, head);
-    to += head, from += head, size -= head;
+  constexpr size_t kCacheLine = 64, kWordBytes = sizeof(__m128i);
+  const size_t unaligned_bytes = -reinterpret_cast<uintptr_t>(to) % kCacheLine;
+  if (unaligned_bytes < size) {
+    std::memcpy(to, from, unaligned_bytes);
+    to += unaligned_bytes, from += unaligned_bytes, size -= unaligned_bytes;
     for (; size >= kCacheLine; to += kCacheLine, from += kCacheLine, size -= kCacheLine)
-      for (size_t i = 0; i < kCacheLine; i += kWord)
+      for (size_t i = 0; i < kCacheLine; i += kWordBytes)
         _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                          _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
     _mm_sfence();

@@ -10,14 +10,14 @@ namespace crescent::images {
 namespace {
 
 /// Reads the bytes of a file at given offsets, with checks of the bounds.
-class Bytes {
+class ByteReader {
  public:
-  Bytes(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
+  ByteReader(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
   uint8_t at(size_t i) const {
     if (i >= bytes_.size()) fail("'", path_, "' ends inside the image");
     return static_cast<uint8_t>(bytes_[i]);
   }
-  uint32_t word(size_t i, size_t width) const {
+  uint32_t integer_at(size_t i, size_t width) const {
     uint32_t value = 0;
     for (size_t k = 0; k < width; ++k) value |= uint32_t{at(i + k)} << (8 * k);
     return value;
@@ -34,34 +34,37 @@ class Bytes {
 /// Decodes a BMP with 1, 4 or 8 bits per pixel and a palette, or with 24 or 32 bits. The rows start
 /// at the bottom unless the height is negative.
 Tensor decode_bmp(const std::string& path, std::string_view text) {
-  const Bytes bytes(path, text);
-  const uint32_t start = bytes.word(10, 4), header = bytes.word(14, 4);
-  const auto width = static_cast<int32_t>(bytes.word(18, 4));
-  auto height = static_cast<int32_t>(bytes.word(22, 4));
-  const uint32_t bits = bytes.word(28, 2), packing = bytes.word(30, 4);
-  const bool has_palette = bits == 1 || bits == 4 || bits == 8;
-  const bool is_uncompressed = packing == 0 || (packing == 3 && bits == 32);
-  if (header < 40 || width < 0 || height == INT32_MIN || !is_uncompressed ||
-      (!has_palette && bits != 24 && bits != 32))
-    fail("'", path, "': BMP files of ", bits, " bits with compression ", packing,
+  const ByteReader bytes(path, text);
+  const uint32_t pixels_offset = bytes.integer_at(10, 4), header_bytes = bytes.integer_at(14, 4);
+  const auto width = static_cast<int32_t>(bytes.integer_at(18, 4));
+  auto height = static_cast<int32_t>(bytes.integer_at(22, 4));
+  const uint32_t bits_per_pixel = bytes.integer_at(28, 2), compression = bytes.integer_at(30, 4);
+  const bool has_palette = bits_per_pixel == 1 || bits_per_pixel == 4 || bits_per_pixel == 8;
+  const bool is_uncompressed = compression == 0 || (compression == 3 && bits_per_pixel == 32);
+  if (header_bytes < 40 || width < 0 || height == INT32_MIN || !is_uncompressed ||
+      (!has_palette && bits_per_pixel != 24 && bits_per_pixel != 32))
+    fail("'", path, "': BMP files of ", bits_per_pixel, " bits with compression ", compression,
          " cannot be read; 1, 4, 8, 24 and 32 bits without can");
-  const bool from_top = height < 0;
+  const bool starts_at_top = height < 0;
   height = std::abs(height);
   check_size(path, static_cast<uint64_t>(height), static_cast<uint64_t>(width));
-  const size_t row = (size_t{bits} * static_cast<size_t>(width) + 31) / 32 * 4;
-  if (start > bytes.size() || bytes.size() - start < row * static_cast<size_t>(height))
+  const size_t row_bytes = (size_t{bits_per_pixel} * static_cast<size_t>(width) + 31) / 32 * 4;
+  if (pixels_offset > bytes.size() ||
+      bytes.size() - pixels_offset < row_bytes * static_cast<size_t>(height))
     fail("'", path, "' ends inside the image");
   Tensor image = blank_image(path, static_cast<uint64_t>(height), static_cast<uint64_t>(width), 3);
-  auto* to = image.mutable_data<uint8_t>();
+  auto* output = image.mutable_data<uint8_t>();
   for (size_t y = 0; y < static_cast<size_t>(height); ++y) {
-    const size_t from = start + (from_top ? y : static_cast<size_t>(height) - 1 - y) * row;
-    for (size_t x = 0; x < static_cast<size_t>(width); ++x, to += 3) {
-      size_t colour = from + x * bits / 8;
+    const size_t row_start =
+        pixels_offset + (starts_at_top ? y : static_cast<size_t>(height) - 1 - y) * row_bytes;
+    for (size_t x = 0; x < static_cast<size_t>(width); ++x, output += 3) {
+      size_t colour_offset = row_start + x * bits_per_pixel / 8;
       if (has_palette) {
-        const uint32_t shift = 8 - bits - static_cast<uint32_t>(x * bits % 8);
-        colour = 14 + header + 4 * (bytes.at(colour) >> shift & ((1u << bits) - 1));
+        const uint32_t shift = 8 - bits_per_pixel - static_cast<uint32_t>(x * bits_per_pixel % 8);
+        colour_offset = 14 + header_bytes +
+                        4 * (bytes.at(colour_offset) >> shift & ((1u << bits_per_pixel) - 1));
       }
-      for (size_t c = 0; c < 3; ++c) to[c] = bytes.at(colour + 2 - c);
+      for (size_t c = 0; c < 3; ++c) output[c] = bytes.at(colour_offset + 2 - c);
     }
   }
   return image;
@@ -72,25 +75,27 @@ namespace {
 std::string encode_bmp(const Tensor& image) {
   const auto height = static_cast<size_t>(image.dim(0)), width = static_cast<size_t>(image.dim(1)),
              channels = static_cast<size_t>(image.dim(2));
-  const size_t row = (3 * width + 3) / 4 * 4, start = 54;
-  std::string file(start + row * height, '\0');
-  const auto put = [&](size_t at, size_t value, size_t bytes) {
-    for (size_t k = 0; k < bytes; ++k) file[at + k] = static_cast<char>(value >> (8 * k));
+  const size_t row_bytes = (3 * width + 3) / 4 * 4, pixels_offset = 54;
+  std::string file(pixels_offset + row_bytes * height, '\0');
+  const auto put_integer = [&](size_t at, size_t value, size_t byte_count) {
+    for (size_t k = 0; k < byte_count; ++k) file[at + k] = static_cast<char>(value >> (8 * k));
   };
   file.replace(0, 2, "BM");
-  put(2, file.size(), 4);
-  put(10, start, 4);
-  put(14, 40, 4);
-  put(18, width, 4);
-  put(22, height, 4);
-  put(26, 1, 2);
-  put(28, 24, 2);
-  put(34, row * height, 4);
+  put_integer(2, file.size(), 4);
+  put_integer(10, pixels_offset, 4);
+  put_integer(14, 40, 4);
+  put_integer(18, width, 4);
+  put_integer(22, height, 4);
+  put_integer(26, 1, 2);
+  put_integer(28, 24, 2);
+  put_integer(34, row_bytes * height, 4);
   for (size_t y = 0; y < height; ++y)
     for (size_t x = 0; x < width; ++x)
       for (size_t c = 0; c < 3; ++c) {
-        const size_t from = ((height - 1 - y) * width + x) * channels + (channels == 3 ? 2 - c : 0);
-        file[start + y * row + 3 * x + c] = static_cast<char>(image.data<uint8_t>()[from]);
+        const size_t source_index =
+            ((height - 1 - y) * width + x) * channels + (channels == 3 ? 2 - c : 0);
+        file[pixels_offset + y * row_bytes + 3 * x + c] =
+            static_cast<char>(image.data<uint8_t>()[source_index]);
       }
   return file;
 }
@@ -99,27 +104,30 @@ std::string encode_bmp(const Tensor& image) {
 class PnmHeader {
  public:
   PnmHeader(const std::string& path, std::string_view text) : path_(path), text_(text) {}
-  uint64_t number() {
-    skip();
+  uint64_t next_number() {
+    skip_spaces_and_comments();
     uint64_t value = 0;
-    const size_t first = at_;
-    for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_)
-      value = std::min<uint64_t>(value * 10 + static_cast<uint64_t>(text_[at_] - '0'), UINT32_MAX);
-    if (at_ == first) fail("'", path_, "': expected a number in its header at offset ", first);
+    const size_t number_start = offset_;
+    for (; offset_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[offset_]));
+         ++offset_)
+      value =
+          std::min<uint64_t>(value * 10 + static_cast<uint64_t>(text_[offset_] - '0'), UINT32_MAX);
+    if (offset_ == number_start)
+      fail("'", path_, "': expected a number in its header at offset ", number_start);
     return value;
   }
-  size_t values() const { return at_ + 1; }
+  size_t values_offset() const { return offset_ + 1; }
 
  private:
-  void skip() {
-    for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
-      if (!std::isspace(static_cast<unsigned char>(text_[at_]))) return;
+  void skip_spaces_and_comments() {
+    for (; offset_ < text_.size(); ++offset_) {
+      if (text_[offset_] == '#') offset_ = std::min(text_.find('\n', offset_), text_.size() - 1);
+      if (!std::isspace(static_cast<unsigned char>(text_[offset_]))) return;
     }
   }
   const std::string& path_;
   std::string_view text_;
-  size_t at_ = 2;
+  size_t offset_ = 2;
 };
 
 }  // namespace
@@ -127,13 +135,14 @@ class PnmHeader {
 Tensor decode_pnm(const std::string& path, std::string_view text) {
   PnmHeader header(path, text);
   const int channels = text.size() > 1 && text[1] == '6' ? 3 : 1;
-  const uint64_t width = header.number(), height = header.number(), most = header.number();
-  if (most != 255)
-    fail("'", path, "': expected samples up to 255, got ", most, ", which cannot be read");
+  const uint64_t width = header.next_number(), height = header.next_number(),
+                 max_sample = header.next_number();
+  if (max_sample != 255)
+    fail("'", path, "': expected samples up to 255, got ", max_sample, ", which cannot be read");
   Tensor image = blank_image(path, height, width, channels);
-  if (text.size() < header.values() || text.size() - header.values() < image.bytes())
+  if (text.size() < header.values_offset() || text.size() - header.values_offset() < image.bytes())
     fail("'", path, "' ends inside the image");
-  std::memcpy(image.mutable_raw(), text.data() + header.values(), image.bytes());
+  std::memcpy(image.mutable_raw(), text.data() + header.values_offset(), image.bytes());
   return image;
 }
 

@@ -38,11 +38,11 @@ std::string unique_name(File& file, const std::string& base_name) {
   return name;
 }
 
-Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
+Emitter::Emitter(File& file, Graph& graph, const TracedProgram& traced)
     : file_(file), graph_(graph), traced_(traced), forms_(traced.program.values.size()) {
-  for (int value : traced.program.outputs) at(value).is_read = true;
+  for (int value : traced.program.outputs) form_of(value).is_read = true;
   for (const Program::Instruction& i : traced.program.code)
-    for (int value : i.inputs) at(value).is_read = true;
+    for (int value : i.inputs) form_of(value).is_read = true;
   for (const Program::Constant& c : traced.program.constants)
     if (!traced.fill_values.contains(c.value) && !traced.progressions.contains(c.value) &&
         !traced.symbolic_values.contains(c.value))
@@ -72,7 +72,7 @@ bool Emitter::fold() {
     for (int64_t size : sizes_of(value))
       if (size < 0) return false;
   Tensors inputs;
-  for (int value : instruction_->inputs) inputs.push_back(at(value).constant);
+  for (int value : instruction_->inputs) inputs.push_back(form_of(value).constant);
   if (!std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return bool(t); }))
     return false;
   const Tensors results = crescent::apply(instruction_->op, inputs);
@@ -81,54 +81,62 @@ bool Emitter::fold() {
 }
 
 std::string Emitter::name_of(int value) {
-  Form& form = at(value);
-  if (!form.last.empty()) return form.last;
-  if (form.constant) return form.last = constant(form.constant);
-  if (!form.first.empty())
-    return form.last = transposed(form.first, to_channels_last(sizes_of(value).size()));
-  if (const auto filled = traced_.fill_values.find(value); filled != traced_.fill_values.end())
-    return form.last = node("Expand", {constant(filled->second), shape(sizes_of(value))});
-  if (const auto counted = traced_.progressions.find(value); counted != traced_.progressions.end())
-    return form.last = node("Reshape", {rows_of(counted->second), shape(sizes_of(value))});
-  if (const auto sized = traced_.symbolic_values.find(value);
-      sized != traced_.symbolic_values.end())
-    return form.last = add_filled_tensor(sized->second, spec_of(value));
+  Form& form = form_of(value);
+  if (!form.channels_last.empty()) return form.channels_last;
+  if (form.constant) return form.channels_last = add_constant(form.constant);
+  if (!form.channels_first.empty())
+    return form.channels_last =
+               add_transpose(form.channels_first, to_channels_last(sizes_of(value).size()));
+  if (const auto fill_value = traced_.fill_values.find(value);
+      fill_value != traced_.fill_values.end())
+    return form.channels_last =
+               add_node("Expand", {add_constant(fill_value->second), shape(sizes_of(value))});
+  if (const auto progression = traced_.progressions.find(value);
+      progression != traced_.progressions.end())
+    return form.channels_last = add_node(
+               "Reshape", {add_row_progression(progression->second), shape(sizes_of(value))});
+  if (const auto symbolic_value = traced_.symbolic_values.find(value);
+      symbolic_value != traced_.symbolic_values.end())
+    return form.channels_last = add_filled_tensor(symbolic_value->second, spec_of(value));
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
 /// Adds nodes that compute rows in arithmetic progression, first + (0, 1, ...) * step; returns the
 /// name of the result.
-std::string Emitter::rows_of(const RowProgression& counted) {
-  const TensorSpec& spec = counted.step.spec();
-  const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
+std::string Emitter::add_row_progression(const RowProgression& progression) {
+  const TensorSpec& spec = progression.step.spec();
+  const std::string count = add_node("Squeeze", {size(progression.rows), add_integers({0})});
   const std::string numbers =
-      node("Range", {number(0, DType::int64), count, number(1, DType::int64)});
-  const std::string places = node("Cast", {numbers}, {{"to", number_of(spec.dtype)}});
-  std::vector<int64_t> column(spec.shape.rank(), 1);
-  column[0] = -1;
-  const std::string rows = node("Reshape", {places, integers(column)});
-  const std::string step =
-      counted.step_size == 0 ? constant(counted.step) : add_filled_tensor(counted.step_size, spec);
-  return node("Add", {constant(counted.first), node("Mul", {rows, step})});
+      add_node("Range", {add_number(0, DType::int64), count, add_number(1, DType::int64)});
+  const std::string row_numbers = add_node("Cast", {numbers}, {{"to", number_of(spec.dtype)}});
+  std::vector<int64_t> column_shape(spec.shape.rank(), 1);
+  column_shape[0] = -1;
+  const std::string rows = add_node("Reshape", {row_numbers, add_integers(column_shape)});
+  const std::string step = progression.step_size == 0
+                               ? add_constant(progression.step)
+                               : add_filled_tensor(progression.step_size, spec);
+  return add_node("Add", {add_constant(progression.first), add_node("Mul", {rows, step})});
 }
 
 std::string Emitter::add_filled_tensor(int64_t code, const TensorSpec& spec) {
-  const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
-  const std::string scalar = node("Squeeze", {number, integers({0})});
-  return node("Expand", {scalar, integers({spec.shape.begin(), spec.shape.end()})});
+  const std::string number = add_node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
+  const std::string scalar = add_node("Squeeze", {number, add_integers({0})});
+  return add_node("Expand", {scalar, add_integers({spec.shape.begin(), spec.shape.end()})});
 }
 
-std::string Emitter::first_name_of(int value) {
-  Form& form = at(value);
-  if (!form.first.empty()) return form.first;
+std::string Emitter::channels_first_name_of(int value) {
+  Form& form = form_of(value);
+  if (!form.channels_first.empty()) return form.channels_first;
   const size_t rank = sizes_of(value).size();
-  return form.first = form.constant ? constant(with_channels_first(form.constant, rank))
-                                    : transposed(name_of(value), to_channels_first(rank));
+  return form.channels_first = form.constant
+                                   ? add_constant(with_channels_first(form.constant, rank))
+                                   : add_transpose(name_of(value), to_channels_first(rank));
 }
 
 bool Emitter::is_zero(size_t i) {
-  const auto filled = traced_.fill_values.find(instruction_->inputs[i]);
-  const Tensor value = filled == traced_.fill_values.end() ? constant_input(i) : filled->second;
+  const auto fill_value = traced_.fill_values.find(instruction_->inputs[i]);
+  const Tensor value =
+      fill_value == traced_.fill_values.end() ? constant_input(i) : fill_value->second;
   if (!value) return false;
   const std::vector<double> numbers = value.to_vector();
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
@@ -136,24 +144,25 @@ bool Emitter::is_zero(size_t i) {
 
 Emitter::InputsInOneLayout Emitter::inputs_in_one_layout() {
   size_t rank = 0;
-  bool first = false, fits = true;
+  bool is_channels_first = false, ranks_match = true;
   for (int value : instruction_->inputs) {
     rank = std::max(rank, sizes_of(value).size());
-    first = first || (at(value).last.empty() && !at(value).first.empty());
+    is_channels_first = is_channels_first || (form_of(value).channels_last.empty() &&
+                                              !form_of(value).channels_first.empty());
   }
   for (int value : instruction_->inputs)
-    fits = fits && (at(value).constant || sizes_of(value).size() == rank);
+    ranks_match = ranks_match && (form_of(value).constant || sizes_of(value).size() == rank);
   Names names;
   for (int value : instruction_->inputs) {
-    const Tensor& known = at(value).constant;
-    if (!first || !fits)
+    const Tensor& constant_tensor = form_of(value).constant;
+    if (!is_channels_first || !ranks_match)
       names.push_back(name_of(value));
-    else if (known && known.rank() > 0)
-      names.push_back(constant(with_channels_first(known, rank)));
+    else if (constant_tensor && constant_tensor.rank() > 0)
+      names.push_back(add_constant(with_channels_first(constant_tensor, rank)));
     else
-      names.push_back(known ? name_of(value) : first_name_of(value));
+      names.push_back(constant_tensor ? name_of(value) : channels_first_name_of(value));
   }
-  return {names, first && fits};
+  return {names, is_channels_first && ranks_match};
 }
 
 void Emitter::set_result(const std::string& name, bool channels_first) {
@@ -161,58 +170,60 @@ void Emitter::set_result(const std::string& name, bool channels_first) {
 }
 
 std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
-  const Traced& traced = traced_.bodies.at(position());
+  const TracedProgram& traced = traced_.bodies.at(position());
   auto graph = std::make_shared<Graph>();
   graph->name = unique("body");
-  Emitter inner(file_, *graph, traced);
+  Emitter body_emitter(file_, *graph, traced);
   const auto body_inputs = static_cast<size_t>(scan.states + scan.sequences);
   for (size_t i = 0; i < traced.program.inputs.size(); ++i) {
     const int value = traced.program.inputs[i];
-    const TensorSpec& spec = inner.spec_of(value);
+    const TensorSpec& spec = body_emitter.spec_of(value);
     if (i < body_inputs) {
-      graph->inputs.push_back({unique("step"), spec.dtype, inner.sizes_of(value)});
-      inner.bind(value, graph->inputs.back().name);
+      graph->inputs.push_back({unique("step"), spec.dtype, body_emitter.sizes_of(value)});
+      body_emitter.bind(value, graph->inputs.back().name);
     } else if (constant_input(i)) {
-      inner.bind(value, constant_input(i));
+      body_emitter.bind(value, constant_input(i));
     } else {
-      inner.bind(value, input(i));
+      body_emitter.bind(value, input(i));
     }
   }
-  inner.run();
+  body_emitter.run();
   for (int value : traced.program.outputs) {
-    const std::string name = inner.node("Identity", {inner.name_of(value)});
-    graph->outputs.push_back({name, inner.spec_of(value).dtype, inner.sizes_of(value)});
+    const std::string name = body_emitter.add_node("Identity", {body_emitter.name_of(value)});
+    graph->outputs.push_back(
+        {name, body_emitter.spec_of(value).dtype, body_emitter.sizes_of(value)});
   }
   return graph;
 }
 
-Names Emitter::nodes(const std::string& type, Names inputs, size_t outputs, Attributes attributes) {
+Names Emitter::add_nodes(const std::string& type, Names inputs, size_t outputs,
+                         Attributes attributes) {
   Node node{type, std::move(inputs), {}, std::move(attributes)};
   for (size_t o = 0; o < outputs; ++o) node.outputs.push_back(unique(type));
   graph_.nodes.push_back(node);
   return node.outputs;
 }
 
-std::string Emitter::node(const std::string& type, Names inputs, Attributes attributes) {
-  return nodes(type, std::move(inputs), 1, std::move(attributes)).front();
+std::string Emitter::add_node(const std::string& type, Names inputs, Attributes attributes) {
+  return add_nodes(type, std::move(inputs), 1, std::move(attributes)).front();
 }
 
-std::string Emitter::transposed(const std::string& name, std::vector<int64_t> axes) {
-  return node("Transpose", {name}, {{"perm", std::move(axes)}});
+std::string Emitter::add_transpose(const std::string& name, std::vector<int64_t> axes) {
+  return add_node("Transpose", {name}, {{"perm", std::move(axes)}});
 }
 
-std::string Emitter::constant(const Tensor& tensor) {
+std::string Emitter::add_constant(const Tensor& tensor) {
   file_.main.constants.emplace_back(unique("constant"),
                                     tensor.in_memory() ? tensor : tensor.clone());
   return file_.main.constants.back().first;
 }
 
-std::string Emitter::integers(const std::vector<int64_t>& values) {
-  return constant(Tensor::from(values, Shape{static_cast<int64_t>(values.size())}));
+std::string Emitter::add_integers(const std::vector<int64_t>& values) {
+  return add_constant(Tensor::from(values, Shape{static_cast<int64_t>(values.size())}));
 }
 
-std::string Emitter::number(double value, DType dtype) {
-  return constant(Tensor::full({}, value, dtype));
+std::string Emitter::add_number(double value, DType dtype) {
+  return add_constant(Tensor::full({}, value, dtype));
 }
 
 /// The name of the size of a dynamic axis. Nodes at the start of the graph compute it from the
@@ -220,14 +231,15 @@ std::string Emitter::number(double value, DType dtype) {
 const std::string& Emitter::dynamic_axis(int axis) {
   std::string& name = file_.dynamic_axes[axis];
   if (!name.empty()) return name;
-  const SymbolicSize base_name{1, 0, 1 << axis};
-  name = unique_name(file_, text_of(base_name));
-  const auto at = static_cast<size_t>(axis);
-  for (const GraphTensor& end : file_.main.inputs) {
-    if (end.sizes.size() <= at || end.sizes[at] != code_of(base_name)) continue;
-    const Node size{
-        "Shape", {end.name}, {name}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}}};
-    file_.main.nodes.insert(file_.main.nodes.begin(), size);
+  const SymbolicSize dynamic_size{1, 0, 1 << axis};
+  name = unique_name(file_, text_of(dynamic_size));
+  const auto axis_index = static_cast<size_t>(axis);
+  for (const GraphTensor& input : file_.main.inputs) {
+    if (input.sizes.size() <= axis_index || input.sizes[axis_index] != code_of(dynamic_size))
+      continue;
+    const Node node{
+        "Shape", {input.name}, {name}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}}};
+    file_.main.nodes.insert(file_.main.nodes.begin(), node);
     break;
   }
   return name;
@@ -235,26 +247,26 @@ const std::string& Emitter::dynamic_axis(int axis) {
 
 /// Adds the nodes that compute a size as a tensor of shape (1,); returns its name.
 std::string Emitter::size(int64_t size) {
-  if (size >= 0) return integers({size});
+  if (size >= 0) return add_integers({size});
   const SymbolicSize symbolic = symbolic_size(size);
   std::string name;
   for (int axis = 0; axis < kMaxDynamicAxes; ++axis)
     if (symbolic.axes >> axis & 1)
-      name = name.empty() ? dynamic_axis(axis) : node("Mul", {name, dynamic_axis(axis)});
-  if (symbolic.times != 1) name = node("Mul", {name, integers({symbolic.times})});
-  return symbolic.more == 0 ? name : node("Add", {name, integers({symbolic.more})});
+      name = name.empty() ? dynamic_axis(axis) : add_node("Mul", {name, dynamic_axis(axis)});
+  if (symbolic.factor != 1) name = add_node("Mul", {name, add_integers({symbolic.factor})});
+  return symbolic.addend == 0 ? name : add_node("Add", {name, add_integers({symbolic.addend})});
 }
 
 std::string Emitter::shape(const Sizes& sizes) {
   if (std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size >= 0; }))
-    return integers(sizes);
-  Names parts;
-  for (int64_t each : sizes) parts.push_back(size(each));
-  return node("Concat", parts, {{"axis", int64_t{0}}});
+    return add_integers(sizes);
+  Names size_names;
+  for (int64_t axis_size : sizes) size_names.push_back(size(axis_size));
+  return add_node("Concat", size_names, {{"axis", int64_t{0}}});
 }
 
 void Emitter::refuse(const std::string& why) const {
-  fail(instruction_ ? place_of(traced_.program, *instruction_) : "the model", ": ", why);
+  fail(instruction_ ? location_of(traced_.program, *instruction_) : "the model", ": ", why);
 }
 
 }  // namespace crescent::onnx

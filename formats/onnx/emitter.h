@@ -23,11 +23,11 @@ struct File {
 
 class Emitter {
  public:
-  Emitter(File& file, Graph& graph, const Traced& traced);
+  Emitter(File& file, Graph& graph, const TracedProgram& traced);
 
   /// Sets the name that a value of the program has in the graph or, if it is constant, its tensor.
-  void bind(int value, const std::string& name) { at(value).last = name; }
-  void bind(int value, const Tensor& constant) { at(value).constant = constant; }
+  void bind(int value, const std::string& name) { form_of(value).channels_last = name; }
+  void bind(int value, const Tensor& constant) { form_of(value).constant = constant; }
   /// Writes the nodes of every instruction.
   void run();
   std::string name_of(int value);
@@ -35,22 +35,22 @@ class Emitter {
   // ---- for op emitters: inputs and outputs of the instruction by their positions
   size_t count() const { return instruction_->inputs.size(); }
   std::string input(size_t i) { return name_of(instruction_->inputs[i]); }
-  std::string channels_first(size_t i) { return first_name_of(instruction_->inputs[i]); }
+  std::string channels_first(size_t i) { return channels_first_name_of(instruction_->inputs[i]); }
   const TensorSpec& spec(size_t i = 0) const { return spec_of(instruction_->inputs[i]); }
   const Sizes& sizes(size_t i = 0) const { return sizes_of(instruction_->inputs[i]); }
   const TensorSpec& result_spec(size_t o = 0) const { return spec_of(instruction_->outputs[o]); }
   const Sizes& result_sizes(size_t o = 0) const { return sizes_of(instruction_->outputs[o]); }
   /// The value of input `i` if it is constant, else a null tensor.
-  Tensor constant_input(size_t i) { return at(instruction_->inputs[i]).constant; }
+  Tensor constant_input(size_t i) { return form_of(instruction_->inputs[i]).constant; }
   /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
   /// Whether another instruction, or the caller of the program, uses output `o`.
-  bool is_read(size_t o) { return at(instruction_->outputs[o]).is_read; }
+  bool is_read(size_t o) { return form_of(instruction_->outputs[o]).is_read; }
   void set_output(const std::string& name, size_t o = 0) {
-    at(instruction_->outputs[o]).last = name;
+    form_of(instruction_->outputs[o]).channels_last = name;
   }
   void set_channels_first_output(const std::string& name) {
-    at(instruction_->outputs[0]).first = name;
+    form_of(instruction_->outputs[0]).channels_first = name;
   }
   /// Whether the slice begins at a fixed distance from the end of this axis, not from its
   /// beginning.
@@ -68,13 +68,14 @@ class Emitter {
   std::shared_ptr<const Graph> body(const Scan& scan);
 
   /// Adds a node with one output; returns the name of the output.
-  std::string node(const std::string& type, Names inputs, Attributes attributes = {});
-  Names nodes(const std::string& type, Names inputs, size_t outputs, Attributes attributes = {});
-  std::string transposed(const std::string& name, std::vector<int64_t> axes);
-  std::string constant(const Tensor& tensor);
-  std::string integers(const std::vector<int64_t>& values);
+  std::string add_node(const std::string& type, Names inputs, Attributes attributes = {});
+  Names add_nodes(const std::string& type, Names inputs, size_t outputs,
+                  Attributes attributes = {});
+  std::string add_transpose(const std::string& name, std::vector<int64_t> axes);
+  std::string add_constant(const Tensor& tensor);
+  std::string add_integers(const std::vector<int64_t>& values);
   /// Adds a scalar constant of this dtype; returns its name.
-  std::string number(double value, DType dtype);
+  std::string add_number(double value, DType dtype);
   /// Adds a shape as a tensor, in which symbolic sizes are computed from the inputs of the graph;
   /// returns its name.
   std::string shape(const Sizes& sizes);
@@ -83,21 +84,21 @@ class Emitter {
  private:
   struct Form {
     /// the names of the value in the two layouts: channels last (as in Crescent) and channels first
-    std::string last, first;
+    std::string channels_last, channels_first;
     Tensor constant;
     bool is_read = false;
   };
-  Form& at(int value) { return forms_[value]; }
+  Form& form_of(int value) { return forms_[value]; }
   const TensorSpec& spec_of(int value) const { return traced_.program.values[value]; }
   const Sizes& sizes_of(int value) const { return traced_.sizes[value]; }
   size_t position() const {
     return static_cast<size_t>(instruction_ - traced_.program.code.data());
   }
-  std::string first_name_of(int value);
+  std::string channels_first_name_of(int value);
   std::string unique(const std::string& base_name);
   const std::string& dynamic_axis(int axis);
   std::string size(int64_t size);
-  std::string rows_of(const RowProgression& counted);
+  std::string add_row_progression(const RowProgression& progression);
   /// Adds nodes that compute a tensor whose elements all equal the symbolic size `code`; returns
   /// its name.
   std::string add_filled_tensor(int64_t code, const TensorSpec& spec);
@@ -105,7 +106,7 @@ class Emitter {
 
   File& file_;
   Graph& graph_;
-  const Traced& traced_;
+  const TracedProgram& traced_;
   std::vector<Form> forms_;
   const Program::Instruction* instruction_ = nullptr;
 };

@@ -9,9 +9,9 @@ namespace {
 /// An elementwise op and the sequence of nodes that computes it.
 struct UnaryRow {
   UnaryKind kind;
-  std::array<const char*, 2> types;
+  std::array<const char*, 2> node_types;
 };
-constexpr UnaryRow kUnary[] = {
+constexpr UnaryRow kUnaryNodes[] = {
     {UnaryKind::negative, {"Neg"}},
     {UnaryKind::abs, {"Abs"}},
     {UnaryKind::sign, {"Sign"}},
@@ -41,30 +41,33 @@ constexpr UnaryRow kUnary[] = {
 };
 
 std::string unary_node(Emitter& e, UnaryKind kind, const std::string& x) {
-  for (const UnaryRow& row : kUnary) {
+  for (const UnaryRow& row : kUnaryNodes) {
     if (row.kind != kind) continue;
-    const std::string y = e.node(row.types[0], {x});
-    return row.types[1] ? e.node(row.types[1], {y}) : y;
+    const std::string y = e.add_node(row.node_types[0], {x});
+    return row.node_types[1] ? e.add_node(row.node_types[1], {y}) : y;
   }
   const DType dtype = e.spec().dtype;
-  if (kind == UnaryKind::square) return e.node("Mul", {x, x});
-  if (kind == UnaryKind::expm1) return e.node("Sub", {e.node("Exp", {x}), e.number(1, dtype)});
-  if (kind == UnaryKind::log1p) return e.node("Log", {e.node("Add", {x, e.number(1, dtype)})});
+  if (kind == UnaryKind::square) return e.add_node("Mul", {x, x});
+  if (kind == UnaryKind::expm1)
+    return e.add_node("Sub", {e.add_node("Exp", {x}), e.add_number(1, dtype)});
+  if (kind == UnaryKind::log1p)
+    return e.add_node("Log", {e.add_node("Add", {x, e.add_number(1, dtype)})});
   if (kind == UnaryKind::isfinite)
-    return e.node("Not", {e.node("Or", {e.node("IsNaN", {x}), e.node("IsInf", {x})})});
+    return e.add_node("Not",
+                      {e.add_node("Or", {e.add_node("IsNaN", {x}), e.add_node("IsInf", {x})})});
   e.refuse("it has no form in ONNX");
 }
 
 void write_unary(Emitter& e, const Unary& op) {
-  const auto [x, first] = e.inputs_in_one_layout();
-  e.set_result(unary_node(e, op.kind, x[0]), first);
+  const auto [x, is_channels_first] = e.inputs_in_one_layout();
+  e.set_result(unary_node(e, op.kind, x[0]), is_channels_first);
 }
 
 struct BinaryRow {
   BinaryKind kind;
   const char* type;
 };
-constexpr BinaryRow kBinary[] = {
+constexpr BinaryRow kBinaryNodes[] = {
     {BinaryKind::add, "Add"},         {BinaryKind::subtract, "Sub"},
     {BinaryKind::multiply, "Mul"},    {BinaryKind::divide, "Div"},
     {BinaryKind::power, "Pow"},       {BinaryKind::maximum, "Max"},
@@ -75,42 +78,42 @@ constexpr BinaryRow kBinary[] = {
 };
 
 std::string binary_node(Emitter& e, BinaryKind kind, const Names& x) {
-  for (const BinaryRow& row : kBinary)
-    if (row.kind == kind) return e.node(row.type, x);
-  const bool floating = is_floating(e.spec().dtype);
-  auto floored = [&] { return e.node("Floor", {e.node("Div", x)}); };
-  if (kind == BinaryKind::not_equal) return e.node("Not", {e.node("Equal", x)});
-  if (kind == BinaryKind::floor_divide && floating) return floored();
-  if (kind == BinaryKind::mod && floating)
-    return e.node("Sub", {x[0], e.node("Mul", {floored(), x[1]})});
-  if (kind == BinaryKind::mod) return e.node("Mod", x);
+  for (const BinaryRow& row : kBinaryNodes)
+    if (row.kind == kind) return e.add_node(row.type, x);
+  const bool is_float = is_floating(e.spec().dtype);
+  auto add_floor_quotient = [&] { return e.add_node("Floor", {e.add_node("Div", x)}); };
+  if (kind == BinaryKind::not_equal) return e.add_node("Not", {e.add_node("Equal", x)});
+  if (kind == BinaryKind::floor_divide && is_float) return add_floor_quotient();
+  if (kind == BinaryKind::mod && is_float)
+    return e.add_node("Sub", {x[0], e.add_node("Mul", {add_floor_quotient(), x[1]})});
+  if (kind == BinaryKind::mod) return e.add_node("Mod", x);
   e.refuse("it has no form in ONNX for these types");
 }
 
 void write_binary(Emitter& e, const Binary& op) {
-  const auto [x, first] = e.inputs_in_one_layout();
-  e.set_result(binary_node(e, op.kind, x), first);
+  const auto [x, is_channels_first] = e.inputs_in_one_layout();
+  e.set_result(binary_node(e, op.kind, x), is_channels_first);
 }
 
 void write_select(Emitter& e, const Select&) {
-  const auto [x, first] = e.inputs_in_one_layout();
-  e.set_result(e.node("Where", x), first);
+  const auto [x, is_channels_first] = e.inputs_in_one_layout();
+  e.set_result(e.add_node("Where", x), is_channels_first);
 }
 
 std::string cast(Emitter& e, const std::string& x, DType dtype) {
-  return e.node("Cast", {x}, {{"to", number_of(dtype)}});
+  return e.add_node("Cast", {x}, {{"to", number_of(dtype)}});
 }
 
 void write_cast(Emitter& e, const Cast& op) {
-  const auto [x, first] = e.inputs_in_one_layout();
-  e.set_result(cast(e, x[0], op.dtype), first);
+  const auto [x, is_channels_first] = e.inputs_in_one_layout();
+  e.set_result(cast(e, x[0], op.dtype), is_channels_first);
 }
 
 /// The result is the input: no node is needed for the check, because the runtime of ONNX checks
 /// indices.
 void write_check(Emitter& e, const CheckIndices&) {
-  const DType to = e.result_spec().dtype;
-  e.set_output(to == e.spec().dtype ? e.input(0) : cast(e, e.input(0), to));
+  const DType dtype = e.result_spec().dtype;
+  e.set_output(dtype == e.spec().dtype ? e.input(0) : cast(e, e.input(0), dtype));
 }
 
 /// Reductions of booleans are computed on integers.
@@ -123,36 +126,37 @@ void write_reduce(Emitter& e, const Reduce& op) {
   const std::string x =
       is_logical ? cast(e, cast(e, e.input(0), DType::boolean), DType::int32) : e.input(0);
   if (op.kind == ReduceKind::sum)
-    return e.set_output(e.node("ReduceSum", {x, e.integers(axes)}, {{"keepdims", keepdims}}));
+    return e.set_output(
+        e.add_node("ReduceSum", {x, e.add_integers(axes)}, {{"keepdims", keepdims}}));
   const char* type = op.kind == ReduceKind::mean                                ? "ReduceMean"
                      : op.kind == ReduceKind::prod                              ? "ReduceProd"
                      : op.kind == ReduceKind::max || op.kind == ReduceKind::any ? "ReduceMax"
                                                                                 : "ReduceMin";
-  const std::string y = e.node(type, {x}, {{"axes", axes}, {"keepdims", keepdims}});
+  const std::string y = e.add_node(type, {x}, {{"axes", axes}, {"keepdims", keepdims}});
   e.set_output(is_logical ? cast(e, y, DType::boolean) : y);
 }
 
 void write_arg(Emitter& e, const ArgReduce& op) {
   const int64_t axis = e.spec().shape.axis(op.axis);
-  e.set_output(e.node(op.max ? "ArgMax" : "ArgMin", {e.input(0)},
-                      {{"axis", axis}, {"keepdims", int64_t{0}}}));
+  e.set_output(e.add_node(op.max ? "ArgMax" : "ArgMin", {e.input(0)},
+                          {{"axis", axis}, {"keepdims", int64_t{0}}}));
 }
 
 void write_cumulative(Emitter& e, const Cumulative& op) {
-  const std::string axis = e.number(e.spec().shape.axis(op.axis), DType::int64);
-  e.set_output(e.node("CumSum", {e.input(0), axis}, {{"reverse", int64_t{op.reverse}}}));
+  const std::string axis = e.add_number(e.spec().shape.axis(op.axis), DType::int64);
+  e.set_output(e.add_node("CumSum", {e.input(0), axis}, {{"reverse", int64_t{op.reverse}}}));
 }
 
 void write_top_k(Emitter& e, const TopK&) {
-  const Names y =
-      e.nodes("TopK", {e.input(0), e.shape({e.result_sizes().back()})}, 2, {{"axis", int64_t{-1}}});
+  const Names y = e.add_nodes("TopK", {e.input(0), e.shape({e.result_sizes().back()})}, 2,
+                              {{"axis", int64_t{-1}}});
   e.set_output(y[0]);
   e.set_output(cast(e, y[1], DType::int32), 1);
 }
 
 void write_softmax(Emitter& e, const Softmax& op) {
   const int64_t axis = e.spec().shape.axis(op.axis);
-  e.set_output(e.node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
+  e.set_output(e.add_node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
 }
 
 constexpr OpEmitter kElementwiseEmitters[] = {

@@ -39,8 +39,8 @@ class Onnx final : public Format, public ModelFormat {
   const SchemaData& load_model_options() const override {
     return schema_of<NoOptions>("onnx: loading a model");
   }
-  void save_model(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<ExportOptions>(save_model_options(), given);
+  void save_model(Model& model, const std::string& path, const Dict& given_options) override {
+    const auto options = read_options<ExportOptions>(save_model_options(), given_options);
     files::check_overwrite(path, options.overwrite);
     const Message file = model_message(graph_of(model));
     if (file.bytes().size() > std::numeric_limits<int32_t>::max())

@@ -51,9 +51,9 @@ Message tensor_message(const std::string& name, const Tensor& tensor) {
   return message.text(9, {bytes, tensor.bytes()});
 }
 
-Message end_message(const GraphTensor& end) {
+Message value_info_message(const GraphTensor& graph_tensor) {
   Message shape;
-  for (int64_t size : end.sizes) {
+  for (int64_t size : graph_tensor.sizes) {
     Message dim;
     if (size >= 0)
       dim.integer(1, size);
@@ -62,9 +62,9 @@ Message end_message(const GraphTensor& end) {
     shape.message(1, dim);
   }
   Message tensor, type, message;
-  tensor.integer(1, number_of(end.dtype)).message(2, shape);
+  tensor.integer(1, number_of(graph_tensor.dtype)).message(2, shape);
   type.message(1, tensor);
-  return message.text(1, end.name).message(2, type);
+  return message.text(1, graph_tensor.name).message(2, type);
 }
 
 Message graph_message(const Graph& graph) {
@@ -73,8 +73,10 @@ Message graph_message(const Graph& graph) {
   message.text(2, graph.name);
   for (const auto& [name, tensor] : graph.constants)
     message.message(5, tensor_message(name, tensor));
-  for (const GraphTensor& end : graph.inputs) message.message(11, end_message(end));
-  for (const GraphTensor& end : graph.outputs) message.message(12, end_message(end));
+  for (const GraphTensor& graph_tensor : graph.inputs)
+    message.message(11, value_info_message(graph_tensor));
+  for (const GraphTensor& graph_tensor : graph.outputs)
+    message.message(12, value_info_message(graph_tensor));
   return message;
 }
 
@@ -82,27 +84,28 @@ Message graph_message(const Graph& graph) {
 
 namespace {
 
-constexpr int kMoreBits = 24;
-constexpr int64_t kMoreZero = int64_t{1} << (kMoreBits - 1), kMoreMask = 2 * kMoreZero - 1;
+constexpr int kAddendBits = 24;
+constexpr int64_t kAddendZero = int64_t{1} << (kAddendBits - 1), kAddendMask = 2 * kAddendZero - 1;
 
 }  // namespace
 
 int64_t code_of(const SymbolicSize& size) {
-  return -((size.times << kMoreBits | (size.more + kMoreZero)) << kMaxDynamicAxes | size.axes);
+  return -((size.factor << kAddendBits | (size.addend + kAddendZero)) << kMaxDynamicAxes |
+           size.axes);
 }
 
 SymbolicSize symbolic_size(int64_t code) {
   const int64_t numbers = -code >> kMaxDynamicAxes;
-  return {numbers >> kMoreBits, (numbers & kMoreMask) - kMoreZero,
+  return {numbers >> kAddendBits, (numbers & kAddendMask) - kAddendZero,
           static_cast<int>(-code & ((1 << kMaxDynamicAxes) - 1))};
 }
 
 std::string text_of(const SymbolicSize& size) {
-  std::string text = size.times == 1 ? "" : concat(size.times);
+  std::string text = size.factor == 1 ? "" : concat(size.factor);
   for (int axis = 0; axis < kMaxDynamicAxes; ++axis)
     if (size.axes >> axis & 1)
       text += concat(text.empty() ? "" : "*", axis == 0 ? "batch" : concat("size", axis));
-  if (size.more != 0) text += concat(size.more > 0 ? "+" : "", size.more);
+  if (size.addend != 0) text += concat(size.addend > 0 ? "+" : "", size.addend);
   return text;
 }
 

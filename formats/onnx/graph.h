@@ -18,9 +18,9 @@ using Sizes = std::vector<int64_t>;
 /// The largest number of leading input axes that may have a dynamic size; the first is the batch.
 inline constexpr int kMaxDynamicAxes = 4;
 
-/// A symbolic size: times * (the product of the sizes of the dynamic axes in `axes`) + more.
+/// A symbolic size: factor * (the product of the sizes of the dynamic axes in `axes`) + addend.
 struct SymbolicSize {
-  int64_t times = 1, more = 0;
+  int64_t factor = 1, addend = 0;
   int axes = 0;  ///< a bit mask: bit i is set if dynamic axis i is a factor of the product
 };
 int64_t code_of(const SymbolicSize& size);

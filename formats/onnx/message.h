@@ -13,7 +13,9 @@ class Message {
   Message& real(int field, float value);
   /// Adds a text, bytes or a nested message, which have the same form.
   Message& text(int field, std::string_view bytes);
-  Message& message(int field, const Message& inner) { return text(field, inner.bytes_); }
+  Message& message(int field, const Message& nested_message) {
+    return text(field, nested_message.bytes_);
+  }
   Message& integers(int field, std::span<const int64_t> values);
   const std::string& bytes() const { return bytes_; }
 

@@ -20,7 +20,7 @@ struct RowProgression {
 
 /// A program that was recorded for certain sizes of the dynamic axes, and the parts of it that
 /// depend on these sizes.
-struct Traced {
+struct TracedProgram {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
   /// By the number of a value that has an axis of symbolic size and whose elements are all equal:
@@ -33,7 +33,7 @@ struct Traced {
   /// distance from the end of the axis (instead of from its beginning).
   std::map<size_t, std::vector<bool>> from_end;
   /// The bodies of scans, by the position of the scan's instruction.
-  std::map<size_t, Traced> bodies;
+  std::map<size_t, TracedProgram> bodies;
 };
 
 /// The sizes of the dynamic axes for which the two programs are recorded: primes that hardly occur
@@ -44,9 +44,9 @@ inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401
 /// Compares two programs that were recorded for the sizes in kTracedSizes. Instructions that no
 /// output needs are dropped first. Fails, naming the instruction, if a difference cannot be
 /// expressed by a SymbolicSize.
-Traced compare_programs(Program a, Program b);
+TracedProgram compare_programs(Program a, Program b);
 
 /// The text with which messages name an instruction: "'dense_1' (matmul)".
-std::string place_of(const Program& program, const Program::Instruction& instruction);
+std::string location_of(const Program& program, const Program::Instruction& instruction);
 
 }  // namespace crescent::onnx

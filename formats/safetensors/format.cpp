@@ -34,11 +34,11 @@ class Safetensors final : public keras::NamedFormat {
         .method("inspect", &Safetensors::inspect, "What a file says about itself.")
         .arg("path", "Of the file.");
   }
-  Tensor open_array(const std::string& path, const std::string& entry) override {
+  Tensor open_array(const std::string& path, const std::string& array_name) override {
     const auto file = open_storage(path);
-    const std::string name = open_file(path, entry).find(entry).name;
-    for (const ArrayEntry& each : read_header(path, *file))
-      if (each.name == name) return array_at(path, file, each);
+    const std::string name = open_file(path, array_name).find(array_name).name;
+    for (const ArrayEntry& array_entry : read_header(path, *file))
+      if (array_entry.name == name) return array_at(path, file, array_entry);
     fail("'", path, "' changed while it was read");
   }
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {

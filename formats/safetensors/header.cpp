@@ -14,9 +14,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr size_t kLength = sizeof(uint64_t), kAlignment = 8;
+constexpr size_t kLengthBytes = sizeof(uint64_t), kAlignment = 8;
 // the largest length of a header, the same as in the original implementation
-constexpr uint64_t kLongest = 100'000'000;
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 struct NamedDType {
   const char* name;
@@ -33,8 +33,8 @@ constexpr NamedDType kNamedDTypes[] = {
 }
 
 DType dtype_of(const std::string& path, const std::string& name, const Value& type) {
-  for (const NamedDType& row : kNamedDTypes)
-    if (type == Value(row.name)) return row.dtype;
+  for (const NamedDType& named_dtype : kNamedDTypes)
+    if (type == Value(named_dtype.name)) return named_dtype.dtype;
   fail("'", path, "': '", name, "': arrays of type ", type, " cannot be read");
 }
 
@@ -50,11 +50,11 @@ std::vector<int64_t> numbers_of(const Value& list) {
 uint64_t bytes_of(const std::vector<int64_t>& dims, DType dtype, const std::string& path,
                   const std::string& name) {
   uint64_t bytes = size_of(dtype);
-  bool fits = dims.size() <= Shape::kMaxRank;
+  bool is_valid = dims.size() <= Shape::kMaxRank;
   for (int64_t dim : dims)
-    fits = fits && dim >= 0 && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes) &&
-           !(bytes >> 62);
-  if (!fits) refuse(path, concat("the shape of '", name, "' cannot be"));
+    is_valid = is_valid && dim >= 0 &&
+               !__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes) && !(bytes >> 62);
+  if (!is_valid) refuse(path, concat("the shape of '", name, "' cannot be"));
   return bytes;
 }
 
@@ -66,21 +66,22 @@ ArrayEntry entry_of(const std::string& path, const std::string& name, const Valu
               *offsets = dict.find("data_offsets");
   if (!type || !shape || !offsets) refuse(path, concat("'", name, "' is not described"));
   const DType dtype = dtype_of(path, name, *type);
-  const std::vector<int64_t> dims = numbers_of(*shape), ends = numbers_of(*offsets);
+  const std::vector<int64_t> dims = numbers_of(*shape), begin_and_end = numbers_of(*offsets);
   const uint64_t bytes = bytes_of(dims, dtype, path, name);
-  if (ends.size() != 2 || ends[0] < 0 || ends[1] < ends[0] ||
-      static_cast<uint64_t>(ends[1] - ends[0]) != bytes)
+  if (begin_and_end.size() != 2 || begin_and_end[0] < 0 || begin_and_end[1] < begin_and_end[0] ||
+      static_cast<uint64_t>(begin_and_end[1] - begin_and_end[0]) != bytes)
     refuse(path, concat("'", name, "' needs ", bytes, " bytes and has another number"));
-  *end = static_cast<uint64_t>(ends[1]);
-  return {name, {dtype, Shape(dims)}, start + static_cast<size_t>(ends[0])};
+  *end = static_cast<uint64_t>(begin_and_end[1]);
+  return {name, {dtype, Shape(dims)}, start + static_cast<size_t>(begin_and_end[0])};
 }
 
 const char* code_of(DType dtype) {
-  const auto row = std::find_if(std::begin(kNamedDTypes), std::end(kNamedDTypes),
-                                [&](const NamedDType& type) { return type.dtype == dtype; });
-  if (row == std::end(kNamedDTypes))
+  const auto named_dtype =
+      std::find_if(std::begin(kNamedDTypes), std::end(kNamedDTypes),
+                   [&](const NamedDType& type) { return type.dtype == dtype; });
+  if (named_dtype == std::end(kNamedDTypes))
     fail("arrays of dtype ", dtype, " are not written as safetensors");
-  return row->name;
+  return named_dtype->name;
 }
 
 /// The CRC-32C of an array's name, dtype, shape and bytes, from the checksums of its pieces.
@@ -92,13 +93,13 @@ uint32_t checksum_of(const std::string& name, const TensorSpec& spec,
 }
 
 /// Parses a JSON text that must be an object.
-Dict dict_in(const std::string& path, const std::string& text, const char* what) {
+Dict dict_in(const std::string& path, const std::string& text, const char* json_name) {
   try {
     const Value value = parse_json(text);
     if (!value.is_dict()) fail("it is no object");
     return value.as_dict();
   } catch (const Error& error) {
-    refuse(path, concat(what, " is no JSON: ", error.what()));
+    refuse(path, concat(json_name, " is no JSON: ", error.what()));
   }
 }
 
@@ -115,8 +116,8 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
 
 /// Sets the checksums of arrays from a text that earlier versions of Crescent wrote. It lists them
 /// without names, so there must be one per array.
-void take_unnamed_checksums(const std::string& path, const std::string& text,
-                            std::vector<ArrayEntry>& entries) {
+void set_unnamed_checksums(const std::string& path, const std::string& text,
+                           std::vector<ArrayEntry>& entries) {
   const std::vector<uint32_t> checksums = checksums_in(text);
   if (checksums.size() != entries.size())
     refuse(path,
@@ -126,8 +127,8 @@ void take_unnamed_checksums(const std::string& path, const std::string& text,
 
 /// Sets the checksums of arrays by name; fails unless the file has exactly the arrays that were
 /// saved.
-void take_named_checksums(const std::string& path, const Dict& checksums,
-                          std::vector<ArrayEntry>& entries) {
+void set_named_checksums(const std::string& path, const Dict& checksums,
+                         std::vector<ArrayEntry>& entries) {
   std::set<std::string> names;
   for (ArrayEntry& array_entry : entries) {
     names.insert(array_entry.name);
@@ -136,26 +137,28 @@ void take_named_checksums(const std::string& path, const Dict& checksums,
       refuse(path, concat("'", array_entry.name,
                           "' was added since it was saved (whoever changes such a ",
                           "file removes '", kChecksums, "' from its metadata)"));
-    std::vector<uint32_t> sums = checksums_in(value->is_string() ? value->as_string() : "");
-    if (sums.empty()) refuse(path, concat("'", array_entry.name, "' has no seal"));
-    array_entry.checksum = sums.front();
-    array_entry.piece_checksums.assign(sums.begin() + 1, sums.end());
+    std::vector<uint32_t> checksums_of_array =
+        checksums_in(value->is_string() ? value->as_string() : "");
+    if (checksums_of_array.empty()) refuse(path, concat("'", array_entry.name, "' has no seal"));
+    array_entry.checksum = checksums_of_array.front();
+    array_entry.piece_checksums.assign(checksums_of_array.begin() + 1, checksums_of_array.end());
   }
   for (const DictEntry& entry : checksums)
     if (!names.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
 }
 
 /// Sets the checksums of arrays; files of other programs have none.
-void take_checksums(const std::string& path, const Value& metadata,
-                    std::vector<ArrayEntry>& entries) {
+void set_checksums(const std::string& path, const Value& metadata,
+                   std::vector<ArrayEntry>& entries) {
   if (!metadata.is_dict()) return;
   const auto text = [&](const char* key) {
     const Value* value = metadata.as_dict().find(key);
     return value && value->is_string() ? &value->as_string() : nullptr;
   };
-  if (const std::string* old = text(kOldChecksums)) take_unnamed_checksums(path, *old, entries);
+  if (const std::string* old_text = text(kOldChecksums))
+    set_unnamed_checksums(path, *old_text, entries);
   if (const std::string* value = text(kChecksums))
-    take_named_checksums(path, dict_in(path, *value, "the list of its seals"), entries);
+    set_named_checksums(path, dict_in(path, *value, "the list of its seals"), entries);
 }
 
 /// Fails if a piece of the array does not match its checksum.
@@ -169,7 +172,7 @@ void check_pieces(const std::string& path, const ArrayEntry& array_entry,
 
 Dict json_header(const std::string& path, const Storage& file, uint64_t length) {
   std::string text(length, '\0');
-  file.read(kLength, length, text.data());
+  file.read(kLengthBytes, length, text.data());
   return dict_in(path, text, "its header");
 }
 
@@ -177,47 +180,48 @@ Dict json_header(const std::string& path, const Storage& file, uint64_t length) 
 
 std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file) {
   uint64_t length = 0;
-  if (file.bytes() < kLength) refuse(path, "it is too short");
-  file.read(0, kLength, &length);
-  if (length > kLongest || length > file.bytes() - kLength)
+  if (file.bytes() < kLengthBytes) refuse(path, "it is too short");
+  file.read(0, kLengthBytes, &length);
+  if (length > kMaxHeaderBytes || length > file.bytes() - kLengthBytes)
     refuse(path, concat("a header of ", length, " bytes does not fit into it"));
-  const size_t start = kLength + length;
+  const size_t start = kLengthBytes + length;
   struct ParsedEntry {
     ArrayEntry array_entry;
     uint64_t end;
   };
-  std::vector<ParsedEntry> found;
+  std::vector<ParsedEntry> parsed_entries;
   const Dict header = json_header(path, file, length);
   for (const DictEntry& entry : header) {
     if (entry.key == kMetadata) continue;
     uint64_t end = 0;
     ArrayEntry array_entry = entry_of(path, entry.key, entry.value, start, &end);
-    found.push_back({std::move(array_entry), start + end});
+    parsed_entries.push_back({std::move(array_entry), start + end});
   }
-  std::stable_sort(found.begin(), found.end(), [](const ParsedEntry& a, const ParsedEntry& b) {
-    return std::pair(a.array_entry.start, a.end) < std::pair(b.array_entry.start, b.end);
-  });
-  uint64_t at = start;
+  std::stable_sort(
+      parsed_entries.begin(), parsed_entries.end(), [](const ParsedEntry& a, const ParsedEntry& b) {
+        return std::pair(a.array_entry.start, a.end) < std::pair(b.array_entry.start, b.end);
+      });
+  uint64_t offset = start;
   std::vector<ArrayEntry> entries;
-  for (ParsedEntry& each : found) {
-    if (each.array_entry.start != at)
-      refuse(path,
-             concat("'", each.array_entry.name, "' does not begin where the one before it ends"));
-    at = each.end;
-    entries.push_back(std::move(each.array_entry));
+  for (ParsedEntry& parsed_entry : parsed_entries) {
+    if (parsed_entry.array_entry.start != offset)
+      refuse(path, concat("'", parsed_entry.array_entry.name,
+                          "' does not begin where the one before it ends"));
+    offset = parsed_entry.end;
+    entries.push_back(std::move(parsed_entry.array_entry));
   }
-  if (at != file.bytes()) refuse(path, "its arrays do not end where it does");
-  if (const Value* metadata = header.find(kMetadata)) take_checksums(path, *metadata, entries);
+  if (offset != file.bytes()) refuse(path, "its arrays do not end where it does");
+  if (const Value* metadata = header.find(kMetadata)) set_checksums(path, *metadata, entries);
   return entries;
 }
 
 void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& array_entry) {
   if (!array_entry.checksum) return;
   std::vector<uint32_t> checksums;
-  std::vector<std::byte> piece(std::min(files::kPiece, array_entry.bytes()));
-  for (uint64_t at = 0; at < array_entry.bytes(); at += piece.size()) {
-    const uint64_t count = std::min<uint64_t>(piece.size(), array_entry.bytes() - at);
-    file.read(array_entry.start + at, count, piece.data());
+  std::vector<std::byte> piece(std::min(files::kPieceBytes, array_entry.bytes()));
+  for (uint64_t offset = 0; offset < array_entry.bytes(); offset += piece.size()) {
+    const uint64_t count = std::min<uint64_t>(piece.size(), array_entry.bytes() - offset);
+    file.read(array_entry.start + offset, count, piece.data());
     checksums.push_back(files::crc32c(piece.data(), count));
   }
   check_pieces(path, array_entry, checksums);
@@ -240,32 +244,34 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
 std::string checksum_text(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
   std::vector<uint32_t> checksums;
-  for (uint64_t at = 0; at < array.bytes(); at += files::kPiece)
-    checksums.push_back(
-        files::crc32c(bytes + at, std::min<uint64_t>(files::kPiece, array.bytes() - at)));
-  std::vector<uint32_t> sums{checksum_of(name, array.spec(), checksums, array.bytes())};
-  if (checksums.size() > 1) sums.insert(sums.end(), checksums.begin(), checksums.end());
-  return join(files::texts_of_checksums(sums), " ");
+  for (uint64_t offset = 0; offset < array.bytes(); offset += files::kPieceBytes)
+    checksums.push_back(files::crc32c(
+        bytes + offset, std::min<uint64_t>(files::kPieceBytes, array.bytes() - offset)));
+  std::vector<uint32_t> checksum_and_pieces{
+      checksum_of(name, array.spec(), checksums, array.bytes())};
+  if (checksums.size() > 1)
+    checksum_and_pieces.insert(checksum_and_pieces.end(), checksums.begin(), checksums.end());
+  return join(files::texts_of_checksums(checksum_and_pieces), " ");
 }
 
 std::string header_of(const NamedTensors& arrays) {
   Dict header{{kMetadata, Dict()}}, checksums;
-  int64_t at = 0;
+  int64_t offset = 0;
   for (const auto& [name, tensor] : arrays) {
     checksums.set(name, checksum_text(name, tensor));
-    const int64_t end = at + static_cast<int64_t>(tensor.bytes());
+    const int64_t end = offset + static_cast<int64_t>(tensor.bytes());
     List dims(tensor.shape().begin(), tensor.shape().end());
     header.set(name, Dict{{"dtype", code_of(tensor.dtype())},
                           {"shape", std::move(dims)},
-                          {"data_offsets", List{at, end}}});
-    at = end;
+                          {"data_offsets", List{offset, end}}});
+    offset = end;
   }
   header.set(kMetadata, Dict{{"format", "keras"}, {kChecksums, to_json(checksums)}});
   std::string text = to_json(header);
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const uint64_t length = text.size();
-  std::string bytes(kLength, '\0');
-  std::memcpy(bytes.data(), &length, kLength);
+  std::string bytes(kLengthBytes, '\0');
+  std::memcpy(bytes.data(), &length, kLengthBytes);
   return bytes + text;
 }
 

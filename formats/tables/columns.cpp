@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kTypeNames[] = {"float32", "float64", "int32", "int64", "bool", "string"};
 
-FieldType type_named(const std::string& name, const std::string& column) {
+FieldType field_type_named(const std::string& name, const std::string& column) {
   std::vector<std::string> names(std::begin(kTypeNames), std::end(kTypeNames));
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
@@ -30,7 +30,7 @@ std::optional<T> number_in(const std::string& text) {
   return value;
 }
 
-std::optional<bool> truth_in(const std::string& text) {
+std::optional<bool> boolean_in(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "1"})
     if (text == word) return true;
   for (const char* word : {"false", "False", "FALSE", "0"})
@@ -39,20 +39,20 @@ std::optional<bool> truth_in(const std::string& text) {
 }
 
 /// The narrowest type that can hold the text of a field.
-FieldType natural_type(const std::string& field) {
+FieldType narrowest_type(const std::string& field) {
   if (number_in<int32_t>(field)) return FieldType::int32;
   if (number_in<int64_t>(field)) return FieldType::int64;
   return number_in<double>(field) ? FieldType::float32 : FieldType::string;
 }
 
-FieldType wider(FieldType a, FieldType b) {
+FieldType wider_type(FieldType a, FieldType b) {
   if (a == b) return a;
   if (a == FieldType::string || b == FieldType::string) return FieldType::string;
   const bool are_integers = a != FieldType::float32 && b != FieldType::float32;
   return are_integers ? FieldType::int64 : FieldType::float32;
 }
 
-std::optional<Value> parsed(FieldType type, const std::string& field) {
+std::optional<Value> parse_field(FieldType type, const std::string& field) {
   const auto value = [](const auto& number) {
     return number ? std::optional<Value>(*number) : std::nullopt;
   };
@@ -65,7 +65,7 @@ std::optional<Value> parsed(FieldType type, const std::string& field) {
     case FieldType::int64:
       return value(number_in<int64_t>(field));
     case FieldType::boolean:
-      return value(truth_in(field));
+      return value(boolean_in(field));
     case FieldType::string:
       return Value(field);
   }
@@ -74,8 +74,9 @@ std::optional<Value> parsed(FieldType type, const std::string& field) {
 
 DType dtype_of(FieldType type) { return dtype_named(name_of(type)); }
 
-void check_known(const Dict& given, const char* option, const std::vector<std::string>& names) {
-  for (const DictEntry& entry : given)
+void check_column_names(const Dict& values_by_column, const char* option,
+                        const std::vector<std::string>& names) {
+  for (const DictEntry& entry : values_by_column)
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
       fail(option, ": no column '", entry.key, "'", did_you_mean(entry.key, names), "; there are ",
            join(names));
@@ -98,22 +99,22 @@ void TableOptions::describe(Schema<TableOptions>& s) {
       .field("quote", &TableOptions::quote, "The character around fields; empty: none.");
 }
 
-Columns::Columns(const std::string& path, const TableOptions& options, const Record& first)
+Columns::Columns(const std::string& path, const TableOptions& options, const Record& first_record)
     : options_(options) {
   const bool has_header = options.header.value_or(options.names.empty());
   std::vector<std::string> names = options.names;
-  if (names.empty() && has_header) names = first;
-  for (size_t i = names.size(); options.names.empty() && i < first.size(); ++i)
+  if (names.empty() && has_header) names = first_record;
+  for (size_t i = names.size(); options.names.empty() && i < first_record.size(); ++i)
     names.push_back(concat("column_", i + 1));
-  if (names.size() != first.size())
-    fail("'", path, "': expected names of ", first.size(), " columns, got ", names.size(), ": ",
-         join(names));
+  if (names.size() != first_record.size())
+    fail("'", path, "': expected names of ", first_record.size(), " columns, got ", names.size(),
+         ": ", join(names));
   for (size_t i = 0; i < names.size(); ++i)
     if (std::find(names.begin(), names.begin() + static_cast<int64_t>(i), names[i]) !=
         names.begin() + static_cast<int64_t>(i))
       fail("'", path, "': two columns are called '", names[i], "'");
-  check_known(options.types, "types", names);
-  check_known(options.defaults, "defaults", names);
+  check_column_names(options.types, "types", names);
+  check_column_names(options.defaults, "defaults", names);
   std::vector<std::string> column_names = options.columns.empty() ? names : options.columns;
   if (!options.label.empty() &&
       std::find(column_names.begin(), column_names.end(), options.label) == column_names.end())
@@ -125,7 +126,7 @@ Columns::Columns(const std::string& path, const TableOptions& options, const Rec
            join(names));
     Column column{name, static_cast<size_t>(found - names.begin()), {}, {}};
     const Value *type = options.types.find(name), *fallback = options.defaults.find(name);
-    if (type) column.type = type_named(type->as_string(), name);
+    if (type) column.type = field_type_named(type->as_string(), name);
     if (fallback) column.fallback = *fallback;
     columns_.push_back(std::move(column));
     statistics_.push_back({type != nullptr, false, {}});
@@ -142,10 +143,10 @@ void Columns::widen_types(const Record& record) {
     const std::string& field = record[columns_[i].index];
     ColumnStatistics& statistics = statistics_[i];
     if (is_missing(field))
-      statistics.missing = true;
+      statistics.has_missing = true;
     else
-      statistics.widest =
-          statistics.widest ? wider(*statistics.widest, natural_type(field)) : natural_type(field);
+      statistics.widest = statistics.widest ? wider_type(*statistics.widest, narrowest_type(field))
+                                            : narrowest_type(field);
   }
 }
 
@@ -157,7 +158,8 @@ void Columns::set_types() {
     if (column.type) continue;
     column.type = statistics_[i].widest.value_or(FieldType::string);
     const bool is_integer = column.type == FieldType::int32 || column.type == FieldType::int64;
-    if (is_integer && statistics_[i].missing && !column.fallback) column.type = FieldType::float32;
+    if (is_integer && statistics_[i].has_missing && !column.fallback)
+      column.type = FieldType::float32;
   }
 }
 
@@ -172,7 +174,7 @@ Value Columns::value(const Column& column, const Record& record, const std::stri
     fail("'", path, "' line ", line, ", column '", column.name, "': the value is missing, and ",
          name_of(type), " has no way to say so; give a default for the column");
   }
-  if (std::optional<Value> value = parsed(type, field)) return *std::move(value);
+  if (std::optional<Value> value = parse_field(type, field)) return *std::move(value);
   fail("'", path, "' line ", line, ", column '", column.name, "': expected ", name_of(type),
        ", got '", field, "'");
 }

@@ -31,9 +31,9 @@ struct Column {
 /// The selected columns of a file, or of several files with the same columns.
 class Columns {
  public:
-  /// Selects the columns of a file. `first` is its first record: the header with the names or, if
-  /// there is no header, values.
-  Columns(const std::string& path, const TableOptions& options, const Record& first);
+  /// Selects the columns of a file. `first_record` is its first record: the header with the names
+  /// or, if there is no header, values.
+  Columns(const std::string& path, const TableOptions& options, const Record& first_record);
   const std::vector<Column>& all() const { return columns_; }
   /// Widens the inferred types of columns so that they can hold the fields of this record.
   void widen_types(const Record& record);
@@ -46,7 +46,7 @@ class Columns {
 
  private:
   struct ColumnStatistics {
-    bool has_values = false, missing = false;
+    bool has_values = false, has_missing = false;
     std::optional<FieldType> widest;
   };
   bool is_missing(const std::string& field) const;

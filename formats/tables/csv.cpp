@@ -59,27 +59,28 @@ Table read(const std::string& path, const CsvOptions& options) {
   if (records.empty()) fail("'", path, "' holds no rows");
   Table table;
   const bool has_header = options.header.value_or(looks_like_header(records));
-  const size_t columns = records.front().size();
-  for (size_t c = 0; c < columns; ++c)
+  const size_t column_count = records.front().size();
+  for (size_t c = 0; c < column_count; ++c)
     table.columns.push_back(has_header ? records.front()[c] : concat("column_", c + 1));
   if (has_header) records.erase(records.begin());
   if (records.empty()) fail("'", path, "' holds a header and no rows");
 
-  table.classes.resize(columns);
-  std::vector<float> values(records.size() * columns);
-  for (size_t c = 0; c < columns; ++c) {
-    bool numeric = true;
-    for (const Record& record : records) numeric = numeric && number_in(record[c]);
-    std::map<std::string, size_t> numbers;
+  table.classes.resize(column_count);
+  std::vector<float> values(records.size() * column_count);
+  for (size_t c = 0; c < column_count; ++c) {
+    bool is_numeric = true;
+    for (const Record& record : records) is_numeric = is_numeric && number_in(record[c]);
+    std::map<std::string, size_t> class_numbers;
     for (size_t r = 0; r < records.size(); ++r) {
       const std::string& field = records[r][c];
-      if (!numeric && numbers.try_emplace(field, numbers.size()).second)
+      if (!is_numeric && class_numbers.try_emplace(field, class_numbers.size()).second)
         table.classes[c].push_back(field);
-      values[r * columns + c] = numeric ? *number_in(field) : static_cast<float>(numbers[field]);
+      values[r * column_count + c] =
+          is_numeric ? *number_in(field) : static_cast<float>(class_numbers[field]);
     }
   }
-  table.values =
-      Tensor::from(values, {static_cast<int64_t>(records.size()), static_cast<int64_t>(columns)});
+  table.values = Tensor::from(
+      values, {static_cast<int64_t>(records.size()), static_cast<int64_t>(column_count)});
   return table;
 }
 
@@ -98,10 +99,10 @@ class Csv final : public Format, public ReadsTables {
         .arg("options", "Those of typed tables.");
   }
   List columns(const std::string& path, const Dict& options) {
-    return read_columns(path, typed(options));
+    return read_columns(path, table_options(options));
   }
   Value rows(const std::vector<std::string>& paths, const Dict& options) {
-    return row_stream(paths, typed(options));
+    return row_stream(paths, table_options(options));
   }
   const SchemaData& read_table_options() const override {
     return schema_of<CsvOptions>("csv: reading");
@@ -111,7 +112,7 @@ class Csv final : public Format, public ReadsTables {
   }
 
  private:
-  static TableOptions typed(const Dict& options) {
+  static TableOptions table_options(const Dict& options) {
     return read_options<TableOptions>(schema_of<TableOptions>("tables"), options);
   }
 };

@@ -35,15 +35,15 @@ RecordReader::RecordReader(const std::string& path, const std::string& separator
   quote_ = quote.empty() ? kEndOfFile - 1 : static_cast<unsigned char>(quote[0]);
   file_ = std::make_shared<File>(path);
   refill();
-  if (buffer_.starts_with("\xef\xbb\xbf")) at_ = 3;
+  if (buffer_.starts_with("\xef\xbb\xbf")) buffer_index_ = 3;
 }
 
 void RecordReader::refill() {
-  constexpr unsigned kBytes = 256 << 10;
+  constexpr unsigned kBufferBytes = 256 << 10;
   if (interrupted()) throw Interrupted("reading '" + path_ + "' was interrupted");
-  buffer_.resize(kBytes);
-  at_ = 0;
-  const int count = gzread(file_->file, buffer_.data(), kBytes);
+  buffer_.resize(kBufferBytes);
+  buffer_index_ = 0;
+  const int count = gzread(file_->file, buffer_.data(), kBufferBytes);
   int error = Z_OK;
   const char* text = gzerror(file_->file, &error);
   if (count < 0 || error == Z_BUF_ERROR) fail("cannot read '", path_, "': ", text);
@@ -51,13 +51,14 @@ void RecordReader::refill() {
 }
 
 int RecordReader::peek() {
-  if (at_ == buffer_.size() && !buffer_.empty()) refill();
-  return at_ < buffer_.size() ? static_cast<unsigned char>(buffer_[at_]) : kEndOfFile;
+  if (buffer_index_ == buffer_.size() && !buffer_.empty()) refill();
+  return buffer_index_ < buffer_.size() ? static_cast<unsigned char>(buffer_[buffer_index_])
+                                        : kEndOfFile;
 }
 
-int RecordReader::get() {
+int RecordReader::read_char() {
   const int c = peek();
-  if (c != kEndOfFile) ++at_;
+  if (c != kEndOfFile) ++buffer_index_;
   return c;
 }
 
@@ -67,23 +68,23 @@ bool RecordReader::next(Record& record) {
   start_line_ = line_;
   record.clear();
   for (;;) {
-    record.push_back(field());
+    record.push_back(read_field());
     if (peek() != separator_) break;
-    get();
+    read_char();
   }
   if (peek() != kEndOfFile) skip_line_end();
-  if (fields_ == 0) fields_ = record.size();
-  if (record.size() != fields_)
-    fail("'", path_, "' line ", start_line_, ": expected ", fields_, " columns, got ",
+  if (field_count_ == 0) field_count_ = record.size();
+  if (record.size() != field_count_)
+    fail("'", path_, "' line ", start_line_, ": expected ", field_count_, " columns, got ",
          record.size());
   return true;
 }
 
-std::string RecordReader::field() {
-  if (peek() == quote_) return quoted();
+std::string RecordReader::read_field() {
+  if (peek() == quote_) return read_quoted_field();
   std::string text;
   while (!ends_field(peek())) {
-    text += static_cast<char>(get());
+    text += static_cast<char>(read_char());
     check_length(text);
   }
   const size_t first = text.find_first_not_of(" \t");
@@ -91,19 +92,19 @@ std::string RecordReader::field() {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::string RecordReader::quoted() {
-  const int64_t first = line_;
+std::string RecordReader::read_quoted_field() {
+  const int64_t first_line = line_;
   std::string text;
-  for (get();;) {
-    const int c = get();
-    if (c == kEndOfFile) fail("'", path_, "' line ", first, ": a quoted field does not end");
+  for (read_char();;) {
+    const int c = read_char();
+    if (c == kEndOfFile) fail("'", path_, "' line ", first_line, ": a quoted field does not end");
     if (c == '\n') ++line_;
     if (c == quote_ && peek() != quote_) break;
-    if (c == quote_) get();
+    if (c == quote_) read_char();
     text += static_cast<char>(c);
     check_length(text);
   }
-  while (peek() == ' ' && separator_ != ' ') get();
+  while (peek() == ' ' && separator_ != ' ') read_char();
   if (!ends_field(peek()))
     fail("'", path_, "' line ", line_, ": expected a separator after a quoted field");
   return text;
@@ -118,7 +119,7 @@ void RecordReader::check_length(const std::string& field) const {
 }
 
 void RecordReader::skip_line_end() {
-  if (get() == '\r' && peek() == '\n') get();
+  if (read_char() == '\r' && peek() == '\n') read_char();
   ++line_;
 }
 

@@ -22,13 +22,13 @@ class RecordReader {
  private:
   static constexpr int kEndOfFile = -1;
   int peek();
-  int get();
+  int read_char();
   void refill();
   bool ends_field(int c) const {
     return c == separator_ || c == '\n' || c == '\r' || c == kEndOfFile;
   }
-  std::string field();
-  std::string quoted();
+  std::string read_field();
+  std::string read_quoted_field();
   void skip_line_end();
   void check_length(const std::string& field) const;
 
@@ -37,8 +37,8 @@ class RecordReader {
   std::shared_ptr<File> file_;
   int separator_, quote_;
   std::string buffer_;
-  size_t at_ = 0;      ///< the index in the buffer of the next character
-  size_t fields_ = 0;  ///< the number of fields of the first record
+  size_t buffer_index_ = 0;  ///< the index in the buffer of the next character
+  size_t field_count_ = 0;   ///< the number of fields of the first record
   int64_t line_ = 1, start_line_ = 1;
 };
 

@@ -12,43 +12,43 @@ class TableReader {
  public:
   TableReader(const std::string& path, const TableOptions& options)
       : path_(path), records_(path_, options.separator, options.quote) {
-    if (!records_.next(first_)) fail("'", path, "' holds no rows");
-    is_first_pending_ = !options.header.value_or(options.names.empty());
+    if (!records_.next(first_record_)) fail("'", path, "' holds no rows");
+    is_first_record_pending_ = !options.header.value_or(options.names.empty());
   }
-  const Record& first() const { return first_; }
+  const Record& first_record() const { return first_record_; }
   const std::string& path() const { return path_; }
   int64_t line() const { return records_.line(); }
   bool next(Record& record) {
-    if (!is_first_pending_) return records_.next(record);
-    record = first_;
-    is_first_pending_ = false;
+    if (!is_first_record_pending_) return records_.next(record);
+    record = first_record_;
+    is_first_record_pending_ = false;
     return true;
   }
 
  private:
   std::string path_;
   RecordReader records_;
-  Record first_;
+  Record first_record_;
   /// Whether next() must still return the first record because it is not a header.
-  bool is_first_pending_;
+  bool is_first_record_pending_;
 };
 
 /// The columns of a file, with types inferred from its first `max_rows` rows.
 Columns columns_of(const std::string& path, const TableOptions& options, int64_t max_rows) {
   TableReader reader(path, options);
-  Columns columns(path, options, reader.first());
+  Columns columns(path, options, reader.first_record());
   Record record;
-  int64_t rows = 0;
+  int64_t row_count = 0;
   Progress progress(concat("looking through '", path, "'"), "row");
-  for (; rows < max_rows && reader.next(record); ++rows, progress.add())
+  for (; row_count < max_rows && reader.next(record); ++row_count, progress.add())
     columns.widen_types(record);
-  if (rows == 0) fail("'", path, "' holds a header and no rows");
+  if (row_count == 0) fail("'", path, "' holds a header and no rows");
   columns.set_types();
   return columns;
 }
 
 /// Files with the same columns, and the options for reading them.
-struct Files {
+struct TableFiles {
   std::vector<std::string> paths;
   TableOptions options;
   Columns columns;
@@ -56,7 +56,7 @@ struct Files {
 
 class RowCursor final : public Cursor {
  public:
-  explicit RowCursor(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+  explicit RowCursor(std::shared_ptr<const TableFiles> files) : files_(std::move(files)) {}
 
   bool next(Element& element) override {
     if (!next_record()) return false;
@@ -83,33 +83,34 @@ class RowCursor final : public Cursor {
   bool next_record() {
     for (;;) {
       if (reader_ && reader_->next(record_)) return true;
-      if (file_ == files_->paths.size()) return false;
-      reader_ = std::make_unique<TableReader>(files_->paths[file_++], files_->options);
-      check_same_columns(Columns(reader_->path(), files_->options, reader_->first()).all());
+      if (next_file_index_ == files_->paths.size()) return false;
+      reader_ = std::make_unique<TableReader>(files_->paths[next_file_index_++], files_->options);
+      check_same_columns(Columns(reader_->path(), files_->options, reader_->first_record()).all());
     }
   }
-  void check_same_columns(const std::vector<Column>& other) const {
+  void check_same_columns(const std::vector<Column>& columns) const {
     const auto is_same = [](const Column& a, const Column& b) {
       return a.name == b.name && a.index == b.index;
     };
-    const std::vector<Column>& own_columns = files_->columns.all();
-    if (!std::equal(own_columns.begin(), own_columns.end(), other.begin(), other.end(), is_same))
+    const std::vector<Column>& expected_columns = files_->columns.all();
+    if (!std::equal(expected_columns.begin(), expected_columns.end(), columns.begin(),
+                    columns.end(), is_same))
       fail("'", reader_->path(), "': its columns are not those of '", files_->paths.front(), "'");
   }
 
-  std::shared_ptr<const Files> files_;
-  size_t file_ = 0;
+  std::shared_ptr<const TableFiles> files_;
+  size_t next_file_index_ = 0;
   std::unique_ptr<TableReader> reader_;
   Record record_;
 };
 
 class RowStream final : public Stream {
  public:
-  explicit RowStream(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+  explicit RowStream(std::shared_ptr<const TableFiles> files) : files_(std::move(files)) {}
   CursorPtr open(uint64_t) override { return std::make_shared<RowCursor>(files_); }
 
  private:
-  std::shared_ptr<const Files> files_;
+  std::shared_ptr<const TableFiles> files_;
 };
 
 }  // namespace
@@ -136,8 +137,8 @@ StreamPtr row_stream(std::vector<std::string> paths, const TableOptions& options
   if (paths.empty()) fail("expected at least one file");
   constexpr int64_t kMaxInferenceRows = 1000;
   Columns columns = columns_of(paths.front(), options, kMaxInferenceRows);
-  return std::make_shared<RowStream>(
-      std::make_shared<const Files>(Files{std::move(paths), options, std::move(columns)}));
+  return std::make_shared<RowStream>(std::make_shared<const TableFiles>(
+      TableFiles{std::move(paths), options, std::move(columns)}));
 }
 
 }  // namespace crescent::tables

@@ -290,7 +290,7 @@ TEST_CASE("others may add attributes and objects to a file of ours, and take our
     add(s, "model_weights/first", "comment");
     add(s, "model_weights/first/first/bias", "comment");
   }));
-  CHECK_FALSE(damaged_file.after([&](Surgery& s) { s.remove("", kOwn); }));
+  CHECK_FALSE(damaged_file.after([&](Surgery& s) { s.remove("", kOwnAttribute); }));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_CASE("a file that another program wrote over ours is its own, whatever is l
   const auto wanted = crescent::load_model(path)->get_weights();
   make_foreign(path);
   check_same(crescent::load_model(path)->get_weights(), wanted);
-  for (const char* name : {kOwn, kSeals, kContents})
+  for (const char* name : {kOwnAttribute, kSeals, kContents})
     Surgery(path).copy_attribute(Surgery(own_path), name);
   check_same(crescent::load_model(path)->get_weights(), wanted);
 

@@ -148,7 +148,7 @@ TEST_CASE("deflated members, comments, data descriptors and large numbers are un
   numbers.add(zip::kZip64Extra).add(uint16_t{24}).add(uint64_t{5}).add(uint64_t{5});
   numbers.add(uint64_t{0});
   Crafted large{.extra = numbers.bytes};
-  large.size = large.stored = large.header = zip::kElsewhere;
+  large.size = large.stored = large.header = zip::kInZip64Extra;
   const std::string bytes = crafted({large});
   CHECK(opened(bytes).text(*opened(bytes).find("a")) == "hello");
 }
@@ -173,7 +173,8 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
       {"directory elsewhere", crafted({C{}}, {.start = 3}), "not where it says"},
       {"directory behind the end", crafted({C{}}, {.start = 0x7fffffff}), "not where it says"},
       {"directory too long", crafted({C{}}, {.size = 0x7fffffff}), "not where it says"},
-      {"large directory without its place", crafted({C{}}, {.start = zip::kElsewhere}), "no dir"},
+      {"large directory without its place", crafted({C{}}, {.start = zip::kInZip64Extra}),
+       "no dir"},
       {"twice", crafted({C{}, C{}}), "stands in it twice"},
       {"encrypted", crafted({C{.flags = 1}}), "encrypted"},
       {"strongly encrypted", crafted({C{.flags = 1 << 6}}), "encrypted"},
@@ -187,7 +188,7 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
       {"a longer name before its bytes", crafted({C{.name_before = "ab"}}), "something else"},
       {"no header where it should be", crafted({C{.header = 7}}), "something else"},
       {"header behind the end", crafted({C{.header = 0x7fffffff}}), "ends too early"},
-      {"large numbers that are missing", crafted({C{.stored = zip::kElsewhere}}), "broken"},
+      {"large numbers that are missing", crafted({C{.stored = zip::kInZip64Extra}}), "broken"},
       {"deflated, cut off",
        [] {
          auto c = packed("hello hello");

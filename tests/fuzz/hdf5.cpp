@@ -31,7 +31,7 @@ void read_group(FileReader& file, const std::string& group) {
   for (const std::string& path : paths) {
     try {
       const auto infos = file.describe({path});
-      if (!infos[0].shape.empty() && infos[0].shape[0] > 0 && infos[0].rows_a_chunk > 0)
+      if (!infos[0].shape.empty() && infos[0].shape[0] > 0 && infos[0].rows_per_chunk > 0)
         file.read_rows(path, infos[0], 0, 1);
     } catch (const Error&) {
       file.texts(path, "weight_names");

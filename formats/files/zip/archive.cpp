@@ -10,11 +10,11 @@
 namespace crescent::zip {
 namespace {
 
-constexpr uint64_t kMaxMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
+constexpr uint64_t kMaxMembers = 65536, kMaxDirectoryBytes = uint64_t{64} << 20;
 // The largest compression ratio of members of more than kSmall bytes. Trained weights hardly
 // compress, so a larger ratio indicates an attack ("zip bomb").
-constexpr uint64_t kMaxExpansion = 100, kSmall = uint64_t{64} << 20;
-constexpr size_t kPiece = size_t{1} << 18;
+constexpr uint64_t kMaxExpansion = 100, kSmallBytes = uint64_t{64} << 20;
+constexpr size_t kPieceBytes = size_t{1} << 18;
 
 [[noreturn]] void refuse(const std::string& why) { throw ArchiveError(why); }
 
@@ -24,11 +24,11 @@ constexpr size_t kPiece = size_t{1} << 18;
 
 std::string quoted(const Member& member) { return "'" + member.name + "'"; }
 
-/// The 64-bit numbers in the zip64 extra field of an entry. take() must be called for them in the
-/// order in which they are stored.
-class Zip64 {
+/// The 64-bit numbers in the zip64 extra field of an entry. number() must be called for the fields
+/// of the entry in the order in which their 64-bit numbers are stored.
+class Zip64Field {
  public:
-  explicit Zip64(std::string_view extra) {
+  explicit Zip64Field(std::string_view extra) {
     for (Fields fields{extra}; fields.ok && fields.remaining.size() >= 4;) {
       const auto id = fields.number<uint16_t>();
       const std::string_view data = fields.text(fields.number<uint16_t>());
@@ -36,7 +36,7 @@ class Zip64 {
     }
   }
   uint64_t number(uint32_t field) {
-    return field == kElsewhere ? fields_.number<uint64_t>() : field;
+    return field == kInZip64Extra ? fields_.number<uint64_t>() : field;
   }
   bool ok() const { return fields_.ok; }
 
@@ -68,38 +68,41 @@ std::string Archive::bytes(uint64_t offset, uint64_t count) const {
 
 /// Finds the end-of-directory record, whose comment must reach exactly to the end of the file.
 Archive::Directory Archive::find_directory() const {
-  const uint64_t longest = std::min<uint64_t>(size_, kEndLength + 0xffff);
-  const std::string tail = bytes(size_ - longest, longest);
-  for (size_t at = tail.size() < kEndLength ? 0 : tail.size() - kEndLength + 1; at-- > 0;) {
-    Fields end{std::string_view(tail).substr(at)};
-    if (end.number<uint32_t>() != kEndSignature) continue;
-    const auto disk = end.number<uint16_t>(), first_disk = end.number<uint16_t>(),
-               disk_members = end.number<uint16_t>(), members = end.number<uint16_t>();
-    const auto size = end.number<uint32_t>(), start = end.number<uint32_t>();
-    if (end.number<uint16_t>() != end.remaining.size()) continue;
-    Directory directory{members, start, size};
-    uint64_t until = size_ - longest + at;
-    if (members == kElsewhere16 || size == kElsewhere || start == kElsewhere) {
-      if (until < kLocatorLength) refuse_damaged("it has no directory");
-      const std::string locator = bytes(until - kLocatorLength, kLocatorLength);
-      Fields place{locator};
-      if (place.number<uint32_t>() != kLocatorSignature) refuse_damaged("it has no directory");
-      place.number<uint32_t>();
-      until = place.number<uint64_t>();
-      const std::string record = bytes(until, kEnd64Length);
-      Fields large{record};
-      if (large.number<uint32_t>() != kEnd64Signature) refuse_damaged("it has no directory");
-      constexpr size_t kBeforeCount = 28;
-      large.text(kBeforeCount);
-      directory.count = large.number<uint64_t>();
-      directory.size = large.number<uint64_t>();
-      directory.start = large.number<uint64_t>();
-    } else if (disk != 0 || first_disk != 0 || disk_members != members) {
+  const uint64_t tail_bytes = std::min<uint64_t>(size_, kEndLength + 0xffff);
+  const std::string tail = bytes(size_ - tail_bytes, tail_bytes);
+  for (size_t end_offset = tail.size() < kEndLength ? 0 : tail.size() - kEndLength + 1;
+       end_offset-- > 0;) {
+    Fields end_fields{std::string_view(tail).substr(end_offset)};
+    if (end_fields.number<uint32_t>() != kEndSignature) continue;
+    const auto disk = end_fields.number<uint16_t>(), first_disk = end_fields.number<uint16_t>(),
+               disk_member_count = end_fields.number<uint16_t>(),
+               member_count = end_fields.number<uint16_t>();
+    const auto size = end_fields.number<uint32_t>(), start = end_fields.number<uint32_t>();
+    if (end_fields.number<uint16_t>() != end_fields.remaining.size()) continue;
+    Directory directory{member_count, start, size};
+    uint64_t directory_end = size_ - tail_bytes + end_offset;
+    if (member_count == kInZip64Extra16 || size == kInZip64Extra || start == kInZip64Extra) {
+      if (directory_end < kLocatorLength) refuse_damaged("it has no directory");
+      const std::string locator = bytes(directory_end - kLocatorLength, kLocatorLength);
+      Fields locator_fields{locator};
+      if (locator_fields.number<uint32_t>() != kLocatorSignature)
+        refuse_damaged("it has no directory");
+      locator_fields.number<uint32_t>();
+      directory_end = locator_fields.number<uint64_t>();
+      const std::string record = bytes(directory_end, kEnd64Length);
+      Fields zip64_end{record};
+      if (zip64_end.number<uint32_t>() != kEnd64Signature) refuse_damaged("it has no directory");
+      constexpr size_t kBytesBeforeCount = 28;
+      zip64_end.text(kBytesBeforeCount);
+      directory.count = zip64_end.number<uint64_t>();
+      directory.size = zip64_end.number<uint64_t>();
+      directory.start = zip64_end.number<uint64_t>();
+    } else if (disk != 0 || first_disk != 0 || disk_member_count != member_count) {
       refuse("the archive is one part of several");
     }
-    if (directory.start > until || directory.size != until - directory.start)
+    if (directory.start > directory_end || directory.size != directory_end - directory.start)
       refuse_damaged("its directory is not where it says");
-    if (directory.count > kMaxMembers || directory.size > kLongestDirectory)
+    if (directory.count > kMaxMembers || directory.size > kMaxDirectoryBytes)
       refuse("the archive has more members than are looked at (" + std::to_string(kMaxMembers) +
              ")");
     return directory;
@@ -119,18 +122,18 @@ Member Archive::member_at(std::string_view& remaining) const {
   member.method = fields.number<uint16_t>();
   fields.number<uint32_t>();  // skips the time and the date
   member.checksum = fields.number<uint32_t>();
-  const auto stored = fields.number<uint32_t>(), size = fields.number<uint32_t>();
-  const auto name = fields.number<uint16_t>(), extra = fields.number<uint16_t>(),
-             comment = fields.number<uint16_t>(), disk = fields.number<uint16_t>();
+  const auto stored_size = fields.number<uint32_t>(), size = fields.number<uint32_t>();
+  const auto name_length = fields.number<uint16_t>(), extra_length = fields.number<uint16_t>(),
+             comment_length = fields.number<uint16_t>(), disk = fields.number<uint16_t>();
   fields.number<uint16_t>();
-  const auto attributes = fields.number<uint32_t>(), header = fields.number<uint32_t>();
-  member.name = fields.text(name);
-  Zip64 large(fields.text(extra));
-  fields.text(comment);
-  member.size = large.number(size);
-  member.stored = large.number(stored);
-  member.start = large.number(header);
-  if (!fields.ok || !large.ok() || disk != 0) refuse_damaged("its directory is broken");
+  const auto attributes = fields.number<uint32_t>(), header_offset = fields.number<uint32_t>();
+  member.name = fields.text(name_length);
+  Zip64Field zip64(fields.text(extra_length));
+  fields.text(comment_length);
+  member.size = zip64.number(size);
+  member.stored = zip64.number(stored_size);
+  member.start = zip64.number(header_offset);
+  if (!fields.ok || !zip64.ok() || disk != 0) refuse_damaged("its directory is broken");
   constexpr uint32_t kTypeMask = 0170000, kLink = 0120000, kUnix = 3;
   member.is_link = made_by >> 8 == kUnix && (attributes >> 16 & kTypeMask) == kLink;
   remaining = fields.remaining;
@@ -139,28 +142,30 @@ Member Archive::member_at(std::string_view& remaining) const {
 
 /// Finds the offset of a member's bytes, which follow its local header. Fails if the local header
 /// differs from the directory.
-void Archive::find_start(Member& member, uint64_t header, uint64_t end) const {
-  const std::string record = bytes(header, kLocalLength);
+void Archive::find_start(Member& member, uint64_t header_offset, uint64_t data_end) const {
+  const std::string record = bytes(header_offset, kLocalLength);
   Fields fields{record};
   constexpr size_t kBeforeLengths = 22;
   const bool is_header = fields.number<uint32_t>() == kLocalSignature;
   fields.text(kBeforeLengths);
-  const auto name = fields.number<uint16_t>(), extra = fields.number<uint16_t>();
-  if (!is_header || name != member.name.size() || bytes(header + kLocalLength, name) != member.name)
+  const auto name_length = fields.number<uint16_t>(), extra_length = fields.number<uint16_t>();
+  if (!is_header || name_length != member.name.size() ||
+      bytes(header_offset + kLocalLength, name_length) != member.name)
     refuse_damaged("there is something else where " + quoted(member) + " should be");
-  member.start = header + kLocalLength + name + extra;
-  if (member.start > end || member.stored > end - member.start)
+  member.start = header_offset + kLocalLength + name_length + extra_length;
+  if (member.start > data_end || member.stored > data_end - member.start)
     refuse_damaged(quoted(member) + " reaches beyond its end");
 }
 
 void Archive::refuse_overlaps() const {
-  std::vector<const Member*> in_order;
-  for (const Member& member : members_) in_order.push_back(&member);
-  std::sort(in_order.begin(), in_order.end(),
+  std::vector<const Member*> sorted_members;
+  for (const Member& member : members_) sorted_members.push_back(&member);
+  std::sort(sorted_members.begin(), sorted_members.end(),
             [](const Member* a, const Member* b) { return a->start < b->start; });
-  for (size_t i = 1; i < in_order.size(); ++i)
-    if (in_order[i - 1]->start + in_order[i - 1]->stored + kLocalLength > in_order[i]->start)
-      refuse_damaged(quoted(*in_order[i - 1]) + " and " + quoted(*in_order[i]) +
+  for (size_t i = 1; i < sorted_members.size(); ++i)
+    if (sorted_members[i - 1]->start + sorted_members[i - 1]->stored + kLocalLength >
+        sorted_members[i]->start)
+      refuse_damaged(quoted(*sorted_members[i - 1]) + " and " + quoted(*sorted_members[i]) +
                      " share bytes in it");
 }
 
@@ -181,7 +186,7 @@ const Member* Archive::find(std::string_view name) const {
            "; stored and deflated ones are read");
   if (!found->packed() && found->stored != found->size)
     refuse_damaged(quoted(*found) + " has two sizes");
-  if (found->size > kSmall && found->size / kMaxExpansion > found->stored)
+  if (found->size > kSmallBytes && found->size / kMaxExpansion > found->stored)
     refuse(quoted(*found) + " promises " + std::to_string(found->size) + " bytes and stores " +
            std::to_string(found->stored));
   return found;
@@ -192,8 +197,8 @@ void Archive::unpack(const Member& member, std::span<std::byte> target) const {
     inflate(member, target);
   else
     read_(member.start, target);
-  const auto* unpacked = reinterpret_cast<const Bytef*>(target.data());
-  if (target.size() != member.size || crc32_z(0, unpacked, target.size()) != member.checksum)
+  const auto* unpacked_data = reinterpret_cast<const Bytef*>(target.data());
+  if (target.size() != member.size || crc32_z(0, unpacked_data, target.size()) != member.checksum)
     refuse_damaged(quoted(member) + ": its checksum differs");
 }
 
@@ -205,9 +210,9 @@ std::string Archive::text(const Member& member) const {
 
 void Archive::check(const Member& member) const {
   uLong checksum = crc32_z(0, nullptr, 0);
-  for (uint64_t at = 0; at < member.stored; at += kPiece) {
+  for (uint64_t offset = 0; offset < member.stored; offset += kPieceBytes) {
     const std::string piece =
-        bytes(member.start + at, std::min<uint64_t>(kPiece, member.stored - at));
+        bytes(member.start + offset, std::min<uint64_t>(kPieceBytes, member.stored - offset));
     checksum = crc32_z(checksum, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
   }
   if (checksum != member.checksum) refuse_damaged(quoted(member) + ": its checksum differs");
@@ -216,26 +221,28 @@ void Archive::check(const Member& member) const {
 void Archive::inflate(const Member& member, std::span<std::byte> target) const {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse("there is no memory to unpack it");
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> closing(&stream, inflateEnd);
-  uint64_t consumed = 0, produced = 0;
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> stream_closer(&stream, inflateEnd);
+  uint64_t consumed_bytes = 0, produced_bytes = 0;
   std::string piece;
   int status = Z_OK;
   while (status == Z_OK || status == Z_BUF_ERROR) {
     if (stream.avail_in == 0) {
-      piece = bytes(member.start + consumed, std::min<uint64_t>(kPiece, member.stored - consumed));
-      consumed += piece.size();
+      piece = bytes(member.start + consumed_bytes,
+                    std::min<uint64_t>(kPieceBytes, member.stored - consumed_bytes));
+      consumed_bytes += piece.size();
       stream.next_in = reinterpret_cast<Bytef*>(piece.data());
       stream.avail_in = static_cast<uInt>(piece.size());
     }
-    const size_t room = std::min(target.size() - produced, kPiece);
-    Bytef empty = 0;
-    stream.next_out = room > 0 ? reinterpret_cast<Bytef*>(target.data() + produced) : &empty;
-    stream.avail_out = static_cast<uInt>(room);
+    const size_t free_bytes = std::min(target.size() - produced_bytes, kPieceBytes);
+    Bytef unused_byte = 0;
+    stream.next_out =
+        free_bytes > 0 ? reinterpret_cast<Bytef*>(target.data() + produced_bytes) : &unused_byte;
+    stream.avail_out = static_cast<uInt>(free_bytes);
     status = ::inflate(&stream, Z_NO_FLUSH);
-    produced += room - stream.avail_out;
-    if (status == Z_BUF_ERROR && (room == 0 || consumed == member.stored)) break;
+    produced_bytes += free_bytes - stream.avail_out;
+    if (status == Z_BUF_ERROR && (free_bytes == 0 || consumed_bytes == member.stored)) break;
   }
-  if (status != Z_STREAM_END || produced != member.size || consumed != member.stored ||
+  if (status != Z_STREAM_END || produced_bytes != member.size || consumed_bytes != member.stored ||
       stream.avail_in != 0)
     refuse_damaged(quoted(member) + " cannot be unpacked");
 }

@@ -4,7 +4,7 @@
 // a directory in another place than the end record says).
 //
 // The only library that reads the bytes is zlib, whose inflate writes no more than the checked
-// size; so archives of arrays (.npz) are read in the process of the user.
+// size; so archives of arrays (.npz) are read in the user's process, without a sandbox.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct CRESCENT_FILES_API ArchiveError : std::runtime_error {
 struct Member {
   std::string name;
   uint64_t start = 0;  ///< the offset of the member's bytes in the archive
-  /// The number of bytes that the member takes in the archive, perhaps compressed.
+  /// the number of bytes of the member in the archive, where it may be compressed
   uint64_t stored = 0;
   uint64_t size = 0;  ///< the number of bytes after decompression
   uint32_t checksum = 0;
@@ -62,7 +62,7 @@ class CRESCENT_FILES_API Archive {
   struct Directory;
   Directory find_directory() const;
   Member member_at(std::string_view& remaining) const;
-  void find_start(Member& member, uint64_t header, uint64_t end) const;
+  void find_start(Member& member, uint64_t header_offset, uint64_t data_end) const;
   void refuse_overlaps() const;
   void inflate(const Member& member, std::span<std::byte> target) const;
   std::string bytes(uint64_t offset, uint64_t count) const;

@@ -19,11 +19,11 @@ constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
 constexpr uint32_t kFileTime = 0x21u << 16;
 constexpr uint32_t kFileMode = 0600u << 16;
 
-// Members of at least kLarge bytes begin at an offset that is a multiple of kPage. Arrays in them
-// that are aligned to a page of the member are then also aligned in the archive.
-constexpr uint64_t kPage = 4096, kLarge = 64 << 10;
+// Members of at least kLargeMemberBytes bytes begin at an offset that is a multiple of kPage.
+// Arrays in them that are aligned to a page of the member are then also aligned in the archive.
+constexpr uint64_t kPage = 4096, kLargeMemberBytes = 64 << 10;
 // the id of the extra field for padding, the same as that of zipalign
-constexpr uint16_t kPadding = 0xd935;
+constexpr uint16_t kPaddingId = 0xd935;
 
 uint64_t size_of(const File& file) {
   uint64_t size = 0;
@@ -34,34 +34,35 @@ uint64_t size_of(const File& file) {
 uint32_t checksum_of(const File& file) {
   std::vector<uint64_t> sizes;
   for (const Bytes& piece : file.pieces) sizes.push_back(piece.size());
-  const auto parts = files::chunks_of(std::vector<uint64_t>(sizes.size()), sizes);
-  std::vector<uLong> sums(parts.size());
-  files::in_parallel(parts.size(), [&](size_t k) {
-    const auto* bytes = reinterpret_cast<const Bytef*>(file.pieces[parts[k].array].data());
-    sums[k] = crc32_z(0, bytes + parts[k].offset, parts[k].size);
+  const auto chunks = files::chunks_of(std::vector<uint64_t>(sizes.size()), sizes);
+  std::vector<uLong> checksums(chunks.size());
+  files::in_parallel(chunks.size(), [&](size_t k) {
+    const auto* bytes = reinterpret_cast<const Bytef*>(file.pieces[chunks[k].array_index].data());
+    checksums[k] = crc32_z(0, bytes + chunks[k].offset, chunks[k].size);
   });
-  uLong sum = crc32_z(0, nullptr, 0);
-  for (size_t k = 0; k < parts.size(); ++k)
-    sum = crc32_combine(sum, sums[k], static_cast<z_off_t>(parts[k].size));
-  return static_cast<uint32_t>(sum);
+  uLong checksum = crc32_z(0, nullptr, 0);
+  for (size_t k = 0; k < chunks.size(); ++k)
+    checksum = crc32_combine(checksum, checksums[k], static_cast<z_off_t>(chunks[k].size));
+  return static_cast<uint32_t>(checksum);
 }
 
-uint32_t in_32_bits(uint64_t number) {
-  return static_cast<uint32_t>(std::min<uint64_t>(number, kElsewhere));
+uint32_t clamped_to_32_bits(uint64_t number) {
+  return static_cast<uint32_t>(std::min<uint64_t>(number, kInZip64Extra));
 }
-bool is_elsewhere(uint64_t number) { return number >= kElsewhere; }
+bool needs_zip64(uint64_t number) { return number >= kInZip64Extra; }
 
 uint16_t flags_of(const std::string& name) {
-  const bool ascii = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128; });
-  return ascii ? 0 : kUtf8;
+  const bool is_ascii =
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128; });
+  return is_ascii ? 0 : kUtf8;
 }
 
 uint16_t length_of(const std::string& text) { return static_cast<uint16_t>(text.size()); }
 
 /// Adds the fields that the local header and the directory entry of a file share.
-void add_common(Record& record, const std::string& name, uint32_t checksum, uint64_t size) {
-  record.add(is_elsewhere(size) ? kVersion64 : kVersion).add(flags_of(name)).add(kStored);
-  record.add(kFileTime).add(checksum).add(in_32_bits(size)).add(in_32_bits(size));
+void add_common_fields(Record& record, const std::string& name, uint32_t checksum, uint64_t size) {
+  record.add(needs_zip64(size) ? kVersion64 : kVersion).add(flags_of(name)).add(kStored);
+  record.add(kFileTime).add(checksum).add(clamped_to_32_bits(size)).add(clamped_to_32_bits(size));
 }
 
 std::string zip64_extra(const std::vector<uint64_t>& numbers) {
@@ -80,7 +81,7 @@ std::string padding(uint64_t end) {
   if (pad_bytes == 0) return "";
   if (pad_bytes < kFieldHeader) pad_bytes += kPage;
   Record extra;
-  extra.add(kPadding).add(static_cast<uint16_t>(pad_bytes - kFieldHeader));
+  extra.add(kPaddingId).add(static_cast<uint16_t>(pad_bytes - kFieldHeader));
   return extra.bytes + std::string(pad_bytes - kFieldHeader, '\0');
 }
 
@@ -92,50 +93,56 @@ Image::Image(const std::vector<File>& files) {
 }
 
 void Image::add_record(std::string bytes) {
-  end_ += bytes.size();
+  size_ += bytes.size();
   pieces_.push_back(std::as_bytes(std::span(records_.emplace_back(std::move(bytes)))));
 }
 
 void Image::add(const File& file) {
-  const uint64_t size = size_of(file), start = end_;
+  const uint64_t size = size_of(file), start = size_;
   const uint32_t checksum = checksum_of(file);
-  const std::vector<uint64_t> sizes(is_elsewhere(size) ? 2 : 0, size);
+  const std::vector<uint64_t> sizes(needs_zip64(size) ? 2 : 0, size);
   std::string extra = zip64_extra(sizes);
-  if (size >= kLarge) extra += padding(end_ + kLocalLength + file.name.size() + extra.size());
+  if (size >= kLargeMemberBytes)
+    extra += padding(size_ + kLocalLength + file.name.size() + extra.size());
   Record header;
-  add_common(header.add(kLocalSignature), file.name, checksum, size);
+  add_common_fields(header.add(kLocalSignature), file.name, checksum, size);
   header.add(length_of(file.name)).add(length_of(extra));
   add_record(header.bytes + file.name + extra);
   for (const Bytes& piece : file.pieces) pieces_.push_back(piece);
-  end_ += size;
+  size_ += size;
 
-  std::vector<uint64_t> numbers = sizes;
-  if (is_elsewhere(start)) numbers.push_back(start);
-  extra = zip64_extra(numbers);
+  std::vector<uint64_t> zip64_numbers = sizes;
+  if (needs_zip64(start)) zip64_numbers.push_back(start);
+  extra = zip64_extra(zip64_numbers);
   Record entry;
   entry.add(kEntrySignature).add(static_cast<uint16_t>(kUnix << 8 | kVersion));
-  add_common(entry, file.name, checksum, size);
+  add_common_fields(entry, file.name, checksum, size);
   // The last 0 is the length of the comment.
   entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});
-  entry.add(uint32_t{0}).add(kFileMode).add(in_32_bits(start));
+  entry.add(uint32_t{0}).add(kFileMode).add(clamped_to_32_bits(start));
   directory_ += entry.bytes + file.name + extra;
-  ++count_;
+  ++file_count_;
 }
 
 void Image::add_directory() {
-  const uint64_t start = end_, size = directory_.size();
+  const uint64_t start = size_, size = directory_.size();
   add_record(directory_);
-  Record end;
-  if (is_elsewhere(start) || count_ >= kElsewhere16) {
-    constexpr uint64_t kAfterLength = kEnd64Length - 12;
-    end.add(kEnd64Signature).add(kAfterLength).add(kVersion64).add(kVersion64);
-    end.add(uint32_t{0}).add(uint32_t{0}).add(count_).add(count_).add(size).add(start);
-    end.add(kLocatorSignature).add(uint32_t{0}).add(start + size).add(uint32_t{1});
+  Record end_record;
+  if (needs_zip64(start) || file_count_ >= kInZip64Extra16) {
+    constexpr uint64_t kBytesAfterLength = kEnd64Length - 12;
+    end_record.add(kEnd64Signature).add(kBytesAfterLength).add(kVersion64).add(kVersion64);
+    end_record.add(uint32_t{0})
+        .add(uint32_t{0})
+        .add(file_count_)
+        .add(file_count_)
+        .add(size)
+        .add(start);
+    end_record.add(kLocatorSignature).add(uint32_t{0}).add(start + size).add(uint32_t{1});
   }
-  const auto count = static_cast<uint16_t>(std::min<uint64_t>(count_, kElsewhere16));
-  end.add(kEndSignature).add(uint32_t{0}).add(count).add(count);
-  end.add(in_32_bits(size)).add(in_32_bits(start)).add(uint16_t{0});
-  add_record(end.bytes);
+  const auto count = static_cast<uint16_t>(std::min<uint64_t>(file_count_, kInZip64Extra16));
+  end_record.add(kEndSignature).add(uint32_t{0}).add(count).add(count);
+  end_record.add(clamped_to_32_bits(size)).add(clamped_to_32_bits(start)).add(uint16_t{0});
+  add_record(end_record.bytes);
 }
 
 }  // namespace crescent::zip

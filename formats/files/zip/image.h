@@ -33,8 +33,8 @@ class CRESCENT_FILES_API Image {
   std::deque<std::string> records_;  // headers and directory, to which pieces_ refers
   std::vector<Bytes> pieces_;
   std::string directory_;
-  uint64_t count_ = 0;  ///< the number of files
-  uint64_t end_ = 0;    ///< the size of the pieces in bytes
+  uint64_t file_count_ = 0;  ///< the number of files
+  uint64_t size_ = 0;        ///< the size of the pieces in bytes
 };
 
 }  // namespace crescent::zip

@@ -13,10 +13,10 @@ inline constexpr uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x0201
                           kLocatorSignature = 0x07064b50;
 inline constexpr uint64_t kLocalLength = 30, kEntryLength = 46, kEndLength = 22, kEnd64Length = 56,
                           kLocatorLength = 20;
-/// The value of a 32-bit or 16-bit field (kElsewhere16) whose number does not fit into the field
+/// The value of a 32-bit or 16-bit field (kInZip64Extra16) whose number does not fit into the field
 /// and is in the zip64 extra field instead.
-inline constexpr uint32_t kElsewhere = 0xffffffff;
-inline constexpr uint16_t kElsewhere16 = 0xffff;
+inline constexpr uint32_t kInZip64Extra = 0xffffffff;
+inline constexpr uint16_t kInZip64Extra16 = 0xffff;
 inline constexpr uint16_t kZip64Extra = 1;
 inline constexpr uint16_t kStored = 0, kDeflated = 8;
 
@@ -33,11 +33,11 @@ struct Fields {
     if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
-  std::string_view text(size_t size) {
-    if (size > remaining.size()) ok = false, size = 0;
-    const std::string_view taken = remaining.substr(0, size);
-    remaining.remove_prefix(size);
-    return taken;
+  std::string_view text(size_t byte_count) {
+    if (byte_count > remaining.size()) ok = false, byte_count = 0;
+    const std::string_view bytes_read = remaining.substr(0, byte_count);
+    remaining.remove_prefix(byte_count);
+    return bytes_read;
   }
 };
 

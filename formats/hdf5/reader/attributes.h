@@ -20,19 +20,19 @@ bool has_attribute(hid_t object, const std::string& name);
 /// The type, space and number of elements of an attribute whose header has passed all checks.
 struct OpenAttribute {
   OpenAttribute(hid_t object, const std::string& name);
-  bool is(H5T_class_t type_class) const { return H5Tget_class(type) == type_class; }
+  bool has_class(H5T_class_t type_class) const { return H5Tget_class(type) == type_class; }
   std::vector<std::string> texts() const;
   int64_t integer() const;
   double real() const;
 
   Handle id, type, space;
-  bool null;
+  bool is_null;
   std::vector<hsize_t> dims;
   uint64_t count;
 };
 
 /// The value of an attribute, or the list that Keras split into the attributes name0, name1, ...;
 /// nullopt if there is none.
-std::optional<AttributeValue> value_if_any(hid_t object, const std::string& name);
+std::optional<AttributeValue> find_value(hid_t object, const std::string& name);
 
 }  // namespace crescent::hdf5

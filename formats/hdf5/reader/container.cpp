@@ -8,21 +8,22 @@ namespace crescent::hdf5 {
 namespace {
 
 bool is_archive(std::span<const std::byte> file) {
-  constexpr char kStart[] = {'P', 'K', 3, 4};
-  return file.size() >= sizeof kStart && std::memcmp(file.data(), kStart, sizeof kStart) == 0;
+  constexpr char kZipSignature[] = {'P', 'K', 3, 4};
+  return file.size() >= sizeof kZipSignature &&
+         std::memcmp(file.data(), kZipSignature, sizeof kZipSignature) == 0;
 }
 
 /// Returns the result of `work`; rethrows an ArchiveError as a RefusedError.
 template <class F>
-auto rethrow_refused(const F& work) {
+auto rethrow_as_refused(const F& work) {
   try {
     return work();
-  } catch (const zip::ArchiveError& refused) {
-    refuse(refused.what());
+  } catch (const zip::ArchiveError& error) {
+    refuse(error.what());
   }
 }
 
-const zip::Member& weights_of(const zip::Archive& archive) {
+const zip::Member& weights_member(const zip::Archive& archive) {
   const zip::Member* member = archive.find(kWeightsMember);
   if (!member) refuse(std::string("the archive has no '") + kWeightsMember + "'");
   return *member;
@@ -32,15 +33,15 @@ const zip::Member& weights_of(const zip::Archive& archive) {
 
 Container::Container(std::span<const std::byte> file) : image_(file) {
   if (!is_archive(file)) return;
-  rethrow_refused([&] {
+  rethrow_as_refused([&] {
     archive_.emplace(file.size(), [file](uint64_t offset, std::span<std::byte> target) {
       if (!target.empty()) std::memcpy(target.data(), file.data() + offset, target.size());
     });
-    const zip::Member& member = weights_of(*archive_);
+    const zip::Member& member = weights_member(*archive_);
     if (member.packed()) {
-      unpacked_.resize(member.size);
-      archive_->unpack(member, unpacked_);
-      image_ = unpacked_;
+      unpacked_bytes_.resize(member.size);
+      archive_->unpack(member, unpacked_bytes_);
+      image_ = unpacked_bytes_;
       start_.reset();
     } else {
       image_ = file.subspan(member.start, member.size);
@@ -50,14 +51,14 @@ Container::Container(std::span<const std::byte> file) : image_(file) {
 }
 
 void Container::check_image() const {
-  if (archive_ && start_) rethrow_refused([&] { archive_->check(weights_of(*archive_)); });
+  if (archive_ && start_) rethrow_as_refused([&] { archive_->check(weights_member(*archive_)); });
 }
 
 void Container::write_member(const std::string& name, Packer& answer) const {
-  rethrow_refused([&] {
+  rethrow_as_refused([&] {
     const zip::Member* member = archive_ ? archive_->find(name) : nullptr;
     if (!member) throw Missing{};
-    if (member->size > kLongestFrame / 2) refuse("'" + name + "' is too long");
+    if (member->size > kMaxFrameBytes / 2) refuse("'" + name + "' is too long");
     answer.add(archive_->text(*member));
   });
 }

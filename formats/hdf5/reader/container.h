@@ -30,7 +30,7 @@ class Container {
 
  private:
   std::optional<zip::Archive> archive_;
-  std::vector<std::byte> unpacked_;
+  std::vector<std::byte> unpacked_bytes_;
   std::span<const std::byte> image_;
   std::optional<uint64_t> start_ = 0;
 };

@@ -26,7 +26,7 @@ class Contents {
 
   /// Whether Crescent wrote the file and every object has a seal; then no other program has
   /// rewritten the file.
-  bool sealed() const { return sealed_; }
+  bool is_sealed() const { return is_sealed_; }
 
   // The operations of the protocol (wire.h); each appends its result to `answer`.
   void write_attribute(const std::string& object, const std::string& name, Packer& answer) const;
@@ -43,7 +43,7 @@ class Contents {
   Handle open(const std::string& path) const;
   Handle open(const std::string& path, H5I_type_t type) const;
   int64_t checksum_of(const OpenDataset& dataset, const std::string& path) const;
-  void take_inventory(hid_t root);
+  void read_inventory(hid_t root);
   bool has_any_seal() const;
   void check_members() const;
   OpenDataset& open_for_rows(const std::string& path);
@@ -51,12 +51,12 @@ class Contents {
   size_t size_;
   std::optional<uint64_t> start_;
   Handle file_;
-  bool sealed_ = false;
+  bool is_sealed_ = false;
   /// whether Crescent, or an earlier version without seals, wrote the file, so that every dataset
   /// has a checksum
-  bool written_by_crescent_ = false;
+  bool is_written_by_crescent_ = false;
   /// whether another program rewrote the file and kept the attributes of the root
-  bool rewritten_ = false;
+  bool is_rewritten_ = false;
   std::optional<Inventory> inventory_;
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };

@@ -4,11 +4,11 @@
 
 namespace crescent::hdf5 {
 
-Inventory::Inventory(const std::vector<std::string>& texts) {
+Inventory::Inventory(const std::vector<std::string>& lines) {
   members_[""];
-  for (const std::string& text : texts) {
-    std::string path(sealed_name(text));
-    entries_[path] = text;
+  for (const std::string& line : lines) {
+    std::string path(sealed_name(line));
+    entries_[path] = line;
     if (path.ends_with('/')) path.pop_back(), members_[path];
     while (!path.empty()) {
       const size_t slash = path.rfind('/');
@@ -19,9 +19,9 @@ Inventory::Inventory(const std::vector<std::string>& texts) {
   }
 }
 
-bool Inventory::has(const std::string& text) const {
-  const auto entry = entries_.find(std::string(sealed_name(text)));
-  return entry != entries_.end() && entry->second == text;
+bool Inventory::contains_line(const std::string& line) const {
+  const auto entry = entries_.find(std::string(sealed_name(line)));
+  return entry != entries_.end() && entry->second == line;
 }
 
 }  // namespace crescent::hdf5

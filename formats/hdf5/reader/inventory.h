@@ -10,11 +10,11 @@ namespace crescent::hdf5 {
 
 class Inventory {
  public:
-  explicit Inventory(const std::vector<std::string>& texts);
+  explicit Inventory(const std::vector<std::string>& lines);
 
   /// The line of text that describes each object, by the path of the object.
   const std::map<std::string, std::string>& entries() const { return entries_; }
-  bool has(const std::string& text) const;
+  bool contains_line(const std::string& line) const;
   /// The names of the members of every group, including the root and groups that only contain
   /// groups.
   const std::map<std::string, std::set<std::string>>& members() const { return members_; }

@@ -20,9 +20,9 @@ namespace crescent::hdf5 {
 namespace {
 
 /// The shared memory of the parent, which is mapped on first use, when its size is known.
-class Target {
+class SharedMemory {
  public:
-  std::span<std::byte> part(uint64_t offset, uint64_t bytes) {
+  std::span<std::byte> range(uint64_t offset, uint64_t bytes) {
     if (bytes == 0) return {};
     if (!start_) map();
     if (offset > size_ || bytes > size_ - offset) throw RefusedError("there is no room for it");
@@ -49,7 +49,7 @@ class Target {
 struct RequestHandler {
   const Container& container;
   Contents& contents;
-  Target target{};
+  SharedMemory target{};
 
   void answer_item(Operation operation, Unpacker item, Packer& answer);
   void answer(Unpacker request);
@@ -68,53 +68,54 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
       return contents.list(path, answer);
     case Operation::read: {
       auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>();
-      return contents.read(path, target.part(offset, bytes));
+      return contents.read(path, target.range(offset, bytes));
     }
     case Operation::rows: {
       auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>(),
            first = item.number<uint64_t>(), count = item.number<uint64_t>();
-      return contents.read_rows(path, first, count, target.part(offset, bytes));
+      return contents.read_rows(path, first, count, target.range(offset, bytes));
     }
   }
 }
 
-/// Calls `work`, which appends its result to the answer. The answer begins with `head` and a
+/// Calls `work`, which appends its result to the answer. The answer begins with `prefix` and a
 /// status: ok, missing or refused.
 template <class F>
-Packer outcome(Packer head, const F& work) {
-  Packer failed = head;
+Packer answer_of(Packer prefix, const F& work) {
+  Packer failure_answer = prefix;
   try {
-    work(head.add(Status::ok));
-    return head;
+    work(prefix.add(Status::ok));
+    return prefix;
   } catch (const Missing&) {
-    return failed.add(Status::missing);
-  } catch (const RefusedError& refused) {
-    return failed.add(Status::refused).add(refused.what());
+    return failure_answer.add(Status::missing);
+  } catch (const RefusedError& error) {
+    return failure_answer.add(Status::refused).add(error.what());
   } catch (const std::bad_alloc&) {
-    return failed.add(Status::refused).add("it needs more memory than a model has");
+    return failure_answer.add(Status::refused).add("it needs more memory than a model has");
   }
 }
 
 void RequestHandler::answer(Unpacker request) {
   auto operation = request.number<Operation>();
-  for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
+  for (auto remaining_items = request.number<uint64_t>(); remaining_items > 0 && request.ok();
+       --remaining_items) {
     Unpacker item(request.text());
     Packer answer =
-        outcome({}, [&](Packer& packer) { answer_item(operation, std::move(item), packer); });
+        answer_of({}, [&](Packer& packer) { answer_item(operation, std::move(item), packer); });
     if (!send_frame(kSocketDescriptor, answer)) return;
   }
 }
 
 /// Answers requests until the socket is closed. The time limit applies to each request, not to the
 /// time between two requests.
-void serve(RequestHandler& answerer, unsigned seconds) {
-  auto forever = [](int) { return true; };
+void serve(RequestHandler& handler, unsigned seconds) {
+  auto always = [](int) { return true; };
   for (;;) {
     alarm(0);
-    auto request = receive_frame(kSocketDescriptor, forever);
+    auto request = receive_frame(kSocketDescriptor, always);
     if (!request) return;
     alarm(seconds);
-    answerer.answer(std::move(*request));
+    handler.answer(std::move(*request));
   }
 }
 
@@ -128,26 +129,26 @@ int run(uint64_t size, unsigned seconds) {
   set_limits(size, seconds);
   std::optional<Container> container;
   std::optional<Contents> contents;
-  Packer hello = outcome(Packer().add(kWireVersion), [&](Packer&) {
+  Packer greeting = answer_of(Packer().add(kWireVersion), [&](Packer&) {
     auto file = map_file(size);
     if (!lock_down())
       throw RefusedError("this system offers no way to lock its reader in (seccomp)");
     container.emplace(file);
     check_heaps(container->image());
     contents.emplace(container->image(), container->start());
-    if (!contents->sealed()) container->check_image();
+    if (!contents->is_sealed()) container->check_image();
   });
-  if (!send_frame(kSocketDescriptor, hello) || !contents) return 1;
-  RequestHandler answerer{*container, *contents};
-  serve(answerer, seconds);
+  if (!send_frame(kSocketDescriptor, greeting) || !contents) return 1;
+  RequestHandler handler{*container, *contents};
+  serve(handler, seconds);
   return 0;
 }
 
 }  // namespace
 }  // namespace crescent::hdf5
 
-int main(int count, char** arguments) {
-  if (count != 3) return 2;
+int main(int argument_count, char** arguments) {
+  if (argument_count != 3) return 2;
   _exit(crescent::hdf5::run(strtoull(arguments[1], nullptr, 10),
                             static_cast<unsigned>(atoi(arguments[2]))));
 }

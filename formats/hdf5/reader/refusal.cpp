@@ -18,13 +18,13 @@ std::string library_message() {
 
 }  // namespace
 
-void refuse(const std::string& why) { throw RefusedError(why); }
+void refuse(const std::string& reason) { throw RefusedError(reason); }
 
 void check(herr_t status) {
   if (status < 0) refuse(library_message());
 }
 
-Handle checked(hid_t id, Handle::Close close) {
+Handle checked_handle(hid_t id, Handle::Close close) {
   if (id < 0) refuse(library_message());
   return Handle(id, close);
 }

@@ -19,10 +19,10 @@ struct RefusedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-[[noreturn]] void refuse(const std::string& why);
+[[noreturn]] void refuse(const std::string& reason);
 /// Throws RefusedError with the message of libhdf5 if the status, a result of libhdf5, is an error.
 void check(herr_t status);
-Handle checked(hid_t id, Handle::Close close);
+Handle checked_handle(hid_t id, Handle::Close close);
 
 std::vector<hsize_t> dims_of(hid_t space);
 /// The number of elements of an array with these dimensions. Unlike H5Sget_simple_extent_npoints,

@@ -26,7 +26,7 @@ class Child {
   /// the user interrupted.
   std::optional<Unpacker> receive();
   /// Whether the user interrupted a request, which ends the process.
-  bool interrupted_by_user() const { return interrupted_; }
+  bool interrupted_by_user() const { return was_interrupted_; }
   /// Raises the memory limit of the process by this number of bytes.
   void allow_memory(uint64_t bytes);
   /// Restarts the limit of the CPU time of the process for the next request.
@@ -38,13 +38,13 @@ class Child {
  private:
   using Deadline = std::chrono::steady_clock::time_point;
   Deadline deadline() const;
-  bool wait_for(short event, Deadline until);
+  bool wait_for(short event, Deadline end_time);
   void end();
 
   Descriptor socket_;
   std::optional<Process> process_;
   unsigned seconds_;
-  bool timed_out_ = false, interrupted_ = false;
+  bool has_timed_out_ = false, was_interrupted_ = false;
 };
 
 }  // namespace crescent::hdf5

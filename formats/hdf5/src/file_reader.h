@@ -23,7 +23,7 @@ struct DatasetInfo {
   std::optional<uint32_t> checksum;
   /// the offset in the file, if the values are contiguous and represented as in memory
   std::optional<uint64_t> file_offset;
-  uint64_t rows_a_chunk = 1;  ///< the number of rows (indices of the first axis) in a chunk
+  uint64_t rows_per_chunk = 1;  ///< the number of rows (indices of the first axis) in a chunk
 };
 
 class FileReader {
@@ -70,7 +70,7 @@ class FileReader {
   const std::byte* read_rows(const std::string& dataset, const DatasetInfo& info, uint64_t first,
                              uint64_t count);
   /// The largest number of bytes that read_rows() may be asked for, unless a single row is larger.
-  static constexpr uint64_t kWindow = uint64_t{4} << 20;
+  static constexpr uint64_t kWindowBytes = uint64_t{4} << 20;
 
   const std::string& path() const { return path_; }
   /// The storage of the whole file. Tensors whose values stay in the file refer to it.
@@ -78,15 +78,15 @@ class FileReader {
 
  private:
   struct Request;
-  std::vector<std::optional<Unpacker>> ask(const Request& request,
-                                           FileProgress* progress = nullptr);
-  void check_hello();
-  [[noreturn]] void fail_dead(const std::string& title);
+  std::vector<std::optional<Unpacker>> ask_reader(const Request& request,
+                                                  FileProgress* progress = nullptr);
+  void check_greeting();
+  [[noreturn]] void fail_reader_ended(const std::string& title);
 
   struct ChunkCheck;
   ChunkCheck check_chunk(const DatasetInfo& info, uint64_t offset, uint64_t size,
                          std::byte* bytes) const;
-  std::shared_ptr<std::byte> read_packed(const Request& request, uint64_t total,
+  std::shared_ptr<std::byte> read_packed(const Request& request, uint64_t total_bytes,
                                          FileProgress& progress);
 
   std::string path_;
@@ -96,9 +96,9 @@ class FileReader {
   int file_ = -1;  // the descriptor of the file, which contents_ closes
   std::shared_ptr<Storage> contents_;
   std::optional<FileLease> lease_;
-  int64_t changed_ = 0;  // the time of the file's last change when hold() was called
-  Tensor mapped_;        // the mapped bytes of the file; null unless hold() has returned true
-  std::shared_ptr<std::byte> window_;
+  int64_t change_time_ = 0;  // the time of the file's last change when hold() was called
+  Tensor mapped_file_;       // the mapped bytes of the file; null unless hold() has returned true
+  std::shared_ptr<std::byte> row_window_;
 };
 
 }  // namespace crescent::hdf5

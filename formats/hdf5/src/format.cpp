@@ -14,30 +14,30 @@
 namespace crescent::hdf5 {
 namespace {
 
-void save(const Tree& tree, const std::string& path) {
+void write_tree(const Tree& tree, const std::string& path) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-/// Returns the result of `ask`, or nullopt if reading the object fails.
-template <class Ask>
-auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
+/// Returns the result of `read_object`, or nullopt if reading the object fails.
+template <class ReadObject>
+auto unless_refused(const ReadObject& read_object) -> std::optional<decltype(read_object())> {
   try {
-    return ask();
+    return read_object();
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-/// Collects the paths of the datasets in a group and its subgroups. Visits at most `left` objects,
-/// since in a damaged file a group may contain itself.
+/// Collects the paths of the datasets in a group and its subgroups. Visits at most
+/// `remaining_count` objects, since in a damaged file a group may contain itself.
 void collect_paths(FileReader& file, const std::string& group, const keras::Names& members,
-                   keras::Names& paths, int& left) {
+                   keras::Names& paths, int& remaining_count) {
   for (const std::string& member : members) {
-    if (--left < 0) fail("'", file.path(), "' has more objects than are looked at");
+    if (--remaining_count < 0) fail("'", file.path(), "' has more objects than are looked at");
     const std::string path = group.empty() ? member : group + "/" + member;
-    const auto inner_members = unless_refused([&] { return file.members(path); });
-    if (inner_members && *inner_members)
-      collect_paths(file, path, **inner_members, paths, left);
+    const auto nested_members = unless_refused([&] { return file.members(path); });
+    if (nested_members && *nested_members)
+      collect_paths(file, path, **nested_members, paths, remaining_count);
     else
       paths.push_back(path);
   }
@@ -45,8 +45,8 @@ void collect_paths(FileReader& file, const std::string& group, const keras::Name
 
 keras::Names paths_in(FileReader& file) {
   keras::Names paths;
-  int left = 100'000;
-  collect_paths(file, "", file.members("").value(), paths, left);
+  int remaining_count = 100'000;
+  collect_paths(file, "", file.members("").value(), paths, remaining_count);
   return paths;
 }
 
@@ -62,15 +62,16 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
         .arg("path", "Of the file.");
   }
 
-  void save_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
+  void save_weights(Model& model, const std::string& path, const Dict& given_options) override {
+    const auto options =
+        read_options<keras::SaveWeightsOptions>(save_weights_options(), given_options);
     files::check_overwrite(path, options.overwrite);
-    save(tree_of(keras::weight_entries(model, path)), path);
+    write_tree(tree_of(keras::weight_entries(model, path)), path);
   }
 
   Value inspect(const std::string& path) {
     KerasFile file(path);
-    if (auto told = keras::inspect(file)) return *told;
+    if (auto description = keras::inspect(file)) return *description;
     FileReader reader(path);
     List arrays;  // texts and other types are left out
     for (const std::string& array : paths_in(reader)) {
@@ -106,7 +107,7 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     Tree tree;
     for (const auto& [name, tensor] : arrays) tree.push_back(dataset_node(name, tensor));
-    save(tree, path);
+    write_tree(tree, path);
   }
 
  private:
@@ -115,7 +116,7 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
   }
   void write_model(Model& model, const std::string& path,
                    const keras::SaveOptions& options) const override {
-    save(tree_of(keras::model_entries(model, path, options)), path);
+    write_tree(tree_of(keras::model_entries(model, path, options)), path);
   }
 
   static std::string only_member(FileReader& file) {

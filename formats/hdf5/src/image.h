@@ -33,8 +33,8 @@ class FileImage {
     Bytes bytes;
   };
   void write_node(hid_t file, const Node& node, const std::vector<Attribute>& seals);
-  Handle write_dataset(hid_t file, const Node& node, std::string_view what);
-  void cut(hid_t file);
+  Handle write_dataset(hid_t file, const Node& node, std::string_view object_label);
+  void split_into_pieces(hid_t file);
 
   std::vector<DatasetBytes> dataset_bytes_;
   std::vector<std::vector<std::byte>> gaps_;  // copies of the bytes between the values of arrays

@@ -35,11 +35,12 @@ std::optional<int64_t> KerasFile::integer(const std::string& group, const std::s
 }
 
 std::vector<DatasetInfo> KerasFile::infos_of(const keras::Names& datasets) {
-  keras::Names unknown;
+  keras::Names names_to_read;
   for (const std::string& name : datasets)
-    if (!infos_.contains(name)) unknown.push_back(name);
-  std::vector<DatasetInfo> described = file_.describe(unknown), infos;
-  for (size_t i = 0; i < unknown.size(); ++i) infos_[unknown[i]] = std::move(described[i]);
+    if (!infos_.contains(name)) names_to_read.push_back(name);
+  std::vector<DatasetInfo> new_infos = file_.describe(names_to_read), infos;
+  for (size_t i = 0; i < names_to_read.size(); ++i)
+    infos_[names_to_read[i]] = std::move(new_infos[i]);
   for (const std::string& name : datasets) infos.push_back(infos_.at(name));
   return infos;
 }
@@ -55,10 +56,10 @@ std::vector<TensorSpec> KerasFile::describe(const keras::Names& datasets) {
 std::vector<keras::DatasetValues> KerasFile::read(const keras::Names& datasets) {
   const std::vector<DatasetInfo> infos = infos_of(datasets);
   const std::vector<Array> arrays = file_.read(datasets, infos);
-  std::vector<keras::DatasetValues> stored;
+  std::vector<keras::DatasetValues> values;
   for (size_t i = 0; i < arrays.size(); ++i)
-    stored.push_back({to_tensor(arrays[i]), arrays[i].finite, file_.stays_in_file(infos[i])});
-  return stored;
+    values.push_back({to_tensor(arrays[i]), arrays[i].is_finite, file_.stays_in_file(infos[i])});
+  return values;
 }
 
 }  // namespace crescent::hdf5

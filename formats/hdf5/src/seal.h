@@ -33,7 +33,7 @@ void pack(const AttributeValue& value, Packer& packer);
 /// The value of the attribute crescent_crc32c of an array: its checksum and its seal. Never
 /// negative.
 int64_t sealed_checksum(const std::string& path, ElementType type,
-                        const std::vector<uint64_t>& shape, uint32_t of_bytes);
+                        const std::vector<uint64_t>& shape, uint32_t bytes_checksum);
 /// The seal of an attribute of the object at `path`: its text in the list crescent_seals.
 std::string attribute_seal(const std::string& path, const Attribute& attribute);
 /// The seal of the object itself: the first text in the list crescent_seals, which names no

@@ -33,7 +33,7 @@ struct SparseDriver {
   static herr_t set_end(H5FD_t* file, H5FD_mem_t, haddr_t end) {
     return of(file).file.end_ = end, 0;
   }
-  static haddr_t get_written(const H5FD_t* file, H5FD_mem_t) { return of(file).file.written_; }
+  static haddr_t get_written(const H5FD_t* file, H5FD_mem_t) { return of(file).file.written_end_; }
   static herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
     return *handle = &of(file).file, 0;
   }
@@ -50,7 +50,7 @@ struct SparseDriver {
   }
   static herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
     SparseFile& sparse = of(file).file;
-    return sparse.written_ = sparse.end_, 0;
+    return sparse.written_end_ = sparse.end_, 0;
   }
   static herr_t lock(H5FD_t*, hbool_t) { return 0; }
   static herr_t unlock(H5FD_t*) { return 0; }
@@ -58,7 +58,7 @@ struct SparseDriver {
 
 namespace {
 
-hid_t driver() {
+hid_t driver_id() {
   static const hid_t id = [] {
     H5FD_class_t calls{};
     calls.name = "sparse";
@@ -85,42 +85,44 @@ hid_t driver() {
 }  // namespace
 
 Handle SparseFile::access_properties() {
-  constexpr hsize_t kLarge = 64 << 10;
+  constexpr hsize_t kMinAlignedBytes = 64 << 10;
   Handle access_properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  if (!access_properties.valid() || H5Pset_driver(access_properties, driver(), nullptr) < 0 ||
-      H5Pset_alignment(access_properties, kLarge, kPage) < 0)
+  if (!access_properties.valid() || H5Pset_driver(access_properties, driver_id(), nullptr) < 0 ||
+      H5Pset_alignment(access_properties, kMinAlignedBytes, kPage) < 0)
     fail("hdf5: cannot make a file in memory");
   return access_properties;
 }
 
 const SparseFile& SparseFile::of(hid_t file) {
-  void* found = nullptr;
-  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &found) < 0 || !found)
+  void* sparse_file = nullptr;
+  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &sparse_file) < 0 || !sparse_file)
     fail("hdf5: cannot find a file in memory");
-  return *static_cast<const SparseFile*>(found);
+  return *static_cast<const SparseFile*>(sparse_file);
 }
 
 void SparseFile::read(size_t offset, std::span<std::byte> target) const {
-  for (size_t done = 0; done < target.size();) {
-    size_t at = (offset + done) % kPage, count = std::min(kPage - at, target.size() - done);
-    auto page = pages_.find((offset + done) / kPage);
+  for (size_t copied_bytes = 0; copied_bytes < target.size();) {
+    size_t page_offset = (offset + copied_bytes) % kPage,
+           count = std::min(kPage - page_offset, target.size() - copied_bytes);
+    auto page = pages_.find((offset + copied_bytes) / kPage);
     if (page == pages_.end())
-      std::memset(target.data() + done, 0, count);
+      std::memset(target.data() + copied_bytes, 0, count);
     else
-      std::memcpy(target.data() + done, page->second->data() + at, count);
-    done += count;
+      std::memcpy(target.data() + copied_bytes, page->second->data() + page_offset, count);
+    copied_bytes += count;
   }
 }
 
 void SparseFile::write(size_t offset, std::span<const std::byte> bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    size_t at = (offset + done) % kPage, count = std::min(kPage - at, bytes.size() - done);
-    auto& page = pages_[(offset + done) / kPage];
+  for (size_t copied_bytes = 0; copied_bytes < bytes.size();) {
+    size_t page_offset = (offset + copied_bytes) % kPage,
+           count = std::min(kPage - page_offset, bytes.size() - copied_bytes);
+    auto& page = pages_[(offset + copied_bytes) / kPage];
     if (!page) page = std::make_unique<Page>();
-    std::memcpy(page->data() + at, bytes.data() + done, count);
-    done += count;
+    std::memcpy(page->data() + page_offset, bytes.data() + copied_bytes, count);
+    copied_bytes += count;
   }
-  written_ = std::max(written_, offset + bytes.size());
+  written_end_ = std::max(written_end_, offset + bytes.size());
 }
 
 }  // namespace crescent::hdf5

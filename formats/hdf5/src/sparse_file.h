@@ -30,7 +30,7 @@ class SparseFile {
   using Page = std::array<std::byte, kPage>;
   std::map<size_t, std::unique_ptr<Page>> pages_;  // the pages that were written to, by number
   size_t end_ = 0;                                 // the allocated size
-  size_t written_ = 0;                             // the end of the last byte that was written
+  size_t written_end_ = 0;                         // the end of the last byte that was written
 };
 
 }  // namespace crescent::hdf5

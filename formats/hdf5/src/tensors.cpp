@@ -30,18 +30,18 @@ class PackedStorage final : public Storage {
   PackedStorage(std::unique_ptr<FileReader> file, std::string dataset, DatasetInfo info)
       : file_(std::move(file)), dataset_(std::move(dataset)), info_(std::move(info)) {
     bytes_ = *byte_count(info_.type, info_.shape);
-    row_ = bytes_ / info_.shape[0];
+    row_bytes_ = bytes_ / info_.shape[0];
   }
 
   void fetch(size_t offset, size_t count, void* target) const override {
     const std::lock_guard lock(mutex_);
     FileProgress progress("reading", file_->path(), count);
-    uint64_t rows_at_once = std::max<uint64_t>(1, FileReader::kWindow / row_);
+    uint64_t rows_at_once = std::max<uint64_t>(1, FileReader::kWindowBytes / row_bytes_);
     for (auto* to = static_cast<std::byte*>(target); count > 0;) {
-      uint64_t row = offset / row_, inside = offset % row_;
-      uint64_t rows = std::min((inside + count + row_ - 1) / row_, rows_at_once);
-      uint64_t size = std::min(count, rows * row_ - inside);
-      std::memcpy(to, file_->read_rows(dataset_, info_, row, rows) + inside, size);
+      uint64_t row = offset / row_bytes_, row_offset = offset % row_bytes_;
+      uint64_t rows = std::min((row_offset + count + row_bytes_ - 1) / row_bytes_, rows_at_once);
+      uint64_t size = std::min(count, rows * row_bytes_ - row_offset);
+      std::memcpy(to, file_->read_rows(dataset_, info_, row, rows) + row_offset, size);
       if (info_.type == ElementType::boolean) normalize_booleans(to, size);
       progress.add(size);
       to += size;
@@ -49,14 +49,14 @@ class PackedStorage final : public Storage {
       count -= size;
     }
   }
-  size_t block() const override { return info_.rows_a_chunk * row_; }
+  size_t block() const override { return info_.rows_per_chunk * row_bytes_; }
   std::string location() const override { return concat("'", file_->path(), "'"); }
 
  private:
   std::unique_ptr<FileReader> file_;
   std::string dataset_;
   DatasetInfo info_;
-  uint64_t row_;  // the size of a row in bytes
+  uint64_t row_bytes_;  // the size of a row in bytes
   mutable std::mutex mutex_;
 };
 
@@ -65,7 +65,7 @@ std::vector<uint32_t> checksums_of(FileReader& file, const std::string& dataset,
                                    const DatasetInfo& info) {
   if (!info.checksum) return {};
   const uint64_t bytes = *byte_count(info.type, info.shape);
-  if (bytes <= files::kPiece) return {*info.checksum};
+  if (bytes <= files::kPieceBytes) return {*info.checksum};
   const auto texts = file.texts(dataset, kPieces);
   if (!texts) return {};
   std::vector<uint32_t> checksums = files::checksums_of_texts(*texts);
@@ -81,9 +81,9 @@ static_assert(std::size(kElements) == static_cast<size_t>(DType::string) &&
               "the two lists name the same types in the same order; strings are no arrays");
 DType dtype_of(ElementType type) { return static_cast<DType>(type); }
 
-Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what) {
+Shape shape_of(const std::vector<uint64_t>& dims, std::string_view array_label) {
   if (dims.size() > Shape::kMaxRank)
-    fail(what, " has ", dims.size(), " axes; at most ", Shape::kMaxRank, " are supported");
+    fail(array_label, " has ", dims.size(), " axes; at most ", Shape::kMaxRank, " are supported");
   return Shape(std::vector<int64_t>(dims.begin(), dims.end()));
 }
 
@@ -100,7 +100,7 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
   if (spec.shape.rank() == 0 || spec.shape.size() == 0)
     return to_tensor(file->read({dataset}, {info}).front());
   const uint64_t bytes = *byte_count(info.type, info.shape);
-  const std::string what = concat("'", file->path(), "': '/", dataset, "'");
+  const std::string array_label = concat("'", file->path(), "': '/", dataset, "'");
   std::vector<uint32_t> checksums = checksums_of(*file, dataset, info);
   std::shared_ptr<Storage> storage = file->contents();
   size_t start = info.file_offset.value_or(0);
@@ -109,8 +109,8 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
     storage = std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info));
   }
   if (checksums.empty()) return Tensor::on(storage, start, spec);
-  return Tensor::on(files::checked_storage(storage, start, bytes, std::move(checksums), what), 0,
-                    spec);
+  return Tensor::on(
+      files::checked_storage(storage, start, bytes, std::move(checksums), array_label), 0, spec);
 }
 
 Array to_array(const Tensor& tensor) {

@@ -17,7 +17,7 @@ Array to_array(const Tensor& tensor);
 Node dataset_node(std::string path, const Tensor& value);
 
 DType dtype_of(ElementType type);
-/// The shape of an array; fails, naming `what`, for more than eight axes.
-Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what);
+/// The shape of an array; fails, naming `array_label`, for more than eight axes.
+Shape shape_of(const std::vector<uint64_t>& dims, std::string_view array_label);
 
 }  // namespace crescent::hdf5

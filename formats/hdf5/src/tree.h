@@ -59,10 +59,10 @@ struct Array {
   std::shared_ptr<const void> owner;
   /// Whether no value is NaN or infinite; computed only for float32 and float64 that were read from
   /// a file.
-  bool finite = true;
+  bool is_finite = true;
 };
 
-using keras::kOwn;
+using keras::kOwnAttribute;
 /// The attributes that Crescent adds and Keras ignores. A dataset has the CRC-32C of its bytes with
 /// its seal (kChecksum) and, if it is large, the CRC-32C of each piece (kPieces). A group has the
 /// seals of its other attributes (kSeals), the root also those of all other objects (kContents);
@@ -76,7 +76,7 @@ struct Attribute {
 };
 
 /// The largest number of groups and datasets in a path, for reading and writing.
-inline constexpr size_t kDeepestPath = 1000;
+inline constexpr size_t kMaxPathDepth = 1000;
 
 /// A group, or a dataset if it has data. Paths begin at the root: "model_weights/dense_1"; "" is
 /// the root.

@@ -23,7 +23,7 @@ namespace crescent::hdf5 {
 /// The version of the protocol. It differs if the programs of two versions of Crescent are
 /// installed together.
 inline constexpr uint32_t kWireVersion = 3;
-inline constexpr uint64_t kLongestFrame = uint64_t{256} << 20;
+inline constexpr uint64_t kMaxFrameBytes = uint64_t{256} << 20;
 
 /// The member of a Keras archive that is the HDF5 file.
 inline constexpr const char* kWeightsMember = "model.weights.h5";
@@ -35,15 +35,16 @@ inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescript
 /// that time, which includes waiting for a disk: if libhdf5 computes for long, it is in an endless
 /// loop.
 inline unsigned processor_seconds(unsigned seconds) {
-  constexpr unsigned kMinimum = 3, kWaiting = 27;
-  return seconds > kMinimum + kWaiting ? seconds - kWaiting : std::min(seconds, kMinimum);
+  constexpr unsigned kMinSeconds = 3, kWaitingSeconds = 27;
+  return seconds > kMinSeconds + kWaitingSeconds ? seconds - kWaitingSeconds
+                                                 : std::min(seconds, kMinSeconds);
 }
 
-/// Whether `stored` compressed bytes can decompress to `bytes` bytes. The compression ratio of
-/// deflate is at most about 1030, so a larger ratio is an attack, except for small sizes.
-inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
-  constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
-  return bytes <= kSmall || bytes / kBestCompression <= stored;
+/// Whether `stored_bytes` compressed bytes can decompress to `bytes` bytes. The compression ratio
+/// of deflate is at most about 1030, so a larger ratio is an attack, except for small sizes.
+inline bool can_unpack_to(uint64_t bytes, uint64_t stored_bytes) {
+  constexpr uint64_t kMaxCompressionRatio = 1100, kSmallBytes = uint64_t{64} << 20;
+  return bytes <= kSmallBytes || bytes / kMaxCompressionRatio <= stored_bytes;
 }
 
 enum class Operation : uint8_t {
@@ -89,17 +90,17 @@ class Unpacker {
   template <class T>
   T number() {
     T value{};
-    if (const char* p = take(sizeof value)) std::memcpy(&value, p, sizeof value);
+    if (const char* p = read_bytes(sizeof value)) std::memcpy(&value, p, sizeof value);
     return value;
   }
   std::string text() {
     auto size = number<uint64_t>();
-    const char* p = take(size);
+    const char* p = read_bytes(size);
     return p ? std::string(p, size) : std::string();
   }
 
  private:
-  const char* take(uint64_t size) {
+  const char* read_bytes(uint64_t size) {
     if (size > bytes_.size() - position_) return ok_ = false, nullptr;
     position_ += size;
     return bytes_.data() + position_ - size;
@@ -152,7 +153,7 @@ bool receive_all(int socket, void* bytes, size_t size, const Wait& wait) {
 template <class Wait>
 std::optional<Unpacker> receive_frame(int socket, const Wait& wait) {
   uint64_t size = 0;
-  if (!receive_all(socket, &size, sizeof size, wait) || size > kLongestFrame) return std::nullopt;
+  if (!receive_all(socket, &size, sizeof size, wait) || size > kMaxFrameBytes) return std::nullopt;
   std::string bytes(size, '\0');
   if (!receive_all(socket, bytes.data(), size, wait)) return std::nullopt;
   return Unpacker(std::move(bytes));

@@ -68,7 +68,7 @@ void copy_all(const std::string& path, const std::vector<Copy>& copies) {
     const auto& [i, offset, size] = parts[k];
     const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
     files::streaming_copy(reinterpret_cast<std::byte*>(addresses[i]) + offset, from, size);
-    if (total > files::kMaxMapped) files::release_pages(from, size);
+    if (total > files::kMaxMappedBytes) files::release_pages(from, size);
     progress.add(size);
   });
 }

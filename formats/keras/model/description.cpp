@@ -139,7 +139,7 @@ ArchiveDescription archive_description(Model& model, const ModelAttributes& attr
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
   return {to_json(Dict{{"keras_version", keras_version_of("keras3")}}),
           to_json(written),
-          {"", {{kOwn, to_json(own)}}}};
+          {"", {{kOwnAttribute, to_json(own)}}}};
 }
 
 Entry description_entry(Model& model, const ModelAttributes& attributes,
@@ -149,7 +149,7 @@ Entry description_entry(Model& model, const ModelAttributes& attributes,
              {{"keras_version", keras_version_of(target)},
               {"backend", kBackend},
               {"model_config", to_json(keras_model_config(config, target, &model))},
-              {kOwn, to_json(own)}}};
+              {kOwnAttribute, to_json(own)}}};
   const Value training = compile.is_null() ? Value() : keras_training_config(compile, target);
   if (!training.is_null()) root.attributes.set("training_config", to_json(training));
   return root;
@@ -175,7 +175,7 @@ Origin origin_of(WeightSource& file, const std::string& group) {
 }
 
 Description::Description(WeightSource& file, Value custom_objects)
-    : path_(file.path()), own_(parse_attribute(file, kOwn)), origin_(origin_of(file, "")) {
+    : path_(file.path()), own_(parse_attribute(file, kOwnAttribute)), origin_(origin_of(file, "")) {
   origin_.written_by_crescent = !own_.is_null();
   model_ = origin_.written_by_crescent ? own("model") : parse_attribute(file, "model_config");
   compile_ =

@@ -232,7 +232,7 @@ Dict described(const std::string& name, const TensorSpec& spec) {
 }
 
 std::optional<Dict> inspect(WeightSource& file) {
-  const Value own = json_of(file, kOwn), model = json_of(file, "model_config");
+  const Value own = json_of(file, kOwnAttribute), model = json_of(file, "model_config");
   const std::vector<LayerDescription> descriptions =
       layers_in(model.is_null() ? at(own, "model") : model);
   const auto per_layer = datasets_of_layers(file, descriptions);

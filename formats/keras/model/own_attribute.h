@@ -4,6 +4,6 @@
 
 namespace crescent::keras {
 
-inline constexpr const char* kOwn = "crescent";
+inline constexpr const char* kOwnAttribute = "crescent";
 
 }  // namespace crescent::keras
