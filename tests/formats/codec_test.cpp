@@ -132,7 +132,7 @@ TEST_CASE("NaN and infinity are seen wherever they are") {
   Scratch scratch;
   auto has_not_finite = [&](ElementType type, const auto& values) {
     write_tree(scratch.path("a.h5"), {dataset("w", type, {values.size()}, values)});
-    return !read_one(scratch.path("a.h5"), "w").finite;
+    return !read_one(scratch.path("a.h5"), "w").is_finite;
   };
   for (size_t size : {1, 2, 7}) {
     std::vector<float> narrow(size, -std::numeric_limits<float>::max());

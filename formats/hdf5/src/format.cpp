@@ -78,7 +78,8 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
       const auto infos = unless_refused([&] { return reader.describe({array}); });
       if (!infos) continue;
       const DatasetInfo& info = infos->front();
-      arrays.push_back(keras::described(array, {dtype_of(info.type), shape_of(info.shape, array)}));
+      arrays.push_back(
+          keras::array_summary(array, {dtype_of(info.type), shape_of(info.shape, array)}));
     }
     return keras::inspect_arrays(std::move(arrays));
   }

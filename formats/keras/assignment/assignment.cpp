@@ -14,7 +14,7 @@ namespace crescent::keras {
 namespace {
 
 /// Reads the datasets of `matches`; fails if a dataset's shape differs from that of its variable.
-std::vector<DatasetValues> read_fitting(WeightSource& file, Matches& matches) {
+std::vector<DatasetValues> read_checked(WeightSource& file, Matches& matches) {
   auto specs = file.describe(datasets_of(matches));
   convert_shapes(matches, specs);
   convert_cudnn(matches, specs);
@@ -30,15 +30,15 @@ std::vector<DatasetValues> read_fitting(WeightSource& file, Matches& matches) {
 }
 
 void warn_not_finite(const WeightSource& file, const Matches& matches,
-                     const std::vector<DatasetValues>& stored) {
+                     const std::vector<DatasetValues>& dataset_values) {
   std::vector<std::string> names;
   for (size_t i = 0; i < matches.size(); ++i)
-    if (!stored[i].finite) names.push_back(matches[i].dataset);
+    if (!dataset_values[i].is_finite) names.push_back(matches[i].dataset);
   if (!names.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(names));
 }
 
 /// The saved value, converted to the layout and the dtype of the variable.
-Tensor converted(const Match& match, const Tensor& saved) {
+Tensor convert_value(const Match& match, const Tensor& saved) {
   return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
 }
 
@@ -50,25 +50,25 @@ Tensor memory_for(const Variable& variable) {
 }
 
 struct Copy {
-  const void* from;  // the address of the new values in the mapped file
-  Tensor to;
+  const void* source;  // the address of the new values in the mapped file
+  Tensor target;
 };
 
 void copy_all(const std::string& path, const std::vector<Copy>& copies) {
   std::vector<uint64_t> addresses, sizes;
   for (const Copy& copy : copies) {
-    copy.to.storage()->bump_version();
-    addresses.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
-    sizes.push_back(copy.to.bytes());
+    copy.target.storage()->bump_version();
+    addresses.push_back(reinterpret_cast<uint64_t>(copy.target.raw()));
+    sizes.push_back(copy.target.bytes());
   }
-  const std::vector<files::Chunk> parts = files::chunks_of(addresses, sizes);
-  const uint64_t total = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
-  FileProgress progress("copying", path, total);
-  files::in_parallel(parts.size(), [&](size_t k) {
-    const auto& [i, offset, size] = parts[k];
-    const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
+  const std::vector<files::Chunk> chunks = files::chunks_of(addresses, sizes);
+  const uint64_t total_bytes = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
+  FileProgress progress("copying", path, total_bytes);
+  files::in_parallel(chunks.size(), [&](size_t k) {
+    const auto& [i, offset, size] = chunks[k];
+    const auto* from = static_cast<const std::byte*>(copies[i].source) + offset;
     files::streaming_copy(reinterpret_cast<std::byte*>(addresses[i]) + offset, from, size);
-    if (total > files::kMaxMappedBytes) files::release_pages(from, size);
+    if (total_bytes > files::kMaxMappedBytes) files::release_pages(from, size);
     progress.add(size);
   });
 }
@@ -76,26 +76,27 @@ void copy_all(const std::string& path, const std::vector<Copy>& copies) {
 }  // namespace
 
 void assign_all(WeightSource& file, Matches matches) {
-  std::vector<DatasetValues> stored = read_fitting(file, matches);
+  std::vector<DatasetValues> dataset_values = read_checked(file, matches);
   for (size_t i = 0; i < matches.size(); ++i)
-    matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
+    matches[i].variable.assign(
+        convert_value(matches[i], std::exchange(dataset_values[i].values, {})));
   pass_to_layers(matches);
   clear_adapters(matches);
-  warn_not_finite(file, matches, stored);
+  warn_not_finite(file, matches, dataset_values);
 }
 
 void replace_all(WeightSource& file, Matches matches) {
   if (!file.hold()) return assign_all(file, std::move(matches));
-  const std::vector<DatasetValues> stored = read_fitting(file, matches);
+  const std::vector<DatasetValues> dataset_values = read_checked(file, matches);
   Tensors values;
   std::vector<Copy> copies;
   for (size_t i = 0; i < matches.size(); ++i) {
     const Match& match = matches[i];
-    const auto& [saved, finite, in_file] = stored[i];
-    if (in_file && !match.convert && saved.dtype() == match.variable.dtype())
+    const auto& [saved, is_finite, is_in_file] = dataset_values[i];
+    if (is_in_file && !match.convert && saved.dtype() == match.variable.dtype())
       copies.push_back({saved.raw(), values.emplace_back(memory_for(match.variable))});
     else
-      values.push_back(converted(match, in_file ? saved.clone() : saved));
+      values.push_back(convert_value(match, is_in_file ? saved.clone() : saved));
   }
   copy_all(file.path(), copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
@@ -107,7 +108,7 @@ void replace_all(WeightSource& file, Matches matches) {
     fail(error.what(),
          " again, after it had been checked: the weights are partly those that were there before");
   }
-  warn_not_finite(file, matches, stored);
+  warn_not_finite(file, matches, dataset_values);
 }
 
 }  // namespace crescent::keras

@@ -29,18 +29,18 @@ constexpr ClassReplacement kClassReplacements[] = {{"CuDNNLSTM", "LSTM", nullptr
 
 }  // namespace
 
-ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
-    : origin_(std::move(origin)), names_(std::move(custom), std::move(plugins)) {}
+ConfigIn::ConfigIn(Origin origin, Value custom_names, Value plugins)
+    : origin_(std::move(origin)), names_(std::move(custom_names), std::move(plugins)) {}
 
 Value ConfigIn::model(const Value& object) const {
   if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
-  const auto padded =
-      origin_.flipped_kernels() ? padded_differently_by_theano(object) : std::vector<std::string>();
-  if (!padded.empty())
+  const auto layer_names = origin_.has_flipped_kernels() ? padded_differently_by_theano(object)
+                                                         : std::vector<std::string>();
+  if (!layer_names.empty())
     warn(
         "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
         "than TensorFlow, as is done here; predictions differ because of ",
-        join(padded));
+        join(layer_names));
   return layer(origin_.generation() < 2 ? from_keras1(object).as_dict() : object.as_dict());
 }
 
@@ -50,32 +50,33 @@ Value build_shape_in(const Value& build_config) {
     if (entry.key != "input_shape" && entry.key != "shapes_dict") continue;
     if (!entry.value.is_dict()) return entry.value;
     List shapes;  // the shapes of named inputs, sorted by name
-    std::map<std::string, Value> sorted;
-    for (const DictEntry& shape : entry.value.as_dict()) sorted[shape.key] = shape.value;
-    for (const auto& [name, shape] : sorted) shapes.push_back(shape);
+    std::map<std::string, Value> shapes_by_name;
+    for (const DictEntry& shape : entry.value.as_dict()) shapes_by_name[shape.key] = shape.value;
+    for (const auto& [name, shape] : shapes_by_name) shapes.push_back(shape);
     return shapes;
   }
   return {};
 }
 
 Value ConfigIn::layer(const Dict& object) const {
-  Dict converted = single_layer(object);
-  keep_shared_id(object, converted, kSharedId);
-  return converted;
+  Dict converted_layer = single_layer(object);
+  copy_shared_id(object, converted_layer, kSharedId);
+  return converted_layer;
 }
 
 /// Returns {"class_name", "config"} of a layer in Crescent's form, without the other keys of Keras
 /// 3 (module, registered_name, build_config).
 Dict ConfigIn::single_layer(const Dict& object) const {
-  std::string name = names_.of(object);
+  std::string name = names_.registered_class(object);
   if (is_sequential(name))
     return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
-  if (const Dict given = config_of(object); is_graph(name, given)) {
+  if (const Dict graph_config = config_of(object); is_graph(name, graph_config)) {
     if (is_functional(name))
-      return Dict{{"class_name", "Functional"}, {"config", functional(given)}};
+      return Dict{{"class_name", "Functional"}, {"config", functional(graph_config)}};
     if (!registry().find("layer", name))
       names_.fail_unknown("layer", name, concat("model '", name, "'"));
-    return Dict{{"class_name", name}, {"config", with_own_options(functional(given), given)}};
+    return Dict{{"class_name", name},
+                {"config", with_class_options(functional(graph_config), graph_config)}};
   }
   Dict config = config_of(object);
   for (const ClassReplacement& row : kClassReplacements) {
@@ -91,7 +92,7 @@ Dict ConfigIn::single_layer(const Dict& object) const {
     if (info->schema.find(kBuildShape) && is_build_shape(info.get(), kBuildShape))
       config.set(kBuildShape, build_shape_in(*build));
   }
-  if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.written_by_crescent)
+  if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.is_written_by_crescent)
     leave_out_penalty(config["layer"]);
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
 }
@@ -165,7 +166,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   const MaskArguments masks(entries, [&](const Dict& entry) { return passes_masks_on(entry); });
   for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
-    if (take_added_loss_or_metric(object, result)) continue;
+    if (add_loss_or_metric(object, result)) continue;
     if (is_tensorflow_call(object)) {
       if (const auto call = calls.find(name_of_layer(object)); call != calls.end())
         layers.emplace_back(call->second);
@@ -176,15 +177,15 @@ Dict ConfigIn::functional(const Dict& config) const {
       layers.push_back(operation_in(object));
       continue;
     }
-    Dict converted = layer(object).as_dict();
-    converted.set("name", name_of_layer(object));
-    auto info = registry().find("layer", class_of(converted));
+    Dict converted_layer = layer(object).as_dict();
+    converted_layer.set("name", name_of_layer(object));
+    auto info = registry().find("layer", class_of(converted_layer));
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
       nodes.push_back(call_in(masks.can_be_omitted(node) ? without_mask(node) : node, info.get()));
-    if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
-    converted.set("inbound_nodes", std::move(nodes));
-    layers.push_back(std::move(converted));
+    if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted_layer);
+    converted_layer.set("inbound_nodes", std::move(nodes));
+    layers.push_back(std::move(converted_layer));
   }
   List inputs = references_in(config.at("input_layers")),
        outputs = references_in(config.at("output_layers"));
@@ -192,18 +193,18 @@ Dict ConfigIn::functional(const Dict& config) const {
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));
-  for (const char* own : {"input_structure", "output_structure", "input_keys", "output_keys"})
-    copy_option(config, own, result);
-  for (const auto& [ends, own] : {std::pair{"input_layers", "input_structure"},
-                                  std::pair{"output_layers", "output_structure"}})
-    if (Value structure = structure_in(config.at(ends)); !structure.is_null())
-      result.set(own, std::move(structure));
+  for (const char* key : {"input_structure", "output_structure", "input_keys", "output_keys"})
+    copy_option(config, key, result);
+  for (const auto& [endpoints_key, key] : {std::pair{"input_layers", "input_structure"},
+                                           std::pair{"output_layers", "output_structure"}})
+    if (Value structure = structure_in(config.at(endpoints_key)); !structure.is_null())
+      result.set(key, std::move(structure));
   return result;
 }
 
 /// Converts the value of an option, which may be or contain an object, a function, a policy or a
 /// tuple as Keras writes it.
-Value ConfigIn::converted_value(const Value& value, const Expected& expected) const {
+Value ConfigIn::converted_value(const Value& value, const ExpectedObject& expected) const {
   if (value.is_list()) {
     List items;
     for (const Value& item : value.as_list()) items.push_back(converted_value(item, expected));
@@ -219,19 +220,20 @@ Value ConfigIn::converted_value(const Value& value, const Expected& expected) co
 
 /// Converts a MeanMetricWrapper or LossFunctionWrapper of tf.keras to the function in it, with the
 /// name under which the function is shown.
-Value ConfigIn::wrapped_function(const Dict& config, const Expected& expected) const {
+Value ConfigIn::wrapped_function(const Dict& config, const ExpectedObject& expected) const {
   const std::string function = config.at("fn").as_string();
   const auto info = registry().find(expected.kind.empty() ? "metric" : expected.kind, function);
   if (!info) return function;
-  Dict given;
+  Dict function_options;
   for (const DictEntry& entry : config)
     if (entry.key != "dtype" && info->schema.find(entry.key) && !(entry.value == Value(function)))
-      given.set(entry.key, entry.value);
-  if (given.empty()) return function;
-  return Dict{{"class_name", info->name}, {"config", options(info->kind, info->name, given)}};
+      function_options.set(entry.key, entry.value);
+  if (function_options.empty()) return function;
+  return Dict{{"class_name", info->name},
+              {"config", options(info->kind, info->name, function_options)}};
 }
 
-Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const {
+Value ConfigIn::plain_object(const Dict& object, const ExpectedObject& expected) const {
   std::string name = class_of(object);
   Dict config = config_of(object);
   if (name == "__lambda__")
@@ -244,7 +246,7 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
   if (text_at(config, "fn") && name.ends_with("Wrapper")) return wrapped_function(config, expected);
   if (is_sequential(name) || is_functional(name)) return layer(object);
-  name = names_.of(object);
+  name = names_.registered_class(object);
   if (const std::string kind = kind_beside_layers(name, expected.kind); !kind.empty())
     return Dict{{"class_name", name}, {"config", options(kind, name, config)}};
   if (registry().find(Layer::kKind, name)) return layer(object);
@@ -259,7 +261,7 @@ Value ConfigIn::registered_value(const std::string& class_name, const Field& fie
   const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
     return value;
-  std::string name = names_.registered(value.as_string());
+  std::string name = names_.registered_name(value.as_string());
   if (!registry().find(kind, name))
     fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
          did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",

@@ -17,9 +17,9 @@ Value build_shape_in(const Value& build_config);
 
 class CRESCENT_KERAS_API ConfigIn {
  public:
-  /// `custom` maps class names in the file to registered names. `plugins`, which only files of
-  /// Crescent have, maps class names to [plugin, version].
-  explicit ConfigIn(Origin origin, Value custom = {}, Value plugins = {});
+  /// `custom_names` maps class names in the file to registered names. `plugins`, which only files
+  /// of Crescent have, maps class names to [plugin, version].
+  explicit ConfigIn(Origin origin, Value custom_names = {}, Value plugins = {});
 
   /// Converts the object of a model or layer to Crescent's form. Fails, naming class and layer, if
   /// a class is not registered.
@@ -37,12 +37,12 @@ class CRESCENT_KERAS_API ConfigIn {
   bool passes_masks_on(const Dict& entry) const;
   /// The kind of object that a value should be, which is needed since several kinds share some
   /// names; and where the value is, for messages.
-  struct Expected {
+  struct ExpectedObject {
     std::string kind, location;
   };
-  Value converted_value(const Value& value, const Expected& expected) const;
-  Value plain_object(const Dict& object, const Expected& expected) const;
-  Value wrapped_function(const Dict& config, const Expected& expected) const;
+  Value converted_value(const Value& value, const ExpectedObject& expected) const;
+  Value plain_object(const Dict& object, const ExpectedObject& expected) const;
+  Value wrapped_function(const Dict& config, const ExpectedObject& expected) const;
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
   Value registered_value(const std::string& class_name, const Field& field,
                          const Value& value) const;

@@ -45,7 +45,7 @@ constexpr ScalarOption kScalarOptions[] = {
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
 /// Options that must be written even if they are null.
-constexpr ScalarOption kWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
+constexpr ScalarOption kOptionsWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
 
 /// Whether the Python module of the layer's class must be written. Without the module Keras 3 looks
 /// up the layers of an .h5 file among its public names. It then also replaces texts that are names
@@ -86,15 +86,15 @@ bool has_call_by_name(const Value& value) {
 
 bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
 
-class Writer {
+class ConfigWriter {
  public:
-  /// `keras3` is the configuration of the same model in the form of Keras 3, or null if no part of
-  /// it is needed.
-  Writer(const std::string& target, const Value& keras3)
-      : keras3_(target == "keras3"), root_(keras3) {}
+  /// `keras3_form` is the configuration of the same model in the form of Keras 3, or null if no
+  /// part of it is needed.
+  ConfigWriter(const std::string& target, const Value& keras3_form)
+      : is_for_keras3_(target == "keras3"), keras3_root_(keras3_form) {}
 
   Value model(const Value& model) const {
-    return plain(class_of(model), config_of(model.as_dict()), root_);
+    return plain_object(class_of(model), config_of(model.as_dict()), keras3_root_);
   }
 
   Value value(const Value& value, const std::string& kind) const {
@@ -105,7 +105,7 @@ class Writer {
     }
     if (value.is_string()) return name_in_keras(kind, value);
     if (!value.is_dict()) return value;
-    if (is_object(value) && value.as_dict().contains("config")) return inner_object(value, kind);
+    if (is_object(value) && value.as_dict().contains("config")) return nested_object(value, kind);
     Dict result;
     for (const DictEntry& entry : value.as_dict())
       result.set(entry.key, this->value(entry.value, kind));
@@ -115,35 +115,36 @@ class Writer {
  private:
   /// Translates a name in Crescent to the name with the same meaning in all generations of Keras:
   /// for example, all of them read "normal" as the truncated normal distribution.
-  static Value name_in_keras(const std::string& where, const Value& name) {
-    const bool is_truncated = where == "distribution" && name == Value("truncated_normal");
-    return is_truncated ? Value("normal") : keras_name(where, name);
+  static Value name_in_keras(const std::string& option_or_kind, const Value& name) {
+    const bool is_truncated = option_or_kind == "distribution" && name == Value("truncated_normal");
+    return is_truncated ? Value("normal") : keras_name(option_or_kind, name);
   }
 
   /// Writes a function of the user: as an object for Keras 3, by its name alone for earlier
   /// generations.
   Value function(const std::string& name) const {
-    return keras3_ ? Value(function_object(name)) : Value(name);
+    return is_for_keras3_ ? Value(function_object(name)) : Value(name);
   }
 
   /// Writes an object that is not a layer of the model, such as an initializer. Keras 3 needs the
   /// Python module of its class.
-  Value inner_object(const Value& value, const std::string& expected) const {
+  Value nested_object(const Value& value, const std::string& expected) const {
     const std::string kind = kind_given(expected, class_of(value));
     const Dict config = config_of(value.as_dict());
     if (class_of(value) == kActivityKeras2) return this->value(config.at("regularizer"), kind);
     if (is_own_function(kind, class_of(value))) return function(class_of(value));
-    Dict written = plain(class_of(value), config, {}, kind);
-    if (keras3_) written = with_module(kind, written);
-    keep_shared_id(value.as_dict(), written, kOurSharedId);
-    return written;
+    Dict written_object = plain_object(class_of(value), config, {}, kind);
+    if (is_for_keras3_) written_object = with_module(kind, written_object);
+    copy_shared_id(value.as_dict(), written_object, kCrescentSharedId);
+    return written_object;
   }
 
   /// Writes a layer of a model. The Python module of its class is included; Keras 2.3.1 and
   /// tf.keras ignore it.
-  Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3) const {
-    const Dict layer = plain(name, config, keras3);
-    return keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer) : layer;
+  Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3_form) const {
+    const Dict layer = plain_object(name, config, keras3_form);
+    return is_for_keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer)
+                                                                    : layer;
   }
 
   /// Copies the input shape of a nested Sequential from its InputLayer to the next layer, where
@@ -157,34 +158,34 @@ class Writer {
   }
 
   /// Returns {"class_name", "config"}, the form of layers in .h5 files of all generations.
-  Dict plain(const std::string& name, const Dict& config, const Value& keras3,
-             const std::string& kind = "layer") const {
+  Dict plain_object(const std::string& name, const Dict& config, const Value& keras3_form,
+                    const std::string& kind = "layer") const {
     auto object = [](std::string name, Dict config) {
       return Dict{{"class_name", std::move(name)}, {"config", std::move(config)}};
     };
-    if (is_sequential(name)) return object(name, sequential(config, keras3));
+    if (is_sequential(name)) return object(name, sequential(config, keras3_form));
     if (is_graph(name, config)) {
       if (is_functional(name))
-        return object(keras3_ ? "Functional" : "Model", functional(config, keras3));
-      return object(name, with_own_options(functional(config, keras3), config));
+        return object(is_for_keras3_ ? "Functional" : "Model", functional(config, keras3_form));
+      return object(name, with_class_options(functional(config, keras3_form), config));
     }
     if (name == "InputLayer") return object(name, input_options(config));
     for (const VarianceScalingOptions& row : kVarianceScalings)
-      if (name == row.name) return object("VarianceScaling", scaled(row, config));
-    if (name == "L1" || name == "L2") return object("L1L2", penalty(config));
+      if (name == row.name) return object("VarianceScaling", variance_scaling_options(row, config));
+    if (name == "L1" || name == "L2") return object("L1L2", l1_l2_options(config));
     if (const auto activation = activation_of_lambda(name, config))
       return object("Activation", options("layer", "Activation", *activation));
     return object(name, options(kind, name, config));
   }
 
-  static Dict scaled(const VarianceScalingOptions& row, const Dict& config) {
+  static Dict variance_scaling_options(const VarianceScalingOptions& row, const Dict& config) {
     Dict result{{"scale", row.scale}, {"mode", row.mode}, {"distribution", row.distribution}};
     for (const DictEntry& entry : config)
       if (!entry.value.is_null()) result.set(entry.key, entry.value);
     return result;
   }
 
-  static Dict penalty(const Dict& config) {
+  static Dict l1_l2_options(const Dict& config) {
     Dict result{{"l1", 0.0}, {"l2", 0.0}};
     for (const DictEntry& entry : config) result.set(entry.key, entry.value);
     return result;
@@ -207,12 +208,13 @@ class Writer {
   bool is_omitted(const Field* field, std::string_view kind, const std::string& name,
                   const Value& value) const {
     if (!field) return false;
-    if (field->name == kCarryMask || chooses_formula(name, field->name, keras3_)) return true;
+    if (field->name == kCarryMask || chooses_formula(name, field->name, is_for_keras3_))
+      return true;
     if (value.is_null() && field->default_value.is_null())
-      return !has_row(kWrittenIfNull, name, field->name);
-    if (keras3_ && keras3_lacks(name, field->name)) return true;
-    const bool of_base = kind != "layer" && field->keyword_only;
-    return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
+      return !has_row(kOptionsWrittenIfNull, name, field->name);
+    if (is_for_keras3_ && keras3_lacks(name, field->name)) return true;
+    const bool is_base_option = kind != "layer" && field->keyword_only;
+    return value == field->default_value && (is_base_option || keras2_has_class(kind, name)) &&
            !keras2_has_option(kind, name, field->name);
   }
 
@@ -227,16 +229,17 @@ class Writer {
       for (const ExportedOptionName& row : kExportedOptionNames)
         if (name == row.class_name && option == row.crescent) option = row.keras;
       const Value translated = name_in_keras(option, entry.value);
-      const std::string kind_there = field ? field->kind : "";
-      if (translated.is_string() && is_own_function(kind_there, translated.as_string()) &&
+      const std::string object_kind = field ? field->kind : "";
+      if (translated.is_string() && is_own_function(object_kind, translated.as_string()) &&
           !is_own_word(name, option, translated.as_string()))
         result.set(option, function(translated.as_string()));
       else
         result.set(option, has_row(kScalarOptions, name, option) ? first_of(translated)
-                                                                 : value(translated, kind_there));
+                                                                 : value(translated, object_kind));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
-    if (!keras3_ && kind == "optimizer" && name == "Nadam" && !result.contains("schedule_decay"))
+    if (!is_for_keras3_ && kind == "optimizer" && name == "Nadam" &&
+        !result.contains("schedule_decay"))
       // the value with which Keras 3 computes; the default of Keras 2 is 0.004
       result.set("schedule_decay", 1.0);
     return result;
@@ -249,20 +252,21 @@ class Writer {
     const std::string prefix = "forward_";
     Dict& forward_config = config["layer"].as_dict()["config"].as_dict();
     const std::string* name = text_at(forward_config, "name");
-    const std::string base_name = name && name->starts_with(prefix) ? name->substr(prefix.size())
-                                  : name                            ? *name
-                                                                    : "";
-    Value implied = config.at("layer");
-    Dict& backward_config = implied.as_dict()["config"].as_dict();
+    const std::string name_without_prefix = name && name->starts_with(prefix)
+                                                ? name->substr(prefix.size())
+                                            : name ? *name
+                                                   : "";
+    Value implied_layer = config.at("layer");
+    Dict& backward_config = implied_layer.as_dict()["config"].as_dict();
     const Value* direction = forward_config.find("go_backwards");
     backward_config.set("go_backwards",
                         !(direction && direction->is_bool() && direction->as_bool()));
-    backward_config.set("name", "backward_" + base_name);
+    backward_config.set("name", "backward_" + name_without_prefix);
     const Value* backward_layer = config.find("backward_layer");
-    if (!backward_layer || !(*backward_layer == implied)) return;
-    if (!keras3_) forward_config.erase("zero_output_for_mask");
+    if (!backward_layer || !(*backward_layer == implied_layer)) return;
+    if (!is_for_keras3_) forward_config.erase("zero_output_for_mask");
     config.erase("backward_layer");
-    forward_config.set("name", base_name);
+    forward_config.set("name", name_without_prefix);
   }
 
   template <size_t N>
@@ -279,8 +283,8 @@ class Writer {
 
   /// Writes a Sequential with an InputLayer, because without one Keras 3 misreads the
   /// batch_input_shape of the first layer.
-  Dict sequential(const Dict& config, const Value& keras3) const {
-    const List keras3_layers = layers_of(keras3);
+  Dict sequential(const Dict& config, const Value& keras3_form) const {
+    const List keras3_layers = layers_of(keras3_form);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       Dict options = config_of(entry.as_dict());
@@ -288,9 +292,10 @@ class Writer {
       if (layers.empty() && !is_input && options.contains("batch_input_shape"))
         layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
       if (!is_input) options.erase("batch_input_shape");
-      layers.push_back(layer_of_model(class_of(entry), options, at(keras3_layers, layers.size())));
-      keep_shared_id(entry.as_dict(), layers.back().as_dict(), kOurSharedId);
-      if (layers.size() == 1 && is_sequential(class_of(entry)) && !keras3_)
+      layers.push_back(
+          layer_of_model(class_of(entry), options, layer_at(keras3_layers, layers.size())));
+      copy_shared_id(entry.as_dict(), layers.back().as_dict(), kCrescentSharedId);
+      if (layers.size() == 1 && is_sequential(class_of(entry)) && !is_for_keras3_)
         set_first_input_shape(layers[0].as_dict()["config"].as_dict());
     }
     Dict result;
@@ -302,31 +307,33 @@ class Writer {
     return result;
   }
 
-  /// The layers in `keras3`, the configuration of the model in the form of Keras 3; empty if it is
-  /// null.
-  static List layers_of(const Value& keras3) {
-    if (!is_object(keras3)) return {};
-    const Value* layers = keras3.as_dict().at("config").as_dict().find("layers");
+  /// The layers in `keras3_form`, the configuration of the model in the form of Keras 3; empty if
+  /// it is null.
+  static List layers_of(const Value& keras3_form) {
+    if (!is_object(keras3_form)) return {};
+    const Value* layers = keras3_form.as_dict().at("config").as_dict().find("layers");
     return layers ? layers->as_list() : List();
   }
-  static Value at(const List& layers, size_t i) { return i < layers.size() ? layers[i] : Value(); }
+  static Value layer_at(const List& layers, size_t i) {
+    return i < layers.size() ? layers[i] : Value();
+  }
 
-  static Dict implied_input(const Dict& first) {
-    const Value* name = first.find("name");
-    Dict config{{"batch_input_shape", first.at("batch_input_shape")},
+  static Dict implied_input(const Dict& first_config) {
+    const Value* name = first_config.find("name");
+    Dict config{{"batch_input_shape", first_config.at("batch_input_shape")},
                 {"name", (name ? name->as_string() + "_" : "") + "input"}};
-    if (const Value* dtype = first.find("dtype")) config.set("dtype", *dtype);
+    if (const Value* dtype = first_config.find("dtype")) config.set("dtype", *dtype);
     return input_options(config);
   }
 
-  Dict functional(const Dict& config, const Value& keras3) const {
-    std::set<std::string> models;
+  Dict functional(const Dict& config, const Value& keras3_form) const {
+    std::set<std::string> model_names;
     for (const Value& entry : config.at("layers").as_list())
-      if (is_model(class_of(entry))) models.insert(entry.as_dict().at("name").as_string());
-    const List layers_there = layers_of(keras3);
+      if (is_model(class_of(entry))) model_names.insert(entry.as_dict().at("name").as_string());
+    const List keras3_layers = layers_of(keras3_form);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
-      const Value keras3_layer = at(layers_there, layers.size());
+      const Value keras3_layer = layer_at(keras3_layers, layers.size());
       // An operation is written in the form of Keras 3, with its module. Without the module Keras 3
       // would look for a layer of that name.
       if (is_operation(entry.as_dict())) {
@@ -335,38 +342,44 @@ class Writer {
       }
       Dict layer = layer_of_model(class_of(entry), config_of(entry.as_dict()), keras3_layer);
       layer.set("name", entry.as_dict().at("name"));
-      layer.set("inbound_nodes", nodes(entry, keras3_layer, models));
-      keep_shared_id(entry.as_dict(), layer, kOurSharedId);
+      layer.set("inbound_nodes", nodes(entry, keras3_layer, model_names));
+      copy_shared_id(entry.as_dict(), layer, kCrescentSharedId);
       layers.push_back(std::move(layer));
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
     result.set("layers", std::move(layers));
-    for (const auto& [ends, nested] : {std::pair{"input_layers", "input_structure"},
-                                       std::pair{"output_layers", "output_structure"}}) {
-      Value list = references(config.at(ends), models);
-      result.set(ends, keras3_ ? keras3_endpoints(list.as_list(), config.find(nested)) : list);
+    for (const auto& [endpoints_key, structure_key] :
+         {std::pair{"input_layers", "input_structure"},
+          std::pair{"output_layers", "output_structure"}}) {
+      Value list = references(config.at(endpoints_key), model_names);
+      result.set(endpoints_key, is_for_keras3_
+                                    ? keras3_endpoints(list.as_list(), config.find(structure_key))
+                                    : list);
     }
     return result;
   }
 
   /// The calls of a layer. A call with named or nested tensors is written in the form of Keras 3,
   /// the only generation that can read such calls.
-  Value nodes(const Value& entry, const Value& keras3, const std::set<std::string>& models) const {
+  Value nodes(const Value& entry, const Value& keras3_form,
+              const std::set<std::string>& model_names) const {
     List result;
     for (const Value& call : entry.as_dict().at("inbound_nodes").as_list())
-      result.push_back(is_object(keras3) && passes_by_name(class_of(entry), call)
-                           ? Value(keras3.as_dict().at("inbound_nodes").as_list()[result.size()])
-                           : references(call, models));
+      result.push_back(
+          is_object(keras3_form) && passes_by_name(class_of(entry), call)
+              ? Value(keras3_form.as_dict().at("inbound_nodes").as_list()[result.size()])
+              : references(call, model_names));
     return result;
   }
 
-  Value references(const Value& list, const std::set<std::string>& models) const {
+  Value references(const Value& list, const std::set<std::string>& model_names) const {
     List result;
     for (const Value& item : list.as_list()) {
       List parts = item.as_list();
-      if (!keras3_ && models.count(parts[0].as_string())) parts[1] = parts[1].as_int() + 1;
-      if (parts.size() > 3) parts[3] = argument(parts[3], models);
+      if (!is_for_keras3_ && model_names.count(parts[0].as_string()))
+        parts[1] = parts[1].as_int() + 1;
+      if (parts.size() > 3) parts[3] = argument(parts[3], model_names);
       result.push_back(std::move(parts));
     }
     return result;
@@ -374,25 +387,25 @@ class Writer {
 
   /// Writes an argument of a call, in which each tensor becomes [layer, node, tensor], as in
   /// tf.keras.
-  Value argument(const Value& value, const std::set<std::string>& models) const {
+  Value argument(const Value& value, const std::set<std::string>& model_names) const {
     if (value.is_list()) {
       List items;
-      for (const Value& item : value.as_list()) items.push_back(argument(item, models));
+      for (const Value& item : value.as_list()) items.push_back(argument(item, model_names));
       return items;
     }
     if (!value.is_dict()) return value;
     if (is_object(value) && class_of(value) == "__keras_tensor__")
-      return references(List{config_of(value.as_dict()).at("keras_history")}, models)
+      return references(List{config_of(value.as_dict()).at("keras_history")}, model_names)
           .as_list()
           .front();
     Dict dict;
     for (const DictEntry& entry : value.as_dict())
-      dict.set(entry.key, argument(entry.value, models));
+      dict.set(entry.key, argument(entry.value, model_names));
     return dict;
   }
 
-  bool keras3_;
-  Value root_;
+  bool is_for_keras3_;
+  Value keras3_root_;
 };
 
 }  // namespace
@@ -409,14 +422,14 @@ bool has_edge(const Value& value) {
 
 Value keras_model_config(const Value& model, const std::string& target, const Layer* built_model) {
   const bool needs_keras3 = target == "keras3" && (has_call_by_name(model) || has_operation(model));
-  const auto keras3 = [&] {
+  const auto keras3_form = [&] {
     return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
   };
-  return Writer(target, needs_keras3 ? keras3() : Value()).model(model);
+  return ConfigWriter(target, needs_keras3 ? keras3_form() : Value()).model(model);
 }
 
 Value keras_value(const Value& value, const std::string& kind, const std::string& target) {
-  return Writer(target, {}).value(value, kind);
+  return ConfigWriter(target, {}).value(value, kind);
 }
 
 }  // namespace crescent::keras

@@ -16,7 +16,7 @@ namespace {
 // ---- tables of the differences between Crescent and Keras 3
 
 struct PythonModule {
-  const char* of;    ///< a class, or a kind of object
+  const char* class_or_kind;  ///< a class, or a kind of object
   const char* name;  ///< its Python module, or the name under which Keras 3 exports the class
 };
 constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
@@ -32,7 +32,7 @@ constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
 /// The Python modules of classes that Keras does not export. Keras finds such a class by its
 /// registered name.
 constexpr const char* kFunctionalModule = "keras.src.models.functional";
-constexpr PythonModule kUnexported[] = {
+constexpr PythonModule kUnexportedClasses[] = {
     {"Functional", kFunctionalModule},
     {"LayerScale", "keras.src.applications.convnext"},
     {"StochasticDepth", "keras.src.applications.convnext"},
@@ -43,14 +43,14 @@ constexpr PythonModule kUnexported[] = {
 constexpr PythonModule kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAttention"}};
 
 /// Layers whose call takes a list of tensors in Keras; in Crescent each tensor also has a name.
-constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
+constexpr const char* kLayersOfTensorLists[] = {"Attention", "AdditiveAttention"};
 
 /// An option that a class has in Crescent and lacks in Keras 3. An empty option means that Keras 3
 /// lacks the class.
-struct LackingOption {
+struct MissingOption {
   const char *class_name, *option;
 };
-constexpr LackingOption kLackingOptions[] = {{"Nadam", "schedule_decay"},
+constexpr MissingOption kMissingOptions[] = {{"Nadam", "schedule_decay"},
                                              {"LocallyConnected1D", ""},
                                              {"LocallyConnected2D", ""},
                                              {"Discretization", "trainable"},
@@ -74,13 +74,13 @@ const RefusedValue kRefusedValues[] = {
      }}};
 
 /// Options that are lists in Crescent and numbers in Keras 3.
-constexpr LackingOption kSingleInKeras3[] = {
+constexpr MissingOption kSingleNumberOptions[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 template <size_t N>
-bool names_option(const LackingOption (&table)[N], const std::string& class_name,
+bool names_option(const MissingOption (&table)[N], const std::string& class_name,
                   const std::string& option) {
-  return std::any_of(std::begin(table), std::end(table), [&](const LackingOption& row) {
+  return std::any_of(std::begin(table), std::end(table), [&](const MissingOption& row) {
     return class_name == row.class_name && option == row.option;
   });
 }
@@ -88,7 +88,7 @@ bool names_option(const LackingOption (&table)[N], const std::string& class_name
 template <size_t N>
 const PythonModule* row_of(const PythonModule (&table)[N], const std::string& class_name) {
   for (const PythonModule& row : table)
-    if (class_name == row.of) return &row;
+    if (class_name == row.class_or_kind) return &row;
   return nullptr;
 }
 
@@ -97,11 +97,11 @@ const PythonModule* row_of(const PythonModule (&table)[N], const std::string& cl
 Value module_of(const std::string& kind, const std::string& class_name) {
   if (is_policy(class_name)) return "keras.dtype_policies";
   for (const PythonModule& row : kModules) {
-    if (!kind.empty() && kind != row.of) continue;
-    if (auto info = registry().find(row.of, class_name)) {
+    if (!kind.empty() && kind != row.class_or_kind) continue;
+    if (auto info = registry().find(row.class_or_kind, class_name)) {
       if (is_foreign(*info)) return {};
-      const PythonModule* hidden = row_of(kUnexported, class_name);
-      return hidden ? hidden->name : row.name;
+      const PythonModule* unexported = row_of(kUnexportedClasses, class_name);
+      return unexported ? unexported->name : row.name;
     }
   }
   return {};
@@ -109,8 +109,8 @@ Value module_of(const std::string& kind, const std::string& class_name) {
 
 /// Makes a serialized object with the registered name of its class if Keras needs it; for a class
 /// in a package this is a name such as "acme>Scale".
-Dict object(Value module, const std::string& class_name, Value config) {
-  const bool needs_registered_name = module.is_null() || row_of(kUnexported, class_name);
+Dict make_object(Value module, const std::string& class_name, Value config) {
+  const bool needs_registered_name = module.is_null() || row_of(kUnexportedClasses, class_name);
   const PythonModule* public_name = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
           {"class_name",
@@ -128,21 +128,23 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
 
 /// Writes a dtype policy, given by its name, which is JSON for a DTypePolicyMap, or, for quantized
 /// weights, by its configuration.
-Value policy(const Value& given) {
-  if (given.is_string() && DTypePolicy::is_map(given.as_string())) {
-    Dict config = parse_json(given.as_string()).as_dict();
-    for (DictEntry& entry : config["policy_map"].as_dict()) entry.value = policy(entry.value);
-    return object("keras.dtype_policies", "DTypePolicyMap", std::move(config));
+Value policy_object(const Value& policy) {
+  if (policy.is_string() && DTypePolicy::is_map(policy.as_string())) {
+    Dict config = parse_json(policy.as_string()).as_dict();
+    for (DictEntry& entry : config["policy_map"].as_dict())
+      entry.value = policy_object(entry.value);
+    return make_object("keras.dtype_policies", "DTypePolicyMap", std::move(config));
   }
-  if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
-  return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
+  if (!is_object(policy)) return make_object("keras", "DTypePolicy", Dict{{"name", policy}});
+  return make_object(module_of("", class_of(policy)), class_of(policy),
+                     config_of(policy.as_dict()));
 }
 
 /// Finds the tensor for a reference [layer, node, tensor] of a configuration, in which the nodes of
 /// a layer are counted from the first call inside the model.
-class Outputs {
+class OutputTensors {
  public:
-  Outputs(const Model& model, const List& entries) {
+  OutputTensors(const Model& model, const List& entries) {
     for (const Value& entry : entries) {
       const std::string name = name_of_layer(entry.as_dict());
       auto nodes = model.get_layer(name)->inbound_nodes();
@@ -190,7 +192,8 @@ class Outputs {
 /// The indices of those inputs of a layer that can also be passed as named arguments.
 std::vector<size_t> named_input_indices(const std::string& class_name) {
   std::vector<size_t> input_indices;
-  if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
+  if (std::find(std::begin(kLayersOfTensorLists), std::end(kLayersOfTensorLists), class_name) !=
+      std::end(kLayersOfTensorLists))
     return input_indices;
   if (auto info = registry().find("layer", class_name))
     for (const Argument& argument : info->schema.arguments)
@@ -201,7 +204,7 @@ std::vector<size_t> named_input_indices(const std::string& class_name) {
 
 /// The positional arguments of call(): one tensor, or one list of tensors. For a layer with named
 /// inputs these are the inputs in order, of which the last one may be a list.
-List positional(const std::string& class_name, List tensors) {
+List positional_arguments(const std::string& class_name, List tensors) {
   const std::vector<size_t> input_indices = named_input_indices(class_name);
   if (input_indices.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
   List args;
@@ -222,9 +225,11 @@ List positional(const std::string& class_name, List tensors) {
 /// are.
 List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict& arguments) {
   const auto* model = dynamic_cast<const Model*>(&layer);
-  const Value nested = structure.is_null() && model ? model->structures().inputs : structure;
-  List args = nested.is_null() ? positional(layer.class_name(), std::move(tensors))
-                               : List{packed(nested, tensors)};
+  const Value structure_of_inputs =
+      structure.is_null() && model ? model->structures().inputs : structure;
+  List args = structure_of_inputs.is_null()
+                  ? positional_arguments(layer.class_name(), std::move(tensors))
+                  : List{packed(structure_of_inputs, tensors)};
   for (const std::string& name : layer.positional_arguments()) {
     const Value* argument = arguments.find(name);
     if (!argument) break;
@@ -234,7 +239,7 @@ List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict
   return args;
 }
 
-Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
+Value call(const Layer& layer, const Value& node, const OutputTensors& outputs) {
   List tensors;
   Dict kwargs;
   Value structure;
@@ -252,14 +257,14 @@ Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
   return Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}};
 }
 
-Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
+Value convert_value(const Value& value, const Layer* owner, const std::string& kind = "");
 /// Converts a value without writing the shared_object_id of objects.
-Value single_value(const Value& value, const Layer* owner, const std::string& kind);
+Value convert_without_shared_id(const Value& value, const Layer* owner, const std::string& kind);
 
 /// Writes `text`, the value of an option that holds an object of the kind `kind`. The name of a
 /// function of the user is written as an object.
-Value name_in(const std::string& class_name, const std::string& option, const std::string& kind,
-              const Value& text) {
+Value name_value(const std::string& class_name, const std::string& option, const std::string& kind,
+                 const Value& text) {
   const std::string& name = text.as_string();
   if (is_own_function(kind, name) && !is_own_word(class_name, option, name))
     return function_object(name);
@@ -273,29 +278,29 @@ Dict layer_options(const std::string& kind, const std::string& name, const Dict&
     if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
         keras3_lacks(name, entry.key) || chooses_formula(name, entry.key, true))
       continue;
-    const bool is_single = names_option(kSingleInKeras3, name, entry.key) &&
+    const bool is_single = names_option(kSingleNumberOptions, name, entry.key) &&
                            entry.value.is_list() && entry.value.as_list().size() == 1;
     if (is_single)
       result.set(entry.key, entry.value.as_list().front());
     else if (entry.key == "dtype" && (entry.value.is_string() || is_object(entry.value)))
-      result.set(entry.key, policy(entry.value));
+      result.set(entry.key, policy_object(entry.value));
     else if (const std::string kind = kind_of(info.get(), entry.key); entry.value.is_string())
-      result.set(entry.key, name_in(name, entry.key, kind, entry.value));
+      result.set(entry.key, name_value(name, entry.key, kind, entry.value));
     else
-      result.set(entry.key, value_in(entry.value, nullptr, kind));
+      result.set(entry.key, convert_value(entry.value, nullptr, kind));
   }
   return result;
 }
 
 Dict input_layer(const Dict& config) {
   const Value* dtype = config.find("dtype");
-  return object("keras.layers", "InputLayer",
-                Dict{{"batch_shape", config.at("batch_input_shape")},
-                     {"dtype", dtype ? *dtype : Value("float32")},
-                     {"sparse", false},
-                     {"ragged", false},
-                     {"name", config.at("name")},
-                     {"optional", config.contains("optional")}});
+  return make_object("keras.layers", "InputLayer",
+                     Dict{{"batch_shape", config.at("batch_input_shape")},
+                          {"dtype", dtype ? *dtype : Value("float32")},
+                          {"sparse", false},
+                          {"ragged", false},
+                          {"name", config.at("name")},
+                          {"optional", config.contains("optional")}});
 }
 
 /// Writes a Sequential so that its first layer is an InputLayer.
@@ -314,11 +319,11 @@ Dict sequential(const Dict& config, const Model& model) {
     }
     const bool is_input = class_of(entry) == "InputLayer";
     const LayerPtr layer = is_input ? nullptr : model.get_layer(name_of_layer(entry.as_dict()));
-    layers.push_back(value_in(entry, layer.get(), Layer::kKind));
+    layers.push_back(convert_value(entry, layer.get(), Layer::kKind));
   }
   Dict result{{"name", config.at("name")},
               {"trainable", model.trainable()},
-              {"dtype", policy(Codec<DTypePolicy>::encode(model.policy()))},
+              {"dtype", policy_object(Codec<DTypePolicy>::encode(model.policy()))},
               {"layers", std::move(layers)}};
   if (const Value* shape = config.find("build_input_shape"))
     result.set("build_input_shape", *shape);
@@ -329,7 +334,7 @@ Dict sequential(const Dict& config, const Model& model) {
 
 Dict functional(const Dict& config, const Model& model) {
   const List& entries = config.at("layers").as_list();
-  const Outputs outputs(model, entries);
+  const OutputTensors outputs(model, entries);
   List layers;
   for (const Value& entry : entries) {
     const std::string name = name_of_layer(entry.as_dict());
@@ -339,7 +344,7 @@ Dict functional(const Dict& config, const Model& model) {
       continue;
     }
     const LayerPtr built_layer = model.get_layer(name);
-    Value layer = value_in(entry, built_layer.get(), Layer::kKind);
+    Value layer = convert_value(entry, built_layer.get(), Layer::kKind);
     List nodes;
     for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
       nodes.push_back(call(*built_layer, node, outputs));
@@ -367,49 +372,53 @@ Value take_build_config(const ClassInfo* info, Dict& options) {
   return build_config;
 }
 
-/// Converts a value. `owner` is the layer whose configuration contains it; `expected` is the kind
-/// of object that it should be, "" if any kind is possible.
-Value value_in(const Value& value, const Layer* owner, const std::string& expected) {
-  Value written = single_value(value, owner, expected);
-  if (is_object(value) && is_object(written))
-    keep_shared_id(value.as_dict(), written.as_dict(), kOurSharedId);
-  return written;
+/// Converts a value. `owner` is the layer whose configuration contains it; `expected_kind` is the
+/// kind of object that it should be, "" if any kind is possible.
+Value convert_value(const Value& value, const Layer* owner, const std::string& expected_kind) {
+  Value written_object = convert_without_shared_id(value, owner, expected_kind);
+  if (is_object(value) && is_object(written_object))
+    copy_shared_id(value.as_dict(), written_object.as_dict(), kCrescentSharedId);
+  return written_object;
 }
 
-Value single_value(const Value& value, const Layer* owner, const std::string& expected) {
+Value convert_without_shared_id(const Value& value, const Layer* owner,
+                                const std::string& expected_kind) {
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr, expected));
+    for (const Value& item : value.as_list())
+      items.push_back(convert_value(item, nullptr, expected_kind));
     return items;
   }
   if (!value.is_dict()) return value;
   if (!is_object(value)) {
     Dict dict;
     for (const DictEntry& entry : value.as_dict())
-      dict.set(entry.key, value_in(entry.value, nullptr, expected));
+      dict.set(entry.key, convert_value(entry.value, nullptr, expected_kind));
     return dict;
   }
-  const std::string name = class_of(value), kind = kind_given(expected, name);
+  const std::string name = class_of(value), kind = kind_given(expected_kind, name);
   const Dict config = config_of(value.as_dict());
   if (is_own_function(kind, name)) return function_object(name);
   const bool is_model = is_sequential(name) || is_graph(name, config);
-  if (is_model && !owner) return value_in(value, blank_model_from_config(value, {}).get(), kind);
+  if (is_model && !owner)
+    return convert_value(value, blank_model_from_config(value, {}).get(), kind);
   auto* model = dynamic_cast<const Model*>(owner);
   if (name == "InputLayer") return input_layer(config);
-  if (name == kActivityKeras2) return value_in(config.at("regularizer"), nullptr, kind);
-  if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
+  if (name == kActivityKeras2) return convert_value(config.at("regularizer"), nullptr, kind);
+  if (model && is_sequential(name)) return make_object("keras", name, sequential(config, *model));
   if (model && is_model && is_functional(name))
-    return object(kFunctionalModule, "Functional", functional(config, *model));
+    return make_object(kFunctionalModule, "Functional", functional(config, *model));
   if (model && is_model)
-    return object(module_of(kind, name), name,
-                  with_own_options(functional(config, *model), config));
+    return make_object(module_of(kind, name), name,
+                       with_class_options(functional(config, *model), config));
   if (const auto activation = activation_of_lambda(name, config))
-    return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
+    return make_object("keras.layers", "Activation",
+                       layer_options(kind, "Activation", *activation));
   Dict options = layer_options(kind, name, config);
   const Value build_config = take_build_config(registry().find(kind, name).get(), options);
-  Dict written = object(module_of(kind, name), name, std::move(options));
-  if (!build_config.is_null()) written.set(kBuildConfig, build_config);
-  return written;
+  Dict written_object = make_object(module_of(kind, name), name, std::move(options));
+  if (!build_config.is_null()) written_object.set(kBuildConfig, build_config);
+  return written_object;
 }
 
 }  // namespace
@@ -433,7 +442,7 @@ std::optional<Dict> activation_of_lambda(const std::string& class_name, const Di
 }
 
 bool keras3_lacks(const std::string& class_name, const std::string& option) {
-  return names_option(kLackingOptions, class_name, option);
+  return names_option(kMissingOptions, class_name, option);
 }
 
 bool keras3_refuses(const std::string& class_name, const std::string& option, const Value& value) {
@@ -453,23 +462,23 @@ Value keras3_endpoints(const List& references, const Value* structure) {
 }
 
 bool is_unexported_in_keras3(const std::string& class_name) {
-  return row_of(kUnexported, class_name) != nullptr;
+  return row_of(kUnexportedClasses, class_name) != nullptr;
 }
 
-Dict with_module(const std::string& kind, const Dict& written) {
-  const std::string name = class_of(written);
+Dict with_module(const std::string& kind, const Dict& written_object) {
+  const std::string name = class_of(written_object);
   const Value module = is_sequential(name)   ? Value("keras")
                        : is_functional(name) ? Value(kFunctionalModule)
                                              : module_of(kind, name);
-  return object(module, name, written.at("config"));
+  return make_object(module, name, written_object.at("config"));
 }
 
 Value keras3_model_config(const Value& model) {
-  return value_in(model, blank_model_from_config(model, {}).get(), Layer::kKind);
+  return convert_value(model, blank_model_from_config(model, {}).get(), Layer::kKind);
 }
 
 Value keras3_layer_config(const Layer& layer) {
-  return value_in(serialize(&layer), &layer, Layer::kKind);
+  return convert_value(serialize(&layer), &layer, Layer::kKind);
 }
 
 }  // namespace crescent::keras

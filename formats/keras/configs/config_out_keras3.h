@@ -23,7 +23,7 @@ bool is_unexported_in_keras3(const std::string& class_name);
 
 /// The object {"class_name", "config"} with two more keys, the Python module and the registered
 /// name of its class.
-Dict with_module(const std::string& kind, const Dict& written);
+Dict with_module(const std::string& kind, const Dict& written_object);
 
 /// The nested object by which Keras 3 refers to a function of the user.
 Dict function_object(const std::string& name);

@@ -27,7 +27,7 @@ constexpr OnlyKeras2 kOnlyKeras2[] = {
      "Keras 3 samples between the middles of cells, Keras 2.3.1 between their beginnings"},
     {kActivityKeras2, "Keras 3 divides the penalty by the batch size, Keras 2 does not"}};
 
-std::string lacks(std::string_view kind, const std::string& name) {
+std::string missing_message(std::string_view kind, const std::string& name) {
   return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
 }
 
@@ -48,15 +48,15 @@ constexpr const char* kFlippedOnTheano[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2
 
 class IncompatibilitySearch {
  public:
-  explicit IncompatibilitySearch(bool keras2) : keras2_(keras2) {}
+  explicit IncompatibilitySearch(bool is_for_keras2) : is_for_keras2_(is_for_keras2) {}
 
-  /// Checks a layer or a model. `inside` is the name of the outer layer of a layer that is inside
-  /// another one; messages name it.
-  void check_layer(const Dict& object, const std::string& inside = "") {
+  /// Checks a layer or a model. `outer_name` is the name of the outer layer of a layer that is
+  /// inside another one; messages name it.
+  void check_layer(const Dict& object, const std::string& outer_name = "") {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
     const std::string layer_name = name_of_layer(object);
-    if (!keras2_ && layer_name.find('/') != layer_name.npos)
+    if (!is_for_keras2_ && layer_name.find('/') != layer_name.npos)
       add(concat("layer '", layer_name, "'"), "name", "Keras 3 takes no '/' in names");
     if (name != "InputLayer" && object.contains(kSharedId) &&
         shared_layers_.insert(layer_name).second)
@@ -64,15 +64,17 @@ class IncompatibilitySearch {
                 "models share it; Keras makes a layer with the same weights at each place");
     has_flipped_kernels_ |=
         std::count(std::begin(kFlippedOnTheano), std::end(kFlippedOnTheano), name) > 0;
-    masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
-    const std::string location = inside.empty() ? concat("layer '", layer_name, "'") : inside;
+    has_masks_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
+    const std::string location =
+        outer_name.empty() ? concat("layer '", layer_name, "'") : outer_name;
     if (const Value* carry_mask = config.find(kCarryMask);
-        !keras2_ && masked_ && carry_mask && *carry_mask == Value(true))
+        !is_for_keras2_ && has_masks_ && carry_mask && *carry_mask == Value(true))
       add_minor(location, kCarryMask,
                 "Keras drops the mask here; layers after it that mind a mask compute other numbers");
     const auto info = class_named("layer", name);
-    const Value* bytes = config.find("quantization_config");
-    if (!keras2_ && bytes && !bytes->is_null() && info && info->schema.find_property("can_be_int8"))
+    const Value* quantization = config.find("quantization_config");
+    if (!is_for_keras2_ && quantization && !quantization->is_null() && info &&
+        info->schema.find_property("can_be_int8"))
       add_minor(location, "quantization_config",
                 "Keras has no convolutions of few bits and opens no model with one");
     // If the class has an option `layers`, config["layers"] is the value of this option, not the
@@ -80,22 +82,22 @@ class IncompatibilitySearch {
     const bool has_layers_option = info && info->schema.find("layers");
     if (const Value* layers = config.find("layers");
         layers && layers->is_list() && !has_layers_option) {
-      for (const char* nested : {"input_structure", "output_structure"})
-        if (keras2_ && config.contains(nested))
-          add(concat("model '", layer_name, "'"), nested,
+      for (const char* structure_key : {"input_structure", "output_structure"})
+        if (is_for_keras2_ && config.contains(structure_key))
+          add(concat("model '", layer_name, "'"), structure_key,
               "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
-      for (const auto& [added, what] :
+      for (const auto& [key, items] :
            {std::pair{"added_losses", "losses"}, {"added_metrics", "metrics"}})
-        if (config.contains(added))
+        if (config.contains(key))
           add(concat("model '", layer_name, "'"), "",
-              concat("Keras' files have no ", what, " of symbols"));
+              concat("Keras' files have no ", items, " of symbols"));
       for (const Value& each : layers->as_list()) check_layer(each.as_dict());
       return;
     }
-    if (keras2_ && name == "InputLayer" && config.contains("optional"))
+    if (is_for_keras2_ && name == "InputLayer" && config.contains("optional"))
       add(location, "optional", "Keras 2.3.1 has a value for every input");
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
-    if (!keras2_ && name == kOperationLayer)
+    if (!is_for_keras2_ && name == kOperationLayer)
       if (const auto parameter = parameter_unknown_to_keras(config))
         add_minor(location, *parameter, "Keras has no such parameter of this operation");
     if (const Value* changes = config.find("sublayer_options"); changes && !changes->is_null())
@@ -113,27 +115,28 @@ class IncompatibilitySearch {
                 "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
   }
 
-  void check_compile(const Dict& given) {
+  void check_compile(const Dict& compile_arguments) {
     static constexpr struct {
       const char *option, *kind;
-    } kParts[] = {{"optimizer", "optimizer"},
-                  {"loss", "loss"},
-                  {"metrics", "metric"},
-                  {"weighted_metrics", "metric"}};
-    for (const auto& [option, kind] : kParts)
-      if (const Value* value = given.find(option)) check_objects(*value, kind, option, "");
-    if (const Value* optimizer = given.find("optimizer"); keras2_ && has_flipped_kernels_ &&
-                                                          optimizer && is_object(*optimizer) &&
-                                                          has_slots(optimizer->as_dict()))
+    } kCompileArguments[] = {{"optimizer", "optimizer"},
+                             {"loss", "loss"},
+                             {"metrics", "metric"},
+                             {"weighted_metrics", "metric"}};
+    for (const auto& [option, kind] : kCompileArguments)
+      if (const Value* value = compile_arguments.find(option))
+        check_objects(*value, kind, option, "");
+    if (const Value* optimizer = compile_arguments.find("optimizer");
+        is_for_keras2_ && has_flipped_kernels_ && optimizer && is_object(*optimizer) &&
+        has_slots(optimizer->as_dict()))
       add_minor(
           "optimizer", "",
           "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
           "what the optimizer remembers of them");
-    const Value* weights = given.find("mask_as_weights");
-    if (masked_ && keras2_ != (weights && *weights == Value(true)))
+    const Value* weights = compile_arguments.find("mask_as_weights");
+    if (has_masks_ && is_for_keras2_ != (weights && *weights == Value(true)))
       add_minor("compile", "mask_as_weights",
-                keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
-                        : "Keras 3 takes the mean of a loss over what is not masked");
+                is_for_keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
+                               : "Keras 3 takes the mean of a loss over what is not masked");
   }
 
   std::vector<Incompatibility> incompatibilities;
@@ -154,11 +157,11 @@ class IncompatibilitySearch {
   /// values.
   void check_objects(const Value& value, const std::string& kind, const std::string& location,
                      const std::string& option) {
-    if (keras2_ && metric_chosen_by_keras2(value)) return;
+    if (is_for_keras2_ && metric_chosen_by_keras2(value)) return;
     if (value.is_list()) {
       for (const Value& item : value.as_list()) check_objects(item, kind, location, option);
     } else if (value.is_string()) {
-      check_named(value.as_string(), kind, location, option);
+      check_name(value.as_string(), kind, location, option);
     } else if (is_object(value)) {
       check_object(value.as_dict(), kind, location, option);
     } else if (value.is_dict()) {
@@ -167,17 +170,17 @@ class IncompatibilitySearch {
     }
   }
 
-  void check_named(const std::string& name, const std::string& kind, const std::string& location,
-                   const std::string& option) {
-    if (!keras2_) return check_only_keras2(name, location, option);
+  void check_name(const std::string& name, const std::string& kind, const std::string& location,
+                  const std::string& option) {
+    if (!is_for_keras2_) return check_only_keras2(name, location, option);
     const auto info = class_named(kind, name);
     if (kind == "activation" && name != "hard_sigmoid_keras2" && info && !is_foreign(*info)) {
-      if (!keras2_has_activation(name)) add(location, option, lacks(kind, name));
+      if (!keras2_has_activation(name)) add(location, option, missing_message(kind, name));
       if (name == "hard_sigmoid")
         add(location, option, "Keras 2's hard_sigmoid is another function than Keras 3's");
     } else if (info && !is_foreign(*info) && (kind == "loss" || kind == "metric") &&
                !keras2_has_class(kind, info->name) && name != "cosine_similarity") {
-      add(location, option, lacks(kind, name));
+      add(location, option, missing_message(kind, name));
     } else if (info && !is_foreign(*info) && kind == "metric" &&
                keras2_has_no_function(info->name)) {
       add_minor(location, option, metric_object_message(info->name));
@@ -193,11 +196,12 @@ class IncompatibilitySearch {
   void check_object(const Dict& object, const std::string& expected, const std::string& location,
                     const std::string& option) {
     const std::string name = class_of(object), kind = kind_given(expected, name);
-    if (keras2_ && kind != expected)
+    if (is_for_keras2_ && kind != expected)
       return add(location, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
-    if (!keras2_) check_only_keras2(name, location, option);
+    if (!is_for_keras2_) check_only_keras2(name, location, option);
     if (kind == "layer") return check_layer(object, location);
-    if (kind == "schedule" && keras2_) return check_schedule(name, config_of(object), location);
+    if (kind == "schedule" && is_for_keras2_)
+      return check_schedule(name, config_of(object), location);
     check_object_of_kind(kind, name, config_of(object), location, option);
   }
 
@@ -206,9 +210,9 @@ class IncompatibilitySearch {
   void check_lost_penalty(const std::string& name, const Dict& config,
                           const std::string& location) {
     const Value* wrapped_layer = name == "TimeDistributed" ? config.find("layer") : nullptr;
-    const Dict holder =
+    const Dict config_with_penalty =
         wrapped_layer && is_object(*wrapped_layer) ? config_of(wrapped_layer->as_dict()) : config;
-    const Value* penalty = holder.find(kActivityRegularizer);
+    const Value* penalty = config_with_penalty.find(kActivityRegularizer);
     if ((wrapped_layer || name == "SimpleRNN") && penalty && !penalty->is_null())
       add_minor(location, kActivityRegularizer,
                 concat("Keras 3 leaves it out of ", wrapped_layer ? "what is in a " : "a ", name));
@@ -218,20 +222,21 @@ class IncompatibilitySearch {
                             const std::string& location, const std::string& option = "") {
     const auto info = class_named(kind, name);
     if (!info || is_foreign(*info)) return;  // a class of the user may have any options
-    if (keras2_ && name == kOperationLayer)
+    if (is_for_keras2_ && name == kOperationLayer)
       return add(location, option, "Keras 2.3.1 has no operations on tensors in graphs");
-    if (keras2_ && !keras2_has_class(kind, name)) return add(location, option, lacks(kind, name));
-    if (keras2_ && kind == "metric")
+    if (is_for_keras2_ && !keras2_has_class(kind, name))
+      return add(location, option, missing_message(kind, name));
+    if (is_for_keras2_ && kind == "metric")
       return add_minor(location, option, metric_object_message(name));
-    if (!keras2_ && keras3_lacks(name, ""))
+    if (!is_for_keras2_ && keras3_lacks(name, ""))
       return add(location, option, concat("Keras 3 has no ", kind, " '", name, "'"));
-    if (!keras2_) check_lost_penalty(name, config, location);
+    if (!is_for_keras2_) check_lost_penalty(name, config, location);
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;
-      if (chooses_formula(name, field->name, !keras2_))
+      if (chooses_formula(name, field->name, !is_for_keras2_))
         check_formula(name, *field, entry.value, location);
-      else if (keras2_)
+      else if (is_for_keras2_)
         check_option(kind, name, *field, entry.value, location);
       else if (keras3_lacks(name, entry.key) && !(entry.value == field->default_value))
         add(location, entry.key, concat("Keras 3 has no such option of ", name));
@@ -239,7 +244,7 @@ class IncompatibilitySearch {
         add(location, entry.key, concat("Keras 3's ", name, " refuses ", entry.value));
       if (!field->kind.empty())
         check_objects(entry.value, field->kind, location, entry.key);
-      else if (!keras2_ && entry.value.is_string())
+      else if (!is_for_keras2_ && entry.value.is_string())
         check_only_keras2(entry.value.as_string(), location, entry.key);
     }
   }
@@ -248,12 +253,12 @@ class IncompatibilitySearch {
                      const std::string& location) {
     const bool is_formula_of_keras3 = value == field.default_value;
     // without a mask, the two formulas of Concatenate give the same result
-    if (keras2_ && name == "Concatenate" && !masked_) return;
+    if (is_for_keras2_ && name == "Concatenate" && !has_masks_) return;
     // this option only affects calls with initial states
-    if (keras2_ && field.name == kMaskWithStates) return;
-    if (is_formula_of_keras3 == keras2_ && reported_formulas_.insert(name).second)
+    if (is_for_keras2_ && field.name == kMaskWithStates) return;
+    if (is_formula_of_keras3 == is_for_keras2_ && reported_formulas_.insert(name).second)
       add_minor(location, field.name,
-                concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
+                concat(is_for_keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
                        " is another one (told once)"));
   }
 
@@ -264,7 +269,7 @@ class IncompatibilitySearch {
       return add(location, option, "Keras 2.3.1 has no weights of few bits");
     if (option == "dtype" && value.is_string() &&
         (value.as_string().find('_') != std::string::npos || value == Value("bfloat16")))
-      return add(location, option, lacks("dtype", value.as_string()));
+      return add(location, option, missing_message("dtype", value.as_string()));
     if (option == kActivityRegularizer && !value.is_null() &&
         !(is_object(value) && class_of(value) == kActivityKeras2))
       return add_minor(location, option,
@@ -285,15 +290,15 @@ class IncompatibilitySearch {
   /// Checks a learning-rate schedule. Keras 2.3.1 has no schedules, only the option `decay`.
   void check_schedule(const std::string& name, const Dict& config, const std::string& location) {
     const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
-    const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
-                       steps->as_float() == 1 && !(stairs && *stairs == Value(true));
-    if (!decay) add(location, "learning_rate", lacks("schedule", name));
+    const bool is_decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
+                          steps->as_float() == 1 && !(stairs && *stairs == Value(true));
+    if (!is_decay) add(location, "learning_rate", missing_message("schedule", name));
   }
 
   /// The configuration of a layer as it is written: that of a Bidirectional lacks the
   /// backward_layer if Keras 2.3.1 derives it from the forward layer.
   Dict as_written(const std::string& name, const Dict& config) const {
-    if (!keras2_ || name != "Bidirectional") return config;
+    if (!is_for_keras2_ || name != "Bidirectional") return config;
     const Value layer = Dict{{"class_name", name}, {"config", config}};
     if (config_of(keras_value(layer, "layer", "keras2").as_dict()).contains("backward_layer"))
       return config;
@@ -306,9 +311,9 @@ class IncompatibilitySearch {
   void check_calls(const Dict& object, const std::string& location) {
     const Value* nodes = object.find("inbound_nodes");
     if (!nodes || !nodes->is_list()) return;
-    const Value* with_states = config_of(object).find(kMaskWithStates);
+    const Value* mask_with_states = config_of(object).find(kMaskWithStates);
     for (const Value& node : nodes->as_list()) {
-      if (keras2_ && masked_ && with_states && *with_states == Value(false) &&
+      if (is_for_keras2_ && has_masks_ && mask_with_states && *mask_with_states == Value(false) &&
           node.as_list().size() > 1)
         add_minor(location, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
       for (const Value& reference : node.as_list()) {
@@ -316,11 +321,11 @@ class IncompatibilitySearch {
         const Value& arguments = reference.as_list()[3];
         const Value* training =
             arguments.is_dict() ? arguments.as_dict().find("training") : nullptr;
-        if (keras2_ && has_edge(arguments))
+        if (is_for_keras2_ && has_edge(arguments))
           return add(location, "", "Keras 2.3.1 takes no tensors by name in a call");
-        if (keras2_ && arguments.is_dict() && arguments.as_dict().contains(kInputStructure))
+        if (is_for_keras2_ && arguments.is_dict() && arguments.as_dict().contains(kInputStructure))
           return add(location, "", "Keras 2.3.1 calls a layer on one tensor or a list of them");
-        if (!keras2_ && training)
+        if (!is_for_keras2_ && training)
           return add(location, "",
                      "Keras 3 does not mind the argument training of a call in a graph");
       }
@@ -339,8 +344,8 @@ class IncompatibilitySearch {
            (momentum && momentum->is_number() && momentum->as_float() != 0);
   }
 
-  bool keras2_;
-  bool masked_ = false;  ///< whether a layer before the current one makes masks
+  bool is_for_keras2_;
+  bool has_masks_ = false;  ///< whether a layer before the current one makes masks
   /// whether the model has a convolution, whose kernel Theano would flip
   bool has_flipped_kernels_ = false;
   std::set<std::string> reported_formulas_, shared_layers_;
@@ -359,7 +364,7 @@ std::vector<Incompatibility> incompatibilities_of(const Value& model, const Valu
 
 bool any_serious(const std::vector<Incompatibility>& incompatibilities) {
   return std::any_of(incompatibilities.begin(), incompatibilities.end(),
-                     [](const Incompatibility& each) { return each.serious; });
+                     [](const Incompatibility& each) { return each.is_serious; });
 }
 
 std::string to_text(const std::vector<Incompatibility>& incompatibilities) {

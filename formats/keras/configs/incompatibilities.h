@@ -15,7 +15,7 @@ struct Incompatibility {
   std::string reason;
   /// whether saving must fail; false if the target can read the file and computes nearly the same
   /// with it
-  bool serious = true;
+  bool is_serious = true;
 };
 
 /// `model` is the configuration in Crescent's own form; `compile` are the arguments of compile, or

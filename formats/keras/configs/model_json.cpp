@@ -23,7 +23,7 @@ Origin origin_of(const Dict& model) {
   origin.keras_version = version ? *version : "3";
   if (backend) origin.backend = *backend;
   if (!version && is_keras1(model)) origin.keras_version = "1";
-  origin.written_by_crescent = !version && origin.generation() > 1 && !model.contains("module");
+  origin.is_written_by_crescent = !version && origin.generation() > 1 && !model.contains("module");
   return origin;
 }
 
@@ -46,24 +46,24 @@ Value to_keras(const Value& model_or_config, const JsonOptions& options) {
   if (options.target == "crescent") return model;
   static ReportedOnce reported;
   for (const std::string& name : names_of_functions(model))
-    if (reported.first(name))
+    if (reported.add_if_new(name))
       warn("to_json: '", name, "' is code, which JSON does not hold: define it again or ",
            how_to_provide(name, "model_from_json(json"));
-  const bool keras2 = options.target == "keras2";
-  const auto found = incompatibilities_of(model, {}, options.target);
-  if (any_serious(found))
-    fail(keras2 ? "Keras 2 cannot express this model:"
-                : "Keras 3 lacks this, or computes it otherwise; pass target = \"keras2\":",
-         to_text(found));
-  if (!found.empty())
-    warn(keras2 ? "Keras 2.3.1" : "Keras 3",
-         " lacks this, or computes it otherwise:", to_text(found));
+  const bool is_for_keras2 = options.target == "keras2";
+  const auto incompatibilities = incompatibilities_of(model, {}, options.target);
+  if (any_serious(incompatibilities))
+    fail(is_for_keras2 ? "Keras 2 cannot express this model:"
+                       : "Keras 3 lacks this, or computes it otherwise; pass target = \"keras2\":",
+         to_text(incompatibilities));
+  if (!incompatibilities.empty())
+    warn(is_for_keras2 ? "Keras 2.3.1" : "Keras 3",
+         " lacks this, or computes it otherwise:", to_text(incompatibilities));
   if (options.target == "keras3")
     return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
-  Value written = keras_model_config(model, options.target, built_model.get());
-  written.as_dict().set("keras_version", keras_version_of(options.target));
-  written.as_dict().set("backend", kBackend);
-  return written;
+  Value written_config = keras_model_config(model, options.target, built_model.get());
+  written_config.as_dict().set("keras_version", keras_version_of(options.target));
+  written_config.as_dict().set("backend", kBackend);
+  return written_config;
 }
 
 }  // namespace crescent::keras

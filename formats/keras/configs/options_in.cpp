@@ -10,10 +10,10 @@
 namespace crescent::keras {
 namespace {
 
-/// An option that was renamed from `from` to `to`; the entry is not used for classes that have an
-/// option named `from`.
+/// An option that was renamed from `file_name` to `crescent_name`; the entry is not used for
+/// classes that have an option named `file_name`.
 struct RenamedOption {
-  const char *from, *to;
+  const char *file_name, *crescent_name;
 };
 constexpr RenamedOption kRenamedOptions[] = {
     {"batch_shape", "batch_input_shape"},  // in InputLayer of Keras 3
@@ -21,10 +21,10 @@ constexpr RenamedOption kRenamedOptions[] = {
     {"lr", "learning_rate"},               // in optimizers of Keras before 2.3
 };
 
-/// An option that a class may lack in Crescent. It is ignored if its value is `neutral`, which has
-/// no effect; if `neutral` is "", no value has an effect.
+/// An option that a class may lack in Crescent. It is ignored if its value is `neutral_value`,
+/// which has no effect; if `neutral_value` is "", no value has an effect.
 struct IgnoredOption {
-  const char *option, *neutral;
+  const char *option, *neutral_value;
 };
 // clang-format off
 constexpr IgnoredOption kIgnoredOptions[] = {
@@ -86,11 +86,11 @@ bool has_no_effect(const std::string& option, const Value& value) {
   if (value.is_null()) return true;
   return std::any_of(
       std::begin(kIgnoredOptions), std::end(kIgnoredOptions), [&](const IgnoredOption& row) {
-        return option == row.option && (!*row.neutral || to_json(value) == row.neutral);
+        return option == row.option && (!*row.neutral_value || to_json(value) == row.neutral_value);
       });
 }
 
-bool is_of(FileVersions versions, const Origin& origin) {
+bool applies_to(FileVersions versions, const Origin& origin) {
   return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
 }
 
@@ -98,7 +98,7 @@ bool is_of(FileVersions versions, const Origin& origin) {
 /// the same name with another meaning (kRenamedValues).
 Value current_value(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
-    if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
+    if (option == row.option && value == Value(row.keras2) && applies_to(row.versions, origin))
       return row.crescent;
   return value;
 }
@@ -107,11 +107,11 @@ Value current_value(const std::string& option, const Value& value, const Origin&
 /// tf.keras for images, because tf.keras calls an operation of TensorFlow for them.
 void add_moving_variance(const Origin& origin, Dict& config) {
   const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
-  constexpr int kLastOfImage = 3;
+  constexpr int kImageChannelAxis = 3;
   if (origin.corrects_variance())
     config.set("moving_variance_ddof", 1 + (epsilon ? epsilon->as_float() : 1e-3));
   else if (origin.generation() == 2 && !origin.before_tensorflow() && axis &&
-           *axis == Value(List{kLastOfImage}))
+           *axis == Value(List{kImageChannelAxis}))
     config.set("moving_variance_ddof", 1.0);
 }
 
@@ -134,10 +134,12 @@ bool is_decay_of_keras2(const ClassInfo& info, const std::string& option, const 
 /// Converts `decay` of Keras 2 to a schedule: lr / (1 + decay * iterations).
 void decay_to_schedule(Dict& config) {
   const Value* decay = config.find(kDecay);
-  const Value* rate = config.find("learning_rate");
-  if (!decay || !decay->is_number() || decay->as_float() == 0 || !rate || !rate->is_number())
+  const Value* learning_rate = config.find("learning_rate");
+  if (!decay || !decay->is_number() || decay->as_float() == 0 || !learning_rate ||
+      !learning_rate->is_number())
     return;
-  Dict schedule{{"initial_learning_rate", *rate}, {"decay_steps", 1}, {"decay_rate", *decay}};
+  Dict schedule{
+      {"initial_learning_rate", *learning_rate}, {"decay_steps", 1}, {"decay_rate", *decay}};
   config.set("learning_rate",
              Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
   config.erase(kDecay);
@@ -168,22 +170,25 @@ bool quantizes_layers(const Dict& map_config) {
 /// The dtype policy that a policy map has for a layer: the map itself, from which the layer takes
 /// its policy when it is built, or, if policies of the map quantize layers, the policy for the name
 /// of the layer, because quantized layers have to know their policy before.
-Value policy_for(const Value& map, const std::string& layer) {
-  const Dict config = config_of(map.as_dict());
-  if (!quantizes_layers(config)) return Codec<DTypePolicy>::encode(Codec<DTypePolicy>::decode(map));
+Value policy_for(const Value& policy_map, const std::string& layer_name) {
+  const Dict config = config_of(policy_map.as_dict());
+  if (!quantizes_layers(config))
+    return Codec<DTypePolicy>::encode(Codec<DTypePolicy>::decode(policy_map));
   const Value* policies = config.find("policy_map");
-  std::vector<Value> fitting;
+  std::vector<Value> matching_policies;
   if (policies && policies->is_dict()) {
     for (const DictEntry& entry : policies->as_dict()) {
-      if (entry.key == layer) return entry.value;
-      if (Pattern(entry.key, "DTypePolicyMap").matches(layer)) fitting.push_back(entry.value);
+      if (entry.key == layer_name) return entry.value;
+      if (Pattern(entry.key, "DTypePolicyMap").matches(layer_name))
+        matching_policies.push_back(entry.value);
     }
   }
-  if (fitting.size() > 1)
-    fail("DTypePolicyMap: expected one pattern that fits layer '", layer, "', got ",
-         fitting.size());
+  if (matching_policies.size() > 1)
+    fail("DTypePolicyMap: expected one pattern that fits layer '", layer_name, "', got ",
+         matching_policies.size());
   const Value* default_policy = config.find("default_policy");
-  return fitting.empty() ? default_policy ? *default_policy : Value() : fitting.front();
+  return matching_policies.empty() ? default_policy ? *default_policy : Value()
+                                   : matching_policies.front();
 }
 
 bool is_policy_map(const Value& value) {
@@ -202,7 +207,8 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   for (const DictEntry& entry : config) {
     std::string option = entry.key;
     for (const RenamedOption& row : kRenamedOptions)
-      if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
+      if (option == row.file_name && !schema.find(row.file_name) && schema.find(row.crescent_name))
+        option = row.crescent_name;
     // replaces an alias by the option's main name
     if (const Field* field = schema.find(option)) option = field->name;
     if (!schema.find(option) && !class_info->open_options && has_no_effect(option, entry.value) &&
@@ -216,8 +222,8 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     const bool is_lambda_code =
         class_name == "Lambda" && has_code && (option == "function" || is_mask);
     const Field* known_field = schema.find(option);
-    const Expected expected{known_field ? known_field->kind : "",
-                            concat("option '", option, "' of ", kind, " ", class_name)};
+    const ExpectedObject expected{known_field ? known_field->kind : "",
+                                  concat("option '", option, "' of ", kind, " ", class_name)};
     const Value file_value = is_policy_map(entry.value)
                                  ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
                                  : entry.value;
@@ -239,7 +245,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   for (const OldDefault& row : kOldDefaults) {
     // the field is null if the class is an operation with the same name as a layer
     const Field* field = schema.find(row.option);
-    if (field && class_name == row.class_name && is_of(row.versions, origin_) &&
+    if (field && class_name == row.class_name && applies_to(row.versions, origin_) &&
         !result.contains(row.option))
       result.set(row.option,
                  field->type == Codec<bool>::type() ? Value(row.value != 0) : Value(row.value));

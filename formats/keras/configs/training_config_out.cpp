@@ -29,8 +29,8 @@ bool depends_on_output_shape(const std::string& name) {
   return std::count(std::begin(kMetricsByOutputShape), std::end(kMetricsByOutputShape), name) > 0;
 }
 
-bool only_object(const std::string& kind, const std::string& class_name,
-                 const std::string& target) {
+bool is_only_class(const std::string& kind, const std::string& class_name,
+                   const std::string& target) {
   return target == "keras2" && kind == "metric" && keras2_has_no_function(class_name);
 }
 
@@ -42,10 +42,10 @@ std::string function_of(const std::string& class_name, const std::string& target
 
 /// Replaces a short name such as "mse" by "mean_squared_error": Keras 3 accepts short names in
 /// compile(), but not in a file.
-Value named(const std::string& kind, const std::string& name, const std::string& target) {
+Value full_name(const std::string& kind, const std::string& name, const std::string& target) {
   const auto info = registry().find(kind, name);
   if (!info || is_foreign(*info) || depends_on_output_shape(name)) return name;
-  if (!only_object(kind, info->name, target)) return function_of(info->name, target);
+  if (!is_only_class(kind, info->name, target)) return function_of(info->name, target);
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
 
@@ -53,26 +53,26 @@ Value named(const std::string& kind, const std::string& name, const std::string&
 /// has no module, but objects inside it have modules. A function is written as its name.
 Value object_out(const Value& object, const std::string& kind, const std::string& target) {
   if (is_object(object) && is_own_function(kind, class_of(object))) return class_of(object);
-  Value written = keras_value(object, kind, target);
-  if (!is_object(written)) return written;
-  if (const std::string* registered = text_at(written.as_dict(), "registered_name");
-      registered && !is_unexported_in_keras3(class_of(written)))
-    written.as_dict().set("class_name", Value(*registered));
-  for (const char* key : {"module", "registered_name"}) written.as_dict().erase(key);
-  return written;
+  Value written_object = keras_value(object, kind, target);
+  if (!is_object(written_object)) return written_object;
+  if (const std::string* registered = text_at(written_object.as_dict(), "registered_name");
+      registered && !is_unexported_in_keras3(class_of(written_object)))
+    written_object.as_dict().set("class_name", Value(*registered));
+  for (const char* key : {"module", "registered_name"}) written_object.as_dict().erase(key);
+  return written_object;
 }
 
 /// Converts losses or metrics: a single one, or a nested structure with one or several per output.
 Value losses_or_metrics(const Value& value, const std::string& kind, const std::string& target) {
-  if (value.is_string()) return named(kind, value.as_string(), target);
+  if (value.is_string()) return full_name(kind, value.as_string(), target);
   if (value.is_list()) {
     List items;
     for (const Value& item : value.as_list())
       items.push_back(losses_or_metrics(item, kind, target));
     return items;
   }
-  if (const auto picked = metric_chosen_by_keras2(value); picked && target == "keras2")
-    return *picked;
+  if (const auto metric_name = metric_chosen_by_keras2(value); metric_name && target == "keras2")
+    return *metric_name;
   if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
@@ -91,19 +91,19 @@ void schedule_to_decay(Dict& config) {
 }
 
 Value optimizer_out(const Value& optimizer, const std::string& target) {
-  Value written = object_out(optimizer, "optimizer", target);
-  if (!is_object(written)) return written;
-  Dict& config = written.as_dict()["config"].as_dict();
+  Value written_object = object_out(optimizer, "optimizer", target);
+  if (!is_object(written_object)) return written_object;
+  Dict& config = written_object.as_dict()["config"].as_dict();
   if (const std::string* name = text_at(config, "name");
       name && (name->empty() || target == "keras2"))
     config.erase("name");
-  if (target != "keras2") return written;
+  if (target != "keras2") return written_object;
   schedule_to_decay(config);
   if (const Value* norm = config.find("global_clipnorm")) {
     config.set("clipnorm", Value(*norm));
     config.erase("global_clipnorm");
   }
-  return written;
+  return written_object;
 }
 
 }  // namespace
@@ -124,8 +124,8 @@ bool keras2_has_no_function(const std::string& metric) {
 }
 
 Value keras_training_config(const Value& compile, const std::string& target) {
-  const std::vector<std::string> code = names_of_code(compile);
-  if (std::count(code.begin(), code.end(), "function") > 0) return {};
+  const std::vector<std::string> code_names = names_of_code(compile);
+  if (std::count(code_names.begin(), code_names.end(), "function") > 0) return {};
   const Dict& arguments = compile.as_dict();
   auto argument = [&](const char* name) {
     const Value* value = arguments.find(name);
@@ -162,26 +162,28 @@ Value with_modules(const Value& value, const std::string& kind) {
 }
 
 /// Short names of metrics that Keras 3 shows exactly as the user gave them.
-constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
-                                         "MAPE", "msle", "MSLE", "bce", "BCE"};
+constexpr const char* kShownShortNames[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
+                                            "MAPE", "msle", "MSLE", "bce", "BCE"};
 
-/// Replaces metrics in `written` by the short names that the user gave for them in `given`: in
-/// archives Keras 3 can read short names.
-Value with_short_names(const Value& written, const Value& given) {
-  if (given.is_string())
-    return std::count(std::begin(kShownAsGiven), std::end(kShownAsGiven), given.as_string()) > 0
-               ? given
-               : written;
-  if (given.is_list() && written.is_list()) {
+/// Replaces metrics in `written_metrics` by the short names in `user_metrics`, the argument of the
+/// user: in archives Keras 3 can read short names.
+Value with_short_names(const Value& written_metrics, const Value& user_metrics) {
+  if (user_metrics.is_string())
+    return std::count(std::begin(kShownShortNames), std::end(kShownShortNames),
+                      user_metrics.as_string()) > 0
+               ? user_metrics
+               : written_metrics;
+  if (user_metrics.is_list() && written_metrics.is_list()) {
     List items;
-    for (size_t i = 0; i < written.as_list().size(); ++i)
-      items.push_back(with_short_names(written.as_list()[i], given.as_list()[i]));
+    for (size_t i = 0; i < written_metrics.as_list().size(); ++i)
+      items.push_back(with_short_names(written_metrics.as_list()[i], user_metrics.as_list()[i]));
     return items;
   }
-  if (!given.is_dict() || is_object(given) || !written.is_dict()) return written;
+  if (!user_metrics.is_dict() || is_object(user_metrics) || !written_metrics.is_dict())
+    return written_metrics;
   Dict result;
-  for (const DictEntry& entry : written.as_dict())
-    result.set(entry.key, with_short_names(entry.value, given.as_dict().at(entry.key)));
+  for (const DictEntry& entry : written_metrics.as_dict())
+    result.set(entry.key, with_short_names(entry.value, user_metrics.as_dict().at(entry.key)));
   return result;
 }
 

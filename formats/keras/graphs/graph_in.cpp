@@ -23,17 +23,17 @@ std::vector<std::string> sorted_keys(const Dict& table) {
   return keys;
 }
 
-void collect_references(const Value& value, List& found) {
+void collect_references(const Value& value, List& references) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;
   if (is_reference(reference)) {
     const List& items = reference.as_list();
-    found.push_back(List{items[0], items[1], items[2]});
+    references.push_back(List{items[0], items[1], items[2]});
   } else if (value.is_list()) {
-    for (const Value& item : value.as_list()) collect_references(item, found);
+    for (const Value& item : value.as_list()) collect_references(item, references);
   } else if (value.is_dict()) {
     for (const std::string& key : sorted_keys(value.as_dict()))
-      collect_references(value.as_dict().at(key), found);
+      collect_references(value.as_dict().at(key), references);
   }
 }
 
@@ -61,14 +61,14 @@ Value with_tensor_references(const Value& value) {
 /// Calls f(history), where history is the list [layer, node, tensor], for every tensor in the
 /// arguments of a call.
 template <class V, class F>
-void each_history(V& value, F f) {
+void for_each_history(V& value, F f) {
   if (value.is_list()) {
-    for (auto& item : value.as_list()) each_history(item, f);
+    for (auto& item : value.as_list()) for_each_history(item, f);
   } else if (value.is_dict()) {
     auto& dict = value.as_dict();
     if (keras_tensor_history(value))
       return f(dict.find("config")->as_dict().find("keras_history")->as_list());
-    for (auto& entry : dict) each_history(entry.value, f);
+    for (auto& entry : dict) for_each_history(entry.value, f);
   }
 }
 
@@ -79,8 +79,8 @@ const Value& without_tuple(const Value& value) {
 
 /// The nested lists and dictionaries of a value, in which `true` replaces each reference to a
 /// tensor.
-Value structure_of_references(const Value& given) {
-  const Value& value = without_tuple(given);
+Value structure_of_references(const Value& argument) {
+  const Value& value = without_tuple(argument);
   if (is_reference(value) || keras_tensor_history(value)) return true;
   if (value.is_list()) {
     List list;
@@ -99,9 +99,10 @@ bool is_lua_class(const ClassInfo* layer) { return layer && layer->origin == "Lu
 /// Appends the tensors of those named arguments that the layer declares as inputs to `inputs`, in
 /// the declared order. Returns the other arguments.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
-  const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
+  const std::vector<Argument> declared_arguments =
+      layer ? layer->schema.arguments : std::vector<Argument>();
   Dict other_arguments;
-  std::map<int, List> by_index;
+  std::map<int, List> inputs_by_index;
   for (const DictEntry& entry : arguments) {
     if (entry.value.is_null()) continue;
     List references;
@@ -110,31 +111,31 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
       if (!references.empty()) other_arguments.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
-    auto argument = std::find_if(declared.begin(), declared.end(),
+    auto argument = std::find_if(declared_arguments.begin(), declared_arguments.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
-    bool is_known = argument != declared.end() || is_lua_class(layer);
-    const bool is_declared_input = argument != declared.end() && argument->input;
+    bool is_known = argument != declared_arguments.end() || is_lua_class(layer);
+    const bool is_declared_input = argument != declared_arguments.end() && argument->input;
     if (references.empty() || (is_known && !is_declared_input)) {
       other_arguments.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
-    List& index = is_declared_input ? by_index[*argument->input] : inputs;
-    index.insert(index.end(), references.begin(), references.end());
+    List& argument_inputs = is_declared_input ? inputs_by_index[*argument->input] : inputs;
+    argument_inputs.insert(argument_inputs.end(), references.begin(), references.end());
   }
-  for (const auto& [index, references] : by_index)
+  for (const auto& [index, references] : inputs_by_index)
     inputs.insert(inputs.end(), references.begin(), references.end());
   return other_arguments;
 }
 
 /// The numbers of the calls of nested models, which may count from 1, and their conversion.
-class NestedCounting {
+class NestedCallNumbers {
  public:
-  NestedCounting(const List& layers, const List& outputs) {
+  NestedCallNumbers(const List& layers, const List& outputs) {
     for (const Value& layer : layers) {
       const Dict& entry = layer.as_dict();
       std::string name = class_of(entry);
       if (is_sequential(name) || is_functional(name))
-        calls_[name_of_layer(entry)] = entry.at("inbound_nodes").as_list().size();
+        call_counts_[name_of_layer(entry)] = entry.at("inbound_nodes").as_list().size();
     }
     for (const Value& layer : layers)
       for (const Value& node : layer.as_dict().at("inbound_nodes").as_list())
@@ -149,31 +150,31 @@ class NestedCounting {
     for (Value& reference : references) {
       List& items = reference.as_list();
       count_from_zero(items);
-      if (items.size() > 3) each_history(items[3], count_from_zero);
+      if (items.size() > 3) for_each_history(items[3], count_from_zero);
     }
   }
 
  private:
   void record_calls(const List& references) {
     auto record = [&](const List& items) {
-      auto highest = highest_.try_emplace(items[0].as_string(), 0).first;
+      auto highest = highest_numbers_.try_emplace(items[0].as_string(), 0).first;
       highest->second = std::max(highest->second, items[1].as_int());
     };
     for (const Value& reference : references) {
       const List& items = reference.as_list();
       record(items);
-      if (items.size() > 3) each_history(items[3], record);
+      if (items.size() > 3) for_each_history(items[3], record);
     }
   }
   bool counts_from_one(const std::string& name) const {
-    auto calls = calls_.find(name);
-    auto highest = highest_.find(name);
-    return calls != calls_.end() && highest != highest_.end() &&
+    auto calls = call_counts_.find(name);
+    auto highest = highest_numbers_.find(name);
+    return calls != call_counts_.end() && highest != highest_numbers_.end() &&
            highest->second >= static_cast<int64_t>(calls->second);
   }
 
-  std::map<std::string, size_t> calls_;
-  std::map<std::string, int64_t> highest_;
+  std::map<std::string, size_t> call_counts_;
+  std::map<std::string, int64_t> highest_numbers_;
 };
 
 }  // namespace
@@ -196,7 +197,7 @@ namespace {
 /// structure of this nesting and, by number, the further positional arguments. Without positional
 /// arguments the first named argument with tensors, other than the mask, gives the inputs and is
 /// removed from `kwargs`.
-Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
+Dict user_class_arguments_in(List args, Dict& kwargs, List& inputs) {
   for (const DictEntry& entry : Dict(kwargs)) {
     List references;
     collect_references(entry.value, references);
@@ -223,11 +224,11 @@ Value call_in(const Value& node, const ClassInfo* layer) {
   List inputs;
   Dict arguments;
   if (node.is_dict()) {
-    const Value *args = node.as_dict().find("args"), *given = node.as_dict().find("kwargs");
-    Dict kwargs = given && given->is_dict() ? given->as_dict() : Dict();
+    const Value *args = node.as_dict().find("args"), *stored_kwargs = node.as_dict().find("kwargs");
+    Dict kwargs = stored_kwargs && stored_kwargs->is_dict() ? stored_kwargs->as_dict() : Dict();
     kwargs.erase("training");  // models of Keras 3 ignore a stored value of `training`
     if (args && is_lua_class(layer))
-      arguments = own_arguments_in(without_tuple(*args).as_list(), kwargs, inputs);
+      arguments = user_class_arguments_in(without_tuple(*args).as_list(), kwargs, inputs);
     else if (args)
       collect_references(*args, inputs);
     for (const DictEntry& entry : split_arguments(kwargs, layer, inputs))
@@ -257,10 +258,11 @@ Value structure_in(const Value& endpoints) {
 }
 
 void count_nested_from_zero(List& layers, List& outputs) {
-  NestedCounting counting(layers, outputs);
+  NestedCallNumbers call_numbers(layers, outputs);
   for (Value& layer : layers)
-    for (Value& node : layer.as_dict()["inbound_nodes"].as_list()) counting.rewrite(node.as_list());
-  counting.rewrite(outputs);
+    for (Value& node : layer.as_dict()["inbound_nodes"].as_list())
+      call_numbers.rewrite(node.as_list());
+  call_numbers.rewrite(outputs);
 }
 
 }  // namespace crescent::keras

@@ -8,13 +8,13 @@
 namespace crescent::keras {
 namespace {
 
-const Value* part(const Value& node, const char* name) {
+const Value* find_entry(const Value& node, const char* name) {
   return node.is_dict() ? node.as_dict().find(name) : nullptr;
 }
 
 const Value* mask_of(const Value& node) {
-  const Value* kwargs = part(node, "kwargs");
-  return kwargs ? part(*kwargs, "mask") : nullptr;
+  const Value* kwargs = find_entry(node, "kwargs");
+  return kwargs ? find_entry(*kwargs, "mask") : nullptr;
 }
 
 /// The reference [layer, node, tensor] to the only tensor in a value; null if there is none or more
@@ -26,7 +26,7 @@ Value only_reference(const Value& value) {
 
 /// The tensors among the positional arguments of a call.
 List inputs_of(const Value& node) {
-  const Value* args = part(node, "args");
+  const Value* args = find_entry(node, "args");
   return args ? references_in(*args) : List();
 }
 
@@ -35,12 +35,14 @@ bool computes_masks(const Dict& entry) {
   return class_of(entry) == "NotEqual" || class_of(entry) == "Any";
 }
 
-const std::string& name_in(const Value& reference) { return reference.as_list()[0].as_string(); }
+const std::string& layer_name_in(const Value& reference) {
+  return reference.as_list()[0].as_string();
+}
 
 }  // namespace
 
-MaskArguments::MaskArguments(const List& layers, std::function<bool(const Dict&)> passes_on)
-    : passes_on_(std::move(passes_on)) {
+MaskArguments::MaskArguments(const List& layers, std::function<bool(const Dict&)> passes_masks_on)
+    : passes_masks_on_(std::move(passes_masks_on)) {
   for (const Value& layer : layers) entries_[name_of_layer(layer.as_dict())] = &layer.as_dict();
   for (const auto& [name, entry] : entries_)
     if (const Value* nodes = entry->find("inbound_nodes"); nodes && nodes->is_list())
@@ -48,11 +50,11 @@ MaskArguments::MaskArguments(const List& layers, std::function<bool(const Dict&)
 }
 
 MaskArguments::Call MaskArguments::call_of(const Value& tensor) const {
-  const List& history = tensor.as_list();
-  const auto found = entries_.find(history.at(0).as_string());
+  const List& reference = tensor.as_list();
+  const auto found = entries_.find(reference.at(0).as_string());
   if (found == entries_.end()) return {};
   const Value* nodes = found->second->find("inbound_nodes");
-  const auto index = static_cast<size_t>(history.at(1).as_int());
+  const auto index = static_cast<size_t>(reference.at(1).as_int());
   if (!nodes || !nodes->is_list() || index >= nodes->as_list().size()) return {};
   return {found->second, &nodes->as_list()[index]};
 }
@@ -68,7 +70,7 @@ Value MaskArguments::mask_origin(Value mask) const {
     const List inputs = call.node ? inputs_of(*call.node) : List();
     if (inputs.size() != 1) return {};
     const std::string operation = class_of(*call.entry);
-    const List& args = part(*call.node, "args")->as_list();
+    const List& args = find_entry(*call.node, "args")->as_list();
     if (operation == "NotEqual" && args.size() == 2)
       return List{any_count, inputs.front(), args.back()};
     if (operation != "Any") return {};
@@ -89,7 +91,7 @@ Value MaskArguments::tensor_mask(Value tensor) const {
     if (name == "Embedding")
       return value && *value == Value(true) ? Value(List{0, inputs.front(), 0}) : Value();
     if (name == "Masking") return List{1, inputs.front(), value ? *value : Value(0.0)};
-    if (!passes_on_(*call.entry)) return {};
+    if (!passes_masks_on_(*call.entry)) return {};
     if (const Value* mask = mask_of(*call.node); mask && !mask->is_null()) {
       const Value reference = only_reference(*mask);
       return reference.is_null() ? Value() : mask_origin(reference);
@@ -104,7 +106,7 @@ namespace {
 /// Whether named arguments of the call other than the mask contain tensors: Keras 3 passes a mask
 /// on only in calls with a single argument of tensors.
 bool has_other_tensors(const Value& node) {
-  const Value* kwargs = part(node, "kwargs");
+  const Value* kwargs = find_entry(node, "kwargs");
   return kwargs && std::any_of(kwargs->as_dict().begin(), kwargs->as_dict().end(),
                                [](const DictEntry& entry) {
                                  return entry.key != "mask" && !references_in(entry.value).empty();
@@ -128,7 +130,7 @@ void MaskArguments::find_shared_operations(const Dict& entry, const Value& node)
   Dict arguments = node.as_dict();
   if (are_masks_of_inputs(node)) arguments["kwargs"].as_dict().erase("mask");
   for (const Value& reference : references_in(arguments)) {
-    const auto found = entries_.find(name_in(reference));
+    const auto found = entries_.find(layer_name_in(reference));
     if (found != entries_.end() && computes_masks(*found->second))
       shared_operations_.insert(found->first);
   }
@@ -137,7 +139,7 @@ void MaskArguments::find_shared_operations(const Dict& entry, const Value& node)
 bool MaskArguments::can_be_omitted(const Value& node) const {
   if (!are_masks_of_inputs(node)) return false;
   Value mask = only_reference(*mask_of(node));
-  while (!shared_operations_.contains(name_in(mask))) {
+  while (!shared_operations_.contains(layer_name_in(mask))) {
     const Call call = call_of(mask);
     if (class_of(*call.entry) == "NotEqual") return true;
     mask = inputs_of(*call.node).front();

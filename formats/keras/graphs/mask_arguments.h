@@ -14,13 +14,14 @@ namespace crescent::keras {
 class MaskArguments {
  public:
   /// `layers` is the list of layers in a configuration of Keras and must outlive the object.
-  /// `passes_on` tells whether a layer, given its entry in the list, passes masks on to its output.
-  MaskArguments(const List& layers, std::function<bool(const Dict& entry)> passes_on);
+  /// `passes_masks_on` tells whether a layer, given its entry in the list, passes masks on to its
+  /// output.
+  MaskArguments(const List& layers, std::function<bool(const Dict& entry)> passes_masks_on);
 
-  /// Whether the mask argument of this call can be left out: it is the mask that its inputs carry
-  /// anyway, and nothing but such arguments reads the operations that compute it. If something
-  /// does, the operations stay in the graph, and Keras, when it opens the file again, would add
-  /// others of the same names for the argument.
+  /// Whether the mask argument of this call can be left out: it is the mask that the inputs carry
+  /// anyway, and only such arguments use the operations that compute it. Operations that are also
+  /// used otherwise stay in the graph; if the argument were left out then, Keras would add a second
+  /// set of operations of the same names when it opens the file again.
   bool can_be_omitted(const Value& node) const;
 
  private:
@@ -44,7 +45,7 @@ class MaskArguments {
 
   std::map<std::string, const Dict*> entries_;
   std::set<std::string> shared_operations_;
-  std::function<bool(const Dict&)> passes_on_;
+  std::function<bool(const Dict&)> passes_masks_on_;
 };
 
 }  // namespace crescent::keras

@@ -23,11 +23,11 @@ std::shared_ptr<Operation> operation_of(const Dict& entry) {
 /// Converts an argument of a call. Tensors are added to `inputs` and replaced by {"input": i};
 /// tuples become lists.
 Value argument_in(const Value& value, List& inputs) {
-  return mapped(value, [&](const Value& part) -> std::optional<Value> {
-    if (!is_object(part)) return std::nullopt;
-    const Dict& object = part.as_dict();
+  return mapped(value, [&](const Value& item) -> std::optional<Value> {
+    if (!is_object(item)) return std::nullopt;
+    const Dict& object = item.as_dict();
     if (class_of(object) == "__tuple__") return argument_in(object.at("items"), inputs);
-    const Value* history = keras_tensor_history(part);
+    const Value* history = keras_tensor_history(item);
     if (!history) return std::nullopt;
     const List& node_history = history->as_list();
     inputs.push_back(List{node_history[0], node_history[1], node_history[2], Dict()});
@@ -51,10 +51,10 @@ std::optional<Value> slice_out(const Value& value) {
 /// The options of an entry except name, trainable and dtype, which all layers have.
 Dict options_in(const Dict& config) {
   Dict options;
-  List ignored;
+  List ignored_inputs;
   for (const DictEntry& entry : config)
     if (entry.key != "name" && entry.key != "trainable" && entry.key != "dtype")
-      options.set(entry.key, argument_in(entry.value, ignored));
+      options.set(entry.key, argument_in(entry.value, ignored_inputs));
     else if (entry.key == "dtype" && entry.value.is_string())
       options.set(entry.key, entry.value);
   return options;
@@ -64,9 +64,9 @@ Dict options_in(const Dict& config) {
 /// the call, followed in files of earlier versions of Crescent by the other parameters.
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   std::vector<const Parameter*> positional_parameters;
-  for (const bool in_call : {true, false})
+  for (const bool is_in_call : {true, false})
     for (const Parameter& parameter : operation.schema().signature.parameters)
-      if (parameter.in_call == in_call) positional_parameters.push_back(&parameter);
+      if (parameter.in_call == is_in_call) positional_parameters.push_back(&parameter);
   Dict arguments;
   const List positional = argument_in(node.at("args"), inputs).as_list();
   for (size_t i = 0; i < positional.size(); ++i) {
@@ -80,8 +80,8 @@ Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
     }
     arguments.set(positional_parameters[i]->name, positional[i]);
   }
-  const Value named = argument_in(node.at("kwargs"), inputs);
-  for (const DictEntry& entry : operation.arguments({}, named.as_dict()))
+  const Value named_arguments = argument_in(node.at("kwargs"), inputs);
+  for (const DictEntry& entry : operation.arguments({}, named_arguments.as_dict()))
     arguments.set(entry.key, entry.value);
   return arguments;
 }
@@ -98,21 +98,22 @@ bool is_bare_operation(const Dict& entry) {
 
 /// A class `crescent` of Crescent that Keras writes as the class `keras` with a list of this length
 /// as the value of `option`.
-struct ByLength {
+struct ClassByLength {
   const char *crescent, *keras, *option;
   size_t length;
 };
-constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
+constexpr ClassByLength kClassesByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
 
 struct OperationParameter {
   const char *operation, *parameter;
 };
 /// Parameters that an operation has in Crescent and lacks in Keras.
-constexpr OperationParameter kOwnParameters[] = {{"sort", "descending"}, {"argsort", "descending"}};
+constexpr OperationParameter kCrescentParameters[] = {{"sort", "descending"},
+                                                      {"argsort", "descending"}};
 /// Parameters for tensors that Keras takes as options of the operation, not as inputs of its call.
 constexpr OperationParameter kTensorOptions[] = {{"trapezoid", "x"}, {"bincount", "weights"}};
 /// Parameters whose null means float32, which Keras writes instead.
-constexpr OperationParameter kFloatsIfNull[] = {{"one_hot", "dtype"}, {"multi_hot", "dtype"}};
+constexpr OperationParameter kFloat32IfNull[] = {{"one_hot", "dtype"}, {"multi_hot", "dtype"}};
 
 /// Operations of two tensors that Keras does not call with a number and a symbol.
 constexpr const char* kOnlyTensors[] = {"append",      "bitwise_and", "bitwise_or",
@@ -127,7 +128,7 @@ bool has_row(const OperationParameter (&table)[N], const Operation& operation,
 }
 
 bool keras_lacks(const Operation& operation, const std::string& parameter) {
-  return has_row(kOwnParameters, operation, parameter);
+  return has_row(kCrescentParameters, operation, parameter);
 }
 
 /// The number of the input that {"input": number} refers to; null for other values.
@@ -161,9 +162,9 @@ List with_tensors(List inputs) {
 /// Replaces constant tensors by lists of their numbers, since options of operations in Keras are no
 /// tensors.
 Value without_tensors(const Value& option) {
-  return mapped(option, [](const Value& part) -> std::optional<Value> {
-    if (!is_object(part) || class_of(part.as_dict()) != "__tensor__") return std::nullopt;
-    return config_of(part.as_dict()).at("value");
+  return mapped(option, [](const Value& item) -> std::optional<Value> {
+    if (!is_object(item) || class_of(item.as_dict()) != "__tensor__") return std::nullopt;
+    return config_of(item.as_dict()).at("value");
   });
 }
 
@@ -181,7 +182,7 @@ Dict options_out(const Operation& operation, const Dict& arguments) {
     const Value value = argument ? *argument : parameter.default_value;
     const bool is_omitted = keras_lacks(operation, parameter.name) && !is_set(arguments, parameter);
     if (is_omitted || is_stored_with_call(operation, parameter, argument)) continue;
-    const bool is_float = value.is_null() && has_row(kFloatsIfNull, operation, parameter.name);
+    const bool is_float = value.is_null() && has_row(kFloat32IfNull, operation, parameter.name);
     options.set(parameter.name, is_float ? Value("float32") : without_tensors(value));
   }
   return options;
@@ -190,7 +191,7 @@ Dict options_out(const Operation& operation, const Dict& arguments) {
 /// The name in Keras of an operation's class. For a class in kByLength the option becomes a list,
 /// by whose length Keras distinguishes the classes.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
-  for (const ByLength& row : kByLength) {
+  for (const ClassByLength& row : kClassesByLength) {
     if (keras_class != row.crescent) continue;
     Value& option = config[row.option];
     if (!option.is_list()) option = List(row.length, option);
@@ -216,7 +217,7 @@ Dict operation_in(const Dict& entry) {
   const std::string name = name_of_layer(entry);
   Dict config = options_in(config_of(entry));
   List nodes;
-  std::optional<Dict> common;
+  std::optional<Dict> common_arguments;
   for (const Value& node : entry.at("inbound_nodes").as_list()) {
     List inputs;
     Dict arguments;
@@ -225,14 +226,14 @@ Dict operation_in(const Dict& entry) {
     } catch (const Error& error) {
       fail("layer '", name, "': ", error.what());
     }
-    if (common && !(*common == arguments))
+    if (common_arguments && !(*common_arguments == arguments))
       fail("layer '", name, "': an operation that is called with different constants is not ",
            "supported");
-    common = std::move(arguments);
+    common_arguments = std::move(arguments);
     nodes.push_back(std::move(inputs));
   }
-  if (common)
-    for (const DictEntry& argument : *common) config.set(argument.key, argument.value);
+  if (common_arguments)
+    for (const DictEntry& argument : *common_arguments) config.set(argument.key, argument.value);
   return {
       {"class_name", kOperationLayer},
       {"config",
@@ -253,9 +254,9 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   List nodes;
   for (const Value& node : entry.at("inbound_nodes").as_list()) {
     const auto input = [&](const Value& value) -> std::optional<Value> {
-      const Value* number = input_number(value);
-      if (!number) return slice_out(value);
-      return tensor(node.as_list().at(number->as_int()).as_list());
+      const Value* input_index = input_number(value);
+      if (!input_index) return slice_out(value);
+      return tensor(node.as_list().at(input_index->as_int()).as_list());
     };
     List args;
     Dict kwargs;
@@ -265,15 +266,15 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
       if (!value && !parameter.required && parameter.default_value.is_null())
         kwargs.set(parameter.name, Value());
       if (!value) continue;
-      Value written = mapped(*value, input);
-      if (parameter.variadic && written.is_dict())
-        for (const DictEntry& entry : written.as_dict()) kwargs.set(entry.key, entry.value);
+      Value written_value = mapped(*value, input);
+      if (parameter.variadic && written_value.is_dict())
+        for (const DictEntry& entry : written_value.as_dict()) kwargs.set(entry.key, entry.value);
       else if (parameter.variadic)
-        args.insert(args.end(), written.as_list().begin(), written.as_list().end());
+        args.insert(args.end(), written_value.as_list().begin(), written_value.as_list().end());
       else if (parameter.required)
-        args.push_back(std::move(written));
+        args.push_back(std::move(written_value));
       else
-        kwargs.set(parameter.name, std::move(written));
+        kwargs.set(parameter.name, std::move(written_value));
     }
     if (takes_only_tensors) args = with_tensors(std::move(args));
     nodes.push_back(Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}});
@@ -297,12 +298,12 @@ std::optional<std::string> parameter_unknown_to_keras(const Dict& layer) {
 }
 
 bool has_operation(const Value& config) {
-  bool found = false;
-  mapped(config, [&](const Value& part) -> std::optional<Value> {
-    found |= is_object(part) && class_of(part) == kOperationLayer;
+  bool is_found = false;
+  mapped(config, [&](const Value& item) -> std::optional<Value> {
+    is_found |= is_object(item) && class_of(item) == kOperationLayer;
     return std::nullopt;
   });
-  return found;
+  return is_found;
 }
 
 }  // namespace crescent::keras

@@ -21,8 +21,9 @@ Dict operation_in(const Dict& entry);
 /// Converts the entry of an OperationLayer to the form of Keras 3. `tensor` converts a reference
 /// [layer, node, output].
 Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor);
-/// A parameter of the operation of an OperationLayer that Keras lacks and that is not its default;
-/// nullopt if there is none. `layer` is the configuration of the layer.
+/// The name of a parameter that an operation has in Crescent but not in Keras, if the
+/// OperationLayer with the configuration `layer` sets it to another value than its default; nullopt
+/// if there is no such parameter.
 std::optional<std::string> parameter_unknown_to_keras(const Dict& layer);
 /// Whether the configuration of a model, or of a nested one, has an OperationLayer.
 bool has_operation(const Value& config);

@@ -28,9 +28,9 @@ bool is_bare_reference(const Value& value) {
 /// The arguments of a call: the first argument, which is a tensor, a constant or a list of these,
 /// and the named arguments.
 struct CallInputs {
-  List first;
+  List first_arguments;
   bool is_list = false;
-  Dict named;
+  Dict named_arguments;
 };
 
 /// Reads the arguments of a call from ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value,
@@ -39,21 +39,21 @@ CallInputs inputs_in(const Value& node) {
   const List& parts = node.as_list();
   CallInputs inputs;
   inputs.is_list = !parts.empty() && parts.front().is_list();
-  for (const Value& each : inputs.is_list ? parts : List{node}) {
-    const List& part = each.as_list();
-    if (part.size() < 3) fail("expected [layer, node, output], got ", each);
-    inputs.first.push_back(part[0] == Value(kConstant) ? part[2]
-                                                       : Value(List{part[0], part[1], part[2]}));
-    if (part.size() > 3) inputs.named = part[3].as_dict();
+  for (const Value& call_input : inputs.is_list ? parts : List{node}) {
+    const List& item = call_input.as_list();
+    if (item.size() < 3) fail("expected [layer, node, output], got ", call_input);
+    inputs.first_arguments.push_back(
+        item[0] == Value(kConstant) ? item[2] : Value(List{item[0], item[1], item[2]}));
+    if (item.size() > 3) inputs.named_arguments = item[3].as_dict();
   }
   return inputs;
 }
 
 /// Appends the references to tensors in a value to `inputs` and replaces each by {"input": i}.
 Value with_inputs(const Value& value, List& inputs) {
-  return mapped(value, [&](const Value& part) -> std::optional<Value> {
-    if (!is_bare_reference(part)) return std::nullopt;
-    List reference = part.as_list();
+  return mapped(value, [&](const Value& item) -> std::optional<Value> {
+    if (!is_bare_reference(item)) return std::nullopt;
+    List reference = item.as_list();
     reference.emplace_back(Dict());
     inputs.emplace_back(std::move(reference));
     return Dict{{"input", inputs.size() - 1}};
@@ -65,13 +65,15 @@ NamedCall call_of(const Dict& entry) {
   if (nodes.size() != 1) fail("expected one call, got ", nodes.size());
   CallInputs inputs = inputs_in(nodes.front());
   if (class_of(entry) == kTensorFlowNode)
-    return tensorflow_node_in(config_of(entry), std::move(inputs.first));
-  Dict arguments{{"", inputs.is_list ? Value(std::move(inputs.first)) : inputs.first.front()}};
-  for (const DictEntry& other : inputs.named) arguments.set(other.key, other.value);
+    return tensorflow_node_in(config_of(entry), std::move(inputs.first_arguments));
+  Dict arguments{{"", inputs.is_list ? Value(std::move(inputs.first_arguments))
+                                     : inputs.first_arguments.front()}};
+  for (const DictEntry& named_argument : inputs.named_arguments)
+    arguments.set(named_argument.key, named_argument.value);
   return {config_of(entry).at("function").as_string(), std::move(arguments)};
 }
 
-Dict converted(const Dict& entry) {
+Dict operation_layer_entry(const Dict& entry) {
   const std::string name = name_of_layer(entry);
   try {
     const NamedCall call = operation_for(call_of(entry));
@@ -97,18 +99,18 @@ class RequiredCalls {
       if (is_tensorflow_call(layer.as_dict()))
         calls_[name_of_layer(layer.as_dict())] = &layer.as_dict();
   }
-  void add(const Value& from) {
-    for (List pending = references_in(from); !pending.empty();) {
-      const std::string name = pending.back().as_list().front().as_string();
-      pending.pop_back();
+  void add(const Value& tensors) {
+    for (List pending_references = references_in(tensors); !pending_references.empty();) {
+      const std::string name = pending_references.back().as_list().front().as_string();
+      pending_references.pop_back();
       const auto call = calls_.find(name);
       if (call == calls_.end() || required_.contains(name)) continue;
-      const Dict& entry = required_[name] = converted(*call->second);
+      const Dict& entry = required_[name] = operation_layer_entry(*call->second);
       for (Value& reference : references_in(entry.at("inbound_nodes")))
-        pending.push_back(std::move(reference));
+        pending_references.push_back(std::move(reference));
     }
   }
-  std::map<std::string, Dict> take() { return std::move(required_); }
+  std::map<std::string, Dict> take_entries() { return std::move(required_); }
 
  private:
   std::map<std::string, const Dict*> calls_;
@@ -130,10 +132,10 @@ std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& 
     if (const Value* nodes = layer.as_dict().find("inbound_nodes");
         nodes && !is_tensorflow_call(layer.as_dict()))
       required.add(*nodes);
-  return required.take();
+  return required.take_entries();
 }
 
-bool take_added_loss_or_metric(const Dict& entry, Dict& graph) {
+bool add_loss_or_metric(const Dict& entry, Dict& graph) {
   const std::string name = class_of(entry);
   const bool is_metric = name == "AddMetric";
   if (!is_metric && name != "AddLoss") return false;

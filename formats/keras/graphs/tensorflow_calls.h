@@ -19,6 +19,6 @@ std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& 
 
 /// Adds the loss or metric of an entry of the class AddLoss or AddMetric to those of the graph;
 /// returns false for other entries.
-bool take_added_loss_or_metric(const Dict& entry, Dict& graph);
+bool add_loss_or_metric(const Dict& entry, Dict& graph);
 
 }  // namespace crescent::keras

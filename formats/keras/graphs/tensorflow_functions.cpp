@@ -11,22 +11,22 @@
 namespace crescent::keras {
 namespace {
 
-using Adapt = void (*)(NamedCall& call);
+using AdaptCall = void (*)(NamedCall& call);
 
 // ---- conversion of arguments that have another meaning in TensorFlow
 
-void take_argument(Dict& arguments, std::string_view name, Value& into) {
-  if (const Value* value = arguments.find(name)) into = *value;
+void move_argument(Dict& arguments, std::string_view name, Value& target) {
+  if (const Value* value = arguments.find(name)) target = *value;
   arguments.erase(name);
 }
 
-bool take_flag(Dict& arguments, std::string_view name) {
+bool remove_flag(Dict& arguments, std::string_view name) {
   Value flag;
-  take_argument(arguments, name, flag);
+  move_argument(arguments, name, flag);
   return flag == Value(true);
 }
 
-std::string lower(std::string text) {
+std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -34,7 +34,7 @@ std::string lower(std::string text) {
 
 void make_lower_case(Dict& arguments, const char* name) {
   if (const Value* value = arguments.find(name); value && value->is_string())
-    arguments.set(name, lower(value->as_string()));
+    arguments.set(name, lower_case(value->as_string()));
 }
 
 /// Whether the value is a reference to a tensor: ["dense_1", 0, 0].
@@ -48,12 +48,12 @@ void fill_shape(NamedCall& call) {
   Value* shape = call.arguments.find("newshape");
   if (!shape || !shape->is_list() || is_tensor(*shape))
     fail("its shape is worked out while the model runs");
-  int unknown = 0;
+  int unknown_count = 0;
   for (Value& size : shape->as_list()) {
     if (is_tensor(size)) size = -1;
-    unknown += size == Value(-1);
+    unknown_count += size == Value(-1);
   }
-  if (unknown > 1) fail("two sizes of its shape are worked out while the model runs");
+  if (unknown_count > 1) fail("two sizes of its shape are worked out while the model runs");
 }
 
 /// Replaces the sizes of the parts in a split by the indices at which the second part and later
@@ -61,26 +61,28 @@ void fill_shape(NamedCall& call) {
 void split_indices(NamedCall& call) {
   Value* parts = call.arguments.find("indices_or_sections");
   if (!parts || !parts->is_list()) return;
-  List places;
-  int64_t place = 0;
+  List split_positions;
+  int64_t position = 0;
   for (const Value& size : parts->as_list()) {
     if (!size.is_int() || size.as_int() < 0)
       fail("expected the sizes of parts to be known, got ", *parts);
-    places.emplace_back(place += size.as_int());
+    split_positions.emplace_back(position += size.as_int());
   }
-  if (!places.empty()) places.pop_back();
-  *parts = std::move(places);
+  if (!split_positions.empty()) split_positions.pop_back();
+  *parts = std::move(split_positions);
 }
 
 void convert_transposed_product(NamedCall& call) {
   Dict& arguments = call.arguments;
-  const bool first = take_flag(arguments, "transpose_a") | take_flag(arguments, "adjoint_a"),
-             second = take_flag(arguments, "transpose_b") | take_flag(arguments, "adjoint_b");
-  if (!first && !second) return;
+  const bool transposes_first =
+                 remove_flag(arguments, "transpose_a") | remove_flag(arguments, "adjoint_a"),
+             transposes_second =
+                 remove_flag(arguments, "transpose_b") | remove_flag(arguments, "adjoint_b");
+  if (!transposes_first && !transposes_second) return;
   call.function = "einsum";
-  arguments = {
-      {"subscripts", concat(first ? "...ji," : "...ij,", second ? "...kj" : "...jk", "->...ik")},
-      {"operands", List{arguments.at("x1"), arguments.at("x2")}}};
+  arguments = {{"subscripts", concat(transposes_first ? "...ji," : "...ij,",
+                                     transposes_second ? "...kj" : "...jk", "->...ik")},
+               {"operands", List{arguments.at("x1"), arguments.at("x2")}}};
 }
 
 void pad_mode(NamedCall& call) {
@@ -90,7 +92,7 @@ void pad_mode(NamedCall& call) {
 }
 
 /// Replaces epsilon by its square root: in TensorFlow it is a lower bound of the squared norm.
-void take_root_of_epsilon(NamedCall& call) {
+void use_root_of_epsilon(NamedCall& call) {
   const Value* epsilon = call.arguments.find("epsilon");
   call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
 }
@@ -104,7 +106,7 @@ Value image_sizes(const Value& sizes) {
 
 void convert_pooling(NamedCall& call) {
   Value format;
-  take_argument(call.arguments, "data_format", format);
+  move_argument(call.arguments, "data_format", format);
   if (format.is_string() && !format.as_string().starts_with("N"))
     fail("expected data_format NHWC, got ", format);
   if (format.is_string() && format.as_string().starts_with("NC"))
@@ -125,7 +127,7 @@ void unpack_key(NamedCall& call) {
 
 void convert_direction(NamedCall& call) {
   Value direction;
-  take_argument(call.arguments, "direction", direction);
+  move_argument(call.arguments, "direction", direction);
   if (!direction.is_null() && direction != Value("ASCENDING"))
     fail("direction ", direction, " is not supported");
 }
@@ -139,7 +141,7 @@ void convert_direction(NamedCall& call) {
 /// value; "-theirs" is an argument without effect.
 struct FunctionRow {
   const char *function, *operation, *arguments;
-  Adapt adapt = nullptr;
+  AdaptCall adapt = nullptr;
 };
 
 constexpr const char *kUnary = "x", *kBinary = "x1 y=x2",
@@ -253,7 +255,7 @@ constexpr FunctionRow kFunctions[] = {
     {"math.argmin", "argmin", "x axis dimension=axis +axis=0 -output_type"},
     {"math.cumsum", "cumsum", "x axis +axis=0 -exclusive=false -reverse=false"},
     {"math.cumprod", "cumprod", "x axis +axis=0 -exclusive=false -reverse=false"},
-    {"math.l2_normalize", "normalize", "x axis dim=axis epsilon", take_root_of_epsilon},
+    {"math.l2_normalize", "normalize", "x axis dim=axis epsilon", use_root_of_epsilon},
     {"norm", "norm", "x ord axis keepdims -ord=euclidean"},
     {"math.top_k", "top_k", "x k sorted +k=1"},
     {"nn.moments", "moments", "x axes keepdims -shift"},
@@ -317,10 +319,10 @@ const FunctionRow* find_row(std::string name) {
 }
 
 /// Whether a value equals the number, boolean or word that `text` is.
-bool is_value(const Value& given, const std::string& text) {
-  if (given.is_number()) return given == Value(std::atof(text.c_str()));
-  if (given.is_bool()) return text == (given.as_bool() ? "true" : "false");
-  return given == Value(text);
+bool is_value(const Value& argument, const std::string& text) {
+  if (argument.is_number()) return argument == Value(std::atof(text.c_str()));
+  if (argument.is_bool()) return text == (argument.as_bool() ? "true" : "false");
+  return argument == Value(text);
 }
 
 /// Renames the arguments of a call as an entry of the table says.
@@ -328,9 +330,9 @@ class RenamedArguments {
  public:
   explicit RenamedArguments(const FunctionRow& row) : words_(words_of(row.arguments)) {}
 
-  Dict crescent_arguments(const Dict& theirs) const {
+  Dict crescent_arguments(const Dict& tensorflow_arguments) const {
     Dict arguments;
-    for (const DictEntry& entry : theirs) {
+    for (const DictEntry& entry : tensorflow_arguments) {
       if (entry.key.empty())
         arguments.set(words_.front(), entry.value);
       else if (!entry.value.is_null() && entry.key != "name")
@@ -345,19 +347,19 @@ class RenamedArguments {
   }
 
  private:
-  void add(const DictEntry& given, Dict& arguments) const {
-    for (const bool dropped : {true, false})
+  void add(const DictEntry& argument, Dict& arguments) const {
+    for (const bool is_dropped_word : {true, false})
       for (size_t i = 1; i < words_.size(); ++i) {
         const std::string& word = words_[i];
-        if ((word[0] == '-') != dropped) continue;
+        if ((word[0] == '-') != is_dropped_word) continue;
         const size_t equals = word.find('=');
-        const std::string left = word.substr(dropped, equals - dropped),
+        const std::string left = word.substr(is_dropped_word, equals - is_dropped_word),
                           right = equals == word.npos ? "" : word.substr(equals + 1);
-        if (left != given.key) continue;
-        if (!dropped) return arguments.set(right.empty() ? left : right, given.value);
-        if (right.empty() || is_value(given.value, right)) return;
+        if (left != argument.key) continue;
+        if (!is_dropped_word) return arguments.set(right.empty() ? left : right, argument.value);
+        if (right.empty() || is_value(argument.value, right)) return;
       }
-    fail("argument ", given.key, " = ", given.value, " is not supported");
+    fail("argument ", argument.key, " = ", argument.value, " is not supported");
   }
   std::vector<std::string> words_;
 };

@@ -20,7 +20,7 @@ struct NamedCall {
 /// and for arguments that the operation lacks.
 NamedCall operation_for(NamedCall tensorflow);
 
-/// Splits a text in a row of a table into words.
+/// Splits a text into its words, which are separated by spaces.
 std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace crescent::keras

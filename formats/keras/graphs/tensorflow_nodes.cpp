@@ -12,15 +12,15 @@ namespace {
 
 /// A kind of node and the TensorFlow function that computes the same. `inputs` are the names of the
 /// function's arguments after the first, in order. `attributes` has pairs "theirs=ours" of names in
-/// TensorFlow and Crescent. If `after` is not negative, all inputs except the last `after` ones
-/// form a list.
+/// TensorFlow and Crescent. If `trailing_inputs` is not negative, all inputs except the last
+/// `trailing_inputs` ones form a list.
 struct NodeRow {
   const char *operation, *function, *inputs, *attributes;
-  int after = -1;
+  int trailing_inputs = -1;
 };
 
-constexpr const char *kAxis = "axis", *kKeep = "keep_dims=keepdims",
-                     *kTurned =
+constexpr const char *kAxis = "axis", *kKeepDims = "keep_dims=keepdims",
+                     *kTransposeFlags =
                          "transpose_a=transpose_a transpose_b=transpose_b "
                          "adj_x=transpose_a adj_y=transpose_b";
 
@@ -77,16 +77,16 @@ constexpr NodeRow kNodes[] = {
     {"NotEqual", "math.not_equal", "y", ""},
     {"LogicalAnd", "math.logical_and", "y", ""},
     {"LogicalOr", "math.logical_or", "y", ""},
-    {"MatMul", "linalg.matmul", "b", kTurned},
-    {"BatchMatMul", "linalg.matmul", "b", kTurned},
-    {"BatchMatMulV2", "linalg.matmul", "b", kTurned},
-    {"Sum", "math.reduce_sum", kAxis, kKeep},
-    {"Mean", "math.reduce_mean", kAxis, kKeep},
-    {"Max", "math.reduce_max", kAxis, kKeep},
-    {"Min", "math.reduce_min", kAxis, kKeep},
-    {"Prod", "math.reduce_prod", kAxis, kKeep},
-    {"All", "math.reduce_all", kAxis, kKeep},
-    {"Any", "math.reduce_any", kAxis, kKeep},
+    {"MatMul", "linalg.matmul", "b", kTransposeFlags},
+    {"BatchMatMul", "linalg.matmul", "b", kTransposeFlags},
+    {"BatchMatMulV2", "linalg.matmul", "b", kTransposeFlags},
+    {"Sum", "math.reduce_sum", kAxis, kKeepDims},
+    {"Mean", "math.reduce_mean", kAxis, kKeepDims},
+    {"Max", "math.reduce_max", kAxis, kKeepDims},
+    {"Min", "math.reduce_min", kAxis, kKeepDims},
+    {"Prod", "math.reduce_prod", kAxis, kKeepDims},
+    {"All", "math.reduce_all", kAxis, kKeepDims},
+    {"Any", "math.reduce_any", kAxis, kKeepDims},
     {"ArgMax", "math.argmax", "axis", ""},
     {"ArgMin", "math.argmin", "axis", ""},
     {"Cast", "cast", "", "DstT=dtype"},
@@ -125,8 +125,8 @@ Value number_in(const Value& value) {
 
 /// Converts the value of an attribute: {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"} or
 /// {"list": {"i": ["1", "2"]}}.
-Value attribute_in(const Value& given) {
-  const Dict& attribute = given.as_dict();
+Value attribute_in(const Value& attribute_value) {
+  const Dict& attribute = attribute_value.as_dict();
   if (const std::string* type = text_at(attribute, "type")) {
     for (const ElementType& row : kTypes)
       if (*type == row.tensorflow) return row.crescent;
@@ -146,17 +146,19 @@ Value attribute_in(const Value& given) {
 /// The inputs of a node: the tensors, with the constant inputs inserted at their indices.
 List node_inputs(const Dict& config, const List& tensors) {
   std::map<size_t, Value> constants;
-  if (const Value* given = config.find("constants"); given && given->is_dict())
-    for (const DictEntry& entry : given->as_dict())
+  if (const Value* given_constants = config.find("constants");
+      given_constants && given_constants->is_dict())
+    for (const DictEntry& entry : given_constants->as_dict())
       constants[std::atoi(entry.key.c_str())] = entry.value;
   List inputs;
-  for (size_t next = 0, place = 0; inputs.size() < tensors.size() + constants.size(); ++place) {
-    if (const auto constant = constants.find(place); constant != constants.end()) {
+  for (size_t next_tensor = 0, input_index = 0; inputs.size() < tensors.size() + constants.size();
+       ++input_index) {
+    if (const auto constant = constants.find(input_index); constant != constants.end()) {
       inputs.push_back(constant->second);
       continue;
     }
-    if (next == tensors.size()) fail("expected inputs without gaps, got constants ", config);
-    inputs.push_back(tensors[next++]);
+    if (next_tensor == tensors.size()) fail("expected inputs without gaps, got constants ", config);
+    inputs.push_back(tensors[next_tensor++]);
   }
   return inputs;
 }
@@ -166,16 +168,16 @@ List node_inputs(const Dict& config, const List& tensors) {
 NamedCall tensorflow_node_in(const Dict& config, const List& tensors) {
   const Dict& definition = config.at("node_def").as_dict();
   const std::string& operation = definition.at("op").as_string();
-  const NodeRow* row = std::find_if(std::begin(kNodes), std::end(kNodes), [&](const NodeRow& each) {
-    return operation == each.operation;
-  });
+  const NodeRow* row =
+      std::find_if(std::begin(kNodes), std::end(kNodes),
+                   [&](const NodeRow& candidate) { return operation == candidate.operation; });
   if (row == std::end(kNodes)) fail("unknown operation of TensorFlow: '", operation, "'");
   List inputs = node_inputs(config, tensors);
-  if (row->after >= 0) {
-    const auto end = inputs.end() - std::min<int64_t>(row->after, std::ssize(inputs));
-    List first(inputs.begin(), end);
+  if (row->trailing_inputs >= 0) {
+    const auto end = inputs.end() - std::min<int64_t>(row->trailing_inputs, std::ssize(inputs));
+    List list_inputs(inputs.begin(), end);
     inputs.erase(inputs.begin(), end);
-    inputs.insert(inputs.begin(), Value(std::move(first)));
+    inputs.insert(inputs.begin(), Value(std::move(list_inputs)));
   }
   NamedCall call{row->function, {}};
   const std::vector<std::string> names = words_of(row->inputs);
@@ -186,8 +188,8 @@ NamedCall tensorflow_node_in(const Dict& config, const List& tensors) {
   const Value* attributes = definition.find("attr");
   for (const std::string& word : words_of(row->attributes))
     if (const size_t equals = word.find('='); attributes && attributes->is_dict())
-      if (const Value* given = attributes->as_dict().find(word.substr(0, equals)))
-        call.arguments.set(word.substr(equals + 1), attribute_in(*given));
+      if (const Value* attribute_value = attributes->as_dict().find(word.substr(0, equals)))
+        call.arguments.set(word.substr(equals + 1), attribute_in(*attribute_value));
   return call;
 }
 

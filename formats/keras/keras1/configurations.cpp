@@ -14,19 +14,19 @@ namespace {
 struct NewName {
   const char *keras1, *keras2;
 };
-constexpr NewName kClasses[] = {{"Convolution1D", "Conv1D"},
-                                {"Convolution2D", "Conv2D"},
-                                {"Convolution3D", "Conv3D"},
-                                {"AtrousConvolution1D", "Conv1D"},
-                                {"AtrousConvolution2D", "Conv2D"},
-                                {"SeparableConvolution2D", "SeparableConv2D"},
-                                {"Deconvolution2D", "Conv2DTranspose"},
-                                // in Keras 2, Dense itself is applied to each time step of a
-                                // sequence
-                                {"TimeDistributedDense", "Dense"},
-                                {"L1L2Regularizer", "L1L2"},
-                                {"WeightRegularizer", "L1L2"},
-                                {"ActivityRegularizer", "L1L2"}};
+constexpr NewName kRenamedClasses[] = {{"Convolution1D", "Conv1D"},
+                                       {"Convolution2D", "Conv2D"},
+                                       {"Convolution3D", "Conv3D"},
+                                       {"AtrousConvolution1D", "Conv1D"},
+                                       {"AtrousConvolution2D", "Conv2D"},
+                                       {"SeparableConvolution2D", "SeparableConv2D"},
+                                       {"Deconvolution2D", "Conv2DTranspose"},
+                                       // in Keras 2, Dense itself is applied to each time step of a
+                                       // sequence
+                                       {"TimeDistributedDense", "Dense"},
+                                       {"L1L2Regularizer", "L1L2"},
+                                       {"WeightRegularizer", "L1L2"},
+                                       {"ActivityRegularizer", "L1L2"}};
 
 /// Classes that Keras 2 removed, and a description of what replaces them.
 constexpr NewName kRemovedClasses[] = {
@@ -40,39 +40,39 @@ constexpr NewName kRemovedClasses[] = {
 struct NewOption {
   const char *class_name, *keras1, *keras2;
 };
-constexpr NewOption kOptions[] = {{"Embedding", "output_dim", "output_dim"},
-                                  {"Embedding", "init", "embeddings_initializer"},
-                                  {"Embedding", "W_regularizer", "embeddings_regularizer"},
-                                  {"Embedding", "W_constraint", "embeddings_constraint"},
-                                  {"PReLU", "init", "alpha_initializer"},
-                                  {"UpSampling1D", "length", "size"},
-                                  {"GaussianNoise", "sigma", "stddev"},
-                                  {"MaxNorm", "m", "max_value"},
-                                  {"MinMaxNorm", "low", "min_value"},
-                                  {"MinMaxNorm", "high", "max_value"},
-                                  {"InputLayer", "input_dtype", "dtype"},
-                                  {"", "output_dim", "units"},
-                                  {"", "init", "kernel_initializer"},
-                                  {"", "inner_init", "recurrent_initializer"},
-                                  {"", "inner_activation", "recurrent_activation"},
-                                  {"", "W_regularizer", "kernel_regularizer"},
-                                  {"", "U_regularizer", "recurrent_regularizer"},
-                                  {"", "b_regularizer", "bias_regularizer"},
-                                  {"", "W_constraint", "kernel_constraint"},
-                                  {"", "b_constraint", "bias_constraint"},
-                                  {"", "bias", "use_bias"},
-                                  {"", "dropout_W", "dropout"},
-                                  {"", "dropout_U", "recurrent_dropout"},
-                                  {"", "p", "rate"},
-                                  {"", "nb_filter", "filters"},
-                                  {"", "filter_length", "kernel_size"},
-                                  {"", "subsample_length", "strides"},
-                                  {"", "subsample", "strides"},
-                                  {"", "border_mode", "padding"},
-                                  {"", "dim_ordering", "data_format"},
-                                  {"", "atrous_rate", "dilation_rate"},
-                                  {"", "pool_length", "pool_size"},
-                                  {"", "stride", "strides"}};
+constexpr NewOption kRenamedOptions[] = {{"Embedding", "output_dim", "output_dim"},
+                                         {"Embedding", "init", "embeddings_initializer"},
+                                         {"Embedding", "W_regularizer", "embeddings_regularizer"},
+                                         {"Embedding", "W_constraint", "embeddings_constraint"},
+                                         {"PReLU", "init", "alpha_initializer"},
+                                         {"UpSampling1D", "length", "size"},
+                                         {"GaussianNoise", "sigma", "stddev"},
+                                         {"MaxNorm", "m", "max_value"},
+                                         {"MinMaxNorm", "low", "min_value"},
+                                         {"MinMaxNorm", "high", "max_value"},
+                                         {"InputLayer", "input_dtype", "dtype"},
+                                         {"", "output_dim", "units"},
+                                         {"", "init", "kernel_initializer"},
+                                         {"", "inner_init", "recurrent_initializer"},
+                                         {"", "inner_activation", "recurrent_activation"},
+                                         {"", "W_regularizer", "kernel_regularizer"},
+                                         {"", "U_regularizer", "recurrent_regularizer"},
+                                         {"", "b_regularizer", "bias_regularizer"},
+                                         {"", "W_constraint", "kernel_constraint"},
+                                         {"", "b_constraint", "bias_constraint"},
+                                         {"", "bias", "use_bias"},
+                                         {"", "dropout_W", "dropout"},
+                                         {"", "dropout_U", "recurrent_dropout"},
+                                         {"", "p", "rate"},
+                                         {"", "nb_filter", "filters"},
+                                         {"", "filter_length", "kernel_size"},
+                                         {"", "subsample_length", "strides"},
+                                         {"", "subsample", "strides"},
+                                         {"", "border_mode", "padding"},
+                                         {"", "dim_ordering", "data_format"},
+                                         {"", "atrous_rate", "dilation_rate"},
+                                         {"", "pool_length", "pool_size"},
+                                         {"", "stride", "strides"}};
 
 /// Options that are dropped, because they only chose an implementation or because an InputLayer has
 /// replaced them.
@@ -82,22 +82,22 @@ constexpr NewOption kDroppedOptions[] = {{"", "consume_less", ""},
                                          {"Conv2DTranspose", "output_shape", ""}};
 
 /// The options of Keras 1 that together give the size of a window; each is the size along one axis.
-constexpr const char* kSizes[][3] = {{"nb_row", "nb_col"},
-                                     {"kernel_dim1", "kernel_dim2", "kernel_dim3"}};
+constexpr const char* kSizeOptions[][3] = {{"nb_row", "nb_col"},
+                                           {"kernel_dim1", "kernel_dim2", "kernel_dim3"}};
 
 struct NewValue {
   const char *option, *keras1, *keras2;
 };
-constexpr NewValue kValues[] = {{"data_format", "tf", "channels_last"},
-                                {"data_format", "th", "channels_first"},
-                                {"padding", "half", "same"}};
+constexpr NewValue kRenamedValues[] = {{"data_format", "tf", "channels_last"},
+                                       {"data_format", "th", "channels_first"},
+                                       {"padding", "half", "same"}};
 
 struct MergeMode {
   const char *mode, *class_name;
 };
-constexpr MergeMode kMerges[] = {{"sum", "Add"},           {"mul", "Multiply"}, {"ave", "Average"},
-                                 {"max", "Maximum"},       {"dot", "Dot"},      {"cos", "Dot"},
-                                 {"concat", "Concatenate"}};
+constexpr MergeMode kMergeModes[] = {
+    {"sum", "Add"}, {"mul", "Multiply"}, {"ave", "Average"},       {"max", "Maximum"},
+    {"dot", "Dot"}, {"cos", "Dot"},      {"concat", "Concatenate"}};
 
 // ---- conversion of the options of one object
 
@@ -108,13 +108,13 @@ bool is_among(const auto& table, const std::string& class_name, const std::strin
 }
 
 std::string class_in_keras2(const std::string& name) {
-  for (const NewName& row : kClasses)
+  for (const NewName& row : kRenamedClasses)
     if (name == row.keras1) return row.keras2;
   return name;
 }
 
 std::string option_in_keras2(const std::string& class_name, const std::string& option) {
-  for (const NewOption& row : kOptions)
+  for (const NewOption& row : kRenamedOptions)
     if (option == row.keras1 && (!*row.class_name || class_name == row.class_name))
       return row.keras2;
   return option;
@@ -122,27 +122,27 @@ std::string option_in_keras2(const std::string& class_name, const std::string& o
 
 /// Converts a padding, {"left_pad": 1, "right_pad": 2} or (top, bottom, left, right), to a pair of
 /// numbers per axis.
-Value padding_of_axes(const Value& given) {
+Value padding_of_axes(const Value& padding) {
   const auto pair = [](const Value& a, const Value& b) { return List{a, b}; };
-  if (given.is_list() && given.as_list().size() == 4)
-    return List{pair(given.as_list()[0], given.as_list()[1]),
-                pair(given.as_list()[2], given.as_list()[3])};
-  if (!given.is_dict()) return given;
+  if (padding.is_list() && padding.as_list().size() == 4)
+    return List{pair(padding.as_list()[0], padding.as_list()[1]),
+                pair(padding.as_list()[2], padding.as_list()[3])};
+  if (!padding.is_dict()) return padding;
   const auto side = [&](const char* name) {
-    const Value* value = given.as_dict().find(name);
+    const Value* value = padding.as_dict().find(name);
     return value ? *value : Value(0);
   };
   const List column_padding = pair(side("left_pad"), side("right_pad"));
-  const bool one_axis =
-      !given.as_dict().contains("top_pad") && !given.as_dict().contains("bottom_pad");
-  return one_axis ? column_padding
-                  : List{pair(side("top_pad"), side("bottom_pad")), column_padding};
+  const bool is_one_axis =
+      !padding.as_dict().contains("top_pad") && !padding.as_dict().contains("bottom_pad");
+  return is_one_axis ? column_padding
+                     : List{pair(side("top_pad"), side("bottom_pad")), column_padding};
 }
 
 Value value_in_keras2(const std::string& class_name, const std::string& option,
                       const Value& value) {
   if (option == "data_format" && value == Value("default")) return {};
-  for (const NewValue& row : kValues)
+  for (const NewValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras1)) return row.keras2;
   if (class_name.starts_with("ZeroPadding") && option == "padding") return padding_of_axes(value);
   const std::string* name = value.is_dict() ? text_at(value.as_dict(), "name") : nullptr;
@@ -155,11 +155,11 @@ Value value_in_keras2(const std::string& class_name, const std::string& option,
 }
 
 void join_sizes(Dict& config) {
-  for (const auto& names : kSizes) {
+  for (const auto& names : kSizeOptions) {
     List size;
     for (const char* name : names)
-      if (const Value* one = name ? config.find(name) : nullptr) {
-        size.push_back(*one);
+      if (const Value* axis_size = name ? config.find(name) : nullptr) {
+        size.push_back(*axis_size);
         config.erase(name);
       }
     if (!size.empty()) config.set("kernel_size", std::move(size));
@@ -168,15 +168,15 @@ void join_sizes(Dict& config) {
 
 /// Converts options of Keras 1 that need more than a new name; fails for those that no later Keras
 /// has.
-void convert_rest(const std::string& class_name, Dict& config) {
+void convert_special_options(const std::string& class_name, Dict& config) {
   if (const Value* bias = config.find("forget_bias_init")) {
     config.set("unit_forget_bias", *bias == Value("one"));
     config.erase("forget_bias_init");
   }
   if (class_name == "SeparableConv2D" && config.contains("kernel_initializer")) {
-    const Value init = config.at("kernel_initializer");
-    for (const char* part : {"depthwise_initializer", "pointwise_initializer"})
-      config.set(part, init);
+    const Value initializer = config.at("kernel_initializer");
+    for (const char* initializer_option : {"depthwise_initializer", "pointwise_initializer"})
+      config.set(initializer_option, initializer);
     config.erase("kernel_initializer");
   }
   if (const Value* mode = config.find("mode"); mode && class_name == "BatchNormalization") {
@@ -198,13 +198,13 @@ Dict options_in_keras2(const std::string& class_name, const Dict& config) {
   Dict result;
   for (const DictEntry& entry : config) {
     if (is_among(kDroppedOptions, class_name, entry.key) &&
-        !is_among(kOptions, class_name, entry.key))
+        !is_among(kRenamedOptions, class_name, entry.key))
       continue;
     const std::string option = option_in_keras2(class_name, entry.key);
     result.set(option, value_in_keras2(class_name, option, entry.value));
   }
   join_sizes(result);
-  convert_rest(class_name, result);
+  convert_special_options(class_name, result);
   return result;
 }
 
@@ -214,7 +214,7 @@ Dict merge_in_keras2(const Dict& config) {
   const std::string name = name_of_layer(Dict{{"config", config}});
   const std::string* mode = text_at(config, "mode");
   const std::string* type = text_at(config, "mode_type");
-  for (const MergeMode& row : kMerges) {
+  for (const MergeMode& row : kMergeModes) {
     if (!mode || *mode != row.mode || (type && *type != "raw")) continue;
     Dict options{{"name", name}};
     if (*mode == "concat") options.set("axis", Value(config.at("concat_axis")));
@@ -251,21 +251,21 @@ const List* branches_of(const Dict& sequential) {
 
 /// Converts a Sequential that begins with a Merge of several branches to a graph. A layer that
 /// occurs in several branches becomes one layer with several calls.
-class UnrolledMerge {
+class MergeGraph {
  public:
-  explicit UnrolledMerge(const Dict& sequential) { end_ = run(sequential); }
+  explicit MergeGraph(const Dict& sequential) { output_ = add_sequential(sequential); }
 
   Dict graph() {
     List layers;
-    for (const std::string& name : order_) layers.push_back(std::move(entries_.at(name)));
+    for (const std::string& name : ordered_names_) layers.push_back(std::move(entries_.at(name)));
     return {{"layers", std::move(layers)},
             {"input_layers", std::move(inputs_)},
-            {"output_layers", List{end_}}};
+            {"output_layers", List{output_}}};
   }
 
  private:
   /// Adds a call of a layer; returns the reference of its output.
-  Value call(const Dict& object, const List& from) {
+  Value call(const Dict& object, const List& inputs) {
     const std::string name = name_of_layer(object);
     const auto found = entries_.find(name);
     if (found == entries_.end()) {
@@ -273,10 +273,10 @@ class UnrolledMerge {
       entry.set("name", name);
       entry.set("inbound_nodes", List{});
       entries_.emplace(name, std::move(entry));
-      order_.push_back(name);
+      ordered_names_.push_back(name);
     }
     List& nodes = entries_.at(name)["inbound_nodes"].as_list();
-    if (!from.empty()) nodes.push_back(from);
+    if (!inputs.empty()) nodes.push_back(inputs);
     return List{name, static_cast<int64_t>(nodes.empty() ? 0 : nodes.size() - 1), 0};
   }
 
@@ -302,39 +302,39 @@ class UnrolledMerge {
                             {"dtype", dtype ? *dtype : Value("float32")}}}};
   }
 
-  Value run(const Dict& sequential) {
+  Value add_sequential(const Dict& sequential) {
     if (class_of(sequential) != "Sequential" || !sequential.at("config").is_list())
       fail("a Merge of Keras 1 in a Sequential: expected branches that are Sequential models, got ",
            class_of(sequential));
     const List& layers = sequential.at("config").as_list();
     if (layers.empty()) fail("a Merge of Keras 1: a branch without layers");
     const Dict first = with_class_name(layers.front());
-    Value end;
+    Value output;
     size_t converted_count = 1;
     if (const List* branches = branches_of(sequential)) {
-      List ends;
-      for (const Value& branch : *branches) ends.push_back(run(branch.as_dict()));
-      end = call(merge_in_keras2(config_of(first)), ends);
+      List branch_outputs;
+      for (const Value& branch : *branches)
+        branch_outputs.push_back(add_sequential(branch.as_dict()));
+      output = call(merge_in_keras2(config_of(first)), branch_outputs);
     } else {
-      end = input_of(first);
+      output = input_of(first);
       if (class_of(first) != "InputLayer") converted_count = 0;
     }
     for (; converted_count < layers.size(); ++converted_count)
-      end = call(from_keras1(with_class_name(layers[converted_count])).as_dict(), {end});
-    return end;
+      output = call(from_keras1(with_class_name(layers[converted_count])).as_dict(), {output});
+    return output;
   }
 
   std::map<std::string, Dict> entries_;
-  std::vector<std::string> order_;
+  std::vector<std::string> ordered_names_;
   List inputs_;
-  Value end_;
+  Value output_;
 };
 
 // ---- conversion of models
 
 Dict sequential_in_keras2(const Dict& object) {
-  if (branches_of(object))
-    return {{"class_name", "Model"}, {"config", UnrolledMerge(object).graph()}};
+  if (branches_of(object)) return {{"class_name", "Model"}, {"config", MergeGraph(object).graph()}};
   const Value& config = object.at("config");
   const bool is_plain_list = config.is_list();
   List layers;
@@ -382,15 +382,15 @@ Value from_keras1(const Value& value) {
 }
 
 bool is_keras1(const Value& model) {
-  bool found = false;
-  mapped(model, [&](const Value& part) -> std::optional<Value> {
-    if (!part.is_dict()) return std::nullopt;
-    for (const char* word :
+  bool is_found = false;
+  mapped(model, [&](const Value& object) -> std::optional<Value> {
+    if (!object.is_dict()) return std::nullopt;
+    for (const char* option :
          {"W_regularizer", "border_mode", "inner_init", "nb_filter", "mode_type"})
-      found = found || part.as_dict().contains(word);
+      is_found = is_found || object.as_dict().contains(option);
     return std::nullopt;
   });
-  return found;
+  return is_found;
 }
 
 }  // namespace crescent::keras

@@ -30,13 +30,13 @@ class JoinedGates final : public WeightSource {
 
  private:
   Names join_gates(const std::string& group, const Names& weights);
-  /// For each of these names the datasets in the file, one after another. `counts` receives the
-  /// number of datasets per name: several if they are to be concatenated.
-  Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;
+  /// For each of these names the datasets in the file, one after another. `part_counts` receives
+  /// the number of datasets per name: several if they are to be concatenated.
+  Names parts_of(const Names& datasets, std::vector<size_t>& part_counts) const;
 
   WeightSource& file_;
   /// For the name of each concatenated array, the datasets that are its parts.
-  std::map<std::string, Names> parts_;
+  std::map<std::string, Names> parts_by_name_;
 };
 
 }  // namespace crescent::keras

@@ -13,8 +13,8 @@ std::string callback_path(int64_t i) { return concat(kCallbacks, "/", i); }
 /// The number i of {"crescent_tensor": i}.
 std::optional<int64_t> tensor_number(const Value& value) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
-  const Value* number = value.as_dict().find(kTensor);
-  return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;
+  const Value* index = value.as_dict().find(kTensor);
+  return index && index->is_int() ? std::optional(index->as_int()) : std::nullopt;
 }
 
 }  // namespace
@@ -29,15 +29,15 @@ Value write_callback_states(Entries& entries, const Value& states) {
   });
 }
 
-CallbackStates::CallbackStates(WeightSource& file, Value stored)
-    : path_(file.path()), stored_(std::move(stored)) {
+CallbackStates::CallbackStates(WeightSource& file, Value saved_states)
+    : path_(file.path()), saved_states_(std::move(saved_states)) {
   std::vector<std::string> datasets;
-  mapped(stored_, [&](const Value& value) -> std::optional<Value> {
-    const auto number = tensor_number(value);
-    if (!number) return std::nullopt;
-    if (*number != static_cast<int64_t>(datasets.size()))
-      fail("'", path_, "': run_state: expected tensor ", datasets.size(), ", got ", *number);
-    datasets.push_back(callback_path(*number));
+  mapped(saved_states_, [&](const Value& value) -> std::optional<Value> {
+    const auto index = tensor_number(value);
+    if (!index) return std::nullopt;
+    if (*index != static_cast<int64_t>(datasets.size()))
+      fail("'", path_, "': run_state: expected tensor ", datasets.size(), ", got ", *index);
+    datasets.push_back(callback_path(*index));
     return value;
   });
   const std::vector<TensorSpec> specs = file.describe(datasets);
@@ -46,15 +46,15 @@ CallbackStates::CallbackStates(WeightSource& file, Value stored)
 }
 
 Value CallbackStates::with_tensors() const {
-  return mapped(stored_, [&](const Value& value) -> std::optional<Value> {
-    const auto number = tensor_number(value);
-    if (!number) return std::nullopt;
-    return Value(std::make_shared<BoxedTensor>(matches_[*number].variable.value()));
+  return mapped(saved_states_, [&](const Value& value) -> std::optional<Value> {
+    const auto index = tensor_number(value);
+    if (!index) return std::nullopt;
+    return Value(std::make_shared<BoxedTensor>(matches_[*index].variable.value()));
   });
 }
 
 void CallbackStates::give_to(Model& model) const {
-  if (stored_.is_null()) return;
+  if (saved_states_.is_null()) return;
   try {
     model.set_run_state(with_tensors());
   } catch (const Error& error) {

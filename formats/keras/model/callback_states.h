@@ -18,7 +18,7 @@ Value write_callback_states(Entries& entries, const Value& states);
 /// model.
 class CallbackStates {
  public:
-  CallbackStates(WeightSource& file, Value stored);
+  CallbackStates(WeightSource& file, Value saved_states);
   const Matches& matches() const { return matches_; }
   /// Passes the states to the model. Must be called after the matches were assigned.
   void give_to(Model& model) const;
@@ -27,7 +27,7 @@ class CallbackStates {
   Value with_tensors() const;
 
   std::string path_;
-  Value stored_;
+  Value saved_states_;
   Matches matches_;
 };
 

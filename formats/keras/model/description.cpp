@@ -75,7 +75,7 @@ List groups_of(const Entries& entries) {
 void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
   static ReportedOnce reported;
   for (const std::string& name : names_of_functions(List{config, compile}))
-    if (reported.first(name))
+    if (reported.add_if_new(name))
       warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
            how_to_provide(name));
 }
@@ -83,17 +83,19 @@ void warn_of_code(const std::string& path, const Value& config, const Value& com
 void check_compatibility(const std::string& path, const std::string& target, const Value& config,
                          const Value& compile) {
   static ReportedOnce reported;
-  const std::vector<Incompatibility> found = incompatibilities_of(config, compile, target);
-  if (found.empty()) return;
-  const bool keras2 = target == "keras2";
-  if (keras2 && any_serious(found))
-    fail("'", path,
-         "': Keras 2 cannot express this model, so nothing was written:", to_text(found));
-  if (reported.first(path))
+  const std::vector<Incompatibility> incompatibilities =
+      incompatibilities_of(config, compile, target);
+  if (incompatibilities.empty()) return;
+  const bool is_for_keras2 = target == "keras2";
+  if (is_for_keras2 && any_serious(incompatibilities))
+    fail("'", path, "': Keras 2 cannot express this model, so nothing was written:",
+         to_text(incompatibilities));
+  if (reported.add_if_new(path))
     warn("'", path, "': ",
-         keras2 ? "Keras 2.3.1 computes this otherwise:"
-                : "Keras 3 lacks this, or computes it otherwise (target = \"keras2\" may keep it):",
-         to_text(found));
+         is_for_keras2
+             ? "Keras 2.3.1 computes this otherwise:"
+             : "Keras 3 lacks this, or computes it otherwise (target = \"keras2\" may keep it):",
+         to_text(incompatibilities));
 }
 
 /// The arguments of compile; null if the model is not compiled or the optimizer is not saved.
@@ -130,28 +132,29 @@ ModelAttributes attributes_of(Model& model, const std::string& path, const SaveO
 }
 
 ArchiveDescription archive_description(Model& model, const ModelAttributes& attributes) {
-  const auto& [config, compile, own] = attributes;
-  Value written = keras3_layer_config(model);
+  const auto& [config, compile, own_description] = attributes;
+  Value written_config = keras3_layer_config(model);
   // a class of the user may have written a build_config itself
-  if (!written.as_dict().contains(kBuildConfig))
-    written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
-  written.as_dict().set("compile_config",
-                        compile.is_null() ? Dict() : keras3_compile_config(compile));
+  if (!written_config.as_dict().contains(kBuildConfig))
+    written_config.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
+  written_config.as_dict().set("compile_config",
+                               compile.is_null() ? Dict() : keras3_compile_config(compile));
   return {to_json(Dict{{"keras_version", keras_version_of("keras3")}}),
-          to_json(written),
-          {"", {{kOwnAttribute, to_json(own)}}}};
+          to_json(written_config),
+          {"", {{kOwnAttribute, to_json(own_description)}}}};
 }
 
 Entry description_entry(Model& model, const ModelAttributes& attributes,
                         const std::string& target) {
-  const auto& [config, compile, own] = attributes;
+  const auto& [config, compile, own_description] = attributes;
   Entry root{"",
              {{"keras_version", keras_version_of(target)},
               {"backend", kBackend},
               {"model_config", to_json(keras_model_config(config, target, &model))},
-              {kOwnAttribute, to_json(own)}}};
-  const Value training = compile.is_null() ? Value() : keras_training_config(compile, target);
-  if (!training.is_null()) root.attributes.set("training_config", to_json(training));
+              {kOwnAttribute, to_json(own_description)}}};
+  const Value training_config =
+      compile.is_null() ? Value() : keras_training_config(compile, target);
+  if (!training_config.is_null()) root.attributes.set("training_config", to_json(training_config));
   return root;
 }
 
@@ -174,32 +177,35 @@ Origin origin_of(WeightSource& file, const std::string& group) {
           file.text(group, "backend").value_or("")};
 }
 
-Description::Description(WeightSource& file, Value custom_objects)
-    : path_(file.path()), own_(parse_attribute(file, kOwnAttribute)), origin_(origin_of(file, "")) {
-  origin_.written_by_crescent = !own_.is_null();
-  model_ = origin_.written_by_crescent ? own("model") : parse_attribute(file, "model_config");
-  compile_ =
-      origin_.written_by_crescent ? own("compile") : parse_attribute(file, "training_config");
+ModelDescription::ModelDescription(WeightSource& file, Value custom_objects)
+    : path_(file.path()),
+      own_attribute_(parse_attribute(file, kOwnAttribute)),
+      origin_(origin_of(file, "")) {
+  origin_.is_written_by_crescent = !own_attribute_.is_null();
+  model_ =
+      origin_.is_written_by_crescent ? own_value("model") : parse_attribute(file, "model_config");
+  compile_ = origin_.is_written_by_crescent ? own_value("compile")
+                                            : parse_attribute(file, "training_config");
   if (model_.is_null())
     fail("'", path_,
          "': No model found in config. The file has no model_config: if it holds weights only, "
          "build the model and call load_weights");
   check_groups(file);
   optimizer_ = file.text(kOptimizerGroup, "name").value_or("");
-  reader_.emplace(origin_, std::move(custom_objects), own("plugins"));
+  reader_.emplace(origin_, std::move(custom_objects), own_value("plugins"));
 }
 
-void Description::check_groups(WeightSource& file) const {
-  const Value& groups = own("groups");
+void ModelDescription::check_groups(WeightSource& file) const {
+  const Value& groups = own_value("groups");
   if (!groups.is_list()) return;
   for (const Value& group : groups.as_list())
     if (!file.members(group.as_string()))
       fail("'", path_, "' is damaged: '/", group.as_string(), "' is missing; nothing was loaded");
 }
 
-const Value& Description::own(const char* name) const {
+const Value& ModelDescription::own_value(const char* name) const {
   static const Value null_value;
-  const Value* value = own_.is_dict() ? own_.as_dict().find(name) : nullptr;
+  const Value* value = own_attribute_.is_dict() ? own_attribute_.as_dict().find(name) : nullptr;
   return value ? *value : null_value;
 }
 
@@ -218,11 +224,11 @@ Value with_build_shape(Value config, const Value& written) {
 
 }  // namespace
 
-ModelPtr Description::build() const {
+ModelPtr ModelDescription::build() const {
   try {
     const Value config = with_build_shape(reader_->model(model_), model_);
     std::vector<Shape> inputs;
-    if (const Value& shapes = own("input_shapes"); shapes.is_list())
+    if (const Value& shapes = own_value("input_shapes"); shapes.is_list())
       for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));
     return blank_model_from_config(config, inputs);
   } catch (Error& error) {
@@ -231,7 +237,7 @@ ModelPtr Description::build() const {
   }
 }
 
-bool Description::has_optimizer() const {
+bool ModelDescription::has_optimizer() const {
   if (!compile_.is_dict()) return false;
   const Dict& compile_options = compile_.as_dict();
   return compile_options.contains("optimizer") || compile_options.contains("optimizer_config");
@@ -239,7 +245,7 @@ bool Description::has_optimizer() const {
 
 /// The options of compile. Some optimizers are missing in files of Keras 3 although their state is
 /// saved; the class then follows from the name of the group with the state.
-Dict Description::compile_options() const {
+Dict ModelDescription::compile_options() const {
   Dict options = reader_->compile_options(compile_);
   if (has_optimizer()) return options;
   for (const std::string& name : registry().names(Optimizer::kKind)) {
@@ -262,14 +268,14 @@ namespace {
 
 /// Gives the whole list of metrics to each output, as Keras did before Keras 3. Otherwise a list
 /// with one item per output would be divided among the outputs, as in Keras 3.
-void give_metrics_to_all(Dict& options, size_t outputs) {
+void give_metrics_to_all(Dict& options, size_t output_count) {
   for (const char* name : {"metrics", "weighted_metrics"}) {
     Value* metrics = options.find(name);
-    if (!metrics || !metrics->is_list() || metrics->as_list().size() != outputs) continue;
+    if (!metrics || !metrics->is_list() || metrics->as_list().size() != output_count) continue;
     const List& list = metrics->as_list();
     const bool is_flat = std::none_of(list.begin(), list.end(),
                                       [](const Value& v) { return v.is_list() || v.is_null(); });
-    if (is_flat) *metrics = List(outputs, Value(list));
+    if (is_flat) *metrics = List(output_count, Value(list));
   }
 }
 
@@ -282,9 +288,9 @@ Value value_for_output(const Value& argument, size_t output, const Model& model)
   }
   if (!argument.is_list()) return argument;
   const List& list = argument.as_list();
-  const bool nested = std::any_of(list.begin(), list.end(),
-                                  [](const Value& v) { return v.is_list() || v.is_null(); });
-  return nested && output < list.size() ? list[output] : argument;
+  const bool has_nested_items = std::any_of(
+      list.begin(), list.end(), [](const Value& v) { return v.is_list() || v.is_null(); });
+  return has_nested_items && output < list.size() ? list[output] : argument;
 }
 
 Value loss_of(const Value& losses, size_t output, const Model& model) {
@@ -312,21 +318,21 @@ Value binary_metric(const Value& metric) {
 /// targets.
 void pick_metrics_by_loss(Dict& options, const Model& model) {
   const Value* losses = options.find("loss");
-  std::vector<bool> binary;
+  std::vector<bool> is_binary;
   for (size_t i = 0; losses && i < model.outputs().size(); ++i) {
     const Value loss = loss_of(*losses, i, model);
     const Shape& shape = model.outputs()[i].shape();
-    binary.push_back(!loss.is_null() && shape.rank() > 0 && shape[-1] != 1 &&
-                     get<Loss>(loss)->binary_targets());
+    is_binary.push_back(!loss.is_null() && shape.rank() > 0 && shape[-1] != 1 &&
+                        get<Loss>(loss)->binary_targets());
   }
-  if (std::count(binary.begin(), binary.end(), true) == 0) return;
+  if (std::count(is_binary.begin(), is_binary.end(), true) == 0) return;
   for (const char* name : {"metrics", "weighted_metrics"}) {
     Value* metrics = options.find(name);
     if (!metrics || metrics->is_null()) continue;
     List per_output;
-    for (size_t i = 0; i < binary.size(); ++i) {
+    for (size_t i = 0; i < is_binary.size(); ++i) {
       const Value output_metrics = value_for_output(*metrics, i, model);
-      per_output.push_back(binary[i] ? binary_metric(output_metrics) : output_metrics);
+      per_output.push_back(is_binary[i] ? binary_metric(output_metrics) : output_metrics);
     }
     *metrics = per_output.size() == 1 ? per_output.front() : Value(per_output);
   }
@@ -334,7 +340,7 @@ void pick_metrics_by_loss(Dict& options, const Model& model) {
 
 }  // namespace
 
-bool Description::compile(Model& model) const {
+bool ModelDescription::compile(Model& model) const {
   if (!compile_.is_dict()) return false;
   try {
     Dict options = compile_options();

@@ -16,9 +16,9 @@ namespace crescent::keras {
 /// The configuration and training of a model, from which the attributes of each layout of Keras are
 /// written.
 struct ModelAttributes {
-  Value config;   ///< in Crescent's own form
-  Value compile;  ///< arguments of compile; null if a loaded model is not to be compiled
-  Dict own;       ///< the value of Crescent's own attribute of the root (own_attribute.h)
+  Value config;          ///< in Crescent's own form
+  Value compile;         ///< arguments of compile; null if a loaded model is not to be compiled
+  Dict own_description;  ///< the value of Crescent's own attribute of the root (own_attribute.h)
 };
 /// Collects the attributes of a model for a file with these `entries`. Warns of functions and
 /// classes from Lua, whose code is not saved; fails if the target cannot express the model.
@@ -40,15 +40,15 @@ ArchiveDescription archive_description(Model& model, const ModelAttributes& attr
 /// weights.
 Origin origin_of(WeightSource& file, const std::string& group);
 
-class Description {
+class ModelDescription {
  public:
   /// Reads a description. Fails if the file has none, or lacks a group that it requires.
-  Description(WeightSource& file, Value custom_objects);
+  ModelDescription(WeightSource& file, Value custom_objects);
 
   const Origin& origin() const { return origin_; }
   /// A value in Crescent's own attribute; null if the file lacks the attribute, as all files of
   /// Keras do.
-  const Value& own(const char* name) const;
+  const Value& own_value(const char* name) const;
   /// Makes the model, whose weights have no values yet.
   ModelPtr build() const;
   /// Compiles the model. Returns false, with a warning, if that fails; the model can still predict.
@@ -61,7 +61,7 @@ class Description {
   Dict compile_options() const;
 
   std::string path_;
-  Value own_;
+  Value own_attribute_;
   Origin origin_;
   Value model_, compile_;
   std::string optimizer_;  ///< the name of the group with the optimizer's state

@@ -12,7 +12,7 @@ namespace crescent::keras {
 namespace {
 
 constexpr const char *kModule = "keras.src.layers.preprocessing.feature_space",
-                     *kGroup = "preprocessors";
+                     *kLayerGroup = "preprocessors";
 
 /// Options of a FeatureSpace that have the same name in Keras and Crescent.
 constexpr const char* kSameOptions[] = {"output_mode", "crossing_dim", "hashing_dim",
@@ -25,9 +25,9 @@ void build_for_column(Layer& layer) {
   if (!layer.built() && !has_vocabulary(layer)) layer.build_for({{-1, 1}});
 }
 
-struct Space {
+struct LoadedSpace {
   Dict config;
-  LayerList layers{{}, kGroup};
+  LayerList layers{{}, kLayerGroup};
 };
 
 Dict feature_in(const std::string& name, const Value& feature, const ConfigIn& reader,
@@ -44,13 +44,15 @@ Dict feature_in(const std::string& name, const Value& feature, const ConfigIn& r
 
 List crosses_in(const Dict& config) {
   List crosses;
-  if (const Value* given = config.find("crosses"); given && given->is_list())
-    for (const Value& cross : given->as_list()) crosses.push_back(config_of(cross.as_dict()));
+  if (const Value* crosses_value = config.find("crosses");
+      crosses_value && crosses_value->is_list())
+    for (const Value& cross : crosses_value->as_list())
+      crosses.push_back(config_of(cross.as_dict()));
   return crosses;
 }
 
-Space space_in(const Dict& config, const ConfigIn& reader) {
-  Space space;
+LoadedSpace space_in(const Dict& config, const ConfigIn& reader) {
+  LoadedSpace space;
   List features;
   for (const DictEntry& entry : config.at("features").as_dict())
     features.push_back(feature_in(entry.key, entry.value, reader, space.layers));
@@ -83,7 +85,7 @@ Value load_feature_space(WeightSource& file, const Value& custom_objects) {
   const auto text = file.text("", "model_config");
   const Value config = text ? parse_json(*text) : Value();
   if (!is_object(config) || class_of(config) != kFeatureSpace) return {};
-  Space space =
+  LoadedSpace space =
       space_in(config_of(config.as_dict()), ConfigIn(origin_of(file, ""), custom_objects));
   if (const auto name = file.text("vars", "name")) space.config.set("name", *name);
   Matches matches = match_keras3_weights(file, space.layers);
@@ -96,7 +98,7 @@ Value load_feature_space(WeightSource& file, const Value& custom_objects) {
 }
 
 ArchiveParts feature_space_parts(const Dict& space) {
-  LayerList layers{{}, kGroup};
+  LayerList layers{{}, kLayerGroup};
   Dict features, shapes;
   for (const Value& feature : space.at("features").as_list()) {
     Dict config = feature.as_dict();

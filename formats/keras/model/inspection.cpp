@@ -14,7 +14,7 @@ namespace {
 
 /// The largest depth of groups and number of visited objects, since in a damaged file a group may
 /// contain itself.
-constexpr size_t kDeepest = 32, kMaxObjects = 200'000;
+constexpr size_t kMaxDepth = 32, kMaxObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {
   const auto text = file.text("", name);
@@ -26,7 +26,7 @@ Value json_of(WeightSource& file, const char* name) {
   }
 }
 
-const Value& at(const Value& dict, std::string_view key) {
+const Value& value_at(const Value& dict, std::string_view key) {
   static const Value null_value;
   const Value* value = dict.is_dict() ? dict.as_dict().find(key) : nullptr;
   return value ? *value : null_value;
@@ -55,8 +55,8 @@ Value list_of(const std::vector<LayerDescription>& layers) {
 /// The layers in the configuration of a model; before Keras 2.2.3 the configuration of a Sequential
 /// was a plain list.
 std::vector<LayerDescription> layers_in(const Value& model) {
-  const Value& config = at(model, "config");
-  const Value& layers = config.is_list() ? config : at(config, "layers");
+  const Value& config = value_at(model, "config");
+  const Value& layers = config.is_list() ? config : value_at(config, "layers");
   std::vector<LayerDescription> descriptions;
   if (!layers.is_list()) return descriptions;
   for (const Value& layer : layers.as_list()) {
@@ -88,31 +88,31 @@ std::vector<LayerDatasets> keras2_datasets(WeightSource& file, const std::string
   const auto weights = file.texts(groups, "weight_names");
   std::vector<LayerDatasets> per_layer;
   for (size_t i = 0; i < layers.size(); ++i) {
-    LayerDatasets& of_layer = per_layer.emplace_back();
-    of_layer.layer = layers[i];
-    of_layer.names = weights[i].value_or(Names{});
-    for (const std::string& name : of_layer.names)
-      of_layer.datasets.push_back(groups[i] + "/" + name);
+    LayerDatasets& layer_datasets = per_layer.emplace_back();
+    layer_datasets.layer = layers[i];
+    layer_datasets.names = weights[i].value_or(Names{});
+    for (const std::string& name : layer_datasets.names)
+      layer_datasets.datasets.push_back(groups[i] + "/" + name);
   }
   return per_layer;
 }
 
 /// Collects the datasets with variables of a group and its subgroups; the names of these datasets
 /// are numbers.
-void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
-             LayerDatasets& of_layer, size_t& looked_at) {
-  if (depth > kDeepest) fail_endless(file, group);
+void collect(WeightSource& file, const std::string& group, const std::string& relative_path,
+             size_t depth, LayerDatasets& layer_datasets, size_t& visited_count) {
+  if (depth > kMaxDepth) fail_endless(file, group);
   for (const std::string& member : file.members(group).value_or(Names{})) {
-    if (++looked_at > kMaxObjects) fail_endless(file, group);
+    if (++visited_count > kMaxObjects) fail_endless(file, group);
     const std::string path = group + "/" + member;
     if (member != "vars") {
-      collect(file, path, below + member + "/", depth + 1, of_layer, looked_at);
+      collect(file, path, relative_path + member + "/", depth + 1, layer_datasets, visited_count);
       continue;
     }
     const size_t count = file.members(path).value_or(Names{}).size();
     for (size_t i = 0; i < count; ++i) {
-      of_layer.names.push_back(concat(below, "vars/", i));
-      of_layer.datasets.push_back(concat(path, "/", i));
+      layer_datasets.names.push_back(concat(relative_path, "vars/", i));
+      layer_datasets.datasets.push_back(concat(path, "/", i));
     }
   }
 }
@@ -128,20 +128,20 @@ std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
   for (const LayerDescription& layer : descriptions)
     names[groups.next(layer.class_name)] = layer.name;
   std::vector<LayerDatasets> per_layer;
-  size_t looked_at = 0;
+  size_t visited_count = 0;
   for (const std::string& group : file.members(root).value_or(Names{})) {
-    LayerDatasets& of_layer = per_layer.emplace_back();
+    LayerDatasets& layer_datasets = per_layer.emplace_back();
     const auto found = names.find(group);
-    of_layer.layer = found == names.end() ? group : found->second;
-    collect(file, root + "/" + group, "", 0, of_layer, looked_at);
+    layer_datasets.layer = found == names.end() ? group : found->second;
+    collect(file, root + "/" + group, "", 0, layer_datasets, visited_count);
   }
   for (const std::string& attribute : file.members("").value_or(Names{})) {
-    const bool is_other = attribute == root || attribute == "vars" || attribute == "optimizer" ||
-                          attribute.starts_with("crescent");
-    if (is_other) continue;
-    LayerDatasets& of_layer = per_layer.emplace_back();
-    of_layer.layer = attribute;
-    collect(file, attribute, "", 0, of_layer, looked_at);
+    const bool is_no_layer = attribute == root || attribute == "vars" || attribute == "optimizer" ||
+                             attribute.starts_with("crescent");
+    if (is_no_layer) continue;
+    LayerDatasets& layer_datasets = per_layer.emplace_back();
+    layer_datasets.layer = attribute;
+    collect(file, attribute, "", 0, layer_datasets, visited_count);
   }
   return per_layer;
 }
@@ -160,44 +160,46 @@ void add_weights(WeightSource& file, Dict& result,
                  const std::vector<LayerDescription>& descriptions,
                  const std::vector<LayerDatasets>& per_layer) {
   Names datasets;
-  for (const LayerDatasets& of_layer : per_layer)
-    datasets.insert(datasets.end(), of_layer.datasets.begin(), of_layer.datasets.end());
+  for (const LayerDatasets& layer_datasets : per_layer)
+    datasets.insert(datasets.end(), layer_datasets.datasets.begin(), layer_datasets.datasets.end());
   const std::vector<TensorSpec> specs = file.describe(datasets);
   std::map<std::string, Dict> weights;
-  int64_t parameters = 0, bytes = 0;
+  int64_t parameter_count = 0, byte_count = 0;
   auto next = specs.begin();
-  for (const LayerDatasets& of_layer : per_layer) {
+  for (const LayerDatasets& layer_datasets : per_layer) {
     List list;
-    int64_t layer_parameters = 0;
-    for (const std::string& name : of_layer.names) {
-      layer_parameters += next->shape.size();
-      bytes += next->shape.size() * static_cast<int64_t>(size_of(next->dtype));
-      list.push_back(described(name, *next++));
+    int64_t layer_parameter_count = 0;
+    for (const std::string& name : layer_datasets.names) {
+      layer_parameter_count += next->shape.size();
+      byte_count += next->shape.size() * static_cast<int64_t>(size_of(next->dtype));
+      list.push_back(array_summary(name, *next++));
     }
-    parameters += layer_parameters;
-    weights[of_layer.layer] = Dict{{"parameters", layer_parameters}, {"weights", std::move(list)}};
+    parameter_count += layer_parameter_count;
+    weights[layer_datasets.layer] =
+        Dict{{"parameters", layer_parameter_count}, {"weights", std::move(list)}};
   }
   List layers = list_of(descriptions).as_list();
-  for (const LayerDatasets& of_layer : per_layer)
-    if (std::none_of(descriptions.begin(), descriptions.end(),
-                     [&](const LayerDescription& layer) { return layer.name == of_layer.layer; }))
-      layers.push_back(Dict{{"name", of_layer.layer}});
+  for (const LayerDatasets& layer_datasets : per_layer)
+    if (std::none_of(descriptions.begin(), descriptions.end(), [&](const LayerDescription& layer) {
+          return layer.name == layer_datasets.layer;
+        }))
+      layers.push_back(Dict{{"name", layer_datasets.layer}});
   for (Value& layer : layers)
     if (const auto found = weights.find(layer.as_dict().at("name").as_string());
         found != weights.end())
       for (const DictEntry& entry : found->second) layer.as_dict().set(entry.key, entry.value);
   result.set("layers", std::move(layers));
-  result.set("parameters", parameters);
-  result.set("bytes_of_weights", bytes);
+  result.set("parameters", parameter_count);
+  result.set("bytes_of_weights", byte_count);
 }
 
 // ---- plugins and training of the summary
 
 /// The version of each plugin, from a table {class = [plugin, version]}; without built-in plugins.
-Dict plugins_in(const Value& own) {
+Dict plugins_in(const Value& plugins_by_class) {
   Dict plugins;
-  if (!own.is_dict()) return plugins;
-  for (const DictEntry& entry : own.as_dict()) {
+  if (!plugins_by_class.is_dict()) return plugins;
+  for (const DictEntry& entry : plugins_by_class.as_dict()) {
     const bool is_pair = entry.value.is_list() && entry.value.as_list().size() == 2;
     if (!is_pair || !entry.value.as_list().front().is_string()) continue;
     const std::string plugin = entry.value.as_list().front().as_string();
@@ -210,42 +212,45 @@ Dict plugins_in(const Value& own) {
 }
 
 void add_training(WeightSource& file, Dict& result, const Value& compile) {
-  const Value& saved_optimizer = at(compile, "optimizer");
+  const Value& saved_optimizer = value_at(compile, "optimizer");
   const Value& optimizer =
-      saved_optimizer.is_null() ? at(compile, "optimizer_config") : saved_optimizer;
+      saved_optimizer.is_null() ? value_at(compile, "optimizer_config") : saved_optimizer;
   const auto weight_names = file.texts("optimizer_weights", "weight_names");
-  const auto numbered = file.members(kOptimizerGroup);
-  const size_t arrays = weight_names ? weight_names->size() : numbered ? numbered->size() : 0;
+  const auto optimizer_members = file.members(kOptimizerGroup);
+  const size_t array_count = weight_names        ? weight_names->size()
+                             : optimizer_members ? optimizer_members->size()
+                                                 : 0;
   result.set("compiled", compile.is_dict());
   if (!optimizer.is_null()) result.set("optimizer", optimizer);
-  if (arrays > 0) result.set("optimizer_arrays", static_cast<int64_t>(arrays));
+  if (array_count > 0) result.set("optimizer_arrays", static_cast<int64_t>(array_count));
   for (const char* key : {"loss", "metrics", "weighted_metrics", "loss_weights"})
-    if (const Value& value = at(compile, key); !value.is_null()) result.set(key, value);
+    if (const Value& value = value_at(compile, key); !value.is_null()) result.set(key, value);
 }
 
 }  // namespace
 
-Dict described(const std::string& name, const TensorSpec& spec) {
+Dict array_summary(const std::string& name, const TensorSpec& spec) {
   return {{"name", name},
           {"dtype", Codec<DType>::encode(spec.dtype)},
           {"shape", List(spec.shape.begin(), spec.shape.end())}};
 }
 
 std::optional<Dict> inspect(WeightSource& file) {
-  const Value own = json_of(file, kOwnAttribute), model = json_of(file, "model_config");
+  const Value own_description = json_of(file, kOwnAttribute), model = json_of(file, "model_config");
   const std::vector<LayerDescription> descriptions =
-      layers_in(model.is_null() ? at(own, "model") : model);
+      layers_in(model.is_null() ? value_at(own_description, "model") : model);
   const auto per_layer = datasets_of_layers(file, descriptions);
   if (!per_layer && model.is_null()) return std::nullopt;
   Dict result{{"kind", model.is_null() ? "weights" : "model"}};
-  const std::string keras = file.text("", "keras_version").value_or("");
-  if (own.is_dict())
-    result.set(
-        "written_by",
-        concat("Crescent ", at(own, "version").is_string() ? at(own, "version").as_string() : ""));
-  else if (!keras.empty())
-    result.set("written_by", "Keras " + keras);
-  if (!keras.empty()) result.set("keras_version", keras);
+  const std::string keras_version = file.text("", "keras_version").value_or("");
+  if (own_description.is_dict())
+    result.set("written_by",
+               concat("Crescent ", value_at(own_description, "version").is_string()
+                                       ? value_at(own_description, "version").as_string()
+                                       : ""));
+  else if (!keras_version.empty())
+    result.set("written_by", "Keras " + keras_version);
+  if (!keras_version.empty()) result.set("keras_version", keras_version);
   if (const auto backend = file.text("", "backend")) result.set("backend", *backend);
   if (is_object(model)) {
     result.set("class", class_of(model));
@@ -257,29 +262,30 @@ std::optional<Dict> inspect(WeightSource& file) {
     result.set("name", file.text("vars", "name").value_or(""));
   }
   if (per_layer) add_weights(file, result, descriptions, *per_layer);
-  const Value compile = own.is_dict() ? at(own, "compile") : json_of(file, "training_config");
+  const Value compile = own_description.is_dict() ? value_at(own_description, "compile")
+                                                  : json_of(file, "training_config");
   add_training(file, result, compile);
-  if (const Value& epochs = at(own, "epochs_trained"); epochs.is_int())
+  if (const Value& epochs = value_at(own_description, "epochs_trained"); epochs.is_int())
     result.set("epochs_trained", epochs);
-  result.set("plugins", plugins_in(at(own, "plugins")));
+  result.set("plugins", plugins_in(value_at(own_description, "plugins")));
   return result;
 }
 
 Dict inspect_arrays(List arrays) {
-  int64_t numbers = 0;
+  int64_t number_count = 0;
   for (const Value& array : arrays) {
     int64_t product = 1;
     for (const Value& dim : array.as_dict().at("shape").as_list()) product *= dim.as_int();
-    numbers += product;
+    number_count += product;
   }
-  return {{"kind", "arrays"}, {"numbers", numbers}, {"arrays", std::move(arrays)}};
+  return {{"kind", "arrays"}, {"numbers", number_count}, {"arrays", std::move(arrays)}};
 }
 
 Dict inspect(NamedArrays& file) {
   const Names names = file.members("").value();
   const std::vector<TensorSpec> specs = file.describe(names);
   List arrays;
-  for (size_t i = 0; i < names.size(); ++i) arrays.push_back(described(names[i], specs[i]));
+  for (size_t i = 0; i < names.size(); ++i) arrays.push_back(array_summary(names[i], specs[i]));
   return inspect_arrays(std::move(arrays));
 }
 

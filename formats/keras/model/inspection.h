@@ -12,7 +12,7 @@ namespace crescent::keras {
 CRESCENT_KERAS_API std::optional<Dict> inspect(WeightSource& file);
 
 /// The summary {"name", "dtype", "shape"} of an array.
-CRESCENT_KERAS_API Dict described(const std::string& name, const TensorSpec& spec);
+CRESCENT_KERAS_API Dict array_summary(const std::string& name, const TensorSpec& spec);
 /// The summary of a file of arrays.
 CRESCENT_KERAS_API Dict inspect_arrays(List arrays);
 Dict inspect(NamedArrays& file);

@@ -23,7 +23,7 @@ namespace {
 /// Keras.
 struct Layout {
   using Write = void (*)(Entries& entries, Model& model, const std::string& target);
-  Write weights, optimizer;
+  Write weight_writer, optimizer_writer;
 };
 
 constexpr Layout kKeras2Layout{[](Entries& entries, Model& model, const std::string& target) {
@@ -38,19 +38,19 @@ constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::str
                                }};
 
 /// The contents of a file with a model, which are written in the layout of the file.
-struct ModelImage {
+struct ModelContents {
   ModelAttributes attributes;
   Entries entries;
 };
 
-ModelImage image_of(Model& model, const std::string& path, const SaveOptions& options,
-                    const Layout& layout) {
+ModelContents contents_of(Model& model, const std::string& path, const SaveOptions& options,
+                          const Layout& layout) {
   Entries entries;
   Value states;
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
-  layout.weights(entries, model, options.target);
+  layout.weight_writer(entries, model, options.target);
   if (model.compiled() && options.include_optimizer)
-    layout.optimizer(entries, model, options.target);
+    layout.optimizer_writer(entries, model, options.target);
   write_state_groups(entries, model);
   if (options.self_test) write_self_test(entries, model);
   ModelAttributes attributes = attributes_of(model, path, options, std::move(states), entries);
@@ -60,7 +60,7 @@ ModelImage image_of(Model& model, const std::string& path, const SaveOptions& op
 }  // namespace
 
 Entries model_entries(Model& model, const std::string& path, const SaveOptions& options) {
-  auto [attributes, entries] = image_of(model, path, options, kKeras2Layout);
+  auto [attributes, entries] = contents_of(model, path, options, kKeras2Layout);
   entries.insert(entries.begin(), description_entry(model, attributes, options.target));
   return std::move(entries);
 }
@@ -69,7 +69,7 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   if (options.target != "keras3")
     fail("'", path, "': an archive is for Keras 3; target = \"", options.target,
          "\" can be written to a file that ends in .h5");
-  auto [attributes, entries] = image_of(model, path, options, kKeras3Layout);
+  auto [attributes, entries] = contents_of(model, path, options, kKeras3Layout);
   ArchiveDescription description = archive_description(model, attributes);
   entries.insert(entries.begin(), std::move(description.root));
   return {std::move(description.metadata), std::move(description.config), std::move(entries)};
@@ -88,26 +88,27 @@ ModelPtr load_model(WeightSource& source, const LoadOptions& options) {
   if (!options.safe_mode)
     fail("'", source.path(), "': safe_mode=false has no effect: no code from a file is ever run. ",
          "Define what it needs here, or pass it in custom_objects; nothing was loaded");
-  const Description description(source, options.custom_objects);
-  JoinedGates joined(source);
-  WeightSource& file = description.origin().generation() < 2 ? joined : source;
+  const ModelDescription description(source, options.custom_objects);
+  JoinedGates joined_gates(source);
+  WeightSource& file = description.origin().generation() < 2 ? joined_gates : source;
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
   append(matches, match_state_groups(file, *model));
   if (options.compile && description.compile(*model))
     append(matches, match_optimizer(file, *model, matches, description.origin(),
                                     description.has_optimizer()));
-  const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
+  const CallbackStates callbacks(file,
+                                 options.compile ? description.own_value("run_state") : Value());
   append(matches, callbacks.matches());
   const Vocabularies vocabularies = Vocabularies::in_archive(file, *model);
   append(matches, vocabularies.matches());
-  const SelfTest test(file);
-  append(matches, test.matches());
+  const SelfTest self_test(file);
+  append(matches, self_test.matches());
   assign_all(file, matches);
   vocabularies.give_to_layers();
   callbacks.give_to(*model);
-  test.check(*model);
-  if (const Value& epochs = description.own("epochs_trained"); epochs.is_int())
+  self_test.check(*model);
+  if (const Value& epochs = description.own_value("epochs_trained"); epochs.is_int())
     model->set_epochs_trained(epochs.as_int());
   return model;
 }
@@ -139,28 +140,28 @@ void warn_with_report(bool is_requested, WeightSource& file, Model& model, const
 /// The matches of those layers whose weights all fit; warns of the other layers.
 Matches without_misfits(WeightSource& file, const Matches& matches) {
   const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
-  const auto group = [](const Match& match) {
+  const auto group_of = [](const Match& match) {
     return match.dataset.substr(0, match.dataset.rfind('/'));
   };
-  std::set<std::string> misfits;
+  std::set<std::string> misfit_groups;
   for (size_t i = 0; i < matches.size(); ++i) {
     if (specs[i].shape == matches[i].variable.shape()) continue;
-    if (misfits.insert(group(matches[i])).second)
+    if (misfit_groups.insert(group_of(matches[i])).second)
       warn("Skipping loading of weights for layer ", matches[i].layer,
            " due to mismatch in shape (", matches[i].variable.shape(), " vs ", specs[i].shape,
            ").");
   }
-  Matches fitting;
+  Matches fitting_matches;
   for (const Match& match : matches)
-    if (!misfits.contains(group(match))) fitting.push_back(match);
-  return fitting;
+    if (!misfit_groups.contains(group_of(match))) fitting_matches.push_back(match);
+  return fitting_matches;
 }
 
 void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  for (const auto& [given, name] : {std::pair{options.by_name, "by_name"},
-                                    {!options.rename.is_null(), "rename"},
-                                    {options.by_path, "by_path"}})
-    if (given)
+  for (const auto& [is_set, name] : {std::pair{options.by_name, "by_name"},
+                                     {!options.rename.is_null(), "rename"},
+                                     {options.by_path, "by_path"}})
+    if (is_set)
       fail("'", file.path(), "': ", name,
            " needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
   Matches matches = match_all_keras3_weights(file, model, options.skip_mismatch);
@@ -179,16 +180,16 @@ void load_weights(WeightSource& source, Model& model, const LoadWeightsOptions& 
   if (has_keras3_weights(source)) return load_keras3_weights(source, model, options);
   const std::string group = find_weights(source);
   const Origin origin = origin_of(source, group);
-  JoinedGates joined(source);
-  WeightSource& file = origin.generation() < 2 ? joined : source;
-  const Renaming renamed(options.rename);
-  if (!renamed.empty() && !options.by_name && !options.by_path)
+  JoinedGates joined_gates(source);
+  WeightSource& file = origin.generation() < 2 ? joined_gates : source;
+  const Renaming renaming(options.rename);
+  if (!renaming.empty() && !options.by_name && !options.by_path)
     fail("'", file.path(), "': rename needs by_name: else layers are taken in their order");
   if (options.by_path && (options.by_name || options.skip_mismatch))
     fail("'", file.path(), "': by_path takes all weights, and neither by_name nor skip_mismatch");
-  Matches matches = options.by_path ? match_by_layer_path(file, group, model, origin, renamed)
+  Matches matches = options.by_path ? match_by_layer_path(file, group, model, origin, renaming)
                     : options.by_name
-                        ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)
+                        ? match_by_name(file, group, model, origin, options.skip_mismatch, renaming)
                         : match_in_order(file, group, model, origin, options.skip_mismatch);
   warn_with_report(options.report, file, model, matches, arrays_of(file, group));
   if (options.by_name && matches.empty())
@@ -201,10 +202,10 @@ void load_weights(WeightSource& source, Model& model, const LoadWeightsOptions& 
 }
 
 void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  for (const auto& [given, name] : {std::pair{options.by_name, "by_name"},
-                                    {options.skip_mismatch, "skip_mismatch"},
-                                    {options.by_path, "by_path"}})
-    if (given)
+  for (const auto& [is_set, name] : {std::pair{options.by_name, "by_name"},
+                                     {options.skip_mismatch, "skip_mismatch"},
+                                     {options.by_path, "by_path"}})
+    if (is_set)
       fail("'", file.path(), "': ", name,
            " is for files in Keras 2's layout; here arrays are found by name anyway");
   Vocabularies vocabularies;

@@ -11,7 +11,7 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
+constexpr const char *kIteration = "iteration", *kLearningRate = "learning_rate";
 
 // ---- tables of slots and their names
 
@@ -59,7 +59,7 @@ constexpr Spelling kSpellings[] = {{"m", "momentum"},
                                    {"u", "norm"},
                                    {"iter", kIteration},
                                    {"iterations", kIteration},
-                                   {"current_learning_rate", kRate}};
+                                   {"current_learning_rate", kLearningRate}};
 
 /// The name of a slot of a class in Keras 2.3.1.
 struct Keras2Name {
@@ -86,24 +86,24 @@ enum class Order { keras3, by_variable, by_slot };
 /// The parts of a layout of Keras 3, which differ between releases and options.
 struct Keras3Parts {
   Order order = Order::keras3;
-  bool rate = true;     ///< the learning rate
-  bool unused = false;  ///< slots that Keras 2 stores without using them
-  bool extras = true;   ///< scalars that only some classes have
+  bool has_rate = true;           ///< the learning rate
+  bool has_unused_slots = false;  ///< slots that Keras 2 stores without using them
+  bool has_extras = true;         ///< scalars that only some classes have
   /// Variables that Keras creates in build() without add_variable(): the scalars of Adafactor for
   /// vectors, and the product of Nadam.
-  bool untracked = true;
+  bool has_untracked = true;
 };
 
 class LayoutMaker {
  public:
-  LayoutMaker(const Optimizer& optimizer, const Variables& trained)
-      : optimizer_(optimizer), trained_(trained) {
+  LayoutMaker(const Optimizer& optimizer, const Variables& trained_variables)
+      : optimizer_(optimizer), trained_variables_(trained_variables) {
     const Dict config = optimizer.get_config();
-    const Value* inner = config.find("inner_optimizer");
-    is_loss_scaled_ = inner && is_object(*inner);
-    class_name_ = is_loss_scaled_ ? class_of(*inner) : optimizer.class_name();
-    const Dict inner_config = is_loss_scaled_ ? config_of(inner->as_dict()) : config;
-    const Value* rate = inner_config.find(kRate);
+    const Value* inner_optimizer = config.find("inner_optimizer");
+    is_loss_scaled_ = inner_optimizer && is_object(*inner_optimizer);
+    class_name_ = is_loss_scaled_ ? class_of(*inner_optimizer) : optimizer.class_name();
+    const Dict inner_config = is_loss_scaled_ ? config_of(inner_optimizer->as_dict()) : config;
+    const Value* rate = inner_config.find(kLearningRate);
     has_schedule_ = rate && rate->is_dict();
     sort_state();
   }
@@ -116,7 +116,7 @@ class LayoutMaker {
 
   /// The parts that a file of today's Keras has.
   Keras3Parts usual_parts() const {
-    return {.rate = !has_schedule_, .untracked = !is_loss_scaled_};
+    return {.has_rate = !has_schedule_, .has_untracked = !is_loss_scaled_};
   }
 
   StateLayout keras3(const Keras3Parts& parts) const {
@@ -125,8 +125,8 @@ class LayoutMaker {
     // inner optimizer
     if (is_loss_scaled_) {
       layout.push_back({{}, kIteration, {DType::int32, Shape{}}});
-      layout.push_back({{}, kRate, {DType::float32, Shape{}}});
-      append(layout, extras_);
+      layout.push_back({{}, kLearningRate, {DType::float32, Shape{}}});
+      append(layout, scalar_entries_);
     }
     append(layout, inner_keras3(parts));
     return layout;
@@ -137,35 +137,36 @@ class LayoutMaker {
   StateLayout inner_keras3(const Keras3Parts& parts) const {
     StateLayout layout;
     layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
-    if (parts.rate) layout.push_back(entry_of(rate_));
-    append(layout, shared_);
-    append(layout, sorted(parts.untracked ? with_scalars_for_vectors() : slots_, parts.order));
-    if (parts.unused) append(layout, unused_slots());
-    if (!is_loss_scaled_ && parts.extras) append(layout, extras_);
-    if (class_name_ == kNadam && parts.extras && parts.untracked)
+    if (parts.has_rate) layout.push_back(entry_of(learning_rate_));
+    append(layout, shared_entries_);
+    append(layout, sorted_slots(parts.has_untracked ? with_scalars_for_vectors() : slot_entries_,
+                                parts.order));
+    if (parts.has_unused_slots) append(layout, unused_slots());
+    if (!is_loss_scaled_ && parts.has_extras) append(layout, scalar_entries_);
+    if (class_name_ == kNadam && parts.has_extras && parts.has_untracked)
       layout.push_back(momentum_product("keras3"));
     return layout;
   }
 
-  StateLayout keras2(bool iterations, bool unused, bool extras) const {
+  StateLayout keras2(bool with_iterations, bool with_unused, bool with_extras) const {
     StateLayout layout;
-    if (iterations) layout.push_back(entry_of(optimizer_.iterations()));
-    if (!is_loss_scaled_ && extras) append(layout, extras_);
-    if (class_name_ == kNadam && extras) layout.push_back(momentum_product("keras2"));
-    const bool by_variable =
+    if (with_iterations) layout.push_back(entry_of(optimizer_.iterations()));
+    if (!is_loss_scaled_ && with_extras) append(layout, scalar_entries_);
+    if (class_name_ == kNadam && with_extras) layout.push_back(momentum_product("keras2"));
+    const bool is_by_variable =
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
-    append(layout,
-           sorted(with_scalars_for_vectors(), by_variable ? Order::by_variable : Order::by_slot));
-    if (unused) append(layout, unused_slots());
+    append(layout, sorted_slots(with_scalars_for_vectors(),
+                                is_by_variable ? Order::by_variable : Order::by_slot));
+    if (with_unused) append(layout, unused_slots());
     return layout;
   }
 
   bool has_unused() const { return !unused_slots().empty(); }
-  bool has_extras() const { return !extras_.empty() || class_name_ == kNadam; }
+  bool has_extras() const { return !scalar_entries_.empty() || class_name_ == kNadam; }
 
  private:
-  static void append(StateLayout& layout, const StateLayout& more) {
-    layout.insert(layout.end(), more.begin(), more.end());
+  static void append(StateLayout& layout, const StateLayout& additions) {
+    layout.insert(layout.end(), additions.begin(), additions.end());
   }
   StateEntry entry_of(const Variable& variable, const Variable& owner = {}) const {
     const std::string slot = variable.name() == "iterations" ? kIteration : variable.name();
@@ -175,40 +176,42 @@ class LayoutMaker {
   /// Divides the state into entries that all optimizers may have (averages, accumulated gradients),
   /// slots, and scalars.
   void sort_state() {
-    names_ = optimizer_.slot_names();
+    slot_names_ = optimizer_.slot_names();
     for (const Variable& variable : optimizer_.state())
-      if (!rate_ && variable.name() == kRate) rate_ = variable;
+      if (!learning_rate_ && variable.name() == kLearningRate) learning_rate_ = variable;
     for (const char* name : {"average", "gradient_accumulator"})
-      for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(entry_of(variable));
-    std::set<const void*> handled{optimizer_.iterations().id(), rate_.id()};
-    for (const StateEntry& each : shared_) handled.insert(each.variable.id());
+      for (const Variable& variable : optimizer_.slot(name))
+        shared_entries_.push_back(entry_of(variable));
+    std::set<const void*> handled_ids{optimizer_.iterations().id(), learning_rate_.id()};
+    for (const StateEntry& entry : shared_entries_) handled_ids.insert(entry.variable.id());
     for (const Variable& variable : optimizer_.state()) {
-      if (!handled.insert(variable.id()).second) continue;
-      const bool is_slot = std::count(names_.begin(), names_.end(), variable.name()) > 0;
-      (is_slot ? slots_ : extras_).push_back(entry_of(variable));
+      if (!handled_ids.insert(variable.id()).second) continue;
+      const bool is_slot = std::count(slot_names_.begin(), slot_names_.end(), variable.name()) > 0;
+      (is_slot ? slot_entries_ : scalar_entries_).push_back(entry_of(variable));
     }
     find_owners();
   }
   void find_owners() {
-    std::set<std::string> kinds;
+    std::set<std::string> seen_slots;
     // the trained variable to which each slot variable belongs
     std::unordered_map<const void*, Variable> owners;
-    for (StateLayout* places : {&shared_, &slots_})
-      for (StateEntry& each : *places) {
-        if (kinds.insert(each.slot).second) add_owners(optimizer_.slot(each.slot), owners);
-        const auto owner = owners.find(each.variable.id());
-        if (owner != owners.end()) each.owner = owner->second;
+    for (StateLayout* layout : {&shared_entries_, &slot_entries_})
+      for (StateEntry& entry : *layout) {
+        if (seen_slots.insert(entry.slot).second) add_owners(optimizer_.slot(entry.slot), owners);
+        const auto owner = owners.find(entry.variable.id());
+        if (owner != owners.end()) entry.owner = owner->second;
       }
   }
   void add_owners(const Variables& slots, std::unordered_map<const void*, Variable>& owners) const {
-    for (size_t i = 0; slots.size() == trained_.size() && i < slots.size(); ++i)
-      owners.emplace(slots[i].id(), trained_[i]);
+    for (size_t i = 0; slots.size() == trained_variables_.size() && i < slots.size(); ++i)
+      owners.emplace(slots[i].id(), trained_variables_[i]);
   }
 
   int rank(const std::string& slot, Order order) const {
     if (order == Order::by_variable) return 0;
     if (order == Order::by_slot)
-      return static_cast<int>(std::find(names_.begin(), names_.end(), slot) - names_.begin());
+      return static_cast<int>(std::find(slot_names_.begin(), slot_names_.end(), slot) -
+                              slot_names_.begin());
     for (const TrailingSlot& row : kTrailingSlots)
       if (class_name_ == row.class_name && slot == row.slot) return row.rank;
     return 0;
@@ -216,15 +219,16 @@ class LayoutMaker {
   StateEntry momentum_product(std::string_view target) const {
     const auto row =
         std::find_if(std::begin(kMomentumProducts), std::end(kMomentumProducts),
-                     [&](const MomentumProduct& each) { return target == each.target; });
+                     [&](const MomentumProduct& entry) { return target == entry.target; });
     const Dict config = optimizer_.get_config();
-    const Value *beta = config.find("beta_1"), *every = config.find("gradient_accumulation_steps");
-    const bool accumulates = every && every->is_int();
+    const Value *beta = config.find("beta_1"),
+                *accumulation_steps = config.find("gradient_accumulation_steps");
+    const bool accumulates = accumulation_steps && accumulation_steps->is_int();
     const Value* decay = row->has_decay ? config.find("schedule_decay") : nullptr;
     const double decay_base = std::pow(0.96, decay && decay->is_number() ? decay->as_float() : 1);
     double product = 1;
     const double steps = std::floor(optimizer_.iterations().value().item() /
-                                    (accumulates ? double(every->as_int()) : 1));
+                                    (accumulates ? double(accumulation_steps->as_int()) : 1));
     for (double step = 1; step <= steps && product > 0; ++step)
       product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(decay_base, step));
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};
@@ -233,18 +237,18 @@ class LayoutMaker {
   /// The slots as Keras 3 stores them. For a vector, which has no averages of rows and columns,
   /// Adafactor stores scalars in their place.
   StateLayout with_scalars_for_vectors() const {
-    StateLayout places;
-    for (const StateEntry& each : slots_) {
-      if (class_name_ == "Adafactor" && each.slot == "velocity" && each.owner &&
-          each.owner.shape().rank() < 2)
+    StateLayout layout;
+    for (const StateEntry& entry : slot_entries_) {
+      if (class_name_ == "Adafactor" && entry.slot == "velocity" && entry.owner &&
+          entry.owner.shape().rank() < 2)
         for (const char* slot : {"r", "c"})
-          places.push_back({{}, slot, {DType::float32, Shape{}}, each.owner});
-      places.push_back(each);
+          layout.push_back({{}, slot, {DType::float32, Shape{}}, entry.owner});
+      layout.push_back(entry);
     }
-    return places;
+    return layout;
   }
 
-  StateLayout sorted(StateLayout slots, Order order) const {
+  StateLayout sorted_slots(StateLayout slots, Order order) const {
     std::stable_sort(slots.begin(), slots.end(), [&](const StateEntry& a, const StateEntry& b) {
       return rank(a.slot, order) < rank(b.slot, order);
     });
@@ -252,68 +256,73 @@ class LayoutMaker {
   }
 
   StateLayout unused_slots() const {
-    StateLayout places;
+    StateLayout layout;
     for (const UnusedSlot& row : kUnusedSlots) {
-      if (class_name_ != row.class_name || std::count(names_.begin(), names_.end(), row.slot))
+      if (class_name_ != row.class_name ||
+          std::count(slot_names_.begin(), slot_names_.end(), row.slot))
         continue;
-      for (const Variable& variable : trained_)
-        places.push_back({{},
+      for (const Variable& variable : trained_variables_)
+        layout.push_back({{},
                           row.slot,
                           {variable.dtype(), row.full_size ? variable.shape() : Shape{1}},
                           variable});
     }
-    return places;
+    return layout;
   }
 
   const Optimizer& optimizer_;
-  const Variables& trained_;
+  const Variables& trained_variables_;
   // the class of the optimizer that has the slots: the inner one of a LossScaleOptimizer
   std::string class_name_;
   bool is_loss_scaled_ = false, has_schedule_ = false;
-  std::vector<std::string> names_;
-  Variable rate_;  // the learning rate, even if the optimizer has no option for it (MultiOptimizer)
-  StateLayout shared_, slots_, extras_;
+  std::vector<std::string> slot_names_;
+  // set even if the optimizer has no option for the learning rate (MultiOptimizer)
+  Variable learning_rate_;
+  StateLayout shared_entries_, slot_entries_, scalar_entries_;
 };
 
 // ---- assignment of a file's entries to a layout
 
-/// A possible order of an optimizer's state in a file. If `by_names` is true, no known release of
-/// Keras writes this order; then it is only used if the name of each entry contains its slot.
+/// A possible order of an optimizer's state in a file. If `requires_names` is true, no known
+/// release of Keras writes this order; then it is only used if the name of each entry contains its
+/// slot.
 struct Candidate {
   StateLayout layout;
-  bool by_names = false;
+  bool requires_names = false;
 };
 
-std::vector<Candidate> candidates(const LayoutMaker& layouts, bool by_slot) {
+std::vector<Candidate> candidates(const LayoutMaker& layouts, bool is_by_slot) {
   std::vector<Candidate> candidates;
-  for (const bool unused : {false, true})
-    for (const bool extras : {true, false}) {
-      if ((unused && !layouts.has_unused()) || (!extras && !layouts.has_extras())) continue;
-      if (by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
-        for (const bool iterations : {true, false})
-          candidates.push_back({layouts.keras2(iterations, unused, extras)});
+  for (const bool with_unused : {false, true})
+    for (const bool with_extras : {true, false}) {
+      if ((with_unused && !layouts.has_unused()) || (!with_extras && !layouts.has_extras()))
+        continue;
+      if (is_by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
+        for (const bool with_iterations : {true, false})
+          candidates.push_back({layouts.keras2(with_iterations, with_unused, with_extras)});
         continue;
       }
       for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
-        for (const bool rate : {!layouts.has_schedule(), layouts.has_schedule()})
-          for (const bool untracked : {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
+        for (const bool with_rate : {!layouts.has_schedule(), layouts.has_schedule()})
+          for (const bool with_untracked : {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
             candidates.push_back(
-                {layouts.keras3({order, rate, unused, extras, untracked}), order != Order::keras3});
+                {layouts.keras3({order, with_rate, with_unused, with_extras, with_untracked}),
+                 order != Order::keras3});
     }
   return candidates;
 }
 
 /// Sorts the entries of each slot in the order of the trained variables `owners`.
 void sort_by_owner(StateLayout& layout, const Variables& owners) {
-  std::unordered_map<const void*, size_t> places;
-  for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
-  const auto rank_of = [&](const StateEntry& each) {
-    const auto place = places.find(each.owner.id());
-    return place == places.end() ? owners.size() : place->second;
+  std::unordered_map<const void*, size_t> positions;
+  for (const Variable& owner : owners) positions.emplace(owner.id(), positions.size());
+  const auto rank_of = [&](const StateEntry& entry) {
+    const auto position = positions.find(entry.owner.id());
+    return position == positions.end() ? owners.size() : position->second;
   };
   for (auto begin = layout.begin(), end = begin; begin != layout.end(); begin = end) {
-    end = std::find_if(begin, layout.end(), [&](const StateEntry& each) {
-      return each.slot != begin->slot || !each.owner;
+    end = std::find_if(begin, layout.end(), [&](const StateEntry& entry) {
+      return entry.slot != begin->slot || !entry.owner;
     });
     if (end == begin) ++end;
     std::stable_sort(begin, end, [&](const StateEntry& a, const StateEntry& b) {
@@ -324,9 +333,10 @@ void sort_by_owner(StateLayout& layout, const Variables& owners) {
 
 std::string without_counter(std::string name) {
   if (name.ends_with(":0")) name.resize(name.size() - 2);
-  const size_t last = name.find_last_not_of("0123456789");
-  const bool numbered = last != name.npos && last + 1 < name.size() && name[last] == '_';
-  return numbered ? name.substr(0, last) : name;
+  const size_t last_char = name.find_last_not_of("0123456789");
+  const bool has_counter =
+      last_char != name.npos && last_char + 1 < name.size() && name[last_char] == '_';
+  return has_counter ? name.substr(0, last_char) : name;
 }
 
 std::vector<std::string> parts_of(const std::string& name) {
@@ -358,13 +368,13 @@ std::string slot_in_name(const std::string& name, const std::set<std::string>& s
   return longest;
 }
 
-std::string described(const StateEntry& entry) {
+std::string entry_text(const StateEntry& entry) {
   return entry.owner ? concat(entry.slot, " of ", entry.owner.path()) : entry.slot;
 }
 
 /// The reason why the entries of a file do not fit a candidate; "" if they fit.
-std::string misfit(const Candidate& candidate, const std::vector<std::string>& names,
-                   const std::vector<TensorSpec>& specs) {
+std::string misfit_reason(const Candidate& candidate, const std::vector<std::string>& names,
+                          const std::vector<TensorSpec>& specs) {
   const StateLayout& layout = candidate.layout;
   if (layout.size() != names.size())
     return concat("expected ", layout.size(), " arrays, the file has ", names.size());
@@ -373,11 +383,11 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
   for (size_t i = 0; i < layout.size(); ++i) {
     const StateEntry& entry = layout[i];
     if (entry.spec.shape != specs[i].shape)
-      return concat("expected ", described(entry), " of shape ", entry.spec.shape,
+      return concat("expected ", entry_text(entry), " of shape ", entry.spec.shape,
                     ", the file has '", names[i], "' of shape ", specs[i].shape);
     const std::string slot = slot_in_name(names[i], slots);
-    if (slot.empty() ? candidate.by_names : slot != entry.slot)
-      return concat("expected ", described(entry), ", the file has '", names[i], "'");
+    if (slot.empty() ? candidate.requires_names : slot != entry.slot)
+      return concat("expected ", entry_text(entry), ", the file has '", names[i], "'");
   }
   return "";
 }
@@ -386,9 +396,9 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
 /// variable; their entries include an "iteration" or have numbers as names.
 bool lists_by_slot(const std::vector<std::string>& names) {
   return std::none_of(names.begin(), names.end(), [](const std::string& name) {
-    const std::string last = parts_of(name).back();
-    return without_counter(last) == kIteration ||
-           last.find_first_not_of("0123456789") == std::string::npos;
+    const std::string last_part = parts_of(name).back();
+    return without_counter(last_part) == kIteration ||
+           last_part.find_first_not_of("0123456789") == std::string::npos;
   });
 }
 
@@ -401,12 +411,12 @@ std::string keras2_name(const std::string& class_name, const std::string& slot) 
 /// Makes names such as "training/Adam/m_0:0", numbered for each slot.
 std::vector<std::string> keras2_names(const std::string& class_name, const StateLayout& layout) {
   std::vector<std::string> names;
-  std::map<std::string, int> count;
+  std::map<std::string, int> slot_counts;
   for (const StateEntry& entry : layout) {
     const std::string slot = keras2_name(class_name, entry.slot);
-    names.push_back(entry.slot == kIteration
-                        ? class_name + "/iterations:0"
-                        : concat("training/", class_name, "/", slot, "_", count[slot]++, ":0"));
+    names.push_back(entry.slot == kIteration ? class_name + "/iterations:0"
+                                             : concat("training/", class_name, "/", slot, "_",
+                                                      slot_counts[slot]++, ":0"));
   }
   return names;
 }
@@ -418,9 +428,9 @@ std::vector<std::string> keras3_names(const std::string& prefix, const StateLayo
   for (const StateEntry& entry : layout) {
     std::string variable = entry.owner ? entry.owner.path() + "_" : "";
     std::replace(variable.begin(), variable.end(), '/', '_');
-    const std::string base = prefix + "/" + variable + entry.slot;
-    std::string name = base;
-    for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base, "_", copy);
+    const std::string base_name = prefix + "/" + variable + entry.slot;
+    std::string name = base_name;
+    for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base_name, "_", copy);
     names.push_back(name);
   }
   return names;
@@ -428,15 +438,15 @@ std::vector<std::string> keras3_names(const std::string& prefix, const StateLayo
 
 }  // namespace
 
-StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& trained,
+StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& trained_variables,
                              const std::string& target) {
-  const LayoutMaker layouts(optimizer, trained);
+  const LayoutMaker layouts(optimizer, trained_variables);
   return target == "keras2" ? layouts.keras2(true, true, true)
                             : layouts.keras3(layouts.usual_parts());
 }
 
-StateLayout inner_optimizer_layout(const Optimizer& optimizer, const Variables& trained) {
-  const LayoutMaker layouts(optimizer, trained);
+StateLayout inner_optimizer_layout(const Optimizer& optimizer, const Variables& trained_variables) {
+  const LayoutMaker layouts(optimizer, trained_variables);
   return layouts.is_loss_scaled() ? layouts.inner_keras3(layouts.usual_parts()) : StateLayout();
 }
 
@@ -447,17 +457,18 @@ std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLay
   return keras3_names(name.empty() ? to_snake_case(optimizer.class_name()) : name, layout);
 }
 
-MatchedState match_optimizer_state(const Optimizer& optimizer, const Variables& trained,
-                                   const Variables& listed, const std::vector<std::string>& names,
+MatchedState match_optimizer_state(const Optimizer& optimizer, const Variables& trained_variables,
+                                   const Variables& listed_variables,
+                                   const std::vector<std::string>& names,
                                    const std::vector<TensorSpec>& specs) {
-  const LayoutMaker layouts(optimizer, trained);
+  const LayoutMaker layouts(optimizer, trained_variables);
   std::string problem;
   for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {
-    sort_by_owner(candidate.layout, listed);
-    const std::string found = misfit(candidate, names, specs);
-    if (found.empty()) return {std::move(candidate.layout), ""};
-    const bool is_preferred = candidate.layout.size() == names.size() && !candidate.by_names;
-    if (problem.empty() || is_preferred) problem = found;
+    sort_by_owner(candidate.layout, listed_variables);
+    const std::string reason = misfit_reason(candidate, names, specs);
+    if (reason.empty()) return {std::move(candidate.layout), ""};
+    const bool is_preferred = candidate.layout.size() == names.size() && !candidate.requires_names;
+    if (problem.empty() || is_preferred) problem = reason;
   }
   return {{}, problem};
 }

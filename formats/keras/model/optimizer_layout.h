@@ -21,14 +21,14 @@ struct StateEntry {
 using StateLayout = std::vector<StateEntry>;
 
 /// The entries that a file for `target` ("keras3" or "keras2") has for an optimizer that was built
-/// for the variables `trained`.
+/// for the variables `trained_variables`.
 CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
-                                                const Variables& trained,
+                                                const Variables& trained_variables,
                                                 const std::string& target);
 /// For a LossScaleOptimizer, the entries that a file of Keras 3 has for its inner optimizer alone;
 /// none for other optimizers.
 CRESCENT_KERAS_API StateLayout inner_optimizer_layout(const Optimizer& optimizer,
-                                                      const Variables& trained);
+                                                      const Variables& trained_variables);
 /// The names that the target gives to the entries of `layout`.
 CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
                                                          const StateLayout& layout,
@@ -40,13 +40,14 @@ struct MatchedState {
   StateLayout layout;   ///< one entry per name in the file
   std::string problem;  ///< "" if all entries are assigned
 };
-/// Assigns the entries of a file to the variables of an optimizer. `listed` are the trained
-/// variables in the order of the file. `names` are the names of the entries: they determine the
-/// generation of Keras and for some generations also the slots; names that are numbers ("0", "1",
-/// as in .weights.h5) mean the order of Keras 3. `specs` are the dtypes and shapes of the entries.
+/// Assigns the entries of a file to the variables of an optimizer. `listed_variables` are the
+/// trained variables in the order of the file. `names` are the names of the entries: they determine
+/// the generation of Keras and for some generations also the slots; names that are numbers ("0",
+/// "1", as in .weights.h5) mean the order of Keras 3. `specs` are the dtypes and shapes of the
+/// entries.
 CRESCENT_KERAS_API MatchedState match_optimizer_state(const Optimizer& optimizer,
-                                                      const Variables& trained,
-                                                      const Variables& listed,
+                                                      const Variables& trained_variables,
+                                                      const Variables& listed_variables,
                                                       const std::vector<std::string>& names,
                                                       const std::vector<TensorSpec>& specs);
 

@@ -25,7 +25,7 @@ class SelfTest {
 
  private:
   std::string path_;
-  size_t inputs_ = 0;
+  size_t input_count_ = 0;
   Matches matches_;
 };
 

@@ -34,7 +34,7 @@ void write_state_group(Entries& entries, const StateGroup& group) {
     entries.push_back({path_of(group, i), {}, group.variables[i].value()});
 }
 
-bool fits(WeightSource& file, const Matches& matches) {
+bool shapes_fit(WeightSource& file, const Matches& matches) {
   const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   for (size_t i = 0; i < matches.size(); ++i)
     if (specs[i].shape != matches[i].variable.shape()) return false;
@@ -47,7 +47,7 @@ Matches match_state_group(WeightSource& file, const StateGroup& group) {
   Matches matches;
   for (size_t i = 0; i < group.variables.size(); ++i)
     matches.push_back({path_of(group, i), group.variables[i], nullptr, group.contents});
-  if (*count == static_cast<int64_t>(matches.size()) && fits(file, matches)) return matches;
+  if (*count == static_cast<int64_t>(matches.size()) && shapes_fit(file, matches)) return matches;
   warn("'", file.path(), "': the saved ", group.contents, " is of another model; ",
        group.consequence);
   return {};

@@ -20,9 +20,10 @@ void write_keras3_optimizer(Entries& entries, Model& model);
 /// Matches the state of the model's optimizer with the file; if the file has such state, first
 /// builds the optimizer for the model's trainable variables. If the assignment is not certain,
 /// warns with the reason and returns no matches. `weights` are the matches of the model's weights,
-/// whose names determine the order in some generations. `options_known`: the file has the options
-/// of the optimizer; if not, the state must be exactly the one that the current options give.
+/// whose names determine the order in some generations. If `are_options_known` is false, the file
+/// lacks the options of the optimizer, and the state must have exactly the layout that the present
+/// options of the optimizer give.
 CRESCENT_KERAS_API Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
-                                           const Origin& origin, bool options_known = true);
+                                           const Origin& origin, bool are_options_known = true);
 
 }  // namespace crescent::keras

@@ -22,7 +22,7 @@ void pass_to_layers(const Matches& matches) {
     if (match.self_loading_layer)
       values[match.self_loading_layer].set(match.dataset.substr(match.dataset.rfind('/') + 1),
                                            Codec<Tensor>::encode(match.variable.value()));
-  for (const auto& [layer, own] : values) layer->set_property(kOwnVariables, own);
+  for (const auto& [layer, own_values] : values) layer->set_property(kOwnVariables, own_values);
 }
 
 void clear_adapters(const Matches& matches) {
@@ -38,21 +38,21 @@ std::vector<std::string> datasets_of(const Matches& matches) {
 
 void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved) {
   for (size_t i = 0; i < matches.size(); ++i)
-    if (matches[i].shape) saved[i].shape = matches[i].shape(saved[i].shape);
+    if (matches[i].converted_shape) saved[i].shape = matches[i].converted_shape(saved[i].shape);
 }
 
-void append(Matches& matches, Matches more) {
-  matches.insert(matches.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
+void append(Matches& matches, Matches additions) {
+  matches.insert(matches.end(), std::make_move_iterator(additions.begin()),
+                 std::make_move_iterator(additions.end()));
 }
 
-Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside) {
-  std::set<const void*> deeper;
-  for (const LayerPtr& inner : inside)
-    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inner_layers) {
+  std::set<const void*> inner_ids;
+  for (const LayerPtr& inner_layer : inner_layers)
+    for (const Variable& weight : inner_layer->weights()) inner_ids.insert(weight.id());
   Variables result;
   for (const Variable& weight : layer.weights())
-    if (!deeper.count(weight.id())) result.push_back(weight);
+    if (!inner_ids.count(weight.id())) result.push_back(weight);
   return result;
 }
 

@@ -19,7 +19,7 @@ struct Match {
   Convert convert = nullptr;
   std::string layer{};  ///< the layer's name, for messages
   /// Returns the shape after `convert`; null if the saved shape stays the same.
-  ShapeOf shape = nullptr;
+  ShapeOf converted_shape = nullptr;
   /// if a layer's class loads the value itself: this layer; the last part of the dataset's path is
   /// the name of the value
   Layer* self_loading_layer = nullptr;
@@ -41,10 +41,10 @@ void pass_to_layers(const Matches& matches);
 void clear_adapters(const Matches& matches);
 
 std::vector<std::string> datasets_of(const Matches& matches);
-void append(Matches& matches, Matches more);
+void append(Matches& matches, Matches additions);
 
-/// The variables of the layer that do not belong to one of the layers in `inside`.
-Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside);
+/// The variables of the layer that do not belong to one of the layers in `inner_layers`.
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inner_layers);
 /// Fails if a layer has no weights because the model was not built.
 void check_built(const Model& model, const std::string& path);
 

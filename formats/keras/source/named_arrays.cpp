@@ -57,17 +57,17 @@ std::vector<TensorSpec> NamedArrays::describe(const Names& arrays) {
 }
 
 std::vector<DatasetValues> NamedArrays::read(const Names& arrays) {
-  std::vector<DatasetValues> stored;
-  size_t total = 0;
+  std::vector<DatasetValues> dataset_values;
+  size_t total_bytes = 0;
   for (const TensorSpec& spec : describe(arrays))
-    total += static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-  FileProgress progress("reading", path_, total);
+    total_bytes += static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  FileProgress progress("reading", path_, total_bytes);
   for (const std::string& name : arrays) {
     const Tensor values = find(name).read().clone();
     progress.add(values.bytes());
-    stored.push_back({values, is_finite(values)});
+    dataset_values.push_back({values, is_finite(values)});
   }
-  return stored;
+  return dataset_values;
 }
 
 }  // namespace crescent::keras

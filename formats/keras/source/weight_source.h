@@ -16,9 +16,9 @@ using Names = std::vector<std::string>;
 /// The values of a dataset.
 struct DatasetValues {
   Tensor values;
-  bool finite = true;  ///< whether no value is NaN or infinite
+  bool is_finite = true;  ///< whether no value is NaN or infinite
   /// Whether the values are in the mapped file, which hold() protects against changes.
-  bool in_file = false;
+  bool is_in_file = false;
 };
 
 class CRESCENT_KERAS_API WeightSource {

@@ -6,23 +6,24 @@
 
 namespace crescent::keras {
 
-std::string ClassNames::registered(const std::string& class_name) const {
+std::string ClassNames::registered_name(const std::string& class_name) const {
   const size_t package = class_name.rfind('>');
   const std::string bare_name = class_name.substr(package + 1);
   for (const std::string& name : {class_name, bare_name})
-    if (const Value* custom = custom_.is_dict() ? custom_.as_dict().find(name) : nullptr;
+    if (const Value* custom =
+            custom_names_.is_dict() ? custom_names_.as_dict().find(name) : nullptr;
         custom && custom->is_string())
       return custom->as_string();
   if (package == class_name.npos) return class_name;
-  const bool is_ours = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
-  return is_ours || find_class(class_name) ? class_name : bare_name;
+  const bool is_from_plugin = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
+  return is_from_plugin || find_class(class_name) ? class_name : bare_name;
 }
 
-std::string ClassNames::of(const Dict& object) const {
-  const std::string* registered_name = text_at(object, "registered_name");
-  if (registered_name && registered_name->find('>') != registered_name->npos)
-    if (const std::string name = registered(*registered_name); find_class(name)) return name;
-  return registered(class_of(object));
+std::string ClassNames::registered_class(const Dict& object) const {
+  const std::string* name_with_package = text_at(object, "registered_name");
+  if (name_with_package && name_with_package->find('>') != name_with_package->npos)
+    if (const std::string name = registered_name(*name_with_package); find_class(name)) return name;
+  return registered_name(class_of(object));
 }
 
 /// The end of a message about an unknown class, which says how to load its plugin.
@@ -31,21 +32,22 @@ constexpr const char* kInPlugin =
 
 void ClassNames::fail_unknown(std::string_view kind, const std::string& class_name,
                               const std::string& location) const {
-  const std::string which =
+  const std::string class_text =
       concat("Unknown ", kind, ": ", class_name, location.empty() ? "" : " (" + location + ")");
   if (class_name == "Lambda")
-    fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
+    fail(class_text, ". The code of a Lambda is never loaded from a file: define a layer instead");
   if (class_name == "FeatureSpace")
-    fail(which, ". It is no model: in Lua cr.models.load_model gives the cr.utils.FeatureSpace");
+    fail(class_text,
+         ". It is no model: in Lua cr.models.load_model gives the cr.utils.FeatureSpace");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
   if (origin && origin->is_list() && !origin->as_list().empty() &&
       origin->as_list().front() == Value("Lua"))
-    fail(which, ". It is a class from Lua: define it before loading, or ",
+    fail(class_text, ". It is a class from Lua: define it before loading, or ",
          how_to_provide(class_name));
   if (origin && origin->is_list() && origin->as_list().size() == 2)
-    fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
+    fail(class_text, ". It was saved from plugin ", origin->as_list()[0], ", version ",
          origin->as_list()[1], ": load that plugin first");
-  fail(which, ". Register the class before loading or ", how_to_provide(class_name),
+  fail(class_text, ". Register the class before loading or ", how_to_provide(class_name),
        did_you_mean(class_name, registry().all_names(kind)), kInPlugin);
 }
 

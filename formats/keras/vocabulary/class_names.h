@@ -9,24 +9,24 @@ namespace crescent::keras {
 
 class CRESCENT_KERAS_API ClassNames {
  public:
-  /// `custom` maps class names in the file to registered names; `plugins` maps class names to
+  /// `custom_names` maps class names in the file to registered names; `plugins` maps class names to
   /// [plugin, version].
-  ClassNames(Value custom, Value plugins)
-      : custom_(std::move(custom)), plugins_(std::move(plugins)) {}
+  ClassNames(Value custom_names, Value plugins)
+      : custom_names_(std::move(custom_names)), plugins_(std::move(plugins)) {}
 
   /// The registered name for a class name in the file. tf.keras writes a package before the names
   /// of the user's classes: "Custom>Adam". If a file of Crescent refers to a class from Lua, a
   /// built-in class of the same name is not used in its place.
-  std::string registered(const std::string& class_name) const;
+  std::string registered_name(const std::string& class_name) const;
   /// The registered name of the class of an object; Keras 3 writes the name with the package beside
   /// class_name.
-  std::string of(const Dict& object) const;
+  std::string registered_class(const Dict& object) const;
   /// Fails with the reason why the class is unknown and the way to provide it.
   [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
                                  const std::string& location) const;
 
  private:
-  Value custom_, plugins_;
+  Value custom_names_, plugins_;
 };
 
 /// The kind that has a class of this name: `expected` if it has one, else any other kind except

@@ -10,19 +10,20 @@ namespace crescent::keras {
 namespace {
 
 /// A word that an option accepts in addition to the names of functions.
-struct Word {
+struct OptionWord {
   const char *class_name, *option, *word;
 };
-constexpr Word kWords[] = {{"TextVectorization", "standardize", "lower_and_strip_punctuation"},
-                           {"TextVectorization", "standardize", "lower"},
-                           {"TextVectorization", "standardize", "strip_punctuation"},
-                           {"TextVectorization", "split", "whitespace"},
-                           {"TextVectorization", "split", "character"}};
+constexpr OptionWord kOptionWords[] = {
+    {"TextVectorization", "standardize", "lower_and_strip_punctuation"},
+    {"TextVectorization", "standardize", "lower"},
+    {"TextVectorization", "standardize", "strip_punctuation"},
+    {"TextVectorization", "split", "whitespace"},
+    {"TextVectorization", "split", "character"}};
 
-using Info = std::shared_ptr<const ClassInfo>;
+using ClassInfoPtr = std::shared_ptr<const ClassInfo>;
 
 /// Whether a class is defined by the user: one of Lua, or one that is not known here.
-bool is_user_class(const Info& info) { return !info || info->origin == "Lua"; }
+bool is_user_class(const ClassInfoPtr& info) { return !info || info->origin == "Lua"; }
 
 class CodeSearch {
  public:
@@ -40,7 +41,7 @@ class CodeSearch {
  private:
   void visit_object(const Dict& object) {
     const std::string name = class_of(object);
-    const Info info = find_class(name);
+    const ClassInfoPtr info = find_class(name);
     // whether the object is a slice, tensor or dtype policy
     const bool is_data = name.starts_with("__") || is_policy(name);
     if (!is_data && is_user_class(info)) add(name);
@@ -65,7 +66,7 @@ class CodeSearch {
 
 /// Whether a class of this name, and not a function, is registered.
 bool is_defined_class(const std::string& name) {
-  const Info info = find_class(name);
+  const ClassInfoPtr info = find_class(name);
   return info && !info->schema.traits.contains("function");
 }
 
@@ -85,13 +86,13 @@ std::vector<std::string> names_of_functions(const Value& config) {
 
 bool is_own_function(const std::string& kind, const std::string& name) {
   if (kind.empty() || kind == Layer::kKind || name.starts_with("__")) return false;
-  const Info info = registry().find(kind, name);
+  const ClassInfoPtr info = registry().find(kind, name);
   return !info || info->schema.traits.contains("function");
 }
 
 bool is_own_word(const std::string& class_name, const std::string& option,
                  const std::string& text) {
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](const Word& row) {
+  return std::any_of(std::begin(kOptionWords), std::end(kOptionWords), [&](const OptionWord& row) {
     return class_name == row.class_name && option == row.option && text == row.word;
   });
 }

@@ -30,7 +30,7 @@ constexpr FormulaOption kFormulaOptions[] = {{"RMSprop", "epsilon_outside"},
                                              {"BatchNormalization", "count_masked"}};
 
 struct FormulaName {
-  const char *where, *crescent, *keras;
+  const char *option_or_kind, *crescent, *keras;
 };
 constexpr FormulaName kFormulaNames[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
                                          {"interpolation", "bilinear_keras2", "bilinear"}};
@@ -46,29 +46,30 @@ bool chooses_formula(const std::string& class_name, const std::string& option, b
                      });
 }
 
-Value keras_name(const std::string& where, const Value& name) {
+Value keras_name(const std::string& option_or_kind, const Value& name) {
   for (const FormulaName& row : kFormulaNames)
-    if (where == row.where && name == Value(row.crescent)) return row.keras;
+    if (option_or_kind == row.option_or_kind && name == Value(row.crescent)) return row.keras;
   return name;
 }
 
-void leave_out_penalty(Value& inside) {
-  if (!is_object(inside) || !inside.as_dict().at("config").is_dict()) return;
-  Dict& config = inside.as_dict()["config"].as_dict();
+void leave_out_penalty(Value& inner_layer) {
+  if (!is_object(inner_layer) || !inner_layer.as_dict().at("config").is_dict()) return;
+  Dict& config = inner_layer.as_dict()["config"].as_dict();
   const Value* penalty = config.find(kActivityRegularizer);
   if (!penalty || penalty->is_null()) return;
   config.erase(kActivityRegularizer);
-  warn("layer '", name_of_layer(inside.as_dict()), "': Keras 3 calls what is in a TimeDistributed ",
-       "without ", kActivityRegularizer, ", and so do models from its files");
+  warn("layer '", name_of_layer(inner_layer.as_dict()),
+       "': Keras 3 calls what is in a TimeDistributed ", "without ", kActivityRegularizer,
+       ", and so do models from its files");
 }
 
 namespace {
 
-int64_t largest(const Value& value) {
+int64_t largest_number(const Value& value) {
   if (value.is_int()) return value.as_int();
   int64_t result = 0;
   for (const Value& item : value.is_list() ? value.as_list() : List())
-    result = std::max(result, largest(item));
+    result = std::max(result, largest_number(item));
   return result;
 }
 
@@ -80,26 +81,29 @@ bool all_odd(const Value& value) {
 /// Whether padding "same" gives the same result on Theano as on TensorFlow. Theano pads half a
 /// window on each side; TensorFlow distributes the elements that the last window lacks over both
 /// sides.
-bool same_on_theano(const Dict& config) {
-  const Value *kernel = config.find("kernel_size"), *pool = config.find("pool_size");
-  const Value size = kernel ? *kernel : pool ? *pool : Value(1), *strides = config.find("strides");
-  const int64_t step = strides && !strides->is_null() ? largest(*strides)
-                       : pool                         ? largest(size)
+bool pads_same_on_theano(const Dict& config) {
+  const Value *kernel_size = config.find("kernel_size"), *pool_size = config.find("pool_size");
+  const Value size = kernel_size ? *kernel_size
+                     : pool_size ? *pool_size
+                                 : Value(1),
+              *strides = config.find("strides");
+  const int64_t step = strides && !strides->is_null() ? largest_number(*strides)
+                       : pool_size                    ? largest_number(size)
                                                       : 1;
-  const bool in_the_middle = all_odd(size) && step == 1 && !(pool && largest(size) > 3);
-  return largest(size) == 1 || in_the_middle;
+  const bool is_centered = all_odd(size) && step == 1 && !(pool_size && largest_number(size) > 3);
+  return largest_number(size) == 1 || is_centered;
 }
 
 }  // namespace
 
 std::vector<std::string> padded_differently_by_theano(const Value& model) {
   std::vector<std::string> names;
-  mapped(model, [&](const Value& part) -> std::optional<Value> {
-    if (!is_object(part)) return std::nullopt;
-    const Dict config = config_of(part.as_dict());
+  mapped(model, [&](const Value& object) -> std::optional<Value> {
+    if (!is_object(object)) return std::nullopt;
+    const Dict config = config_of(object.as_dict());
     const std::string* padding = text_at(config, "padding");
-    if (padding && *padding == "same" && !same_on_theano(config))
-      names.push_back(name_of_layer(part.as_dict()));
+    if (padding && *padding == "same" && !pads_same_on_theano(config))
+      names.push_back(name_of_layer(object.as_dict()));
     return std::nullopt;
   });
   return names;

@@ -13,8 +13,9 @@ namespace crescent::keras {
 bool chooses_formula(const std::string& class_name, const std::string& option, bool keras3);
 
 /// Replaces "hard_sigmoid_keras2" by "hard_sigmoid", the name of that function in all generations
-/// of Keras. `where` is an option or a kind. Other names are returned unchanged.
-Value keras_name(const std::string& where, const Value& name);
+/// of Keras. Other names are returned unchanged. `option_or_kind` is the option that has this name
+/// as its value, or the kind of object that has the name.
+Value keras_name(const std::string& option_or_kind, const Value& name);
 
 /// The class that wraps a regularizer with the formula of Keras 2, whose penalty is not divided by
 /// the number of samples.
@@ -22,9 +23,9 @@ inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 /// The name of the option for activity regularizers.
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";
 
-/// Removes the activity regularizer from `inside`, the layer in a TimeDistributed, because Keras 3
-/// ignores it there.
-CRESCENT_KERAS_API void leave_out_penalty(Value& inside);
+/// Removes the activity regularizer from `inner_layer`, the layer in a TimeDistributed, because
+/// Keras 3 ignores it there.
+CRESCENT_KERAS_API void leave_out_penalty(Value& inner_layer);
 
 /// The option of recurrent layers that determines whether a mask applies to calls with initial
 /// states.

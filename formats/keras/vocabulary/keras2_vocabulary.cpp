@@ -39,9 +39,9 @@ constexpr const char
         "pointwise_constraint",
     *kPooling = "pool_size strides padding data_format", *kNone = "";
 
-/// A class of Keras 2.3.1. Its options are the words in the texts `options` and `more`.
+/// A class of Keras 2.3.1. Its options are the words in the texts `options` and `more_options`.
 struct Keras2Class {
-  const char *kind, *name, *options, *more;
+  const char *kind, *name, *options, *more_options;
 };
 // clang-format off
 constexpr Keras2Class kClasses[] = {
@@ -215,9 +215,10 @@ bool contains_word(std::string_view words, std::string_view word) {
 }
 
 const Keras2Class* find_row(std::string_view kind, const std::string& class_name) {
-  const auto row = std::find_if(
-      std::begin(kClasses), std::end(kClasses),
-      [&](const Keras2Class& each) { return kind == each.kind && class_name == each.name; });
+  const auto row =
+      std::find_if(std::begin(kClasses), std::end(kClasses), [&](const Keras2Class& candidate) {
+        return kind == candidate.kind && class_name == candidate.name;
+      });
   return row == std::end(kClasses) ? nullptr : row;
 }
 
@@ -233,7 +234,8 @@ bool keras2_has_option(std::string_view kind, const std::string& class_name,
   if (!row) return false;
   const bool is_common =
       kind == "layer" && contains_word("name trainable dtype batch_input_shape", option);
-  return is_common || contains_word(row->options, option) || contains_word(row->more, option);
+  return is_common || contains_word(row->options, option) ||
+         contains_word(row->more_options, option);
 }
 
 bool keras2_has_activation(const std::string& name) { return contains_word(kActivations, name); }

@@ -20,12 +20,12 @@ inline bool is_graph(const std::string& class_name, const Dict& config) {
 
 /// Adds the options of a user's model class, which are in its original configuration `config`, to
 /// `graph`, the converted configuration of its graph.
-inline Dict with_own_options(Dict graph, const Dict& config) {
+inline Dict with_class_options(Dict graph, const Dict& config) {
   Dict options = config;
-  for (const char* part :
+  for (const char* key :
        {"name", "trainable", "dtype", "layers", "input_layers", "output_layers", "input_structure",
         "output_structure", "input_keys", "output_keys", "added_losses", "added_metrics"})
-    options.erase(part);
+    options.erase(key);
   for (const DictEntry& entry : options) graph.set(entry.key, entry.value);
   return graph;
 }
@@ -85,13 +85,13 @@ inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
 /// count the calls of all occurrences together when reading but separately when writing, so they
 /// may read their own files wrongly. Files of Crescent therefore use another key, and Keras makes a
 /// separate layer of each occurrence.
-inline constexpr const char *kSharedId = "shared_object_id", *kOurSharedId = "crescent_shared";
+inline constexpr const char *kSharedId = "shared_object_id", *kCrescentSharedId = "crescent_shared";
 
 /// Copies the number that identifies a shared layer from one form of {"class_name", "config"} to
-/// another, under the key `as`.
-inline void keep_shared_id(const Dict& from, Dict& to, const char* as) {
-  for (const char* id : {kSharedId, kOurSharedId})
-    if (const Value* number = from.find(id); number && number->is_int()) to.set(as, *number);
+/// another, under the key `new_key`.
+inline void copy_shared_id(const Dict& from, Dict& to, const char* new_key) {
+  for (const char* id : {kSharedId, kCrescentSharedId})
+    if (const Value* number = from.find(id); number && number->is_int()) to.set(new_key, *number);
 }
 
 /// Whether the class is written in Lua or from a plugin that is not built-in. Keras finds such a
@@ -99,9 +99,11 @@ inline void keep_shared_id(const Dict& from, Dict& to, const char* as) {
 inline bool is_foreign(const ClassInfo& info) {
   if (info.origin.empty()) return false;
   const auto builtin_format = registry().find("format", "keras");
-  const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') + 1); };
+  const auto folder_of = [](const std::string& path) {
+    return path.substr(0, path.rfind('/') + 1);
+  };
   return info.origin == "Lua" || !builtin_format ||
-         folder(info.origin) != folder(builtin_format->origin);
+         folder_of(info.origin) != folder_of(builtin_format->origin);
 }
 
 /// Whether a name is that of a dtype policy's class; Crescent has no class for policies.

@@ -18,13 +18,13 @@ inline constexpr const char* kBackend = "tensorflow";
 struct Origin {
   std::string keras_version;  ///< "2.3.1", "2.15.0", "3.15.1"; "1" if the file has no version
   std::string backend;        ///< "tensorflow", "theano", ...
-  bool written_by_crescent = false;
+  bool is_written_by_crescent = false;
 
-  int generation() const { return written_by_crescent ? 3 : std::atoi(keras_version.c_str()); }
+  int generation() const { return is_written_by_crescent ? 3 : std::atoi(keras_version.c_str()); }
   /// Whether the writer is a version of Keras up to 2.3.1. Later versions, and versions such as
   /// "2.2.4-tf", are a part of TensorFlow.
   bool before_tensorflow() const {
-    if (written_by_crescent || has_tf_suffix()) return false;
+    if (is_written_by_crescent || has_tf_suffix()) return false;
     return generation() < 2 || (generation() == 2 && minor() < 4);
   }
   /// Whether masks are used as weights of the loss, so that the loss is divided by the number of
@@ -36,7 +36,7 @@ struct Origin {
   /// Whether the loss determines which metric "accuracy" stands for, as in Keras up to 2.3.1 and
   /// tf.keras up to 2.1. In later versions the shape of the output determines it.
   bool accuracy_by_loss() const {
-    return before_tensorflow() || (!written_by_crescent && has_tf_suffix() && minor() < 3);
+    return before_tensorflow() || (!is_written_by_crescent && has_tf_suffix() && minor() < 3);
   }
   /// Whether the moving variance is divided by less than the number of values, as in Keras 2.1.4 to
   /// 2.3.1.
@@ -52,7 +52,7 @@ struct Origin {
   }
   /// Whether kernels of convolutions in the file are flipped: Theano computes true convolutions,
   /// TensorFlow and Crescent cross-correlations.
-  bool flipped_kernels() const { return backend == "theano"; }
+  bool has_flipped_kernels() const { return backend == "theano"; }
 
  private:
   /// Whether the version is one such as "2.2.4-tf", as in tf.keras up to TensorFlow 2.2.
@@ -60,12 +60,12 @@ struct Origin {
   int minor() const { return part(1); }
   /// The number that follows the first `dots` dots in the version; 0 if there is none.
   int part(int dots) const {
-    size_t dot = 0;
-    for (; dots > 0 && dot != std::string::npos; --dots) {
-      dot = keras_version.find('.', dot);
-      if (dot != std::string::npos) ++dot;
+    size_t start = 0;
+    for (; dots > 0 && start != std::string::npos; --dots) {
+      start = keras_version.find('.', start);
+      if (start != std::string::npos) ++start;
     }
-    return dot == std::string::npos ? 0 : std::atoi(keras_version.c_str() + dot);
+    return start == std::string::npos ? 0 : std::atoi(keras_version.c_str() + start);
   }
 };
 

@@ -10,9 +10,9 @@ namespace crescent::keras {
 class ReportedOnce {
  public:
   /// Adds a message to the set; returns true if it was not in the set.
-  bool first(const std::string& what) {
+  bool add_if_new(const std::string& message) {
     const std::lock_guard lock(mutex_);
-    return messages_.insert(what).second;
+    return messages_.insert(message).second;
   }
 
  private:

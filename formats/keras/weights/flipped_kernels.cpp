@@ -12,14 +12,14 @@ constexpr const char* kFlippedClasses[] = {"Conv1D",          "Conv2D",         
                                            "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
 
 /// Reverses all spatial axes of a kernel (spatial axes..., in, out).
-Tensor flipped(const Tensor& kernel) {
+Tensor flip_spatial_axes(const Tensor& kernel) {
   Tensor result(kernel.spec());
   int64_t positions = kernel.shape().slice(0, -2).size();
-  size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
-  auto* from = static_cast<const std::byte*>(kernel.raw());
-  auto* to = static_cast<std::byte*>(result.mutable_raw());
+  size_t block_bytes = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
+  auto* source = static_cast<const std::byte*>(kernel.raw());
+  auto* target = static_cast<std::byte*>(result.mutable_raw());
   for (int64_t i = 0; i < positions; ++i)
-    std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
+    std::memcpy(target + i * block_bytes, source + (positions - 1 - i) * block_bytes, block_bytes);
   return result;
 }
 
@@ -46,22 +46,24 @@ constexpr FlippedKernels::KernelTransform kOneSpatialAxis{
 
 /// A class whose kernels have another order of axes in Keras 1, and the conversion. `data_format`
 /// is null if the order does not depend on it.
-struct OtherAxes {
+struct Keras1AxisOrder {
   const char *class_name, *data_format;
   FlippedKernels::KernelTransform transform;
 };
-const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneSpatialAxis},
-                                {"Conv2D", "channels_first", kTransposedAxes<2, 3, 1, 0>},
-                                {"Conv3D", "channels_first", kTransposedAxes<2, 3, 4, 1, 0>},
-                                {"Conv2DTranspose", "channels_first", kTransposedAxes<2, 3, 0, 1>},
-                                {"Conv2DTranspose", "channels_last", kTransposedAxes<0, 1, 3, 2>}};
+const Keras1AxisOrder kKeras1AxisOrders[] = {
+    {"Conv1D", nullptr, kOneSpatialAxis},
+    {"Conv2D", "channels_first", kTransposedAxes<2, 3, 1, 0>},
+    {"Conv3D", "channels_first", kTransposedAxes<2, 3, 4, 1, 0>},
+    {"Conv2DTranspose", "channels_first", kTransposedAxes<2, 3, 0, 1>},
+    {"Conv2DTranspose", "channels_last", kTransposedAxes<0, 1, 3, 2>}};
 
 FlippedKernels::KernelTransform transform_of(const Layer& layer, const Origin& origin) {
   const std::string name = layer.class_name();
-  if (origin.flipped_kernels())
-    return {std::count(std::begin(kFlippedClasses), std::end(kFlippedClasses), name) > 0 ? flipped
-                                                                                         : nullptr};
-  for (const OtherAxes& row : kOtherAxes)
+  if (origin.has_flipped_kernels())
+    return {std::count(std::begin(kFlippedClasses), std::end(kFlippedClasses), name) > 0
+                ? flip_spatial_axes
+                : nullptr};
+  for (const Keras1AxisOrder& row : kKeras1AxisOrders)
     if (name == row.class_name &&
         (!row.data_format || layer.get_config().at("data_format") == Value(row.data_format)))
       return row.transform;
@@ -73,24 +75,24 @@ FlippedKernels::KernelTransform transform_of(const Layer& layer, const Origin& o
 /// Collects the conversions for the kernels of all convolutions, including those in nested models
 /// and wrappers.
 FlippedKernels::FlippedKernels(Model& model, const Origin& origin) {
-  if (!origin.flipped_kernels() && origin.generation() > 1) return;
+  if (!origin.has_flipped_kernels() && origin.generation() > 1) return;
   for (const Layer* layer : model.flatten_layers())
     if (const KernelTransform transform = transform_of(*layer, origin); transform.convert)
       for (const Variable& weight : layer->weights())
         if (weight.shape().rank() >= 3) transforms_.emplace(weight.id(), transform);
 }
 
-FlippedKernels::KernelTransform FlippedKernels::of(const Variable& variable) const {
+FlippedKernels::KernelTransform FlippedKernels::transform_for(const Variable& variable) const {
   const auto found = variable ? transforms_.find(variable.id()) : transforms_.end();
   return found == transforms_.end() ? KernelTransform() : found->second;
 }
 
 Match::Convert FlippedKernels::conversion_of(const Variable& variable) const {
-  return of(variable).convert;
+  return transform_for(variable).convert;
 }
 
 Match::ShapeOf FlippedKernels::shape_conversion_of(const Variable& variable) const {
-  return of(variable).shape;
+  return transform_for(variable).shape;
 }
 
 }  // namespace crescent::keras

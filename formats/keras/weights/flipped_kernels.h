@@ -23,7 +23,7 @@ class CRESCENT_KERAS_API FlippedKernels {
   };
 
  private:
-  KernelTransform of(const Variable& variable) const;
+  KernelTransform transform_for(const Variable& variable) const;
 
   std::map<const void*, KernelTransform> transforms_;
 };

@@ -23,7 +23,8 @@ std::string join_path(const std::string& group, const std::string& name) {
 /// The weights of a layer in the order in which files store them: trainable ones first.
 Variables saved_weights(const Layer& layer) {
   Variables weights = layer.trainable_weights();
-  for (const Variable& fixed : layer.non_trainable_weights()) weights.push_back(fixed);
+  for (const Variable& frozen_weight : layer.non_trainable_weights())
+    weights.push_back(frozen_weight);
   return weights;
 }
 
@@ -83,27 +84,27 @@ std::string plain_name(const std::string& dataset, const std::string& group) {
 /// but may have been trainable when the file was written. Therefore datasets are found by name if
 /// all names agree.
 std::vector<std::string> datasets_for(const Layer& layer, const Variables& weights,
-                                      const SavedLayer& saved) {
-  if (layer.sublayers().empty()) return saved.datasets;
-  std::map<std::string, std::string> by_name;
-  for (const std::string& dataset : saved.datasets)
-    by_name.emplace(plain_name(dataset, saved.group), dataset);
+                                      const SavedLayer& saved_layer) {
+  if (layer.sublayers().empty()) return saved_layer.datasets;
+  std::map<std::string, std::string> dataset_by_name;
+  for (const std::string& dataset : saved_layer.datasets)
+    dataset_by_name.emplace(plain_name(dataset, saved_layer.group), dataset);
   for (const char* target : {"keras3", "keras2"}) {
-    std::vector<std::string> found;
+    std::vector<std::string> datasets;
     for (std::string name : weight_names(layer, weights, target)) {
       if (name.ends_with(":0")) name.resize(name.size() - 2);
-      const auto index = by_name.find(name);
-      if (index != by_name.end()) found.push_back(index->second);
+      const auto entry = dataset_by_name.find(name);
+      if (entry != dataset_by_name.end()) datasets.push_back(entry->second);
     }
-    if (found.size() == saved.datasets.size()) return found;
+    if (datasets.size() == saved_layer.datasets.size()) return datasets;
   }
-  return saved.datasets;
+  return saved_layer.datasets;
 }
 
-void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
+void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved_layer,
                  const FlippedKernels& flipped_kernels) {
   const Variables weights = saved_weights(layer);
-  const std::vector<std::string> datasets = datasets_for(layer, weights, saved);
+  const std::vector<std::string> datasets = datasets_for(layer, weights, saved_layer);
   for (size_t i = 0; i < weights.size(); ++i)
     matches.push_back({datasets[i], weights[i], flipped_kernels.conversion_of(weights[i]),
                        layer.name(), flipped_kernels.shape_conversion_of(weights[i])});
@@ -113,81 +114,87 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
 void match_top_level(Matches& matches, WeightSource& file, const std::string& group, Model& model) {
   Variables model_variables = own_variables(model, model.operations());
   if (model_variables.empty()) return;
-  std::string top = join_path(group, kTopLevel);
-  auto names = file.texts(top, "weight_names");
+  std::string top_group = join_path(group, kTopLevel);
+  auto names = file.texts(top_group, "weight_names");
   if (!names || names->size() != model_variables.size())
     fail("'", file.path(), "': the model has ", model_variables.size(),
          " weights of its own, but the file has ", names ? names->size() : 0);
   for (size_t i = 0; i < model_variables.size(); ++i)
-    matches.push_back({join_path(top, (*names)[i]), model_variables[i], nullptr, model.name()});
+    matches.push_back(
+        {join_path(top_group, (*names)[i]), model_variables[i], nullptr, model.name()});
 }
 
 /// The error message for a layer if a saved shape differs from that of the weight; empty if all
 /// shapes agree.
-std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
-                           bool skip) {
+std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs,
+                           size_t layer_index, bool skip_mismatch) {
   for (size_t i = 0; i < matches.size(); ++i) {
-    const Shape& saved = specs[i].shape;
+    const Shape& saved_shape = specs[i].shape;
     const Variable& weight = matches[i].variable;
-    if (saved == weight.shape()) continue;
-    if (skip)
+    if (saved_shape == weight.shape()) continue;
+    if (skip_mismatch)
       return concat("Skipping loading of weights for layer ", matches[i].layer,
-                    " due to mismatch in shape (", weight.shape(), " vs ", saved, ").");
-    return concat("Layer #", k, " (named \"", matches[i].layer, "\"), weight ", weight.path(),
-                  " has shape ", weight.shape(), ", but the saved weight has shape ", saved, ".");
+                    " due to mismatch in shape (", weight.shape(), " vs ", saved_shape, ").");
+    return concat("Layer #", layer_index, " (named \"", matches[i].layer, "\"), weight ",
+                  weight.path(), " has shape ", weight.shape(), ", but the saved weight has shape ",
+                  saved_shape, ".");
   }
   return "";
 }
 
 /// A layer of the model, and the layer of the file that has its weights.
-struct Pair {
+struct LayerPair {
   size_t index;  // the index of the layer in the file
   const Layer* layer;
-  const SavedLayer* saved;
+  const SavedLayer* saved_layer;
 };
 
-std::string count_mismatch(const Pair& pair, bool skip) {
-  const size_t expected = pair.layer->weights().size(), stored = pair.saved->datasets.size();
-  if (expected == stored) return "";
-  if (skip)
+std::string count_mismatch(const LayerPair& pair, bool skip_mismatch) {
+  const size_t expected_count = pair.layer->weights().size(),
+               saved_count = pair.saved_layer->datasets.size();
+  if (expected_count == saved_count) return "";
+  if (skip_mismatch)
     return concat("Skipping loading of weights for layer ", pair.layer->name(),
-                  " due to mismatch in number of weights (", expected, " vs ", stored, ").");
-  return concat("Layer #", pair.index, " (named \"", pair.layer->name(), "\") expects ", expected,
-                " weight(s), but the saved weights have ", stored, " element(s).");
+                  " due to mismatch in number of weights (", expected_count, " vs ", saved_count,
+                  ").");
+  return concat("Layer #", pair.index, " (named \"", pair.layer->name(), "\") expects ",
+                expected_count, " weight(s), but the saved weights have ", saved_count,
+                " element(s).");
 }
 
-/// The matches of the layers in `pairs`. If the weights of a layer do not fit: with `skip` the
-/// layer is left out with a warning, otherwise the function fails.
-Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
-                      const FlippedKernels& flipped_kernels, bool skip) {
+/// The matches of the layers in `pairs`. If the weights of a layer do not fit: with `skip_mismatch`
+/// the layer is left out with a warning, otherwise the function fails.
+Matches match_fitting(WeightSource& file, const std::vector<LayerPair>& pairs,
+                      const FlippedKernels& flipped_kernels, bool skip_mismatch) {
   struct LayerMatches {
     Matches matches;
     std::string mismatch;  // the reason why the weights do not fit; empty if they do
   };
-  std::vector<LayerMatches> found;
+  std::vector<LayerMatches> matches_of_layers;
   std::vector<std::string> datasets;
-  for (const Pair& pair : pairs) {
-    found.push_back({{}, count_mismatch(pair, skip)});
-    if (!found.back().mismatch.empty()) continue;
-    match_layer(found.back().matches, *pair.layer, *pair.saved, flipped_kernels);
-    for (const Match& match : found.back().matches) datasets.push_back(match.dataset);
+  for (const LayerPair& pair : pairs) {
+    matches_of_layers.push_back({{}, count_mismatch(pair, skip_mismatch)});
+    if (!matches_of_layers.back().mismatch.empty()) continue;
+    match_layer(matches_of_layers.back().matches, *pair.layer, *pair.saved_layer, flipped_kernels);
+    for (const Match& match : matches_of_layers.back().matches) datasets.push_back(match.dataset);
   }
   // describes all datasets with a single request
   const std::vector<TensorSpec> specs = file.describe(datasets);
   Matches matches;
   auto next = specs.begin();
   for (size_t i = 0; i < pairs.size(); ++i) {
-    LayerMatches& layer_matches = found[i];
+    LayerMatches& layer_matches = matches_of_layers[i];
     const auto end = next + static_cast<std::ptrdiff_t>(layer_matches.matches.size());
-    std::vector<TensorSpec> saved(next, end);
-    convert_shapes(layer_matches.matches, saved);
-    convert_cudnn(layer_matches.matches, saved);
+    std::vector<TensorSpec> saved_specs(next, end);
+    convert_shapes(layer_matches.matches, saved_specs);
+    convert_cudnn(layer_matches.matches, saved_specs);
     if (layer_matches.mismatch.empty())
-      layer_matches.mismatch = shape_mismatch(layer_matches.matches, saved, pairs[i].index, skip);
+      layer_matches.mismatch =
+          shape_mismatch(layer_matches.matches, saved_specs, pairs[i].index, skip_mismatch);
     next = end;
     if (layer_matches.mismatch.empty())
       matches.insert(matches.end(), layer_matches.matches.begin(), layer_matches.matches.end());
-    else if (skip)
+    else if (skip_mismatch)
       warn(layer_matches.mismatch);
     else
       fail("'", file.path(), "': ", layer_matches.mismatch);
@@ -225,27 +232,28 @@ std::string find_weights(WeightSource& file) {
 
 Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
                        const Origin& origin, bool skip_mismatch) {
-  auto saved = saved_layers(file, group);
-  auto layers = layers_with_weights(model, file.path(), saved);
-  if (saved.size() != layers.size())
-    fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
-         " layers into a model with ", layers.size(), " layers.");
+  auto saved_layers_of_file = saved_layers(file, group);
+  auto layers = layers_with_weights(model, file.path(), saved_layers_of_file);
+  if (saved_layers_of_file.size() != layers.size())
+    fail("'", file.path(), "': You are trying to load a weight file containing ",
+         saved_layers_of_file.size(), " layers into a model with ", layers.size(), " layers.");
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
-  std::vector<Pair> pairs;
+  std::vector<LayerPair> pairs;
   for (size_t k = 0; k < layers.size(); ++k) {
     const Layer& layer = *layers[k];
-    size_t expected = layer.weights().size();
+    size_t expected_count = layer.weights().size();
     if (skip_mismatch) {
-      pairs.push_back({k, &layer, &saved[k]});
+      pairs.push_back({k, &layer, &saved_layers_of_file[k]});
       continue;
     }
-    if (saved[k].datasets.size() != expected)
+    if (saved_layers_of_file[k].datasets.size() != expected_count)
       fail("'", file.path(), "': Layer #", k, " (named \"", layer.name(),
-           "\" in the current model) was found to correspond to layer ", saved[k].name,
-           " in the save file. However the new layer ", layer.name(), " expects ", expected,
-           " weights, but the saved weights have ", saved[k].datasets.size(), " elements.");
-    match_layer(matches, layer, saved[k], flipped_kernels);
+           "\" in the current model) was found to correspond to layer ",
+           saved_layers_of_file[k].name, " in the save file. However the new layer ", layer.name(),
+           " expects ", expected_count, " weights, but the saved weights have ",
+           saved_layers_of_file[k].datasets.size(), " elements.");
+    match_layer(matches, layer, saved_layers_of_file[k], flipped_kernels);
   }
   if (skip_mismatch) matches = match_fitting(file, pairs, flipped_kernels, true);
   match_top_level(matches, file, group, model);
@@ -254,36 +262,38 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
 
 Matches match_own(WeightSource& file, const std::string& group, Model& model,
                   const Origin& origin) {
-  auto saved = saved_layers(file, group);
-  std::map<std::string, const SavedLayer*> by_name;
-  for (const SavedLayer& layer : saved) by_name[layer.name] = &layer;
-  auto layers = layers_with_weights(model, file.path(), saved);
-  bool are_same = layers.size() == saved.size() && by_name.size() == saved.size();
+  auto saved_layers_of_file = saved_layers(file, group);
+  std::map<std::string, const SavedLayer*> saved_layer_by_name;
+  for (const SavedLayer& layer : saved_layers_of_file) saved_layer_by_name[layer.name] = &layer;
+  auto layers = layers_with_weights(model, file.path(), saved_layers_of_file);
+  bool have_same_names = layers.size() == saved_layers_of_file.size() &&
+                         saved_layer_by_name.size() == saved_layers_of_file.size();
   for (const LayerPtr& layer : layers) {
-    auto found = by_name.find(layer->name());
-    are_same = are_same && found != by_name.end() &&
-               found->second->datasets.size() == layer->weights().size();
+    auto found = saved_layer_by_name.find(layer->name());
+    have_same_names = have_same_names && found != saved_layer_by_name.end() &&
+                      found->second->datasets.size() == layer->weights().size();
   }
-  if (!are_same) return match_in_order(file, group, model, origin);
+  if (!have_same_names) return match_in_order(file, group, model, origin);
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (const LayerPtr& layer : layers)
-    match_layer(matches, *layer, *by_name.at(layer->name()), flipped_kernels);
+    match_layer(matches, *layer, *saved_layer_by_name.at(layer->name()), flipped_kernels);
   match_top_level(matches, file, group, model);
   return matches;
 }
 
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
-                      const Origin& origin, bool skip_mismatch, const Renaming& renamed) {
+                      const Origin& origin, bool skip_mismatch, const Renaming& renaming) {
   std::unordered_map<std::string, LayerPtr> layers;
-  const std::vector<SavedLayer> saved = saved_layers(file, group);
-  for (const LayerPtr& layer : layers_with_weights(model, file.path(), saved))
+  const std::vector<SavedLayer> saved_layers_of_file = saved_layers(file, group);
+  for (const LayerPtr& layer : layers_with_weights(model, file.path(), saved_layers_of_file))
     layers.emplace(layer->name(), layer);
-  renamed.expect_all_match(file.path(), file.texts(group, "layer_names").value());
-  std::vector<Pair> pairs;
-  for (size_t k = 0; k < saved.size(); ++k)
-    if (auto match = layers.find(renamed(saved[k].name)); match != layers.end())
-      pairs.push_back({k, match->second.get(), &saved[k]});
+  renaming.expect_all_match(file.path(), file.texts(group, "layer_names").value());
+  std::vector<LayerPair> pairs;
+  for (size_t k = 0; k < saved_layers_of_file.size(); ++k)
+    if (auto model_layer = layers.find(renaming(saved_layers_of_file[k].name));
+        model_layer != layers.end())
+      pairs.push_back({k, model_layer->second.get(), &saved_layers_of_file[k]});
   return match_fitting(file, pairs, FlippedKernels(model, origin), skip_mismatch);
 }
 
@@ -291,8 +301,8 @@ namespace {
 
 /// The path of a dataset relative to its layer: "kernel" for "dense_1/kernel:0" of the layer
 /// "dense_1".
-std::string inside_layer(std::string dataset, const std::string& index, const std::string& layer) {
-  dataset.erase(0, index.size() + 1);
+std::string inside_layer(std::string dataset, const std::string& group, const std::string& layer) {
+  dataset.erase(0, group.size() + 1);
   if (dataset.starts_with(layer + "/")) dataset.erase(0, layer.size() + 1);
   if (dataset.ends_with(":0")) dataset.resize(dataset.size() - 2);
   return dataset;
@@ -301,35 +311,36 @@ std::string inside_layer(std::string dataset, const std::string& index, const st
 }  // namespace
 
 Matches match_by_layer_path(WeightSource& file, const std::string& group, Model& model,
-                            const Origin& origin, const Renaming& renamed) {
+                            const Origin& origin, const Renaming& renaming) {
   check_built(model, file.path());
-  std::vector<std::pair<std::string, Variable>> left = weights_by_path(model);
+  std::vector<std::pair<std::string, Variable>> unmatched_weights = weights_by_path(model);
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   Names unexpected;
-  renamed.expect_all_match(file.path(), file.texts(group, "layer_names").value());
-  for (const SavedLayer& saved : saved_layers(file, group))
-    for (const std::string& dataset : saved.datasets) {
-      const std::string end = "/" + inside_layer(dataset, join_path(group, saved.name), saved.name),
-                        beginning = renamed(saved.name) + "/";
+  renaming.expect_all_match(file.path(), file.texts(group, "layer_names").value());
+  for (const SavedLayer& saved_layer : saved_layers(file, group))
+    for (const std::string& dataset : saved_layer.datasets) {
+      const std::string path_end = "/" + inside_layer(dataset, join_path(group, saved_layer.name),
+                                                      saved_layer.name),
+                        path_beginning = renaming(saved_layer.name) + "/";
       const auto fits = [&](const auto& weight) {
-        return weight.first.starts_with(beginning) && weight.first.ends_with(end);
+        return weight.first.starts_with(path_beginning) && weight.first.ends_with(path_end);
       };
-      const auto found = std::find_if(left.begin(), left.end(), fits);
-      if (found == left.end()) {
+      const auto found = std::find_if(unmatched_weights.begin(), unmatched_weights.end(), fits);
+      if (found == unmatched_weights.end()) {
         unexpected.push_back(dataset);
         continue;
       }
-      if (std::find_if(found + 1, left.end(), fits) != left.end())
+      if (std::find_if(found + 1, unmatched_weights.end(), fits) != unmatched_weights.end())
         fail("'", file.path(), "': '", dataset, "' may be '", found->first,
              "' or another weight; nothing was loaded");
       const Variable weight = found->second;
       matches.push_back({dataset, weight, flipped_kernels.conversion_of(weight), found->first,
                          flipped_kernels.shape_conversion_of(weight)});
-      left.erase(found);
+      unmatched_weights.erase(found);
     }
   Names missing;
-  for (const auto& [path, weight] : left) missing.push_back(path);
+  for (const auto& [path, weight] : unmatched_weights) missing.push_back(path);
   check_all_matched(file.path(), missing, unexpected);
   return matches;
 }

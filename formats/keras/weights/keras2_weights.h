@@ -27,14 +27,14 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
 /// Matches layers by name if the file and the model have the same names, else in order. For a model
 /// that was built from the same file.
 Matches match_own(WeightSource& file, const std::string& group, Model& model, const Origin& origin);
-/// Matches only layers with equal names, after the names in the file were changed by `renamed`.
+/// Matches only layers with equal names, after the names in the file were changed by `renaming`.
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
-                      const Origin& origin, bool skip_mismatch, const Renaming& renamed);
+                      const Origin& origin, bool skip_mismatch, const Renaming& renaming);
 /// Matches weights by canonical path (weight_paths.h), after renaming the layers of the file. The
 /// order of the weights, and which of them are trainable, have no influence. Fails unless all
 /// weights are found.
 Matches match_by_layer_path(WeightSource& file, const std::string& group, Model& model,
-                            const Origin& origin, const Renaming& renamed);
+                            const Origin& origin, const Renaming& renaming);
 /// The names of all datasets of all layers.
 Names arrays_of(WeightSource& file, const std::string& group);
 

@@ -54,12 +54,13 @@ constexpr InnerAttribute kInnerAttributes[] = {
 
 /// The attribute of the inner layer that has the index `location` in a layer of this class; empty
 /// if Keras has none.
-std::string attribute_of(const std::string& class_name, const Layer& inner, size_t location) {
-  size_t next = 0;
+std::string attribute_of(const std::string& class_name, const Layer& inner_layer, size_t index) {
+  size_t next_index = 0;
   for (const InnerAttribute& row : kInnerAttributes) {
     if (class_name != row.class_name) continue;
     const bool is_list = std::string_view(row.attribute).ends_with('/');
-    if (row.name ? inner.name() == row.name : is_list || next++ == location) return row.attribute;
+    if (row.name ? inner_layer.name() == row.name : is_list || next_index++ == index)
+      return row.attribute;
   }
   return "";
 }
@@ -90,14 +91,14 @@ Dict attributes_of(const Layer& layer) {
 
 /// The names of the attributes and those in `more`, sorted in the order in which Keras visits them:
 /// names that begin with "_" come last.
-Names in_visiting_order(const Dict& attributes, Names more) {
-  for (const DictEntry& entry : attributes) more.push_back(entry.key);
-  const auto location = [](const std::string& name) {
+Names in_visiting_order(const Dict& attributes, Names names) {
+  for (const DictEntry& entry : attributes) names.push_back(entry.key);
+  const auto sort_key = [](const std::string& name) {
     return name.starts_with('_') ? "~" + name : name;
   };
-  std::sort(more.begin(), more.end(),
-            [&](const std::string& a, const std::string& b) { return location(a) < location(b); });
-  return more;
+  std::sort(names.begin(), names.end(),
+            [&](const std::string& a, const std::string& b) { return sort_key(a) < sort_key(b); });
+  return names;
 }
 
 /// Whether Keras visits the layers of the model before the model's other attributes.
@@ -108,8 +109,8 @@ bool begins_with_layers(const Model& model) {
 /// The low-rank adapter (LoRA) of a layer; null if it has none. In Keras the adapter is a part of
 /// the layer.
 const Layer* adapter_of(const Layer& layer) {
-  for (const LayerPtr& inside : layer.sublayers())
-    if (inside->class_name() == "LoraAdapter") return inside.get();
+  for (const LayerPtr& sublayer : layer.sublayers())
+    if (sublayer->class_name() == "LoraAdapter") return sublayer.get();
   return nullptr;
 }
 
@@ -120,22 +121,22 @@ bool is_trained(const Layer& adapter) {
 
 /// The value of a weight as Keras stores it: if the layer has an adapter, the product of the
 /// adapter's matrices is added.
-Tensor merged(const Layer& layer, const Variable& weight) {
+Tensor merged_value(const Layer& layer, const Variable& weight) {
   if (!adapter_of(layer)) return weight.value();
-  const Value merged = layer.get_property("merged_weights");
-  const Value* found = merged.as_dict().find(weight.name());
+  const Value merged_weights = layer.get_property("merged_weights");
+  const Value* found = merged_weights.as_dict().find(weight.name());
   return found ? Codec<Tensor>::decode(*found) : weight.value();
 }
 
 /// Warns if the term of a trained adapter is added to a weight of few bits, which rounds the sum.
 void warn_of_rounding(const Layer& layer) {
   if (!adapter_of(layer) || !is_trained(*adapter_of(layer))) return;
-  const double rounding = layer.get_property("merge_error").as_float();
-  if (rounding > 0)
+  const double rounding_error = layer.get_property("merge_error").as_float();
+  if (rounding_error > 0)
     warn("Layer '", layer.name(),
          "': files of Keras have the weight with its adapter added, which "
          "is rounded to few bits again: its elements differ by up to ",
-         rounding, " from those of the layer.");
+         rounding_error, " from those of the layer.");
 }
 
 bool is_narrow_kernel(const Variable& variable) {
@@ -145,12 +146,12 @@ bool is_narrow_kernel(const Variable& variable) {
 /// The variables that belong to the layer in Keras, in the order of Keras. For a
 /// SpectralNormalization these include the kernel of the inner layer. A quantized kernel comes
 /// before the bias, although it is not trainable.
-Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) {
-  Variables own_weights = own_variables(layer, inside);
+Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inner_layers) {
+  Variables own_weights = own_variables(layer, inner_layers);
   if (own_weights.size() > 1 && own_weights[0].name() == "bias" && is_narrow_kernel(own_weights[1]))
     std::swap(own_weights[0], own_weights[1]);
   if (layer.class_name() == "SpectralNormalization" && !own_weights.empty())
-    own_weights.insert(own_weights.begin(), inside.front()->weights().front());
+    own_weights.insert(own_weights.begin(), inner_layers.front()->weights().front());
   return own_weights;
 }
 
@@ -171,7 +172,7 @@ class ObjectLocations {
   ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
   }
-  std::vector<ObjectLocation> take() { return std::move(locations_); }
+  std::vector<ObjectLocation> take_locations() { return std::move(locations_); }
   /// The groups of layers in the file for which the model has no layer.
   const Names& unmatched_groups() const { return unmatched_groups_; }
 
@@ -183,19 +184,19 @@ class ObjectLocations {
     if (!visited_layers_.insert(&layer).second && !even_if_visited) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
     if (auto* model = dynamic_cast<const Model*>(&layer))
-      add_parts(*model, path);
+      add_inner_layers(*model, path);
     else
-      add_parts(layer, path);
+      add_inner_layers(layer, path);
   }
 
-  void add_parts(const Model& model, const std::string& path) {
+  void add_inner_layers(const Model& model, const std::string& path) {
     const std::string layers = group_of_layers(path);
-    const bool at_first = begins_with_layers(model);
+    const bool layers_come_first = begins_with_layers(model);
     const bool even_if_visited = !file_ && model.is_graph();
-    if (at_first) add_layers(model.operations(), path + layers, even_if_visited);
+    if (layers_come_first) add_layers(model.operations(), path + layers, even_if_visited);
     const Dict attributes = attributes_of(model);
     for (const std::string& name :
-         in_visiting_order(attributes, at_first ? Names{} : Names{layers}))
+         in_visiting_order(attributes, layers_come_first ? Names{} : Names{layers}))
       if (name == layers) add_layers(model.operations(), path + layers, even_if_visited);
       // if the file has no group for the attribute, its layer is in the group of layers
       else if (!file_ || file_->members(path + name))
@@ -209,11 +210,11 @@ class ObjectLocations {
     return is_old ? kOldLayers : kLayers;
   }
 
-  void add_parts(const Layer& layer, const std::string& path) {
+  void add_inner_layers(const Layer& layer, const std::string& path) {
     const Dict attributes = attributes_of(layer);
     for (const std::string& name : in_visiting_order(attributes, {})) {
       const std::string location = path + stored_name(path, name);
-      if (!file_ || file_->members(location) || !is_numbered(path))
+      if (!file_ || file_->members(location) || !has_numbered_layers(path))
         add_attribute(attributes.at(name), location);
     }
     const std::vector<LayerPtr>& inner_layers = layer.sublayers();
@@ -222,11 +223,11 @@ class ObjectLocations {
         add(*inner_layers[i], concat(path, kNumberedPrefix, i, "/"));
   }
 
-  void add_attribute(const Value& held, const std::string& path) {
-    if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
+  void add_attribute(const Value& layer_or_list, const std::string& path) {
+    if (!layer_or_list.is_list()) return add(*layer_or_list.object_as<Layer>(), path + "/");
     // an item that is itself a list gets a name with a number, too
     GroupNames names = group_names(path);
-    for (const Value& item : held.as_list())
+    for (const Value& item : layer_or_list.as_list())
       add_attribute(
           item,
           concat(path, "/",
@@ -236,14 +237,16 @@ class ObjectLocations {
   /// The name of an attribute in the file. In tf.keras some attributes begin with "_" whose names
   /// in Keras 3 do not, or the other way round.
   std::string stored_name(const std::string& path, const std::string& attribute) const {
-    const std::string other = attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
-    const bool renamed = file_ && !file_->members(path + attribute) && file_->members(path + other);
-    return renamed ? other : attribute;
+    const std::string other_name =
+        attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
+    const bool has_other_name =
+        file_ && !file_->members(path + attribute) && file_->members(path + other_name);
+    return has_other_name ? other_name : attribute;
   }
 
   /// Whether the file names the inner layers by numbers, as earlier versions of Crescent did for
   /// classes of the user.
-  bool is_numbered(const std::string& path) const {
+  bool has_numbered_layers(const std::string& path) const {
     return file_->members(concat(path, kNumberedPrefix, 0)).has_value();
   }
 
@@ -308,23 +311,26 @@ void write_objects(Entries& entries, const std::vector<ObjectLocation>& location
   for (const ObjectLocation& location : locations) {
     entries.push_back({location.path, {{"name", location.layer->name()}}});
     if (saves_own_state(*location.layer)) {
-      for (const DictEntry& own : own_state(*location.layer))
-        entries.push_back(
-            {concat(location.path, "/", own.key), {}, Codec<Tensor>::decode(own.value)});
+      for (const DictEntry& array_entry : own_state(*location.layer))
+        entries.push_back({concat(location.path, "/", array_entry.key),
+                           {},
+                           Codec<Tensor>::decode(array_entry.value)});
       continue;
     }
     warn_of_rounding(*location.layer);
     for (size_t i = 0; i < location.variables.size(); ++i)
-      entries.push_back(
-          {concat(location.path, "/", i), {}, merged(*location.layer, location.variables[i])});
+      entries.push_back({concat(location.path, "/", i),
+                         {},
+                         merged_value(*location.layer, location.variables[i])});
     write_idf_weights(entries, *location.layer, location.path);
   }
 }
 
-/// For each layer in `locations` that is also in `flat`: the path of its group.
-LayerPaths paths_of(const std::vector<ObjectLocation>& locations, const std::vector<Layer*>& flat) {
+/// For each layer in `locations` that is also in `flat_layers`: the path of its group.
+LayerPaths paths_of(const std::vector<ObjectLocation>& locations,
+                    const std::vector<Layer*>& flat_layers) {
   std::map<const Layer*, Layer*> layers;
-  for (Layer* layer : flat) layers.emplace(layer, layer);
+  for (Layer* layer : flat_layers) layers.emplace(layer, layer);
   LayerPaths paths;
   for (const ObjectLocation& location : locations)
     if (const auto found = layers.find(location.layer); found != layers.end())
@@ -336,22 +342,22 @@ LayerPaths paths_of(const std::vector<ObjectLocation>& locations, const std::vec
 }  // namespace
 
 void write_keras3_weights(Entries& entries, Model& model) {
-  write_objects(entries, ObjectLocations(model).take());
+  write_objects(entries, ObjectLocations(model).take_locations());
 }
 
 void write_keras3_weights(Entries& entries, const LayerList& list) {
-  write_objects(entries, ObjectLocations(list).take());
+  write_objects(entries, ObjectLocations(list).take_locations());
 }
 
 LayerPaths keras3_paths(WeightSource& file, Model& model) {
-  return paths_of(ObjectLocations(file, model).take(), model.flatten_layers());
+  return paths_of(ObjectLocations(file, model).take_locations(), model.flatten_layers());
 }
 
 LayerPaths keras3_paths(WeightSource& file, const LayerList& list) {
-  std::vector<Layer*> flat;
+  std::vector<Layer*> flat_layers;
   for (const LayerPtr& layer : list.layers)
-    for (Layer* inside : layer->flatten_layers()) flat.push_back(inside);
-  return paths_of(ObjectLocations(file, list).take(), flat);
+    for (Layer* nested_layer : layer->flatten_layers()) flat_layers.push_back(nested_layer);
+  return paths_of(ObjectLocations(file, list).take_locations(), flat_layers);
 }
 
 bool has_keras3_weights(WeightSource& file) {
@@ -384,25 +390,25 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
       append(matches, match_own_state(file, location));
       continue;
     }
-    const size_t expected = location.variables.size();
-    const size_t received = count_variables(file, location);
-    if (received != expected && skip_mismatch) {
+    const size_t expected_count = location.variables.size();
+    const size_t saved_count = count_variables(file, location);
+    if (saved_count != expected_count && skip_mismatch) {
       warn("Skipping loading of weights for layer ", location.layer->name(),
-           " due to mismatch in number of weights (", expected, " vs ", received, ").");
+           " due to mismatch in number of weights (", expected_count, " vs ", saved_count, ").");
       continue;
     }
-    if (received != expected)
+    if (saved_count != expected_count)
       fail("'", file.path(), "': '/", location.path, "': Layer '", location.layer->name(),
-           "' expected ", expected, " variables, but received ", received,
+           "' expected ", expected_count, " variables, but received ", saved_count,
            " variables during loading. Expected: ", names_of(location.variables),
            nearest_contents(file, location.path),
            location.layer->built() ? ""
                                    : " (it is not built: the model was never called in training)",
            "; nothing was loaded");
-    for (size_t i = 0; i < expected; ++i)
+    for (size_t i = 0; i < expected_count; ++i)
       matches.push_back(
           {concat(location.path, "/", i), location.variables[i], nullptr, location.layer->name()});
-    if (const Layer* adapter = adapter_of(*location.layer); adapter && expected > 0)
+    if (const Layer* adapter = adapter_of(*location.layer); adapter && expected_count > 0)
       matches.back().adapter = adapter->weights()[1];
   }
   return matches;
@@ -417,30 +423,31 @@ namespace {
 bool has_variables(WeightSource& file, const std::string& group) {
   const std::string vars_group = group + "/vars";
   if (!file.members(vars_group).value_or(Names{}).empty()) return true;
-  const Names parts = file.members(group).value_or(Names{});
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string& name) {
+  const Names members = file.members(group).value_or(Names{});
+  return std::any_of(members.begin(), members.end(), [&](const std::string& name) {
     return name != "vars" && has_variables(file, group + "/" + name);
   });
 }
 
 /// The text with which messages name a group: "layers/dense_2 ('b')".
-std::string described(WeightSource& file, const std::string& group) {
+std::string group_text(WeightSource& file, const std::string& group) {
   const auto name = file.text(group + "/vars", "name");
   return name ? concat(group, " ('", *name, "')") : group;
 }
 
 /// Fails if the file has weights of layers that the model lacks.
-void check_others(WeightSource& file, const Model& model, const Names& unmatched_groups,
-                  bool skip_mismatch) {
-  Names left;
+void check_unmatched_groups(WeightSource& file, const Model& model, const Names& unmatched_groups,
+                            bool skip_mismatch) {
+  Names extra_groups;
   for (const std::string& group : unmatched_groups)
-    if (has_variables(file, group)) left.push_back(described(file, group));
-  if (left.empty()) return;
+    if (has_variables(file, group)) extra_groups.push_back(group_text(file, group));
+  if (extra_groups.empty()) return;
   if (!skip_mismatch)
     fail("'", file.path(), "': the file has weights of layers that model ", model.name(),
-         " does not have: ", join(left), "; nothing was loaded (skip_mismatch = true leaves them)");
+         " does not have: ", join(extra_groups),
+         "; nothing was loaded (skip_mismatch = true leaves them)");
   warn("'", file.path(), "': Skipping weights of layers that model ", model.name(),
-       " does not have: ", join(left));
+       " does not have: ", join(extra_groups));
 }
 
 /// Fails for a model that is not built if the file has weights of its layers.
@@ -455,7 +462,7 @@ void check_built_for(WeightSource& file, const Model& model,
 }  // namespace
 
 Matches match_keras3_weights(WeightSource& file, Model& model) {
-  const std::vector<ObjectLocation> locations = ObjectLocations(file, model).take();
+  const std::vector<ObjectLocation> locations = ObjectLocations(file, model).take_locations();
   check_built_for(file, model, locations);
   return match_objects(file, locations, false);
 }
@@ -463,14 +470,14 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
   ObjectLocations all(file, model);
   const Names unmatched_groups = all.unmatched_groups();
-  const std::vector<ObjectLocation> locations = all.take();
+  const std::vector<ObjectLocation> locations = all.take_locations();
   check_built_for(file, model, locations);
-  check_others(file, model, unmatched_groups, skip_mismatch);
+  check_unmatched_groups(file, model, unmatched_groups, skip_mismatch);
   return match_objects(file, locations, skip_mismatch);
 }
 
 Matches match_keras3_weights(WeightSource& file, const LayerList& list) {
-  return match_objects(file, ObjectLocations(file, list).take(), false);
+  return match_objects(file, ObjectLocations(file, list).take_locations(), false);
 }
 
 }  // namespace crescent::keras

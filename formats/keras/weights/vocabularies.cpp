@@ -5,7 +5,7 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char *kGroup = "crescent_vocabularies", *kTerms = "vocabulary";
+constexpr const char *kVocabularyGroup = "crescent_vocabularies", *kTerms = "vocabulary";
 
 std::vector<Layer*> layers_with_vocabulary(Model& model) {
   std::vector<Layer*> layers;
@@ -14,28 +14,28 @@ std::vector<Layer*> layers_with_vocabulary(Model& model) {
   return layers;
 }
 
-Value option(const Dict& config, const char* name) {
+Value option_value(const Dict& config, const char* name) {
   const Value* value = config.find(name);
   return value ? *value : Value();
 }
 
-/// The lines of a text as a list, converted to integers if `integers` is true; empty lines at the
-/// end are dropped.
-List lines_of(const std::string& text, bool integers, const std::string& group) {
+/// The lines of a text as a list, converted to integers if `are_integers` is true; empty lines at
+/// the end are dropped.
+List lines_of(const std::string& text, bool are_integers, const std::string& group) {
   List lines;
   const size_t end = text.find_last_not_of("\r\n") + 1;
-  for (size_t first = 0; first < end;) {
-    const size_t last = std::min(text.find('\n', first), end);
-    std::string line = text.substr(first, last - first);
+  for (size_t line_start = 0; line_start < end;) {
+    const size_t line_end = std::min(text.find('\n', line_start), end);
+    std::string line = text.substr(line_start, line_end - line_start);
     if (line.ends_with('\r')) line.pop_back();
-    first = last + 1;
-    if (!integers) {
+    line_start = line_end + 1;
+    if (!are_integers) {
       lines.push_back(std::move(line));
       continue;
     }
     int64_t number = 0;
-    const char* stop = line.data() + line.size();
-    if (std::from_chars(line.data(), stop, number).ptr != stop || line.empty())
+    const char* number_end = line.data() + line.size();
+    if (std::from_chars(line.data(), number_end, number).ptr != number_end || line.empty())
       fail(group, ", line ", lines.size() + 1, ": expected an integer, got '", line,
            "'; nothing was loaded");
     lines.push_back(number);
@@ -52,14 +52,14 @@ bool has_vocabulary(const Layer& layer) {
 void write_idf_weights(Entries& entries, const Layer& layer, const std::string& group) {
   if (!has_vocabulary(layer)) return;
   const Dict config = layer.get_config();
-  const Value weights = option(config, kIdfWeights);
+  const Value weights = option_value(config, kIdfWeights);
   if (weights.is_null()) return;
   Tensor values = Codec<Tensor>::decode(weights);
-  if (const int64_t more = option(config, "pad_to_max_tokens") == Value(true)
-                               ? config.at("max_tokens").as_int() - values.size()
-                               : 0;
-      more > 0)
-    values = ops::pad(values, {0}, {more});
+  if (const int64_t padding = option_value(config, "pad_to_max_tokens") == Value(true)
+                                  ? config.at("max_tokens").as_int() - values.size()
+                                  : 0;
+      padding > 0)
+    values = ops::pad(values, {0}, {padding});
   entries.push_back({group + "/" + kIdfWeights, {}, values});
   // in Keras a TextVectorization contains a StringLookup
   if (layer.class_name() != "TextVectorization") return;
@@ -70,8 +70,8 @@ void write_idf_weights(Entries& entries, const Layer& layer, const std::string& 
 
 Tensor vocabulary_bytes(const Layer& layer) {
   const Dict config = layer.get_config();
-  const std::string text =
-      to_json(Dict{{kTerms, option(config, kTerms)}, {kIdfWeights, option(config, kIdfWeights)}});
+  const std::string text = to_json(Dict{{kTerms, option_value(config, kTerms)},
+                                        {kIdfWeights, option_value(config, kIdfWeights)}});
   return Tensor::from_bytes(text.data(), text.size(),
                             {DType::uint8, {static_cast<int64_t>(text.size())}});
 }
@@ -79,9 +79,9 @@ Tensor vocabulary_bytes(const Layer& layer) {
 void write_vocabularies(Entries& entries, Model& model) {
   const std::vector<Layer*> layers = layers_with_vocabulary(model);
   if (layers.empty()) return;
-  entries.push_back({kGroup, {{"count", static_cast<int64_t>(layers.size())}}});
+  entries.push_back({kVocabularyGroup, {{"count", static_cast<int64_t>(layers.size())}}});
   for (size_t i = 0; i < layers.size(); ++i)
-    entries.push_back({concat(kGroup, "/", i), {}, vocabulary_bytes(*layers[i])});
+    entries.push_back({concat(kVocabularyGroup, "/", i), {}, vocabulary_bytes(*layers[i])});
 }
 
 Vocabularies Vocabularies::in_archive(WeightSource& file, Model& model) {
@@ -96,13 +96,13 @@ Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& path
     if (!has_vocabulary(*layer)) continue;
     const Dict config = layer->get_config();
     const auto text = file.asset(group + "vocabulary.txt");
-    if (!text || !option(config, kTerms).is_null()) continue;
+    if (!text || !option_value(config, kTerms).is_null()) continue;
     VocabularyMatch match{
-        layer, lines_of(*text, option(config, "vocabulary_dtype") == Value("int64"),
+        layer, lines_of(*text, option_value(config, "vocabulary_dtype") == Value("int64"),
                         concat("'", result.path_, "': 'assets/", group, "vocabulary.txt'"))};
-    if (option(config, "output_mode") == Value("tf_idf")) {
+    if (option_value(config, "output_mode") == Value("tf_idf")) {
       const std::string dataset = group + "vars/" + kIdfWeights;
-      match.match = result.matches_.size();
+      match.match_index = result.matches_.size();
       result.matches_.push_back(
           {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer->name()});
     }
@@ -115,13 +115,13 @@ Vocabularies Vocabularies::in_weights(WeightSource& file, Model& model) {
   Vocabularies result;
   result.path_ = file.path();
   const std::vector<Layer*> layers = layers_with_vocabulary(model);
-  const auto count = layers.empty() ? std::nullopt : file.integer(kGroup, "count");
+  const auto count = layers.empty() ? std::nullopt : file.integer(kVocabularyGroup, "count");
   if (count && *count != static_cast<int64_t>(layers.size()))
     warn("'", result.path_,
          "': the vocabularies are those of another model; ours stay as they are");
   else if (count)
     for (size_t i = 0; i < layers.size(); ++i)
-      result.add_bytes(file, *layers[i], concat(kGroup, "/", i));
+      result.add_bytes(file, *layers[i], concat(kVocabularyGroup, "/", i));
   return result;
 }
 
@@ -135,8 +135,8 @@ void Vocabularies::add_bytes(WeightSource& file, Layer& layer, const std::string
 void Vocabularies::give_to_layers() const {
   for (const VocabularyMatch& match : vocabulary_matches_) {
     Dict arguments{{kTerms, match.terms}};
-    if (match.match) {
-      const Tensor values = matches_[*match.match].variable.value().to(nullptr);
+    if (match.match_index) {
+      const Tensor values = matches_[*match.match_index].variable.value().to(nullptr);
       if (!match.terms.is_null())
         arguments.set(kIdfWeights, Value(std::make_shared<BoxedTensor>(values)));
       else

@@ -47,7 +47,7 @@ class Vocabularies {
     Value terms;
     /// The index of the match for the dataset with the vocabulary, or with the weights of the
     /// terms.
-    std::optional<size_t> match{};
+    std::optional<size_t> match_index{};
   };
   std::string path_;
   std::vector<VocabularyMatch> vocabulary_matches_;

@@ -27,7 +27,7 @@ NamedTensors values_by_path(Model& model);
 /// Matches each weight with the array that has its path as name after renaming or, if arrays are
 /// numbered, with the array of its number ("arr_0", as numpy.savez names unnamed arrays). If the
 /// file lacks weights or has arrays that the model lacks, fails and lists them all.
-Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
+Matches match_by_path(WeightSource& file, Model& model, const Renaming& renaming,
                       Vocabularies& vocabularies);
 
 }  // namespace crescent::keras

@@ -15,14 +15,14 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
   Matches converted = matches;
   std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   convert_cudnn(converted, specs);
-  std::map<const void*, size_t> places;
+  std::map<const void*, size_t> match_indices;
   std::set<std::string> used_names;
   for (size_t i = 0; i < matches.size(); ++i)
-    places[matches[i].variable.id()] = i, used_names.insert(matches[i].dataset);
+    match_indices[matches[i].variable.id()] = i, used_names.insert(matches[i].dataset);
   std::vector<WeightRow> rows;
   for (const auto& [path, variable] : weights_by_path(model)) {
-    const auto found = places.find(variable.id());
-    if (found == places.end()) {
+    const auto found = match_indices.find(variable.id());
+    if (found == match_indices.end()) {
       rows.push_back({WeightStatus::missing, path, "", variable.shape(), {}});
       continue;
     }
@@ -31,12 +31,13 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
         {array_shape == variable.shape() ? WeightStatus::loaded : WeightStatus::misfitting, path,
          matches[found->second].dataset, variable.shape(), array_shape});
   }
-  Names left;
-  std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(left),
+  Names unexpected_arrays;
+  std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(unexpected_arrays),
                [&](const std::string& array) { return !used_names.contains(array); });
-  const std::vector<TensorSpec> unexpected = file.describe(left);
-  for (size_t i = 0; i < left.size(); ++i)
-    rows.push_back({WeightStatus::unexpected, "", left[i], {}, unexpected[i].shape});
+  const std::vector<TensorSpec> unexpected_specs = file.describe(unexpected_arrays);
+  for (size_t i = 0; i < unexpected_arrays.size(); ++i)
+    rows.push_back(
+        {WeightStatus::unexpected, "", unexpected_arrays[i], {}, unexpected_specs[i].shape});
   return rows;
 }
 

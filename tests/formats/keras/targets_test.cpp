@@ -103,7 +103,8 @@ std::vector<std::string> incompatibilities(Model& model, const std::string& targ
                                            const Value& compile = {}) {
   std::vector<std::string> lines;
   for (const Incompatibility& each : incompatibilities_of(model_config(model), compile, target))
-    if (each.serious) lines.push_back(concat(each.location, "/", each.option, ": ", each.reason));
+    if (each.is_serious)
+      lines.push_back(concat(each.location, "/", each.option, ": ", each.reason));
   return lines;
 }
 

@@ -34,10 +34,10 @@ std::string GroupNames::base_of(const std::string& class_name) {
 }
 
 std::string GroupNames::next(const std::string& class_name) {
-  const auto [known, is_new] = base_names_.try_emplace(class_name);
-  if (is_new) known->second = base_of(class_name);
-  const int count = count_[known->second]++;
-  return count == 0 ? known->second : concat(known->second, "_", count);
+  const auto [base_name_entry, is_new] = base_names_.try_emplace(class_name);
+  if (is_new) base_name_entry->second = base_of(class_name);
+  const int count = counts_[base_name_entry->second]++;
+  return count == 0 ? base_name_entry->second : concat(base_name_entry->second, "_", count);
 }
 
 }  // namespace crescent::keras

@@ -30,7 +30,7 @@ class GroupNames {
   WeightSource* file_ = nullptr;
   std::string group_;
   std::map<std::string, std::string> base_names_;  // by class: "Dense" -> "dense"
-  std::map<std::string, int> count_;
+  std::map<std::string, int> counts_;
 };
 
 }  // namespace crescent::keras

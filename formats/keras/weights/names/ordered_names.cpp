@@ -25,14 +25,15 @@ void collect(std::set<std::string>& bases, const Layer& layer) {
   const CountedName name(layer.name());
   if (name.base == to_snake_case(layer.class_name())) bases.insert(name.base);
   auto* model = dynamic_cast<const Model*>(&layer);
-  for (const LayerPtr& inner : model ? model->layers() : layer.sublayers()) collect(bases, *inner);
+  for (const LayerPtr& inner_layer : model ? model->layers() : layer.sublayers())
+    collect(bases, *inner_layer);
 }
 
 /// The layers of a path, each as the path up to it: "a", "a/b" of "a/b/kernel".
 Names layers_of(const std::string& path) {
   Names layers;
-  for (size_t at = path.find('/'); at != path.npos; at = path.find('/', at + 1))
-    layers.push_back(path.substr(0, at));
+  for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1))
+    layers.push_back(path.substr(0, slash));
   return layers;
 }
 
@@ -49,16 +50,16 @@ std::set<std::string> default_names(Model& model) {
   return bases;
 }
 
-std::map<std::string, std::string> in_order(const Names& paths,
-                                            const std::set<std::string>& bases) {
-  std::map<std::string, std::set<CountedName>> inside;  // by the path of the outer layer
+std::map<std::string, std::string> ordered_paths(const Names& paths,
+                                                 const std::set<std::string>& bases) {
+  std::map<std::string, std::set<CountedName>> names_by_parent;  // by the path of the outer layer
   for (const std::string& path : paths)
     for (const std::string& layer : layers_of(path))
-      inside[parent_of(layer)].insert(CountedName(layer.substr(parent_of(layer).size())));
-  const auto ordered = [&](const std::string& layer) {
+      names_by_parent[parent_of(layer)].insert(CountedName(layer.substr(parent_of(layer).size())));
+  const auto ordered_name = [&](const std::string& layer) {
     const CountedName name(layer.substr(parent_of(layer).size()));
     if (!bases.contains(name.base)) return layer.substr(parent_of(layer).size());
-    const auto& siblings = inside.at(parent_of(layer));
+    const auto& siblings = names_by_parent.at(parent_of(layer));
     const auto rank =
         std::count_if(siblings.begin(), siblings.end(), [&](const CountedName& other) {
           return other.base == name.base && other.counter < name.counter;
@@ -68,7 +69,7 @@ std::map<std::string, std::string> in_order(const Names& paths,
   std::map<std::string, std::string> names;
   for (const std::string& path : paths) {
     std::string& name = names[path];
-    for (const std::string& layer : layers_of(path)) name += ordered(layer) + "/";
+    for (const std::string& layer : layers_of(path)) name += ordered_name(layer) + "/";
     name += path.substr(parent_of(path).size());
   }
   return names;

@@ -16,6 +16,7 @@ std::set<std::string> default_names(Model& model);
 /// For each path, the path in which the counters of default names are replaced by their order among
 /// those of the same base within the same layer: "block_4/dense_9/kernel" and
 /// "block_4/dense_8/bias" become "block/dense_1/kernel" and "block/dense/bias".
-std::map<std::string, std::string> in_order(const Names& paths, const std::set<std::string>& bases);
+std::map<std::string, std::string> ordered_paths(const Names& paths,
+                                                 const std::set<std::string>& bases);
 
 }  // namespace crescent::keras

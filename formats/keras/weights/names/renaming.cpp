@@ -30,25 +30,28 @@ Renaming::Renaming(const Value& map) {
     for (const std::string& text : {entry.key, entry.value.as_string()})
       if (std::count(text.begin(), text.end(), '*') > 1)
         fail("rename: '", text, "' has more than one *");
-    rows_.emplace_back(entry.key, entry.value.as_string());
+    patterns_.emplace_back(entry.key, entry.value.as_string());
   }
 }
 
 std::string Renaming::operator()(const std::string& name) const {
-  for (const auto& [from, to] : rows_)
-    if (const auto text = star_match(from, name)) {
-      const size_t star = to.find('*');
-      return star == to.npos ? to : to.substr(0, star) + *text + to.substr(star + 1);
+  for (const auto& [pattern, new_name] : patterns_)
+    if (const auto star_text = star_match(pattern, name)) {
+      const size_t star = new_name.find('*');
+      return star == new_name.npos
+                 ? new_name
+                 : new_name.substr(0, star) + *star_text + new_name.substr(star + 1);
     }
   return name;
 }
 
 void Renaming::expect_all_match(const std::string& path,
                                 const std::vector<std::string>& names) const {
-  for (const auto& [from, to] : rows_)
-    if (std::none_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return star_match(from, name).has_value(); }))
-      fail("'", path, "': rename: the file has no '", from, "'", did_you_mean(from, names),
+  for (const auto& [pattern, new_name] : patterns_)
+    if (std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+          return star_match(pattern, name).has_value();
+        }))
+      fail("'", path, "': rename: the file has no '", pattern, "'", did_you_mean(pattern, names),
            "; it has: ", join(names), "; nothing was loaded");
 }
 

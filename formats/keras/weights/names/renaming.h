@@ -17,7 +17,7 @@ class CRESCENT_KERAS_API Renaming {
   /// for other values.
   explicit Renaming(const Value& map);
 
-  bool empty() const { return rows_.empty(); }
+  bool empty() const { return patterns_.empty(); }
   /// The new name for `name`, by the first entry whose pattern matches; `name` itself if none
   /// matches.
   std::string operator()(const std::string& name) const;
@@ -25,7 +25,7 @@ class CRESCENT_KERAS_API Renaming {
   void expect_all_match(const std::string& path, const std::vector<std::string>& names) const;
 
  private:
-  std::vector<std::pair<std::string, std::string>> rows_;
+  std::vector<std::pair<std::string, std::string>> patterns_;
 };
 
 }  // namespace crescent::keras

@@ -16,8 +16,8 @@ constexpr const char* kOmittingInnerNames[] = {
 
 /// Whether names of weights omit the name of the inner layer. That of an adapter is always omitted,
 /// because in Keras the adapter is a part of its layer.
-bool omits_inner_name(const Layer& layer, const Layer& inner, const std::string& target) {
-  return inner.class_name() == "LoraAdapter" ||
+bool omits_inner_name(const Layer& layer, const Layer& inner_layer, const std::string& target) {
+  return inner_layer.class_name() == "LoraAdapter" ||
          (target == "keras2" &&
           std::find(std::begin(kOmittingInnerNames), std::end(kOmittingInnerNames),
                     layer.class_name()) != std::end(kOmittingInnerNames));
@@ -35,17 +35,18 @@ using WeightNames = std::map<const void*, WeightName>;
 void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
                WeightNames& names) {
   const std::vector<LayerPtr>& inner_layers = layer.sublayers();
-  for (const Variable& own : own_variables(layer, inner_layers))
-    if (!own.name().empty())
-      names.emplace(own.id(), WeightName{scope.in_model + "/" + own.name(),
-                                         scope.in_layer + "/" + own.name()});
+  for (const Variable& variable : own_variables(layer, inner_layers))
+    if (!variable.name().empty())
+      names.emplace(variable.id(), WeightName{scope.in_model + "/" + variable.name(),
+                                              scope.in_layer + "/" + variable.name()});
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
-  for (const LayerPtr& inner : inner_layers) {
+  for (const LayerPtr& inner_layer : inner_layers) {
     const std::string inner_path =
-        omits_inner_name(layer, *inner, target) ? "" : "/" + inner->name();
-    add_names(*inner,
-              {is_model ? inner->name() : scope.in_model + inner_path, scope.in_layer + inner_path},
-              target, names);
+        omits_inner_name(layer, *inner_layer, target) ? "" : "/" + inner_layer->name();
+    add_names(
+        *inner_layer,
+        {is_model ? inner_layer->name() : scope.in_model + inner_path, scope.in_layer + inner_path},
+        target, names);
   }
 }
 
@@ -53,17 +54,17 @@ void add_names(const Layer& layer, const WeightName& scope, const std::string& t
 
 std::vector<std::string> weight_names(const Layer& layer, const Variables& weights,
                                       const std::string& target) {
-  WeightNames known;
-  add_names(layer, {layer.name(), layer.name()}, target, known);
-  std::map<std::string, int> in_model;
-  for (const auto& [id, name] : known) ++in_model[name.in_model];
+  WeightNames names_by_id;
+  add_names(layer, {layer.name(), layer.name()}, target, names_by_id);
+  std::map<std::string, int> name_counts;
+  for (const auto& [id, name] : names_by_id) ++name_counts[name.in_model];
   std::vector<std::string> names;
   std::set<std::string> used_names;
   for (size_t i = 0; i < weights.size(); ++i) {
-    const auto found = known.find(weights[i].id());
-    const std::string base = found == known.end()                      ? concat("param_", i)
-                             : in_model.at(found->second.in_model) > 1 ? found->second.in_layer
-                                                                       : found->second.in_model;
+    const auto found = names_by_id.find(weights[i].id());
+    const std::string base = found == names_by_id.end()                   ? concat("param_", i)
+                             : name_counts.at(found->second.in_model) > 1 ? found->second.in_layer
+                                                                          : found->second.in_model;
     std::string name = base;
     for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(target == "keras2" ? name + ":0" : name);
