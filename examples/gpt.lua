@@ -105,4 +105,6 @@ for _, beginning in ipairs { "local model = ", "-- The " } do
   print("\n" .. continue_text(beginning, math.min(200, 4 * step_count), 0.6):gsub("\n", "\n  "))
 end
 print "\n steps  bits a letter  (of text that it has not seen)"
-for _, row in ipairs(rows) do print(string.format("%6d  %13.3f", row[1], row[2] / math.log(2))) end
+for _, row in ipairs(result_rows) do
+  print(string.format("%6d  %13.3f", row[1], row[2] / math.log(2)))
+end

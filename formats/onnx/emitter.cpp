@@ -165,8 +165,8 @@ Emitter::InputsInOneLayout Emitter::inputs_in_one_layout() {
   return {names, is_channels_first && ranks_match};
 }
 
-void Emitter::set_result(const std::string& name, bool channels_first) {
-  channels_first ? set_channels_first_output(name) : set_output(name);
+void Emitter::set_result(const std::string& name, bool is_channels_first) {
+  is_channels_first ? set_channels_first_output(name) : set_output(name);
 }
 
 std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {

@@ -57,13 +57,13 @@ class Emitter {
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
   struct InputsInOneLayout {
     Names names;
-    bool channels_first;
+    bool is_channels_first;
   };
   /// Converts all inputs of the instruction to one layout, channels first or channels last; returns
   /// the names of the converted inputs, and which layout it is.
   InputsInOneLayout inputs_in_one_layout();
-  /// Sets the name of the result; `channels_first` is as returned by inputs_in_one_layout().
-  void set_result(const std::string& name, bool channels_first);
+  /// Sets the name of the result; `is_channels_first` is as returned by inputs_in_one_layout().
+  void set_result(const std::string& name, bool is_channels_first);
   /// Converts the body of a scan to a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 
