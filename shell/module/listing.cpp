@@ -28,7 +28,8 @@ List list_of(Rows rows) {
   return list;
 }
 
-/// Adds the example and the errors of this name to the row, if there are any.
+/// Adds the example and the possible errors that are stored under this name to the row, if there
+/// are any.
 void add_example(Dict& row, const std::string& name) {
   if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
   if (std::string text = errors_of(name); !text.empty()) row.set("errors", std::move(text));
@@ -109,7 +110,7 @@ class ListingBuilder {
 };
 
 /// The name of the Lua table that has the classes of a kind; null if there is none.
-const char* table_of(const KindInfo& kind) {
+const char* table_name_of(const KindInfo& kind) {
   return std::string_view(kind.name) == kDatasetKind ? "data" : kind.plural;
 }
 
@@ -117,10 +118,10 @@ const char* table_of(const KindInfo& kind) {
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {
-    if (!table_of(kind)) continue;
+    if (!table_name_of(kind)) continue;
     for (const std::string& name : registry().names(kind.name)) {
       Dict row = describe_class(*registry().get(kind.name, name));
-      const std::string path = concat("cr.", table_of(kind), ".", name);
+      const std::string path = concat("cr.", table_name_of(kind), ".", name);
       row.erase("what");
       row.set("path", path);
       add_example(row, path);
@@ -130,8 +131,9 @@ List classes() {
   return rows;
 }
 
-/// The name of a method's example: methods of tensors are functions of cr.ops.
-std::string name_of_method(const HandleType& type, const std::string& method) {
+/// The name under which the example of a method is stored; methods of tensors are functions of
+/// cr.ops.
+std::string example_name_of(const HandleType& type, const std::string& method) {
   return concat(&type == &operation_methods() ? "cr.ops" : type.name(), ".", method);
 }
 
@@ -140,7 +142,7 @@ List own_methods(const HandleType& type) {
   for (const Callable* method : type.own_methods()) {
     Dict row = describe_function(*method);
     row.erase("what");
-    add_example(row, name_of_method(type, method->name()));
+    add_example(row, example_name_of(type, method->name()));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -177,9 +179,9 @@ List types() {
 /// The value in a form that JSON can express: objects become the names of their classes, and
 /// infinite numbers and NaN become strings.
 Value json_compatible(const Value& value) {
-  return mapped(value, [](const Value& part) -> std::optional<Value> {
-    if (part.is_object()) return Value(part.as_object()->class_name());
-    if (part.is_float() && !std::isfinite(part.as_float())) return Value(to_text(part));
+  return mapped(value, [](const Value& element) -> std::optional<Value> {
+    if (element.is_object()) return Value(element.as_object()->class_name());
+    if (element.is_float() && !std::isfinite(element.as_float())) return Value(to_text(element));
     return std::nullopt;
   });
 }

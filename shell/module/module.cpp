@@ -70,12 +70,12 @@ void fill_object_types() {
 
 /// Initializes the data that all Lua states share. It must be complete before Lua states of worker
 /// threads are opened, since these threads read it.
-void begin_process() {
+void initialize_process() {
   add_classes_late(register_lambda_layer);
   add_classes_late(register_lambda_callbacks);
   fill_object_types();
   enable_lua_plugins();
-  set_object_hooks({initialize_handle, root, uses_variable, uses_object});
+  set_object_hooks({initialize_handle, make_root, uses_variable, uses_object});
   watch_tensor_memory(update_roots);
 }
 
@@ -170,7 +170,7 @@ int open(lua_State* L) {
       },
       {}, "Restarts the numbering of layer names and frees compiled programs and unused memory.");
   static std::once_flag process_flag;
-  std::call_once(process_flag, begin_process);
+  std::call_once(process_flag, initialize_process);
   watch_collector(L);
   create_types(L);
   lua_newtable(L);

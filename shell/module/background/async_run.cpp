@@ -38,7 +38,7 @@ void block_signals() {
   pthread_sigmask(SIG_BLOCK, &all_signals, nullptr);
 }
 
-std::string of_count(const char* prefix, int64_t number, int64_t count) {
+std::string progress_text(const char* prefix, int64_t number, int64_t count) {
   return concat(prefix, number, count < 0 ? "" : concat(" of ", count));
 }
 
@@ -143,7 +143,7 @@ void AsyncRun::wait_until(Done is_done) {
 
 void AsyncRun::process_batches() {
   block_signals();
-  const SignalsElsewhere elsewhere;
+  const NoSignalHandling no_signal_handling;
   const ComputingStep step(run_->model(), [this] { return !is_over(); });
   StateLock& lock = StateLock::instance();
   for (bool has_ended = false; !has_ended; lock.unlock()) {
@@ -180,8 +180,9 @@ void AsyncRun::process_batch() {
 void AsyncRun::report() {
   const auto now = Clock::now();
   const StateAndEpoch position(state_, run_->epoch());
-  const bool is_news = position != position_of_last_call_ && (is_over() || now >= next_call_time_);
-  if (!is_news && state_ == State::running && now - noted_time_ < kNoteInterval) return;
+  const bool must_call_listener =
+      position != position_of_last_call_ && (is_over() || now >= next_call_time_);
+  if (!must_call_listener && state_ == State::running && now - noted_time_ < kNoteInterval) return;
   const NullObserver observer;
   const auto body = [](lua_State*, const void* self) {
     static_cast<const AsyncRun*>(self)->note_status();
@@ -191,7 +192,7 @@ void AsyncRun::report() {
   guarded(lua_, body, this);
   lua_settop(lua_, 0);
   noted_time_ = Clock::now();
-  if (!is_news) return;
+  if (!must_call_listener) return;
   position_of_last_call_ = position;
   next_call_time_ = std::max(next_call_time_, now - kBurst) + kReportInterval;
   if (void (*const listener)() = run_listener) listener();
@@ -215,8 +216,9 @@ void expect_not_in_training(const Model& model, const char* what) {
 
 std::string position_text(const AsyncRun::Status& status) {
   const int64_t epoch = std::min(status.epoch + 1, std::max<int64_t>(status.epochs, 1));
-  return of_count(status.validating ? "validation of epoch " : "epoch ", epoch, status.epochs) +
-         of_count(", batch ", status.batch, status.batches);
+  return progress_text(status.validating ? "validation of epoch " : "epoch ", epoch,
+                       status.epochs) +
+         progress_text(", batch ", status.batch, status.batches);
 }
 
 }  // namespace crescent::lua

@@ -60,7 +60,7 @@ void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept 
   used_ids_.clear();
   current_step = this;
   caller_ = current_or_null();
-  stay_current(nullptr);
+  set_current_thread(nullptr);
   StateLock::instance().begin_step();
 }
 
@@ -68,7 +68,7 @@ void ComputingStep::end() noexcept {
   if (--depth_ > 0 || !has_unlocked_) return;
   StateLock::instance().end_step();
   current_step = nullptr;
-  if (may_call_lua_()) stay_current(caller_);
+  if (may_call_lua_()) set_current_thread(caller_);
 }
 
 bool ComputingStep::uses_any_of(const Ids& ids) {

@@ -17,15 +17,16 @@ ModelPtr functional(Any, const ModelEndpoints& inputs, const ModelEndpoints& out
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
   const ClassPtr& info = activation->info();
   const Dict options = activation->get_config();  // the options that differ from their defaults
-  const bool is_builtin = info && info->origin != "Lua" && !options.empty();
-  if (is_builtin && registry().find(Operation::kKind, info->name) && info->name != "relu") {
+  const bool is_builtin_with_options = info && info->origin != "Lua" && !options.empty();
+  if (is_builtin_with_options && registry().find(Operation::kKind, info->name) &&
+      info->name != "relu") {
     Dict arguments{{"x", std::make_shared<BoxedSymbol>(x)}};
     for (const Field& option : info->schema.fields)
       arguments.set(option.name,
                     options.contains(option.name) ? options.at(option.name) : option.default_value);
     return (*get<Operation>(Value(info->name)))(arguments).object_as<BoxedSymbol>()->symbol;
   }
-  const LayerPtr layer = is_builtin && info->name == "relu"
+  const LayerPtr layer = is_builtin_with_options && info->name == "relu"
                              ? make<Layer>("ReLU", options)
                              : make<Layer>("Activation", {{"activation", Value(activation)}});
   return (*layer)(std::vector<Symbol>{x}).front();

@@ -36,7 +36,8 @@ bool is_build_from_outside(lua_State* L) {
   return instance && !instance->is_building();
 }
 
-/// Pushes the method of a lazy parent, or nil; the arguments are the handle and the name.
+/// Pushes the method that a lazy parent (a type that makes its methods when they are first used)
+/// has, or nil; the arguments are the handle and the name.
 int push_lazy_method(lua_State* L) {
   const Callable* method = type_of(L, 1)->find_lazy_method(text_of(L, 2));
   method ? push_callable(L, *method) : lua_pushnil(L);
@@ -180,7 +181,7 @@ HandleType& HandleType::method(CallablePtr callable) {
   const std::string name = callable->name();
   return add(&HandleType::methods_, name, std::move(callable));
 }
-HandleType& HandleType::raw_method(std::string_view name, Raw::Body body,
+HandleType& HandleType::raw_method(std::string_view name, RawFunction::Body body,
                                    const Parameters& parameters, std::string_view doc,
                                    const SchemaData* options) {
   return method(raw(name, body, parameters.of_method("the " + name_), doc, options));
@@ -255,7 +256,7 @@ const Callable* HandleType::find_lazy_method(const std::string& name) const {
 }
 
 HandleType::UnsettableReason HandleType::find_unsettable_reason() const {
-  return reason_ || !parent_ ? reason_ : parent_->find_unsettable_reason();
+  return unsettable_reason_ || !parent_ ? unsettable_reason_ : parent_->find_unsettable_reason();
 }
 
 void HandleType::push_methods(lua_State* L) const {

@@ -30,8 +30,9 @@ class HandleType {
     return method(bound(name, f, parameters.of_method("the " + name_), doc));
   }
   HandleType& method(CallablePtr callable);
-  HandleType& raw_method(std::string_view name, Raw::Body body, const Parameters& parameters = {},
-                         std::string_view doc = "", const SchemaData* options = nullptr);
+  HandleType& raw_method(std::string_view name, RawFunction::Body body,
+                         const Parameters& parameters = {}, std::string_view doc = "",
+                         const SchemaData* options = nullptr);
   HandleType& getter(CallablePtr callable);
   HandleType& setter(CallablePtr callable);
   template <class F>
@@ -59,14 +60,16 @@ class HandleType {
   /// Returns the end of an error message: the reason why a name cannot be assigned to.
   using UnsettableReason = std::string (*)(lua_State* L, const HandleType& type,
                                            const std::string& name);
-  HandleType& unsettable_reason(UnsettableReason reason) { return reason_ = reason, *this; }
+  HandleType& unsettable_reason(UnsettableReason reason) {
+    return unsettable_reason_ = reason, *this;
+  }
 
   const std::string& name() const { return name_; }
   const HandleType* parent() const { return lazy_parent_ ? &lazy_parent_->all() : parent_; }
   /// The names of methods or properties, including those of parent types, for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
-  /// The methods by name, without those of parent types.
+  /// The methods, sorted by name, without those of parent types.
   std::vector<const Callable*> own_methods() const { return own_members(&HandleType::methods_); }
   std::vector<const Callable*> own_getters() const { return own_members(&HandleType::getters_); }
   const Callable* find_method(const std::string& name) const;
@@ -99,7 +102,7 @@ class HandleType {
   std::optional<LazyParent> lazy_parent_;
   Members methods_, getters_, setters_, metamethods_;
   CallablePtr missing_key_handler_, position_setter_;
-  UnsettableReason reason_ = nullptr;
+  UnsettableReason unsettable_reason_ = nullptr;
 };
 
 /// The HandleType of the handle at `index`; null for other values.

@@ -70,22 +70,22 @@ class Lambda final : public Layer {
   static void push_second(lua_State* L, const Dict& arguments) { push_value(L, arguments); }
   static void push_second(lua_State* L, const OneOrMore<Tensor>& masks) { push(L, masks); }
   Tensors call_by_name(const Tensors& inputs) const {
-    const auto activation = registered_as(function_name_);
+    const auto activation = registered_activation(function_name_);
     if (const auto* instance = dynamic_cast<const Instance*>(activation.get()))
       return call_registered(*instance, inputs, Value(arguments_));
     return {(*activation)(inputs.at(0))};
   }
   Tensors mask_by_name(const Tensors& inputs, const Tensors& masks) const {
-    const auto activation = registered_as(mask_name_);
+    const auto activation = registered_activation(mask_name_);
     const auto* instance = dynamic_cast<const Instance*>(activation.get());
     if (!instance) fail_missing(mask_name_);
     return call_registered(*instance, inputs, OneOrMore<Tensor>{masks});
   }
   /// The activation registered under the name `function`, as functions in custom_objects are
   /// registered. Fails if there is none.
-  std::shared_ptr<Activation> registered_as(const std::string& function) const {
-    if (!registry().find(Activation::kKind, function)) fail_missing(function);
-    return get<Activation>(function);
+  std::shared_ptr<Activation> registered_activation(const std::string& function_name) const {
+    if (!registry().find(Activation::kKind, function_name)) fail_missing(function_name);
+    return get<Activation>(function_name);
   }
   template <class Second>
   Tensors call_registered(const Instance& instance, const Tensors& inputs,
@@ -96,8 +96,8 @@ class Lambda final : public Layer {
     instance.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second);
     return returned_tensors(L, first);
   }
-  [[noreturn]] void fail_missing(const std::string& function) const {
-    fail_in_layer(name(), "Layer ", name(), ": files do not store functions; give '", function,
+  [[noreturn]] void fail_missing(const std::string& function_name) const {
+    fail_in_layer(name(), "Layer ", name(), ": files do not store functions; give '", function_name,
                   "' in custom_objects when loading");
   }
 

@@ -7,7 +7,8 @@ namespace crescent::lua {
 
 void register_lambda_layer(Registry& registry);
 
-/// The functions of all Lambda layers inside `owner`, by the names that configurations use.
+/// The functions of all Lambda layers inside `owner`; the keys are the names that configurations
+/// use.
 Dict functions_of_lambdas(Layer& owner);
 
 }  // namespace crescent::lua

@@ -233,8 +233,8 @@ int base_config(lua_State* L) {
 }
 
 /// Implements cr.Layer.init(self, options), which the init of a Lua class may call. It does
-/// nothing, since the options of the base are set before. cr.Model.init(self, inputs, outputs),
-/// below, sets the graph of the model.
+/// nothing, since the options of the base class are set before init is called. Models have another
+/// init, connect() below, which sets the graph of the model.
 int base_init(lua_State*) { return 0; }
 void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
   auto* model = dynamic_cast<LuaModel*>(object.get());

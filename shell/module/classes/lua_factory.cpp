@@ -38,7 +38,7 @@ bool is_endpoint(const std::string& name) {
   return std::find(std::begin(kEndpoints), std::end(kEndpoints), name) != std::end(kEndpoints);
 }
 
-/// Those options in the table that the schema declares; the init of the class handles the others.
+/// The options in the table that the schema declares; the init of the class handles the others.
 Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
   Dict result;
   const bool has_init = defines(L, class_index, "init");
@@ -60,8 +60,8 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
   return result;
 }
 
-/// The options in the order of their declarations, which is that of the layers in them, with the
-/// defaults of declared options that were not given.
+/// The options in the order of their declarations, which determines the order of the layers in
+/// them, with the defaults of declared options that were not given.
 Dict with_defaults(const Dict& options, const SchemaData& schema) {
   Dict result;
   const auto add = [&](const std::string& name) {
@@ -94,7 +94,7 @@ Value take_build_config(lua_State* L, int options_index, const SchemaData& schem
 ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const ClassPtr& info) {
   push_bases(L);
   push_field(L, -1, base_at(L, class_index).name);
-  warn_of_unread_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
+  warn_of_uncalled_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
   lua_pop(L, 2);
   mark_instantiated(L, class_index);
   const Value build_config = take_build_config(L, options_index, info->schema);
@@ -120,11 +120,11 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
 /// The object that the class's function from_config returns for the configuration on top of the
 /// stack.
 std::shared_ptr<Configurable> new_object_of_class(lua_State* L, int class_index) {
-  const int config = lua_gettop(L);
+  const int config_index = lua_gettop(L);
   lua_pushliteral(L, "from_config");
   push_member(L, class_index);
   lua_pushvalue(L, class_index);
-  lua_pushvalue(L, config);
+  lua_pushvalue(L, config_index);
   protected_call(L, 2, 1);
   auto object = object_as<Configurable>(L, -1);
   auto* instance = dynamic_cast<Instance*>(object.get());
@@ -195,8 +195,8 @@ Dict with_objects(const Dict& config, const SchemaData& schema) {
   Dict options;
   for (const DictEntry& entry : config) {
     const Field* field = schema.find(entry.key);
-    const bool is_of_base = field && field->keyword_only;
-    options.set(entry.key, is_of_base ? entry.value : with_objects(entry.value));
+    const bool is_base_option = field && field->keyword_only;
+    options.set(entry.key, is_base_option ? entry.value : with_objects(entry.value));
   }
   return options;
 }
@@ -208,8 +208,9 @@ bool has_null(const Value& value) {
                      [](const DictEntry& entry) { return has_null(entry.value); });
 }
 
-/// Pushes a value of a configuration. Nulls in it become cr.null, because an option such as
-/// activation_quantizer has another default.
+/// Pushes a value of a configuration. Nulls in it become cr.null: as nil they would be missing from
+/// the table, and an option whose default is not null, such as activation_quantizer, would get this
+/// default.
 void push_with_nulls(lua_State* L, const Value& value) {
   reserve(L, 4);
   if (value.is_null()) return lua_pushlightuserdata(L, nullptr);
@@ -228,7 +229,7 @@ void push_with_nulls(lua_State* L, const Value& value) {
   }
 }
 
-/// Pushes a configuration; options that are null have their defaults.
+/// Pushes a configuration without the options that are null; these then get their defaults.
 void push_config(lua_State* L, const Dict& config) {
   Dict non_null;
   for (const DictEntry& entry : config)
@@ -239,12 +240,12 @@ void push_config(lua_State* L, const Dict& config) {
 /// The factory of a Lua class. It makes the objects that files and nested configurations describe.
 class LuaFactory final : public Factory {
  public:
-  explicit LuaFactory(Ref class_table) : class_(std::move(class_table)) {}
+  explicit LuaFactory(Ref class_table) : class_table_(std::move(class_table)) {}
   std::shared_ptr<Configurable> make(const Dict& options) const override {
     lua_State* L = current();
     StackRestorer restorer(L);
     reserve(L, 8);
-    class_.push(L);
+    class_table_.push(L);
     const int class_index = lua_gettop(L);
     const bool makes_model = is_model(base_at(L, class_index));
     const Dict config = makes_model ? with_graph(options) : options;
@@ -258,7 +259,7 @@ class LuaFactory final : public Factory {
   }
 
  private:
-  Ref class_;
+  Ref class_table_;
 };
 
 /// Replaces arguments {units=3}, (3, {name="x"}) or (3) by one table of options.

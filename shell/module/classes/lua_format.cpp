@@ -23,7 +23,7 @@ constexpr Ability kAbilities[] = {{ModelFormat::kAbility, "save_model", "load_mo
                                   {ReadsArrays::kAbility, "read_arrays", "read_array"},
                                   {WritesArrays::kAbility, "write_arrays", "write_arrays"}};
 
-bool is_any_of(const std::vector<std::string>& names, std::string_view name) {
+bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -63,7 +63,7 @@ List signatures_of(lua_State* L, int table) {
 }
 
 /// Whether the traits of the format depend on this field of the class.
-bool is_watched(std::string_view name) {
+bool affects_traits(std::string_view name) {
   return name == kEndings || name == kSignatures ||
          std::any_of(std::begin(kAbilities), std::end(kAbilities), [&](const Ability& ability) {
            return name == ability.save_method || name == ability.load_method;
@@ -79,11 +79,11 @@ void register_again(lua_State* L, int table) {
 
 /// The metamethod __newindex of the class; its arguments are table, key and value. If registering
 /// the changed class fails, the field is set to nil again.
-int define(lua_State* L) {
+int assign_field(lua_State* L) {
   lua_settop(L, 3);
   const std::string name = lua_type(L, 2) == LUA_TSTRING ? text_of(L, 2) : "";
   set_member(L, 1);
-  if (is_watched(name)) try {
+  if (affects_traits(name)) try {
       register_again(L, 1);
     } catch (const Error&) {
       push_string(L, name);
@@ -143,12 +143,12 @@ void LuaFormat::save_model(Model& model, const std::string& path, const Dict& op
 
 ModelPtr LuaFormat::load_model(const std::string& path, const Dict& options) {
   set_options(options);
-  const auto model = [](lua_State* L) {
-    ModelPtr loaded = object_as<Model>(L, -1);
-    if (!loaded) fail("expected a model, got ", lua::describe(L, -1));
-    return loaded;
+  const auto read_model = [](lua_State* L) {
+    ModelPtr loaded_model = object_as<Model>(L, -1);
+    if (!loaded_model) fail("expected a model, got ", lua::describe(L, -1));
+    return loaded_model;
   };
-  return result_of(*this, "load_model", model, path);
+  return result_of(*this, "load_model", read_model, path);
 }
 
 void LuaFormat::save_weights(Model& model, const std::string& path, const Dict& options) {
@@ -162,8 +162,8 @@ void LuaFormat::load_weights(Model& model, const std::string& path, const Dict& 
 }
 
 Tensor LuaFormat::read_array(const std::string& path, const std::string& member) {
-  const auto tensor = [](lua_State* L) { return to_tensor(L, -1); };
-  if (has("read_array")) return result_of(*this, "read_array", tensor, path, member);
+  const auto read_tensor = [](lua_State* L) { return to_tensor(L, -1); };
+  if (has("read_array")) return result_of(*this, "read_array", read_tensor, path, member);
   const NamedTensors arrays = read_arrays(path);
   if (member.empty() && arrays.size() == 1) return arrays.front().second;
   std::vector<std::string> names;
@@ -176,8 +176,8 @@ Tensor LuaFormat::read_array(const std::string& path, const std::string& member)
 
 NamedTensors LuaFormat::read_arrays(const std::string& path) {
   if (!has("read_arrays")) return ReadsArrays::read_arrays(path);
-  const auto arrays = [](lua_State* L) { return named_tensors_at(L, lua_gettop(L)); };
-  return result_of(*this, "read_arrays", arrays, path);
+  const auto read_result = [](lua_State* L) { return named_tensors_at(L, lua_gettop(L)); };
+  return result_of(*this, "read_arrays", read_result, path);
 }
 
 void LuaFormat::write_arrays(const std::string& path, const NamedTensors& arrays) {
@@ -200,19 +200,19 @@ void set_format_traits(lua_State* L, int table, SchemaData& schema) {
   const std::vector<std::string> function_names = defined_functions(L, table);
   List abilities;
   for (const Ability& ability : kAbilities)
-    if (is_any_of(function_names, ability.save_method) ||
-        is_any_of(function_names, ability.load_method))
+    if (contains(function_names, ability.save_method) ||
+        contains(function_names, ability.load_method))
       abilities.emplace_back(ability.name);
   schema.traits.set("abilities", std::move(abilities));
   schema.traits.set(kEndings, endings_of(L, table));
   schema.traits.set(kSignatures, signatures_of(L, table));
   schema.traits.erase("written_only");
-  if (is_any_of(function_names, "save_model") && !is_any_of(function_names, "load_model"))
+  if (contains(function_names, "save_model") && !contains(function_names, "load_model"))
     schema.traits.set("written_only", true);
 }
 
 void watch_format(lua_State* L, int table) {
-  static const CallablePtr callable = raw("newindex", define);
+  static const CallablePtr callable = raw("newindex", assign_field);
   const StackRestorer restorer(L);
   lua_getmetatable(L, table);
   push_callable(L, *callable);

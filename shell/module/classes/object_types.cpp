@@ -82,7 +82,7 @@ std::string reason_against_setting(lua_State* L, const HandleType& type, const s
 }
 
 extern "C" int close_object(lua_State* L) {
-  roots_changed();
+  mark_roots_outdated();
   return close_handle<ObjectPtr>(L);
 }
 
@@ -181,7 +181,7 @@ void initialize_handle(lua_State* L, const ObjectPtr& object) {
   push_metatable(L, object_type(*object));
   lua_setmetatable(L, -2);
   reference_owned_instances(L, *object);
-  if (dynamic_cast<const Layer*>(object.get())) count_object(L);
+  if (dynamic_cast<const Layer*>(object.get())) assign_creation_number(L);
   auto* instance = dynamic_cast<Instance*>(object.get());
   if (!instance || instance->is_function()) return;
   lua_newtable(L);

@@ -56,14 +56,14 @@ void join_numbers(List& positional, const SchemaData& schema) {
     if (!field.keyword_only) positional_fields.push_back(&field);
   if (positional_fields.empty() || positional.size() < 2) return;
   const Value& default_value = positional_fields.front()->default_value;
-  const bool takes_as_many =
+  const bool default_has_same_length =
       default_value.is_list() && default_value.as_list().size() == positional.size();
   const auto all_are = [&](bool (*predicate)(const Value&)) {
     return std::all_of(positional.begin(), positional.end(), predicate);
   };
   if ((all_are(is_size) && positional_fields.size() == 1) ||
-      (all_are(is_number) && takes_as_many) ||
-      (all_are(is_list) && takes_as_many && is_list(default_value.as_list().front())))
+      (all_are(is_number) && default_has_same_length) ||
+      (all_are(is_list) && default_has_same_length && is_list(default_value.as_list().front())))
     positional = List{std::move(positional)};
 }
 
@@ -130,7 +130,7 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
   return options;
 }
 
-Value take(Dict& options, std::string_view name) {
+Value take_option(Dict& options, std::string_view name) {
   const Value* option = options.find(name);
   Value value = option ? *option : Value();
   options.erase(name);

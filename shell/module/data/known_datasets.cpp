@@ -29,7 +29,7 @@ TrainTestTensors california_housing(const std::string& version, const std::strin
 // ---- IMDB and Reuters
 
 /// The number of a word, converted from a Lua value; nil and false mean that there is none.
-std::optional<int64_t> word_at(const Value& word) {
+std::optional<int64_t> word_number(const Value& word) {
   if (word.is_null() || (word.is_bool() && !word.as_bool())) return std::nullopt;
   return word.as_int();
 }
@@ -55,9 +55,9 @@ TrainTestTexts train_test_tables(const std::pair<WordSequences, WordSequences>& 
 TrainTestTexts imdb(const std::string& path, std::optional<int64_t> num_words, int64_t skip_top,
                     std::optional<int64_t> maxlen, int64_t seed, Value start_char, Value oov_char,
                     int64_t index_from) {
-  return train_test_tables(
-      load_imdb(path, seed,
-                {num_words, skip_top, maxlen, word_at(start_char), word_at(oov_char), index_from}));
+  return train_test_tables(load_imdb(
+      path, seed,
+      {num_words, skip_top, maxlen, word_number(start_char), word_number(oov_char), index_from}));
 }
 
 TrainTestTexts reuters(const std::string& path, std::optional<int64_t> num_words, int64_t skip_top,
@@ -65,16 +65,16 @@ TrainTestTexts reuters(const std::string& path, std::optional<int64_t> num_words
                        Value start_char, Value oov_char, int64_t index_from) {
   return train_test_tables(load_reuters(
       path, test_split, seed,
-      {num_words, skip_top, maxlen, word_at(start_char), word_at(oov_char), index_from}));
+      {num_words, skip_top, maxlen, word_number(start_char), word_number(oov_char), index_from}));
 }
 
-constexpr const char* kTrainTestResult =
+constexpr const char* kLoadDataDoc =
     "Loads the data as two tables: {x, y} for training and {x, y} for testing.";
 
 template <class F>
-std::vector<CallablePtr> loader(F load, Parameters parameters) {
+std::vector<CallablePtr> loader_functions(F load, Parameters parameters) {
   std::vector<CallablePtr> all;
-  all.push_back(bound("load_data -> two tables", load, std::move(parameters), kTrainTestResult));
+  all.push_back(bound("load_data -> two tables", load, std::move(parameters), kLoadDataDoc));
   return all;
 }
 
@@ -86,25 +86,25 @@ const std::vector<KnownDataset>& known_datasets() {
     const auto add = [&](const char* name, std::vector<CallablePtr> functions) {
       datasets.push_back({name, std::move(functions)});
     };
-    add("mnist", loader(&mnist, {"path=mnist.npz"}));
-    add("fashion_mnist", loader(&fashion_mnist, {}));
-    add("cifar10", loader(&cifar10, {}));
-    add("cifar100", loader(&cifar100, {"label_mode=fine"}));
-    add("boston_housing",
-        loader(&boston_housing, {"path=boston_housing.npz", "test_split=0.2", "seed=113"}));
+    add("mnist", loader_functions(&mnist, {"path=mnist.npz"}));
+    add("fashion_mnist", loader_functions(&fashion_mnist, {}));
+    add("cifar10", loader_functions(&cifar10, {}));
+    add("cifar100", loader_functions(&cifar100, {"label_mode=fine"}));
+    add("boston_housing", loader_functions(&boston_housing, {"path=boston_housing.npz",
+                                                             "test_split=0.2", "seed=113"}));
     add("california_housing",
-        loader(&california_housing,
-               {"version=large", "path=california_housing.npz", "test_split=0.2", "seed=113"}));
-    std::vector<CallablePtr> imdb_functions =
-        loader(&imdb, {"path=imdb.npz", "num_words=nil", "skip_top=0", "maxlen=nil", "seed=113",
-                       "start_char: an integer=1", "oov_char: an integer=2", "index_from=3"});
+        loader_functions(&california_housing, {"version=large", "path=california_housing.npz",
+                                               "test_split=0.2", "seed=113"}));
+    std::vector<CallablePtr> imdb_functions = loader_functions(
+        &imdb, {"path=imdb.npz", "num_words=nil", "skip_top=0", "maxlen=nil", "seed=113",
+                "start_char: an integer=1", "oov_char: an integer=2", "index_from=3"});
     imdb_functions.push_back(bound("get_word_index -> a table with names", &imdb_word_index,
                                    {"path=imdb_word_index.json"}, "The number of each word."));
     add("imdb", std::move(imdb_functions));
     std::vector<CallablePtr> reuters_functions =
-        loader(&reuters,
-               {"path=reuters.npz", "num_words=nil", "skip_top=0", "maxlen=nil", "test_split=0.2",
-                "seed=113", "start_char: an integer=1", "oov_char: an integer=2", "index_from=3"});
+        loader_functions(&reuters, {"path=reuters.npz", "num_words=nil", "skip_top=0", "maxlen=nil",
+                                    "test_split=0.2", "seed=113", "start_char: an integer=1",
+                                    "oov_char: an integer=2", "index_from=3"});
     reuters_functions.push_back(bound("get_word_index -> a table with names", &reuters_word_index,
                                       {"path=reuters_word_index.json"},
                                       "The number of each word."));

@@ -99,11 +99,11 @@ class WithdrawnFunctionFactory final : public Factory {
 
 /// Removes the short name, which has no package, from the aliases of the function that was
 /// registered with it before, so that a new function can take it.
-void take_short_name(std::string_view kind, const std::string& word) {
-  const ClassPtr existing_class = registry().find(kind, word);
-  if (!existing_class || existing_class->name == word) return;
+void release_short_name(std::string_view kind, const std::string& short_name) {
+  const ClassPtr existing_class = registry().find(kind, short_name);
+  if (!existing_class || existing_class->name == short_name) return;
   ClassInfo updated_class = *existing_class;
-  std::erase(updated_class.aliases, word);
+  std::erase(updated_class.aliases, short_name);
   registry().replace(updated_class);
 }
 
@@ -158,9 +158,9 @@ void adapt_options(Dict& options, const SchemaData& schema) {
 namespace {
 
 /// Whether a class that is not written in Lua has this name.
-bool is_ours(std::string_view kind, const std::string& word) {
-  const ClassPtr there = registry().find(kind, word);
-  return there && there->origin != "Lua";
+bool is_builtin(std::string_view kind, const std::string& name) {
+  const ClassPtr existing_class = registry().find(kind, name);
+  return existing_class && existing_class->origin != "Lua";
 }
 
 ClassInfo function_info(std::string_view kind, const std::string& name) {
@@ -187,10 +187,10 @@ void register_function(const std::string& name, const Ref& function) {
     lua_rawset(L, -3);
   }
   for (const auto& [kind, make] : kFunctionKinds) {
-    if (is_ours(kind, name)) continue;
+    if (is_builtin(kind, name)) continue;
     ClassInfo info = function_info(kind, name);
-    if (!is_ours(kind, short_name)) {
-      take_short_name(kind, short_name);
+    if (!is_builtin(kind, short_name)) {
+      release_short_name(kind, short_name);
       if (short_name != name) info.aliases = {short_name};
     }
     info.factory = std::make_shared<FunctionFactory>(make, function, name);
@@ -200,8 +200,10 @@ void register_function(const std::string& name, const Ref& function) {
 
 void withdraw_function(const std::string& name) {
   for (const auto& [kind, make] : kFunctionKinds) {
-    const ClassPtr there = registry().find(kind, name);
-    if (!there || there->origin != "Lua" || !there->schema.traits.contains("function")) continue;
+    const ClassPtr existing_class = registry().find(kind, name);
+    if (!existing_class || existing_class->origin != "Lua" ||
+        !existing_class->schema.traits.contains("function"))
+      continue;
     ClassInfo info = function_info(kind, name);
     info.factory = std::make_shared<WithdrawnFunctionFactory>(kind, name);
     registry().replace(info);

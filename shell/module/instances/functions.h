@@ -1,4 +1,4 @@
-// Makes objects such as losses and activations of Lua functions.
+// Makes objects such as losses and activations from Lua functions.
 #pragma once
 #include "lua/handle.h"
 #include "lua/state.h"
@@ -16,7 +16,8 @@ void adapt_options(Dict& options, const SchemaData& schema);
 /// Registers a function as activation, loss, metric, ... under this name, by which files refer to
 /// it.
 void register_function(const std::string& name, const Ref& function);
-/// Makes the name of a registered function unknown. Objects made of the function keep it.
+/// Removes the name of a registered function from the registry. Objects made from the function keep
+/// the name.
 void withdraw_function(const std::string& name);
 
 }  // namespace crescent::lua

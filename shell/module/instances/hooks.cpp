@@ -128,15 +128,15 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 /// The text " (did you mean 'build'?)" if the name is a misspelling of a hook that the class does
 /// not define; else empty. A function of a callback whose name begins with on_ is most likely meant
-/// as a hook: for it, a hook is suggested that is only roughly similar.
+/// as a hook; its name need only be roughly similar to that of the hook.
 std::string hook_suggestion(const std::string& name, std::string_view base,
                             const std::vector<std::string>& function_names) {
   std::vector<std::string> event_hooks;
   for (const Hook& hook : hooks()) {
-    const std::string other = hook.name;
-    if (!is_hook_of(hook, base) || contains(function_names, other)) continue;
-    if (is_misspelling(name, other)) return concat(" (did you mean '", other, "'?)");
-    if (other.starts_with("on_")) event_hooks.push_back(other);
+    const std::string hook_name = hook.name;
+    if (!is_hook_of(hook, base) || contains(function_names, hook_name)) continue;
+    if (is_misspelling(name, hook_name)) return concat(" (did you mean '", hook_name, "'?)");
+    if (hook_name.starts_with("on_")) event_hooks.push_back(hook_name);
   }
   return name.starts_with("on_") ? did_you_mean(name, event_hooks) : "";
 }
@@ -155,8 +155,9 @@ void warn_of_unused_name(const std::string& class_name, const std::string& name,
       }))
     return warn("class ", class_name, ": ", name, "() is not called: layers have it, and ", base,
                 " does not");
-  if (const std::string guess = hook_suggestion(name, base, function_names); !guess.empty())
-    warn("class ", class_name, ": ", name, "() is not a hook of ", base, guess);
+  if (const std::string suggestion = hook_suggestion(name, base, function_names);
+      !suggestion.empty())
+    warn("class ", class_name, ": ", name, "() is not a hook of ", base, suggestion);
 }
 
 /// The names of the parameters of a function that the class itself defines in Lua.
@@ -205,7 +206,7 @@ bool is_hook(std::string_view name, std::string_view base) {
                      [&](const Hook& hook) { return is_hook_of(hook, base) && name == hook.name; });
 }
 
-void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const char* base) {
+void warn_of_uncalled_hooks(lua_State* L, int class_index, int base_index, const char* base) {
   StackRestorer restorer(L);
   if (lua_rawgetp(L, class_index, &hooks_checked_key) != LUA_TNIL) return;
   lua_pushboolean(L, true);

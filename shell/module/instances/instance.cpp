@@ -12,11 +12,11 @@
 namespace crescent::lua {
 namespace {
 
-constexpr int kMaxDepth = 8;
-// the key in the Lua registry of a weak table {handle = number of creation}
+constexpr int kMaxNesting = 8;
+// the key in the Lua registry of a weak table {handle = creation number}
 const char ages_key = 0;
 
-/// The number of creation of a handle's object: an older object has a smaller number.
+/// The creation number of a handle's object: an older object has a smaller number.
 lua_Integer age_of(lua_State* L, int handle) {
   handle = lua_absindex(L, handle);
   push_weak_table(L, &ages_key, "k");
@@ -33,7 +33,7 @@ template <class Visit>
 void walk(lua_State* L, int index, Visit visit, int depth = 0) {
   index = lua_absindex(L, index);
   if (!is_plain_table(L, index)) return visit(index);
-  if (depth == kMaxDepth) return;
+  if (depth == kMaxNesting) return;
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) walk(L, -1, visit, depth + 1);
 }
@@ -49,7 +49,7 @@ NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int d
   index = lua_absindex(L, index);
   if (const auto layer = object_as<Layer>(L, index))
     return layer.get() == &owner ? NestedLayers{} : NestedLayers{Value(layer), age_of(L, index)};
-  if (depth == kMaxDepth || !is_plain_table(L, index)) return {};
+  if (depth == kMaxNesting || !is_plain_table(L, index)) return {};
   reserve(L, 4);
   const auto list_length = static_cast<lua_Integer>(lua_rawlen(L, index));
   std::vector<NestedLayers> nested;
@@ -80,7 +80,7 @@ void collect_optimizers(lua_State* L, int index, const std::string& path, int de
   index = lua_absindex(L, index);
   if (auto optimizer = object_as<Optimizer>(L, index))
     optimizers.emplace(path, std::move(optimizer));
-  if (depth > kMaxDepth || !is_plain_table(L, index)) return;
+  if (depth > kMaxNesting || !is_plain_table(L, index)) return;
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     lua_pushvalue(L, -2);
@@ -104,10 +104,10 @@ void add_layers(const Value& value, std::vector<LayerPtr>& layers) {
 /// Registers the variables, metrics and layers in a value with the owner; layers in a list are
 /// registered in its order.
 void track(lua_State* L, Layer& owner, int index) {
-  walk(L, index, [&](int item) {
-    if (auto* variable = to_handle<Variable>(L, item)) {
+  walk(L, index, [&](int item_index) {
+    if (auto* variable = to_handle<Variable>(L, item_index)) {
       if (!owns(owner, *variable)) owner.track(*variable);
-    } else if (auto metric = object_as<Metric>(L, item)) {
+    } else if (auto metric = object_as<Metric>(L, item_index)) {
       const auto& metrics = owner.metrics();
       if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end())
         owner.add_metric(metric);
@@ -140,9 +140,10 @@ void track_all(lua_State* L, Layer& owner, int attributes_index) {
 /// contains them too.
 void untrack(lua_State* L, Layer& owner, int index, int attributes_index) {
   std::unordered_set<const Layer*> kept_layers;
-  walk(L, attributes_index, [&](int item) { kept_layers.insert(object_as<Layer>(L, item).get()); });
-  walk(L, index, [&](int item) {
-    if (auto layer = object_as<Layer>(L, item); layer && !kept_layers.contains(layer.get()))
+  walk(L, attributes_index,
+       [&](int item_index) { kept_layers.insert(object_as<Layer>(L, item_index).get()); });
+  walk(L, index, [&](int item_index) {
+    if (auto layer = object_as<Layer>(L, item_index); layer && !kept_layers.contains(layer.get()))
       owner.untrack(layer);
   });
 }
@@ -168,7 +169,7 @@ Value serialized(const Value& value) {
 
 }  // namespace
 
-void count_object(lua_State* L) {
+void assign_creation_number(lua_State* L) {
   // Atomic, since training in the background makes objects too.
   static std::atomic<lua_Integer> count = 0;
   push_weak_table(L, &ages_key, "k");
@@ -378,17 +379,17 @@ void set_attribute(lua_State* L) {
   const int attributes_index = lua_gettop(L);
   lua_pushvalue(L, 2);
   lua_rawget(L, attributes_index);
-  const int old_value = lua_gettop(L);
+  const int old_value_index = lua_gettop(L);
   auto layer = object_as<Layer>(L, 1);
   const bool may_hold_layers = is_plain_table(L, 3) || object_as<Layer>(L, 3);
   if (layer && may_hold_layers) track_all(L, *layer, attributes_index);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
   lua_rawset(L, attributes_index);
-  retrace_if_read(L, old_value, 3);
+  retrace_if_read(L, old_value_index, 3);
   if (!layer) return;
-  if (!lua_isnil(L, old_value) && !lua_rawequal(L, old_value, 3))
-    untrack(L, *layer, old_value, attributes_index);
+  if (!lua_isnil(L, old_value_index) && !lua_rawequal(L, old_value_index, 3))
+    untrack(L, *layer, old_value_index, attributes_index);
   track(L, *layer, 3);
 }
 

@@ -44,9 +44,9 @@ class Instance {
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
   /// Registers the layers, variables and metrics in attributes with the layer.
   void track_attributes();
-  /// The layers by the name of the attribute that holds them; for attributes that are tables, lists
-  /// of layers. Layers in a table with names are in the order of their creation, as in a Python
-  /// dictionary.
+  /// The layers; the keys are the names of the attributes that hold them. For an attribute that is
+  /// a table, the value is a list of layers. Layers in a table with names are in the order of their
+  /// creation, as in a Python dictionary.
   Dict layers_by_attribute() const;
   /// The optimizers in attributes and in tables in them, ordered by name.
   std::vector<std::shared_ptr<Optimizer>> held_optimizers() const;
@@ -91,9 +91,9 @@ class Instance {
   Dict declared_options_;
 };
 
-/// Gives the object of the new handle on top of the stack its number of creation, by which layers
-/// in tables are ordered.
-void count_object(lua_State* L);
+/// Gives the object of the new handle on top of the stack its creation number, by which layers in
+/// tables are ordered.
+void assign_creation_number(lua_State* L);
 
 /// Assigns an attribute of an instance: self, name and value are at stack indices 1 to 3. Registers
 /// layers and variables in the value. Programs whose trace read a different value of the attribute

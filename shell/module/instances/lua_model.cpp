@@ -63,7 +63,7 @@ void LuaModel::configured() {
     connect(inputs_, outputs_);
   inputs_ = outputs_ = Value();
   const Value shapes = std::exchange(build_input_shape_, Value());
-  const bool builds_itself = !build_config_.is_null();
+  const bool has_build_config = !build_config_.is_null();
   LuaLayerOf<Model>::configured();
   has_started_ = true;
   if (graph_ && has(kAddKeptLayers)) {
@@ -71,7 +71,7 @@ void LuaModel::configured() {
     const StackRestorer restorer(L);
     invoke(L, kAddKeptLayers, 0);
   }
-  if (!is_graph() && !builds_itself && !shapes.is_null()) build_again(shapes);
+  if (!is_graph() && !has_build_config && !shapes.is_null()) build_again(shapes);
 }
 
 void LuaModel::build(const std::vector<Shape>& inputs) {
@@ -81,7 +81,7 @@ void LuaModel::build(const std::vector<Shape>& inputs) {
     track(stack().inputs().front().layer());
   }
   LuaLayerOf<Model>::build(inputs);
-  if (!was_graph) built_for_ = encoded_shapes(call_structure(), inputs);
+  if (!was_graph) built_input_shapes_ = encoded_shapes(call_structure(), inputs);
 }
 
 /// Builds the model by running its call on inputs of these shapes.
@@ -98,7 +98,7 @@ void LuaModel::build_again(const Value& shapes) {
 
 Dict LuaModel::get_config() const {
   Dict config = with_build_config(configuration(base_config()));
-  if (!built_for_.is_null()) config.set("build_input_shape", built_for_);
+  if (!built_input_shapes_.is_null()) config.set("build_input_shape", built_input_shapes_);
   return config;
 }
 

@@ -1,7 +1,7 @@
-// Models whose class is written in Lua. A model with inputs and outputs, given by Mine { inputs =
-// i, outputs = o } or by connect() in its init, consists of the graph between them; a model of a
-// class derived from Sequential consists of a stack of layers. Their classes may define training
-// steps and call.
+// Models whose class is written in Lua. A model with inputs and outputs, which an object of a class
+// Mine gets by Mine { inputs = i, outputs = o } or by connect() in its init, consists of the graph
+// between them; a model of a class derived from Sequential consists of a stack of layers. Their
+// classes may define training steps and call.
 #pragma once
 #include "instances/lua_objects.h"
 
@@ -65,8 +65,8 @@ class LuaModel final : public LuaLayerOf<Model> {
   List layer_configs() const;
 
   Value inputs_, outputs_, build_input_shape_;
-  Value built_for_;  ///< the input shapes for which the model was built; null before build, and for
-                     ///< a model with a graph
+  Value built_input_shapes_;  ///< the input shapes for which the model was built; null before
+                              ///< build, and for a model with a graph
   std::shared_ptr<Functional> graph_;
   /// The layers of the stack that the configuration contains.
   std::vector<LayerPtr> config_layers_;

@@ -11,8 +11,8 @@
 namespace crescent::lua {
 namespace {
 
-bool is_leaf(const Value& part) {
-  const Value structure = nested_or_null(structure_of(part));
+bool is_leaf(const Value& value) {
+  const Value structure = nested_or_null(structure_of(value));
   return structure.is_null();
 }
 
@@ -54,7 +54,7 @@ void push_call(lua_State* L, const Call& call) {
   lua_setfield(L, -2, "mask");
 }
 
-/// Pushes the argument of the call with this name; returns false if it has none.
+/// Pushes the argument of this name; returns false if the call has none.
 bool push_argument(lua_State* L, const std::string& name, const Call& call,
                    const std::vector<Argument>& declared_arguments) {
   const auto match = std::find_if(declared_arguments.begin(), declared_arguments.end(),
@@ -122,7 +122,7 @@ Variables own_variables_of(const Layer& layer) {
 
 }  // namespace
 
-void store_numbered(lua_State* L, int store, const Layer& layer) {
+void store_variables_by_number(lua_State* L, int store, const Layer& layer) {
   store = lua_absindex(L, store);
   const Variables variables = own_variables_of(layer);
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -131,7 +131,7 @@ void store_numbered(lua_State* L, int store, const Layer& layer) {
   }
 }
 
-void load_numbered(const Dict& stored_values, const Layer& layer) {
+void load_variables_by_number(const Dict& stored_values, const Layer& layer) {
   Variables variables = own_variables_of(layer);
   if (stored_values.size() != variables.size())
     fail_in_layer(layer.name(), "Layer '", layer.name(), "' expected ", variables.size(),
@@ -196,13 +196,13 @@ std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
   std::vector<std::string> parameters = parameters_of(L, function);
   std::erase_if(parameters,
                 [](const std::string& name) { return name == "training" || name == "mask"; });
-  const bool all_declared =
+  const bool are_all_declared =
       std::all_of(parameters.begin(), parameters.end(), [&](const std::string& name) {
         return std::find(declared_names.begin(), declared_names.end(), name) !=
                declared_names.end();
       });
-  return declared_names.empty() || (all_declared && !parameters.empty()) ? parameters
-                                                                         : declared_names;
+  return declared_names.empty() || (are_all_declared && !parameters.empty()) ? parameters
+                                                                             : declared_names;
 }
 
 template <class Base>
@@ -289,7 +289,7 @@ Value LuaLayerOf<Base>::own_variables() const {
     lua_pushvalue(L, store);
     protected_call(L, 2, 0);
   } else {
-    store_numbered(L, store, *this);
+    store_variables_by_number(L, store, *this);
   }
   Dict stored_values;
   for (lua_pushnil(L); lua_next(L, store); lua_pop(L, 1)) {
@@ -302,7 +302,7 @@ Value LuaLayerOf<Base>::own_variables() const {
 
 template <class Base>
 void LuaLayerOf<Base>::set_own_variables(const Value& stored_values) {
-  if (!has("load_own_variables")) return load_numbered(stored_values.as_dict(), *this);
+  if (!has("load_own_variables")) return load_variables_by_number(stored_values.as_dict(), *this);
   lua_State* L = current();
   StackRestorer restorer(L);
   invoke(L, "load_own_variables", 0, stored_values);

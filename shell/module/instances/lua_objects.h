@@ -28,9 +28,10 @@ Tensors returned_tensors(lua_State* L, int first);
 
 /// Writes the layer's own variables to the table at `store`. The keys are the numbers of the
 /// variables, from "0" on, as Keras stores them for classes without save_own_variables.
-void store_numbered(lua_State* L, int store, const Layer& layer);
-/// Reads the layer's own variables from `stored_values`, whose keys are those of store_numbered().
-void load_numbered(const Dict& stored_values, const Layer& layer);
+void store_variables_by_number(lua_State* L, int store, const Layer& layer);
+/// Reads the layer's own variables from `stored_values`, whose keys are those of
+/// store_variables_by_number().
+void load_variables_by_number(const Dict& stored_values, const Layer& layer);
 
 /// The common part of layers and models (lua_model.h); `Base` is Layer or Model.
 template <class Base>

@@ -1,4 +1,5 @@
-// The steps of models written in Lua: methods of the class, or the default steps.
+// The training steps (train_step, test_step, ...) of models whose class is written in Lua: the
+// methods of the class or, where it defines none, the default steps.
 #include <algorithm>
 
 #include "instances/lua_model.h"
@@ -13,8 +14,9 @@ struct NestedTensors {
   Value structure;
 };
 void push(lua_State* L, const NestedTensors& arrays) {
-  const bool is_empty = std::none_of(arrays.tensors.begin(), arrays.tensors.end(),
-                                     [](const Tensor& each) { return static_cast<bool>(each); });
+  const bool is_empty =
+      std::none_of(arrays.tensors.begin(), arrays.tensors.end(),
+                   [](const Tensor& tensor) { return static_cast<bool>(tensor); });
   if (is_empty && !arrays.structure.is_null()) return lua_pushnil(L);
   push_nested(L, arrays.structure, arrays.tensors);
 }

@@ -52,7 +52,8 @@ void Ownership::visit_graph(const Functional& model) {
     const Node* node = pending_nodes.back();
     pending_nodes.pop_back();
     const bool is_new =
-        node_owners_.try_emplace(node, Owners{0, graph_count_}).first->second.graph == graph_count_;
+        node_owners_.try_emplace(node, Owners{0, graph_count_}).first->second.graph_index ==
+        graph_count_;
     if (!node->inputs.empty()) add_owner(node);
     is_new ? add_owners(node->inputs) : push_nodes(node->inputs);
   }

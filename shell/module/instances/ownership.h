@@ -39,7 +39,7 @@ class Ownership {
   /// The counted owners of a node, and the index of the graph in which it was first found.
   struct Owners {
     long count;
-    size_t graph;
+    size_t graph_index;
   };
   std::unordered_map<Object*, long> owner_counts_;  // the number of counted owners of each object
   // the counted owners of each node; a node owns its layer

@@ -13,7 +13,7 @@ const char roots_key = 0;
 // The key in the Lua registry of the metatable of sentinels: values without references, whose
 // finalizer therefore runs in each cycle of the garbage collector.
 const char sentinel_key = 0;
-thread_local bool has_changed_owners = false;
+thread_local bool are_roots_outdated = false;
 
 bool is_instance(Object* object) {
   auto* instance = dynamic_cast<Instance*>(object);
@@ -93,14 +93,14 @@ extern "C" int end_of_cycle(lua_State* L) {
 
 }  // namespace
 
-void root(lua_State* L, int index, Object& object) {
+void make_root(lua_State* L, int index, Object& object) {
   if (!has_user_value(L, index, kClass) && !has_user_value(L, index, kOwnedInstances)) return;
   index = lua_absindex(L, index);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &roots_key);
   lua_pushvalue(L, index);
   lua_rawsetp(L, -2, &object);
   lua_pop(L, 1);
-  has_changed_owners = true;
+  are_roots_outdated = true;
 }
 
 void reference_owned_instances(lua_State* L, Object& object) {
@@ -118,15 +118,15 @@ void reference_owned_instances(lua_State* L, Object& object) {
   lua_setiuservalue(L, -2, kOwnedInstances);
 }
 
-void roots_changed() { has_changed_owners = true; }
+void mark_roots_outdated() { are_roots_outdated = true; }
 
 /// Updates the roots. Errors are ignored, because they only delay the release of objects.
 void update_roots(lua_State* L) {
-  if (!std::exchange(has_changed_owners, false)) return;
+  if (!std::exchange(are_roots_outdated, false)) return;
   try {
     replace_roots(L);
   } catch (const std::exception&) {
-    has_changed_owners = true;
+    are_roots_outdated = true;
   }
 }
 

@@ -11,13 +11,13 @@ namespace crescent::lua {
 
 /// Makes roots of the handle at `index` and of the handles of objects that its object owns, because
 /// C++ may own these objects from now on.
-void root(lua_State* L, int index, Object& object);
+void make_root(lua_State* L, int index, Object& object);
 /// Makes the new handle on top of the stack refer to the handles of the instances that its object
 /// owns.
 void reference_owned_instances(lua_State* L, Object& object);
 /// Must be called when an owner may have released its object. The next update then computes the
 /// roots again.
-void roots_changed();
+void mark_roots_outdated();
 void update_roots(lua_State* L);
 /// Updates the roots after every cycle of the garbage collector of this state.
 void watch_cycles(lua_State* L);

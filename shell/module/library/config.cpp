@@ -20,7 +20,7 @@ namespace {
 
 // ---- the device, which stays the same while a step in the background computes
 
-void use_device(const std::string& name, const Names& options) {
+void use_device(const std::string& name, const NamedValueTable& options) {
   StateLock::instance().await_batch_end();
   set_device(name, options.dict);
 }
@@ -49,7 +49,7 @@ List devices() {
 
 // ---- other processes
 
-void use_named(const std::string& name, const Names& options) {
+void set_named_communicator(const std::string& name, const NamedValueTable& options) {
   StateLock::instance().await_batch_end();
   use_communicator(name, options.dict);
 }
@@ -135,7 +135,7 @@ OnStack load(const std::string& name) {
   return {};
 }
 
-List list() {
+List plugin_rows() {
   List rows;
   for (const PluginRecord& record : list_plugins()) rows.push_back(description_of(record));
   return rows;
@@ -153,7 +153,7 @@ const std::vector<CallablePtr>& config_functions() {
     add(bound(
         "device", []() { return device().class_name(); }, {}, "The name of the device in use."));
     add(bound("devices", &devices, {}, "The available devices with their options."));
-    add(bound("set_communicator", &use_named, {"name", "options=nil"},
+    add(bound("set_communicator", &set_named_communicator, {"name", "options=nil"},
               "Sets how this process communicates with others that train with it; set_communicator "
               "\"single\" makes it train alone. The environment variable CRESCENT_COMMUNICATOR "
               "sets the initial one."));
@@ -240,7 +240,7 @@ const std::vector<CallablePtr>& plugins_functions() {
     add(bound("load -> a table with names", &load, {"name"},
               "Loads a plugin: one by name, a shared library by path, or a Lua file (or a folder "
               "with init.lua) that defines classes."));
-    add(bound("list", &list, {},
+    add(bound("list", &plugin_rows, {},
               "Loaded, known and refused plugins, including those written in Lua."));
     add(bound("path", &plugin_search_path, {}, "The folders in which plugins are searched."));
     return all;

@@ -67,7 +67,7 @@ using ReadFunction = Tensor (ReadsArrays::*)(const std::string& path, const std:
 constexpr ReadFunction kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
 /// Whether the format reads tables, according to the abilities that its class declares. The C++
-/// type cannot be asked, because formats of C plugins are wrapped in a class that has all
+/// type does not tell this, because formats of C plugins are wrapped in a class that has all
 /// abilities.
 bool holds_tables(const Format& format) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
@@ -94,8 +94,8 @@ int read(lua_State* L) { return push_content(L, "read", kRead); }
 int open(lua_State* L) { return push_content(L, "open", kOpen); }
 
 /// Reads or opens an array in a file of the format with this name.
-Tensor array_in(const char* format, ReadFunction read_function, const std::string& path,
-                const std::optional<std::string>& dataset = {}) {
+Tensor read_or_open_array(const char* format, ReadFunction read_function, const std::string& path,
+                          const std::optional<std::string>& dataset = {}) {
   Interruptible interruptible;
   return ((*format_named<ReadsArrays>(format)).*read_function)(path, dataset.value_or(""));
 }
@@ -148,8 +148,9 @@ void write_csv(const std::string& path, Any values,
 }
 
 std::tuple<Tensor, int64_t> read_wav(const std::string& path) {
-  const auto rate = static_cast<int64_t>(array_in("wav", kRead, path, "sampling_rate").item());
-  return {array_in("wav", kRead, path), rate};
+  const auto rate =
+      static_cast<int64_t>(read_or_open_array("wav", kRead, path, "sampling_rate").item());
+  return {read_or_open_array("wav", kRead, path), rate};
 }
 
 void write_wav(const std::string& path, const Tensor& audio, int64_t sampling_rate, int64_t bits,
@@ -164,15 +165,15 @@ void write_wav(const std::string& path, const Tensor& audio, int64_t sampling_ra
              {"float", scalar(as_float ? 1 : 0)}});
 }
 
-Tensor read_idx(const std::string& path) { return array_in("idx", kRead, path); }
-Tensor open_idx(const std::string& path) { return array_in("idx", kOpen, path); }
-Tensor read_npy(const std::string& path) { return array_in("npy", kRead, path); }
-Tensor open_npy(const std::string& path) { return array_in("npy", kOpen, path); }
+Tensor read_idx(const std::string& path) { return read_or_open_array("idx", kRead, path); }
+Tensor open_idx(const std::string& path) { return read_or_open_array("idx", kOpen, path); }
+Tensor read_npy(const std::string& path) { return read_or_open_array("npy", kRead, path); }
+Tensor open_npy(const std::string& path) { return read_or_open_array("npy", kOpen, path); }
 Tensor read_hdf5(const std::string& path, std::optional<std::string> dataset) {
-  return array_in("hdf5", kRead, path, dataset);
+  return read_or_open_array("hdf5", kRead, path, dataset);
 }
 Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) {
-  return array_in("hdf5", kOpen, path, dataset);
+  return read_or_open_array("hdf5", kOpen, path, dataset);
 }
 
 }  // namespace

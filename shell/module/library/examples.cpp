@@ -83,7 +83,7 @@ std::mutex& examples_mutex() {
 }
 
 /// The number of libraries that the process has loaded so far.
-unsigned long long libraries_loaded() {
+unsigned long long loaded_library_count() {
   unsigned long long count = 0;
   const auto read_info = [](dl_phdr_info* info, size_t, void* to) {
     *static_cast<unsigned long long*>(to) = info->dlpi_adds;
@@ -99,7 +99,7 @@ const Examples& all_examples() {
   static std::set<fs::path> folders;
   static Examples examples;
   static unsigned long long last_library_count = 0;
-  const unsigned long long library_count = libraries_loaded();
+  const unsigned long long library_count = loaded_library_count();
   if (std::exchange(last_library_count, library_count) == library_count) return examples;
   if (std::set<fs::path> current_folders = plugin_folders(); current_folders != folders) {
     examples = examples_in(current_folders);

@@ -19,7 +19,7 @@ std::string path_at(lua_State* L, int index, const char* function) {
 
 Dict options_at(lua_State* L, int index, const SchemaData& schema) {
   if (!is_keywords(L, index)) return options_from(L, index + 1, schema);
-  Dict options = Read<Names>::from(L, index).dict;
+  Dict options = Read<NamedValueTable>::from(L, index).dict;
   options.erase("path");
   return options;
 }

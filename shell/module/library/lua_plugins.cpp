@@ -71,7 +71,7 @@ void enable_lua_plugins_in_own_state(lua_State* (*make_state)()) {
 }
 
 lua_State* state_for_lua_plugins() {
-  if (!current_or_null() && state_maker) stay_current(state_maker());
+  if (!current_or_null() && state_maker) set_current_thread(state_maker());
   return current();
 }
 

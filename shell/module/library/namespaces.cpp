@@ -19,26 +19,26 @@ const char namespace_key = 0;  // key in the metatable of a namespace; its value
 const KindInfo* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
   lua_rawgetp(L, -1, &namespace_key);
-  auto* space = static_cast<const KindInfo*>(lua_touserdata(L, -1));
+  auto* kind_info = static_cast<const KindInfo*>(lua_touserdata(L, -1));
   lua_pop(L, 2);
-  return space;
+  return kind_info;
 }
 
 const KindInfo& namespace_at(lua_State* L, int index) {
-  const KindInfo* space = find_namespace(L, index);
-  if (!space) fail_expected(L, index, "a table of classes such as cr.layers");
-  return *space;
+  const KindInfo* kind_info = find_namespace(L, index);
+  if (!kind_info) fail_expected(L, index, "a table of classes such as cr.layers");
+  return *kind_info;
 }
 
 // ---- classes of the registry
 
 /// The text of a call that makes a layer with only its required options and applies it:
 /// "Dense(units)(x)".
-std::string call_text(const ClassInfo& info, const char* inputs) {
+std::string call_text(const ClassInfo& info, const char* inputs_text) {
   std::vector<std::string> required;
   for (const Field& field : info.schema.fields)
     if (field.required) required.push_back(field.name);
-  return concat(info.name, "(", join(required), ")", inputs);
+  return concat(info.name, "(", join(required), ")", inputs_text);
 }
 
 /// If inputs are given where options belong, as in Flatten(x) or Concatenate({x, y}), returns their
@@ -56,15 +56,15 @@ const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
 /// by named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
-  const char* inputs = inputs_in_place_of_options(L, *info);
+  const char* inputs_text = inputs_in_place_of_options(L, *info);
   try {
     const Dict options = options_from(L, 2, info->schema);
     push_object(L, make_object(info->kind, info->name, options));
   } catch (const LuaError&) {
     throw;
   } catch (const Error& error) {
-    if (!inputs) throw;
-    fail(error.what(), "; a layer is made first, then called: ", call_text(*info, inputs));
+    if (!inputs_text) throw;
+    fail(error.what(), "; a layer is made first, then called: ", call_text(*info, inputs_text));
   }
   return 1;
 }
@@ -125,12 +125,12 @@ int call_class(lua_State* L) {
   return has_symbol || (has_tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
-/// The class of this name. Losses are also looked up among the metrics, since the functions of
+/// The class of this name. The namespace of metrics also finds the losses, because the functions of
 /// losses are metrics too.
-ClassPtr class_named(const KindInfo& space, const std::string& name) {
-  if (std::string_view(space.name) == Metric::kKind && !registry().find(Metric::kKind, name))
+ClassPtr class_named(const KindInfo& kind_info, const std::string& name) {
+  if (std::string_view(kind_info.name) == Metric::kKind && !registry().find(Metric::kKind, name))
     if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
-  return registry().get(space.name, name);
+  return registry().get(kind_info.name, name);
 }
 
 ObjectPtr object_from_config(ClassPtr& info, Value config) {
@@ -139,30 +139,30 @@ ObjectPtr object_from_config(ClassPtr& info, Value config) {
 
 /// The metamethod __index for a namespace and a key.
 int index_namespace(lua_State* L) {
-  const KindInfo& space = namespace_at(L, 1);
+  const KindInfo& kind_info = namespace_at(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING)
-    fail("cr.", space.plural, ": expected the name of a class, got ", describe(L, 2));
+    fail("cr.", kind_info.plural, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
-    return push(L, class_named(space, name)), 1;
+    return push(L, class_named(kind_info, name)), 1;
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {
-    error.add_context(concat("cr.", space.plural, ": "));
+    error.add_context(concat("cr.", kind_info.plural, ": "));
     throw;
   }
 }
 
 /// The iterator of pairs(cr.layers), which returns names and classes.
 int next_class(lua_State* L) {
-  const KindInfo& space = namespace_at(L, 1);
-  const std::vector<std::string> names = registry().names(space.name);
+  const KindInfo& kind_info = namespace_at(L, 1);
+  const std::vector<std::string> names = registry().names(kind_info.name);
   const std::string previous_name = lua_isnil(L, 2) ? "" : text_of(L, 2);
   auto next_name =
       lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), previous_name);
   if (next_name == names.end()) return lua_pushnil(L), 1;
   push(L, *next_name);
-  push(L, registry().get(space.name, *next_name));
+  push(L, registry().get(kind_info.name, *next_name));
   return 2;
 }
 
@@ -176,18 +176,18 @@ int pairs_of_namespace(lua_State* L) {
 
 /// Implements get(identifier) of a namespace: returns the object for a name, a configuration or an
 /// object.
-int get_from(lua_State* L, const KindInfo& space, int index) {
-  const Value identifier = with_function_objects(to_value(L, index), space.name);
+int get_from(lua_State* L, const KindInfo& kind_info, int index) {
+  const Value identifier = with_function_objects(to_value(L, index), kind_info.name);
   return identifier.is_null() ? (lua_pushnil(L), 1)
-                              : (push_object(L, get_object(space.name, identifier)), 1);
+                              : (push_object(L, get_object(kind_info.name, identifier)), 1);
 }
 
 class GetFunction final : public Callable {
  public:
-  explicit GetFunction(const KindInfo& space)
+  explicit GetFunction(const KindInfo& kind_info)
       : Callable("get -> an object", {"identifier: a name, a configuration or an object"},
                  "The object for a name, a configuration or an object."),
-        space_(space) {}
+        space_(kind_info) {}
   int call(lua_State* L) const override {
     lua_settop(L, 1);
     return get_from(L, space_, 1);
@@ -197,12 +197,12 @@ class GetFunction final : public Callable {
   const KindInfo& space_;
 };
 
-void set_functions(lua_State* L, const KindInfo& space) {
+void set_functions(lua_State* L, const KindInfo& kind_info) {
   static std::vector<CallablePtr> get_functions;
   static const CallablePtr serialized = bound(
       "serialize -> a table with names", [](Configurable& object) { return serialize(&object); },
       {"object"}, "The class name and configuration of an object as a table.");
-  get_functions.push_back(std::make_unique<const GetFunction>(space));
+  get_functions.push_back(std::make_unique<const GetFunction>(kind_info));
   for (const char* name : {"get", "deserialize"}) {
     push_callable(L, *get_functions.back());
     lua_setfield(L, -2, name);
@@ -211,21 +211,21 @@ void set_functions(lua_State* L, const KindInfo& space) {
   lua_setfield(L, -2, "serialize");
 }
 
-void push_namespace(lua_State* L, const KindInfo& space) {
+void push_namespace(lua_State* L, const KindInfo& kind_info) {
   static const CallablePtr index = raw("__index", index_namespace),
                            pairs = raw("__pairs", pairs_of_namespace);
   lua_newtable(L);
-  if (space.base) {
-    push_base_class(L, space.base);
-    lua_setfield(L, -2, space.base);
+  if (kind_info.base) {
+    push_base_class(L, kind_info.base);
+    lua_setfield(L, -2, kind_info.base);
   }
-  set_functions(L, space);
+  set_functions(L, kind_info);
   lua_createtable(L, 0, 3);
   push_callable(L, *index);
   lua_setfield(L, -2, "__index");
   push_callable(L, *pairs);
   lua_setfield(L, -2, "__pairs");
-  lua_pushlightuserdata(L, const_cast<KindInfo*>(&space));
+  lua_pushlightuserdata(L, const_cast<KindInfo*>(&kind_info));
   lua_rawsetp(L, -2, &namespace_key);
   lua_setmetatable(L, -2);
 }
@@ -270,7 +270,7 @@ const HandleType* type_of_objects(const ClassInfo& info) {
 }
 
 /// Fails for a name that a class does not have; most often it is that of a member of its objects.
-int fail_missing_of_class(lua_State* L) {
+int fail_missing_member(lua_State* L) {
   const ClassInfo& info = **to_handle<ClassPtr>(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) fail("class ", info.name, ": no position ", describe(L, 2));
   const std::string name = text_of(L, 2);
@@ -314,7 +314,7 @@ const HandleType& class_type() {
                     {"name: a string=nil", "options: a table of defaults=nil",
                      "arguments: a table with names=nil"},
                     "Defines a class derived from this one.")
-        .missing_key_handler(raw("[]", fail_missing_of_class))
+        .missing_key_handler(raw("[]", fail_missing_member))
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",
@@ -329,10 +329,10 @@ const HandleType& class_type() {
 void push_base_makers(lua_State* L) { push_weak_table(L, &base_makers_key, ""); }
 
 void set_namespaces(lua_State* L) {
-  for (const KindInfo& space : kinds()) {
-    if (!space.plural) continue;
-    push_namespace(L, space);
-    lua_setfield(L, -2, space.plural);
+  for (const KindInfo& kind_info : kinds()) {
+    if (!kind_info.plural) continue;
+    push_namespace(L, kind_info);
+    lua_setfield(L, -2, kind_info.plural);
   }
   push_field(L, -1, "optimizers");
   push_field(L, -2, "schedules");
@@ -341,8 +341,8 @@ void set_namespaces(lua_State* L) {
 }
 
 const char* kind_of_namespace(lua_State* L, int index) {
-  const KindInfo* space = find_namespace(L, index);
-  return space ? space->name : nullptr;
+  const KindInfo* kind_info = find_namespace(L, index);
+  return kind_info ? kind_info->name : nullptr;
 }
 
 }  // namespace crescent::lua

@@ -160,8 +160,9 @@ void push_body(lua_State* L, int index) {
   lua_pushvalue(L, index);
 }
 
-/// Whether the function at `index` is of a Lua library; `function` gets what Lua knows of it.
-bool is_of_library(lua_State* L, int index, lua_Debug& function) {
+/// Whether the function at `index` is defined in a Lua library; stores its debug information in
+/// `function`.
+bool is_library_function(lua_State* L, int index, lua_Debug& function) {
   lua_pushvalue(L, index);
   lua_getinfo(L, ">Su", &function);
   return std::string_view(function.source).starts_with(kLibraryChunk);
@@ -171,10 +172,10 @@ bool is_of_library(lua_State* L, int index, lua_Debug& function) {
 Value describe_library_function(lua_State* L, int index) {
   const StackRestorer restorer(L);
   lua_Debug function;
-  if (!is_of_library(L, index, function)) return {};
+  if (!is_library_function(L, index, function)) return {};
   push_body(L, index);
   index = lua_gettop(L);
-  if (!is_of_library(L, index, function)) return {};
+  if (!is_library_function(L, index, function)) return {};
   const std::string_view chunk = function.source;
   const std::string_view source = lua_source(chunk.substr(kLibraryChunk.size())).text;
   Signature signature;
@@ -201,7 +202,7 @@ Value describe_callable_table(lua_State* L, int index) {
 
 /// Replaces the parameters in a description by their names, for scripts, and stores the full
 /// parameters as `arguments`.
-Value with_names(Value description) {
+Value with_parameter_names(Value description) {
   if (!description.is_dict()) return description;
   description.as_dict().set("arguments", description.as_dict().at("parameters"));
   Value& parameters = description.as_dict()["parameters"];
@@ -265,7 +266,7 @@ Value describe_value(Any value) {
   if (const char* kind = kind_of_namespace(L, value.index)) return describe_namespace(kind);
   if (const HandleType* type = type_of(L, value.index))
     return describe_object(L, value.index, *type);
-  return with_names(describe_function(L, value.index));
+  return with_parameter_names(describe_function(L, value.index));
 }
 
 }  // namespace

@@ -64,9 +64,10 @@ SchemaData options_from(const List& rows) {
 /// Whether only Lua libraries call the function of this name. The message of its error must name
 /// the library function that the user called.
 bool is_inner_function(std::string_view word) {
-  constexpr std::string_view kInner[] = {"draw", "save_picture", "permutation", "randint",
-                                         "uniform"};
-  return std::find(std::begin(kInner), std::end(kInner), word) != std::end(kInner) ||
+  constexpr std::string_view kInnerFunctions[] = {"draw", "save_picture", "permutation", "randint",
+                                                  "uniform"};
+  return std::find(std::begin(kInnerFunctions), std::end(kInnerFunctions), word) !=
+             std::end(kInnerFunctions) ||
          registry().find(Operation::kKind, word) != nullptr;
 }
 
@@ -155,7 +156,7 @@ OnStack library_chunk(const std::string& name) {
 }
 
 /// The parts of the next automatic layer name: "conv2d" and 3 for the class "Conv2D".
-std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
+std::tuple<std::string, int64_t> next_layer_name_parts(const std::string& class_name) {
   const std::string base = to_snake_case(class_name);
   return {base, std::stoll(unique_name(base).substr(base.size() + 1))};
 }
@@ -213,11 +214,11 @@ void set_weight_layouts(const Value& list) {
 
 bool is_data_parallel() { return distribution() == Distribution::data_parallel; }
 
-void register_named(const std::string& name, Any function) {
+void register_named_function(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
 
-void withdraw_named(const std::string& name) { withdraw_function(name); }
+void withdraw_named_function(const std::string& name) { withdraw_function(name); }
 
 void use_custom_classes(Any table) { set_custom_classes(current(), table.index); }
 
@@ -225,7 +226,7 @@ void register_named_class(const std::string& name, Any table) {
   register_class_as(current(), table.index, name);
 }
 
-void set_base_of(const std::string& name, Any make) {
+void set_base_maker(const std::string& name, Any make) {
   lua_State* L = current();
   push_base_makers(L);
   lua_pushvalue(L, make.index);
@@ -233,12 +234,12 @@ void set_base_of(const std::string& name, Any make) {
   lua_pop(L, 1);
 }
 
-bool save_named_space(const std::string& path, Names space) {
+bool save_space(const std::string& path, NamedValueTable space) {
   return save_feature_space(path, space.dict);
 }
 
 /// Pushes the options with which an object of a class written in Lua was made.
-OnStack given_options(Any object) {
+OnStack options_of_instance(Any object) {
   lua_getiuservalue(current(), object.index, kOptions);
   return {};
 }
@@ -270,11 +271,12 @@ void note_path(const std::string& path, Any table) {
 
 /// The bytes of a picture file of a figure, drawn by the picture class `picture_class`
 /// (crescent/io/picture.h).
-std::string draw_picture(const std::string& picture_class, Names figure, Names options) {
+std::string draw_picture(const std::string& picture_class, NamedValueTable figure,
+                         NamedValueTable options) {
   return make<Picture>(picture_class)->draw(figure.dict, options.dict);
 }
 
-void save_drawn(const std::string& path, Names figure, Names options) {
+void save_drawn_picture(const std::string& path, NamedValueTable figure, NamedValueTable options) {
   save_picture(path, figure.dict, options.dict);
 }
 
@@ -283,10 +285,10 @@ const std::vector<CallablePtr>& script_functions() {
     std::vector<CallablePtr> all;
     all.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
     all.push_back(bound("source", &library_chunk, {"name"}));
-    all.push_back(bound("counted_name", &counted_name, {"class_name"}));
+    all.push_back(bound("counted_name", &next_layer_name_parts, {"class_name"}));
     all.push_back(bound("dataset_class", &dataset_class, {"name"}));
     all.push_back(bound("warn", &warning, {"text"}));
-    all.push_back(bound("given_options", &given_options, {"object"}));
+    all.push_back(bound("given_options", &options_of_instance, {"object"}));
     all.push_back(bound("become_stack", &become_stack, {"model"}));
     all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
     all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
@@ -308,11 +310,11 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("shards_data", &crescent::shards_data, {}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
     all.push_back(bound("draw", &draw_picture, {"way", "figure", "options"}));
-    all.push_back(bound("save_picture", &save_drawn, {"path", "figure", "options"}));
-    all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
-    all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
-    all.push_back(bound("register_function", &register_named, {"name", "function"}));
-    all.push_back(bound("withdraw_function", &withdraw_named, {"name"}));
+    all.push_back(bound("save_picture", &save_drawn_picture, {"path", "figure", "options"}));
+    all.push_back(bound("save_feature_space", &save_space, {"path", "space"}));
+    all.push_back(bound("set_base", &set_base_maker, {"name", "make"}));
+    all.push_back(bound("register_function", &register_named_function, {"name", "function"}));
+    all.push_back(bound("withdraw_function", &withdraw_named_function, {"name"}));
     all.push_back(bound("set_custom_classes", &use_custom_classes, {"classes"}));
     all.push_back(bound("register_class", &register_named_class, {"name", "class"}));
     for (CallablePtr& function : search_functions()) all.push_back(std::move(function));

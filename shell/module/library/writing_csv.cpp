@@ -83,9 +83,9 @@ std::string lines(int64_t row_count, int64_t column_count, const std::vector<std
 
 const Tensor& column_named(const NamedTensors& table, const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& [other, tensor] : table) {
-    if (other == name) return tensor;
-    names.push_back(other);
+  for (const auto& [column_name, tensor] : table) {
+    if (column_name == name) return tensor;
+    names.push_back(column_name);
   }
   fail("write_csv: there is no column '", name, "'", did_you_mean(name, names));
 }

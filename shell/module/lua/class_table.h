@@ -1,5 +1,5 @@
-// Class tables, which subclass() makes, for code that does not depend on the C++ classes behind
-// them.
+// Functions for class tables, which subclass() makes. They do not depend on the C++ classes of the
+// objects.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -22,7 +22,8 @@ bool push_member(lua_State* L, int index);
 /// Defines the value on top of the stack under the key below it in the class at `index`, and pops
 /// both. Drops compiled programs if they may have called a function that this replaces or hides.
 void set_member(lua_State* L, int index);
-/// Says that there is an object of the class at `index`, whose functions programs may call.
+/// Records that an object of the class at `index` exists, so that compiled programs may call
+/// functions of the class.
 void mark_instantiated(lua_State* L, int index);
 /// The names of the functions that the class and its parents define, without those of the base.
 std::vector<std::string> defined_functions(lua_State* L, int class_index);

@@ -35,20 +35,22 @@ void store_weak_value(lua_State* L, const void* table_key, const void* identity)
 
 void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
 
-bool push_remembered(lua_State* L, const void* identity) {
+bool push_stored_userdata(lua_State* L, const void* identity) {
   return push_weak_value(L, &values_key, identity);
 }
 
-void remember(lua_State* L, const void* identity) { store_weak_value(L, &values_key, identity); }
+void store_userdata(lua_State* L, const void* identity) {
+  store_weak_value(L, &values_key, identity);
+}
 
 void set_object_hooks(const ObjectHooks& hooks) { object_hooks = hooks; }
 
-void await_use(const Variable& variable) {
+void await_step_that_uses(const Variable& variable) {
   StateLock& lock = StateLock::instance();
   if (lock.is_within_step() && object_hooks.uses_variable(variable)) lock.await_batch_end();
 }
 
-void await_use(Object& object) {
+void await_step_that_uses(Object& object) {
   StateLock& lock = StateLock::instance();
   if (lock.is_within_step() && object_hooks.uses_object(object)) lock.await_batch_end();
 }
@@ -68,8 +70,8 @@ Object* peek_object(lua_State* L, int index) {
 Object* to_object(lua_State* L, int index) {
   Object* object = peek_object(L, index);
   if (!object) return nullptr;
-  await_use(*object);
-  object_hooks.may_be_owned(L, index, *object);
+  await_step_that_uses(*object);
+  object_hooks.note_cpp_ownership(L, index, *object);
   return object;
 }
 

@@ -51,8 +51,8 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
 
 /// Waits for the end of the batch if a step in the background computes that may use the variable or
 /// the object. Called before Lua code uses a variable or an object.
-void await_use(const Variable& variable);
-void await_use(Object& object);
+void await_step_that_uses(const Variable& variable);
+void await_step_that_uses(Object& object);
 
 /// The C++ value in the handle at `index`; null if the value at `index` is no handle of a T.
 template <class T>
@@ -61,7 +61,7 @@ T* to_handle(lua_State* L, int index) {
   if (!memory || lua_type(L, index) != LUA_TUSERDATA || !has_metatable(L, index, handle_key<T>()))
     return nullptr;
   T* value = static_cast<T*>(memory);
-  if constexpr (std::is_same_v<T, Variable>) await_use(*value);
+  if constexpr (std::is_same_v<T, Variable>) await_step_that_uses(*value);
   return value;
 }
 
@@ -79,18 +79,18 @@ inline const void* identity_of(const NodePtr& node) { return node.get(); }
 inline const void* identity_of(const ClassPtr& info) { return info.get(); }
 
 /// Pushes the userdata of the value with this identity; returns false if Lua refers to none.
-bool push_remembered(lua_State* L, const void* identity);
-/// Makes push_remembered() find the userdata on top of the stack.
-void remember(lua_State* L, const void* identity);
+bool push_stored_userdata(lua_State* L, const void* identity);
+/// Makes push_stored_userdata() find the userdata on top of the stack.
+void store_userdata(lua_State* L, const void* identity);
 
 template <class T>
 void push_handle(lua_State* L, T value) {
   const void* identity = identity_of(value);
-  if (identity && push_remembered(L, identity)) return;
+  if (identity && push_stored_userdata(L, identity)) return;
   new (lua_newuserdatauv(L, sizeof(T), 0)) T(std::move(value));
   lua_rawgetp(L, LUA_REGISTRYINDEX, handle_key<T>());
   lua_setmetatable(L, -2);
-  if (identity) remember(L, identity);
+  if (identity) store_userdata(L, identity);
 }
 
 // The numbers of the user values of an object's userdata.
@@ -103,7 +103,7 @@ struct ObjectHooks {
   /// Sets the metatable of the new handle on top of the stack.
   void (*initialize)(lua_State* L, const ObjectPtr& object);
   /// Is called when C++ may own the object from now on.
-  void (*may_be_owned)(lua_State* L, int index, Object& object);
+  void (*note_cpp_ownership)(lua_State* L, int index, Object& object);
   /// Returns whether the step that computes in the background may use the variable.
   bool (*uses_variable)(const Variable& variable);
   /// Returns whether the step that computes in the background may use the object.

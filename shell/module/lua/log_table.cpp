@@ -9,7 +9,7 @@ namespace {
 
 const char log_table_key = 0;  // the key in the Lua registry of the metatable of tables of logs
 
-bool is_meant(std::string_view word, std::string_view log_name) {
+bool resembles(std::string_view word, std::string_view log_name) {
   return is_misspelling(word, log_name) || (!word.empty() && log_name.starts_with(word));
 }
 
@@ -23,7 +23,7 @@ extern "C" int index_logs(lua_State* L) {
 
 void check_log_name(lua_State* L, int table, int name) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING || !is_meant(lua_tostring(L, name), lua_tostring(L, -2)))
+    if (lua_type(L, -2) != LUA_TSTRING || !resembles(lua_tostring(L, name), lua_tostring(L, -2)))
       continue;
     luaL_error(L, "there is no log '%s' (did you mean '%s'?)", lua_tostring(L, name),
                lua_tostring(L, -2));

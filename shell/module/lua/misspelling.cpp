@@ -15,7 +15,7 @@ std::string letters_of(std::string_view word) {
 }
 
 /// Removes the first letters, then the last letters, that both words have.
-void remove_common(std::string_view& a, std::string_view& b) {
+void remove_common_ends(std::string_view& a, std::string_view& b) {
   const auto begin = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   a.remove_prefix(begin.first - a.begin());
   b.remove_prefix(begin.second - b.begin());
@@ -33,7 +33,7 @@ bool is_one_typo(std::string_view word, std::string_view intended_word) {
   if (word.empty() || intended_word.empty() || word[0] != intended_word[0] || is_plural ||
       is_singular)
     return false;
-  remove_common(word, intended_word);
+  remove_common_ends(word, intended_word);
   if (word.size() == 2 && intended_word.size() == 2)
     return word[0] == intended_word[1] && word[1] == intended_word[0];
   return !is_short && word.size() <= 1 && intended_word.size() <= 1;

@@ -61,9 +61,9 @@ void push_location(lua_State* L) {
 /// calls the location is added only once.
 void push_message(lua_State* L, const char* message) {
   push_location(L);
-  const std::string_view position = lua_tostring(L, -1), text = message;
+  const std::string_view location = lua_tostring(L, -1), text = message;
   lua_pushstring(L, message);
-  text.starts_with(position) ? lua_remove(L, -2) : lua_concat(L, 2);
+  text.starts_with(location) ? lua_remove(L, -2) : lua_concat(L, 2);
 }
 
 /// Whether the current exception is a Lua error of a Lua built as C++, which throws a pointer to a
@@ -94,7 +94,7 @@ lua_State* current() {
 
 lua_State* current_or_null() { return current_thread; }
 
-void stay_current(lua_State* L) { current_thread = L; }
+void set_current_thread(lua_State* L) { current_thread = L; }
 
 bool in_callback() { return callback_depth > 0; }
 

@@ -28,7 +28,7 @@ lua_State* current();
 lua_State* current_or_null();
 /// Makes the C++ code on this thread count as called by the given Lua thread, if no Lua thread
 /// called it.
-void stay_current(lua_State* L);
+void set_current_thread(lua_State* L);
 /// Whether C++ code that Lua called is itself calling Lua; the C++ code in between may be recording
 /// a program.
 bool in_callback();

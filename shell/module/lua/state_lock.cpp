@@ -116,7 +116,7 @@ bool StateLock::relock_between_batches(Time end) {
   return step_state_ == StepState::none;
 }
 
-void StateLock::await_computed() {
+void StateLock::await_computation_end() {
   if (!is_within_step()) return;
   std::unique_lock lock(mutex_);
   changed_condition_.wait(lock, [this] { return step_state_ != StepState::computing; });

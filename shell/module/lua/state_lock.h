@@ -41,7 +41,7 @@ class StateLock {
   void await_batch_end();
   /// Waits until no step computes, without unlocking: a thread that has computed a step continues
   /// when the lock is unlocked.
-  void await_computed();
+  void await_computation_end();
 
   // ---- for threads in the background, which lock one after the other
   /// Locks once `is_ready` returns true; `is_ready` may read only atomics and variables that are

@@ -28,14 +28,14 @@ Value fields_of(const CheckReport& report) {
   return Dict{{"ok", report.ok()}, {"subject", report.subject}, {"rows", std::move(rows)}};
 }
 
-std::string text_of_all(const std::vector<CheckReport>& reports) {
+std::string text_of_reports(const std::vector<CheckReport>& reports) {
   std::string text;
   for (const CheckReport& report : reports) text += report.text();
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-bool all_ok(const std::vector<CheckReport>& reports) {
+bool are_all_ok(const std::vector<CheckReport>& reports) {
   for (const CheckReport& report : reports)
     if (!report.ok()) return false;
   return true;
@@ -44,8 +44,8 @@ bool all_ok(const std::vector<CheckReport>& reports) {
 /// Pushes `fields` as a table that prints as the text of the reports. If a check failed and `raise`
 /// is true, raises this text as an error instead.
 OnStack push_or_raise(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
-  if (raise && !all_ok(reports)) fail(text_of_all(reports));
-  push_report(current(), fields, text_of_all(reports));
+  if (raise && !are_all_ok(reports)) fail(text_of_reports(reports));
+  push_report(current(), fields, text_of_reports(reports));
   return {};
 }
 
@@ -88,7 +88,7 @@ Variables variables_at(lua_State* L, int index) {
 
 /// The inputs converted to float64, in which finite differences are more precise; unchanged if the
 /// function's results for float64 inputs would not be float64.
-Tensors in_doubles(const Ref& function, const Tensors& inputs) {
+Tensors converted_to_float64(const Ref& function, const Tensors& inputs) {
   Tensors doubles;
   for (const Tensor& x : inputs)
     doubles.push_back(x.dtype() == DType::float32 ? ops::cast(x, DType::float64) : x);
@@ -112,7 +112,7 @@ OnStack check_gradient_of(Any function, Any inputs, Any variables, double step, 
   const Ref f(L, function.index);
   Tensors tensors = to_tensors(L, inputs.index);
   const Variables checked_variables = variables_at(L, variables.index);
-  if (checked_variables.empty()) tensors = in_doubles(f, tensors);
+  if (checked_variables.empty()) tensors = converted_to_float64(f, tensors);
   return push_or_raise(
       check_gradient([&](const Tensors& x) { return call_function(f, x); }, tensors,
                      checked_variables, {step, tolerance, element_count, direction_count, seed}),
@@ -133,15 +133,15 @@ std::string layer_class_at(lua_State* L, int index) {
 std::vector<Shape> shapes_at(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "the shape of a sample, such as {5, 4}");
   lua_rawgeti(L, index, 1);
-  const bool has_several = lua_istable(L, -1);
+  const bool has_several_shapes = lua_istable(L, -1);
   lua_pop(L, 1);
-  return has_several ? Read<std::vector<Shape>>::from(L, index)
-                     : std::vector<Shape>{to_shape(L, index)};
+  return has_several_shapes ? Read<std::vector<Shape>>::from(L, index)
+                            : std::vector<Shape>{to_shape(L, index)};
 }
 
-OnStack check_layer_of(Any layer, const Names& options, Any shapes, Value dtypes, double low,
-                       double high, std::optional<int64_t> batch_size, Value without, int64_t seed,
-                       bool raise) {
+OnStack check_layer_of(Any layer, const NamedValueTable& options, Any shapes, Value dtypes,
+                       double low, double high, std::optional<int64_t> batch_size, Value without,
+                       int64_t seed, bool raise) {
   Interruptible interruptible;
   lua_State* L = current();
   LayerChecks checks;
@@ -154,12 +154,12 @@ OnStack check_layer_of(Any layer, const Names& options, Any shapes, Value dtypes
   return push_or_raise(check_layer(layer_class_at(L, layer.index), options.dict, checks), raise);
 }
 
-OnStack check_plugin_of(const std::string& name, const Names& options, bool raise) {
+OnStack check_plugin_of(const std::string& name, const NamedValueTable& options, bool raise) {
   Interruptible interruptible;
   const std::vector<CheckReport> reports = check_plugin(name, options.dict);
   List classes;
   for (const CheckReport& report : reports) classes.push_back(fields_of(report));
-  return push_or_raise(reports, Dict{{"ok", all_ok(reports)}, {"classes", std::move(classes)}},
+  return push_or_raise(reports, Dict{{"ok", are_all_ok(reports)}, {"classes", std::move(classes)}},
                        raise);
 }
 

@@ -52,7 +52,7 @@ Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
 }
 
 /// The sizes in a table such as {[-1] = 3} as pairs (axis, size), sorted for messages.
-std::vector<std::pair<int, int64_t>> to_axes(lua_State* L, int index) {
+std::vector<std::pair<int, int64_t>> axis_sizes_at(lua_State* L, int index) {
   std::vector<std::pair<int, int64_t>> axes;
   if (lua_isnil(L, index)) return axes;
   if (!is_plain_table(L, index)) fail_expected(L, index, "a table such as {[-1] = 3}");
@@ -74,7 +74,7 @@ InputSpec make_input_spec(std::optional<DType> dtype, std::optional<Shape> shape
   spec.ndim = shape ? std::optional<int>(shape->rank()) : ndim;
   spec.max_ndim = max_ndim;
   spec.min_ndim = min_ndim;
-  spec.axes = to_axes(current(), axes.index);
+  spec.axes = axis_sizes_at(current(), axes.index);
   return spec;
 }
 

@@ -14,7 +14,8 @@ namespace crescent::lua {
 namespace {
 
 /// The index of a node of the layer, converted from its position in Lua, which counts from 1. The
-/// message is that of Keras, with the position; `what` is what is asked for, such as "output".
+/// error message is that of Keras, but with the position; `what` names the requested value, such as
+/// "output".
 int node_index(const Layer& layer, int64_t position, const char* what) {
   const auto count = static_cast<int64_t>(layer.inbound_nodes().size());
   if (position < 1) fail("positions of calls count from 1, got ", position);
@@ -28,7 +29,7 @@ CallOptions call_options(lua_State* L, int index) {
   CallOptions options;
   if (lua_isnoneornil(L, index)) return options;
   Dict arguments = to_dict(L, index);
-  const Value training = take(arguments, "training");
+  const Value training = take_option(arguments, "training");
   if (!training.is_null()) options.training = training.as_bool();
   options.arguments = std::move(arguments);
   return options;
@@ -36,10 +37,10 @@ CallOptions call_options(lua_State* L, int index) {
 
 std::vector<Shape> to_shapes(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
-  const bool has_several = lua_istable(L, -1);
+  const bool has_several_shapes = lua_istable(L, -1);
   lua_pop(L, 1);
-  return has_several ? Read<std::vector<Shape>>::from(L, index)
-                     : std::vector<Shape>{to_shape(L, index)};
+  return has_several_shapes ? Read<std::vector<Shape>>::from(L, index)
+                            : std::vector<Shape>{to_shape(L, index)};
 }
 
 Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional<Shape> shape,
@@ -278,12 +279,13 @@ void add_methods(HandleType& type) {
               "Adds a metric, or the mean of a tensor under a name, to the logs of each step.")
       .method(
           "save_own_variables",
-          [](Layer& l, Any store) { store_numbered(current(), store.index, l); },
+          [](Layer& l, Any store) { store_variables_by_number(current(), store.index, l); },
           {"store: a table with names"},
           "Writes the variables into a table under the keys \"0\", \"1\", ... A derived class may "
           "choose other keys, which files of Keras 3 then have.")
       .method(
-          "load_own_variables", [](Layer& l, Names store) { load_numbered(store.dict, l); },
+          "load_own_variables",
+          [](Layer& l, NamedValueTable store) { load_variables_by_number(store.dict, l); },
           {"store"}, "Assigns the variables from the table that save_own_variables filled.");
 }
 
@@ -291,7 +293,7 @@ void add_methods(HandleType& type) {
 
 namespace {
 
-size_t count_in(const Value& input) { return input.is_dict() ? input.as_dict().size() : 1; }
+size_t tensor_count_in(const Value& input) { return input.is_dict() ? input.as_dict().size() : 1; }
 
 /// Pushes the next of the results; if `input` is a table with names, pushes a table of the next
 /// results under these names. Advances `result`.
@@ -314,7 +316,7 @@ template <class T>
 void push_named(lua_State* L, const Layer& layer, const Dict& inputs,
                 const std::vector<T>& results) {
   size_t count = 0;
-  for (const DictEntry& entry : inputs) count += count_in(entry.value);
+  for (const DictEntry& entry : inputs) count += tensor_count_in(entry.value);
   if (results.size() != count) return push(L, OneOrMore<T>{results});
   lua_createtable(L, 0, static_cast<int>(inputs.size()));
   auto result = results.begin();

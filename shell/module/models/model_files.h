@@ -11,7 +11,8 @@ void add_files(HandleType& model);
 void add_file_functions(std::vector<CallablePtr>& functions);
 
 /// Registers the functions in the table custom_objects under the names that they have there.
-/// Returns the classes in the table, which keep their own names, and the custom classes.
+/// Returns a dictionary of the classes in the table and of the classes that custom_classes()
+/// returns.
 Value custom_objects(Value objects);
 
 }  // namespace crescent::lua

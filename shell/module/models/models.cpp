@@ -30,7 +30,7 @@ namespace {
 int summary(lua_State* L) {
   auto model = self(L);
   Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
-  const Value print_fn = take(options, "print_fn");
+  const Value print_fn = take_option(options, "print_fn");
   if (!print_fn.is_null() || is_reporting_process())
     print_lines(L, model->summary(options), print_fn);
   return 0;
@@ -47,13 +47,15 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   return model.get_layer(*index - 1);
 }
 
-ModelPtr make_from_config(Value config, Names objects) {
+ModelPtr make_from_config(Value config, NamedValueTable objects) {
   return model_from_config(config, custom_objects(objects.dict));
 }
-ModelPtr from_json(const std::string& json, Names objects) {
+ModelPtr from_json(const std::string& json, NamedValueTable objects) {
   return model_from_json(json, custom_objects(objects.dict));
 }
-std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
+std::string model_to_json(Model& model, NamedValueTable options) {
+  return model.to_json(options.dict);
+}
 
 /// Reads a part of the model's graph: a layer, given as an object or by its name, or a symbol; null
 /// for false.
@@ -77,8 +79,9 @@ std::shared_ptr<Functional> with_replaced_layers(Model& model, Any table,
            describe(L, top), "; false leaves a layer out");
     replacements.push_back({graph_part(L, top - 1, model), graph_part(L, top, model)});
   }
-  const auto* graph = dynamic_cast<const LuaModel*>(&model);
-  return rewire(graph && graph->graph() ? *graph->graph() : model, replacements, name.value_or(""));
+  const auto* lua_model = dynamic_cast<const LuaModel*>(&model);
+  return rewire(lua_model && lua_model->graph() ? *lua_model->graph() : model, replacements,
+                name.value_or(""));
 }
 
 int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model)); }

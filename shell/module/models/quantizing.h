@@ -5,10 +5,11 @@
 
 namespace crescent::lua {
 
-void quantize_layer(Layer& layer, const Value& mode, const Value& config, bool convolutions);
+void quantize_layer(Layer& layer, const Value& mode, const Value& config,
+                    bool include_convolutions);
 /// Quantizes all layers that support it and that `filters` selects: nil (all layers), a regular
 /// expression for layer names or a list of them, or a function of a layer.
 void quantize_model(Model& model, const Value& mode, const Value& config, Any filters,
-                    bool convolutions);
+                    bool include_convolutions);
 
 }  // namespace crescent::lua

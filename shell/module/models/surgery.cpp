@@ -71,9 +71,9 @@ ModelAndReport model_with_layer(Model& model, Any after, const LayerPtr& layer) 
 }
 
 ModelAndReport model_with_replaced_layer(Model& model, Any old_layer, const LayerPtr& layer,
-                                         bool weights) {
+                                         bool copy_weights) {
   return model_and_report(
-      replace_layer(graph_of(model), path_at(model, old_layer.index), layer, weights));
+      replace_layer(graph_of(model), path_at(model, old_layer.index), layer, copy_weights));
 }
 
 ModelAndReport model_without_layer(Model& model, Any layer) {

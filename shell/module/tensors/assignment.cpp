@@ -61,7 +61,7 @@ class Selection {
  private:
   void add(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
     if (selector.kind == Selector::Kind::position)
-      begin_ += offset_of(selector.first, shape, axis) * stride;
+      begin_offset_ += offset_of(selector.first, shape, axis) * stride;
     else if (selector.kind == Selector::Kind::range)
       add_range(range_of(selector.first, selector.last, selector.step, shape, axis), stride);
     else
@@ -92,7 +92,7 @@ class Selection {
   }
 
   std::vector<AxisIndices> axes_;
-  int64_t begin_ = 0;
+  int64_t begin_offset_ = 0;
   Tensor list_offsets_;
   size_t list_axis_ = 0;  ///< the index in axes_ at which the axis of the elements selected by
                           ///< lists is inserted
@@ -104,14 +104,15 @@ std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
       if (offsets[i] != offsets[0] + static_cast<int64_t>(i) * run_length) return false;
     return !offsets.empty();
   };
-  std::vector<int64_t> starts{begin_};
+  std::vector<int64_t> starts{begin_offset_};
   int64_t run_length = 1;
-  size_t outer = axes_.size();
-  for (; outer > 0 && are_contiguous(axes_[outer - 1].offsets, run_length); --outer) {
-    starts[0] += axes_[outer - 1].offsets[0];
-    run_length *= static_cast<int64_t>(axes_[outer - 1].offsets.size());
+  size_t outer_axis_count = axes_.size();
+  for (; outer_axis_count > 0 && are_contiguous(axes_[outer_axis_count - 1].offsets, run_length);
+       --outer_axis_count) {
+    starts[0] += axes_[outer_axis_count - 1].offsets[0];
+    run_length *= static_cast<int64_t>(axes_[outer_axis_count - 1].offsets.size());
   }
-  for (size_t i = 0; i < outer; ++i) {
+  for (size_t i = 0; i < outer_axis_count; ++i) {
     std::vector<int64_t> next_starts;
     next_starts.reserve(starts.size() * axes_[i].offsets.size());
     for (const int64_t start : starts)

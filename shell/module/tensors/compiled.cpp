@@ -61,22 +61,23 @@ void collect_argument(lua_State* L, int index, Arguments& arguments, int depth) 
   }
 }
 
-/// Pushes the argument at `index` with its tensors replaced by those of `tensors`, from `next` on.
-void push_with_tensors(lua_State* L, int index, const Tensors& tensors, size_t& next) {
-  if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
+/// Pushes the argument at `index` with its tensors replaced by those of `tensors`, from
+/// `next_index` on.
+void push_with_tensors(lua_State* L, int index, const Tensors& tensors, size_t& next_index) {
+  if (is_tensor_like(L, index)) return push(L, tensors.at(next_index++));
   if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
   reserve(L, 4);
   lua_newtable(L);
   const int table = lua_gettop(L);
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
     lua_rawgeti(L, index, i);
-    push_with_tensors(L, lua_gettop(L), tensors, next);
+    push_with_tensors(L, lua_gettop(L), tensors, next_index);
     lua_rawseti(L, table, i);
     lua_pop(L, 1);
   }
   for (const std::string& name : names_in(L, index)) {
     push_field(L, index, name.c_str());
-    push_with_tensors(L, lua_gettop(L), tensors, next);
+    push_with_tensors(L, lua_gettop(L), tensors, next_index);
     lua_setfield(L, table, name.c_str());
     lua_pop(L, 1);
   }
@@ -102,16 +103,16 @@ class CompiledFunction final : public Object {
 
  private:
   struct Entry {
-    std::string arguments;
+    std::string argument_pattern;
     Function function;
     Value results;  ///< the nested value that the Lua function returned, with abstract tensors
   };
 
   Entry& entry_for(const std::string& pattern) {
     for (auto& entry : entries_)
-      if (entry->arguments == pattern) return *entry;
+      if (entry->argument_pattern == pattern) return *entry;
     auto& entry = *entries_.emplace_back(std::make_unique<Entry>());
-    entry.arguments = pattern;
+    entry.argument_pattern = pattern;
     entry.function =
         Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
     return entry;
@@ -125,8 +126,9 @@ class CompiledFunction final : public Object {
     reserve(L, last_argument_ - first_argument_ + 8);
     const int bottom = lua_gettop(L);
     function_.push(L);
-    size_t next = 0;
-    for (int i = first_argument_; i <= last_argument_; ++i) push_with_tensors(L, i, inputs, next);
+    size_t next_index = 0;
+    for (int i = first_argument_; i <= last_argument_; ++i)
+      push_with_tensors(L, i, inputs, next_index);
     protected_call(L, last_argument_ - first_argument_ + 1, LUA_MULTRET);
     List results;
     for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));

@@ -79,7 +79,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
 
 Value while_loop(Any condition, Any body, const Value& loop_vars,
                  std::optional<int64_t> maximum_iterations) {
-  const ValueFunction continues = function_at(condition.index), step = function_at(body.index);
+  const ValueFunction loop_condition = function_at(condition.index), step = function_at(body.index);
   const auto arguments = [](const Value& vars) {
     return vars.is_list() ? vars.as_list() : List{vars};
   };
@@ -87,15 +87,15 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
   Tensor is_active;  // whether the loop goes on, where that depends on values
   for (int64_t i = 0; !maximum_iterations || i < *maximum_iterations; ++i) {
     heed_interruption("while_loop went on");
-    const Value test = continues(arguments(vars));
-    const auto known_test = constant_condition(test);
-    if (known_test && !*known_test) break;
-    if (!known_test && !maximum_iterations)
+    const Value test = loop_condition(arguments(vars));
+    const auto known_condition = constant_condition(test);
+    if (known_condition && !*known_condition) break;
+    if (!known_condition && !maximum_iterations)
       fail("while_loop: when it ends depends on values, which are not known while a program is ",
            "recorded: give maximum_iterations");
     Value next = step(arguments(vars));
     if (loop_vars.is_list() && !next.is_list()) next = List{next};
-    if (!known_test) {
+    if (!known_condition) {
       const Tensor still_active = ops::cast(Codec<Tensor>::decode(test), DType::boolean);
       is_active = is_active ? ops::logical_and(is_active, still_active) : still_active;
     }
@@ -117,13 +117,13 @@ Value fori_loop(int64_t lower, int64_t upper, Any body_fun, const Value& init_va
 /// Calls f for each row of a tensor, or of all tensors in a table together. f is recorded once.
 Value map(Any f, const Value& xs) {
   const ValueFunction function = function_at(f.index);
-  Value pattern;
+  Value result_structure;
   const auto step = [&](const Tensors&, const Tensors& rows) {
-    pattern = function({with_tensors(xs, rows)});
-    return ops::ScanResult{{}, tensors_in(pattern)};
+    result_structure = function({with_tensors(xs, rows)});
+    return ops::ScanResult{{}, tensors_in(result_structure)};
   };
   const Tensors outputs = ops::scan(step, {}, tensors_in(xs)).outputs;
-  return with_tensors(pattern, outputs);
+  return with_tensors(result_structure, outputs);
 }
 
 /// The inputs of a scan that has no sequences: the numbers of its steps.
@@ -183,8 +183,8 @@ Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
                    Tensors{pairwise, ops::slice_axis(even, axis, pair_count, even_count)}, axis);
 }
 
-/// A parallel scan: combines neighbouring pairs, scans the combined values recursively, and
-/// computes the results between them from these. The recursion depth is log n.
+/// A parallel scan: combines neighbouring pairs and scans the combined values recursively, which
+/// gives every second result; computes the other results from these. The recursion depth is log n.
 Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   const int64_t n = elems[0].dim(axis);
   if (n < 2) return elems;

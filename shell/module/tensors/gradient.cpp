@@ -137,13 +137,13 @@ OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
         ops::one_hot(Tensor::scalar(static_cast<double>(i), DType::int32), count, target.dtype()),
         target.shape());
   };
-  Tensors rows = gradients_of_parts(tape, target, source_values, count, 0, unit_gradient);
-  for (size_t k = 0; k < rows.size(); ++k) {
+  Tensors jacobians = gradients_of_parts(tape, target, source_values, count, 0, unit_gradient);
+  for (size_t k = 0; k < jacobians.size(); ++k) {
     const Shape shape = target.shape().concat(source_values.shape(k));
-    if (rows[k]) rows[k] = ops::reshape(rows[k], shape);
-    if (count == 0) rows[k] = ops::zeros(shape, target.dtype());
+    if (jacobians[k]) jacobians[k] = ops::reshape(jacobians[k], shape);
+    if (count == 0) jacobians[k] = ops::zeros(shape, target.dtype());
   }
-  return push_as_sources(current(), source_values, rows);
+  return push_as_sources(current(), source_values, jacobians);
 }
 
 /// For each row, the gradients of every element of the target's row with respect to the same row of
@@ -163,12 +163,12 @@ OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
                                     row_shape.size(), target.dtype());
     return ops::broadcast_to(ops::reshape(row, row_shape), target_shape);
   };
-  Tensors rows =
+  Tensors jacobians =
       gradients_of_parts(tape, target, source_values, row_shape.size(), 1, unit_gradient);
   const Shape shape = target_shape.concat(source_shape.slice(1, source_shape.rank()));
-  if (rows[0]) rows[0] = ops::reshape(rows[0], shape);
-  if (row_shape.size() == 0) rows[0] = ops::zeros(shape, target.dtype());
-  return push_as_sources(current(), source_values, rows);
+  if (jacobians[0]) jacobians[0] = ops::reshape(jacobians[0], shape);
+  if (row_shape.size() == 0) jacobians[0] = ops::zeros(shape, target.dtype());
+  return push_as_sources(current(), source_values, jacobians);
 }
 
 /// Implements GradientTape(function(tape) ... end, watched tensors...): records the operations that

@@ -78,8 +78,8 @@ Value get_item(const Value& x, List key) {
 
 Value read(const Value& x, const Selectors& selectors, const Shape& shape) {
   SplitKey keys = split_key(selectors, shape);
-  const Value selected = keys.has_ranges ? get_item(x, std::move(keys.range_key)) : x;
-  return keys.has_lists ? get_item(selected, std::move(keys.list_key)) : selected;
+  const Value selection = keys.has_ranges ? get_item(x, std::move(keys.range_key)) : x;
+  return keys.has_lists ? get_item(selection, std::move(keys.list_key)) : selection;
 }
 
 /// The selected elements as a view without a copy. This works for positions followed by at most one
@@ -140,9 +140,9 @@ int index_tensor(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) fail_no_attribute(L);
   const Tensor tensor = to_tensor(L, 1);
   if (is_one_past_end(L, tensor.shape())) return lua_pushnil(L), 1;
-  const Tensor selected = read(tensor, selectors_at(L, 2, tensor.shape()));
-  if (selected.rank() == 0 && !is_followed(selected)) return push_numbers(L, selected), 1;
-  return push(L, selected), 1;
+  const Tensor selection = read(tensor, selectors_at(L, 2, tensor.shape()));
+  if (selection.rank() == 0 && !is_followed(selection)) return push_numbers(L, selection), 1;
+  return push(L, selection), 1;
 }
 
 void add_tensor_indexing(HandleType& type) {

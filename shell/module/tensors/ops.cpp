@@ -16,9 +16,9 @@ namespace {
 
 int push_results(lua_State* L, const Operation& operation, const Value& result) {
   const OperationResult kind = operation.schema().result;
-  const bool has_several = kind == OperationResult::tuple ||
-                           (kind == OperationResult::tensor_or_tuple && result.is_list());
-  if (!has_several) return push_value(L, result), 1;
+  const bool has_several_results = kind == OperationResult::tuple ||
+                                   (kind == OperationResult::tensor_or_tuple && result.is_list());
+  if (!has_several_results) return push_value(L, result), 1;
   const List& results = result.as_list();
   reserve(L, static_cast<int>(results.size()));
   for (const Value& item : results) push_value(L, item);
@@ -223,27 +223,29 @@ bool is_boolean(lua_State* L, int index) {
 }
 
 /// An operator such as +. For symbols, and for two boolean tensors, calls the operation with this
-/// name; otherwise calls the C++ function `direct`.
+/// name; otherwise calls the C++ function `direct_function`.
 class Operator final : public Callable {
  public:
-  Operator(const char* operation, CallablePtr direct)
-      : Callable(direct->signature()), operation_(operation), direct_(std::move(direct)) {}
+  Operator(const char* operation, CallablePtr direct_function)
+      : Callable(direct_function->signature()),
+        operation_(operation),
+        direct_function_(std::move(direct_function)) {}
   int call(lua_State* L) const override {
     const bool has_symbol = to_handle<Symbol>(L, 1) || to_handle<Symbol>(L, 2);
     const bool are_booleans = is_boolean(L, 1) && is_boolean(L, 2);
-    return has_symbol || are_booleans ? call_operation(L, operation_) : direct_->call(L);
+    return has_symbol || are_booleans ? call_operation(L, operation_) : direct_function_->call(L);
   }
 
  private:
   const char* operation_;
-  CallablePtr direct_;
+  CallablePtr direct_function_;
 };
 
 /// The arithmetic operators of symbols. Comparison operators are missing, because Lua converts
 /// their results to booleans.
 struct SymbolOperator {
   const char* key;
-  Raw::Body body;
+  RawFunction::Body body;
 };
 constexpr SymbolOperator kSymbolOperators[] = {
     {"__add", [](lua_State* L) { return call_operation(L, "add"); }},
@@ -283,8 +285,8 @@ Value slice_symbol(const Symbol& symbol, const std::vector<int64_t>& first,
 
 }  // namespace
 
-CallablePtr operator_for(const char* operation, CallablePtr direct) {
-  return std::make_unique<const Operator>(operation, std::move(direct));
+CallablePtr operator_for(const char* operation, CallablePtr direct_function) {
+  return std::make_unique<const Operator>(operation, std::move(direct_function));
 }
 
 void add_symbol_operators(HandleType& type) {

@@ -11,9 +11,9 @@ void set_ops(lua_State* L);
 const HandleType& operation_methods();
 /// One of these methods; null if there is none of this name.
 const Callable* find_operation_method(const std::string& name);
-/// An operator that calls `direct` or, if an operand is a symbol, the operation with the name
-/// `operation`.
-CallablePtr operator_for(const char* operation, CallablePtr direct);
+/// An operator that calls `direct_function` or, if an operand is a symbol, the operation with the
+/// name `operation`.
+CallablePtr operator_for(const char* operation, CallablePtr direct_function);
 /// Adds operators and indexing to the type of symbols; each of them makes a layer of the graph.
 void add_symbol_operators(HandleType& type);
 

@@ -53,13 +53,13 @@ Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
 }
 
 /// Calls a method that takes a table or tensor of numbers, such as x:reshape({2, 3}); also accepts
-/// the numbers as separate arguments: x:reshape(2, 3). `of_table` reads the table or tensor.
-template <class OfTable, class F>
-int with_numbers_as_table(lua_State* L, OfTable of_table, F f) {
+/// the numbers as separate arguments: x:reshape(2, 3). `read_numbers` reads the table or tensor.
+template <class ReadNumbers, class F>
+int with_numbers_as_table(lua_State* L, ReadNumbers read_numbers, F f) {
   const Tensor tensor = to_tensor(L, 1);
   std::vector<int64_t> numbers;
   if (lua_gettop(L) == 2 && (is_plain_table(L, 2) || is_tensor_like(L, 2)))
-    numbers = of_table(L, 2);
+    numbers = read_numbers(L, 2);
   else
     for (int i = 2; i <= lua_gettop(L); ++i) numbers.push_back(Read<int64_t>::from(L, i));
   return push(L, f(tensor, numbers)), 1;
@@ -146,7 +146,7 @@ void add_operators(HandleType& type) {
             bound("#", [](const Tensor& x, Any) { return length(x); }, {"x", "again=nil"}));
 }
 
-void add_common(HandleType& type) {
+void add_common_members(HandleType& type) {
   type.property(
           "shape", [](const Tensor& t) { return t.shape(); }, "The shape.")
       .property(
@@ -233,7 +233,7 @@ Variable make_variable(const Tensor& initial, std::optional<std::string> name, b
 const HandleType& tensor_type() {
   static const HandleType type = [] {
     HandleType type("tensor", {operation_methods, find_operation_method});
-    add_common(type);
+    add_common_members(type);
     type.property(
         "mask", [](const Tensor& t) { return t.mask(); },
         "The mask that a layer attached: which steps are valid.");
@@ -248,7 +248,7 @@ const HandleType& tensor_type() {
 const HandleType& variable_type() {
   static const HandleType type = [] {
     HandleType type("variable", {operation_methods, find_operation_method});
-    add_common(type);
+    add_common_members(type);
     type.property("name", &Variable::name, "The name of the variable within its layer.")
         .property("path", &Variable::path, "The name preceded by the path of the layer.")
         .property(

@@ -108,16 +108,16 @@ Tensors directional_derivative(GradientTape& tape, const Tensors& results, const
                                const Tensors& tangents) {
   Tensors weights;
   for (const Tensor& result : results) weights.push_back(ops::ones_like(result));
-  GradientTape linear;
-  for (const Tensor& weight : weights) linear.watch(weight);
+  GradientTape weight_tape;
+  for (const Tensor& weight : weights) weight_tape.watch(weight);
   const Tensors gradients = tape.gradient(results, primals, weights);
-  linear.stop();
+  weight_tape.stop();
   Tensors reached_gradients, directions;
   for (size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i]) reached_gradients.push_back(gradients[i]), directions.push_back(tangents[i]);
   Tensors derivative = reached_gradients.empty()
                            ? Tensors(results.size())
-                           : linear.gradient(reached_gradients, weights, directions);
+                           : weight_tape.gradient(reached_gradients, weights, directions);
   for (size_t i = 0; i < results.size(); ++i)
     if (!derivative[i]) derivative[i] = ops::zeros_like(results[i]);
   return derivative;

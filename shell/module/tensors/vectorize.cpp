@@ -49,14 +49,14 @@ int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.si
 /// Calls f on the parts of the arguments that consist of their last axes, as many as f expects; the
 /// leading axes are broadcast against each other. The calls are recorded as a scan.
 Value call_vectorized(const ValueFunction& f, const VectorizeOptions& options, List arguments) {
-  std::vector<size_t> mapped_arguments;
+  std::vector<size_t> mapped_indices;
   Tensors rows;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto argument_number = static_cast<int64_t>(i) + 1;
     if (std::find(options.excluded_positions.begin(), options.excluded_positions.end(),
                   argument_number) != options.excluded_positions.end())
       continue;
-    mapped_arguments.push_back(i);
+    mapped_indices.push_back(i);
     rows.push_back(tensor_in(arguments[i]));
   }
   if (!options.ranks.empty() && options.ranks.size() != rows.size())
@@ -71,17 +71,17 @@ Value call_vectorized(const ValueFunction& f, const VectorizeOptions& options, L
     rows[i] = ops::reshape(ops::broadcast_to(rows[i], batch.concat(core_shape)),
                            Shape{size_or_unknown(batch)}.concat(core_shape));
   }
-  Value pattern;
+  Value result_structure;
   const auto step = [&](const Tensors&, const Tensors& row) {
-    for (size_t i = 0; i < mapped_arguments.size(); ++i)
-      arguments[mapped_arguments[i]] = Codec<Tensor>::encode(row[i]);
-    pattern = f(arguments);
-    return ops::ScanResult{{}, tensors_in(pattern)};
+    for (size_t i = 0; i < mapped_indices.size(); ++i)
+      arguments[mapped_indices[i]] = Codec<Tensor>::encode(row[i]);
+    result_structure = f(arguments);
+    return ops::ScanResult{{}, tensors_in(result_structure)};
   };
   Tensors results = ops::scan(step, {}, rows).outputs;
   for (Tensor& result : results)
     result = ops::reshape(result, batch.concat(result.shape().slice(1, result.rank())));
-  return with_tensors(pattern, results);
+  return with_tensors(result_structure, results);
 }
 
 class CallVectorized final : public Callable {

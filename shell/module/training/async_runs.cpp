@@ -29,14 +29,14 @@ void remove_ended_runs() {
 /// Replaces os.exit, which is the first upvalue: waits until no step computes, since the end of the
 /// process destroys objects that a step uses.
 extern "C" int crescent_exit(lua_State* L) {
-  StateLock::instance().await_computed();
+  StateLock::instance().await_computation_end();
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, 0);
   return 0;
 }
 
-void guard_exit(lua_State* L) {
+void wrap_os_exit(lua_State* L) {
   const StackRestorer restorer(L);
   if (lua_getglobal(L, "os") != LUA_TTABLE || lua_getfield(L, -1, "exit") != LUA_TFUNCTION) return;
   lua_pushcclosure(L, crescent_exit, 1);
@@ -55,18 +55,18 @@ extern "C" int crescent_abandon_runs(lua_State*) {
 }
 
 // The key in the Lua registry of the value whose finalizer is crescent_abandon_runs.
-const char guard_key = 0;
+const char finalizer_key = 0;
 
-void guard_state(lua_State* L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &guard_key) != LUA_TNIL) return lua_pop(L, 1);
+void abandon_runs_at_close(lua_State* L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &finalizer_key) != LUA_TNIL) return lua_pop(L, 1);
   lua_pop(L, 1);
   lua_newuserdatauv(L, 0, 0);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, crescent_abandon_runs);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
-  guard_exit(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &finalizer_key);
+  wrap_os_exit(L);
 }
 
 int fit_async(lua_State* L) {
@@ -74,7 +74,7 @@ int fit_async(lua_State* L) {
   expect_not_in_training(*model, "fit_async");
   if (StateLock::is_background()) fail("fit_async: a run cannot start another one");
   const auto run = std::make_shared<AsyncRun>(L, training_run_of(L, *model, true));
-  guard_state(L);
+  abandon_runs_at_close(L);
   run->start();
   remove_ended_runs();
   async_runs().push_back(run);

@@ -91,7 +91,7 @@ int trace(lua_State* L) {
   lua_pushvalue(L, 2);
   const Value* training = options.find("training");
   lua_pushboolean(L, training && training->as_bool());
-  static const Raw outputs("trace", traced_outputs, {"trace", "layer"}, "", nullptr);
+  static const RawFunction outputs("trace", traced_outputs, {"trace", "layer"}, "", nullptr);
   push_closure(L, outputs, 3);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
@@ -149,7 +149,7 @@ int profile(lua_State* L) {
   auto model = self(L);
   const int first = first_option(L, *model, 2);
   Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
-  const Value print_fn = take(options, "print_fn");
+  const Value print_fn = take_option(options, "print_fn");
   const Profile profile =
       model->profile(to_inputs(L, 2, *model), to_data(L, 3, output_names(*model)), options);
   print_lines(L, profile.lines, print_fn);
@@ -188,7 +188,7 @@ int validate(lua_State* L) {
   auto model = self(L);
   const int first = first_option(L, *model, 2);
   Dict options = options_from(L, first, schema<ValidateOptions>("validate"));
-  const Value print_fn = take(options, "print_fn");
+  const Value print_fn = take_option(options, "print_fn");
   const Validation report = model->validate(to_data(L, 2, input_names(*model)),
                                             to_data(L, 3, output_names(*model)), options);
   print_lines(L, report.lines, print_fn);

@@ -102,12 +102,13 @@ void set_loss(Model& model, Any) {
   set_attribute(L);
 }
 
-/// The class weights by label. The list {1, 5} is the table {[1] = 1, [2] = 5} in Lua, so it gives
-/// the weights of the labels 1 and 2.
-Value by_label(const Value& weights) {
+/// The class weights; the keys are the labels. The list {1, 5} is the table {[1] = 1, [2] = 5} in
+/// Lua, so it gives the weights of the labels 1 and 2.
+Value weights_by_label(const Value& weights) {
   Dict result;
   if (weights.is_dict()) {
-    for (const DictEntry& entry : weights.as_dict()) result.set(entry.key, by_label(entry.value));
+    for (const DictEntry& entry : weights.as_dict())
+      result.set(entry.key, weights_by_label(entry.value));
     return result;
   }
   if (!weights.is_list()) return weights;
@@ -116,7 +117,7 @@ Value by_label(const Value& weights) {
     if (item.is_number())
       result.set(std::to_string(result.size() + 1), item);
     else
-      outputs.push_back(by_label(item));
+      outputs.push_back(weights_by_label(item));
   }
   return outputs.empty() ? Value(result) : Value(outputs);
 }
@@ -152,7 +153,7 @@ auto train_on(lua_State* L, Model& model, Train train, const Dict& further_optio
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
   for (const DictEntry& option : further_options)
     if (!options.contains(option.key)) options.set(option.key, option.value);
-  if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
+  if (Value* weights = options.find("class_weight")) *weights = weights_by_label(*weights);
   if (Value* validation = options.find("validation_data")) {
     if (auto generator = validation->object_as<LuaFunction>()) {
       generator->function.push(L);
@@ -174,7 +175,7 @@ int fit(lua_State* L) {
   auto model = self(L);
   expect_not_in_training(*model, "fit");
   push(L, train_on(L, *model, [&](const auto&... arguments) { return model->fit(arguments...); }));
-  interruptible.answer();
+  interruptible.mark_result_returned();
   return 1;
 }
 
@@ -213,7 +214,7 @@ int predict(lua_State* L) {
   return 1;
 }
 
-OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
+OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, NamedValueTable class_weight,
                        bool reset_metrics, bool return_dict) {
   expect_not_in_training(model, "train_on_batch");
   lua_State* L = current();

@@ -45,7 +45,7 @@ bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) 
 
 /// Moves the targets from the options of model:fit(x, {y=..., epochs=3}) to the positional
 /// arguments.
-void take_targets(lua_State* L, const Model& model, int max_array_count) {
+void move_targets(lua_State* L, const Model& model, int max_array_count) {
   if (max_array_count < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
       has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))
     return;
@@ -65,7 +65,7 @@ void take_targets(lua_State* L, const Model& model, int max_array_count) {
 
 int first_option(lua_State* L, const Model& model, int max_array_count) {
   spread_arrays(L, max_array_count);
-  take_targets(L, model, max_array_count);
+  move_targets(L, model, max_array_count);
   const int argument_count = lua_gettop(L) - 1;
   const bool ends_in_options = argument_count > 1 && argument_count <= max_array_count &&
                                is_options(L, -1) && !has_one_of(L, -1, output_names(model).get());

@@ -67,15 +67,15 @@ OnStack logs(TrainingRun& run) {
   return {};
 }
 
-std::string of_count(int64_t count) { return count < 0 ? "" : concat(" of ", count); }
+std::string total_text(int64_t count) { return count < 0 ? "" : concat(" of ", count); }
 
 /// The text <training run: epoch 2 of 3, batch 5 of 63>; epochs count from 1 as in the progress
 /// bar.
 std::string run_text(TrainingRun& run) {
   if (run.ended()) return concat("<training run: ended after epoch ", run.epoch(), ">");
   return concat("<training run: ", run.validating() ? "validation of " : "", "epoch ",
-                run.epoch() + 1, of_count(run.epochs()), ", batch ", run.batch(),
-                of_count(run.batches()), ">");
+                run.epoch() + 1, total_text(run.epochs()), ", batch ", run.batch(),
+                total_text(run.batches()), ">");
 }
 
 ModelPtr model_of(TrainingRun& run) {

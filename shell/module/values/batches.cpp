@@ -136,7 +136,7 @@ Tensors to_inputs(lua_State* L, int index, Model& model) {
 }
 
 List inputs_of_graph(const Model& graph, const Value& nested) {
-  const auto is_leaf = [](const Value& part) { return !part.is_list() && !part.is_dict(); };
+  const auto is_leaf = [](const Value& value) { return !value.is_list() && !value.is_dict(); };
   const std::vector<std::string> names =
       names_in_data(graph.structures().inputs, graph.input_names());
   if (is_deep(nested, is_leaf)) return leaves_by_name(nested, is_leaf, names);
@@ -169,7 +169,7 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   if (lua_isnoneornil(L, index)) return {};
   if (holds_tables_of_tensors(L, index)) {
     Tensors tensors;
-    const auto is_leaf = [](const Value& part) { return !part.is_list() && !part.is_dict(); };
+    const auto is_leaf = [](const Value& value) { return !value.is_list() && !value.is_dict(); };
     for (const Value& leaf : leaves_by_name(nested_at(L, index), is_leaf, names.get()))
       tensors.push_back(leaf.is_null() ? Tensor() : leaf.object_as<BoxedTensor>()->tensor);
     return tensors;
@@ -214,7 +214,7 @@ void spread_batch(lua_State* L) {
 
 /// Makes the next batch from the three values on top of the stack: x, y and sample_weight. Returns
 /// false if x is nil.
-bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
+bool read_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
   if (lua_isnil(L, -3)) return false;
   if (lua_isnil(L, -2) && is_whole_batch(L, -3, inputs)) spread_batch(L);
   batch.x = to_data(L, -3, inputs);
@@ -252,7 +252,7 @@ DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
         coroutine.push(state);
         protected_call(state, 1, 4);
         if (!lua_toboolean(state, -4)) fail(text_of(state, -3));
-        return take_batch(state, batch, inputs, outputs);
+        return read_batch(state, batch, inputs, outputs);
       },
       batch_count);
 }
@@ -273,7 +273,7 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
           if (is_dead_coroutine_error(error)) fail_at_end();
           throw;
         }
-        return take_batch(state, batch, inputs, outputs);
+        return read_batch(state, batch, inputs, outputs);
       },
       batch_count);
 }

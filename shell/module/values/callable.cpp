@@ -80,8 +80,8 @@ void check_function(lua_State* L, int index, const Parameter& parameter) {
 
 }  // namespace
 
-Bound::Bound(std::string_view name, const void* function, size_t bytes, const Invoker& invoker,
-             Parameters parameters, std::string_view doc)
+BoundFunction::BoundFunction(std::string_view name, const void* function, size_t bytes,
+                             const Invoker& invoker, Parameters parameters, std::string_view doc)
     : Callable(typed_signature(name, std::move(parameters), doc, invoker)),
       invoker_(invoker),
       takes_functions_(std::any_of(this->parameters().begin(), this->parameters().end(),
@@ -90,7 +90,7 @@ Bound::Bound(std::string_view name, const void* function, size_t bytes, const In
   std::memcpy(function_, function, bytes);
 }
 
-int Bound::call(lua_State* L) const {
+int BoundFunction::call(lua_State* L) const {
   arrange(L, invoker_.takes_names, invoker_.takes_lists);
   int argument_index = 0;
   try {
@@ -110,18 +110,19 @@ int Bound::call(lua_State* L) const {
 
 CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
                        const Invoker& invoker, Parameters parameters, std::string_view doc) {
-  return std::make_unique<const Bound>(name, function, bytes, invoker, std::move(parameters), doc);
+  return std::make_unique<const BoundFunction>(name, function, bytes, invoker,
+                                               std::move(parameters), doc);
 }
 
-Raw::Raw(std::string_view name, Body body, Parameters parameters, std::string_view doc,
-         const SchemaData* options)
+RawFunction::RawFunction(std::string_view name, Body body, Parameters parameters,
+                         std::string_view doc, const SchemaData* options)
     : Callable(name, std::move(parameters), doc), body_(body), options_(options) {}
-int Raw::call(lua_State* L) const { return body_(L); }
-const SchemaData* Raw::options() const { return options_; }
+int RawFunction::call(lua_State* L) const { return body_(L); }
+const SchemaData* RawFunction::options() const { return options_; }
 
-CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters, std::string_view doc,
-                const SchemaData* options) {
-  return std::make_unique<const Raw>(name, body, std::move(parameters), doc, options);
+CallablePtr raw(std::string_view name, RawFunction::Body body, Parameters parameters,
+                std::string_view doc, const SchemaData* options) {
+  return std::make_unique<const RawFunction>(name, body, std::move(parameters), doc, options);
 }
 
 namespace {
@@ -394,30 +395,32 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   const int parameter_count = static_cast<int>(parameters().size());
   const int argument_count = lua_gettop(L);
   reserve(L, parameter_count + 4);
-  const auto takes = [&](unsigned mask) {
+  const auto mask_has_last_argument = [&](unsigned mask) {
     return argument_count > 0 && argument_count <= parameter_count &&
            (mask >> (argument_count - 1) & 1);
   };
   const bool ends_in_empty_table = argument_count > 0 && is_empty_table(L, argument_count) &&
-                                   !takes(takes_names) && !takes(takes_lists);
+                                   !mask_has_last_argument(takes_names) &&
+                                   !mask_has_last_argument(takes_lists);
   // Whether the only argument is a list that also has named fields, which are options.
   const auto is_mixed_list = [&] {
-    return argument_count == 1 && parameter_count > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
+    return argument_count == 1 && parameter_count > 1 && mask_has_last_argument(takes_lists) &&
+           lua_rawlen(L, 1) > 0;
   };
   const bool has_keywords =
       ends_in_empty_table || (argument_count > 0 && is_keywords(L, argument_count) &&
-                              (!takes(takes_names) || is_mixed_list() ||
+                              (!mask_has_last_argument(takes_names) || is_mixed_list() ||
                                names_parameters(L, argument_count, parameters())));
-  const bool list_with_names =
-      has_keywords && argument_count == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
+  const bool is_list_with_names = has_keywords && argument_count == 1 &&
+                                  mask_has_last_argument(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (has_keywords) {
     // Moves the table of keywords to stack index 1, below the arguments.
     lua_pushvalue(L, argument_count);
     lua_insert(L, 1);
     table = 1;
-    list_with_names ? keep_list(L, argument_count + 1) : lua_remove(L, argument_count + 1);
-    if (!list_with_names) push_items(L, name());
+    is_list_with_names ? keep_list(L, argument_count + 1) : lua_remove(L, argument_count + 1);
+    if (!is_list_with_names) push_items(L, name());
   }
   const int positional_count = lua_gettop(L) - table;
   if (positional_count > parameter_count) fail_too_many(*this, positional_count);
@@ -425,11 +428,11 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   if (table) {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
       if (lua_type(L, -2) != LUA_TSTRING) continue;
-      const std::string given_name = text_of(L, -2);
-      const int parameter_index = find_parameter(parameters(), given_name);
-      if (parameter_index < 0) fail_unknown(name(), parameters(), given_name);
+      const std::string argument_name = text_of(L, -2);
+      const int parameter_index = find_parameter(parameters(), argument_name);
+      if (parameter_index < 0) fail_unknown(name(), parameters(), argument_name);
       if (parameter_index < positional_count)
-        fail(name(), ": '", given_name, "' is given twice, by position and by name");
+        fail(name(), ": '", argument_name, "' is given twice, by position and by name");
       lua_pushvalue(L, -1);
       lua_replace(L, parameter_index + 2);
     }

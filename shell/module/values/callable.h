@@ -106,11 +106,11 @@ Signature typed_signature(std::string_view name, Parameters parameters, std::str
 
 /// A C++ function with its signature. This class serves all C++ types of functions; an Invoker
 /// handles the differences.
-class Bound final : public Callable {
+class BoundFunction final : public Callable {
  public:
   /// `function` points to a pointer to a function or member function, which the constructor copies.
-  Bound(std::string_view name, const void* function, size_t bytes, const Invoker& invoker,
-        Parameters parameters, std::string_view doc);
+  BoundFunction(std::string_view name, const void* function, size_t bytes, const Invoker& invoker,
+                Parameters parameters, std::string_view doc);
   int call(lua_State* L) const override;
 
  private:
@@ -123,11 +123,11 @@ CallablePtr make_bound(std::string_view name, const void* function, size_t bytes
                        const Invoker& invoker, Parameters parameters, std::string_view doc);
 
 /// A function that reads its arguments from the stack of Lua and pushes its results itself.
-class Raw final : public Callable {
+class RawFunction final : public Callable {
  public:
   using Body = int (*)(lua_State*);
-  Raw(std::string_view name, Body body, Parameters parameters, std::string_view doc,
-      const SchemaData* options);
+  RawFunction(std::string_view name, Body body, Parameters parameters, std::string_view doc,
+              const SchemaData* options);
   int call(lua_State* L) const override;
   const SchemaData* options() const override;
 
@@ -232,7 +232,7 @@ CallablePtr bound(std::string_view name, F f, Parameters parameters,
                static_cast<typename detail::PlainSignature<decltype(&F::operator())>::Function>(f),
                std::move(parameters), doc);
 }
-CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters = {},
+CallablePtr raw(std::string_view name, RawFunction::Body body, Parameters parameters = {},
                 std::string_view doc = "", const SchemaData* options = nullptr);
 
 /// A method of the first argument of `function`, which must live as long as the process.

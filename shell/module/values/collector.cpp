@@ -88,8 +88,8 @@ void collect(lua_State* L) {
   if (is_generational) lua_gc(L, LUA_GCSTEP, 0);
   // Collects all objects if the heap is full, because an explicit step collects no old objects and
   // delays automatic collections.
-  const bool heap_is_full = is_generational && heap_bytes(L) > max_heap;
-  if (is_too_much() || heap_is_full) {
+  const bool is_heap_full = is_generational && heap_bytes(L) > max_heap;
+  if (is_too_much() || is_heap_full) {
     collect_everything(L);
     if (is_generational) set_heap_limit(L);
   }

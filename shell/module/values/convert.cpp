@@ -125,8 +125,8 @@ Value value_at(lua_State* L, int index, int depth) {
 }
 
 /// Whether users read the item by its position in a list: layers, metrics, weights, sizes, shapes.
-bool is_looked_up(const Value& item) {
-  if (item.is_list()) return !item.as_list().empty() && is_looked_up(item.as_list().front());
+bool is_read_by_position(const Value& item) {
+  if (item.is_list()) return !item.as_list().empty() && is_read_by_position(item.as_list().front());
   return item.object_as<Configurable>() || item.object_as<BoxedVariable>() || item.is_int();
 }
 
@@ -138,7 +138,7 @@ void push_list(lua_State* L, const List& list) {
     item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  if (!list.empty() && is_looked_up(list.front())) mark_list(L);
+  if (!list.empty() && is_read_by_position(list.front())) mark_list(L);
 }
 
 /// Pushes a dictionary without its nulls; an empty one gets a metatable that distinguishes it from

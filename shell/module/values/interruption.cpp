@@ -17,11 +17,11 @@ volatile std::sig_atomic_t caught_signal = 0;  // the signal that stopped the ru
 int interruptible_count = 0;
 // the Interruption of the thread that has the outermost Interruptible
 Interruption* volatile active_interruption = nullptr;
-// Whether the current command may continue after a first Ctrl-C (see answer()).
-bool may_answer = false;
-bool at_prompt = false;
-volatile std::sig_atomic_t final_signal = 0;   // the signal with which the process will end
-thread_local int signals_elsewhere_count = 0;  // number of SignalsElsewhere objects on this thread
+// Whether the current command may continue after a first Ctrl-C (see mark_result_returned()).
+bool may_continue_after_interrupt = false;
+bool is_at_prompt = false;
+volatile std::sig_atomic_t final_signal = 0;    // the signal with which the process will end
+thread_local int no_signal_handling_count = 0;  // number of NoSignalHandling objects on this thread
 
 const struct sigaction& previous_action(int signal) {
   size_t i = 0;
@@ -36,7 +36,7 @@ extern "C" void crescent_on_interrupt(int signal) {
     return;
   }
   caught_signal = 0;
-  if (!at_prompt || signal != SIGINT) end_soon(signal);
+  if (!is_at_prompt || signal != SIGINT) end_soon(signal);
   sigaction(signal, &previous_action(signal), nullptr);
   std::raise(signal);  // the previous handler gets the signal when this handler returns
 }
@@ -50,12 +50,12 @@ void flush_if_deadly(int signal) {
 
 }  // namespace
 
-SignalsElsewhere::SignalsElsewhere() { ++signals_elsewhere_count; }
-SignalsElsewhere::~SignalsElsewhere() { --signals_elsewhere_count; }
+NoSignalHandling::NoSignalHandling() { ++no_signal_handling_count; }
+NoSignalHandling::~NoSignalHandling() { --no_signal_handling_count; }
 
 Interruptible::Interruptible()
-    : outermost_(signals_elsewhere_count == 0 && interruptible_count++ == 0) {
-  if (!outermost_) return;
+    : is_outermost_(no_signal_handling_count == 0 && interruptible_count++ == 0) {
+  if (!is_outermost_) return;
   caught_signal = 0;
   active_interruption = Interruption::current().get();
   struct sigaction action {};
@@ -69,9 +69,9 @@ Interruptible::Interruptible()
 }
 
 Interruptible::~Interruptible() {
-  if (signals_elsewhere_count > 0) return;
+  if (no_signal_handling_count > 0) return;
   --interruptible_count;
-  if (!outermost_) return;
+  if (!is_outermost_) return;
   for (size_t i = 0; i < std::size(kSignals); ++i)
     sigaction(kSignals[i], &previous_actions[i], nullptr);
   cancel_end();
@@ -83,11 +83,13 @@ Interruptible::~Interruptible() {
   std::raise(signal);
 }
 
-void Interruptible::answer() {
-  if (outermost_ && caught_signal == SIGINT && std::exchange(may_answer, false)) caught_signal = 0;
+void Interruptible::mark_result_returned() {
+  if (is_outermost_ && caught_signal == SIGINT &&
+      std::exchange(may_continue_after_interrupt, false))
+    caught_signal = 0;
 }
 
-void begin_command() { may_answer = at_prompt = true; }
+void begin_command() { may_continue_after_interrupt = is_at_prompt = true; }
 
 void end_soon(int signal) {
   constexpr unsigned kSeconds = 2;

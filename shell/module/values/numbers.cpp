@@ -31,8 +31,8 @@ class Elements {
     }
     const Tensor doubles = Tensor::from(values_, shape);
     if (!dtype)
-      return all_boolean_ && !values_.empty() ? ops::cast(doubles, DType::boolean)
-                                              : ops::cast(doubles, floatx());
+      return are_all_booleans_ && !values_.empty() ? ops::cast(doubles, DType::boolean)
+                                                   : ops::cast(doubles, floatx());
     if (*dtype == DType::int64) return Tensor::from(integers_, shape);
     return ops::cast(doubles, *dtype);
   }
@@ -85,7 +85,7 @@ class Elements {
     if (lua_isboolean(L_, index)) {
       values_.push_back(lua_toboolean(L_, index));
     } else if (lua_type(L_, index) == LUA_TNUMBER) {
-      all_boolean_ = false;
+      are_all_booleans_ = false;
       values_.push_back(lua_tonumber(L_, index));
     } else if (lua_type(L_, index) == LUA_TSTRING && texts_.size() == values_.size()) {
       texts_.push_back(text_of(L_, index));
@@ -110,7 +110,7 @@ class Elements {
   std::vector<double> values_;
   std::vector<int64_t> integers_;
   std::vector<std::string> texts_;  ///< the strings in the tables
-  bool all_boolean_ = true, has_tensors_ = false;
+  bool are_all_booleans_ = true, has_tensors_ = false;
 };
 
 /// Stacks the items of a table that contains tensors, or tables of tensors. Numbers among them take

@@ -22,7 +22,7 @@ struct Any {
 struct NewShape : Shape {};
 /// A parameter that takes a table with names or nil; such a table is not taken for the keywords of
 /// the call.
-struct Names {
+struct NamedValueTable {
   Dict dict;
 };
 
@@ -80,9 +80,9 @@ struct Read<Any> : ReadBase<Any> {
   static Any from(lua_State*, int index) { return {index}; }
 };
 template <>
-struct Read<Names> : ReadBase<Names> {
+struct Read<NamedValueTable> : ReadBase<NamedValueTable> {
   static constexpr bool takes_names = true;
-  static Names from(lua_State* L, int index) { return {to_dict(L, index)}; }
+  static NamedValueTable from(lua_State* L, int index) { return {to_dict(L, index)}; }
 };
 template <>
 struct Read<bool> : ReadBase<bool> {

@@ -37,7 +37,7 @@ CRESCENT_TYPE_TEXT(const char*, "a string");
 CRESCENT_TYPE_TEXT(DType, "a dtype");
 CRESCENT_TYPE_TEXT(ops::Padding, "a string");
 CRESCENT_TYPE_TEXT(ops::Operand, "a tensor or a number");
-CRESCENT_TYPE_TEXT(Names, "a table with names");
+CRESCENT_TYPE_TEXT(NamedValueTable, "a table with names");
 CRESCENT_TYPE_TEXT(Dict, "a table with names");
 CRESCENT_TYPE_TEXT(List, "a list");
 CRESCENT_TYPE_TEXT(std::span<const Tensor>, "a list of tensors");

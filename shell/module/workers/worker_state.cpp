@@ -26,8 +26,8 @@ extern "C" int crescent_work(lua_State* L) {
 /// Runs C++ code that calls Lua. Errors of C++ and of Lua become an Error that does not refer to
 /// the Lua state.
 void protect(lua_State* L, const ProtectedCall& call) {
-  const SignalsElsewhere signals;
-  const SeparateState separate;
+  const NoSignalHandling no_signal_handling;
+  const SeparateState separate_state;
   lua_settop(L, 0);
   lua_pushcfunction(L, crescent_work);
   lua_pushlightuserdata(L, const_cast<ProtectedCall*>(&call));
