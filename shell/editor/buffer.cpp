@@ -36,7 +36,7 @@ void Buffer::apply(size_t from, size_t to, std::string_view replacement) {
 
 /// Adds a change for undo(). Letters that are typed one after the other become one change, which a
 /// single undo() takes back.
-void Buffer::remember(Change change) {
+void Buffer::add_change(Change change) {
   Change* last_change = changes_.empty() ? nullptr : &changes_.back();
   const bool is_continuation =
       last_change && change.removed_text.empty() && last_change->removed_text.empty() &&
@@ -50,7 +50,7 @@ void Buffer::remember(Change change) {
 
 void Buffer::replace(size_t from, size_t to, std::string_view replacement) {
   if (from == to && replacement.empty()) return;
-  remember({from, text_.substr(from, to - from), std::string(replacement), cursor_});
+  add_change({from, text_.substr(from, to - from), std::string(replacement), cursor_});
   apply(from, to, replacement);
 }
 
@@ -82,14 +82,14 @@ size_t Buffer::line_end(size_t offset) const {
   return std::min(text_.find('\n', offset), text_.size());
 }
 
-size_t Buffer::word_start() const {
+size_t Buffer::previous_word_start() const {
   size_t offset = cursor_;
   while (offset > 0 && !is_word(text_[offset - 1])) --offset;
   while (offset > 0 && is_word(text_[offset - 1])) --offset;
   return offset;
 }
 
-size_t Buffer::word_end() const {
+size_t Buffer::next_word_end() const {
   size_t offset = cursor_;
   while (offset < text_.size() && !is_word(text_[offset])) ++offset;
   while (offset < text_.size() && is_word(text_[offset])) ++offset;

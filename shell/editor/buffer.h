@@ -27,10 +27,10 @@ class Buffer {
   size_t next_letter_end() const;
   size_t line_start() const { return line_start(cursor_); }
   size_t line_end() const { return line_end(cursor_); }
-  /// word_start() is the offset of the nearest start of a word before the cursor, word_end() that
-  /// of the nearest end of a word after it.
-  size_t word_start() const;
-  size_t word_end() const;
+  /// previous_word_start() is the offset of the nearest start of a word before the cursor,
+  /// next_word_end() that of the nearest end of a word after it.
+  size_t previous_word_start() const;
+  size_t next_word_end() const;
   bool on_first_line() const { return line_start() == 0; }
   bool on_last_line() const { return line_end() == text_.size(); }
   /// Moves the cursor a line up or down. Several such movements in a row keep the column in which
@@ -47,7 +47,7 @@ class Buffer {
     size_t cursor;
   };
   void apply(size_t from, size_t to, std::string_view replacement);
-  void remember(Change change);
+  void add_change(Change change);
   void move_to_line(size_t start);
 
   std::string text_;

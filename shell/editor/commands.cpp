@@ -28,18 +28,18 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
     Command command;
   };
   static constexpr Binding kBindings[] = {
-      {"Enter C-j", [](S& s) { s.enter(); }},
+      {"Enter C-j", [](S& s) { s.handle_enter_key(); }},
       {"A-Enter S-Enter", [](S& s) { s.buffer_.insert("\n"); }},
       {"Tab", [](S& s) { s.complete(); }},
       {"Left C-b", [](S& s) { s.buffer_.move(s.buffer_.previous_letter_start()); }},
       {"Right C-f",
-       [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.next_letter_end()); }},
-      {"C-Left A-Left A-b", [](S& s) { s.buffer_.move(s.buffer_.word_start()); }},
+       [](S& s) { s.insert_hint(true) ? void() : s.buffer_.move(s.buffer_.next_letter_end()); }},
+      {"C-Left A-Left A-b", [](S& s) { s.buffer_.move(s.buffer_.previous_word_start()); }},
       {"C-Right A-Right A-f",
-       [](S& s) { s.take_hint(false) ? void() : s.buffer_.move(s.buffer_.word_end()); }},
+       [](S& s) { s.insert_hint(false) ? void() : s.buffer_.move(s.buffer_.next_word_end()); }},
       {"Home Find C-a", [](S& s) { s.buffer_.move(s.buffer_.line_start()); }},
       {"End Select C-e",
-       [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.line_end()); }},
+       [](S& s) { s.insert_hint(true) ? void() : s.buffer_.move(s.buffer_.line_end()); }},
       {"A-< C-Home", [](S& s) { s.buffer_.move(0); }},
       {"A-> C-End", [](S& s) { s.buffer_.move(s.buffer_.text().size()); }},
       {"Up", [](S& s) { s.buffer_.on_first_line() ? s.recall_older() : s.buffer_.move_up(); }},
@@ -50,11 +50,12 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
       {"Backspace C-h",
        [](S& s) { s.erase(s.buffer_.previous_letter_start(), s.buffer_.cursor()); }},
       {"Delete", [](S& s) { s.erase(s.buffer_.cursor(), s.buffer_.next_letter_end()); }},
-      {"C-w A-Backspace", [](S& s) { s.kill(s.buffer_.word_start(), s.buffer_.cursor()); }},
-      {"A-d C-Delete", [](S& s) { s.kill(s.buffer_.cursor(), s.buffer_.word_end()); }},
+      {"C-w A-Backspace",
+       [](S& s) { s.kill(s.buffer_.previous_word_start(), s.buffer_.cursor()); }},
+      {"A-d C-Delete", [](S& s) { s.kill(s.buffer_.cursor(), s.buffer_.next_word_end()); }},
       {"C-u", [](S& s) { s.kill(s.buffer_.line_start(), s.buffer_.cursor()); }},
       {"C-k", [](S& s) { s.kill_to_line_end(); }},
-      {"C-y", [](S& s) { s.buffer_.insert(s.killed_); }},
+      {"C-y", [](S& s) { s.buffer_.insert(s.killed_text_); }},
       {"C-_ C-x,C-u", [](S& s) { s.buffer_.undo() ? void() : s.bell(); }},
       {"C-x,C-e", [](S& s) { s.edit_in_program(); }},
       {"C-l", [](S& s) { s.clear_terminal(); }},
@@ -67,7 +68,7 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
   return nullptr;
 }
 
-void Editor::Session::enter() {
+void Editor::Session::handle_enter_key() {
   callbacks_.is_complete(buffer_.text()) ? finish(Result::entry) : buffer_.insert("\n");
 }
 
@@ -98,8 +99,8 @@ void Editor::Session::suspend() {
   constexpr int kUntilStopped = 200;  // milliseconds to wait until the process is stopped
   leave_terminal();
   ::kill(0, SIGTSTP);
-  pollfd continued{Wakeups::file(), POLLIN, 0};
-  poll(&continued, 1, kUntilStopped);
+  pollfd wakeups{Wakeups::file(), POLLIN, 0};
+  poll(&wakeups, 1, kUntilStopped);
   Wakeups::clear();
   reenter_terminal();
 }
@@ -123,11 +124,11 @@ void Editor::Session::begin_search() {
 }
 
 /// Inserts the hint, or its first word; returns false unless the cursor is in front of a hint.
-bool Editor::Session::take_hint(bool takes_all) {
+bool Editor::Session::insert_hint(bool inserts_all) {
   if (buffer_.cursor() < buffer_.text().size() || hint_.empty()) return false;
   Buffer hint_buffer;
   hint_buffer.reset(hint_, 0);
-  buffer_.insert(takes_all ? hint_ : hint_.substr(0, hint_buffer.word_end()));
+  buffer_.insert(inserts_all ? hint_ : hint_.substr(0, hint_buffer.next_word_end()));
   hint_.clear();
   return true;
 }
@@ -150,9 +151,9 @@ void Editor::Session::recall_older() {
     draft_ = buffer_.text();
     draft_start_ = buffer_.before_cursor();
   }
-  size_t index = history_.find_start(recalled_index_, draft_start_);
+  size_t index = history_.find_entry_with_start(recalled_index_, draft_start_);
   while (index < entries.size() && entries[index] == buffer_.text())
-    index = history_.find_start(index, draft_start_);
+    index = history_.find_entry_with_start(index, draft_start_);
   if (index >= entries.size()) return bell();
   recall(index);
   buffer_.move(buffer_.line_end());
@@ -171,7 +172,7 @@ void Editor::Session::recall_newer() {
 
 void Editor::Session::kill(size_t from, size_t to) {
   if (from == to) return bell();
-  killed_ = buffer_.text().substr(from, to - from);
+  killed_text_ = buffer_.text().substr(from, to - from);
   erase(from, to);
 }
 

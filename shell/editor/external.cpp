@@ -12,7 +12,7 @@
 namespace crescent::editor {
 namespace {
 
-std::string program() {
+std::string editor_program() {
   for (const char* variable : {"VISUAL", "EDITOR"})
     if (const char* name = std::getenv(variable); name && *name) return name;
   return "";
@@ -20,7 +20,7 @@ std::string program() {
 
 /// Creates a temporary file that contains the text and that only this user may read. Returns its
 /// path, or "" on failure.
-std::string make_file(const std::string& text) {
+std::string make_temporary_file(const std::string& text) {
   std::error_code error;
   std::string path = std::filesystem::temp_directory_path(error) / "crescent-XXXXXX.lua";
   const Descriptor file(mkostemps(path.data(), 4, O_CLOEXEC));
@@ -30,7 +30,7 @@ std::string make_file(const std::string& text) {
 }
 
 bool run_program_on(const std::string& path, std::string& text) try {
-  if (std::system((program() + " '" + path + "'").c_str()) != 0) return false;
+  if (std::system((editor_program() + " '" + path + "'").c_str()) != 0) return false;
   text = read_file(path);
   while (text.ends_with('\n')) text.pop_back();
   return true;
@@ -41,8 +41,8 @@ bool run_program_on(const std::string& path, std::string& text) try {
 }  // namespace
 
 bool edit_externally(std::string& text) {
-  if (program().empty()) return false;
-  const std::string path = make_file(text);
+  if (editor_program().empty()) return false;
+  const std::string path = make_temporary_file(text);
   if (path.empty()) return false;
   const bool was_edited = run_program_on(path, text);
   unlink(path.c_str());

@@ -100,7 +100,7 @@ void History::shorten(int file) {
 }
 
 void History::append(const std::string& entry) {
-  const NoFileSizeSignal guard;
+  const NoFileSizeSignal no_file_size_signal;
   const Descriptor file = open_locked(path_);
   if (file < 0) return;
   read_new_entries(file);
@@ -116,13 +116,13 @@ void History::add(const std::string& entry) {
   entries_.push_back(entry);
 }
 
-size_t History::find_start(size_t index, const std::string& start) const {
+size_t History::find_entry_with_start(size_t index, const std::string& start) const {
   for (index = std::min(index, entries_.size()); index > 0; --index)
     if (entries_[index - 1].starts_with(start) && entries_[index - 1] != start) return index - 1;
   return std::string::npos;
 }
 
-size_t History::find(size_t index, const std::string& text) const {
+size_t History::find_entry_with(size_t index, const std::string& text) const {
   for (index = std::min(index, entries_.size()); index > 0; --index)
     if (entries_[index - 1].find(text) != std::string::npos) return index - 1;
   return std::string::npos;

@@ -19,9 +19,9 @@ class History {
   const std::vector<std::string>& entries() const { return entries_; }
   /// The index of the latest entry before `index` that begins with `start` and is longer than it;
   /// npos if there is none.
-  size_t find_start(size_t index, const std::string& start) const;
+  size_t find_entry_with_start(size_t index, const std::string& start) const;
   /// The index of the latest entry before `index` that contains `text`; npos if there is none.
-  size_t find(size_t index, const std::string& text) const;
+  size_t find_entry_with(size_t index, const std::string& text) const;
 
  private:
   void parse_entries(const std::string& text);

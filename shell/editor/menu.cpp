@@ -27,25 +27,28 @@ CellRow row_of_candidate(const Candidate& candidate, bool is_selected, int names
 
 }  // namespace
 
-const Candidate* Menu::selected() const {
-  return selected_ < 0 ? nullptr : &completions_.candidates[static_cast<size_t>(selected_)];
+const Candidate* Menu::selected_candidate() const {
+  return selected_index_ < 0 ? nullptr
+                             : &completions_.candidates[static_cast<size_t>(selected_index_)];
 }
 
 void Menu::open(Completions completions, std::string typed_text) {
   completions_ = std::move(completions);
   typed_text_ = std::move(typed_text);
-  selected_ = -1;
+  selected_index_ = -1;
 }
 
 void Menu::step(int direction) {
   const int count = static_cast<int>(completions_.candidates.size());
-  selected_ = selected_ < 0 && direction < 0 ? count - 1 : (selected_ + direction + count) % count;
+  selected_index_ = selected_index_ < 0 && direction < 0
+                        ? count - 1
+                        : (selected_index_ + direction + count) % count;
 }
 
 std::vector<CellRow> Menu::rows(size_t max_rows, int columns) const {
   const std::vector<Candidate>& candidates = completions_.candidates;
   const size_t shown_count = std::min(candidates.size(), max_rows),
-               selected_number = static_cast<size_t>(selected_ + 1);
+               selected_number = static_cast<size_t>(selected_index_ + 1);
   const size_t first = selected_number > shown_count ? selected_number - shown_count : 0;
   int names_width = 0;
   for (size_t i = first; i < first + shown_count; ++i)

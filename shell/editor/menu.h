@@ -21,7 +21,7 @@ class Menu {
  public:
   bool is_open() const { return !completions_.candidates.empty(); }
   /// The selected candidate; null if none is selected.
-  const Candidate* selected() const;
+  const Candidate* selected_candidate() const;
   size_t begin() const { return completions_.begin; }
   void open(Completions completions, std::string typed_text);
   void close() { completions_ = {}; }
@@ -36,7 +36,7 @@ class Menu {
  private:
   Completions completions_;
   std::string typed_text_;
-  int selected_ = -1;
+  int selected_index_ = -1;
 };
 
 /// The longest common prefix of the candidates.

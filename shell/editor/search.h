@@ -30,7 +30,7 @@ class Search {
 
   bool is_active_ = false, has_failed_ = false;
   std::string pattern_, original_text_, found_entry_;
-  size_t index_ = 0;
+  size_t found_index_ = 0;
 };
 
 }  // namespace crescent::editor

@@ -141,7 +141,7 @@ void Editor::Session::show_found_entry() {
 bool Editor::Session::press_in_menu(const std::string& key) {
   if (key == "Tab" || key == "Down") return menu_.step(1), show_selected_candidate(), true;
   if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_selected_candidate(), true;
-  const bool has_selection = menu_.selected() != nullptr,
+  const bool has_selection = menu_.selected_candidate() != nullptr,
              is_cancelled = key == "Escape" || key == "C-g";
   if (is_cancelled && has_selection)
     buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.typed_text());
@@ -150,7 +150,7 @@ bool Editor::Session::press_in_menu(const std::string& key) {
 }
 
 void Editor::Session::show_selected_candidate() {
-  buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.selected()->text);
+  buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.selected_candidate()->text);
 }
 
 void Editor::Session::open_menu() {
@@ -192,7 +192,7 @@ void Editor::Session::finish(Result result) {
 std::string Editor::Session::history_hint() {
   const std::string& text = buffer_.text();
   if (text.empty() || buffer_.cursor() != text.size() || search_.is_active()) return "";
-  const size_t index = history_.find_start(history_.entries().size(), text);
+  const size_t index = history_.find_entry_with_start(history_.entries().size(), text);
   return index == text.npos ? "" : history_.entries()[index].substr(text.size());
 }
 
@@ -235,9 +235,9 @@ std::string Editor::Session::final_output() {
 std::vector<CellRow> Editor::Session::rows_of_news() const {
   if (news_.empty()) return {};
   const std::string text = news_.substr(0, news_.size() - 1);
-  size_t top = 0;
+  size_t first_visible_row = 0;
   const View view{text, text.size(), std::vector<Style>(text.size(), Style::faint), "", {}};
-  return lay_out(view, {"", ""}, {size_.rows / 2, size_.columns}, top).rows;
+  return lay_out(view, {"", ""}, {size_.rows / 2, size_.columns}, first_visible_row).rows;
 }
 
 /// Returns the output that draws the news and, below them, the entry.
@@ -245,7 +245,7 @@ std::string Editor::Session::output_of(const View& view) {
   std::vector<CellRow> news_rows = rows_of_news();
   const Size entry_size{size_.rows - static_cast<int>(news_rows.size()), size_.columns};
   Frame frame = lay_out(view, settings_.prompts, entry_size, first_visible_row_);
-  frame.row += news_rows.size();
+  frame.cursor_row += news_rows.size();
   frame.rows.insert(frame.rows.begin(), std::make_move_iterator(news_rows.begin()),
                     std::make_move_iterator(news_rows.end()));
   return screen_.show(frame);

@@ -46,7 +46,7 @@ class Editor::Session {
   std::string history_hint();
   std::vector<Style> styles(size_t cursor) const;
 
-  void enter();
+  void handle_enter_key();
   void erase_or_end_session();
   void suspend();
   void clear_terminal();
@@ -56,7 +56,7 @@ class Editor::Session {
   void recall_older();
   void recall_newer();
   void erase(size_t from, size_t to) { buffer_.replace(from, to, ""); }
-  bool take_hint(bool takes_all);
+  bool insert_hint(bool inserts_all);
   void kill(size_t from, size_t to);
   void kill_to_line_end();
   void recall(size_t index);
@@ -76,7 +76,7 @@ class Editor::Session {
   std::optional<Wakeups> wakeups_;  // exists from the first wait for input to the end of the entry
   Size size_;
   size_t first_visible_row_ = 0;
-  std::string news_, hint_, killed_, pending_keys_;
+  std::string news_, hint_, killed_text_, pending_keys_;
   // The text that was typed before older entries were shown, and the part of it in front of the
   // cursor.
   std::string draft_, draft_start_;

@@ -52,18 +52,18 @@ class ChecksPipe {
   ChecksPipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: ", std::strerror(errno));
-    from_ = Descriptor(ends[0]), to_ = Descriptor(ends[1]);
+    read_end_ = Descriptor(ends[0]), write_end_ = Descriptor(ends[1]);
   }
   void write_line(const std::string& line) const {
     const std::string terminated_line = line + "\n";
-    if (write(to_, terminated_line.data(), terminated_line.size()) < 0) std::_Exit(1);
+    if (write(write_end_, terminated_line.data(), terminated_line.size()) < 0) std::_Exit(1);
   }
   /// Reads lines of the child until it closes the pipe, and returns true; returns false if no line
   /// came within `limit`.
   bool read_until_closed(std::chrono::milliseconds limit) {
-    to_.close();
+    write_end_.close();
     for (;;) {
-      pollfd request{from_, POLLIN, 0};
+      pollfd request{read_end_, POLLIN, 0};
       const int ready_count = poll(&request, 1, static_cast<int>(limit.count()));
       if (ready_count == 0) return false;
       if (ready_count > 0 && !read_some()) return true;
@@ -78,12 +78,12 @@ class ChecksPipe {
  private:
   bool read_some() {
     char bytes[4096];
-    const ssize_t count = read(from_, bytes, sizeof bytes);
+    const ssize_t count = read(read_end_, bytes, sizeof bytes);
     if (count > 0) lines_.append(bytes, static_cast<size_t>(count));
     return count > 0;
   }
 
-  Descriptor from_, to_;
+  Descriptor read_end_, write_end_;
   std::string lines_ = "loading it\n";
 };
 
@@ -120,14 +120,14 @@ int check_classes(const std::string& plugin, const Dict& options, std::chrono::s
     pipe.write_line(kLastLine);
     return ok ? 0 : 1;
   });
-  const bool in_time = pipe.read_until_closed(limit);
-  in_time ? static_cast<void>(process.wait()) : process.kill();
-  if (in_time && pipe.last_line() == kLastLine) return process.exit_status() == 0 ? 0 : 1;
-  print(
-      concat("crescent: plugin '", plugin, "': ", pipe.last_line(), " ",
-             in_time ? process.ending() : concat("did not end within ", limit.count(), " seconds"),
-             "\n"),
-      stderr);
+  const bool has_ended_in_time = pipe.read_until_closed(limit);
+  has_ended_in_time ? static_cast<void>(process.wait()) : process.kill();
+  if (has_ended_in_time && pipe.last_line() == kLastLine) return process.exit_status() == 0 ? 0 : 1;
+  print(concat("crescent: plugin '", plugin, "': ", pipe.last_line(), " ",
+               has_ended_in_time ? process.ending()
+                                 : concat("did not end within ", limit.count(), " seconds"),
+               "\n"),
+        stderr);
   return 1;
 }
 
@@ -147,12 +147,12 @@ int test_device(const std::string& device, const PluginRecord& plugin) {
   setenv("CRESCENT_DEVICE", device.c_str(), 1);
   int status = 0;
   for (const char* name : {"test_devices", "test_ops"}) {
-    const std::string test = test_program(name);
-    if (test.empty())
+    const std::string test_path = test_program(name);
+    if (test_path.empty())
       fail("check-plugin: the program ", name, " is missing; install Crescent again");
     print(concat(device, " (device): ", name, "\n"));
     std::fflush(stdout);
-    Process process = Process::program({test});
+    Process process = Process::program({test_path});
     if (!process.wait(kDeviceTestLimit))
       print(concat("crescent: device '", device, "': ", name, " did not end within ",
                    kDeviceTestLimit.count(), " seconds\n"),
@@ -171,7 +171,7 @@ PluginRecord record_of(const std::string& plugin) {
 }
 
 /// The time that a check may take.
-std::chrono::seconds limit_in(const Dict& options) try {
+std::chrono::seconds time_limit_in(const Dict& options) try {
   const Value* option = options.find("seconds");
   const int64_t seconds = option ? parse_json(option->as_string()).as_int() : 60;
   if (seconds < 1 || seconds > 86400) fail("expected 1 to 86400, got ", seconds);
@@ -188,7 +188,7 @@ int check_plugin_command(const std::vector<std::string>& arguments) {
   const std::string& plugin = command_line.paths[0];
   const Value* options = command_line.options.find("options");
   int status = check_classes(plugin, options ? options_in(options->as_string()) : Dict(),
-                             limit_in(command_line.options));
+                             time_limit_in(command_line.options));
   if (status != 0) return status;
   const PluginRecord record = record_of(plugin);
   for (const auto& [kind, name] : record.classes)

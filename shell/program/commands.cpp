@@ -35,8 +35,8 @@ void print_dict(const Dict& dict, const std::string& indent) {
 }
 
 /// Calls `make_text` in a child process and returns its text or the message of its error. After an
-/// error or a crash, which ends only the child, `survived` is false.
-std::string in_child(const std::function<std::string()>& make_text, bool& survived) {
+/// error or a crash, which ends only the child, `child_survived` is false.
+std::string run_in_child(const std::function<std::string()>& make_text, bool& child_survived) {
   const Descriptor answer_file = memory_file("crescent-plugins");
   std::fflush(stdout);
   Process process = Process::copy([&] {
@@ -51,7 +51,7 @@ std::string in_child(const std::function<std::string()>& make_text, bool& surviv
     const ssize_t written_bytes = write(answer_file, text.data(), text.size());
     return written_bytes == static_cast<ssize_t>(text.size()) ? status : 1;
   });
-  survived = process.wait() == 0;
+  child_survived = process.wait() == 0;
   return process.signal() ? "crashed while loading: " + signal_name(process.signal())
                           : contents_of(answer_file);
 }
@@ -118,8 +118,8 @@ int show_info(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-std::string describe_in_child(const std::string& plugin, bool& survived) {
-  return in_child([&] { return describe_plugin(plugin); }, survived);
+std::string describe_in_child(const std::string& plugin, bool& child_survived) {
+  return run_in_child([&] { return describe_plugin(plugin); }, child_survived);
 }
 
 int show_demo(const std::vector<std::string>& arguments) {

@@ -36,10 +36,10 @@ class TemporaryTarget {
   /// The message with the temporary path replaced by the path of the target.
   std::string with_target_path(std::string text) const {
     const std::string parent = fs::path(target_).parent_path().string();
-    for (const auto& [from, to] :
+    for (const auto& [old_path, new_path] :
          {std::pair(path_, target_), std::pair(folder_.string(), parent.empty() ? "." : parent)})
-      for (size_t offset; (offset = text.find(from)) != text.npos;)
-        text.replace(offset, from.size(), to);
+      for (size_t offset; (offset = text.find(old_path)) != text.npos;)
+        text.replace(offset, old_path.size(), new_path);
     return text;
   }
 
@@ -76,17 +76,17 @@ struct Conversion {
   std::string check_text = "read again, with the same numbers";
 };
 
-[[noreturn]] void refuse(const std::string& from, const std::string& reason) {
-  fail("'", from, "' is not converted: ", reason);
+[[noreturn]] void refuse(const std::string& source_path, const std::string& reason) {
+  fail("'", source_path, "' is not converted: ", reason);
 }
 
 /// Prints the warnings since the last call; fails if one of them says that content would be lost.
-void refuse_losses(const std::string& from, const TemporaryTarget& target) {
+void refuse_losses(const std::string& source_path, const TemporaryTarget& target) {
   for (std::string& text : CollectedWarnings::texts())
     text = target.with_target_path(std::move(text));
   for (const std::string& text : CollectedWarnings::texts())
     for (const char* loss_text : kLossWarnings)
-      if (text.find(loss_text) != text.npos) refuse(from, "this would be lost: " + text);
+      if (text.find(loss_text) != text.npos) refuse(source_path, "this would be lost: " + text);
   for (const std::string& text : CollectedWarnings::texts()) print("  note: " + text + "\n");
   CollectedWarnings::texts().clear();
 }
@@ -103,12 +103,12 @@ bool is_written_only(const std::string& path) {
 }
 
 void check_same_weights(const Model& written_model, const Model& read_model,
-                        const std::string& to) {
+                        const std::string& target_path) {
   const Tensors a = written_model.get_weights(), b = read_model.get_weights();
   bool are_same = a.size() == b.size();
   for (size_t i = 0; are_same && i < a.size(); ++i)
     are_same = a[i].spec() == b[i].spec() && std::memcmp(a[i].raw(), b[i].raw(), a[i].bytes()) == 0;
-  if (!are_same) fail("'", to, "': what was written is not read as it was");
+  if (!are_same) fail("'", target_path, "': what was written is not read as it was");
 }
 
 Dict save_options(const SchemaData& schema, const FileArguments& command_line) {
@@ -119,7 +119,7 @@ Dict save_options(const SchemaData& schema, const FileArguments& command_line) {
   return options;
 }
 
-std::string contents_of(Model& model) {
+std::string model_summary(Model& model) {
   std::string text =
       concat("  ", model.layers().size(), " layers, ", model.count_params(), " parameters\n");
   if (!model.compiled()) return text + "  not compiled\n";
@@ -131,34 +131,34 @@ std::string contents_of(Model& model) {
                        " steps taken, ", model.epochs_trained(), " epochs\n");
 }
 
-Conversion convert_model(const std::string& from, const std::string& to,
+Conversion convert_model(const std::string& source_path, const std::string& target_path,
                          const TemporaryTarget& target, const FileArguments& command_line) {
-  const ModelPtr model = load_model(from);
-  refuse_losses(from, target);
-  print(contents_of(*model));
-  if (holds_models(to)) {
-    const auto format = format_to_write<ModelFormat>(to);
+  const ModelPtr model = load_model(source_path);
+  refuse_losses(source_path, target);
+  print(model_summary(*model));
+  if (holds_models(target_path)) {
+    const auto format = format_to_write<ModelFormat>(target_path);
     const Dict options = save_options(format->save_model_options(), command_line);
     Conversion conversion{
         [=](const std::string& path) { format->save_model(*model, path, options); }};
     conversion.save(target.path());
-    refuse_losses(from, target);
-    if (is_written_only(to)) {
+    refuse_losses(source_path, target);
+    if (is_written_only(target_path)) {
       print("  what it predicts alone: what compile was given and the layers stay behind\n");
       conversion.check_text = "";
     } else {
-      check_same_weights(*model, *load_model(target.path()), to);
+      check_same_weights(*model, *load_model(target.path()), target_path);
     }
     return conversion;
   }
-  const auto format = format_to_write<WeightsFormat>(to);
+  const auto format = format_to_write<WeightsFormat>(target_path);
   const Dict options = save_options(format->save_weights_options(), command_line);
   Conversion conversion{
       [=](const std::string& path) { format->save_weights(*model, path, options); }};
   conversion.save(target.path());
-  const ModelPtr reloaded = load_model(from);
+  const ModelPtr reloaded = load_model(source_path);
   load_weights(*reloaded, target.path());
-  check_same_weights(*model, *reloaded, to);
+  check_same_weights(*model, *reloaded, target_path);
   print("  weights alone: layers and what compile was given stay behind\n");
   return conversion;
 }
@@ -169,63 +169,65 @@ double largest_difference(const Tensor& a, const Tensor& b) {
     return (t.dtype() == DType::complex64 ? ops::view_as_real(t) : t).to_vector();
   };
   const std::vector<double> x = numbers(a), y = numbers(b);
-  double largest = 0;
+  double max_difference = 0;
   for (size_t i = 0; i < x.size(); ++i)
     if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i])))
-      largest = std::max(largest, std::abs(x[i] - y[i]));
-  return largest;
+      max_difference = std::max(max_difference, std::abs(x[i] - y[i]));
+  return max_difference;
 }
 
 /// Compares arrays with those that are read from the file `path`, where a single array may have
 /// another name. Fails if an array or its shape is not there; formats may round numbers, so the
 /// largest difference is returned.
 double check_same_arrays(const NamedTensors& written_arrays, const std::string& path,
-                         const std::string& to) {
+                         const std::string& target_path) {
   const auto reader = format_to_read<ReadsArrays>(path);
-  double largest = 0;
+  double max_difference = 0;
   for (const auto& [name, array] : written_arrays) {
     const Tensor read_array = reader->read_array(path, written_arrays.size() == 1 ? "" : name);
     if (read_array.shape() != array.shape())
-      fail("'", to, "': array '", name, "', ", array.spec(), ", is read as ", read_array.spec());
+      fail("'", target_path, "': array '", name, "', ", array.spec(), ", is read as ",
+           read_array.spec());
     if (array.dtype() != DType::string)
-      largest = std::max(largest, largest_difference(array, read_array));
+      max_difference = std::max(max_difference, largest_difference(array, read_array));
   }
-  return largest;
+  return max_difference;
 }
 
 /// Converts arrays between two formats that both store arrays by name.
-Conversion convert_arrays(const std::string& from, const Dict& description, const std::string& to,
-                          const TemporaryTarget& target) {
-  const auto reader = format_to_read<ReadsArrays>(from);
-  const auto writer = format_to_write<WritesArrays>(to);
+Conversion convert_arrays(const std::string& source_path, const Dict& description,
+                          const std::string& target_path, const TemporaryTarget& target) {
+  const auto reader = format_to_read<ReadsArrays>(source_path);
+  const auto writer = format_to_write<WritesArrays>(target_path);
   NamedTensors arrays;
   for (const Value& array : description.at("arrays").as_list()) {
     const std::string& name = array.as_dict().at("name").as_string();
     // the array of a .npy file has no name; it gets that which NumPy gives it in .npz
-    arrays.emplace_back(name.empty() ? "arr_0" : name, reader->read_array(from, name));
+    arrays.emplace_back(name.empty() ? "arr_0" : name, reader->read_array(source_path, name));
   }
   Conversion conversion{[=](const std::string& path) { writer->write_arrays(path, arrays); }};
   conversion.save(target.path());
   print(concat("  ", arrays.size(), " arrays\n"));
-  const double largest = check_same_arrays(arrays, target.path(), to);
-  if (largest > 0)
-    conversion.check_text = concat("read again, with numbers rounded by up to ", largest);
+  const double max_difference = check_same_arrays(arrays, target.path(), target_path);
+  if (max_difference > 0)
+    conversion.check_text = concat("read again, with numbers rounded by up to ", max_difference);
   return conversion;
 }
 
 /// Returns the error message that says why a file that contains `kind` (arrays or weights) instead
-/// of a model cannot be converted to the file `to`.
-std::string conversion_error(const std::string& kind, const std::string& to,
+/// of a model cannot be converted to the file `target_path`.
+std::string conversion_error(const std::string& kind, const std::string& target_path,
                              const FileArguments& command_line) {
   constexpr const char* kHint = ": load them into the model in a script and save that";
   if (kind == "arrays" && command_line.has("target"))
     return "--target is for models, and it holds arrays";
-  if (kind == "arrays" && to.ends_with(".weights.h5"))
-    return concat("it holds arrays by name, and '", to,
+  if (kind == "arrays" && target_path.ends_with(".weights.h5"))
+    return concat("it holds arrays by name, and '", target_path,
                   "' has weights by the classes of a model's layers", kHint);
-  if (kind == "weights" && !holds_models(to))
-    return concat("it holds weights, and only their model knows how '", to, "' has them", kHint);
-  return concat("it holds ", kind, " and no model, which '", to, "' needs", kHint);
+  if (kind == "weights" && !holds_models(target_path))
+    return concat("it holds weights, and only their model knows how '", target_path, "' has them",
+                  kHint);
+  return concat("it holds ", kind, " and no model, which '", target_path, "' needs", kHint);
 }
 
 /// Returns f(); error messages then name the target instead of the temporary path.
@@ -244,24 +246,25 @@ Conversion with_target_in_errors(const TemporaryTarget& target, F f) {
 
 int convert(const std::vector<std::string>& arguments) {
   const FileArguments command_line(arguments, "convert", 2, {"dry-run"}, {"target"});
-  const std::string &from = command_line.paths[0], &to = command_line.paths[1];
-  const Value description = described_file(from);
+  const std::string &source_path = command_line.paths[0], &target_path = command_line.paths[1];
+  const Value description = file_summary(source_path);
   const std::string kind = description.as_dict().at("kind").as_string();
   const bool is_dry_run = command_line.has("dry-run");
-  print(concat(is_dry_run ? "would convert '" : "converting '", from, "' (", kind, ") to '", to,
-               "'\n"));
+  print(concat(is_dry_run ? "would convert '" : "converting '", source_path, "' (", kind, ") to '",
+               target_path, "'\n"));
   const CollectedWarnings warnings;
-  const TemporaryTarget target(to);
+  const TemporaryTarget target(target_path);
   Conversion conversion;
   if (kind == "model")
     conversion = with_target_in_errors(
-        target, [&] { return convert_model(from, to, target, command_line); });
-  else if (kind == "arrays" && !command_line.has("target") && !to.ends_with(".weights.h5"))
-    conversion = with_target_in_errors(
-        target, [&] { return convert_arrays(from, description.as_dict(), to, target); });
+        target, [&] { return convert_model(source_path, target_path, target, command_line); });
+  else if (kind == "arrays" && !command_line.has("target") && !target_path.ends_with(".weights.h5"))
+    conversion = with_target_in_errors(target, [&] {
+      return convert_arrays(source_path, description.as_dict(), target_path, target);
+    });
   else
-    refuse(from, conversion_error(kind, to, command_line));
-  if (!is_dry_run) conversion.save(to);
+    refuse(source_path, conversion_error(kind, target_path, command_line));
+  if (!is_dry_run) conversion.save(target_path);
   print(is_dry_run                      ? "nothing was written\n"
         : conversion.check_text.empty() ? "done\n"
                                         : concat("done: ", conversion.check_text, "\n"));

@@ -48,11 +48,11 @@ std::vector<ListingEntry> entries_of(const Dict& listing) {
 }
 
 /// Whether the name means this entry; "ops.add" and "add" mean cr.ops.add.
-bool is_meant(const ListingEntry& entry, const std::string& name) {
+bool is_named(const ListingEntry& entry, const std::string& name) {
   return entry.name == name || entry.name.ends_with("." + name);
 }
 
-std::string last_name(const ListingEntry& entry) {
+std::string last_name_part(const ListingEntry& entry) {
   return entry.name.substr(entry.name.rfind('.') + 1);
 }
 
@@ -61,8 +61,8 @@ std::vector<ListingEntry> entries_named(const std::vector<ListingEntry>& entries
   std::vector<ListingEntry> matches;
   std::vector<std::string> names;
   for (const ListingEntry& entry : entries) {
-    if (is_meant(entry, name)) matches.push_back(entry);
-    names.push_back(name.find('.') == name.npos ? last_name(entry) : entry.name);
+    if (is_named(entry, name)) matches.push_back(entry);
+    names.push_back(name.find('.') == name.npos ? last_name_part(entry) : entry.name);
   }
   if (matches.empty()) fail("there is no '", name, "'", did_you_mean(name, names));
   return matches;
@@ -138,9 +138,10 @@ void print_entries(const std::vector<ListingEntry>& entries, bool json) {
 }  // namespace
 
 int describe(const std::vector<std::string>& arguments) {
-  const auto names = std::count_if(arguments.begin(), arguments.end(),
-                                   [](const std::string& word) { return !word.starts_with("--"); });
-  const FileArguments command_line(arguments, "describe", names, {"json"});
+  const auto name_count =
+      std::count_if(arguments.begin(), arguments.end(),
+                    [](const std::string& word) { return !word.starts_with("--"); });
+  const FileArguments command_line(arguments, "describe", name_count, {"json"});
   const Dict rows = whole_listing();
   const std::vector<ListingEntry> entries = entries_of(rows);
   for (const std::string& name : command_line.paths)

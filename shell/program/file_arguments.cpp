@@ -13,7 +13,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-void print(const std::string& text, FILE* to) { std::fputs(printable(text).c_str(), to); }
+void print(const std::string& text, FILE* file) { std::fputs(printable(text).c_str(), file); }
 
 void print_json(const Value& value) { print(to_strict_json(value) + "\n"); }
 

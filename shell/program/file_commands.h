@@ -26,7 +26,7 @@ int validate(const std::vector<std::string>& arguments);
 
 /// The summary that `inspect` prints, as a dictionary. Fails for formats from which no summary can
 /// be made.
-Value described_file(const std::string& path);
+Value file_summary(const std::string& path);
 
 /// Whether the format has the ability, such as ModelFormat::kAbility.
 bool format_can(const Format& format, std::string_view ability);
@@ -37,7 +37,7 @@ inline std::string text_of(const Value& value) {
 }
 
 /// Prints text; control characters in names from files and plugins are replaced.
-void print(const std::string& text, FILE* to = stdout);
+void print(const std::string& text, FILE* file = stdout);
 /// Prints a line of JSON for other programs.
 void print_json(const Value& value);
 

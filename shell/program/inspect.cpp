@@ -112,14 +112,15 @@ using TableRow = std::vector<std::string>;
 void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::string& indent) {
   for (const Value& value : layers.as_list()) {
     const Dict& layer = value.as_dict();
-    const Value *type = layer.find("class"), *parameters = layer.find("parameters"),
+    const Value *class_name = layer.find("class"), *parameters = layer.find("parameters"),
                 *weights = layer.find("weights"), *sublayers = layer.find("layers");
     std::string arrays;
     if (weights)
       for (const Value& weight : weights->as_list())
         arrays += (arrays.empty() ? "" : ", ") + weight.as_dict().at("name").as_string() + " " +
                   array_text(weight.as_dict());
-    rows.push_back({indent + layer.at("name").as_string(), type ? type->as_string() : "",
+    rows.push_back({indent + layer.at("name").as_string(),
+                    class_name ? class_name->as_string() : "",
                     parameters ? with_separators(parameters->as_int()) : "", arrays});
     if (sublayers) add_layers(rows, *sublayers, indent + "  ");
   }
@@ -157,7 +158,7 @@ std::string optimizer_text(const Value& optimizer) {
   return text_of(*name) + (rate ? ", learning_rate " + text_of(*rate) : "");
 }
 
-void print_all(const Dict& summary) {
+void print_summary(const Dict& summary) {
   print(concat(summary.at("path").as_string(), ": ", summary.at("kind").as_string(), ", format ",
                summary.at("format").as_string(), ", ",
                with_separators(summary.at("bytes").as_int()), " bytes\n"));
@@ -202,7 +203,7 @@ int64_t size_of_file(const std::string& path) {
 
 }  // namespace
 
-Value described_file(const std::string& path) {
+Value file_summary(const std::string& path) {
   const FormatPtr format = format_to_read(path);
   const Value summary = summary_of(*format, path);
   if (summary.is_null())
@@ -215,11 +216,11 @@ Value described_file(const std::string& path) {
 
 int inspect(const std::vector<std::string>& arguments) {
   const FileArguments command_line(arguments, "inspect", 1, {"json"});
-  const Value summary = described_file(command_line.paths.front());
+  const Value summary = file_summary(command_line.paths.front());
   if (command_line.has("json"))
     print_json(summary);
   else
-    print_all(summary.as_dict());
+    print_summary(summary.as_dict());
   return 0;
 }
 

@@ -50,7 +50,7 @@ int count_options(int argc, char** argv) {
 struct Invocation {
   int argc;
   char** argv;
-  int script;                       ///< the index of the script's name; argc if there is no script
+  int script_index;                 ///< the index of the script's name; argc if there is no script
   std::vector<po::option> options;  ///< the options in the order in which they were given
   bool has(const char* name) const {
     for (const po::option& option : options)
@@ -61,9 +61,10 @@ struct Invocation {
 
 Invocation parse(int argc, char** argv) try {
   Invocation invocation{argc, argv, count_options(argc, argv), {}};
-  const int end = invocation.script > 1 && std::strcmp(argv[invocation.script - 1], "--") == 0
-                      ? invocation.script - 1
-                      : invocation.script;
+  const int end =
+      invocation.script_index > 1 && std::strcmp(argv[invocation.script_index - 1], "--") == 0
+          ? invocation.script_index - 1
+          : invocation.script_index;
   invocation.options = po::command_line_parser(std::vector<std::string>(argv + 1, argv + end))
                            .options(description())
                            .run()
@@ -77,9 +78,9 @@ Invocation parse(int argc, char** argv) try {
 void refuse_misspelt_command(const char* word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
-  const std::string guess = did_you_mean(word, names);
-  if (!guess.empty() && access(word, F_OK) != 0)
-    throw UsageError(concat("there is no file and no command '", word, "'", guess));
+  const std::string suggestion = did_you_mean(word, names);
+  if (!suggestion.empty() && access(word, F_OK) != 0)
+    throw UsageError(concat("there is no file and no command '", word, "'", suggestion));
 }
 
 /// Runs the text of the option -e; if it is an expression, prints its value.
@@ -114,16 +115,16 @@ bool run_options(lua_State* L, const Invocation& invocation, Variables* variable
 }
 
 bool run_script(lua_State* L, const Invocation& invocation, Variables* variables) {
-  if (invocation.script == invocation.argc) return true;
-  const char* path = invocation.argv[invocation.script];
+  if (invocation.script_index == invocation.argc) return true;
+  const char* path = invocation.argv[invocation.script_index];
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
 /// Runs the program and returns its exit status. If an option or the script fails before the
 /// prompt, the prompt still starts, so that the user can examine the state.
 int run_all(lua_State* L, const Invocation& invocation) {
-  const bool has_no_code = invocation.script == invocation.argc && !invocation.has("execute") &&
-                           !invocation.has("library");
+  const bool has_no_code = invocation.script_index == invocation.argc &&
+                           !invocation.has("execute") && !invocation.has("library");
   const bool has_prompt = invocation.has("interactive") || (has_no_code && isatty(STDIN_FILENO));
   Variables variables(L);
   Variables* session_variables = has_prompt ? &variables : nullptr;
@@ -137,7 +138,7 @@ int run_all(lua_State* L, const Invocation& invocation) {
 int run_lua(const Invocation& invocation) {
   return run_in_lua([&](lua_State* L) {
     set_arguments(L, invocation.argv, invocation.argc,
-                  invocation.script < invocation.argc ? invocation.script : 0);
+                  invocation.script_index < invocation.argc ? invocation.script_index : 0);
     return run_all(L, invocation);
   });
 }
@@ -153,7 +154,7 @@ void check_environment() {
 }
 
 /// Removes --plugin NAME from the arguments of a command; returns the names of the plugins.
-std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
+std::vector<std::string> remove_plugin_options(std::vector<std::string>& arguments) {
   std::vector<std::string> plugins;
   for (auto it = arguments.begin(); it != arguments.end();) {
     if (*it != kPlugin) {
@@ -208,7 +209,7 @@ int run_command(const Command& command, std::vector<std::string> arguments,
   for (const std::string& argument : arguments)
     if (argument == "--help" || argument == "-h") return print_help(command), 0;
   check_environment();
-  for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
+  for (std::string& plugin : remove_plugin_options(arguments)) plugins.push_back(std::move(plugin));
   lua::enable_lua_plugins_in_own_state(make_command_state);
   return plugins.empty() || load_command_plugins(plugins) ? command.run(arguments) : 1;
 }
@@ -218,8 +219,9 @@ int show_usage() { return std::cout << usage() << description() << variables_tex
 /// Whether the program was called as "crescent help" or "crescent help COMMAND", and there is no
 /// script named help.
 bool asks_for_help(const Invocation& invocation) {
-  return invocation.script < invocation.argc &&
-         std::strcmp(invocation.argv[invocation.script], "help") == 0 && access("help", F_OK) != 0;
+  return invocation.script_index < invocation.argc &&
+         std::strcmp(invocation.argv[invocation.script_index], "help") == 0 &&
+         access("help", F_OK) != 0;
 }
 
 int show_help(const char* name) {
@@ -236,14 +238,14 @@ int show_help(const char* name) {
 int run(int argc, char** argv) {
   const Invocation invocation = parse(argc, argv);
   if (invocation.has("help")) return show_usage();
-  if (asks_for_help(invocation)) return show_help(argv[invocation.script + 1]);
+  if (asks_for_help(invocation)) return show_help(argv[invocation.script_index + 1]);
   if (invocation.has("version"))
     return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
-  if (invocation.script < argc) {
-    if (const Command* command = find_command(argv[invocation.script]))
-      return run_command(*command, {argv + invocation.script + 1, argv + argc},
+  if (invocation.script_index < argc) {
+    if (const Command* command = find_command(argv[invocation.script_index]))
+      return run_command(*command, {argv + invocation.script_index + 1, argv + argc},
                          plugins_of(invocation));
-    refuse_misspelt_command(argv[invocation.script]);
+    refuse_misspelt_command(argv[invocation.script_index]);
   }
   check_environment();
   return run_lua(invocation);

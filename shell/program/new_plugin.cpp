@@ -145,7 +145,7 @@ std::string program_word() {
 
 /// The folder in which this program is installed with its CMake files; a placeholder if it is not
 /// installed.
-std::string installation() {
+std::string installation_folder() {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path prefix = program.parent_path().parent_path();
   return fs::exists(prefix / "lib/cmake/Crescent") ? quoted(prefix.string()) : "/where/crescent/is";
@@ -157,7 +157,7 @@ std::string commands_for(const Example& example, const PluginNames& names) {
     return concat("  CRESCENT_PLUGIN_PATH=", folder, " ", program_word(), " ", folder,
                   "/test.lua\n");
   return concat("  cmake -S ", folder, " -B ", folder,
-                "/build -DCMAKE_PREFIX_PATH=", installation(), "\n  cmake --build ", folder,
+                "/build -DCMAKE_PREFIX_PATH=", installation_folder(), "\n  cmake --build ", folder,
                 "/build\n  ctest --test-dir ", folder, "/build --output-on-failure\n");
 }
 

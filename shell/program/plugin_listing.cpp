@@ -18,14 +18,14 @@ struct ListedPlugin {
   std::string origin, doc;
 };
 
-bool is_in(const std::string& path, const std::string& folder) {
+bool is_in_folder(const std::string& path, const std::string& folder) {
   return path.starts_with(folder + "/");
 }
 
 /// The origin of a plugin: "built-in", "user" or "path".
 std::string origin_of(const std::string& path) {
   const std::vector<std::string> folders = plugin_search_path();
-  if (is_in(path, folders.back())) return "built-in";
+  if (is_in_folder(path, folders.back())) return "built-in";
   return path.find("/crescent/plugins/") != std::string::npos ? "user" : "path";
 }
 
@@ -114,7 +114,8 @@ std::vector<std::string> names_in(const std::vector<ListedPlugin>& plugins) {
   return names;
 }
 
-bool print_named(const std::vector<ListedPlugin>& plugins, const std::string& name, List* json) {
+bool print_plugin_or_class(const std::vector<ListedPlugin>& plugins, const std::string& name,
+                           List* json) {
   const auto match = std::find_if(plugins.begin(), plugins.end(), [&](const ListedPlugin& plugin) {
     return plugin.record.name == name;
   });
@@ -122,9 +123,9 @@ bool print_named(const std::vector<ListedPlugin>& plugins, const std::string& na
   if (match != plugins.end() && json) return json->push_back(to_dict(*match)), true;
   if (match != plugins.end() && is_lua_plugin(*match))
     return print(title(*match) + classes_text(match->record)), true;
-  bool survived = false;
-  const std::string text = describe_in_child(name, survived);
-  if (survived)
+  bool child_survived = false;
+  const std::string text = describe_in_child(name, child_survived);
+  if (child_survived)
     print(text);
   else if (text.starts_with("no plugin "))
     print(concat("crescent: no plugin '", name, "'", did_you_mean(name, names_in(plugins)),
@@ -132,7 +133,7 @@ bool print_named(const std::vector<ListedPlugin>& plugins, const std::string& na
           stderr);
   else
     print(concat("crescent: plugin '", name, "': ", text, "\n"), stderr);
-  return survived;
+  return child_survived;
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ int show_plugins(const std::vector<std::string>& arguments) {
   List json;
   bool succeeded = true;
   for (const std::string& name : names)
-    succeeded &= print_named(plugins, name, as_json ? &json : nullptr);
+    succeeded &= print_plugin_or_class(plugins, name, as_json ? &json : nullptr);
   if (names.empty())
     for (const ListedPlugin& plugin : plugins)
       as_json ? json.push_back(to_dict(plugin))

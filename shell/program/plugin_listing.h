@@ -10,7 +10,8 @@ namespace crescent::program {
 std::string state_of_plugin(const PluginRecord& plugin);
 
 /// The description of a plugin (given by name or path) and its classes, made in a child process.
-/// `survived` becomes false if loading the plugin ends the child, or if the plugin does not exist.
-std::string describe_in_child(const std::string& plugin, bool& survived);
+/// `child_survived` becomes false if loading the plugin ends the child, or if the plugin does not
+/// exist.
+std::string describe_in_child(const std::string& plugin, bool& child_survived);
 
 }  // namespace crescent::program

@@ -18,7 +18,7 @@ struct ReplayArguments {
   std::vector<std::string> script;
 };
 
-int64_t number_of(const std::string& text) {
+int64_t step_number(const std::string& text) {
   int64_t step = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
   if (error != std::errc() || end != text.data() + text.size() || step < 1)
@@ -33,7 +33,7 @@ ReplayArguments parse_replay(const std::vector<std::string>& arguments) {
   auto it = arguments.begin();
   for (; it != arguments.end() && (result.folder.empty() || result.step == 0); ++it) {
     if (*it == kStep && it + 1 != arguments.end())
-      result.step = number_of(*++it);
+      result.step = step_number(*++it);
     else if (it->starts_with("--") && *it != kStep)
       fail_usage("replay", concat("no option '", *it, "'",
                                   did_you_mean(*it, std::vector<std::string>{kStep})));

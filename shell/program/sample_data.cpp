@@ -12,7 +12,7 @@ constexpr int64_t kRows = 8;
 
 /// The number of rows of the Embedding layer that reads this input; 0 if no Embedding layer reads
 /// it.
-int64_t vocabulary_of(const Model& model, const Symbol& input) {
+int64_t vocabulary_size_of(const Model& model, const Symbol& input) {
   for (const LayerPtr& layer : model.operations()) {
     const Dict config = layer->get_config();
     const Value* rows = config.find("input_dim");
@@ -24,9 +24,9 @@ int64_t vocabulary_of(const Model& model, const Symbol& input) {
   return 0;
 }
 
-/// Pseudo-random numbers of this dtype: integers from 0 to below - 1, or numbers from -1 to 1 if
-/// `below` is 0. An unknown batch size becomes kRows, other unknown dimensions become 7.
-Tensor numbers_for(const Shape& shape, DType dtype, int64_t below) {
+/// Pseudo-random numbers of this dtype: integers from 0 to `upper_limit` - 1, or numbers from -1 to
+/// 1 if `upper_limit` is 0. An unknown batch size becomes kRows, other unknown dimensions become 7.
+Tensor numbers_for(const Shape& shape, DType dtype, int64_t upper_limit) {
   std::vector<int64_t> dims(shape.begin(), shape.end());
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] < 0) dims[i] = i == 0 ? kRows : 7;
@@ -34,7 +34,8 @@ Tensor numbers_for(const Shape& shape, DType dtype, int64_t below) {
   std::vector<double> values(full_shape.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const double fraction = std::fmod(static_cast<double>(i + 1) * 0.6180339887498949, 1.0);
-    values[i] = below > 0 ? std::floor(fraction * static_cast<double>(below)) : 2 * fraction - 1;
+    values[i] = upper_limit > 0 ? std::floor(fraction * static_cast<double>(upper_limit))
+                                : 2 * fraction - 1;
   }
   return ops::cast(Tensor::from(values, full_shape), dtype);
 }
@@ -49,7 +50,7 @@ Tensor target_for(const Tensor& output, bool is_class_number) {
 Tensors inputs_for(const Model& model) {
   Tensors inputs;
   for (const Symbol& input : model.inputs()) {
-    const int64_t vocabulary = vocabulary_of(model, input);
+    const int64_t vocabulary = vocabulary_size_of(model, input);
     const bool is_integer = input.dtype() == DType::int32 || input.dtype() == DType::int64 ||
                             input.dtype() == DType::uint8;
     inputs.push_back(numbers_for(input.shape(), input.dtype(),

@@ -6,11 +6,11 @@
 namespace crescent::program {
 namespace {
 
-/// Reads arrays from a file: the array named `single` if there is only one name, else the arrays
-/// with these names (of the model's inputs or outputs).
+/// Reads arrays from a file: the array named `single_name` if there is only one name, else the
+/// arrays with these names (of the model's inputs or outputs).
 Tensors arrays_in(const std::string& file, const std::vector<std::string>& names,
-                  const char* single) {
-  if (names.size() == 1) return {open_array(file, single).clone()};
+                  const char* single_name) {
+  if (names.size() == 1) return {open_array(file, single_name).clone()};
   Tensors arrays;
   for (const std::string& name : names) arrays.push_back(open_array(file, name).clone());
   return arrays;

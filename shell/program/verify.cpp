@@ -36,13 +36,13 @@ Difference difference(const Tensor& a, const Tensor& b, double relative_toleranc
 /// Compares pairs of tensors, and remembers the first pair that differs.
 class Comparison {
  public:
-  explicit Comparison(double relative = kRelativeTolerance) : relative_tolerance_(relative) {}
+  explicit Comparison(double tolerance = kRelativeTolerance) : relative_tolerance_(tolerance) {}
   void add(const std::string& name, const Tensor& a, const Tensor& b) {
     if (!a && !b) return;
     const Difference result =
         a && b ? difference(a, b, relative_tolerance_) : Difference{INFINITY, false};
-    largest_ = std::max(largest_, result.largest);
-    ++count_;
+    largest_difference_ = std::max(largest_difference_, result.largest);
+    ++pair_count_;
     if (!result.is_within_tolerance && first_difference_.empty())
       first_difference_ = concat(name, " ", a ? to_text(a.shape()) : "(none)", " and ",
                                  b ? to_text(b.shape()) : "(none)", ", off by ", result.largest);
@@ -51,7 +51,7 @@ class Comparison {
   bool report(const std::string& title) const {
     print(concat(title, ": ",
                  first_difference_.empty()
-                     ? concat("same (", count_, " arrays, off by ", largest_, ")")
+                     ? concat("same (", pair_count_, " arrays, off by ", largest_difference_, ")")
                      : concat("DIFFERENT, first in ", first_difference_),
                  "\n"));
     return first_difference_.empty();
@@ -62,8 +62,8 @@ class Comparison {
   static std::string to_text(const T& value) {
     return concat(value);
   }
-  double relative_tolerance_, largest_ = 0;
-  size_t count_ = 0;
+  double relative_tolerance_, largest_difference_ = 0;
+  size_t pair_count_ = 0;
   std::string first_difference_;
 };
 
@@ -80,13 +80,13 @@ std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
   return pairs;
 }
 
-using Pairs = std::vector<std::pair<LayerPtr, LayerPtr>>;
+using LayerPairs = std::vector<std::pair<LayerPtr, LayerPtr>>;
 
 std::string text_of_layer(const Layer& layer) {
   return concat("layer '", layer.name(), "' (", layer.class_name(), ")");
 }
 
-bool same_weights(const Pairs& pairs, const std::string& title, double relative_tolerance) {
+bool compare_weights(const LayerPairs& pairs, const std::string& title, double relative_tolerance) {
   Comparison comparison(relative_tolerance);
   for (const auto& [x, y] : pairs) {
     const crescent::Variables a = x->weights(), b = y->weights();
@@ -100,7 +100,7 @@ bool same_weights(const Pairs& pairs, const std::string& title, double relative_
 
 /// Copies the states of the random generators, so that layers such as Dropout draw the same numbers
 /// in both models.
-void share_seeds(Model& from, Model& to) {
+void copy_random_states(Model& from, Model& to) {
   const std::vector<Layer*> a = from.flatten_layers(), b = to.flatten_layers();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
     for (size_t k = 0; k < std::min(a[i]->seed_generators().size(), b[i]->seed_generators().size());
@@ -109,7 +109,7 @@ void share_seeds(Model& from, Model& to) {
 }
 
 /// Compares the outputs of all layers for the inputs.
-bool same_values(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
+bool compare_values(Model& a, Model& b, const LayerPairs& pairs, const Tensors& x) {
   std::vector<std::string> names;
   std::vector<Symbol> outputs[2];
   for (const auto& [first, second] : pairs) {
@@ -139,7 +139,7 @@ Tensors gradients_of(Model& model, const Tensors& x, const crescent::Variables& 
   return tape.gradient(loss, variables);
 }
 
-bool same_gradients(Model& a, Model& b, const Tensors& x) {
+bool compare_gradients(Model& a, Model& b, const Tensors& x) {
   const crescent::Variables p = a.trainable_weights(), q = b.trainable_weights();
   if (p.size() != q.size()) fail("the models train ", p.size(), " and ", q.size(), " weights");
   const Tensors u = gradients_of(a, x, p), v = gradients_of(b, x, q);
@@ -149,19 +149,19 @@ bool same_gradients(Model& a, Model& b, const Tensors& x) {
   return comparison.report("gradients");
 }
 
-bool same_step(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
+bool compare_step(Model& a, Model& b, const LayerPairs& pairs, const Tensors& x) {
   if (!a.compiled() || !b.compiled()) {
     print("training: not compared, as they are not both compiled\n");
     return a.compiled() == b.compiled();
   }
   const Tensors y = targets_for(a, x);
-  share_seeds(a, b);
+  copy_random_states(a, b);
   const NamedValues p = a.train_on_batch(x, y), q = b.train_on_batch(x, y);
   const double loss_difference = std::abs(p.front().second - q.front().second);
   const bool are_same = loss_difference <= kTrainedTolerance * (1 + std::abs(p.front().second));
   print(concat("loss of a step: ", are_same ? "same" : "DIFFERENT", " (", p.front().second, " and ",
                q.front().second, ")\n"));
-  return same_weights(pairs, "weights after a step", kTrainedTolerance) && are_same;
+  return compare_weights(pairs, "weights after a step", kTrainedTolerance) && are_same;
 }
 
 }  // namespace
@@ -169,13 +169,13 @@ bool same_step(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
 int verify(const std::vector<std::string>& arguments) {
   const FileArguments command_line(arguments, "verify", 2, {});
   const ModelPtr a = load_model(command_line.paths[0]), b = load_model(command_line.paths[1]);
-  const Pairs pairs = pairs_of(*a, *b);
-  bool are_same = same_weights(pairs, "weights", kRelativeTolerance);
+  const LayerPairs pairs = pairs_of(*a, *b);
+  bool are_same = compare_weights(pairs, "weights", kRelativeTolerance);
   if (a->is_graph() && b->is_graph()) {
     const Tensors x = inputs_for(*a);
-    are_same = same_values(*a, *b, pairs, x) && are_same;
-    are_same = same_gradients(*a, *b, x) && are_same;
-    are_same = same_step(*a, *b, pairs, x) && are_same;
+    are_same = compare_values(*a, *b, pairs, x) && are_same;
+    are_same = compare_gradients(*a, *b, x) && are_same;
+    are_same = compare_step(*a, *b, pairs, x) && are_same;
   } else {
     print("values, gradients, training: not compared, as the shape of the inputs is not known\n");
   }

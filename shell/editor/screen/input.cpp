@@ -65,19 +65,19 @@ std::string with_plain_line_ends(const std::string& text) {
 Input::Input(int file, std::function<bool()> is_stopped)
     : file_(file),
       is_stopped_(std::move(is_stopped)),
-      keys_(termkey_new_abstract(terminal_name(), TERMKEY_FLAG_UTF8), termkey_destroy) {
-  if (keys_) termkey_set_canonflags(keys_.get(), TERMKEY_CANON_DELBS);
+      key_decoder_(termkey_new_abstract(terminal_name(), TERMKEY_FLAG_UTF8), termkey_destroy) {
+  if (key_decoder_) termkey_set_canonflags(key_decoder_.get(), TERMKEY_CANON_DELBS);
 }
 
 /// Waits for input. Signals are blocked except during the wait itself, so that a signal between the
 /// call of is_stopped and the wait still ends the wait.
-Input::WaitResult Input::wait(int wakeups, int milliseconds) {
+Input::WaitResult Input::wait(int wakeup_file, int milliseconds) {
   sigset_t all_signals, old_mask;
   sigfillset(&all_signals);
   pthread_sigmask(SIG_BLOCK, &all_signals, &old_mask);
-  pollfd files[] = {{file_, POLLIN, 0}, {wakeups, POLLIN, 0}};
+  pollfd files[] = {{file_, POLLIN, 0}, {wakeup_file, POLLIN, 0}};
   const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1000000L};
-  WaitResult result = WaitResult::late;
+  WaitResult result = WaitResult::timed_out;
   if (is_stopped_())
     result = WaitResult::stopped;
   else if (const int count = ppoll(files, 2, milliseconds < 0 ? nullptr : &limit, &old_mask);
@@ -94,8 +94,8 @@ int Input::timeout() const {
   return in_key_ || consumed_bytes_ < bytes_.size() ? kKeyTimeout : -1;
 }
 
-Input::WaitResult Input::read_more(int wakeups) {
-  const WaitResult result = wait(wakeups, timeout());
+Input::WaitResult Input::read_more(int wakeup_file) {
+  const WaitResult result = wait(wakeup_file, timeout());
   if (result != WaitResult::input) return result;
   char chunk[65536];
   const ssize_t count = ::read(file_, chunk, sizeof chunk);
@@ -124,13 +124,13 @@ void Input::decode_incomplete() {
   }
 }
 
-Event Input::next(int wakeups) {
+Event Input::next(int wakeup_file) {
   while (events_.empty()) {
     if (decode()) continue;
-    switch (read_more(wakeups)) {
+    switch (read_more(wakeup_file)) {
       case WaitResult::input:
         break;
-      case WaitResult::late:
+      case WaitResult::timed_out:
         decode_incomplete();
         break;
       case WaitResult::woken:
@@ -203,7 +203,8 @@ bool Input::decode_key() {
   if (!in_key_ && bytes.starts_with(kSequence)) return decode_sequence(bytes);
   push_keys(1);
   take_keys_from_decoder(false);
-  if (in_key_ && termkey_get_buffer_remaining(keys_.get()) == 0) take_keys_from_decoder(true);
+  if (in_key_ && termkey_get_buffer_remaining(key_decoder_.get()) == 0)
+    take_keys_from_decoder(true);
   return true;
 }
 
@@ -217,18 +218,19 @@ bool Input::decode_sequence(std::string_view bytes) {
   return true;
 }
 
-void Input::push_keys(size_t count) {
-  if (keys_) termkey_push_bytes(keys_.get(), bytes_.data() + consumed_bytes_, count);
+void Input::push_keys(size_t byte_count) {
+  if (key_decoder_)
+    termkey_push_bytes(key_decoder_.get(), bytes_.data() + consumed_bytes_, byte_count);
   consumed_bytes_ += count;
-  in_key_ = keys_ != nullptr;
+  in_key_ = key_decoder_ != nullptr;
 }
 
 void Input::take_keys_from_decoder(bool is_forced) {
-  if (!keys_) return;
-  const auto get = is_forced ? termkey_getkey_force : termkey_getkey;
-  for (TermKeyKey key; get(keys_.get(), &key) == TERMKEY_RES_KEY; in_key_ = false) {
+  if (!key_decoder_) return;
+  const auto get_key = is_forced ? termkey_getkey_force : termkey_getkey;
+  for (TermKeyKey key; get_key(key_decoder_.get(), &key) == TERMKEY_RES_KEY; in_key_ = false) {
     char name[64];
-    termkey_strfkey(keys_.get(), name, sizeof name, &key, TermKeyFormat{});
+    termkey_strfkey(key_decoder_.get(), name, sizeof name, &key, TermKeyFormat{});
     const bool is_plain = key.type == TERMKEY_TYPE_UNICODE && key.modifiers == 0;
     events_.push_back(
         {is_plain ? Event::Kind::text : Event::Kind::key, is_plain ? key.utf8 : name});

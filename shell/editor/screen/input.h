@@ -26,31 +26,31 @@ class Input {
  public:
   /// `is_stopped` is called before each wait; a signal ends the wait.
   Input(int file, std::function<bool()> is_stopped);
-  /// Waits for the next event. `wakeups` is a file descriptor that becomes readable when the
+  /// Waits for the next event. `wakeup_file` is a file descriptor that becomes readable when the
   /// terminal's size changes or the process continues.
-  Event next(int wakeups);
+  Event next(int wakeup_file);
   /// True when input has already arrived.
   bool pending();
   /// True when more input arrived with the last event, or follows at once, as in pasted text.
   bool in_burst();
 
  private:
-  enum class WaitResult { input, woken, stopped, late, closed };
-  WaitResult wait(int wakeups, int milliseconds);
-  WaitResult read_more(int wakeups);
+  enum class WaitResult { input, woken, stopped, timed_out, closed };
+  WaitResult wait(int wakeup_file, int milliseconds);
+  WaitResult read_more(int wakeup_file);
   int timeout() const;
   bool decode();
   bool decode_paste();
   bool decode_text();
   bool decode_key();
   bool decode_sequence(std::string_view bytes);
-  void push_keys(size_t count);
+  void push_keys(size_t byte_count);
   void take_keys_from_decoder(bool is_forced);
   void decode_incomplete();
 
   int file_;
   std::function<bool()> is_stopped_;
-  std::unique_ptr<TermKey, void (*)(TermKey*)> keys_;
+  std::unique_ptr<TermKey, void (*)(TermKey*)> key_decoder_;
   bool in_key_ = false, in_paste_ = false;
   std::string bytes_, paste_;
   size_t consumed_bytes_ = 0, last_read_size_ = 0;

@@ -84,7 +84,7 @@ int column_in(const Section& section, const std::string& text, size_t cursor) {
 
 }  // namespace
 
-Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& top) {
+Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& first_visible_row) {
   const std::vector<Section> sections =
       RowBreaker(view.text, prompts, size.columns).sections(view.cursor);
   const auto next_section =
@@ -92,20 +92,21 @@ Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& top) 
                            [&](const Section& section) { return section.begin <= view.cursor; });
   const size_t cursor_row = static_cast<size_t>(next_section - sections.begin()) - 1;
   const size_t max_rows = static_cast<size_t>(std::max(1, size.rows));
-  const size_t below_count = std::min(view.below.size(), max_rows - 1);
+  const size_t below_count = std::min(view.rows_below.size(), max_rows - 1);
   const size_t section_row_count = std::min(sections.size(), max_rows - below_count);
-  top = std::clamp(top, cursor_row >= section_row_count ? cursor_row - section_row_count + 1 : 0,
-                   std::min(cursor_row, sections.size() - section_row_count));
+  first_visible_row = std::clamp(
+      first_visible_row, cursor_row >= section_row_count ? cursor_row - section_row_count + 1 : 0,
+      std::min(cursor_row, sections.size() - section_row_count));
   Frame frame;
-  for (size_t i = top; i < top + section_row_count; ++i)
+  for (size_t i = first_visible_row; i < first_visible_row + section_row_count; ++i)
     frame.rows.push_back(row_of(sections[i], view, size.columns));
-  frame.row = cursor_row - top;
-  frame.column =
+  frame.cursor_row = cursor_row - first_visible_row;
+  frame.cursor_column =
       std::min(column_in(sections[cursor_row], view.text, view.cursor), size.columns - 1);
   if (cursor_row + 1 == sections.size())
     append(frame.rows.back(), view.hint, Style::faint, size.columns - 1);
-  frame.rows.insert(frame.rows.end(), view.below.begin(),
-                    view.below.begin() + static_cast<std::ptrdiff_t>(below_count));
+  frame.rows.insert(frame.rows.end(), view.rows_below.begin(),
+                    view.rows_below.begin() + static_cast<std::ptrdiff_t>(below_count));
   return frame;
 }
 

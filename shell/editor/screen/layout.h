@@ -21,14 +21,14 @@ struct Prompts {
 struct View {
   const std::string& text;
   size_t cursor;
-  std::vector<Style> styles;   ///< one style for each byte of the text; bytes without a style are
-                               ///< plain
-  std::string_view hint;       ///< the hint that is shown behind the text
-  std::vector<CellRow> below;  ///< rows below the text
+  std::vector<Style> styles;  ///< one style for each byte of the text; bytes without a style are
+                              ///< plain
+  std::string_view hint;      ///< the hint that is shown behind the text
+  std::vector<CellRow> rows_below;  ///< rows below the text
 };
 
-/// Lays out the text with its prompts in at most as many rows as the terminal has. Changes `top`,
-/// the index of the first visible row, so that the cursor is visible.
-Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& top);
+/// Lays out the text with its prompts in at most as many rows as the terminal has. Changes
+/// `first_visible_row`, the index of the first visible row, so that the cursor is visible.
+Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& first_visible_row);
 
 }  // namespace crescent::editor

@@ -34,51 +34,51 @@ class Utf8Locale {
 struct Character {
   wchar_t code = 0;
   size_t length = 1;
-  bool valid = false;
+  bool is_valid = false;
 };
 
-Character character_at(std::string_view text, size_t at) {
-  const auto first = static_cast<unsigned char>(text[at]);
+Character character_at(std::string_view text, size_t offset) {
+  const auto first = static_cast<unsigned char>(text[offset]);
   if (first < 0x80) return {first, 1, true};
   Character character;
   std::mbstate_t state{};
-  const size_t length = std::mbrtowc(&character.code, text.data() + at,
-                                     std::min<size_t>(text.size() - at, 4), &state);
+  const size_t length = std::mbrtowc(&character.code, text.data() + offset,
+                                     std::min<size_t>(text.size() - offset, 4), &state);
   if (length > 4) return {};
   return {character.code, length, true};
 }
 
-bool is_plain(std::string_view text, size_t at) {
-  return at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80;
+bool is_plain(std::string_view text, size_t offset) {
+  return offset >= text.size() || static_cast<unsigned char>(text[offset]) < 0x80;
 }
 
 /// True for a combining character, which is drawn into the cell of the character before it.
-bool combines(const Character& next) {
-  return next.valid && next.code >= 0x80 && wcwidth(next.code) == 0;
+bool is_combining(const Character& next) {
+  return next.is_valid && next.code >= 0x80 && wcwidth(next.code) == 0;
 }
 
 }  // namespace
 
-size_t next_letter(std::string_view text, size_t at) {
-  if (at >= text.size()) return text.size();
-  if (is_plain(text, at) && is_plain(text, at + 1)) return at + 1;
+size_t next_letter(std::string_view text, size_t offset) {
+  if (offset >= text.size()) return text.size();
+  if (is_plain(text, offset) && is_plain(text, offset + 1)) return offset + 1;
   const Utf8Locale locale;
-  Character previous = character_at(text, at);
-  for (at += previous.length; at < text.size(); at += previous.length) {
-    const Character next = character_at(text, at);
-    const bool is_joined = previous.valid && previous.code == kJoiner && next.code >= 0x80;
-    if (previous.code < 0x20 || !(combines(next) || is_joined)) break;
+  Character previous = character_at(text, offset);
+  for (offset += previous.length; offset < text.size(); offset += previous.length) {
+    const Character next = character_at(text, offset);
+    const bool is_joined = previous.is_valid && previous.code == kJoiner && next.code >= 0x80;
+    if (previous.code < 0x20 || !(is_combining(next) || is_joined)) break;
     previous = next;
   }
-  return at;
+  return offset;
 }
 
-size_t previous_letter(std::string_view text, size_t at) {
-  if (at == 0) return 0;
-  if (is_plain(text, at - 1)) return at - 1;
-  size_t start = text.rfind('\n', at - 1);
+size_t previous_letter(std::string_view text, size_t offset) {
+  if (offset == 0) return 0;
+  if (is_plain(text, offset - 1)) return offset - 1;
+  size_t start = text.rfind('\n', offset - 1);
   start = start == text.npos ? 0 : start + 1;
-  for (size_t end; (end = next_letter(text, start)) < at;) start = end;
+  for (size_t end; (end = next_letter(text, start)) < offset;) start = end;
   return start;
 }
 
@@ -100,9 +100,9 @@ Glyph glyph_of(std::string_view letter, int column) {
     return {std::string(static_cast<size_t>(width), ' '), width};
   }
   if (letter.size() == 1 && letter[0] >= 0x20 && letter[0] < 0x7f) return {std::string(letter), 1};
-  std::string shown = printable(letter);
-  const auto width = static_cast<int>(display_width(shown));
-  return {std::move(shown), width};
+  std::string shown_text = printable(letter);
+  const auto width = static_cast<int>(display_width(shown_text));
+  return {std::move(shown_text), width};
 }
 
 int width_of(std::string_view letter, int column) {

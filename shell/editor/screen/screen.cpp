@@ -18,18 +18,18 @@ void append_move(std::string& out, size_t count, char direction) {
 }
 
 /// The number of rows that a terminal of `columns` columns needs for a row of `width` cells.
-size_t rows_taken(int width, int columns) {
+size_t row_count_for(int width, int columns) {
   return static_cast<size_t>(std::max(1, (width + columns - 1) / columns));
 }
 
 }  // namespace
 
-std::string_view sequence_of(Style style, bool colours) {
+std::string_view sequence_of(Style style, bool has_colours) {
   constexpr std::array<std::string_view, 10> kSequences = {
       "",           "\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[90m",
       "\x1b[1;34m", "\x1b[31m", "\x1b[7m",  "\x1b[90m", "\x1b[7m"};
   const bool is_reversed = style == Style::found || style == Style::chosen;
-  return colours || is_reversed ? kSequences[static_cast<size_t>(style)] : "";
+  return has_colours || is_reversed ? kSequences[static_cast<size_t>(style)] : "";
 }
 
 int width_of(const CellRow& row) {
@@ -46,9 +46,9 @@ void append(CellRow& row, std::string_view text, Style style, int columns) {
     if (column + glyph.width > columns) return;
     column += glyph.width;
     if (glyph.width == 0 && !row.empty())
-      row.back().shown += glyph.shown;
+      row.back().shown_text += glyph.shown_text;
     else
-      row.push_back({std::move(glyph.shown), glyph.width, style});
+      row.push_back({std::move(glyph.shown_text), glyph.width, style});
   }
 }
 
@@ -65,12 +65,12 @@ void Screen::move(size_t row, int column) {
 void Screen::write(const CellRow& row, size_t first_cell) {
   Style style = Style::plain;
   for (size_t i = first_cell; i < row.size(); ++i) {
-    const std::string_view sequence = sequence_of(row[i].style, colours_);
-    if (sequence != sequence_of(style, colours_)) (output_ += "\x1b[m") += sequence;
+    const std::string_view sequence = sequence_of(row[i].style, has_colours_);
+    if (sequence != sequence_of(style, has_colours_)) (output_ += "\x1b[m") += sequence;
     style = row[i].style;
-    output_ += row[i].shown;
+    output_ += row[i].shown_text;
   }
-  if (!sequence_of(style, colours_).empty()) output_ += "\x1b[m";
+  if (!sequence_of(style, has_colours_).empty()) output_ += "\x1b[m";
 }
 
 /// Changes the row with this index on the screen to `row`: writes only what differs, and erases the
@@ -109,11 +109,11 @@ std::string Screen::show(const Frame& frame) {
       rows_.emplace_back();
     }
     change(i, frame.rows[i]);
-    if (cursor_column_ == kUnknownColumn && cursor_row_ == i && frame.row == i &&
-        frame.column == width_of(frame.rows[i]))
-      cursor_column_ = frame.column;
+    if (cursor_column_ == kUnknownColumn && cursor_row_ == i && frame.cursor_row == i &&
+        frame.cursor_column == width_of(frame.rows[i]))
+      cursor_column_ = frame.cursor_column;
   }
-  move(frame.row, frame.column);
+  move(frame.cursor_row, frame.cursor_column);
   return std::exchange(output_, "");
 }
 
@@ -128,7 +128,7 @@ std::string Screen::leave() {
 std::string Screen::erase(int columns, bool breaks_rows) {
   size_t rows_above = 0;
   for (size_t i = 0; i < cursor_row_ && i < rows_.size(); ++i)
-    rows_above += breaks_rows ? rows_taken(width_of(rows_[i]), columns) : 1;
+    rows_above += breaks_rows ? row_count_for(width_of(rows_[i]), columns) : 1;
   if (breaks_rows && cursor_column_ > 0)
     rows_above += static_cast<size_t>(cursor_column_ / columns);
   forget();

@@ -9,7 +9,7 @@
 namespace crescent::editor {
 
 struct Cell {
-  std::string shown;
+  std::string shown_text;
   int width = 1;
   Style style = Style::plain;
   bool operator==(const Cell&) const = default;
@@ -22,15 +22,15 @@ void append(CellRow& row, std::string_view text, Style style, int columns);
 /// The rows to show, and the row and column of the cursor in them.
 struct Frame {
   std::vector<CellRow> rows;
-  size_t row = 0;
-  int column = 0;
+  size_t cursor_row = 0;
+  int cursor_column = 0;
 };
 
 /// The rows shown on the terminal, counted from the row where the cursor was at first. The output
 /// uses only relative cursor movements, erasing and ANSI colours.
 class Screen {
  public:
-  explicit Screen(bool colours) : colours_(colours) {}
+  explicit Screen(bool has_colours) : has_colours_(has_colours) {}
   /// Returns the output that changes the rows on the screen to those of `frame`.
   std::string show(const Frame& frame);
   /// Returns the output that moves the cursor below all rows; afterwards the rows no longer belong
@@ -47,7 +47,7 @@ class Screen {
   void write(const CellRow& row, size_t first_cell);
   void change(size_t index, const CellRow& row);
 
-  bool colours_;
+  bool has_colours_;
   std::vector<CellRow> rows_;
   size_t cursor_row_ = 0;
   int cursor_column_ = 0;

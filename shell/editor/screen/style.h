@@ -17,8 +17,8 @@ enum class Style : unsigned char {
   chosen     ///< the selected row of the menu
 };
 
-/// The escape sequence that begins a style. With colours = false, only styles in reverse video have
-/// one.
-std::string_view sequence_of(Style style, bool colours);
+/// The escape sequence that begins a style. With has_colours = false, only styles in reverse video
+/// have one.
+std::string_view sequence_of(Style style, bool has_colours);
 
 }  // namespace crescent::editor

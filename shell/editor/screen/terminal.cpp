@@ -45,7 +45,7 @@ void restore_at_exit(int file, const termios& mode) {
   if (is_registered) terminal_to_restore = {file, mode};
 }
 
-std::string variable(const char* name) {
+std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
@@ -60,14 +60,14 @@ bool is_old(const std::string& name) {
 }  // namespace
 
 Terminal::Terminal(int input, int output) : input_(input), output_(output) {
-  const std::string name = variable("TERM");
+  const std::string name = environment_variable("TERM");
   can_edit_ = isatty(input) && isatty(output) && !name.empty() && name != "dumb" &&
               tcgetattr(input, &original_mode_) == 0;
   is_modern_ = can_edit_ && !is_old(name);
 }
 
 bool Terminal::breaks_rows() const {
-  return variable("XTERM_VERSION").empty() && variable("TERM") != "linux";
+  return environment_variable("XTERM_VERSION").empty() && environment_variable("TERM") != "linux";
 }
 
 Size Terminal::size() const {
@@ -113,13 +113,13 @@ void Terminal::enter() {
   if (is_modern_) write("\x1b[?2004h");
 }
 
-void Terminal::leave(bool typed_ahead) {
-  const Mode new_mode = typed_ahead ? Mode::typed_ahead : Mode::original;
+void Terminal::leave(bool has_typed_ahead) {
+  const Mode new_mode = has_typed_ahead ? Mode::typed_ahead : Mode::original;
   if (mode_ == Mode::original || mode_ == new_mode) return;
   termios mode = original_mode_;
-  if (typed_ahead) mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN);
-  if (typed_ahead) restore_at_exit(input_, original_mode_);
-  if (!typed_ahead) terminal_to_restore.file = -1;
+  if (has_typed_ahead) mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN);
+  if (has_typed_ahead) restore_at_exit(input_, original_mode_);
+  if (!has_typed_ahead) terminal_to_restore.file = -1;
   if (is_modern_ && mode_ == Mode::editing) write("\x1b[?2004l");
   tcsetattr(input_, TCSANOW, &mode);
   mode_ = new_mode;

@@ -35,9 +35,9 @@ class Terminal {
   /// Switches to a mode in which keys arrive one by one, no key sends a signal, and pasted text is
   /// marked; does nothing in this mode.
   void enter();
-  /// Restores the original mode of the terminal. With `typed_ahead`, keys still arrive one by one
-  /// and are not echoed, but keys such as Ctrl-C send their signals.
-  void leave(bool typed_ahead);
+  /// Restores the original mode of the terminal. With `has_typed_ahead`, keys still arrive one by
+  /// one and are not echoed, but keys such as Ctrl-C send their signals.
+  void leave(bool has_typed_ahead);
 
  private:
   enum class Mode { original, typed_ahead, editing };

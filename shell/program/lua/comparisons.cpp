@@ -33,9 +33,9 @@ class Comparisons {
 
   size_t count() const { return tokens_.size(); }
   /// Whether an operator == or ~= begins at this token, and the token is outside of all functions.
-  bool compares(size_t i) const {
-    const bool begins = is(i, "~") || (is(i, "=") && !ends_operator(i));
-    return begins && is(i + 1, "=") && are_joined(i, i + 1) && !within_function_[i];
+  bool begins_comparison(size_t i) const {
+    const bool begins_operator = is_text(i, "~") || (is_text(i, "=") && !ends_operator(i));
+    return begins_operator && is_text(i + 1, "=") && are_joined(i, i + 1) && !within_function_[i];
   }
   /// The operand whose last token is `last`. Returns nullopt if an operator before the operand
   /// binds more tightly than the comparison, or if the operand is not a number and begins with
@@ -49,7 +49,7 @@ class Comparisons {
   /// binds more tightly than the comparison, or if the operand is not a number and begins with
   /// neither a name nor a bracket.
   std::optional<Operand> right_operand(size_t first) const {
-    const size_t number = is(first, "-") ? first + 1 : first;
+    const size_t number = is_text(first, "-") ? first + 1 : first;
     const size_t last = kind_of(number) == Kind::number ? number : last_of(first);
     if (last == kNone || !may_follow(last)) return {};
     return Operand{first, last};
@@ -77,7 +77,7 @@ class Comparisons {
       }
       return;
     }
-    if (change > 0) blocks_.push_back(is(i, "function"));
+    if (change > 0) blocks_.push_back(is_text(i, "function"));
     if (change < 0 && !blocks_.empty()) blocks_.pop_back();
   }
 
@@ -86,7 +86,7 @@ class Comparisons {
     if (i >= tokens_.size()) return "";
     return text_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin);
   }
-  bool is(size_t i, std::string_view expected) const {
+  bool is_text(size_t i, std::string_view expected) const {
     return kind_of(i) != Kind::string && word(i) == expected;
   }
   bool is_one_of(size_t i, std::string_view symbols) const {
@@ -97,7 +97,7 @@ class Comparisons {
     return i > 0 && is_one_of(i - 1, "=~<>") && are_joined(i - 1, i);
   }
   /// Whether the token is the dot of a field or the colon of a method, not part of ".." or "::".
-  bool selects(size_t i) const {
+  bool is_selector(size_t i) const {
     if (!is_one_of(i, ".:")) return false;
     return !(i > 0 && word(i - 1) == word(i)) && word(i + 1) != word(i);
   }
@@ -110,13 +110,13 @@ class Comparisons {
     for (size_t i = last;;) {
       const bool is_bracket = is_one_of(i, ")]}");
       if (kind_of(i) == Kind::name) {
-        if (i < 2 || !selects(i - 1)) return i;
+        if (i < 2 || !is_selector(i - 1)) return i;
         i -= 2;
         if (!ends_prefix(i)) return kNone;
       } else if (is_bracket || kind_of(i) == Kind::string) {
         const size_t opening = is_bracket ? matching_brackets_[i] : i;
         if (opening == kNone) return kNone;
-        if (opening == 0 || !ends_prefix(opening - 1)) return is(i, ")") ? opening : kNone;
+        if (opening == 0 || !ends_prefix(opening - 1)) return is_text(i, ")") ? opening : kNone;
         i = opening - 1;
       } else {
         return kNone;
@@ -125,12 +125,12 @@ class Comparisons {
   }
   /// The last token of the operand that begins at `first`.
   size_t last_of(size_t first) const {
-    size_t i = is(first, "(")                 ? matching_brackets_[first]
+    size_t i = is_text(first, "(")            ? matching_brackets_[first]
                : kind_of(first) == Kind::name ? first
                                               : kNone;
     while (i != kNone) {
       const size_t next = i + 1;
-      if (selects(next))
+      if (is_selector(next))
         i = next + 1;
       else if (is_one_of(next, "([{"))
         i = matching_brackets_[next];
@@ -145,8 +145,8 @@ class Comparisons {
   bool may_precede(size_t first) const {
     if (first == 0) return true;
     if (is_one_of(first - 1, "([{,;")) return true;
-    if (is(first - 1, "=")) return !ends_operator(first - 1);
-    return kind_of(first - 1) == Kind::keyword && !is(first - 1, "not");
+    if (is_text(first - 1, "=")) return !ends_operator(first - 1);
+    return kind_of(first - 1) == Kind::keyword && !is_text(first - 1, "not");
   }
   bool may_follow(size_t last) const {
     const Kind next = kind_of(last + 1);
@@ -171,7 +171,7 @@ WatchedCode with_watched_comparisons(std::string_view code) {
   const Comparisons found_comparisons(code);
   std::vector<std::pair<size_t, std::string>> insertions;
   for (size_t i = 1; i + 2 < found_comparisons.count(); ++i) {
-    if (!found_comparisons.compares(i)) continue;
+    if (!found_comparisons.begins_comparison(i)) continue;
     const std::optional<Operand> left_operand = found_comparisons.left_operand(i - 1),
                                  right_operand = found_comparisons.right_operand(i + 2);
     if (!left_operand || !right_operand) continue;
@@ -185,12 +185,13 @@ WatchedCode with_watched_comparisons(std::string_view code) {
           code.substr(found_comparisons.begin(operand),
                       found_comparisons.end(operand) - found_comparisons.begin(operand)));
     };
-    const Operand &watched = is_left ? *left_operand : *right_operand,
-                  &other = is_left ? *right_operand : *left_operand;
-    result.comparisons.push_back({text(watched), text(other)});
-    insertions.emplace_back(found_comparisons.begin(watched),
+    const Operand &watched_operand = is_left ? *left_operand : *right_operand,
+                  &compared_operand = is_left ? *right_operand : *left_operand;
+    result.comparisons.push_back({text(watched_operand), text(compared_operand)});
+    insertions.emplace_back(found_comparisons.begin(watched_operand),
                             "(...)(" + std::to_string(result.comparisons.size()) + ",");
-    insertions.emplace_back(found_comparisons.end(watched), "," + text(other) + ")");
+    insertions.emplace_back(found_comparisons.end(watched_operand),
+                            "," + text(compared_operand) + ")");
   }
   std::sort(insertions.begin(), insertions.end());
   for (auto it = insertions.rbegin(); it != insertions.rend(); ++it)

@@ -10,8 +10,8 @@ namespace crescent::program {
 /// Code that passes the operands of its comparisons to a function, and the texts of these operands.
 struct WatchedCode {
   struct Operands {
-    std::string watched;  ///< the operand that the code passes to the function: `f(x)`
-    std::string other;    ///< the number or name with which the operand is compared: `n`
+    std::string watched_operand;   ///< the operand that the code passes to the function: `f(x)`
+    std::string compared_operand;  ///< the number or name with which the operand is compared: `n`
   };
   std::string code;
   std::vector<Operands> comparisons;

@@ -14,7 +14,7 @@ class CoroutineScope {
     innermost_coroutine() = &call_;
   }
   ~CoroutineScope() {
-    innermost_coroutine() = call_.outer;
+    innermost_coroutine() = call_.enclosing_call;
     pass_stop(call_.thread, caller_);
   }
   CoroutineScope(const CoroutineScope&) = delete;

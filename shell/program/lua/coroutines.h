@@ -8,7 +8,7 @@ namespace crescent::program {
 /// A call that runs a coroutine. These calls form a list from the innermost to the outermost one.
 struct RunningCoroutine {
   lua_State* thread;
-  RunningCoroutine* outer;
+  RunningCoroutine* enclosing_call;
 };
 /// The innermost call that runs a coroutine on this thread of the process; null if there is none.
 RunningCoroutine* volatile& innermost_coroutine();

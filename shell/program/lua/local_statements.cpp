@@ -22,7 +22,7 @@ class CodeReader {
   bool at_end() const { return token_.begin >= text_.size(); }
   Kind kind() const { return token_.kind; }
   size_t begin() const { return token_.begin; }
-  size_t last_token_end() const { return last_end_; }
+  size_t last_token_end() const { return last_token_end_; }
   std::string_view word() const { return text_.substr(token_.begin, token_.end - token_.begin); }
   bool is_token(std::string_view text) const {
     return word() == text && kind() != Kind::string && !at_end();
@@ -35,7 +35,7 @@ class CodeReader {
 
   void next(size_t count = 1) {
     for (; count > 0; --count) {
-      last_end_ = std::min(token_.end, text_.size());
+      last_token_end_ = std::min(token_.end, text_.size());
       find_code(token_.end);
     }
   }
@@ -50,7 +50,7 @@ class CodeReader {
   }
   std::string_view text_;
   LuaToken token_{Kind::blank, 0, 0};
-  size_t last_end_ = 0;
+  size_t last_token_end_ = 0;
 };
 
 /// Skips the block or the bracketed text that begins at the current token.
@@ -118,7 +118,7 @@ void skip_expressions(CodeReader& code) {
   while (code.skip_if(","));
 }
 
-LocalStatement::Variable variable(CodeReader& code) {
+LocalStatement::Variable read_variable(CodeReader& code) {
   LocalStatement::Variable result{std::string(code.word()), "", 0};
   code.next();
   if (!code.skip_if("<")) return result;
@@ -128,7 +128,7 @@ LocalStatement::Variable variable(CodeReader& code) {
   return result;
 }
 
-LocalStatement local_function(CodeReader& code) {
+LocalStatement read_local_function(CodeReader& code) {
   LocalStatement statement;
   CodeReader lookahead = code;
   lookahead.next();
@@ -139,10 +139,10 @@ LocalStatement local_function(CodeReader& code) {
 }
 
 /// Reads a local statement; the current token of `code` is the token after the word `local`.
-LocalStatement local_statement(CodeReader& code) {
-  if (code.is_token("function")) return local_function(code);
+LocalStatement read_local_statement(CodeReader& code) {
+  if (code.is_token("function")) return read_local_function(code);
   LocalStatement statement;
-  do statement.variables.push_back(variable(code));
+  do statement.variables.push_back(read_variable(code));
   while (code.skip_if(","));
   if (code.skip_if("=")) skip_expressions(code);
   statement.end = code.last_token_end();
@@ -157,7 +157,7 @@ std::vector<LocalStatement> local_statements(std::string_view text) {
   int depth = 0;
   for (CodeReader code(text); !code.at_end();) {
     if (depth == 0 && code.skip_if("local")) {
-      statements.push_back(local_statement(code));
+      statements.push_back(read_local_statement(code));
       continue;
     }
     depth += code.depth_change();

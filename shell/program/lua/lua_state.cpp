@@ -209,11 +209,11 @@ void open_libraries(lua_State* L) {
   warn_of_missing_globals(L);
 }
 
-void set_arguments(lua_State* L, char** argv, int count, int script) {
-  lua_createtable(L, count - script, script);
+void set_arguments(lua_State* L, char** argv, int count, int script_index) {
+  lua_createtable(L, count - script_index, script_index);
   for (int i = 0; i < count; ++i) {
     lua_pushstring(L, argv[i]);
-    lua_rawseti(L, -2, i - script);
+    lua_rawseti(L, -2, i - script_index);
   }
   lua_setglobal(L, "arg");
 }
@@ -224,7 +224,7 @@ int call(lua_State* L, int argument_count, int result_count) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &main_key);
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
-  const StopSignalHandling signals(L);
+  const StopSignalHandling signal_handling(L);
   const int status = lua_pcall(L, argument_count, result_count, base);
   lua_remove(L, base);
   return status;
@@ -234,7 +234,7 @@ namespace {
 
 /// The text that this process prints for an error. If not all processes have the error, it names
 /// the ranks that have it. It is empty if a process of lower rank prints the error.
-std::string printed_by_this_process(const std::string& message) {
+std::string text_for_this_process(const std::string& message) {
   if (processes_launched() < 2) return message;
   const auto world = communicator();
   const std::vector<int> ranks = world->ranks_with(message);
@@ -249,7 +249,7 @@ std::string printed_by_this_process(const std::string& message) {
 /// worker threads and delay the message.
 void report(lua_State* L) {
   lua_gc(L, LUA_GCSTOP);
-  const std::string message = printed_by_this_process(with_source_line(L));
+  const std::string message = text_for_this_process(with_source_line(L));
   std::fflush(stdout);
   if (!message.empty()) std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
   lua_pop(L, 1);

@@ -13,7 +13,7 @@ class Variables;
 void open_libraries(lua_State* L);
 /// Sets the table `arg`: arg[0] is the script, arg[1] and the following are its arguments, and
 /// negative indices are the program's arguments before the script.
-void set_arguments(lua_State* L, char** argv, int count, int script);
+void set_arguments(lua_State* L, char** argv, int count, int script_index);
 /// Calls a function that lies on the stack below its `argument_count` arguments. An error is
 /// replaced by its message with a traceback; Ctrl-C raises an error.
 int call(lua_State* L, int argument_count, int result_count);

@@ -21,14 +21,17 @@ bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-char at_or_zero(std::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
+char at_or_zero(std::string_view text, size_t offset) {
+  return offset < text.size() ? text[offset] : '\0';
+}
 
-/// The level of the long bracket that begins at `at`: 1 for [[, 2 for [=[, ...; 0 if there is none.
-size_t long_bracket(std::string_view text, size_t at) {
-  if (at_or_zero(text, at) != '[') return 0;
-  size_t end = at + 1;
+/// The level of the long bracket that begins at `offset`: 1 for [[, 2 for [=[, ...; 0 if there is
+/// none.
+size_t long_bracket(std::string_view text, size_t offset) {
+  if (at_or_zero(text, offset) != '[') return 0;
+  size_t end = offset + 1;
   while (at_or_zero(text, end) == '=') ++end;
-  return at_or_zero(text, end) == '[' ? end - at : 0;
+  return at_or_zero(text, end) == '[' ? end - offset : 0;
 }
 
 LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t bracket_begin,
@@ -40,60 +43,63 @@ LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t brack
 }
 
 /// A token of a newline, or of blanks within a line.
-LuaToken blank_at(std::string_view text, size_t at) {
-  size_t end = at + 1;
-  while (text[at] != '\n' && end < text.size() && text[end] != '\n' && is_space(text[end])) ++end;
-  return {Kind::blank, at, end};
+LuaToken blank_at(std::string_view text, size_t offset) {
+  size_t end = offset + 1;
+  while (text[offset] != '\n' && end < text.size() && text[end] != '\n' && is_space(text[end]))
+    ++end;
+  return {Kind::blank, offset, end};
 }
 
-LuaToken comment_at(std::string_view text, size_t at) {
-  if (const size_t level = long_bracket(text, at + 2))
-    return long_token(Kind::comment, text, at, at + 2, level);
-  return {Kind::comment, at, std::min(text.find('\n', at), text.size())};
+LuaToken comment_at(std::string_view text, size_t offset) {
+  if (const size_t level = long_bracket(text, offset + 2))
+    return long_token(Kind::comment, text, offset, offset + 2, level);
+  return {Kind::comment, offset, std::min(text.find('\n', offset), text.size())};
 }
 
 /// The token of a quoted string. Without a closing quote it ends at the end of the line, unless the
 /// newline is escaped.
-LuaToken string_at(std::string_view text, size_t at) {
-  size_t end = at + 1;
-  while (end < text.size() && text[end] != text[at] && text[end] != '\n') {
+LuaToken string_at(std::string_view text, size_t offset) {
+  size_t end = offset + 1;
+  while (end < text.size() && text[end] != text[offset] && text[end] != '\n') {
     const bool skips_blanks = text.substr(end, 2) == "\\z";
     end = std::min(end + (text[end] == '\\' ? 2 : 1), text.size());
     while (skips_blanks && end < text.size() && is_space(text[end])) ++end;
   }
-  const bool closed = at_or_zero(text, end) == text[at];
-  return {Kind::string, at, closed ? end + 1 : end, closed};
+  const bool is_closed = at_or_zero(text, end) == text[offset];
+  return {Kind::string, offset, is_closed ? end + 1 : end, is_closed};
 }
 
-/// Whether a number begins at `at`. The second point of `x..5` begins none, because it belongs to
-/// the operator.
-bool begins_number(std::string_view text, size_t at) {
-  if (is_digit(text[at])) return true;
-  return text[at] == '.' && is_digit(at_or_zero(text, at + 1)) && (at == 0 || text[at - 1] != '.');
+/// Whether a number begins at `offset`. The second point of `x..5` begins none, because it belongs
+/// to the operator.
+bool begins_number(std::string_view text, size_t offset) {
+  if (is_digit(text[offset])) return true;
+  return text[offset] == '.' && is_digit(at_or_zero(text, offset + 1)) &&
+         (offset == 0 || text[offset - 1] != '.');
 }
 
-LuaToken number_at(std::string_view text, size_t at) {
-  const bool is_hexadecimal = text[at] == '0' && (at_or_zero(text, at + 1) | 0x20) == 'x';
+LuaToken number_at(std::string_view text, size_t offset) {
+  const bool is_hexadecimal = text[offset] == '0' && (at_or_zero(text, offset + 1) | 0x20) == 'x';
   const char exponent = is_hexadecimal ? 'p' : 'e';
-  size_t end = at;
+  size_t end = offset;
   while (end < text.size() && (is_letter(text[end]) || text[end] == '.')) {
     const bool may_have_sign = (text[end] | 0x20) == exponent;
     ++end;
     if (may_have_sign && (at_or_zero(text, end) == '-' || at_or_zero(text, end) == '+')) ++end;
   }
-  return {Kind::number, at, end};
+  return {Kind::number, offset, end};
 }
 
-LuaToken word_at(std::string_view text, size_t at) {
-  size_t end = at;
+LuaToken word_at(std::string_view text, size_t offset) {
+  size_t end = offset;
   while (end < text.size() && is_letter(text[end])) ++end;
-  if (end - at > kLongestKeyword) return {Kind::name, at, end};
-  return {kKeywords.count(text.substr(at, end - at)) ? Kind::keyword : Kind::name, at, end};
+  if (end - offset > kLongestKeyword) return {Kind::name, offset, end};
+  return {kKeywords.count(text.substr(offset, end - offset)) ? Kind::keyword : Kind::name, offset,
+          end};
 }
 
 bool is_opening(char c) { return c == '(' || c == '[' || c == '{'; }
 bool is_closing(char c) { return c == ')' || c == ']' || c == '}'; }
-char partner_of(char c) { return c == '(' ? ')' : c == '[' ? ']' : '}'; }
+char closing_bracket_of(char c) { return c == '(' ? ')' : c == '[' ? ']' : '}'; }
 
 bool is_bracket(std::string_view text, const LuaToken& token) {
   return token.kind == Kind::symbol &&
@@ -129,23 +135,25 @@ class BracketStyles {
   BracketStyles(std::string_view text, size_t cursor, std::vector<Style>& styles)
       : text_(text), cursor_(cursor), styles_(styles) {}
 
-  void add_bracket(size_t at) {
-    if (is_opening(text_[at])) return open_brackets_.push_back(at);
-    if (open_brackets_.empty() || partner_of(text_[open_brackets_.back()]) != text_[at]) {
-      styles_[at] = Style::unclosed;
+  void add_bracket(size_t offset) {
+    if (is_opening(text_[offset])) return open_brackets_.push_back(offset);
+    if (open_brackets_.empty() ||
+        closing_bracket_of(text_[open_brackets_.back()]) != text_[offset]) {
+      styles_[offset] = Style::unclosed;
       return;
     }
-    if (is_at_cursor(at) || is_at_cursor(open_brackets_.back()))
-      styles_[at] = styles_[open_brackets_.back()] = Style::matched;
+    if (is_at_cursor(offset) || is_at_cursor(open_brackets_.back()))
+      styles_[offset] = styles_[open_brackets_.back()] = Style::matched;
     open_brackets_.pop_back();
   }
   void mark_unclosed_brackets() {
-    for (const size_t at : open_brackets_) styles_[at] = Style::unclosed;
+    for (const size_t offset : open_brackets_) styles_[offset] = Style::unclosed;
   }
 
  private:
-  bool is_at_cursor(size_t at) const {
-    return cursor_ < text_.size() ? at == cursor_ || at + 1 == cursor_ : at + 1 == cursor_;
+  bool is_at_cursor(size_t offset) const {
+    return cursor_ < text_.size() ? offset == cursor_ || offset + 1 == cursor_
+                                  : offset + 1 == cursor_;
   }
   std::string_view text_;
   size_t cursor_;
@@ -155,16 +163,16 @@ class BracketStyles {
 
 }  // namespace
 
-LuaToken lua_token_at(std::string_view text, size_t at) {
-  const char c = text[at];
-  if (is_space(c)) return blank_at(text, at);
-  if (text.substr(at, 2) == "--") return comment_at(text, at);
-  if (c == '"' || c == '\'') return string_at(text, at);
-  if (const size_t level = long_bracket(text, at))
-    return long_token(Kind::string, text, at, at, level);
-  if (begins_number(text, at)) return number_at(text, at);
-  if (is_letter(c)) return word_at(text, at);
-  return {Kind::symbol, at, at + 1};
+LuaToken lua_token_at(std::string_view text, size_t offset) {
+  const char c = text[offset];
+  if (is_space(c)) return blank_at(text, offset);
+  if (text.substr(offset, 2) == "--") return comment_at(text, offset);
+  if (c == '"' || c == '\'') return string_at(text, offset);
+  if (const size_t level = long_bracket(text, offset))
+    return long_token(Kind::string, text, offset, offset, level);
+  if (begins_number(text, offset)) return number_at(text, offset);
+  if (is_letter(c)) return word_at(text, offset);
+  return {Kind::symbol, offset, offset + 1};
 }
 
 int lua_depth_change(std::string_view text, const LuaToken& token) {
@@ -181,43 +189,44 @@ int lua_depth_change(std::string_view text, const LuaToken& token) {
 std::vector<Style> lua_styles(std::string_view text, size_t cursor) {
   std::vector<Style> styles(text.size(), Style::plain);
   BracketStyles brackets(text, cursor, styles);
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
     if (const Style style = style_of(token.kind); style != Style::plain)
-      std::fill(styles.begin() + static_cast<std::ptrdiff_t>(at),
+      std::fill(styles.begin() + static_cast<std::ptrdiff_t>(offset),
                 styles.begin() + static_cast<std::ptrdiff_t>(token.end), style);
-    if (is_bracket(text, token)) brackets.add_bracket(at);
-    at = token.end;
+    if (is_bracket(text, token)) brackets.add_bracket(offset);
+    offset = token.end;
   }
   brackets.mark_unclosed_brackets();
   return styles;
 }
 
 size_t open_lua_string(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
-    if (token.kind == Kind::string && !token.closed && token.end == text.size())
-      return at + std::max<size_t>(1, long_bracket(text, at) + 1);
-    at = token.end;
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
+    if (token.kind == Kind::string && !token.is_closed && token.end == text.size())
+      return offset + std::max<size_t>(1, long_bracket(text, offset) + 1);
+    offset = token.end;
   }
   return text.npos;
 }
 
-std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
+std::vector<size_t> lua_statements(std::string_view text, bool is_valid) {
   std::vector<size_t> starts;
   int depth = 0;
   bool begins_statement = false;  // a statement begins here
   bool may_begin = false;         // a statement that starts with a name may begin here
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
     const bool is_code = token.kind != Kind::blank && token.kind != Kind::comment;
     const bool is_name = token.kind == Kind::name && may_begin;
-    if (depth == 0 && is_code && (begins_statement || is_name)) starts.push_back(at);
+    if (depth == 0 && is_code && (begins_statement || is_name)) starts.push_back(offset);
     if (is_code)
-      begins_statement = text[at] == ';', may_begin = compiles && may_end_statement(text, token);
-    if (text[at] == '\n' && !compiles) begins_statement = true;
+      begins_statement = text[offset] == ';',
+      may_begin = is_valid && may_end_statement(text, token);
+    if (text[offset] == '\n' && !is_valid) begins_statement = true;
     depth += lua_depth_change(text, token);
-    at = token.end;
+    offset = token.end;
   }
   std::reverse(starts.begin(), starts.end());
   return starts;
@@ -225,9 +234,9 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
 
 bool lua_names_function(std::string_view text) {
   std::string_view previous_word;
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
-    at = token.end;
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
+    offset = token.end;
     if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
     const std::string_view word = text.substr(token.begin, token.end - token.begin);
     if ((previous_word == "function" && token.kind == Kind::name) ||
@@ -240,9 +249,9 @@ bool lua_names_function(std::string_view text) {
 
 bool lua_calls(std::string_view text, std::string_view name) {
   bool is_field = false, is_callee = false;
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
-    at = token.end;
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
+    offset = token.end;
     if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
     const std::string_view word = text.substr(token.begin, token.end - token.begin);
     if (is_callee && (word == "(" || word == "{" || token.kind == Kind::string)) return true;
@@ -254,28 +263,28 @@ bool lua_calls(std::string_view text, std::string_view name) {
 
 size_t lua_code_end(std::string_view text) {
   size_t end = 0;
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
-    at = token.end;
-    if (token.kind != Kind::blank && token.kind != Kind::comment) end = at;
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
+    offset = token.end;
+    if (token.kind != Kind::blank && token.kind != Kind::comment) end = offset;
   }
   return end;
 }
 
 bool lua_ends_with(std::string_view text, char symbol) {
   bool ends_with_symbol = false;
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
     if (token.kind != Kind::blank && token.kind != Kind::comment)
-      ends_with_symbol = token.kind == Kind::symbol && text[at] == symbol;
-    at = token.end;
+      ends_with_symbol = token.kind == Kind::symbol && text[offset] == symbol;
+    offset = token.end;
   }
   return ends_with_symbol;
 }
 
 /// Processes the part of the text that is new since the last call; returns the last token, which
 /// may become another token as the text grows.
-LuaToken OpenLua::process(std::string_view text) {
+LuaToken IncompleteTextChecker::process(std::string_view text) {
   if (!text.starts_with(processed_text_))
     processed_text_.clear(), next_offset_ = 0, depth_ = 0, last_token_ = {Kind::blank, 0, 0};
   processed_text_.append(text.substr(processed_text_.size()));
@@ -289,10 +298,10 @@ LuaToken OpenLua::process(std::string_view text) {
   return next_offset_ < text.size() ? token : last_token_;
 }
 
-bool OpenLua::is_open(std::string_view text) {
+bool IncompleteTextChecker::is_open(std::string_view text) {
   constexpr std::string_view kContinuingOperators = "+-*/%^#&|~=,<";
   const LuaToken final_token = process(text);
-  if (!final_token.closed && final_token.end == text.size())
+  if (!final_token.is_closed && final_token.end == text.size())
     return text[final_token.begin] != '"' && text[final_token.begin] != '\'';
   const int depth = depth_ + (next_offset_ < text.size() ? lua_depth_change(text, final_token) : 0);
   const bool is_code = final_token.kind != Kind::blank && final_token.kind != Kind::comment;

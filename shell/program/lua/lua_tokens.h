@@ -13,11 +13,11 @@ struct LuaToken {
   enum class Kind { name, keyword, number, string, comment, symbol, blank };
   Kind kind;
   size_t begin, end;
-  bool closed = true;  ///< false for a string or comment whose end is missing
+  bool is_closed = true;  ///< false for a string or comment whose end is missing
 };
 
-/// The token that begins at `at`.
-LuaToken lua_token_at(std::string_view text, size_t at);
+/// The token that begins at `offset`.
+LuaToken lua_token_at(std::string_view text, size_t offset);
 
 /// The change of the nesting depth of blocks and brackets that the token causes.
 int lua_depth_change(std::string_view text, const LuaToken& token);
@@ -34,7 +34,7 @@ size_t open_lua_string(std::string_view text);
 /// compiles, these are exact: statements after a semicolon, and those that begin with a name after
 /// a token that can end a statement. Otherwise they are guesses: after a semicolon, and at the
 /// starts of lines.
-std::vector<size_t> lua_statements(std::string_view text, bool compiles);
+std::vector<size_t> lua_statements(std::string_view text, bool is_valid);
 
 /// Whether the text gives a function a name: `function name`, or `= function`.
 bool lua_names_function(std::string_view text);
@@ -51,7 +51,7 @@ bool lua_ends_with(std::string_view text, char symbol);
 
 /// Follows a growing text and tells whether it is incomplete: a block, a bracket, a long string or
 /// comment, or an operation has no end yet. Text that was processed is not read again.
-class OpenLua {
+class IncompleteTextChecker {
  public:
   bool is_open(std::string_view text);
 

@@ -15,7 +15,7 @@ lua_State* volatile interruptible_state = nullptr;  // the Lua state that signal
 Interruption* volatile active_interruption = nullptr;
 RunningCoroutine* volatile* volatile running_coroutines = nullptr;
 lua_State* stopped_thread = nullptr;  // the Lua thread in which a signal raised an error
-bool at_prompt = false;
+bool is_at_prompt = false;
 StopSignalHandling* innermost_handling = nullptr;
 struct sigaction
     previous_actions[std::size(kSignals)];  // the actions before the outermost StopSignalHandling
@@ -24,13 +24,13 @@ volatile std::sig_atomic_t last_signal = 0, signal_count = 0;
 bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
 
 /// Whether the signal is a Ctrl-C at the prompt, which ends the command but not the session.
-bool ends_command_only(int signal) { return at_prompt && !is_final(signal); }
+bool ends_command_only(int signal) { return is_at_prompt && !is_final(signal); }
 
 /// Sets the debug hook of the interruptible Lua state and of its running coroutines.
 void set_hooks(lua_Hook hook) {
   const int mask = hook ? LUA_MASKCOUNT : 0;
   lua_sethook(interruptible_state, hook, mask, 1);
-  for (RunningCoroutine* call = *running_coroutines; call; call = call->outer)
+  for (RunningCoroutine* call = *running_coroutines; call; call = call->enclosing_call)
     lua_sethook(call->thread, hook, mask, 1);
 }
 
@@ -76,12 +76,12 @@ void set_interruptible(lua_State* L, Interruption* interruption) {
 }  // namespace
 
 StopSignalHandling::StopSignalHandling(lua_State* L, int flags)
-    : outer_(innermost_handling), L_(L), interruption_(Interruption::current().get()) {
+    : enclosing_handling_(innermost_handling), L_(L), interruption_(Interruption::current().get()) {
   if (!is_final(last_signal)) last_signal = 0;
   signal_count = 0;
   innermost_handling = this;
   set_interruptible(L_, interruption_);
-  if (outer_) return;
+  if (enclosing_handling_) return;
   for (size_t i = 0; i < std::size(kSignals); ++i)
     sigaction(kSignals[i], nullptr, &previous_actions[i]);
   install_handler(flags);
@@ -91,9 +91,10 @@ StopSignalHandling::StopSignalHandling(lua_State* L, int flags)
 /// After a second Ctrl-C at the prompt, which removes the handler, installs it again for that
 /// object.
 StopSignalHandling::~StopSignalHandling() {
-  innermost_handling = outer_;
-  set_interruptible(outer_ ? outer_->L_ : nullptr, outer_ ? outer_->interruption_ : nullptr);
-  if (!outer_)
+  innermost_handling = enclosing_handling_;
+  set_interruptible(enclosing_handling_ ? enclosing_handling_->L_ : nullptr,
+                    enclosing_handling_ ? enclosing_handling_->interruption_ : nullptr);
+  if (!enclosing_handling_)
     for (size_t i = 0; i < std::size(kSignals); ++i)
       sigaction(kSignals[i], &previous_actions[i], nullptr);
   else if (signal_count > 1)
@@ -116,7 +117,7 @@ void pass_stop(lua_State* coroutine, lua_State* caller) {
 
 bool is_stopped(lua_State* L) { return stopped_thread == L; }
 
-void begin_prompt() { at_prompt = true; }
+void begin_prompt() { is_at_prompt = true; }
 
 int stop_signal() { return last_signal; }
 bool has_final_signal() { return is_final(last_signal); }

@@ -22,7 +22,7 @@ class StopSignalHandling {
   StopSignalHandling(const StopSignalHandling&) = delete;
 
  private:
-  StopSignalHandling* outer_;
+  StopSignalHandling* enclosing_handling_;
   lua_State* L_;
   Interruption* interruption_;
 };

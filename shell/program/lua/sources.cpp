@@ -56,7 +56,8 @@ std::string line_of(std::string_view text, size_t number) {
   return std::string(text.substr(begin, text.find('\n', begin) - begin));
 }
 
-std::string_view between(std::string_view text, std::string_view prefix, std::string_view suffix) {
+std::string_view text_between(std::string_view text, std::string_view prefix,
+                              std::string_view suffix) {
   const size_t position = text.find(prefix);
   if (position == text.npos) return "";
   const size_t begin = position + prefix.size();
@@ -66,9 +67,9 @@ std::string_view between(std::string_view text, std::string_view prefix, std::st
 /// The name that an error message of Lua quotes after a word such as "global" or "field".
 std::string_view quoted_word(std::string_view message) {
   for (const char* kind : {"global", "local", "upvalue", "field", "method", "constant"})
-    if (const auto word = between(message, concat("(", kind, " '"), "')"); !word.empty())
+    if (const auto word = text_between(message, concat("(", kind, " '"), "')"); !word.empty())
       return word;
-  return between(message, " near '", "'");
+  return text_between(message, " near '", "'");
 }
 
 /// The column at which the word is a whole token of the line; npos unless it occurs exactly once.

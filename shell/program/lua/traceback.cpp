@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kMaxAtEnd = 6;  // the number of calls shown at each end of a long traceback
 
-std::string function_text(lua_State* L, lua_Debug& frame, int main) {
+std::string function_text(lua_State* L, lua_Debug& frame, int main_index) {
   lua_getinfo(L, "f", &frame);
-  const bool is_main = *frame.what == 'm' || lua_rawequal(L, -1, main);
+  const bool is_main = *frame.what == 'm' || lua_rawequal(L, -1, main_index);
   lua_pop(L, 1);
   if (is_main) return "in main chunk";
   if (std::strcmp(frame.namewhat, "method") == 0) return concat("in method '", frame.name, "'");
@@ -24,7 +24,7 @@ std::string function_text(lua_State* L, lua_Debug& frame, int main) {
 /// Collects the texts of those calls that are in the user's code.
 class UserCalls {
  public:
-  UserCalls(lua_State* L, int main) : L_(L), main_(main) {}
+  UserCalls(lua_State* L, int main_index) : L_(L), main_index_(main_index) {}
 
   /// Adds the text of the call at this level of the stack if the call is in the user's code.
   /// Returns false if there is no such level.
@@ -34,14 +34,14 @@ class UserCalls {
     lua_getinfo(L_, "Sln", &frame);
     if (is_of_user(frame))
       texts.push_back(concat("\n\t", frame.short_src, ":", frame.currentline, ": ",
-                             function_text(L_, frame, main_)));
+                             function_text(L_, frame, main_index_)));
     return true;
   }
   std::vector<std::string> texts;
 
  private:
   lua_State* L_;
-  int main_;
+  int main_index_;
 };
 
 int last_level(lua_State* L) {
@@ -62,7 +62,7 @@ std::string full_traceback(lua_State* L, int level) {
   return "\n" + text;
 }
 
-bool is_full() {
+bool wants_full_traceback() {
   const char* setting = std::getenv("CRESCENT_TRACEBACK");
   return setting && std::strcmp(setting, "full") == 0;
 }
@@ -89,9 +89,9 @@ bool is_of_user(const lua_Debug& frame) {
   return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
 }
 
-std::string traceback(lua_State* L, int level, int main, std::string_view message) {
-  if (is_full()) return full_traceback(L, level);
-  UserCalls calls(L, lua_absindex(L, main)), outer_calls(L, lua_absindex(L, main));
+std::string traceback(lua_State* L, int level, int main_index, std::string_view message) {
+  if (wants_full_traceback()) return full_traceback(L, level);
+  UserCalls calls(L, lua_absindex(L, main_index)), outer_calls(L, lua_absindex(L, main_index));
   while (calls.texts.size() <= 2 * kMaxAtEnd && calls.add_call(level)) ++level;
   int outer_level = last_level(L);
   while (outer_calls.texts.size() < kMaxAtEnd && outer_level >= level)

@@ -13,10 +13,10 @@ inline constexpr std::string_view kTraceback = "\nstack traceback:";
 bool is_of_user(const lua_Debug& frame);
 
 /// The text of the calls in the user's code from stack level `level` on, the innermost first; if
-/// there are many, only the first and the last ones. `main` is the stack index of the main chunk's
-/// function. With CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in
-/// the program's own code. Empty if there is only one location and the message already begins with
-/// it.
-std::string traceback(lua_State* L, int level, int main, std::string_view message);
+/// there are many, only the first and the last ones. `main_index` is the stack index of the main
+/// chunk's function. With CRESCENT_TRACEBACK=full in the environment all calls are listed, also
+/// those in the program's own code. Empty if there is only one location and the message already
+/// begins with it.
+std::string traceback(lua_State* L, int level, int main_index, std::string_view message);
 
 }  // namespace crescent::program

@@ -18,22 +18,23 @@ std::string unused_name(std::string_view text) {
   return name;
 }
 
-/// A call of the keeper (see keep()) for a variable, as code: keep("x","",function()return x end).
-/// The function in the call has the variable as an upvalue.
-std::string call_of(const std::string& keeper, const LocalStatement::Variable& variable) {
-  return concat(keeper, "(\"", variable.name, "\",\"", variable.attribute, "\",function()return ",
-                variable.name, " end);");
+/// A call of the function keep() for a variable, as code: keep("x","",function()return x end). The
+/// function in the call has the variable as an upvalue.
+std::string keep_call(const std::string& keep_function_name,
+                      const LocalStatement::Variable& variable) {
+  return concat(keep_function_name, "(\"", variable.name, "\",\"", variable.attribute,
+                "\",function()return ", variable.name, " end);");
 }
 
-/// The text with a call of the keeper (see keep()) inserted after each statement that declares
-/// local variables. A variable with <close> is declared <const> instead, since it must be closed
-/// only at the end of the session.
+/// The text with a call of the function keep() inserted after each statement that declares local
+/// variables. A variable with <close> is declared <const> instead, since it must be closed only at
+/// the end of the session.
 std::string with_keep_calls(std::string text, const std::vector<LocalStatement>& statements,
-                            const std::string& keeper) {
+                            const std::string& keep_function_name) {
   for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
     std::string calls = ";";
     for (const LocalStatement::Variable& variable : statement->variables)
-      calls += call_of(keeper, variable);
+      calls += keep_call(keep_function_name, variable);
     text.insert(statement->end, calls);
     for (const LocalStatement::Variable& variable : statement->variables)
       if (variable.attribute == "close") text.replace(variable.attribute_begin, 5, "const");
@@ -60,9 +61,9 @@ Variables::Variables(lua_State* L) : L_(L) {
   closing_list_ = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/// The keeper: the function that inserted code calls after each local statement, to keep a
-/// variable. Its arguments are the name of the variable, its attribute, and a function that returns
-/// its value.
+/// The Lua function that the inserted code calls after each local statement, to keep a variable for
+/// later entries. Its arguments are the name of the variable, its attribute, and a function that
+/// returns its value.
 int Variables::keep(lua_State* L) {
   auto& variables = *static_cast<Variables*>(lua_touserdata(L, lua_upvalueindex(1)));
   const std::string name = lua_tostring(L, 1), attribute = lua_tostring(L, 2);
@@ -100,10 +101,10 @@ void Variables::keep_variable(const std::string& name, const std::string& attrib
 }
 
 /// The code that is put before the text, on its first line: declarations of the session's variables
-/// that the text uses, and of the keeper (see keep()).
-std::string Variables::prologue(std::string_view text, const std::string& keeper,
+/// that the text uses, and of the variable that holds the function keep().
+std::string Variables::prologue(std::string_view text, const std::string& keep_function_name,
                                 bool declares_locals) const {
-  std::string names = declares_locals ? keeper : "";
+  std::string names = declares_locals ? keep_function_name : "";
   if (!attributes_.empty())
     for (const std::string& name : names_in(text))
       if (const auto it = attributes_.find(name); it != attributes_.end())
@@ -112,11 +113,11 @@ std::string Variables::prologue(std::string_view text, const std::string& keeper
 }
 
 /// Makes the upvalues of the function on top of the stack refer to the variables of the session.
-void Variables::join_upvalues(const std::string& keeper) {
+void Variables::join_upvalues(const std::string& keep_function_name) {
   push_table();
   for (int i = 1; const char* name = lua_getupvalue(L_, -2, i); ++i) {
     lua_pop(L_, 1);
-    if (name == keeper) {
+    if (name == keep_function_name) {
       lua_pushlightuserdata(L_, this);
       lua_pushcclosure(L_, keep, 1);
       lua_setupvalue(L_, -3, i);
@@ -131,13 +132,14 @@ void Variables::join_upvalues(const std::string& keeper) {
 
 int Variables::load(const std::string& text, const std::string& chunk) {
   const std::vector<LocalStatement> statements = local_statements(text);
-  const std::string keeper = unused_name(text);
-  const std::string prefix = prologue(text, keeper, !statements.empty());
+  const std::string keep_function_name = unused_name(text);
+  const std::string prefix = prologue(text, keep_function_name, !statements.empty());
   const std::string code =
-      prefix.empty() ? text : prefix + with_keep_calls(text, statements, keeper) + "\nend";
+      prefix.empty() ? text
+                     : prefix + with_keep_calls(text, statements, keep_function_name) + "\nend";
   const int status = load_text(L_, code, chunk);
   if (status == LUA_OK && !prefix.empty()) lua_call(L_, 0, 1);
-  if (status == LUA_OK) join_upvalues(keeper);
+  if (status == LUA_OK) join_upvalues(keep_function_name);
   return status;
 }
 

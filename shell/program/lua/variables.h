@@ -28,8 +28,9 @@ class Variables {
   static int keep(lua_State* L);
   void keep_variable(const std::string& name, const std::string& attribute);
   void check_closable(const std::string& name);
-  std::string prologue(std::string_view text, const std::string& keeper, bool declares) const;
-  void join_upvalues(const std::string& keeper);
+  std::string prologue(std::string_view text, const std::string& keep_function_name,
+                       bool declares_locals) const;
+  void join_upvalues(const std::string& keep_function_name);
 
   lua_State* L_;
   // references in the Lua registry: to the table of variables, and to the list of the values to

@@ -13,7 +13,7 @@ namespace crescent::program {
 namespace {
 
 /// Escapes a text for roff, in which dashes, quotes and backslashes have a special meaning.
-std::string roff(std::string_view text) {
+std::string escaped_for_roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
     const bool is_line_start = escaped.empty() || escaped.back() == '\n';
@@ -27,7 +27,7 @@ std::string roff(std::string_view text) {
 std::string section(const char* name) { return concat(".SH ", name, "\n"); }
 
 std::string entry(const std::string& term, const std::string& text) {
-  return concat(".TP\n.B ", roff(term), "\n", roff(text), "\n");
+  return concat(".TP\n.B ", escaped_for_roff(term), "\n", escaped_for_roff(text), "\n");
 }
 
 std::string commands_section() {
@@ -61,8 +61,9 @@ std::string man_page() {
   return concat(".TH crescent 1 \"\" \"Crescent ", CRESCENT_VERSION, "\"\n", section("NAME"),
                 "crescent \\- deep learning with the object model of Keras and a Lua shell\n",
                 section("SYNOPSIS"), ".B crescent\n[options] [SCRIPT [ARGUMENTS]]\n.br\n",
-                ".B crescent\nCOMMAND [ARGUMENTS]\n", section("DESCRIPTION"), roff(scripts_text()),
-                commands_section(), options_section(), variables_section(), section("SEE ALSO"),
+                ".B crescent\nCOMMAND [ARGUMENTS]\n", section("DESCRIPTION"),
+                escaped_for_roff(scripts_text()), commands_section(), options_section(),
+                variables_section(), section("SEE ALSO"),
                 ".BR lua (1)\n.br\n.B crescent manual FOLDER\nwrites the whole manual.\n");
 }
 

@@ -89,7 +89,7 @@ void set_files(lua_State* L, const char* field, const std::vector<std::string>& 
   lua_setfield(L, -2, field);
 }
 
-std::vector<std::string> notes() {
+std::vector<std::string> note_files() {
   std::vector<std::string> files;
   for (const std::string& folder : plugin_search_path())
     for (std::string& file : files_in(folder, ".notes")) files.push_back(std::move(file));
@@ -117,7 +117,7 @@ int write_in_lua(lua_State* L) {
   lua_newtable(L);
   set_text(L, "folder", request.folder);
   set_functions(L), set_commands(L);
-  set_files(L, "chapters", files_in(guide_folder(), ".md")), set_files(L, "notes", notes());
+  set_files(L, "chapters", files_in(guide_folder(), ".md")), set_files(L, "notes", note_files());
   lua_call(L, 2, 0);
   return 0;
 }

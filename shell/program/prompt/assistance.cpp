@@ -82,7 +82,7 @@ Completions value_completions(lua_State* L, std::string_view text_before_cursor,
   return result;
 }
 
-std::string size_of(const fs::directory_entry& entry) {
+std::string size_text(const fs::directory_entry& entry) {
   std::error_code error;
   if (entry.is_directory(error)) return "a folder";
   const auto bytes = entry.file_size(error);
@@ -102,7 +102,7 @@ Completions file_completions(std::string_view typed_text, size_t begin) {
     if (!name.starts_with(start) || (start.empty() && name.starts_with('.'))) continue;
     std::error_code ignored_error;
     result.candidates.push_back(
-        {name + (it->is_directory(ignored_error) ? "/" : ""), size_of(*it)});
+        {name + (it->is_directory(ignored_error) ? "/" : ""), size_text(*it)});
   }
   std::sort(result.candidates.begin(), result.candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.text < b.text; });

@@ -35,15 +35,15 @@ std::string code_that_returns(const std::string& expressions) {
 }
 
 /// Reads the entry as statements followed by an expression; returns false if that is impossible.
-/// `compiles`: the whole text also compiles as statements, so the expression must be a call.
-bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
-  const std::vector<size_t> starts = lua_statements(text, compiles);
+/// `is_valid`: the whole text also compiles as statements, so the expression must be a call.
+bool read_with_expression(lua_State* L, const std::string& text, bool is_valid, Entry& entry) {
+  const std::vector<size_t> starts = lua_statements(text, is_valid);
   for (size_t i = 0; i < std::min(starts.size(), kMaxTriedStatements); ++i) {
     const std::string statements = text.substr(0, starts[i]), expression = text.substr(starts[i]);
     if (!compiles_silently(L, "return " + expression) ||
         !compiles_silently(L, statements + "return " + expression))
       continue;
-    entry.shown = expression;
+    entry.shown_expression = expression;
     entry.code = statements + code_that_returns(expression);
     return true;
   }
@@ -88,10 +88,10 @@ bool begins_expression(lua_State* L, const std::string& text) {
 
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
                 Entry& entry) {
-  entry.shown = text.starts_with('=') ? text.substr(1) : text;
+  entry.shown_expression = text.starts_with('=') ? text.substr(1) : text;
   entry.is_silent = lua_ends_with(text, ';');
-  if (compiles_silently(L, "return " + entry.shown))
-    return entry.code = code_that_returns(entry.shown), true;
+  if (compiles_silently(L, "return " + entry.shown_expression))
+    return entry.code = code_that_returns(entry.shown_expression), true;
   entry.code = text;
   const bool is_valid = compiles(L, text, chunk);
   if (is_valid && !shows_calls) return true;
@@ -108,7 +108,7 @@ size_t command_end(std::string_view text) {
 }
 
 bool EntryChecker::is_complete(const std::string& text) {
-  if (text.size() > kMaxQuickBytes && open_text_.is_open(text)) return false;
+  if (text.size() > kMaxQuickBytes && incomplete_text_checker_.is_open(text)) return false;
   const std::string code = text.substr(command_end(text));
   Entry entry;
   if (read_entry(L_, code, "=entry", false, entry)) return true;

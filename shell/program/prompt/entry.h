@@ -8,8 +8,8 @@
 namespace crescent::program {
 
 struct Entry {
-  std::string code;        ///< the code to compile
-  std::string shown;       ///< the part of the entry whose values are shown
+  std::string code;              ///< the code to compile
+  std::string shown_expression;  ///< the part of the entry whose values are shown
   bool is_silent = false;  ///< whether the entry ends in a semicolon, so that no values are shown
 };
 
@@ -34,7 +34,7 @@ class EntryChecker {
 
  private:
   lua_State* L_;
-  OpenLua open_text_;
+  IncompleteTextChecker incomplete_text_checker_;
 };
 
 }  // namespace crescent::program

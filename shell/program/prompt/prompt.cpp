@@ -75,7 +75,7 @@ class News {
   std::string text() {
     for (auto& [run, line] : lua::news_of_runs()) {
       const auto it = std::find_if(lines_.begin(), lines_.end(),
-                                   [&](const auto& shown) { return shown.first == run; });
+                                   [&](const auto& entry) { return entry.first == run; });
       auto& slot = it == lines_.end() ? lines_.emplace_back(run, "") : *it;
       slot.second = printable(line) + "\n";
     }
@@ -118,8 +118,8 @@ editor::Settings settings() {
 /// runs in the background. Without SA_RESTART a signal also ends the read() of plain lines, which
 /// are not edited.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
-  const StopSignalHandling signals(nullptr, 0);
-  const lua::UnlockedState unlocked;
+  const StopSignalHandling signal_handling(nullptr, 0);
+  const lua::UnlockedState unlocked_state;
   return editor.read(text);
 }
 
@@ -157,14 +157,14 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   const std::string startup = has_startup ? startup_path() : "";
   if (!startup.empty()) run_file(L, startup.c_str(), &variables);
   // The parser has a Lua state of its own, because L may be busy when Enter is pressed.
-  const LuaState parser(luaL_newstate(), lua_close);
-  EntryChecker checker(parser ? parser.get() : L);
+  const LuaState parser_state(luaL_newstate(), lua_close);
+  EntryChecker checker(parser_state ? parser_state.get() : L);
   News news;
   editor::Editor editor(callbacks(L, checker, news), settings());
   lua::set_news_listener(editor::wake_editor);
   std::optional<StopSignalHandling>
-      signals;  // saves each pasted entry the installation of its handlers
-  if (editor.can_edit()) signals.emplace(nullptr);
+      signal_handling;  // saves each pasted entry the installation of its handlers
+  if (editor.can_edit()) signal_handling.emplace(nullptr);
   read_entries(editor, session, news);
   variables.close();
   return has_final_signal() ? 1 : session.status();

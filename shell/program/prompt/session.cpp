@@ -52,8 +52,8 @@ std::string text_at(lua_State* L, int index) {
   return text ? std::string(text, length) : "";
 }
 
-/// Implements the Lua function (text, is_paged), which prints the text; a pager may show it if
-/// `is_paged` is true.
+/// Implements the Lua function (text, may_use_pager), which prints the text; a pager may show it if
+/// `may_use_pager` is true.
 int print_text(lua_State* L) {
   print_paged(printable(text_at(L, 1)), lua_toboolean(L, 2));
   return 0;
@@ -107,12 +107,12 @@ Session::Session(lua_State* L, Variables& variables) : L_(L), variables_(variabl
   variables.push_table();
   lua_pushcfunction(L, print_text);
   lua_call(L, 2, 1);
-  functions_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  functions_reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 /// Pushes a function of shell/lua/prompt.lua.
 void Session::push_prompt_function(const char* function) const {
-  lua_rawgeti(L_, LUA_REGISTRYINDEX, functions_);
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, functions_reference_);
   lua_getfield(L_, -1, function);
   lua_remove(L_, -2);
 }
@@ -204,9 +204,9 @@ void Session::run_command(const std::string& text) {
 bool Session::load(const std::string& text, Entry& entry) const {
   const std::string chunk = concat("=[", entry_number_, "]");
   if (!read_entry(L_, text, chunk.c_str(), true, entry)) return false;
-  const WatchedCode watched = with_watched_comparisons(entry.code);
-  if (variables_.load(watched.code, chunk) != LUA_OK) return false;
-  push_watcher(watched.comparisons);
+  const WatchedCode watched_code = with_watched_comparisons(entry.code);
+  if (variables_.load(watched_code.code, chunk) != LUA_OK) return false;
+  push_watcher(watched_code.comparisons);
   return true;
 }
 
@@ -221,9 +221,9 @@ void Session::run(const std::string& text) {
   const int first = lua_gettop(L_) - 1;
   const auto begin = std::chrono::steady_clock::now();
   lua::begin_command();
-  const bool is_good = call(L_, 1, LUA_MULTRET) == LUA_OK;
+  const bool has_succeeded = call(L_, 1, LUA_MULTRET) == LUA_OK;
   const double seconds = seconds_since(begin);
-  if (is_good) {
+  if (has_succeeded) {
     show(first, entry);
     warn_of_list(text);
   } else {
@@ -261,8 +261,8 @@ void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons
   if (comparisons.empty()) return lua_pushnil(L_);
   push_prompt_function("watcher");
   lua_newtable(L_);
-  for (const auto& [watched, other] : comparisons)
-    for (const std::string& operand : {watched, other}) {
+  for (const auto& [watched_operand, compared_operand] : comparisons)
+    for (const std::string& operand : {watched_operand, compared_operand}) {
       lua_pushlstring(L_, operand.data(), operand.size());
       lua_rawseti(L_, -2, static_cast<lua_Integer>(lua_rawlen(L_, -2)) + 1);
     }
@@ -276,7 +276,7 @@ void Session::show(int first, const Entry& entry) const {
   if (count == 0) return;
   push_prompt_function("show");
   lua_pushboolean(L_, entry.is_silent);
-  lua_pushboolean(L_, is_path(entry.shown));
+  lua_pushboolean(L_, is_path(entry.shown_expression));
   lua_rotate(L_, first, 3);
   if (call(L_, count + 2, 0) != LUA_OK) report(L_);
 }

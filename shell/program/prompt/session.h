@@ -51,7 +51,7 @@ class Session {
   lua_State* L_;
   Variables& variables_;
   // the reference in the Lua registry of the prompt's functions that are written in Lua
-  int functions_;
+  int functions_reference_;
   int entry_number_ = 1;
   bool has_ended_ = false;
   int status_ = 0;

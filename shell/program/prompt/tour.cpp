@@ -56,13 +56,13 @@ void print_plain(const std::string& entry, const editor::Prompts& prompts) {
 
 /// The terminal on which the tour is shown. A user at a terminal sees the entries being typed; a
 /// key ends a pause.
-class Stage {
+class TourTerminal {
  public:
-  explicit Stage(bool is_fast) : is_slow_(!is_fast && terminal_.can_edit()) {}
+  explicit TourTerminal(bool is_fast) : is_slow_(!is_fast && terminal_.can_edit()) {}
 
   bool is_slow() const { return is_slow_; }
   bool has_ended() const { return has_ended_ || has_final_signal(); }
-  void say(const std::string& text) const {
+  void print_line(const std::string& text) const {
     std::printf(terminal_.is_modern() ? "\x1b[1m%s\x1b[m\n" : "%s\n", text.c_str());
     std::fflush(stdout);
   }
@@ -75,13 +75,13 @@ class Stage {
 
   editor::Terminal terminal_{STDIN_FILENO, STDOUT_FILENO};
   editor::Screen screen_{terminal_.is_modern()};
-  size_t top_ = 0;
+  size_t first_visible_row_ = 0;
   bool is_slow_, has_ended_ = false;
 };
 
 /// Waits for a key, while runs in the background continue; returns whether one was pressed. A
 /// Ctrl-C that arrived as a signal, while the terminal was in its normal mode, counts as a key.
-bool Stage::wait_for_key(int milliseconds) {
+bool TourTerminal::wait_for_key(int milliseconds) {
   if (stop_signal()) return has_ended_ = true;
   const lua::UnlockedState unlocked;
   pollfd input{terminal_.input(), POLLIN, 0};
@@ -93,22 +93,23 @@ bool Stage::wait_for_key(int milliseconds) {
   return true;
 }
 
-void Stage::pause(int milliseconds) {
+void TourTerminal::pause(int milliseconds) {
   if (!is_slow_ || has_ended()) return;
   terminal_.enter();
   wait_for_key(milliseconds);
   terminal_.leave(false);
 }
 
-void Stage::show(const std::string& entry, const editor::Prompts& prompts, size_t end) {
+void TourTerminal::show(const std::string& entry, const editor::Prompts& prompts, size_t end) {
   const std::string typed_text = entry.substr(0, end);
   const editor::View view{typed_text, end, lua_styles(entry, 0), "", {}};
-  terminal_.write(screen_.show(editor::lay_out(view, prompts, terminal_.size(), top_)));
+  terminal_.write(
+      screen_.show(editor::lay_out(view, prompts, terminal_.size(), first_visible_row_)));
 }
 
-void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
+void TourTerminal::type(const std::string& entry, const editor::Prompts& prompts) {
   if (!terminal_.can_edit()) return print_plain(entry, prompts);
-  top_ = 0;
+  first_visible_row_ = 0;
   terminal_.enter();
   bool shows_whole_entry = !is_slow_;
   for (size_t end = 0; !shows_whole_entry && !has_ended() && end < entry.size(); ++end) {
@@ -121,19 +122,19 @@ void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
 }
 
 /// Prints the explanation of an entry, types the entry and runs it.
-void show_entry(const TourEntry& entry, Session& session, Stage& stage) {
-  stage.say(entry.explanation);
-  stage.pause(kPauseBeforeTyping);
-  if (stage.has_ended()) return;
-  stage.type(entry.code, prompts(session.entry_number()));
-  if (stage.has_ended()) return;
+void show_entry(const TourEntry& entry, Session& session, TourTerminal& tour_terminal) {
+  tour_terminal.print_line(entry.explanation);
+  tour_terminal.pause(kPauseBeforeTyping);
+  if (tour_terminal.has_ended()) return;
+  tour_terminal.type(entry.code, prompts(session.entry_number()));
+  if (tour_terminal.has_ended()) return;
   session.evaluate(entry.code);
   std::printf("\n");
   std::fflush(stdout);
 }
 
 /// Switches the pager off, because it would wait for the user.
-void prepare(lua_State* L) {
+void prepare_session(lua_State* L) {
   if (luaL_dostring(L, "cr.config.print { pager = false }") != LUA_OK) lua_error(L);
   begin_prompt();
 }
@@ -143,19 +144,21 @@ void prepare(lua_State* L) {
 bool run_tour(lua_State* L, bool is_fast) {
   const std::vector<TourEntry> entries = tour_entries(L);
   const TemporaryFolder folder;
-  prepare(L);
+  prepare_session(L);
   Variables variables(L);
   Session session(L, variables);
-  const StopSignalHandling signals(
+  const StopSignalHandling signal_handling(
       nullptr);  // signals are also recorded between keys and between entries
-  Stage stage(is_fast);
-  stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
-                            : "A tour of the prompt.\n");
-  for (size_t i = 0; i < entries.size() && !stage.has_ended() && !stop_signal(); ++i) {
-    if (i > 0) stage.pause(kPauseAfterResult);
-    if (!stage.has_ended()) show_entry(entries[i], session, stage);
+  TourTerminal tour_terminal(is_fast);
+  tour_terminal.print_line(tour_terminal.is_slow()
+                               ? "A tour of the prompt. A key goes on, q ends.\n"
+                               : "A tour of the prompt.\n");
+  for (size_t i = 0; i < entries.size() && !tour_terminal.has_ended() && !stop_signal(); ++i) {
+    if (i > 0) tour_terminal.pause(kPauseAfterResult);
+    if (!tour_terminal.has_ended()) show_entry(entries[i], session, tour_terminal);
   }
-  stage.say("That was the tour: `crescent` is the prompt, help() tells of the rest.");
+  tour_terminal.print_line(
+      "That was the tour: `crescent` is the prompt, help() tells of the rest.");
   variables.close();
   return !has_final_signal();
 }
