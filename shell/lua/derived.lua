@@ -203,15 +203,15 @@ end
 -- Methods of the built-in class that derived classes do not get. reset_states already calls
 -- reset_state. The state that save_assets and load_assets keep in files is in the configuration
 -- (add_learned_options).
-local not_passed_on = { reset_state = true, save_assets = true, load_assets = true }
+local excluded_methods = { reset_state = true, save_assets = true, load_assets = true }
 
 -- Adds to `super` those methods of the built-in class (`members`) that neither `base` nor `super`
 -- has. Each calls the method of the same name of self.inner, the object of the built-in class.
 local function add_methods(super, members, base)
   for _, member in ipairs(members) do
     local name = member.name
-    local is_other = base[name] or super[name] or not_passed_on[name]
-    if member.parameters and not is_other then
+    local is_excluded = base[name] or super[name] or excluded_methods[name]
+    if member.parameters and not is_excluded then
       super[name] = function(self, ...) return self.inner[name](self.inner, ...) end
     end
   end
@@ -222,14 +222,14 @@ return function(class, name, options, arguments)
   if not kind or wraps_optimizers(description.options) then return end
   local rows = rows_of(description.options)
   local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })
-  local Mine = kind.base:subclass(name, append_options(rows, options),
+  local DerivedClass = kind.base:subclass(name, append_options(rows, options),
     class.kind == "layer" and append_options(rows_of(description.arguments), arguments) or nil)
   for _, hook in ipairs(kind.hooks) do super[hook] = hooks[hook] end
-  local further_names = further_inputs(description.arguments)
-  if #further_names > 0 then gather_inputs(super, further_names) end
+  local further_input_names = further_inputs(description.arguments)
+  if #further_input_names > 0 then gather_inputs(super, further_input_names) end
   add_methods(super, description.members, kind.base)
   if has_method(description.members, "adapt") then add_learned_options(super, rows) end
-  for key, method in next, super do Mine[key] = method end
-  Mine.super = super
-  return Mine
+  for key, method in next, super do DerivedClass[key] = method end
+  DerivedClass.super = super
+  return DerivedClass
 end

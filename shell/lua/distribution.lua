@@ -4,7 +4,7 @@
 local cr, shell = ...
 local distribution = {}
 
-local function processes() return cr.config.communicator() end
+local function communicator_info() return cr.config.communicator() end
 
 --- Makes the metatable for objects of a class; printing an object shows the class's name.
 local function class(name) return { __name = name, __type = name } end
@@ -26,7 +26,7 @@ local device_type = { name = "device_type", type = "a text",
 local function devices_of(type)
   local devices = {}
   if type ~= nil and type:lower() ~= "cpu" then return devices end
-  for rank = 0, processes().size - 1 do devices[#devices + 1] = "cpu:" .. rank end
+  for rank = 0, communicator_info().size - 1 do devices[#devices + 1] = "cpu:" .. rank end
   return devices
 end
 
@@ -43,7 +43,7 @@ distribution.initialize = shell.define("initialize -> nothing",
     { name = "num_processes", type = "an integer", doc = "Required number of processes." },
     { name = "process_id", type = "an integer", doc = "Required rank of this process." },
   }, function(_, count, rank)
-    local world = processes()
+    local world = communicator_info()
     if count ~= nil and count ~= world.size then
       shell.fail("initialize: there must be ", count, " processes, there ",
         world.size == 1 and "is " or "are ", world.size, ": start them by mpirun -n ", count)
@@ -123,7 +123,7 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
     if mesh ~= nil then devices = expect_instance("DataParallel", mesh, DeviceMesh).devices end
     devices = devices or devices_of()
     check_all_devices("DataParallel", devices)
-    local world = processes()
+    local world = communicator_info()
     return setmetatable({
       device_mesh = mesh or distribution.DeviceMesh({ #devices }, { "batch" }, devices),
       batch_dim_name = mesh and mesh.axis_names[1] or "batch",
@@ -152,9 +152,10 @@ local function length_of(axes)
   return length
 end
 
---- The row of shell.set_weight_layouts for the weights whose paths match `pattern`: the rank of the
---- weights and, if processes divide an axis, this axis (from 0), the number of its parts, and its
---- stride (see mesh_axis).
+--- Returns the layout of the weights whose paths match `pattern`, as an item of the list that
+--- shell.set_weight_layouts takes: `rank` is the number of axes of the weights. If processes divide
+--- an axis, `axis` is its index (from 0), `parts` the number of its parts, and `stride` the
+--- distance of the ranks of neighbouring processes (see mesh_axis).
 local function weight_layout(pattern, layout, mesh)
   local axes = layout
   if has_metatable(layout, TensorLayout) then
@@ -212,7 +213,7 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
       end
     end
     if batch_dim_name ~= nil then mesh_axis(mesh, batch_dim_name) end
-    local world = processes()
+    local world = communicator_info()
     return setmetatable({
       device_mesh = mesh, layout_map = map, batch_dim_name = batch_dim_name or mesh.axis_names[1],
       auto_shard_dataset = true, num_processes = world.size, process_id = world.rank,

@@ -25,11 +25,11 @@ function policy_named(name)
   local mode, source = name:match "^(.-)_from_(.+)$"
   if mode then return quantized_policy(mode, source) end
   local compute_name = name:match "^mixed_(.+)$" or name
-  local known, made = pcall(cr.zeros, {}, compute_name)
-  if not known then
-    shell.fail("DTypePolicy: ", (tostring(made):gsub("^.*argument 'dtype': ", "")))
+  local succeeded, sample_tensor = pcall(cr.zeros, {}, compute_name)
+  if not succeeded then
+    shell.fail("DTypePolicy: ", (tostring(sample_tensor):gsub("^.*argument 'dtype': ", "")))
   end
-  local dtype = made.dtype
+  local dtype = sample_tensor.dtype
   if compute_name ~= name and dtype ~= "bfloat16" and dtype ~= "float16" then
     shell.fail("DTypePolicy: expected mixed_bfloat16 or mixed_float16, got '", name, "'")
   end

@@ -5,8 +5,8 @@ local show_value, sorted_keys = show.show_value, show.sorted_keys
 
 -- Breaks the text into lines of `width` columns. On a terminal with less than 100 columns, lines
 -- are shorter by the missing columns.
-local function wrapped(text, indent, width)
-  return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 40))
+local function wrapped_text(text, indent, width)
+  return show.wrapped_text(text, indent, width - 100 + shell.fitting_columns(100, 40))
 end
 
 -- The text that describes the limits of an option's values.
@@ -94,14 +94,14 @@ local function class_help(class)
   end
   local text = string.format("%s (%s%s)", class.name, class.kind,
     class.plugin ~= "" and ", plugin " .. class.plugin or "")
-  if class.doc ~= "" then text = text .. "\n" .. wrapped(class.doc, "", 100) end
+  if class.doc ~= "" then text = text .. "\n" .. wrapped_text(class.doc, "", 100) end
   if #own_options > 0 then
     text = text .. "\n\nOptions, in order:\n" .. option_lines(own_options)
   end
   if #common_options > 0 then
     local names = {}
     for i, option in ipairs(common_options) do names[i] = option.name end
-    text = text .. "\n\n" .. wrapped("By name only: " .. table.concat(names, ", "), "  ", 98)
+    text = text .. "\n\n" .. wrapped_text("By name only: " .. table.concat(names, ", "), "  ", 98)
   end
   if #class.arguments > 0 then
     text = text .. "\n\nArguments of a call, by name, beside training and mask:\n"
@@ -115,16 +115,17 @@ end
 
 -- The text about the arguments of a method, without self; empty if no argument is documented.
 local function arguments_text(arguments)
-  local rows, any_documented = {}, false
+  local rows, is_any_documented = {}, false
   for _, row in ipairs(arguments) do
     if row.name ~= "self" then rows[#rows + 1] = row end
-    any_documented = any_documented or row.name ~= "self" and (row.type ~= "" or row.doc ~= "")
+    is_any_documented = is_any_documented
+      or row.name ~= "self" and (row.type ~= "" or row.doc ~= "")
   end
-  return any_documented and "\n\nArguments, in order or by name:\n" .. option_lines(rows) or ""
+  return is_any_documented and "\n\nArguments, in order or by name:\n" .. option_lines(rows) or ""
 end
 
 local function function_help(f, value)
-  local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped(f.doc, "", 100) or "")
+  local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped_text(f.doc, "", 100) or "")
   if f.options and #f.options > 0 then
     text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n"
       .. option_lines(f.options)
@@ -139,7 +140,8 @@ local function members_help(object)
   local lines = {}
   if object.class then lines[#lines + 1] = class_help(object.class) .. "\n" end
   if object.properties and #object.properties > 0 then
-    lines[#lines + 1] = "Properties: " .. wrapped(table.concat(object.properties, ", "), "  ", 96)
+    lines[#lines + 1] = "Properties: "
+      .. wrapped_text(table.concat(object.properties, ", "), "  ", 96)
   end
   if object.statistics then
     lines[#lines + 1] = "Elements: " .. show_value(object.statistics, 0, {})
@@ -147,7 +149,7 @@ local function members_help(object)
   lines[#lines + 1] = "Methods:"
   for _, method in ipairs(object.signatures or {}) do
     lines[#lines + 1] = "  " .. method[1]
-      .. (method[2] ~= "" and "\n      " .. wrapped(method[2], "      ", 90) or "")
+      .. (method[2] ~= "" and "\n      " .. wrapped_text(method[2], "      ", 90) or "")
   end
   return table.concat(lines, "\n") .. example_text(object.what)
 end
@@ -156,9 +158,9 @@ end
 local function path_of_base(base)
   local name = base.__name
   if rawget(cr, name) == base then return "cr." .. name end
-  for space, names in next, cr do
+  for namespace, names in next, cr do
     if type(names) == "table" and rawget(names, name) == base then
-      return "cr." .. space .. "." .. name
+      return "cr." .. namespace .. "." .. name
     end
   end
   return name
@@ -180,7 +182,7 @@ local function base_help(base)
     local method = type(base[key]) == "function" and cr.describe(base[key])
     if method then
       lines[#lines + 1] = "  " .. method.signature
-        .. (method.doc ~= "" and "\n      " .. wrapped(method.doc, "      ", 90) or "")
+        .. (method.doc ~= "" and "\n      " .. wrapped_text(method.doc, "      ", 90) or "")
     end
   end
   return table.concat(lines, "\n") .. example_text(name)
@@ -227,7 +229,7 @@ local function methods_help(name)
     for _, method in ipairs(kind.methods) do
       if method.name == name then
         lines[#lines + 1] = kind.name .. ":" .. method.signature:gsub("%(self,? ?", "(") .. "\n"
-          .. wrapped(method.doc, "", 100) .. example_text(kind.name .. "." .. name)
+          .. wrapped_text(method.doc, "", 100) .. example_text(kind.name .. "." .. name)
       end
     end
   end
@@ -242,10 +244,10 @@ local function rows_about(word, title, rows, name_of)
   local matches = {}
   for _, row in ipairs(rows) do
     local name = name_of(row)
-    local in_name = name:lower():find(word, 1, true)
-    if in_name or row.doc:lower():find(word, 1, true) then
+    local is_in_name = name:lower():find(word, 1, true)
+    if is_in_name or row.doc:lower():find(word, 1, true) then
       local sentence = row.doc:match "^.-%.%f[%s%z]" or row.doc
-      matches[#matches + 1] = { (in_name and "0" or "1") .. name, name, sentence }
+      matches[#matches + 1] = { (is_in_name and "0" or "1") .. name, name, sentence }
     end
   end
   table.sort(matches, function(a, b) return a[1] < b[1] end)
@@ -280,9 +282,9 @@ local function search(word)
 end
 
 local function not_found_text(name)
-  local guess = shell.library("names").guess(name, {}, true)
-  return string.format("Nothing is called '%s'%s", name, guess)
-    .. (guess == "" and search(name) or ".")
+  local suggestion = shell.library("names").guess(name, {}, true)
+  return string.format("Nothing is called '%s'%s", name, suggestion)
+    .. (suggestion == "" and search(name) or ".")
 end
 
 --- Help for everything in the module with this name: "Dense", "layers.Dense", "fit".
@@ -306,7 +308,7 @@ function help_text(...)
     if type(value) == "table" then
       local names = {}
       for _, key in ipairs(sorted_keys(value, 1)) do names[#names + 1] = tostring(key) end
-      return "A table with: " .. wrapped(table.concat(names, ", "), "  ", 96)
+      return "A table with: " .. wrapped_text(table.concat(names, ", "), "  ", 96)
     end
     return string.format("A %s: %s", type(value), cr.show(value))
   end
@@ -314,21 +316,21 @@ function help_text(...)
   if description.what == "class" then return class_help(description) end
   if description.what == "namespace" then
     return string.format("%s Every %s there is:\n  %s", description.doc, description.kind,
-      wrapped(table.concat(description.names, ", "), "  ", 96))
+      wrapped_text(table.concat(description.names, ", "), "  ", 96))
   end
   return members_help(description)
 end
 
 -- Breaks lines that are longer than the terminal is wide and keeps their indentation; lines of
 -- examples are not broken.
-local function fitted(text)
+local function fitted_text(text)
   local columns = shell.fitting_columns(100, 40)
   return (text:gsub("[^\n]+", function(line)
     if #line <= columns or line:find "^%s+>+ " then return nil end
     local indent = line:match "^%s*"
-    return indent .. show.wrapped(line, indent .. "  ", columns - #indent - 2)
+    return indent .. show.wrapped_text(line, indent .. "  ", columns - #indent - 2)
   end))
 end
 
 -- The body of cr.help.
-return function(...) shell.print_help(fitted(cr.printable(help_text(...)))) end
+return function(...) shell.print_help(fitted_text(cr.printable(help_text(...)))) end

@@ -69,8 +69,8 @@ function shell.fail(...)
     level = level + 1
     frame = debug.getinfo(level, "S")
   until not frame or not frame.source:find "^=crescent/"
-  local is_line = frame and frame.what ~= "C"
-  error(table.concat { ... }, is_line and level or 2)
+  local has_line = frame and frame.what ~= "C"
+  error(table.concat { ... }, has_line and level or 2)
 end
 
 --- The text of a value in a message, a string in quotes.
@@ -84,20 +84,20 @@ function shell.expect(kind, value, name, argument)
   shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", shell.shown(value))
 end
 
-local bodies = setmetatable({}, { __mode = "k" })  -- those of functions made by refusing_colon
+local bodies = setmetatable({}, { __mode = "k" })  -- by the functions that call them
 
 -- A function of the module at `path` that calls the function of Lua `body`, and fails if it gets
 -- the module before its arguments, as in cr.tree:flatten(x). cr.describe finds `body` as upvalue.
-local function refusing_colon(path, name, module, body)
-  local function checked(...)
+local function function_refusing_colon(path, name, module, body)
+  local function checked_function(...)
     if rawequal(..., module) and select("#", ...) > 1 then
       error(string.format("%s: what %s contains is called with '.', not with ':': %s.%s(...)",
         name, path, path, name), 2)
     end
     return body(...)
   end
-  bodies[checked] = body
-  return checked
+  bodies[checked_function] = body
+  return checked_function
 end
 
 --- Makes reading a missing name in the table of the module, or in a nested table, an error, and
@@ -109,7 +109,7 @@ local function guard(path, table)
   })
   for name, value in next, table do
     if type(value) == "function" and debug.getinfo(value, "S").what == "Lua" then
-      table[name] = refusing_colon(path, name, table, bodies[value] or value)
+      table[name] = function_refusing_colon(path, name, table, bodies[value] or value)
     elseif type(name) == "string" and type(value) == "table" and not getmetatable(value) then
       guard(path .. "." .. name, value)
     end

@@ -36,8 +36,8 @@ end
 function names.paths(word)
   local paths, seen, ending = {}, {}, "." .. word
   visit_all("cr", cr, function(path)
-    local is_meant = path == word or path:sub(-#ending) == ending
-    if is_meant and not seen[path] then paths[#paths + 1], seen[path] = path, true end
+    local ends_in_word = path == word or path:sub(-#ending) == ending
+    if ends_in_word and not seen[path] then paths[#paths + 1], seen[path] = path, true end
   end, {})
   table.sort(paths, function(a, b) return #a < #b or #a == #b and a < b end)
   return paths
@@ -50,7 +50,7 @@ function names.value(path)
   return value
 end
 
-local function nearest(word, candidates)
+local function nearest_name(word, candidates)
   return shell.did_you_mean(word, candidates):match "'(.*)'"
 end
 
@@ -64,7 +64,7 @@ local function misspelled_elsewhere(word)
 end
 
 -- The first few paths, each in quotes, as a text: "'cr.losses.mse' or 'cr.metrics.mse'".
-local function quoted(paths)
+local function quoted_paths(paths)
   local parts = {}
   for i = 1, math.min(#paths, 3) do parts[i] = "'" .. paths[i] .. "'" end
   return table.concat(parts, " or ")
@@ -77,8 +77,8 @@ local function counterparts_of(word, path)
   return python.paths[path .. "." .. word] or python.paths[word] or {}
 end
 
-local function question(paths)
-  return #paths == 0 and "" or " (did you mean " .. quoted(paths) .. "?)"
+local function question_text(paths)
+  return #paths == 0 and "" or " (did you mean " .. quoted_paths(paths) .. "?)"
 end
 
 --- The hint for a name of Python that the table at `path` does not have, or "" if it is none.
@@ -87,7 +87,7 @@ function names.counterpart(word, path)
   for _, dtype in ipairs(shell.dtypes()) do
     if word == dtype then return string.format("; dtypes are texts: \"%s\"", word) end
   end
-  return question(counterparts_of(word, path))
+  return question_text(counterparts_of(word, path))
 end
 
 --- The hint " (did you mean 'cr.layers.Dense'?)" for a name that other tables of the module have.
@@ -96,7 +96,7 @@ function names.elsewhere(word, path)
   for _, other_path in ipairs(names.paths(word)) do
     if other_path ~= path then other_paths[#other_paths + 1] = other_path end
   end
-  return question(other_paths)
+  return question_text(other_paths)
 end
 
 --- Returns the first of these hints that applies: the counterpart of a name of Python; the same
@@ -106,9 +106,9 @@ function names.guess(word, candidates, everywhere, path)
   path = path or ""
   local hint = names.counterpart(word, path)
   if hint == "" then hint = names.elsewhere(word, path) end
-  if hint == "" then hint = question { nearest(word, candidates) } end
+  if hint == "" then hint = question_text { nearest_name(word, candidates) } end
   local similar_name = hint == "" and everywhere and misspelled_elsewhere(word)
-  return similar_name and question(names.paths(similar_name)) or hint
+  return similar_name and question_text(names.paths(similar_name)) or hint
 end
 
 --- Fails for a missing name in the table of the module; returns nil if the key is not a name.

@@ -70,16 +70,16 @@ local function series_of(y, label)
   return series
 end
 
-local file = { name = "file", type = "a text",
+local file_option = { name = "file", type = "a text",
   doc = "A path that ends in .svg, .png or .txt; without one the figure is drawn at the terminal." }
-local width = { name = "width", type = "a number",
+local width_option = { name = "width", type = "a number",
   doc = "Width in pixels, or in columns of the terminal." }
-local height = { name = "height", type = "a number",
+local height_option = { name = "height", type = "a number",
   doc = "Height in pixels, or in lines of the terminal." }
-local title = { name = "title", type = "a text", doc = "Title above the figure." }
-local xlabel = { name = "xlabel", type = "a text", doc = "Label of the x axis." }
-local ylabel = { name = "ylabel", type = "a text", doc = "Label of the y axis." }
-local values = { name = "values", type = "a tensor or a list",
+local title_option = { name = "title", type = "a text", doc = "Title above the figure." }
+local xlabel_option = { name = "xlabel", type = "a text", doc = "Label of the x axis." }
+local ylabel_option = { name = "ylabel", type = "a text", doc = "Label of the y axis." }
+local values_option = { name = "values", type = "a tensor or a list",
   doc = "The numbers to count.", required = true,
   takes_lists = true }
 
@@ -91,12 +91,12 @@ plotting.plot = shell.define("plot -> a path, or nothing",
       doc = "The x coordinates; if it is the only argument it is y, and x counts from 1." },
     { name = "y", type = "a tensor, a list or a table",
       doc = "Numbers; the columns of a matrix, a list of series or a table of series by name." },
-    title, xlabel, ylabel,
+    title_option, xlabel_option, ylabel_option,
     { name = "label", type = "a text",
       doc = "Name in the legend; a list of names for several series." },
     { name = "style", type = "a text", default = "line",
       doc = "\"line\", \"points\" or \"bars\"." },
-    file, width, height,
+    file_option, width_option, height_option,
   }, function(x, y, name, x_name, y_name, label, style, path, figure_width, figure_height)
     if y == nil then x, y = nil, x end
     local series = series_of(y, label)
@@ -110,10 +110,10 @@ plotting.plot = shell.define("plot -> a path, or nothing",
   end)
 
 plotting.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
-  values,
+  values_option,
   { name = "bins", type = "an integer",
     doc = "Number of intervals; chosen by the number of values when not given." },
-  title, xlabel, ylabel, file, width, height,
+  title_option, xlabel_option, ylabel_option, file_option, width_option, height_option,
 }, function(x, bins, name, x_name, y_name, path, figure_width, figure_height)
   local series = { y = values_of("hist", x), style = "histogram", bins = bins }
   return show("hist", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
@@ -153,12 +153,12 @@ plotting.imshow = shell.define("imshow -> a path, or nothing",
   "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of images as a "
     .. "grid. Values are fractions from 0 to 1 or integers from 0 to 255.", {
     { name = "images", type = "a tensor", doc = "", required = true, takes_lists = true },
-    title,
+    title_option,
     { name = "labels", type = "a list of texts", doc = "Texts below the images." },
     { name = "columns", type = "an integer", doc = "Number of images per row." },
     { name = "scale", type = "a boolean", default = false,
       doc = "Scale the values so that the smallest is black and the largest white." },
-    file, width, height,
+    file_option, width_option, height_option,
     { name = "colorbar", type = "a boolean", default = false,
       doc = "Show a bar with the scale of the greys." },
   }, function(images, name, labels, columns, scale, path, figure_width, figure_height, colorbar)
@@ -178,10 +178,10 @@ plotting.heatmap = shell.define("heatmap -> a path, or nothing",
     { name = "labels", type = "a list of texts", doc = "Names of rows and columns alike." },
     { name = "rows", type = "a list of texts", doc = "Names of the rows." },
     { name = "columns", type = "a list of texts", doc = "Names of the columns." },
-    title, xlabel, ylabel,
+    title_option, xlabel_option, ylabel_option,
     { name = "numbers", type = "a boolean",
       doc = "Write the numbers into the cells, if there is room." },
-    file, width, height,
+    file_option, width_option, height_option,
     { name = "colorbar", type = "a boolean",
       doc = "Show a bar with the scale of the colours; at the terminal only where the cells "
         .. "have no numbers." },
@@ -196,7 +196,7 @@ plotting.heatmap = shell.define("heatmap -> a path, or nothing",
 
 plotting.sparkline = shell.define("sparkline -> a string",
   "A line of text that shows a series of values as a small chart.", {
-    values,
+    values_option,
     { name = "width", type = "an integer",
       doc = "Width in characters; by default the number of values. Fewer characters show means "
         .. "of neighbouring values." },

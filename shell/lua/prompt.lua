@@ -78,18 +78,18 @@ end
 --- the texts of both operands of each comparison.
 function prompt.watcher(operands)
   local has_warned = {}
-  return function(index, watched, other)
-    if has_warned[index] then return watched end
-    local watched_text, other_text = operands[2 * index - 1], operands[2 * index]
+  return function(index, watched_value, compared_value)
+    if has_warned[index] then return watched_value end
+    local watched_text, compared_text = operands[2 * index - 1], operands[2 * index]
     local warning
-    if type(other) == "number" then
-      warning = warning_of_comparison(watched, watched_text, other_text)
-    elseif type(watched) == "number" then
-      warning = warning_of_comparison(other, other_text, watched_text)
+    if type(compared_value) == "number" then
+      warning = warning_of_comparison(watched_value, watched_text, compared_text)
+    elseif type(watched_value) == "number" then
+      warning = warning_of_comparison(compared_value, compared_text, watched_text)
     end
     if warning then shell.warn(warning) end
     has_warned[index] = warning ~= nil
-    return watched
+    return watched_value
   end
 end
 
@@ -156,11 +156,12 @@ local function first_sentence(doc) return doc:match "^(.-%.)%f[%s\0]" or doc end
 
 -- Rows of all names that contain the word, then of names whose descriptions contain it.
 local function rows_with(word)
-  local in_name, in_doc = {}, {}
+  local name_matches, doc_matches = {}, {}
   local function visit(name, doc)
     local is_in_name = name:lower():find(word, 1, true)
     if not is_in_name and not doc:lower():find(word, 1, true) then return end
-    table.insert(is_in_name and in_name or in_doc, show.row(name, 43, first_sentence(doc)))
+    table.insert(is_in_name and name_matches or doc_matches,
+      show.row(name, 43, first_sentence(doc)))
   end
   local listing = cr.listing()
   for _, class in ipairs(listing.classes) do
@@ -170,7 +171,7 @@ local function rows_with(word)
   for _, kind in ipairs(listing.types) do
     for _, method in ipairs(kind.methods) do visit(kind.name .. ":" .. method.name, method.doc) end
   end
-  return table.move(in_doc, 1, #in_doc, #in_name + 1, in_name)
+  return table.move(doc_matches, 1, #doc_matches, #name_matches + 1, name_matches)
 end
 
 local function search(word)

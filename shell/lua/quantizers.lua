@@ -12,9 +12,9 @@ end
 local axis_option = option("axis", "an integer or a list of them", "Axes whose elements share a "
   .. "scale.")
 local epsilon_option = option("epsilon", "a number", "Added to magnitudes before divisions.", 1e-7)
-local function range_option(usual)
+local function range_option(usual_range)
   return { name = "value_range", type = "a list of two integers",
-    doc = "Smallest and largest integer; nil: " .. usual .. "." }
+    doc = "Smallest and largest integer; nil: " .. usual_range .. "." }
 end
 
 local function define(title, doc, options, body)
@@ -42,15 +42,15 @@ define("abs_max_quantize -> the integers, the scale",
   return ops.cast(ops.clip(ops.round(inputs * scale), range[1], range[2]), dtype), scale
 end)
 
--- The smallest and largest number of each group of `size` rows in a column, apart from each other.
--- The last group is filled with zeros, unless it is the only one.
+-- The smallest and the largest number of each group of `size` rows in a column; if they are equal,
+-- they are moved apart by 1 each. The last group is filled with zeros, unless it is the only one.
 local function group_bounds(matrix, size)
   local rows, columns = matrix.shape[1], matrix.shape[2]
   local groups = (rows + size - 1) // size
   if groups == 1 then size = rows end
-  local padded = ops.pad(matrix, { { 0, groups * size - rows }, { 0, 0 } })
-  local grouped = ops.reshape(padded, { groups, size, columns })
-  local low, high = ops.min(grouped, 1), ops.max(grouped, 1)
+  local padded_matrix = ops.pad(matrix, { { 0, groups * size - rows }, { 0, 0 } })
+  local grouped_rows = ops.reshape(padded_matrix, { groups, size, columns })
+  local low, high = ops.min(grouped_rows, 1), ops.max(grouped_rows, 1)
   local are_equal = ops.equal(low, high)
   return ops.where(are_equal, low - 1, low), ops.where(are_equal, high + 1, high)
 end
@@ -74,19 +74,20 @@ define("abs_max_quantize_grouped_with_zero_point -> the integers, the scale, the
   local levels = 2 ^ math.floor(math.log(range[2] - range[1] + 1, 2))
   local low, high = group_bounds(inputs, block_size)
   local scale = (high - low + epsilon) / (levels - 1)
-  local zero = ops.clip(ops.round(-low / scale) - levels / 2, -levels / 2, levels / 2 - 1)
+  local zero_point = ops.clip(ops.round(-low / scale) - levels / 2, -levels / 2, levels / 2 - 1)
   local rows = inputs.shape[1]
-  local function of_rows(x) return ops.take(x, ops.arange(rows) // block_size, 0) end
-  local integers = ops.round(inputs / of_rows(scale)) + of_rows(zero)
-  return ops.cast(ops.clip(integers, range[1], range[2]), dtype), scale, ops.cast(zero, "int8")
+  local function expanded_to_rows(x) return ops.take(x, ops.arange(rows) // block_size, 0) end
+  local integers = ops.round(inputs / expanded_to_rows(scale)) + expanded_to_rows(zero_point)
+  return ops.cast(ops.clip(integers, range[1], range[2]), dtype), scale,
+    ops.cast(zero_point, "int8")
 end)
 
--- The limits of the range after they are moved so that zero is one of the numbers, and the distance
--- between numbers and its inverse.
+-- Returns the limits of the range after they are moved so that integers can stand for zero, then
+-- the distance between neighbouring numbers and the inverse of this distance.
 local function nudged_range(low, high, least, largest)
   local scale, inverse = (high - low) / (largest - least), (largest - least) / (high - low)
-  local zero = ops.round(ops.clip(least - low / scale, least, largest))
-  return (least - zero) * scale, (largest - zero) * scale, scale, inverse
+  local zero_point = ops.round(ops.clip(least - low / scale, least, largest))
+  return (least - zero_point) * scale, (largest - zero_point) * scale, scale, inverse
 end
 
 -- The sum of x over all axes, or over all but one, with the shape of `limit`.
@@ -115,12 +116,12 @@ define("fake_quant_with_min_max_vars -> a tensor",
   inputs = ops.convert_to_tensor(inputs)
   if axis and axis < 0 then axis = axis + #inputs.shape end
   local round = ops.custom_gradient(function(x, min_val, max_val)
-    local compute = ops.cast(min_val, min_val.dtype == "float64" and "float64" or "float32")
-    local low, high, scale, inverse = nudged_range(compute, ops.cast(max_val, compute.dtype),
-      narrow_range and 1 or 0, (1 << num_bits) - 1)
-    local clamped = ops.clip(ops.cast(x, compute.dtype), low, high)
-    local zero = ops.floor(-low * inverse + 0.5)
-    local result = ops.floor((clamped - low) * inverse - zero + 0.5) * scale
+    local lower_limit = ops.cast(min_val, min_val.dtype == "float64" and "float64" or "float32")
+    local low, high, scale, inverse = nudged_range(lower_limit,
+      ops.cast(max_val, lower_limit.dtype), narrow_range and 1 or 0, (1 << num_bits) - 1)
+    local clamped = ops.clip(ops.cast(x, lower_limit.dtype), low, high)
+    local zero_point = ops.floor(-low * inverse + 0.5)
+    local result = ops.floor((clamped - low) * inverse - zero_point + 0.5) * scale
     local function gradient(upstream)
       local is_inside = ops.logical_and(ops.greater_equal(x, low), ops.less_equal(x, high))
       return ops.where(is_inside, upstream, 0.0),
@@ -141,9 +142,9 @@ define("compute_float8_scale -> a tensor",
   option("margin", "a number", "Binary exponent by which the scale is increased.", 0),
 }, function(amax, scale, dtype_max, margin)
   amax = ops.convert_to_tensor(amax)
-  local old = ops.reciprocal(scale)
-  local factor = ops.where(ops.greater(amax, 0.0), dtype_max / amax / 2 ^ margin, old)
-  return ops.reciprocal(ops.where(ops.isfinite(amax), factor, old))
+  local old_factor = ops.reciprocal(scale)
+  local factor = ops.where(ops.greater(amax, 0.0), dtype_max / amax / 2 ^ margin, old_factor)
+  return ops.reciprocal(ops.where(ops.isfinite(amax), factor, old_factor))
 end)
 
 define("compute_float8_amax_history -> a tensor",
@@ -151,9 +152,9 @@ define("compute_float8_amax_history -> a tensor",
   option("x", "a tensor", "The numbers."),
   option("amax_history", "a tensor", "The largest magnitudes of earlier numbers."),
 }, function(x, amax_history)
-  local moved = ops.roll(ops.convert_to_tensor(amax_history), -1)
-  local newest = ops.reshape(ops.cast(ops.max(ops.abs(x)), moved.dtype), { 1 })
-  return ops.scatter_update(moved, { { 0 } }, newest)
+  local shifted_history = ops.roll(ops.convert_to_tensor(amax_history), -1)
+  local newest_magnitude = ops.reshape(ops.cast(ops.max(ops.abs(x)), shifted_history.dtype), { 1 })
+  return ops.scatter_update(shifted_history, { { 0 } }, newest_magnitude)
 end)
 
 -- The dtype of integers that pack_int4 and unpack_int4 take.
@@ -184,8 +185,8 @@ define("pack_int4 -> the bytes, their shape, the length of the axis before",
   for i = 2, #halves.shape do padding[i] = { 0, 0 } end
   halves = ops.pad(halves, padding)
   local pairs_shape = { halves.shape[1] // 2, 2, table.unpack(halves.shape, 2) }
-  local paired = ops.reshape(halves, pairs_shape)
-  local bytes = ops.take(paired, 0, 1) + ops.take(paired, 1, 1) * 16
+  local integer_pairs = ops.reshape(halves, pairs_shape)
+  local bytes = ops.take(integer_pairs, 0, 1) + ops.take(integer_pairs, 1, 1) * 16
   if dtype == "int8" then bytes = ops.where(ops.greater(bytes, 127), bytes - 256, bytes) end
   local packed = ops.cast(ops.moveaxis(bytes, 0, axis), dtype)
   return packed, packed.shape, length
@@ -201,8 +202,8 @@ define("unpack_int4 -> a tensor", "The integers that pack_int4 has packed.", {
   local bytes = ops.bitwise_and(ops.cast(ops.moveaxis(packed, axis, 0), "int32"), 255)
   local halves = ops.stack({ ops.bitwise_and(bytes, 15), bytes // 16 }, 1)
   if dtype == "int8" then halves = ops.where(ops.greater(halves, 7), halves - 16, halves) end
-  local all = ops.reshape(halves, { 2 * bytes.shape[1], table.unpack(bytes.shape, 2) })
-  return ops.cast(ops.moveaxis(all:slice(1, length), 0, axis), dtype)
+  local all_integers = ops.reshape(halves, { 2 * bytes.shape[1], table.unpack(bytes.shape, 2) })
+  return ops.cast(ops.moveaxis(all_integers:slice(1, length), 0, axis), dtype)
 end)
 
 return quantizers

@@ -15,22 +15,22 @@ local function key_text(key)
   return type(key) == "string" and string.format("[%q]", key) or "[" .. tostring(key) .. "]"
 end
 
-local order = { number = 1, string = 2 }
+local type_order = { number = 1, string = 2 }
 local function sorted_keys(t, from)
   local keys = {}
   for key in next, shell.filled(t) do
     if not (math.type(key) == "integer" and key >= 1 and key < from) then keys[#keys + 1] = key end
   end
   table.sort(keys, function(a, b)
-    local ta, tb = order[type(a)] or 3, order[type(b)] or 3
-    if ta ~= tb then return ta < tb end
-    if ta == 3 then return tostring(a) < tostring(b) end
+    local rank_a, rank_b = type_order[type(a)] or 3, type_order[type(b)] or 3
+    if rank_a ~= rank_b then return rank_a < rank_b end
+    if rank_a == 3 then return tostring(a) < tostring(b) end
     return a < b
   end)
   return keys
 end
 
-local function wrapped(text, indent, width)
+local function wrapped_text(text, indent, width)
   local lines, line = {}, ""
   for word in text:gmatch "%S+" do
     if #line + #word + 1 > width and line ~= "" then
@@ -51,7 +51,7 @@ local function row(name, column, ...)
   local indent = (" "):rep(is_narrow and 6 or column)
   local begins_below = is_narrow or #name > column - 3
   local line, lines = "  " .. name, {}
-  for i, text in ipairs { ... } do lines[i] = wrapped(text, indent, columns - #indent) end
+  for i, text in ipairs { ... } do lines[i] = wrapped_text(text, indent, columns - #indent) end
   local body = table.concat(lines, "\n" .. indent)
   if body == "" then return line end
   return line .. (begins_below and "\n" .. indent or (" "):rep(column - #line)) .. body
@@ -143,7 +143,7 @@ local function shown_keys(t)
   return visible_keys
 end
 
--- Adds the texts of the fields with names to `parts`; those of many lines come last.
+-- Adds the texts of the fields with names to `parts`, the texts of many lines last.
 local function named_parts(t, depth, seen, parts)
   local keys, long_texts = shown_keys(t), {}
   for i, key in ipairs(keys) do
@@ -163,7 +163,7 @@ end
 
 -- Puts the first `short_count` parts into lines of at most `width` columns; each further part gets
 -- a line of its own.
-local function in_lines(parts, short_count, width)
+local function lines_of_parts(parts, short_count, width)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do
     local text = indented(part, 2) .. (i < #parts and "," or "")
@@ -187,7 +187,7 @@ local function show_table(t, depth, seen)
   named_parts(t, depth, seen, parts)
   seen[t] = nil
   local line, width = "{ " .. table.concat(parts, ", ") .. " }", line_width() - 2 * depth
-  return #line <= width and not line:find "\n" and line or in_lines(parts, short_count, width)
+  return #line <= width and not line:find "\n" and line or lines_of_parts(parts, short_count, width)
 end
 
 -- The text of a value; `depth` is the number of tables around it. Tables without __tostring show
@@ -207,7 +207,7 @@ function show_value(value, depth, seen)
     local kind = cr.describe(value)
     if kind then
       if depth > 0 then return string.format("<%d classes of kind %s>", #kind.names, kind.kind) end
-      return "<" .. wrapped(table.concat(kind.names, " "), " ", line_width() - 2) .. ">"
+      return "<" .. wrapped_text(table.concat(kind.names, " "), " ", line_width() - 2) .. ">"
     end
     return show_table(value, depth, seen)
   end
@@ -235,5 +235,5 @@ end
 
 return {
   show = show, print = print_values, show_value = show_value, sorted_keys = sorted_keys,
-  wrapped = wrapped, row = row, is_name = is_name, keywords = keywords,
+  wrapped_text = wrapped_text, row = row, is_name = is_name, keywords = keywords,
 }

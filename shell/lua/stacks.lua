@@ -21,10 +21,10 @@ end
 --- these layers if `options` are those with which the model was made; otherwise the init of the
 --- derived class has made the layers, and makes them again when the model is loaded.
 function Stack:init(options)
-  local is_given = rawequal(options, shell.given_options(self))
+  local are_in_config = rawequal(options, shell.given_options(self))
   shell.become_stack(self)
   for _, layer in ipairs(take_layers(options or {})) do
-    shell.add_to_stack(self, layer, is_given)
+    shell.add_to_stack(self, layer, are_in_config)
   end
 end
 
@@ -37,8 +37,9 @@ function Stack:add(layer) shell.add_to_stack(self, layer) end
 
 function Stack:pop() shell.pop_from_stack(self) end
 
--- Implements Mine.super.call(self, inputs). It is not a method of the class, so that models whose
--- class does not define call run without Lua.
+-- Implements the call of the base class, which a derived class Mine calls as Mine.super.call(self,
+-- inputs). It is not a method of Stack itself, so that models whose class does not define call run
+-- without Lua.
 local function call(self, inputs)
   for _, layer in ipairs(self.layers) do inputs = layer(inputs) end
   return inputs

@@ -51,7 +51,7 @@ end
 
 local function path_text(path) return #path == 0 and "the top" or table.concat(path, ".") end
 
-local function check_same(a, b, path)
+local function check_same_structure(a, b, path)
   if is_nested(a) ~= is_nested(b) then
     shell.fail("`a` and `b` don't have the same structure: at ", path_text(path),
       " one is a table and the other is not")
@@ -68,7 +68,7 @@ local function check_same(a, b, path)
   for _, key in ipairs(keys_of(a)) do
     local child_path = table.move(path, 1, #path, 1, {})
     child_path[#child_path + 1] = tostring(key)
-    check_same(a[key], b[key], child_path)
+    check_same_structure(a[key], b[key], child_path)
   end
 end
 
@@ -169,12 +169,12 @@ end
 --- @param a a structure
 --- @param b a structure
 --- @return nothing
-function tree.assert_same_structure(a, b) check_same(without_cycles(a), b, {}) end
+function tree.assert_same_structure(a, b) check_same_structure(without_cycles(a), b, {}) end
 --- Raises an error unless two structures have the same paths.
 --- @param a a structure
 --- @param b a structure
 --- @return nothing
-function tree.assert_same_paths(a, b) check_same(without_cycles(a), b, {}) end
+function tree.assert_same_paths(a, b) check_same_structure(without_cycles(a), b, {}) end
 
 --- Applies func to every shape (a list of sizes) of a structure.
 --- @param func a function
@@ -208,7 +208,9 @@ end
 function tree.map_structure(func, structure, ...)
   shell.expect("function", func, "map_structure", "func")
   without_cycles(structure)
-  for _, other in ipairs { ... } do check_same(structure, other, {}) end
+  for _, further_structure in ipairs { ... } do
+    check_same_structure(structure, further_structure, {})
+  end
   return map_up_to("map_structure", structure, func, { structure, ... }, {})
 end
 

@@ -63,7 +63,7 @@ end
 --- Defines a class of tuners. `oracle` is the class of the oracle, which chooses the
 --- hyperparameters. `rows` are options of the class; those named in `oracle_options` are also
 --- options of the oracle.
-local function class(name, doc, oracle, rows, oracle_options)
+local function define_tuner_class(name, doc, oracle, rows, oracle_options)
   local options = with_common_options(rows)
   tuners[name] = shell.define(name .. " -> a tuner", doc, options, function(...)
     local values, config = {}, {}
@@ -80,13 +80,15 @@ local function max_trials(default)
     doc = "How many trials there are" .. (default and "." or "; all when not given.") }
 end
 
-class("RandomSearch", "A search whose trials are drawn by chance.", "random", { max_trials(10) },
-  {})
+define_tuner_class("RandomSearch", "A search whose trials are drawn by chance.", "random",
+  { max_trials(10) }, {})
 
-class("GridSearch", "A search that goes through all values; of numbers without a step through ten.",
-  "grid", { max_trials(nil) }, {})
+define_tuner_class("GridSearch",
+  "A search that goes through all values; of numbers without a step through ten.", "grid",
+  { max_trials(nil) }, {})
 
-class("BayesianOptimization", "A search in which a Gaussian process over the results so far says "
+define_tuner_class("BayesianOptimization",
+  "A search in which a Gaussian process over the results so far says "
   .. "where an improvement is most to be expected.", "bayesian", { max_trials(10),
     { name = "num_initial_points", type = "an integer",
       doc = "Results before which trials are drawn by chance; 3 for each hyperparameter when not "
@@ -98,8 +100,8 @@ class("BayesianOptimization", "A search in which a Gaussian process over the res
         .. "improvement." },
   }, { "num_initial_points", "alpha", "beta" })
 
-class("Hyperband", "A search that gives many trials few epochs, and the best of them more.",
-  "hyperband", {
+define_tuner_class("Hyperband",
+  "A search that gives many trials few epochs, and the best of them more.", "hyperband", {
     { name = "max_epochs", type = "an integer", default = 100,
       doc = "Of the trials that come farthest." },
     { name = "factor", type = "an integer", default = 3,

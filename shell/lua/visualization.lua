@@ -135,8 +135,8 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks ->
       painted_images = ops.where(ops.equal(masks, class), cr.tensor(color), painted_images)
     end
     if not blend then return painted_images end
-    local blended = images * (1 - alpha) + painted_images * alpha
-    return ops.cast(ops.where(ops.not_equal(masks, ignore_index), blended, images), "uint8")
+    local blended_images = images * (1 - alpha) + painted_images * alpha
+    return ops.cast(ops.where(ops.not_equal(masks, ignore_index), blended_images, images), "uint8")
   end)
 
 for name, gallery in pairs(shell.library "visualization/galleries") do

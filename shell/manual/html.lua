@@ -27,25 +27,25 @@ for word in ([[and break do else elseif end false for function goto if in local 
   keywords[word] = true
 end
 
-local function coloured(class, text)
+local function coloured_span(class, text)
   return html.element("span", html.escaped(text), 'class="' .. class .. '"')
 end
 
 --- HTML for the word at this position, highlighted if it is a keyword or a number.
 local function word_at(code, position)
   local word = code:match("^[%a_][%w_]*", position)
-  if word then return word, keywords[word] and coloured("k", word) or html.escaped(word) end
+  if word then return word, keywords[word] and coloured_span("k", word) or html.escaped(word) end
   word = code:match("^%d[%w%.]*", position)
-  if word then return word, coloured("n", word) end
+  if word then return word, coloured_span("n", word) end
 end
 
 --- HTML for the comment or string at this position, highlighted.
 local function quoted_at(code, position)
   local comment = code:match("^%-%-[^\n]*", position)
-  if comment then return comment, coloured("c", comment) end
+  if comment then return comment, coloured_span("c", comment) end
   local quote = code:match("^[\"']", position)
   local text = quote and (code:match("^" .. quote .. "[^" .. quote .. "\n]*" .. quote, position))
-  if text then return text, coloured("s", text) end
+  if text then return text, coloured_span("s", text) end
 end
 
 --- Lua code as HTML with spans around keywords, numbers, strings and comments.
@@ -67,8 +67,8 @@ function html.session(text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
     local mark, code = line:match "^(>+ )(.*)$"
-    lines[#lines + 1] = mark and coloured("p", mark) .. html.coloured_lua(code)
-      or coloured(line:find "^crescent: " and "e" or "o", line)
+    lines[#lines + 1] = mark and coloured_span("p", mark) .. html.coloured_lua(code)
+      or coloured_span(line:find "^crescent: " and "e" or "o", line)
   end
   return html.element("pre", table.concat(lines, "\n"))
 end

@@ -6,7 +6,7 @@ local html = host.part "html"
 local notes = {}
 
 local headings = { paper = "Paper", keras = "Where it differs from Keras" }
-local rows = {} -- the notes, as a list for each full name of a class or function
+local notes_by_path = {} -- the notes, as a list for each full name of a class or function
 
 local function with_links(text)
   return (html.escaped(text):gsub("arXiv:(%d+%.%d+)", '<a href="https://arxiv.org/abs/%1">%0</a>'))
@@ -17,18 +17,20 @@ local function read_notes(text, file)
     local path, category, note_text = line:match "^(cr%.%S+) (%l+): (.+)$"
     local heading = headings[category]
     assert(heading, file .. ": this is no note: " .. line)
-    rows[path] = rows[path] or {}
-    table.insert(rows[path], { heading = heading, html = with_links(note_text) })
+    notes_by_path[path] = notes_by_path[path] or {}
+    table.insert(notes_by_path[path], { heading = heading, html = with_links(note_text) })
   end
 end
 
 for _, file in ipairs(host.notes) do read_notes(file.text, file.name) end
 
-function notes.of(path) return rows[path] or {} end
+function notes.of(path) return notes_by_path[path] or {} end
 
 --- Fails if a note is about a name that does not exist.
 function notes.check(anchors)
-  for path in pairs(rows) do assert(anchors[path], path .. " has a note and is not there") end
+  for path in pairs(notes_by_path) do
+    assert(anchors[path], path .. " has a note and is not there")
+  end
 end
 
 return notes

@@ -10,8 +10,8 @@ local x = cr.ops.linspace(-6, 6, 121)
 --- position.
 local function is_elementwise(f)
   local succeeded, is_equal = pcall(function()
-    local part = x:slice(31, 91)
-    return cr.ops.all(cr.ops.equal(f(part), f(x):slice(31, 91))):item()
+    local middle_part = x:slice(31, 91)
+    return cr.ops.all(cr.ops.equal(f(middle_part), f(x):slice(31, 91))):item()
   end)
   return succeeded and is_equal
 end
@@ -33,13 +33,13 @@ function drawing_functions.initializer(class, file)
   return "How the elements of a kernel of 64 by 64 are spread."
 end
 
-local rates = { initial_learning_rate = 0.1, decay_steps = 100, first_decay_steps = 50,
+local example_options = { initial_learning_rate = 0.1, decay_steps = 100, first_decay_steps = 50,
   decay_rate = 0.5, boundaries = { 50, 120 }, values = { 0.1, 0.05, 0.01 } }
 
 function drawing_functions.schedule(class, file)
   local config = {}
   for _, option in ipairs(class.options) do
-    if option.required then config[option.name] = rates[option.name] end
+    if option.required then config[option.name] = example_options[option.name] end
   end
   local schedule, steps, values = cr.schedules[class.name](config), {}, {}
   for step = 0, 200 do

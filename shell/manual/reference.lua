@@ -17,23 +17,23 @@ local function file_of(path) return path:gsub("[^%w%.]", "-") .. ".html" end
 local function type_file(name) return file_of("type." .. name) end
 
 local function parent_of(path) return path:match "^(.*)%.[^%.]*$" end
-local function last_of(path) return path:match "[^%.]*$" end
+local function last_name(path) return path:match "[^%.]*$" end
 
 --- The names of the methods of objects. Members of base classes, such as cr.Layer.build, are
 --- documented as methods of objects.
-local members = {}
+local method_names = {}
 for _, type in ipairs(listing.types) do
-  for _, method in ipairs(type.methods) do members[method.name] = true end
+  for _, method in ipairs(type.methods) do method_names[method.name] = true end
 end
 local function is_member(path)
-  return parent_of(path):find "%.%u[%w]*$" and members[last_of(path)]
+  return parent_of(path):find "%.%u[%w]*$" and method_names[last_name(path)]
 end
 
 local anchors = {} -- the page and anchor of each full name
 for _, class in ipairs(listing.classes) do anchors[class.path] = file_of(class.path) end
 for _, row in ipairs(listing.functions) do
   if not is_member(row.path) then
-    anchors[row.path] = file_of(parent_of(row.path)) .. "#" .. last_of(row.path)
+    anchors[row.path] = file_of(parent_of(row.path)) .. "#" .. last_name(row.path)
   end
 end
 for _, row in ipairs(listing.namespaces) do anchors[row.path] = file_of(row.path) end
@@ -116,7 +116,7 @@ end
 
 --- Joins `prefix`, the words separated by commas, and `suffix`; breaks lines that would be too
 --- long.
-local function wrapped(prefix, words, suffix)
+local function wrapped_call(prefix, words, suffix)
   local lines, line = {}, prefix
   for i, word in ipairs(words) do
     local piece = word .. (i < #words and ", " or "")
@@ -144,10 +144,10 @@ local function call_text(callee, rows, by_position)
     local list = (takes_all_by_position or row.required) and positions or names
     list[#list + 1] = list == names and default_text(row) or row.variadic and "..." or row.name
   end
-  if #names == 0 then return wrapped(callee .. "(", positions, ")") end
-  if #positions == 0 then return wrapped(callee .. " { ", names, " }") end
+  if #names == 0 then return wrapped_call(callee .. "(", positions, ")") end
+  if #positions == 0 then return wrapped_call(callee .. " { ", names, " }") end
   names[1] = "{ " .. names[1]
-  return wrapped(callee .. "(", table.move(names, 1, #names, #positions + 1, positions), " })")
+  return wrapped_call(callee .. "(", table.move(names, 1, #names, #positions + 1, positions), " })")
 end
 
 local function signature(text)
@@ -156,7 +156,7 @@ end
 
 -- ---- classes
 
-local function own_and_shared(options)
+local function split_options(options)
   local own_options, shared_options = {}, {}
   for _, option in ipairs(options) do
     local list = option.keyword_only and shared_options or own_options
@@ -169,7 +169,7 @@ local function signature_of(class, own_options) return call_text(class.path, own
 
 --- Constructs the class with this config. Returns the error message if it is about the option
 --- `name`; else nil.
-local function message_of(class, config, name)
+local function error_message_of(class, config, name)
   local succeeded, message = pcall(cr[plural_of(class.kind)][class.name], config)
   message = not succeeded and tostring(message):match "[^\n]+"
   return message and message:find("'" .. name .. "'", 1, true) and message
@@ -192,8 +192,8 @@ local function error_section(class, own_options)
   for _, option in ipairs(own_options) do
     local value = refused_value(option)
     local config = value and { [option.name] = value }
-    add(option.required and message_of(class, {}, option.name))
-    add(config and message_of(class, config, option.name))
+    add(option.required and error_message_of(class, {}, option.name))
+    add(config and error_message_of(class, config, option.name))
   end
   if #lines > 0 then session = session .. element("pre", escaped(table.concat(lines, "\n"))) end
   return session == "" and "" or element("h2", "Errors") .. session
@@ -252,7 +252,7 @@ end
 
 local function class_page(class)
   local path = class.path
-  local own_options, shared_options = own_and_shared(class.options)
+  local own_options, shared_options = split_options(class.options)
   local example = class.example and element("h2", "Example") .. example_of(class) or ""
   local file = file_of(path)
   return { section = "Reference", parent_file = file_of("cr." .. plural_of(class.kind)),
@@ -280,7 +280,8 @@ local function full_signature(prefix, row)
   if prefix:find ":$" and first and first.name == "self" then
     rows = table.move(rows, 2, #rows, 1, {})
   end
-  return signature(call_text(member_path(prefix, last_of(row.name or row.path)), rows, row.options))
+  return signature(
+    call_text(member_path(prefix, last_name(row.name or row.path)), rows, row.options))
 end
 
 local function result_of(row)
@@ -366,14 +367,14 @@ local function tables_of(path, order)
   return #rows > 0 and element("h2", "Tables in it") .. name_list(rows) or ""
 end
 
-local function counted(count, word)
+local function count_text(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or word:find "ss$" and "es" or "s")
 end
 
 local function table_page(path, functions, namespace, order)
   local file, links, texts, names = file_of(path), {}, {}, {}
   for i, row in ipairs(functions) do
-    local name = last_of(row.path)
+    local name = last_name(row.path)
     links[i] = { name = name, href = "#" .. name }
     texts[i] = function_text(parent_of(row.path) .. ".", row, name)
     names[i] = { row.path, file .. "#" .. name, row.doc }
@@ -383,8 +384,8 @@ local function table_page(path, functions, namespace, order)
   if #links > 0 then content = content .. element("h2", "Functions") .. name_list(links) end
   content = content .. tables_of(path, order)
   names[#names + 1] = { path, file, namespace and namespace.doc or "" }
-  local summary = count > 0 and counted(count, "class")
-    or #links > 0 and counted(#links, "function") or ""
+  local summary = count > 0 and count_text(count, "class")
+    or #links > 0 and count_text(#links, "function") or ""
   return { section = "Reference", title = path, menu = is_main(path) and path, summary = summary,
     file = file, parent_file = not is_main(path) and file_of(parent_of(path)), names = names,
     content = content .. table.concat(texts, "\n") }

@@ -188,82 +188,87 @@ local function check_input_tensor(symbol, shape)
   end
 end
 
-local function usual_shape(o, row)
-  local default_size = row.size_for and row.size_for(o) or row.default_size
-  return shapes.of_input(o.input_shape, default_size, row.min_size, o.include_top, o.weights)
+local function usual_shape(o, architecture)
+  local default_size = architecture.size_for and architecture.size_for(o)
+    or architecture.default_size
+  return shapes.of_input(o.input_shape, default_size, architecture.min_size, o.include_top,
+    o.weights)
 end
 
 -- Makes the input for the images; returns the symbol of the images and the list of the model's
 -- inputs.
-local function make_input(net, o, row)
-  if o.input_shape then o.input_shape = shapes.given(o.input_shape) end
+local function make_input(net, o, architecture)
+  if o.input_shape then o.input_shape = shapes.checked_sizes(o.input_shape) end
   if not o.input_tensor then
-    o.input_shape = (row.input_shape or usual_shape)(o, row)
+    o.input_shape = (architecture.input_shape or usual_shape)(o, architecture)
     local input = net.Input(o.input_shape)
     return input, { input }
   end
   check_input_tensor(o.input_tensor, o.input_shape)
   o.input_shape = { table.unpack(o.input_tensor.shape, 2) }
-  shapes.check_sizes(o.input_shape, row.min_size)
+  shapes.check_sizes(o.input_shape, architecture.min_size)
   return o.input_tensor, inputs_of(o.input_tensor)
 end
 
 --- Applies the global pooling that the option `pooling` names, if any. If `is_named` is true, the
 --- layer gets the name that it has in Keras.
-function application.pooled(net, x, o, is_named)
+function application.apply_pooling(net, x, o, is_named)
   if not o.pooling then return x end
   local class = o.pooling == "avg" and net.GlobalAveragePooling2D or net.GlobalMaxPooling2D
   return class { name = is_named and o.pooling .. "_pool" or nil }(x)
 end
 
---- The usual end of a graph: global pooling and a dense layer. The table `top` has named_top and
---- named_pooling (whether the pooling layers get the names of Keras), dropout (a rate), and dense
---- (further options of the dense layer).
-function application.classified(net, x, o, top)
-  if not o.include_top then return application.pooled(net, x, o, top.named_pooling) end
-  x = net.GlobalAveragePooling2D { name = top.named_top and "avg_pool" or nil }(x)
-  if top.dropout then x = net.Dropout { top.dropout, name = "top_dropout" }(x) end
+--- Adds the usual end of a graph: global pooling and a dense layer. The table `top_options` has
+--- named_top and named_pooling (whether the pooling layers get the names of Keras), dropout (a
+--- rate), and dense (further options of the dense layer).
+function application.add_classifier(net, x, o, top_options)
+  if not o.include_top then
+    return application.apply_pooling(net, x, o, top_options.named_pooling)
+  end
+  x = net.GlobalAveragePooling2D { name = top_options.named_top and "avg_pool" or nil }(x)
+  if top_options.dropout then x = net.Dropout { top_options.dropout, name = "top_dropout" }(x) end
   local dense = { units = o.classes, activation = o.classifier_activation, name = "predictions" }
-  for name, value in pairs(top.dense or {}) do dense[name] = value end
+  for name, value in pairs(top_options.dense or {}) do dense[name] = value end
   return net.Dense(dense)(x)
 end
 
 -- ---- the function
 
 -- The path of the file of weights to load; nil if none is to be loaded.
-local function weights_path(o, row)
+local function weights_path(o, architecture)
   if o.weights ~= "imagenet" then return o.weights end
-  local file, folder, remote_name = row.trained(o)
+  local file, folder, remote_name = architecture.trained(o)
   return imagenet.cached(file,
     "https://storage.googleapis.com/" .. folder .. "/" .. (remote_name or file))
 end
 
-local function build_model(row, o, names)
-  o.name = o.name or row.name
+local function build_model(architecture, o, names)
+  o.name = o.name or architecture.name
   check(o, names)
   resolve_activation(o)
-  if row.check then row.check(o) end
+  if architecture.check then architecture.check(o) end
   local net = new_net()
-  local x, inputs = make_input(net, o, row)
-  local path = weights_path(o, row)
-  local output = row.build(net, x, o)
+  local x, inputs = make_input(net, o, architecture)
+  local path = weights_path(o, architecture)
+  local output = architecture.build(net, x, o)
   local model = cr.Model { inputs = inputs, outputs = output,
-    name = o.name or row.name_of and row.name_of(o) }
+    name = o.name or architecture.name_of and architecture.name_of(o) }
   if path then model:load_weights(path) end
   return model
 end
 
---- Makes the function that constructs the models of one architecture. The table `row` has
+--- Makes the function that constructs the models of one architecture. The table `architecture` has
 --- function_name, doc, name (of the model) or name_of(options), options (their names in order),
 --- default_size (or size_for(options)) and min_size of images, build(net, x, options), which
 --- returns the output, and trained(options), which returns the file of Keras' weights, its folder
 --- on the server, and its name there if that differs. Optional are check(options), and
---- input_shape(options, row), which replaces the usual rule.
-function application.define(row)
-  local names = row.options or application.usual_options
-  return shell.define(row.function_name .. " -> a model", row.doc .. " For images.",
-    option_rows(names, row.name), function(...)
-    return build_model(row, options_by_name(names, ...), names)
+--- input_shape(options, architecture), which replaces the usual rule.
+function application.define(architecture)
+  local names = architecture.options or application.usual_options
+  return shell.define(architecture.function_name .. " -> a model",
+    architecture.doc .. " For images.",
+    option_rows(names, architecture.name), function(...)
+    return build_model(architecture, options_by_name(names, ...), names)
   end)
 end
 

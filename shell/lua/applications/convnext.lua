@@ -21,7 +21,7 @@ end
 
 -- Downsamples x before stage `number`, counted from 0: to a quarter of the image size before stage
 -- 0, to half of it before the other stages.
-local function downsampled(net, x, width, number, name)
+local function downsample(net, x, width, number, name)
   if number == 0 then
     local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }
     return net.sequential(x, name .. "_stem",
@@ -33,7 +33,7 @@ local function downsampled(net, x, width, number, name)
   return net.sequential(x, ("%s_downsampling_block_%d"):format(name, number - 1), { norm, conv })
 end
 
-local function classified(net, x, o, name)
+local function add_classifier(net, x, o, name)
   x = net.GlobalAveragePooling2D { name = name .. "_head_gap" }(x)
   x = normalization(net, name .. "_head_layernorm")(x)
   return net.Dense { o.classes, activation = o.classifier_activation,
@@ -42,7 +42,7 @@ end
 
 local mean, deviation = { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.225 }
 
-local function preprocessed(net, x, name)
+local function normalize_pixels(net, x, name)
   local means, variances = {}, {}
   for i = 1, 3 do
     means[i] = mean[i] * 255
@@ -54,15 +54,15 @@ end
 
 local function build(net, x, o, depths, widths)
   local name = o.name
-  if o.include_preprocessing and o.input_shape[3] == 3 then x = preprocessed(net, x, name) end
+  if o.include_preprocessing and o.input_shape[3] == 3 then x = normalize_pixels(net, x, name) end
   for i, depth in ipairs(depths) do
-    x = downsampled(net, x, widths[i], i - 1, name)
+    x = downsample(net, x, widths[i], i - 1, name)
     for j = 0, depth - 1 do
       x = block(net, x, widths[i], ("%s_stage_%d_block_%d"):format(name, i - 1, j))
     end
   end
-  if o.include_top then return classified(net, x, o, name) end
-  return normalization(net)(application.pooled(net, x, o))
+  if o.include_top then return add_classifier(net, x, o, name) end
+  return normalization(net)(application.apply_pooling(net, x, o))
 end
 
 local rows = {

@@ -5,20 +5,20 @@ local imagenet = shell.library "applications/imagenet"
 
 local growth = 32
 
-local function activated(net, x, bn_name, relu_name)
+local function normalize_and_activate(net, x, bn_name, relu_name)
   x = net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = bn_name }(x)
   return net.Activation { "relu", name = relu_name }(x)
 end
 
-local function padded(net, x, size)
+local function add_padding(net, x, size)
   return net.ZeroPadding2D { padding = { { size, size }, { size, size } } }(x)
 end
 
 -- A convolutional block, whose result is concatenated with its input.
 local function block(net, x, name)
-  local branch = activated(net, x, name .. "_0_bn", name .. "_0_relu")
+  local branch = normalize_and_activate(net, x, name .. "_0_bn", name .. "_0_relu")
   branch = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(branch)
-  branch = activated(net, branch, name .. "_1_bn", name .. "_1_relu")
+  branch = normalize_and_activate(net, branch, name .. "_1_bn", name .. "_1_relu")
   branch = net.Conv2D { growth, 3, padding = "same", use_bias = false,
     name = name .. "_2_conv" }(branch)
   return net.Concatenate { axis = 3, name = name .. "_concat" } { x, branch }
@@ -26,25 +26,25 @@ end
 
 -- A transition between dense blocks, which halves the number of channels and the image size.
 local function transition(net, x, name)
-  x = activated(net, x, name .. "_bn", name .. "_relu")
+  x = normalize_and_activate(net, x, name .. "_bn", name .. "_relu")
   x = net.Conv2D { x.shape[4] // 2, 1, use_bias = false, name = name .. "_conv" }(x)
   return net.AveragePooling2D { 2, strides = 2, name = name .. "_pool" }(x)
 end
 
 local function build(net, x, o, depths)
-  x = padded(net, x, 3)
+  x = add_padding(net, x, 3)
   x = net.Conv2D { 64, 7, strides = 2, use_bias = false, name = "conv1_conv" }(x)
-  x = padded(net, activated(net, x, "conv1_bn", "conv1_relu"), 1)
+  x = add_padding(net, normalize_and_activate(net, x, "conv1_bn", "conv1_relu"), 1)
   x = net.MaxPooling2D { 3, strides = 2, name = "pool1" }(x)
   for i, depth in ipairs(depths) do
     for j = 1, depth do x = block(net, x, ("conv%d_block%d"):format(i + 1, j)) end
     if i < #depths then x = transition(net, x, ("pool%d"):format(i + 1)) end
   end
-  x = activated(net, x, "bn", "relu")
-  return application.classified(net, x, o, { named_top = true, named_pooling = true })
+  x = normalize_and_activate(net, x, "bn", "relu")
+  return application.add_classifier(net, x, o, { named_top = true, named_pooling = true })
 end
 
-local function model(function_name, depths)
+local function define_model(function_name, depths)
   local name = function_name:lower()
   local file = name .. "_weights_tf_dim_ordering_tf_kernels"
   return application.define {
@@ -62,9 +62,9 @@ end
 return {
   densenet = imagenet.module {
     models = {
-      DenseNet121 = model("DenseNet121", { 6, 12, 24, 16 }),
-      DenseNet169 = model("DenseNet169", { 6, 12, 32, 32 }),
-      DenseNet201 = model("DenseNet201", { 6, 12, 48, 32 }),
+      DenseNet121 = define_model("DenseNet121", { 6, 12, 24, 16 }),
+      DenseNet169 = define_model("DenseNet169", { 6, 12, 32, 32 }),
+      DenseNet201 = define_model("DenseNet201", { 6, 12, 48, 32 }),
     },
     mode = "torch",
   },

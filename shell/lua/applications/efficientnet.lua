@@ -22,8 +22,8 @@ local stages = {
 local function block(net, input, kernel, input_width, output_width, expansion, stride, rate, name)
   local x, width = input, input_width * expansion
   if expansion ~= 1 then
-    x = blocks.convolved(net, x, width, 1, name .. "expand_conv")
-    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"),
+    x = blocks.convolve(net, x, width, 1, name .. "expand_conv")
+    x = blocks.activate(net, blocks.normalize(net, x, momentum, name .. "expand_bn"),
       name .. "expand_activation")
   end
   if stride == 2 then
@@ -34,10 +34,10 @@ local function block(net, input, kernel, input_width, output_width, expansion, s
     kernel, strides = stride, padding = stride == 2 and "valid" or "same", use_bias = false,
     depthwise_initializer = blocks.kernel_initializer, name = name .. "dwconv",
   }(x)
-  x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "bn"), name .. "activation")
-  x = blocks.squeezed_and_excited(net, x, width, math.max(1, input_width // 4), name)
-  x = blocks.convolved(net, x, output_width, 1, name .. "project_conv")
-  x = blocks.normalized(net, x, momentum, name .. "project_bn")
+  x = blocks.activate(net, blocks.normalize(net, x, momentum, name .. "bn"), name .. "activation")
+  x = blocks.squeeze_and_excite(net, x, width, math.max(1, input_width // 4), name)
+  x = blocks.convolve(net, x, output_width, 1, name .. "project_conv")
+  x = blocks.normalize(net, x, momentum, name .. "project_bn")
   if stride ~= 1 or input_width ~= output_width then return x end
   return blocks.residual_add(net, x, input, rate, name)
 end
@@ -69,9 +69,9 @@ local function build(net, x, o, row)
     x = net.Rescaling { { 1 / 0.229 ^ 0.5, 1 / 0.224 ^ 0.5, 1 / 0.225 ^ 0.5 } }(x)
   end
   x = net.ZeroPadding2D { padding = shapes.correct_pad(x, 3), name = "stem_conv_pad" }(x)
-  x = blocks.convolved(net, x, shapes.divisible(32 * width_factor), 3, "stem_conv",
+  x = blocks.convolve(net, x, shapes.divisible(32 * width_factor), 3, "stem_conv",
     { strides = 2, padding = "valid" })
-  x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
+  x = blocks.activate(net, blocks.normalize(net, x, momentum, "stem_bn"), "stem_activation")
   x = apply_stages(net, x, width_factor, depth_factor)
   return blocks.top_layers(net, x, o, shapes.divisible(1280 * width_factor), momentum, dropout)
 end

@@ -14,26 +14,26 @@ local dense_initializer = {
 }
 
 --- A convolution without bias that keeps the size, unless options say otherwise.
-function blocks.convolved(net, x, width, kernel, name, options)
+function blocks.convolve(net, x, width, kernel, name, options)
   local conv = { width, kernel, padding = "same", use_bias = false,
     kernel_initializer = blocks.kernel_initializer, name = name }
   for key, value in pairs(options or {}) do conv[key] = value end
   return net.Conv2D(conv)(x)
 end
 
-function blocks.normalized(net, x, momentum, name)
+function blocks.normalize(net, x, momentum, name)
   return net.BatchNormalization { axis = 3, momentum = momentum, name = name }(x)
 end
 
-function blocks.activated(net, x, name) return net.Activation { "silu", name = name }(x) end
+function blocks.activate(net, x, name) return net.Activation { "silu", name = name }(x) end
 
 --- Squeeze and excite: each channel times a factor computed from the means of all channels.
-function blocks.squeezed_and_excited(net, x, width, inner_width, name)
+function blocks.squeeze_and_excite(net, x, width, inner_width, name)
   local se = net.GlobalAveragePooling2D { name = name .. "se_squeeze" }(x)
   se = net.Reshape { target_shape = { 1, 1, width }, name = name .. "se_reshape" }(se)
-  se = blocks.convolved(net, se, inner_width, 1, name .. "se_reduce",
+  se = blocks.convolve(net, se, inner_width, 1, name .. "se_reduce",
     { activation = "silu", use_bias = true })
-  se = blocks.convolved(net, se, width, 1, name .. "se_expand",
+  se = blocks.convolve(net, se, width, 1, name .. "se_expand",
     { activation = "sigmoid", use_bias = true })
   return net.Multiply { name = name .. "se_excite" } { x, se }
 end
@@ -50,9 +50,9 @@ end
 --- The last convolution and the classifier; bias_initializer replaces the default one of the dense
 --- layer.
 function blocks.top_layers(net, x, o, width, momentum, dropout, bias_initializer)
-  x = blocks.convolved(net, x, width, 1, "top_conv")
-  x = blocks.activated(net, blocks.normalized(net, x, momentum, "top_bn"), "top_activation")
-  return application.classified(net, x, o, {
+  x = blocks.convolve(net, x, width, 1, "top_conv")
+  x = blocks.activate(net, blocks.normalize(net, x, momentum, "top_bn"), "top_activation")
+  return application.add_classifier(net, x, o, {
     named_top = true, named_pooling = true, dropout = dropout,
     dense = { kernel_initializer = dense_initializer, bias_initializer = bias_initializer },
   })

@@ -54,8 +54,8 @@ local function block(net, input, input_width, output_width, expansion, stride, s
   local x, width = input, input_width * expansion
   if expansion ~= 1 then
     local kernel, strides = is_fused and 3 or 1, is_fused and stride or 1
-    x = blocks.convolved(net, x, width, kernel, name .. "expand_conv", { strides = strides })
-    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"),
+    x = blocks.convolve(net, x, width, kernel, name .. "expand_conv", { strides = strides })
+    x = blocks.activate(net, blocks.normalize(net, x, momentum, name .. "expand_bn"),
       name .. "expand_activation")
   end
   if not is_fused then
@@ -63,18 +63,18 @@ local function block(net, input, input_width, output_width, expansion, stride, s
       3, strides = stride, padding = "same", use_bias = false,
       depthwise_initializer = blocks.kernel_initializer, name = name .. "dwconv2",
     }(x)
-    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "bn"),
+    x = blocks.activate(net, blocks.normalize(net, x, momentum, name .. "bn"),
       name .. "activation")
   end
   if squeeze_ratio > 0 then
     local squeezed_width = math.max(1, math.floor(input_width * squeeze_ratio))
-    x = blocks.squeezed_and_excited(net, x, width, squeezed_width, name)
+    x = blocks.squeeze_and_excite(net, x, width, squeezed_width, name)
   end
   local is_single_conv = is_fused and expansion == 1
-  x = blocks.convolved(net, x, output_width, is_single_conv and 3 or 1, name .. "project_conv",
+  x = blocks.convolve(net, x, output_width, is_single_conv and 3 or 1, name .. "project_conv",
     { strides = is_single_conv and stride or 1 })
-  x = blocks.normalized(net, x, momentum, name .. "project_bn")
-  if is_single_conv then x = blocks.activated(net, x, name .. "project_activation") end
+  x = blocks.normalize(net, x, momentum, name .. "project_bn")
+  if is_single_conv then x = blocks.activate(net, x, name .. "project_activation") end
   if stride ~= 1 or input_width ~= output_width then return x end
   return blocks.residual_add(net, x, input, rate, name)
 end
@@ -101,7 +101,7 @@ end
 
 -- ---- the graph
 
-local function preprocessed(net, x, o, is_basic)
+local function preprocess(net, x, o, is_basic)
   if not (is_basic and o.input_shape[3] == 3) then
     return net.Rescaling { 1 / 128, offset = -1 }(x)
   end
@@ -114,9 +114,9 @@ end
 local function build(net, x, o, row)
   local stages, width_factor, depth_factor = table.unpack(row)
   local function width(n) return shapes.divisible(n * width_factor, true) end
-  if o.include_preprocessing then x = preprocessed(net, x, o, stages == basic_stages) end
-  x = blocks.convolved(net, x, width(stages[1][2]), 3, "stem_conv", { strides = 2 })
-  x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
+  if o.include_preprocessing then x = preprocess(net, x, o, stages == basic_stages) end
+  x = blocks.convolve(net, x, width(stages[1][2]), 3, "stem_conv", { strides = 2 })
+  x = blocks.activate(net, blocks.normalize(net, x, momentum, "stem_bn"), "stem_activation")
   x = apply_stages(net, x, stages, width, depth_factor)
   return blocks.top_layers(net, x, o, width(1280), momentum, 0.2,
     cr.initializers.Constant { value = 0.0 })

@@ -5,7 +5,7 @@ local ops = cr.ops
 local imagenet = {}
 
 -- A tensor of one number per channel, shaped to broadcast to images of the given data format.
-local function of_channels(values, data_format)
+local function channel_tensor(values, data_format)
   local row = cr.tensor(values)
   return data_format == "channels_last" and row or row:reshape { 3, 1, 1 }
 end
@@ -15,12 +15,12 @@ end
 local modes = {
   tf = function(x) return x / 127.5 - 1 end,
   torch = function(x, data_format)
-    local mean = of_channels({ 0.485, 0.456, 0.406 }, data_format)
-    return (x / 255 - mean) / of_channels({ 0.229, 0.224, 0.225 }, data_format)
+    local mean = channel_tensor({ 0.485, 0.456, 0.406 }, data_format)
+    return (x / 255 - mean) / channel_tensor({ 0.229, 0.224, 0.225 }, data_format)
   end,
   caffe = function(x, data_format)
     local channels = data_format == "channels_last" and -1 or -3
-    return ops.flip(x, channels) - of_channels({ 103.939, 116.779, 123.68 }, data_format)
+    return ops.flip(x, channels) - channel_tensor({ 103.939, 116.779, 123.68 }, data_format)
   end,
 }
 local mode_docs = {
@@ -33,19 +33,19 @@ local mode_docs = {
   none = "Returns the pixels unchanged, because these models begin with layers that scale them.",
 }
 
-local tensors = { tensor = true, variable = true, symbol = true }
+local tensor_kinds = { tensor = true, variable = true, symbol = true }
 
 -- Converts a tensor or a table of numbers to a tensor.
 local function tensor_of(value, argument)
   if type(value) == "table" then return cr.tensor(value) end
   local description = cr.describe(value)
-  if not description or not tensors[description.what] then
+  if not description or not tensor_kinds[description.what] then
     shell.fail(argument, ": expected a tensor, got ", cr.show(value))
   end
   return value
 end
 
-local function preprocessed(x, data_format, mode)
+local function preprocess(x, data_format, mode)
   if not modes[mode] then
     shell.fail("Expected mode to be one of `caffe`, `tf` or `torch`. Received: mode=",
       tostring(mode))
@@ -112,7 +112,7 @@ local function class_names()
 end
 
 -- The `top` largest numbers of a row as pairs {class, number}, largest first; classes count from 0.
-local function largest(row, top)
+local function largest_entries(row, top)
   local order = {}
   for i = 1, #row do order[i] = i end
   table.sort(order, function(a, b)
@@ -124,7 +124,7 @@ local function largest(row, top)
   return largest_scores
 end
 
-local function decoded(predictions, top)
+local function decode(predictions, top)
   predictions = tensor_of(predictions, "decode_predictions: preds")
   local shape = predictions.shape
   if #shape ~= 2 or shape[2] ~= 1000 then
@@ -138,7 +138,7 @@ local function decoded(predictions, top)
   local names, results = class_names(), {}
   for i, row in ipairs(predictions:totable()) do
     results[i] = {}
-    for rank, indexed_score in ipairs(largest(row, top)) do
+    for rank, indexed_score in ipairs(largest_entries(row, top)) do
       local id, name = table.unpack(names[indexed_score[1]])
       results[i][rank] = { id, name, indexed_score[2] }
     end
@@ -148,29 +148,29 @@ end
 
 -- ---- modules
 
-local pixels = { name = "x", type = "a tensor or a symbol", required = true,
+local pixels_option = { name = "x", type = "a tensor or a symbol", required = true,
   doc = "An image or a batch of images, RGB from 0 to 255." }
 local data_format = { name = "data_format", type = "a text",
   doc = "\"channels_last\" or \"channels_first\"; nil: cr.config.image_data_format()." }
 
 local function preprocess_of(mode)
   if mode == "none" then
-    return shell.define("preprocess_input -> a tensor", mode_docs.none, { pixels, data_format },
-      function(x) return x end)
+    return shell.define("preprocess_input -> a tensor", mode_docs.none,
+      { pixels_option, data_format }, function(x) return x end)
   end
-  return shell.define("preprocess_input -> a tensor", mode_docs[mode], { pixels, data_format },
-    function(x, format)
-    return preprocessed(x, format, mode)
+  return shell.define("preprocess_input -> a tensor", mode_docs[mode],
+    { pixels_option, data_format }, function(x, format)
+    return preprocess(x, format, mode)
   end)
 end
 
 local preprocess_any = shell.define("preprocess_input -> a tensor",
   "Converts pixels to the range on which a family of models was trained.", {
-  pixels, data_format,
+  pixels_option, data_format,
   { name = "mode", type = "a text", default = "caffe",
     doc = "caffe: BGR minus the mean of ImageNet; tf: -1 to 1; torch: normalized by mean and "
       .. "standard deviation." },
-}, preprocessed)
+}, preprocess)
 
 imagenet.decode_predictions = shell.define(
   "decode_predictions -> a list of tables of class and score",
@@ -182,7 +182,7 @@ imagenet.decode_predictions = shell.define(
       doc = "Predictions (batch, 1000) of a model trained on ImageNet." },
     { name = "top", type = "an integer", default = 5, doc = "Number of classes per prediction." },
   },
-  decoded
+  decode
 )
 
 --- The module of a family of models: its constructors, preprocess_input for a mode ("caffe", "tf",

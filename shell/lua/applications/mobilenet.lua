@@ -4,7 +4,7 @@ local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
 
-local function activated(net, x, name)
+local function normalize_and_activate(net, x, name)
   x = net.BatchNormalization { axis = -1, name = name .. "_bn" }(x)
   return net.ReLU { 6.0, name = name .. "_relu" }(x)
 end
@@ -19,10 +19,10 @@ local function block(net, x, o, width, stride, number)
     strides = stride, use_bias = false,
     name = "conv_dw_" .. number,
   }(x)
-  x = activated(net, x, "conv_dw_" .. number)
+  x = normalize_and_activate(net, x, "conv_dw_" .. number)
   x = net.Conv2D { math.floor(width * o.alpha), 1, padding = "same", use_bias = false,
     name = "conv_pw_" .. number }(x)
-  return activated(net, x, "conv_pw_" .. number)
+  return normalize_and_activate(net, x, "conv_pw_" .. number)
 end
 
 -- The width and the stride of each block.
@@ -35,9 +35,9 @@ local blocks = {
 local function build(net, x, o)
   x = net.Conv2D { math.floor(32 * o.alpha), 3, padding = "same", use_bias = false, strides = 2,
     name = "conv1" }(x)
-  x = activated(net, x, "conv1")
+  x = normalize_and_activate(net, x, "conv1")
   for number, row in ipairs(blocks) do x = block(net, x, o, row[1], row[2], number) end
-  if not o.include_top then return application.pooled(net, x, o) end
+  if not o.include_top then return application.apply_pooling(net, x, o) end
   x = net.GlobalAveragePooling2D { keepdims = true }(x)
   x = net.Dropout { o.dropout, name = "dropout" }(x)
   x = net.Conv2D { o.classes, 1, padding = "same", name = "conv_preds" }(x)

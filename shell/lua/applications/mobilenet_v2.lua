@@ -4,12 +4,12 @@ local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
 
-local function normalized(net, x, name)
+local function normalize(net, x, name)
   return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x)
 end
 
-local function activated(net, x, bn_name, relu_name)
-  return net.ReLU { 6.0, name = relu_name }(normalized(net, x, bn_name))
+local function normalize_and_activate(net, x, bn_name, relu_name)
+  return net.ReLU { 6.0, name = relu_name }(normalize(net, x, bn_name))
 end
 
 -- An inverted residual block: expansion, depthwise convolution, projection.
@@ -22,7 +22,7 @@ local function block(net, input, o, row, number)
     name = ("block_%d_"):format(number)
     x = net.Conv2D { expansion * channels, 1, padding = "same", use_bias = false,
       name = name .. "expand" }(x)
-    x = activated(net, x, name .. "expand_BN", name .. "expand_relu")
+    x = normalize_and_activate(net, x, name .. "expand_BN", name .. "expand_relu")
   end
   if stride == 2 then
     x = net.ZeroPadding2D { padding = shapes.correct_pad(x, 3), name = name .. "pad" }(x)
@@ -31,10 +31,10 @@ local function block(net, input, o, row, number)
     3, strides = stride, use_bias = false, padding = stride == 1 and "same" or "valid",
     name = name .. "depthwise",
   }(x)
-  x = activated(net, x, name .. "depthwise_BN", name .. "depthwise_relu")
+  x = normalize_and_activate(net, x, name .. "depthwise_BN", name .. "depthwise_relu")
   x = net.Conv2D { output_width, 1, padding = "same", use_bias = false,
     name = name .. "project" }(x)
-  x = normalized(net, x, name .. "project_BN")
+  x = normalize(net, x, name .. "project_BN")
   if channels == output_width and stride == 1 then
     return net.Add { name = name .. "add" } { input, x }
   end
@@ -55,12 +55,12 @@ local blocks = {
 local function build(net, x, o)
   x = net.Conv2D { shapes.divisible(32 * o.alpha), 3, strides = 2, padding = "same",
     use_bias = false, name = "Conv1" }(x)
-  x = activated(net, x, "bn_Conv1", "Conv1_relu")
+  x = normalize_and_activate(net, x, "bn_Conv1", "Conv1_relu")
   for i, row in ipairs(blocks) do x = block(net, x, o, row, i - 1) end
   local last_width = o.alpha > 1 and shapes.divisible(1280 * o.alpha) or 1280
   x = net.Conv2D { last_width, 1, use_bias = false, name = "Conv_1" }(x)
-  x = activated(net, x, "Conv_1_bn", "out_relu")
-  return application.classified(net, x, o, {})
+  x = normalize_and_activate(net, x, "Conv_1_bn", "out_relu")
+  return application.add_classifier(net, x, o, {})
 end
 
 local squares = shapes.trained_squares { 96, 128, 160, 192, 224 }

@@ -12,14 +12,14 @@ local function hard_sigmoid(net, x)
   return net.multiply(net.ReLU { 6.0 }(net.add(x, 3.0)), 1 / 6)
 end
 
-local function normalized(net, x, name)
+local function normalize(net, x, name)
   return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x)
 end
 
 -- ---- blocks
 
 -- Squeeze and excite: each channel times a factor computed from the means of all channels.
-local function squeezed_and_excited(net, input, width, squeeze_ratio, name)
+local function squeeze_and_excite(net, input, width, squeeze_ratio, name)
   name = name .. "squeeze_excite_"
   local x = net.GlobalAveragePooling2D { keepdims = true, name = name .. "avg_pool" }(input)
   x = net.Conv2D { shapes.divisible(width * squeeze_ratio), 1, padding = "same",
@@ -40,7 +40,7 @@ local function block(net, input, row, number)
     name = ("expanded_conv_%d_"):format(number)
     x = net.Conv2D { inner_width, 1, padding = "same", use_bias = false,
       name = name .. "expand" }(x)
-    x = activation(net, normalized(net, x, name .. "expand_bn"))
+    x = activation(net, normalize(net, x, name .. "expand_bn"))
   end
   if stride == 2 then
     x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel),
@@ -50,10 +50,10 @@ local function block(net, input, row, number)
     kernel, strides = stride, padding = stride == 1 and "same" or "valid", use_bias = false,
     name = name .. "depthwise",
   }(x)
-  x = activation(net, normalized(net, x, name .. "depthwise_bn"))
-  if squeeze_ratio then x = squeezed_and_excited(net, x, inner_width, squeeze_ratio, name) end
+  x = activation(net, normalize(net, x, name .. "depthwise_bn"))
+  if squeeze_ratio then x = squeeze_and_excite(net, x, inner_width, squeeze_ratio, name) end
   x = net.Conv2D { width, 1, padding = "same", use_bias = false, name = name .. "project" }(x)
-  x = normalized(net, x, name .. "project_bn")
+  x = normalize(net, x, name .. "project_bn")
   if stride == 1 and channels == width then return net.Add { name = name .. "add" } { input, x } end
   return x
 end
@@ -89,7 +89,7 @@ end
 
 -- ---- the graph
 
-local function classified(net, x, o, activation, last_width)
+local function add_classifier(net, x, o, activation, last_width)
   x = net.GlobalAveragePooling2D { keepdims = true }(x)
   x = net.Conv2D { last_width, 1, padding = "same", use_bias = true, name = "conv_2" }(x)
   x = activation(net, x)
@@ -103,16 +103,16 @@ local function build(net, x, o, rows, last_width)
   local function width(n) return shapes.divisible(n * o.alpha) end
   if o.include_preprocessing then x = net.Rescaling { 1 / 127.5, offset = -1.0 }(x) end
   x = net.Conv2D { 16, 3, strides = 2, padding = "same", use_bias = false, name = "conv" }(x)
-  x = activation(net, normalized(net, x, "conv_bn"))
+  x = activation(net, normalize(net, x, "conv_bn"))
   local kernel, squeeze_ratio = o.minimalistic and 3 or 5, not o.minimalistic and 0.25 or nil
   for i, row in ipairs(rows(kernel, activation, squeeze_ratio, width)) do
     x = block(net, x, row, i - 1)
   end
   x = net.Conv2D { shapes.divisible(x.shape[4] * 6), 1, padding = "same", use_bias = false,
     name = "conv_1" }(x)
-  x = activation(net, normalized(net, x, "conv_1_bn"))
-  if not o.include_top then return application.pooled(net, x, o, true) end
-  return classified(net, x, o, activation,
+  x = activation(net, normalize(net, x, "conv_1_bn"))
+  if not o.include_top then return application.apply_pooling(net, x, o, true) end
+  return add_classifier(net, x, o, activation,
     o.alpha > 1 and shapes.divisible(last_width * o.alpha) or last_width)
 end
 
@@ -145,7 +145,7 @@ local function trained(o, size)
     application.folder .. "mobilenet_v3"
 end
 
-local function model(size, rows, last_width)
+local function define_model(size, rows, last_width)
   local function_name = "MobileNetV3" .. size:gsub("^%l", string.upper)
   return application.define {
     function_name = function_name,
@@ -165,6 +165,6 @@ local function model(size, rows, last_width)
   }
 end
 
-local models = { MobileNetV3Small = model("small", small_blocks, 1024),
-  MobileNetV3Large = model("large", large_blocks, 1280) }
+local models = { MobileNetV3Small = define_model("small", small_blocks, 1024),
+  MobileNetV3Large = define_model("large", large_blocks, 1280) }
 return { mobilenet_v3 = imagenet.module { models = models, mode = "none" } }

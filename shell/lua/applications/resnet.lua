@@ -4,13 +4,13 @@ local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 
-local function normalized(net, x, name)
+local function normalize(net, x, name)
   return net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = name }(x)
 end
 
-local function activated(net, x, name) return net.Activation { "relu", name = name }(x) end
+local function activate(net, x, name) return net.Activation { "relu", name = name }(x) end
 
-local function padded(net, x, size, name)
+local function add_padding(net, x, size, name)
   return net.ZeroPadding2D { padding = { { size, size }, { size, size } }, name = name }(x)
 end
 
@@ -20,20 +20,20 @@ local function block_v1(net, x, width, stride, is_first, name)
   local shortcut = x
   if is_first then
     shortcut = net.Conv2D { 4 * width, 1, strides = stride, name = name .. "_0_conv" }(x)
-    shortcut = normalized(net, shortcut, name .. "_0_bn")
+    shortcut = normalize(net, shortcut, name .. "_0_bn")
   end
   x = net.Conv2D { width, 1, strides = stride, name = name .. "_1_conv" }(x)
-  x = activated(net, normalized(net, x, name .. "_1_bn"), name .. "_1_relu")
+  x = activate(net, normalize(net, x, name .. "_1_bn"), name .. "_1_relu")
   x = net.Conv2D { width, 3, padding = "same", name = name .. "_2_conv" }(x)
-  x = activated(net, normalized(net, x, name .. "_2_bn"), name .. "_2_relu")
+  x = activate(net, normalize(net, x, name .. "_2_bn"), name .. "_2_relu")
   x = net.Conv2D { 4 * width, 1, name = name .. "_3_conv" }(x)
-  x = normalized(net, x, name .. "_3_bn")
+  x = normalize(net, x, name .. "_3_bn")
   x = net.Add { name = name .. "_add" } { shortcut, x }
-  return activated(net, x, name .. "_out")
+  return activate(net, x, name .. "_out")
 end
 
 local function block_v2(net, x, width, stride, is_first, name)
-  local preactivated = activated(net, normalized(net, x, name .. "_preact_bn"),
+  local preactivated = activate(net, normalize(net, x, name .. "_preact_bn"),
     name .. "_preact_relu")
   local shortcut = x
   if is_first then
@@ -42,10 +42,10 @@ local function block_v2(net, x, width, stride, is_first, name)
     shortcut = net.MaxPooling2D { 1, strides = stride }(x)
   end
   x = net.Conv2D { width, 1, strides = 1, use_bias = false, name = name .. "_1_conv" }(preactivated)
-  x = activated(net, normalized(net, x, name .. "_1_bn"), name .. "_1_relu")
-  x = padded(net, x, 1, name .. "_2_pad")
+  x = activate(net, normalize(net, x, name .. "_1_bn"), name .. "_1_relu")
+  x = add_padding(net, x, 1, name .. "_2_pad")
   x = net.Conv2D { width, 3, strides = stride, use_bias = false, name = name .. "_2_conv" }(x)
-  x = activated(net, normalized(net, x, name .. "_2_bn"), name .. "_2_relu")
+  x = activate(net, normalize(net, x, name .. "_2_bn"), name .. "_2_relu")
   x = net.Conv2D { 4 * width, 1, name = name .. "_3_conv" }(x)
   return net.Add { name = name .. "_out" } { shortcut, x }
 end
@@ -60,10 +60,10 @@ local versions = {
 -- ---- the graph
 
 local function build(net, x, o, version, depths)
-  x = padded(net, x, 3, "conv1_pad")
+  x = add_padding(net, x, 3, "conv1_pad")
   x = net.Conv2D { 64, 7, strides = 2, use_bias = true, name = "conv1_conv" }(x)
-  if version == 1 then x = activated(net, normalized(net, x, "conv1_bn"), "conv1_relu") end
-  x = padded(net, x, 1, "pool1_pad")
+  if version == 1 then x = activate(net, normalize(net, x, "conv1_bn"), "conv1_relu") end
+  x = add_padding(net, x, 1, "pool1_pad")
   x = net.MaxPooling2D { 3, strides = 2, name = "pool1_pool" }(x)
   local spec = versions[version]
   for i, blocks in ipairs(depths) do
@@ -72,11 +72,11 @@ local function build(net, x, o, version, depths)
       x = spec.block(net, x, 64 << (i - 1), stride, j == 1, ("conv%d_block%d"):format(i + 1, j))
     end
   end
-  if version == 2 then x = activated(net, normalized(net, x, "post_bn"), "post_relu") end
-  return application.classified(net, x, o, { named_top = true, named_pooling = true })
+  if version == 2 then x = activate(net, normalize(net, x, "post_bn"), "post_relu") end
+  return application.add_classifier(net, x, o, { named_top = true, named_pooling = true })
 end
 
-local function model(function_name, version, depths)
+local function define_model(function_name, version, depths)
   local name = function_name:lower()
   local file = name .. "_weights_tf_dim_ordering_tf_kernels"
   return application.define {
@@ -92,14 +92,14 @@ local function model(function_name, version, depths)
 end
 
 local v1 = {
-  ResNet50 = model("ResNet50", 1, { 3, 4, 6, 3 }),
-  ResNet101 = model("ResNet101", 1, { 3, 4, 23, 3 }),
-  ResNet152 = model("ResNet152", 1, { 3, 8, 36, 3 }),
+  ResNet50 = define_model("ResNet50", 1, { 3, 4, 6, 3 }),
+  ResNet101 = define_model("ResNet101", 1, { 3, 4, 23, 3 }),
+  ResNet152 = define_model("ResNet152", 1, { 3, 8, 36, 3 }),
 }
 local v2 = {
-  ResNet50V2 = model("ResNet50V2", 2, { 3, 4, 6, 3 }),
-  ResNet101V2 = model("ResNet101V2", 2, { 3, 4, 23, 3 }),
-  ResNet152V2 = model("ResNet152V2", 2, { 3, 8, 36, 3 }),
+  ResNet50V2 = define_model("ResNet50V2", 2, { 3, 4, 6, 3 }),
+  ResNet101V2 = define_model("ResNet101V2", 2, { 3, 4, 23, 3 }),
+  ResNet152V2 = define_model("ResNet152V2", 2, { 3, 8, 36, 3 }),
 }
 
 return {

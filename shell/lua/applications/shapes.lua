@@ -11,7 +11,7 @@ function shapes.text(shape)
 end
 
 --- The list of sizes of a shape that the user gave; unknown sizes, -1 or cr.null, become -1.
-function shapes.given(shape)
+function shapes.checked_sizes(shape)
   if type(shape) ~= "table" then
     shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=",
       cr.show(shape))

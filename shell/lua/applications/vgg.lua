@@ -13,14 +13,14 @@ local function build(net, x, o, depths)
     end
     x = net.MaxPooling2D { 2, strides = 2, name = ("block%d_pool"):format(block) }(x)
   end
-  if not o.include_top then return application.pooled(net, x, o) end
+  if not o.include_top then return application.apply_pooling(net, x, o) end
   x = net.Flatten { name = "flatten" }(x)
   x = net.Dense { 4096, activation = "relu", name = "fc1" }(x)
   x = net.Dense { 4096, activation = "relu", name = "fc2" }(x)
   return net.Dense { o.classes, activation = o.classifier_activation, name = "predictions" }(x)
 end
 
-local function module(function_name, depths)
+local function define_module(function_name, depths)
   local name = function_name:lower()
   local file = name .. "_weights_tf_dim_ordering_tf_kernels"
   local model = application.define {
@@ -35,4 +35,7 @@ local function module(function_name, depths)
   return imagenet.module { models = { [function_name] = model }, mode = "caffe" }
 end
 
-return { vgg16 = module("VGG16", { 2, 2, 3, 3, 3 }), vgg19 = module("VGG19", { 2, 2, 4, 4, 4 }) }
+return {
+  vgg16 = define_module("VGG16", { 2, 2, 3, 3, 3 }),
+  vgg19 = define_module("VGG19", { 2, 2, 4, 4, 4 }),
+}

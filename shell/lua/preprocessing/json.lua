@@ -4,7 +4,7 @@ local json = {}
 
 local short_escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t",
   ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }
-local function escaped(character)
+local function escape_character(character)
   if short_escapes[character] then return short_escapes[character] end
   local code = utf8.codepoint(character)
   if code >= 0x20 and code < 0x7F then return character end
@@ -17,7 +17,7 @@ end
 --- UTF-8, each byte beyond ASCII becomes "?".
 function json.text(value)
   if not utf8.len(value) then value = value:gsub("[\x80-\xFF]", "?") end
-  return '"' .. value:gsub(utf8.charpattern, escaped) .. '"'
+  return '"' .. value:gsub(utf8.charpattern, escape_character) .. '"'
 end
 
 function json.value(value)
@@ -33,7 +33,7 @@ function json.object(pairs)
 end
 
 local escapes = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
-local function unescaped(text)
+local function unescape(text)
   text = text:gsub("\\(.)(%x?%x?%x?%x?)", function(kind, digits)
     if kind == "u" then return utf8.char(tonumber(digits, 16) or 0xFFFD) end
     return (escapes[kind] or kind) .. digits
@@ -49,20 +49,20 @@ end
 --- value}, ...} in order, and a table of the values by name; nil for any other text.
 function json.read(text)
   local position, entries, by_name = 1, {}, {}
-  local function take(pattern)
+  local function match_next(pattern)
     local first, last, capture = text:find("^%s*" .. pattern, position)
     if first then position = last + 1 end
     return capture or first and text:sub(first, last)
   end
   local function read_string()
-    if not take '"' then return nil end
+    if not match_next '"' then return nil end
     local last = position
     while last <= #text and text:sub(last, last) ~= '"' do
       last = last + (text:sub(last, last) == "\\" and 2 or 1)
     end
-    local inner = text:sub(position, last - 1)
+    local string_body = text:sub(position, last - 1)
     position = last + 1
-    return unescaped(inner)
+    return unescape(string_body)
   end
   local literals = { ["true"] = true, ["false"] = false }
   local function read_value()
@@ -73,17 +73,17 @@ function json.read(text)
     end
     local value = read_string()
     if value then return value end
-    local word = take "([%w%.%+%-]+)"
+    local word = match_next "([%w%.%+%-]+)"
     if literals[word] ~= nil then return literals[word] end
     return math.tointeger(tonumber(word)) or tonumber(word)
   end
-  if not take "{" then return nil end
-  while not take "}" do
+  if not match_next "{" then return nil end
+  while not match_next "}" do
     local name = read_string()
-    if not name or not take ":" then return nil end
+    if not name or not match_next ":" then return nil end
     local value = read_value()
     entries[#entries + 1], by_name[name] = { name, value }, value
-    if not take "," and not text:find("^%s*}", position) then return nil end
+    if not match_next "," and not text:find("^%s*}", position) then return nil end
   end
   entries.by_name = by_name
   return entries, position

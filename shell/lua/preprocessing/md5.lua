@@ -24,10 +24,11 @@ local function update_state(state, words)
 end
 
 return function(text)
-  local padded = text .. "\x80" .. ("\0"):rep((55 - #text) % 64) .. string.pack("<I8", #text * 8)
+  local padded_text = text .. "\x80" .. ("\0"):rep((55 - #text) % 64)
+    .. string.pack("<I8", #text * 8)
   local state = { 0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476 }
-  for position = 1, #padded, 64 do
-    update_state(state, { string.unpack("<" .. ("I4"):rep(16), padded, position) })
+  for position = 1, #padded_text, 64 do
+    update_state(state, { string.unpack("<" .. ("I4"):rep(16), padded_text, position) })
   end
   return string.pack("<I4I4I4I4", table.unpack(state))
 end

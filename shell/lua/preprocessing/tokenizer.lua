@@ -100,7 +100,7 @@ end
 --- Translates words to numbers, or numbers to words, with the table `table_of`. Entries that are
 --- unknown or have a number from num_words on become oov_token if there is one; otherwise they are
 --- left out.
-local function translated(self, items, table_of)
+local function translate(self, items, table_of)
   local unknown_entry = self.oov_token and self.word_index[self.oov_token]
   local result = {}
   for _, item in ipairs(items) do
@@ -119,7 +119,7 @@ function Tokenizer:texts_to_sequences_generator(texts)
   local next_text = iterator_of(texts, "texts")
   return function()
     local input = next_text()
-    return input and translated(self, words_of(self, input), self.word_index)
+    return input and translate(self, words_of(self, input), self.word_index)
   end
 end
 
@@ -127,7 +127,7 @@ function Tokenizer:sequences_to_texts_generator(sequences)
   local next_sequence = iterator_of(sequences, "lists of numbers")
   return function()
     local sequence = next_sequence()
-    return sequence and table.concat(translated(self, sequence, self.index_word), " ")
+    return sequence and table.concat(translate(self, sequence, self.index_word), " ")
   end
 end
 

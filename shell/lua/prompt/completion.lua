@@ -3,7 +3,7 @@ local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, keywords = show.show_value, show.is_name, show.keywords
 local typed_call = shell.library "prompt/typed_call"
-local values_of = shell.library "prompt/value_completion"
+local value_candidates = shell.library "prompt/value_completion"
 local typed_value = shell.library "prompt/typed_value"
 local value_of = typed_value.of_path
 local completion = {}
@@ -130,7 +130,7 @@ end
 --- may have and that begin with `prefix`, and their descriptions.
 function completion.complete_value(line, prefix)
   local candidates = {}
-  for value, help in next, values_of(line, value_of) do
+  for value, help in next, value_candidates(line, value_of) do
     if value:sub(1, #prefix) == prefix then candidates[value] = help end
   end
   return sorted_candidates(candidates)

@@ -50,18 +50,18 @@ counterparts.functions = {
   undefined = "it is nil",
 }
 
-local by_pairs = "tables are gone through by: for name, value in pairs(t) do ... end"
+local pairs_text = "tables are gone through by: for name, value in pairs(t) do ... end"
 
 --- Methods of Python's lists, dictionaries and texts.
 counterparts.methods = {
   append = "a list grows by list[#list + 1] = x",
   endswith = "it is text:sub(-#ending) == ending",
   extend = "lists are joined by table.move(more, 1, #more, #list + 1, list)",
-  items = by_pairs,
+  items = pairs_text,
   get = "it is t[key], or with a default t[key] or default",
   insert = "it is table.insert(list, position, x)",
   join = "lists of texts are joined by table.concat(list, separator)",
-  keys = by_pairs,
+  keys = pairs_text,
   listdir = "it is cr.data.list_files(folder .. '/*')",
   pop = "it is table.remove(list)",
   replace = "it is text:gsub(pattern, new)",
@@ -74,19 +74,19 @@ counterparts.methods = {
   update = "entries are set one by one: t[name] = value",
 }
 
-local by_tape = "gradients are taken by a tape: "
+local tape_text = "gradients are taken by a tape: "
   .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)"
-local by_step = "an update is optimizer:apply_gradients(tape:gradient(loss, weights), weights)"
-local by_device = "cr.config.set_device(name) chooses the device of all tensors"
-local by_elements = "elements are gone through by: for x, y in data:elements() do ... end"
-local by_element = "elements are assigned: t[{ row, column }] = value"
-local by_state = "the functions of stateful objects are compiled by cr.compiled(f)"
+local step_text = "an update is optimizer:apply_gradients(tape:gradient(loss, weights), weights)"
+local device_text = "cr.config.set_device(name) chooses the device of all tensors"
+local elements_text = "elements are gone through by: for x, y in data:elements() do ... end"
+local element_text = "elements are assigned: t[{ row, column }] = value"
+local state_text = "the functions of stateful objects are compiled by cr.compiled(f)"
 
-local tensor = {
+local tensor_texts = {
   add_ = "it is t = t + x",
   assign = "values are assigned to variables, cr.Variable(t); elements by t[position] = value",
   astype = "it is t:cast(dtype)",
-  backward = by_tape,
+  backward = tape_text,
   bmm = "it is t:matmul(x)",
   bool = 'it is t:cast "bool"',
   byte = 'it is t:cast "uint8"',
@@ -96,8 +96,8 @@ local tensor = {
   clamp = "it is t:clip(minimum, maximum)",
   compress = "rows are chosen by a mask: t[mask]",
   contiguous = "it is t: every tensor is contiguous",
-  cpu = by_device,
-  cuda = by_device,
+  cpu = device_text,
+  cuda = device_text,
   data = "it is t; its numbers are t:totable()",
   describe = "it is cr.describe(t)",
   detach = "it is cr.ops.stop_gradient(t)",
@@ -110,16 +110,16 @@ local tensor = {
   eval = "it is t: its values are computed at once",
   expand = "it is t:broadcast_to(shape)",
   expand_as = "it is t:broadcast_to(x.shape)",
-  fill = by_element .. ", all of them t[{ {} }] = value",
-  fill_ = by_element .. ", all of them t[{ {} }] = value",
+  fill = element_text .. ", all of them t[{ {} }] = value",
+  fill_ = element_text .. ", all of them t[{ {} }] = value",
   flat = "it is t:flatten()",
   float = 'it is t:cast "float32"',
   gather = "it is t:take(positions, axis), or t:take_along_axis(positions, axis)",
   ge = "it is t:greater_equal(x)",
   get_shape = "it is t.shape",
   get_value = "it is t",
-  grad = by_tape,
-  grad_fn = by_tape,
+  grad = tape_text,
+  grad_fn = tape_text,
   gt = "it is t:greater(x)",
   half = 'it is t:cast "float16"',
   head = "it is t:slice(1, 5)",
@@ -128,8 +128,8 @@ local tensor = {
   index_select = "it is t:take(positions, axis)",
   int = 'it is t:cast "int32"',
   is_contiguous = "every tensor is contiguous",
-  is_cuda = by_device,
-  itemset = by_element,
+  is_cuda = device_text,
+  itemset = element_text,
   itemsize = "it is t.nbytes / t.size",
   iter = "rows are gone through by: for i, row in ipairs(t) do ... end",
   le = "it is t:less_equal(x)",
@@ -154,7 +154,7 @@ local tensor = {
   plot = "it is cr.plot(t)",
   pow = "it is t ^ x",
   print = "it is print(t)",
-  put = by_element,
+  put = element_text,
   read_value = "it is t",
   requires_grad = "variables are trained: cr.Variable(t)",
   requires_grad_ = "variables are trained: cr.Variable(t)",
@@ -184,10 +184,10 @@ local tensor = {
   unsqueeze = "it is t:expand_dims(axis)",
   values = "its numbers are t:totable()",
   view_as = "it is t:reshape(x.shape)",
-  zero_ = by_element .. ", all of them t[{ {} }] = 0",
+  zero_ = element_text .. ", all of them t[{ {} }] = 0",
 }
 
-local variable = {
+local variable_texts = {
   clone = "a copy of its tensor is v.value:clone()",
   data = "it is v.value",
   detach = "it is v.value",
@@ -196,7 +196,7 @@ local variable = {
   read_value = "it is v.value",
 }
 
-local symbol = {
+local symbol_texts = {
   _keras_history = "it is symbol.node",
   _keras_shape = "it is symbol.shape",
   get_shape = "it is symbol.shape",
@@ -204,73 +204,73 @@ local symbol = {
   op = "it is symbol.node.outbound_layer",
 }
 for _, name in ipairs { "item", "numpy", "tolist", "totable" } do
-  symbol[name] = "a symbol has no values; a model that ends in it computes them"
+  symbol_texts[name] = "a symbol has no values; a model that ends in it computes them"
 end
 
-local dataset = {
-  as_numpy_iterator = by_elements,
+local dataset_texts = {
+  as_numpy_iterator = elements_text,
   apply = "it is f(data)",
   cardinality = "it is data.batches",
   from_generator = "it is cr.data.from_generator(f)",
   from_tensors = "it is cr.data.from_tensor_slices(x)",
   get_single_element = "it is data:elements()()",
-  iter = by_elements,
+  iter = elements_text,
   len = "it is data.batches",
   list_files = "it is cr.data.list_files(pattern)",
-  next = by_elements,
+  next = elements_text,
   padded_batch = "sequences get one length by cr.utils.pad_sequences(list)",
   rebatch = "it is data:unbatch():batch(size)",
-  reduce = by_elements,
+  reduce = elements_text,
   ["repeat"] = "it is data:repeated(count)",
   sample_from_datasets = "it is data:interleave(f)",
 }
 
-local optimizer = {
+local optimizer_texts = {
   add_param_group = "cr.optimizers.MultiOptimizer has an optimizer for each group of layers",
   assign = "settings are assigned: optimizer.learning_rate = x",
-  compute_gradients = by_tape,
-  get_gradients = by_tape,
+  compute_gradients = tape_text,
+  get_gradients = tape_text,
   get_lr = "it is optimizer.learning_rate",
-  get_updates = by_step,
+  get_updates = step_text,
   load_state_dict = "it is optimizer:set_weights(list)",
-  minimize = by_step,
+  minimize = step_text,
   param_groups = "the rate is optimizer.learning_rate",
   set_learning_rate = "it is optimizer.learning_rate = x",
   set_lr = "it is optimizer.learning_rate = x",
   state_dict = "it is optimizer.weights",
-  stateless_apply = by_state,
-  step = by_step,
-  update = by_step,
+  stateless_apply = state_text,
+  step = step_text,
+  update = step_text,
 }
 
-local metric = {
+local metric_texts = {
   compute = "it is metric:result()",
   forward = "it is metric:update_state(y_true, y_pred)",
   get = "it is metric:result()",
   item = "it is metric:result():item()",
   numpy = "it is metric:result()",
   reset = "it is metric:reset_state()",
-  stateless_result = by_state,
-  stateless_update_state = by_state,
+  stateless_result = state_text,
+  stateless_update_state = state_text,
   total = "it is metric:result()",
   update = "it is metric:update_state(y_true, y_pred)",
   value = "it is metric:result()",
 }
 
-local object = {
+local object_texts = {
   W = "it is layer.kernel",
   add_layer = "it is model:add(layer)",
   add_module = "a layer in an attribute is enough: self.dense = cr.layers.Dense(3)",
   apply = "layers are gone through by: for i, layer in ipairs(model.layers) do ... end",
   b = "it is layer.bias",
-  backward = by_tape,
+  backward = tape_text,
   children = "it is model.layers",
   clone = "it is cr.models.clone_model(model)",
   compiled_loss = "it is model:compute_loss(x, y, y_pred)",
   compiled_metrics = "it is model:compute_metrics(x, y, y_pred)",
   count_parameters = "it is model:count_params()",
-  cpu = by_device,
-  cuda = by_device,
+  cpu = device_text,
+  cuda = device_text,
   double = "computing in doubles is chosen by cr.config.set_dtype_policy 'float64'",
   eval = "model:predict(x) and model(x) compute as after training",
   evaluate_generator = "it is model:evaluate(f), where f returns a batch x, y at each call",
@@ -280,7 +280,7 @@ local object = {
   from_config = "a function of its class: cr.layers.deserialize, cr.models.from_config",
   get_layers = "it is model.layers",
   get_lr = "it is model.learning_rate",
-  grad = by_tape,
+  grad = tape_text,
   half = 'computing in halves is chosen by cr.config.set_dtype_policy "mixed_float16"',
   in_features = "it is layer.input_shape[2]",
   jit_compile = "it is an option of model:compile",
@@ -309,7 +309,7 @@ local object = {
   set_learning_rate = "it is model.learning_rate = x",
   set_lr = "it is model.learning_rate = x",
   state_dict = "it is model:get_weights(); model:save_weights(path) writes a file",
-  stateless_call = by_state,
+  stateless_call = state_text,
   steps_per_execution = "it is an option of model:compile",
   to = "cr.config.set_device(name) chooses a device, cr.config.set_dtype_policy(name) a dtype",
   to_yaml = "it is model:to_json()",
@@ -321,20 +321,21 @@ local object = {
 }
 
 local by_type = {
-  tensor = { tensor }, variable = { variable, tensor }, symbol = { symbol, tensor },
-  Dataset = { dataset, object },
+  tensor = { tensor_texts }, variable = { variable_texts, tensor_texts },
+  symbol = { symbol_texts, tensor_texts },
+  Dataset = { dataset_texts, object_texts },
 }
 
 -- The texts for a type, which is that of a value or the name of a class.
 local function texts_for(kind)
   if by_type[kind] then return by_type[kind] end
   for class in pairs(cr.optimizers) do
-    if class == kind then return { optimizer, object } end
+    if class == kind then return { optimizer_texts, object_texts } end
   end
   for class in pairs(cr.metrics) do
-    if class == kind then return { metric, object } end
+    if class == kind then return { metric_texts, object_texts } end
   end
-  return { object }
+  return { object_texts }
 end
 
 --- What replaces an attribute or a method of an object; nil if that is not known. `kind` is the

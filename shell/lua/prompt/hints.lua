@@ -8,10 +8,10 @@ local python_names = shell.library "prompt/python_names"
 
 local literals = { ["True"] = "true", ["False"] = "false", ["None"] = "nil" }
 
-local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
+local function trimmed_text(text) return text:match "^[%s,]*(.-)[%s,]*$" end
 
 local function in_braces(text)
-  return trimmed(text) == "" and "{}" or "{ " .. trimmed(text) .. " }"
+  return trimmed_text(text) == "" and "{}" or "{ " .. trimmed_text(text) .. " }"
 end
 
 -- The call of a function, whose options begin at the first name before a "=".
@@ -20,15 +20,15 @@ local function as_call(name, inside)
   if not first or inside:find "[%({]" then return name .. "(" .. inside .. ")" end
   local options = in_braces(inside:sub(first))
   if first == 1 then return name .. " " .. options end
-  return name .. "(" .. trimmed(inside:sub(1, first - 1)) .. ", " .. options .. ")"
+  return name .. "(" .. trimmed_text(inside:sub(1, first - 1)) .. ", " .. options .. ")"
 end
 
 --- Translates tuples, lists, dictionaries, names with "=" and literals of Python to Lua.
-local function translated(text)
+local function translated_text(text)
   text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("([^%s=~<>])%s*=%s*([^=])", "%1 = %2")
     :gsub("([\"'])([%a_][%w_]*)%1%s*:%s*", "%2 = ")
   text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
-    local translated_brackets = translated(brackets:sub(2, -2))
+    local translated_brackets = translated_text(brackets:sub(2, -2))
     if name == "" and translated_brackets:find "," then return in_braces(translated_brackets) end
     return as_call(name, translated_brackets)
   end)
@@ -50,7 +50,7 @@ local function open_brackets(text)
 end
 
 -- The text inside the bracket at this position, up to the end of the line.
-local function bracketed(line, position)
+local function bracketed_text(line, position)
   local brackets = line:match("^%b()", position)
   return brackets and brackets:sub(2, -2) or line:sub(position + 1) .. " ..."
 end
@@ -77,11 +77,11 @@ local function call_with_options(text)
     if path and word then
       path = as_method(path)
       local open_position = brackets[#brackets]
-      local values = trimmed(text:sub(open_position + 1, word - 1))
-      local options = "{ "
-        .. trimmed(translated(bracketed(text, open_position):sub(word - open_position))) .. " }"
+      local values = trimmed_text(text:sub(open_position + 1, word - 1))
+      local options = "{ " .. trimmed_text(translated_text(
+        bracketed_text(text, open_position):sub(word - open_position))) .. " }"
       if values == "" then return path .. " " .. options end
-      return path .. "(" .. translated(values) .. ", " .. options .. ")"
+      return path .. "(" .. translated_text(values) .. ", " .. options .. ")"
     end
   end
 end
@@ -102,7 +102,7 @@ local function as_table(line, brackets, name)
   for position in line:gmatch "()[%(%[]" do
     local text = line:match("^" .. brackets, position)
     local is_table = text and (text:find "," or text:find "^%[")
-    if is_table and not line:sub(1, position - 1):find(name) then return translated(text) end
+    if is_table and not line:sub(1, position - 1):find(name) then return translated_text(text) end
   end
   return "{ 3, 3 }"
 end
@@ -111,11 +111,12 @@ local function as_assignment(line)
   local counter, sign = line:match "([%w_%.]+)%s*([%+%-])%2%s*$"
   if counter then return string.format("%s = %s %s 1", counter, counter, sign) end
   local name, operator, value = line:match "([%w_%.]+)%s*([%+%-%*/])=%s*(.+)"
-  return name and string.format("%s = %s %s %s", name, name, operator, trimmed(value))
+  return name and string.format("%s = %s %s %s", name, name, operator, trimmed_text(value))
     or "x = x + 1"
 end
 
-local blocks = "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end"
+local blocks_hint =
+  "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end"
 
 --- Hints for chunks that do not compile. A row has conditions on Lua's message, on the token at
 --- which compilation fails, and on the line; the hint of the first matching row is shown.
@@ -149,8 +150,8 @@ local mistakes = {
   { line = "[\"']%[%-?%d",
     hint = "a part of a text is text:sub(first, last), both included and counted from 1" },
   { near = "^%d[%d_]*_$", what = "malformed number", hint = "digits have no '_' between them" },
-  { line = "^%s*for%s.+%sin%s.+:", what = "function arguments expected", hint = blocks },
-  { line = "^%s*for%s.+%sin%s.+:", what = "'do' expected", hint = blocks },
+  { line = "^%s*for%s.+%sin%s.+:", what = "function arguments expected", hint = blocks_hint },
+  { line = "^%s*for%s.+%sin%s.+:", what = "'do' expected", hint = blocks_hint },
   { what = "function arguments expected", near = "^[%w_]", line = ":%s*[%a_][%w_]*%s+[%w_]",
     hint = "calls have brackets: object:method(x)" },
   { line = '"""', hint = "long texts are written [[ ... ]]" },
@@ -182,10 +183,10 @@ local mistakes = {
   { near = "^:$", what = "%]' expected",
     hint = "a part is x:slice(first, last), both included and counted from 1" },
   { near = "^:$", what = "}' expected", hint = "entries are named by '=': { name = value }" },
-  { near = "^:$", hint = blocks },
-  { line = ":%s*$", what = "'?[%a<>]+'? expected", near = "^<eof>$", hint = blocks },
-  { line = "^%s*for%s.*%):", what = "'do' expected", hint = blocks },
-  { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", hint = blocks },
+  { near = "^:$", hint = blocks_hint },
+  { line = ":%s*$", what = "'?[%a<>]+'? expected", near = "^<eof>$", hint = blocks_hint },
+  { line = "^%s*for%s.*%):", what = "'do' expected", hint = blocks_hint },
+  { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", hint = blocks_hint },
   { near = "^!$", hint = "unequal is written ~=, the opposite not x" },
   { near = "^%+$", line = "%+%+%s*$",
     hint = function(line) return "it is written: " .. as_assignment(line) end },
@@ -281,9 +282,9 @@ end
 
 -- Whether the rest of a message suggests a name that begins like this one, or that is meant by it.
 local function suggests_name(rest_of_message, name)
-  local guess = rest_of_message:match "did you mean '([%w_]+)'"
-  return guess and (shell.is_misspelling(name, guess)
-    or guess:sub(1, #name):lower() == name:lower())
+  local suggested_name = rest_of_message:match "did you mean '([%w_]+)'"
+  return suggested_name and (shell.is_misspelling(name, suggested_name)
+    or suggested_name:sub(1, #name):lower() == name:lower())
 end
 
 local function hint_of_member(path, name, rest_of_message)
@@ -322,7 +323,7 @@ end
 
 --- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint
 --- from the pattern's captures.
-local runtime = {
+local runtime_hints = {
   { "nil value %(global '([^']+)'%)", hint_of_global },
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
   { "attempt to call a (%a+) value %((%a+) '([%a_][%w_]*)'%)$",
@@ -397,7 +398,7 @@ local runtime = {
 }
 
 local function runtime_hint(message)
-  for _, row in ipairs(runtime) do
+  for _, row in ipairs(runtime_hints) do
     local captures = { message:match(row[1]) }
     if #captures > 0 then
       return type(row[2]) == "function" and row[2](table.unpack(captures)) or row[2]

@@ -176,12 +176,12 @@ for _, row in ipairs(rows) do
   end
 end
 
-local by_training = "a layer is told by an argument of call: function Mine:call(x, training)"
-local by_tape = "only a tape records gradients; other code needs nothing around it"
-local by_clipping = "gradients are clipped by the options clipnorm, global_clipnorm and clipvalue "
-  .. "of optimizers"
-local at_once = "values are computed at once; there are no sessions"
-local by_blocks = "blocks are made of cr.layers.MultiHeadAttention, LayerNormalization and Dense"
+local training_text = "a layer is told by an argument of call: function Mine:call(x, training)"
+local tape_text = "only a tape records gradients; other code needs nothing around it"
+local clipping_text = "gradients are clipped by the options clipnorm, global_clipnorm and "
+  .. "clipvalue of optimizers"
+local no_session_text = "values are computed at once; there are no sessions"
+local blocks_text = "blocks are made of cr.layers.MultiHeadAttention, LayerNormalization and Dense"
 
 --- What to write for names that no single function or class replaces.
 python_names.texts = {
@@ -189,18 +189,20 @@ python_names.texts = {
   InstanceNorm2d = "it is cr.layers.GroupNormalization { groups = -1 }",
   MLP = "it is cr.Sequential { cr.layers.Dense(units), ... }",
   ModuleList = "a list of layers in an attribute is enough: self.blocks = { a, b }",
-  Session = at_once, session = at_once, global_variables_initializer = at_once,
-  Transformer = by_blocks, TransformerEncoder = by_blocks, TransformerEncoderLayer = by_blocks,
+  Session = no_session_text, session = no_session_text,
+  global_variables_initializer = no_session_text,
+  Transformer = blocks_text, TransformerEncoder = blocks_text,
+  TransformerEncoderLayer = blocks_text,
   batch_set_value = "it is model:set_weights(list)",
   bias_add = "it is x + bias",
   boolean_mask = "it is t[mask]",
-  clip_by_global_norm = by_clipping, clip_by_norm = by_clipping,
+  clip_by_global_norm = clipping_text, clip_by_norm = clipping_text,
   enable_eager = "model:compile { run_eagerly = true } runs steps op by op",
   get_value = "it is variable.value",
   global_norm = "model:gradient_norms(x, y) shows the norms of gradients",
-  in_train_phase = by_training, learning_phase = by_training,
+  in_train_phase = training_text, learning_phase = training_text,
   inf = "it is math.huge",
-  inference_mode = by_tape, no_grad = by_tape,
+  inference_mode = tape_text, no_grad = tape_text,
   int_shape = "it is x.shape",
   masked_select = "it is t[mask]",
   nan = "it is 0/0",

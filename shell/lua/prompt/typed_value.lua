@@ -39,7 +39,7 @@ local function example_of_result(callable)
 end
 
 -- Whether brackets or a string behind this text are the arguments of a call.
-local function is_called(text)
+local function is_callee(text)
   return text:find "[%w_%]%)}\"']$" and not keywords[text:match "[%a_]*$"]
 end
 
@@ -53,10 +53,10 @@ function typed_value.at_end(text)
   end
   local callee, arguments = text:match "^(.-)%s*(%b())$"
   if not callee then callee = text:match "^(.-)%s*%b{}$" end
-  if callee and is_called(callee) then return example_of_result(typed_value.at_end(callee)) end
+  if callee and is_callee(callee) then return example_of_result(typed_value.at_end(callee)) end
   if callee then return arguments and typed_value.at_end(arguments:sub(2, -2)) end
   local callee = text:match "^(.-)%s*\"[^\"]*\"$" or text:match "^(.-)%s*'[^']*'$"
-  if callee and is_called(callee) then return example_of_result(typed_value.at_end(callee)) end
+  if callee and is_callee(callee) then return example_of_result(typed_value.at_end(callee)) end
   if callee then return "" end
   local object, name = text:match "^(.*[%)%]}\"'])[%.:]([%a_][%w_]*)$"
   if object then return field(typed_value.at_end(object), name) end

@@ -5,14 +5,14 @@ local typed_call = shell.library "prompt/typed_call"
 
 -- Adds the names by which configurations refer to the classes of a kind, such as "relu".
 local function add_names_of_kind(candidates, kind)
-  for _, space in next, cr do
-    local description = type(space) == "table" and cr.describe(space)
+  for _, namespace in next, cr do
+    local description = type(namespace) == "table" and cr.describe(namespace)
     if description and description.what == "namespace" and description.kind == kind then
       for _, name in ipairs(description.names) do
-        local class = cr.describe(space[name])
+        local class = cr.describe(namespace[name])
         local aliases = class and class.aliases or {}
         for _, alias in ipairs(#aliases > 0 and aliases or { name }) do
-          candidates[alias] = { space[name] }
+          candidates[alias] = { namespace[name] }
         end
       end
     end

@@ -42,14 +42,14 @@ end
 --- An object that keeps the best weights of a trial and the state of the optimizer. If the tuner
 --- has a save_freq, keep() writes them to the trial's file at once; otherwise it holds them in
 --- memory and they are written when the object is closed.
-local function new_keeper(tuner, trial, model)
-  local keeper, best_state = {}, nil
+local function new_weights_holder(tuner, trial, model)
+  local weights_holder, best_state = {}, nil
   local path = path_of_weights(tuner, trial.number)
   local function save()
     shell.create_folder(tuner:get_trial_dir(trial.number))
     model:save_weights(path)
   end
-  function keeper.keep()
+  function weights_holder.keep()
     if tuner.save_freq then return save() end
     best_state = { weights = model:get_weights(), state = {} }
     for i, variable in ipairs(model.optimizer.variables) do best_state.state[i] = variable.value end
@@ -60,7 +60,7 @@ local function new_keeper(tuner, trial, model)
     model.optimizer:set_weights(best_state.state)
     save()
   end
-  return setmetatable(keeper, { __close = close })
+  return setmetatable(weights_holder, { __close = close })
 end
 
 --- The shape of the model's input, for building the model before weights are loaded; nil for a
@@ -74,7 +74,7 @@ end
 
 --- The options of fit for a trial: those given to search(), the epochs if the oracle sets them, and
 --- the callbacks of the tuner.
-local function options_of(tuner, trial, fit_arguments, watcher)
+local function options_of(tuner, trial, fit_arguments, report_callback)
   local options, values = {}, trial.values
   for name, value in pairs(fit_arguments.options) do options[name] = value end
   options.verbose = fit_arguments.options.verbose == 2 and 2 or 0
@@ -82,7 +82,7 @@ local function options_of(tuner, trial, fit_arguments, watcher)
     options.epochs, options.initial_epoch = values["tuner/epochs"], values["tuner/initial_epoch"]
   end
   local user_callbacks = options.callbacks
-  options.callbacks = { watcher }
+  options.callbacks = { report_callback }
   for _, callback in ipairs(type(user_callbacks) == "table" and user_callbacks
     or { user_callbacks }) do
     table.insert(options.callbacks, callback)
@@ -111,17 +111,19 @@ local function execute(tuner, trial, fit_arguments, execution, previous_epochs)
   trial:save_values()
   local source_trial = trial.values["tuner/trial_id"]
   if source_trial then load_weights(tuner, model, study:trial(source_trial)) end
-  local keeper <close> = new_keeper(tuner, trial, model)
+  local weights_holder <close> = new_weights_holder(tuner, trial, model)
   local is_pruned, log_names = false, {}
-  local watcher = cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
+  local report_callback = cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
     for name in pairs(logs) do log_names[name] = true end
     local value, step = logs[tuner.objective], previous_epochs + epoch + 1
     if value == nil then return end
     trial:report(value, step)
-    if is_better(study, value, best_report(study, trial, 0, step - 1)) then keeper.keep() end
+    if is_better(study, value, best_report(study, trial, 0, step - 1)) then
+      weights_holder.keep()
+    end
     if execution == 1 and trial:should_prune() then is_pruned, model.stop_training = true, true end
   end }
-  local options = options_of(tuner, trial, fit_arguments, watcher)
+  local options = options_of(tuner, trial, fit_arguments, report_callback)
   if type(tuner.hypermodel) ~= "function" and tuner.hypermodel.fit then
     tuner.hypermodel:fit(trial, model, fit_arguments.x, fit_arguments.y, options)
   else

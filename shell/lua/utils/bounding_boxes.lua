@@ -23,10 +23,10 @@ local function with_members(table, replacements)
   return copy
 end
 
-local format = { name = "bounding_box_format", type = "a text", default = "xyxy",
+local format_option = { name = "bounding_box_format", type = "a text", default = "xyxy",
   doc = "Format of the boxes." }
-local height = { name = "height", type = "a number", doc = "Height of the image." }
-local width = { name = "width", type = "a number", doc = "Width of the image." }
+local height_option = { name = "height", type = "a number", doc = "Height of the image." }
+local width_option = { name = "width", type = "a number", doc = "Width of the image." }
 
 functions.convert_format = shell.define("convert_format -> a tensor",
   "Converts boxes to another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or one of "
@@ -34,7 +34,7 @@ functions.convert_format = shell.define("convert_format -> a tensor",
     { name = "boxes", type = "a tensor, or a table with boxes", doc = "", required = true },
     { name = "source", type = "a text", doc = "The format of the given boxes.", required = true },
     { name = "target", type = "a text", doc = "The format to convert to.", required = true },
-    height, width,
+    height_option, width_option,
     { name = "dtype", type = "a text", default = "float32", doc = "Dtype of the result." },
   }, function(boxes, source, target, image_height, image_width, dtype)
     local function convert(x)
@@ -50,7 +50,7 @@ functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
   "Boxes clipped to the image; the label of a box outside becomes -1.", {
     { name = "bounding_boxes", type = "a table with boxes and perhaps labels", doc = "",
       required = true },
-    height, width, format,
+    height_option, width_option, format_option,
   }, function(box_table, image_height, image_width, box_format)
     if not is_table(box_table) or not box_table.boxes then
       shell.fail("clip_to_image_size: expected a table with boxes (and labels)")

@@ -32,17 +32,17 @@ local function edges_of(model)
     return edges
   end
   local visited = {}
-  local function follow(symbol)
+  local function visit_symbol(symbol)
     local node = symbol.node
     local key = layer_of(symbol).name .. "\0" .. node.index
     if visited[key] then return end
     visited[key] = true
     for _, input in ipairs(node.input_tensors or {}) do
-      follow(input)
+      visit_symbol(input)
       add(layer_of(input).name, layer_of(symbol).name)
     end
   end
-  for _, output in ipairs(outputs) do follow(output) end
+  for _, output in ipairs(outputs) do visit_symbol(output) end
   return edges
 end
 
@@ -123,17 +123,17 @@ end
 
 -- Those layers of a model that are nested models and are drawn expanded, by name.
 local function expanded_in(model, o)
-  local nested = {}
+  local nested_models = {}
   for _, layer in ipairs(model.layers) do
-    if o.expand_nested and is_model(layer) then nested[layer.name] = layer end
+    if o.expand_nested and is_model(layer) then nested_models[layer.name] = layer end
   end
-  return nested
+  return nested_models
 end
 
 -- The paths of the boxes for a layer: one, or for an expanded nested model those of its first or
 -- last layers, as `which` says: "inputs" or "outputs".
-local function paths_of_ends(name, which, nested, prefix, o)
-  local model, paths = nested[name], {}
+local function paths_of_ends(name, which, nested_models, prefix, o)
+  local model, paths = nested_models[name], {}
   if not model then return { prefix .. name } end
   local inner_nested = expanded_in(model, o)
   for _, end_name in ipairs(ends_of(model, which)) do
@@ -146,11 +146,11 @@ end
 
 -- The edges of a model as pairs of paths; a path is "outer/inner/layer", from the outermost model
 -- on.
-local function paths_of_edges(model, nested, prefix, o)
+local function paths_of_edges(model, nested_models, prefix, o)
   local edges = {}
   for _, edge in ipairs(edges_of(model)) do
-    for _, from in ipairs(paths_of_ends(edge[1], "outputs", nested, prefix, o)) do
-      for _, to in ipairs(paths_of_ends(edge[2], "inputs", nested, prefix, o)) do
+    for _, from in ipairs(paths_of_ends(edge[1], "outputs", nested_models, prefix, o)) do
+      for _, to in ipairs(paths_of_ends(edge[2], "inputs", nested_models, prefix, o)) do
         edges[#edges + 1] = { from, to }
       end
     end
@@ -161,10 +161,10 @@ end
 -- The Graphviz lines for the layers of a model and the edges between them; names of nested layers
 -- begin with the names of the models around them.
 local function body_of(model, o, prefix, lines)
-  local nested = expanded_in(model, o)
+  local nested_models = expanded_in(model, o)
   for _, layer in ipairs(model.layers) do
     local name = prefix .. layer.name
-    if nested[layer.name] then
+    if nested_models[layer.name] then
       lines[#lines + 1] = string.format("subgraph %s { style=dashed; label=%s;",
         quoted("cluster_" .. name), quoted(layer.name))
       body_of(layer, o, name .. "/", lines)
@@ -173,7 +173,7 @@ local function body_of(model, o, prefix, lines)
       lines[#lines + 1] = string.format("%s [label=%s];", quoted(name), label_of(layer, o))
     end
   end
-  for _, edge in ipairs(paths_of_edges(model, nested, prefix, o)) do
+  for _, edge in ipairs(paths_of_edges(model, nested_models, prefix, o)) do
     lines[#lines + 1] = quoted(edge[1]) .. " -> " .. quoted(edge[2]) .. ";"
   end
   return lines
@@ -192,10 +192,10 @@ end
 -- Adds the layers and edges of a model to the figure; `numbers` maps the path of a layer to the
 -- number of its node.
 local function add_model_to_figure(model, o, prefix, group, figure, numbers)
-  local nested = expanded_in(model, o)
+  local nested_models = expanded_in(model, o)
   for _, layer in ipairs(model.layers) do
     local path = prefix .. layer.name
-    if nested[layer.name] then
+    if nested_models[layer.name] then
       figure.groups[#figure.groups + 1] = { label = layer.name, parent = group }
       add_model_to_figure(layer, o, path .. "/", #figure.groups - 1, figure, numbers)
     else
@@ -203,7 +203,7 @@ local function add_model_to_figure(model, o, prefix, group, figure, numbers)
       figure.nodes[#figure.nodes + 1] = { lines = lines_of(layer, o), group = group }
     end
   end
-  for _, edge in ipairs(paths_of_edges(model, nested, prefix, o)) do
+  for _, edge in ipairs(paths_of_edges(model, nested_models, prefix, o)) do
     local from, to = numbers[edge[1]], numbers[edge[2]]
     if from and to then figure.edges[#figure.edges + 1] = { from, to } end
   end
@@ -235,7 +235,7 @@ local function dot_of(model, o, subgraph)
     table.concat(lines, "\n"), "}\n" }, "\n")
 end
 
-local own_endings = { svg = true, png = true, txt = true }
+local built_in_endings = { svg = true, png = true, txt = true }
 
 local function write(path, text)
   local file, reason = io.open(path, "w")
@@ -250,11 +250,11 @@ local function draw_by_graphviz(text, path, ending)
     shell.fail("plot_model: '", path, "': expected a name that ends in .svg, .png, .txt or .dot; ",
       "others need the program 'dot' of Graphviz, which is not installed")
   end
-  local source = os.tmpname()
-  write(source, text)
-  local command = string.format("dot -T%s -o '%s' '%s'", ending, path:gsub("'", "'\\''"), source)
+  local dot_path = os.tmpname()
+  write(dot_path, text)
+  local command = string.format("dot -T%s -o '%s' '%s'", ending, path:gsub("'", "'\\''"), dot_path)
   local succeeded = os.execute(command)
-  os.remove(source)
+  os.remove(dot_path)
   if not succeeded then shell.fail("plot_model: '", path, "' could not be drawn by: ", command) end
 end
 
@@ -263,7 +263,7 @@ local function plot(model, path, o)
   local ending = path:match "%.(%w+)$"
   if not ending then
     shell.fail("plot_model: '", path, "' has no ending such as .png that says what to draw")
-  elseif own_endings[ending] then
+  elseif built_in_endings[ending] then
     local scale = ending == "png" and math.min(o.dpi / 100, 16) or nil
     shell.library("figures").show("plot_model", figure_of(model, o),
       { file = path, scale = scale })

@@ -2,7 +2,7 @@
 local cr, shell = ...
 local objects = {}
 
-local custom = {}   -- the registered classes and functions by name
+local registered_objects = {}   -- the registered classes and functions by name
 local classes = {}  -- those of them that are classes, for files and configurations
 shell.set_custom_classes(classes)
 
@@ -10,11 +10,11 @@ shell.set_custom_classes(classes)
 local function register(name, object)
   if type(object) == "function" then
     shell.register_function(name, object)
-  elseif type(custom[name]) == "function" then
+  elseif type(registered_objects[name]) == "function" then
     shell.withdraw_function(name)
   end
   classes[name] = type(object) ~= "function" and object or nil
-  custom[name] = object
+  registered_objects[name] = object
 end
 
 -- Fails for a value that cannot be registered; `caller` is the function that the user called.
@@ -32,7 +32,7 @@ end
 --- @return a string or nil
 local function name_of(object)
   local best_name
-  for name, registered_object in pairs(custom) do
+  for name, registered_object in pairs(registered_objects) do
     if rawequal(registered_object, object) and (not best_name or name:find ">") then
       best_name = name
     end
@@ -44,13 +44,13 @@ end
 
 -- What get_custom_objects returns: assigning a field registers, or with nil withdraws, its name.
 local custom_view = setmetatable({}, {
-  __index = custom,
+  __index = registered_objects,
   __newindex = function(_, name, object)
     if object ~= nil then check_object("get_custom_objects", name, object) end
     register(name, object)
   end,
-  __pairs = function() return pairs(custom) end,
-  __tostring = function() return cr.show(custom) end,
+  __pairs = function() return pairs(registered_objects) end,
+  __tostring = function() return cr.show(registered_objects) end,
 })
 
 objects.get_custom_objects = shell.define("get_custom_objects -> a table of classes by name",
@@ -75,7 +75,7 @@ objects.register_keras_serializable = shell.define(
       own_name = own_name:match "[^>]*$"
       register(package .. ">" .. own_name, object)
       if type(object) == "function" then
-        custom[own_name] = object
+        registered_objects[own_name] = object
       else
         register(own_name, object)
       end
@@ -93,7 +93,7 @@ objects.get_registered_name = name_of
 --- @param module_objects a table of classes by name
 --- @return a class or a function, or nil
 function objects.get_registered_object(name, custom_objects, module_objects)
-  return custom_objects and custom_objects[name] or custom[name]
+  return custom_objects and custom_objects[name] or registered_objects[name]
     or module_objects and module_objects[name] or nil
 end
 
@@ -114,7 +114,7 @@ end
 local function new_scope(by_name)
   local previous = {}
   for name, object in pairs(by_name) do
-    previous[name] = custom[name]
+    previous[name] = registered_objects[name]
     register(name, object)
   end
   return setmetatable({ objects = by_name, previous = previous }, Scope)
@@ -135,7 +135,7 @@ function objects.custom_object_scope(custom_objects, f)
   for name, object in pairs(custom_objects) do check_object("custom_object_scope", name, object) end
   local scope = new_scope(custom_objects)
   if f == nil then return scope end
-  local held <close> = scope
+  local open_scope <close> = scope
   return f()
 end
 objects.CustomObjectScope = objects.custom_object_scope
@@ -177,10 +177,11 @@ local models = { Sequential = true, Functional = true, Model = true }
 --- @return an object
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
-  local held <close> = new_scope(custom_objects or {})
-  local meant = classes[config.class_name]
-  if meant then
-    local name = type(meant) == "string" and meant or cr.describe(meant).name
+  local open_scope <close> = new_scope(custom_objects or {})
+  local registered_class = classes[config.class_name]
+  if registered_class then
+    local name = type(registered_class) == "string" and registered_class
+      or cr.describe(registered_class).name
     config = { class_name = name, config = config.config }
   end
   if models[config.class_name] then return cr.models.from_config(config) end

@@ -20,7 +20,7 @@ end
 
 -- Updates the shown values: for each name the mean of all values so far, or for stateful metrics
 -- the last value.
-function Progbar:remember(current, values)
+function Progbar:update_values(current, values)
   local step_count = math.max(current - self.seen, 1)
   for _, pair in ipairs(values or {}) do
     local name, value = pair[1], pair[2]
@@ -78,7 +78,7 @@ end
 --- Shows the progress; `values` is a list of pairs {name, value}.
 function Progbar:update(current, values, finalize)
   if finalize == nil then finalize = self.target ~= nil and current >= self.target end
-  self:remember(current, values)
+  self:update_values(current, values)
   local now = cr.utils.clock()
   if self.verbose == 0 or self.verbose == 2 and not finalize then return end
   if self.verbose == 1 and not finalize and now - self.last < self.interval then return end

@@ -33,7 +33,7 @@ samples.unpack_x_y_sample_weight = shell.define(
 end)
 
 -- The number of rows that `size` means: a number of rows, or a fraction of `count`; nil stays nil.
-local function rows_of(size, count, name)
+local function row_count_of(size, count, name)
   if size == nil then return nil end
   if math.type(size) == "integer" and size > 0 and size <= count then return size end
   if math.type(size) == "float" and size > 0 and size < 1 then
@@ -67,8 +67,8 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
     end
   end
   local count = arrays[1] and arrays[1].shape[1] or 0
-  local left_count, right_count = rows_of(left_size, count, "left_size"),
-    rows_of(right_size, count, "right_size")
+  local left_count, right_count = row_count_of(left_size, count, "left_size"),
+    row_count_of(right_size, count, "right_size")
   if not left_count and not right_count then
     shell.fail(
       "At least one of the `left_size` or `right_size` must be specified. ",
@@ -80,7 +80,7 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
       " samples, there are ", count)
   end
   local order = shuffle and cr.random.permutation(count, { seed = seed })
-  local function part(first, last)
+  local function slice_samples(first, last)
     local slices = {}
     for i, array in ipairs(arrays) do
       slices[i] = order and cr.ops.take(array, order:slice(first, last), 0)
@@ -88,7 +88,7 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
     end
     return is_list(dataset) and slices or slices[1]
   end
-  return part(1, left_count), part(left_count + 1, left_count + right_count)
+  return slice_samples(1, left_count), slice_samples(left_count + 1, left_count + right_count)
 end)
 
 return samples

@@ -93,25 +93,25 @@ end
 
 local images_row = { name = "images", type = "a tensor", required = true, takes_lists = true,
   doc = "Images (batch, height, width, 1, 3 or 4)." }
-local value_range = { name = "value_range", type = "two numbers", takes_lists = true,
+local value_range_row = { name = "value_range", type = "two numbers", takes_lists = true,
   doc = "The values of black and white; { 0, 255 } when not given." }
 local rows_row = { name = "rows", type = "an integer",
   doc = "Rows of the grid; as many as needed when not given." }
 local cols_row = { name = "cols", type = "an integer",
   doc = "Columns of the grid; a square grid when not given." }
-local scale = { name = "scale", type = "a number", default = 2,
+local scale_row = { name = "scale", type = "a number", default = 2,
   doc = "Size of an image in inches." }
-local path = { name = "path", type = "a text",
+local path_row = { name = "path", type = "a text",
   doc = "A path that ends in .svg, .png or .txt; without one the grid is drawn at the terminal." }
-local show = { name = "show", type = "a boolean",
+local show_row = { name = "show", type = "a boolean",
   doc = "Draw at the terminal; by default only if there is no path." }
-local transparent = { name = "transparent", type = "a boolean", default = true,
+local transparent_row = { name = "transparent", type = "a boolean", default = true,
   doc = "Ignored: pictures have a white background." }
-local dpi = { name = "dpi", type = "an integer", default = 60,
+local dpi_row = { name = "dpi", type = "an integer", default = 60,
   doc = "Resolution in dots per inch." }
-local legend_handles = { name = "legend_handles", type = "a list", takes_lists = true,
+local legend_handles_row = { name = "legend_handles", type = "a list", takes_lists = true,
   doc = "Entries of the legend, each a text and its colour: { { 'cat', { 255, 0, 0 } } }." }
-local data_format = { name = "data_format", type = "a text", default = "channels_last",
+local data_format_row = { name = "data_format", type = "a text", default = "channels_last",
   doc = "Position of the channels: \"channels_last\" or \"channels_first\"." }
 
 local galleries = {}
@@ -125,8 +125,8 @@ galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or no
       doc = "Predicted classes, written below the images." },
     { name = "label_map", type = "a table", takes_names = true,
       doc = "Names of the classes: { [0] = 'cat', 'dog' }." },
-    rows_row, cols_row, value_range, scale, path, show, transparent, dpi, legend_handles,
-    data_format,
+    rows_row, cols_row, value_range_row, scale_row, path_row, show_row, transparent_row,
+    dpi_row, legend_handles_row, data_format_row,
   }, function(images, y_true, y_pred, label_map, rows, cols, range, image_scale, file, is_shown, _,
     resolution,
     handles, channel_order)
@@ -167,7 +167,7 @@ galleries.plot_bounding_box_gallery = shell.define(
         .. "marks unused boxes." },
     { name = "y_pred", type = "a table of boxes and labels", takes_names = true,
       doc = "Predicted values, in the form of y_true." },
-    value_range,
+    value_range_row,
     { name = "true_color", type = "three numbers", takes_lists = true,
       doc = "Colour of true boxes; { 0, 188, 212 } when not given." },
     { name = "pred_color", type = "three numbers", takes_lists = true,
@@ -185,7 +185,8 @@ galleries.plot_bounding_box_gallery = shell.define(
       doc = "Names of the classes of predicted boxes; class_mapping when not given." },
     { name = "legend", type = "a boolean", default = false,
       doc = "Explain the colours below the images." },
-    legend_handles, rows_row, cols_row, data_format, scale, path, show, transparent, dpi,
+    legend_handles_row, rows_row, cols_row, data_format_row, scale_row, path_row, show_row,
+    transparent_row, dpi_row,
   }, function(images, format, y_true, y_pred, range, true_color, pred_color, thickness, _, _,
     class_mapping, true_names, pred_names, legend, handles, rows, cols, channel_order, image_scale,
     file, is_shown,
@@ -222,7 +223,7 @@ galleries.plot_segmentation_mask_gallery = shell.define(
     images_row,
     { name = "num_classes", type = "an integer", doc = "Number of classes to draw.",
       required = true },
-    value_range,
+    value_range_row,
     { name = "y_true", type = "a tensor",
       doc = "Integer class of each pixel (batch, height, width, 1)." },
     { name = "y_pred", type = "a tensor", doc = "Predicted values, in the form of y_true." },
@@ -234,7 +235,8 @@ galleries.plot_segmentation_mask_gallery = shell.define(
       doc = "Opacity of the masks, from 0 to 1." },
     { name = "ignore_index", type = "an integer", default = -1,
       doc = "A class that is not drawn." },
-    data_format, rows_row, cols_row, scale, path, show, transparent, dpi, legend_handles,
+    data_format_row, rows_row, cols_row, scale_row, path_row, show_row, transparent_row, dpi_row,
+    legend_handles_row,
   }, function(images, num_classes, range, y_true, y_pred, color_mapping, blend, alpha, ignore_index,
     channel_order, rows, cols, image_scale, file, is_shown, _, resolution, handles)
     local name = "plot_segmentation_mask_gallery"
