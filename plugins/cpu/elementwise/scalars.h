@@ -84,6 +84,14 @@ HWY_INLINE T remainder(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
 }
 
+/// The largest whole number that is not above a / b. A quotient that is rounded up to a whole
+/// number is found by its remainder, which has another sign than b.
+template <std::floating_point T>
+HWY_INLINE T floored_quotient(T a, T b) {
+  const T quotient = std::floor(a / b), rest = std::fma(-quotient, b, a);
+  return (b > 0 ? rest < 0 : rest > 0) ? quotient - 1 : quotient;
+}
+
 template <BinaryKind kind, class T>
 HWY_INLINE auto evaluate_one(T a, T b) {
   constexpr bool floating = std::is_floating_point_v<T>;
@@ -92,7 +100,7 @@ HWY_INLINE auto evaluate_one(T a, T b) {
   else if constexpr (kind == BinaryKind::power)
     return integer_power(a, b);
   else if constexpr (kind == BinaryKind::floor_divide && floating)
-    return std::floor(a / b);
+    return floored_quotient(a, b);
   else if constexpr (kind == BinaryKind::floor_divide)
     return integer_quotient(a, b, true);
   else if constexpr (kind == BinaryKind::mod)

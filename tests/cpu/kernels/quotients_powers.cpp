@@ -81,6 +81,27 @@ TEST_CASE("quotients of integers are floored, and remainders have the divisor's 
   check(elementwise_kernels, binary(BinaryKind::mod), {a, b}, {rests});
 }
 
+TEST_CASE("quotients of floats are floored as if division were exact") {
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
+  Array a = random({1003}, DType::float32, 1, -50, 50),
+        b = random({1003}, DType::float32, 2, -3, 3);
+  // Multiples of b, as far as float32 has them: their quotients are rounded to whole numbers.
+  for (size_t i = 0; i < a.values.size(); i += 2) {
+    const auto divisor = static_cast<float>(b.values[i]);
+    a.values[i] = static_cast<float>(static_cast<double>(i % 17) * divisor);
+  }
+  a.values[1] = 1, b.values[1] = 0.1f;
+  a.values[3] = 0.3f, b.values[3] = 0.1f;
+  Array want = zeros({1003}, DType::float32);
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    const double rest = std::fmod(a.values[i], b.values[i]);
+    want.values[i] = std::round((a.values[i] - rest) / b.values[i]) -
+                     (rest != 0 && (rest < 0) != (b.values[i] < 0) ? 1 : 0);
+  }
+  CHECK(want.values[1] == 9);
+  check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {want});
+}
+
 TEST_CASE("integer division by zero and overflow do not crash") {
   for (BinaryKind kind : {BinaryKind::floor_divide, BinaryKind::mod, BinaryKind::divide}) {
     TensorSpec spec{DType::int32, {3}};
