@@ -205,6 +205,14 @@ for _, row in ipairs { { "metrics", "Poisson", "metric" }, { "losses", "Poisson"
   check.same(config.module, "keras." .. namespace)
   check.same(cr.describe(utils.deserialize_keras_object(config)).what, kind)
 end
+local decay = cr.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
+check.same(utils.deserialize_keras_object(utils.serialize_keras_object(decay)):get_config(),
+  decay:get_config())
+-- the variables of a metric are its attributes
+local accuracy = cr.metrics.BinaryAccuracy()
+accuracy:update_state({ 1, 0, 1 }, { 0.9, 0.9, 0.8 })
+check.near(accuracy.count, 3)
+check.fails(function() return accuracy.counts end, "no attribute 'counts'")
 check.fails(function()
   utils.deserialize_keras_object { class_name = "Dnse", config = {} }
 end, "Dnse")

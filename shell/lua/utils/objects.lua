@@ -140,8 +140,14 @@ function objects.custom_object_scope(custom_objects, f)
 end
 objects.CustomObjectScope = objects.custom_object_scope
 
-local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers", "regularizers",
-  "constraints", "activations", "callbacks" }
+-- The kinds of classes, and the paths of the tables in cr that hold them.
+local namespaces = {
+  { "layer", "layers" }, { "loss", "losses" }, { "metric", "metrics" },
+  { "optimizer", "optimizers" }, { "schedule", "optimizers.schedules" },
+  { "initializer", "initializers" },
+  { "regularizer", "regularizers" }, { "constraint", "constraints" },
+  { "activation", "activations" }, { "callback", "callbacks" },
+}
 
 --- An object as a table of its module, class and configuration; plain values are returned
 --- unchanged.
@@ -152,21 +158,22 @@ function objects.serialize_keras_object(object)
   if not is_object then return object end
   local config, kind = cr.layers.serialize(object), cr.describe(object).what
   for _, namespace in ipairs(namespaces) do
-    if namespace == kind .. "s" or namespace == kind .. "es" then
-      config.module = "keras." .. namespace
-    end
+    if namespace[1] == kind then config.module = "keras." .. namespace[2] end
   end
   return config
 end
 
--- The namespaces in which a class is searched: at first the one that the configuration names.
-local function namespaces_for(config)
-  local named = type(config.module) == "string" and config.module:match "^keras%.(%w+)$"
-  local list = { named or nil }
+-- The tables of classes in which a class is searched: at first the one that the configuration
+-- names.
+local function tables_for(config)
+  local named, others = {}, {}
   for _, namespace in ipairs(namespaces) do
-    if namespace ~= named then list[#list + 1] = namespace end
+    local classes_of_kind = cr
+    for name in namespace[2]:gmatch "%w+" do classes_of_kind = classes_of_kind[name] end
+    local list = config.module == "keras." .. namespace[2] and named or others
+    list[#list + 1] = classes_of_kind
   end
-  return list
+  return table.move(others, 1, #others, #named + 1, named)
 end
 local models = { Sequential = true, Functional = true, Model = true }
 
@@ -185,9 +192,9 @@ function objects.deserialize_keras_object(config, custom_objects)
     config = { class_name = name, config = config.config }
   end
   if models[config.class_name] then return cr.models.from_config(config) end
-  for _, namespace in ipairs(namespaces_for(config)) do
-    local is_known = pcall(function() return assert(cr[namespace][config.class_name]) end)
-    if is_known then return cr[namespace].deserialize(config) end
+  for _, classes_of_kind in ipairs(tables_for(config)) do
+    local is_known = pcall(function() return assert(classes_of_kind[config.class_name]) end)
+    if is_known then return classes_of_kind.deserialize(config) end
   end
   shell.fail("deserialize_keras_object: no class '", tostring(config.class_name),
     "'; classes of one's own are given in custom_objects")

@@ -39,8 +39,9 @@ std::vector<std::string> names_of_members(const Object& object, const HandleType
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
-/// Pushes the value of the option or weight of self (index 1) that the key (index 2) names: nil for
-/// a weight that the options leave out, and for missing attributes of instances of Lua classes.
+/// Pushes the value of the option of self (index 1), the weight of a layer or the variable of a
+/// metric that the key (index 2) names: nil for a weight that the options leave out, and for
+/// missing attributes of instances of Lua classes.
 int push_option(lua_State* L) {
   Object* object = to_object(L, 1);
   if (!object) fail("this object is closed");
@@ -58,6 +59,10 @@ int push_option(lua_State* L) {
     const bool is_optional_weight =
         layer->info() && layer->info()->schema.find(concat(name, "_initializer"));
     if (layer->built() && is_optional_weight) return lua_pushnil(L), 1;
+  }
+  if (const auto* metric = dynamic_cast<const Metric*>(object)) {
+    const Variables variables = metric->variables();
+    if (const Variable* variable = find_weight(variables, name)) return push(L, *variable), 1;
   }
   if (dynamic_cast<Instance*>(object)) return lua_pushnil(L), 1;
   fail_unknown(*object, *type_of(L, 1), name);
