@@ -130,6 +130,46 @@ class MemberMethod final : public Callable {
   SelfReader self_;
 };
 
+/// Pushes the configuration of an object of the class. An option that is null although its default
+/// is not becomes cr.null, so that from_config makes an equal object; other nulls are left out.
+void push_config(lua_State* L, const Dict& config, const ClassInfo* info) {
+  push_value(L, config);
+  for (const DictEntry& entry : config) {
+    const Field* field = info ? info->schema.find(entry.key) : nullptr;
+    if (!field) continue;
+    const Value* inner_config =
+        entry.value.is_dict() ? entry.value.as_dict().find("config") : nullptr;
+    if (entry.value.is_null() && !field->default_value.is_null()) {
+      lua_pushlightuserdata(L, nullptr);
+      lua_setfield(L, -2, entry.key.c_str());
+    } else if (inner_config && inner_config->is_dict() && !field->kind.empty()) {
+      const Value* name = entry.value.as_dict().find("class_name");
+      const ClassPtr inner_info =
+          name && name->is_string() ? registry().find(field->kind, name->as_string()) : nullptr;
+      push_field(L, -1, entry.key.c_str());
+      push_config(L, inner_config->as_dict(), inner_info.get());
+      lua_setfield(L, -2, "config");
+      lua_pop(L, 1);
+    }
+  }
+}
+
+/// The method get_config.
+class ConfigMethod final : public Callable {
+ public:
+  ConfigMethod(const Method& method, SelfReader self)
+      : Callable(signature_of_method(method)), self_(self) {}
+  int call(lua_State* L) const override {
+    const auto object = self_(L);
+    const auto* configurable = static_cast<const Configurable*>(object.get());
+    push_config(L, configurable->get_config(), configurable->info().get());
+    return 1;
+  }
+
+ private:
+  SelfReader self_;
+};
+
 class MemberGetter final : public Callable {
  public:
   MemberGetter(const Field& property, SelfReader self)
@@ -190,7 +230,10 @@ struct DeclaredType {
 
 void add_members(HandleType& type, const SchemaData& members, SelfReader self) {
   for (const Method& method : members.methods)
-    type.method(std::make_unique<const MemberMethod>(method, self));
+    if (method.name == "get_config")
+      type.method(std::make_unique<const ConfigMethod>(method, self));
+    else
+      type.method(std::make_unique<const MemberMethod>(method, self));
   for (const Field& property : members.properties) {
     type.getter(std::make_unique<const MemberGetter>(property, self));
     if (!property.read_only) type.setter(std::make_unique<const MemberSetter>(property, self));

@@ -153,3 +153,12 @@ end
 -- Flatten of sizes that are not known yet
 check.same(cr.layers.Flatten()(cr.Input { batch_shape = { 5, 2, -1 } }).shape, { 5, -1 })
 check.same(cr.layers.Flatten()(cr.Input { batch_shape = { -1, 2, -1 } }).shape, { -1, -1 })
+
+-- options that are null where their default is not survive get_config and from_config
+local both_directions = cr.layers.Bidirectional(cr.layers.LSTM(2), { merge_mode = cr.null })
+check.same(both_directions:get_config().merge_mode, cr.null)
+local again = cr.layers.Bidirectional:from_config(both_directions:get_config())
+check.same(#again(cr.ones { 1, 2, 3 }), 2)
+local weights_only = cr.quantizers.Int8QuantizationConfig { activation_quantizer = cr.null }
+check.same(weights_only:get_config().activation_quantizer, cr.null)
+check.same(cr.layers.Dense(2):get_config().kernel_regularizer, nil)
