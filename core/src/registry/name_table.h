@@ -15,7 +15,7 @@ class NameTable {
  public:
   void add(std::string_view kind, const std::string& name, const std::vector<std::string>& aliases,
            const T& entry) {
-    Kind& table = tables_by_kind_[std::string(kind)];
+    KindTable& table = tables_by_kind_[std::string(kind)];
     table.names.insert(name);
     table.words.emplace(name, entry);
     for (const std::string& alias : aliases) table.words.emplace(alias, entry);
@@ -26,7 +26,7 @@ class NameTable {
   }
 
   void erase(std::string_view kind, const std::string& name, const T& entry) {
-    Kind& table = tables_by_kind_[std::string(kind)];
+    KindTable& table = tables_by_kind_[std::string(kind)];
     table.names.erase(name);
     std::erase_if(table.words, [&](const auto& word) { return word.second == entry; });
     std::erase_if(table.spellings, [&](const auto& word) { return word.second == entry; });
@@ -63,16 +63,17 @@ class NameTable {
 
  private:
   using Words = std::map<std::string, T, std::less<>>;
-  struct Kind {
+  struct KindTable {
     std::set<std::string> names;
-    Words words, spellings;  ///< spellings has those that are not the name itself
+    Words words;      ///< names and aliases
+    Words spellings;  ///< names in snake or lower case that differ from the name
   };
   static const T* look_up(const Words& words, std::string_view word) {
     auto entry = words.find(word);
     return entry == words.end() ? nullptr : &entry->second;
   }
 
-  std::map<std::string, Kind, std::less<>> tables_by_kind_;
+  std::map<std::string, KindTable, std::less<>> tables_by_kind_;
 };
 
 }  // namespace crescent

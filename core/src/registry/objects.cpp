@@ -18,7 +18,7 @@ std::string type_name(const std::type_info& type) {
 
 /// The name of a class without the package that Keras writes before it ("acme>Scale"), unless the
 /// class is registered with the package.
-std::string_view known_name(std::string_view kind, std::string_view name) {
+std::string_view registered_name(std::string_view kind, std::string_view name) {
   const size_t separator = name.rfind('>');
   return separator == name.npos || registry().find(kind, name) ? name : name.substr(separator + 1);
 }
@@ -27,7 +27,7 @@ std::string_view known_name(std::string_view kind, std::string_view name) {
 /// `expected_kind` are expected.
 struct KindConversion {
   std::string_view expected_kind, given_kind;
-  std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);
+  std::shared_ptr<Configurable> (*convert)(const std::shared_ptr<Configurable>& object);
 };
 const KindConversion kKindConversions[] = {{"activation", "layer", layer_as_activation}};
 
@@ -35,9 +35,9 @@ const KindConversion kKindConversions[] = {{"activation", "layer", layer_as_acti
 /// kind.
 std::shared_ptr<Configurable> converted_to_kind(std::string_view kind,
                                                 const std::shared_ptr<Configurable>& object) {
-  for (const KindConversion& row : kKindConversions)
-    if (row.expected_kind == kind)
-      if (auto converted = row.as_expected(object)) return converted;
+  for (const KindConversion& conversion : kKindConversions)
+    if (conversion.expected_kind == kind)
+      if (auto converted = conversion.convert(object)) return converted;
   return nullptr;
 }
 
@@ -52,7 +52,7 @@ const std::vector<std::string> kKeysBesideConfig{
 /// would otherwise be ignored.
 void check_other_keys(std::string_view kind, const std::string& class_name, const Dict& dict) {
   for (const DictEntry& entry : dict) {
-    if (entry.key == kSharedNumber) continue;
+    if (entry.key == kSharedObjectIdKey) continue;
     const auto known_key = std::find(kKeysBesideConfig.begin(), kKeysBesideConfig.end(), entry.key);
     const auto end = kind == kLayerKind ? kKeysBesideConfig.end() : kKeysBesideConfig.end() - 2;
     if (known_key < end) continue;
@@ -71,8 +71,8 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   check_other_keys(kind, class_name->as_string(), dict);
   const Value* config = dict.find("config");
   if (config && config->is_string())
-    return make_object(kind, known_name(kind, config->as_string()), {});
-  const std::string_view name = known_name(kind, class_name->as_string());
+    return make_object(kind, registered_name(kind, config->as_string()), {});
+  const std::string_view name = registered_name(kind, class_name->as_string());
   const std::string actual_kind = kind_given(kind, name);
   const bool has_options = config && !config->is_null();
   auto object = actual_kind == kLayerKind ? shared_object(dict) : nullptr;
@@ -113,10 +113,10 @@ void finish(Configurable& object) try { object.configured(); } catch (const Inte
 }  // namespace
 
 std::string kind_given(std::string_view expected, std::string_view class_name) {
-  for (const KindConversion& row : kKindConversions)
-    if (row.expected_kind == expected && !registry().find(expected, class_name) &&
-        registry().find(row.given_kind, class_name))
-      return std::string(row.given_kind);
+  for (const KindConversion& conversion : kKindConversions)
+    if (conversion.expected_kind == expected && !registry().find(expected, class_name) &&
+        registry().find(conversion.given_kind, class_name))
+      return std::string(conversion.given_kind);
   return std::string(expected);
 }
 

@@ -70,13 +70,14 @@ void Registry::State::erase(const ClassInfoPtr& info) {
 }
 
 /// Collects words from the tables of registered classes, of the index and of plugins on the search
-/// path; `from` returns the words of one table.
-template <class From>
-std::vector<std::string> Registry::State::collect(From from) const {
+/// path; `add_words` adds the words of one table to a set.
+template <class AddWords>
+std::vector<std::string> Registry::State::collect(AddWords add_words) const {
   std::set<std::string> words;
-  if (loader) from(loader->indexed_classes(), words), from(*loader->found_classes(), words);
+  if (loader)
+    add_words(loader->indexed_classes(), words), add_words(*loader->found_classes(), words);
   std::lock_guard lock(mutex);
-  from(table, words);
+  add_words(table, words);
   return {words.begin(), words.end()};
 }
 
@@ -107,8 +108,8 @@ static void check_declared(const SchemaData& schema) {
       fail(method.parameters.title, " is declared as a method and as a property");
   }
   if (const Value* signatures = schema.traits.find("signatures"))
-    for (const Value& start : signatures->as_list())
-      signature_bytes(start.as_string(), schema.title);
+    for (const Value& signature : signatures->as_list())
+      signature_bytes(signature.as_string(), schema.title);
 }
 
 void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,
@@ -154,7 +155,7 @@ std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::strin
   });
   const std::string similar = did_you_mean(name, known_names);
   fail("unknown ", kind, " '", name, "'",
-       similar.empty() && state_->loader ? state_->loader->refused_unknown() : similar);
+       similar.empty() && state_->loader ? state_->loader->refused_plugins_note() : similar);
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {

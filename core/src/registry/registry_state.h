@@ -36,7 +36,7 @@ class ClassSource {
   /// Returns the end of an error message about a class that no plugin provides: the plugins on the
   /// search path that were refused before their classes were known, and the reasons; empty if there
   /// are none.
-  virtual std::string refused_unknown() = 0;
+  virtual std::string refused_plugins_note() = 0;
   /// The traits (Schema::trait) of a class that the index lists or that a plugin on the search path
   /// has.
   virtual Dict indexed_traits(std::string_view kind, std::string_view name) = 0;
@@ -59,8 +59,8 @@ struct Registry::State {
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;
-  template <class From>
-  std::vector<std::string> collect(From from) const;
+  template <class AddWords>
+  std::vector<std::string> collect(AddWords add_words) const;
   void insert(ClassInfoPtr info);
   void erase(const ClassInfoPtr& info);
 };

@@ -79,10 +79,10 @@ void SchemaBuilder::add(std::string_view name, std::string_view doc, const Membe
   field.keyword_only = keyword_only_;
   field.access = type.access(origin_ + offset);
   if (object) field.default_value = type.default_value(static_cast<const char*>(object) + offset);
-  std::erase_if(data_.fields, [&](const Field& before) {
-    if (before.name == name && !before.keyword_only)
+  std::erase_if(data_.fields, [&](const Field& declared_field) {
+    if (declared_field.name == name && !declared_field.keyword_only)
       fail(data_.title, ": option '", name, "' is declared twice");
-    return before.name == name;  // removes the declaration of the base class
+    return declared_field.name == name;  // removes the declaration of the base class
   });
   last_ = append(data_.fields, std::move(field), name, doc);
 }
@@ -280,10 +280,10 @@ namespace {
 /// Returns a hint about an option that does not exist: the most similar name or, if none is
 /// similar, the names of the options that can be given by position, unless these are many.
 std::string hint_for(const std::string& name, const std::vector<Field>& fields) {
-  std::vector<std::string> own_names;
+  std::vector<std::string> positional_names;
   for (const Field& field : fields)
-    if (!field.keyword_only) own_names.push_back(field.name);
-  return options_hint(name, names_and_aliases(fields), own_names);
+    if (!field.keyword_only) positional_names.push_back(field.name);
+  return options_hint(name, names_and_aliases(fields), positional_names);
 }
 
 }  // namespace

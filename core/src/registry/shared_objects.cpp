@@ -9,19 +9,19 @@ namespace crescent {
 namespace {
 
 /// The objects in a configuration that with_shared_objects() makes. The first pass counts how often
-/// each object occurs; the second pass numbers the objects that occur more than once.
+/// each object occurs; the second pass gives ids to the objects that occur more than once.
 struct SharingState {
   std::unordered_map<const Configurable*, int> use_counts;
-  std::unordered_map<const Configurable*, int64_t> numbers;
-  bool numbering = false;
+  std::unordered_map<const Configurable*, int64_t> ids;
+  bool is_second_pass = false;
 };
 
 thread_local SharingState* sharing = nullptr;
 
 /// The shared_object_id in a configuration; nullopt if it has none.
-std::optional<int64_t> number_of(const Dict& config) {
-  const Value* number = config.find(kSharedNumber);
-  return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;
+std::optional<int64_t> shared_object_id_of(const Dict& config) {
+  const Value* id = config.find(kSharedObjectIdKey);
+  return id && id->is_int() ? std::optional(id->as_int()) : std::nullopt;
 }
 
 }  // namespace
@@ -34,17 +34,18 @@ Dict with_shared_objects(const std::function<Dict()>& make) {
   } scope;
   sharing = &own_sharing;
   Dict result = make();
-  own_sharing.numbering = std::any_of(own_sharing.use_counts.begin(), own_sharing.use_counts.end(),
-                                      [](const auto& each) { return each.second > 1; });
-  return own_sharing.numbering ? make() : result;
+  own_sharing.is_second_pass =
+      std::any_of(own_sharing.use_counts.begin(), own_sharing.use_counts.end(),
+                  [](const auto& entry) { return entry.second > 1; });
+  return own_sharing.is_second_pass ? make() : result;
 }
 
-void mark_shared(Dict& made, const Configurable& object) {
+void mark_shared(Dict& config, const Configurable& object) {
   if (!sharing) return;
-  if (!sharing->numbering) return void(++sharing->use_counts[&object]);
+  if (!sharing->is_second_pass) return void(++sharing->use_counts[&object]);
   if (sharing->use_counts[&object] < 2) return;
-  const auto next_number = static_cast<int64_t>(sharing->numbers.size()) + 1;
-  made.set(kSharedNumber, sharing->numbers.try_emplace(&object, next_number).first->second);
+  const auto next_id = static_cast<int64_t>(sharing->ids.size()) + 1;
+  config.set(kSharedObjectIdKey, sharing->ids.try_emplace(&object, next_id).first->second);
 }
 
 struct SharedObjects::Table {
@@ -62,15 +63,15 @@ SharedObjects::~SharedObjects() { Table::current = outer_; }
 
 std::shared_ptr<Configurable> shared_object(const Dict& config) {
   const auto* table = SharedObjects::Table::current;
-  const auto number = number_of(config);
-  if (!table || !number) return nullptr;
-  const auto found = table->objects.find(*number);
-  return found == table->objects.end() ? nullptr : found->second;
+  const auto id = shared_object_id_of(config);
+  if (!table || !id) return nullptr;
+  const auto entry = table->objects.find(*id);
+  return entry == table->objects.end() ? nullptr : entry->second;
 }
 
 void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object) {
   auto* table = SharedObjects::Table::current;
-  if (const auto number = number_of(config); table && number) table->objects[*number] = object;
+  if (const auto id = shared_object_id_of(config); table && id) table->objects[*id] = object;
 }
 
 }  // namespace crescent

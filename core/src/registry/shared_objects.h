@@ -8,7 +8,7 @@
 
 namespace crescent {
 
-inline constexpr const char* kSharedNumber = "shared_object_id";
+inline constexpr const char* kSharedObjectIdKey = "shared_object_id";
 
 /// Returns the configuration that `make` returns, with a shared_object_id at objects that occur
 /// more than once. If there are such objects, `make` is called a second time. A nested call leaves
@@ -16,7 +16,7 @@ inline constexpr const char* kSharedNumber = "shared_object_id";
 Dict with_shared_objects(const std::function<Dict()>& make);
 /// Must be called for each object that is serialized: adds its shared_object_id to {"class_name",
 /// "config"}.
-void mark_shared(Dict& made, const Configurable& object);
+void mark_shared(Dict& config, const Configurable& object);
 
 /// While an object of this class lives, configurations with the same shared_object_id give the same
 /// object.

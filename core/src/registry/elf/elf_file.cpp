@@ -20,8 +20,9 @@ constexpr Elf64_Half kElfMachine = EM_AARCH64;
 
 }  // namespace
 
-bool contains_range(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes) {
-  return begin >= start && begin - start <= bytes && count <= bytes - (begin - start);
+bool contains_range(uint64_t begin, uint64_t count, uint64_t outer_begin, uint64_t outer_count) {
+  return begin >= outer_begin && begin - outer_begin <= outer_count &&
+         count <= outer_count - (begin - outer_begin);
 }
 
 ElfFile::ElfFile(const std::string& path)
@@ -39,14 +40,16 @@ ElfFile::ElfFile(const std::string& path)
 std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
   const auto sections = table<Elf64_Shdr>(header_.e_shoff, header_.e_shnum);
   const Elf64_Shdr& names = sections[header_.e_shstrndx];
-  std::string text(name.size() + 1, '\0');
-  for (const Elf64_Shdr& each : sections) {
-    if (each.sh_type != SHT_PROGBITS ||
-        !contains_range(each.sh_name, text.size(), 0, names.sh_size))
+  std::string section_name(name.size() + 1, '\0');
+  for (const Elf64_Shdr& section_header : sections) {
+    if (section_header.sh_type != SHT_PROGBITS ||
+        !contains_range(section_header.sh_name, section_name.size(), 0, names.sh_size))
       continue;
     if (!contains_range(names.sh_offset, names.sh_size, 0, size_)) continue;
-    read(names.sh_offset + each.sh_name, text.data(), text.size());
-    if (text.back() == '\0' && std::string_view(text).substr(0, name.size()) == name) return each;
+    read(names.sh_offset + section_header.sh_name, section_name.data(), section_name.size());
+    if (section_name.back() == '\0' &&
+        std::string_view(section_name).substr(0, name.size()) == name)
+      return section_header;
   }
   return std::nullopt;
 }
@@ -58,9 +61,10 @@ void ElfFile::check_header() {
   header_ = table<Elf64_Ehdr>(0, 1).front();
   const auto* id = header_.e_ident;
   if (std::memcmp(id, ELFMAG, SELFMAG) != 0) refuse("not a Crescent plugin: not a shared library");
-  const bool fits =
+  const bool is_for_this_machine =
       id[EI_CLASS] == ELFCLASS64 && id[EI_DATA] == ELFDATA2LSB && header_.e_machine == kElfMachine;
-  if (!fits) refuse("not a plugin for this machine: the library is of another architecture");
+  if (!is_for_this_machine)
+    refuse("not a plugin for this machine: the library is of another architecture");
   const bool has_valid_entries =
       header_.e_shentsize == sizeof(Elf64_Shdr) && header_.e_phentsize == sizeof(Elf64_Phdr);
   if (header_.e_type != ET_DYN || !has_valid_entries || header_.e_shstrndx >= header_.e_shnum)

@@ -15,9 +15,9 @@
 
 namespace crescent {
 
-/// Whether the `count` bytes that begin at `begin` lie within the `bytes` bytes that begin at
-/// `start`.
-bool contains_range(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes);
+/// Whether the `count` bytes that begin at `begin` lie within the `outer_count` bytes that begin at
+/// `outer_begin`.
+bool contains_range(uint64_t begin, uint64_t count, uint64_t outer_begin, uint64_t outer_count);
 
 class CRESCENT_API ElfFile {
  public:

@@ -6,18 +6,18 @@
 namespace crescent {
 
 ElfImage::ElfImage(const ElfFile& file) : file_(file) {
-  check_loaded();
+  check_loaded_segments();
   for (const Elf64_Phdr& segment : file_.segments()) check_segment(segment);
   read_dynamic();
 }
 
-std::optional<uint64_t> ElfImage::dynamic(Elf64_Sxword tag) const {
+std::optional<uint64_t> ElfImage::dynamic_value(Elf64_Sxword tag) const {
   for (const Elf64_Dyn& entry : dynamic_)
     if (entry.d_tag == tag) return entry.d_un.d_val;
   return std::nullopt;
 }
 
-const Elf64_Phdr& ElfImage::mapped(uint64_t address, uint64_t count, Elf64_Word flags) const {
+const Elf64_Phdr& ElfImage::segment_of(uint64_t address, uint64_t count, Elf64_Word flags) const {
   for (const Elf64_Phdr& segment : file_.segments())
     if (segment.p_type == PT_LOAD && (segment.p_flags & flags) == flags &&
         contains_range(address, count, segment.p_vaddr, segment.p_memsz))
@@ -26,7 +26,7 @@ const Elf64_Phdr& ElfImage::mapped(uint64_t address, uint64_t count, Elf64_Word 
 }
 
 uint64_t ElfImage::offset_of(uint64_t address, uint64_t count) const {
-  const Elf64_Phdr& segment = mapped(address, count);
+  const Elf64_Phdr& segment = segment_of(address, count);
   if (!contains_range(address, count, segment.p_vaddr, segment.p_filesz))
     refuse_damaged("an address in it");
   return segment.p_offset + (address - segment.p_vaddr);
@@ -38,13 +38,14 @@ void ElfImage::refuse_damaged(std::string_view what) const {
 
 // ---- checks
 
-void ElfImage::check_loaded() const {
+void ElfImage::check_loaded_segments() const {
   uint64_t end = 0;
   for (const Elf64_Phdr& segment : file_.segments()) {
     if (segment.p_type != PT_LOAD) continue;
-    const bool fits = segment.p_filesz <= segment.p_memsz && segment.p_vaddr >= end &&
-                      segment.p_memsz <= ~segment.p_vaddr && std::has_single_bit(segment.p_align);
-    if (!fits) refuse_damaged("its segments");
+    const bool is_valid = segment.p_filesz <= segment.p_memsz && segment.p_vaddr >= end &&
+                          segment.p_memsz <= ~segment.p_vaddr &&
+                          std::has_single_bit(segment.p_align);
+    if (!is_valid) refuse_damaged("its segments");
     end = segment.p_vaddr + segment.p_memsz;
   }
 }
@@ -58,17 +59,17 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
     case PT_NOTE:
     case PT_GNU_PROPERTY:
     case PT_PHDR:
-      mapped(segment.p_vaddr, std::max(segment.p_filesz, segment.p_memsz));
+      segment_of(segment.p_vaddr, std::max(segment.p_filesz, segment.p_memsz));
       break;
     case PT_TLS:
-      mapped(segment.p_vaddr, segment.p_filesz);
+      segment_of(segment.p_vaddr, segment.p_filesz);
       if (segment.p_filesz > segment.p_memsz || segment.p_align & (segment.p_align - 1))
         refuse_damaged("its segments");
       break;
     // the segment may end later than its contents, because some linkers round its size up to whole
     // pages
     case PT_GNU_RELRO: {
-      const Elf64_Phdr& containing_segment = mapped(segment.p_vaddr, segment.p_filesz);
+      const Elf64_Phdr& containing_segment = segment_of(segment.p_vaddr, segment.p_filesz);
       const uint64_t available_size = containing_segment.p_memsz + containing_segment.p_align;
       if (!contains_range(segment.p_vaddr, segment.p_memsz, containing_segment.p_vaddr,
                           available_size))
@@ -88,7 +89,8 @@ void ElfImage::read_dynamic() {
   for (const auto& entry :
        table<Elf64_Dyn>(segment.p_vaddr, segment.p_filesz / sizeof(Elf64_Dyn))) {
     if (entry.d_tag == DT_NULL) return;
-    if (entry.d_tag != DT_NEEDED && dynamic(entry.d_tag)) refuse_damaged("its dynamic section");
+    if (entry.d_tag != DT_NEEDED && dynamic_value(entry.d_tag))
+      refuse_damaged("its dynamic section");
     dynamic_.push_back(entry);
   }
   refuse_damaged("its dynamic section");

@@ -17,10 +17,10 @@ class ElfImage {
   const std::vector<Elf64_Dyn>& entries() const { return dynamic_; }
   /// Returns the value of the entry of the dynamic section with this tag; nullopt if there is no
   /// such entry.
-  std::optional<uint64_t> dynamic(Elf64_Sxword tag) const;
+  std::optional<uint64_t> dynamic_value(Elf64_Sxword tag) const;
   /// Returns the segment with these flags, such as PF_W, that contains all of these addresses;
   /// fails if there is none.
-  const Elf64_Phdr& mapped(uint64_t address, uint64_t count, Elf64_Word flags = 0) const;
+  const Elf64_Phdr& segment_of(uint64_t address, uint64_t count, Elf64_Word flags = 0) const;
   /// Returns the entries of a table at an address; all of them must lie in the file.
   template <class T>
   std::vector<T> table(uint64_t address, uint64_t count) const {
@@ -33,7 +33,7 @@ class ElfImage {
   [[noreturn]] void refuse_damaged(std::string_view what) const;
 
  private:
-  void check_loaded() const;
+  void check_loaded_segments() const;
   void check_segment(const Elf64_Phdr& segment) const;
   void read_dynamic();
   /// Returns the offset in the file of the bytes that are mapped at these addresses.

@@ -20,24 +20,25 @@ LuaRunner& runner() {
 }
 
 /// Parses the title line "-- acme.swish 0.1.0: A description."; returns false for another line.
-bool read_title(const std::string& line, LuaPlugin& read) {
+bool read_title(const std::string& line, LuaPlugin& lua_plugin) {
   const size_t colon = line.find(": ");
   if (!line.starts_with("-- ") || colon == line.npos) return false;
   std::istringstream words(line.substr(3, colon - 3));
   std::string rest_of_line;
-  if (!(words >> read.plugin.name >> read.plugin.version) || words >> rest_of_line) return false;
-  read.doc = line.substr(colon + 2);
+  if (!(words >> lua_plugin.plugin.name >> lua_plugin.plugin.version) || words >> rest_of_line)
+    return false;
+  lua_plugin.doc = line.substr(colon + 2);
   return true;
 }
 
 /// Parses the list of classes "layer Swish, loss Quartic".
 void read_classes(const std::string& text, IndexedPlugin& plugin) {
-  std::istringstream rows(text);
-  for (std::string row; std::getline(rows, row, ',');) {
-    std::istringstream words(row);
+  std::istringstream item_stream(text);
+  for (std::string item; std::getline(item_stream, item, ',');) {
+    std::istringstream words(item);
     std::string kind, name, rest_of_line;
     if (!(words >> kind >> name) || words >> rest_of_line)
-      fail("after 'provides:' stand kinds and names, such as 'layer Swish', not '", row, "'");
+      fail("after 'provides:' stand kinds and names, such as 'layer Swish', not '", item, "'");
     plugin.classes.push_back({kind_named(kind).name, name, {}, {}});
   }
 }
@@ -52,8 +53,8 @@ void read_provided(std::ifstream& file, IndexedPlugin& plugin) {
 bool is_plugin(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  LuaPlugin read;
-  return std::getline(file, line) && read_title(line, read);
+  LuaPlugin lua_plugin;
+  return std::getline(file, line) && read_title(line, lua_plugin);
 }
 
 }  // namespace
@@ -61,15 +62,15 @@ bool is_plugin(const std::string& path) {
 std::optional<LuaPlugin> read_lua_plugin(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  LuaPlugin read;
-  if (!std::getline(file, line) || !read_title(line, read)) return std::nullopt;
-  read.plugin.path = path;
+  LuaPlugin lua_plugin;
+  if (!std::getline(file, line) || !read_title(line, lua_plugin)) return std::nullopt;
+  lua_plugin.plugin.path = path;
   try {
-    read_provided(file, read.plugin);
+    read_provided(file, lua_plugin.plugin);
   } catch (const Error& error) {
-    read.refused = error.what();
+    lua_plugin.refusal_reason = error.what();
   }
-  return read;
+  return lua_plugin;
 }
 
 std::vector<std::string> lua_plugins_in(const std::string& directory) {
@@ -86,11 +87,11 @@ std::vector<std::string> lua_plugins_in(const std::string& directory) {
 }
 
 std::string doc_of_lua_plugin(const std::string& path) {
-  const auto read = is_lua(path) ? read_lua_plugin(path) : std::nullopt;
-  return read ? read->doc : "";
+  const auto lua_plugin = is_lua(path) ? read_lua_plugin(path) : std::nullopt;
+  return lua_plugin ? lua_plugin->doc : "";
 }
 
-void set_lua_runner(LuaRunner given) { runner() = std::move(given); }
+void set_lua_runner(LuaRunner lua_runner) { runner() = std::move(lua_runner); }
 
 void run_lua_plugin(const PluginRecord& plugin) {
   if (!runner()) fail("it is written in Lua, which this program does not run");

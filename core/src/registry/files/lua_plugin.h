@@ -18,7 +18,7 @@ namespace crescent {
 struct LuaPlugin {
   IndexedPlugin plugin;
   std::string doc;
-  std::string refused;  ///< why the plugin is refused; empty if it may run
+  std::string refusal_reason;  ///< why the plugin is refused; empty if it may run
 };
 
 /// Whether the path is that of a Lua file.

@@ -32,14 +32,14 @@ bool others_may_write(const struct stat& status) {
   return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !is_own_group);
 }
 
-std::string distrust_reason(const fs::path& path, bool above) {
+std::string distrust_reason(const fs::path& path, bool is_ancestor) {
   static const uid_t owner = library_owner();
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return "";
   if (status.st_uid != 0 && status.st_uid != geteuid() && status.st_uid != owner)
     return "'" + path.string() + "' belongs to another user";
   const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX);
-  if (others_may_write(status) && !(above && is_sticky))
+  if (others_may_write(status) && !(is_ancestor && is_sticky))
     return "others may write to '" + path.string() + "'";
   return "";
 }
@@ -99,8 +99,8 @@ std::string reason_not_trusted(const std::string& path) {
 
 std::vector<std::string> search_directories() {
   std::vector<std::string> directories, environment_directories = environment_entries();
-  if (std::string user = user_directory(); !user.empty())
-    environment_directories.push_back(std::move(user));
+  if (std::string user_plugin_directory = user_directory(); !user_plugin_directory.empty())
+    environment_directories.push_back(std::move(user_plugin_directory));
   std::set<fs::path> visited;
   for (std::string& directory : environment_directories) {
     std::error_code error;
@@ -120,8 +120,9 @@ std::vector<SearchDirectory> checked_search_directories() {
 
 std::vector<std::string> plugin_search_path() {
   std::vector<std::string> directories;
-  for (const SearchDirectory& searched : checked_search_directories())
-    if (searched.exclusion_reason.empty()) directories.push_back(searched.directory);
+  for (const SearchDirectory& search_directory : checked_search_directories())
+    if (search_directory.exclusion_reason.empty())
+      directories.push_back(search_directory.directory);
   return directories;
 }
 

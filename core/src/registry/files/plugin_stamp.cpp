@@ -32,13 +32,15 @@ std::vector<std::string> parts_of(std::string_view toolchain) {
 
 /// Returns the parts in which two toolchain texts differ; the whole texts if they have different
 /// numbers of parts.
-std::pair<std::string, std::string> differences(std::string_view one, std::string_view other) {
-  const std::vector<std::string> own_parts = parts_of(one), other_parts = parts_of(other);
-  if (own_parts.size() != other_parts.size()) return {std::string(one), std::string(other)};
+std::pair<std::string, std::string> differences(std::string_view toolchain,
+                                                std::string_view other_toolchain) {
+  const std::vector<std::string> parts = parts_of(toolchain),
+                                 other_parts = parts_of(other_toolchain);
+  if (parts.size() != other_parts.size())
+    return {std::string(toolchain), std::string(other_toolchain)};
   std::vector<std::string> left, right;
-  for (size_t i = 0; i < own_parts.size(); ++i)
-    if (own_parts[i] != other_parts[i])
-      left.push_back(own_parts[i]), right.push_back(other_parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts[i] != other_parts[i]) left.push_back(parts[i]), right.push_back(other_parts[i]);
   return {join(left, kSeparator), join(right, kSeparator)};
 }
 
@@ -77,8 +79,9 @@ std::string mismatch(const PluginInfo& stamp) {
     return concat("its stamp has ", stamp.size, " bytes, that of ", own_version, " has ",
                   sizeof(PluginInfo), kRemedy);
   if (std::string_view(stamp.toolchain) != CRESCENT_TOOLCHAIN) {
-    const auto [its, ours] = differences(stamp.toolchain, CRESCENT_TOOLCHAIN);
-    return concat("it was built with '", its, "', ", own_version, " with '", ours, "'", kRemedy);
+    const auto [plugin_parts, core_parts] = differences(stamp.toolchain, CRESCENT_TOOLCHAIN);
+    return concat("it was built with '", plugin_parts, "', ", own_version, " with '", core_parts,
+                  "'", kRemedy);
   }
   if (stamp.headers != CRESCENT_HEADERS_HASH)
     return concat("it was built with public headers ", hexadecimal(stamp.headers), ", ",

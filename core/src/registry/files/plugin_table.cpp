@@ -23,10 +23,10 @@ RegisterTable find_register_table() {
   const auto path = std::filesystem::path(core_library_path()).parent_path() / kTableLibrary;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail("it needs ", kTableLibrary, ", which cannot be loaded: ", dlerror());
-  const auto found =
+  const auto register_function =
       reinterpret_cast<RegisterTable>(dlsym(library, "crescent_private_register_table"));
-  if (!found) fail("'", path.string(), "' is of another Crescent");
-  return found;
+  if (!register_function) fail("'", path.string(), "' is of another Crescent");
+  return register_function;
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ const void* find_table(void* library, const PluginInfo& stamp) {
 }
 
 void register_table(const void* table, Registry& registry) {
-  static const RegisterTable run = find_register_table();
-  run(static_cast<const crescent_plugin*>(table), &registry);
+  static const RegisterTable register_function = find_register_table();
+  register_function(static_cast<const crescent_plugin*>(table), &registry);
 }
 
 }  // namespace crescent

@@ -9,8 +9,8 @@ std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::str
   if (auto info = registry().find(kind, name)) return info;
   for (const PluginRecord& plugin : list_plugins()) {
     if (plugin.name != name || !plugin.refused.empty()) continue;
-    for (const auto& [its_kind, its_class] : load_plugin(plugin.path).classes)
-      if (its_kind == kind) return registry().get(kind, its_class);
+    for (const auto& [class_kind, class_name] : load_plugin(plugin.path).classes)
+      if (class_kind == kind) return registry().get(kind, class_name);
   }
   return registry().get(kind, name);
 }

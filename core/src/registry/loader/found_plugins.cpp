@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 struct FoundPlugins::Candidate {
   std::string path;
   FileState state;
-  std::string distrusted;
+  std::string distrust_reason;
 };
 
 namespace {
@@ -27,7 +27,7 @@ constexpr const char* kCoreName = "core";  // the plugin name of the classes in 
 
 using FoundTable = NameTable<std::shared_ptr<const IndexedPlugin>>;
 
-std::string described(const IndexedPlugin& plugin) {
+std::string description_of(const IndexedPlugin& plugin) {
   return concat("plugin '", plugin.name, "' (", plugin.path, ")");
 }
 
@@ -35,23 +35,23 @@ void read_library_file(const std::string& path, TriedLibrary& library) {
   const ElfFile file(path);
   const PluginInfo stamp = read_stamp(file);
   library.plugin.name = stamp.name, library.plugin.version = stamp.version;
-  library.refused = mismatch(stamp);
+  library.refusal_reason = mismatch(stamp);
   check_tables(file);
 }
 
 void read_lua_file(const std::string& path, TriedLibrary& library) {
-  if (const auto read = read_lua_plugin(path))
-    library.plugin = read->plugin, library.refused = read->refused;
+  if (const auto lua_plugin = read_lua_plugin(path))
+    library.plugin = lua_plugin->plugin, library.refusal_reason = lua_plugin->refusal_reason;
 }
 
-/// Describes a plugin by its file alone, without running code of it. If `refused` of the result is
-/// empty, the library may be loaded in a trial.
+/// Describes a plugin by its file alone, without running code of it. If `refusal_reason` of the
+/// result is empty, the library may be loaded in a trial.
 TriedLibrary library_of_file(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
     is_lua(path) ? read_lua_file(path, library) : read_library_file(path, library);
   } catch (const Error& error) {
-    library.refused = error.what();
+    library.refusal_reason = error.what();
   }
   return library;
 }
@@ -59,11 +59,11 @@ TriedLibrary library_of_file(const std::string& path, const FileState& state) {
 /// Stores the outcome of a trial. If the report is invalid, the library is refused: code of the
 /// library may have written to the report's descriptor.
 void store_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
-  library.refused = outcome.failure;
+  library.refusal_reason = outcome.failure;
   if (!outcome.failure.empty()) return;
   const Value report = parse_json(outcome.report);
   if (const Value* reason = report.as_dict().find("refused")) {
-    library.refused = reason->as_string();
+    library.refusal_reason = reason->as_string();
     return;
   }
   const std::string folder = fs::path(library.plugin.path).parent_path().string();
@@ -71,7 +71,7 @@ void store_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   for (const IndexedClass& c : library.plugin.classes)
     if (!c.traits.empty()) parse_json(c.traits).as_dict();
 } catch (const std::exception& error) {
-  library.refused = concat("its trial gave no list of classes: ", error.what());
+  library.refusal_reason = concat("its trial gave no list of classes: ", error.what());
 }
 
 void run_trials(const std::vector<TriedLibrary*>& libraries) {
@@ -83,17 +83,17 @@ void run_trials(const std::vector<TriedLibrary*>& libraries) {
 
 /// Returns a message about a class of the plugin whose name another class already has; empty if
 /// there is none.
-std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
+std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltInClasses& built_in,
                           const FoundTable& found) {
   for (const IndexedClass& c : plugin.classes) {
-    std::vector<std::string> words = c.aliases;
-    words.insert(words.begin(), c.name);
-    for (const std::string& word : words) {
-      const auto* built_in_entry = built_in.find_exact(c.kind, word);
-      const auto* found_entry = found.find_exact(c.kind, word);
+    std::vector<std::string> class_names = c.aliases;
+    class_names.insert(class_names.begin(), c.name);
+    for (const std::string& class_name : class_names) {
+      const auto* built_in_entry = built_in.find_exact(c.kind, class_name);
+      const auto* found_entry = found.find_exact(c.kind, class_name);
       if (built_in_entry || found_entry)
-        return concat(c.kind, " '", word, "' is there already, from ",
-                      described(built_in_entry ? **built_in_entry : **found_entry));
+        return concat(c.kind, " '", class_name, "' is there already, from ",
+                      description_of(built_in_entry ? **built_in_entry : **found_entry));
     }
   }
   return "";
@@ -101,8 +101,8 @@ std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::Built
 
 std::string name_refusal(const std::string& name, const std::vector<IndexedPlugin>& built_in) {
   const bool is_taken =
-      name == kCoreName ||
-      std::any_of(built_in.begin(), built_in.end(), [&](auto& own) { return own.name == name; });
+      name == kCoreName || std::any_of(built_in.begin(), built_in.end(),
+                                       [&](auto& plugin) { return plugin.name == name; });
   return is_taken ? concat("'", name, "' is the name of a built-in plugin") : "";
 }
 
@@ -138,35 +138,36 @@ std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   return candidates;
 }
 
-void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes,
-                          bool trials) {
+void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const BuiltInClasses& classes,
+                          bool may_run_trials) {
   Folders folders;
   for (std::string& directory : search_directories()) {
     FileState state = state_of(directory);
     folders.emplace_back(std::move(directory), state);
   }
-  if (has_searched_ && folders == folders_ && (is_complete_ || !trials)) return;
+  if (has_searched_ && folders == folders_ && (is_complete_ || !may_run_trials)) return;
   const std::vector<Candidate> libraries = candidates();
-  if (const std::string cache = trial_cache_path(); !libraries.empty() && cache_read_ != cache)
-    tried_libraries_ = read_trial_cache(), cache_read_ = cache;
-  is_complete_ = try_libraries(libraries, trials);
+  if (const std::string cache = trial_cache_path(); !libraries.empty() && cache_path_ != cache)
+    tried_libraries_ = read_trial_cache(), cache_path_ = cache;
+  is_complete_ = try_libraries(libraries, may_run_trials);
   accept_or_refuse(libraries, built_in, classes);
   has_searched_ = are_settled(folders);
   folders_ = std::move(folders);
 }
 
-/// Runs trials of the trusted libraries that are not known yet, if `trials` is true. Returns
-/// whether all libraries are known afterwards.
-bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool trials) {
+/// Runs trials of the trusted libraries that are not known yet, if `may_run_trials` is true.
+/// Returns whether all libraries are known afterwards.
+bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool may_run_trials) {
   std::vector<TriedLibrary*> remaining_libraries;
   bool tried_any = false;
   for (const Candidate& candidate : candidates) {
-    const auto known = tried_libraries_.find(candidate.path);
-    if (known != tried_libraries_.end() && known->second.state == candidate.state) continue;
+    const auto tried_entry = tried_libraries_.find(candidate.path);
+    if (tried_entry != tried_libraries_.end() && tried_entry->second.state == candidate.state)
+      continue;
     TriedLibrary library = library_of_file(candidate.path, candidate.state);
-    if (!candidate.distrusted.empty()) continue;
-    const bool may_run = library.refused.empty() && !is_lua(candidate.path);
-    if (may_run && !trials) return false;
+    if (!candidate.distrust_reason.empty()) continue;
+    const bool may_run = library.refusal_reason.empty() && !is_lua(candidate.path);
+    if (may_run && !may_run_trials) return false;
     TriedLibrary& library_entry = tried_libraries_[candidate.path] = std::move(library);
     tried_any = true;
     if (may_run) remaining_libraries.push_back(&library_entry);
@@ -180,20 +181,22 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
 /// classes of all others.
 void FoundPlugins::accept_or_refuse(const std::vector<Candidate>& candidates,
                                     const std::vector<IndexedPlugin>& built_in,
-                                    const BuiltIn& classes) {
+                                    const BuiltInClasses& classes) {
   plugins_.clear();
   auto table = std::make_shared<FoundTable>();
-  std::map<std::string, std::string> names;
+  std::map<std::string, std::string> paths_by_name;
   for (const Candidate& candidate : candidates) {
-    const auto known = tried_libraries_.find(candidate.path);
-    const bool is_known = known != tried_libraries_.end() && known->second.state == candidate.state;
+    const auto tried_entry = tried_libraries_.find(candidate.path);
+    const bool is_known =
+        tried_entry != tried_libraries_.end() && tried_entry->second.state == candidate.state;
     const TriedLibrary library =
-        is_known ? known->second : library_of_file(candidate.path, candidate.state);
-    std::string refusal = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
+        is_known ? tried_entry->second : library_of_file(candidate.path, candidate.state);
+    std::string refusal =
+        candidate.distrust_reason.empty() ? library.refusal_reason : candidate.distrust_reason;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
     if (refusal.empty()) refusal = name_refusal(plugin->name, built_in);
-    if (refusal.empty() && !names.emplace(plugin->name, plugin->path).second)
-      refusal = concat("'", plugin->name, "' is the name of ", names[plugin->name]);
+    if (refusal.empty() && !paths_by_name.emplace(plugin->name, plugin->path).second)
+      refusal = concat("'", plugin->name, "' is the name of ", paths_by_name[plugin->name]);
     if (refusal.empty()) refusal = name_clash_of(*plugin, classes, *table);
     if (refusal.empty())
       for (const IndexedClass& c : plugin->classes) table->add(c.kind, c.name, c.aliases, plugin);

@@ -14,18 +14,19 @@ namespace crescent {
 
 struct FoundPlugin {
   std::shared_ptr<const IndexedPlugin> plugin;
-  std::string refused;  ///< why the plugin is refused; empty if its classes may be used
+  std::string refusal_reason;  ///< why the plugin is refused; empty if its classes may be used
 };
 
 class FoundPlugins {
  public:
-  using BuiltIn = NameTable<const IndexedPlugin*>;
+  using BuiltInClasses = NameTable<const IndexedPlugin*>;
 
   /// Searches the folders if they have changed since the last search. Files are read and, if
-  /// `trials`, unknown libraries are loaded in child processes; a library that must not be trusted
-  /// or has no matching stamp is never run. What a plugin in Lua provides is read from its first
-  /// lines.
-  void search(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
+  /// `may_run_trials`, unknown libraries are loaded in child processes; a library that must not be
+  /// trusted or has no matching stamp is never run. What a plugin in Lua provides is read from its
+  /// first lines.
+  void search(const std::vector<IndexedPlugin>& built_in, const BuiltInClasses& classes,
+              bool may_run_trials);
   const std::vector<FoundPlugin>& plugins() const { return plugins_; }
   const FoundClasses& classes() const { return classes_; }
 
@@ -35,13 +36,13 @@ class FoundPlugins {
   struct Candidate;
 
   static std::vector<Candidate> candidates();
-  bool try_libraries(const std::vector<Candidate>& candidates, bool trials);
+  bool try_libraries(const std::vector<Candidate>& candidates, bool may_run_trials);
   void accept_or_refuse(const std::vector<Candidate>& candidates,
-                        const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes);
+                        const std::vector<IndexedPlugin>& built_in, const BuiltInClasses& classes);
 
   Folders folders_;
   bool has_searched_ = false, is_complete_ = false;
-  std::string cache_read_;  // path of the cache file from which tried_libraries_ was read
+  std::string cache_path_;  // path of the cache file from which tried_libraries_ was read
   TriedLibraries tried_libraries_;
   std::vector<FoundPlugin> plugins_;
   FoundClasses classes_ = std::make_shared<const NameTable<std::shared_ptr<const IndexedPlugin>>>();

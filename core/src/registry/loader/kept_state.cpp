@@ -24,14 +24,14 @@ bool same_handler(const struct sigaction& a, const struct sigaction& b) {
 }  // namespace
 
 KeptState::KeptState() : handlers_(NSIG) {
-  std::fegetenv(&floating_);
+  std::fegetenv(&floating_point_modes_);
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, nullptr, &handlers_[signal]);
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked_signals_);
   locale_ = std::setlocale(LC_ALL, nullptr);
 }
 
 KeptState::~KeptState() {
-  std::fesetenv(&floating_);
+  std::fesetenv(&floating_point_modes_);
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction current_action {};
     if (sigaction(signal, nullptr, &current_action) != 0 ||

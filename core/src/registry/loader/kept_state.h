@@ -17,7 +17,7 @@ class KeptState {
   KeptState(const KeptState&) = delete;
 
  private:
-  std::fenv_t floating_;
+  std::fenv_t floating_point_modes_;
   std::vector<struct sigaction> handlers_;  ///< indexed by signal number
   sigset_t blocked_signals_;
   std::string locale_;

@@ -43,11 +43,11 @@ PluginRecord to_record(const IndexedPlugin& plugin) {
 }
 
 PluginRecord record_of_lua_file(const std::string& path) {
-  const auto read = read_lua_plugin(path);
-  if (!read)
+  const auto lua_plugin = read_lua_plugin(path);
+  if (!lua_plugin)
     fail("'", path, "' is no plugin: its first line is not like '-- acme.gate 0.1.0: What it is.'");
-  PluginRecord record = to_record(read->plugin);
-  record.refused = read->refused;
+  PluginRecord record = to_record(lua_plugin->plugin);
+  record.refused = lua_plugin->refusal_reason;
   return record;
 }
 
@@ -176,9 +176,10 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 
 /// Searches the search path. No trial is started while a plugin is being loaded or within a trial,
 /// where a trial of the same library would start without end.
-void PluginLoader::search(bool trials) {
+void PluginLoader::search(bool may_run_trials) {
   prepare();
-  found_plugins_.search(built_in_, indexed_classes_, trials && runs_trials_ && loading_count_ == 0);
+  found_plugins_.search(built_in_, indexed_classes_,
+                        may_run_trials && runs_trials_ && loading_count_ == 0);
 }
 
 void PluginLoader::search_plugins() {
@@ -222,7 +223,7 @@ std::string PluginLoader::why_missing(std::string_view kind, std::string_view wo
     if (!has_class(*found_plugin.plugin, kind, word)) continue;
     const auto refusal = refused_plugins_.find(real_path(found_plugin.plugin->path));
     const std::string reason =
-        refusal == refused_plugins_.end() ? found_plugin.refused : refusal->second.refused;
+        refusal == refused_plugins_.end() ? found_plugin.refusal_reason : refusal->second.refused;
     if (!reason.empty())
       return concat("; plugin '", found_plugin.plugin->name, "' (", found_plugin.plugin->path,
                     ") has it, but is refused: ", reason);
@@ -230,14 +231,14 @@ std::string PluginLoader::why_missing(std::string_view kind, std::string_view wo
   return "";
 }
 
-std::string PluginLoader::refused_unknown() {
+std::string PluginLoader::refused_plugins_note() {
   std::lock_guard lock(loading_lock_);
   std::string text;
   for (const FoundPlugin& found_plugin : found_plugins_.plugins()) {
     const IndexedPlugin& plugin = *found_plugin.plugin;
-    if (!found_plugin.refused.empty() && !plugin.version.empty() && plugin.classes.empty())
+    if (!found_plugin.refusal_reason.empty() && !plugin.version.empty() && plugin.classes.empty())
       text += concat("; plugin '", plugin.name, "' (", plugin.path,
-                     "), whose classes are not known, is refused: ", found_plugin.refused);
+                     "), whose classes are not known, is refused: ", found_plugin.refusal_reason);
   }
   return text;
 }
@@ -340,7 +341,7 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
       return plugin.path == path || plugin.path == resolved_path;
     });
     if (!is_installed) check_plugin_name(stamp.name, built_in_);
-    if (is_foreign) try_first(resolved_path, file, stamp);
+    if (is_foreign) load_in_trial(resolved_path, file, stamp);
     return map_and_register(resolved_path, stamp);
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
@@ -350,13 +351,13 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
 
 /// Loads a library in a trial process, which first loads the plugins that are loaded here, because
 /// the setup of the library may depend on them. Fails if the file changes during the trial.
-void PluginLoader::try_first(const std::string& path, const ElfFile& file,
-                             const PluginInfo& stamp) {
+void PluginLoader::load_in_trial(const std::string& path, const ElfFile& file,
+                                 const PluginInfo& stamp) {
   check_tables(file);
   if (runs_trials_) {
     std::vector<std::string> libraries;
-    for (const auto& [other, state] : loaded_after_trial_)
-      if (state_of(other) == state) libraries.push_back(other);
+    for (const auto& [loaded_path, state] : loaded_after_trial_)
+      if (state_of(loaded_path) == state) libraries.push_back(loaded_path);
     libraries.push_back(path);
     if (const std::string reason = PluginTrial::in_program(libraries).outcome().failure;
         !reason.empty())
@@ -410,13 +411,13 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
 /// Returns the path of the first plugin of this name on the search path.
 std::string PluginLoader::path_of(const std::string& name) {
   std::vector<std::string> tried_paths, names;
-  for (const SearchDirectory& searched : checked_search_directories()) {
-    tried_paths.push_back(searched.directory +
-                          (searched.exclusion_reason.empty()
+  for (const SearchDirectory& search_directory : checked_search_directories()) {
+    tried_paths.push_back(search_directory.directory +
+                          (search_directory.exclusion_reason.empty()
                                ? ""
-                               : " (left out: " + searched.exclusion_reason + ")"));
-    if (!searched.exclusion_reason.empty()) continue;
-    for (const std::string& path : plugins_in(searched.directory)) {
+                               : " (left out: " + search_directory.exclusion_reason + ")"));
+    if (!search_directory.exclusion_reason.empty()) continue;
+    for (const std::string& path : plugins_in(search_directory.directory)) {
       names.push_back(record_of_file(path).name);
       if (names.back() == name) return path;
     }
@@ -433,7 +434,7 @@ std::vector<PluginRecord> PluginLoader::list() {
   search(true);
   for (const FoundPlugin& found_plugin : found_plugins_.plugins()) {
     PluginRecord record = to_record(*found_plugin.plugin);
-    record.refused = found_plugin.refused;
+    record.refused = found_plugin.refusal_reason;
     records.emplace(real_path(record.path), std::move(record));
   }
   std::vector<PluginRecord> list;
@@ -445,7 +446,7 @@ std::vector<PluginRecord> PluginLoader::list() {
 
 IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
   std::lock_guard lock(loading_lock_);
-  stop_trials();
+  disable_trials();
   const PluginRecord record = load(path);
   IndexedPlugin plugin{path, record.name, record.version, {}};
   for (const auto& [kind, name] : record.classes) {
@@ -458,7 +459,7 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(loading_lock_);
-  stop_trials();
+  disable_trials();
   // Setting is_prepared_ keeps prepare() from reading the old index.
   const bool is_first_write = !std::exchange(is_prepared_, true);
   if (is_first_write) register_core_classes(registry_);
@@ -486,7 +487,7 @@ std::string load_untried(const std::string& library) try {
   return to_json(Dict{{"refused", error.what()}});
 }
 void prepare_for_trials() {
-  PluginLoader::instance().stop_trials();
+  PluginLoader::instance().disable_trials();
   PluginLoader::instance().prepare();
 }
 void write_plugin_index(const std::string& directory) {

@@ -27,12 +27,12 @@ class PluginLoader final : public ClassSource {
   void add_late(void (*add)(Registry& registry));
   /// From now on, the loader loads libraries without a trial in a child process (plugin_trial.h).
   /// Called by such a child process, and by a process that indexes trusted libraries.
-  void stop_trials() { runs_trials_ = false; }
+  void disable_trials() { runs_trials_ = false; }
   void load_for(std::string_view kind, std::string_view word) override;
   const NameTable<const IndexedPlugin*>& indexed_classes() override;
   FoundClasses found_classes() override;
   std::string why_missing(std::string_view kind, std::string_view word) override;
-  std::string refused_unknown() override;
+  std::string refused_plugins_note() override;
   Dict indexed_traits(std::string_view kind, std::string_view name) override;
   void refuse_indexed(std::string_view kind, std::string_view word,
                       std::string_view origin) override;
@@ -61,14 +61,14 @@ class PluginLoader final : public ClassSource {
   std::string refusal_of_lua(const PluginRecord& plugin);
   static std::string path_of(const std::string& name);
   PluginRecord load_new(const std::string& path);
-  void try_first(const std::string& path, const ElfFile& file, const PluginInfo& stamp);
+  void load_in_trial(const std::string& path, const ElfFile& file, const PluginInfo& stamp);
   PluginRecord map_and_register(const std::string& path, const PluginInfo& stamp);
   void register_all(Registry& staging);
   void read_built_in_index();
   const IndexedPlugin* find_indexed(std::string_view kind, std::string_view word);
   std::string path_found_for(std::string_view kind, std::string_view word);
   void load_found(const std::string& path);
-  void search(bool trials);
+  void search(bool may_run_trials);
 
   Registry& registry_;
   LoadingLock loading_lock_;
@@ -77,8 +77,8 @@ class PluginLoader final : public ClassSource {
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_plugins_;
-  /// The libraries that were loaded in a trial and then in this process, in order; the libraries of
-  /// the index are not among them.
+  /// The libraries that were loaded first in a trial (a child process that shows whether they
+  /// crash) and then in this process, in order. Built-in libraries are loaded without a trial.
   std::vector<std::pair<std::string, FileState>> loaded_after_trial_;
   std::map<std::string, PluginRecord> refused_plugins_;  // keys are paths
   FoundPlugins found_plugins_;

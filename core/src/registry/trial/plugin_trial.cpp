@@ -30,7 +30,7 @@ namespace {
 
 /// The last line of the child's stderr, which an assertion or the dynamic linker may have written,
 /// as an addition to an error message; "" if there is none.
-std::string last_words(std::string text) {
+std::string last_stderr_line_note(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);
   return line.empty() ? "" : concat("; its last words: ", line);
@@ -41,18 +41,18 @@ std::string last_words(std::string text) {
 /// The child process stays in the process group of its parent, so Ctrl-C ends the trial.
 PluginTrial::PluginTrial(const std::function<Process(const ProcessOptions&)>& start)
     : stderr_file_(trial_file()),
-      report_(trial_file()),
+      report_file_(trial_file()),
       process_(start({.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
                                       {ProcessOptions::kNowhere, STDOUT_FILENO},
                                       {stderr_file_, STDERR_FILENO},
-                                      {report_, kTrialDescriptor}}})),
+                                      {report_file_, kTrialDescriptor}}})),
       deadline_(std::chrono::steady_clock::now() + kTimeout) {}
 
 PluginTrial PluginTrial::in_program(const std::vector<std::string>& libraries) {
-  std::vector<std::string> words{trial_program()};
-  words.insert(words.end(), libraries.begin(), libraries.end());
+  std::vector<std::string> command_line{trial_program()};
+  command_line.insert(command_line.end(), libraries.begin(), libraries.end());
   return PluginTrial(
-      [&](const ProcessOptions& options) { return Process::program(words, options); });
+      [&](const ProcessOptions& options) { return Process::program(command_line, options); });
 }
 
 /// The child ends by exit(), as the destructors and exit handlers of the library belong to the
@@ -65,26 +65,26 @@ PluginTrial PluginTrial::in_fork(const std::string& library) {
 
 TrialOutcome PluginTrial::outcome() {
   std::string reason = failure();
-  return {std::move(reason), contents_of(report_)};
+  return {std::move(reason), contents_of(report_file_)};
 }
 
 std::string PluginTrial::failure() {
   const auto remaining_time = deadline_ - std::chrono::steady_clock::now();
   const bool is_in_time = process_.wait(
       std::chrono::ceil<Process::Timeout>(std::max(remaining_time, remaining_time.zero())));
-  const bool was_loaded = !contents_of(report_).empty();
-  const std::string words_left = last_words(contents_of(stderr_file_));
+  const bool was_loaded = !contents_of(report_file_).empty();
+  const std::string stderr_note = last_stderr_line_note(contents_of(stderr_file_));
   const char* time_text = was_loaded ? "when the process ends" : "while it is loaded";
   if (!is_in_time)
     return concat("it does not come to an end ", time_text, ": it was given ", kTimeout.count(),
-                  " seconds", words_left);
+                  " seconds", stderr_note);
   if (process_.signal())
-    return concat("it crashes ", time_text, ": ", signal_name(process_.signal()), words_left);
+    return concat("it crashes ", time_text, ": ", signal_name(process_.signal()), stderr_note);
   if (!was_loaded)
     return concat("it ends the process ", time_text, ", with exit status ", process_.exit_status(),
-                  words_left);
+                  stderr_note);
   return process_.exit_status() ? concat("it makes the process end with exit status ",
-                                         process_.exit_status(), words_left)
+                                         process_.exit_status(), stderr_note)
                                 : "";
 }
 
@@ -92,20 +92,21 @@ std::string PluginTrial::failure() {
 /// forever for other threads, or that cannot be made for lack of memory, does not count as a
 /// failure of the library.
 std::string failure_in_copy(const std::function<void()>& load) try {
-  const Descriptor report = trial_file();
-  const auto run_trials = [&] {
+  const Descriptor report_file = trial_file();
+  const auto load_and_report = [&] {
     try {
       load();
       // The exception is ignored, because loading the library in this process throws it again.
     } catch (...) {
     }
-    return write(report, "1", 1) == 1 ? 0 : 1;
+    return write(report_file, "1", 1) == 1 ? 0 : 1;
   };
   constexpr int kNoDescriptor = ProcessOptions::kNowhere;
-  Process process = Process::copy(run_trials, {.descriptors = {{kNoDescriptor, STDIN_FILENO},
-                                                               {kNoDescriptor, STDOUT_FILENO},
-                                                               {kNoDescriptor, STDERR_FILENO}}});
-  if (!process.wait(kTimeout) || !contents_of(report).empty()) return "";
+  Process process =
+      Process::copy(load_and_report, {.descriptors = {{kNoDescriptor, STDIN_FILENO},
+                                                      {kNoDescriptor, STDOUT_FILENO},
+                                                      {kNoDescriptor, STDERR_FILENO}}});
+  if (!process.wait(kTimeout) || !contents_of(report_file).empty()) return "";
   if (process.signal())
     return concat("it crashes in this process: ", signal_name(process.signal()));
   return "it ends this process while it is loaded";

@@ -30,7 +30,7 @@ class PluginTrial {
  private:
   explicit PluginTrial(const std::function<Process(const ProcessOptions&)>& start);
   std::string failure();
-  Descriptor stderr_file_, report_;
+  Descriptor stderr_file_, report_file_;
   Process process_;
   std::chrono::steady_clock::time_point deadline_;
 };

@@ -13,7 +13,7 @@ namespace crescent {
 struct TriedLibrary {
   FileState state;  ///< state of the file that was tried
   IndexedPlugin plugin;
-  std::string refused;  ///< why the library is refused; empty if it is not
+  std::string refusal_reason;  ///< why the library is refused; empty if it is not
 };
 using TriedLibraries = std::map<std::string, TriedLibrary>;  // keys are paths
 

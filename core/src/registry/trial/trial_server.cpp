@@ -25,18 +25,19 @@ std::string read_text(std::istream& in) {
 
 /// Appends the outcomes of the trials of these libraries, which one process of crescent-try makes.
 void try_in_server(const std::vector<std::string>& libraries, std::vector<TrialOutcome>& outcomes) {
-  const Descriptor report = trial_file();
-  std::vector<std::string> words{trial_program(), kTryEach};
-  words.insert(words.end(), libraries.begin(), libraries.end());
+  const Descriptor report_file = trial_file();
+  std::vector<std::string> command_line{trial_program(), kTryEach};
+  command_line.insert(command_line.end(), libraries.begin(), libraries.end());
   constexpr int kNoDescriptor = ProcessOptions::kNowhere;
-  Process server = Process::program(words, {.descriptors = {{kNoDescriptor, STDIN_FILENO},
-                                                            {kNoDescriptor, STDOUT_FILENO},
-                                                            {kNoDescriptor, STDERR_FILENO},
-                                                            {report, kTrialDescriptor}}});
+  Process server =
+      Process::program(command_line, {.descriptors = {{kNoDescriptor, STDIN_FILENO},
+                                                      {kNoDescriptor, STDOUT_FILENO},
+                                                      {kNoDescriptor, STDERR_FILENO},
+                                                      {report_file, kTrialDescriptor}}});
   if (server.wait() != 0)
-    fail("plugins cannot be tried: the program that tries them, ", words.front(), ", ",
+    fail("plugins cannot be tried: the program that tries them, ", command_line.front(), ", ",
          server.ending());
-  std::istringstream report_stream(contents_of(report));
+  std::istringstream report_stream(contents_of(report_file));
   for (size_t i = 0; i < libraries.size(); ++i) {
     std::string failure = read_text(report_stream);
     outcomes.push_back({std::move(failure), read_text(report_stream)});
