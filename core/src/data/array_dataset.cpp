@@ -37,26 +37,26 @@ struct Shard {
 
 class ArrayDataset final : public Dataset {
  public:
-  /// `needed` is empty if all rows of the inputs are needed.
+  /// `needed_rows` is empty if all rows of the inputs are needed.
   ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
-               std::optional<SeedGenerator> order, Shard shard, NeededRows needed)
+               std::optional<SeedGenerator> order, Shard shard, NeededRows needed_rows)
       : arrays_(std::move(arrays)),
         batch_size_(batch_size),
         shuffle_(shuffle),
-        order_(std::move(order)),
+        order_generator_(std::move(order)),
         shard_(shard),
-        needed_rows_(std::move(needed)),
-        samples_(arrays_.samples()) {
-    each_array([&](Tensor& array, bool is_partial) {
-      if (is_in_file(array)) map(array, is_partial);
+        needed_rows_(std::move(needed_rows)),
+        sample_count_(arrays_.samples()) {
+    each_array([&](Tensor& array, bool skips_unneeded_rows) {
+      if (is_in_file(array)) map(array, skips_unneeded_rows);
     });
     if (shuffle_ != Shuffle::samples) return;
     if (!file_arrays_.empty())
       buffer_.emplace(file_arrays_, 4 * batch_size_,
                       [this](int64_t position) { return needs_inputs(position); });
-    each_array([&](const Tensor& array, bool is_partial) {
+    each_array([&](const Tensor& array, bool skips_unneeded_rows) {
       if (array.in_memory())
-        gathers_.emplace_back(array, rows_in_order(0).count, is_partial || reads_files());
+        gathers_.emplace_back(array, rows_in_order(0).count, skips_unneeded_rows || reads_files());
     });
   }
 
@@ -66,7 +66,8 @@ class ArrayDataset final : public Dataset {
                           : last_batch * rows_in_order(0).count + rows_in_order(last_batch).count;
   }
   int64_t batches() const override {
-    const int64_t remaining_samples = samples_ % batch_size_, full_batches = samples_ / batch_size_;
+    const int64_t remaining_samples = sample_count_ % batch_size_,
+                  full_batches = sample_count_ / batch_size_;
     return full_batches + (remaining_samples >= shard_.count);
   }
   Batch batch_spec() const {
@@ -85,13 +86,13 @@ class ArrayDataset final : public Dataset {
 
   void begin_epoch() override {
     batches_read_ = batches_read_ahead_ = buffered_rows_ = 0;
-    if (shuffle_ != Shuffle::none) state_before_order_ = order_->state().value();
+    if (shuffle_ != Shuffle::none) state_before_order_ = order_generator_->state().value();
     if (buffer_)
-      buffer_->begin_epoch(*order_);
+      buffer_->begin_epoch(*order_generator_);
     else if (shuffle_ == Shuffle::samples)
-      rows_ = order_->permutation(samples_);
+      drawn_indices_ = order_generator_->permutation(sample_count_);
     else if (shuffle_ == Shuffle::batches)
-      rows_ = order_->permutation(samples_ / batch_size_);
+      drawn_indices_ = order_generator_->permutation(sample_count_ / batch_size_);
   }
 
   /// The state of the random generator before it drew the order of this epoch, and the properties
@@ -105,13 +106,13 @@ class ArrayDataset final : public Dataset {
     return state;
   }
 
-  void restore(const Value& given, int64_t batches) override {
-    const Dict& state = given.as_dict();
-    const Value own_state = this->state();
-    for (const DictEntry& mine : own_state.as_dict())
-      if (mine.key != "order" && !(state.at(mine.key) == mine.value))
-        fail("restore: the snapshot's run had ", mine.key, "=", state.at(mine.key),
-             ", this one has ", mine.value);
+  void restore(const Value& snapshot, int64_t batches) override {
+    const Dict& state = snapshot.as_dict();
+    const Value current_state = this->state();
+    for (const DictEntry& entry : current_state.as_dict())
+      if (entry.key != "order" && !(state.at(entry.key) == entry.value))
+        fail("restore: the snapshot's run had ", entry.key, "=", state.at(entry.key),
+             ", this one has ", entry.value);
     if (batches > this->batches())
       fail("restore: the snapshot's run was past ", batches, " batches, this data has ",
            this->batches());
@@ -129,16 +130,18 @@ class ArrayDataset final : public Dataset {
     } else {
       read_batches_ahead();
       const RowRange row_range = rows_in_arrays(batches_read_);
-      fill(batch, row_range.count, [&](const Tensor& array, Tensor& target, const RowRange& read) {
-        take_rows(array, target, row_range, read);
-      });
+      fill(batch, row_range.count,
+           [&](const Tensor& array, Tensor& target, const RowRange& rows_to_read) {
+             take_rows(array, target, row_range, rows_to_read);
+           });
     }
     ++batches_read_;
     return true;
   }
 
-  DatasetPtr with_needed(const NeededRows& needed) override {
-    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order_, shard_, needed);
+  DatasetPtr with_needed(const NeededRows& needed_rows) override {
+    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order_generator_, shard_,
+                                          needed_rows);
   }
 
   /// Returns for each row of the last batch its index in the arrays.
@@ -151,7 +154,7 @@ class ArrayDataset final : public Dataset {
       return rows;
     }
     const auto [first, count] = rows_in_order(batches_read_ - 1);
-    const auto begin = rows_.begin() + (buffer_ ? 0 : first);
+    const auto begin = drawn_indices_.begin() + (buffer_ ? 0 : first);
     return {begin, begin + count};
   }
 
@@ -163,7 +166,7 @@ class ArrayDataset final : public Dataset {
       fail("shard: batches of ", batch_size_, " samples cannot be cut into ", shard.count,
            " parts");
     std::optional<SeedGenerator> order;
-    if (order_) order.emplace(0).state().assign(order_->state().value());
+    if (order_generator_) order.emplace(0).state().assign(order_generator_->state().value());
     return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, shard,
                                           needed_rows_);
   }
@@ -172,7 +175,7 @@ class ArrayDataset final : public Dataset {
   /// The rows of this shard of batch `number`, as positions in the order of the epoch.
   RowRange rows_in_order(int64_t number) const {
     const int64_t first_row = number * batch_size_,
-                  batch_samples = std::min(batch_size_, samples_ - first_row);
+                  batch_samples = std::min(batch_size_, sample_count_ - first_row);
     const int64_t begin = batch_samples * shard_.index / shard_.count,
                   end = batch_samples * (shard_.index + 1) / shard_.count;
     return {first_row + begin, end - begin};
@@ -180,8 +183,8 @@ class ArrayDataset final : public Dataset {
   /// The rows of batch `number` as indices in the arrays. Must not be called for Shuffle::samples.
   RowRange rows_in_arrays(int64_t number) const {
     RowRange row_range = rows_in_order(number);
-    const bool is_permuted = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
-    if (is_permuted) row_range.first += (rows_[number] - number) * batch_size_;
+    const bool is_permuted = shuffle_ == Shuffle::batches && number < sample_count_ / batch_size_;
+    if (is_permuted) row_range.first += (drawn_indices_[number] - number) * batch_size_;
     return row_range;
   }
 
@@ -195,11 +198,11 @@ class ArrayDataset final : public Dataset {
     return input_rows(count).contains(position - first);
   }
 
-  void set_order(const List& words) {
-    if (!order_ || words.size() != 2)
-      fail("restore: expected an order of two numbers, got ", words);
-    order_->state().assign(
-        Tensor::from(std::vector<int64_t>{words[0].as_int(), words[1].as_int()}, {2}));
+  void set_order(const List& numbers) {
+    if (!order_generator_ || numbers.size() != 2)
+      fail("restore: expected an order of two numbers, got ", numbers);
+    order_generator_->state().assign(
+        Tensor::from(std::vector<int64_t>{numbers[0].as_int(), numbers[1].as_int()}, {2}));
   }
 
   /// Calls f(array, whether only some of its rows are read) for all inputs, targets and weights.
@@ -210,27 +213,27 @@ class ArrayDataset final : public Dataset {
         if (array) f(array, group == &arrays_.x && needed_rows_);
   }
 
-  void map(Tensor& in_file, bool is_partial) {
-    if (Tensor mapped = in_file.in_memory() ? in_file : map_array(in_file))
-      mapped_arrays_.push_back({in_file = std::move(mapped), is_partial});
+  void map(Tensor& file_array, bool skips_unneeded_rows) {
+    if (Tensor mapped = file_array.in_memory() ? file_array : map_array(file_array))
+      mapped_arrays_.push_back({file_array = std::move(mapped), skips_unneeded_rows});
     else
-      unmapped_arrays_.push_back(in_file);
-    file_arrays_.push_back({in_file, is_partial});
+      unmapped_arrays_.push_back(file_array);
+    file_arrays_.push_back({file_array, skips_unneeded_rows});
   }
 
-  /// Calls make(array, tensor of the batch, rows of the batch that are read) for all arrays.
-  template <class Make>
-  void fill(Batch& batch, int64_t count, Make make) const {
+  /// Calls fill_tensor(array, tensor of the batch, rows of the batch that are read) for all arrays.
+  template <class FillTensor>
+  void fill(Batch& batch, int64_t count, FillTensor fill_tensor) const {
     const RowRange all_rows{0, count};
     const std::tuple<const Tensors&, Tensors&, RowRange> groups[] = {
         {arrays_.x, batch.x, input_rows(count)},
         {arrays_.y, batch.y, all_rows},
         {arrays_.weights, batch.sample_weight, all_rows}};
-    for (const auto& [from, to, read] : groups) {
+    for (const auto& [from, to, rows_to_read] : groups) {
       to.resize(from.size());
       for (size_t i = 0; i < from.size(); ++i) {
         if (from[i])
-          make(from[i], to[i], read);
+          fill_tensor(from[i], to[i], rows_to_read);
         else
           to[i] = Tensor();
       }
@@ -240,35 +243,38 @@ class ArrayDataset final : public Dataset {
   /// Asks the operating system to read the rows of the next batches from disk ahead.
   void read_batches_ahead() {
     if (mapped_arrays_.empty()) return;
-    size_t sample = 1;  // bytes of a sample in mapped arrays
-    for (const ArrayInFile& mapped : mapped_arrays_) sample += row_bytes(mapped.array);
+    size_t sample_bytes = 1;  // in mapped arrays
+    for (const ArrayInFile& mapped : mapped_arrays_) sample_bytes += row_bytes(mapped.array);
     constexpr size_t kMaxBytes = size_t{4} << 20;
-    const int64_t rows_ahead = static_cast<int64_t>(
-        std::clamp(kMaxBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
+    const int64_t rows_ahead = static_cast<int64_t>(std::clamp(
+        kMaxBytes / (sample_bytes * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
     for (; batches_read_ahead_ < std::min(batches_read_ + 1 + rows_ahead, batches());
          ++batches_read_ahead_) {
       const auto [first, count] = rows_in_arrays(batches_read_ahead_);
-      for (const auto& [array, is_partial] : mapped_arrays_) {
-        const RowRange read = is_partial ? input_rows(count) : RowRange{0, count};
-        if (read.count > 0) read_rows_ahead(array, first + read.first, read.count);
+      for (const auto& [array, skips_unneeded_rows] : mapped_arrays_) {
+        const RowRange rows_to_read = skips_unneeded_rows ? input_rows(count) : RowRange{0, count};
+        if (rows_to_read.count > 0)
+          read_rows_ahead(array, first + rows_to_read.first, rows_to_read.count);
       }
     }
   }
 
   /// Sets `target` to consecutive rows of an array: a view of an array in memory, or a tensor of
-  /// which the rows `read` are read from the file.
+  /// which the rows `rows_to_read` are read from the file.
   void take_rows(const Tensor& array, Tensor& target, const RowRange& rows,
-                 const RowRange& read) const {
+                 const RowRange& rows_to_read) const {
     const TensorSpec spec = rows_of(array, rows.count);
-    const size_t row = row_bytes(array), skipped_bytes = static_cast<size_t>(read.first) * row,
-                 offset = array.offset() + static_cast<size_t>(rows.first) * row;
+    const size_t row_size = row_bytes(array),
+                 skipped_bytes = static_cast<size_t>(rows_to_read.first) * row_size,
+                 offset = array.offset() + static_cast<size_t>(rows.first) * row_size;
     if (array.in_memory()) {
       if (!move_view(target, array.storage(), offset, spec))
         target = Tensor::on(array.storage(), offset, spec);
     } else {
       make_writable(target, spec);
-      if (read.count == 0) return;
-      array.storage()->read(offset + skipped_bytes, static_cast<size_t>(read.count) * row,
+      if (rows_to_read.count == 0) return;
+      array.storage()->read(offset + skipped_bytes,
+                            static_cast<size_t>(rows_to_read.count) * row_size,
                             static_cast<std::byte*>(target.mutable_raw()) + skipped_bytes);
     }
   }
@@ -278,16 +284,16 @@ class ArrayDataset final : public Dataset {
   void next_samples(Batch& batch) {
     const auto [first, count] = rows_in_order(batches_read_);
     row_targets_.clear();
-    const int64_t size = count;
-    fill(batch, size, [&](const Tensor& array, Tensor& target, const RowRange&) {
-      if (!array.storage()->memory()) make_writable(target, rows_of(array, size));
+    const int64_t row_count = count;
+    fill(batch, row_count, [&](const Tensor& array, Tensor& target, const RowRange&) {
+      if (!array.storage()->memory()) make_writable(target, rows_of(array, row_count));
       if (!array.in_memory()) row_targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
-    const std::span row_indices(buffer_ ? take_from_buffer(first, count) : rows_.data() + first,
-                                count);
+    const std::span row_indices(
+        buffer_ ? take_from_buffer(first, count) : drawn_indices_.data() + first, count);
     auto next_gather = gathers_.begin();
-    fill(batch, size, [&](const Tensor& array, Tensor& target, const RowRange& read) {
-      if (array.in_memory()) (*next_gather++)(row_indices, read, target);
+    fill(batch, row_count, [&](const Tensor& array, Tensor& target, const RowRange& rows_to_read) {
+      if (array.in_memory()) (*next_gather++)(row_indices, rows_to_read, target);
     });
   }
 
@@ -296,13 +302,13 @@ class ArrayDataset final : public Dataset {
   const int64_t* take_from_buffer(int64_t first, int64_t count) {
     for (; buffered_rows_ < first; ++buffered_rows_) buffer_->take(row_targets_);
     buffered_rows_ += count;
-    rows_.resize(count);
-    for (int64_t& row : rows_) {
+    drawn_indices_.resize(count);
+    for (int64_t& row : drawn_indices_) {
       row = buffer_->take(row_targets_);
       for (size_t i = 0; i < unmapped_arrays_.size(); ++i)
         row_targets_[i] += row_bytes(unmapped_arrays_[i]);
     }
-    return rows_.data();
+    return drawn_indices_.data();
   }
 
   TensorSpec rows_of(const Tensor& array, int64_t count) const {
@@ -314,15 +320,16 @@ class ArrayDataset final : public Dataset {
   Arrays arrays_;
   int64_t batch_size_;
   Shuffle shuffle_;
-  std::optional<SeedGenerator> order_;
+  std::optional<SeedGenerator> order_generator_;
   Shard shard_;
-  NeededRows needed_rows_;          ///< empty: all rows of the inputs are read
-  Tensor state_before_order_;       ///< the state of order_ before it drew the order of the epoch
-  int64_t samples_;                 ///< number of samples in all shards
-  int64_t batches_read_ = 0;        ///< number of batches read in this epoch
-  int64_t buffered_rows_ = 0;       ///< rows taken from the buffer in this epoch
+  NeededRows needed_rows_;     ///< empty: all rows of the inputs are read
+  Tensor state_before_order_;  ///< the state of order_generator_ before it drew this epoch's order
+  int64_t sample_count_;       ///< number of samples in all shards
+  int64_t batches_read_ = 0;   ///< number of batches read in this epoch
+  int64_t buffered_rows_ = 0;  ///< rows taken from the buffer in this epoch
   int64_t batches_read_ahead_ = 0;  ///< number of batches that the system was asked to read ahead
-  std::vector<int64_t> rows_;       ///< the indices of samples, or of batches, in the drawn order
+  /// the indices of samples, or of batches, in the drawn order
+  std::vector<int64_t> drawn_indices_;
   /// arrays in files: all of them, and those that are mapped
   std::vector<ArrayInFile> file_arrays_, mapped_arrays_;
   Tensors unmapped_arrays_;              ///< arrays in files that are not mapped

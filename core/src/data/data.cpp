@@ -10,8 +10,8 @@ void check_skip_interruption() {
   heed_interruption("data passed over what a run was given before it was kept");
 }
 
-[[noreturn]] void fail_too_short(int64_t given, int64_t wanted) {
-  fail("restore: the data gave ", given, " of ", wanted,
+[[noreturn]] void fail_too_short(int64_t available_batches, int64_t required_batches) {
+  fail("restore: the data gave ", available_batches, " of ", required_batches,
        " batches that the snapshot's run was past: it is other data");
 }
 
@@ -54,11 +54,11 @@ class GeneratorDataset final : public Dataset {
   /// as the saved run did, so it must give the same batches again.
   Value state() const override { return earlier_calls_; }
   void restore(const Value& state, int64_t batches) override {
-    const int64_t old_count = state.as_int(), wanted_count = old_count + batches;
-    if (calls_ > wanted_count)
+    const int64_t old_count = state.as_int(), required_count = old_count + batches;
+    if (calls_ > required_count)
       fail("restore: the generator was asked ", calls_, " times already and cannot go back to ",
-           wanted_count, ": give the run a new one");
-    for (Batch unused_batch; calls_ < wanted_count; ++calls_) {
+           required_count, ": give the run a new one");
+    for (Batch unused_batch; calls_ < required_count; ++calls_) {
       check_skip_interruption();
       if (!produce_(unused_batch) && calls_ >= old_count)
         fail_too_short(calls_ - old_count, batches);

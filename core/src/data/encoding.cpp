@@ -10,14 +10,14 @@ Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
   const Tensor labels = y.rank() > 1 && y.dim(-1) == 1 ? ops::squeeze(y, -1) : y;
   if (!num_classes && labels.size() == 0)
     fail("to_categorical: expected num_classes for an empty tensor");
-  const double largest =
+  const double largest_class =
       num_classes ? static_cast<double>(*num_classes) - 1 : ops::max(labels).item();
-  if (!(largest >= -1 && largest < 9e18))
-    fail("to_categorical: expected class numbers, got ", largest);
-  const int64_t classes = static_cast<int64_t>(largest) + 1;
-  return ops::one_hot(
-      ops::check_indices(labels, classes, "to_categorical: class", concat(classes, " classes")),
-      classes);
+  if (!(largest_class >= -1 && largest_class < 9e18))
+    fail("to_categorical: expected class numbers, got ", largest_class);
+  const int64_t class_count = static_cast<int64_t>(largest_class) + 1;
+  return ops::one_hot(ops::check_indices(labels, class_count, "to_categorical: class",
+                                         concat(class_count, " classes")),
+                      class_count);
 }
 
 Tensor normalize(const Tensor& x, int axis, double order) {

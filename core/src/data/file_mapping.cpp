@@ -73,10 +73,10 @@ bool handle_bus_errors() {
 /// Adds a range to `ranges`, so that the handler of SIGBUS replaces it by zeros; returns null if
 /// all entries are in use.
 GuardedRange* guard(std::byte* start, size_t bytes) {
-  static const bool handled = handle_bus_errors();
+  static const bool is_handler_set = handle_bus_errors();
   const std::lock_guard lock(ranges_mutex);
   for (GuardedRange& range : ranges) {
-    if (!handled || range.begin != 0) continue;
+    if (!is_handler_set || range.begin != 0) continue;
     range.is_lost = false;
     range.end = reinterpret_cast<uintptr_t>(start) + bytes;
     range.begin = reinterpret_cast<uintptr_t>(start);

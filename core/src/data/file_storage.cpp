@@ -22,13 +22,13 @@ class FileStorage final : public Storage {
 
   /// The mapping of the file; null if the file cannot be mapped.
   const FileMapping* mapping() const {
-    std::call_once(mapped_, [this] { mapping_.emplace(file_.descriptor(), bytes_); });
+    std::call_once(mapping_once_, [this] { mapping_.emplace(file_.descriptor(), bytes_); });
     return mapping_ && mapping_->start() && !mapping_->is_lost() ? &*mapping_ : nullptr;
   }
 
  private:
   InputFile file_;
-  mutable std::once_flag mapped_;
+  mutable std::once_flag mapping_once_;
   mutable std::optional<FileMapping> mapping_;
 };
 
@@ -74,7 +74,7 @@ class MappedStorage final : public Storage {
   size_t end_;                  ///< the offset in the file where the values end
 };
 
-const MappedStorage* mapped(const Tensor& array) {
+const MappedStorage* mapped_storage_of(const Tensor& array) {
   return dynamic_cast<const MappedStorage*>(array.storage().get());
 }
 
@@ -95,25 +95,25 @@ void normalize_booleans(std::byte* data, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) data[i] = std::byte{data[i] != std::byte{0}};
 }
 
-Tensor map_array(const Tensor& in_file) {
-  const auto file = std::dynamic_pointer_cast<const FileStorage>(in_file.storage());
+Tensor map_array(const Tensor& file_array) {
+  const auto file = std::dynamic_pointer_cast<const FileStorage>(file_array.storage());
   const FileMapping* mapping =
-      file && in_file.offset() % size_of(in_file.dtype()) == 0 ? file->mapping() : nullptr;
+      file && file_array.offset() % size_of(file_array.dtype()) == 0 ? file->mapping() : nullptr;
   if (!mapping) return {};
   return Tensor::on(
-      std::make_shared<MappedStorage>(file, *mapping, in_file.offset(), in_file.bytes()), 0,
-      in_file.spec());
+      std::make_shared<MappedStorage>(file, *mapping, file_array.offset(), file_array.bytes()), 0,
+      file_array.spec());
 }
 
-bool is_mapped(const Tensor& array) { return mapped(array) != nullptr; }
+bool is_mapped(const Tensor& array) { return mapped_storage_of(array) != nullptr; }
 
 void read_rows_ahead(const Tensor& array, int64_t first, int64_t count) {
-  const size_t row = array.bytes() / static_cast<size_t>(array.dim(0));
-  mapped(array)->read_ahead(array.offset() + static_cast<size_t>(first) * row,
-                            static_cast<size_t>(count) * row);
+  const size_t row_size = array.bytes() / static_cast<size_t>(array.dim(0));
+  mapped_storage_of(array)->read_ahead(array.offset() + static_cast<size_t>(first) * row_size,
+                                       static_cast<size_t>(count) * row_size);
 }
 
-void check_intact(const Tensor& array) { mapped(array)->check_intact(); }
+void check_intact(const Tensor& array) { mapped_storage_of(array)->check_intact(); }
 
 std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path) {
   return std::make_shared<FileStorage>(InputFile(descriptor, path));

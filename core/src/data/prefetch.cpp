@@ -32,7 +32,7 @@ class Prefetch final : public Dataset {
       state_ = State::quit;
     }
     source_interruption_->request();
-    changed_.notify_all();
+    state_changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -55,16 +55,16 @@ class Prefetch final : public Dataset {
     if (!thread_.joinable()) return state_ == State::making && source_->next(batch);
     constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kPollInterval,
-                              [this] { return ready_count_ > 0 || state_ == State::ended; }))
+    while (!state_changed_.wait_for(lock, kPollInterval,
+                                    [this] { return ready_count_ > 0 || state_ == State::ended; }))
       heed_interruption("a batch was made");
     if (ready_count_ == 0) {
       if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
       return false;
     }
-    std::swap(batch, ring_[first_]);
-    first_ = (first_ + 1) % ring_.size();
-    if (--ready_count_ == refill_at()) changed_.notify_all();
+    std::swap(batch, ring_[first_index_]);
+    first_index_ = (first_index_ + 1) % ring_.size();
+    if (--ready_count_ == refill_threshold()) state_changed_.notify_all();
     return true;
   }
 
@@ -83,25 +83,26 @@ class Prefetch final : public Dataset {
     std::unique_lock lock(mutex_);
     state_ = State::ended;
     source_interruption_->request();
-    changed_.wait(lock, [this] { return !is_calling_source_; });
+    state_changed_.wait(lock, [this] { return !is_calling_source_; });
     source_interruption_->clear();
     ready_count_ = 0;
     error_ = nullptr;
     begin_source();
     source_state_ = source_->state();
     state_ = State::making;
-    changed_.notify_all();
+    state_changed_.notify_all();
   }
 
   /// The number of batches at which the thread wakes up: half of the ring, so that small batches do
   /// not wake it every time.
-  size_t refill_at() const { return depth_ / 2; }
+  size_t refill_threshold() const { return depth_ / 2; }
 
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] {
-        return state_ == State::quit || (state_ == State::making && ready_count_ <= refill_at());
+      state_changed_.wait(lock, [this] {
+        return state_ == State::quit ||
+               (state_ == State::making && ready_count_ <= refill_threshold());
       });
       while (state_ == State::making && ready_count_ < depth_) make_batch(lock);
       if (state_ == State::quit) return;
@@ -109,7 +110,7 @@ class Prefetch final : public Dataset {
   }
 
   void make_batch(std::unique_lock<std::mutex>& lock) {
-    Batch& batch = ring_[(first_ + ready_count_) % ring_.size()];
+    Batch& batch = ring_[(first_index_ + ready_count_) % ring_.size()];
     is_calling_source_ = true;
     const InheritInterrupt inherit_interrupt(source_interruption_);
     lock.unlock();
@@ -130,7 +131,7 @@ class Prefetch final : public Dataset {
       state_ = State::ended;
       error_ = error;
     }
-    changed_.notify_all();
+    state_changed_.notify_all();
   }
 
   static constexpr size_t kMaxBytes = size_t{2} << 20;
@@ -139,13 +140,13 @@ class Prefetch final : public Dataset {
   // the flag by which begin() interrupts the thread's call of the source
   std::shared_ptr<Interruption> source_interruption_ = std::make_shared<Interruption>();
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable state_changed_;
   // The state of the current epoch. State::ended means that the source has no more batches, or that
   // no epoch has begun.
   State state_ = State::ended;
   bool is_calling_source_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;
-  size_t first_ = 0, ready_count_ = 0, depth_ = 2;
+  size_t first_index_ = 0, ready_count_ = 0, depth_ = 2;
   std::exception_ptr error_;
   std::thread thread_;
 };

@@ -14,7 +14,7 @@ namespace {
 // the number of bytes that a thread copies in the time that another thread needs to wake up
 constexpr size_t kSingleThreadBytes = size_t{64} << 10;
 
-std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
+std::unique_ptr<Executable> compile_gather(const Tensor& array, const Tensor& rows) {
   const NoGradient no_gradient;
   const TensorSpecs specs{array.spec(), rows.spec()};
   return compile(optimize(trace(
@@ -30,32 +30,35 @@ RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background
   const bool is_small = static_cast<size_t>(batch_size) * row_bytes(array) < kSingleThreadBytes;
   const bool is_on_host = !array.storage()->memory() && !device().memory();
   if (in_background || is_small || batch_size > array.dim(0) || !is_on_host) return;
-  rows_ = Tensor::uninitialized({DType::int64, {batch_size}});
-  whole_batch_ = compile_take(array, rows_);
+  row_indices_ = Tensor::uninitialized({DType::int64, {batch_size}});
+  batch_gather_ = compile_gather(array, row_indices_);
 }
 
-void RowGather::operator()(std::span<const int64_t> rows, const RowRange& read, Tensor& target) {
+void RowGather::operator()(std::span<const int64_t> rows, const RowRange& rows_to_read,
+                           Tensor& target) {
   if (array_.storage()->memory()) {
     const NoGradient no_gradient;
     target = apply1(Gather(), {array_, Tensor::from(rows, {static_cast<int64_t>(rows.size())})});
     return;
   }
-  if (!whole_batch_ || rows.size_bytes() != rows_.bytes()) {
-    const auto first = static_cast<size_t>(read.first), count = static_cast<size_t>(read.count);
+  if (!batch_gather_ || rows.size_bytes() != row_indices_.bytes()) {
+    const auto first = static_cast<size_t>(rows_to_read.first),
+               count = static_cast<size_t>(rows_to_read.count);
     auto* target_bytes = static_cast<std::byte*>(target.mutable_raw());
     return copy(rows.subspan(first, count), target_bytes + first * row_bytes(array_));
   }
-  std::memcpy(rows_.mutable_raw(), rows.data(), rows.size_bytes());
-  whole_batch_->run(std::array{array_, rows_}, {}, std::span(&target, 1));
+  std::memcpy(row_indices_.mutable_raw(), rows.data(), rows.size_bytes());
+  batch_gather_->run(std::array{array_, row_indices_}, {}, std::span(&target, 1));
 }
 
 void RowGather::copy(std::span<const int64_t> rows, std::byte* to) const {
-  const size_t row = row_bytes(array_);
+  const size_t row_size = row_bytes(array_);
   const auto* source_bytes = static_cast<const std::byte*>(array_.raw());
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i + 2 < rows.size())
-      prefetch_row(source_bytes + static_cast<size_t>(rows[i + 2]) * row, row);
-    std::memcpy(to + i * row, source_bytes + static_cast<size_t>(rows[i]) * row, row);
+      prefetch_row(source_bytes + static_cast<size_t>(rows[i + 2]) * row_size, row_size);
+    std::memcpy(to + i * row_size, source_bytes + static_cast<size_t>(rows[i]) * row_size,
+                row_size);
   }
 }
 

@@ -15,15 +15,15 @@ class RowGather {
   /// which is for gathering while the device computes a step, only the calling thread copies.
   RowGather(const Tensor& array, int64_t batch_size, bool in_background);
   /// Copies these rows of the array to `target`, which has the shape of the batch, but only those
-  /// at the positions `read` of the batch. For an array in device memory, `target` becomes a new
-  /// tensor in that memory, with all rows.
-  void operator()(std::span<const int64_t> rows, const RowRange& read, Tensor& target);
+  /// at the positions `rows_to_read` of the batch. For an array in device memory, `target` becomes
+  /// a new tensor in that memory, with all rows.
+  void operator()(std::span<const int64_t> rows, const RowRange& rows_to_read, Tensor& target);
 
  private:
   void copy(std::span<const int64_t> rows, std::byte* to) const;
 
-  Tensor array_, rows_;
-  std::unique_ptr<Executable> whole_batch_;  ///< null if only the calling thread copies
+  Tensor array_, row_indices_;
+  std::unique_ptr<Executable> batch_gather_;  ///< null if only the calling thread copies
 };
 
 }  // namespace crescent

@@ -15,17 +15,19 @@ namespace crescent {
 /// An array of samples in a file.
 struct ArrayInFile {
   Tensor array;
-  bool is_partial = false;  ///< whether only the rows that are needed are read
+  bool skips_unneeded_rows = false;  ///< whether only the rows that are needed are read
 };
 
 class ShuffleBuffer {
  public:
   /// Whether the rows at this position in the order of the epoch are needed.
   using IsNeeded = std::function<bool(int64_t position)>;
-  /// `arrays` have the same first dimension. A window holds 16 MiB of samples, but at least `least`
-  /// samples. `is_needed` is called only for rows of partial arrays. If a partial array is stored
-  /// in blocks of several rows, all of its rows are read.
-  ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t least, IsNeeded is_needed);
+  /// `arrays` have the same first dimension. A window holds 16 MiB of samples, but at least
+  /// `min_window_samples` samples. `is_needed` is called only for rows of arrays with
+  /// skips_unneeded_rows. If such an array is stored in blocks of several rows, all of its rows are
+  /// read.
+  ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t min_window_samples,
+                IsNeeded is_needed);
   /// Draws a new order of runs, without reading any.
   void begin_epoch(const SeedGenerator& order);
   /// Takes the next sample and returns its index. Its row of the i-th array that is not mapped is
@@ -36,14 +38,14 @@ class ShuffleBuffer {
   struct Column {
     Tensor array;
     size_t row_bytes;  ///< bytes of a row
-    bool is_partial;
+    bool skips_unneeded_rows;
   };
   struct Window {
     std::vector<std::shared_ptr<Storage>> rows;  ///< for each column, the values of its rows
-    std::vector<int64_t> numbers;  ///< indices of the samples, in the order of the runs
-    std::vector<int64_t> order;    ///< the order in which the samples are taken
-    std::vector<char> is_needed;   ///< for each of `numbers`, whether its rows are needed
-    size_t sample_count = 0;       ///< the number of samples that were read
+    std::vector<int64_t> sample_indices;  ///< indices of the samples, in the order of the runs
+    std::vector<int64_t> order;           ///< the order in which the samples are taken
+    std::vector<char> is_needed;  ///< for each of `sample_indices`, whether its rows are needed
+    size_t read_count = 0;        ///< the number of samples that were read
   };
   void plan_window(int64_t position);
   void mark_needed(int64_t position);
@@ -51,11 +53,11 @@ class ShuffleBuffer {
   bool read_run();
   void read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const;
 
-  std::vector<Column> mapped_columns_;  ///< arrays that are mapped
-  std::vector<Column> read_columns_;    ///< arrays that are not mapped
+  std::vector<Column> mapped_columns_;    ///< arrays that are mapped
+  std::vector<Column> unmapped_columns_;  ///< arrays that are not mapped
   IsNeeded is_needed_;
-  bool has_partial_ = false;  ///< whether an array is partial
-  int64_t samples_, run_length_, window_runs_;
+  bool any_array_skips_rows_ = false;  ///< whether an array has skips_unneeded_rows
+  int64_t sample_count_, run_length_, window_runs_;
   int64_t runs_in_next_window_ = 0;  ///< the number of runs in next_window_
   std::vector<int64_t> runs_;        ///< the order of runs
   size_t first_unplanned_run_ = 0;   ///< the first run after those of next_window_

@@ -72,11 +72,11 @@ Tensors rows_of_each(const Tensors& arrays, const Tensor& rows) {
   return result;
 }
 
-Fold fold_for(size_t test, const std::vector<RowIndices>& parts) {
+Fold fold_for(size_t test_part, const std::vector<RowIndices>& parts) {
   RowIndices other_rows;
   for (size_t j = 0; j < parts.size(); ++j)
-    if (j != test) other_rows.insert(other_rows.end(), parts[j].begin(), parts[j].end());
-  return {index_tensor(std::move(other_rows), true), index_tensor(parts[test], true)};
+    if (j != test_part) other_rows.insert(other_rows.end(), parts[j].begin(), parts[j].end());
+  return {index_tensor(std::move(other_rows), true), index_tensor(parts[test_part], true)};
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share,
   const int64_t count = common_rows(arrays);
   RowIndices first, second;
   for (const RowIndices& rows : shuffled_groups(count, options)) {
-    const auto kept_count = rows.size() - size_t(std::llround(share * double(rows.size())));
-    first.insert(first.end(), rows.begin(), rows.begin() + long(kept_count));
-    second.insert(second.end(), rows.begin() + long(kept_count), rows.end());
+    const auto first_count = rows.size() - size_t(std::llround(share * double(rows.size())));
+    first.insert(first.end(), rows.begin(), rows.begin() + long(first_count));
+    second.insert(second.end(), rows.begin() + long(first_count), rows.end());
   }
   if (first.empty() || second.empty())
     fail("split: ", count, " rows are not enough for two parts with share = ", share);

@@ -14,11 +14,11 @@ Tensor strided_rows(const Tensor& data, int64_t first, int64_t count, int64_t ra
   TensorSpec spec = data.spec();
   spec.shape.set(0, count);
   Tensor result = Tensor::uninitialized(spec);
-  const size_t row = data.bytes() / static_cast<size_t>(data.dim(0));
+  const size_t row_size = data.bytes() / static_cast<size_t>(data.dim(0));
   auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
   for (int64_t i = 0; i < count; ++i)
-    data.storage()->read(data.offset() + static_cast<size_t>(first + i * rate) * row, row,
-                         target_bytes + static_cast<size_t>(i) * row);
+    data.storage()->read(data.offset() + static_cast<size_t>(first + i * rate) * row_size, row_size,
+                         target_bytes + static_cast<size_t>(i) * row_size);
   return result;
 }
 

@@ -41,7 +41,7 @@ return {
   },
   { file = "core/src/data/streams/interleave.cpp",
     { "left out", "if (state.is_int()) seed_ = state.as_int();", "" },
-    { "off by one", "made_++", "made_" },
+    { "off by one", "stream_count_++", "stream_count_" },
   },
   { file = "core/src/layer/sublayer_options.cpp",
     { "left out", "if (quantized) add(kQuantization);", "" },

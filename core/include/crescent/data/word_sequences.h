@@ -41,7 +41,7 @@ CRESCENT_API void begin_sequences(WordSequences& sequences, const WordOptions& o
 /// Replaces words that are too frequent or too rare by oov_char, or removes them. If num_words is
 /// not given, it is the greatest word number in all parts, as in Keras, so the words with that
 /// number are unknown.
-CRESCENT_API void limit_words(std::span<WordSequences> parts, const WordOptions& options);
+CRESCENT_API void limit_words(std::span<WordSequences> splits, const WordOptions& options);
 /// Splits off the last fraction `test_split` of the texts as the test part.
 CRESCENT_API std::pair<WordSequences, WordSequences> split_sequences(WordSequences all,
                                                                      double test_split);

@@ -53,13 +53,13 @@ void check_subset(const DirectoryOptions& options) {
         "to make sure that there is no overlap between the training and validation subset.");
 }
 
-Value label_value(int64_t label, const std::string& mode, size_t classes) {
+Value label_value(int64_t label, const std::string& mode, size_t class_count) {
   if (mode == "int") return label;
   const bool is_binary = mode == "binary";
-  std::vector<float> values(is_binary ? 1 : classes);
+  std::vector<float> values(is_binary ? 1 : class_count);
   if (is_binary)
     values[0] = static_cast<float>(label);
-  else if (label >= 0 && label < static_cast<int64_t>(classes))
+  else if (label >= 0 && label < static_cast<int64_t>(class_count))
     values[label] = 1;
   const auto count = static_cast<int64_t>(values.size());
   return std::make_shared<BoxedTensor>(Tensor::from(values, {count}));
@@ -77,7 +77,7 @@ std::vector<Element> elements_of(const Files& files, const Texts& classes,
   return elements;
 }
 
-Mapping reading_of(const FileKind& kind) {
+Mapping file_reading_mapping(const FileKind& kind) {
   Mapping reading_mapping;
   reading_mapping.name = "reading files";
   reading_mapping.workers = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 8);
@@ -105,7 +105,7 @@ std::shared_ptr<DirectoryDataset> dataset_of(const Files& files, const Texts& cl
   StreamPtr data = list_stream(elements_of(files, classes, options));
   if (options.shuffle)
     data = shuffle(data, {static_cast<int64_t>(files.size()), options.seed, true});
-  data = map(data, reading_of(kind));
+  data = map(data, file_reading_mapping(kind));
   if (options.batch_size)
     data = kind.any_length ? padded_batch(data, *options.batch_size)
                            : batch(data, {*options.batch_size, {}, 1, false});
@@ -129,14 +129,15 @@ void shuffle_files(Files& files, const DirectoryOptions& options) {
 }
 
 /// The files of a subset; the validation files are the last ones.
-Files files_of(const std::string& part, const FileIndex& index, const DirectoryOptions& options) {
-  const auto count =
+Files files_of(const std::string& subset_name, const FileIndex& index,
+               const DirectoryOptions& options) {
+  const auto validation_count =
       static_cast<int64_t>(*options.validation_split * static_cast<double>(index.files.size()));
-  const auto validation_begin = index.files.end() - count;
-  const bool training = part == "training";
-  Files files(training ? index.files.begin() : validation_begin,
-              training ? validation_begin : index.files.end());
-  if (options.verbose) std::printf("Using %zu files for %s.\n", files.size(), part.c_str());
+  const auto validation_begin = index.files.end() - validation_count;
+  const bool is_training = subset_name == "training";
+  Files files(is_training ? index.files.begin() : validation_begin,
+              is_training ? validation_begin : index.files.end());
+  if (options.verbose) std::printf("Using %zu files for %s.\n", files.size(), subset_name.c_str());
   return files;
 }
 
@@ -165,9 +166,10 @@ DirectoryDatasets directory_datasets(const DirectoryOptions& options, const File
   shuffle_files(index.files, options);
   if (!options.subset) return {dataset_of(index.files, index.classes, options, kind)};
   DirectoryDatasets datasets;
-  for (const char* part : {"training", "validation"})
-    if (*options.subset == part || *options.subset == "both")
-      datasets.push_back(dataset_of(files_of(part, index, options), index.classes, options, kind));
+  for (const char* subset_name : {"training", "validation"})
+    if (*options.subset == subset_name || *options.subset == "both")
+      datasets.push_back(
+          dataset_of(files_of(subset_name, index, options), index.classes, options, kind));
   return datasets;
 }
 

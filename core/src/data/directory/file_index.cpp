@@ -12,10 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
-Texts sorted_entries(const fs::path& folder, bool folders) {
+Texts sorted_entries(const fs::path& folder, bool wants_folders) {
   Texts names;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory() == folders) names.push_back(entry.path().filename().string());
+    if (entry.is_directory() == wants_folders) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

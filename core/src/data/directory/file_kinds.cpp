@@ -16,15 +16,15 @@ Value read_image_file(const std::string& path, const ImageFileOptions& options) 
   return std::make_shared<BoxedTensor>(image_to_array(image, options.data_format));
 }
 
-void check_sampling_rate(const std::string& path, ReadsArrays& format, int64_t expected) {
+void check_sampling_rate(const std::string& path, ReadsArrays& format, int64_t expected_rate) {
   const auto rate = static_cast<int64_t>(format.read_array(path, "sampling_rate").item());
-  if (rate != expected)
-    fail("'", path, "' has ", rate, " samples a second, expected sampling_rate = ", expected,
+  if (rate != expected_rate)
+    fail("'", path, "' has ", rate, " samples a second, expected sampling_rate = ", expected_rate,
          "; sound is not resampled");
 }
 
 /// Audio (samples, channels), truncated or padded with zeros to this length.
-Tensor of_length(const Tensor& audio, int64_t length) {
+Tensor cut_or_padded(const Tensor& audio, int64_t length) {
   if (audio.dim(0) >= length) return audio.view_rows(0, length);
   return ops::pad(audio, {0, 0}, {length - audio.dim(0), 0});
 }
@@ -34,7 +34,7 @@ Value read_audio_file(const std::string& path, const AudioFileOptions& options) 
   if (options.sampling_rate) check_sampling_rate(path, *format, *options.sampling_rate);
   const Tensor audio = format->read_array(path, "");
   const auto& length = options.output_sequence_length;
-  return std::make_shared<BoxedTensor>(length ? of_length(audio, *length) : audio);
+  return std::make_shared<BoxedTensor>(length ? cut_or_padded(audio, *length) : audio);
 }
 
 }  // namespace

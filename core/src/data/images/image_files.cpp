@@ -38,17 +38,18 @@ int64_t channels_of(const std::string& color_mode) {
 }
 
 Tensor read_image(const std::string& path, int64_t channels) {
-  const Tensor read = format_to_read<ReadsArrays>(path)->read_array(path, "");
-  if (read.rank() != 3 || read.dim(2) < 1 || read.dim(2) > 4)
-    fail("'", path, "' holds no image but an array ", read.spec());
-  const bool is_int32 = read.dtype() == DType::int32;
-  if (read.dim(2) == channels && (!is_int32 || channels == 1)) return read;
-  const int64_t pixels = read.dim(0) * read.dim(1);
+  const Tensor decoded_image = format_to_read<ReadsArrays>(path)->read_array(path, "");
+  if (decoded_image.rank() != 3 || decoded_image.dim(2) < 1 || decoded_image.dim(2) > 4)
+    fail("'", path, "' holds no image but an array ", decoded_image.spec());
+  const bool is_int32 = decoded_image.dtype() == DType::int32;
+  if (decoded_image.dim(2) == channels && (!is_int32 || channels == 1)) return decoded_image;
+  const int64_t pixels = decoded_image.dim(0) * decoded_image.dim(1);
   const Tensor bytes =
-      is_int32 ? ops::cast(ops::minimum(read, ops::Operand(255.0)), DType::uint8) : read;
-  Tensor image({DType::uint8, {read.dim(0), read.dim(1), channels}});
-  convert_pixels<uint8_t>(bytes.data<uint8_t>(), read.dim(2), image.mutable_data<uint8_t>(),
-                          channels, pixels, 255);
+      is_int32 ? ops::cast(ops::minimum(decoded_image, ops::Operand(255.0)), DType::uint8)
+               : decoded_image;
+  Tensor image({DType::uint8, {decoded_image.dim(0), decoded_image.dim(1), channels}});
+  convert_pixels<uint8_t>(bytes.data<uint8_t>(), decoded_image.dim(2),
+                          image.mutable_data<uint8_t>(), channels, pixels, 255);
   return image;
 }
 

@@ -25,14 +25,14 @@ Tensor padded_to_aspect_ratio(const Tensor& image, ImageSize size) {
   const int64_t padded_height = std::max(rows, columns * size.height / size.width),
                 padded_width = std::max(columns, rows * size.width / size.height);
   Tensor result({image.dtype(), {padded_height, padded_width, channels}});
-  const size_t pixel = size_of(image.dtype()) * static_cast<size_t>(channels);
+  const size_t pixel_bytes = size_of(image.dtype()) * static_cast<size_t>(channels);
   const int64_t top = (padded_height - rows) / 2, left = (padded_width - columns) / 2;
   auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
   const auto* image_bytes = static_cast<const std::byte*>(image.raw());
   for (int64_t y = 0; y < rows; ++y)
-    std::memcpy(target_bytes + static_cast<size_t>((top + y) * padded_width + left) * pixel,
-                image_bytes + static_cast<size_t>(y * columns) * pixel,
-                static_cast<size_t>(columns) * pixel);
+    std::memcpy(target_bytes + static_cast<size_t>((top + y) * padded_width + left) * pixel_bytes,
+                image_bytes + static_cast<size_t>(y * columns) * pixel_bytes,
+                static_cast<size_t>(columns) * pixel_bytes);
   return result;
 }
 

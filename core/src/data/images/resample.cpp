@@ -81,32 +81,33 @@ struct PixelWeights {
 };
 
 PixelWeights area_weights(double from, double to, int64_t size) {
-  PixelWeights mix{static_cast<int64_t>(from), {}};
-  for (int64_t i = mix.first; i < std::min(static_cast<int64_t>(std::ceil(to)), size); ++i)
-    mix.weights.push_back((std::min(to, i + 1.0) - std::max(from, double(i))) / (to - from));
-  return mix;
+  PixelWeights result{static_cast<int64_t>(from), {}};
+  for (int64_t i = result.first; i < std::min(static_cast<int64_t>(std::ceil(to)), size); ++i)
+    result.weights.push_back((std::min(to, i + 1.0) - std::max(from, double(i))) / (to - from));
+  return result;
 }
 
 PixelWeights filter_weights(const Filter& filter, double centre, double widening, int64_t size) {
   const double radius = filter.radius * widening;
   const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - radius + 0.5)),
              end = std::min(size, static_cast<int64_t>(centre + radius + 0.5));
-  PixelWeights mix{first, {}};
+  PixelWeights result{first, {}};
   double sum = 0;
   for (int64_t i = first; i < end; ++i) {
-    mix.weights.push_back(filter.weight((i - centre + 0.5) / widening));
-    sum += mix.weights.back();
+    result.weights.push_back(filter.weight((i - centre + 0.5) / widening));
+    sum += result.weights.back();
   }
   if (sum != 0)
-    for (double& weight : mix.weights) weight /= sum;
-  return mix;
+    for (double& weight : result.weights) weight /= sum;
+  return result;
 }
 
 /// The weights for `count` new pixels; `start` and `length` determine the resized part of a line of
 /// `size` pixels.
-std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens, int64_t size,
+std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens_filter, int64_t size,
                                         int64_t start, int64_t length, int64_t count) {
-  const double scale = double(length) / double(count), widening = widens ? std::max(scale, 1.0) : 1;
+  const double scale = double(length) / double(count),
+               widening = widens_filter ? std::max(scale, 1.0) : 1;
   std::vector<PixelWeights> result;
   for (int64_t i = 0; i < count; ++i) {
     const double window_begin = start + i * scale, centre = start + (i + 0.5) * scale;
@@ -141,42 +142,43 @@ struct FloatSums {
 };
 
 /// Computes the lines of `to` as weighted sums of lines of `from`, separately in each of `groups`
-/// groups of lines; a line has `run` values.
+/// groups of lines; a line has `line_length` values.
 template <class Sums>
 void sum_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
-               int64_t lines, int64_t run, const std::vector<PixelWeights>& pixel_weights) {
+               int64_t lines, int64_t line_length, const std::vector<PixelWeights>& pixel_weights) {
   using Weight = decltype(Sums::weight(0));
-  std::vector<Weight> sums(run);
+  std::vector<Weight> sums(line_length);
   for (int64_t g = 0; g < groups; ++g)
-    for (size_t i = 0; i < pixel_weights.size(); ++i, to += run) {
+    for (size_t i = 0; i < pixel_weights.size(); ++i, to += line_length) {
       std::fill(sums.begin(), sums.end(), Sums::kInitialSum);
       for (size_t k = 0; k < pixel_weights[i].weights.size(); ++k) {
         const auto* line =
-            from + (g * lines + pixel_weights[i].first + static_cast<int64_t>(k)) * run;
+            from + (g * lines + pixel_weights[i].first + static_cast<int64_t>(k)) * line_length;
         const Weight weight = Sums::weight(pixel_weights[i].weights[k]);
-        for (int64_t j = 0; j < run; ++j) sums[j] += weight * line[j];
+        for (int64_t j = 0; j < line_length; ++j) sums[j] += weight * line[j];
       }
-      for (int64_t j = 0; j < run; ++j) to[j] = Sums::value(sums[j]);
+      for (int64_t j = 0; j < line_length; ++j) to[j] = Sums::value(sums[j]);
     }
 }
 
 /// Resizes columns, then rows; an axis that keeps its size is skipped.
 template <class Sums>
-Tensor resample(const Tensor& image, const Filter& filter, bool widens, const ImageRegion& region,
-                ImageSize size) {
+Tensor resample(const Tensor& image, const Filter& filter, bool widens_filter,
+                const ImageRegion& region, ImageSize size) {
   using Value = typename Sums::Value;
   const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
   Tensor wide_image = image;
   if (region.left != 0 || region.width != columns || size.width != columns) {
     wide_image = Tensor({image.dtype(), {rows, size.width, channels}});
-    sum_lines<Sums>(image.data<Value>(), wide_image.mutable_data<Value>(), rows, columns, channels,
-                    pixel_weights(filter, widens, columns, region.left, region.width, size.width));
+    sum_lines<Sums>(
+        image.data<Value>(), wide_image.mutable_data<Value>(), rows, columns, channels,
+        pixel_weights(filter, widens_filter, columns, region.left, region.width, size.width));
   }
   if (region.top == 0 && region.height == rows && size.height == rows) return wide_image;
   Tensor result({image.dtype(), {size.height, size.width, channels}});
-  sum_lines<Sums>(wide_image.data<Value>(), result.mutable_data<Value>(), 1, rows,
-                  size.width * channels,
-                  pixel_weights(filter, widens, rows, region.top, region.height, size.height));
+  sum_lines<Sums>(
+      wide_image.data<Value>(), result.mutable_data<Value>(), 1, rows, size.width * channels,
+      pixel_weights(filter, widens_filter, rows, region.top, region.height, size.height));
   return result;
 }
 
@@ -205,10 +207,10 @@ Tensor resize_as_tensorflow(const Tensor& image, const ImageRegion& region, Imag
                             const std::string& name) {
   check_image(image, size);
   const Filter& filter = filter_named(kTensorflowFilters, name);
-  const Tensor first_image =
+  const Tensor region_image =
       ops::slice(image, {region.top, region.left, 0}, {region.height, region.width, -1});
-  return resample<FloatSums>(ops::cast(first_image, DType::float32), filter, false,
-                             whole_image(first_image), size);
+  return resample<FloatSums>(ops::cast(region_image, DType::float32), filter, false,
+                             whole_image(region_image), size);
 }
 
 }  // namespace crescent

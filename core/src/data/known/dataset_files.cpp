@@ -57,15 +57,16 @@ std::string path_of(const DatasetFile& file) {
 NamedTensors arrays_of(const DatasetFile& file) { return read_arrays(path_of(file)); }
 
 Tensor array_named(const NamedTensors& arrays, const std::string& name, const DatasetFile& file) {
-  for (const auto& [known, tensor] : arrays)
-    if (known == name) return tensor;
+  for (const auto& [array_name, tensor] : arrays)
+    if (array_name == name) return tensor;
   fail(file.dataset, ": '", path_of(file), "' has no array '", name, "'");
 }
 
-MemberFiles::MemberFiles(const DatasetFile& folder, const std::vector<std::string>& others) {
+MemberFiles::MemberFiles(const DatasetFile& folder,
+                         const std::vector<std::string>& alternative_names) {
   const fs::path root = datasets_folder();
   std::vector<std::string> names{folder.name};
-  names.insert(names.end(), others.begin(), others.end());
+  names.insert(names.end(), alternative_names.begin(), alternative_names.end());
   for (const std::string& name : names) {
     const fs::path path = root / name;
     if (name.ends_with(".tar.gz") && fs::is_regular_file(path)) {

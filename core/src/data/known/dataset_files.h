@@ -25,8 +25,8 @@ Tensor array_named(const NamedTensors& arrays, const std::string& name, const Da
 /// (.tar.gz).
 class MemberFiles {
  public:
-  /// Looks for `folder`, then for the folders and archives `others`.
-  MemberFiles(const DatasetFile& folder, const std::vector<std::string>& others);
+  /// Looks for `folder`, then for the folders and archives `alternative_names`.
+  MemberFiles(const DatasetFile& folder, const std::vector<std::string>& alternative_names);
   /// "folder/name", for messages.
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   std::string text(const std::string& name) const;

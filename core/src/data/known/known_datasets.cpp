@@ -15,15 +15,15 @@ std::string keras_file(const std::string& name) {
 }
 
 /// Reads a batch of CIFAR from a pickle: "data" has images as rows of 3 x 32 x 32 bytes, and the
-/// key `labels` has their labels.
-LabelledArrays cifar_batch(const MemberFiles& files, const std::string& name, const char* labels,
-                           DType label_dtype) {
+/// key `labels_key` has their labels.
+LabelledArrays cifar_batch(const MemberFiles& files, const std::string& name,
+                           const char* labels_key, DType label_dtype) {
   const auto pickle = get<Format>("pickle");
   const Value content =
       pickle->call_method("parse", {{"path", files.path(name)}, {"bytes", files.text(name)}});
   const auto data = content.as_dict().at("data").object_as<BoxedTensor>();
   std::vector<int64_t> classes;
-  for (const Value& label : content.as_dict().at(labels).as_list())
+  for (const Value& label : content.as_dict().at(labels_key).as_list())
     classes.push_back(label.as_int());
   const auto count = static_cast<int64_t>(classes.size());
   if (!data || data->tensor.size() != count * 3072)
@@ -54,12 +54,12 @@ Value word_index(const char* dataset, const std::string& path) {
 }
 
 /// The word sequences of an array, shuffled with their labels.
-WordSequences sequences_of(const DatasetFile& file, const char* x, const char* y,
+WordSequences sequences_of(const DatasetFile& file, const char* x_name, const char* y_name,
                            NumpyRandom& random) {
   const auto npz = get<Format>("npz");
   const Value encoded_sequences =
-      npz->call_method("read_ragged", {{"path", path_of(file)}, {"name", std::string(x)}});
-  const Tensor labels = read_array(path_of(file), y);
+      npz->call_method("read_ragged", {{"path", path_of(file)}, {"name", std::string(x_name)}});
+  const Tensor labels = read_array(path_of(file), y_name);
   return shuffled_sequences(encoded_sequences.as_list()[0].object_as<BoxedTensor>()->tensor,
                             encoded_sequences.as_list()[1].object_as<BoxedTensor>()->tensor, labels,
                             random);
@@ -110,9 +110,9 @@ TrainAndTest load_cifar100(const std::string& label_mode) {
   const MemberFiles files(
       {"cifar100", "cifar-100-python", "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"},
       {"cifar-100-python-target/cifar-100-python", "cifar-100-python.tar.gz"});
-  const std::string labels = label_mode + "_labels";
-  return {cifar_batch(files, "train", labels.c_str(), DType::int64),
-          cifar_batch(files, "test", labels.c_str(), DType::int64)};
+  const std::string labels_key = label_mode + "_labels";
+  return {cifar_batch(files, "train", labels_key.c_str(), DType::int64),
+          cifar_batch(files, "test", labels_key.c_str(), DType::int64)};
 }
 
 // ---- prices of houses
@@ -147,7 +147,7 @@ std::pair<WordSequences, WordSequences> load_imdb(const std::string& path, int64
   NumpyRandom random(static_cast<uint32_t>(seed));
   WordSequences splits[] = {sequences_of(file, "x_train", "y_train", random),
                             sequences_of(file, "x_test", "y_test", random)};
-  for (WordSequences& part : splits) begin_sequences(part, options);
+  for (WordSequences& split : splits) begin_sequences(split, options);
   limit_words(splits, options);
   return {std::move(splits[0]), std::move(splits[1])};
 }

@@ -10,9 +10,9 @@ namespace crescent {
 
 WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths, const Tensor& labels,
                                  NumpyRandom& random) {
-  const Tensor numbers = ops::cast(labels, DType::int64);
-  if (numbers.size() != lengths.size())
-    fail("expected a label for each of ", lengths.size(), " texts, got ", numbers.size());
+  const Tensor class_labels = ops::cast(labels, DType::int64);
+  if (class_labels.size() != lengths.size())
+    fail("expected a label for each of ", lengths.size(), " texts, got ", class_labels.size());
   std::vector<size_t> starts{0}, order(lengths.size());
   for (int64_t i = 0; i < lengths.size(); ++i)
     starts.push_back(starts.back() + static_cast<size_t>(lengths.data<int64_t>()[i]));
@@ -22,7 +22,7 @@ WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths, co
   for (const size_t i : order) {
     const int64_t* words = values.data<int64_t>();
     shuffled.texts.emplace_back(words + starts[i], words + starts[i + 1]);
-    shuffled.labels.push_back(numbers.data<int64_t>()[i]);
+    shuffled.labels.push_back(class_labels.data<int64_t>()[i]);
   }
   return shuffled;
 }
@@ -43,15 +43,17 @@ void begin_sequences(WordSequences& sequences, const WordOptions& options) {
   sequences = std::move(result);
 }
 
-void limit_words(std::span<WordSequences> parts, const WordOptions& options) {
-  int64_t end = options.num_words.value_or(0);
+void limit_words(std::span<WordSequences> splits, const WordOptions& options) {
+  int64_t word_limit = options.num_words.value_or(0);
   if (!options.num_words)
-    for (const WordSequences& part : parts)
-      for (const auto& text : part.texts)
-        for (const int64_t word : text) end = std::max(end, word);
-  const auto is_unknown = [&](int64_t word) { return word < options.skip_top || word >= end; };
-  for (WordSequences& part : parts)
-    for (auto& text : part.texts) {
+    for (const WordSequences& split : splits)
+      for (const auto& text : split.texts)
+        for (const int64_t word : text) word_limit = std::max(word_limit, word);
+  const auto is_unknown = [&](int64_t word) {
+    return word < options.skip_top || word >= word_limit;
+  };
+  for (WordSequences& split : splits)
+    for (auto& text : split.texts) {
       if (options.oov_char)
         std::replace_if(text.begin(), text.end(), is_unknown, *options.oov_char);
       else
@@ -64,13 +66,15 @@ void check_test_split(double test_split) {
     fail("expected test_split to be 0 or more and less than 1, got ", test_split);
 }
 
-std::pair<WordSequences, WordSequences> split_sequences(WordSequences all, double test_split) {
+std::pair<WordSequences, WordSequences> split_sequences(WordSequences sequences,
+                                                        double test_split) {
   check_test_split(test_split);
-  const auto test_begin = static_cast<std::ptrdiff_t>(double(all.texts.size()) * (1 - test_split));
-  return {{{all.texts.begin(), all.texts.begin() + test_begin},
-           {all.labels.begin(), all.labels.begin() + test_begin}},
-          {{all.texts.begin() + test_begin, all.texts.end()},
-           {all.labels.begin() + test_begin, all.labels.end()}}};
+  const auto test_begin =
+      static_cast<std::ptrdiff_t>(double(sequences.texts.size()) * (1 - test_split));
+  return {{{sequences.texts.begin(), sequences.texts.begin() + test_begin},
+           {sequences.labels.begin(), sequences.labels.begin() + test_begin}},
+          {{sequences.texts.begin() + test_begin, sequences.texts.end()},
+           {sequences.labels.begin() + test_begin, sequences.labels.end()}}};
 }
 
 }  // namespace crescent

@@ -30,8 +30,8 @@ struct Windows {
   }
 };
 
-/// Makes a batch of elements. Messages number the elements, beginning with `first`.
-using Stacking = std::function<Element(const std::vector<Element>& elements, int64_t first)>;
+/// Makes a batch of elements. Messages number the elements, beginning with `first_number`.
+using Stacking = std::function<Element(const std::vector<Element>& elements, int64_t first_number)>;
 
 /// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
@@ -124,7 +124,7 @@ class BatchStream final : public DerivedStream {
            " span more elements than there can be");
   }
   int64_t elements() const override {
-    return counted([&](int64_t all) { return windows_.count(all); });
+    return count_from_source([&](int64_t source_count) { return windows_.count(source_count); });
   }
   Element element_spec() const override {
     const bool is_whole = windows_.are_whole(source_->elements());
@@ -132,8 +132,9 @@ class BatchStream final : public DerivedStream {
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<WindowCursor>(
-        source_->open(epoch), windows_,
-        [](const std::vector<Element>& rows, int64_t first) { return stacked(rows, first); });
+        source_->open(epoch), windows_, [](const std::vector<Element>& rows, int64_t first_number) {
+          return stacked(rows, first_number);
+        });
   }
   CursorPtr open_partial(uint64_t epoch, const NeededRows& needed) override {
     const Element* arrays = source_->arrays();
@@ -154,14 +155,14 @@ class UnbatchCursor final : public Cursor {
   explicit UnbatchCursor(CursorPtr source) : source_cursor_(std::move(source)) {}
   bool next(Element& element) override {
     if (!has_row()) return false;
-    element = row_of(batch_, row_++);
+    element = row_of(batch_, row_index_++);
     return true;
   }
   int64_t pass(int64_t count) override {
     int64_t passed_count = 0;
     while (passed_count < count && has_row()) {
-      const int64_t taken_rows = std::min(count - passed_count, row_count_ - row_);
-      row_ += taken_rows;
+      const int64_t taken_rows = std::min(count - passed_count, row_count_ - row_index_);
+      row_index_ += taken_rows;
       passed_count += taken_rows;
     }
     return passed_count;
@@ -169,24 +170,24 @@ class UnbatchCursor final : public Cursor {
 
  private:
   bool has_row() {
-    while (row_ == row_count_) {
+    while (row_index_ == row_count_) {
       check_element_interruption();
       if (!source_cursor_->next(batch_)) return false;
       row_count_ = rows_of(batch_);
-      row_ = 0;
+      row_index_ = 0;
     }
     return true;
   }
   CursorPtr source_cursor_;
   Element batch_;
-  int64_t row_ = 0, row_count_ = 0;
+  int64_t row_index_ = 0, row_count_ = 0;
 };
 
 class UnbatchStream final : public DerivedStream {
  public:
   using DerivedStream::DerivedStream;
   int64_t elements() const override {
-    return counted([](int64_t all) { return all == 0 ? 0 : kUnknown; });
+    return count_from_source([](int64_t source_count) { return source_count == 0 ? 0 : kUnknown; });
   }
   Element element_spec() const override { return row_spec(DerivedStream::element_spec()); }
   CursorPtr open(uint64_t epoch) override {

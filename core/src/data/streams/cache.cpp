@@ -65,8 +65,8 @@ struct CachedElements {
 
 class RecordingCursor final : public Cursor {
  public:
-  RecordingCursor(CursorPtr source, std::shared_ptr<CachedElements> kept)
-      : source_cursor_(std::move(source)), cached_elements_(std::move(kept)) {}
+  RecordingCursor(CursorPtr source, std::shared_ptr<CachedElements> cached_elements)
+      : source_cursor_(std::move(source)), cached_elements_(std::move(cached_elements)) {}
   bool next(Element& element) override {
     if (!source_cursor_->next(element)) {
       const std::lock_guard lock(cached_elements_->mutex);

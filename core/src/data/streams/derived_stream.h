@@ -25,7 +25,7 @@ class DerivedStream : public Stream, public SpecifiedDataset {
   }
   /// Applies `f` to the number of elements in the source; kUnknown and kInfinite stay.
   template <class F>
-  int64_t counted(F f) const {
+  int64_t count_from_source(F f) const {
     const int64_t source_count = source_->elements();
     return source_count < 0 ? source_count : f(source_count);
   }

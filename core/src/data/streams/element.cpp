@@ -10,17 +10,20 @@
 namespace crescent {
 namespace {
 
-Value boxed(Tensor tensor) { return Value(std::make_shared<BoxedTensor>(std::move(tensor))); }
+Value boxed_tensor(Tensor tensor) {
+  return Value(std::make_shared<BoxedTensor>(std::move(tensor)));
+}
 
 bool is_number_like(const Value& part) { return part.is_number() || part.is_bool(); }
 bool is_text(const Value& part) { return part.is_string(); }
 
 /// Whether the part is a value of this kind, or a list of such parts.
-bool consists_of(const Value& part, bool (*kind)(const Value&)) {
-  if (!part.is_list()) return kind(part);
+bool consists_of(const Value& part, bool (*is_of_kind)(const Value&)) {
+  if (!part.is_list()) return is_of_kind(part);
   const List& list = part.as_list();
-  return !list.empty() && std::all_of(list.begin(), list.end(),
-                                      [&](const Value& item) { return consists_of(item, kind); });
+  return !list.empty() && std::all_of(list.begin(), list.end(), [&](const Value& item) {
+    return consists_of(item, is_of_kind);
+  });
 }
 
 /// The shape of nested lists, whose texts are appended to `texts`.
@@ -42,7 +45,7 @@ Tensor scalar_of(const Value& part) {
 Value part_of(const Tensors& tensors) {
   if (tensors.empty()) return {};
   List parts;
-  for (const Tensor& t : tensors) parts.push_back(t ? boxed(t) : Value());
+  for (const Tensor& t : tensors) parts.push_back(t ? boxed_tensor(t) : Value());
   return parts.size() == 1 ? parts.front() : Value(parts);
 }
 
@@ -69,7 +72,7 @@ Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
            "; tensors of one batch have the same shape and dtype");
     row.storage()->read(row.offset(), bytes, target_bytes + i * bytes);
   }
-  return boxed(std::move(batch));
+  return boxed_tensor(std::move(batch));
 }
 
 Value stacked_lists(const std::vector<Value>& parts, int64_t first) {
@@ -114,7 +117,7 @@ Value row_of(const Value& part, int64_t row) {
     const TensorSpec spec{tensor.dtype(), tensor.shape().slice(1, tensor.rank())};
     const auto offset = static_cast<size_t>(row * spec.bytes());
     const Tensor view = Tensor::on(tensor.storage(), tensor.offset() + offset, spec);
-    return boxed(view.in_memory() ? view : view.clone());
+    return boxed_tensor(view.in_memory() ? view : view.clone());
   }
   if (part.is_list()) return part.as_list()[row];
   std::vector<DictEntry> entries;
@@ -199,18 +202,20 @@ Element row_of(const Element& parts, int64_t row) {
 
 namespace {
 
-Tensor rows_at(const Tensor& array, std::span<const int64_t> numbers, const RowRange& read) {
+Tensor rows_at(const Tensor& array, std::span<const int64_t> numbers,
+               const RowRange& rows_to_read) {
   TensorSpec spec = array.spec();
   spec.shape.set(0, static_cast<int64_t>(numbers.size()));
   Tensor result(spec);
-  const size_t row = row_bytes(array), end = static_cast<size_t>(read.first + read.count);
+  const size_t row_size = row_bytes(array),
+               end = static_cast<size_t>(rows_to_read.first + rows_to_read.count);
   auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
-  for (size_t first = static_cast<size_t>(read.first); first < end;) {
+  for (size_t first = static_cast<size_t>(rows_to_read.first); first < end;) {
     check_element_interruption();
     size_t run_end = first + 1;
     while (run_end < end && numbers[run_end] == numbers[run_end - 1] + 1) ++run_end;
-    array.storage()->read(array.offset() + static_cast<size_t>(numbers[first]) * row,
-                          (run_end - first) * row, target_bytes + first * row);
+    array.storage()->read(array.offset() + static_cast<size_t>(numbers[first]) * row_size,
+                          (run_end - first) * row_size, target_bytes + first * row_size);
     first = run_end;
   }
   return result;
@@ -218,15 +223,15 @@ Tensor rows_at(const Tensor& array, std::span<const int64_t> numbers, const RowR
 
 }  // namespace
 
-Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& read) {
+Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& rows_to_read) {
   if (part.is_null()) return {};
   if (is_tensor_like(part)) {
     const Tensor array = tensor_of(part);
-    if (array.dtype() != DType::string) return boxed(rows_at(array, numbers, read));
+    if (array.dtype() != DType::string) return boxed_tensor(rows_at(array, numbers, rows_to_read));
   } else if (part.is_dict()) {
     std::vector<DictEntry> entries;
     for (const DictEntry& entry : part.as_dict())
-      entries.push_back({entry.key, rows_at(entry.value, numbers, read)});
+      entries.push_back({entry.key, rows_at(entry.value, numbers, rows_to_read)});
     return Dict::from(std::move(entries));
   }
   std::vector<Value> row_values;

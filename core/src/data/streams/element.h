@@ -24,8 +24,8 @@ int64_t rows_of(const Value& part);
 int64_t rows_of(const Element& parts);
 Element row_of(const Element& parts, int64_t row);
 /// The rows of a part with these numbers, stacked along a new first axis. If the part is a tensor,
-/// only the rows `read` of the result are read, and the others are zeros.
-Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& read);
+/// only the rows `rows_to_read` of the result are read, and the others are zeros.
+Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& rows_to_read);
 
 /// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is
 /// empty, in the order of the dictionary.

@@ -24,8 +24,8 @@ Value value_of(const Shape& shape) { return List(shape.begin(), shape.end()); }
 }  // namespace
 
 ElementWriter::ElementWriter(const std::string& path)
-    : path_(path), temporary_(concat(path, ".", getpid(), ".part")) {
-  file_ = std::fopen(system_path(temporary_), "wbx");
+    : path_(path), temporary_path_(concat(path, ".", getpid(), ".part")) {
+  file_ = std::fopen(system_path(temporary_path_), "wbx");
   if (!file_) fail_writing();
   write_bytes(kFileHeader.data(), kFileHeader.size());
 }
@@ -33,7 +33,7 @@ ElementWriter::ElementWriter(const std::string& path)
 ElementWriter::~ElementWriter() {
   if (!file_) return;
   std::fclose(file_);
-  std::remove(temporary_.c_str());
+  std::remove(temporary_path_.c_str());
 }
 
 void ElementWriter::write(const Element& element) {
@@ -56,9 +56,9 @@ void ElementWriter::write(const Element& element) {
 void ElementWriter::finish() {
   const bool is_written = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
   if (std::fclose(std::exchange(file_, nullptr)) != 0 || !is_written ||
-      std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
-    std::remove(temporary_.c_str());
+    std::remove(temporary_path_.c_str());
     errno = error;
     fail_writing();
   }
@@ -75,9 +75,9 @@ void ElementWriter::fail_writing() const {
 
 ElementReader::ElementReader(const std::string& path)
     : file_(path), size_(file_.size()), offset_(kFileHeader.size()) {
-  std::string start(std::min(size_, kFileHeader.size()), '\0');
-  file_.read(0, start.size(), start.data());
-  if (start != kFileHeader)
+  std::string file_start(std::min(size_, kFileHeader.size()), '\0');
+  file_.read(0, file_start.size(), file_start.data());
+  if (file_start != kFileHeader)
     fail("'", path, "' is no cache of a dataset: it starts with other bytes");
 }
 
@@ -91,31 +91,32 @@ bool ElementReader::next(Element& element) {
   std::string text(length, '\0');
   file_.read(offset_, length, text.data());
   offset_ += length;
-  const Value read = mapped(parse_json(text), [&](const Value& value) -> std::optional<Value> {
-    if (!value.is_dict()) return std::nullopt;
-    const Value *tensor = value.as_dict().find(kTensor), *texts = value.as_dict().find(kTexts);
-    if (tensor) return Value(std::make_shared<BoxedTensor>(tensor_at(tensor->as_list())));
-    if (texts) return Value(std::make_shared<BoxedTensor>(texts_of(texts->as_list())));
-    return std::nullopt;
-  });
-  element = read.as_list();
+  const Value element_value =
+      mapped(parse_json(text), [&](const Value& value) -> std::optional<Value> {
+        if (!value.is_dict()) return std::nullopt;
+        const Value *tensor = value.as_dict().find(kTensor), *texts = value.as_dict().find(kTexts);
+        if (tensor) return Value(std::make_shared<BoxedTensor>(tensor_at(tensor->as_list())));
+        if (texts) return Value(std::make_shared<BoxedTensor>(texts_of(texts->as_list())));
+        return std::nullopt;
+      });
+  element = element_value.as_list();
   return true;
 }
 
-Tensor ElementReader::texts_of(const List& given) const {
-  if (given.size() != 2) fail("'", file_.path(), "' is damaged before offset ", offset_);
-  return string_tensor(Codec<std::vector<std::string>>::decode(given[0]),
-                       Codec<Shape>::decode(given[1]));
+Tensor ElementReader::texts_of(const List& texts_and_shape) const {
+  if (texts_and_shape.size() != 2) fail("'", file_.path(), "' is damaged before offset ", offset_);
+  return string_tensor(Codec<std::vector<std::string>>::decode(texts_and_shape[0]),
+                       Codec<Shape>::decode(texts_and_shape[1]));
 }
 
 Tensor ElementReader::tensor_at(const List& spec) {
   if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", offset_);
-  const TensorSpec wanted_spec{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
-  if (wanted_spec.dtype == DType::string)
+  const TensorSpec tensor_spec{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
+  if (tensor_spec.dtype == DType::string)
     fail("'", file_.path(), "' is damaged before offset ", offset_);
-  const auto bytes = static_cast<uint64_t>(wanted_spec.bytes());
+  const auto bytes = static_cast<uint64_t>(tensor_spec.bytes());
   expect_remaining(bytes);
-  Tensor tensor = Tensor::uninitialized(wanted_spec);
+  Tensor tensor = Tensor::uninitialized(tensor_spec);
   file_.read(offset_, bytes, tensor.mutable_raw());
   offset_ += bytes;
   return tensor;

@@ -21,7 +21,7 @@ class ElementWriter {
  private:
   void write_bytes(const void* bytes, size_t count);
   [[noreturn]] void fail_writing() const;
-  std::string path_, temporary_;
+  std::string path_, temporary_path_;
   std::FILE* file_ = nullptr;
 };
 
@@ -33,7 +33,7 @@ class ElementReader {
 
  private:
   Tensor tensor_at(const List& spec);
-  Tensor texts_of(const List& given) const;
+  Tensor texts_of(const List& texts_and_shape) const;
   void expect_remaining(uint64_t bytes) const;
   InputFile file_;
   size_t size_, offset_;

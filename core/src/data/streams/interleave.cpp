@@ -19,51 +19,51 @@ class InterleaveCursor final : public Cursor {
       while (!has_ended_ && static_cast<int64_t>(open_cursors_.size()) < options_.cycle)
         add_cursor();
       if (open_cursors_.empty()) return false;
-      if (taken_of_block_ == options_.block) go_to_next();
-      if (open_cursors_[current_stream_]->next(element)) return ++taken_of_block_, true;
+      if (taken_of_block_ == options_.block) go_to_next_stream();
+      if (open_cursors_[current_stream_index_]->next(element)) return ++taken_of_block_, true;
       replace_current();
     }
   }
 
  private:
-  CursorPtr open_next() {
+  CursorPtr open_next_stream() {
     Element element;
     has_ended_ = has_ended_ || !source_cursor_->next(element);
     if (has_ended_) return nullptr;
     // In this scope, the streams draw seeds that depend only on key_ and their number, so that
     // another process can continue the pass.
     const RandomScope random_scope(
-        static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), streams_made_++) >> 1));
+        static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), stream_count_++) >> 1));
     const StreamPtr stream = options_.make(std::move(element));
     if (!stream) fail("interleave: the function gave no dataset");
     return stream->open(epoch_);
   }
   void add_cursor() {
-    if (CursorPtr cursor = open_next()) open_cursors_.push_back(std::move(cursor));
+    if (CursorPtr cursor = open_next_stream()) open_cursors_.push_back(std::move(cursor));
   }
-  void go_to_next() {
+  void go_to_next_stream() {
     taken_of_block_ = 0;
-    current_stream_ = (current_stream_ + 1) % open_cursors_.size();
+    current_stream_index_ = (current_stream_index_ + 1) % open_cursors_.size();
   }
   /// Replaces the current stream, which has ended, by the stream made from the next element of the
   /// source.
   void replace_current() {
-    if (CursorPtr cursor = open_next()) {
-      open_cursors_[current_stream_] = std::move(cursor);
-      return go_to_next();
+    if (CursorPtr cursor = open_next_stream()) {
+      open_cursors_[current_stream_index_] = std::move(cursor);
+      return go_to_next_stream();
     }
-    open_cursors_.erase(open_cursors_.begin() + static_cast<int64_t>(current_stream_));
+    open_cursors_.erase(open_cursors_.begin() + static_cast<int64_t>(current_stream_index_));
     taken_of_block_ = 0;
-    if (current_stream_ >= open_cursors_.size()) current_stream_ = 0;
+    if (current_stream_index_ >= open_cursors_.size()) current_stream_index_ = 0;
   }
 
   CursorPtr source_cursor_;
   Interleaving options_;
   uint64_t epoch_;
   uint64_t key_;
-  uint64_t streams_made_ = 0;  ///< the number of streams made so far
+  uint64_t stream_count_ = 0;  ///< the number of streams made so far
   std::vector<CursorPtr> open_cursors_;
-  size_t current_stream_ = 0;
+  size_t current_stream_index_ = 0;
   /// elements taken so far of the current block of the current stream
   int64_t taken_of_block_ = 0;
   bool has_ended_ = false;

@@ -13,8 +13,8 @@ namespace {
 /// element, so that the layer's draws do not depend on earlier elements.
 void reseed(Layer& layer) {
   const int64_t drawn_seed = global_random().seed();
-  for (Layer* each : layer.flatten_layers())
-    for (const SeedGenerator& seeds : each->seed_generators()) {
+  for (Layer* sublayer : layer.flatten_layers())
+    for (const SeedGenerator& seeds : sublayer->seed_generators()) {
       const int64_t seed = seeds.state().value().data<int64_t>()[0];
       seeds.state().assign(Tensor::from(std::vector<int64_t>{seed, drawn_seed}, {2}));
     }

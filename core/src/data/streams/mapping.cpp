@@ -12,9 +12,9 @@ namespace {
 
 /// A pool of mappers that no thread uses at the moment. The threads of a pass end with the pass,
 /// but their mappers, which may own a Lua state, are reused in later passes.
-class Mappers {
+class MapperPool {
  public:
-  Mappers(std::function<Mapper()> make, int64_t seed) : make_(std::move(make)), seed_(seed) {}
+  MapperPool(std::function<Mapper()> make, int64_t seed) : make_(std::move(make)), seed_(seed) {}
   /// Returns an idle mapper, or makes one. Objects that are made together with a mapper may draw
   /// seeds. The pool has a generator for these seeds, because the moment at which a worker makes
   /// its mapper is not determined.
@@ -41,24 +41,24 @@ class Mappers {
 /// A mapper in use; the destructor returns it to the pool.
 class BorrowedMapper {
  public:
-  explicit BorrowedMapper(std::shared_ptr<Mappers> mappers)
+  explicit BorrowedMapper(std::shared_ptr<MapperPool> mappers)
       : mappers_(std::move(mappers)), mapper_(mappers_->take()) {}
   ~BorrowedMapper() { mappers_->give_back(std::move(mapper_)); }
   BorrowedMapper(const BorrowedMapper&) = delete;
   Element operator()(Element element) const { return mapper_(std::move(element)); }
 
  private:
-  std::shared_ptr<Mappers> mappers_;
+  std::shared_ptr<MapperPool> mappers_;
   Mapper mapper_;
 };
 
 /// Fails if the mapper returned an empty element, which callers would take for the end of the
 /// dataset.
-Element checked_not_empty(Element made) {
-  if (made.empty() || made.front().is_null())
+Element checked_not_empty(Element element) {
+  if (element.empty() || element.front().is_null())
     fail("expected an element, got nothing; the function returns what stands in place of its ",
          "arguments, and filter is what leaves elements out");
-  return made;
+  return element;
 }
 
 /// Calls a mapper with a random generator for the element; errors name the element.
@@ -67,16 +67,16 @@ struct MapFunction {
   uint64_t key;
   RandomScope::Replaces replaces;
 
-  Element operator()(const BorrowedMapper& mapper, IndexedElement indexed) const {
+  Element operator()(const BorrowedMapper& mapper, IndexedElement indexed_element) const {
     try {
       const RandomScope random_scope(
-          static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1),
+          static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed_element.index) >> 1),
           replaces);
-      return checked_not_empty(mapper(std::move(indexed.element)));
+      return checked_not_empty(mapper(std::move(indexed_element.element)));
     } catch (const Interrupted&) {
       throw;
     } catch (Error& error) {
-      error.add_context(concat(name, ": element ", indexed.index + 1, ": "));
+      error.add_context(concat(name, ": element ", indexed_element.index + 1, ": "));
       throw;
     }
   }
@@ -84,7 +84,7 @@ struct MapFunction {
 
 class MapCursor final : public Cursor {
  public:
-  MapCursor(CursorPtr source, std::shared_ptr<Mappers> mappers, MapFunction function)
+  MapCursor(CursorPtr source, std::shared_ptr<MapperPool> mappers, MapFunction function)
       : source_cursor_(std::move(source)),
         mapper_(std::move(mappers)),
         function_(std::move(function)) {}
@@ -112,32 +112,32 @@ class MapCursor final : public Cursor {
 /// to the threads.
 class ParallelMapCursor final : public Cursor {
  public:
-  ParallelMapCursor(CursorPtr source, std::shared_ptr<Mappers> mappers, MapFunction function,
+  ParallelMapCursor(CursorPtr source, std::shared_ptr<MapperPool> mappers, MapFunction function,
                     int64_t count)
       : source_cursor_(std::move(source)),
         max_waiting_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
           auto mapper = std::make_shared<const BorrowedMapper>(mappers);
-          return [mapper, function](IndexedElement indexed) {
-            return function(*mapper, std::move(indexed));
+          return [mapper, function](IndexedElement indexed_element) {
+            return function(*mapper, std::move(indexed_element));
           };
         }) {}
 
   bool next(Element& element) override {
-    while (!has_ended_ && workers_.waiting() < max_waiting_) {
+    while (!has_ended_ && workers_.pending_count() < max_waiting_) {
       IndexedElement indexed_element{element_index_, {}};
       has_ended_ = !source_cursor_->next(indexed_element.element);
       if (!has_ended_) workers_.submit(std::move(indexed_element));
       if (!has_ended_) ++element_index_;
     }
-    if (workers_.waiting() == 0) return false;
+    if (workers_.pending_count() == 0) return false;
     element = workers_.next_result();
     return true;
   }
   int64_t pass(int64_t count) override {
     Element unused_element;
     int64_t passed_results = 0;
-    for (; passed_results < count && workers_.waiting() > 0; ++passed_results)
+    for (; passed_results < count && workers_.pending_count() > 0; ++passed_results)
       workers_.next_result();
     const int64_t passed_elements = source_cursor_->pass(count - passed_results);
     element_index_ += passed_elements;
@@ -157,7 +157,7 @@ class MapStream : public DerivedStream {
   MapStream(StreamPtr source, Mapping mapping)
       : DerivedStream(std::move(source)),
         seed_(global_random().seed()),
-        mappers_(std::make_shared<Mappers>(std::move(mapping.make), seed_)),
+        mappers_(std::make_shared<MapperPool>(std::move(mapping.make), seed_)),
         workers_(mapping.workers),
         on_own_thread_(mapping.on_own_thread),
         name_(std::move(mapping.name)) {
@@ -182,7 +182,7 @@ class MapStream : public DerivedStream {
 
  private:
   int64_t seed_;
-  std::shared_ptr<Mappers> mappers_;
+  std::shared_ptr<MapperPool> mappers_;
   int64_t workers_;
   bool on_own_thread_;
   std::string name_;
@@ -190,28 +190,29 @@ class MapStream : public DerivedStream {
 
 class FilterCursor final : public Cursor {
  public:
-  explicit FilterCursor(CursorPtr evaluated) : evaluated_(std::move(evaluated)) {}
-  /// Returns the next element for which the predicate gave true. The elements of evaluated_ have
-  /// the result of the predicate as their first part, which is removed.
+  explicit FilterCursor(CursorPtr predicate_cursor)
+      : predicate_cursor_(std::move(predicate_cursor)) {}
+  /// Returns the next element for which the predicate gave true. The elements of predicate_cursor_
+  /// have the result of the predicate as their first part, which is removed.
   bool next(Element& element) override {
-    while (evaluated_->next(element)) {
+    while (predicate_cursor_->next(element)) {
       check_element_interruption();
-      const bool keep = element.front().as_bool();
+      const bool is_kept = element.front().as_bool();
       element.erase(element.begin());
-      if (keep) return true;
+      if (is_kept) return true;
     }
     return false;
   }
 
  private:
-  CursorPtr evaluated_;
+  CursorPtr predicate_cursor_;
 };
 
 class FilterStream final : public DerivedStream {
  public:
   using DerivedStream::DerivedStream;
   int64_t elements() const override {
-    return counted([](int64_t all) { return all == 0 ? 0 : kUnknown; });
+    return count_from_source([](int64_t source_count) { return source_count == 0 ? 0 : kUnknown; });
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<FilterCursor>(source_->open(epoch));
@@ -222,8 +223,8 @@ class FilterStream final : public DerivedStream {
   }
 };
 
-bool is_accepted(const Element& given) {
-  const Value& value = given.empty() ? Value() : given.front();
+bool is_accepted(const Element& result) {
+  const Value& value = result.empty() ? Value() : result.front();
   if (value.is_null()) return false;
   if (value.is_bool()) return value.as_bool();
   if (auto tensor = value.object_as<BoxedTensor>()) return tensor->tensor.item() != 0;
@@ -239,8 +240,8 @@ StreamPtr map(StreamPtr source, Mapping mapping) {
 StreamPtr filter(StreamPtr source, Mapping mapping) {
   mapping.make = [make = std::move(mapping.make)]() -> Mapper {
     return [predicate = make()](Element element) {
-      const bool keep = is_accepted(predicate(element));
-      element.insert(element.begin(), keep);
+      const bool is_kept = is_accepted(predicate(element));
+      element.insert(element.begin(), is_kept);
       return element;
     };
   };

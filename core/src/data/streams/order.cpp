@@ -10,8 +10,8 @@
 namespace crescent {
 namespace {
 
-void check_count(const char* what, int64_t count, int64_t least) {
-  if (count < least) fail(what, ": expected at least ", least, ", got ", count);
+void check_count(const char* what, int64_t count, int64_t minimum) {
+  if (count < minimum) fail(what, ": expected at least ", minimum, ", got ", count);
 }
 
 // ---- shuffle
@@ -20,7 +20,7 @@ void check_count(const char* what, int64_t count, int64_t least) {
 class ShuffleCursor final : public Cursor {
  public:
   ShuffleCursor(CursorPtr source, int64_t size, uint64_t key)
-      : source_cursor_(std::move(source)), size_(size), indices_(key) {}
+      : source_cursor_(std::move(source)), size_(size), index_generator_(key) {}
 
   bool next(Element& element) override {
     while (!has_ended_ && buffer_.size() < size_) {
@@ -30,7 +30,7 @@ class ShuffleCursor final : public Cursor {
       if (!has_ended_) buffer_.push_back(std::move(next_element));
     }
     if (buffer_.empty()) return false;
-    std::swap(buffer_[indices_.index_below(buffer_.size())], buffer_.back());
+    std::swap(buffer_[index_generator_.index_below(buffer_.size())], buffer_.back());
     element = std::move(buffer_.back());
     buffer_.pop_back();
     return true;
@@ -39,7 +39,7 @@ class ShuffleCursor final : public Cursor {
  private:
   CursorPtr source_cursor_;
   size_t size_;
-  IndexGenerator indices_;
+  IndexGenerator index_generator_;
   bool has_ended_ = false;
   std::vector<Element> buffer_;
 };
@@ -71,24 +71,24 @@ class RepeatCursor final : public Cursor {
  public:
   using OpenPass = std::function<CursorPtr(uint64_t epoch)>;
   /// Repeats the source `count` times, or without end if `count` < 0; the passes over the source
-  /// have the numbers `first`, `first` + 1, ...
-  RepeatCursor(OpenPass open_source, int64_t count, uint64_t first)
-      : open_source_(std::move(open_source)), remaining_(count), pass_(first) {}
+  /// have the numbers `first_pass`, `first_pass` + 1, ...
+  RepeatCursor(OpenPass open_source, int64_t count, uint64_t first_pass)
+      : open_source_(std::move(open_source)), remaining_count_(count), pass_number_(first_pass) {}
 
   bool next(Element& element) override {
     for (bool is_reopened = false;; is_reopened = true) {
       check_element_interruption();
       if (cursor_ && cursor_->next(element)) return true;
-      if (remaining_ == 0 || (is_reopened && remaining_ < 0)) return false;
-      if (remaining_ > 0) --remaining_;
-      cursor_ = open_source_(pass_++);
+      if (remaining_count_ == 0 || (is_reopened && remaining_count_ < 0)) return false;
+      if (remaining_count_ > 0) --remaining_count_;
+      cursor_ = open_source_(pass_number_++);
     }
   }
 
  private:
   OpenPass open_source_;
-  int64_t remaining_;
-  uint64_t pass_;
+  int64_t remaining_count_;
+  uint64_t pass_number_;
   CursorPtr cursor_;
 };
 
@@ -102,7 +102,9 @@ class RepeatStream final : public OrderStream {
     if (source_->elements() == 0 || count_ == 0) return 0;
     if (count_ < 0) return kInfinite;
     constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
-    return counted([&](int64_t all) { return all > kMaximum / count_ ? kMaximum : all * count_; });
+    return count_from_source([&](int64_t source_count) {
+      return source_count > kMaximum / count_ ? kMaximum : source_count * count_;
+    });
   }
 
  protected:
@@ -122,21 +124,21 @@ class RepeatStream final : public OrderStream {
 class TakeCursor final : public Cursor {
  public:
   TakeCursor(CursorPtr source, int64_t count)
-      : source_cursor_(std::move(source)), remaining_(count) {}
+      : source_cursor_(std::move(source)), remaining_count_(count) {}
   bool next(Element& element) override {
-    if (remaining_ == 0 || !source_cursor_->next(element)) return remaining_ = 0, false;
-    --remaining_;
+    if (remaining_count_ == 0 || !source_cursor_->next(element)) return remaining_count_ = 0, false;
+    --remaining_count_;
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed_count = source_cursor_->pass(std::min(count, remaining_));
-    remaining_ -= passed_count;
+    const int64_t passed_count = source_cursor_->pass(std::min(count, remaining_count_));
+    remaining_count_ -= passed_count;
     return passed_count;
   }
 
  private:
   CursorPtr source_cursor_;
-  int64_t remaining_;
+  int64_t remaining_count_;
 };
 
 class TakeStream final : public OrderStream {
@@ -147,7 +149,7 @@ class TakeStream final : public OrderStream {
   int64_t elements() const override {
     const int64_t source_count = source_->elements();
     if (source_count == kInfinite) return count_;
-    return counted([&](int64_t n) { return std::min(n, count_); });
+    return count_from_source([&](int64_t n) { return std::min(n, count_); });
   }
 
  protected:
@@ -179,7 +181,7 @@ class SkipStream final : public OrderStream {
     check_count("skip: count", count, 0);
   }
   int64_t elements() const override {
-    return counted([&](int64_t n) { return std::max<int64_t>(0, n - count_); });
+    return count_from_source([&](int64_t n) { return std::max<int64_t>(0, n - count_); });
   }
 
  protected:
@@ -218,7 +220,7 @@ class ShardStream final : public OrderStream {
   ShardStream(StreamPtr source, int64_t index, int64_t count)
       : OrderStream(std::move(source)), index_(index), count_(count) {}
   int64_t elements() const override {
-    return counted([&](int64_t all) { return all / count_; });
+    return count_from_source([&](int64_t source_count) { return source_count / count_; });
   }
 
  protected:
@@ -300,12 +302,12 @@ class ZipCursor final : public Cursor {
  public:
   explicit ZipCursor(std::vector<CursorPtr> sources) : source_cursors_(std::move(sources)) {}
   bool next(Element& element) override {
-    Element joined, source_element;
+    Element joined_element, source_element;
     for (const CursorPtr& cursor : source_cursors_) {
       if (!cursor->next(source_element)) return false;
-      std::move(source_element.begin(), source_element.end(), std::back_inserter(joined));
+      std::move(source_element.begin(), source_element.end(), std::back_inserter(joined_element));
     }
-    element = std::move(joined);
+    element = std::move(joined_element);
     return true;
   }
   int64_t pass(int64_t count) override {
@@ -351,21 +353,21 @@ class ZipStream final : public CombinedStream {
 class EnumerateCursor final : public Cursor {
  public:
   EnumerateCursor(CursorPtr source, int64_t first)
-      : source_cursor_(std::move(source)), number_(first) {}
+      : source_cursor_(std::move(source)), next_number_(first) {}
   bool next(Element& element) override {
     if (!source_cursor_->next(element)) return false;
-    element.insert(element.begin(), number_++);
+    element.insert(element.begin(), next_number_++);
     return true;
   }
   int64_t pass(int64_t count) override {
     const int64_t passed_count = source_cursor_->pass(count);
-    number_ += passed_count;
+    next_number_ += passed_count;
     return passed_count;
   }
 
  private:
   CursorPtr source_cursor_;
-  int64_t number_;
+  int64_t next_number_;
 };
 
 class EnumerateStream final : public DerivedStream {

@@ -52,7 +52,8 @@ class PaddedBatchStream final : public DerivedStream {
     if (size < 1) fail("batch_size: expected at least 1, got ", size);
   }
   int64_t elements() const override {
-    return counted([&](int64_t all) { return (all + size_ - 1) / size_; });
+    return count_from_source(
+        [&](int64_t source_count) { return (source_count + size_ - 1) / size_; });
   }
   Element element_spec() const override {
     const int64_t source_count = source_->elements();

@@ -31,11 +31,11 @@ class IndexedStream : public Stream, public SpecifiedDataset {
 /// A pass over `count` elements, which a function makes from their indices.
 class IndexedCursor final : public Cursor {
  public:
-  IndexedCursor(int64_t count, std::function<Element(int64_t)> at)
-      : count_(count), make_(std::move(at)) {}
+  IndexedCursor(int64_t count, std::function<Element(int64_t)> make_element)
+      : count_(count), make_element_(std::move(make_element)) {}
   bool next(Element& element) override {
     if (next_index_ == count_) return false;
-    element = make_(next_index_++);
+    element = make_element_(next_index_++);
     return true;
   }
   int64_t pass(int64_t count) override {
@@ -46,7 +46,7 @@ class IndexedCursor final : public Cursor {
 
  private:
   int64_t count_, next_index_ = 0;
-  std::function<Element(int64_t)> make_;
+  std::function<Element(int64_t)> make_element_;
 };
 
 CursorPtr IndexedStream::open(uint64_t) {
@@ -125,12 +125,12 @@ class GeneratedStream final : public Stream {
 /// pass ends the previous one.
 class BatchesStream final : public Stream, public SpecifiedDataset {
  public:
-  explicit BatchesStream(DatasetPtr data) : data_(std::move(data)), opened_(data_) {}
+  explicit BatchesStream(DatasetPtr data) : data_(std::move(data)), opened_data_(data_) {}
   int64_t elements() const override { return data_->batches(); }
   /// A dataset that does not know its number of samples may make its batches by a function of the
   /// Lua script, which runs on the thread of the script only.
   bool on_own_thread() const override { return data_->samples() < 0; }
-  void check() const override { opened_->check(); }
+  void check() const override { opened_data_->check(); }
   Element element_spec() const override { return crescent::element_spec(*data_); }
 
   CursorPtr open(uint64_t) override { return begin_pass(data_); }
@@ -139,48 +139,49 @@ class BatchesStream final : public Stream, public SpecifiedDataset {
   }
 
  protected:
-  Value own_state() const override { return opened_->state(); }
+  Value own_state() const override { return opened_data_->state(); }
   void set_own_state(const Value& state) override { state_at_begin_ = state; }
 
  private:
   CursorPtr begin_pass(DatasetPtr data) {
-    opened_ = std::move(data);
+    opened_data_ = std::move(data);
     if (state_at_begin_)
-      opened_->restore(*std::exchange(state_at_begin_, std::nullopt), 0);
+      opened_data_->restore(*std::exchange(state_at_begin_, std::nullopt), 0);
     else
-      opened_->begin_epoch();
+      opened_data_->begin_epoch();
     const auto self = std::static_pointer_cast<BatchesStream>(shared_from_this());
-    return std::make_shared<FunctionCursor>(
-        [self, pass = ++passes_](Element& element) { return self->next_in_pass(pass, element); });
+    return std::make_shared<FunctionCursor>([self, pass = ++pass_count_](Element& element) {
+      return self->next_in_pass(pass, element);
+    });
   }
 
   bool next_in_pass(uint64_t pass, Element& element) {
-    if (pass != passes_)
+    if (pass != pass_count_)
       fail(
           "another pass over this dataset has begun, and it can be gone through once at a time; "
           "from_tensor_slices makes one that can be used in several places");
     Batch batch;
-    if (!opened_->next(batch)) return false;
+    if (!opened_data_->next(batch)) return false;
     element = element_of(batch);
     return true;
   }
 
   DatasetPtr data_;
-  DatasetPtr opened_;  ///< the dataset of the last pass: data_, or data_ with partial inputs
+  DatasetPtr opened_data_;  ///< the dataset of the last pass: data_, or data_ with partial inputs
   std::optional<Value> state_at_begin_;
-  uint64_t passes_ = 0;
+  uint64_t pass_count_ = 0;
 };
 
 /// Returns the stream of a dataset, the same one for all callers, so that a new pass can end the
 /// previous one.
 StreamPtr batches_of(const DatasetPtr& data) {
   static std::mutex mutex;
-  static std::map<const Dataset*, std::weak_ptr<BatchesStream>> known_streams;
+  static std::map<const Dataset*, std::weak_ptr<BatchesStream>> streams_by_data;
   const std::lock_guard lock(mutex);
-  std::erase_if(known_streams, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<BatchesStream>& known_stream = known_streams[data.get()];
-  std::shared_ptr<BatchesStream> stream = known_stream.lock();
-  if (!stream) known_stream = stream = std::make_shared<BatchesStream>(data);
+  std::erase_if(streams_by_data, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<BatchesStream>& stream_entry = streams_by_data[data.get()];
+  std::shared_ptr<BatchesStream> stream = stream_entry.lock();
+  if (!stream) stream_entry = stream = std::make_shared<BatchesStream>(data);
   return stream;
 }
 

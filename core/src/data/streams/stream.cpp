@@ -26,7 +26,7 @@ std::vector<StreamPtr> Stream::sources() const { return {}; }
 bool Stream::on_own_thread() const {
   const std::vector<StreamPtr> source_streams = sources();
   return std::any_of(source_streams.begin(), source_streams.end(),
-                     [](const auto& one) { return one->on_own_thread(); });
+                     [](const auto& stream) { return stream->on_own_thread(); });
 }
 
 void Stream::begin_epoch() {
@@ -36,16 +36,16 @@ void Stream::begin_epoch() {
 
 bool Stream::next(Batch& batch) { return next(batch, {}, {}); }
 
-bool Stream::next(Batch& batch, const std::vector<std::string>& x,
-                  const std::vector<std::string>& y) {
+bool Stream::next(Batch& batch, const std::vector<std::string>& x_names,
+                  const std::vector<std::string>& y_names) {
   Element element;
   if (!cursor_ || !cursor_->next(element)) return false;
   if (element.size() > 3)
     fail("expected elements of up to three parts (x, y, sample_weight), got ", element.size());
   element.resize(3);
-  batch.x = tensors_of(element[0], x);
-  batch.y = tensors_of(element[1], y);
-  batch.sample_weight = tensors_of(element[2], y);
+  batch.x = tensors_of(element[0], x_names);
+  batch.y = tensors_of(element[1], y_names);
+  batch.sample_weight = tensors_of(element[2], y_names);
   return true;
 }
 
@@ -91,11 +91,11 @@ DatasetPtr Stream::with_needed(const NeededRows& needed) {
 /// A stream as a dataset whose batches have their tensors in the order of the given names.
 class StreamDataset final : public Dataset {
  public:
-  StreamDataset(StreamPtr stream, std::vector<std::string> x, std::vector<std::string> y,
-                NeededRows needed)
+  StreamDataset(StreamPtr stream, std::vector<std::string> x_names,
+                std::vector<std::string> y_names, NeededRows needed)
       : stream_(std::move(stream)),
-        x_(std::move(x)),
-        y_(std::move(y)),
+        x_names_(std::move(x_names)),
+        y_names_(std::move(y_names)),
         needed_rows_(std::move(needed)) {}
   int64_t batches() const override { return stream_->batches(); }
   void begin_epoch() override {
@@ -104,7 +104,7 @@ class StreamDataset final : public Dataset {
     stream_->cursor_ =
         needed_rows_ ? stream_->open_partial(epoch, needed_rows_) : stream_->open(epoch);
   }
-  bool next(Batch& batch) override { return stream_->next(batch, x_, y_); }
+  bool next(Batch& batch) override { return stream_->next(batch, x_names_, y_names_); }
   void check() const override { stream_->check(); }
   Value state() const override { return stream_->state(); }
   void restore(const Value& state, int64_t batches) override {
@@ -113,18 +113,19 @@ class StreamDataset final : public Dataset {
     stream_->pass(batches);
   }
   DatasetPtr with_needed(const NeededRows& needed) override {
-    return std::make_shared<StreamDataset>(stream_, x_, y_, needed);
+    return std::make_shared<StreamDataset>(stream_, x_names_, y_names_, needed);
   }
 
  private:
   StreamPtr stream_;
-  std::vector<std::string> x_, y_;
+  std::vector<std::string> x_names_, y_names_;
   NeededRows needed_rows_;
 };
 
-DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x,
-                      std::vector<std::string> y) {
-  return std::make_shared<StreamDataset>(stream, std::move(x), std::move(y), NeededRows());
+DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x_names,
+                      std::vector<std::string> y_names) {
+  return std::make_shared<StreamDataset>(stream, std::move(x_names), std::move(y_names),
+                                         NeededRows());
 }
 
 }  // namespace crescent

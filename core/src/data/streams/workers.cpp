@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-Workers::Workers(int64_t count, std::function<Transform()> begin)
-    : make_transform_(std::move(begin)), interruption_(std::make_shared<Interruption>()) {
+Workers::Workers(int64_t count, std::function<Transform()> make_transform)
+    : make_transform_(std::move(make_transform)), interruption_(std::make_shared<Interruption>()) {
   threads_.reserve(count);
   for (int64_t i = 0; i < count; ++i) {
     std::thread thread = start_thread([this] { run(make_transform_); });
@@ -26,24 +26,24 @@ void Workers::stop() {
     is_stopping_ = true;
   }
   interruption_->request();
-  task_given_.notify_all();
+  task_submitted_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::submit(IndexedElement indexed) {
+void Workers::submit(IndexedElement indexed_element) {
   auto task = std::make_shared<Task>();
-  task->indexed = std::move(indexed);
+  task->indexed_element = std::move(indexed_element);
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
   }
-  task_given_.notify_one();
+  task_submitted_.notify_one();
 }
 
 /// Waits for a result. A signal does not notify the condition variable, so the wait checks for an
 /// interruption at intervals.
 Element Workers::next_result() {
-  if (threads_.empty()) return take_without_threads();
+  if (threads_.empty()) return transform_inline();
   constexpr auto kPollInterval = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Task> task = tasks_.front();
@@ -54,29 +54,29 @@ Element Workers::next_result() {
   return std::move(task->result);
 }
 
-Element Workers::take_without_threads() {
+Element Workers::transform_inline() {
   const std::shared_ptr<Task> task = tasks_.front();
   tasks_.pop_front();
   if (!inline_transform_) inline_transform_ = make_transform_();
-  return inline_transform_(std::move(task->indexed));
+  return inline_transform_(std::move(task->indexed_element));
 }
 
-void Workers::run(const std::function<Transform()>& begin) {
+void Workers::run(const std::function<Transform()>& make_transform) {
   const InheritInterrupt inherit_interrupt(interruption_);
   Transform transform;
   std::exception_ptr worker_error;
   try {
-    transform = begin();
+    transform = make_transform();
   } catch (...) {
     worker_error = std::current_exception();
   }
   std::unique_lock lock(mutex_);
   for (;;) {
     std::shared_ptr<Task> task;
-    task_given_.wait(lock, [&] {
-      const auto found =
+    task_submitted_.wait(lock, [&] {
+      const auto next_task =
           std::find_if(tasks_.begin(), tasks_.end(), [](const auto& t) { return !t->is_begun; });
-      if (found != tasks_.end()) task = *found;
+      if (next_task != tasks_.end()) task = *next_task;
       return is_stopping_ || task;
     });
     if (is_stopping_) return;
@@ -85,7 +85,7 @@ void Workers::run(const std::function<Transform()>& begin) {
     Element result;
     std::exception_ptr error = worker_error;
     try {
-      if (!worker_error) result = transform(std::move(task->indexed));
+      if (!worker_error) result = transform(std::move(task->indexed_element));
     } catch (...) {
       error = std::current_exception();
     }

@@ -20,37 +20,37 @@ struct IndexedElement {
 class Workers {
  public:
   using Transform = std::function<Element(IndexedElement)>;
-  /// Starts `count` threads, or as many as the system allows. Each thread calls `begin`, which
-  /// returns the function that transforms elements. If no thread could be started, next_result()
-  /// transforms elements itself.
-  Workers(int64_t count, std::function<Transform()> begin);
+  /// Starts `count` threads, or as many as the system allows. Each thread calls `make_transform`,
+  /// which returns the function that transforms elements. If no thread could be started,
+  /// next_result() transforms elements itself.
+  Workers(int64_t count, std::function<Transform()> make_transform);
   /// Interrupts the threads and waits for their end.
   ~Workers();
   Workers(const Workers&) = delete;
 
-  /// the number of elements that were given but not taken yet
-  size_t waiting() const { return tasks_.size(); }
-  void submit(IndexedElement indexed);
-  /// Waits for the result of the first element that was given and not taken yet, and returns it;
-  /// rethrows an exception of its transformation.
+  /// The number of submitted elements whose results next_result() has not returned yet.
+  size_t pending_count() const { return tasks_.size(); }
+  void submit(IndexedElement indexed_element);
+  /// Waits for the result of the first of these elements and returns it; rethrows an exception of
+  /// its transformation.
   Element next_result();
 
  private:
   struct Task {
-    IndexedElement indexed;
+    IndexedElement indexed_element;
     bool is_begun = false, is_done = false;
     Element result;
     std::exception_ptr error;
   };
-  void run(const std::function<Transform()>& begin);
-  Element take_without_threads();
+  void run(const std::function<Transform()>& make_transform);
+  Element transform_inline();
   void stop();
 
   std::function<Transform()> make_transform_;
   Transform inline_transform_;  ///< transforms elements in next_result() if there are no threads
   std::mutex mutex_;
-  std::condition_variable task_given_, task_done_;
-  /// elements that were given but not taken yet, in order
+  std::condition_variable task_submitted_, task_done_;
+  /// submitted elements whose results next_result() has not returned yet, in order
   std::deque<std::shared_ptr<Task>> tasks_;
   bool is_stopping_ = false;
   std::shared_ptr<Interruption> interruption_;  ///< interrupts the threads
