@@ -24,11 +24,12 @@ Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double
 /// The number of inputs of an op without the state of its dropout.
 size_t count_without_state(size_t inputs, double dropout) { return inputs - (dropout > 0 ? 1 : 0); }
 
-/// The mask of an op: its input after `others` other inputs, if it has one, and the causal mask.
+/// The mask of an op: its input after the first `other_input_count` inputs, if it has one, and the
+/// causal mask.
 template <class O>
-Tensor mask_of(const O& op, std::span<const Tensor> in, size_t others) {
-  const bool has_mask = count_without_state(in.size(), op.dropout) > others;
-  const Tensor mask_input = has_mask ? in[others] : Tensor();
+Tensor mask_of(const O& op, std::span<const Tensor> in, size_t other_input_count) {
+  const bool has_mask = count_without_state(in.size(), op.dropout) > other_input_count;
+  const Tensor mask_input = has_mask ? in[other_input_count] : Tensor();
   if (!op.causal) return mask_input;
   const Tensor earlier_keys = causal_mask(in[0].dim(1), in[1].dim(1));
   return mask_input ? ops::logical_and(mask_input, earlier_keys) : earlier_keys;
@@ -66,7 +67,7 @@ void check_mask(const TensorSpec& mask, const Shape& scores) {
 
 /// Checks the operands and returns the shape of the scores.
 template <class O>
-Shape check_operands(const O& op, std::span<const TensorSpec> in, size_t others) {
+Shape check_operands(const O& op, std::span<const TensorSpec> in, size_t other_input_count) {
   const std::span<const TensorSpec> operands = in.first(3);
   const Shape &query = in[0].shape, &key = in[1].shape, &value = in[2].shape;
   expect_floating("attention", in[0].dtype);
@@ -81,7 +82,8 @@ Shape check_operands(const O& op, std::span<const TensorSpec> in, size_t others)
     fail_shapes(operands, "expected a value for each key");
   if (key[1] == 0) fail_shapes(operands, "nothing to attend to");
   const Shape shape{query[0], query[2], query[1], key[1]};
-  if (count_without_state(in.size(), op.dropout) > others) check_mask(in[others], shape);
+  if (count_without_state(in.size(), op.dropout) > other_input_count)
+    check_mask(in[other_input_count], shape);
   if (op.dropout > 0 && in.back() != TensorSpec{DType::int64, {2}})
     fail("attention: dropout needs the state of a draw, int64(2), got ", in.back());
   return shape;
@@ -138,13 +140,13 @@ Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
 namespace ops {
 namespace {
 
-/// Applies the attention op to operands of one dtype and to the tensors of `others` that are not
-/// empty.
+/// Applies the attention op to operands of one dtype and to the tensors of `other_inputs` that are
+/// not empty.
 Tensor attend(Attention op, const Tensor& query, const Tensor& key, const Tensor& value,
-              std::initializer_list<Tensor> others) {
+              std::initializer_list<Tensor> other_inputs) {
   const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());
   Tensors inputs{cast(query, dtype), cast(key, dtype), cast(value, dtype)};
-  for (const Tensor& other : others)
+  for (const Tensor& other : other_inputs)
     if (other) inputs.push_back(other);
   return crescent::apply(std::make_shared<const Attention>(op), inputs)[0];
 }

@@ -69,9 +69,9 @@ Equation parse(std::string text) {
   return e;
 }
 
-void replace_dots(std::string& letters, std::string_view by) {
+void replace_dots(std::string& letters, std::string_view axis_letters) {
   if (const size_t position = letters.find(kDots); position != std::string::npos)
-    letters.replace(position, 1, by);
+    letters.replace(position, 1, axis_letters);
 }
 
 /// Replaces "..." in each input by a letter for each axis that it stands for.
@@ -95,11 +95,11 @@ void spell_out_dots(const std::string& equation, Equation& e, std::span<const Te
 /// Drops the axes of "..." that have size 1 in x and a larger size in the other operand, because
 /// they only broadcast.
 void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
-                    const std::string& others) {
+                    const std::string& other_letters) {
   for (size_t i = letters.size(); i-- > 0;) {
     const size_t position = kDotLetters.find(letters[i]) == std::string::npos
                                 ? std::string::npos
-                                : others.find(letters[i]);
+                                : other_letters.find(letters[i]);
     if (position == std::string::npos || x.dim(static_cast<int>(i)) != 1 ||
         other.dim(static_cast<int>(position)) == 1)
       continue;
@@ -137,9 +137,9 @@ std::string letters_where(const std::string& a, Test test) {
   return letters;
 }
 
-Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wanted) {
+Shape dims_of(const Tensor& x, const std::string& letters, const std::string& target_letters) {
   Shape shape;
-  for (char c : wanted) shape.append(x.dim(static_cast<int>(letters.find(c))));
+  for (char c : target_letters) shape.append(x.dim(static_cast<int>(letters.find(c))));
   return shape;
 }
 

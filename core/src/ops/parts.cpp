@@ -49,9 +49,9 @@ Tensors Concat::vjp(const Vjp& v) const {
 
 TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
   const Shape& x = in[0].shape;
-  expect_rows("slice", start.size(), x, "start");
-  expect_rows("slice", size.size(), x, "size");
-  expect_rows("slice", stride.size(), x, "stride");
+  expect_one_per_axis("slice", start.size(), x, "start");
+  expect_one_per_axis("slice", size.size(), x, "size");
+  expect_one_per_axis("slice", stride.size(), x, "stride");
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t axis = i;
@@ -97,9 +97,9 @@ Tensors Slice::vjp(const Vjp& v) const {
 
 TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
   const Shape& x = in[0].shape;
-  expect_rows("pad", before.size(), x, "width before");
-  expect_rows("pad", after.size(), x, "width after");
-  expect_rows("pad", inner.size(), x, "inner width");
+  expect_one_per_axis("pad", before.size(), x, "width before");
+  expect_one_per_axis("pad", after.size(), x, "width after");
+  expect_one_per_axis("pad", inner.size(), x, "inner width");
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t axis = i;

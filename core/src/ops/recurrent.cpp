@@ -171,10 +171,10 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor h = scale_states(state[0], factors),
-                     inner = ops::matmul(h, recurrent) + recurrent_bias;
-        const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(inner, 0, 3));
-        const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)),
-                     projected_candidate = part(inner, 2, 3);
+                     recurrent_sum = ops::matmul(h, recurrent) + recurrent_bias;
+        const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(recurrent_sum, 0, 3));
+        const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(recurrent_sum, 1, 3)),
+                     projected_candidate = part(recurrent_sum, 2, 3);
         const Tensor candidate = ops::tanh(part(step[0], 2, 3) + r * projected_candidate);
         const Tensor next_state = z * h + (1.0 - z) * candidate;
         return {{next_state}, {next_state, joined({z, r, candidate, projected_candidate})}};
@@ -211,15 +211,18 @@ Tensors GruBackward::decompose(std::span<const Tensor> in) const {
         const Tensor dz = dh * (previous_h - candidate) * z * (1.0 - z);
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
         const Tensor dr = dc * state_part * r * (1.0 - r);
-        const Tensor inner = joined({dz, dr, dc * r});
-        return {{scale_states(dh * z + ops::matmul(inner, recurrent, false, true), factors)},
-                {joined({dz, dr, dc}), inner}};
+        const Tensor recurrent_gradients = joined({dz, dr, dc * r});
+        return {{scale_states(dh * z + ops::matmul(recurrent_gradients, recurrent, false, true),
+                              factors)},
+                {joined({dz, dr, dc}), recurrent_gradients}};
       },
       {in[8]}, {swap_time(gates), swap_time(before_each), swap_time(dhs)}, true);
-  const Tensor outer = swap_time(steps[0]), inner = swap_time(steps[1]);
-  const Tensor biases[] = {ops::sum(outer, {0, 1}), ops::sum(inner, {0, 1})};
-  return {ops::matmul(outer, kernel, false, true), first[0], weight_gradient(x, outer),
-          weight_gradient(before_each, inner), ops::stack(biases, 0)};
+  const Tensor input_gradients = swap_time(steps[0]), recurrent_gradients = swap_time(steps[1]);
+  const Tensor biases[] = {ops::sum(input_gradients, {0, 1}),
+                           ops::sum(recurrent_gradients, {0, 1})};
+  return {ops::matmul(input_gradients, kernel, false, true), first[0],
+          weight_gradient(x, input_gradients), weight_gradient(before_each, recurrent_gradients),
+          ops::stack(biases, 0)};
 }
 
 namespace ops {

@@ -41,7 +41,7 @@ Shape resolved(const Shape& from, const Shape& to) {
 
 /// Tiles one axis after another: an axis of length n * d consists of n copies of d elements.
 Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
-  expect_rows("tile", repeats.size(), x.shape(), "count");
+  expect_one_per_axis("tile", repeats.size(), x.shape(), "count");
   Tensor y = x;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = repeats[i];
@@ -77,7 +77,7 @@ Tensors BroadcastTo::vjp(const Vjp& v) const {
 
 TensorSpecs Transpose::infer(std::span<const TensorSpec> in) const {
   const Shape& x = in[0].shape;
-  expect_rows("transpose", axes.size(), x, "place");
+  expect_one_per_axis("transpose", axes.size(), x, "place");
   if (normal_axes("transpose", axes, x).size() != axes.size())
     fail("transpose: expected every axis of ", x, " once");
   Shape shape;

@@ -13,15 +13,18 @@ namespace {
 
 /// A single op, compiled for a device and input specs.
 struct CompiledOp final : CachedProgram {
-  CompiledOp(const Device& on, OpPtr made_of, const TensorSpecs& inputs,
+  CompiledOp(const Device& target_device, OpPtr made_of, const TensorSpecs& inputs,
              std::unique_ptr<Executable> compiled)
-      : device(&on), op(std::move(made_of)), input_specs(inputs), executable(std::move(compiled)) {}
+      : device(&target_device),
+        op(std::move(made_of)),
+        input_specs(inputs),
+        executable(std::move(compiled)) {}
   size_t bytes() const override {
     constexpr size_t kOpBytes = 256;  // estimated bytes of the op and its attributes
     return sizeof *this + kOpBytes + input_specs.size() * sizeof(TensorSpec) + executable->bytes();
   }
-  bool is_for(const Device& on, const Op& other, const TensorSpecs& inputs) const {
-    return device == &on && input_specs == inputs && op->equals(other);
+  bool is_for(const Device& target_device, const Op& other_op, const TensorSpecs& inputs) const {
+    return device == &target_device && input_specs == inputs && op->equals(other_op);
   }
 
   const Device* device;

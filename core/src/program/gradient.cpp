@@ -213,8 +213,8 @@ void watch_on_tapes(const Variable& variable, const Tensor& value) {
 
 Tensors values_read(const GradientTape& tape, const Variable& variable) {
   const auto& variables = TapeAccess::state(tape).variables;
-  const auto read = variables.find(variable.id());
-  return read == variables.end() ? Tensors() : read->second;
+  const auto entry = variables.find(variable.id());
+  return entry == variables.end() ? Tensors() : entry->second;
 }
 
 size_t tape_length() { return tapes_are_active() ? tapes().back()->entries.size() : 0; }
@@ -289,9 +289,10 @@ Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> s
   std::vector<size_t> counts;
   for (const Variable& source : sources) {
     auto entry = state_->variables.find(source.id());
-    const Tensors read = entry == state_->variables.end() ? Tensors{source.value()} : entry->second;
-    values.insert(values.end(), read.begin(), read.end());
-    counts.push_back(read.size());
+    const Tensors read_values =
+        entry == state_->variables.end() ? Tensors{source.value()} : entry->second;
+    values.insert(values.end(), read_values.begin(), read_values.end());
+    counts.push_back(read_values.size());
   }
   Tensors all_gradients = gradient(target, values, upstream), gradients;
   auto next_gradient = all_gradients.begin();

@@ -185,9 +185,10 @@ double flops_of(const OpCall& call) {
 
 std::map<std::string, double> flops_by_scope(const Program& program) {
   std::map<std::string, double> flops;
-  for (const Program::Instruction& each : program.code)
-    flops[program.scopes[static_cast<size_t>(each.scope)]] +=
-        flops_of({*each.op, program.specs_of(each.inputs), program.specs_of(each.outputs)});
+  for (const Program::Instruction& instruction : program.code)
+    flops[program.scopes[static_cast<size_t>(instruction.scope)]] +=
+        flops_of({*instruction.op, program.specs_of(instruction.inputs),
+                  program.specs_of(instruction.outputs)});
   return flops;
 }
 

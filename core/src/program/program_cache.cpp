@@ -53,8 +53,8 @@ ProgramTable::~ProgramTable() {
 }
 
 void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
-  // `dropped` is destroyed after the lock is released, because a destructor of a program may call
-  // functions of this class.
+  // `dropped_programs` is destroyed after the lock is released, because a destructor of a program
+  // may call functions of this class.
   Programs dropped_programs;
   const std::lock_guard lock(mutex_);
   ++CachedProgram::clock_;
@@ -66,7 +66,7 @@ void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
 }
 
 /// Removes the least recently used programs until the budget has some room for new ones.
-void ProgramTable::drop_oldest(Programs& dropped) {
+void ProgramTable::drop_oldest(Programs& dropped_programs) {
   struct EvictionCandidate {
     Programs* table;
     Programs::iterator position;
@@ -87,7 +87,7 @@ void ProgramTable::drop_oldest(Programs& dropped) {
         candidate.last_use + kRecentAdditions > CachedProgram::clock_)
       return;
     cache().bytes -= candidate.position->second->bytes_, --cache().program_count;
-    dropped.insert(candidate.table->extract(candidate.position));
+    dropped_programs.insert(candidate.table->extract(candidate.position));
   }
 }
 

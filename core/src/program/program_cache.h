@@ -69,7 +69,7 @@ class ProgramTable {
   }
   /// Inserts the program and drops others, of any table, when the budget is exceeded.
   void add(size_t hash, std::shared_ptr<CachedProgram> program);
-  static void drop_oldest(Programs& dropped);
+  static void drop_oldest(Programs& dropped_programs);
 
   static std::mutex mutex_;  ///< shared by all tables
   Programs programs_;

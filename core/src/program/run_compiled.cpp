@@ -78,8 +78,8 @@ const Value& placeholder() {
 
 /// Replaces the tensors in the value by placeholders and appends them to `tensors`.
 Value extract_tensors(const Value& value, Tensors& tensors) {
-  return mapped(value, [&](const Value& part) -> std::optional<Value> {
-    const Tensor* tensor = tensor_in(part);
+  return mapped(value, [&](const Value& node) -> std::optional<Value> {
+    const Tensor* tensor = tensor_in(node);
     if (!tensor) return std::nullopt;
     tensors.push_back(*tensor);
     return placeholder();
@@ -89,8 +89,8 @@ Value extract_tensors(const Value& value, Tensors& tensors) {
 /// Replaces placeholders by tensors; the inverse of extract_tensors().
 Value insert_tensors(const Value& value, const Tensors& tensors) {
   size_t next_tensor = 0;
-  return mapped(value, [&](const Value& part) -> std::optional<Value> {
-    if (!(part == placeholder())) return std::nullopt;
+  return mapped(value, [&](const Value& node) -> std::optional<Value> {
+    if (!(node == placeholder())) return std::nullopt;
     return Codec<Tensor>::encode(tensors[next_tensor++]);
   });
 }
@@ -125,10 +125,11 @@ size_t hash_of(const Value& value) {
 
 /// A compiled call and its key.
 struct CompiledCall final : CachedProgram {
-  CompiledCall(const Device& on, std::shared_ptr<const void> by, Value given, const Tensors& inputs)
-      : device(&on),
-        function_id(std::move(by)),
-        arguments(std::move(given)),
+  CompiledCall(const Device& target_device, std::shared_ptr<const void> callee_id,
+               Value call_arguments, const Tensors& inputs)
+      : device(&target_device),
+        function_id(std::move(callee_id)),
+        arguments(std::move(call_arguments)),
         input_specs(specs_of(inputs)) {}
   size_t bytes() const override {
     constexpr size_t kArguments = 512;  // estimated bytes of the arguments
@@ -136,9 +137,9 @@ struct CompiledCall final : CachedProgram {
            (input_specs.size() + output_specs.size()) * sizeof(TensorSpec) +
            (executable ? executable->bytes() : 0);
   }
-  bool is_for(const CompiledCall& wanted) const {
-    return device == wanted.device && function_id == wanted.function_id &&
-           input_specs == wanted.input_specs && is_same(arguments, wanted.arguments);
+  bool is_for(const CompiledCall& new_call) const {
+    return device == new_call.device && function_id == new_call.function_id &&
+           input_specs == new_call.input_specs && is_same(arguments, new_call.arguments);
   }
   size_t hash() const {
     size_t hash = hash_of(arguments);
@@ -172,38 +173,39 @@ bool is_worth_it(const Program& program) {
   return op_count > 1 && program.variables.empty();
 }
 
-void compile(CompiledCall& into, const Callee& call, Device& device) {
+void compile(CompiledCall& target_call, const Callee& call, Device& device) {
   const auto body = [&](const Tensors& inputs) {
     Tensors outputs;
-    into.result = extract_tensors(call(insert_tensors(into.arguments, inputs).as_dict()), outputs);
+    target_call.result =
+        extract_tensors(call(insert_tensors(target_call.arguments, inputs).as_dict()), outputs);
     return outputs;
   };
-  Program program = trace(body, into.input_specs);
+  Program program = trace(body, target_call.input_specs);
   if (!is_worth_it(program)) return;
   program = optimize(std::move(program));
-  into.output_specs = program.specs_of(program.outputs);
-  into.executable = crescent::compile(program, device);
+  target_call.output_specs = program.specs_of(program.outputs);
+  target_call.executable = crescent::compile(program, device);
 }
 
 /// Traces and compiles the call. If that fails, no program is stored: the call runs op by op and
 /// raises its own error.
-void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device) {
+void compile_if_recorded(CompiledCall& target_call, const Callee& call, Device& device) {
   try {
-    compile(into, call, device);
+    compile(target_call, call, device);
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
   }
 }
 
-std::shared_ptr<CompiledCall> compiled_call(std::shared_ptr<CompiledCall> wanted,
+std::shared_ptr<CompiledCall> compiled_call(std::shared_ptr<CompiledCall> new_call,
                                             const Callee& call, Device& device) {
-  const size_t hash = wanted->hash();
+  const size_t hash = new_call->hash();
   return table().find_or_make<CompiledCall>(
-      hash, [&](const CompiledCall& known) { return known.is_for(*wanted); },
+      hash, [&](const CompiledCall& cached_call) { return cached_call.is_for(*new_call); },
       [&] {
-        compile_if_recorded(*wanted, call, device);
-        return std::move(wanted);
+        compile_if_recorded(*new_call, call, device);
+        return std::move(new_call);
       });
 }
 
@@ -233,9 +235,10 @@ Tensor run_compiled(const char* name, std::initializer_list<double> numbers, con
   const std::shared_ptr<const void> function_id(std::shared_ptr<const void>(), name);
   const Dict arguments{{"numbers", List(numbers.begin(), numbers.end())},
                        {"inputs", Codec<Tensors>::encode(inputs)}};
-  return Codec<Tensor>::decode(run_compiled(function_id, arguments, [&](const Dict& given) {
-    return Codec<Tensor>::encode(body(Codec<Tensors>::decode(given.at("inputs"))));
-  }));
+  return Codec<Tensor>::decode(
+      run_compiled(function_id, arguments, [&](const Dict& call_arguments) {
+        return Codec<Tensor>::encode(body(Codec<Tensors>::decode(call_arguments.at("inputs"))));
+      }));
 }
 
 }  // namespace crescent

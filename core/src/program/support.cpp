@@ -6,14 +6,14 @@ namespace crescent {
 
 Tensor sum_to(const Tensor& gradient, const Shape& shape) {
   const Shape& gradient_shape = gradient.shape();
-  const int extra = gradient_shape.rank() - shape.rank();
+  const int extra_axes = gradient_shape.rank() - shape.rank();
   std::vector<int> axes;
   for (int i = 0; i < gradient_shape.rank(); ++i) {
-    if (i < extra || (shape[i - extra] == 1 && gradient_shape[i] != 1)) axes.push_back(i);
+    if (i < extra_axes || (shape[i - extra_axes] == 1 && gradient_shape[i] != 1)) axes.push_back(i);
   }
   if (axes.empty()) return gradient;
   const Tensor sum = ops::sum(gradient, axes, true);
-  return extra == 0 ? sum : ops::reshape(sum, sum.shape().slice(extra, sum.rank()));
+  return extra_axes == 0 ? sum : ops::reshape(sum, sum.shape().slice(extra_axes, sum.rank()));
 }
 
 std::string shapes_text(std::span<const TensorSpec> specs) {
@@ -39,10 +39,11 @@ void expect_rank_at_least(std::string_view op, const Shape& shape, int rank) {
   if (shape.rank() < rank) fail(op, ": expected at least ", rank, " axes, got shape ", shape);
 }
 
-void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what) {
-  if (static_cast<int>(rows) != shape.rank()) {
+void expect_one_per_axis(std::string_view op, size_t element_count, const Shape& shape,
+                         std::string_view what) {
+  if (static_cast<int>(element_count) != shape.rank()) {
     fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape,
-         ", got ", rows);
+         ", got ", element_count);
   }
 }
 

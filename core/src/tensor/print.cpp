@@ -21,11 +21,12 @@ std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
 /// Writes a complex number in Python's notation.
 std::string element_text(Complex x) {
-  const auto part = [](float part) {
-    return static_cast<double>(std::isnan(part) ? std::abs(part) : part);
+  const auto without_nan_sign = [](float component) {
+    return static_cast<double>(std::isnan(component) ? std::abs(component) : component);
   };
   char text[64];
-  std::snprintf(text, sizeof text, "%.4g%+.4gj", part(x.real), part(x.imaginary));
+  std::snprintf(text, sizeof text, "%.4g%+.4gj", without_nan_sign(x.real),
+                without_nan_sign(x.imaginary));
   return text;
 }
 
@@ -109,13 +110,13 @@ class Printer {
       text_ += element;
       return;
     }
-    const int below = tensor_.rank() - axis - 1;  // number of inner axes
+    const int inner_axis_count = tensor_.rank() - axis - 1;
     bool is_first = true;
     auto separate = [&] {
-      if (!is_first && below == 0 && has_room(axis))
+      if (!is_first && inner_axis_count == 0 && has_room(axis))
         text_ += " ";
       else if (!is_first)
-        text_ += std::string(static_cast<size_t>(std::max(below, 1)), '\n') +
+        text_ += std::string(static_cast<size_t>(std::max(inner_axis_count, 1)), '\n') +
                  std::string(static_cast<size_t>(axis) + 1, ' ');
       is_first = false;
     };

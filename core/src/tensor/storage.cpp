@@ -126,15 +126,15 @@ class FreeBlocks {
   /// fits.
   std::byte* take(size_t bytes, size_t& capacity) {
     std::lock_guard lock(mutex_);
-    Block* best = nullptr;
+    Block* best_block = nullptr;
     for (Block& block : blocks_) {
       const bool fits = block.memory && block.bytes >= bytes && block.bytes <= bytes + bytes / 4;
-      if (fits && (!best || block.bytes < best->bytes)) best = &block;
+      if (fits && (!best_block || block.bytes < best_block->bytes)) best_block = &block;
     }
-    if (!best) return nullptr;
-    capacity = best->bytes;
-    cached_bytes_ -= best->bytes, --count_;
-    return std::exchange(best->memory, nullptr);
+    if (!best_block) return nullptr;
+    capacity = best_block->bytes;
+    cached_bytes_ -= best_block->bytes, --count_;
+    return std::exchange(best_block->memory, nullptr);
   }
 
   void give(std::byte* memory, size_t bytes) {

@@ -15,14 +15,14 @@ namespace {
 class Texts {
  public:
   const std::string& operator[](uint64_t id) const {
-    const auto [part, index] = position(id);
-    return parts_[part].load(std::memory_order_acquire)[index];
+    const auto [chunk, index] = position(id);
+    return chunks_[chunk].load(std::memory_order_acquire)[index];
   }
   std::string& make(uint64_t id) {
-    const auto [part, index] = position(id);
-    if (!parts_[part].load(std::memory_order_relaxed))
-      parts_[part].store(new std::string[kFirstChunkTexts << part], std::memory_order_release);
-    return parts_[part].load(std::memory_order_relaxed)[index];
+    const auto [chunk, index] = position(id);
+    if (!chunks_[chunk].load(std::memory_order_relaxed))
+      chunks_[chunk].store(new std::string[kFirstChunkTexts << chunk], std::memory_order_release);
+    return chunks_[chunk].load(std::memory_order_relaxed)[index];
   }
 
  private:
@@ -33,7 +33,7 @@ class Texts {
     const auto block = static_cast<size_t>(std::bit_width(n / kFirstChunkTexts) - 1);
     return {block, n - (kFirstChunkTexts << block)};
   }
-  std::array<std::atomic<std::string*>, 44> parts_{};
+  std::array<std::atomic<std::string*>, 44> chunks_{};
 };
 
 class Table {
@@ -89,7 +89,8 @@ class Table {
 
  private:
   StringId add(std::string_view text) {
-    if (const auto found = ids_.find(text); found != ids_.end()) return StringId(found->second);
+    if (const auto id_entry = ids_.find(text); id_entry != ids_.end())
+      return StringId(id_entry->second);
     uint64_t id = end_id_.load(std::memory_order_relaxed);
     const bool reuses = !free_ids_.empty();
     if (reuses) id = free_ids_.back(), free_ids_.pop_back();

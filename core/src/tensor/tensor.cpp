@@ -107,8 +107,9 @@ bool Tensor::is_abstract() const {
   return impl_->storage == nullptr;
 }
 
-void Tensor::check_type(DType wanted) const {
-  if (dtype() != wanted) fail("expected values of dtype ", wanted, ", the tensor has ", dtype());
+void Tensor::check_type(DType expected_dtype) const {
+  if (dtype() != expected_dtype)
+    fail("expected values of dtype ", expected_dtype, ", the tensor has ", dtype());
 }
 
 bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->in_memory(); }

@@ -62,8 +62,8 @@ void History::on_epoch_end(int64_t epoch, Logs& logs) {
   epoch_.push_back(epoch);
   for (const auto& [name, value] : logs.values()) {
     std::vector<double>* series = nullptr;
-    for (auto& known : history_)
-      if (known.first == name) series = &known.second;
+    for (auto& entry : history_)
+      if (entry.first == name) series = &entry.second;
     if (!series) series = &history_.emplace_back(name, std::vector<double>()).second;
     series->push_back(value);
   }
@@ -88,9 +88,9 @@ void History::set_record(const Dict& record) {
 
 const std::vector<double>& History::at(std::string_view name) const {
   std::vector<std::string> names;
-  for (const auto& known : history_) {
-    if (known.first == name) return known.second;
-    names.push_back(known.first);
+  for (const auto& entry : history_) {
+    if (entry.first == name) return entry.second;
+    names.push_back(entry.first);
   }
   fail("the history has no '", name, "'", did_you_mean(name, names), "; it has: ", join(names));
 }

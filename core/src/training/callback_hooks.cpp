@@ -7,21 +7,23 @@ namespace {
 
 /// Looks up the hook with this name at compile time.
 consteval const CallbackHook& hook(std::string_view name) {
-  for (const CallbackHook& each : kCallbackHooks)
-    if (each.name == name) return each;
+  for (const CallbackHook& callback_hook : kCallbackHooks)
+    if (callback_hook.name == name) return callback_hook;
   throw "no hook has this name";
 }
 
 }  // namespace
 
 void CallbackHook::call(Callback& callback, int64_t number, Logs& logs) const {
-  if (auto* adding = std::get_if<Adding>(&function)) return (callback.**adding)(number, logs);
+  if (auto* adding_hook = std::get_if<Adding>(&function))
+    return (callback.**adding_hook)(number, logs);
   call(callback, number, std::as_const(logs));
 }
 
 void CallbackHook::call(Callback& callback, int64_t number, const Logs& logs) const {
   if (auto* plain_hook = std::get_if<Plain>(&function)) return (callback.**plain_hook)(logs);
-  if (auto* numbered = std::get_if<Numbered>(&function)) return (callback.**numbered)(number, logs);
+  if (auto* numbered_hook = std::get_if<Numbered>(&function))
+    return (callback.**numbered_hook)(number, logs);
   Logs logs_copy = logs;
   (callback.*std::get<Adding>(function))(number, logs_copy);
 }

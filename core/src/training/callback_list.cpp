@@ -43,25 +43,25 @@ void CallbackList::call_beside_others(Callback& callback, const std::function<vo
   blaming(callback, hook);
 }
 
-/// A callback that saves the model, such as ModelCheckpoint, changes its state when it does so; the
-/// saved run must have the state after the change, because the hook of that callback is not called
-/// again.
-void CallbackList::set(std::vector<CallbackPtr> all) {
+/// Puts callbacks that save the model, such as ModelCheckpoint, after the others, and the callback
+/// that saves the run after these. The file of the run then has the states that all callbacks have
+/// after their hooks.
+void CallbackList::set(std::vector<CallbackPtr> callbacks) {
   const auto others_begin = std::stable_partition(
-      all.begin(), all.end(), [](const CallbackPtr& c) { return !c->comes_last(); });
-  std::stable_partition(others_begin, all.end(),
+      callbacks.begin(), callbacks.end(), [](const CallbackPtr& c) { return !c->comes_last(); });
+  std::stable_partition(others_begin, callbacks.end(),
                         [](const CallbackPtr& c) { return c->class_name() != kRunSaver; });
-  all_ = std::make_shared<const std::vector<CallbackPtr>>(std::move(all));
+  callbacks_ = std::make_shared<const std::vector<CallbackPtr>>(std::move(callbacks));
 }
 
 void CallbackList::add(CallbackPtr callback) {
-  std::vector<CallbackPtr> callback_list = *all_;
+  std::vector<CallbackPtr> callback_list = *callbacks_;
   callback_list.push_back(std::move(callback));
   set(std::move(callback_list));
 }
 
 bool CallbackList::remove(const CallbackPtr& callback) {
-  std::vector<CallbackPtr> callback_list = *all_;
+  std::vector<CallbackPtr> callback_list = *callbacks_;
   if (std::erase(callback_list, callback) == 0) return false;
   set(std::move(callback_list));
   return true;
@@ -69,7 +69,7 @@ bool CallbackList::remove(const CallbackPtr& callback) {
 
 Value CallbackList::states() const {
   List states;
-  for (const CallbackPtr& callback : *all_) {
+  for (const CallbackPtr& callback : *callbacks_) {
     Dict state = blaming(*callback, [&] { return callback->get_state(); });
     if (state.empty()) continue;
     Dict entry = identity(*callback);
@@ -82,18 +82,18 @@ Value CallbackList::states() const {
 void CallbackList::set_states(const Value& states) const {
   if (!states.is_list()) return;
   List remaining_states = states.as_list();
-  for (const CallbackPtr& callback : *all_) {
+  for (const CallbackPtr& callback : *callbacks_) {
     const Dict callback_identity = identity(*callback);
-    const auto found =
+    const auto saved_state =
         std::find_if(remaining_states.begin(), remaining_states.end(),
                      [&](const Value& e) { return belongs_to(e, callback_identity); });
-    if (found == remaining_states.end()) continue;
-    blaming(*callback, [&] { callback->set_state(found->as_dict().at("state").as_dict()); });
-    remaining_states.erase(found);
+    if (saved_state == remaining_states.end()) continue;
+    blaming(*callback, [&] { callback->set_state(saved_state->as_dict().at("state").as_dict()); });
+    remaining_states.erase(saved_state);
   }
   for (const Value& entry : remaining_states) {
     const std::string& name = entry.as_dict().at("class_name").as_string();
-    if (std::any_of(all_->begin(), all_->end(),
+    if (std::any_of(callbacks_->begin(), callbacks_->end(),
                     [&](const CallbackPtr& c) { return c->class_name() == name; }))
       warn("fit: what ", name,
            " remembered in the loaded model is not used: its options are others now");

@@ -17,7 +17,7 @@ class CallbackList {
   /// Takes the user's callbacks (one, a list or none) and puts the progress bar first if `verbose`
   /// asks for one.
   CallbackList(const Value& callbacks, int64_t verbose);
-  const std::vector<CallbackPtr>& all() const { return *all_; }
+  const std::vector<CallbackPtr>& all() const { return *callbacks_; }
   /// Inserts the callback after the others, but before callbacks for which comes_last() is true.
   void add(CallbackPtr callback);
   /// Removes the callback; returns false if it is not in the list.
@@ -27,12 +27,12 @@ class CallbackList {
   /// Passes each state to the callback of the same class and options, if there is one.
   void set_states(const Value& states) const;
   void attach(Model* model, const Dict& params) {
-    for (const CallbackPtr& callback : *all_) callback->attach_run(model, params);
+    for (const CallbackPtr& callback : *callbacks_) callback->attach_run(model, params);
   }
   /// Calls the hook of every callback that is in the list at the start; hooks may change the list.
   template <class... Parameters, class... Arguments>
   void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
-    const auto current_callbacks = all_;
+    const auto current_callbacks = callbacks_;
     for (const CallbackPtr& callback : *current_callbacks) {
       const auto call = [&] { (callback.get()->*hook)(arguments...); };
       layouts().empty() ? blaming(*callback, call) : call_beside_others(*callback, call);
@@ -40,13 +40,13 @@ class CallbackList {
   }
 
  private:
-  void set(std::vector<CallbackPtr> all);
+  void set(std::vector<CallbackPtr> callbacks);
   /// Calls a hook in a process that may have only parts of weights. The hook of a callback for
   /// which writes_for_all() is true fails if it reads a divided weight, because the other processes
   /// do not run it.
   static void call_beside_others(Callback& callback, const std::function<void()>& hook);
 
-  std::shared_ptr<const std::vector<CallbackPtr>> all_;
+  std::shared_ptr<const std::vector<CallbackPtr>> callbacks_;
 };
 
 /// Decodes the option verbose: "auto" is 1; booleans are accepted.

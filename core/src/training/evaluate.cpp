@@ -15,48 +15,49 @@ namespace {
 /// Concatenates the outputs of batches, one array per output.
 class CollectedOutputs {
  public:
-  explicit CollectedOutputs(int64_t samples) : samples_(samples) {}
+  explicit CollectedOutputs(int64_t samples) : sample_count_(samples) {}
   void add(const Tensors& outputs, int64_t count) {
     for (const Tensor& t : outputs)
       if (t.rank() == 0 || t.dim(0) != count)
         fail("predict: expected outputs with a row for each of ", count, " samples, got shape ",
              t.shape());
-    if (samples_ < 0) {
-      parts_.resize(outputs.size());
-      for (size_t i = 0; i < outputs.size(); ++i) parts_[i].push_back(outputs[i].clone());
+    if (sample_count_ < 0) {
+      batch_outputs_.resize(outputs.size());
+      for (size_t i = 0; i < outputs.size(); ++i) batch_outputs_[i].push_back(outputs[i].clone());
       return;
     }
-    if (samples_collected_ + count > samples_)
-      fail("predict: the data gave more than the ", samples_, " samples that it said it has");
+    if (samples_collected_ + count > sample_count_)
+      fail("predict: the data gave more than the ", sample_count_, " samples that it said it has");
     if (whole_outputs_.empty())
       for (const Tensor& t : outputs)
         whole_outputs_.push_back(Tensor::uninitialized(
-            {t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
+            {t.dtype(), Shape{sample_count_}.concat(t.shape().slice(1, t.rank()))}));
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Shape expected_shape =
           Shape{count}.concat(whole_outputs_[i].shape().slice(1, whole_outputs_[i].rank()));
       if (!(outputs[i].shape() == expected_shape))
         fail("predict: expected an output of shape ", expected_shape, " like those before, got ",
              outputs[i].shape());
-      const size_t row = whole_outputs_[i].bytes() / static_cast<size_t>(samples_);
-      whole_outputs_[i].storage()->copy(static_cast<size_t>(samples_collected_) * row,
+      const size_t row_size = whole_outputs_[i].bytes() / static_cast<size_t>(sample_count_);
+      whole_outputs_[i].storage()->copy(static_cast<size_t>(samples_collected_) * row_size,
                                         *outputs[i].storage(), outputs[i].offset(),
                                         outputs[i].bytes());
     }
     samples_collected_ += count;
   }
   Tensors take() {
-    for (const Tensors& parts : parts_) whole_outputs_.push_back(ops::concatenate(parts, 0));
-    if (samples_collected_ < samples_)
-      fail("predict: the data gave ", samples_collected_, " of the ", samples_,
+    for (const Tensors& parts : batch_outputs_)
+      whole_outputs_.push_back(ops::concatenate(parts, 0));
+    if (samples_collected_ < sample_count_)
+      fail("predict: the data gave ", samples_collected_, " of the ", sample_count_,
            " samples that it said it has");
     return std::move(whole_outputs_);
   }
 
  private:
-  int64_t samples_, samples_collected_ = 0;
+  int64_t sample_count_, samples_collected_ = 0;
   Tensors whole_outputs_;
-  std::vector<Tensors> parts_;
+  std::vector<Tensors> batch_outputs_;
 };
 
 /// Collects the predictions of all processes. Unless the weights are divided, the processes compute
@@ -64,8 +65,8 @@ class CollectedOutputs {
 /// process has all outputs in the order of the batches.
 class SharedPredictions {
  public:
-  SharedPredictions(std::shared_ptr<Communicator> all, CollectedOutputs& collected)
-      : communicator_(std::move(all)), collected_outputs_(collected) {}
+  SharedPredictions(std::shared_ptr<Communicator> communicator, CollectedOutputs& collected)
+      : communicator_(std::move(communicator)), collected_outputs_(collected) {}
   /// Whether this process computes the next batch.
   bool computes_next() const {
     return !communicator_ || batches_in_round_ == communicator_->rank();
@@ -75,14 +76,14 @@ class SharedPredictions {
   void add(const Tensors& outputs, int64_t count) {
     if (!communicator_) return collected_outputs_.add(outputs, count);
     if (computes_next()) own_outputs_ = outputs;
-    counts_.push_back(count);
+    sample_counts_.push_back(count);
     if (++batches_in_round_ == communicator_->size()) finish();
   }
   /// Exchanges the outputs of the round, which may have fewer batches than there are processes.
   void finish() {
     for (int root = 0; root < batches_in_round_; ++root)
-      collected_outputs_.add(outputs_of_process(root), counts_[static_cast<size_t>(root)]);
-    counts_.clear();
+      collected_outputs_.add(outputs_of_process(root), sample_counts_[static_cast<size_t>(root)]);
+    sample_counts_.clear();
     own_outputs_.clear();
     batches_in_round_ = 0;
   }
@@ -119,7 +120,7 @@ class SharedPredictions {
   std::shared_ptr<Communicator> communicator_;  ///< null if each process computes all batches
   CollectedOutputs& collected_outputs_;
   int batches_in_round_ = 0;  ///< number of batches of this round so far
-  std::vector<int64_t> counts_;
+  std::vector<int64_t> sample_counts_;
   Tensors own_outputs_;
 };
 
@@ -162,23 +163,23 @@ NamedValues listed_results(Model& model) {
 
 }  // namespace
 
-NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
+NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& option_values) {
   const LongOperation operation;
   const MetricsScope metrics_scope(*this, "evaluate");
-  const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
+  const EvaluateOptions options = parse<EvaluateOptions>("evaluate", option_values);
   check_compiled(*this);
   const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
   const int64_t batch_size = batch_size_for(*this, options.batch_size);
   check_stateful(*this, arrays.samples(), batch_size);
-  Dict other_options = given;
+  Dict other_options = option_values;
   other_options.erase("sample_weight");
   return evaluate(make_array_dataset(arrays, batch_size, Shuffle::none, nullptr), other_options);
 }
 
-NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
+NamedValues Model::evaluate(DatasetPtr data, const Dict& option_values) {
   const LongOperation operation;
   const MetricsScope metrics_scope(*this, "evaluate");
-  const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
+  const EvaluateOptions options = parse<EvaluateOptions>("evaluate", option_values);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   const ProcessGroup group = group_for(*this, "evaluate", ProcessGroup::of_inference());
@@ -197,9 +198,9 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   return listed_results(*this);
 }
 
-Tensors Model::predict(const Tensors& x, const Dict& given) {
+Tensors Model::predict(const Tensors& x, const Dict& option_values) {
   const LongOperation operation;
-  const PredictOptions options = parse<PredictOptions>("predict", given);
+  const PredictOptions options = parse<PredictOptions>("predict", option_values);
   const int64_t batch_size = [&] {
     const auto steps_lock = enter_steps(*this);
     check_inputs(*this, x);
@@ -207,12 +208,13 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
     check_stateful(*this, x.front().dim(0), size);
     return size;
   }();
-  return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr), given);
+  return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr),
+                 option_values);
 }
 
-Tensors Model::predict(DatasetPtr data, const Dict& given) {
+Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
   const LongOperation operation;
-  const PredictOptions options = parse<PredictOptions>("predict", given);
+  const PredictOptions options = parse<PredictOptions>("predict", option_values);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   ProcessGroup group = ProcessGroup::of_inference();
   if (group.gathers()) group = {};  // each process predicts its own data
@@ -231,7 +233,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   callbacks.each(&Callback::on_predict_begin, Logs());
   pass.begin();
   std::optional<Progress> progress;
-  if (!given.contains("verbose"))
+  if (!option_values.contains("verbose"))
     progress.emplace("predict", "batch", std::max<int64_t>(pass.batches().count(), 0));
   group.run_collective([&] {
     while (pass.advance(callbacks))

@@ -19,18 +19,18 @@ Shuffle shuffle_of(const Value& value) {
 /// Removes the last fraction `share` of the rows from the arrays and returns it as validation data.
 Arrays split_validation(Arrays& arrays, double share) {
   const int64_t count = arrays.samples();
-  const int64_t kept_count =
+  const int64_t training_count =
       static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - share)));
-  if (kept_count == 0 || kept_count == count)
+  if (training_count == 0 || training_count == count)
     fail("Training data contains ", count,
          " samples, which is not sufficient to split it into a validation and training set as "
          "specified by `validation_split=",
          share,
          "`. Either provide more data, or a different value for the `validation_split` "
          "argument.");
-  Arrays held_out_arrays = rows(arrays, kept_count, count - kept_count);
-  held_out_arrays.first_row = kept_count;
-  arrays = rows(arrays, 0, kept_count);
+  Arrays held_out_arrays = rows(arrays, training_count, count - training_count);
+  held_out_arrays.first_row = training_count;
+  arrays = rows(arrays, 0, training_count);
   return held_out_arrays;
 }
 
@@ -134,29 +134,32 @@ std::shared_ptr<History> finish_or_end(TrainingRun& run) {
 
 }  // namespace
 
-TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y, const Dict& given) {
+TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y,
+                                     const Dict& option_values) {
   const StepLock lock(*this);
-  const FitOptions options = parse<FitOptions>("fit", given);
+  const FitOptions options = parse<FitOptions>("fit", option_values);
   check_compiled(*this);
   return start(*this, options, plan_arrays(*this, seeded_order(training_->runs), x, y, options));
 }
 
-TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, DatasetPtr validation) {
+TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& option_values,
+                                     DatasetPtr validation) {
   const StepLock lock(*this);
-  const FitOptions options = parse<FitOptions>("fit", given);
+  const FitOptions options = parse<FitOptions>("fit", option_values);
   check_compiled(*this);
   return start(*this, options,
                plan_dataset(*this, std::move(data), std::move(validation), options));
 }
 
-std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
+std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& option_values) {
   const LongOperation operation;
-  return finish_or_end(*start_training(x, y, given));
+  return finish_or_end(*start_training(x, y, option_values));
 }
 
-std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetPtr validation) {
+std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& option_values,
+                                    DatasetPtr validation) {
   const LongOperation operation;
-  return finish_or_end(*start_training(std::move(data), given, std::move(validation)));
+  return finish_or_end(*start_training(std::move(data), option_values, std::move(validation)));
 }
 
 }  // namespace crescent

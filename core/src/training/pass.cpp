@@ -6,9 +6,9 @@
 namespace crescent {
 
 Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const ProcessGroup& group) {
-  return {[stepper = Stepper(model), extras = extras, &model, group, begun = false](
+  return {[stepper = Stepper(model), extras = extras, &model, group, has_begun = false](
               const Batch& batch, const Share& share) mutable {
-            if (group.shares() && share && !std::exchange(begun, true)) {
+            if (group.shares() && share && !std::exchange(has_begun, true)) {
               stepper.prepare(batch.x);
               copy_from_rank_0(group, state_of(model));
             }
@@ -86,8 +86,9 @@ void check_compiled(const Model& model) {
   if (!model.compiled()) fail("You must compile your model before using it.");
 }
 
-int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given) {
-  if (given || !model.stateful() || !model.is_graph()) return given.value_or(kDefaultBatch);
+int64_t batch_size_for(const Model& model, const std::optional<int64_t>& batch_size) {
+  if (batch_size || !model.stateful() || !model.is_graph())
+    return batch_size.value_or(kDefaultBatch);
   for (const Symbol& input : model.inputs())
     if (input.shape().rank() > 0 && input.shape()[0] > 0) return input.shape()[0];
   return kDefaultBatch;

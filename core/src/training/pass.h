@@ -29,9 +29,9 @@ Value steps_or_null(int64_t steps);
 /// The current results of the step as logs, which are computed when they are first read.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
-/// Returns the batch size of a pass: `given` if it is set, else the batch size that a stateful
+/// Returns the batch size of a pass: `batch_size` if it is set, else the batch size that a stateful
 /// model was built for, else 32.
-int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given);
+int64_t batch_size_for(const Model& model, const std::optional<int64_t>& batch_size);
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 
 class Pass {

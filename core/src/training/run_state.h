@@ -76,9 +76,9 @@ struct TrainingRun::State {
   std::optional<BatchSpecs> validation_batch() const;
   void prepare_for(const Dict& snapshot);
   void rehearse(const BatchSpecs& batch, bool is_training) const;
-  void begin_again(Phase in);
+  void resume_at(Phase resumed_phase);
   bool run_phase();
-  bool stops();
+  bool should_stop();
   void start();
   void try_resume();
   void begin();
@@ -93,7 +93,7 @@ struct TrainingRun::State {
   void end_epoch();
   void end_without_data();
   void finish_normally();
-  void take_averages() const;
+  void replace_weights_by_averages() const;
   bool has_results() const;
   NamedValues results() const;
   void add_results(Logs& logs, const std::string& prefix) const;

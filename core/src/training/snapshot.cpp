@@ -95,9 +95,9 @@ TensorSpecs input_specs(const Dict& snapshot) {
 }
 
 Phase phase_of(const Value& name) {
-  const auto found = std::find(kPhases.begin(), kPhases.end(), name.as_string());
-  if (found == kPhases.end()) fail("restore: a run has no phase ", name);
-  return static_cast<Phase>(found - kPhases.begin());
+  const auto phase_name = std::find(kPhases.begin(), kPhases.end(), name.as_string());
+  if (phase_name == kPhases.end()) fail("restore: a run has no phase ", name);
+  return static_cast<Phase>(phase_name - kPhases.begin());
 }
 
 void check_version(const Dict& snapshot) {
@@ -112,13 +112,13 @@ void check_version(const Dict& snapshot) {
 
 /// Returns the position of the run and the states of its callbacks.
 Dict TrainingRun::State::progress() const {
-  const bool stops = model->stop_training || is_stop_requested;
+  const bool should_stop = model->stop_training || is_stop_requested;
   Dict result{{"callbacks", callbacks.states()},
               {"version", kSnapshotVersion},
               {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? end_phase : phase)]},
               {"epoch", epoch},
               {"epochs_trained", model_state.runs.epochs},
-              {"stop_training", stops},
+              {"stop_training", should_stop},
               {"out_of_data", out_of_data},
               {"results", has_results() ? pairs_of(results()) : List()},
               {"running", pairs_of(validated_epoch_logs.values())},
@@ -160,13 +160,13 @@ std::optional<BatchSpecs> TrainingRun::State::validation_batch() const {
 
 /// Makes the variables of the snapshot. Some of them exist only after a step, such as those of a
 /// metric that needs the shapes of the targets.
-void TrainingRun::State::prepare_for(const Dict& from) {
+void TrainingRun::State::prepare_for(const Dict& snapshot_dict) {
   Tensors x;
-  for (const TensorSpec& spec : input_specs(from)) x.push_back(Tensor::abstract(spec));
+  for (const TensorSpec& spec : input_specs(snapshot_dict)) x.push_back(Tensor::abstract(spec));
   if (!x.empty()) Stepper(*model).prepare(x);
   for (const bool is_training : {true, false})
-    if (const auto batch = batch_specs(from, is_training ? kBatch : kValidationBatch);
-        batch && !is_complete(*model, from))
+    if (const auto batch = batch_specs(snapshot_dict, is_training ? kBatch : kValidationBatch);
+        batch && !is_complete(*model, snapshot_dict))
       rehearse(*batch, is_training);
 }
 
@@ -177,41 +177,41 @@ void TrainingRun::State::rehearse(const BatchSpecs& batch, bool is_training) con
   Stepper(*model).rehearse(batch.abstract_batch(step_extras.share), is_training, step_extras);
 }
 
-void TrainingRun::State::restore(const Dict& from) {
-  check_version(from);
-  check_callback_states(from.at("callbacks"));
-  const Phase stored_phase = phase_of(from.at("phase"));
-  const Value& validation = from.at("validation");
+void TrainingRun::State::restore(const Dict& snapshot_dict) {
+  check_version(snapshot_dict);
+  check_callback_states(snapshot_dict.at("callbacks"));
+  const Phase stored_phase = phase_of(snapshot_dict.at("phase"));
+  const Value& validation = snapshot_dict.at("validation");
   if (validation.is_null() == static_cast<bool>(testing))
     fail("restore: the snapshot was taken ", validation.is_null() ? "without" : "with",
          " validation data, this run is ", testing ? "with" : "without", " it");
-  prepare_for(from);
+  prepare_for(snapshot_dict);
   Assignments assignments;
-  plan_assignments(assignments, groups_of_run(*model), from);
-  if (const Value* variables = from.find("variables"))
+  plan_assignments(assignments, groups_of_run(*model), snapshot_dict);
+  if (const Value* variables = snapshot_dict.find("variables"))
     plan_assignments(assignments, groups_of_model(*model), variables->as_dict());
 
-  if (const Value* epochs = from.find("epochs")) {
+  if (const Value* epochs = snapshot_dict.find("epochs")) {
     options.epochs = epochs->as_int();
     epochs_were_set = true;
     pass_params_to_callbacks();
   }
-  training.batches().restore(from.at("data").as_dict());
+  training.batches().restore(snapshot_dict.at("data").as_dict());
   if (testing) testing.batches().restore(validation.as_dict());
-  epoch = from.at("epoch").as_int();
-  begin_again(stored_phase);
+  epoch = snapshot_dict.at("epoch").as_int();
+  resume_at(stored_phase);
   for (const auto& [variable, value] : assignments) variable.assign(value);
-  restored_batch = batch_specs(from, kBatch);
-  restored_validation_batch = batch_specs(from, kValidationBatch);
-  out_of_data = from.at("out_of_data").as_bool();
-  validated_epoch_logs = logs_of(from.at("running"));
-  last_epoch_logs = logs_of(from.at("last"));
-  history->set_record(from.at("history").as_dict());
-  callbacks.set_states(from.at("callbacks"));
-  model_state.runs.epochs = from.at("epochs_trained").as_int();
-  model->stop_training = from.at("stop_training").as_bool();
+  restored_batch = batch_specs(snapshot_dict, kBatch);
+  restored_validation_batch = batch_specs(snapshot_dict, kValidationBatch);
+  out_of_data = snapshot_dict.at("out_of_data").as_bool();
+  validated_epoch_logs = logs_of(snapshot_dict.at("running"));
+  last_epoch_logs = logs_of(snapshot_dict.at("last"));
+  history->set_record(snapshot_dict.at("history").as_dict());
+  callbacks.set_states(snapshot_dict.at("callbacks"));
+  model_state.runs.epochs = snapshot_dict.at("epochs_trained").as_int();
+  model->stop_training = snapshot_dict.at("stop_training").as_bool();
   phase = stored_phase;
-  if (const Value* results = from.find("results")) restored_results = logs_of(*results);
+  if (const Value* results = snapshot_dict.find("results")) restored_results = logs_of(*results);
   restored_after = pass().batches().batches_done();
 }
 
@@ -226,15 +226,15 @@ bool TrainingRun::State::try_replay() {
 
 /// Resumes the run at this phase: first calls the hooks that precede the phase, such as
 /// on_train_begin, once each.
-void TrainingRun::State::begin_again(Phase in) {
+void TrainingRun::State::resume_at(Phase resumed_phase) {
   phase = Phase::start;
   is_stop_requested = false;
   model_state.runs.last_state_is_loaded = false;
-  if (in == Phase::start) return;
+  if (resumed_phase == Phase::start) return;
   begin();
-  if (in == Phase::epoch) return;
+  if (resumed_phase == Phase::epoch) return;
   callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
-  if (in == Phase::validating) callbacks.each(&Callback::on_test_begin, Logs());
+  if (resumed_phase == Phase::validating) callbacks.each(&Callback::on_test_begin, Logs());
 }
 
 // ---- TrainingRun

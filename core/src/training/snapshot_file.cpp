@@ -27,9 +27,10 @@ std::string text_of(const Tensor& bytes) {
   return std::string(data, data + bytes.dim(0));
 }
 
-const Tensor& named(const NamedTensors& arrays, std::string_view name, const std::string& path) {
-  for (const auto& [known, array] : arrays)
-    if (known == name) return array;
+const Tensor& array_named(const NamedTensors& arrays, std::string_view name,
+                          const std::string& path) {
+  for (const auto& [array_name, array] : arrays)
+    if (array_name == name) return array;
   fail("'", path, "': expected the file of a training run, but it has no array '", name, "'");
 }
 
@@ -62,12 +63,12 @@ void TrainingRun::save(const std::string& path) const {
 
 Value read_snapshot(const std::string& path) {
   const NamedTensors arrays = read_arrays(path);
-  const Value text = parse_json(text_of(named(arrays, kSnapshotKey, path)));
+  const Value text = parse_json(text_of(array_named(arrays, kSnapshotKey, path)));
   return mapped(text, [&](const Value& value) -> std::optional<Value> {
     const Value* number = tensor_number(value);
     if (!number) return std::nullopt;
     const std::string name = std::to_string(number->as_int());
-    return Value(std::make_shared<BoxedTensor>(named(arrays, name, path)));
+    return Value(std::make_shared<BoxedTensor>(array_named(arrays, name, path)));
   });
 }
 

@@ -28,9 +28,9 @@ Tensors zeros_like(const Tensors& tensors) {
   return zeros;
 }
 
-/// Traces f on tensors with the specs of `like` and discards the recorded program.
-void trace_only(const std::function<void(const Tensors&)>& f, const Tensors& like) {
-  trace([&](const Tensors& given) { return f(given), Tensors(); }, specs_of(like));
+/// Traces f on tensors with the specs of `example_tensors` and discards the recorded program.
+void trace_only(const std::function<void(const Tensors&)>& f, const Tensors& example_tensors) {
+  trace([&](const Tensors& tensors) { return f(tensors), Tensors(); }, specs_of(example_tensors));
 }
 
 std::vector<Shape> shapes_of(const Tensors& tensors) {
@@ -64,8 +64,8 @@ bool is_built(Model& model) {
 /// While an object of this class lives, `step` is the model's TracedStep.
 class StepScope {
  public:
-  StepScope(TracedStep& traced, TracedStep step)
-      : traced_step_(traced), previous_(std::exchange(traced, step)) {}
+  StepScope(TracedStep& traced_step, TracedStep step)
+      : traced_step_(traced_step), previous_(std::exchange(traced_step, step)) {}
   ~StepScope() { traced_step_ = previous_; }
   StepScope(const StepScope&) = delete;
 
@@ -108,7 +108,7 @@ void Stepper::follow_structure() {
 /// Builds the layers by a call of the model on abstract tensors, and returns the outputs. In eager
 /// mode, a model that reads values of its inputs is called on real tensors instead.
 Tensors Stepper::build(const Tensors& x) {
-  const auto call = [&](const Tensors& given) { return model_(given, CallOptions{}); };
+  const auto call = [&](const Tensors& tensors) { return model_(tensors, CallOptions{}); };
   Tensors outputs;
   try {
     outputs = run_abstractly(call, abstract_like(x));
@@ -155,11 +155,11 @@ void Stepper::build_by_step(const Batch& batch) {
   Tensors inputs = batch.x;
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
   trace_only(
-      [&](const Tensors& given) {
-        const auto targets_begin = given.begin() + static_cast<std::ptrdiff_t>(batch.x.size());
+      [&](const Tensors& tensors) {
+        const auto targets_begin = tensors.begin() + static_cast<std::ptrdiff_t>(batch.x.size());
         steps_of(model_).train_step(
             model_,
-            {Tensors(given.begin(), targets_begin), Tensors(targets_begin, given.end()), {}});
+            {Tensors(tensors.begin(), targets_begin), Tensors(targets_begin, tensors.end()), {}});
       },
       inputs);
   LayerAccess::forget_losses(model_);
@@ -234,13 +234,13 @@ void Stepper::prepare(const Tensors& x) {
 
 /// Traces the step and discards the recorded program. In eager mode, a step that reads values runs
 /// on zeros instead.
-void Stepper::rehearse(const Batch& like, bool training, const StepExtras& extras) {
+void Stepper::rehearse(const Batch& example_batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
-  const CompiledLayoutPtr layout = lay_out(like, training, extras);
+  const CompiledLayoutPtr layout = lay_out(example_batch, training, extras);
   const Tensors inputs = std::exchange(state_.steps.inputs, {});
   StepNames names;
-  const auto run = [&](const Tensors& given) {
-    step(layout->layout.batch_of(given), training, extras, names);
+  const auto run = [&](const Tensors& tensors) {
+    step(layout->layout.batch_of(tensors), training, extras, names);
   };
   try {
     trace_only(run, inputs);
@@ -257,13 +257,14 @@ void Stepper::rehearse(const Batch& like, bool training, const StepExtras& extra
 CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   const StepLayout& layout = state_.steps.layout;
   std::vector<CompiledLayoutPtr>& known_layouts = training ? state_.steps.train : state_.steps.test;
-  const auto found = std::find_if(known_layouts.begin(), known_layouts.end(),
-                                  [&](const auto& each) { return each->layout == layout; });
-  if (found != known_layouts.end()) return *found;
+  const auto known_layout =
+      std::find_if(known_layouts.begin(), known_layouts.end(),
+                   [&](const auto& candidate) { return candidate->layout == layout; });
+  if (known_layout != known_layouts.end()) return *known_layout;
   auto names = std::make_shared<StepNames>();
   Function function(
-      [model = &model_, layout, training, names](const Tensors& flat) {
-        return Stepper(*model).step(layout.batch_of(flat), training, layout.extras, *names);
+      [model = &model_, layout, training, names](const Tensors& flat_tensors) {
+        return Stepper(*model).step(layout.batch_of(flat_tensors), training, layout.extras, *names);
       },
       OptimizeOptions{.inference = !training});
   known_layouts.push_back(
@@ -362,8 +363,8 @@ const Function& Stepper::predict_function(const Tensors& x) {
     if (!is_built(model_) && steps_of(model_).calls_model(model_)) build(x);
     Model* model = &model_;
     state_.steps.predict = Function(
-        [model](const Tensors& given) {
-          Tensors outputs = steps_of(*model).predict_step(*model, given);
+        [model](const Tensors& tensors) {
+          Tensors outputs = steps_of(*model).predict_step(*model, tensors);
           LayerAccess::forget_losses(*model);
           return outputs;
         },

@@ -51,8 +51,8 @@ const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, 
 /// predictions or targets, whichever exist.
 int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred) {
   if (share) return share.whole;
-  for (const Tensors* part : {&batch.x, &y_pred, &batch.y})
-    if (!part->empty()) return part->front().dim(0);
+  for (const Tensors* tensors : {&batch.x, &y_pred, &batch.y})
+    if (!tensors->empty()) return tensors->front().dim(0);
   fail("expected x, y or y_pred, got none");
 }
 

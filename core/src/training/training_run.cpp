@@ -76,16 +76,16 @@ ProcessGroup group_of(Model& model, const FitOptions& options) {
   return group;
 }
 
-bool is_unfinished(const Value& left) {
-  return left.is_dict() && left.as_dict().contains("version");
+bool is_unfinished(const Value& state) {
+  return state.is_dict() && state.as_dict().contains("version");
 }
 
 }  // namespace
 
-TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
+TrainingRun::State::State(ModelPtr owner, FitOptions fit_options, const RunPlan& plan)
     : model(std::move(owner)),
       model_state(ModelAccess::training(*model)),
-      options(std::move(given)),
+      options(std::move(fit_options)),
       callbacks(options.callbacks, verbosity(options.verbose)),
       group(group_of(*model, options)),
       training(Batches("fit", plan.data, options.steps_per_epoch, true, group),
@@ -98,7 +98,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
   auto history_callback = make<Callback>("History");
   history = std::dynamic_pointer_cast<History>(history_callback);
   callbacks.add(std::move(history_callback));
-  if (CallbackPtr keeper = saving_callback(options.resume)) callbacks.add(std::move(keeper));
+  if (CallbackPtr run_saver = saving_callback(options.resume)) callbacks.add(std::move(run_saver));
   params.set("batch_size", plan.batch_size);
   params.set("steps", steps_or_null(training.batches().count()));
   params.set("samples", steps_or_null(training.batches().samples()));
@@ -130,7 +130,8 @@ bool TrainingRun::State::run_phase() {
     case Phase::start:
       return start(), false;
     case Phase::epoch:
-      return epoch >= options.epochs || out_of_data || stops() ? finish_normally() : begin_epoch(),
+      return epoch >= options.epochs || out_of_data || should_stop() ? finish_normally()
+                                                                     : begin_epoch(),
              false;
     case Phase::training:
       return train_batch() || (end_training(), false);
@@ -145,7 +146,7 @@ bool TrainingRun::State::run_phase() {
 }
 
 /// Whether a callback or another thread, in this or another process, asked the run to stop.
-bool TrainingRun::State::stops() {
+bool TrainingRun::State::should_stop() {
   if (is_stop_requested && is_stop_requested.exchange(false)) model->stop_training = true;
   if (group.any(model->stop_training)) model->stop_training = true;
   return model->stop_training;
@@ -195,20 +196,21 @@ void TrainingRun::State::begin_epoch() {
 }
 
 StepExtras TrainingRun::State::extras() const {
-  const std::vector<std::string> watched = names_in_option("fit: option 'watch'", options.watch);
-  const auto watches = [&](const char* name) {
-    return std::find(watched.begin(), watched.end(), name) != watched.end();
+  const std::vector<std::string> watched_names =
+      names_in_option("fit: option 'watch'", options.watch);
+  const auto is_watched = [&](const char* name) {
+    return std::find(watched_names.begin(), watched_names.end(), name) != watched_names.end();
   };
-  for (const std::string& name : watched)
+  for (const std::string& name : watched_names)
     if (name != "gradients" && name != "weights")
       fail("fit: option 'watch': expected \"gradients\" or \"weights\", got \"", name, "\"");
-  return {options.inference_metrics, options.nan.has_value(), watches("gradients"),
-          watches("weights")};
+  return {options.inference_metrics, options.nan.has_value(), is_watched("gradients"),
+          is_watched("weights")};
 }
 
 /// Trains on the next batch; returns false if the data are exhausted or a callback ends the epoch.
 bool TrainingRun::State::train_batch() {
-  if (training.batches().batches_done() > 0 && stops()) return false;
+  if (training.batches().batches_done() > 0 && should_stop()) return false;
   try {
     return training.advance(callbacks);
   } catch (const NotFinite&) {
@@ -234,7 +236,7 @@ void TrainingRun::State::handle_nan() {
 
 void TrainingRun::State::end_training() {
   if (training.batches().batches_done() == 0) return end_without_data();
-  stops();
+  should_stop();
   validated_epoch_logs = Logs();
   add_results(validated_epoch_logs, "");
   restored_results = Logs();
@@ -278,11 +280,11 @@ void TrainingRun::State::end_without_data() {
 /// Ends a run that was not stopped early. If the optimizer computes moving averages of the weights,
 /// they replace the weights, as in Keras.
 void TrainingRun::State::finish_normally() {
-  take_averages();
+  replace_weights_by_averages();
   end();
 }
 
-void TrainingRun::State::take_averages() const {
+void TrainingRun::State::replace_weights_by_averages() const {
   if (!model_state.spec.optimizer || options.epochs == 0) return;
   const StepLock lock(*model);
   for (const auto& [weight, average] : model_state.spec.optimizer->pairs_with("average"))

@@ -94,9 +94,9 @@ std::vector<std::string> summary_of(const Validation& report) {
 
 }  // namespace
 
-Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given) {
+Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& option_values) {
   const LongOperation operation;
-  const ValidateOptions options = parse<ValidateOptions>("validate", given);
+  const ValidateOptions options = parse<ValidateOptions>("validate", option_values);
   if (!y.empty()) check_compiled(*this);
   if (training_->spec.is_compiled && training_->spec.options.run_eagerly)
     fail("validate: a model that runs eagerly has no compiled step");

@@ -5,7 +5,7 @@ return {
     { "left out", "if (fsync(file_) != 0 || rename", "if (rename" },
   },
   { file = "core/src/training/snapshot.cpp",
-    { "wrong condition", "batch && !is_complete(*model, from))", "false)" },
+    { "wrong condition", "batch && !is_complete(*model, snapshot_dict))", "false)" },
     { "left out", "step_extras.share = rows > 0 ? group.share(rows) : Share();", "" },
     { "wrong condition", "has_variables ? training.batches().specs() : std::nullopt",
       "training.batches().specs()" },

@@ -83,7 +83,7 @@ class CRESCENT_API Transaction {
   static void before_change(const Variable& variable);
 
  private:
-  Transaction* around_;
+  Transaction* outer_transaction_;
   void add(const Variable& variable, Tensor value);
   /// Variables and their values before the first change.
   std::vector<std::pair<Variable, Tensor>> before_;

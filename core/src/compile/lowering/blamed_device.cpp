@@ -25,8 +25,8 @@ auto in_device(const Device& device, F f) -> decltype(f()) {
 
 class BlamingExecutable final : public WrappedExecutable {
  public:
-  BlamingExecutable(std::unique_ptr<Executable> inner, const Device& device)
-      : WrappedExecutable(std::move(inner)), device_(device) {}
+  BlamingExecutable(std::unique_ptr<Executable> executable, const Device& device)
+      : WrappedExecutable(std::move(executable)), device_(device) {}
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override {
     in_device(device_, [&] { WrappedExecutable::run(inputs, variables, outputs); });
@@ -43,9 +43,9 @@ bool is_supported(const Device& device, const Op& op, const TensorSpecs& inputs,
   return in_device(device, [&] { return device.supports(op, inputs, outputs); });
 }
 
-std::unique_ptr<Executable> compile_lowered(const Program& lowered, Device& device) {
+std::unique_ptr<Executable> compile_lowered(const Program& lowered_program, Device& device) {
   const ClassInfo* info = device.info().get();
-  auto executable = in_device(device, [&] { return device.compile(lowered); });
+  auto executable = in_device(device, [&] { return device.compile(lowered_program); });
   if (!executable)
     fail("device ", device.class_name(), info ? concat(" of plugin '", info->plugin, "'") : "",
          ": compile() gave no executable");

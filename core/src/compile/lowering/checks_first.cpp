@@ -28,10 +28,10 @@ class ValueSet {
 
 /// Moves the chosen instructions to the front of the program; the chosen ones and the others each
 /// keep their order.
-void put_first(Program& program, const std::vector<bool>& chosen) {
+void put_first(Program& program, const std::vector<bool>& goes_first) {
   std::vector<Program::Instruction> first_instructions, other_instructions;
   for (size_t i = 0; i < program.code.size(); ++i)
-    (chosen[i] ? first_instructions : other_instructions).push_back(std::move(program.code[i]));
+    (goes_first[i] ? first_instructions : other_instructions).push_back(std::move(program.code[i]));
   std::move(other_instructions.begin(), other_instructions.end(),
             std::back_inserter(first_instructions));
   program.code = std::move(first_instructions);

@@ -106,55 +106,55 @@ class Lowering {
   }
 
   /// Replaces the instruction by its decomposition; returns false for an op without one.
-  bool inline_decomposition(const Instruction& whole, const TensorSpecs& in) {
+  bool inline_decomposition(const Instruction& original, const TensorSpecs& in) {
     bool is_simple = false;
     Program decomposition = trace(
         [&](const Tensors& inputs) {
           Tensors outputs =
-              blaming(*whole.op, "decompose", [&] { return whole.op->decompose(inputs); });
+              blaming(*original.op, "decompose", [&] { return original.op->decompose(inputs); });
           is_simple = outputs.empty();
           return outputs;
         },
         in);
     if (is_simple) return false;
-    check_results(decomposition, whole);
+    check_results(decomposition, original);
     if (++depth_ > kMaxDecompositionDepth)
-      fail(whole.op->name(), ": it decomposes into ops that decompose without end");
+      fail(original.op->name(), ": it decomposes into ops that decompose without end");
     decomposition =
-        passes::optimize_part(std::move(decomposition), *whole.op, device_.capabilities());
-    inline_part(decomposition, whole);
+        passes::optimize_part(std::move(decomposition), *original.op, device_.capabilities());
+    inline_program(decomposition, original);
     --depth_;
     return true;
   }
 
   /// Fails unless the decomposition has the result specs of the op.
-  void check_results(const Program& part, const Instruction& whole) const {
+  void check_results(const Program& decomposition, const Instruction& original) const {
     TensorSpecs output_specs;
-    for (int value : part.outputs) output_specs.push_back(part.values[value]);
-    const TensorSpecs expected_specs = program_.specs_of(whole.outputs);
+    for (int value : decomposition.outputs) output_specs.push_back(decomposition.values[value]);
+    const TensorSpecs expected_specs = program_.specs_of(original.outputs);
     if (output_specs != expected_specs)
-      fail(described(*whole.op), ": decompose() gave ", lowering::text_of(output_specs),
+      fail(described(*original.op), ": decompose() gave ", lowering::text_of(output_specs),
            ", expected ", lowering::text_of(expected_specs));
   }
 
-  void inline_part(const Program& part, const Instruction& whole) {
-    // maps values of `part` to values of the program
-    std::vector<int> value_in_program(part.values.size(), -1);
-    for (size_t i = 0; i < part.inputs.size(); ++i)
-      value_in_program[part.inputs[i]] = whole.inputs[i];
+  void inline_program(const Program& decomposition, const Instruction& original) {
+    // maps values of `decomposition` to values of the program
+    std::vector<int> value_in_program(decomposition.values.size(), -1);
+    for (size_t i = 0; i < decomposition.inputs.size(); ++i)
+      value_in_program[decomposition.inputs[i]] = original.inputs[i];
     for (size_t v = 0; v < value_in_program.size(); ++v) {
-      if (value_in_program[v] < 0) value_in_program[v] = add_value(part.values[v]);
+      if (value_in_program[v] < 0) value_in_program[v] = add_value(decomposition.values[v]);
     }
     auto translated = [&](std::vector<int> values) {
       for (int& value : values) value = value_in_program[value];
       return values;
     };
-    for (const Program::Constant& c : part.constants)
+    for (const Program::Constant& c : decomposition.constants)
       program_.constants.push_back({value_in_program[c.value], c.tensor});
-    for (const Instruction& i : part.code)
-      lower({i.op, translated(i.inputs), translated(i.outputs), whole.scope});
-    for (size_t o = 0; o < part.outputs.size(); ++o)
-      replacement(whole.outputs[o]) = replacement(value_in_program[part.outputs[o]]);
+    for (const Instruction& i : decomposition.code)
+      lower({i.op, translated(i.inputs), translated(i.outputs), original.scope});
+    for (size_t o = 0; o < decomposition.outputs.size(); ++o)
+      replacement(original.outputs[o]) = replacement(value_in_program[decomposition.outputs[o]]);
   }
 
   /// Replaces the op by a HostCall, which runs on the host; an op without inputs is computed now.

@@ -24,7 +24,7 @@ bool is_supported(const Device& device, const Op& op, const TensorSpecs& inputs,
                   const TensorSpecs& outputs);
 /// Calls Device::compile(). Exceptions of that call and of later runs of the executable name the
 /// device and, unless it is built in, its plugin.
-std::unique_ptr<Executable> compile_lowered(const Program& lowered, Device& device);
+std::unique_ptr<Executable> compile_lowered(const Program& lowered_program, Device& device);
 
 /// Wraps the executable of a program with strings so that their texts stay alive while it runs;
 /// returns the executable of a program without strings unchanged.

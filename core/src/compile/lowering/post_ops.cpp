@@ -5,13 +5,13 @@
 namespace crescent {
 namespace {
 
-Tensor apply_post_op(PostOp post, const Tensor& y, const Tensor& other) {
+Tensor apply_post_op(PostOp post, const Tensor& y, const Tensor& operand) {
   switch (post) {
     case PostOp::bias:
     case PostOp::add:
-      return y + other;
+      return y + operand;
     case PostOp::mask:
-      return ops::where(ops::greater(other, 0), y, 0);
+      return ops::where(ops::greater(operand, 0), y, 0);
     case PostOp::relu:
       return ops::relu(y);
     case PostOp::sigmoid:
@@ -56,14 +56,14 @@ TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
   const Shape shape = results[0].shape;
   if (mixed != Mixed::no) results[0].dtype = result_dtype(mixed);
   size_t next_input = count;
-  for (PostOp each : post) {
-    if (each == PostOp::moments) {
+  for (PostOp post_op : post) {
+    if (post_op == PostOp::moments) {
       for (const TensorSpec& channels : BatchMoments().infer({results.data(), 1}))
         results.push_back(channels);
-    } else if (reads_input(each)) {
-      const Shape wanted_shape = each == PostOp::bias ? Shape{shape[-1]} : shape;
+    } else if (reads_input(post_op)) {
+      const Shape wanted_shape = post_op == PostOp::bias ? Shape{shape[-1]} : shape;
       if (!in[next_input].shape.compatible(wanted_shape))
-        fail(text(), ": expected shape ", wanted_shape, " for ", name_of(each), ", got ",
+        fail(text(), ": expected shape ", wanted_shape, " for ", name_of(post_op), ", got ",
              in[next_input].shape);
       ++next_input;
     }
@@ -115,13 +115,13 @@ size_t WithPostOps::hash() const {
 
 std::string WithPostOps::text() const {
   std::string text = op->text();
-  for (PostOp each : post) text += concat(" + ", name_of(each));
+  for (PostOp post_op : post) text += concat(" + ", name_of(post_op));
   return mixed == Mixed::no ? text : concat(text, " mixed to ", result_dtype(mixed));
 }
 
 std::string WithPostOps::label() const {
   std::string label = op->label();
-  for (PostOp each : post) label += concat("+", name_of(each));
+  for (PostOp post_op : post) label += concat("+", name_of(post_op));
   return label;
 }
 

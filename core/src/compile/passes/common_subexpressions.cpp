@@ -52,14 +52,14 @@ struct Expression {
 };
 
 /// Merges small equal constants, keyed by the text of their spec and bytes.
-void merge_constants(const Program& program, std::vector<int>& now) {
+void merge_constants(const Program& program, std::vector<int>& first_equal_value) {
   std::unordered_map<std::string, int> value_of_constant;
   for (const Program::Constant& c : program.constants) {
     const size_t bytes = c.tensor.bytes();
     if (bytes > kLargestCompared) continue;
     std::string key = to_text(c.tensor.spec());
     if (bytes > 0) key.append(static_cast<const char*>(c.tensor.raw()), bytes);
-    now[c.value] = value_of_constant.emplace(std::move(key), c.value).first->second;
+    first_equal_value[c.value] = value_of_constant.emplace(std::move(key), c.value).first->second;
   }
 }
 
@@ -81,10 +81,10 @@ bool common_subexpressions(Program& program) {
     std::for_each(instruction.inputs.begin(), instruction.inputs.end(), rename);
     code.push_back(std::move(instruction));
     if (code.back().op->effect() > Effect::check) continue;
-    auto [same, is_new] = expressions.emplace(code.back());
+    auto [equal_expression, is_new] = expressions.emplace(code.back());
     if (is_new) continue;
-    for (size_t o = 0; o < same->outputs->size(); ++o) {
-      representatives[code.back().outputs[o]] = (*same->outputs)[o];
+    for (size_t o = 0; o < equal_expression->outputs->size(); ++o) {
+      representatives[code.back().outputs[o]] = (*equal_expression->outputs)[o];
     }
     code.pop_back();
   }

@@ -53,8 +53,8 @@ int with_bias(Rewriting& r, int value, int bias) {
   auto* producer = extendable_product<T>(r, value);
   if (!producer) return kKeep;
   WithPostOps op = with_post_ops(producer->op);
-  const bool fits = std::is_same_v<T, Matmul> ? has_only(op, {PostOp::add}) : op.post.empty();
-  if (!fits) return kKeep;
+  const bool may_merge = std::is_same_v<T, Matmul> ? has_only(op, {PostOp::add}) : op.post.empty();
+  if (!may_merge) return kKeep;
   op.post.insert(op.post.begin(), PostOp::bias);
   std::vector<int> inputs = producer->inputs;
   inputs.insert(inputs.begin() + 2, as_channels(r, bias));
@@ -110,16 +110,17 @@ int mask_convolution(Rewriting& r, const Match& m) {
   return add_post_op(r, *producer, PostOp::mask, {y});
 }
 
-/// Adds the post-op `how` (add or mask) with the operand `other` to the product whose result,
-/// possibly reshaped, is x. A product has at most one such post-op.
-int with_operand_post_op(Rewriting& r, int x, int other, PostOp how) {
+/// Adds `post_op` (add or mask) with `operand` to the product whose result, possibly reshaped, is
+/// x. A product has at most one such post-op.
+int with_operand_post_op(Rewriting& r, int x, int operand, PostOp post_op) {
   const int value = before_reshape(r, x);
   auto* producer = extendable_product<Matmul>(r, value);
-  if (!producer || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
-  const bool fits = how == PostOp::add ? has_only(with_post_ops(producer->op), {PostOp::bias})
-                                       : with_post_ops(producer->op).post.empty();
-  if (!fits) return kKeep;
-  const int y = add_post_op(r, *producer, how, {r.reshaped(other, r.shape(value))});
+  if (!producer || !is_floating(r.dtype(x)) || !(r.spec(operand) == r.spec(x))) return kKeep;
+  const bool may_merge = post_op == PostOp::add
+                             ? has_only(with_post_ops(producer->op), {PostOp::bias})
+                             : with_post_ops(producer->op).post.empty();
+  if (!may_merge) return kKeep;
+  const int y = add_post_op(r, *producer, post_op, {r.reshaped(operand, r.shape(value))});
   return r.reshaped(y, r.shape(x));
 }
 
@@ -145,9 +146,10 @@ int mask_product(Rewriting& r, const Match& m) {
 
 int with_residual(Rewriting& r, int y, int residual) {
   auto* producer = extendable_product<Conv>(r, y);
-  const bool fits = producer && has_only(with_post_ops(producer->op), {PostOp::bias});
-  return fits && r.spec(y) == r.spec(residual) ? add_post_op(r, *producer, PostOp::add, {residual})
-                                               : kKeep;
+  const bool may_merge = producer && has_only(with_post_ops(producer->op), {PostOp::bias});
+  return may_merge && r.spec(y) == r.spec(residual)
+             ? add_post_op(r, *producer, PostOp::add, {residual})
+             : kKeep;
 }
 
 /// Replaces a sum of the results of two convolutions: the later convolution adds the result of the

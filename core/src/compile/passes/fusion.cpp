@@ -195,8 +195,8 @@ class Regions {
   /// Whether a ScatterAdd in one region would read a value that the other region computes. Such
   /// regions cannot be merged, because the ScatterAdd needs the whole value before it starts.
   bool scatter_reads_other(int a, int b) const {
-    for (int part : {a, b}) {
-      for (int i : members(part)) {
+    for (int region : {a, b}) {
+      for (int i : members(region)) {
         if (!is_scatter(*at(i).op)) continue;
         for (int value : at(i).inputs) {
           if (producer(value) >= 0 && (root(producer(value)) == a || root(producer(value)) == b))

@@ -30,19 +30,19 @@ class Gathering {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
     for (const Instruction& i : code) {
       if (is_part_of_gathering(i)) {
-        gathers_ = true;
+        has_gathered_weights_ = true;
         gathered_weights_[i.outputs[0]].producer = &i;
         continue;
       }
       Instruction reader = i;
       for (int& value : reader.inputs) value = copy_of(value, i.scope);
-      if (i.op->effect() == Effect::ordered) ++ordered_;
+      if (i.op->effect() == Effect::ordered) ++ordered_count_;
       program_.code.push_back(std::move(reader));
     }
     for (int& value : program_.outputs) value = copy_of(value, 0);
     for (Program::Binding& b : program_.variables)
       if (b.result >= 0) b.result = copy_of(b.result, 0);
-    return gathers_;
+    return has_gathered_weights_;
   }
 
  private:
@@ -51,7 +51,7 @@ class Gathering {
     /// or transposed; else null
     const Instruction* producer = nullptr;
     int copy = -1;           ///< the latest copy of the value; -1: none
-    int64_t copied_at = -1;  ///< the value of ordered_ when the latest copy was made
+    int64_t copied_at = -1;  ///< the value of ordered_count_ when the latest copy was made
   };
 
   /// Whether the instruction gathers a divided variable, or casts, reshapes or transposes a
@@ -64,25 +64,26 @@ class Gathering {
 
   int copy_of(int value, int scope) {
     if (!gathered_weights_[value].producer) return value;
-    if (gathered_weights_[value].copied_at == ordered_) return gathered_weights_[value].copy;
+    if (gathered_weights_[value].copied_at == ordered_count_) return gathered_weights_[value].copy;
     Instruction instruction_copy = *gathered_weights_[value].producer;
     instruction_copy.scope = scope;
     instruction_copy.inputs[0] = copy_of(instruction_copy.inputs[0], scope);
-    if (as<AllGather>(*instruction_copy.op)) ++ordered_;
+    if (as<AllGather>(*instruction_copy.op)) ++ordered_count_;
     if (gathered_weights_[value].copy >= 0) {
       instruction_copy.outputs[0] = program_.add_value(TensorSpec(program_.values[value]));
       gathered_weights_.emplace_back();
     }
     gathered_weights_[value].copy = instruction_copy.outputs[0];
-    gathered_weights_[value].copied_at = ordered_;
+    gathered_weights_[value].copied_at = ordered_count_;
     program_.code.push_back(std::move(instruction_copy));
     return gathered_weights_[value].copy;
   }
 
   Program& program_;
   std::vector<GatheredWeight> gathered_weights_;  ///< indexed by value
-  int64_t ordered_ = 0;   ///< number of ordered instructions written so far, including AllGathers
-  bool gathers_ = false;  ///< whether the program has gathered weights
+  /// number of ordered instructions written so far, including AllGathers
+  int64_t ordered_count_ = 0;
+  bool has_gathered_weights_ = false;  ///< whether the program has gathered weights
 };
 
 }  // namespace

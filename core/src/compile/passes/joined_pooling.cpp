@@ -55,13 +55,13 @@ int argmax_indices_of(Program& program, Instruction& forward) {
 /// The number of reads of each value, including outputs and variables.
 std::vector<int> count_reads(const Program& program) {
   std::vector<int> read_counts(program.values.size());
-  auto read = [&](int value) { ++read_counts[value]; };
+  auto count_read = [&](int value) { ++read_counts[value]; };
   for (const Instruction& i : program.code) {
-    for (int value : i.inputs) read(value);
+    for (int value : i.inputs) count_read(value);
   }
-  for (int value : program.outputs) read(value);
+  for (int value : program.outputs) count_read(value);
   for (const Program::Binding& b : program.variables) {
-    if (b.result >= 0) read(b.result);
+    if (b.result >= 0) count_read(b.result);
   }
   return read_counts;
 }

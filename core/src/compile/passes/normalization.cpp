@@ -54,16 +54,17 @@ class Normalization {
   }
 
   /// Replaces the instruction by its decomposition.
-  void replace_by_decomposition(const Instruction& whole) {
+  void replace_by_decomposition(const Instruction& instruction) {
     TensorSpecs specs;
-    for (int value : whole.inputs) specs.push_back(spec(value));
+    for (int value : instruction.inputs) specs.push_back(spec(value));
     const Program decomposition =
-        trace([&](const Tensors& in) { return whole.op->decompose(in); }, specs);
+        trace([&](const Tensors& in) { return instruction.op->decompose(in); }, specs);
     std::vector<int> program_values(decomposition.values.size(), -1);
     auto name = [&](const std::vector<int>& values, const std::vector<int>& names) {
       for (size_t i = 0; i < values.size(); ++i) program_values[values[i]] = names[i];
     };
-    name(decomposition.inputs, whole.inputs), name(decomposition.outputs, whole.outputs);
+    name(decomposition.inputs, instruction.inputs),
+        name(decomposition.outputs, instruction.outputs);
     for (size_t v = 0; v < program_values.size(); ++v) {
       if (program_values[v] < 0)
         program_values[v] = program_.add_value(decomposition.values[v]), producer_.push_back(-1);
@@ -74,7 +75,7 @@ class Normalization {
       for (auto* values : {&i.inputs, &i.outputs}) {
         for (int& value : *values) value = program_values[value];
       }
-      i.scope = whole.scope;
+      i.scope = instruction.scope;
       if (!(as<BatchMoments>(*i.op) && merge_moments(i))) add(std::move(i));
     }
   }

@@ -64,9 +64,9 @@ Program optimize(Program program, bool inference, const Capabilities& can,
   p.run("gathering", gathering);
   p.run("hoisting", hoisting);
   p.run("sinking", sinking);
-  p.run("scans", [&](Program& whole) { return scans(whole, inference, can); });
+  p.run("scans", [&](Program& input_program) { return scans(input_program, inference, can); });
   p.simplify();
-  p.run("chunked_losses", [](Program& whole) { return chunked_losses(whole); });
+  p.run("chunked_losses", [](Program& input_program) { return chunked_losses(input_program); });
   while (inference && p.run("batch_norm", batch_norm)) p.drop_dead_code();
   while (can.post_ops && p.run("epilogues", epilogues)) p.drop_dead_code();
   while (inference && can.post_ops &&
@@ -90,12 +90,12 @@ Program optimize(Program program, bool inference, const Capabilities& can,
   return optimized;
 }
 
-Program optimize_part(Program part, const Op& whole, Capabilities can) {
-  const bool has_post_ops = as<WithPostOps>(whole) || as<ConvPool>(whole);
+Program optimize_part(Program decomposition, const Op& original_op, Capabilities can) {
+  const bool has_post_ops = as<WithPostOps>(original_op) || as<ConvPool>(original_op);
   can.mixed = can.pooled = false;
   can.post_ops = can.post_ops && !has_post_ops;
-  can.fused = can.fused && !as<Fused>(whole);
-  return optimize(std::move(part), false, can);
+  can.fused = can.fused && !as<Fused>(original_op);
+  return optimize(std::move(decomposition), false, can);
 }
 
 }  // namespace passes

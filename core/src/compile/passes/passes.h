@@ -80,9 +80,9 @@ using PassObserver = std::function<void(std::string_view pass, const Program& pr
 /// Runs the passes for a device with these capabilities.
 CRESCENT_API Program optimize(Program program, bool inference, const Capabilities& can,
                               const PassObserver& observer = {});
-/// Runs the passes on the decomposition of `whole`, an op that the device does not support, without
-/// the passes that would make that op again.
-Program optimize_part(Program part, const Op& whole, Capabilities can);
+/// Runs the passes on the decomposition of `original_op`, an op that the device does not support,
+/// without the passes that would make that op again.
+Program optimize_part(Program decomposition, const Op& original_op, Capabilities can);
 
 /// Renumbers the values in order, without gaps.
 CRESCENT_API void renumber(Program& program);

@@ -28,17 +28,17 @@ const Instruction* product_computing(Rewriting& r, int value) {
 
 /// Whether the op has only post-ops from this list.
 inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowed) {
-  return std::all_of(op.post.begin(), op.post.end(), [&](PostOp each) {
-    return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
+  return std::all_of(op.post.begin(), op.post.end(), [&](PostOp post_op) {
+    return std::find(allowed.begin(), allowed.end(), post_op) != allowed.end();
   });
 }
 
 /// Adds a copy of the instruction that has one more post-op, and returns the result of the copy.
-inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
+inline int add_post_op(Rewriting& r, const Instruction& producer, PostOp post,
                        std::initializer_list<int> inputs = {}) {
-  WithPostOps op = with_post_ops(made.op);
+  WithPostOps op = with_post_ops(producer.op);
   op.post.push_back(post);
-  std::vector<int> operands = made.inputs;
+  std::vector<int> operands = producer.inputs;
   operands.insert(operands.end(), inputs.begin(), inputs.end());
   return r.add(std::move(op), std::move(operands));
 }

@@ -61,19 +61,19 @@ std::optional<Division> division_for(const std::string& path, const Shape& shape
 
 // ---- divided variables
 
-Shape part_shape(const Division& division, const Shape& whole) {
+Shape part_shape(const Division& division, const Shape& whole_shape) {
   const int rank_part = division.part_of(communicator()->rank());
-  const int64_t size = whole[division.axis];
-  Shape own_shape = whole;
+  const int64_t size = whole_shape[division.axis];
+  Shape own_shape = whole_shape;
   own_shape.set(division.axis,
                 division.begin(rank_part + 1, size) - division.begin(rank_part, size));
   return own_shape;
 }
 
-Tensor own_part(const Tensor& whole, const Division& division) {
+Tensor own_part(const Tensor& whole_value, const Division& division) {
   const int rank_part = division.part_of(communicator()->rank());
-  const int64_t size = whole.dim(division.axis);
-  return ops::slice_axis(whole, division.axis, division.begin(rank_part, size),
+  const int64_t size = whole_value.dim(division.axis);
+  return ops::slice_axis(whole_value, division.axis, division.begin(rank_part, size),
                          division.begin(rank_part + 1, size));
 }
 
@@ -90,9 +90,9 @@ bool any_divided(const Variables& variables) {
                      [](const Variable& v) { return division_of(v) != nullptr; });
 }
 
-Tensor sum_over_parts(const Variable& variable, const Tensor& own) {
+Tensor sum_over_parts(const Variable& variable, const Tensor& own_sum) {
   const Division* division = division_of(variable);
-  return division ? ops::all_reduce(own * (1.0 / division->copies())) : own;
+  return division ? ops::all_reduce(own_sum * (1.0 / division->copies())) : own_sum;
 }
 
 GatheredValues::GatheredValues(const Variables& variables) : outer_(nullptr) {
@@ -109,8 +109,8 @@ GatheredValues::~GatheredValues() { gathered_values = outer_; }
 
 Tensor GatheredValues::of(const Variable& variable) {
   if (!gathered_values) return {};
-  for (const auto& [known, value] : gathered_values->values_)
-    if (known == variable) return value;
+  for (const auto& [gathered_variable, value] : gathered_values->values_)
+    if (gathered_variable == variable) return value;
   return {};
 }
 

@@ -60,19 +60,19 @@ class CRESCENT_API NoCollectives {
 /// Divides a variable that is whole in every process; all processes take their parts from the value
 /// of rank 0.
 CRESCENT_API void divide(const Variable& variable, const Division& division);
-/// Declares that the variable is divided and has the shape `whole`, and that its value in this
-/// process is `part`; without `part`, its current value is the part.
-void declare_divided(const Variable& variable, const Division& division, const Shape& whole,
-                     const Tensor& part = {});
-/// The part of `whole` that this process has under the division.
-CRESCENT_API Tensor own_part(const Tensor& whole, const Division& division);
-/// The shape of the part that this process has of an array of shape `whole`.
-Shape part_shape(const Division& division, const Shape& whole);
+/// Declares that the variable is divided and has the shape `whole_shape`, and that its value in
+/// this process is `part_value`; without `part_value`, its current value is the part.
+void declare_divided(const Variable& variable, const Division& division, const Shape& whole_shape,
+                     const Tensor& part_value = {});
+/// The part of `whole_value` that this process has under the division.
+CRESCENT_API Tensor own_part(const Tensor& whole_value, const Division& division);
+/// The shape of the part that this process has of an array of shape `whole_shape`.
+Shape part_shape(const Division& division, const Shape& whole_shape);
 /// The spec of the value that this process has: that of the part if the variable is divided, else
 /// that of the whole.
 CRESCENT_API const TensorSpec& stored_spec(const Variable& variable);
-/// Returns the sum of `own` over all parts, where `own` was summed over the part of this process;
-/// returns `own` if the variable is not divided.
-Tensor sum_over_parts(const Variable& variable, const Tensor& own);
+/// Returns the sum of `own_sum` over all parts, where `own_sum` was summed over the part of this
+/// process; returns `own_sum` if the variable is not divided.
+Tensor sum_over_parts(const Variable& variable, const Tensor& own_sum);
 
 }  // namespace crescent

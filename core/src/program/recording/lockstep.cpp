@@ -110,8 +110,8 @@ Tensor Lockstep::read(const Variable& variable, const Tensor& value) {
   if (!variable.trainable() || !is_floating(value.dtype()) || !tapes_are_active()) return value;
   std::vector<Tensors>& reads = reads_.try_emplace(variable.id(), shards_).first->second;
   Tensors& own_reads = reads[shard_];
-  for (const Tensor& known : own_reads)
-    if (originals_.at(value_id(known)).id() == value.id()) return known;
+  for (const Tensor& read_value : own_reads)
+    if (originals_.at(value_id(read_value)).id() == value.id()) return read_value;
   own_reads.push_back(value.alias());
   originals_.emplace(value_id(own_reads.back()), value);
   return own_reads.back();

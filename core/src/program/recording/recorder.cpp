@@ -72,15 +72,15 @@ int Recorder::add_constant(const Tensor& tensor) {
 int Recorder::add_scalar(const Tensor& tensor) {
   std::string key(1, static_cast<char>(tensor.dtype()));
   key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
-  const auto [known, is_new] = scalars_.try_emplace(std::move(key), -1);
+  const auto [entry, is_new] = scalars_.try_emplace(std::move(key), -1);
   if (is_new) {
-    known->second = add(tensor);
-    program_.constants.push_back({known->second, tensor.clone()});
+    entry->second = add(tensor);
+    program_.constants.push_back({entry->second, tensor.clone()});
   } else {
-    values_.emplace(value_id(tensor), known->second);
+    values_.emplace(value_id(tensor), entry->second);
     kept_tensors_.push_back(value_of(tensor));
   }
-  return known->second;
+  return entry->second;
 }
 
 bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
@@ -146,10 +146,10 @@ Program Recorder::finish(std::span<const Tensor> outputs) {
 int Recorder::enter_scope(const std::string& name) {
   const std::string& outer_scope = program_.scopes[scope_];
   std::string path = outer_scope.empty() ? name : outer_scope + "/" + name;
-  const auto [known, is_new] =
+  const auto [entry, is_new] =
       scopes_.try_emplace(std::move(path), static_cast<int>(program_.scopes.size()));
-  if (is_new) program_.scopes.push_back(known->first);
-  return std::exchange(scope_, known->second);
+  if (is_new) program_.scopes.push_back(entry->first);
+  return std::exchange(scope_, entry->second);
 }
 
 Tensors replay(const Program& program, std::span<const Tensor> inputs) {

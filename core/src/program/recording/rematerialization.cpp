@@ -238,13 +238,13 @@ class Rematerialization {
 
   /// Returns the result of a Rematerialized op whose input is the kept value.
   int rematerialized_input(int value, int scope) {
-    const auto [known, is_new] = rematerialized_inputs_.try_emplace(value, -1);
+    const auto [entry, is_new] = rematerialized_inputs_.try_emplace(value, -1);
     if (is_new) {
-      known->second = program_.add_value(TensorSpec(program_.values[value]));
+      entry->second = program_.add_value(TensorSpec(program_.values[value]));
       program_.code.push_back(
-          {std::make_shared<const Rematerialized>(), {value}, {known->second}, scope});
+          {std::make_shared<const Rematerialized>(), {value}, {entry->second}, scope});
     }
-    return known->second;
+    return entry->second;
   }
 
   Program& program_;

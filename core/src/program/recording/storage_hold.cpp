@@ -16,8 +16,8 @@ class Holds {
   }
   void remove(const std::weak_ptr<Storage>& storage) {
     const std::lock_guard lock(mutex_);
-    const auto found = counts_.find(storage);
-    if (--found->second == 0) counts_.erase(found);
+    const auto count_entry = counts_.find(storage);
+    if (--count_entry->second == 0) counts_.erase(count_entry);
   }
   bool has(const std::weak_ptr<const Storage>& storage) const {
     const std::lock_guard lock(mutex_);

@@ -97,8 +97,9 @@ struct VariableAccess {
 
 namespace {
 
-/// Gathers the whole value of a divided variable, of which `part` is the part of this process.
-Tensor gather_whole(const Variable& variable, const Tensor& part) {
+/// Gathers the whole value of a divided variable, of which `part_value` is the part of this
+/// process.
+Tensor gather_whole(const Variable& variable, const Tensor& part_value) {
   if (!lone_reader.empty())
     fail(lone_reader, " reads '", variable.path(),
          "' in this process alone; it is divided among processes, so all must read it together");
@@ -113,7 +114,7 @@ Tensor gather_whole(const Variable& variable, const Tensor& part) {
   op.size = variable.shape()[division.axis];
   op.partial = gradients_are_partial;
   const ProgramScope scope(variable.name());
-  return apply1(op, {part});
+  return apply1(op, {part_value});
 }
 
 }  // namespace
@@ -188,23 +189,23 @@ const TensorSpec& stored_spec(const Variable& variable) {
   return VariableAccess::state(variable).value.spec();
 }
 
-void declare_divided(const Variable& variable, const Division& division, const Shape& whole,
-                     const Tensor& part) {
+void declare_divided(const Variable& variable, const Division& division, const Shape& whole_shape,
+                     const Tensor& part_value) {
   auto& state = VariableAccess::state(variable);
   state.division = division;
-  state.whole_spec = {variable.dtype(), whole};
-  if (part) state.set(untracked_alias(part));
+  state.whole_spec = {variable.dtype(), whole_shape};
+  if (part_value) state.set(untracked_alias(part_value));
 }
 
 // ---- transactions
 
-Transaction::Transaction() : around_(std::exchange(current_transaction, this)) {}
+Transaction::Transaction() : outer_transaction_(std::exchange(current_transaction, this)) {}
 
 Transaction::~Transaction() {
-  current_transaction = around_;
+  current_transaction = outer_transaction_;
   if (committed_) {
     for (auto& [variable, value] : before_)
-      if (around_) around_->add(variable, std::move(value));
+      if (outer_transaction_) outer_transaction_->add(variable, std::move(value));
   } else {
     for (auto& [variable, value] : before_) VariableAccess::state(variable).set(std::move(value));
   }

@@ -37,30 +37,30 @@ void check_same_count(const Tensors& tensors, const char* what) {
 
 /// Checks the shape of one input, with the messages of Keras; a last axis of size 1 may be missing
 /// or superfluous, because fit_input() (graph.h) adds or removes it.
-void check_input(const Tensor& given, const Shape& wanted, const Model& model, size_t index) {
-  const int rank = wanted.rank();
-  const bool is_adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) ||
-                             (given.rank() == rank - 1 && rank > 1 && wanted[-1] == 1);
+void check_input(const Tensor& array, const Shape& input_shape, const Model& model, size_t index) {
+  const int rank = input_shape.rank();
+  const bool is_adjustable = (array.rank() == rank + 1 && array.dim(-1) == 1) ||
+                             (array.rank() == rank - 1 && rank > 1 && input_shape[-1] == 1);
   if (is_adjustable) return;
-  if (given.rank() != rank)
+  if (array.rank() != rank)
     fail("Error when checking input: expected ", model.input_names()[index], " to have ", rank,
-         " dimensions, but got array with shape ", given.shape(),
-         batch_axis_hint(given.shape(), wanted));
+         " dimensions, but got array with shape ", array.shape(),
+         batch_axis_hint(array.shape(), input_shape));
   for (int i = 1; i < rank; ++i)
-    if (wanted[i] >= 0 && wanted[i] != given.dim(i))
+    if (input_shape[i] >= 0 && input_shape[i] != array.dim(i))
       fail("Error when checking input: expected ", model.input_names()[index], " to have shape ",
-           wanted.slice(1, rank), " but got array with shape ", given.shape().slice(1, rank));
+           input_shape.slice(1, rank), " but got array with shape ", array.shape().slice(1, rank));
 }
 
 /// Whether the arrays have the shapes of the inputs, so that the graph need not adapt to them.
-bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
+bool has_input_shapes(const Tensors& x, const std::vector<Symbol>& graph_inputs) {
   return std::equal(
-      x.begin(), x.end(), wanted.begin(), wanted.end(),
+      x.begin(), x.end(), graph_inputs.begin(), graph_inputs.end(),
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
 /// The inputs of a graph, except optional inputs that the data for the next call omit.
-std::vector<Symbol> inputs_given(const Model& graph) {
+std::vector<Symbol> expected_inputs(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;
   const List present_inputs = structure.is_null() ? List() : leaves_of(structure);
@@ -72,12 +72,12 @@ std::vector<Symbol> inputs_given(const Model& graph) {
 
 /// Checks the arrays against the inputs of a graph. Models that are not graphs accept any arrays.
 void check_against_graph(const Model& model, const Tensors& x) {
-  if (model.is_graph() && fits(x, inputs_given(model))) return;
+  if (model.is_graph() && has_input_shapes(x, expected_inputs(model))) return;
   std::vector<Shape> shapes;
   for (const Tensor& t : x) shapes.push_back(t.shape());
   ModelAccess::adapt(model, shapes);
   if (!model.is_graph()) return;
-  const std::vector<Symbol> graph_inputs = inputs_given(model);
+  const std::vector<Symbol> graph_inputs = expected_inputs(model);
   if (graph_inputs.size() != x.size())
     fail(
         "Error when checking model input: the list of Numpy arrays that you are passing to your "
@@ -158,9 +158,9 @@ void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, 
        ", and class 0 has no weight, so it counts as it is. Labels count from 0: write [0] = ...");
 }
 
-Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64_t> known) {
+Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64_t> known_count) {
   const std::map<int64_t, double> weights = class_weights(value);
-  check_labels(weights, known);
+  check_labels(weights, known_count);
   const std::vector<int64_t> classes = classes_of(y);
   warn_of_shift(classes, weights);
   std::vector<float> result;
@@ -175,14 +175,14 @@ Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64
 /// Returns the class_weight of each output. `value` is that of the only output, or a list or
 /// dictionary by output.
 std::vector<Value> per_output(const Value& value, const std::vector<std::string>& names,
-                              size_t outputs) {
-  if (outputs == 1 &&
+                              size_t output_count) {
+  if (output_count == 1 &&
       !(value.is_dict() && !names.empty() && value.as_dict().contains(names.front())))
     return {value};
-  std::vector<Value> values(outputs);
+  std::vector<Value> values(output_count);
   if (value.is_list()) {
-    if (value.as_list().size() != outputs)
-      fail("class_weight: expected one entry for each of ", outputs, " outputs, got ",
+    if (value.as_list().size() != output_count)
+      fail("class_weight: expected one entry for each of ", output_count, " outputs, got ",
            value.as_list().size());
     return value.as_list();
   }

@@ -23,12 +23,12 @@ int64_t count_in(const Dict& position, const char* name) {
 
 }  // namespace
 
-Batches::Batches(const char* run, const DatasetPtr& data, std::optional<int64_t> steps,
-                 bool goes_on, ProcessGroup group)
-    : run_name_(run),
+Batches::Batches(const char* run_name, const DatasetPtr& data, std::optional<int64_t> steps,
+                 bool continues_across_epochs, ProcessGroup group)
+    : run_name_(run_name),
       data_(source_of(data, group)),
       steps_(steps),
-      continues_across_epochs_(goes_on && steps),
+      continues_across_epochs_(continues_across_epochs && steps),
       group_(std::move(group)) {}
 
 void Batches::begin() {
@@ -49,13 +49,13 @@ void Batches::begin_epoch() {
 const Batch* Batches::next() {
   mark_done();
   enter_batch(run_name_, batches_done_ + 1);
-  const BatchEvent own_next = prepare(),
-                   agreed_next{group_.max_over_processes(static_cast<int>(own_next))};
-  if (agreed_next == BatchEvent::end) {
-    if (own_next == BatchEvent::batch) warn_of_rest();
+  const BatchEvent own_event = prepare(),
+                   agreed_event{group_.max_over_processes(static_cast<int>(own_event))};
+  if (agreed_event == BatchEvent::end) {
+    if (own_event == BatchEvent::batch) warn_of_unused_data();
     return nullptr;
   }
-  if (agreed_next == BatchEvent::interruption) {
+  if (agreed_event == BatchEvent::interruption) {
     const bool is_own_interruption = interrupted();
     if (!is_own_interruption)
       interrupt();  // makes the callbacks of all processes see the interruption
@@ -76,7 +76,7 @@ const Batch* Batches::next() {
 
 /// Warns that the epoch ends because another process has no more data, although this process has
 /// data left.
-void Batches::warn_of_rest() const {
+void Batches::warn_of_unused_data() const {
   if (group_.gathers())
     warn(run_name_, ": the data of another process ended after ", batches_done_,
          " batches, those of rank ", group_.communicator()->rank(),

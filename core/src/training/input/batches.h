@@ -11,14 +11,14 @@
 
 namespace crescent {
 
-/// Iterates over a dataset for `run` ("evaluate"), with prefetching for data from files. Training
-/// with `steps` continues where the previous epoch ended, and restarts after the end of the data;
-/// all other runs start at the first batch. Iteration ends with the data, or after `steps`. In
-/// processes that train together it ends when the first of them ends.
+/// Iterates over a dataset for `run_name` ("evaluate"), with prefetching for data from files.
+/// Training with `steps` continues where the previous epoch ended, and restarts after the end of
+/// the data; all other runs start at the first batch. Iteration ends with the data, or after
+/// `steps`. In processes that train together it ends when the first of them ends.
 class Batches {
  public:
-  Batches(const char* run, const DatasetPtr& data, std::optional<int64_t> steps,
-          bool goes_on = false, ProcessGroup group = {});
+  Batches(const char* run_name, const DatasetPtr& data, std::optional<int64_t> steps,
+          bool continues_across_epochs = false, ProcessGroup group = {});
   explicit operator bool() const { return data_ != nullptr; }
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   /// The number of samples in all processes; -1: unknown.
@@ -61,7 +61,7 @@ class Batches {
   bool is_interrupted() const;
   bool fetch();
   void begin_epoch();
-  void warn_of_rest() const;
+  void warn_of_unused_data() const;
   void warn_of_early_end();
   void gather();
   void take_share();

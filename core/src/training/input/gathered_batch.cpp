@@ -27,38 +27,41 @@ Dict facts_of(const Batch& batch) {
   return facts;
 }
 
-Tensor gather_batch(Communicator& all, const Rows& rows, const Share& own, const Tensor& part) {
-  if (!part) return part;
-  if (part.dtype() == DType::string)
+Tensor gather_batch(Communicator& communicator, const Rows& rows, const Share& own_rows,
+                    const Tensor& own_part) {
+  if (!own_part) return own_part;
+  if (own_part.dtype() == DType::string)
     fail("fit: texts cannot be exchanged between processes, which each have a part of the batch");
-  if (part.dim(0) != own.count)
-    fail("fit: expected ", own.count, " rows in each array of a batch, got shape ", part.shape());
-  TensorSpec spec = part.spec();
-  spec.shape.set(0, own.whole);
+  if (own_part.dim(0) != own_rows.count)
+    fail("fit: expected ", own_rows.count, " rows in each array of a batch, got shape ",
+         own_part.shape());
+  TensorSpec spec = own_part.spec();
+  spec.shape.set(0, own_rows.whole);
   Tensor whole_batch = Tensor::uninitialized(spec);
-  const size_t row = part.bytes() / static_cast<size_t>(own.count);
+  const size_t row_size = own_part.bytes() / static_cast<size_t>(own_rows.count);
   std::vector<size_t> bytes;
-  for (const int64_t count : rows) bytes.push_back(static_cast<size_t>(count) * row);
-  whole_batch.storage()->copy(static_cast<size_t>(own.first) * row, *part.storage(), part.offset(),
-                              part.bytes());
-  all.gather(whole_batch.storage()->host(), bytes);
+  for (const int64_t count : rows) bytes.push_back(static_cast<size_t>(count) * row_size);
+  whole_batch.storage()->copy(static_cast<size_t>(own_rows.first) * row_size, *own_part.storage(),
+                              own_part.offset(), own_part.bytes());
+  communicator.gather(whole_batch.storage()->host(), bytes);
   return whole_batch;
 }
 
 }  // namespace
 
-GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own, bool with_inputs) {
+GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own_batch, bool with_inputs) {
   Communicator& communicator = *group.communicator();
-  const int64_t count = own.x.front().dim(0);
-  const std::vector<double> counts = expect_equal(
-      group, facts_of(own), "Each process gives its own part of every batch, of the same arrays",
-      static_cast<double>(count));
+  const int64_t count = own_batch.x.front().dim(0);
+  const std::vector<double> counts =
+      expect_equal(group, facts_of(own_batch),
+                   "Each process gives its own part of every batch, of the same arrays",
+                   static_cast<double>(count));
   Rows all_rows;
-  GatheredBatch batch{own, {0, count, 0}};
-  for (const double each : counts) {
+  GatheredBatch batch{own_batch, {0, count, 0}};
+  for (const double row_count : counts) {
     if (static_cast<int>(all_rows.size()) == communicator.rank())
       batch.own_rows.first = batch.own_rows.whole;
-    all_rows.push_back(static_cast<int64_t>(each));
+    all_rows.push_back(static_cast<int64_t>(row_count));
     batch.own_rows.whole += all_rows.back();
   }
   for (Tensors* tensors :

@@ -11,8 +11,8 @@ struct GatheredBatch {
   Batch whole_batch;  ///< the inputs are gathered only if every process needs all of them
   Share own_rows;     ///< the rows of this process
 };
-/// Gathers a batch of which each process passes its part `own`, which must have at least one row.
-/// Fails if the dtypes of the parts differ, or their shapes apart from the number of rows.
-GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own, bool with_inputs);
+/// Gathers a batch of which each process passes its part `own_batch`, which must have at least one
+/// row. Fails if the dtypes of the parts differ, or their shapes apart from the number of rows.
+GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own_batch, bool with_inputs);
 
 }  // namespace crescent

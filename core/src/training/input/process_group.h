@@ -79,8 +79,8 @@ class ProcessGroup {
   /// Returns the maximum of `own` over all processes.
   int max_over_processes(int own) const {
     if (!communicator_) return own;
-    const std::vector<double> gathered = communicator_->all_gather(own);
-    return static_cast<int>(*std::max_element(gathered.begin(), gathered.end()));
+    const std::vector<double> values = communicator_->all_gather(own);
+    return static_cast<int>(*std::max_element(values.begin(), values.end()));
   }
   bool any(bool own) const { return max_over_processes(own) != 0; }
   /// Runs `work`, in which processes wait for each other. On an error this process leaves the

@@ -57,9 +57,9 @@ void add_table(std::vector<std::string>& lines, const char* title,
 
 }  // namespace
 
-GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Dict& given) {
+GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Dict& option_values) {
   const MetricsScope metrics_scope(*this, "gradient_norms");
-  const GradientNormsOptions options = parse<GradientNormsOptions>("gradient_norms", given);
+  const GradientNormsOptions options = parse<GradientNormsOptions>("gradient_norms", option_values);
   check_compiled(*this);
   const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
   const int64_t size =

@@ -120,11 +120,12 @@ bool add_point(LearningRateCurve& curve, double rate, double loss, double averag
 
 }  // namespace
 
-LearningRateCurve Model::find_learning_rate(const Tensors& x, const Tensors& y, const Dict& given) {
+LearningRateCurve Model::find_learning_rate(const Tensors& x, const Tensors& y,
+                                            const Dict& option_values) {
   const LongOperation operation;
   const MetricsScope metrics_scope(*this, "find_learning_rate");
   const StepLock lock(*this);
-  const auto options = parse<LearningRateOptions>("find_learning_rate", given);
+  const auto options = parse<LearningRateOptions>("find_learning_rate", option_values);
   check_compiled(*this);
   check_range(options);
   const Arrays arrays{x, y, {}};

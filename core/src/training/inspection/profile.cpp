@@ -81,11 +81,11 @@ std::vector<ProfileEntry> rows_of_a_step(const std::vector<ProfileEntry>& instru
 
 }  // namespace
 
-Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
+Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& option_values) {
   const LongOperation operation;
   const MetricsScope metrics_scope(*this, "profile");
   const StepLock lock(*this);
-  const ProfileOptions options = parse<ProfileOptions>("profile", given);
+  const ProfileOptions options = parse<ProfileOptions>("profile", option_values);
   if (!y.empty()) check_compiled(*this);
   if (training_->spec.is_compiled && training_->spec.options.run_eagerly)
     fail("profile: a model that runs eagerly has no compiled step");

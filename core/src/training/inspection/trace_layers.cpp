@@ -21,8 +21,8 @@ std::string last_name(const std::string& path) { return path.substr(path.rfind('
 /// abstract tensors.
 class Tracer final : public CallObserver {
  public:
-  Tracer(const TraceOptions& options, std::vector<std::string> wanted)
-      : options_(options), wanted_names_(std::move(wanted)) {}
+  Tracer(const TraceOptions& options, std::vector<std::string> wanted_names)
+      : options_(options), wanted_names_(std::move(wanted_names)) {}
   void begin(const Layer& layer) override { path_.push_back(layer.name()); }
   void end(const Layer& layer, const Tensors& outputs) override {
     const std::string path = path_.size() > 1 ? join(std::span(path_).subspan(1), "/") : "";
@@ -76,9 +76,9 @@ class Tracer final : public CallObserver {
 
 /// The title "split (Split), call 2, output 1" of a row; a number is left out where there is only
 /// one call or output.
-std::string title_of(const TracedOutput& row, const std::vector<TracedOutput>& all) {
+std::string title_of(const TracedOutput& row, const std::vector<TracedOutput>& rows) {
   const auto any = [&](auto differs) {
-    return std::any_of(all.begin(), all.end(), [&](const TracedOutput& other) {
+    return std::any_of(rows.begin(), rows.end(), [&](const TracedOutput& other) {
       return other.layer == row.layer && differs(other);
     });
   };
@@ -95,7 +95,7 @@ struct Column {
   std::function<std::string(const TracedOutput&)> cell;
 };
 
-Column statistic(const char* title, double TensorStatistics::*member) {
+Column statistic_column(const char* title, double TensorStatistics::*member) {
   return {{title, true}, [member](const TracedOutput& row) {
             return row.statistics ? short_number((*row.statistics).*member) : "";
           }};
@@ -122,10 +122,10 @@ std::vector<Column> columns_for(const std::vector<TracedOutput>& rows, bool stat
   if (any([](const TracedOutput& row) { return row.spec.dtype != DType::float32; }))
     columns.push_back({{"Dtype"}, [](const TracedOutput& row) { return to_text(row.spec.dtype); }});
   if (!statistics) return columns;
-  columns.push_back(statistic("Min", &TensorStatistics::min));
-  columns.push_back(statistic("Max", &TensorStatistics::max));
-  columns.push_back(statistic("Mean", &TensorStatistics::mean));
-  columns.push_back(statistic("Std", &TensorStatistics::std));
+  columns.push_back(statistic_column("Min", &TensorStatistics::min));
+  columns.push_back(statistic_column("Max", &TensorStatistics::max));
+  columns.push_back(statistic_column("Mean", &TensorStatistics::mean));
+  columns.push_back(statistic_column("Std", &TensorStatistics::std));
   columns.push_back({{"Zeros", true}, share_of_zeros});
   const auto has = [](int64_t TensorStatistics::*count) {
     return
@@ -158,9 +158,9 @@ std::vector<std::string> trace_table(const Model& model, const std::vector<Trace
 
 }  // namespace
 
-LayerTrace Model::trace(const Tensors& x, const Dict& given) {
+LayerTrace Model::trace(const Tensors& x, const Dict& option_values) {
   const StepLock lock(*this);
-  const TraceOptions options = parse<TraceOptions>("trace", given);
+  const TraceOptions options = parse<TraceOptions>("trace", option_values);
   check_inputs(*this, x);
   const Transaction transaction;  // the destructor restores the variables
   Tracer tracer(options, names_in_option("trace: option 'layers'", options.layers));

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBackup = "step-", kBackupEnding = ".h5";
+constexpr std::string_view kBackupPrefix = "step-", kBackupEnding = ".h5";
 constexpr int64_t kWriterLock = 1;  // the lock of the journal that the writing process holds
 
 std::string journal_path(const std::string& folder) {
@@ -18,8 +18,8 @@ std::string journal_path(const std::string& folder) {
 
 /// The step of a backup with this file name; -1 for other files.
 int64_t step_of_backup(std::string_view name) {
-  if (!name.starts_with(kBackup) || !name.ends_with(kBackupEnding)) return -1;
-  name.remove_prefix(kBackup.size());
+  if (!name.starts_with(kBackupPrefix) || !name.ends_with(kBackupEnding)) return -1;
+  name.remove_prefix(kBackupPrefix.size());
   name.remove_suffix(std::min(name.size(), kBackupEnding.size()));
   int64_t step = -1;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
@@ -38,14 +38,14 @@ Journal open_for_writing(const std::string& folder) {
   return journal;
 }
 
-/// Opens the journal of a record for new steps and removes all recorded steps after step `after`; 0
-/// removes the whole record.
-Journal prepare_journal(const std::string& folder, int64_t after) {
+/// Opens the journal of a record for new steps and removes all recorded steps after step
+/// `after_step`; 0 removes the whole record.
+Journal prepare_journal(const std::string& folder, int64_t after_step) {
   create_folder(folder);
   Journal journal = open_for_writing(folder);
   for (const int64_t step : backups_in(folder))
-    if (after == 0 || step > after) remove_backup(folder, step);
-  if (after == 0) {
+    if (after_step == 0 || step > after_step) remove_backup(folder, step);
+  if (after_step == 0) {
     std::error_code ignored;
     fs::remove(journal_path(folder), ignored);
     return open_for_writing(folder);
@@ -55,13 +55,13 @@ Journal prepare_journal(const std::string& folder, int64_t after) {
   return journal;
 }
 
-List encoded(const VariableSpecs& variables) {
+List encode_specs(const VariableSpecs& variables) {
   List list;
   for (const auto& [name, spec] : variables) list.push_back(List{name, spec});
   return list;
 }
 
-std::shared_ptr<const VariableSpecs> decoded(const Value& list) {
+std::shared_ptr<const VariableSpecs> decode_specs(const Value& list) {
   VariableSpecs variables;
   for (const Value& pair : list.as_list())
     variables.push_back({pair.as_list().at(0).as_string(), pair.as_list().at(1).as_string()});
@@ -75,7 +75,7 @@ class RecordReader {
   void visit(const Value& value) {
     const Dict& line = value.as_dict();
     if (const Value* run = line.find("run")) begin_run(run->as_dict(), line.at("after").as_int());
-    if (const Value* variables = line.find("variables")) variables_ = decoded(*variables);
+    if (const Value* variables = line.find("variables")) variables_ = decode_specs(*variables);
     if (const Value* step = line.find("step")) add_step(step->as_int(), line);
   }
   Record take() {
@@ -84,10 +84,10 @@ class RecordReader {
   }
 
  private:
-  void begin_run(const Dict& run, int64_t after) {
+  void begin_run(const Dict& run, int64_t after_step) {
     run_ = run;
-    record_.last = std::min(record_.last, after);
-    std::erase_if(record_.steps, [&](const RecordedStep& s) { return s.step > after; });
+    record_.last = std::min(record_.last, after_step);
+    std::erase_if(record_.steps, [&](const RecordedStep& s) { return s.step > after_step; });
   }
   void add_step(int64_t step, const Dict& line) {
     const std::string& hash_text = line.at("hashes").as_string();
@@ -111,7 +111,7 @@ class RecordReader {
 }  // namespace
 
 std::string backup_path(const std::string& folder, int64_t step) {
-  return (fs::path(folder) / concat(kBackup, step, kBackupEnding)).string();
+  return (fs::path(folder) / concat(kBackupPrefix, step, kBackupEnding)).string();
 }
 
 std::vector<int64_t> backups_in(const std::string& folder) {
@@ -124,13 +124,14 @@ std::vector<int64_t> backups_in(const std::string& folder) {
   return steps;
 }
 
-RecordWriter::RecordWriter(std::string folder, const Dict& run, int64_t after)
-    : folder_(std::move(folder)), journal_(prepare_journal(folder_, after)), lock_(journal_) {
-  journal_.append(Dict{{"run", run}, {"after", after}});
+RecordWriter::RecordWriter(std::string folder, const Dict& run, int64_t after_step)
+    : folder_(std::move(folder)), journal_(prepare_journal(folder_, after_step)), lock_(journal_) {
+  journal_.append(Dict{{"run", run}, {"after", after_step}});
 }
 
 void RecordWriter::add(const RecordedStep& step) {
-  if (step.variables != variables_) journal_.append(Dict{{"variables", encoded(*step.variables)}});
+  if (step.variables != variables_)
+    journal_.append(Dict{{"variables", encode_specs(*step.variables)}});
   variables_ = step.variables;
   journal_.append(Dict{{"step", step.step},
                        {"epoch", step.epoch},

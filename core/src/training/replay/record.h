@@ -16,9 +16,9 @@ std::vector<int64_t> backups_in(const std::string& folder);
 
 class RecordWriter {
  public:
-  /// Begins a record or, if `after` is not 0, continues a record after step number `after`. `run`
-  /// describes the run of this process.
-  RecordWriter(std::string folder, const Dict& run, int64_t after);
+  /// Begins a record or, if `after_step` is not 0, continues a record after step number
+  /// `after_step`. `run` describes the run of this process.
+  RecordWriter(std::string folder, const Dict& run, int64_t after_step);
   void add(const RecordedStep& step);
   /// Writes a backup of the run after this step, and removes the oldest backups if there are more
   /// than `max`.

@@ -50,19 +50,19 @@ void ReplayRecorder::try_resume(TrainingRun& run) {
 }
 
 void ReplayRecorder::on_train_begin(const Logs&) {
-  begun_ = false;
+  has_begun_record_ = false;
   writer_.reset();
   if (!replay_task()) run_ = next_run();
 }
 
 void ReplayRecorder::on_train_batch_begin(int64_t, const Logs&) {
-  if (!begun_ && !replay_task()) begin_record(*model_->training_run());
+  if (!has_begun_record_ && !replay_task()) begin_record(*model_->training_run());
   ++step_;
 }
 
 /// Begins the record and writes a backup, for which the model must be built.
 void ReplayRecorder::begin_record(const TrainingRun& run) {
-  begun_ = true;
+  has_begun_record_ = true;
   if (any_divided(model_->weights()))
     fail("weights that are divided among processes cannot be recorded");
   if (!is_reporting_process()) return;

@@ -20,11 +20,11 @@ std::string digits_of(uint64_t hash) {
 }
 
 /// The name of a variable of a group in records and messages.
-std::string name_in(const VariableGroup& group, size_t place) {
-  const std::string& path = group.variables[place].path();
+std::string name_in(const VariableGroup& group, size_t index) {
+  const std::string& path = group.variables[index].path();
   if (std::string_view(group.name) == "weights") return path;
   return group.owners.empty() ? concat(group.name, "/", path)
-                              : concat(group.name, "/", group.owners[place], "/", path);
+                              : concat(group.name, "/", group.owners[index], "/", path);
 }
 
 VariableSpecs specs_of(const std::vector<VariableGroup>& groups) {
@@ -42,8 +42,8 @@ uint64_t hash_of_bytes(const void* bytes, size_t count, uint64_t seed) {
 
 /// Hashes the values; for strings, it hashes the texts, because their ids differ from process to
 /// process.
-uint64_t hash_of_values(const Tensor& given, uint64_t seed = 0) {
-  const Tensor tensor = given.in_memory() ? given : given.clone(nullptr);
+uint64_t hash_of_values(const Tensor& source, uint64_t seed = 0) {
+  const Tensor tensor = source.in_memory() ? source : source.clone(nullptr);
   if (tensor.dtype() != DType::string) return hash_of_bytes(tensor.raw(), tensor.bytes(), seed);
   for (const std::string& text : strings_of(tensor))
     seed = hash_of_bytes(text.data(), text.size(), seed);
@@ -70,12 +70,13 @@ std::optional<RowRange> own_rows(const TrainingRun::State& run) {
 /// Sums the hashes of rows of an input, beginning with row `first` of the tensor. The hash of a row
 /// depends on its position in the batch, but the sum does not depend on which process hashes which
 /// rows.
-uint64_t hash_of_rows(const Tensor& x, int64_t first, const RowRange& in_batch, uint64_t input) {
+uint64_t hash_of_rows(const Tensor& x, int64_t first, const RowRange& batch_range,
+                      uint64_t input_index) {
   const size_t bytes = x.bytes() / static_cast<size_t>(std::max<int64_t>(x.dim(0), 1));
   const auto* values = static_cast<const std::byte*>(x.raw()) + static_cast<size_t>(first) * bytes;
   uint64_t sum = 0;
-  for (int64_t i = 0; i < in_batch.count; ++i) {
-    const uint64_t seed = input << 48 | static_cast<uint64_t>(in_batch.first + i);
+  for (int64_t i = 0; i < batch_range.count; ++i) {
+    const uint64_t seed = input_index << 48 | static_cast<uint64_t>(batch_range.first + i);
     sum += x.dtype() == DType::string
                ? hash_of_values(x.view_rows(first + i, 1), seed)
                : hash_of_bytes(values + static_cast<size_t>(i) * bytes, bytes, seed);
@@ -85,13 +86,13 @@ uint64_t hash_of_rows(const Tensor& x, int64_t first, const RowRange& in_batch, 
 
 /// Hashes the rows of an input that belong to this process. If each process provides its own
 /// inputs, the tensor consists of these rows alone.
-uint64_t hash_of_input(const Tensor& given, const std::optional<RowRange>& own, int64_t whole,
-                       uint64_t input) {
-  if (given.rank() == 0) return 0;
-  const Tensor x = given.in_memory() ? given : given.clone(nullptr);
-  if (!own) return hash_of_rows(x, 0, {0, x.dim(0)}, input);
-  if (x.dim(0) == whole) return hash_of_rows(x, own->first, *own, input);
-  return x.dim(0) == own->count ? hash_of_rows(x, 0, *own, input) : 0;
+uint64_t hash_of_input(const Tensor& source, const std::optional<RowRange>& own_range,
+                       int64_t batch_rows, uint64_t input_index) {
+  if (source.rank() == 0) return 0;
+  const Tensor x = source.in_memory() ? source : source.clone(nullptr);
+  if (!own_range) return hash_of_rows(x, 0, {0, x.dim(0)}, input_index);
+  if (x.dim(0) == batch_rows) return hash_of_rows(x, own_range->first, *own_range, input_index);
+  return x.dim(0) == own_range->count ? hash_of_rows(x, 0, *own_range, input_index) : 0;
 }
 
 uint64_t summed_over_processes(uint64_t own, const ProcessGroup& group) {
@@ -112,7 +113,7 @@ std::vector<VariableGroup> variables_of_snapshot(Model& model) {
   return groups;
 }
 
-Tensor value_in(const Dict& snapshot, Model& model, size_t place) {
+Tensor value_in(const Dict& snapshot, Model& model, size_t index) {
   const Dict& model_variables = snapshot.at("variables").as_dict();
   List values;
   for (const VariableGroup& group : variables_of_snapshot(model)) {
@@ -120,8 +121,8 @@ Tensor value_in(const Dict& snapshot, Model& model, size_t place) {
     const List& tensors = (model_value ? *model_value : snapshot.at(group.name)).as_list();
     values.insert(values.end(), tensors.begin(), tensors.end());
   }
-  const auto boxed = place < values.size() ? values[place].object_as<BoxedTensor>() : nullptr;
-  if (!boxed) fail("the snapshot has ", values.size(), " tensors, expected one as number ", place);
+  const auto boxed = index < values.size() ? values[index].object_as<BoxedTensor>() : nullptr;
+  if (!boxed) fail("the snapshot has ", values.size(), " tensors, expected one as number ", index);
   return boxed->tensor;
 }
 

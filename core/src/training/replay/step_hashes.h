@@ -8,9 +8,9 @@ namespace crescent {
 
 /// Returns the variables that a snapshot of the run contains, in the order of the snapshot.
 std::vector<VariableGroup> variables_of_snapshot(Model& model);
-/// Returns the value of one of these variables in a snapshot; `place` is its index among all of
+/// Returns the value of one of these variables in a snapshot; `index` is its index among all of
 /// them.
-Tensor value_in(const Dict& snapshot, Model& model, size_t place);
+Tensor value_in(const Dict& snapshot, Model& model, size_t index);
 /// The name and the spec ("float32(3, 4)") of a variable. The name of a weight is its path; other
 /// names begin with the name of the group and the owner of the variable.
 struct VariableSpec {

@@ -50,10 +50,10 @@ std::string text_of_index(size_t element, const Shape& shape) {
   return "(" + join(index_texts, ", ") + ")";
 }
 
-std::string largest_difference(const Tensor& recorded, const Tensor& now) {
-  if (recorded.spec() != now.spec())
-    fail("the backup has ", recorded.spec(), ", expected ", now.spec());
-  const std::vector<double> a = recorded.to_vector(), b = now.to_vector();
+std::string largest_difference(const Tensor& recorded_value, const Tensor& computed_value) {
+  if (recorded_value.spec() != computed_value.spec())
+    fail("the backup has ", recorded_value.spec(), ", expected ", computed_value.spec());
+  const std::vector<double> a = recorded_value.to_vector(), b = computed_value.to_vector();
   const auto distance = [&](size_t i) { return absolute_difference(a[i], b[i]); };
   size_t largest_index = 0;
   for (size_t i = 0; i < a.size(); ++i)
@@ -61,29 +61,33 @@ std::string largest_difference(const Tensor& recorded, const Tensor& now) {
   if (a.empty() || distance(largest_index) == 0)
     return ", though its values are equal: the sign of a zero or the bits of a NaN are others";
   return concat(", largest difference ", distance(largest_index), " at ",
-                text_of_index(largest_index, now.shape()), ": recorded ", a[largest_index],
-                ", computed ", b[largest_index]);
+                text_of_index(largest_index, computed_value.shape()), ": recorded ",
+                a[largest_index], ", computed ", b[largest_index]);
 }
 
-/// Returns the value of a variable; `place` is its index among the variables of a snapshot.
-Tensor value_at(Model& model, size_t place) {
+/// Returns the value of a variable; `index` is its index among the variables of a snapshot.
+Tensor value_at(Model& model, size_t index) {
   Variables variables;
   for (const VariableGroup& group : variables_of_snapshot(model))
     variables.insert(variables.end(), group.variables.begin(), group.variables.end());
-  return variables.at(place).value();
+  return variables.at(index).value();
 }
 
 /// Describes how two lists of variables differ.
-std::string text_of_changed_variables(const VariableSpecs& recorded, const VariableSpecs& now) {
-  const auto text = [](const VariableSpecs& all, size_t i) {
-    return i < all.size() ? concat("'", all[i].name, "' ", all[i].spec) : "none";
+std::string text_of_changed_variables(const VariableSpecs& recorded_specs,
+                                      const VariableSpecs& computed_specs) {
+  const auto text = [](const VariableSpecs& specs, size_t i) {
+    return i < specs.size() ? concat("'", specs[i].name, "' ", specs[i].spec) : "none";
   };
-  const auto position = static_cast<size_t>(
-      std::mismatch(recorded.begin(), recorded.end(), now.begin(), now.end()).first -
-      recorded.begin());
-  return concat("the model is another one: the record has ", recorded.size(),
-                " tensors, the model ", now.size(), "; number ", position + 1, " is ",
-                text(recorded, position), " in the record, ", text(now, position), " here");
+  const auto position =
+      static_cast<size_t>(std::mismatch(recorded_specs.begin(), recorded_specs.end(),
+                                        computed_specs.begin(), computed_specs.end())
+                              .first -
+                          recorded_specs.begin());
+  return concat("the model is another one: the record has ", recorded_specs.size(),
+                " tensors, the model ", computed_specs.size(), "; number ", position + 1, " is ",
+                text(recorded_specs, position), " in the record, ", text(computed_specs, position),
+                " here");
 }
 
 }  // namespace
@@ -105,45 +109,48 @@ StepReplay::StepReplay(const ReplayTask& task, TrainingRun& run)
 }
 
 const RecordedStep* StepReplay::recorded_step(int64_t step) const {
-  for (const RecordedStep& each : record_.steps)
-    if (each.step == step) return &each;
+  for (const RecordedStep& entry : record_.steps)
+    if (entry.step == step) return &entry;
   return nullptr;
 }
 
-void StepReplay::compare(const RecordedStep& now, Model& model) const {
-  const RecordedStep& earlier_step = *recorded_step(now.step);
-  for (const DictEntry& part : earlier_step.data)
-    if (const Value* new_value = now.data.find(part.key); new_value && *new_value != part.value)
-      end_with_difference(now.step, concat("the data differ: the ", part.key,
-                                           " of the batch are not those of the record"));
-  compare_variables(earlier_step, now, model);
-  if (now.step == task_.step)
-    end_with_verdict(task_, ReplayStatus::equal,
-                     concat("step ", now.step, ": equal (", now.variables->size(), " tensors)"));
+void StepReplay::compare(const RecordedStep& new_step, Model& model) const {
+  const RecordedStep& earlier_step = *recorded_step(new_step.step);
+  for (const DictEntry& batch_hash : earlier_step.data)
+    if (const Value* new_value = new_step.data.find(batch_hash.key);
+        new_value && *new_value != batch_hash.value)
+      end_with_difference(new_step.step, concat("the data differ: the ", batch_hash.key,
+                                                " of the batch are not those of the record"));
+  compare_variables(earlier_step, new_step, model);
+  if (new_step.step == task_.step)
+    end_with_verdict(
+        task_, ReplayStatus::equal,
+        concat("step ", new_step.step, ": equal (", new_step.variables->size(), " tensors)"));
 }
 
-void StepReplay::compare_variables(const RecordedStep& recorded, const RecordedStep& now,
+void StepReplay::compare_variables(const RecordedStep& earlier_step, const RecordedStep& new_step,
                                    Model& model) const {
-  const VariableSpecs& variables = *recorded.variables;
-  if (variables != *now.variables)
+  const VariableSpecs& variables = *earlier_step.variables;
+  if (variables != *new_step.variables)
     end_with_verdict(task_, ReplayStatus::failed,
-                     text_of_changed_variables(variables, *now.variables));
+                     text_of_changed_variables(variables, *new_step.variables));
   std::vector<size_t> different_variables;
   for (size_t i = 0; i < variables.size(); ++i)
-    if (recorded.hashes.compare(i * kHashDigits, kHashDigits, now.hashes, i * kHashDigits,
-                                kHashDigits) != 0)
+    if (earlier_step.hashes.compare(i * kHashDigits, kHashDigits, new_step.hashes, i * kHashDigits,
+                                    kHashDigits) != 0)
       different_variables.push_back(i);
   if (!different_variables.empty())
-    end_with_difference(now.step,
-                        concat(variables[different_variables.front()].name, " differs first (",
-                               different_variables.size(), " of ", variables.size(), " tensors do)",
-                               values_that_differ(now.step, different_variables.front(), model)));
-  for (const DictEntry& log : recorded.logs)
-    if (const Value* new_log = now.logs.find(log.key);
+    end_with_difference(
+        new_step.step,
+        concat(variables[different_variables.front()].name, " differs first (",
+               different_variables.size(), " of ", variables.size(), " tensors do)",
+               values_that_differ(new_step.step, different_variables.front(), model)));
+  for (const DictEntry& log : earlier_step.logs)
+    if (const Value* new_log = new_step.logs.find(log.key);
         !new_log || to_json(*new_log) != to_json(log.value))
-      end_with_difference(
-          now.step, concat("all tensors are equal, but '", log.key, "' in the logs was ", log.value,
-                           ", and is ", new_log ? to_text(*new_log) : "missing"));
+      end_with_difference(new_step.step,
+                          concat("all tensors are equal, but '", log.key, "' in the logs was ",
+                                 log.value, ", and is ", new_log ? to_text(*new_log) : "missing"));
 }
 
 /// Describes the largest difference between the recorded and the present value of a variable. Empty

@@ -12,8 +12,8 @@
 namespace crescent {
 namespace {
 
-Tensor joined(const Tensors& of_shards) {
-  return crescent::apply(std::make_shared<const ShardConcat>(), of_shards).front();
+Tensor concatenate_shards(const Tensors& shard_values) {
+  return crescent::apply(std::make_shared<const ShardConcat>(), shard_values).front();
 }
 
 Tensors rows_of(const Tensors& x, const Share& share, int64_t shard) {
@@ -21,7 +21,7 @@ Tensors rows_of(const Tensors& x, const Share& share, int64_t shard) {
   ShardSlice op;
   op.shard = shard, op.first = shard_share.first, op.count = shard_share.count;
   Tensors rows;
-  for (const Tensor& each : x) rows.push_back(apply1(op, {each}));
+  for (const Tensor& input : x) rows.push_back(apply1(op, {input}));
   return rows;
 }
 
@@ -43,7 +43,7 @@ class ShardState {
     for (const Variable& v : variables_) values_before_.push_back(v.value());
   }
   /// Stores the values that the shard has written, and restores the values before the step.
-  void take(int64_t shard) {
+  void collect_writes(int64_t shard) {
     for (size_t i = 0; i < variables_.size(); ++i) {
       const Tensor current_value = variables_[i].value();
       if (current_value.id() == values_before_[i].id()) continue;
@@ -81,8 +81,9 @@ Tensor joined_output(const std::vector<Tensors>& outputs, size_t output, const S
     values.push_back(value_of(shard_output));
     if (shard_output.mask()) masks.push_back(shard_output.mask());
   }
-  const Tensor whole_output = joined(values);
-  return masks.size() == values.size() ? whole_output.with_mask(joined(masks)) : whole_output;
+  const Tensor whole_output = concatenate_shards(values);
+  return masks.size() == values.size() ? whole_output.with_mask(concatenate_shards(masks))
+                                       : whole_output;
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
       options.training = training;
       outputs.push_back(model(rows_of(x, share, s), options));
       losses.push_back(added_losses(model));
-      state.take(s);
+      state.collect_writes(s);
     }
     lockstep.finish();
     reads = lockstep.take_reads();
@@ -126,15 +127,15 @@ namespace {
 /// Sums gradients of many variables over the shards. Small gradients are summed together.
 class ShardSums {
  public:
-  /// Adds the gradients `of_shards` of a variable; add() or finish() sets `sum`.
-  void add(Tensors of_shards, Tensor& sum) {
-    const int64_t size = of_shards.front().size();
+  /// Adds the gradients `shard_values` of a variable; add() or finish() sets `sum`.
+  void add(Tensors shard_values, Tensor& sum) {
+    const int64_t size = shard_values.front().size();
     if (size > kSmallGradient) {
-      sum = shard_sum(of_shards);
+      sum = shard_sum(shard_values);
       return;
     }
-    Bucket& bucket = buckets_[of_shards.front().dtype()];
-    bucket.push_back({std::move(of_shards), &sum});
+    Bucket& bucket = buckets_[shard_values.front().dtype()];
+    bucket.push_back({std::move(shard_values), &sum});
   }
   void finish() {
     for (const auto& [dtype, bucket] : buckets_) sum_together(bucket);
@@ -142,23 +143,25 @@ class ShardSums {
 
  private:
   struct PendingSum {
-    Tensors of_shards;
+    Tensors shard_values;
     Tensor* sum;
   };
   using Bucket = std::vector<PendingSum>;
 
   static void sum_together(const Bucket& bucket) {
     std::vector<int64_t> sizes;
-    for (const PendingSum& each : bucket) sizes.push_back(each.of_shards.front().size());
+    for (const PendingSum& pending_sum : bucket)
+      sizes.push_back(pending_sum.shard_values.front().size());
     Tensors flattened;
-    for (size_t s = 0; s < bucket.front().of_shards.size(); ++s) {
+    for (size_t s = 0; s < bucket.front().shard_values.size(); ++s) {
       Tensors parts;
-      for (const PendingSum& each : bucket) parts.push_back(ops::reshape(each.of_shards[s], {-1}));
+      for (const PendingSum& pending_sum : bucket)
+        parts.push_back(ops::reshape(pending_sum.shard_values[s], {-1}));
       flattened.push_back(ops::concatenate(parts, 0));
     }
     const Tensors sums = ops::split(shard_sum(flattened), sizes, 0);
     for (size_t i = 0; i < bucket.size(); ++i)
-      *bucket[i].sum = ops::reshape(sums[i], bucket[i].of_shards.front().shape());
+      *bucket[i].sum = ops::reshape(sums[i], bucket[i].shard_values.front().shape());
   }
 
   std::map<DType, Bucket> buckets_;
@@ -182,10 +185,10 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
     return sources.size() - 1;
   };
   for (size_t i = 0; i < variables.size(); ++i) {
-    const auto known = reads.find(variables[i].id());
+    const auto variable_reads = reads.find(variables[i].id());
     std::vector<const void*> shard_value_ids;
-    if (known != reads.end()) {
-      for (const Tensors& shard : known->second) {
+    if (variable_reads != reads.end()) {
+      for (const Tensors& shard : variable_reads->second) {
         sources_by_shard[i].emplace_back();
         for (const Tensor& value : shard) {
           sources_by_shard[i].back().push_back(add_source(value));
@@ -198,10 +201,10 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
           shard_value_ids.end())
         direct_sources[i].push_back(add_source(value));
   }
-  const Tensors each = tape.gradient(loss, std::span<const Tensor>(sources));
+  const Tensors source_gradients = tape.gradient(loss, std::span<const Tensor>(sources));
   const auto sum_of = [&](const std::vector<size_t>& indices) {
     Tensor sum;
-    for (size_t index : indices) sum = sum_of_both(sum, each[index]);
+    for (size_t index : indices) sum = sum_of_both(sum, source_gradients[index]);
     return sum;
   };
   Tensors gradients(variables.size());

@@ -18,11 +18,11 @@ void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
 
 /// Returns the rows of all processes: each process pads its rows with zeros to the whole batch, and
 /// the results are summed over the processes.
-Tensor gather_rows(const Share& share, const Tensor& own) {
+Tensor gather_rows(const Share& share, const Tensor& own_rows) {
   const NoGradient no_gradient;
-  const bool is_boolean = own.dtype() == DType::boolean;
-  const Tensor values = is_boolean ? ops::cast(own, DType::int32) : own;
-  std::vector<int64_t> before(static_cast<size_t>(own.rank()), 0), after = before;
+  const bool is_boolean = own_rows.dtype() == DType::boolean;
+  const Tensor values = is_boolean ? ops::cast(own_rows, DType::int32) : own_rows;
+  std::vector<int64_t> before(static_cast<size_t>(own_rows.rank()), 0), after = before;
   before[0] = share.begin();
   after[0] = share.whole - share.begin() - share.rows();
   Tensor padded_values = ops::pad(values, before, after);
@@ -32,38 +32,39 @@ Tensor gather_rows(const Share& share, const Tensor& own) {
 }
 
 /// Returns the rows of all processes; only the rows of this process have a gradient.
-Tensor whole_of(const Share& share, const Tensor& own) {
-  if (own.rank() == 0 || own.dim(0) != share.rows())
+Tensor whole_of(const Share& share, const Tensor& own_rows) {
+  if (own_rows.rank() == 0 || own_rows.dim(0) != share.rows())
     fail("expected an output with a row for each of ", share.rows(), " samples, got shape ",
-         own.shape());
-  const Tensor whole_batch = gather_rows(share, own);
+         own_rows.shape());
+  const Tensor whole_batch = gather_rows(share, own_rows);
   const int64_t begin = share.begin(), end = begin + share.rows();
   // In a share without rows, `where` takes the row of `whole_batch` in place of the computed row,
   // which stays in the graph, so that all processes run the same ops.
   const Tensor padded_rows = share.count > 0
-                                 ? own
-                                 : ops::where(Tensor::full({}, 0, DType::boolean), own,
+                                 ? own_rows
+                                 : ops::where(Tensor::full({}, 0, DType::boolean), own_rows,
                                               ops::slice_axis(whole_batch, 0, begin, end));
   Tensors parts;
   if (begin > 0) parts.push_back(ops::slice_axis(whole_batch, 0, 0, begin));
   parts.push_back(padded_rows);
   if (end < share.whole) parts.push_back(ops::slice_axis(whole_batch, 0, end, share.whole));
   const Tensor joined_parts = parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
-  return own.mask() ? joined_parts.with_mask(gather_rows(share, own.mask())) : joined_parts;
+  return own_rows.mask() ? joined_parts.with_mask(gather_rows(share, own_rows.mask()))
+                         : joined_parts;
 }
 
 /// Sums the tensors with these indices, which have one dtype, over the processes as one flat
 /// tensor.
-void sum_together(Tensors& tensors, const std::vector<size_t>& which) {
+void sum_together(Tensors& tensors, const std::vector<size_t>& indices) {
   Tensors flattened;
   std::vector<int64_t> sizes;
-  for (size_t i : which) {
+  for (size_t i : indices) {
     flattened.push_back(ops::reshape(tensors[i], {-1}));
     sizes.push_back(flattened.back().size());
   }
   const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flattened, 0)), sizes, 0);
-  for (size_t i = 0; i < which.size(); ++i)
-    tensors[which[i]] = ops::reshape(sums[i], tensors[which[i]].shape());
+  for (size_t i = 0; i < indices.size(); ++i)
+    tensors[indices[i]] = ops::reshape(sums[i], tensors[indices[i]].shape());
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ ProcessGroup group_for(Model& model, const char* run, ProcessGroup group) {
   if (shareable) return group;
   if (group.shares() && is_reporting_process())
     warn(run, ": each process computes whole batches of model ", model.name(), ": ",
-         shareable.why_not);
+         shareable.reason);
   group.share_nothing();
   return group;
 }
@@ -101,7 +102,7 @@ std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) 
     }
     Tensors outputs;
     run_abstractly(
-        [&](const Tensors& given) { return call(model, given, training, outputs), Tensors(); },
+        [&](const Tensors& inputs) { return call(model, inputs, training, outputs), Tensors(); },
         abstract_inputs);
     LayerAccess::forget_losses(model);
   });
@@ -121,8 +122,8 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
 
 /// Returns the sum of the weighted parts of all processes. The sum has no gradient; the term that
 /// is added to it, part - stop_gradient(part), is 0 and has the gradient of `part`.
-Tensor mean_over_shares(const Share& share, const Tensor& own) {
-  const Tensor weighted_part = own * share.weight();
+Tensor mean_over_shares(const Share& share, const Tensor& own_mean) {
+  const Tensor weighted_part = own_mean * share.weight();
   const Tensor sum_of_parts =
       ops::stop_gradient(ops::all_reduce(ops::stop_gradient(weighted_part)));
   return sum_of_parts + (weighted_part - ops::stop_gradient(weighted_part));
@@ -130,7 +131,7 @@ Tensor mean_over_shares(const Share& share, const Tensor& own) {
 
 /// Sums the values from the last to the first, the order in which the backward pass computes the
 /// gradients of the variables.
-void sum_over_processes(Tensors& values, const Variables& of, const BucketSizes& sizes) {
+void sum_over_processes(Tensors& values, const Variables& variables, const BucketSizes& sizes) {
   struct Bucket {
     std::vector<size_t> variable_indices;
     int64_t elements = 0;
@@ -138,7 +139,7 @@ void sum_over_processes(Tensors& values, const Variables& of, const BucketSizes&
   std::map<DType, Bucket> buckets;
   const auto send = [&](Bucket& bucket) {
     const std::vector<size_t> variable_indices = std::exchange(bucket, {}).variable_indices;
-    const ProgramScope scope(concat(of[variable_indices.front()].path(),
+    const ProgramScope scope(concat(variables[variable_indices.front()].path(),
                                     variable_indices.size() > 1
                                         ? concat(" and ", variable_indices.size() - 1, " others")
                                         : ""));
@@ -146,9 +147,9 @@ void sum_over_processes(Tensors& values, const Variables& of, const BucketSizes&
   };
   for (size_t i = values.size(); i-- > 0;) {
     Tensor& value = values[i];
-    if (!value || division_of(of[i])) continue;
+    if (!value || division_of(variables[i])) continue;
     if (value.size() > sizes.small_gradient) {
-      const ProgramScope scope(of[i].path());
+      const ProgramScope scope(variables[i].path());
       value = ops::all_reduce(value);
       continue;
     }

@@ -9,10 +9,10 @@
 namespace crescent {
 
 /// Whether the processes may share the batches of a model or divide their logical shards among
-/// themselves; if not, `why_not` is the reason.
+/// themselves; if not, `reason` is the reason.
 struct Shareable {
-  std::string why_not;
-  explicit operator bool() const { return why_not.empty(); }
+  std::string reason;
+  explicit operator bool() const { return reason.empty(); }
 };
 Shareable is_shareable(Model& model, bool in_shards);
 /// The group for `run`, such as "fit", of this model. If the processes cannot share its batches,
@@ -27,18 +27,18 @@ inline constexpr int64_t kSmallGradient = 1 << 14;
 std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training);
 /// Calls the model on the rows of the share; returns the outputs for all rows of the batch.
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training);
-/// Returns the mean over the batch, where `own` is the mean over the rows of the share; only the
-/// rows of this process have a gradient.
-Tensor mean_over_shares(const Share& share, const Tensor& own);
+/// Returns the mean over the batch, where `own_mean` is the mean over the rows of the share; only
+/// the rows of this process have a gradient.
+Tensor mean_over_shares(const Share& share, const Tensor& own_mean);
 /// Numbers of elements: gradients of at most `small_gradient` are collected in buckets, which are
 /// summed when they have more than `bucket_size`.
 struct BucketSizes {
   int64_t small_gradient = kSmallGradient, bucket_size = 1 << 16;
 };
-/// Replaces the values, such as gradients, of the variables `of` by their sums over the processes.
-/// The values of divided variables are sums already. Small values are summed together, as one
-/// tensor; the sums begin with the last variables.
-CRESCENT_API void sum_over_processes(Tensors& values, const Variables& of,
+/// Replaces the values, such as gradients, of these variables by their sums over the processes. The
+/// values of divided variables are sums already. Small values are summed together, as one tensor;
+/// the sums begin with the last variables.
+CRESCENT_API void sum_over_processes(Tensors& values, const Variables& variables,
                                      const BucketSizes& sizes = {});
 
 /// The variables, such as moving averages, that calls of a model write besides the trained weights.

@@ -9,7 +9,7 @@ namespace crescent {
 namespace {
 
 /// Returns the text of rank 0, in all processes.
-std::string told_by_first(std::string text) {
+std::string text_of_rank_0(std::string text) {
   const auto group = communicator();
   auto length = static_cast<int64_t>(text.size());
   group->broadcast(&length, sizeof length, 0);
@@ -21,20 +21,20 @@ std::string told_by_first(std::string text) {
 }  // namespace
 
 void write_together(const Variables& variables, const std::function<void()>& write) {
-  Variables divided = variables;
-  std::erase_if(divided, [](const Variable& v) { return !division_of(v); });
-  if (divided.empty()) return write();
-  const GatheredValues gathered_values(divided);
-  std::exception_ptr raised;
+  Variables divided_variables = variables;
+  std::erase_if(divided_variables, [](const Variable& v) { return !division_of(v); });
+  if (divided_variables.empty()) return write();
+  const GatheredValues gathered_values(divided_variables);
+  std::exception_ptr exception;
   std::string message;
   if (communicator()->rank() == 0) try {
       write();
     } catch (const std::exception& error) {
-      raised = std::current_exception();
+      exception = std::current_exception();
       message = error.what();
     }
-  message = told_by_first(message);
-  if (raised) std::rethrow_exception(raised);
+  message = text_of_rank_0(message);
+  if (exception) std::rethrow_exception(exception);
   if (!message.empty()) fail(message);
 }
 

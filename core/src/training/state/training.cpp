@@ -144,8 +144,8 @@ List as_list(const Value& value) {
 bool holds_lists(const Value& metrics) {
   if (!metrics.is_list()) return false;
   const List& metric_list = metrics.as_list();
-  return std::any_of(metric_list.begin(), metric_list.end(), [](const Value& each) {
-    return each.is_list() || each.is_null() || is_by_output(each);
+  return std::any_of(metric_list.begin(), metric_list.end(), [](const Value& item) {
+    return item.is_list() || item.is_null() || is_by_output(item);
   });
 }
 
@@ -220,10 +220,10 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width,
 
 }  // namespace
 
-Batch StepLayout::batch_of(const Tensors& flat) const {
-  const auto targets = flat.begin() + static_cast<std::ptrdiff_t>(x);
+Batch StepLayout::batch_of(const Tensors& flat_tensors) const {
+  const auto targets = flat_tensors.begin() + static_cast<std::ptrdiff_t>(x);
   auto weights = targets + static_cast<std::ptrdiff_t>(y);
-  Batch batch{Tensors(flat.begin(), targets), Tensors(targets, weights), {}};
+  Batch batch{Tensors(flat_tensors.begin(), targets), Tensors(targets, weights), {}};
   for (const bool has_weights : is_weighted)
     batch.sample_weight.push_back(has_weights ? *weights++ : Tensor());
   return batch;
@@ -260,8 +260,8 @@ OutputKeys output_keys(const Model& graph) {
 namespace {
 
 /// The text by which a loss was given, or else the name of its class.
-std::string loss_name(const Value& given, const Loss& loss) {
-  if (given.is_string()) return given.as_string();
+std::string loss_name(const Value& loss_option, const Loss& loss) {
+  if (loss_option.is_string()) return loss_option.as_string();
   return loss.name().empty() ? to_snake_case(loss.class_name()) : loss.name();
 }
 

@@ -52,7 +52,7 @@ struct StepLayout {
   StepExtras extras;
 
   /// Makes a batch of the flattened tensors.
-  Batch batch_of(const Tensors& flat) const;
+  Batch batch_of(const Tensors& flat_tensors) const;
   bool operator==(const StepLayout&) const = default;
 };
 
@@ -200,7 +200,7 @@ class Stepper {
   void prepare(const Tensors& x);
   /// Creates the variables that a step on such a batch creates at its first run, for example in
   /// metrics; other variables keep their values.
-  void rehearse(const Batch& like, bool training, const StepExtras& extras);
+  void rehearse(const Batch& example_batch, bool training, const StepExtras& extras);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
   void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
   /// Runs the training step op by op and restores all variables that it changed.

@@ -60,19 +60,19 @@ class RecomputedStep {
 
   /// Follows an infinity or NaN from value `number` back through operands that are at least as bad
   /// (NaN is worse than infinity), and returns the value in which it originates.
-  int origin_of(int number, NonFiniteKind bad) const {
+  int origin_of(int number, NonFiniteKind bad_kind) const {
     for (int next_instruction = number; next_instruction >= 0;
-         next_instruction = operand(next_instruction, bad))
+         next_instruction = operand(next_instruction, bad_kind))
       number = next_instruction;
     return number;
   }
   /// Among the operands of the instruction that computes the value, returns the one that is
   /// computed first and is at least as bad; -1 if there is none.
-  int operand(int number, NonFiniteKind bad) const {
+  int operand(int number, NonFiniteKind bad_kind) const {
     if (producer_[number] < 0) return -1;
     int first_failing = -1;
     for (int input : program_.code[producer_[number]].inputs)
-      if (non_finite_kind(values_[input]) >= bad &&
+      if (non_finite_kind(values_[input]) >= bad_kind &&
           (first_failing < 0 || producer_[input] < producer_[first_failing]))
         first_failing = input;
     return first_failing;
@@ -195,16 +195,17 @@ class CauseText {
     if (index < x + y) return y == 1 ? "y" : concat("y[", index - x + 1, "]");
     return "sample_weight";
   }
-  void add_instruction(std::string& text, const Program::Instruction& made, bool backward) const {
+  void add_instruction(std::string& text, const Program::Instruction& instruction,
+                       bool backward) const {
     std::vector<std::string> shapes;
-    for (int input : made.inputs) shapes.push_back(to_text(program_.values[input].shape));
-    const std::string layer_path = path_in_model(program_.scopes[made.scope]);
+    for (int input : instruction.inputs) shapes.push_back(to_text(program_.values[input].shape));
+    const std::string layer_path = path_in_model(program_.scopes[instruction.scope]);
     add(text, concat("It begins in ", layer_path.empty() ? "the step" : layer_path,
-                     backward ? " (backward)" : " (forward)", ", op ", made.op->label(), " ",
-                     join(shapes), " -> ", to_text(value(made.outputs[0]).shape()), ": ",
-                     count_text(value(made.outputs[0]))));
-    for (size_t i = 0; i < made.inputs.size(); ++i)
-      add(text, concat("Input ", i + 1, ": ", range_text(value(made.inputs[i]))));
+                     backward ? " (backward)" : " (forward)", ", op ", instruction.op->label(), " ",
+                     join(shapes), " -> ", to_text(value(instruction.outputs[0]).shape()), ": ",
+                     count_text(value(instruction.outputs[0]))));
+    for (size_t i = 0; i < instruction.inputs.size(); ++i)
+      add(text, concat("Input ", i + 1, ": ", range_text(value(instruction.inputs[i]))));
   }
   std::string path_in_model(const std::string& scope) const {
     const std::string prefix = model_.name() + "/";

@@ -11,11 +11,11 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Counts the elements that are not finite, and removes them.
-void remove_nonfinite(std::vector<double>& elements, TensorStatistics& found) {
-  found.nan = std::count_if(elements.begin(), elements.end(), [](double x) { return x != x; });
+void remove_nonfinite(std::vector<double>& elements, TensorStatistics& statistics) {
+  statistics.nan = std::count_if(elements.begin(), elements.end(), [](double x) { return x != x; });
   const auto end =
       std::remove_if(elements.begin(), elements.end(), [](double x) { return !std::isfinite(x); });
-  found.inf = elements.end() - end - found.nan;
+  statistics.inf = elements.end() - end - statistics.nan;
   elements.erase(end, elements.end());
 }
 

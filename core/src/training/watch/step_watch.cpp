@@ -62,8 +62,8 @@ bool StepWatch::is_needed(const StepExtras& extras) {
 }
 
 void StepWatch::on_loss(const Tensor& loss) {
-  if (!extras_.checks_finite || loss.id() == loss_) return;
-  loss_ = loss.id();
+  if (!extras_.checks_finite || loss.id() == last_loss_id_) return;
+  last_loss_id_ = loss.id();
   losses_.push_back(loss);
 }
 
@@ -100,8 +100,8 @@ void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
     const std::string layer_name = layer_of_weight(variables[i]);
     if (!squares_.contains(layer_name)) layers_.push_back(layer_name);
     Squares& squares = squares_[layer_name];
-    const auto add = [&](Tensors& terms, const Tensor& part) {
-      terms.push_back(sum_over_parts(variables[i], sum_of_squares(part)));
+    const auto add = [&](Tensors& terms, const Tensor& tensor) {
+      terms.push_back(sum_over_parts(variables[i], sum_of_squares(tensor)));
     };
     if (extras_.gradient_norms) add(squares.gradients, gradients[i]);
     const PartAccess part_access;
@@ -112,9 +112,9 @@ void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
 std::vector<std::pair<std::string, Tensor>> StepWatch::norms() const {
   const NoGradient no_gradient;
   std::vector<std::pair<std::string, Tensor>> norms;
-  const auto add = [&](const char* title, Tensors Squares::*part) {
+  const auto add = [&](const char* title, Tensors Squares::*terms_member) {
     for (const std::string& layer : layers_)
-      if (const Tensors& terms = squares_.at(layer).*part; !terms.empty())
+      if (const Tensors& terms = squares_.at(layer).*terms_member; !terms.empty())
         norms.emplace_back(title + layer, ops::sqrt(ops::add_n(terms)));
   };
   add("gradient_norm/", &Squares::gradients);

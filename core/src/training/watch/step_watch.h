@@ -35,7 +35,7 @@ class StepWatch final : public UpdateObserver {
   StepExtras extras_;
   bool skips_infinite_;  ///< whether the optimizer skips steps with gradients that are not finite
   Tensors losses_;       ///< losses since the last call of an optimizer
-  const void* loss_ = nullptr;  ///< the id of the last loss
+  const void* last_loss_id_ = nullptr;  ///< the id of the last loss
   std::vector<std::string> layers_;
   std::map<std::string, Squares> squares_;
 };

@@ -183,15 +183,16 @@ class ChunkedLoss {
   void find_depths() {
     for (const auto& [instruction, roles] : roles_) {
       const int depth = roles.depth;
-      const auto take = [&](const std::vector<int>& values, const std::vector<RowRole>& of) {
-        for (size_t k = 0; k < of.size(); ++k) {
-          if (of[k] != RowRole::rows) continue;
+      const auto limit_depths = [&](const std::vector<int>& values,
+                                    const std::vector<RowRole>& value_roles) {
+        for (size_t k = 0; k < value_roles.size(); ++k) {
+          if (value_roles[k] != RowRole::rows) continue;
           int& known_depth = depths_.try_emplace(values[k], depth).first->second;
           known_depth = std::min(known_depth, depth);
         }
       };
-      take(program_.code[instruction].inputs, roles.inputs);
-      take(program_.code[instruction].outputs, roles.outputs);
+      limit_depths(program_.code[instruction].inputs, roles.inputs);
+      limit_depths(program_.code[instruction].outputs, roles.outputs);
     }
   }
 
@@ -266,10 +267,10 @@ class ChunkedLoss {
   }
 
   /// Adds a term to a sum over chunks. Numbers of half width are summed in float32.
-  void add_term(int whole, int term, int scope) {
+  void add_term(int whole_value, int term, int scope) {
     const DType dtype = program_.values[term].dtype;
     if (is_floating(dtype) && size_of(dtype) == 2) term = cast(term, DType::float32, scope);
-    const auto [sum, is_first] = sums_.try_emplace(whole, term);
+    const auto [sum, is_first] = sums_.try_emplace(whole_value, term);
     if (is_first) return;
     Binary add;
     add.kind = BinaryKind::add;
@@ -278,14 +279,15 @@ class ChunkedLoss {
 
   /// Makes the values that are read outside of the chunks: joined rows, and sums.
   void join_results(int scope) {
-    for (const auto& [whole, parts] : parts_) {
+    for (const auto& [whole_value, parts] : parts_) {
       Concat concat;
-      concat.axis = block(whole, 0, 1)->axis;
+      concat.axis = block(whole_value, 0, 1)->axis;
       Reshape op;
-      op.shape = shape(whole);
-      add_op(op, {add_op(concat, parts, scope)}, scope, whole);
+      op.shape = shape(whole_value);
+      add_op(op, {add_op(concat, parts, scope)}, scope, whole_value);
     }
-    for (const auto& [whole, sum] : sums_) cast(sum, program_.values[whole].dtype, scope, whole);
+    for (const auto& [whole_value, sum] : sums_)
+      cast(sum, program_.values[whole_value].dtype, scope, whole_value);
   }
 
   int cast(int value, DType dtype, int scope, int result = kNewValue) {

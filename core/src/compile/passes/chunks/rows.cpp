@@ -39,7 +39,7 @@ class RowRoleFinder {
       return rows_up_to(-1);
     if (const auto* softmax = as<Softmax>(*i_.op)) return rows_up_to(softmax->axis);
     if (const auto* extreme = as<ArgReduce>(*i_.op)) return rows_up_to(extreme->axis);
-    if (const auto* take = as<TakeAlong>(*i_.op)) return rows_up_to(take->axis);
+    if (const auto* take_along = as<TakeAlong>(*i_.op)) return rows_up_to(take_along->axis);
     if (const auto* product = as<Matmul>(*i_.op)) return matmul(*product);
     if (const auto* reduce = as<Reduce>(*i_.op)) return reduction(*reduce);
     return {};
@@ -81,9 +81,10 @@ class RowRoleFinder {
   int common_axes(const RowRoles& roles) const {
     int axes = kAnyDepth;
     const Shape* other_shape = nullptr;
-    const auto take = [&](const std::vector<int>& values, const std::vector<RowRole>& of) {
-      for (size_t k = 0; k < of.size(); ++k) {
-        if (of[k] != RowRole::rows) continue;
+    const auto limit_axes = [&](const std::vector<int>& values,
+                                const std::vector<RowRole>& value_roles) {
+      for (size_t k = 0; k < value_roles.size(); ++k) {
+        if (value_roles[k] != RowRole::rows) continue;
         const Shape& shape = program_.values[values[k]].shape;
         axes = std::min(axes, shape.rank());
         for (int axis = 0; other_shape && axis < axes; ++axis)
@@ -91,8 +92,8 @@ class RowRoleFinder {
         other_shape = &shape;
       }
     };
-    take(i_.inputs, roles.inputs);
-    take(i_.outputs, roles.outputs);
+    limit_axes(i_.inputs, roles.inputs);
+    limit_axes(i_.outputs, roles.outputs);
     return axes;
   }
 
@@ -106,12 +107,12 @@ std::optional<RowRoles> row_roles(const Program& program, const Instruction& ins
   return RowRoleFinder(program, instruction).find();
 }
 
-std::optional<Block> block_of(const Shape& whole, int depth, int64_t begin, int64_t end,
+std::optional<Block> block_of(const Shape& shape, int depth, int64_t begin, int64_t end,
                               int64_t units) {
-  Block block{std::vector<int64_t>(static_cast<size_t>(whole.rank())), whole, 0};
+  Block block{std::vector<int64_t>(static_cast<size_t>(shape.rank())), shape, 0};
   for (int axis = 0; units > 1; ++axis) {
-    if (axis >= std::min(depth, whole.rank())) return {};
-    const int64_t n = whole[axis], units_of_index = units / n;
+    if (axis >= std::min(depth, shape.rank())) return {};
+    const int64_t n = shape[axis], units_of_index = units / n;
     int64_t& start = block.start[static_cast<size_t>(axis)];
     block.axis = axis;
     if (n % units == 0) {

@@ -10,7 +10,7 @@ namespace crescent::passes {
 
 /// The elements of a value that the computation of a chunk of rows reads or writes: the whole
 /// value, the rows of the chunk, or, for a sum over all rows, the sum over the rows of the chunk.
-enum class RowRole : uint8_t { whole, rows, sum };
+enum class RowRole : uint8_t { shape, rows, sum };
 
 /// The roles of the inputs and outputs of an instruction. In values with RowRole::rows, each index
 /// into the first `depth` axes is a row.
@@ -34,7 +34,7 @@ struct Block {
 /// Divides all elements of a value into `units` equal parts in row-major order, and returns the
 /// parts [begin, end) as a block. Returns nullopt if these parts are no block, or if axes from
 /// `depth` on would be cut.
-std::optional<Block> block_of(const Shape& whole, int depth, int64_t begin, int64_t end,
+std::optional<Block> block_of(const Shape& shape, int depth, int64_t begin, int64_t end,
                               int64_t units);
 
 }  // namespace crescent::passes

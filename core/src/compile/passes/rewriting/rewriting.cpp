@@ -38,15 +38,15 @@ std::optional<double> only_number(const Tensor& constant) {
 }  // namespace
 
 std::vector<bool> values_read(const Program& program) {
-  std::vector<bool> read(program.values.size(), false);
-  auto mark = [&](int value) { read[value] = true; };
+  std::vector<bool> is_read(program.values.size(), false);
+  auto mark = [&](int value) { is_read[value] = true; };
   for (const Program::Instruction& i : program.code)
     std::for_each(i.inputs.begin(), i.inputs.end(), mark);
   std::for_each(program.outputs.begin(), program.outputs.end(), mark);
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) mark(b.result);
   }
-  return read;
+  return is_read;
 }
 
 bool rewrite_each(Program& program, const Rewrite& rewrite) {
@@ -65,14 +65,14 @@ Rewriting::Rewriting(Program& program)
       constant_(program.values.size(), -1),
       is_fixed_between_writes_(program.values.size()) {
   std::iota(replacement_.begin(), replacement_.end(), 0);
-  auto read = [&](int value, int times) { reads_[value] += times; };
+  auto add_reads = [&](int value, int times) { reads_[value] += times; };
   for (const Instruction& i : program.code) {
-    for (int value : i.inputs) read(value, 1);
+    for (int value : i.inputs) add_reads(value, 1);
   }
   // An output counts as read twice, so that read_once() is false.
-  for (int value : program.outputs) read(value, 2);
+  for (int value : program.outputs) add_reads(value, 2);
   for (const Program::Binding& b : program.variables) {
-    if (b.result >= 0) read(b.result, 2);
+    if (b.result >= 0) add_reads(b.result, 2);
     is_fixed_between_writes_[b.value] = b.result < 0;
   }
   for (size_t c = 0; c < program.constants.size(); ++c) {
@@ -106,10 +106,10 @@ void Rewriting::keep(Instruction instruction) {
 }
 
 void Rewriting::replace(const Instruction& instruction, int value) {
-  const size_t old = instruction.outputs[0];
+  const size_t old_value = instruction.outputs[0];
   assert(instruction.outputs.size() == 1 && spec(value) == spec(instruction.outputs[0]));
-  replacement_[old] = value;
-  reads_[value] += reads_[old];
+  replacement_[old_value] = value;
+  reads_[value] += reads_[old_value];
   for (int input : instruction.inputs) --reads_[input];
   changed_ = true;
 }
@@ -163,11 +163,11 @@ int Rewriting::reshaped(int value, const Shape& shape) {
   return add(op, {value});
 }
 
-int Rewriting::broadcast_value(int value, const TensorSpec& wanted) {
-  if (spec(value) == wanted) return value;
-  if (dtype(value) != wanted.dtype || !wanted.shape.is_known()) return kKeep;
+int Rewriting::broadcast_value(int value, const TensorSpec& target_spec) {
+  if (spec(value) == target_spec) return value;
+  if (dtype(value) != target_spec.dtype || !target_spec.shape.is_known()) return kKeep;
   BroadcastTo op;
-  op.shape = wanted.shape;
+  op.shape = target_spec.shape;
   return add(op, {value});
 }
 

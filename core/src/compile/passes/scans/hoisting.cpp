@@ -28,11 +28,12 @@ class Hoisting {
     const size_t first = static_cast<size_t>(scan_.states),
                  captured = first + static_cast<size_t>(scan_.sequences);
     for (size_t i = first; i < body_.inputs.size(); ++i) {
-      (i < captured ? at(body_.inputs[i]).sequence : at(body_.inputs[i]).same) = loop.inputs[i];
+      (i < captured ? at(body_.inputs[i]).sequence : at(body_.inputs[i]).invariant_value) =
+          loop.inputs[i];
     }
     for (const Program::Constant& c : body_.constants) {
       program.constants.push_back({program.add_value(c.tensor.spec()), c.tensor});
-      at(c.value).same = program.constants.back().value;
+      at(c.value).invariant_value = program.constants.back().value;
       at(c.value).is_constant = true;
     }
   }
@@ -51,7 +52,7 @@ class Hoisting {
   /// The value or values of the program that correspond to a value of the body, if there are any.
   struct OuterValue {
     /// The value of the program, if the value of the body is equal in all steps; else -1.
-    int same = -1;
+    int invariant_value = -1;
     /// The value of the program with the stacked values of all steps; -1: none.
     int sequence = -1;
     bool is_constant = false;  ///< whether the body's value is one of the body's constants
@@ -74,7 +75,7 @@ class Hoisting {
     if (i.outputs.size() != 1 || i.op->effect() > strongest_effect || as<Scan>(*i.op)) return false;
     OuterValue& output_value = at(i.outputs[0]);
     if (is_invariant(i))
-      output_value.same = add(i.op, values_outside(i.inputs));
+      output_value.invariant_value = add(i.op, values_outside(i.inputs));
     else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0)
       output_value.sequence = add(i.op, {at(i.inputs[0]).sequence});
     else if (is_projection(i))
@@ -93,12 +94,12 @@ class Hoisting {
   /// stay in the body, where constant folding removes them.
   bool is_invariant(const Instruction& i) {
     return std::all_of(i.inputs.begin(), i.inputs.end(),
-                       [this](int value) { return at(value).same >= 0; }) &&
+                       [this](int value) { return at(value).invariant_value >= 0; }) &&
            std::any_of(i.inputs.begin(), i.inputs.end(),
                        [this](int value) { return !at(value).is_constant; });
   }
   std::vector<int> values_outside(std::vector<int> values) {
-    for (int& value : values) value = at(value).same;
+    for (int& value : values) value = at(value).invariant_value;
     return values;
   }
 
@@ -106,7 +107,7 @@ class Hoisting {
     auto* product = as<Matmul>(*i.op);
     if (!product || product->transpose_a) return false;
     const int step = i.inputs[0], matrix = i.inputs[1];
-    return at(step).sequence >= 0 && at(matrix).same >= 0 && shape(step).rank() == 2 &&
+    return at(step).sequence >= 0 && at(matrix).invariant_value >= 0 && shape(step).rank() == 2 &&
            shape(matrix).rank() == 2 && program_.values[at(step).sequence].shape.is_known();
   }
 
@@ -115,8 +116,9 @@ class Hoisting {
     Reshape as_rows, steps;
     as_rows.shape = {sequence_shape[0] * sequence_shape[1], sequence_shape[2]};
     steps.shape = {sequence_shape[0], sequence_shape[1], shape(i.outputs[0])[1]};
-    return add(steps,
-               {add(i.op, {add(as_rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
+    return add(
+        steps,
+        {add(i.op, {add(as_rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).invariant_value})});
   }
 
   /// Adds an input to the body for each of `values` that was hoisted, because the body still reads
@@ -135,7 +137,7 @@ class Hoisting {
           is_sequence ? scan.states + scan.sequences++ : static_cast<int>(body_.inputs.size());
       body_.inputs.insert(body_.inputs.begin() + position, value);
       loop_.inputs.insert(loop_.inputs.begin() + position,
-                          is_sequence ? at(value).sequence : at(value).same);
+                          is_sequence ? at(value).sequence : at(value).invariant_value);
     }
     scan.body = std::make_shared<const Program>(std::move(body_));
     loop_.op = std::make_shared<const Scan>(std::move(scan));

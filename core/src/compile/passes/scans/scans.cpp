@@ -10,7 +10,7 @@ namespace crescent::passes {
 
 bool scans(Program& program, bool inference, const Capabilities& can) {
   std::unordered_map<const Program*, std::shared_ptr<const Program>> bodies;
-  const std::vector<bool> read = values_read(program);
+  const std::vector<bool> is_read = values_read(program);
   for (Program::Instruction& i : program.code) {
     auto* scan = as<Scan>(*i.op);
     if (!scan) continue;
@@ -21,7 +21,7 @@ bool scans(Program& program, bool inference, const Capabilities& can) {
     const auto states_begin =
         i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
     if (scan->keep_states &&
-        std::none_of(states_begin, i.outputs.end(), [&](int value) { return read[value]; })) {
+        std::none_of(states_begin, i.outputs.end(), [&](int value) { return is_read[value]; })) {
       optimized->keep_states = false;
       i.outputs.erase(states_begin, i.outputs.end());
     }

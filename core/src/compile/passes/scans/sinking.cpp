@@ -16,13 +16,13 @@ namespace {
 
 class Sinking {
  public:
-  /// `read` says for each value of the program whether anything reads it.
-  Sinking(Program& program, const Instruction& loop, const std::vector<bool>& read)
+  /// `is_read` says for each value of the program whether an instruction or a result reads it.
+  Sinking(Program& program, const Instruction& loop, const std::vector<bool>& is_read)
       : program_(program),
         loop_(loop),
         scan_(op_of<Scan>(loop)),
         body_(without_dead_code(*scan_.body)),
-        is_read_(read),
+        is_read_(is_read),
         body_values_(body_.values.size()),
         is_moved_(body_.outputs.size()) {
     for (const Instruction& i : body_.code) {
@@ -38,7 +38,7 @@ class Sinking {
     for (size_t q = states(); q < first_captured(); ++q)
       at(body_.inputs[q]).stacked_value = loop.inputs[q];
     for (size_t c = first_captured(); c < body_.inputs.size(); ++c)
-      at(body_.inputs[c]).same = loop.inputs[c];
+      at(body_.inputs[c]).invariant_value = loop.inputs[c];
     for (size_t o = states(); o < is_moved_.size(); ++o)
       at(body_.outputs[o]).stacked_value = loop.outputs[o];
   }
@@ -60,7 +60,8 @@ class Sinking {
     const Instruction* producer = nullptr;
     int read_count = 0;  ///< number of reads by instructions and by results of the body
     bool is_state = false;
-    int same = -1;  ///< the corresponding value of the program, if it is equal in all steps
+    /// the corresponding value of the program, if it is equal in all steps; else -1
+    int invariant_value = -1;
     int stacked_value = -1;  ///< the value of the program with the stacked values of all steps
   };
   static Program without_dead_code(Program body) {
@@ -101,9 +102,9 @@ class Sinking {
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
     if (v.stacked_value >= 0) return true;
-    int64_t read = 0;
-    for (size_t q = states(); q < first_captured(); ++q) read += bytes(body_.inputs[q]);
-    return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read;
+    int64_t read_bytes = 0;
+    for (size_t q = states(); q < first_captured(); ++q) read_bytes += bytes(body_.inputs[q]);
+    return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read_bytes;
   }
   int64_t bytes(int value) const { return spec(value).bytes(); }
   /// Returns the stacked values of all steps (t, ...), for which it adds an output to the body if
@@ -218,10 +219,12 @@ class Sinking {
     auto* product = i ? as<Matmul>(*i->op) : nullptr;
     if (!product || product->transpose_a || at(value).read_count != 1) return false;
     const int rows = i->inputs[0], matrix = i->inputs[1];
-    if (rank(rows) != 2 || rank(matrix) != 2 || at(matrix).same < 0 || !can_be_stacked(rows))
+    if (rank(rows) != 2 || rank(matrix) != 2 || at(matrix).invariant_value < 0 ||
+        !can_be_stacked(rows))
       return false;
     const int left_rows = stacked_rows(rows);
-    reshaped(add(i->op, {left_rows, at(matrix).same}), outer_spec(loop_.outputs[o]).shape);
+    reshaped(add(i->op, {left_rows, at(matrix).invariant_value}),
+             outer_spec(loop_.outputs[o]).shape);
     set_last_result(loop_.outputs[o]);
     return true;
   }
@@ -266,12 +269,12 @@ class Sinking {
 }  // namespace
 
 bool sinking(Program& program) {
-  const std::vector<bool> read = values_read(program);
+  const std::vector<bool> is_read = values_read(program);
   bool changed = false;
   std::vector<Instruction> code;
   for (Instruction& i : std::exchange(program.code, {})) {
     if (as<Scan>(*i.op))
-      changed |= Sinking(program, i, read).run(code);
+      changed |= Sinking(program, i, is_read).run(code);
     else
       code.push_back(std::move(i));
   }
