@@ -9,10 +9,10 @@ struct ComplexParts {
 
 ComplexParts parts_of(const Tensor& x) {
   const Tensor pairs = ops::view_as_real(x);
-  const auto part = [&](int64_t i) {
+  const auto part_at = [&](int64_t i) {
     return ops::squeeze(ops::slice_axis(pairs, -1, i, i + 1), -1);
   };
-  return {part(0), part(1)};
+  return {part_at(0), part_at(1)};
 }
 
 Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
@@ -73,7 +73,7 @@ Tensor complex_unary(UnaryKind kind, const Tensor& x) {
 
 Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y) {
   const ComplexParts a = parts_of(x), b = parts_of(y);
-  const auto equal = [&] {
+  const auto parts_equal = [&] {
     return ops::logical_and(ops::equal(a.real, b.real), ops::equal(a.imaginary, b.imaginary));
   };
   switch (kind) {
@@ -86,9 +86,9 @@ Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y) {
     case BinaryKind::divide:
       return quotient(a, b);
     case BinaryKind::equal:
-      return equal();
+      return parts_equal();
     case BinaryKind::not_equal:
-      return ops::logical_not(equal());
+      return ops::logical_not(parts_equal());
     default:
       return {};
   }

@@ -338,8 +338,8 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
   return apply1(Select{}, {cast(condition, DType::boolean), x, y});
 }
 
-Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
-  const Tensor x = given.dtype() == DType::boolean ? cast(given, DType::int32) : given;
+Tensor clip(const Tensor& input, const Operand& low, const Operand& high) {
+  const Tensor x = input.dtype() == DType::boolean ? cast(input, DType::int32) : input;
   const bool are_numbers = !low.tensor && !high.tensor;
   if (!are_numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
   // The limits are inputs of the program and not constants in it, because each call may have other
@@ -395,8 +395,8 @@ Tensor elu(const Tensor& x, double alpha) {
   });
 }
 
-Tensor gelu(const Tensor& given, bool approximate) {
-  return run_compiled("gelu", {approximate ? 1.0 : 0.0}, {given}, [&](const Tensors& in) {
+Tensor gelu(const Tensor& input, bool approximate) {
+  return run_compiled("gelu", {approximate ? 1.0 : 0.0}, {input}, [&](const Tensors& in) {
     const Tensor& x = in[0];
     const Tensor tanh_argument =
         approximate ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))

@@ -41,9 +41,10 @@ Tensor unpacked_int4(const Tensor& bytes, int64_t columns) {
 
 TensorSpecs Int4Floats::infer(std::span<const TensorSpec> in) const {
   const Shape &bytes = in[0].shape, &scale = in[1].shape;
-  const bool fits = block > 0 && bytes.rank() == 2 && scale.rank() == 2 &&
-                    bytes[1] == (scale[1] + 1) / 2 && scale[0] == (bytes[0] + block - 1) / block;
-  if (!fits || in[0].dtype != DType::int8 || !is_floating(in[1].dtype) ||
+  const bool is_valid = block > 0 && bytes.rank() == 2 && scale.rank() == 2 &&
+                        bytes[1] == (scale[1] + 1) / 2 &&
+                        scale[0] == (bytes[0] + block - 1) / block;
+  if (!is_valid || in[0].dtype != DType::int8 || !is_floating(in[1].dtype) ||
       in[2] != TensorSpec{DType::int8, scale})
     fail(kName, ": expected int8 (rows, columns / 2), floats (blocks, columns) and int8 (blocks, ",
          "columns) with blocks of ", block, " rows, got ", in[0], ", ", in[1], " and ", in[2]);

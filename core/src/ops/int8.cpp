@@ -25,8 +25,8 @@ std::string to_text(const AbsMax& range) {
 
 TensorSpecs Int8Conv::infer(std::span<const TensorSpec> in) const {
   const TensorSpec &x = in[0], &kernel = in[1], &scale = in[2];
-  const bool fits = kernel.shape.rank() > 1 && scale == TensorSpec{x.dtype, {kernel.shape[-1]}};
-  if (!is_floating(x.dtype) || kernel.dtype != DType::int8 || spec.groups != 1 || !fits)
+  const bool is_valid = kernel.shape.rank() > 1 && scale == TensorSpec{x.dtype, {kernel.shape[-1]}};
+  if (!is_floating(x.dtype) || kernel.dtype != DType::int8 || spec.groups != 1 || !is_valid)
     fail(kName, ": expected floats (batch, spatial..., in), int8 (spatial..., in, out), floats ",
          "(out) and 1 group, got ", x, ", ", kernel, ", ", scale, " and ", spec.groups);
   Conv convolution;

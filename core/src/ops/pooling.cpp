@@ -28,13 +28,13 @@ Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>
 
 /// All windows of x: (positions in the window, batch, output positions..., channels), for the
 /// second derivative of max pooling.
-Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
+Tensor windows_of(const Tensor& x, const PoolBackward& op, double padding_value) {
   const size_t spatial = op.window.size();
   std::vector<int64_t> before{0}, after{0};
   for (size_t i = 0; i < spatial; ++i)
     before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
   before.push_back(0), after.push_back(0);
-  const Tensor padded_x = ops::pad(x, before, after, outside);
+  const Tensor padded_x = ops::pad(x, before, after, padding_value);
   const Shape output_shape = pool_shape("max_pool", x.shape(), op.window, op.spec);
   Tensors parts;
   std::vector<int64_t> position(spatial, 0);

@@ -71,8 +71,8 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
 /// Computes f(x) in the dtype of statistics, because squares and counts overflow half-width floats,
 /// and casts the result back.
 template <class F>
-Tensor apply_in_wide_dtype(const Tensor& given, const F& f) {
-  const Tensor x = as_floating(given);
+Tensor apply_in_wide_dtype(const Tensor& input, const F& f) {
+  const Tensor x = as_floating(input);
   return ops::cast(f(ops::cast(x, statistics_dtype(x.dtype()))), x.dtype());
 }
 
@@ -175,14 +175,14 @@ Tensors TopK::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-Tensor index_of_extreme(bool max, const Tensor& given, std::optional<int64_t> axis, bool keepdims) {
-  const Tensor x = axis ? given : reshape(given, {-1});
+Tensor index_of_extreme(bool max, const Tensor& input, std::optional<int64_t> axis, bool keepdims) {
+  const Tensor x = axis ? input : reshape(input, {-1});
   ArgReduce op;
   op.max = max;
   op.axis = axis ? normal_axis(max ? "argmax" : "argmin", static_cast<int>(*axis), x.shape()) : 0;
   const Tensor index = cast(apply1(op, {x}), DType::int32);
   if (!keepdims) return index;
-  const std::vector<int64_t> ones(given.rank(), 1);
+  const std::vector<int64_t> ones(input.rank(), 1);
   return axis ? expand_dims(index, op.axis) : reshape(index, Shape(ones));
 }
 

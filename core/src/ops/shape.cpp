@@ -32,9 +32,9 @@ Shape resolved(const Shape& from, const Shape& to) {
     }
   }
   Shape result = to;
-  const bool fits =
+  const bool is_valid =
       unknown_axis < 0 ? known_product == size : known_product > 0 && size % known_product == 0;
-  if (!fits) fail("reshape: shape ", from, " has ", size, " elements and does not fit ", to);
+  if (!is_valid) fail("reshape: shape ", from, " has ", size, " elements and does not fit ", to);
   if (unknown_axis >= 0) result.set(unknown_axis, size / known_product);
   return result;
 }
@@ -174,16 +174,16 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
 }
 
 /// Tiles in one pass if tensors may have twice as many axes as x, else axis by axis.
-Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
+Tensor tile(const Tensor& input, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
-  Tensor x = given;
+  Tensor x = input;
   while (x.rank() < count) x = expand_dims(x, 0);
   std::vector<int64_t> all_repeats(x.rank() - count, 1);
   all_repeats.insert(all_repeats.end(), repeats.begin(), repeats.end());
   const auto is_usual = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
-  const bool fits = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
-                    std::all_of(all_repeats.begin(), all_repeats.end(), is_usual);
-  if (!fits || x.rank() == 0) return tiled_by_axes(x, all_repeats);
+  const bool is_valid = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
+                        std::all_of(all_repeats.begin(), all_repeats.end(), is_usual);
+  if (!is_valid || x.rank() == 0) return tiled_by_axes(x, all_repeats);
   Shape interleaved, spread, result;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = all_repeats[i], size = x.dim(i);

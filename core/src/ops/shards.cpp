@@ -41,14 +41,14 @@ TensorSpecs ShardConcat::infer(std::span<const TensorSpec> in) const {
   check_shards(kName, in);
   TensorSpec spec = in[0];
   int64_t rows = 0;
-  for (const TensorSpec& each : in) {
-    if (each.dtype != spec.dtype || each.shape.rank() == 0)
-      fail(kName, ": expected rows of dtype ", spec.dtype, " from every shard, got ", each);
-    rows += each.shape[0];
-    TensorSpec expected_spec = each;
+  for (const TensorSpec& shard_spec : in) {
+    if (shard_spec.dtype != spec.dtype || shard_spec.shape.rank() == 0)
+      fail(kName, ": expected rows of dtype ", spec.dtype, " from every shard, got ", shard_spec);
+    rows += shard_spec.shape[0];
+    TensorSpec expected_spec = shard_spec;
     expected_spec.shape.set(0, spec.shape[0]);
     if (expected_spec != in[0])
-      fail(kName, ": expected rows like those of ", in[0], ", got ", each);
+      fail(kName, ": expected rows like those of ", in[0], ", got ", shard_spec);
   }
   spec.shape.set(0, rows);
   return {spec};
@@ -76,8 +76,9 @@ TensorSpecs ShardReduce::infer(std::span<const TensorSpec> in) const {
   if (kind != ReduceKind::sum && kind != ReduceKind::max && kind != ReduceKind::min)
     fail(kName, ": expected sum, max or min, got ", name_of(kind));
   if (in[0].dtype == DType::boolean) fail(kName, ": expected numbers, got bool");
-  for (const TensorSpec& each : in)
-    if (each != in[0]) fail(kName, ": expected ", in[0], " from every shard, got ", each);
+  for (const TensorSpec& shard_spec : in)
+    if (shard_spec != in[0])
+      fail(kName, ": expected ", in[0], " from every shard, got ", shard_spec);
   return {in[0]};
 }
 

@@ -20,8 +20,8 @@ inline Tensor wide_floating(const Tensor& x) {
 /// Computes f(x) for x cast to a floating dtype. For half-width floats, f gets float32, because
 /// squares and counts overflow float16, and its result is cast back.
 template <class F>
-Tensor in_wide(const Tensor& given, const F& f) {
-  const Tensor x = floating(given);
+Tensor in_wide(const Tensor& input, const F& f) {
+  const Tensor x = floating(input);
   return cast(f(cast(x, promote(x.dtype(), DType::float32))), x.dtype());
 }
 /// A scalar of the tensor's dtype.
@@ -41,8 +41,8 @@ CRESCENT_API std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand&
 /// Casts all tensors to their common dtype.
 CRESCENT_API Tensors promoted(std::span<const Tensor> tensors);
 /// Returns one number per axis, for `count` axes; a single given number is used for all of them.
-CRESCENT_API std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
-                                                size_t count);
+CRESCENT_API std::vector<int64_t> for_each_axis(const char* what,
+                                                const std::vector<int64_t>& values, size_t count);
 /// The axis as a nonnegative number.
 inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static_cast<int>(axis)); }
 /// Returns the given axes as nonnegative numbers, or all axes if none are given.

@@ -192,8 +192,8 @@ bool combines_lists(const List& items) {
 
 }  // namespace
 
-Tensor get_item(const Tensor& given, const Value& key) {
-  Tensor x = given;
+Tensor get_item(const Tensor& input, const Value& key) {
+  Tensor x = input;
   const List items = key_items(key, x.rank());
   const bool has_combined_lists = combines_lists(items);
   IndexLists lists_by_axis;

@@ -20,13 +20,13 @@ Tensor nonnegative_indices(const Tensor& indices, int64_t size) {
 
 namespace ops {
 
-Tensor take(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
-  const auto [x, along] = flat_without(given, axis);
+Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis) {
+  const auto [x, along] = flat_without(input, axis);
   return ops::gather(x, nonnegative_indices(indices, x.dim(along)), along);
 }
 
-Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
-  const auto [x, along] = flat_without(given, axis);
+Tensor take_along_axis(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis) {
+  const auto [x, along] = flat_without(input, axis);
   const Tensor wrapped_indices =
       nonnegative_indices(axis ? indices : ops::reshape(indices, {-1}), x.dim(along));
   Shape shape = x.shape(), index_shape = wrapped_indices.shape();
@@ -36,8 +36,8 @@ Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional
   const Shape common_shape = broadcast_shapes(shape, index_shape, "take_along_axis");
   Shape x_shape = common_shape, indices_shape = common_shape;
   x_shape.set(along, x.dim(along)), indices_shape.set(along, wrapped_indices.dim(along));
-  const auto broadcast_shape = [](const Tensor& t, const Shape& wide) {
-    return t.shape() == wide ? t : ops::broadcast_to(t, wide);
+  const auto broadcast_shape = [](const Tensor& t, const Shape& target_shape) {
+    return t.shape() == target_shape ? t : ops::broadcast_to(t, target_shape);
   };
   return ops::gather_along_axis(broadcast_shape(x, x_shape),
                                 broadcast_shape(wrapped_indices, indices_shape), along);

@@ -55,8 +55,9 @@ Tensors split_at(const Tensor& x, const std::vector<int64_t>& indices, int axis)
   if (n < 0) fail("split: the size of the axis must be known");
   std::vector<int64_t> sizes;
   int64_t last_cut = 0;
-  for (int64_t cut : indices) {
-    const int64_t cut_position = std::clamp(cut < 0 ? cut + n : cut, last_cut, n);
+  for (int64_t split_index : indices) {
+    const int64_t cut_position =
+        std::clamp(split_index < 0 ? split_index + n : split_index, last_cut, n);
     sizes.push_back(cut_position - last_cut);
     last_cut = cut_position;
   }

@@ -100,7 +100,7 @@ Tensor pad(const Tensor& x, const PadWidths& widths, const std::string& mode,
   if (mode == "constant") return ops::pad(x, before, after, value.value_or(0));
   if (value) fail("pad: constant_values belong to mode 'constant', got mode '", mode, "'");
   if (mode == "empty") return ops::pad(x, before, after, 0);
-  const PadMode& chosen = pad_mode(mode);
+  const PadMode& pad_mode_entry = pad_mode(mode);
   Tensor result = x;
   for (int axis = 0; axis < x.rank(); ++axis) {
     const auto i = static_cast<size_t>(axis);
@@ -108,7 +108,7 @@ Tensor pad(const Tensor& x, const PadWidths& widths, const std::string& mode,
     if (before[i] < 0 || after[i] < 0 || x.dim(axis) < 1)
       fail("pad: widths ", before[i], " and ", after[i], " do not fit axis ", axis, " of shape ",
            x.shape());
-    result = chosen.pad_axis(result, axis, before[i], after[i]);
+    result = pad_mode_entry.pad_axis(result, axis, before[i], after[i]);
   }
   return result;
 }

@@ -63,9 +63,11 @@ void infer_unknown_length(const Group& group, int64_t length, Lengths& lengths) 
     lengths[*unknown_name] = -1;
     return;
   }
-  const bool fits = length < 0 || (unknown_name ? known_product > 0 && length % known_product == 0
-                                                : known_product == length);
-  if (!fits) fail(kRearrange, ": (", join(group, " "), ") does not fit an axis of length ", length);
+  const bool is_valid =
+      length < 0 ||
+      (unknown_name ? known_product > 0 && length % known_product == 0 : known_product == length);
+  if (!is_valid)
+    fail(kRearrange, ": (", join(group, " "), ") does not fit an axis of length ", length);
   if (unknown_name) lengths[*unknown_name] = length / known_product;
 }
 

@@ -13,11 +13,11 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
          start.shape());
 }
 
-/// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or `whole`,
-/// they are shifted.
-Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
+/// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or
+/// `axis_size`, they are shifted.
+Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t axis_size) {
   const Tensor first_start = ops::slice_axis(start, 0, axis, axis + 1);
-  return ops::clip(first_start, 0, whole - size) + ops::arange(size);
+  return ops::clip(first_start, 0, axis_size - size) + ops::arange(size);
 }
 
 /// Converts indices (..., k) into the first k axes of a shape to row numbers, as if these axes were
@@ -28,9 +28,9 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
     fail(name, ": indices of shape ", indices.shape(), " do not fit shape ", shape);
   Tensor number;
   int i = 0;
-  for (const Tensor& part : ops::split(indices, std::vector<int64_t>(k, 1), -1)) {
+  for (const Tensor& axis_indices : ops::split(indices, std::vector<int64_t>(k, 1), -1)) {
     const Tensor axis_index =
-        ops::check_indices(nonnegative_indices(ops::squeeze(part, -1), shape[i]), shape[i],
+        ops::check_indices(nonnegative_indices(ops::squeeze(axis_indices, -1), shape[i]), shape[i],
                            concat(name, ": index"), concat("axis ", i, " of shape ", shape));
     number = number ? number * shape[i] + axis_index : axis_index;
     ++i;
@@ -73,7 +73,7 @@ Tensor slice_update(const Tensor& x, const std::vector<int64_t>& start, const Te
   if (static_cast<int>(start.size()) != x.rank() || updates.rank() != x.rank())
     fail("slice_update: expected a start for each axis of shape ", x.shape(),
          " and updates of as many axes, got ", updates.shape());
-  return with_part(x, ops::cast(updates, x.dtype()), start);
+  return with_replaced_part(x, ops::cast(updates, x.dtype()), start);
 }
 
 Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates) {
@@ -98,10 +98,10 @@ Tensor scatter(const Tensor& indices, const Tensor& values, const Shape& shape) 
   return ops::reshape(sum_of_segments(rows.updates, rows.numbers, rows.count), shape);
 }
 
-Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& given,
+Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& updates,
                       const std::optional<std::string>& reduction) {
   const RowUpdates rows =
-      row_updates("scatter_update", indices, ops::cast(given, x.dtype()), x.shape());
+      row_updates("scatter_update", indices, ops::cast(updates, x.dtype()), x.shape());
   if (rows.numbers.dim(0) == 0) return x;
   const auto reduce_segments = [&](SegmentKind kind) {
     return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());

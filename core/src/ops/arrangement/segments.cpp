@@ -25,7 +25,9 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
   }
   Tensors vjp(const Vjp& v) const override {
     const Tensor &x = v.inputs[0], &ids = v.inputs[1], &g = v.gradients[0];
-    const auto gather_by_id = [&](const Tensor& each) { return ops::gather(each, ids, 0); };
+    const auto gather_by_id = [&](const Tensor& segment_values) {
+      return ops::gather(segment_values, ids, 0);
+    };
     if (kind != SegmentKind::prod) {
       const Tensor is_result = ops::cast(ops::equal(x, gather_by_id(v.outputs[0])), x.dtype());
       const Tensor equal_count = sum_of_segments(is_result, ids, count);
@@ -104,8 +106,8 @@ Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t cou
   SegmentReduce op;
   op.kind = kind;
   op.count = count + 1;
-  const Tensor reduced = apply1(op, {without_halves(x), valid_ids(x, ids, count)});
-  return ops::cast(ops::slice_axis(reduced, 0, 0, count), x.dtype());
+  const Tensor segment_results = apply1(op, {without_halves(x), valid_ids(x, ids, count)});
+  return ops::cast(ops::slice_axis(segment_results, 0, 0, count), x.dtype());
 }
 
 namespace ops {

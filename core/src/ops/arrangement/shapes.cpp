@@ -60,8 +60,8 @@ Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
 }
 
 Tensor repeat(const Tensor& x, int64_t n) { return ops::repeat(ops::reshape(x, {-1}), n, 0); }
-Tensor repeat(const Tensor& given, const Tensor& repeats, std::optional<int64_t> axis) {
-  const auto [x, along] = flat_without(given, axis);
+Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis) {
+  const auto [x, along] = flat_without(input, axis);
   if (repeats.is_abstract())
     fail("repeat: how often must be known while a program is recorded, got a tensor");
   const std::vector<double> counts = repeats.to_vector();
@@ -78,13 +78,13 @@ Tensor flip(const Tensor& x) { return ops::flip(x, axes_of(x, {})); }
 Tensor fliplr(const Tensor& x) { return ops::flip(x, {axis_of(x, 1)}); }
 Tensor flipud(const Tensor& x) { return ops::flip(x, {axis_of(x, 0)}); }
 
-Tensor roll(const Tensor& given, const std::vector<int64_t>& shift, const Axes& axes) {
+Tensor roll(const Tensor& input, const std::vector<int64_t>& shift, const Axes& axes) {
   if (axes.empty()) {
     const int64_t total_shift = std::accumulate(shift.begin(), shift.end(), int64_t{0});
-    return ops::reshape(roll(ops::reshape(given, {-1}), {total_shift}, {0}), given.shape());
+    return ops::reshape(roll(ops::reshape(input, {-1}), {total_shift}, {0}), input.shape());
   }
   const std::vector<int64_t> shifts = for_each_axis("shift", shift, axes.size());
-  Tensor x = given;
+  Tensor x = input;
   for (size_t i = 0; i < axes.size(); ++i) {
     const int positive_axis = axis_of(x, axes[i]);
     const int64_t n = x.dim(positive_axis);

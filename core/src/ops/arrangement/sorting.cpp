@@ -12,22 +12,22 @@ namespace {
 
 /// Sorts an axis by top_k of all its elements: values and indices. The sort is stable; NaN is the
 /// largest value.
-std::pair<Tensor, Tensor> sort_along_axis(const Tensor& given, std::optional<int64_t> axis,
+std::pair<Tensor, Tensor> sort_along_axis(const Tensor& input, std::optional<int64_t> axis,
                                           bool descending) {
-  const auto [flat, along] = flat_without(given, axis);
+  const auto [flat, along] = flat_without(input, axis);
   const int last_axis = flat.rank() - 1;
   const auto flip_if_ascending = [&](const Tensor& x) {
     return descending ? x : ops::flip(x, {last_axis});
   };
   const Tensor x = flip_if_ascending(ops::swap_axes(at_least_int32(flat), along, last_axis));
   const int64_t n = x.dim(-1);
-  if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
+  if (n < 0) fail("sort: the size of the axis must be known, got shape ", input.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
   const Tensors values_and_indices = ops::top_k(x, n);
-  const auto restore_axes = [&](const Tensor& each) {
-    return ops::swap_axes(flip_if_ascending(each), along, last_axis);
+  const auto restore_axes = [&](const Tensor& tensor) {
+    return ops::swap_axes(flip_if_ascending(tensor), along, last_axis);
   };
-  return {ops::cast(restore_axes(values_and_indices[0]), given.dtype()),
+  return {ops::cast(restore_axes(values_and_indices[0]), input.dtype()),
           restore_axes(descending ? values_and_indices[1]
                                   : ops::subtract(n - 1, values_and_indices[1]))};
 }
@@ -104,14 +104,14 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   return ops::stack(rows, 0);
 }
 
-std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
+std::tuple<Tensor, Tensor> histogram(const Tensor& input, int64_t bins,
                                      const std::vector<double>& range) {
   if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
   if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
     fail("histogram: range must be two numbers, the lower one first, got ", Value(range));
-  const DType dtype = floating(ops::zeros({}, given.dtype())).dtype();
+  const DType dtype = floating(ops::zeros({}, input.dtype())).dtype();
   const Tensor x =
-      ops::reshape(is_floating(given.dtype()) ? given : ops::cast(given, DType::float64), {-1});
+      ops::reshape(is_floating(input.dtype()) ? input : ops::cast(input, DType::float64), {-1});
   const auto limit = [&](size_t i, Tensor (*extreme)(const Tensor&, const ops::Axes&, bool)) {
     return range.empty() ? ops::cast(extreme(x, {}, false), DType::float64)
                          : Tensor::scalar(range[i], DType::float64);

@@ -145,9 +145,9 @@ Tensors nonzero(const Tensor& x) {
   return result;
 }
 
-UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
-  refuse_recording("unique", given);
-  const auto [x, along] = flat_without(given, options.axis);
+UniqueResult unique(const Tensor& input, const UniqueOptions& options) {
+  refuse_recording("unique", input);
+  const auto [x, along] = flat_without(input, options.axis);
   const Tensor rows = ops::swap_axes(x, 0, along);
   Unique distinct;
   std::optional<Tensor> distinct_values;
@@ -172,7 +172,7 @@ UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
   if (options.index) result.index = int_list(distinct.first_positions);
   if (options.inverse)
     result.inverse = options.axis ? int_list(distinct.inverse)
-                                  : ops::reshape(int_list(distinct.inverse), given.shape());
+                                  : ops::reshape(int_list(distinct.inverse), input.shape());
   if (options.counts) result.counts = int_list(distinct.counts);
   return result;
 }

@@ -77,21 +77,21 @@ Tensor overlap_add(const Tensor& frames, int64_t stride) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> stft(const Tensor& given, int64_t length, int64_t stride,
+std::tuple<Tensor, Tensor> stft(const Tensor& input, int64_t length, int64_t stride,
                                 int64_t fft_length, const Window& window, bool center) {
   check_lengths("stft", length, stride, fft_length);
-  Tensor x = floating(given);
+  Tensor x = floating(input);
   if (center) x = reflected(x, fft_length / 2);
   const int64_t count = (x.dim(-1) - fft_length) / stride + 1;
   if (x.dim(-1) < fft_length)
-    fail("stft: shape ", given.shape(), " is shorter than a window of ", fft_length);
+    fail("stft: shape ", input.shape(), " is shorter than a window of ", fft_length);
   const Tensor indices = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
   const Tensor frames = gather(x, indices, -1) * window_of(window, length, fft_length, x.dtype());
   return rfft(frames, fft_length);
 }
 
 Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t fft_length,
-             std::optional<int64_t> wanted, const Window& window, bool center) {
+             std::optional<int64_t> requested_length, const Window& window, bool center) {
   check_lengths("istft", length, stride, fft_length);
   const Tensor frames = irfft(x, fft_length);
   // Without a window, frames are added without normalization, as in Keras.
@@ -100,15 +100,16 @@ Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t 
       has_no_window ? Tensor() : window_of(window, length, fft_length, frames.dtype());
   const Tensor sum = overlap_add(has_no_window ? frames : frames * weights, stride);
   const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
-  const auto trimmed = [&](const Tensor& whole) {
-    return wanted ? of_length(slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
-                  : slice_axis(whole, -1, start, end);
+  const auto trim = [&](const Tensor& signal) {
+    return requested_length
+               ? of_length(slice_axis(signal, -1, start, signal.dim(-1)), *requested_length)
+               : slice_axis(signal, -1, start, end);
   };
-  if (has_no_window) return trimmed(sum);
+  if (has_no_window) return trim(sum);
   const Tensor squared_window = broadcast_to(square(weights), Shape{frames.dim(-2), fft_length});
   const Tensor scale = overlap_add(squared_window, stride);
   const Tensor is_covered = greater(scale, 1e-11);
-  return trimmed(where(is_covered, sum / where(is_covered, scale, 1.0), sum));
+  return trim(where(is_covered, sum / where(is_covered, scale, 1.0), sum));
 }
 
 }  // namespace crescent::ops

@@ -10,7 +10,7 @@ namespace {
 
 using ComplexTensor = std::tuple<Tensor, Tensor>;
 
-ComplexTensor complex_tensor(const Tensors& both) { return {both[0], both[1]}; }
+ComplexTensor complex_tensor(const Tensors& parts) { return {parts[0], parts[1]}; }
 
 ComplexTensor fourier(const ComplexTensor& x, int sign) {
   return complex_tensor(fourier_of(std::get<0>(x), std::get<1>(x), sign));
@@ -53,8 +53,8 @@ std::tuple<Tensor, Tensor> ifft2(std::span<const Tensor> x) {
   return {re / count, im / count};
 }
 
-std::tuple<Tensor, Tensor> rfft(const Tensor& given, std::optional<int64_t> fft_length) {
-  const Tensor x = floating(given);
+std::tuple<Tensor, Tensor> rfft(const Tensor& input, std::optional<int64_t> fft_length) {
+  const Tensor x = floating(input);
   const int64_t n = fft_length.value_or(x.dim(-1));
   if (n < 1) fail("rfft: expected a length of at least 1, got ", n);
   return complex_tensor(fourier_of_real(of_length(x, n)));

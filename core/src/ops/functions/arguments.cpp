@@ -20,12 +20,12 @@ Tensors promoted(std::span<const Tensor> tensors) {
   return result;
 }
 
-std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
+std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& values,
                                    size_t count) {
-  if (given.size() == 1) return std::vector<int64_t>(count, given.front());
-  if (given.size() != count)
-    fail("expected one ", what, " or ", count, " of them, got ", given.size());
-  return given;
+  if (values.size() == 1) return std::vector<int64_t>(count, values.front());
+  if (values.size() != count)
+    fail("expected one ", what, " or ", count, " of them, got ", values.size());
+  return values;
 }
 
 std::vector<int> axes_of(const Tensor& x, const Axes& axes) {

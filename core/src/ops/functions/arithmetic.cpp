@@ -73,15 +73,15 @@ Tensor log10(const Tensor& x) { return ops::log(floating(x)) / kLn10; }
 Tensor deg2rad(const Tensor& x) { return wide_floating(x) * (kPi / 180); }
 Tensor rad2deg(const Tensor& x) { return wide_floating(x) * (180 / kPi); }
 
-Tensor cbrt(const Tensor& given) {
-  const Tensor x = wide_floating(given);
+Tensor cbrt(const Tensor& input) {
+  const Tensor x = wide_floating(input);
   return ops::sign(x) * ops::power(ops::abs(x), 1.0 / 3.0);
 }
 
-Tensor arcsinh(const Tensor& given) {
+Tensor arcsinh(const Tensor& input) {
   // The function is computed from |x| and gets the sign of x at the end, since log(x + sqrt(x^2 +
   // 1)) is inaccurate for large negative x. log1p is accurate near 0.
-  const Tensor x = floating(given), a = ops::abs(x);
+  const Tensor x = floating(input), a = ops::abs(x);
   const Tensor limited = ops::minimum(a, kHugeNumber), square = limited * limited;
   const Tensor value_near_zero = ops::log1p(limited + square / (ops::sqrt(square + 1.0) + 1.0));
   const Tensor value_for_large = ops::log(ops::maximum(a, kHugeNumber)) + kLn2;
@@ -91,15 +91,15 @@ Tensor arcsinh(const Tensor& given) {
   return ops::where(ops::equal(x, 0), x, result);
 }
 
-Tensor arccosh(const Tensor& given) {
-  const Tensor x = floating(given), limited = ops::minimum(x, kHugeNumber);
+Tensor arccosh(const Tensor& input) {
+  const Tensor x = floating(input), limited = ops::minimum(x, kHugeNumber);
   const Tensor value = ops::log(limited + ops::sqrt(limited - 1.0) * ops::sqrt(limited + 1.0));
   const Tensor value_for_large = ops::log(ops::maximum(x, kHugeNumber)) + kLn2;
   return ops::where(ops::greater(x, kHugeNumber), value_for_large, value);
 }
 
-Tensor arctanh(const Tensor& given) {
-  const Tensor x = floating(given);
+Tensor arctanh(const Tensor& input) {
+  const Tensor x = floating(input);
   return (ops::log1p(x) - ops::log1p(-x)) * 0.5;
 }
 
@@ -118,8 +118,8 @@ Tensor round(const Tensor& x, int64_t decimals) {
   return ops::cast(rounded_x, x.dtype());
 }
 
-Tensor sinc(const Tensor& given) {
-  const Tensor x = floating(given) * kPi;
+Tensor sinc(const Tensor& input) {
+  const Tensor x = floating(input) * kPi;
   const Tensor is_zero = ops::equal(x, 0);
   return ops::where(is_zero, 1.0, ops::sin(x) / ops::where(is_zero, 1.0, x));
 }

@@ -107,14 +107,15 @@ TensorSpecs PartUpdate::infer(std::span<const TensorSpec> in) const {
 Tensors PartUpdate::vjp(const Vjp& v) const {
   const Tensor &g = v.gradients[0], &part = v.inputs[1];
   const Shape& size = part.shape();
-  return {with_part(g, ops::zeros_like(part), start),
+  return {with_replaced_part(g, ops::zeros_like(part), start),
           ops::slice(g, start, {size.begin(), size.end()})};
 }
 
-Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start) {
+Tensor with_replaced_part(const Tensor& x, const Tensor& replacement,
+                          const std::vector<int64_t>& start) {
   PartUpdate op;
   op.start = start;
-  return apply1(op, {x, part});
+  return apply1(op, {x, replacement});
 }
 
 // ---- order statistics

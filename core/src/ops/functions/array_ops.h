@@ -14,8 +14,10 @@ Tensor rolled(const Tensor& x, int axis, int64_t shift);
 /// Returns x rotated by 90 degrees in the plane of two axes: the axes `from` and `to` are swapped,
 /// and then the axis `from` is reversed.
 Tensor quarter_turned(const Tensor& x, int from, int to);
-/// Returns x with `part` (of the same dtype and rank) written over it at the position `start`.
-Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start);
+/// Returns x with `replacement` (of the same dtype and rank) written over it at the position
+/// `start`.
+Tensor with_replaced_part(const Tensor& x, const Tensor& replacement,
+                          const std::vector<int64_t>& start);
 
 /// (x (..., n), ranks (..., k)) -> for each rank, counted from 0, the element of this rank among
 /// the sorted elements of its row of x, and its index (int32). NaN is the largest value; the later

@@ -30,8 +30,8 @@ Tensor allclose(const Operand& a, const Operand& b, double rtol, double atol, bo
   return ops::all(isclose(a, b, rtol, atol, equal_nan));
 }
 
-Tensor isin(const Tensor& x, const Tensor& among, bool invert) {
-  auto [values, set] = promoted(x, among);
+Tensor isin(const Tensor& x, const Tensor& candidates, bool invert) {
+  auto [values, set] = promoted(x, candidates);
   const Tensor flat_set = ops::reshape(set, {-1});
   const bool is_real_number = values.dtype() != DType::string && values.dtype() != DType::complex64;
   if (is_real_number) {

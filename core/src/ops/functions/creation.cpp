@@ -114,9 +114,9 @@ Tensor linspace_step(const Operand& start, const Operand& stop, int64_t num, boo
 }
 
 Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, double base,
-                std::optional<DType> given, int axis) {
+                std::optional<DType> requested_dtype, int axis) {
   checked_count("logspace", num);
-  const std::optional<DType> dtype = power_dtype(given);
+  const std::optional<DType> dtype = power_dtype(requested_dtype);
   if (start.tensor || stop.tensor) {
     const Tensor exponent = spaced(start, stop, num, endpoint, axis);
     const Tensor values = ops::exp(exponent * std::log(base));
@@ -128,9 +128,9 @@ Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool end
 }
 
 Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
-                 std::optional<DType> given, int axis) {
+                 std::optional<DType> requested_dtype, int axis) {
   checked_count("geomspace", num);
-  const std::optional<DType> dtype = power_dtype(given);
+  const std::optional<DType> dtype = power_dtype(requested_dtype);
   if (start.tensor || stop.tensor) {
     const auto [first, last] = promoted(start, stop);
     const Tensor values =

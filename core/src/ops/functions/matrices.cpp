@@ -22,18 +22,18 @@ Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
 
 }  // namespace
 
-Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
-  const int first_axis = axis_of(given, axis1), second_axis = axis_of(given, axis2);
+Tensor diagonal(const Tensor& input, int64_t offset, int axis1, int axis2) {
+  const int first_axis = axis_of(input, axis1), second_axis = axis_of(input, axis2);
   if (first_axis == second_axis) fail("diagonal: the axes must differ, got ", axis1, " twice");
   std::vector<int> order;
-  for (int i = 0; i < given.rank(); ++i)
+  for (int i = 0; i < input.rank(); ++i)
     if (i != first_axis && i != second_axis) order.push_back(i);
   order.push_back(first_axis);
   order.push_back(second_axis);
-  const Tensor x = ops::transpose(given, order);
+  const Tensor x = ops::transpose(input, order);
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows < 0 || columns < 0)
-    fail("diagonal: the size of both axes must be known, got shape ", given.shape());
+    fail("diagonal: the size of both axes must be known, got shape ", input.shape());
   offset = clamped_diagonal(offset, rows, columns);
   const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
   const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
@@ -80,9 +80,9 @@ Tensor triu(const Tensor& x, int64_t k) {
   return ops::where(mask, x, number_like(x, 0));
 }
 
-Tensor diagflat(const Tensor& given, int64_t k) {
-  const Tensor x = ops::reshape(given, {-1});
-  if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", given.shape());
+Tensor diagflat(const Tensor& input, int64_t k) {
+  const Tensor x = ops::reshape(input, {-1});
+  if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", input.shape());
   constexpr int64_t kMaxOffset = int64_t{1} << 30;
   if (k < -kMaxOffset || k > kMaxOffset)
     fail("diagflat: expected k from ", -kMaxOffset, " to ", kMaxOffset, ", got ", k);

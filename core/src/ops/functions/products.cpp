@@ -163,8 +163,8 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
   return is_swapped ? ops::flip(result, {0}) : result;
 }
 
-Tensor corrcoef(const Tensor& given) {
-  const Tensor x = wide_floating(given), rows = x.rank() == 1 ? ops::expand_dims(x, 0) : x;
+Tensor corrcoef(const Tensor& input) {
+  const Tensor x = wide_floating(input), rows = x.rank() == 1 ? ops::expand_dims(x, 0) : x;
   const Tensor centered = rows - ops::mean(rows, {1}, true);
   const Tensor covariance = ops::matmul(centered, centered, false, true);
   const int64_t n = covariance.dim(0);

@@ -68,9 +68,9 @@ Tensor interpolated(const Tensor& rows, const Tensor& position, const std::strin
   return low + ops::where(takes_low, 0.0, (high - low) * bracket.weight);
 }
 
-Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
+Tensor quantile_of(const Tensor& input, const Tensor& q, const Axes& axes,
                    const std::string& method, bool keepdims, bool ignore_nan) {
-  const Tensor x = floating(given), given_rows = with_axes_last(x, axes);
+  const Tensor x = floating(input), given_rows = with_axes_last(x, axes);
   // The quantiles of zero elements are NaN, like those of elements that contain a NaN.
   const Tensor data_rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
   const int64_t n = data_rows.dim(-1);

@@ -82,8 +82,8 @@ std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepd
 }
 
 /// A weighted average; `weights` may have the shape of the averaged axes alone.
-Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
-  const Axes axes = axes_of(x, given);
+Tensor average(const Tensor& x, const Axes& axis_option, const Tensor& weights) {
+  const Axes axes = axes_of(x, axis_option);
   if (!weights) return ops::mean(x, axes);
   Tensor w = weights;
   if (w.rank() == static_cast<int>(axes.size()) && w.rank() < x.rank()) {
@@ -115,20 +115,20 @@ Tensor nansum(const Tensor& x, const Axes& axes, bool keepdims) {
 Tensor nanprod(const Tensor& x, const Axes& axes, bool keepdims) {
   return ops::prod(nan_to(x, 1), axes, keepdims);
 }
-Tensor nanmean(const Tensor& given, const Axes& axes, bool keepdims) {
-  return in_wide(given, [&](const Tensor& x) {
+Tensor nanmean(const Tensor& input, const Axes& axes, bool keepdims) {
+  return in_wide(input, [&](const Tensor& x) {
     return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
-Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
-  return in_wide(given, [&](const Tensor& x) {
+Tensor nanvar(const Tensor& input, const Axes& axes, bool keepdims) {
+  return in_wide(input, [&](const Tensor& x) {
     const Tensor centered = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
     return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
 /// The standard deviation of the elements that are not NaN; where it is 0, its gradient is 0 too.
-Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
-  return in_wide(given, [&](const Tensor& x) {
+Tensor nanstd(const Tensor& input, const Axes& axes, bool keepdims) {
+  return in_wide(input, [&](const Tensor& x) {
     const Tensor variance = nanvar(x, axes, keepdims), is_zero = ops::equal(variance, 0);
     return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, variance)));
   });
@@ -172,8 +172,8 @@ Tensor diff(const Tensor& x, int64_t n, int axis) {
   return a;
 }
 
-Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
-  const Tensor y = floating(given);
+Tensor trapezoid(const Tensor& input, const Tensor& x, double dx, int axis) {
+  const Tensor y = floating(input);
   axis = axis_of(y, axis);
   const int64_t n = y.dim(axis);
   const Tensor means = (ops::slice_axis(y, axis, 1, n) + ops::slice_axis(y, axis, 0, n - 1)) * 0.5;

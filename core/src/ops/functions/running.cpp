@@ -22,9 +22,9 @@ Tensor products_of(const Tensor& x, int axis) {
 /// Applies f in at least int32 and returns the result in `dtype` or, without `dtype`, in the dtype
 /// of the argument; booleans give int32.
 template <class F>
-Tensor cumulate_in_dtype(const Tensor& given, std::optional<DType> dtype, F f) {
+Tensor cumulate_in_dtype(const Tensor& input, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;
-  const Tensor x = dtype ? ops::cast(given, *dtype) : given;
+  const Tensor x = dtype ? ops::cast(input, *dtype) : input;
   const Tensor result = f(at_least_int32(x));
   return x.dtype() == DType::boolean ? result : ops::cast(result, x.dtype());
 }
@@ -38,14 +38,14 @@ Tensor cumulate_numbers(const Tensor& x, std::optional<int64_t> axis, std::optio
 
 Tensor cumsum(const Tensor& x, int axis, bool reverse) { return cumulated(x, axis, reverse); }
 
-Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  const auto [x, along] = flat_without(given, axis);
+Tensor cumsum(const Tensor& input, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  const auto [x, along] = flat_without(input, axis);
   return cumulate_in_dtype(x, dtype,
                            [axis = along](const Tensor& y) { return cumulated(y, axis, false); });
 }
 
-Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  const auto [x, along] = flat_without(given, axis);
+Tensor cumprod(const Tensor& input, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  const auto [x, along] = flat_without(input, axis);
   return cumulate_in_dtype(x, dtype,
                            [axis = along](const Tensor& y) { return products_of(y, axis); });
 }

@@ -11,10 +11,10 @@
 namespace crescent {
 namespace {
 
-Tensor apply_special(Special kind, const Tensor& given) {
+Tensor apply_special(Special kind, const Tensor& input) {
   SpecialFunction op;
   op.kind = kind;
-  const Tensor x = ops::floating(given);
+  const Tensor x = ops::floating(input);
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
 }
 

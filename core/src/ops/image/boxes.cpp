@@ -92,9 +92,9 @@ Tensor converted(const Tensor& boxes, const std::string& source, const std::stri
   return convert_format(boxes, source, target, size(0), size(1));
 }
 
-Tensor convert_format(const Tensor& given, const std::string& source, const std::string& target,
+Tensor convert_format(const Tensor& input, const std::string& source, const std::string& target,
                       const Operand& height, const Operand& width, DType dtype) {
-  check("convert_format", given);
+  check("convert_format", input);
   const BoxFormat &source_format = box_format("source", source),
                   &target_format = box_format("target", target);
   if ((source_format.is_relative || target_format.is_relative) &&
@@ -103,7 +103,7 @@ Tensor convert_format(const Tensor& given, const std::string& source, const std:
         "convert_format() must receive `height` and `width` transforming between relative and "
         "absolute formats. convert_format() received source=`",
         source, "`, target=`", target, "`, but no height or no width");
-  const Tensor boxes = cast(given, dtype);
+  const Tensor boxes = cast(input, dtype);
   if (&source_format == &target_format) return boxes;
   Edges e = edges_in(boxes, source_format);
   if (source_format.is_relative != target_format.is_relative)

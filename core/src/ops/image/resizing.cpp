@@ -144,8 +144,8 @@ Tensor resize(const Tensor& x, const std::vector<int64_t>& size, const ResizeOpt
     fail("image.resize: only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be true");
   if (o.fill_mode != "constant")
     fail("image.resize: fill_mode must be 'constant', got '", o.fill_mode, "'");
-  return on_images("image.resize", x, o.format, [&](const Tensor& given) {
-    Tensor images = given;
+  return on_images("image.resize", x, o.format, [&](const Tensor& image) {
+    Tensor images = image;
     if (images.dim(1) < 1 || images.dim(2) < 1)
       fail("image.resize: height and width must be known, got shape ", x.shape());
     if (o.crop_to_aspect_ratio) images = cropped_to_ratio(images, size[0], size[1]);

@@ -7,28 +7,28 @@
 namespace crescent::ops::image {
 namespace {
 
-Tensor project_images(const char* name, const Tensor& given, const Tensor& rows,
+Tensor project_images(const char* name, const Tensor& input, const Tensor& rows,
                       const std::string& interpolation, const std::string& fill_mode,
                       double fill_value, DataFormat format, bool perspective) {
-  const bool has_one_image = given.rank() == 3,
+  const bool has_one_image = input.rank() == 3,
              channels_first = format == DataFormat::channels_first;
-  if (given.rank() != 3 && given.rank() != 4)
+  if (input.rank() != 3 && input.rank() != 4)
     fail(name, ": expected (batch, height, width, channels) or (height, width, channels), got ",
-         given.shape());
-  Tensor images = floating(has_one_image ? expand_dims(given, 0) : given);
+         input.shape());
+  Tensor images = floating(has_one_image ? expand_dims(input, 0) : input);
   if (channels_first) images = transpose(images, {0, 2, 3, 1});
   const Tensor transform = floating(rows.rank() == 1 ? expand_dims(rows, 0) : rows);
   if (transform.rank() != 2 || transform.dim(1) != 8)
     fail(name, ": expected eight numbers an image, got shape ", rows.shape());
   if (!images.shape().slice(1, 3).is_known())
-    fail(name, ": the size of the images must be known, got shape ", given.shape());
+    fail(name, ": the size of the images must be known, got shape ", input.shape());
   const Shape count_shape = transform.shape().slice(0, 1);
   if (count_shape[0] != 1 && !count_shape.compatible(images.shape().slice(0, 1)))
     fail(name, ": expected a transform for each of ", images.dim(0), " images or one for all, got ",
          count_shape[0]);
   Tensor result = cast(projected_images(images, transform, perspective, order_named(interpolation),
                                         fill_mode_named(fill_mode), fill_value),
-                       given.dtype());
+                       input.dtype());
   if (channels_first) result = transpose(result, {0, 3, 1, 2});
   return has_one_image ? squeeze(result, 0) : result;
 }
@@ -75,14 +75,14 @@ Tensor homography(const Tensor& start, const Tensor& end) {
   if (start_batch.rank() != 3 || start_batch.dim(1) != 4 || start_batch.dim(2) != 2 ||
       start_batch.shape() != end_batch.shape())
     fail("expected four points (4, 2) twice, got shapes ", start.shape(), " and ", end.shape());
-  const auto part = [](const Tensor& x, int64_t i) { return slice_axis(x, 2, i, i + 1); };
-  const Tensor x = part(end_batch, 0), y = part(end_batch, 1), u = part(start_batch, 0),
-               v = part(start_batch, 1);
-  const Tensor one = ones_like(x), zero = zeros_like(x);
+  const auto column = [](const Tensor& x, int64_t i) { return slice_axis(x, 2, i, i + 1); };
+  const Tensor x = column(end_batch, 0), y = column(end_batch, 1), u = column(start_batch, 0),
+               v = column(start_batch, 1);
+  const Tensor ones = ones_like(x), zero = zeros_like(x);
   const Tensor u_equations =
-      concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
+      concatenate(Tensors{x, y, ones, zero, zero, zero, -(u * x), -(u * y)}, 2);
   const Tensor v_equations =
-      concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
+      concatenate(Tensors{zero, zero, zero, x, y, ones, -(v * x), -(v * y)}, 2);
   const Tensor system = concatenate(Tensors{u_equations, v_equations}, 1);
   return squeeze(solve(system, concatenate(Tensors{u, v}, 1)), 2);
 }

@@ -40,10 +40,10 @@ Value number_named(const Value& order) {
 
 }  // namespace
 
-Tensor norm(const Tensor& given, const Axes& axes, bool keepdims, const Value& named) {
+Tensor norm(const Tensor& input, const Axes& axes, bool keepdims, const Value& order_option) {
   if (axes.size() > 2) fail("norm: expected one axis or two, got ", axes.size());
-  const Tensor x = floating(given);
-  const Value order = number_named(named);
+  const Tensor x = floating(input);
+  const Value order = number_named(order_option);
   if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))
     return norm(x, axes, keepdims);
   const std::vector<int> norm_axes = axes_of(x, axes);

@@ -21,7 +21,7 @@ Tensors BatchedSvd::vjp(const Vjp& v) const {
   const int64_t k = s.dim(-1);
   const Tensor eye = ops::eye(k, k, s.dtype());
   Tensor scaled_product = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
-  const auto add = [&](const Tensor& part) { sum = sum ? sum + part : part; };
+  const auto add = [&](const Tensor& term) { sum = sum ? sum + term : term; };
   if (v.gradients[1]) scaled_product = scaled_product + as_columns(v.gradients[1]) * eye;
   const Tensor squared_s = ops::square(s);
   const Tensor gaps = as_columns(squared_s) - as_rows(squared_s), is_equal = ops::equal(gaps, 0);

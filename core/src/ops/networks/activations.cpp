@@ -11,8 +11,8 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
 /// Applies a function that works along one axis to several axes together.
 template <Tensor (*F)(const Tensor&, int)>
-Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
-  const Tensor x = floating(given);
+Tensor over_axes(const Tensor& input, const std::vector<int>& axes) {
+  const Tensor x = floating(input);
   if (axes.empty() || x.rank() == 0) return ops::reshape(F(ops::reshape(x, {-1}), -1), x.shape());
   if (axes.size() == 1) return F(x, axes.front());
   // The axes are moved to the end, joined, and moved back afterwards.
@@ -66,9 +66,9 @@ Tensor glu(const Tensor& x, int axis) {
 
 /// Projection onto the simplex as in Keras 3, where the threshold is computed from the sum of the
 /// cumulative sums over the support.
-Tensor sparsemax(const Tensor& given, int axis) {
-  const int last_axis = given.rank() - 1;
-  const Tensor x = ops::swap_axes(given, axis, last_axis);
+Tensor sparsemax(const Tensor& input, int axis) {
+  const int last_axis = input.rank() - 1;
+  const Tensor x = ops::swap_axes(input, axis, last_axis);
   const int64_t n = x.dim(-1);
   const Tensor sorted_x = ops::top_k(x, n)[0], prefix_sums = ops::cumsum(sorted_x, -1);
   const Tensor rank = ops::cast(ops::arange(n), x.dtype()) + 1.0;

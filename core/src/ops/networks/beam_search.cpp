@@ -27,8 +27,8 @@ class PrefixTree {
   int32_t parent(int32_t node) const { return nodes_[node].parent; }
   int32_t extended_prefix(int32_t node, int32_t label) {
     const int64_t key = (static_cast<int64_t>(node) << 32) | static_cast<uint32_t>(label);
-    const auto [at, added] = next_labels_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
-    if (added) nodes_.push_back({node, label});
+    const auto [at, is_new] = next_labels_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
+    if (is_new) nodes_.push_back({node, label});
     return at->second;
   }
 
@@ -103,8 +103,8 @@ class Search {
 
  private:
   Beam& next_beam(int32_t labels) {
-    const auto [at, added] = index_of_prefix_.try_emplace(labels, next_beams_.size());
-    if (added) next_beams_.push_back({labels});
+    const auto [at, is_new] = index_of_prefix_.try_emplace(labels, next_beams_.size());
+    if (is_new) next_beams_.push_back({labels});
     return next_beams_[at->second];
   }
   void add_label(int32_t labels, double log) {

@@ -38,8 +38,8 @@ Tensor log_probabilities(const Tensor& output, bool from_logits, int axis) {
 }
 
 /// The norm of vectors along one axis, or of matrices in two axes, for orders other than 2.
-Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
-  const Axes axes = axes_of(x, given);
+Tensor norm_of_order(const Tensor& x, double order, const Axes& axis_option) {
+  const Axes axes = axes_of(x, axis_option);
   const Tensor a = ops::abs(x);
   if (axes.size() == 1 && std::isinf(order)) return ops::max(a, axes, true);
   if (axes.size() == 1)
@@ -62,9 +62,9 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
   return offset ? result + along_axis(offset, x, axis) : result;
 }
 
-Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
+Tensor layer_normalization(const Tensor& input, const Tensor& gamma, const Tensor& beta,
                            const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
-  const Tensor x = floating(given);
+  const Tensor x = floating(input);
   const double epsilon_value = epsilon.value_or(kEpsilon);
   if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
     const Shape row_shape{x.dim(-1)};
@@ -75,7 +75,7 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
                                         : ops::reshape(cast_parameter, row_shape);
     };
     return ops::cast(ops::layer_norm(x, as_row(gamma, 1), as_row(beta, 0), epsilon_value),
-                     given.dtype());
+                     input.dtype());
   }
   const auto normalized = [&](const Tensor& wide) {
     const Tensor centered = wide - ops::mean(wide, axes, true);
@@ -84,23 +84,23 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
     if (gamma) result = result * along_axes(gamma, x, axes);
     return beta && !rms_scaling ? result + along_axes(beta, x, axes) : result;
   };
-  return ops::cast(in_wide(x, normalized), given.dtype());
+  return ops::cast(in_wide(x, normalized), input.dtype());
 }
 
-Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,
+Tensor rms_normalization(const Tensor& input, const Tensor& scale, const Axes& axes,
                          std::optional<double> epsilon) {
-  return in_wide(given, [&](const Tensor& x) {
+  return in_wide(input, [&](const Tensor& x) {
     const Tensor mean_square = ops::mean(ops::square(x), axes, true);
     const Tensor result = x * ops::rsqrt(mean_square + epsilon.value_or(kEpsilon));
     return scale ? result * along_axes(scale, x, axes) : result;
   });
 }
 
-Tensor normalize(const Tensor& given, const Axes& axes, double order,
+Tensor normalize(const Tensor& input, const Axes& axes, double order,
                  std::optional<double> epsilon) {
   if (order < 1 || order != std::floor(order))
     fail("normalize: order must be a whole number of at least 1, got ", order);
-  const Tensor x = floating(given);
+  const Tensor x = floating(input);
   const double epsilon_value = epsilon.value_or(kEpsilon);
   if (order != 2) return x / ops::maximum(norm_of_order(x, order, axes), epsilon_value);
   return in_wide(x, [&](const Tensor& wide) {
