@@ -42,7 +42,7 @@ std::vector<NamedSpec> named_specs(const std::vector<Symbol>& symbols,
 
 std::vector<NamedSpec> named_specs(const Variables& weights) {
   std::vector<NamedSpec> list;
-  for (const Variable& each : weights) list.push_back({each.path(), each.spec()});
+  for (const Variable& weight : weights) list.push_back({weight.path(), weight.spec()});
   return list;
 }
 
@@ -60,21 +60,21 @@ std::vector<NamedSpec> specs_of_part(const Model& model, int part) {
   fail_argument("'part' is ", part, ", which is none");
 }
 
-Dict describe(const NamedSpec& named) {
-  return {{"name", named.name},
-          {"dtype", name_of(named.spec.dtype)},
-          {"shape", Codec<Shape>::encode(named.spec.shape)}};
+Dict describe(const NamedSpec& spec) {
+  return {{"name", spec.name},
+          {"dtype", name_of(spec.spec.dtype)},
+          {"shape", Codec<Shape>::encode(spec.spec.shape)}};
 }
 
 List describe(const std::vector<NamedSpec>& list) {
   List described;
-  for (const NamedSpec& each : list) described.push_back(describe(each));
+  for (const NamedSpec& named_spec : list) described.push_back(describe(named_spec));
   return described;
 }
 
 int64_t elements_of(const Variables& weights) {
   int64_t count = 0;
-  for (const Variable& each : weights) count += each.shape().size();
+  for (const Variable& weight : weights) count += weight.shape().size();
   return count;
 }
 
@@ -104,9 +104,9 @@ Dict describe(const Model& model) {
 Variable weight_of(const Model& model, const std::string& path) {
   std::vector<std::string> paths;
   Variables matching;
-  for (const Variable& each : model.weights()) {
-    paths.push_back(each.path());
-    if (each.path() == path) matching.push_back(each);
+  for (const Variable& weight : model.weights()) {
+    paths.push_back(weight.path());
+    if (weight.path() == path) matching.push_back(weight);
   }
   if (matching.empty()) fail("no weight '", path, "'", did_you_mean(path, paths));
   if (matching.size() > 1) fail("'", path, "' is the path of ", matching.size(), " weights");

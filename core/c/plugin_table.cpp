@@ -31,15 +31,15 @@ std::string required_name(const char* text, const char* what) {
 // ---- handles
 
 LentTensors::LentTensors(std::span<const Tensor> tensors) {
-  for (const Tensor& each : tensors) handles_.push_back(each ? new_handle(each) : nullptr);
+  for (const Tensor& tensor : tensors) handles_.push_back(tensor ? new_handle(tensor) : nullptr);
 }
 
 LentTensors::~LentTensors() {
-  for (const crescent_tensor* each : handles_) remove_handle(HandleKind::tensor, each);
+  for (const crescent_tensor* handle : handles_) remove_handle(HandleKind::tensor, handle);
 }
 
 ReturnedTensors::~ReturnedTensors() {
-  for (crescent_tensor* each : handles_) remove_handle(HandleKind::tensor, each);
+  for (crescent_tensor* handle : handles_) remove_handle(HandleKind::tensor, handle);
 }
 
 Tensors ReturnedTensors::tensors(size_t count) const {
@@ -57,7 +57,7 @@ Tensors ReturnedTensors::tensors(size_t count) const {
 constexpr int32_t kUnsetRank = -1000;
 
 SpecList::SpecList(size_t capacity) : specs_(capacity) {
-  for (crescent_spec& each : specs_) each.struct_size = sizeof each, each.rank = kUnsetRank;
+  for (crescent_spec& spec : specs_) spec.struct_size = sizeof spec, spec.rank = kUnsetRank;
   fill_pointers();
 }
 
@@ -66,9 +66,9 @@ SpecList::SpecList(std::span<const TensorSpec> specs) : SpecList(specs.size()) {
 }
 
 void SpecList::fill_pointers() {
-  for (crescent_spec& each : specs_) {
-    const_pointers_.push_back(&each);
-    pointers_.push_back(&each);
+  for (crescent_spec& spec : specs_) {
+    const_pointers_.push_back(&spec);
+    pointers_.push_back(&spec);
   }
 }
 
@@ -77,12 +77,12 @@ std::vector<TensorSpec> SpecList::specs(size_t count) const {
     fail("it says that it gave ", count, " results, with room for ", specs_.size());
   std::vector<TensorSpec> result;
   for (size_t i = 0; i < count; ++i) {
-    const crescent_spec& each = specs_[i];
-    if (each.rank == kUnsetRank)
+    const crescent_spec& spec = specs_[i];
+    if (spec.rank == kUnsetRank)
       fail("it says that it gave ", count, " results, and left result ", i, " unset");
-    if (each.rank < 0 || each.rank > CRESCENT_MAX_RANK) fail("result ", i, " has rank ", each.rank);
-    const std::span<const int64_t> shape(each.shape, static_cast<size_t>(each.rank));
-    result.push_back({dtype_of(each.dtype), Shape(shape)});
+    if (spec.rank < 0 || spec.rank > CRESCENT_MAX_RANK) fail("result ", i, " has rank ", spec.rank);
+    const std::span<const int64_t> shape(spec.shape, static_cast<size_t>(spec.rank));
+    result.push_back({dtype_of(spec.dtype), Shape(shape)});
   }
   return result;
 }

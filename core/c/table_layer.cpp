@@ -59,8 +59,8 @@ Field field_of(const crescent_option& source) {
 /// Adds an option to the schema. Fails if the schema already has an option of this name, for
 /// example one of the options that all layers have.
 void add_option(SchemaData& schema, Field field) {
-  for (const Field& each : schema.fields)
-    if (each.name == field.name)
+  for (const Field& declared_field : schema.fields)
+    if (declared_field.name == field.name)
       fail("layer '", schema.title, "' has an option '", field.name, "' already");
   schema.fields.push_back(std::move(field));
 }
@@ -129,8 +129,8 @@ Tensors TableLayer::call(const Tensors& inputs, const Call& call) {
   throw_if(class_.call(state_, as_layer(handle_), lent.data(), lent.size(), call.training,
                        returned.data(), &count));
   Tensors results = returned.tensors(count);
-  for (const Tensor& each : results)
-    if (!each) fail("its call gave NULL for a tensor");
+  for (const Tensor& result : results)
+    if (!result) fail("its call gave NULL for a tensor");
   return results;
 }
 

@@ -34,11 +34,11 @@ struct Buffers {
 TensorSpecs checked_results(std::span<const TensorSpec> inputs, TensorSpecs results) {
   if (results.empty()) fail("its infer gave no results");
   const bool is_known = std::all_of(inputs.begin(), inputs.end(),
-                                    [](const TensorSpec& each) { return each.shape.is_known(); });
-  for (const TensorSpec& each : results) {
-    if (each.dtype == DType::string) fail("its infer gave strings, which an op cannot compute");
-    if (is_known && !each.shape.is_known())
-      fail("its infer gave the shape ", each.shape, " for inputs of known shapes");
+                                    [](const TensorSpec& input) { return input.shape.is_known(); });
+  for (const TensorSpec& result : results) {
+    if (result.dtype == DType::string) fail("its infer gave strings, which an op cannot compute");
+    if (is_known && !result.shape.is_known())
+      fail("its infer gave the shape ", result.shape, " for inputs of known shapes");
   }
   return results;
 }

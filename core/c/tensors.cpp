@@ -90,7 +90,7 @@ Value boxed(const Tensor& tensor) { return Value(std::make_shared<BoxedTensor>(t
 
 List boxed(const Tensors& tensors) {
   List list;
-  for (const Tensor& each : tensors) list.push_back(boxed(each));
+  for (const Tensor& tensor : tensors) list.push_back(boxed(tensor));
   return list;
 }
 
@@ -102,7 +102,7 @@ bool takes_list_of_tensors(const Operation& operation) {
 Tensors results_of(const Value& value) {
   if (!value.is_list()) return {Codec<Tensor>::decode(value)};
   Tensors tensors;
-  for (const Value& each : value.as_list()) tensors.push_back(Codec<Tensor>::decode(each));
+  for (const Value& item : value.as_list()) tensors.push_back(Codec<Tensor>::decode(item));
   return tensors;
 }
 

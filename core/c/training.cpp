@@ -32,17 +32,17 @@ Value boxed_tensor(const Tensor& tensor) {
 Value boxed_tensors(const Tensors& tensors) {
   if (tensors.size() == 1) return boxed_tensor(tensors.front());
   List list;
-  for (const Tensor& each : tensors) list.push_back(boxed_tensor(each));
+  for (const Tensor& tensor : tensors) list.push_back(boxed_tensor(tensor));
   return list;
 }
 
-void write_values(ModelObject& object, const NamedValues& found, crescent_value* values,
+void write_values(ModelObject& object, const NamedValues& results, crescent_value* values,
                   size_t* count) {
   if (!count) return;
   const size_t capacity = values ? *count : 0;
-  for (size_t i = 0; i < std::min(capacity, found.size()); ++i)
-    values[i] = {object.keep(found[i].first), found[i].second};
-  *count = found.size();
+  for (size_t i = 0; i < std::min(capacity, results.size()); ++i)
+    values[i] = {object.keep(results[i].first), results[i].second};
+  *count = results.size();
 }
 
 /// Calls the functions of the crescent_progress that the caller gave to crescent_model_fit().
@@ -153,8 +153,8 @@ crescent_error* crescent_model_fit(crescent_model* model, const crescent_data* d
 crescent_error* crescent_model_train_on_batch(crescent_model* model, const crescent_data* batch,
                                               crescent_value* values, size_t* count) {
   return guarded(__func__, [&] {
-    run_on_batch(model, batch, values, count, [](Model& found, const Samples& samples) {
-      return found.train_on_batch(samples.x, samples.y, weights_of(samples));
+    run_on_batch(model, batch, values, count, [](Model& locked_model, const Samples& samples) {
+      return locked_model.train_on_batch(samples.x, samples.y, weights_of(samples));
     });
   });
 }
@@ -162,8 +162,8 @@ crescent_error* crescent_model_train_on_batch(crescent_model* model, const cresc
 crescent_error* crescent_model_test_on_batch(crescent_model* model, const crescent_data* batch,
                                              crescent_value* values, size_t* count) {
   return guarded(__func__, [&] {
-    run_on_batch(model, batch, values, count, [](Model& found, const Samples& samples) {
-      return found.test_on_batch(samples.x, samples.y, weights_of(samples));
+    run_on_batch(model, batch, values, count, [](Model& locked_model, const Samples& samples) {
+      return locked_model.test_on_batch(samples.x, samples.y, weights_of(samples));
     });
   });
 }

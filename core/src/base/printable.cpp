@@ -34,14 +34,14 @@ std::string escaped(const char* format, uint32_t code) {
   return text;
 }
 
-/// Escapes control characters except those in `kept`.
-std::string escape_controls(std::string_view text, std::string_view kept) {
+/// Escapes control characters except those in `allowed_controls`.
+std::string escape_controls(std::string_view text, std::string_view allowed_controls) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
     const size_t valid_length = utf8_length(text);
     const std::string_view character = text.substr(0, valid_length == 0 ? 1 : valid_length);
-    const bool is_kept = kept.find(text[0]) != kept.npos;
+    const bool is_kept = allowed_controls.find(text[0]) != allowed_controls.npos;
     if (valid_length == 0)
       result += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
     else if (const uint32_t code = code_point(character); is_kept || !is_control(code))

@@ -13,9 +13,9 @@ namespace {
 /// Calls visit(path, leaf) for every leaf in order.
 template <class IsLeaf, class Visit>
 void each_leaf(const Value& nested, List& path, const IsLeaf& is_leaf, const Visit& visit) {
-  const auto enter = [&](Value step, const Value& below) {
+  const auto enter = [&](Value step, const Value& child) {
     path.push_back(std::move(step));
-    each_leaf(below, path, is_leaf, visit);
+    each_leaf(child, path, is_leaf, visit);
     path.pop_back();
   };
   if (is_leaf(nested)) {
@@ -177,8 +177,8 @@ List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
   if (names.empty()) return leaves;
   List ordered_leaves;
   for (const std::string& name : names)
-    if (const auto found = named.find(name); found != named.end())
-      ordered_leaves.push_back(found->second);
+    if (const auto entry = named.find(name); entry != named.end())
+      ordered_leaves.push_back(entry->second);
   if (ordered_leaves.size() == names.size() && named.size() == names.size()) return ordered_leaves;
   std::vector<std::string> given_names;
   for (const auto& [name, leaf] : named) given_names.push_back(name);

@@ -181,15 +181,15 @@ double largest_of(const std::vector<double>& values) {
 
 }  // namespace
 
-void expect_near(const Tensors& given, const Tensors& expected, double tolerance,
+void expect_near(const Tensors& actual, const Tensors& expected, double tolerance,
                  std::string_view what) {
-  expect(given.size() == expected.size(), what, ": ", given.size(), " results, expected ",
+  expect(actual.size() == expected.size(), what, ": ", actual.size(), " results, expected ",
          expected.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    expect(given[i].shape() == expected[i].shape(), what, ": result ", i + 1, " has shape ",
-           given[i].shape(), ", expected ", expected[i].shape());
-    if (!has_numbers(given[i])) continue;
-    const auto x = numbers_of(given[i]), y = numbers_of(expected[i]);
+  for (size_t i = 0; i < actual.size(); ++i) {
+    expect(actual[i].shape() == expected[i].shape(), what, ": result ", i + 1, " has shape ",
+           actual[i].shape(), ", expected ", expected[i].shape());
+    if (!has_numbers(actual[i])) continue;
+    const auto x = numbers_of(actual[i]), y = numbers_of(expected[i]);
     const double allowed_error = tolerance * largest_of(y);
     for (size_t k = 0; k < x.size(); ++k) {
       const bool is_equal = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));
@@ -206,8 +206,8 @@ bool have_same_bits(const Tensors& a, const Tensors& b) {
   });
 }
 
-void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what) {
-  expect_near(given, expected, 0, what);
+void expect_same_bits(const Tensors& actual, const Tensors& expected, std::string_view what) {
+  expect_near(actual, expected, 0, what);
 }
 
 bool is_finite(const Tensors& tensors) {

@@ -81,13 +81,13 @@ Tensors with_float_dtype(const Tensors& tensors, DType dtype);
 
 /// Fails unless the tensors have the same specs and, relative to the largest value of each, nearly
 /// the same values. NaN equals NaN.
-void expect_near(const Tensors& given, const Tensors& expected, double tolerance,
+void expect_near(const Tensors& actual, const Tensors& expected, double tolerance,
                  std::string_view what);
 /// Whether the layer is a model, whose layers are built by its first call and have dtype policies
 /// of their own.
 bool is_model(const Layer& layer);
 bool have_same_bits(const Tensors& a, const Tensors& b);
-void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what);
+void expect_same_bits(const Tensors& actual, const Tensors& expected, std::string_view what);
 bool is_finite(const Tensors& tensors);
 void expect_finite(const Tensors& tensors, std::string_view what);
 

@@ -42,8 +42,8 @@ std::vector<Value> values_of_any_type() {
 /// known.
 Value value_for(const Field& field, const Value& any) {
   if (!field.choices.empty()) return field.choices.front();
-  for (const NamedClass& each : kNamedClasses)
-    if (field.kind == each.kind) return each.name;
+  for (const NamedClass& named_class : kNamedClasses)
+    if (field.kind == named_class.kind) return named_class.name;
   const std::string_view type = field.type;
   if (type.starts_with("an integer")) return size_for(field);
   if (type.starts_with("anything")) return any;
@@ -54,10 +54,10 @@ Value value_for(const Field& field, const Value& any) {
   return {};
 }
 
-Dict draw(const SchemaData& schema, const Dict& given, const Value& any) {
+Dict draw(const SchemaData& schema, const Dict& option_values, const Value& any) {
   Dict drawn_options;
   for (const Field& field : schema.fields) {
-    if (!field.required || given.contains(field.name)) continue;
+    if (!field.required || option_values.contains(field.name)) continue;
     if (Value value = value_for(field, any); !value.is_null())
       drawn_options.set(field.name, std::move(value));
   }
@@ -75,13 +75,15 @@ bool can_make(const std::string& kind, const std::string& class_name, Dict optio
 
 }  // namespace
 
-Dict draw_options(const std::string& kind, const std::string& class_name, const Dict& given) {
+Dict draw_options(const std::string& kind, const std::string& class_name,
+                  const Dict& option_values) {
   const SchemaData& schema = registry().get(kind, class_name)->schema;
   const std::vector<Value> values = values_of_any_type();
-  const Dict drawn = draw(schema, given, values.front());
-  if (drawn.size() == 0 || drawn == draw(schema, given, Value())) return drawn;
+  const Dict drawn = draw(schema, option_values, values.front());
+  if (drawn.size() == 0 || drawn == draw(schema, option_values, Value())) return drawn;
   for (const Value& any : values)
-    if (Dict accepted = draw(schema, given, any); can_make(kind, class_name, given, accepted))
+    if (Dict accepted = draw(schema, option_values, any);
+        can_make(kind, class_name, option_values, accepted))
       return accepted;
   return drawn;
 }

@@ -38,7 +38,7 @@ class WrittenFile {
 };
 
 /// Reads truncated copies of the file, each of which must be rejected with an Error.
-void expect_refused_parts(const std::string& path, const std::function<void()>& read) {
+void expect_truncated_files_refused(const std::string& path, const std::function<void()>& read) {
   const std::string file_contents = read_file(path);
   for (const size_t bytes :
        {file_contents.size() / 4, file_contents.size() / 2, file_contents.size() - 1}) {
@@ -63,7 +63,7 @@ std::string check_format_of_models(const CheckedClass& checked) {
   const Tensor x = SeedGenerator(3).normal({4, 3});
   expect_near(load_model(file.path())->predict({x}), model->predict({x}), 1e-6,
               "the model of the file, beside the one that was saved");
-  expect_refused_parts(file.path(), [&] { load_model(file.path()); });
+  expect_truncated_files_refused(file.path(), [&] { load_model(file.path()); });
   return "a model comes back; files that end early are refused";
 }
 
@@ -74,7 +74,7 @@ std::string check_format_of_weights(const CheckedClass& checked) {
                          [&](const std::string& path) { save_weights(*model, path); });
   load_weights(*other_model, file.path());
   expect_near(other_model->get_weights(), model->get_weights(), 1e-6, "weights of the file");
-  expect_refused_parts(file.path(), [&] { load_weights(*other_model, file.path()); });
+  expect_truncated_files_refused(file.path(), [&] { load_weights(*other_model, file.path()); });
   return "weights come back; files that end early are refused";
 }
 
@@ -98,17 +98,17 @@ NamedTensors usual_arrays() {
 
 /// Expects that the file contains the arrays that were written. The name of a single array need not
 /// be stored.
-void expect_arrays(const std::string& path, const NamedTensors& written) {
-  const NamedTensors read = read_arrays(path);
-  expect(read.size() == written.size(), "of a file with ", written.size(), " arrays, ", read.size(),
-         " are read");
-  for (const auto& [name, array] : written) {
-    const auto found = std::find_if(read.begin(), read.end(), [&](const auto& each) {
-      return read.size() == 1 || each.first == name;
+void expect_arrays(const std::string& path, const NamedTensors& written_arrays) {
+  const NamedTensors read_back = read_arrays(path);
+  expect(read_back.size() == written_arrays.size(), "of a file with ", written_arrays.size(),
+         " arrays, ", read_back.size(), " are read");
+  for (const auto& [name, array] : written_arrays) {
+    const auto match = std::find_if(read_back.begin(), read_back.end(), [&](const auto& entry) {
+      return read_back.size() == 1 || entry.first == name;
     });
-    expect(found != read.end(), "the array '", name, "' is not read");
-    expect(have_same_bits({found->second}, {array}), "the array '", name, "', ",
-           to_text(array.spec()), ", is read as ", to_text(found->second.spec()),
+    expect(match != read_back.end(), "the array '", name, "' is not read");
+    expect(have_same_bits({match->second}, {array}), "the array '", name, "', ",
+           to_text(array.spec()), ", is read as ", to_text(match->second.spec()),
            " or with other elements");
   }
 }
@@ -117,7 +117,7 @@ std::string check_format_of_arrays(const CheckedClass& checked) {
   const NamedTensors x{{"x", SeedGenerator(3).normal({4, 3})}};
   const WrittenFile file(checked.name, [&](const std::string& path) { write_arrays(path, x); });
   expect_arrays(file.path(), x);
-  expect_refused_parts(file.path(), [&] { read_arrays(file.path()); });
+  expect_truncated_files_refused(file.path(), [&] { read_arrays(file.path()); });
   return "an array comes back; files that end early are refused";
 }
 
@@ -136,11 +136,11 @@ bool round_trips(const CheckedClass& checked, const NamedTensors& arrays) try {
 std::string check_format_of_other_arrays(const CheckedClass& checked) {
   NamedTensors written_arrays;
   std::vector<std::string> refusals;
-  for (const auto& each : usual_arrays())
-    if (round_trips(checked, {each}))
-      written_arrays.push_back(each);
+  for (const auto& array : usual_arrays())
+    if (round_trips(checked, {array}))
+      written_arrays.push_back(array);
     else
-      refusals.push_back(each.first);
+      refusals.push_back(array.first);
   const bool round_trips_together = round_trips(checked, written_arrays);
   return concat(written_arrays.size(), " arrays come back, ",
                 round_trips_together ? "also of one file" : "one a file",

@@ -23,9 +23,9 @@ Tensors call(Layer& layer, const Tensors& inputs, bool training) {
 }
 
 /// Compares an inferred spec with the actual output.
-void expect_fits(const TensorSpec& inferred, const Tensor& given, size_t i,
+void expect_fits(const TensorSpec& inferred, const Tensor& output, size_t i,
                  std::string_view inference) {
-  expect(inferred.shape.compatible(given.shape()), "call gave shape ", given.shape(),
+  expect(inferred.shape.compatible(output.shape()), "call gave shape ", output.shape(),
          " for output ", i + 1, ", ", inference, " says ", inferred.shape);
 }
 
@@ -96,7 +96,7 @@ std::string check_shapes(const CheckedLayer& checked) {
 std::string check_weights(const CheckedLayer& checked) {
   const LayerPtr layer = checked.make_built();
   const size_t count = layer->weights().size();
-  for (const Layer* each : layer->flatten_layers()) expect_names_apart(*each);
+  for (const Layer* nested_layer : layer->flatten_layers()) expect_names_apart(*nested_layer);
   (*layer)(checked.inputs());
   expect(layer->weights().size() == count, "a second call makes weights: ", count, " before, ",
          layer->weights().size(), " after");

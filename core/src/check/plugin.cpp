@@ -124,26 +124,26 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
   return false;
 }
 
-/// Finds inputs among `all` with which the layer can be called and stores them in `given`, if
-/// possible inputs whose first axis the layer treats as the batch axis. If there are none, returns
-/// the error of the last attempt.
-std::string find_inputs(const CheckedClass& checked, const std::vector<LayerChecks>& all,
-                        ClassOptions& given) {
+/// Finds inputs among `possible_inputs` with which the layer can be called and stores them in
+/// `options`, if possible inputs whose first axis the layer treats as the batch axis. If there are
+/// none, returns the error of the last attempt.
+std::string find_inputs(const CheckedClass& checked,
+                        const std::vector<LayerChecks>& possible_inputs, ClassOptions& options) {
   std::string message;
   std::optional<LayerChecks> usual_checks;
-  for (const LayerChecks& usual : all) {
-    const LayerChecks inputs = given.with_given(usual);
-    const CheckReport report = check::first_check(checked.name, given.options, inputs);
+  for (const LayerChecks& usual : possible_inputs) {
+    const LayerChecks inputs = options.with_given(usual);
+    const CheckReport report = check::first_check(checked.name, options.options, inputs);
     if (!report.ok()) {
       message = report.results.front().text;
       continue;
     }
-    const bool is_sample_kept = keeps_samples({checked.name, given.options, inputs});
+    const bool is_sample_kept = keeps_samples({checked.name, options.options, inputs});
     if (is_sample_kept || !usual_checks) usual_checks = inputs;
     if (is_sample_kept) break;
   }
   if (!usual_checks) return message;
-  given.checks = *usual_checks;
+  options.checks = *usual_checks;
   return "";
 }
 
@@ -264,10 +264,12 @@ class ClassChecks {
       op_names_by_operation_[name] =
           check::note_operation(checked(kind, name, options_for(kind, name)));
     }
-    check_all([&](const auto& each) { return is_kernel(each) && is_noted(each.second); });
-    check_all([&](const auto& each) { return !is_kernel(each); });
-    check_all([&](const auto& each) {
-      return is_kernel(each) && !checked_kernels_.contains(each.second);
+    check_all([&](const auto& kind_and_name) {
+      return is_kernel(kind_and_name) && is_noted(kind_and_name.second);
+    });
+    check_all([&](const auto& kind_and_name) { return !is_kernel(kind_and_name); });
+    check_all([&](const auto& kind_and_name) {
+      return is_kernel(kind_and_name) && !checked_kernels_.contains(kind_and_name.second);
     });
     return std::move(reports_);
   }
@@ -275,7 +277,7 @@ class ClassChecks {
  private:
   using Named = std::pair<std::string, std::string>;  // kind and name
 
-  static bool is_kernel(const Named& each) { return each.first == "cpu_kernel"; }
+  static bool is_kernel(const Named& kind_and_name) { return kind_and_name.first == "cpu_kernel"; }
   bool is_noted(const std::string& op) const {
     return std::any_of(applied_ops_.begin(), applied_ops_.end(),
                        [&](const check::AppliedOp& applied) { return applied.op->name() == op; });
@@ -290,12 +292,12 @@ class ClassChecks {
 
   template <class Predicate>
   void check_all(Predicate is_meant) {
-    for (const Named& each : classes_)
-      if (is_meant(each)) check_one(each);
+    for (const Named& kind_and_name : classes_)
+      if (is_meant(kind_and_name)) check_one(kind_and_name);
   }
 
-  void check_one(const Named& each) {
-    const auto& [kind, name] = each;
+  void check_one(const Named& kind_and_name) {
+    const auto& [kind, name] = kind_and_name;
     check::announce_class(name);
     const ClassOptions options = options_for(kind, name);
     const std::string kernel_name = faulty_kernel_of(name);
@@ -308,7 +310,7 @@ class ClassChecks {
     if (!options.drawn_options.empty())
       reports_.back().subject += concat(" with ", to_json(options.drawn_options));
     check::announce_end(reports_.back());
-    if (!is_kernel(each)) return;
+    if (!is_kernel(kind_and_name)) return;
     checked_kernels_.insert(name);
     for (const CheckResult& result : reports_.back().results)
       if (result.name == check::kMemoryCheck && result.outcome == CheckOutcome::failed)

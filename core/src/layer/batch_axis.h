@@ -9,11 +9,13 @@ namespace crescent {
 inline constexpr std::string_view kBatchAxisHint =
     "; x:expand_dims(0) adds a batch axis to a single sample";
 
-/// The end of a message about an input of shape `found`: how to add the batch axis if the rest of
-/// the shape is as `wanted`, else "".
-inline std::string_view batch_axis_hint(const Shape& found, const Shape& wanted) {
-  const bool lacks_batch_axis = found.rank() + 1 == wanted.rank();
-  return lacks_batch_axis && found.compatible(wanted.slice(1, wanted.rank())) ? kBatchAxisHint : "";
+/// The end of a message about an input of shape `input_shape`: how to add the batch axis if the
+/// rest of the shape is as `expected_shape`, else "".
+inline std::string_view batch_axis_hint(const Shape& input_shape, const Shape& expected_shape) {
+  const bool lacks_batch_axis = input_shape.rank() + 1 == expected_shape.rank();
+  return lacks_batch_axis && input_shape.compatible(expected_shape.slice(1, expected_shape.rank()))
+             ? kBatchAxisHint
+             : "";
 }
 
 }  // namespace crescent

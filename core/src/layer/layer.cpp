@@ -221,8 +221,8 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const We
 
 void Layer::track(const Variable& variable) {
   Variables& own_variables = variable.trainable() ? own_trainable_ : own_fixed_;
-  for (const Variable& known : own_variables)
-    if (known == variable) return;
+  for (const Variable& tracked_variable : own_variables)
+    if (tracked_variable == variable) return;
   own_variables.push_back(variable);
   structure_changed();
 }
@@ -306,13 +306,14 @@ void Layer::add_loss(const Tensor& value) {
 
 void LayerAccess::forget_losses(Layer& layer) {
   if (layer.sublayers_.empty()) return layer.call_losses_.clear();
-  for (Layer* each : layer.flatten_layers()) each->call_losses_.clear();
+  for (Layer* nested_layer : layer.flatten_layers()) nested_layer->call_losses_.clear();
 }
 
 Tensors LayerAccess::added_losses(const Layer& layer) {
   Tensors losses;
-  for (Layer* each : const_cast<Layer&>(layer).flatten_layers())
-    losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
+  for (Layer* nested_layer : const_cast<Layer&>(layer).flatten_layers())
+    losses.insert(losses.end(), nested_layer->call_losses_.begin(),
+                  nested_layer->call_losses_.end());
   return losses;
 }
 
@@ -352,9 +353,9 @@ void Layer::add_metric(const Tensor& value, const std::string& name) {
   const Share& share = ShareScope::current();
   if (!share) return mean_metric->update_state(value, {}, {});
   const NoGradient no_gradient;
-  const auto [whole, weight] = mean_of_batch(value, share);
+  const auto [batch_mean, weight] = mean_of_batch(value, share);
   const Lockstep* shards = Lockstep::current();
-  if (!shards || shards->shard() == 0) mean_metric->update_state(whole, {}, weight);
+  if (!shards || shards->shard() == 0) mean_metric->update_state(batch_mean, {}, weight);
 }
 
 void Layer::add_metric(std::shared_ptr<Metric> metric) {

@@ -12,10 +12,10 @@ namespace {
 const char* kept_state_of(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";
-  for (const Layer* each : layer.flatten_layers()) {
-    if (!each->metrics().empty()) return "metrics";
-    if (!each->states().empty()) return "states";
-    if (!each->seed_generators().empty()) return "random numbers";
+  for (const Layer* nested_layer : layer.flatten_layers()) {
+    if (!nested_layer->metrics().empty()) return "metrics";
+    if (!nested_layer->states().empty()) return "states";
+    if (!nested_layer->seed_generators().empty()) return "random numbers";
   }
   return nullptr;
 }

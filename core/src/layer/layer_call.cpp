@@ -98,18 +98,19 @@ void rethrow_named(const Layer& layer) try {
   throw;
 }
 
-Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like) {
+Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& examples) {
   const OutsideTrace outside_trace;
-  TensorSpecs specs = specs_of(like);
-  for (const Tensor& t : like)
+  TensorSpecs specs = specs_of(examples);
+  for (const Tensor& t : examples)
     if (t.mask()) specs.push_back(t.mask().spec());
   Tensors result;
   trace(
-      [&](const Tensors& given) {
-        Tensors inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(like.size()));
-        size_t next_tensor = like.size();
-        for (size_t i = 0; i < like.size(); ++i)
-          if (like[i].mask()) inputs[i] = inputs[i].with_mask(given[next_tensor++]);
+      [&](const Tensors& tensors) {
+        Tensors inputs(tensors.begin(),
+                       tensors.begin() + static_cast<std::ptrdiff_t>(examples.size()));
+        size_t next_tensor = examples.size();
+        for (size_t i = 0; i < examples.size(); ++i)
+          if (examples[i].mask()) inputs[i] = inputs[i].with_mask(tensors[next_tensor++]);
         result = f(inputs);
         return Tensors{};
       },

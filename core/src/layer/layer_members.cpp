@@ -14,8 +14,8 @@ std::optional<std::string> path_of_weights(const Layer& layer) {
 /// The variables of the metrics of the layer and its sublayers.
 Variables metrics_variables_below(Layer& layer) {
   Variables variables;
-  for (const Layer* each : layer.flatten_layers())
-    for (const auto& metric : each->metrics())
+  for (const Layer* nested_layer : layer.flatten_layers())
+    for (const auto& metric : nested_layer->metrics())
       variables.insert(variables.end(), metric->variables().begin(), metric->variables().end());
   return variables;
 }

@@ -15,8 +15,8 @@ class LayerTable {
   /// Returns the record of the layer; an empty one if it has none.
   Record find(const Layer& layer) {
     const std::lock_guard lock(mutex_);
-    const auto found = records_.find(&layer);
-    return found == records_.end() ? Record() : found->second;
+    const auto entry = records_.find(&layer);
+    return entry == records_.end() ? Record() : entry->second;
   }
   void set(const Layer& layer, Record record) {
     const std::lock_guard lock(mutex_);

@@ -16,10 +16,10 @@ uint64_t next_version() {
   return ++last_version;
 }
 
-void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>& found) {
+void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>& layers) {
   if (!seen.insert(&layer).second) return;
-  found.push_back(&layer);
-  for (const LayerPtr& sublayer : layer.sublayers()) collect(*sublayer, seen, found);
+  layers.push_back(&layer);
+  for (const LayerPtr& sublayer : layer.sublayers()) collect(*sublayer, seen, layers);
 }
 
 }  // namespace

@@ -90,8 +90,9 @@ Dict options_for(const Layer& owner, const Layer& sublayer) {
   const Dict all_options = options_for_sublayers(owner);
   if (all_options.empty()) return all_options;
   const std::vector<LayerPtr>& sublayers = owner.sublayers();
-  const auto position = std::find_if(sublayers.begin(), sublayers.end(),
-                                     [&](const LayerPtr& each) { return each.get() == &sublayer; });
+  const auto position =
+      std::find_if(sublayers.begin(), sublayers.end(),
+                   [&](const LayerPtr& candidate) { return candidate.get() == &sublayer; });
   return dict_at(all_options, std::to_string(position - sublayers.begin()));
 }
 

@@ -28,25 +28,25 @@ Shape with_size(Shape shape, int64_t unknown, int64_t size) {
   return shape;
 }
 
-Tensor with_size(const Tensor& like, int64_t size) {
-  const Tensor tensor = Tensor::abstract({like.dtype(), with_size(like.shape(), -1, size)});
-  return like.mask() ? tensor.with_mask(with_size(like.mask(), size)) : tensor;
+Tensor with_size(const Tensor& example, int64_t size) {
+  const Tensor tensor = Tensor::abstract({example.dtype(), with_size(example.shape(), -1, size)});
+  return example.mask() ? tensor.with_mask(with_size(example.mask(), size)) : tensor;
 }
 
-bool needs_numbers(Layer& layer, const Tensors& like) {
-  const bool is_known =
-      std::all_of(like.begin(), like.end(), [](const Tensor& t) { return t.shape().is_known(); });
+bool needs_numbers(Layer& layer, const Tensors& examples) {
+  const bool is_known = std::all_of(examples.begin(), examples.end(),
+                                    [](const Tensor& t) { return t.shape().is_known(); });
   if (is_known) return false;
   const std::vector<Layer*> layers = layer.flatten_layers();
   return std::any_of(layers.begin(), layers.end(),
-                     [](const Layer* each) { return each->computes_with_sizes(); });
+                     [](const Layer* nested_layer) { return nested_layer->computes_with_sizes(); });
 }
 
 Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
-                 const Tensors& like) {
+                 const Tensors& examples) {
   const StandInScope stand_in_scope(size);
   Tensors sized;
-  for (const Tensor& t : like) sized.push_back(with_size(t, size));
+  for (const Tensor& t : examples) sized.push_back(with_size(t, size));
   return run_abstractly(f, sized);
 }
 
@@ -73,16 +73,16 @@ Tensors common_dims(const Tensors& a, const Tensors& b) {
 }  // namespace
 
 Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const Tensors&)>& f,
-                               const Tensors& like) {
-  if (!needs_numbers(layer, like)) return run_abstractly(f, like);
+                               const Tensors& examples) {
+  if (!needs_numbers(layer, examples)) return run_abstractly(f, examples);
   try {
-    const Tensors first_results = run_with(kStandIns[0], f, like);
-    return common_dims(first_results, run_with(kStandIns[1], f, like));
+    const Tensors first_results = run_with(kStandIns[0], f, examples);
+    return common_dims(first_results, run_with(kStandIns[1], f, examples));
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
     // f either works with unknown sizes, or fails with an error about them
-    return run_abstractly(f, like);
+    return run_abstractly(f, examples);
   }
 }
 

@@ -7,10 +7,10 @@
 
 namespace crescent {
 
-/// Runs f, which calls the layer, on abstract tensors with the dtypes, shapes and masks of `like`,
-/// and returns the abstract results of f.
+/// Runs f, which calls the layer, on abstract tensors with the dtypes, shapes and masks of
+/// `examples`, and returns the abstract results of f.
 Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const Tensors&)>& f,
-                               const Tensors& like);
+                               const Tensors& examples);
 
 /// Replaces each size that stood for an unknown size by -1.
 std::vector<Shape> without_stand_ins(std::vector<Shape> shapes);

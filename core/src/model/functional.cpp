@@ -58,9 +58,9 @@ bool is_optional(const Symbol& input) {
 
 /// Returns a tensor for each input of the model, with empty Tensors for optional inputs that the
 /// call omits.
-Tensors for_each_input(const Tensors& given, const Value& structure,
+Tensors for_each_input(const Tensors& tensors, const Value& structure,
                        const std::vector<Symbol>& inputs, const std::string& model) {
-  const List leaves = structure.is_null() ? List(given.size(), true) : leaves_of(structure);
+  const List leaves = structure.is_null() ? List(tensors.size(), true) : leaves_of(structure);
   if (leaves.size() != inputs.size())
     fail_in_layer(model, "Layer ", model, " expects ", inputs.size(), " inputs, but it received ",
                   leaves.size(), " input tensors");
@@ -70,7 +70,7 @@ Tensors for_each_input(const Tensors& given, const Value& structure,
     if (leaves[i].is_null() && !is_optional(inputs[i]))
       fail_in_layer(model, "The input '", inputs[i].layer()->name(),
                     "' is not optional, but None was passed. Please provide a valid tensor.");
-    result.push_back(leaves[i].is_null() ? Tensor() : given.at(next_input++));
+    result.push_back(leaves[i].is_null() ? Tensor() : tensors.at(next_input++));
   }
   return result;
 }
@@ -86,8 +86,8 @@ class CallNumbers {
                 [](const NodePtr& a, const NodePtr& b) { return a->index() < b->index(); });
   }
   std::vector<NodePtr> nodes_of(const LayerPtr& layer) const {
-    const auto found = nodes_.find(layer.get());
-    return found == nodes_.end() ? std::vector<NodePtr>() : found->second;
+    const auto entry = nodes_.find(layer.get());
+    return entry == nodes_.end() ? std::vector<NodePtr>() : entry->second;
   }
   List reference(const Symbol& s) const {
     const std::vector<NodePtr> nodes = nodes_of(s.layer());
@@ -162,24 +162,24 @@ Value layer_config(const CallNumbers& numbers, const LayerPtr& layer) {
 
 Functional::~Functional() = default;
 
-Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
+Tensor fit_input(const Tensor& input, const Symbol& graph_input, size_t index,
                  const std::string& model) {
-  Tensor t = given;
-  const int rank = wanted.shape().rank();
+  Tensor t = input;
+  const int rank = graph_input.shape().rank();
   if (t.rank() == rank + 1 && t.dim(-1) == 1)
     t = ops::squeeze(t, t.rank() - 1);
-  else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1)
+  else if (t.rank() == rank - 1 && rank > 1 && graph_input.shape()[-1] == 1)
     t = ops::expand_dims(t, -1);
   // The batch size is not compared, because only stateful layers depend on it, and they check it
   // themselves.
-  Shape any_batch = wanted.shape();
+  Shape any_batch = graph_input.shape();
   if (rank > 0) any_batch.set(0, -1);
   if (!t.shape().compatible(any_batch))
     fail_in_layer(model, "Input ", index, " is incompatible with layer ", model,
-                  ": expected shape=", wanted.shape(), ", found shape=", given.shape(),
-                  batch_axis_hint(given.shape(), wanted.shape()));
-  t = ops::cast(t, wanted.dtype());
-  return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
+                  ": expected shape=", graph_input.shape(), ", found shape=", input.shape(),
+                  batch_axis_hint(input.shape(), graph_input.shape()));
+  t = ops::cast(t, graph_input.dtype());
+  return input.mask() && t.rank() == input.rank() ? t.with_mask(input.mask()) : t;
 }
 
 std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs,
@@ -222,14 +222,14 @@ Tensors Functional::call(const Tensors& given, const Call& call) {
     input = fit_input(inputs[i], graph.inputs[i], i, name());
     has_graph_shapes = has_graph_shapes && input.shape().compatible(graph.inputs[i].shape());
   }
-  for (const Graph::Call& each : graph.calls) {
+  for (const Graph::Call& graph_call : graph.calls) {
     Tensors arguments;
-    for (int slot : each.inputs) arguments.push_back(slots[slot]);
-    const Tensors results = call_again(*each.node, arguments, call.training);
-    if (has_graph_shapes) check_results(results, *each.node, name());
-    for (size_t i = 0; i < results.size(); ++i) slots[each.outputs[i]] = results[i];
+    for (int slot : graph_call.inputs) arguments.push_back(slots[slot]);
+    const Tensors results = call_again(*graph_call.node, arguments, call.training);
+    if (has_graph_shapes) check_results(results, *graph_call.node, name());
+    for (size_t i = 0; i < results.size(); ++i) slots[graph_call.outputs[i]] = results[i];
   }
-  for (const Addition& each : graph.additions) add(each, slots[each.slot]);
+  for (const Addition& addition : graph.additions) add(addition, slots[addition.slot]);
   Tensors outputs;
   for (int slot : graph.output_slots) outputs.push_back(slots[slot]);
   set_output_structure(structures_.outputs);
@@ -308,11 +308,11 @@ Dict Functional::get_config() const {
     if (!structures_.inputs.is_null()) config.set("input_structure", structures_.inputs);
     if (!structures_.outputs.is_null()) config.set("output_structure", structures_.outputs);
     List losses, metrics;
-    for (const Addition& each : graph_->additions)
-      if (each.metric.empty())
-        losses.push_back(numbers.reference(each.value));
+    for (const Addition& addition : graph_->additions)
+      if (addition.metric.empty())
+        losses.push_back(numbers.reference(addition.value));
       else
-        metrics.push_back(List{each.metric, numbers.reference(each.value)});
+        metrics.push_back(List{addition.metric, numbers.reference(addition.value)});
     if (!losses.empty()) config.set("added_losses", std::move(losses));
     if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
     return config;

@@ -169,8 +169,8 @@ void begin_at_results(Graph& graph) {
 
 }  // namespace
 
-std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
-  const auto graph = std::make_shared<Graph>(std::move(given));
+std::shared_ptr<const Graph> ModelAccess::make_graph(Graph ends) {
+  const auto graph = std::make_shared<Graph>(std::move(ends));
   const std::vector<Symbol>&inputs = graph->inputs, &outputs = graph->outputs;
   check_ends(inputs, outputs);
   begin_at_results(*graph);

@@ -25,8 +25,9 @@ struct Functional::Graph {
   int slots = 0;
 };
 
-/// Converts a tensor to the dtype and shape of the graph's input `wanted`; a last axis of size 1
-/// may be missing or superfluous.
-Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const std::string& model);
+/// Converts a tensor to the dtype and shape of the graph's input `graph_input`; a last axis of size
+/// 1 may be missing or superfluous.
+Tensor fit_input(const Tensor& input, const Symbol& graph_input, size_t index,
+                 const std::string& model);
 
 }  // namespace crescent

@@ -19,11 +19,11 @@ class ReplacementMap {
  public:
   ReplacementMap(const Model& model, const ModelAccess::Graph& graph, const GraphEdit& edit)
       : model_(model), graph_(graph), edit_(edit) {
-    for (const Replacement& each : edit.replacements) {
-      if (const auto* symbol = std::get_if<Symbol>(&each.old))
-        replace_symbol(*symbol, each.by);
+    for (const Replacement& replacement : edit.replacements) {
+      if (const auto* symbol = std::get_if<Symbol>(&replacement.old))
+        replace_symbol(*symbol, replacement.by);
       else
-        replace_layer(std::get<LayerPtr>(each.old), each.by);
+        replace_layer(std::get<LayerPtr>(replacement.old), replacement.by);
     }
   }
 
@@ -98,7 +98,7 @@ class ReplacementMap {
 
   [[noreturn]] void fail_unknown(const Layer& layer) const {
     std::vector<std::string> names;
-    for (const LayerPtr& each : graph_.layers) names.push_back(each->name());
+    for (const LayerPtr& candidate : graph_.layers) names.push_back(candidate->name());
     fail(verb(), ": model ", model_.name(), " has no layer '", layer.name(), "'",
          did_you_mean(layer.name(), names), "; it has: ", join(names));
   }
@@ -231,12 +231,12 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
   const auto new_model =
       Functional::make(inputs, rewiring.replacement_of(graph->outputs), std::move(name),
                        LayerAccess::own_trainable(model), std::move(structures));
-  for (const ModelAccess::Addition& each : graph->additions) {
-    const Symbol value = rewiring.replacement_of(each.value);
-    if (each.metric.empty())
+  for (const ModelAccess::Addition& addition : graph->additions) {
+    const Symbol value = rewiring.replacement_of(addition.value);
+    if (addition.metric.empty())
       new_model->add_loss(value);
     else
-      new_model->add_metric(value, each.metric);
+      new_model->add_metric(value, addition.metric);
   }
   return new_model;
 }

@@ -145,15 +145,15 @@ class SummaryTable {
   }
 
   /// The end positions of the columns as fractions of the line, if Keras' columns together are
-  /// `own` characters wide and each additional column `further`.
-  std::vector<double> usual_positions(double own, double further) const {
+  /// `keras_width` characters wide and each additional column `added_width`.
+  std::vector<double> usual_positions(double keras_width, double added_width) const {
     std::vector<double> positions =
         is_chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
-    for (double& position : positions) position *= own / (own + further);
-    double end = own;
+    for (double& position : positions) position *= keras_width / (keras_width + added_width);
+    double end = keras_width;
     for (const OptionalColumn& column : optional_columns_) {
       end += column.width;
-      positions.push_back(end / (own + further));
+      positions.push_back(end / (keras_width + added_width));
     }
     return positions;
   }
@@ -253,9 +253,9 @@ class SummaryTable {
 
 }  // namespace
 
-std::vector<std::string> Model::summary(const Dict& given) const {
+std::vector<std::string> Model::summary(const Dict& option_values) const {
   SummaryOptions options;
-  schema_of<SummaryOptions>("summary").configure(&options, given);
+  schema_of<SummaryOptions>("summary").configure(&options, option_values);
   if (!built() && options.flops)
     fail(
         "This model has not yet been built. Build the model first by calling build() or calling "

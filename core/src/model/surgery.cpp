@@ -224,8 +224,8 @@ std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
 /// Returns the outputs of a layer in a nested model as edges at which a new model can end.
 std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
-                                   const std::string& rest) {
-  const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});
+                                   const std::string& inner_path) {
+  const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {inner_path});
   const std::vector<Symbol> model_inputs = dynamic_cast<const Model&>(*nested).inputs(),
                             piece_inputs = piece.model->inputs();
   const NodePtr call = only_call(model, nested->name());

@@ -280,17 +280,17 @@ VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const
 
 /// Adds the gradients to their accumulators and replaces them by the mean of the accumulated
 /// gradients; an update sets the accumulators to zero.
-void accumulate(std::vector<VariableUpdate>& all, const Tensor& is_update, int64_t every) {
-  for (VariableUpdate& update : all) {
+void accumulate(std::vector<VariableUpdate>& updates, const Tensor& is_update, int64_t every) {
+  for (VariableUpdate& update : updates) {
     const Tensor gradient_sum = update.accumulator + update.gradient;
     update.accumulator.assign(where(is_update, zeros_like(gradient_sum), gradient_sum));
     update.gradient = gradient_sum / static_cast<double>(every);
   }
 }
 
-Variables variables_and_slots(const std::vector<VariableUpdate>& all) {
+Variables variables_and_slots(const std::vector<VariableUpdate>& updates) {
   Variables result;
-  for (const VariableUpdate& update : all) {
+  for (const VariableUpdate& update : updates) {
     result.push_back(update.variable);
     result.insert(result.end(), update.slots.begin(), update.slots.end());
   }
@@ -298,16 +298,16 @@ Variables variables_and_slots(const std::vector<VariableUpdate>& all) {
 }
 
 /// Updates the moving averages, which start as the weights themselves. Every `overwrite_every`
-/// updates, they overwrite the weights. `done` is the number of updates before this step.
-void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, double momentum,
-                   std::optional<int64_t> overwrite_every) {
-  for (const VariableUpdate& update : all) {
+/// updates, they overwrite the weights. `update_count` is the number of updates before this step.
+void move_averages(const std::vector<VariableUpdate>& updates, const Tensor& update_count,
+                   double momentum, std::optional<int64_t> overwrite_every) {
+  for (const VariableUpdate& update : updates) {
     const Tensor decay = full({}, momentum, update.variable.dtype());
     const Tensor updated_average = update.average * decay + update.variable * (1.0 - decay);
-    const Tensor average = where(equal(done, 0), update.variable.value(), updated_average);
+    const Tensor average = where(equal(update_count, 0), update.variable.value(), updated_average);
     update.average.assign(average);
     if (!overwrite_every) continue;
-    const Tensor is_overwriting = equal(mod(done + 1, *overwrite_every), 0);
+    const Tensor is_overwriting = equal(mod(update_count + 1, *overwrite_every), 0);
     update.variable.assign(where(is_overwriting, average, update.variable.value()));
   }
 }

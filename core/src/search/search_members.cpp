@@ -41,10 +41,10 @@ Value ask_float(HyperParameters& hp, const std::string& name, double low, double
       parent, std::move(values));
 }
 
-Value ask_choice(HyperParameters& hp, const std::string& name, const std::vector<Value>& among,
+Value ask_choice(HyperParameters& hp, const std::string& name, const std::vector<Value>& choices,
                  std::optional<bool> ordered, Value default_value, Parent parent, Value values) {
-  return ask_for(hp, Hyperparameter::choice(name, among, ordered, std::move(default_value)), parent,
-                 std::move(values));
+  return ask_for(hp, Hyperparameter::choice(name, choices, ordered, std::move(default_value)),
+                 parent, std::move(values));
 }
 
 Value ask_boolean(HyperParameters& hp, const std::string& name, bool default_value, Parent parent,

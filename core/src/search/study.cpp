@@ -32,9 +32,9 @@ Dict header_of(const StudyOptions& options, uint64_t seed) {
 }
 
 /// Fails if the journal belongs to a study with other options.
-void check_header(const Dict& known, const Dict& wanted, const std::string& path) {
-  for (const DictEntry& entry : wanted)
-    if (const Value* known_value = known.find(entry.key);
+void check_header(const Dict& saved_options, const Dict& new_options, const std::string& path) {
+  for (const DictEntry& entry : new_options)
+    if (const Value* known_value = saved_options.find(entry.key);
         !known_value || !(*known_value == entry.value))
       fail("the journal '", path, "' is of a search with ", entry.key, " = ",
            known_value ? *known_value : Value(), ", not ", entry.value,
@@ -112,9 +112,9 @@ bool Study::State::is_ready(int64_t number) const {
          options.oracle->ready(history, number);
 }
 
-StudyPtr Study::open(const Dict& given) {
+StudyPtr Study::open(const Dict& option_values) {
   StudyOptions options;
-  options_schema().configure(&options, given);
+  options_schema().configure(&options, option_values);
   auto state = std::make_unique<State>(std::move(options));
   state->history.lag = state->options.lag;
   state->history.minimizes = state->options.direction == "minimize";

@@ -12,8 +12,8 @@
 namespace crescent {
 
 struct Study::State {
-  explicit State(StudyOptions given)
-      : options(std::move(given)), journal(options.journal, options.sync) {
+  explicit State(StudyOptions study_options)
+      : options(std::move(study_options)), journal(options.journal, options.sync) {
     if (!options.pruner.is_null()) pruner = Pruner::from(options.pruner);
   }
 

@@ -27,8 +27,8 @@ Value HyperParameters::suggest(Hyperparameter parameter) {
   for (const Condition& condition : parameter.conditions)
     if (!holds(condition)) return {};
   if (const Value* value = values_.find(parameter.name);
-      value && std::any_of(space_.begin(), space_.end(), [&](const Hyperparameter& known) {
-        return known.name == parameter.name;
+      value && std::any_of(space_.begin(), space_.end(), [&](const Hyperparameter& candidate) {
+        return candidate.name == parameter.name;
       }))
     return *value;
   parameter = definition(std::move(parameter));
@@ -91,14 +91,14 @@ Hyperparameter Trial::definition(Hyperparameter parameter) const {
   const StudyOptions& options = study_->state_->options;
   if (!options.hyperparameters) return parameter;
   std::vector<std::string> names;
-  for (const Hyperparameter& known : options.hyperparameters->space()) {
-    if (known.name == parameter.name) {
+  for (const Hyperparameter& candidate : options.hyperparameters->space()) {
+    if (candidate.name == parameter.name) {
       std::vector<Condition> conditions = std::move(parameter.conditions);
-      parameter = known;
+      parameter = candidate;
       parameter.conditions = std::move(conditions);
       return parameter;
     }
-    names.push_back(known.name);
+    names.push_back(candidate.name);
   }
   if (!options.allow_new_entries)
     fail("the hyperparameter '", parameter.name, "' is not among those of the search, ",
@@ -139,8 +139,8 @@ void Trial::report(double value, int64_t step) {
   if (step < 0) fail("report: expected a step from 0 on, got ", step);
   save_values();
   step_ = step;
-  for (const auto& [known, at] : record().reports)
-    if (known == step) return;
+  for (const auto& [reported_step, at] : record().reports)
+    if (reported_step == step) return;
   Study::State& state = *study_->state_;
   const Journal::Lock lock(state.journal);
   state.read();

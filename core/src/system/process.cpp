@@ -37,12 +37,12 @@ class SpawnFiles {
  public:
   explicit SpawnFiles(const ProcessOptions& options) {
     posix_spawn_file_actions_init(&actions_);
-    for (const auto& [ours, theirs] : options.descriptors) {
-      if (ours == ProcessOptions::kNowhere) {
-        posix_spawn_file_actions_addopen(&actions_, theirs, kNullDevice, O_RDWR, 0);
+    for (const auto& [parent_descriptor, child_descriptor] : options.descriptors) {
+      if (parent_descriptor == ProcessOptions::kNowhere) {
+        posix_spawn_file_actions_addopen(&actions_, child_descriptor, kNullDevice, O_RDWR, 0);
       } else {
-        duplicates_.push_back(duplicated_above_nine(ours));
-        posix_spawn_file_actions_adddup2(&actions_, duplicates_.back(), theirs);
+        duplicates_.push_back(duplicated_above_nine(parent_descriptor));
+        posix_spawn_file_actions_adddup2(&actions_, duplicates_.back(), child_descriptor);
       }
     }
   }
@@ -87,8 +87,10 @@ void prepare_copy(const ProcessOptions& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (options.has_own_group) setpgid(0, 0);
   if (!options.has_environment) clearenv();
-  for (const auto& [ours, theirs] : options.descriptors)
-    dup2(ours == ProcessOptions::kNowhere ? open(kNullDevice, O_RDWR | O_CLOEXEC) : ours, theirs);
+  for (const auto& [parent_descriptor, child_descriptor] : options.descriptors)
+    dup2(parent_descriptor == ProcessOptions::kNowhere ? open(kNullDevice, O_RDWR | O_CLOEXEC)
+                                                       : parent_descriptor,
+         child_descriptor);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ return {
     { "dropped term",
       "update.accumulator.assign(where(is_update, zeros_like(gradient_sum), gradient_sum));",
       "update.accumulator.assign(gradient_sum);" },
-    { "off by one", "where(equal(done, 0), update.variable.value(), updated_average);",
+    { "off by one", "where(equal(update_count, 0), update.variable.value(), updated_average);",
       "updated_average;" },
     { "overwritten too early",
       "result.insert(result.end(), update.slots.begin(), update.slots.end());",

@@ -106,7 +106,7 @@ void join_inputs(const Argument& argument, const Value& value, std::vector<T>& i
     inputs.push_back(unboxed(argument, item, inputs));
 }
 
-List masks_in(const Value& given) { return given.is_list() ? given.as_list() : List{given}; }
+List masks_in(const Value& value) { return value.is_list() ? value.as_list() : List{value}; }
 
 bool is_mask(const Value& item) { return !item.is_null() && item != Value(false); }
 

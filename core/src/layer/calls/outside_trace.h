@@ -22,8 +22,8 @@ class OutsideTrace {
   Autocast no_autocast_{std::nullopt};
 };
 
-/// Runs f on abstract tensors with the dtypes, shapes and masks of `like` and returns its abstract
-/// results; assignments to variables have no effect.
-Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like);
+/// Runs f on abstract tensors with the dtypes, shapes and masks of `examples` and returns its
+/// abstract results; assignments to variables have no effect.
+Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& examples);
 
 }  // namespace crescent
