@@ -50,7 +50,7 @@ struct CRESCENT_API FitOptions {
   Value validation_data;              ///< list {x, y[, sample_weight]} of boxed tensors
   Value shuffle = true;               ///< true, false or "batch"
   Value class_weight, sample_weight;  ///< the weight of each class and of each sample
-  int64_t initial_epoch = 0;          ///< the epochs that count as done
+  int64_t initial_epoch = 0;          ///< the epoch, from 0, at which training starts
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;  ///< validate every so many epochs, or after those of a list (from 1)
   Value resume = false;       ///< true or the path of a file: continues an earlier run
