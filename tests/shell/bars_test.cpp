@@ -39,9 +39,10 @@ using Delay = std::function<void(pid_t child)>;
 
 /// Waits until the condition is true, for 20 seconds at most.
 template <class F>
-void wait_until(const F& is_so) {
-  const auto last = std::chrono::steady_clock::now() + 20s;
-  while (!is_so() && std::chrono::steady_clock::now() < last) std::this_thread::sleep_for(200us);
+void wait_until(const F& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (!condition() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(200us);
 }
 
 /// Stops the process for more than the second after which a bar appears.
@@ -83,9 +84,9 @@ Delay while_it_reads(const fs::path& path, int times) {
 }
 
 /// The output of a script on a terminal with this many columns. The terminal is narrowed to
-/// `narrower` columns after some output was read.
-std::string written_on(unsigned short columns, const std::string& code, unsigned short narrower = 0,
-                       const Delay& delay = {}) {
+/// `narrowed_columns` columns after some output was read.
+std::string output_on_terminal(unsigned short columns, const std::string& code,
+                               unsigned short narrowed_columns = 0, const Delay& delay = {}) {
   winsize size{40, columns, 0, 0};
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
@@ -99,8 +100,8 @@ std::string written_on(unsigned short columns, const std::string& code, unsigned
   char buffer[4096];
   for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;) {
     text.append(buffer, static_cast<size_t>(count));
-    if (narrower == 0 || std::count(text.begin(), text.end(), '\r') < 5) continue;
-    size.ws_col = std::exchange(narrower, 0);
+    if (narrowed_columns == 0 || std::count(text.begin(), text.end(), '\r') < 5) continue;
+    size.ws_col = std::exchange(narrowed_columns, 0);
     ioctl(terminal, TIOCSWINSZ, &size);
     text += "\nnarrower\n";
   }
@@ -119,7 +120,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-size_t longest(const std::vector<std::string>& lines) {
+size_t longest_length(const std::vector<std::string>& lines) {
   size_t greatest = 0;
   for (const std::string& line : lines) greatest = std::max(greatest, line.size());
   return greatest;
@@ -127,7 +128,8 @@ size_t longest(const std::vector<std::string>& lines) {
 
 size_t count(const std::string& text, const std::string& word) {
   size_t result = 0;
-  for (size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) ++result;
+  for (size_t position = 0; (position = text.find(word, position)) != text.npos; ++position)
+    ++result;
   return result;
 }
 
@@ -135,11 +137,11 @@ size_t count(const std::string& text, const std::string& word) {
 
 TEST_CASE("bars are never wider than the terminal, and say all in the end") {
   for (const unsigned short columns : {40, 80, 100, 120}) {
-    const std::string text = written_on(
+    const std::string text = output_on_terminal(
         columns,
         kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 8 }), { epochs = 1 })");
     INFO(columns << " columns:\n" << text);
-    CHECK(longest(lines_of(text)) < columns);
+    CHECK(longest_length(lines_of(text)) < columns);
     CHECK(count(text, "\n") ==
           (columns == 40 ? 3 : 2));  // lines: the epoch, the bar, and the rest of the logs
     CHECK(count(text, "ETA") >= 2);
@@ -153,7 +155,7 @@ TEST_CASE("bars are never wider than the terminal, and say all in the end") {
 }
 
 TEST_CASE("a bar becomes shorter with the terminal") {
-  const std::string text = written_on(
+  const std::string text = output_on_terminal(
       100, kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 8 }), { epochs = 1 })", 40);
   const size_t change_position = text.find("narrower\n");
   REQUIRE(change_position != text.npos);
@@ -162,17 +164,17 @@ TEST_CASE("a bar becomes shorter with the terminal") {
   // Drops the lines that were already written when the width changed.
   lines.erase(lines.begin(), lines.begin() + 2);
   INFO(text);
-  CHECK(longest(lines) < 40);
+  CHECK(longest_length(lines) < 40);
 }
 
 TEST_CASE("evaluate and predict show bars that fit") {
-  const std::string text = written_on(
+  const std::string text = output_on_terminal(
       40, kSlowFit +
               "model:evaluate(cr.data.generator(slow(), { batches = 8 }), { verbose = 1 }) "
               "model:predict(cr.data.generator(slow(), { batches = 8 }), { verbose = 1 })");
   INFO(text);
   CHECK(count(text, "8/8") >= 2);
-  CHECK(longest(lines_of(text)) < 40);
+  CHECK(longest_length(lines_of(text)) < 40);
 }
 
 TEST_CASE("predict says how far it has come once it takes long, unless it is told to be quiet") {
@@ -180,8 +182,8 @@ TEST_CASE("predict says how far it has come once it takes long, unless it is tol
                            "local left = 24 local function long() local t = cr.utils.clock() "
                            "while cr.utils.clock() < t + 0.06 do end left = left - 1 "
                            "if left >= 0 then return cr.zeros { 4, 3 } end end ";
-  CHECK(count(written_on(80, data + "model:predict(long)"), "predict: 24 batches") >= 1);
-  CHECK(written_on(80, data + "model:predict(long, { verbose = 0 })").empty());
+  CHECK(count(output_on_terminal(80, data + "model:predict(long)"), "predict: 24 batches") >= 1);
+  CHECK(output_on_terminal(80, data + "model:predict(long, { verbose = 0 })").empty());
 }
 
 TEST_CASE("summaries and profiles fit the terminal") {
@@ -190,32 +192,33 @@ TEST_CASE("summaries and profiles fit the terminal") {
       "local a, b = cr.layers.Dense(1000)(x), cr.layers.Dense(1000)(x) "
       "local m = cr.Model(x, cr.layers.add { a, b }) ";
   for (const unsigned short columns : {40, 60, 80}) {
-    const std::string text = written_on(columns, model +
-                                                     "m:summary() m:profile(cr.zeros { 4, 8 }) "
-                                                     "print(m:trace(cr.zeros { 4, 8 }))");
+    const std::string text =
+        output_on_terminal(columns, model +
+                                        "m:summary() m:profile(cr.zeros { 4, 8 }) "
+                                        "print(m:trace(cr.zeros { 4, 8 }))");
     INFO(text);
     CHECK(text.find("Connected to") != text.npos);
-    CHECK(longest(lines_of(text)) <= columns);
+    CHECK(longest_length(lines_of(text)) <= columns);
   }
-  CHECK(longest(lines_of(written_on(140, model + "m:summary()"))) == 98);
+  CHECK(longest_length(lines_of(output_on_terminal(140, model + "m:summary()"))) == 98);
 }
 
 TEST_CASE("reports of checks fit the terminal") {
   const std::string code = "print(cr.check.layer(cr.layers.Dense, { units = 2 }, { 3 }))";
   for (const unsigned short columns : {40, 80, 100}) {
-    const std::string text = written_on(columns, code);
+    const std::string text = output_on_terminal(columns, code);
     INFO(text);
     CHECK(text.find("gradient by kernel") != text.npos);
-    CHECK(longest(lines_of(text)) <= columns);
-    CHECK(longest(lines_of(text)) > columns - 10u);
+    CHECK(longest_length(lines_of(text)) <= columns);
+    CHECK(longest_length(lines_of(text)) > columns - 10u);
   }
 }
 
 TEST_CASE("errors in what fit was given come before the title of the epoch") {
   const std::string text =
-      written_on(80, kSlowFit +
-                         "local ok, message = pcall(model.fit, model, cr.zeros { 2, 3 }, "
-                         "cr.zeros { 2, 5 }) print(message)");
+      output_on_terminal(80, kSlowFit +
+                                 "local ok, message = pcall(model.fit, model, cr.zeros { 2, 3 }, "
+                                 "cr.zeros { 2, 5 }) print(message)");
   INFO(text);
   CHECK(text.find("A target array with shape (2, 5)") != text.npos);
   CHECK(text.find("Epoch") == text.npos);
@@ -233,7 +236,7 @@ TEST_CASE("a save that takes more than a second shows how far it has come, but n
                    "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = save } "
                    "} })"
              : save + "save()";
-  const std::string text = written_on(120, code, 0, while_it_saves_to(folder));
+  const std::string text = output_on_terminal(120, code, 0, while_it_saves_to(folder));
   fs::remove_all(folder);
   INFO(text);
   CHECK((text.find("256/256 megabytes - ") == text.npos) == in_fit);
@@ -245,27 +248,27 @@ TEST_CASE("a read that takes more than a second shows how far it has come, but n
   REQUIRE(mkdtemp(folder) != nullptr);
   struct Case {
     std::string name, write, read;
-    int stops;
+    int stop_count;
   };
   const std::string large_layer = "cr.layers.Dense(4000, { input_shape = { 8000 } })";
-  const auto [name, write, read, stops] =
+  const auto [name, write, read, stop_count] =
       GENERATE_COPY(Case{"a.npy", "cr.data.write_npy(path, cr.zeros { 16, 2000000 })",
                          "cr.data.read_npy(path)", 1},
                     Case{"m.h5", "cr.Sequential { " + large_layer + " }:save(path)",
                          "cr.models.load_model(path)", 8});
   const bool in_fit = GENERATE(false, true);
   const std::string path = std::string(folder) + "/" + name, start = "path = '" + path + "' ";
-  written_on(120, start + write);
+  output_on_terminal(120, start + write);
   const std::string code =
       in_fit ? start + kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 2 }), { " +
                    "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = " +
                    "function() " + read + " end } } })"
              : start + read;
-  const std::string text = written_on(120, code, 0, while_it_reads(path, stops));
+  const std::string text = output_on_terminal(120, code, 0, while_it_reads(path, stop_count));
   fs::remove_all(folder);
   INFO(text);
   const bool has_bar =
       text.find("ing '" + path) != text.npos && text.find("128/128 megabytes - ") != text.npos;
   CHECK(has_bar == !in_fit);
-  CHECK(longest(lines_of(text)) < 120);
+  CHECK(longest_length(lines_of(text)) < 120);
 }

@@ -45,17 +45,18 @@ TEST_CASE("--help of new-plugin and check-plugin tells what their options take")
 }
 
 TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
-  for (const char* wrong : {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c",
-                            "validate --data", "inspect --jsn m.h5", "new-plugin", "describe --x",
-                            "info --jsn", "help nothing_here", "demo --slow"}) {
-    INFO(wrong);
-    CHECK(crescent_says(wrong).status == 2);
+  for (const char* wrong_arguments :
+       {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c", "validate --data",
+        "inspect --jsn m.h5", "new-plugin", "describe --x", "info --jsn", "help nothing_here",
+        "demo --slow"}) {
+    INFO(wrong_arguments);
+    CHECK(crescent_says(wrong_arguments).status == 2);
   }
-  for (const char* failing :
+  for (const char* failing_arguments :
        {"nothing_here.lua", "inspect nothing_here.h5", "describe nothing_here", "-e \"error 'no'\"",
         "-e ')'", "plugins nothing_here"}) {
-    INFO(failing);
-    CHECK(crescent_says(failing).status == 1);
+    INFO(failing_arguments);
+    CHECK(crescent_says(failing_arguments).status == 1);
   }
 }
 
@@ -107,23 +108,24 @@ TEST_CASE("a wrong word for tracebacks is an error") {
 
 TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves nothing behind") {
   const Folder folder;
-  const Outcome tour = crescent_says("demo --fast", "TMPDIR=" + (folder / ""));
-  INFO(tour.text);
-  CHECK(tour.status == 0);
-  const std::string complaint = "\ncrescent: ";  // those of help are indented
-  const size_t mistake_position = tour.text.find(complaint);
-  REQUIRE(mistake_position != tour.text.npos);
-  CHECK(tour.text.find(complaint, mistake_position + 1) == tour.text.npos);
-  CHECK_THAT(tour.text.substr(mistake_position), Contains("(did you mean 'activation'?)"));
-  const std::string learned = "{ accuracy = ";
-  REQUIRE_THAT(tour.text, Contains(learned));
-  CHECK(std::stod(tour.text.substr(tour.text.find(learned) + learned.size())) > 0.98);
-  CHECK_THAT(tour.text, Contains("[1]> ") && Contains("That was the tour"));
+  const Outcome demo = crescent_says("demo --fast", "TMPDIR=" + (folder / ""));
+  INFO(demo.text);
+  CHECK(demo.status == 0);
+  // error messages that the help quotes are indented
+  const std::string error_prefix = "\ncrescent: ";
+  const size_t mistake_position = demo.text.find(error_prefix);
+  REQUIRE(mistake_position != demo.text.npos);
+  CHECK(demo.text.find(error_prefix, mistake_position + 1) == demo.text.npos);
+  CHECK_THAT(demo.text.substr(mistake_position), Contains("(did you mean 'activation'?)"));
+  const std::string expected_log = "{ accuracy = ";
+  REQUIRE_THAT(demo.text, Contains(expected_log));
+  CHECK(std::stod(demo.text.substr(demo.text.find(expected_log) + expected_log.size())) > 0.98);
+  CHECK_THAT(demo.text, Contains("[1]> ") && Contains("That was the tour"));
   CHECK(folder.count() == 0);
 }
 
 /// The completions of bash for the last word of a command line, sorted, with a blank after each.
-std::string completed(const std::string& line) {
+std::string completions_of(const std::string& line) {
   const std::string script = "source <(" CRESCENT_PROGRAM " completion); COMP_WORDS=(" + line +
                              "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _crescent " CRESCENT_PROGRAM
                              "; printf '%s\\n' \"${COMPREPLY[@]}\" | sort | tr '\\n' ' '";
@@ -143,23 +145,24 @@ TEST_CASE("bash completes commands, their options, values of these, and files by
   for (const char* name : {"a.h5", "b.keras", "c.lua", "d.so", "e.txt"})
     std::ofstream(folder / name) << "x";
   std::filesystem::create_directory(folder / "f");
-  CHECK(completed("crescent ver") == "verify ");
-  CHECK(completed("crescent help insp") == "inspect ");
-  CHECK(completed("crescent new-plugin --kind l") == "layer loss lua lua-dataset ");
-  CHECK(completed("crescent new-plugin mine --kind opt") == "optimizer ");
-  CHECK(completed("crescent convert a b --target ''") == "keras2 keras3 ");
-  CHECK(completed("crescent validate --d") == "--data ");
-  CHECK(completed("crescent --plugin x validate --b") == "--batch_size ");
-  CHECK(completed("crescent --plugin layers_c") == completed("crescent plugins layers_c"));
-  CHECK(completed("crescent --plugin " + start) ==
+  CHECK(completions_of("crescent ver") == "verify ");
+  CHECK(completions_of("crescent help insp") == "inspect ");
+  CHECK(completions_of("crescent new-plugin --kind l") == "layer loss lua lua-dataset ");
+  CHECK(completions_of("crescent new-plugin mine --kind opt") == "optimizer ");
+  CHECK(completions_of("crescent convert a b --target ''") == "keras2 keras3 ");
+  CHECK(completions_of("crescent validate --d") == "--data ");
+  CHECK(completions_of("crescent --plugin x validate --b") == "--batch_size ");
+  CHECK(completions_of("crescent --plugin layers_c") ==
+        completions_of("crescent plugins layers_c"));
+  CHECK(completions_of("crescent --plugin " + start) ==
         start + "c.lua " + start + "d.so " + start + "f ");
-  CHECK(completed("crescent " + start) == start + "c.lua " + start + "f ");
-  CHECK(completed("crescent inspect " + start) ==
+  CHECK(completions_of("crescent " + start) == start + "c.lua " + start + "f ");
+  CHECK(completions_of("crescent inspect " + start) ==
         start + "a.h5 " + start + "b.keras " + start + "f ");
-  CHECK(completed("crescent validate a --data " + start + "a") == start + "a.h5 ");
-  CHECK(completed("crescent manual " + start) == start + "f ");
-  CHECK(completed("crescent script.lua " + start + "e") == start + "e.txt ");
-  CHECK(completed("crescent -e " + start) == " ");
+  CHECK(completions_of("crescent validate a --data " + start + "a") == start + "a.h5 ");
+  CHECK(completions_of("crescent manual " + start) == start + "f ");
+  CHECK(completions_of("crescent script.lua " + start + "e") == start + "e.txt ");
+  CHECK(completions_of("crescent -e " + start) == " ");
 }
 
 TEST_CASE("-e prints what its text gives") {

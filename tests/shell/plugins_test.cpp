@@ -105,16 +105,16 @@ end
   const std::string environment = "CRESCENT_PLUGIN_PATH=" + folder / ".";
   CHECK_THAT(crescent_says("plugins acme.mine", environment).text, Contains("format: Mine"));
   std::ofstream(folder / "a.mine") << "x 3\ny 4.5\n";
-  const std::string from = folder / "a.mine", to = folder / "a.npz", again = folder / "b.mine";
+  const std::string from = folder / "a.mine", to = folder / "a.npz", copy_path = folder / "b.mine";
   const Outcome inspection = crescent_says("--plugin acme.mine inspect " + from, environment);
   CHECK_THAT(inspection.text, Contains("format Mine") && Contains("x") && Contains("float32 (1)"));
   CHECK(crescent_says("--plugin acme.mine convert " + from + " " + to, environment).status == 0);
   const Outcome converted_back =
-      crescent_says("--plugin acme.mine convert " + to + " " + again, environment);
+      crescent_says("--plugin acme.mine convert " + to + " " + copy_path, environment);
   CHECK_THAT(converted_back.text, Contains("2 arrays"));
-  std::ifstream written(again);
-  CHECK(std::string(std::istreambuf_iterator<char>(written), {}).size() == 10);
-  const Outcome unknown = crescent_says("convert " + to + " " + again, environment);
+  std::ifstream copied_file(copy_path);
+  CHECK(std::string(std::istreambuf_iterator<char>(copied_file), {}).size() == 10);
+  const Outcome unknown = crescent_says("convert " + to + " " + copy_path, environment);
   CHECK(unknown.status != 0);
   CHECK_THAT(unknown.text, Contains("no format is known by this name"));
 }
@@ -144,9 +144,9 @@ TEST_CASE("A file finds its classes in plugins in Lua, in scripts, at the prompt
     INFO(command << ": " << outcome.text);
     CHECK(outcome.status == 0);
   }
-  const Outcome typed =
+  const Outcome prompt_outcome =
       crescent_says("-i", "printf '%s\n' '" + loading + "' | " + lua.environment());
-  CHECK_THAT(typed.text, Contains("[[2. 2.]]"));
+  CHECK_THAT(prompt_outcome.text, Contains("[[2. 2.]]"));
 }
 
 TEST_CASE("check-plugin checks the classes of a plugin in Lua, and runs it once") {
@@ -186,11 +186,11 @@ TEST_CASE("A plugin in Lua that is not what its first lines say is named") {
       {"-e 'cr.layers.get \"Failing\"'", "plugin 'acme.fails' ("},
       {"-e 'cr.plugins.load \"acme.kind\"'", "unknown kind 'layr' (did you mean 'layer'?)"},
       {"check-plugin acme.bad", "provides layer 'Nowhere', and does not define it"}};
-  for (const auto& [command, says] : rows) {
+  for (const auto& [command, message] : rows) {
     const Outcome refused = crescent_says(command, lua.environment());
     INFO(command << ": " << refused.text);
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.text, Contains(says) && !Contains("did you mean 'Nowhere'"));
+    CHECK_THAT(refused.text, Contains(message) && !Contains("did you mean 'Nowhere'"));
   }
   CHECK_THAT(crescent_says("plugins acme.kind", lua.environment()).text,
              Contains("refused: unknown kind 'layr'"));
@@ -274,9 +274,9 @@ TEST_CASE("Commands about plugins say what is wrong with what they are given") {
       {R"({"Huber": {"low": 0}})",
        "class 'Huber': 'low': inputs are chosen for layers; of kind loss expected only options"},
       {R"({"Huber": {"without": ["compild"]}})", "no check 'compild' (did you mean 'compiled'?)"}};
-  for (const auto& [options, says] : rows)
+  for (const auto& [options, message] : rows)
     CHECK_THAT(crescent_says(std::string("check-plugin losses --options '") + options + "'").text,
-               Contains(says));
+               Contains(message));
   CHECK_THAT(
       crescent_says(R"(check-plugin core --options '{"Dense": {"low": 3}}')").text,
       Contains("check_plugin: class 'Dense': expected 'low' to be at most 'high', got 3 and 1"));
@@ -328,11 +328,11 @@ TEST_CASE("new-plugin refuses names that no plugin can have") {
       {"acme.model --kind lua", "'Model' is a base class"},
       {"acme.format --kind format", "'Format' is a base class"},
       {"acme.huber --kind loss", "loss 'Huber' is there already"}};
-  for (const auto& [arguments, says] : rows) {
+  for (const auto& [arguments, message] : rows) {
     const Outcome refused = crescent_says(std::string("new-plugin ") + arguments);
     INFO(arguments << ": " << refused.text);
     CHECK(refused.status != 0);
-    CHECK_THAT(refused.text, Contains(says));
+    CHECK_THAT(refused.text, Contains(message));
   }
   const Outcome longest = crescent_says("new-plugin " + std::string(80, 'a'));
   CHECK_THAT(longest.text, Contains("at most 63 letters, got 80"));
@@ -372,11 +372,12 @@ TEST_CASE("new-plugin prints the program by its path where the PATH leads to non
     const std::string text = crescent_says("new-plugin " + name + " --kind lua",
                                            "cd " + folder / "." + " && PATH=" + path)
                                  .text;
-    const std::string before = "CRESCENT_PLUGIN_PATH=" + name + " ";
-    const size_t position = text.find(before);
+    const std::string command_start = "CRESCENT_PLUGIN_PATH=" + name + " ";
+    const size_t position = text.find(command_start);
     REQUIRE(position != text.npos);
-    return text.substr(position + before.size(),
-                       text.find(' ', position + before.size()) - position - before.size());
+    return text.substr(
+        position + command_start.size(),
+        text.find(' ', position + command_start.size()) - position - command_start.size());
   };
   const std::string program = fs::canonical(CRESCENT_PROGRAM).string();
   CHECK(word("/nowhere") == program);

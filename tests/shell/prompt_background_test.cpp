@@ -1,4 +1,4 @@
-// Training in the background at the prompt, and the tour `crescent demo`.
+// Training in the background at the prompt, and the demonstration `crescent demo`.
 #include "prompt_terminal.h"
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace {
 
 /// Lua code that trains a model in the background, with steps that take hundreds of milliseconds,
 /// and waits until the first step computes.
-std::string heavy_run(int units, int rows) {
+std::string start_slow_run(int units, int rows) {
   const std::string width = std::to_string(units), batch = std::to_string(rows);
   return "x = cr.ones { " + batch + ", " + width + " } model = cr.Sequential { cr.layers.Dense(" +
          width + ", { input_shape = { " + width + " } }), cr.layers.Dense(" + width + ") } " +
@@ -88,7 +88,7 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
   Terminal terminal(state);
   terminal.expect("> ");
   const std::vector<double> times_without_run = answer_times(terminal, 10000, 30);
-  terminal.enter(heavy_run(1024, 4096));
+  terminal.enter(start_slow_run(1024, 4096));
   terminal.expect("begun");
   const std::vector<double> times_during_run = answer_times(terminal, 20000, 30);
   terminal.enter("print('run' .. 'ning', run) run:pause() print('pau' .. 'sed', run.state)");
@@ -103,11 +103,11 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
                        << " s at the ninth tenth; beside it " << times_during_run[15] << " and "
                        << times_during_run[27] << " s");
   CHECK(step > 0.1);
-  // A loaded machine delays entries with and without a run; on other machines the bound is 50 ms.
-  // One of ten entries may begin between two steps, when it has to wait. If all entries waited for
-  // the end of the step, the median would be half a step.
-  const bool is_loaded = times_without_run[27] > 0.01;
-  const double bound = is_loaded ? step / 4 : std::min(0.05, step / 4);
+  // A busy machine delays entries with and without a run; on other machines the bound is 50 ms. One
+  // of ten entries may begin between two steps, when it has to wait. If all entries waited for the
+  // end of the step, the median would be half a step.
+  const bool is_busy = times_without_run[27] > 0.01;
+  const double bound = is_busy ? step / 4 : std::min(0.05, step / 4);
   CHECK(times_during_run[15] < bound);
   CHECK(times_during_run[27] < bound);
   terminal.enter("run:resume(); 'res' .. 'umed'");
@@ -121,7 +121,7 @@ TEST_CASE("an entry that uses the model waits for the end of a batch, or for Ctr
   StateFolder state;
   Terminal terminal(state);
   terminal.expect("> ");
-  terminal.enter(heavy_run(2048, 4096));
+  terminal.enter(start_slow_run(2048, 4096));
   terminal.expect("begun", 60);
   terminal.enter("print('wait' .. 'ing') print('ans' .. 'wered', #model:get_weights())");
   terminal.expect("waiting");

@@ -112,11 +112,11 @@ TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
 
 TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   StateFolder state;
-  Terminal looping(state, {"-e", "print('re' .. 'ady') " + kEndlessLoop});
-  looping.expect("ready");
-  looping.send("\x03");
-  looping.expect("interrupted!");
-  CHECK(looping.end() == 130);
+  Terminal loop_terminal(state, {"-e", "print('re' .. 'ady') " + kEndlessLoop});
+  loop_terminal.expect("ready");
+  loop_terminal.send("\x03");
+  loop_terminal.expect("interrupted!");
+  CHECK(loop_terminal.end() == 130);
   Terminal training(state,
                     {"-e",
                      "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
@@ -129,14 +129,14 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   training.expect("interrupted!");
   CHECK(training.end() == 130);
   CHECK(training.shown_text().find("went on") == std::string::npos);
-  Terminal evaluating(
+  Terminal evaluation_terminal(
       state,
       {"-e", kModel + kSource + "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
-  evaluating.expect("it is running");
-  evaluating.signal(SIGINT);
-  evaluating.expect("evaluate: interrupted after batch");
-  CHECK(evaluating.end() == 130);
-  CHECK(evaluating.shown_text().find("went on") == std::string::npos);
+  evaluation_terminal.expect("it is running");
+  evaluation_terminal.signal(SIGINT);
+  evaluation_terminal.expect("evaluate: interrupted after batch");
+  CHECK(evaluation_terminal.end() == 130);
+  CHECK(evaluation_terminal.shown_text().find("went on") == std::string::npos);
 }
 
 TEST_CASE("signals end a script after the batch, whatever it catches; its files are written") {
@@ -180,7 +180,7 @@ namespace {
 
 /// The process id of the HDF5 reader that the program has started.
 pid_t reader_of(pid_t program) {
-  for (int tries = 0; tries < 300; ++tries, usleep(10000)) {
+  for (int try_count = 0; try_count < 300; ++try_count, usleep(10000)) {
     std::ifstream children("/proc/" + std::to_string(program) + "/task/" + std::to_string(program) +
                            "/children");
     for (pid_t child; children >> child;) {
@@ -216,10 +216,10 @@ TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
     terminal.enter(std::string("print('wai' .. 'ting') part = ") + call);
     terminal.expect("waiting");
     usleep(300000);
-    const time_t before = time(nullptr);
+    const time_t start_time = time(nullptr);
     terminal.signal(SIGINT);
     terminal.expect("interrupted", 5);
-    CHECK(time(nullptr) - before <= 3);
+    CHECK(time(nullptr) - start_time <= 3);
     terminal.enter("'still ' .. 'here'");
     terminal.expect("still here");
   }

@@ -63,9 +63,9 @@ class Terminal {
   void send_and_read(const std::string& text) {
     const int flags = fcntl(terminal_, F_GETFL);
     fcntl(terminal_, F_SETFL, flags | O_NONBLOCK);
-    for (size_t at = 0; at < text.size();) {
-      const ssize_t count = write(terminal_, text.data() + at, text.size() - at);
-      if (count > 0) at += static_cast<size_t>(count);
+    for (size_t position = 0; position < text.size();) {
+      const ssize_t count = write(terminal_, text.data() + position, text.size() - position);
+      if (count > 0) position += static_cast<size_t>(count);
       while (read_some(count > 0 ? 0 : 1)) continue;
     }
     fcntl(terminal_, F_SETFL, flags);
@@ -76,16 +76,18 @@ class Terminal {
   std::string expect(const std::string& text, int seconds = 30) {
     size_t search_start = 0;
     for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
-      if (const size_t at = shown_text_.find(text, search_start); at != std::string::npos) {
-        std::string before = shown_text_.substr(0, at);
-        shown_text_.erase(0, at + text.size());
+      if (const size_t position = shown_text_.find(text, search_start);
+          position != std::string::npos) {
+        std::string before = shown_text_.substr(0, position);
+        shown_text_.erase(0, position + text.size());
         return before;
       }
       search_start = shown_text_.size() - std::min(shown_text_.size(), text.size());
     }
-    const std::string last =
+    const std::string last_output =
         shown_text_.substr(shown_text_.size() - std::min<size_t>(shown_text_.size(), 2000));
-    FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n" << last);
+    FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n"
+                << last_output);
     return "";
   }
   /// Sends a signal, as Ctrl-C sends SIGINT; unlike Ctrl-C it does not make the terminal discard
@@ -102,7 +104,7 @@ class Terminal {
   /// Waits until the program has ended; returns its exit status.
   int end(int seconds = 30) {
     int status = 0;
-    for (int waited = 0; waited < seconds * 10; ++waited) {
+    for (int wait_count = 0; wait_count < seconds * 10; ++wait_count) {
       read_some(100);
       if (waitpid(child_, &status, WNOHANG) == child_) {
         ended_ = true;
@@ -131,8 +133,8 @@ class Terminal {
   /// Removes from the output the sequence by which the editor moves to the start of a row.
   void remove_row_starts() {
     const std::string start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
-    for (size_t at; (at = shown_text_.find(start)) != std::string::npos;)
-      shown_text_.erase(at, start.size());
+    for (size_t position; (position = shown_text_.find(start)) != std::string::npos;)
+      shown_text_.erase(position, start.size());
   }
 
   int terminal_ = -1;

@@ -105,25 +105,25 @@ TEST_CASE("ten thousand lines of Lua are pasted, as one block and line by line",
   StateFolder state;
   Terminal terminal(state);
   terminal.expect("> ");
-  for (const std::string begin : {"", "t = {", "do", "s = [["}) {
-    const std::string line = begin == "t = {"    ? "1,\r"
-                             : begin == "s = [[" ? "text\r"
-                                                 : "n = n + 1\r";
+  for (const std::string block_start : {"", "t = {", "do", "s = [["}) {
+    const std::string line = block_start == "t = {"    ? "1,\r"
+                             : block_start == "s = [[" ? "text\r"
+                                                       : "n = n + 1\r";
     terminal.enter("n = 0");
-    std::string text = begin + "\r";
+    std::string text = block_start + "\r";
     for (int i = 0; i < 10000; ++i) text += line;
-    text += begin == "t = {"    ? "} n = #t"
-            : begin == "do"     ? "end"
-            : begin == "s = [[" ? "]] n = #s / 5"
-                                : "";
-    const double before = terminal.processor_seconds();
+    text += block_start == "t = {"    ? "} n = #t"
+            : block_start == "do"     ? "end"
+            : block_start == "s = [[" ? "]] n = #s / 5"
+                                      : "";
+    const double start_seconds = terminal.processor_seconds();
     terminal.send_and_read(text + "\r");
-    terminal.enter("'lines: ' .. n // 1 .. ' of ' .. [[" + begin + "]]");
+    terminal.enter("'lines: ' .. n // 1 .. ' of ' .. [[" + block_start + "]]");
     terminal.expect("lines: 10000");
-    const double seconds = terminal.processor_seconds() - before;
-    INFO("'" << begin << "' " << seconds << " s");
+    const double seconds = terminal.processor_seconds() - start_seconds;
+    INFO("'" << block_start << "' " << seconds << " s");
     // The limit is higher without an open block, since then each line is run as an entry.
-    CHECK(seconds < (begin.empty() ? 0.8 : 0.3));
+    CHECK(seconds < (block_start.empty() ? 0.8 : 0.3));
   }
 }
 

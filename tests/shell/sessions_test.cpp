@@ -51,14 +51,15 @@ const std::pair<std::string, std::string> kKeys[] = {
 
 /// What a line may wait for before its next key: how the row of the cursor begins when the pager,
 /// or the prompt, reads keys. While a pager starts, the program itself is idle.
-const std::pair<std::string, std::string> kAwaited[] = {{"<Pager>", ":"}, {"<Prompt>", "["}};
+const std::pair<std::string, std::string> kAwaitedRowStarts[] = {{"<Pager>", ":"},
+                                                                 {"<Prompt>", "["}};
 
 /// Types a line, in which keys may be named; unless it ends in a backslash, Enter is pressed.
 void type(TestTerminal& terminal, std::string line) {
   if (!line.ends_with('\\')) line += "<Enter>\\";
   line.pop_back();
   while (!line.empty()) {
-    for (const auto& [name, beginning] : kAwaited) {
+    for (const auto& [name, beginning] : kAwaitedRowStarts) {
       if (!line.starts_with(name)) continue;
       terminal.expect_cursor_row(beginning);
       line.erase(0, name.size());
@@ -99,8 +100,8 @@ std::string screen_of(const Session& session) {
   const TestFolder folder;
   TestTerminal terminal(options_of(session, folder));
   terminal.expect("]>");
-  std::istringstream typed(session.typed);
-  for (std::string line; std::getline(typed, line);) type(terminal, line);
+  std::istringstream typed_lines(session.typed);
+  for (std::string line; std::getline(typed_lines, line);) type(terminal, line);
   std::string screen;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   do {

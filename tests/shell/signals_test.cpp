@@ -31,9 +31,9 @@ class Script {
     close(ends[1]);
     output_ = ends[0];
     fcntl(output_, F_SETFL, O_NONBLOCK);
-    for (int tries = 0; shown_text().find("ready") == std::string::npos; ++tries) {
+    for (int try_count = 0; shown_text().find("ready") == std::string::npos; ++try_count) {
       INFO(shown_text_);
-      REQUIRE(tries < 600);
+      REQUIRE(try_count < 600);
       usleep(50000);
     }
     usleep(100000);  // waits until the script is inside its endless part
@@ -46,8 +46,8 @@ class Script {
   /// Waits for the end of the process; returns its exit status as a shell reports it, or -1 if it
   /// has not ended in time.
   int end(double seconds) {
-    for (const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
-         Clock::now() < limit; usleep(20000)) {
+    for (const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+         Clock::now() < deadline; usleep(20000)) {
       int status = 0;
       if (waitpid(child_, &status, WNOHANG) != child_) continue;
       ended_ = true;
@@ -69,9 +69,10 @@ class Script {
   std::string shown_text_;
 };
 
-constexpr double kSoon = 20;  // seconds within which the process must end, also on a busy machine
+/// The seconds within which the process must end, also on a busy machine.
+constexpr double kEndSeconds = 20;
 
-struct Endless {
+struct EndlessCode {
   const char* name;
   const char* code;
 };
@@ -79,7 +80,7 @@ struct Endless {
 const std::string kElements = "local data = cr.data.from_list { 1, 2, 3 }:repeated() ";
 
 /// Endless code that checks for interruptions.
-const Endless kHeeding[] = {
+const EndlessCode kInterruptible[] = {
     {"skip", "for e in data:skip(1000000000000):elements() do print(e) break end"},
     {"shuffle", "for e in data:shuffle(1000000000000):elements() do print(e) break end"},
     {"batch", "for e in data:batch(1000000000000):elements() do print(e) break end"},
@@ -114,7 +115,7 @@ const Endless kHeeding[] = {
 };
 
 /// Endless code that does not check for interruptions.
-const Endless kStubborn[] = {
+const EndlessCode kUninterruptible[] = {
     {"a pattern", "string.find(('a'):rep(40), ('a*'):rep(30) .. 'b')"},
     {"a worker in a pattern",
      "for e in cr.data.from_tensor_slices(cr.ones { 100, 2 }):map(function() return "
@@ -131,12 +132,12 @@ const Endless kStubborn[] = {
 }  // namespace
 
 TEST_CASE("one signal stops what would never end", "[L06]") {
-  for (const Endless& endless : kHeeding)
+  for (const EndlessCode& endless : kInterruptible)
     for (const int number : {SIGINT, SIGTERM}) {
       INFO(endless.name << ", signal " << number);
       Script script(kElements + "print 'ready' " + endless.code);
       script.signal(number);
-      const int status = script.end(kSoon);
+      const int status = script.end(kEndSeconds);
       INFO(script.shown_text());
       CHECK(status == 128 + number);
     }
@@ -147,7 +148,7 @@ TEST_CASE("an interruption of Lua code that is caught lets a script go on") {
       "local good = pcall(function() print 'ready' while true do end end) print(good) print 'went "
       "on'");
   script.signal(SIGINT);
-  CHECK(script.end(kSoon) == 0);
+  CHECK(script.end(kEndSeconds) == 0);
   INFO(script.shown_text());
   CHECK(script.shown_text().find("false\nwent on") != std::string::npos);
 }
@@ -158,13 +159,13 @@ TEST_CASE("an interruption of a coroutine that is caught outside of it lets a sc
       "local g = coroutine.wrap(function(...) while true do print(coroutine.yield(...)) end end) "
       "g(1) g(2) print(coroutine.resume(coroutine.create(error), 'plain')) print 'went on'");
   script.signal(SIGINT);
-  CHECK(script.end(kSoon) == 0);
+  CHECK(script.end(kEndSeconds) == 0);
   INFO(script.shown_text());
   CHECK(script.shown_text().find("interrupted!\n2\nfalse\tplain\nwent on") != std::string::npos);
 }
 
 TEST_CASE("two signals end everything", "[L06]") {
-  for (const Endless& endless : kStubborn)
+  for (const EndlessCode& endless : kUninterruptible)
     for (const int number : {SIGINT, SIGTERM}) {
       INFO(endless.name << ", signal " << number);
       Script script("print 'ready' " + std::string(endless.code));
@@ -172,14 +173,14 @@ TEST_CASE("two signals end everything", "[L06]") {
       usleep(200000);
       script.signal(number);
       const auto begin = Clock::now();
-      CHECK(script.end(kSoon) == 128 + number);
+      CHECK(script.end(kEndSeconds) == 128 + number);
       const std::chrono::duration<double> duration = Clock::now() - begin;
       WARN(endless.name << ": ended " << duration.count() << " s after the second signal");
     }
 }
 
 TEST_CASE("a script that was stopped does not wait for its workers") {
-  Script script("print 'ready' " + std::string(kStubborn[1].code));
+  Script script("print 'ready' " + std::string(kUninterruptible[1].code));
   script.signal(SIGTERM);
-  CHECK(script.end(kSoon) == 128 + SIGTERM);
+  CHECK(script.end(kEndSeconds) == 128 + SIGTERM);
 }

@@ -30,7 +30,7 @@ std::string output_of(const std::string& code) {
 
 /// The number of characters that are not printable, except line feeds and tabs; bytes of invalid
 /// UTF-8 count too.
-size_t commands_in(const std::string& text) {
+size_t control_count(const std::string& text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]),
@@ -44,7 +44,7 @@ size_t commands_in(const std::string& text) {
   return count;
 }
 
-struct Channel {
+struct OutputCase {
   const char* what;
   const char* code;
 };
@@ -52,7 +52,7 @@ struct Channel {
 }  // namespace
 
 TEST_CASE("names reach the terminal without what it would obey", "[L07]") {
-  const Channel channels[] = {
+  const OutputCase output_cases[] = {
       {"an error of a layer", "cr.layers.Dense{2, name = name}(cr.zeros{2})"},
       {"an error of Lua", "error(name)"},
       {"an error object", "error(setmetatable({}, { __tostring = function() return name end }))"},
@@ -86,10 +86,10 @@ TEST_CASE("names reach the terminal without what it would obey", "[L07]") {
       {"a class of Lua",
        "local C = cr.Layer:subclass('C'); print(C); print(cr.Input{shape = {3}, name = name})"},
       {"help", "cr.help{[name] = 1}; print(cr.layers.Dense{2, name = name})"}};
-  for (const Channel& channel : channels) {
-    const std::string text = output_of(channel.code);
-    INFO(channel.what << ":\n" << text);
-    CHECK(commands_in(text) == 0);
+  for (const OutputCase& output_case : output_cases) {
+    const std::string text = output_of(output_case.code);
+    INFO(output_case.what << ":\n" << text);
+    CHECK(control_count(text) == 0);
     CHECK(text.find(kLetters) != std::string::npos);
     CHECK(text.find("\\x1b[31m") != std::string::npos);
   }

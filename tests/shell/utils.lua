@@ -37,8 +37,8 @@ check.fails(function() tree.assert_same_structure({ a = 1 }, { b = 1 }) end, "a"
 check.fails(function() tree.assert_same_paths({ 1, { 2 } }, { 1, 2 }) end, "structure")
 check.fails(function() tree.pack_sequence_as({ 1, 2 }, { 1 }) end, "2 leaves, got 1")
 check.fails(function() tree.map_structure(print, { 1 }, { 1, 2 }) end, "structure")
-local endless = { 1, { a = {} } }
-endless[2].a.b = endless[2]
+local nested_list = { 1, { a = {} } }
+nested_list[2].a.b = nested_list[2]
 local shared = { 7 }
 -- The same table may occur twice in a structure, but not inside itself.
 check.same(tree.flatten { shared, shared }, { 7, 7 })
@@ -53,14 +53,14 @@ for name, walk in pairs {
   map_structure = function(x) tree.map_structure(print, x) end,
   map_structure_up_to = function(x) tree.map_structure_up_to(x, print, x) end,
 } do
-  check.fails(function() walk(endless) end, "must have an end", "contains itself")
+  check.fails(function() walk(nested_list) end, "must have an end", "contains itself")
 end
-for _, take in ipairs { cr.tensor, cr.layers.Dense,
+for _, call in ipairs { cr.tensor, cr.layers.Dense,
   function(x) cr.ops.map(print, x) end, function(x) cr.Sequential(x) end,
   function(x) cr.data.from_list(x) end } do
   local cycle = {}
   cycle[1] = cycle
-  assert(not pcall(take, cycle))
+  assert(not pcall(call, cycle))
 end
 
 -- tuples of inputs, targets and weights, and splits of datasets
@@ -130,14 +130,14 @@ file:write "abc"
 file:close()
 local path = folder .. "/datasets/a b.txt"
 assert(utils.get_file("a b.txt", { cache_dir = folder }) == path)
-local sums = { md5 = "900150983cd24fb0d6963f7d28e17f72",
+local hashes = { md5 = "900150983cd24fb0d6963f7d28e17f72",
   sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }
-for _, sum in pairs(sums) do
-  assert(utils.get_file("a b.txt", { cache_dir = folder, file_hash = sum }) == path)
+for _, hash in pairs(hashes) do
+  assert(utils.get_file("a b.txt", { cache_dir = folder, file_hash = hash }) == path)
 end
 check.fails(function()
   utils.get_file("a b.txt", { cache_dir = folder, file_hash = ("0"):rep(64) })
-end, "damaged", sums.sha256)
+end, "damaged", hashes.sha256)
 os.execute("tar -cf '" .. folder .. "/datasets/packed.tar' -C '" .. folder
   .. "/datasets' 'a b.txt' && mkdir -p '" .. folder .. "/other' && mv '" .. folder
   .. "/datasets/packed.tar' '" .. folder .. "/other'")
@@ -235,24 +235,24 @@ check.fails(function() cr.layers.Activation "halved" end,
 assert(utils.get_registered_object "halved" == nil and utils.get_registered_name(dense) == "Dense")
 
 -- a scope that is a function ends with it, also by an error; the name is what it was before
-local function activated(name) return cr.layers.Activation(name)(cr.tensor { 2 }):item() end
+local function activation_of_2(name) return cr.layers.Activation(name)(cr.tensor { 2 }):item() end
 local registered_objects = cr.saving.get_custom_objects()
 registered_objects.scaled = function(v) return v * 3 end
-check.same(activated "scaled", 6.0)
+check.same(activation_of_2 "scaled", 6.0)
 local scope_result, second = cr.saving.custom_object_scope({ scaled = function(v)
   return v * 7
-end }, function() return activated "scaled", "second" end)
+end }, function() return activation_of_2 "scaled", "second" end)
 check.same({ scope_result, second }, { 14.0, "second" })
-check.same(activated "scaled", 6.0)
+check.same(activation_of_2 "scaled", 6.0)
 check.fails(function()
   cr.utils.CustomObjectScope({ scaled = function(v) return v end }, function() error "in it" end)
 end, "in it")
-check.same(activated "scaled", 6.0)
-local listed = {}
-for name in pairs(registered_objects) do listed[name] = true end
-assert(listed.scaled and listed.thrice and cr.show(registered_objects):find "scaled")
+check.same(activation_of_2 "scaled", 6.0)
+local listed_names = {}
+for name in pairs(registered_objects) do listed_names[name] = true end
+assert(listed_names.scaled and listed_names.thrice and cr.show(registered_objects):find "scaled")
 registered_objects.scaled = nil
-check.fails(function() activated "scaled" end, "unknown activation 'scaled'")
+check.fails(function() activation_of_2 "scaled" end, "unknown activation 'scaled'")
 assert(registered_objects.scaled == nil)
 check.fails(function() registered_objects.scaled = 5 end,
   "get_custom_objects: expected a class or a function for 'scaled', got 5")
@@ -270,12 +270,12 @@ do
   local model = cr.Sequential { cr.Input { shape = { 1 } }, Doubling() }
   local path = check.temporary ".keras"
   model:save(path)
-  local ten = cr.saving.custom_object_scope({ Doubling = Tenfold }, function()
+  local tenfold_layers = cr.saving.custom_object_scope({ Doubling = Tenfold }, function()
     return { cr.models.load_model(path), cr.models.model_from_json(model:to_json()),
       cr.models.from_config(model:get_config()),
       cr.saving.deserialize_keras_object(cr.saving.serialize_keras_object(Doubling())) }
   end)
-  for _, made in ipairs(ten) do check.near(made(cr.ones { 1, 1 }), { { 10 } }) end
+  for _, layer in ipairs(tenfold_layers) do check.near(layer(cr.ones { 1, 1 }), { { 10 } }) end
   check.near(cr.models.load_model(path)(cr.ones { 1, 1 }), { { 2 } })
   os.remove(path)
 end
@@ -287,36 +287,36 @@ check.fails(function() cr.dtype_policies.get "mixed_int32" end, "mixed_int32")
 
 -- random distributions: mean and variance within five standard errors
 local n = 20000
-local function moments(t, mean, variance)
-  local got, spread = ops.mean(t):item(), ops.var(t):item()
-  assert(math.abs(got - mean) < 5 * math.sqrt(variance / n),
-    string.format("mean %g, want %g", got, mean))
-  assert(math.abs(spread - variance) < 0.1 * variance,
-    string.format("variance %g, want %g", spread, variance))
+local function check_moments(t, mean, variance)
+  local sample_mean, sample_variance = ops.mean(t):item(), ops.var(t):item()
+  assert(math.abs(sample_mean - mean) < 5 * math.sqrt(variance / n),
+    string.format("mean %g, want %g", sample_mean, mean))
+  assert(math.abs(sample_variance - variance) < 0.1 * variance,
+    string.format("variance %g, want %g", sample_variance, variance))
 end
 for _, alpha in ipairs { 0.3, 1, 4.5 } do
-  moments(cr.random.gamma({ n }, alpha, { seed = 1 }), alpha, alpha)
+  check_moments(cr.random.gamma({ n }, alpha, { seed = 1 }), alpha, alpha)
 end
-moments(cr.random.beta({ n }, 2, 3, { seed = 2 }), 0.4, 0.04)
-moments(cr.random.binomial({ n }, 12, 0.25, { seed = 3 }), 3, 2.25)
+check_moments(cr.random.beta({ n }, 2, 3, { seed = 2 }), 0.4, 0.04)
+check_moments(cr.random.binomial({ n }, 12, 0.25, { seed = 3 }), 3, 2.25)
 check.same(cr.random.binomial({ 2, 2 }, cr.tensor { 0, 5 }, cr.tensor { 1, 1 }):totable(),
   { { 0, 5 }, { 0, 5 } })
 local classes = cr.random.categorical(ops.log(cr.tensor { { 0.1, 0.2, 0.7 } }), n, { seed = 4 })
 check.same(classes.shape, { 1, n })
 assert(classes.dtype == "int32")
 for class, share in ipairs { 0.1, 0.2, 0.7 } do
-  local got = ops.mean(ops.equal(classes, class - 1)):item()
-  assert(math.abs(got - share) < 5 * math.sqrt(share * (1 - share) / n), got)
+  local sample_mean = ops.mean(ops.equal(classes, class - 1)):item()
+  assert(math.abs(sample_mean - share) < 5 * math.sqrt(share * (1 - share) / n), sample_mean)
 end
 local dropped = cr.random.dropout(cr.ones { n }, 0.25, { seed = 5 })
-moments(dropped, 1, 1 / 3)
+check_moments(dropped, 1, 1 / 3)
 local rows = cr.random.dropout(cr.ones { 50, 4 }, 0.5, { noise_shape = { 50, 1 }, seed = 6 })
 check.near(ops.max(rows, 1), ops.min(rows, 1))
 check.near(cr.random.gamma({ 3 }, 2, { seed = 7 }), cr.random.gamma({ 3 }, 2, { seed = 7 }))
 check.same(cr.random.gamma({ 2 }, cr.tensor { 1, 2 }, "float64").dtype, "float64")
 check.fails(function() cr.random.dropout(x, 1.5) end, "rate")
 check.same(cr.random.dropout(cr.ones { 2 }, 1):totable(), { 0, 0 })
-moments(cr.random.beta({ n }, 0.01, 0.01, { seed = 8 }), 0.5, 0.25 / 1.02)
+check_moments(cr.random.beta({ n }, 0.01, 0.01, { seed = 8 }), 0.5, 0.25 / 1.02)
 check.fails(function() cr.random.gamma({ 2 }, -1) end, "gamma: alpha must be above 0, got -1")
 check.fails(function() cr.random.beta({ 2 }, 1, 0) end, "beta: beta must be above 0, got 0")
 check.fails(function() cr.random.binomial({ 2 }, 3, 1.5) end, "from 0 to 1, got 1.5")

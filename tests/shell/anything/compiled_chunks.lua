@@ -5,23 +5,23 @@ if not cr then os.exit(true) end
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 
-local compiled = string.dump(function() return 7 end)
+local compiled_code = string.dump(function() return 7 end)
 local path = check.temporary ".lua"
 local file = assert(io.open(path, "wb"))
-assert(file:write(compiled))
+assert(file:write(compiled_code))
 file:close()
 
-local refusal = "binary chunk"
-local f, why = load(compiled)
-assert(not f and why:find(refusal, 1, true))
-f, why = loadfile(path)
-assert(not f and why:find(refusal, 1, true))
-check.fails(function() dofile(path) end, refusal)
+local refusal_text = "binary chunk"
+local chunk, reason = load(compiled_code)
+assert(not chunk and reason:find(refusal_text, 1, true))
+chunk, reason = loadfile(path)
+assert(not chunk and reason:find(refusal_text, 1, true))
+check.fails(function() dofile(path) end, refusal_text)
 local ok, text = check.run(("dofile %q"):format(path))
-assert(not ok and text:find(refusal, 1, true))
+assert(not ok and text:find(refusal_text, 1, true))
 
 -- with mode "b" compiled chunks are accepted; texts, environments and readers work as in plain Lua
-assert(load(compiled, "chunk", "b")() == 7 and loadfile(path, "bt")() == 7)
+assert(load(compiled_code, "chunk", "b")() == 7 and loadfile(path, "bt")() == 7)
 assert(load("return a", "chunk", nil, { a = 3 })() == 3 and load("return 1, nil")() == 1)
 local parts = { "return ", "5" }
 assert(load(function() return table.remove(parts, 1) end)() == 5)

@@ -5,15 +5,15 @@ local cr = require "crescent"
 _G.cr, _G.model = cr, cr.Sequential()
 
 do -- each name comes with a line of help
-  local names, typed, helps = cr.complete "x = cr.ops.argm"
+  local names, typed_length, help_lines = cr.complete "x = cr.ops.argm"
   check.same(names, { "argmax", "argmin" })
-  check.same(typed, 4)
-  assert(helps[1]:find "^The index of the maximum" and #helps == 2)
-  local _, _, of_options = cr.complete "cr.layers.Dense { use_b"
-  check.same(of_options, { "Add a bias." })
-  local methods, _, of_methods = cr.complete "model:f"
+  check.same(typed_length, 4)
+  assert(help_lines[1]:find "^The index of the maximum" and #help_lines == 2)
+  local _, _, option_help_lines = cr.complete "cr.layers.Dense { use_b"
+  check.same(option_help_lines, { "Add a bias." })
+  local methods, _, method_help_lines = cr.complete "model:f"
   check.same(methods, { "find_learning_rate", "fit", "fit_async", "flops" })
-  assert(of_methods[2]:find "^Trains")
+  assert(method_help_lines[2]:find "^Trains")
   assert(#cr.complete "model(x):res" > 0 and #cr.complete "model:predict(x):res" > 0)
   _G.a_number, _G.a_table = 41, {}
   check.same({ select(3, cr.complete "a_number") }, { { "41" } })
@@ -28,8 +28,8 @@ do -- completion of the values of options
   check.same(values("model:compile { metrics = { ", "acc"), { "accuracy" })
   check.same(values("x = ", ""), {})
   check.same(values("unknown { activation = ", ""), {})
-  local _, helps = cr.complete_value("model:compile { loss = ", "mse")
-  assert(helps[1]:find "%a")
+  local _, help_lines = cr.complete_value("model:compile { loss = ", "mse")
+  assert(help_lines[1]:find "%a")
 end
 
 -- completion of arguments (also by position), items of lists, and names of layers, logs and keys

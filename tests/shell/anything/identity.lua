@@ -1,5 +1,5 @@
 -- Weights, symbols, nodes, layers and classes are the same value of Lua wherever they are read, so
--- that they are keys of tables.
+-- that they can serve as keys of tables.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -11,8 +11,8 @@ model:compile { optimizer = "adam", loss = "mse" }
 
 local function is_one_value(read, what)
   local first = read()
-  local found = { [first] = what }
-  check.same(found[read()], what)
+  local by_value = { [first] = what }
+  check.same(by_value[read()], what)
   assert(rawequal(first, read()), what)
 end
 is_one_value(function() return model.weights[1] end, "a weight")
@@ -27,9 +27,9 @@ assert(not rawequal(model.weights[1], model.weights[2]))
 
 -- symbols of different outputs of one node differ
 local outputs = cr.ops.split(input, 3, 1)
-local by_part = {}
-for i, part in ipairs(outputs) do by_part[part] = i end
-for i, part in ipairs(outputs) do check.same(by_part[part], i) end
+local index_by_output = {}
+for i, part in ipairs(outputs) do index_by_output[part] = i end
+for i, part in ipairs(outputs) do check.same(index_by_output[part], i) end
 
 -- momentum by weights, as a training loop by hand keeps it
 local velocity = {}

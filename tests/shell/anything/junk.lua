@@ -1,12 +1,12 @@
 -- Every function and method is called with every kind of invalid argument; it may fail but not
 -- crash (the fault [L03] in tests/faults/README.md).
 local cr = require "crescent"
-local quick = cr.layers.Dense(2, { input_shape = { 3 } })
-local model = cr.Sequential { quick }
+local small_layer = cr.layers.Dense(2, { input_shape = { 3 } })
+local model = cr.Sequential { small_layer }
 model:compile { optimizer = "sgd", loss = "mse" }
-local Own = cr.Layer:subclass "JunkLayer"
-function Own:init() end
-function Own:call(x) return x end
+local JunkLayer = cr.Layer:subclass "JunkLayer"
+function JunkLayer:init() end
+function JunkLayer:call(x) return x end
 local symbol = cr.Input { shape = { 3 } }
 local tape = cr.GradientTape(function() end)
 local cycle = {}
@@ -20,13 +20,14 @@ local junk = {
   { axis = 99 }, { shape = "x" }, cycle, nested, function() end, function()
     error "junk"
   end, function(x) return x end, print,
-  coroutine.create(function() end), io.stdout, cr, cr.layers, cr.Layer, Own, Own(), quick, model,
+  coroutine.create(function() end), io.stdout, cr, cr.layers, cr.Layer, JunkLayer, JunkLayer(),
+  small_layer, model,
   symbol, tape, cr.null,
   cr.ones { 2, 3 }, cr.zeros { 0 }, cr.tensor(1), cr.tensor { true }, cr.tensor({ 1, 2 }, "int32"),
   cr.Variable(cr.ones { 2 }),
   cr.InputSpec { ndim = 2 }, cr.layers.Dense, cr.optimizers.SGD(), cr.losses.MeanSquaredError(),
   cr.random.SeedGenerator(1),
-  quick.weights, model.layers, { cr.ones { 2 }, "x" }, { [0] = 1, [-5] = 2 }, { [1.5] = 1 },
+  small_layer.weights, model.layers, { cr.ones { 2 }, "x" }, { [0] = 1, [-5] = 2 }, { [1.5] = 1 },
   ("x"):rep(5000),
 }
 local seed = 12345
@@ -34,41 +35,42 @@ local function random(n)
   seed = (seed * 1103515245 + 12345) % 2147483648
   return seed // 65536 % n + 1
 end
-local function pick()
+local function pick_junk()
   local i = random(#junk + 3)
   return junk[i]
 end
 
 -- Left out: functions that exit, wait, write files, or change settings for the rest of the run.
-local skipped = { sleep = true, help = true, summary = true, profile = true, validate = true,
+local skipped_names = { sleep = true, help = true, summary = true, profile = true, validate = true,
   load = true, save = true, save_weights = true, save_model = true, write_npy = true,
   write_hdf5 = true, set_threads = true, set_device = true, enable_op_determinism = true,
   set_dtype_policy = true, set_floatx = true, register = true }
 local functions = {}
-local function gather(table_, name, depth)
+local function gather_functions(table_, name, depth)
   for key, value in pairs(table_) do
-    if type(value) == "function" and not skipped[key] then
+    if type(value) == "function" and not skipped_names[key] then
       functions[#functions + 1] = { name .. "." .. tostring(key), value }
     elseif type(value) == "table" and depth < 2 and value ~= cr and getmetatable(value) == nil then
-      gather(value, name .. "." .. tostring(key), depth + 1)
+      gather_functions(value, name .. "." .. tostring(key), depth + 1)
     end
   end
 end
-gather(cr, "cr", 0)
+gather_functions(cr, "cr", 0)
 for _, kind in ipairs { "layers", "optimizers", "losses", "metrics", "initializers", "regularizers",
   "constraints", "activations" } do
   for name, class in pairs(cr[kind]) do
     functions[#functions + 1] = { kind .. "." .. name, class }
   end
 end
-local subjects = { cr.ones { 2, 3 }, cr.Variable(cr.ones { 2 }), quick, model, Own(), symbol, tape,
+local subjects = { cr.ones { 2, 3 }, cr.Variable(cr.ones { 2 }), small_layer, model, JunkLayer(),
+  symbol, tape,
   cr.optimizers.SGD(), cr.InputSpec {},
   cr.losses.MeanSquaredError(), cr.metrics.Mean(), symbol.node, cr.random.SeedGenerator(2),
-  cr.layers.Dense, cr.Layer, Own }
+  cr.layers.Dense, cr.Layer, JunkLayer }
 for _, subject in ipairs(subjects) do
   local description = cr.describe(subject)
   for _, name in ipairs(description and description.methods or {}) do
-    if not skipped[name] and name ~= "fit" then
+    if not skipped_names[name] and name ~= "fit" then
       functions[#functions + 1] = { "method " .. name, function(...)
         return subject[name](subject, ...)
       end }
@@ -91,7 +93,7 @@ local calls, errors = 0, 0
 for round = 1, tonumber(arg[1]) or 12 do
   for _, entry in ipairs(functions) do
     local count = random(4) - 1
-    local a, b, c = pick(), pick(), pick()
+    local a, b, c = pick_junk(), pick_junk(), pick_junk()
     if trace then
       io.stderr:write(round, " ", entry[1], " ", count, " ", tostring(a):sub(1, 60), " | ",
         tostring(b):sub(1, 60), " | ", tostring(c):sub(1, 60), "\n")

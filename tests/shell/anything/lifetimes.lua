@@ -30,7 +30,7 @@ assert(not ok and tostring(why):find "reshape")
 check.near(steps(cr.ones { 1 }), { 2 })
 
 -- finalizers (__gc) and closers (__close) use objects at the end of the process, in any order
-local ended, text = check.run [[
+local is_ok, text = check.run [[
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
   kept = setmetatable({ model = model }, { __gc = function(self)
     print("gc", self.model:predict(cr.ones { 1, 3 }, { verbose = 0 }).shape[2])
@@ -39,8 +39,8 @@ local ended, text = check.run [[
     __close = function() print("closed", cr.ones { 1 }) end })
   waiting = coroutine.wrap(function() local y <close> = closer coroutine.yield(cr.ones { 2 }) end)
   waiting()]]
-assert(ended, text)
-for _, said in ipairs { "closed", "gc\t2" } do assert(text:find(said, 1, true), text) end
+assert(is_ok, text)
+for _, part in ipairs { "closed", "gc\t2" } do assert(text:find(part, 1, true), text) end
 do -- the collector reads a stack of layers while calls of its layers compute its symbols
   local Other = cr.Layer:subclass "CollectedLayer"
   local Collecting = cr.Layer:subclass "CollectingLayer"

@@ -42,8 +42,8 @@ local function walk(value, path)
   check_completion(path .. ".", function(name)
     return paths[path .. "." .. name] or info and info.kind and paths[info.kind .. ":" .. name]
   end)
-  for key, below in next, value do
-    if type(below) == "table" and type(key) == "string" then walk(below, path .. "." .. key) end
+  for key, child in next, value do
+    if type(child) == "table" and type(key) == "string" then walk(child, path .. "." .. key) end
   end
 end
 walk(cr, "cr")
@@ -73,14 +73,15 @@ assert(offered_count > 2000, offered_count)
 
 -- ---- every entry has a description
 
-local function check_doc(row, place)
-  assert(type(row.doc) == "string" and row.doc ~= "", place .. " has no doc")
+local function check_doc(row, entry_name)
+  assert(type(row.doc) == "string" and row.doc ~= "", entry_name .. " has no doc")
 end
-local function check_types(row, place)
+local function check_types(row, entry_name)
   for _, parameter in ipairs(row.parameters) do
-    assert(parameter.type ~= "", place .. " has a parameter without a type: " .. parameter.name)
+    assert(parameter.type ~= "", entry_name .. " has a parameter without a type: "
+      .. parameter.name)
   end
-  assert(row.result ~= "", place .. " does not say what it gives")
+  assert(row.result ~= "", entry_name .. " does not say what it gives")
 end
 for _, section in ipairs { "functions", "namespaces" } do
   for _, row in ipairs(listing[section]) do check_doc(row, row.path) end
@@ -111,28 +112,28 @@ end
 
 -- Functions of one tensor, such as sum, softmax and sort.
 local x = cr.tensor { { 0.3, 0.7, 0.2 }, { 0.9, 0.1, 0.4 } }
-local compared = 0
+local compared_count = 0
 for _, row in ipairs(listing.functions) do
   local name = row.path:match "^cr%.ops%.(%w+)$"
   local first, defaults = row.parameters[1], {}
-  local takes_one = name and first and first.required and not first.variadic
+  local takes_one_tensor = name and first and first.required and not first.variadic
   for i = 2, #row.parameters do
     local parameter = row.parameters[i]
-    takes_one = takes_one and not parameter.required
+    takes_one_tensor = takes_one_tensor and not parameter.required
     defaults[parameter.name] = parameter.default
   end
-  local with_defaults_left_out = takes_one and next(defaults) ~= nil
+  local with_defaults_left_out = takes_one_tensor and next(defaults) ~= nil
     and table.pack(pcall(cr.ops[name], x))
   if with_defaults_left_out and with_defaults_left_out[1] then
     local with_explicit_defaults = table.pack(cr.ops[name](x, defaults))
-    compared = compared + 1
+    compared_count = compared_count + 1
     assert(with_explicit_defaults.n == with_defaults_left_out.n - 1, row.path)
     for i = 1, with_explicit_defaults.n do
       assert(cr.show(with_explicit_defaults[i]) == cr.show(with_defaults_left_out[i + 1]), row.path)
     end
   end
 end
-assert(compared > 30, compared)
+assert(compared_count > 30, compared_count)
 check.same(cr.random.normal({ 4 }, { seed = 3 }):totable(),
   cr.random.normal({ 4 }, 0.0, 1.0, "float32", 3):totable(), "random.normal")
 

@@ -7,45 +7,45 @@ local cr = require "crescent"
 
 -- With a sanitizer, freed memory is kept for a while, so limits are not checked.
 local sanitized = io.open("/proc/self/maps"):read("a"):find "lib[at]san"
-local live = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay in use
-local x = live[1]:reshape { 1024, 1024 }:slice(1, 64)
+local large_tensor = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay in use
+local x = large_tensor[1]:reshape { 1024, 1024 }:slice(1, 64)
 local _ = (x + 1):sum():item()
-local before, most = memory.mib "VmRSS", 0
+local start_mib, most_mib = memory.mib "VmRSS", 0
 for i = 1, 100000 do
   local small = x + i -- tensors of 256 KiB each, 25 GiB in all
-  if i % 1000 == 0 then most = math.max(most, memory.mib "VmRSS") end
+  if i % 1000 == 0 then most_mib = math.max(most_mib, memory.mib "VmRSS") end
 end
-assert(sanitized or most < before + 32,
-  string.format("memory went from %.0f to %.0f MiB", before, most))
+assert(sanitized or most_mib < start_mib + 32,
+  string.format("memory went from %.0f to %.0f MiB", start_mib, most_mib))
 
 -- the result of a call is freed before the second call after it, however much memory is in use
-local results, most_alive = setmetatable({}, { __mode = "v" }), 0
+local results, most_alive_count = setmetatable({}, { __mode = "v" }), 0
 for i = 1, 100 do
-  results[i] = live[1] + i -- a result of 4 MiB
+  results[i] = large_tensor[1] + i -- a result of 4 MiB
   local alive_count = 0
   for _ in pairs(results) do alive_count = alive_count + 1 end
-  most_alive = math.max(most_alive, alive_count)
+  most_alive_count = math.max(most_alive_count, alive_count)
 end
-assert(most_alive <= 3, most_alive .. " temporary results at a time")
+assert(most_alive_count <= 3, most_alive_count .. " temporary results at a time")
 
 -- tensors in the old generation are collected too
-local ring, most_heap = {}, 0
+local last_strings, most_heap_kib = {}, 0
 for i = 1, 5000 do
-  ring[i % 8] = ("x"):rep(4096) .. i
+  last_strings[i % 8] = ("x"):rep(4096) .. i
   local temporary = x + 1
-  most_heap = math.max(most_heap, collectgarbage "count")
+  most_heap_kib = math.max(most_heap_kib, collectgarbage "count")
 end
-assert(most_heap < 8192, string.format("Lua's heap grew to %.0f KiB", most_heap))
+assert(most_heap_kib < 8192, string.format("Lua's heap grew to %.0f KiB", most_heap_kib))
 
 -- calls that fail free the memory that they have allocated
 local function check_no_leak(n, f)
   for _ = 1, n do pcall(f) end
   collectgarbage()
-  local start = memory.mib "VmRSS"
+  local start_mib = memory.mib "VmRSS"
   for _ = 1, 10 * n do pcall(f) end
   collectgarbage()
-  local grown = memory.mib "VmRSS" - start
-  assert(sanitized or grown < 8, string.format("%.1f MiB more after errors", grown))
+  local added_mib = memory.mib "VmRSS" - start_mib
+  assert(sanitized or added_mib < 8, string.format("%.1f MiB more after errors", added_mib))
 end
 check_no_leak(2000, function() return x:matmul(cr.ones { 3, 3 }) end)
 check_no_leak(2000, function() return cr.layers.Dense { units = 3, nonsense = { 1, 2, 3 } } end)
@@ -88,7 +88,7 @@ local function count_alive()
   for _ in pairs(alive) do count = count + 1 end
   return count
 end
-local function one_model(i)
+local function make_cyclic_model(i)
   local holder_table = {}
   local model = Outer { given = holder_table }
   holder_table.model = model
@@ -101,17 +101,17 @@ local function one_model(i)
   end
   alive[model], alive[model.inner], alive[model.callback] = true, true, true
 end
-one_model(20)
-local start = memory.mib "VmRSS"
-for i = 1, 200 do one_model(i) end
+make_cyclic_model(20)
+local start_mib = memory.mib "VmRSS"
+for i = 1, 200 do make_cyclic_model(i) end
 local live_count = count_alive()
 assert(live_count == 0, live_count .. " objects that only refer to each other are left")
-local more = memory.mib "VmRSS" - start
-assert(sanitized or more < 30,
-  string.format("%.1f MiB more after 200 models that refer to themselves", more))
+local added_mib = memory.mib "VmRSS" - start_mib
+assert(sanitized or added_mib < 30,
+  string.format("%.1f MiB more after 200 models that refer to themselves", added_mib))
 
 -- a graph whose layer refers to the graph
-local function one_graph(make)
+local function make_cyclic_graph(make)
   local layer = Inner()
   layer.factor = cr.ones { 100 }
   local model = make(layer)
@@ -120,9 +120,10 @@ local function one_graph(make)
   alive[model], alive[layer] = true, true
 end
 for _ = 1, 20 do
-  one_graph(function(layer) return cr.Sequential { cr.Input { shape = { 1000 } }, layer } end)
-  one_graph(function(layer) return cr.Sequential { layer } end)
-  one_graph(function(layer)
+  make_cyclic_graph(function(layer) return cr.Sequential { cr.Input { shape = { 1000 } },
+    layer } end)
+  make_cyclic_graph(function(layer) return cr.Sequential { layer } end)
+  make_cyclic_graph(function(layer)
     local inputs = cr.Input { shape = { 1000 } }
     return cr.Model(inputs, cr.layers.Dense(3)(layer(inputs)))
   end)

@@ -400,7 +400,7 @@ local rows = {
 }
 
 -- correct code, and mistakes that are not typical of Python, get Lua's own messages
-local plain = {
+local lua_errors = {
   { "5 5", "unexpected symbol near '5'" },
   { "error 'on purpose'", "on purpose" },
   { "local t = {} t.x.y = 1", "attempt to index a nil value (field 'x')" },
@@ -413,7 +413,7 @@ local plain = {
 local function message_of(code) return (check.message_of(code):gsub(folder, "FOLDER")) end
 
 assert(#rows >= 50)
-for _, list in ipairs { rows, plain } do
+for _, list in ipairs { rows, lua_errors } do
   for _, row in ipairs(list) do check.same(message_of(row[1]), row[2], row[1]) end
 end
 
@@ -456,16 +456,17 @@ local explained = cr.explained("tensor: no attribute 'tolist'", "")
 check.same(cr.explained(explained, ""), explained)
 
 -- an error value that is a table is shown, and help accepts names as strings
-local ok, shown = check.run [[
+local ok, shown_text = check.run [[
   local model = cr.Sequential()
   cr.help "Dense"
   cr.help "layers.Dense"
   cr.help "evaluate"
   cr.help "Dens"
 ]]
-assert(ok and select(2, shown:gsub("Fully connected", "")) == 2, shown)
-assert(shown:find("model:evaluate(x, y=nil)", 1, true), shown)
-assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true), shown)
+assert(ok and select(2, shown_text:gsub("Fully connected", "")) == 2, shown_text)
+assert(shown_text:find("model:evaluate(x, y=nil)", 1, true), shown_text)
+assert(shown_text:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true),
+  shown_text)
 -- functions that call functions refuse symbols
 for name, arguments in pairs { cond = "symbol, function() end, function() end",
   map = "function(row) return row end, symbol", vectorized_map = "function(row) end, symbol",

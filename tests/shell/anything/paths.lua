@@ -37,8 +37,8 @@ for _, ending in ipairs(endings) do
   file:write "as it was"
   file:close()
 end
-for name, take in pairs(calls_with_path) do
-  local ok, message = pcall(check.fails, take, "zero byte")
+for name, call_with_path in pairs(calls_with_path) do
+  local ok, message = pcall(check.fails, call_with_path, "zero byte")
   assert(ok, name .. ": " .. tostring(message))
 end
 for _, ending in ipairs(endings) do

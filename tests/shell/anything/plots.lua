@@ -3,7 +3,7 @@ local cr = require "crescent"
 local folder = arg[0]:match "(.*/)"
 local check = dofile(folder .. "../support/check.lua")
 
-local function content(path)
+local function read_file(path)
   local file = assert(io.open(path, "rb"))
   local bytes = file:read "a"
   file:close()
@@ -12,13 +12,13 @@ local function content(path)
 end
 
 --- The content of the file with this ending that `draw(path)` writes.
-local function written(ending, draw)
+local function drawn_file(ending, draw)
   local path = check.temporary(ending)
   assert(draw(path) == path)
-  return content(path)
+  return read_file(path)
 end
 
-local function polylines(svg)
+local function polyline_count(svg)
   local count = 0
   for width in svg:gmatch '<polyline[^>]- stroke%-width="([%d.]+)"' do
     if width == "1.8" then count = count + 1 end
@@ -26,9 +26,9 @@ local function polylines(svg)
   return count
 end
 
-local function plotted(...)
+local function svg_of_plot(...)
   local arguments = table.pack(...)
-  return written(".svg", function(path)
+  return drawn_file(".svg", function(path)
     local options = arguments[arguments.n]
     options.file = path
     return cr.plot(table.unpack(arguments, 1, arguments.n))
@@ -37,52 +37,53 @@ end
 
 -- ---- data that is accepted as a series
 local x, y = cr.ops.linspace(0, 1, 20), cr.random.normal { 20 }
-assert(polylines(plotted(y, {})) == 1)
-assert(polylines(plotted(x, y, {})) == 1)
-assert(polylines(plotted({ 1, 2, 3 }, {})) == 1)
-assert(polylines(plotted({ 1, 2, 3 }, { 3, 2, 1 }, {})) == 1)
-assert(polylines(plotted({ { 1, 2, 3 }, { 3, 2, 1 } }, { label = { "a", "b" } })) == 2)
-assert(polylines(plotted({ y, y * 2, x }, {})) == 3)
-assert(polylines(plotted(x, cr.random.normal { 20, 4 }, {})) == 4)
-local svg = plotted({ loss = y, val_loss = x }, { title = "a & b", xlabel = "epoch" })
-assert(polylines(svg) == 2)
+assert(polyline_count(svg_of_plot(y, {})) == 1)
+assert(polyline_count(svg_of_plot(x, y, {})) == 1)
+assert(polyline_count(svg_of_plot({ 1, 2, 3 }, {})) == 1)
+assert(polyline_count(svg_of_plot({ 1, 2, 3 }, { 3, 2, 1 }, {})) == 1)
+assert(polyline_count(svg_of_plot({ { 1, 2, 3 }, { 3, 2, 1 } }, { label = { "a", "b" } })) == 2)
+assert(polyline_count(svg_of_plot({ y, y * 2, x }, {})) == 3)
+assert(polyline_count(svg_of_plot(x, cr.random.normal { 20, 4 }, {})) == 4)
+local svg = svg_of_plot({ loss = y, val_loss = x }, { title = "a & b", xlabel = "epoch" })
+assert(polyline_count(svg) == 2)
 for _, text in ipairs { ">loss<", ">val_loss<", ">a &amp; b<", ">epoch<" } do
   assert(svg:find(text, 1, true), text)
 end
 
 -- ---- the legend of a text figure shows the characters of the curves
-local letters = written(".txt", function(path)
+local legend_text = drawn_file(".txt", function(path)
   return cr.plot({ a = { 1, 2 }, b = { 2, 1 }, val_a = { 3, 3 } }, { file = path, width = 60 })
 end)
-assert(letters:find("** a", 1, true) or not letters:find("*", 1, true), letters)
+assert(legend_text:find("** a", 1, true) or not legend_text:find("*", 1, true), legend_text)
 for _, entry in ipairs { "++ b", "oo val_a" } do
-  assert(letters:find(entry, 1, true) or letters:find("⠤⠤ " .. entry:sub(4), 1, true), letters)
+  assert(legend_text:find(entry, 1, true) or legend_text:find("⠤⠤ " .. entry:sub(4), 1, true),
+    legend_text)
 end
 
 -- ---- every dtype, and extreme sizes
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int8", "int16", "int32",
   "int64", "uint8", "bool" } do
-  assert(polylines(plotted(cr.ops.cast(cr.tensor { 0, 1, 1, 0 }, dtype), {})) == 1, dtype)
+  assert(polyline_count(svg_of_plot(cr.ops.cast(cr.tensor { 0, 1, 1, 0 }, dtype), {})) == 1, dtype)
 end
 local nan, inf = 0 / 0, 1 / 0
-assert(polylines(plotted({ 1, 2, nan, 3, 4, inf, 5, 6 }, {})) == 3)
+assert(polyline_count(svg_of_plot({ 1, 2, nan, 3, 4, inf, 5, 6 }, {})) == 3)
 for _, values in ipairs { {}, { 1 }, { 2, 2, 2 }, { nan }, { 1e300, -1e300 }, { 1e-300, 2e-300 },
   { 1e15, 1e15 + 1 }, { -5 } } do
-  assert(plotted(values, {}):find "</svg>")
+  assert(svg_of_plot(values, {}):find "</svg>")
   assert(#cr.sparkline(values) >= 0)
-  written(".txt", function(path) return cr.hist(values, { file = path }) end)
-  written(".png", function(path) return cr.plot(values, { file = path, style = "bars" }) end)
+  drawn_file(".txt", function(path) return cr.hist(values, { file = path }) end)
+  drawn_file(".png", function(path) return cr.plot(values, { file = path, style = "bars" }) end)
 end
 for _, values in ipairs { {}, { nan, inf } } do
-  local text = written(".txt", function(path) return cr.hist(values, { file = path }) end)
+  local text = drawn_file(".txt", function(path) return cr.hist(values, { file = path }) end)
   assert(text:find("no finite numbers", 1, true), text)
 end
-local before = os.clock()
-assert(#plotted(cr.random.normal { 1000000 }, {}) < 200000)
-assert(os.clock() - before < 10)
+local start_time = os.clock()
+assert(#svg_of_plot(cr.random.normal { 1000000 }, {}) < 200000)
+assert(os.clock() - start_time < 10)
 
 -- ---- the kind of a file follows from its ending; picture files can be read as images
-local text = written(".txt", function(path)
+local text = drawn_file(".txt", function(path)
   return cr.plot({ 1, 2, 3 }, { file = path, width = 30, height = 8 })
 end)
 local lines = 0
@@ -131,12 +132,12 @@ expect_error("imshow: labels: expected 2 texts, got 1", cr.imshow, cr.zeros { 2,
   { labels = { "a" } })
 
 -- ---- histograms are drawn as bars
-text = written(".svg", function(file)
+text = drawn_file(".svg", function(file)
   return cr.hist(cr.random.normal { 500 }, { bins = 7, file = file })
 end)
-local bars = 0
-for _ in text:gmatch '<rect[^>]-stroke="#ffffff"' do bars = bars + 1 end
-assert(bars == 7)
+local bar_count = 0
+for _ in text:gmatch '<rect[^>]-stroke="#ffffff"' do bar_count = bar_count + 1 end
+assert(bar_count == 7)
 
 -- ---- images of numbers and of colours are drawn as pictures
 local function draw_image(images, options)
@@ -165,17 +166,18 @@ check.same({ table.unpack(draw_image(cr.zeros { 6, 8, 8, 1 }, { columns = 3, wid
 check.fails(function() cr.imshow(cr.zeros { 2 }, { file = "a.png" }) end, "expected an image")
 
 -- ---- the colour bar shows the values of the grays: least and greatest value, fractions, or bytes
-local function bar_of(images, options)
+local function color_bar_labels(images, options)
   options.colorbar = true
-  return written(".svg", function(path)
+  return drawn_file(".svg", function(path)
     options.file = path
     return cr.imshow(images, options)
   end)
 end
-assert(bar_of(cr.tensor { { -3.0, 5.0 } }, { scale = true }):find ">%-2</text>.*>4</text>")
-assert(bar_of(cr.tensor { { 0.0, 1.0 } }, {}):find ">0.0</text>.*>1.0</text>")
-assert(bar_of(cr.tensor({ { 0, 9 } }, "uint8"), {}):find ">200</text>")
-assert(not bar_of(cr.zeros { 2, 2, 3 }, {}):find "<text")
+assert(color_bar_labels(cr.tensor { { -3.0, 5.0 } },
+  { scale = true }):find ">%-2</text>.*>4</text>")
+assert(color_bar_labels(cr.tensor { { 0.0, 1.0 } }, {}):find ">0.0</text>.*>1.0</text>")
+assert(color_bar_labels(cr.tensor({ { 0, 9 } }, "uint8"), {}):find ">200</text>")
+assert(not color_bar_labels(cr.zeros { 2, 2, 3 }, {}):find "<text")
 
 -- ---- confusion matrices are drawn with their numbers
 local matrix = cr.utils.confusion_matrix({ 0, 1, 2, 1 }, { 0, 2, 2, 1 })
@@ -183,7 +185,7 @@ check.near(matrix, { { 1, 0, 0 }, { 0, 1, 1 }, { 0, 0, 1 } })
 assert(matrix.dtype == "int32")
 check.near(cr.utils.confusion_matrix({ 1, 0 }, cr.tensor { { 0.1, 0.9 }, { 0.2, 0.8 } }, 3),
   { { 0, 1, 0 }, { 0, 1, 0 }, { 0, 0, 0 } })
-text = written(".svg", function(file)
+text = drawn_file(".svg", function(file)
   return cr.heatmap(matrix, { labels = { "cat", "dog", "cow" }, xlabel = "predicted", file = file })
 end)
 for _, name in ipairs { "cat", "dog", "cow", "predicted" } do
@@ -205,19 +207,20 @@ model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
 local history = model:fit(cr.random.normal { 20, 3 }, cr.random.normal { 20, 1 },
   { epochs = 3, validation_split = 0.5, verbose = 0 })
 local function draw_history(options)
-  return written(".svg", function(file)
+  return drawn_file(".svg", function(file)
     options.file = file
     return history:plot(options)
   end)
 end
-assert(polylines(draw_history {}) == 4)
-assert(polylines(draw_history { "loss" }) == 2)
-assert(polylines(draw_history { metrics = { "mae", "loss" } }) == 4)
-assert(polylines(draw_history { "loss", "val_loss" }) == 2)
-assert(polylines(draw_history { "val_loss" }) == 1)
-assert(polylines(draw_history { "val_loss", "loss", "mae", "loss" }) == 4)
+assert(polyline_count(draw_history {}) == 4)
+assert(polyline_count(draw_history { "loss" }) == 2)
+assert(polyline_count(draw_history { metrics = { "mae", "loss" } }) == 4)
+assert(polyline_count(draw_history { "loss", "val_loss" }) == 2)
+assert(polyline_count(draw_history { "val_loss" }) == 1)
+assert(polyline_count(draw_history { "val_loss", "loss", "mae", "loss" }) == 4)
 local svg_of_both = draw_history { "loss", "mae", title = "of both" }
-assert(polylines(svg_of_both) == 4 and svg_of_both:find ">mae<" and svg_of_both:find ">of both<")
+assert(polyline_count(svg_of_both) == 4 and svg_of_both:find ">mae<"
+  and svg_of_both:find ">of both<")
 assert(draw_history({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 
@@ -228,19 +231,20 @@ local inner = cr.Model { inputs = inner_input, name = "block",
 local head = cr.Sequential({ cr.layers.Dense(8, { input_shape = { 8 }, name = "first" }) },
   { name = "head" })
 local graph = cr.Model { inputs = input, outputs = head(inner(input)) }
-local function arrows(picture) return select(2, picture:gsub("<polygon", "")) end
-local function plotted_graph(options)
-  return written(".svg", function(file) return graph:plot(file, options) end)
+local function arrow_count(picture) return select(2, picture:gsub("<polygon", "")) end
+local function svg_of_graph(options)
+  return drawn_file(".svg", function(file) return graph:plot(file, options) end)
 end
-text = plotted_graph {}
-assert(arrows(text) == 2 and text:find(">block (", 1, true) and not text:find ">within")
-text = plotted_graph { expand_nested = true, show_shapes = true }
-assert(arrows(text) == 5 and text:find ">block<" and text:find ">head<" and text:find ">within %(")
+text = svg_of_graph {}
+assert(arrow_count(text) == 2 and text:find(">block (", 1, true) and not text:find ">within")
+text = svg_of_graph { expand_nested = true, show_shapes = true }
+assert(arrow_count(text) == 5 and text:find ">block<" and text:find ">head<"
+  and text:find ">within %(")
 assert(text:find ">Output shape: %(None, 8%)<")
 for _, rankdir in ipairs { "TB", "BT", "LR", "RL" } do
-  assert(arrows(plotted_graph { expand_nested = true, rankdir = rankdir }) == 5)
+  assert(arrow_count(svg_of_graph { expand_nested = true, rankdir = rankdir }) == 5)
 end
-text = written(".txt", function(file) return graph:plot(file, { expand_nested = true }) end)
+text = drawn_file(".txt", function(file) return graph:plot(file, { expand_nested = true }) end)
 assert(select(2, text:gsub("▼", "")) == 5)
 check.fails(function() graph:plot("a.svg", { rankdir = "XY" }) end, "rankdir")
 

@@ -1,5 +1,5 @@
--- What programs of Keras and PyTorch say when they are typed line by line, and the messages that
--- say how it is written.
+-- Lines of programs for Keras and PyTorch that are typed at the prompt, and the messages that say
+-- how such lines are written for Crescent.
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*$" .. "/../support/check.lua")
 
@@ -11,19 +11,19 @@ _G.measured = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
 _G.measured:compile { loss = "mse", metrics = { "mae", cr.metrics.Mean("mean of all") } }
 _G.results = _G.measured:evaluate(_G.x, _G.y, { verbose = 0 })
 
-local one_list = " returns one list, which is no number: write local r = model:%s(...); "
+local list_hint = " returns one list, which is no number: write local r = model:%s(...); "
   .. "its numbers are r.loss, r.mae, r[\"mean of all\"]"
-local function of_results(method) return method .. one_list:format(method) end
+local function results_hint(method) return method .. list_hint:format(method) end
 
 local rows = {
   { "local loss, mae = measured:evaluate(x, y, { verbose = 0 }); print(loss + 1)",
-    of_results "evaluate" },
-  { "return results < 1", of_results "evaluate" },
-  { "return 2 >= results", of_results "evaluate" },
-  { "return -results", of_results "evaluate" },
-  { 'return "loss: " .. results', of_results "evaluate" },
-  { "return measured:train_on_batch(x, y) * 100", of_results "train_on_batch" },
-  { "return measured:test_on_batch(x, y) // 1", of_results "test_on_batch" },
+    results_hint "evaluate" },
+  { "return results < 1", results_hint "evaluate" },
+  { "return 2 >= results", results_hint "evaluate" },
+  { "return -results", results_hint "evaluate" },
+  { 'return "loss: " .. results', results_hint "evaluate" },
+  { "return measured:train_on_batch(x, y) * 100", results_hint "train_on_batch" },
+  { "return measured:test_on_batch(x, y) // 1", results_hint "test_on_batch" },
   { 'string.format("%.3f", results)', "bad argument #2 to 'format' (number expected, got results)"
     .. "; loss and metrics are one list: local r = model:evaluate(...); its numbers are r[1], r[2] "
     .. "or, by their names, r.loss" },

@@ -43,9 +43,11 @@ check_shown(cr.config.is_interactive_logging_enabled, "<is_interactive_logging_e
 cr.config.print {}
 assert(cr.show(print):find "^function" and cr.show(function() end):find "^function")
 do
-  local described = cr.show(cr.describe(cr.tensor { 1, 2 }))
-  assert(described:find("mean = 1.5", 1, true) and described:find('what = "tensor"', 1, true))
-  assert(select(2, described:gsub("\n", "")) < 16 and not described:find "argpartition", described)
+  local shown_description = cr.show(cr.describe(cr.tensor { 1, 2 }))
+  assert(shown_description:find("mean = 1.5", 1, true)
+    and shown_description:find('what = "tensor"', 1, true))
+  assert(select(2, shown_description:gsub("\n", "")) < 16
+    and not shown_description:find "argpartition", shown_description)
   assert(#cr.describe(cr.tensor { 1, 2 }).methods > 100)
   check_shown({ what = "x", methods = { 1 } }, '{ methods = { 1 }, what = "x" }')
 end
@@ -114,7 +116,7 @@ check_tostring(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7),
 check_tostring(cr.utils.FeatureSpace { features = { age = "float" } },
   "<FeatureSpace: 1 features, 0 crosses, output_mode=concat, not adapted>")
 
--- null is called so, in tables and alone.
+-- cr.null is shown as "null", in tables and alone.
 check.same(tostring(cr.null), "null")
 check.same(cr.show { cr.null, a = cr.null }, "{ null, a = null }")
 

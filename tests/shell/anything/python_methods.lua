@@ -6,7 +6,8 @@ local x = cr.zeros { 2, 2 }
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "dense" }) }
 model:compile { optimizer = "sgd", loss = "mse" }
 
--- Each of these methods in Python's libraries is one of Crescent's, or a message says what is.
+-- Each of these methods of Python's libraries exists in Crescent, or a message names what replaces
+-- it.
 for object, words in pairs {
   [x] = [[T all any argmax argmin argsort astype choose clip compress conj copy cumprod cumsum
     diagonal dot dtype fill flatten imag item itemset itemsize max mean min nbytes ndim nonzero
@@ -40,8 +41,8 @@ end
 -- Methods that are functions of cr.ops take their object from the colon, whatever the object is.
 for _, object in ipairs { x, model.layers[1].kernel, cr.Input { shape = { 2 } } } do
   for _, name in ipairs(cr.describe(object).methods) do
-    for _, given in ipairs { 1, "a", {}, true } do
-      local ok, message = pcall(object[name], given)
+    for _, argument in ipairs { 1, "a", {}, true } do
+      local ok, message = pcall(object[name], argument)
       assert(not ok and message:find("methods are called with ':'", 1, true), name .. ": no error")
     end
   end

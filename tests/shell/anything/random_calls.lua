@@ -19,7 +19,8 @@ end
 local function run_parent()
   local check = require "check"
   local setting = os.getenv "CRESCENT_RANDOM_CALLS" or ""
-  local seconds, first = tonumber(setting:match "^%d+") or 25, tonumber(setting:match ",(%d+)") or 1
+  local seconds, first_seed = tonumber(setting:match "^%d+") or 25, tonumber(setting:match ",(%d+)")
+    or 1
   local interpreter = arg[-1]
   local script = arg[0]:sub(1, 1) == "/" and arg[0] or (os.getenv "PWD" .. "/" .. arg[0])
   if interpreter:find "/" and interpreter:sub(1, 1) ~= "/" then
@@ -35,15 +36,16 @@ local function run_parent()
   end
   local child_count = 4
   local failures = {}
-  for seed = first, first + child_count - 1 do
+  for seed = first_seed, first_seed + child_count - 1 do
     local command = string.format(
       "cd '%s' && (%sCRESCENT_RANDOM_CALLS_UNTIL=%d timeout -s KILL %d '%s' '%s' child %d)"
         .. " > out.txt 2> err.txt < /dev/null",
       scratch, limit, seconds // child_count, seconds // child_count + 60, interpreter, script,
         seed)
-    local ok, how, status = os.execute(command)
+    local ok, end_kind, status = os.execute(command)
     if not ok then
-      failures[#failures + 1] = string.format("seed %d ended by %s %s in call %s\n%s", seed, how,
+      failures[#failures + 1] = string.format("seed %d ended by %s %s in call %s\n%s", seed,
+        end_kind,
         status,
         read(scratch .. "/last.txt"):match "^[^\n]*", read(scratch .. "/err.txt"):sub(-500))
     else
@@ -63,12 +65,12 @@ local cr = require "crescent"
 local Values = require "random_values"
 local seed, count, verbose = tonumber(arg[2]), tonumber(arg[3]) or math.huge, arg[4]
 local values = Values.new(seed)
-local stop = os.time() + (tonumber(os.getenv "CRESCENT_RANDOM_CALLS_UNTIL") or 1e9)
-local last = assert(io.open("last.txt", "w"))
-local calls, succeeded = 0, 0
+local stop_time = os.time() + (tonumber(os.getenv "CRESCENT_RANDOM_CALLS_UNTIL") or 1e9)
+local last_call_file = assert(io.open("last.txt", "w"))
+local call_count, success_count = 0, 0
 
---- names that end or stop the process by design, with the reason
-local left_out = { ["cr.sleep"] = "waits for as many seconds as it is given" }
+--- Functions that are not called, with the reason.
+local left_out_paths = { ["cr.sleep"] = "waits for as many seconds as it is given" }
 
 local function sorted(t)
   local keys = {}
@@ -93,28 +95,28 @@ local function walk(t, path, seen)
     end
   end
   for _, name in ipairs(sorted(t)) do
-    local value, place = rawget(t, name), path .. "." .. name
-    if type(value) == "function" and not left_out[place] then
-      functions[#functions + 1] = { place, value, cr.describe(value) }
+    local value, item_path = rawget(t, name), path .. "." .. name
+    if type(value) == "function" and not left_out_paths[item_path] then
+      functions[#functions + 1] = { item_path, value, cr.describe(value) }
     elseif type(value) == "table" then
-      if rawget(value, "subclass") then bases[#bases + 1] = { place, value } end
-      walk(value, place, seen)
+      if rawget(value, "subclass") then bases[#bases + 1] = { item_path, value } end
+      walk(value, item_path, seen)
     end
   end
 end
 walk(cr, "cr", {})
 assert(#functions > 100 and #classes > 100 and #bases > 5)
 
-local slow = { fit = true, evaluate = true, predict = true, profile = true, validate = true,
+local slow_names = { fit = true, evaluate = true, predict = true, profile = true, validate = true,
   train_on_batch = true }
 
 --- Makes the call and keeps its results as arguments for later calls.
 local function call(text, f, ...)
-  calls = calls + 1
-  last:seek "set"
-  last:write(calls, ": ", text, "\n")
-  last:flush()
-  if verbose then io.stderr:write(calls, ": ", text, "\n") end
+  call_count = call_count + 1
+  last_call_file:seek "set"
+  last_call_file:write(call_count, ": ", text, "\n")
+  last_call_file:flush()
+  if verbose then io.stderr:write(call_count, ": ", text, "\n") end
   local ok, a, b
   if values:chance(3) then
     local packed = table.pack(...)
@@ -125,7 +127,7 @@ local function call(text, f, ...)
     ok, a, b = pcall(f, ...)
   end
   if not ok then return end
-  succeeded = succeeded + 1
+  success_count = success_count + 1
   if type(a) == "userdata" or (type(a) == "table" and values:chance(10)) then values:keep(a) end
   if type(b) == "userdata" then values:keep(b) end
 end
@@ -164,14 +166,14 @@ local function arguments(names, options, self, self_text)
 end
 
 local function call_function()
-  local place, f, info = table.unpack(values:one_of(functions))
+  local item_path, f, info = table.unpack(values:one_of(functions))
   local list, n, text = arguments(info and info.parameters or {}, info and info.options)
-  call(place .. "(" .. text .. ")", f, table.unpack(list, 1, n))
+  call(item_path .. "(" .. text .. ")", f, table.unpack(list, 1, n))
 end
 
 --- An object of a random class, with mostly valid options.
-local function construct()
-  local place, class, info = table.unpack(values:one_of(classes))
+local function construct_object()
+  local class_path, class, info = table.unpack(values:one_of(classes))
   local options, texts = {}, {}
   for _, option in ipairs(info.options) do
     local is_given = option.required or (not option.keyword_only and values:chance(15))
@@ -187,13 +189,13 @@ local function construct()
       texts[#texts + 1] = option.name .. " = " .. tostring(text)
     end
   end
-  call(place .. " {" .. table.concat(texts, ", ") .. "}", class, options)
+  call(class_path .. " {" .. table.concat(texts, ", ") .. "}", class, options)
 end
 
-local function construct_wildly()
-  local place, class, info = table.unpack(values:one_of(classes))
+local function construct_with_any_values()
+  local class_path, class, info = table.unpack(values:one_of(classes))
   local list, n, text = arguments({ "a", "b" }, info.options)
-  call(place .. "(" .. text .. ")", class, table.unpack(list, 1, n))
+  call(class_path .. "(" .. text .. ")", class, table.unpack(list, 1, n))
 end
 
 --- The members that reflection lists for an object; for a class it lists options instead.
@@ -206,7 +208,7 @@ end
 
 local function is_value(x) return type(x) == "userdata" and cr.describe(x) ~= nil end
 
-local function some_object()
+local function random_object()
   for _ = 1, 10 do
     local value, text = values:any()
     if is_value(value) then return value, text, members_of(value) end
@@ -216,7 +218,7 @@ local function some_object()
 end
 
 local function call_method()
-  local object, text, info = some_object()
+  local object, text, info = random_object()
   if #info.methods == 0 then return end
   local name = values:one_of(info.methods)
   local ok, method = pcall(function() return object[name] end)
@@ -224,7 +226,7 @@ local function call_method()
   local f = cr.describe(method)
   local names = {}
   for i, parameter in ipairs(f and f.parameters or { "self" }) do names[i] = parameter end
-  values.tame = slow[name]
+  values.tame = slow_names[name]
   local self, self_text = object, text
   if values:chance(5) then self, self_text = values:any() end
   local list, n, args_text = arguments(names, f and f.options, self, tostring(self_text))
@@ -232,8 +234,8 @@ local function call_method()
   values.tame = false
 end
 
-local function touch_property()
-  local object, text, info = some_object()
+local function access_property()
+  local object, text, info = random_object()
   local name = #info.properties > 0 and values:one_of(info.properties) or "name"
   if values:chance(15) then name = values:any(1) end
   if values:chance(60) then
@@ -273,7 +275,7 @@ local operator_names = sorted(operators)
 
 local function call_operator()
   local name = values:one_of(operator_names)
-  local object, text = some_object()
+  local object, text = random_object()
   local other, other_text = values:any()
   if values:chance(30) then object, text, other, other_text = other, other_text, object, text end
   call(name .. "(" .. tostring(text) .. ", " .. tostring(other_text) .. ")", operators[name],
@@ -282,7 +284,7 @@ end
 
 --- Calls a random metamethod with any value as self.
 local function call_metamethod()
-  local object, text = some_object()
+  local object, text = random_object()
   local meta = getmetatable(object)
   if type(meta) ~= "table" then return call_operator() end
   local name = values:one_of(sorted(meta))
@@ -294,7 +296,7 @@ end
 
 --- Calls an object, such as a layer on data.
 local function call_object()
-  local object, text, info = some_object()
+  local object, text, info = random_object()
   local list, n, args_text = arguments({ "inputs" }, info.class and info.class.arguments)
   call(tostring(text) .. "(" .. args_text .. ")", object, table.unpack(list, 1, n))
 end
@@ -303,13 +305,14 @@ local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_s
   "reset_state", "on_epoch_end", "on_train_begin",
   "cal", "train_step", "slots", "initial_slot", "update_step" }
 
-local function derive()
-  local place, base = table.unpack(values:one_of(bases))
+local function derive_class()
+  local base_path, base = table.unpack(values:one_of(bases))
   local name = values:chance(80) and "Class" .. values:below(30) or values:string()
   local options, options_text = values:any(1)
   if values:chance(70) then options, options_text = { { "units", 2 } }, "{{'units', 2}}" end
   local class
-  call(place .. ":subclass(" .. tostring(name) .. ", " .. tostring(options_text) .. ")", function()
+  call(base_path .. ":subclass(" .. tostring(name) .. ", " .. tostring(options_text) .. ")",
+    function()
     class = base:subclass(name, options)
   end)
   if not class then return end
@@ -318,10 +321,10 @@ local function derive()
   end
   if values:chance(60) then class.call = function(_, x) return x end end
   local argument, text = values:any(1)
-  call(place .. " derived (" .. tostring(text) .. ")", class, argument)
+  call(base_path .. " derived (" .. tostring(text) .. ")", class, argument)
   if values:chance(20) then
     local input = cr.Input { shape = { 3 } }
-    call(place .. " derived of symbols", class, input, values:chance(80) and input or argument)
+    call(base_path .. " derived of symbols", class, input, values:chance(80) and input or argument)
   end
 end
 
@@ -329,7 +332,7 @@ end
 local function make_model()
   call("a model", function()
     local layers = { cr.layers.Dense(2, { input_shape = { 3 } }) }
-    local object, _, info = some_object()
+    local object, _, info = random_object()
     if info.class and info.class.kind == "layer" then layers[2] = object end
     local model = values:chance(50) and cr.Sequential(layers)
       or cr.Sequential { cr.layers.Dense(2) }
@@ -339,26 +342,26 @@ local function make_model()
   end)
 end
 
-local actions = { { 22, call_function }, { 18, construct }, { 6, construct_wildly },
-  { 24, call_method }, { 10, touch_property },
-  { 10, call_operator }, { 2, call_metamethod }, { 14, call_object }, { 3, derive },
+local actions = { { 22, call_function }, { 18, construct_object }, { 6, construct_with_any_values },
+  { 24, call_method }, { 10, access_property },
+  { 10, call_operator }, { 2, call_metamethod }, { 14, call_object }, { 3, derive_class },
   { 3, make_model } }
 local total = 0
 for _, action in ipairs(actions) do total = total + action[1] end
 
-while calls < count and os.time() < stop do
-  local place = values:below(total)
+while call_count < count and os.time() < stop_time do
+  local remaining = values:below(total)
   for _, action in ipairs(actions) do
-    if place < action[1] then
+    if remaining < action[1] then
       action[2]()
       break
     end
-    place = place - action[1]
+    remaining = remaining - action[1]
   end
   if values:below(500) == 0 then collectgarbage() end
 end
 values = nil
 collectgarbage()
 local report = assert(io.open("done.txt", "w"))
-report:write(string.format("%d calls, %d of them without an error", calls, succeeded))
+report:write(string.format("%d calls, %d of them without an error", call_count, success_count))
 report:close()

@@ -15,8 +15,9 @@ local function new_model(options)
 end
 
 do -- unknown options beside `config` in the configuration of an object
-  local spread = { class_name = "RandomNormal", stddev = 300 }
-  check.fails(function() layers.Dense(5, { kernel_initializer = spread }) end, "kernel_initializer",
+  local keras_config = { class_name = "RandomNormal", stddev = 300 }
+  check.fails(function() layers.Dense(5, { kernel_initializer = keras_config }) end,
+    "kernel_initializer",
     "'stddev' stands beside the class_name", 'config = {stddev = ...}')
   check.fails(function() new_model { loss = { class_name = "Huber", delta = 3 } } end, "'delta'")
   check.fails(function() new_model { loss = { class_name = "Huber", name = "mine" } } end, "'name'")

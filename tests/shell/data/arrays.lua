@@ -82,8 +82,8 @@ for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
   local inputs = { cr.ones { 2, 3 } }
   for _ = 1, states do inputs[#inputs + 1] = cr.zeros { 2, 2 } end
   assert(#cell(inputs) == 1 + states)
-  local seq = cr.Sequential { layers.InputLayer { batch_input_shape = { 5, 3 } } }
-  check.fails(function() seq:add(layers[name](2)) end, "RNN(cell)")
+  local sequential = cr.Sequential { layers.InputLayer { batch_input_shape = { 5, 3 } } }
+  check.fails(function() sequential:add(layers[name](2)) end, "RNN(cell)")
   local json = ([[{"class_name": "Sequential", "config": {"name": "s", "layers": [
     {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 3]}},
     {"class_name": "%s", "config": {"units": 2}}]}}]]):format(name)
@@ -107,24 +107,25 @@ local function classifier(options)
 end
 for _, eager in ipairs { false, true } do
   EAGER = eager
-  for _, bad in ipairs { 5, -1, 1 << 30 } do
+  for _, bad_id in ipairs { 5, -1, 1 << 30 } do
     local m = classifier()
-    local before = m:get_weights()
+    local old_weights = m:get_weights()
     local ids, labels = cr.zeros({ 12, 2 }, "int32"):totable(), cr.zeros({ 12 }, "int32"):totable()
-    ids[6][2] = bad
+    ids[6][2] = bad_id
     local x, y = cr.tensor(ids, "int32"), cr.tensor(labels, "int32")
     check.fails(function()
       m:fit(x, y, { batch_size = 4, shuffle = false, verbose = 0 })
-    end, "words", "id " .. bad,
+    end, "words", "id " .. bad_id,
                 "[1, 1]", "input_dim 5", "batch 2")
-    check.fails(function() m:predict(x, { batch_size = 4 }) end, "words", "id " .. bad, "batch 2")
+    check.fails(function() m:predict(x, { batch_size = 4 }) end, "words", "id " .. bad_id,
+      "batch 2")
     check.fails(function()
       m:evaluate(x, y, { batch_size = 4, verbose = 0 })
-    end, "words", "id " .. bad, "batch 2")
-    if bad ~= 1 << 30 then
+    end, "words", "id " .. bad_id, "batch 2")
+    if bad_id ~= 1 << 30 then
       m = classifier()
-      before = m:get_weights()
-      labels[1] = bad == 5 and 4 or bad
+      old_weights = m:get_weights()
+      labels[1] = bad_id == 5 and 4 or bad_id
       local zeros = cr.zeros({ 12, 2 }, "int32")
       check.fails(function()
         m:fit(zeros, cr.tensor(labels, "int32"), { batch_size = 4, shuffle = false, verbose = 0 })
@@ -132,7 +133,7 @@ for _, eager in ipairs { false, true } do
       check.fails(function()
         m:fit(zeros, cr.tensor(labels), { batch_size = 4, shuffle = false, verbose = 0 })
       end, "label " .. labels[1])
-      for i, w in ipairs(m:get_weights()) do check.near(w, before[i]:totable(), 0) end
+      for i, w in ipairs(m:get_weights()) do check.near(w, old_weights[i]:totable(), 0) end
     end
   end
   local m = classifier { ignore_class = -1 }
@@ -165,8 +166,8 @@ check.fails(function() cr.utils.to_categorical(cr.tensor { 0, 0 / 0 }) end, "nan
 check.same(cr.utils.to_categorical(cr.tensor { 0, 2 }):totable(), { { 1, 0, 0 }, { 0, 0, 1 } })
 
 -- a gzipped idx file is opened like an unpacked one, and inspect describes it
-local packed = arg[0]:match "^(.*)/[^/]*$"
+local gzipped_path = arg[0]:match "^(.*)/[^/]*$"
   .. "/../../../examples/data/mnist-t10k-labels-idx1-ubyte.gz"
-check.same(cr.data.open(packed):slice(1, 3):totable(),
-  cr.data.read_idx(packed):slice(1, 3):totable())
-check.same(cr.data.open(packed).shape, { 10000 })
+check.same(cr.data.open(gzipped_path):slice(1, 3):totable(),
+  cr.data.read_idx(gzipped_path):slice(1, 3):totable())
+check.same(cr.data.open(gzipped_path).shape, { 10000 })

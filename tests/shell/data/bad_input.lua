@@ -16,7 +16,7 @@ local function read(name)
   local file <close> = assert(io.open(path(name), "rb"))
   return file:read "a"
 end
-local function go_through(data) for _ in data:elements() do end end
+local function read_all_elements(data) for _ in data:elements() do end end
 
 do -- damaged and missing images
   local image = cr.random.uniform({ 8, 8, 3 }, 0, 255)
@@ -31,7 +31,7 @@ do -- damaged and missing images
     check.fails(function() cr.utils.load_img(path(name)) end, path(name))
     local data = cr.utils.image_dataset_from_directory(path "photos",
       { image_size = { 8, 8 }, verbose = false })
-    check.fails(function() go_through(data) end, path(name))
+    check.fails(function() read_all_elements(data) end, path(name))
     local model = cr.Sequential { layers.Flatten { input_shape = { 8, 8, 3 } }, layers.Dense(2) }
     model:compile { loss = "sparse_categorical_crossentropy" }
     check.fails(function() model:fit(data, { verbose = 0 }) end, path(name))
@@ -43,24 +43,26 @@ end
 
 do -- errors in tables
   local readers = { cr.data.read_table, cr.data.read_csv,
-    function(file) go_through(cr.data.csv_dataset(file)) end }
-  for _, way in ipairs(readers) do
+    function(file) read_all_elements(cr.data.csv_dataset(file)) end }
+  for _, read_file in ipairs(readers) do
     write("ragged.csv", "a,b\n1,2\n3\n")
-    check.fails(function() way(path "ragged.csv") end, path "ragged.csv", "line 3",
+    check.fails(function() read_file(path "ragged.csv") end, path "ragged.csv", "line 3",
       "expected 2 columns, got 1")
     write("ragged.csv", "a,b\n1,2\n3,4,5\n")
-    check.fails(function() way(path "ragged.csv") end, "line 3", "expected 2 columns, got 3")
+    check.fails(function() read_file(path "ragged.csv") end, "line 3", "expected 2 columns, got 3")
     write("ragged.csv", 'a,b\n1,"2\n3,4\n')
-    check.fails(function() way(path "ragged.csv") end, "line 2", "does not end")
+    check.fails(function() read_file(path "ragged.csv") end, "line 2", "does not end")
   end
   write("typed.csv", "a,b\n1,2\n3,x\n")
-  local typed = { types = { b = "int32" } }
-  check.fails(function() cr.data.read_table(path "typed.csv", typed) end, path "typed.csv",
+  local typed_options = { types = { b = "int32" } }
+  check.fails(function() cr.data.read_table(path "typed.csv", typed_options) end, path "typed.csv",
     "line 3, column 'b'", "expected int32, got 'x'")
-  check.fails(function() go_through(cr.data.csv_dataset(path "typed.csv", typed)) end,
+  check.fails(function() read_all_elements(cr.data.csv_dataset(path "typed.csv",
+    typed_options)) end,
     "line 3, column 'b'")
   write("typed.csv", "a,b\n1,2\n3,\n")
-  check.fails(function() cr.data.read_table(path "typed.csv", typed) end, "line 3, column 'b'",
+  check.fails(function() cr.data.read_table(path "typed.csv", typed_options) end,
+    "line 3, column 'b'",
     "missing", "give a default")
 end
 
@@ -68,7 +70,7 @@ do -- errors in sound files
   cr.data.write_wav(path "sounds/a/1.wav", cr.zeros { 100, 1 }, 16000)
   cr.data.write_wav(path "sounds/b/2.wav", cr.zeros { 100, 1 }, 8000)
   check.fails(function()
-    go_through(cr.utils.audio_dataset_from_directory(path "sounds",
+    read_all_elements(cr.utils.audio_dataset_from_directory(path "sounds",
       { sampling_rate = 16000, verbose = false }))
   end, path "sounds/b/2.wav", "8000 samples a second", "16000")
   write("sounds/a/3.wav", "RIFFxxxxWAVE")
@@ -98,14 +100,14 @@ do -- invalid vocabularies
 end
 
 do -- errors about labels and ids name the row of the data, even if shuffling has moved it
-  local function compiled(loss, ...)
+  local function compiled_model(loss, ...)
     local model = cr.Sequential { ... }
     model:compile { optimizer = "sgd", loss = loss }
     return model
   end
   local x, y = cr.random.normal { 20, 4 }, cr.zeros({ 20 }, "int32")
   y[13] = 7
-  local classes = compiled("sparse_categorical_crossentropy",
+  local classes = compiled_model("sparse_categorical_crossentropy",
     layers.Dense(3, { activation = "softmax", input_shape = { 4 } }))
   for _, shuffle in ipairs { true, false } do
     local fit_options = { batch_size = 5, shuffle = shuffle, verbose = 0 }
@@ -116,9 +118,10 @@ do -- errors about labels and ids name the row of the data, even if shuffling ha
     "batch 3 (row 13 of the data): ", "label 7 at [2]")
   local ids = cr.zeros({ 20, 3 }, "int32")
   ids[{ 13, 2 }] = 9
-  local embedded = compiled("mse", layers.Embedding(5, 2, { input_shape = { 3 } }),
+  local embedding_model = compiled_model("mse", layers.Embedding(5, 2, { input_shape = { 3 } }),
     layers.Flatten(), layers.Dense(1))
-  check.fails(function() embedded:fit(ids, cr.zeros { 20, 1 }, { batch_size = 5, verbose = 0 }) end,
+  check.fails(function() embedding_model:fit(ids, cr.zeros { 20, 1 }, { batch_size = 5,
+    verbose = 0 }) end,
     "(row 13 of the data)", "id 9", "out of range for input_dim 5")
 end
 
@@ -150,7 +153,7 @@ end
 os.execute("rm -r '" .. folder .. "'")
 print "ok"
 
-do -- errors in a validation part name the row of the whole data
+do -- errors in the validation part of the data name the row in the whole data
   local model = cr.Sequential {
     cr.layers.Dense(3, { input_shape = { 2 }, activation = "softmax" }) }
   model:compile { loss = "sparse_categorical_crossentropy" }

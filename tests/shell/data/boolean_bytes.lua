@@ -25,12 +25,12 @@ end
 local function npz()
   local name, data = "mask.npy", npy()
   local sizes = string.pack("<I4I4I4", crc32(data), #data, #data)
-  local member = "PK\3\4" .. string.pack("<I2I2I2I2I2", 20, 0, 0, 0, 33) .. sizes
+  local file_entry = "PK\3\4" .. string.pack("<I2I2I2I2I2", 20, 0, 0, 0, 33) .. sizes
     .. string.pack("<I2I2", #name, 0) .. name .. data
-  local entry = "PK\1\2" .. string.pack("<I2I2I2I2I2I2", 20, 20, 0, 0, 0, 33) .. sizes
+  local directory_entry = "PK\1\2" .. string.pack("<I2I2I2I2I2I2", 20, 20, 0, 0, 0, 33) .. sizes
     .. string.pack("<I2I2I2I2I2I4I4", #name, 0, 0, 0, 0, 0, 0) .. name
-  return member .. entry .. "PK\5\6"
-    .. string.pack("<I2I2I2I2I4I4I2", 0, 0, 1, 1, #entry, #member, 0)
+  return file_entry .. directory_entry .. "PK\5\6"
+    .. string.pack("<I2I2I2I2I4I4I2", 0, 0, 1, 1, #directory_entry, #file_entry, 0)
 end
 
 local function safetensors()
@@ -39,7 +39,7 @@ local function safetensors()
   return string.pack("<I8", #header) .. header .. bytes
 end
 
-local function written(ending, content)
+local function written_path(ending, content)
   local path = check.temporary(ending)
   local file = assert(io.open(path, "wb"))
   file:write(content)
@@ -51,7 +51,7 @@ local clean = (cr.tensor { 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1 }):res
   :cast "bool"
 local query = cr.random.normal({ 1, 4, 1, 8 }, 0, 1, "float32", 1)
 local value = cr.random.normal({ 1, 4, 1, 8 }, 0, 1, "float32", 2)
-local function attended(mask)
+local function attention_output(mask)
   return cr.ops.dot_product_attention(query, query, value, nil, mask):totable()
 end
 
@@ -61,18 +61,18 @@ local function is_clean(what, mask)
   check.same(mask:totable(), clean:totable(), what)
   check.same(cr.ops.sum(mask:cast "int32"):item(), 8, what .. ": the sum")
   assert(cr.ops.all(cr.ops.equal(mask, clean)):item(), what .. ": equality")
-  check.same(attended(mask), attended(clean), what .. ": as a mask")
+  check.same(attention_output(mask), attention_output(clean), what .. ": as a mask")
 end
 
-local path = written(".npy", npy())
+local path = written_path(".npy", npy())
 is_clean("npy", cr.data.read_npy(path))
 is_clean("npy that stays in its file", cr.data.open(path))
 os.remove(path)
-path = written(".npz", npz())
+path = written_path(".npz", npz())
 is_clean("npz", cr.data.read_npz(path).mask)
 is_clean("npz that is opened", cr.data.open(path, "mask"))
 os.remove(path)
-path = written(".safetensors", safetensors())
+path = written_path(".safetensors", safetensors())
 is_clean("safetensors", cr.data.open(path, "mask"))
 os.remove(path)
 

@@ -8,10 +8,10 @@ local path = check.temporary ".csv"
 local file = assert(io.open(path, "w"))
 file:write "length,kind\n1.5,red\n2.5,blue\n3.5,red\n"
 file:close()
-local values, about = cr.data.read_csv(path)
+local values, columns_info = cr.data.read_csv(path)
 check.near(values, { { 1.5, 0 }, { 2.5, 1 }, { 3.5, 0 } })
-check.same(about.columns, { "length", "kind" })
-check.same(about.classes[2], { "red", "blue" })
+check.same(columns_info.columns, { "length", "kind" })
+check.same(columns_info.classes[2], { "red", "blue" })
 check.fails(function() cr.data.read_csv(path, { separator = "ab" }) end, "one character")
 os.remove(path)
 check.fails(function() cr.data.read_csv(path) end, path)
@@ -27,11 +27,11 @@ assert(cr.data.read_hdf5(path, "b").dtype == "int32")
 check.fails(function() cr.data.read_hdf5(path, "c") end, path, "c")
 local inputs = cr.random.normal { 40, 3 }
 cr.data.write_hdf5(path, { x = inputs, y = inputs:sum(-1, true) })
-local in_file, answers = cr.data.open_hdf5(path, "x"), cr.data.open_hdf5(path, "y")
-check.same(in_file.shape, { 40, 3 })
-check.near(in_file:slice(2, 3):clone(), inputs:slice(2, 3):totable())
-check.fails(function() return in_file + 1 end, path, "clone()")
-assert(tostring(in_file):find(path, 1, true))
+local file_inputs, file_targets = cr.data.open_hdf5(path, "x"), cr.data.open_hdf5(path, "y")
+check.same(file_inputs.shape, { 40, 3 })
+check.near(file_inputs:slice(2, 3):clone(), inputs:slice(2, 3):totable())
+check.fails(function() return file_inputs + 1 end, path, "clone()")
+assert(tostring(file_inputs):find(path, 1, true))
 local function trained(x, y)
   cr.random.seed(1)
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
@@ -40,8 +40,8 @@ local function trained(x, y)
     verbose = 0 })
   return model:predict(x)
 end
-check.near(trained(in_file, answers), trained(inputs, inputs:sum(-1, true)):totable())
-in_file, answers = nil, nil
+check.near(trained(file_inputs, file_targets), trained(inputs, inputs:sum(-1, true)):totable())
+file_inputs, file_targets = nil, nil
 os.remove(path)
 
 -- the format of a file is recognized by its first bytes or its name
@@ -49,14 +49,14 @@ path = check.temporary ".csv"
 file = assert(io.open(path, "w"))
 file:write "a;b\n1;2\n"
 file:close()
-for _, take in ipairs { cr.data.open, cr.data.read } do
-  local rows, columns = take(path, { separator = ";" })
+for _, read_file in ipairs { cr.data.open, cr.data.read } do
+  local rows, columns = read_file(path, { separator = ";" })
   check.near(rows, { { 1, 2 } })
   check.same(columns.columns, { "a", "b" })
-  check.near(take(path, ";"), { { 1, 2 } })
-  check.near((take { path = path, separator = ";" }), { { 1, 2 } })
+  check.near(read_file(path, ";"), { { 1, 2 } })
+  check.near((read_file { path = path, separator = ";" }), { { 1, 2 } })
   check.fails(function()
-    take(path, { seperator = ";" })
+    read_file(path, { seperator = ";" })
   end, "seperator", "did you mean 'separator'?")
 end
 os.remove(path)
@@ -104,9 +104,9 @@ optimizer:apply_gradients({ cr.tensor { 1.0 } }, { v })
 check.near(v, { 1.0 })
 
 -- compiled functions: structures of arguments and results, tracing again, errors
-local traced = 0
+local trace_count = 0
 local f = cr.compiled(function(a, options, flag)
-  traced = traced + 1
+  trace_count = trace_count + 1
   if flag then return a * options[1], { a, a + 1 } end
   return nil
 end)
@@ -114,10 +114,10 @@ local product, pair = f(cr.ones { 2 }, { cr.full({ 2 }, 3) }, true)
 check.near(product, { 3, 3 })
 check.near(pair[2], { 2, 2 })
 for _ = 1, 5 do f(cr.ones { 2 }, { cr.ones { 2 } }, true) end
-assert(traced == 1, "traced " .. traced .. " times")
-assert(f(cr.ones { 2 }, { cr.ones { 2 } }, false) == nil and traced == 2)
+assert(trace_count == 1, "traced " .. trace_count .. " times")
+assert(f(cr.ones { 2 }, { cr.ones { 2 } }, false) == nil and trace_count == 2)
 f(cr.ones { 3 }, { cr.ones { 3 } }, true)
-assert(traced == 3)
+assert(trace_count == 3)
 local named = cr.compiled(function(data) return { sum = data.a + data.b, all = { data.a } } end)
 check.same(named { a = cr.ones { 2 }, b = cr.tensor { 2, 3 } }.sum:totable(), { 3, 4 })
 local results = named { b = cr.ones { 2 }, a = cr.zeros { 2 } }
@@ -169,7 +169,7 @@ check.near(cr.layers.TwiceFromFile()(cr.ones { 1 }), { 2 })
 local listed_classes = {}
 for name, class in pairs(cr.activations) do listed_classes[name] = class end
 assert(listed_classes.relu)
-local function printed(f, ...)
+local function printed_lines(f, ...)
   local original, lines = print, {}
   print = function(text) lines[#lines + 1] = tostring(text) end
   local ok, err = pcall(f, ...)
@@ -182,21 +182,22 @@ local function expect_parts(text, ...)
     assert(text:find(part, 1, true), part .. " is not in\n" .. text)
   end
 end
-expect_parts(printed(cr.help), "cr.Sequential")
-expect_parts(printed(cr.help, cr.layers.Dense), "units", "required", "use_bias", "default true",
+expect_parts(printed_lines(cr.help), "cr.Sequential")
+expect_parts(printed_lines(cr.help, cr.layers.Dense), "units", "required", "use_bias",
+  "default true",
   "By name only")
-expect_parts(printed(cr.help, cr.layers), "Conv2D")
-expect_parts(printed(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
-expect_parts(printed(cr.help, cr.Sequential().fit), "validation_split", "epochs")
-expect_parts(printed(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
-expect_parts(printed(cr.help, cr), "layers")
-expect_parts(printed(cr.help, nil), "nil")
-expect_parts(printed(cr.help, 5), "number")
+expect_parts(printed_lines(cr.help, cr.layers), "Conv2D")
+expect_parts(printed_lines(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
+expect_parts(printed_lines(cr.help, cr.Sequential().fit), "validation_split", "epochs")
+expect_parts(printed_lines(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
+expect_parts(printed_lines(cr.help, cr), "layers")
+expect_parts(printed_lines(cr.help, nil), "nil")
+expect_parts(printed_lines(cr.help, 5), "number")
 assert(cr.show { 1, "two", { three = 3 } } == '{ 1, "two", { three = 3 } }')
 assert(cr.show { [1] = 1, ["a b"] = 2 } == '{ 1, ["a b"] = 2 }')
-local loop = { 1 }
-loop.self = loop
-assert(cr.show(loop):find "above")
+local cyclic_list = { 1 }
+cyclic_list.self = cyclic_list
+assert(cr.show(cyclic_list):find "above")
 local function check_completes(line, ...)
   local list = cr.complete(line)
   local set = {}

@@ -19,7 +19,7 @@ function Rows:on_epoch_begin() self.begun = self.begun + 1 end
 
 function Rows:on_epoch_end() self.ended = self.ended + 1 end
 
-local function compiled()
+local function compiled_model()
   local model = cr.Sequential { cr.layers.Dense(1, {
     use_bias = false, input_shape = { 1 }, kernel_initializer = "ones" }) }
   model:compile { optimizer = cr.optimizers.SGD(0.001), loss = "mse" }
@@ -29,9 +29,9 @@ end
 local function text(list) return table.concat(list, " ") end
 
 local function sorted(list, first)
-  local part = table.move(list, first, first + 3, 1, {})
-  table.sort(part)
-  return text(part)
+  local sorted_part = table.move(list, first, first + 3, 1, {})
+  table.sort(sorted_part)
+  return text(sorted_part)
 end
 
 do -- an object of a dataset class in Lua has the methods of every dataset
@@ -51,7 +51,7 @@ do -- an object of a dataset class in Lua has the methods of every dataset
 end
 
 do -- evaluate, predict and validation read the batches in order
-  local model, data = compiled(), Rows()
+  local model, data = compiled_model(), Rows()
   check.near(model:evaluate(data, { verbose = 0 }), (1 + 4 + 9 + 16) / 4)
   check.same(model:predict(data, { verbose = 0 }).shape[1], 8)
   check.same(text(data.order), "1 2 3 4 1 2 3 4")
@@ -67,7 +67,7 @@ do -- fit shuffles the batches: a new order in each epoch, and the same orders a
     cr.utils.set_random_seed(3)
     local data = Rows(4)
     options.epochs, options.verbose = 6, 0
-    compiled():fit(data, options)
+    compiled_model():fit(data, options)
     check.same(data.begun, 6)
     check.same(data.ended, 6)
     for epoch = 0, 5 do check.same(sorted(data.order, 4 * epoch + 1), "1 2 3 4") end
@@ -93,13 +93,13 @@ do -- a resumed run reads batches in the order of an uninterrupted run, and requ
     return training
   end
   cr.utils.set_random_seed(5)
-  local unbroken_model, data = compiled(), Rows()
+  local unbroken_model, data = compiled_model(), Rows()
   local training = run(unbroken_model, data)
   training:advance(2)
   training:save(path)
   training:finish()
   cr.utils.set_random_seed(6)
-  local resumed_model, rest_data = compiled(), Rows()
+  local resumed_model, rest_data = compiled_model(), Rows()
   run(resumed_model, rest_data, true):finish()
   check.same(text(rest_data.order), text(table.move(data.order, 3, 8, 1, {})))
   check.same(resumed_model.weights[1].value:item(), unbroken_model.weights[1].value:item())
@@ -128,7 +128,7 @@ do -- named inputs, sample weights, and a number of batches that changes between
 end
 
 do -- errors name the class and the batch
-  local model = compiled()
+  local model = compiled_model()
   local function fails(methods, ...)
     local Broken = cr.data.Dataset:subclass "Broken"
     for name, method in pairs(methods) do Broken[name] = method end

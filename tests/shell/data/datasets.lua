@@ -50,12 +50,12 @@ do -- datasets stored as arrays in npz files
   cr.data.write_npz(root .. "mnist.npz", { x_train = x })
   check.fails(function() cr.datasets.mnist.load_data() end, "no array 'y_train'")
   check.same(cr.data.read_npz(root .. "mnist.npz").x_train:totable(), x:totable())
-  local function idx(values, ...) return string.char(0, 0, 8, select("#", ...))
+  local function idx_file(values, ...) return string.char(0, 0, 8, select("#", ...))
     .. string.pack((">I4"):rep(select("#", ...)), ...) .. values end
-  for name, bytes in pairs { ["train-images-idx3-ubyte.gz"] = idx("abcdefgh", 2, 2, 2),
-    ["train-labels-idx1-ubyte.gz"] = idx("\1\2", 2),
-    ["t10k-images-idx3-ubyte.gz"] = idx("abcd", 1, 2, 2),
-      ["t10k-labels-idx1-ubyte.gz"] = idx("\3", 1) } do
+  for name, bytes in pairs { ["train-images-idx3-ubyte.gz"] = idx_file("abcdefgh", 2, 2, 2),
+    ["train-labels-idx1-ubyte.gz"] = idx_file("\1\2", 2),
+    ["t10k-images-idx3-ubyte.gz"] = idx_file("abcd", 1, 2, 2),
+      ["t10k-labels-idx1-ubyte.gz"] = idx_file("\3", 1) } do
     write(root .. "fashion-mnist/" .. name, bytes)
   end
   train, test = cr.datasets.fashion_mnist.load_data()
@@ -151,16 +151,17 @@ do -- a pickle that contains a program is refused, and the program not run
     write(path, bytes:sub(1, length))
     check.fails(function() cr.datasets.cifar10.load_data() end, "data_batch_1")
   end
-  for place = 1, #bytes do
-    if place < 200 or place > #bytes - 60 then
+  for position = 1, #bytes do
+    if position < 200 or position > #bytes - 60 then
       write(path,
-        bytes:sub(1, place - 1) .. string.char(bytes:byte(place) ~ 0x55) .. bytes:sub(place + 1))
+        bytes:sub(1, position - 1) .. string.char(bytes:byte(position) ~ 0x55)
+        .. bytes:sub(position + 1))
       pcall(cr.datasets.cifar10.load_data)
     end
   end
-  for _, deep in ipairs { ("]"):rep(1000000) .. ("a"):rep(999999) .. ".",
+  for _, pickle in ipairs { ("]"):rep(1000000) .. ("a"):rep(999999) .. ".",
     "]q\0h\0a." } do -- a pickle with deeply nested lists, and one with a list that contains itself
-    write(path, deep)
+    write(path, pickle)
     check.fails(function() cr.datasets.cifar10.load_data() end, "nested more than")
   end
   write(path, "cnumpy.core.multiarray\nscalar\n(K\1U\1xtR.")

@@ -5,10 +5,10 @@ package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.pa
 local check = require "check"
 
 local x, y = cr.zeros { 6, 28, 3 }, cr.zeros({ 6 }, "uint8")
-local pairs_of = cr.data.from_tensor_slices { x, y }
+local pair_dataset = cr.data.from_tensor_slices { x, y }
 
 for _, row in ipairs {
-  { pairs_of, "(float32(28, 3), uint8)", "6 elements" },
+  { pair_dataset, "(float32(28, 3), uint8)", "6 elements" },
   { cr.data.from_tensor_slices(x), "float32(28, 3)", "6 elements" },
   { cr.data.from_tensor_slices { left = y, right = x }, "{ left = uint8, right = float32(28, 3) }",
     "6 elements" },
@@ -16,22 +16,22 @@ for _, row in ipairs {
   { cr.data.from_list { { "a.png", 0 }, { "b.png", 1 } }, "(string, int32)", "2 elements" },
   { cr.data.from_list { 1, 2.5 }, nil, "2 elements" },
   { cr.data.from_list { { x }, { cr.zeros { 6, 27, 3 } } }, "float32(6, None, 3)", "2 elements" },
-  { pairs_of:batch(3), "(float32(3, 28, 3), uint8(3,))", "2 elements" },
-  { pairs_of:batch(4), "(float32(None, 28, 3), uint8(None,))", "2 elements" },
-  { pairs_of:batch(4, true), "(float32(4, 28, 3), uint8(4,))", "1 elements" },
-  { pairs_of:window(2, 1), "(float32(None, 28, 3), uint8(None,))", "6 elements" },
-  { pairs_of:repeated():batch(4), "(float32(4, 28, 3), uint8(4,))", "without end" },
-  { pairs_of:batch(4):unbatch(), "(float32(28, 3), uint8)" },
-  { pairs_of:unbatch() },
-  { pairs_of:shuffle(3):take(2):skip(1):cache():prefetch(1), "(float32(28, 3), uint8)",
+  { pair_dataset:batch(3), "(float32(3, 28, 3), uint8(3,))", "2 elements" },
+  { pair_dataset:batch(4), "(float32(None, 28, 3), uint8(None,))", "2 elements" },
+  { pair_dataset:batch(4, true), "(float32(4, 28, 3), uint8(4,))", "1 elements" },
+  { pair_dataset:window(2, 1), "(float32(None, 28, 3), uint8(None,))", "6 elements" },
+  { pair_dataset:repeated():batch(4), "(float32(4, 28, 3), uint8(4,))", "without end" },
+  { pair_dataset:batch(4):unbatch(), "(float32(28, 3), uint8)" },
+  { pair_dataset:unbatch() },
+  { pair_dataset:shuffle(3):take(2):skip(1):cache():prefetch(1), "(float32(28, 3), uint8)",
     "1 elements" },
-  { pairs_of:filter(function() return true end), "(float32(28, 3), uint8)" },
-  { pairs_of:map(function(a) return a end), nil, "6 elements" },
-  { pairs_of:enumerate(), "(int32, float32(28, 3), uint8)", "6 elements" },
-  { pairs_of:zip(cr.data.from_list { "a" }), "(float32(28, 3), uint8, string)", "1 elements" },
-  { pairs_of:zip(pairs_of:map(function(a) return a end)), nil, "6 elements" },
-  { pairs_of:concatenate(pairs_of), "(float32(28, 3), uint8)", "12 elements" },
-  { pairs_of:concatenate(pairs_of:batch(2)), nil, "9 elements" },
+  { pair_dataset:filter(function() return true end), "(float32(28, 3), uint8)" },
+  { pair_dataset:map(function(a) return a end), nil, "6 elements" },
+  { pair_dataset:enumerate(), "(int32, float32(28, 3), uint8)", "6 elements" },
+  { pair_dataset:zip(cr.data.from_list { "a" }), "(float32(28, 3), uint8, string)", "1 elements" },
+  { pair_dataset:zip(pair_dataset:map(function(a) return a end)), nil, "6 elements" },
+  { pair_dataset:concatenate(pair_dataset), "(float32(28, 3), uint8)", "12 elements" },
+  { pair_dataset:concatenate(pair_dataset:batch(2)), nil, "9 elements" },
   { cr.data.from_generator(function() error "a pass was begun" end) },
   { cr.data.dataset(x, y, { batch_size = 3 }), "(float32(3, 28, 3), uint8(3,))",
     "2 batches, 6 samples" },
@@ -91,9 +91,11 @@ local steps = {
 
 -- Elements of different shapes cannot be batched; then the chain ends.
 local function next_parts(elements)
-  local got = table.pack(pcall(elements))
-  assert(got[1] or tostring(got[2]):find "tensors of one batch have the same shape", got[2])
-  return got[1] and got[2] ~= nil and { table.unpack(got, 2, got.n) } or nil
+  local next_result = table.pack(pcall(elements))
+  assert(next_result[1]
+    or tostring(next_result[2]):find "tensors of one batch have the same shape", next_result[2])
+  return next_result[1] and next_result[2] ~= nil and { table.unpack(next_result, 2,
+    next_result.n) } or nil
 end
 
 local checked_count = 0

@@ -23,37 +23,38 @@ do -- batches from a coroutine give the same results as arrays
     end
   end), { verbose = 0 })
   check.near(model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
-  local wrapped = new_model()
-  wrapped:fit(coroutine.wrap(function()
+  local coroutine_model = new_model()
+  coroutine_model:fit(coroutine.wrap(function()
     for first = 1, 24, 8 do
       coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
     end
   end), { verbose = 0 })
-  check.near(wrapped:get_weights()[1], reference:get_weights()[1]:totable(), 0)
+  check.near(coroutine_model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
   check.fails(function()
     new_model():fit(coroutine.create(function() error "broken" end), { verbose = 0 })
   end, "broken")
 end
 
 do -- validation data of any kind give the same numbers
-  local function validated(data)
+  local function validation_loss(data)
     local history = new_model():fit(x, y,
       { verbose = 0, shuffle = false, validation_data = data, validation_batch_size = 8 })
     return { history.history.val_loss[1], history.history.val_mae[1] }
   end
-  local arrays = validated { x, y }
-  check.near(validated(cr.data.dataset(x, y, { batch_size = 8 })), arrays)
-  local last = 0
-  check.near(validated(function()
-    last = last + 8
-    if last <= 24 then return x:slice(last - 7, last), y:slice(last - 7, last) end
-    last = 0
-  end), arrays)
+  local array_result = validation_loss { x, y }
+  check.near(validation_loss(cr.data.dataset(x, y, { batch_size = 8 })), array_result)
+  local last_row = 0
+  check.near(validation_loss(function()
+    last_row = last_row + 8
+    if last_row <= 24 then return x:slice(last_row - 7, last_row), y:slice(last_row - 7,
+      last_row) end
+    last_row = 0
+  end), array_result)
 end
 
 do -- class weights have the same effect for a dataset as for arrays
   local classes = cr.ops.greater(y, 0):cast "int32":reshape { 24 }
-  local function weighted(data, targets, options)
+  local function weighted_loss(data, targets, options)
     local model = cr.Sequential { cr.layers.Dense(2,
       { input_shape = { 2 }, kernel_initializer = "ones", activation = "softmax" }) }
     model:compile { optimizer = "sgd", loss = "sparse_categorical_crossentropy" }
@@ -64,8 +65,9 @@ do -- class weights have the same effect for a dataset as for arrays
     model:fit(data, targets, options)
     return model:get_weights()[1]
   end
-  local arrays = weighted(x, classes, {})
-  check.near(weighted(cr.data.dataset(x, classes, { batch_size = 8 }), nil, {}), arrays:totable(),
+  local array_result = weighted_loss(x, classes, {})
+  check.near(weighted_loss(cr.data.dataset(x, classes, { batch_size = 8 }), nil, {}),
+    array_result:totable(),
     1e-6)
   check.fails(function()
     new_model():fit(cr.data.dataset(x, y), { sample_weight = y, verbose = 0 })

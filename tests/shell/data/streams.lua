@@ -54,35 +54,40 @@ do -- the functions that make datasets: from lists, tensors and others
 end
 
 do -- take, skip, repeated and others: number, selection and order of elements
-  local ten = count_up(1, 10)
-  assert(ten.batches == 10)
-  check.same(collect(ten:take(3)), { 1, 2, 3 })
-  check.same(collect(ten:skip(8)), { 9, 10 })
-  check.same(collect(ten:skip(99)), {})
-  check.same(collect(ten:take(2):repeated(2)), { 1, 2, 1, 2 })
-  check.same(collect(ten:repeated():take(12)), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2 })
+  local ten_numbers = count_up(1, 10)
+  assert(ten_numbers.batches == 10)
+  check.same(collect(ten_numbers:take(3)), { 1, 2, 3 })
+  check.same(collect(ten_numbers:skip(8)), { 9, 10 })
+  check.same(collect(ten_numbers:skip(99)), {})
+  check.same(collect(ten_numbers:take(2):repeated(2)), { 1, 2, 1, 2 })
+  check.same(collect(ten_numbers:repeated():take(12)), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2 })
   check.same(collect(count_up(1, 0):repeated()), {})
-  check.same(collect(ten:take(1):concatenate(ten:skip(9))), { 1, 10 })
-  check.same(collect(ten:take(1):concatenate { ten:skip(9), ten:take(1) }), { 1, 10, 1 })
-  check.same(collect(ten:zip(ten:skip(7))), { { 1, 8 }, { 2, 9 }, { 3, 10 } })
-  check.same(collect(ten:skip(8):enumerate()), { { 1, 9 }, { 2, 10 } })
-  check.same(collect(ten:skip(9):enumerate(0)), { { 0, 10 } })
-  check.same(collect(ten:filter(function(x) return x % 4 == 0 end)), { 4, 8 })
-  local function three(x) return cr.data.from_list { x, -x, 0 } end
-  check.same(collect(ten:take(3):interleave(three, { cycle_length = 2 })),
+  check.same(collect(ten_numbers:take(1):concatenate(ten_numbers:skip(9))), { 1, 10 })
+  check.same(collect(ten_numbers:take(1):concatenate { ten_numbers:skip(9), ten_numbers:take(1) }),
+    { 1, 10, 1 })
+  check.same(collect(ten_numbers:zip(ten_numbers:skip(7))), { { 1, 8 }, { 2, 9 }, { 3, 10 } })
+  check.same(collect(ten_numbers:skip(8):enumerate()), { { 1, 9 }, { 2, 10 } })
+  check.same(collect(ten_numbers:skip(9):enumerate(0)), { { 0, 10 } })
+  check.same(collect(ten_numbers:filter(function(x) return x % 4 == 0 end)), { 4, 8 })
+  local function three_numbers(x) return cr.data.from_list { x, -x, 0 } end
+  check.same(collect(ten_numbers:take(3):interleave(three_numbers, { cycle_length = 2 })),
     { 1, 2, -1, -2, 0, 0, 3, -3, 0 })
-  check.same(collect(ten:take(2):interleave(three, { block_length = 2 })),
+  check.same(collect(ten_numbers:take(2):interleave(three_numbers, { block_length = 2 })),
     { 1, -1, 2, -2, 0, 0 })
-  check.fails(function() collect(ten:interleave(function() return 1 end)) end, "to give a dataset")
-  for _, chain in ipairs { ten:take(3), ten:skip(3), ten:repeated(2), ten:batch(4),
-    ten:batch(4, true), ten:window(3, { shift = 2 }),
-    ten:window(3, { shift = 1, stride = 2, drop_remainder = true }), ten:zip(ten:take(4)),
-      ten:concatenate(ten), ten:enumerate() } do
+  check.fails(function() collect(ten_numbers:interleave(function() return 1 end)) end,
+    "to give a dataset")
+  for _, chain in ipairs { ten_numbers:take(3), ten_numbers:skip(3), ten_numbers:repeated(2),
+    ten_numbers:batch(4),
+    ten_numbers:batch(4, true), ten_numbers:window(3, { shift = 2 }),
+    ten_numbers:window(3, { shift = 1, stride = 2, drop_remainder = true }),
+    ten_numbers:zip(ten_numbers:take(4)),
+      ten_numbers:concatenate(ten_numbers), ten_numbers:enumerate() } do
     assert(chain.batches == #collect(chain), chain.batches .. " and " .. #collect(chain))
   end
-  assert(ten:filter(function() return true end).batches == nil and ten:repeated().batches == nil)
-  check.fails(function() ten:take(-1) end, "at least 0", "-1")
-  check.fails(function() ten:shuffle(0) end, "at least 1", "0")
+  assert(ten_numbers:filter(function() return true end).batches == nil
+    and ten_numbers:repeated().batches == nil)
+  check.fails(function() ten_numbers:take(-1) end, "at least 0", "-1")
+  check.fails(function() ten_numbers:shuffle(0) end, "at least 1", "0")
 end
 
 -- Shuffle: a pass has every element once; the same seed gives the same order, another pass another
@@ -96,12 +101,13 @@ do
   table.sort(second)
   check.same(second, collect(count_up(1, 50)))
   for i, x in ipairs(first) do assert(x <= i + 19) end
-  local fixed = count_up(1, 50):shuffle(50, { seed = 3, reshuffle_each_iteration = false })
-  check.same(collect(fixed), collect(fixed))
+  local fixed_order_data = count_up(1, 50):shuffle(50, { seed = 3,
+    reshuffle_each_iteration = false })
+  check.same(collect(fixed_order_data), collect(fixed_order_data))
   cr.random.seed(5)
-  local drawn = collect(count_up(1, 50):shuffle(50))
+  local shuffled_numbers = collect(count_up(1, 50):shuffle(50))
   cr.random.seed(5)
-  check.same(collect(count_up(1, 50):shuffle(50)), drawn)
+  check.same(collect(count_up(1, 50):shuffle(50)), shuffled_numbers)
 end
 
 do -- batches and windows

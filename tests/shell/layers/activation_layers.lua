@@ -6,9 +6,9 @@ local layers = cr.layers
 
 local x = cr.random.uniform({ 2, 4, 3 }, -1, 1, { seed = 3 })
 
---- Checks that the layer `given`, used as the activation of a layer, computes the same as the
---- function, in Dense, in convolutions and in every step of a recurrent layer.
-local function check_same_as(given, function_)
+--- Checks that `activation_layer`, used as the activation of another layer, computes the same as
+--- the function, in Dense, in convolutions and in every step of a recurrent layer.
+local function check_same_as(activation_layer, function_)
   for _, make in ipairs {
     function(f) return layers.Dense(5, { activation = f }) end,
     function(f) return layers.Conv1D(5, 2, { activation = f }) end,
@@ -18,7 +18,7 @@ local function check_same_as(given, function_)
     function(f) return layers.Bidirectional(layers.LSTM(5, { activation = f })) end,
     function(f) return layers.Activation { activation = f } end,
   } do
-    local a, b = make(given), make(function_)
+    local a, b = make(activation_layer), make(function_)
     a(x) b(x)
     b:set_weights(a:get_weights())
     check.near(a(x), b(x), 1e-6, a.name)
@@ -30,11 +30,11 @@ check_same_as(layers.Activation "sigmoid", "sigmoid")
 check_same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
 
 -- a model with a layer as the activation of Dense trains like one with this layer after Dense
-local function model(inner, behind)
+local function model(activation_, next_layer)
   local list = {
-    layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }),
+    layers.Dense(4, { activation = activation_, input_shape = { 3 }, kernel_initializer = "ones" }),
   }
-  list[#list + 1] = behind
+  list[#list + 1] = next_layer
   list[#list + 1] = layers.Dense(2, { activation = layers.Softmax(), kernel_initializer = "ones" })
   local built = cr.Sequential(list)
   built:compile { optimizer = "sgd", loss = "mse" }
@@ -58,8 +58,8 @@ for _, ending in ipairs { ".keras", ".h5" } do
 end
 assert(fused:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
 
--- layers with weights or state are refused, because as activations nobody would build or update
--- them
+-- layers with weights or state are refused, because another layer would not build or update its
+-- activation
 check.fails(function() layers.Dense(2, { activation = layers.PReLU() })(rows) end,
   "PReLU has weights", "put it behind")
 check.fails(function() layers.Dense(2, { activation = layers.Dropout(0.5) })(rows) end,
@@ -70,11 +70,12 @@ end, "ActivityRegularization has losses", "put it behind")
 check.fails(function() layers.Dense(2, { activation = "LeakyReLU" }) end, "leaky_relu")
 
 -- applied to symbols, activations become layers of the graph
-local edge = cr.Input { shape = { 3 } }
+local input_symbol = cr.Input { shape = { 3 } }
 local function sum_of_activations(x)
   return cr.activations.sigmoid(x) * 5 + cr.activations.elu(x, 0.5) + cr.activations.get "relu"(x)
 end
-local graph, values = cr.Model(edge, sum_of_activations(edge)), cr.random.normal { 4, 3 }
+local graph, values = cr.Model(input_symbol, sum_of_activations(input_symbol)),
+  cr.random.normal { 4, 3 }
 check.near(graph:predict(values, { verbose = 0 }), sum_of_activations(values))
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
@@ -85,21 +86,23 @@ for _, ending in ipairs { ".keras", ".h5" } do
 end
 
 -- activations with options become the operations that Keras writes, or the layer ReLU
-local A, two = cr.activations, cr.Input { shape = { 4, 3 } }
-for written, made in pairs {
-  ['"Elu", "config": {"name": "elu", "alpha": 0.5}'] = A.elu(two, 0.5),
-  ['"LeakyRelu", "config": {"name": "leaky_relu", "negative_slope": 0.1}'] = A.leaky_relu(two, 0.1),
-  ['"Gelu", "config": {"name": "gelu", "approximate": true}'] = A.gelu(two, true),
-  ['"Softmax", "config": {"name": "softmax", "axis": 1}'] = A.softmax(two, 1),
+local A, two_inputs = cr.activations, cr.Input { shape = { 4, 3 } }
+for activation_config, expected_output in pairs {
+  ['"Elu", "config": {"name": "elu", "alpha": 0.5}'] = A.elu(two_inputs, 0.5),
+  ['"LeakyRelu", "config": {"name": "leaky_relu", "negative_slope": 0.1}'] =
+  A.leaky_relu(two_inputs, 0.1),
+  ['"Gelu", "config": {"name": "gelu", "approximate": true}'] = A.gelu(two_inputs, true),
+  ['"Softmax", "config": {"name": "softmax", "axis": 1}'] = A.softmax(two_inputs, 1),
   ['"Celu", "config": {"name": "celu", "alpha": 0.5}'] = A.get { class_name = "celu",
-    config = { alpha = 0.5 } } (two),
-  ['"class_name": "ReLU", "config": {"name": "re_lu"'] = A.relu(two, { max_value = 6 }),
+    config = { alpha = 0.5 } } (two_inputs),
+  ['"class_name": "ReLU", "config": {"name": "re_lu"'] = A.relu(two_inputs, { max_value = 6 }),
 } do
-  local reread = cr.models.model_from_json(cr.Model(two, made):to_json())
+  local reread = cr.models.model_from_json(cr.Model(two_inputs, expected_output):to_json())
   local text = reread:to_json():gsub("([a-z_]+)_%d+", "%1")
-  assert(text:find(written, 1, true), written .. " is not in " .. text)
+  assert(text:find(activation_config, 1, true), activation_config .. " is not in " .. text)
 end
-check.near(cr.Model(two, A.softmax(two, 1)):predict(x, { verbose = 0 }), A.softmax(x, 1))
+check.near(cr.Model(two_inputs, A.softmax(two_inputs, 1)):predict(x, { verbose = 0 }),
+  A.softmax(x, 1))
 
 -- a mask of Softmax broadcasts to the inputs, not the other way round
 local logits = cr.tensor { { 1.0, 2, 1 } }

@@ -46,22 +46,22 @@ check.fails(function()
 end, "initial_state", "expected tensors")
 
 -- with symbols, arguments are inputs of the layer's node
-local sx, sh, sc = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } },
+local symbol_x, symbol_h, symbol_c = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } },
   cr.Input { shape = { 5 } }
-local symbol = lstm(sx, { initial_state = { sh, sc } })
+local symbol = lstm(symbol_x, { initial_state = { symbol_h, symbol_c } })
 assert(#lstm.inbound_nodes == 1 and #lstm.input == 3)
-local model = cr.Model({ sx, sh, sc }, symbol)
+local model = cr.Model({ symbol_x, symbol_h, symbol_c }, symbol)
 check.near(model:predict { x, h, c }, lstm(x, { initial_state = { h, c } }):totable())
 local path = check.temporary ".h5"
 model:save(path)
 check.near(cr.models.load_model(path):predict { x, h, c }, model:predict({ x, h, c }):totable())
 check.near(cr.models.clone_model(model):count_params(), model:count_params())
-check.fails(function() lstm(sx, { initial_state = { h, c } }) end, "expected symbols")
-check.fails(function() lstm(x, { initial_state = { sh, sc } }) end, "expected tensors")
+check.fails(function() lstm(symbol_x, { initial_state = { h, c } }) end, "expected symbols")
+check.fails(function() lstm(x, { initial_state = { symbol_h, symbol_c } }) end, "expected tensors")
 
 -- a mask that is passed to a symbolic call is a symbol too
-local smask = cr.Input { shape = { 3 }, dtype = "bool" }
-local masked = cr.Model({ sx, smask }, lstm(sx, { mask = smask }))
+local symbol_mask = cr.Input { shape = { 3 }, dtype = "bool" }
+local masked = cr.Model({ symbol_x, symbol_mask }, lstm(symbol_x, { mask = symbol_mask }))
 check.near(masked:predict { x, steps }, lstm(x, { mask = steps }):totable())
 assert((masked:predict { x, steps } - lstm(x)):abs():max():item() > 1e-4)
 for _, ending in ipairs { ".h5", ".keras" } do
@@ -71,8 +71,8 @@ for _, ending in ipairs { ".h5", ".keras" } do
     masked:predict({ x, steps }):totable())
 end
 assert(#cr.models.model_from_json(masked:to_json()).input == 2)
-check.fails(function() lstm(sx, { mask = steps }) end, "'mask'", "expected symbols")
-check.fails(function() lstm(x, { mask = smask }) end, "'mask'", "expected tensors")
+check.fails(function() lstm(symbol_x, { mask = steps }) end, "'mask'", "expected symbols")
+check.fails(function() lstm(x, { mask = symbol_mask }) end, "'mask'", "expected tensors")
 check.fails(function()
   masked:save(check.temporary ".h5", { target = "keras2" })
 end, "takes no tensors by name")
@@ -103,7 +103,8 @@ end, "attention_mask", "(batch, t, s)")
 
 -- a symbol as an argument is an edge of the graph, saved and loaded
 local mask = cr.Input { shape = { 3, 3 } }
-local masked = cr.Model({ sx, mask }, attention({ sx, sx }, { attention_mask = mask }))
+local masked = cr.Model({ symbol_x, mask },
+  attention({ symbol_x, symbol_x }, { attention_mask = mask }))
 local masks = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
   or cr.ops.concatenate({ causal:cast "float32", causal:cast "float32" }, 0)
 check.near(masked:predict { x, masks }, attention({ x, x }, { use_causal_mask = true }):totable())
@@ -119,17 +120,18 @@ function Scaled:call(inputs, args)
   local y = inputs * args.scale
   return args.shift and y + args.shift or y
 end
-local scaled, one = Scaled { name = "s" }, cr.ones { 1, 2 }
-check.near(scaled(one), { { 1, 1 } })
-check.near(scaled(one, { scale = 3 }), { { 3, 3 } })
-check.near(scaled(one, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
-check.fails(function() scaled(one, { scale = "big" }) end, "'scale'", "expected a number", "big")
-check.fails(function() scaled(one, { scal = 3 }) end, "did you mean 'scale'?")
+local scaled, single_element = Scaled { name = "s" }, cr.ones { 1, 2 }
+check.near(scaled(single_element), { { 1, 1 } })
+check.near(scaled(single_element, { scale = 3 }), { { 3, 3 } })
+check.near(scaled(single_element, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
+check.fails(function() scaled(single_element, { scale = "big" }) end, "'scale'",
+  "expected a number", "big")
+check.fails(function() scaled(single_element, { scal = 3 }) end, "did you mean 'scale'?")
 check.fails(function()
-  scaled(one, { offset = 3 })
+  scaled(single_element, { offset = 3 })
 end, "'offset'", 'subclass(name, options, {"offset"})')
 local Child = Scaled:subclass("Child", {}, { { "scale", 2.0 } })
-check.near(Child()(one), { { 2, 2 } })
+check.near(Child()(single_element), { { 2, 2 } })
 check.fails(function()
   cr.Layer:subclass("Bad", {}, { "training" })
 end, "every call has 'training'")
@@ -138,16 +140,16 @@ check.fails(function()
 end, "only layers and models")
 local a, b = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
 local graph = cr.Model({ a, b }, scaled(a, { shift = b, scale = 2 }))
-check.near(graph:predict { one, one }, { { 3, 3 } })
+check.near(graph:predict { single_element, single_element }, { { 3, 3 } })
 graph:save(path)
-check.near(cr.models.load_model(path):predict { one, one }, { { 3, 3 } })
+check.near(cr.models.load_model(path):predict { single_element, single_element }, { { 3, 3 } })
 os.remove(path)
 
--- a composite layer chooses which arguments it passes on
+-- a layer that contains another layer chooses the arguments with which it calls it
 local Outer = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
 function Outer:init() self.inner = Scaled() end
 function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
-check.near(Outer()(one, { scale = 4 }), { { 4, 4 } })
+check.near(Outer()(single_element, { scale = 4 }), { { 4, 4 } })
 
 -- help and completion list the arguments
 local printed_lines = {}
@@ -179,18 +181,18 @@ do -- call gets arguments one by one if its parameters have their names, else al
     assert(type(training) == "boolean")
     return training and inputs * scale or mask and inputs * 0 or inputs
   end
-  local named, one = Named(), cr.ones { 1, 1 }
+  local named, single_element = Named(), cr.ones { 1, 1 }
   named.supports_masking = true
-  check.near(named(one), one)
-  check.near(named(one, { training = true }), 3 * one)
-  check.near(named(one, { training = true, scale = 5 }), 5 * one)
-  check.near(named(one, { mask = cr.tensor { { true } } }), 0 * one)
+  check.near(named(single_element), single_element)
+  check.near(named(single_element, { training = true }), 3 * single_element)
+  check.near(named(single_element, { training = true, scale = 5 }), 5 * single_element)
+  check.near(named(single_element, { mask = cr.tensor { { true } } }), 0 * single_element)
   local Rest = cr.Layer:subclass "RestOfParameters"
   function Rest:call(inputs, training, args) return args.training == training and inputs or nil end
-  check.near(Rest()(one, { training = true }), one)
+  check.near(Rest()(single_element, { training = true }), single_element)
   local Table = cr.Layer:subclass "TableOfParameters"
   function Table:call(inputs, options) return options.training and inputs or inputs * 2 end
-  check.near(Table()(one), 2 * one)
+  check.near(Table()(single_element), 2 * single_element)
 end
 
 do -- positional numbers for a class that takes one list, or first a list of this length

@@ -8,31 +8,32 @@ local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { see
 local query, value, key = numbers({ 2, 4, 3 }, 1), numbers({ 2, 5, 6 }, 2), numbers({ 2, 5, 3 }, 3)
 
 --- softmax of the scores (minus 1e9 where hidden), multiplied by the value
-local function mixed(scores, hidden)
+local function attention_output(scores, hidden)
   if hidden then scores = scores - hidden * 1e9 end
   return ops.matmul(ops.softmax(scores, -1), value), ops.softmax(scores, -1)
 end
 
 -- ---- attention of sequences, without heads
 local scores = ops.matmul(query, ops.transpose(key, { 0, 2, 1 }))
-check.near(layers.Attention() { query, value, key }, (mixed(scores)))
+check.near(layers.Attention() { query, value, key }, (attention_output(scores)))
 check.near(layers.Attention() { query, key }, ops.matmul(ops.softmax(scores, -1), key))
 local output, weights = layers.Attention() ({ query, value, key },
   { return_attention_scores = true }), nil
-check.near(output[1], (mixed(scores)))
-check.near(output[2], select(2, mixed(scores)))
+check.near(output[1], (attention_output(scores)))
+check.near(output[2], select(2, attention_output(scores)))
 
-local later = {}
-for i = 1, 4 do later[i] = {} for j = 1, 5 do later[i][j] = j > i and 1 or 0 end end
-local hidden_mask = cr.tensor(later):reshape { 1, 4, 5 }
+local later_keys = {}
+for i = 1, 4 do later_keys[i] = {} for j = 1, 5 do later_keys[i][j] = j > i and 1 or 0 end end
+local hidden_mask = cr.tensor(later_keys):reshape { 1, 4, 5 }
 check.near(layers.Attention() ({ query, value, key }, { use_causal_mask = true }),
-  (mixed(scores, hidden_mask)))
+  (attention_output(scores, hidden_mask)))
 
 -- masked steps of the value are ignored, and masked steps of the query give zeros
-local counts = cr.tensor { { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 1 } }
-local asks = cr.tensor { { 1, 1, 1, 0 }, { 1, 1, 0, 0 } }
-local masks = { asks:cast "bool", counts:cast "bool", counts:cast "bool" }
-local want = mixed(scores, (1 - counts):reshape { 2, 1, 5 }) * asks:reshape { 2, 4, 1 }
+local value_steps = cr.tensor { { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 1 } }
+local query_steps = cr.tensor { { 1, 1, 1, 0 }, { 1, 1, 0, 0 } }
+local masks = { query_steps:cast "bool", value_steps:cast "bool", value_steps:cast "bool" }
+local want = attention_output(scores,
+  (1 - value_steps):reshape { 2, 1, 5 }) * query_steps:reshape { 2, 4, 1 }
 check.near(layers.Attention() ({ query, value, key }, { mask = masks }), want)
 
 -- additive attention, whose scores are sums of tanh
@@ -45,12 +46,13 @@ assert(#concat.weights == 2 and concat.weights[1].name == "scale"
   and concat.weights[2].name == "concat_score_weight")
 concat:set_weights { cr.tensor(0.5), cr.tensor(2.0) }
 check.near(concat { query, value, key },
-  (mixed(2 * ops.sum(ops.tanh(0.5 * (query:reshape { 2, 4, 1, 3 } + key:reshape { 2, 1, 5, 3 })),
+  (attention_output(
+  2 * ops.sum(ops.tanh(0.5 * (query:reshape { 2, 4, 1, 3 } + key:reshape { 2, 1, 5, 3 })),
   { -1 }))))
 local additive = layers.AdditiveAttention()
 additive { query, value, key }
 check.near(additive { query, value, key },
-  (mixed(ops.sum(tanh_sums(query, key) * additive.weights[1], { -1 }))))
+  (attention_output(ops.sum(tanh_sums(query, key) * additive.weights[1], { -1 }))))
 assert(#layers.AdditiveAttention({ use_scale = false, input_shape = { 4, 3 } }).weights == 0)
 
 -- weights that are computed in tiles drop the same numbers as the table of weights
@@ -89,7 +91,7 @@ for _, rows in ipairs(dropped[2]:totable()) do
   end
 end
 assert(kept_count > 8 and kept_count < 32, kept_count)
-check.near(dropping { query, value, key }, (mixed(scores)))
+check.near(dropping { query, value, key }, (attention_output(scores)))
 check.near(ops.max(ops.abs(layers.Attention { dropout = 1 } ({ query, value, key },
   { training = true }))), 0)
 
@@ -105,16 +107,16 @@ local x = numbers({ 2, 6, 4 }, 4)
 unlimited { x, x }
 windowed { x, x }
 windowed:set_weights(unlimited:get_weights())
-local function band(f)
+local function distance_mask(f)
   local rows = {}
   for i = 1, 6 do rows[i] = {} for j = 1, 6 do rows[i][j] = f(i, j) and 1 or 0 end end
   return cr.tensor { rows, rows }
 end
-check.near(windowed { x, x }, unlimited({ x, x }, { attention_mask = band(function(i, j)
+check.near(windowed { x, x }, unlimited({ x, x }, { attention_mask = distance_mask(function(i, j)
   return math.abs(i - j) < 2
 end) }))
 check.near(windowed({ x, x }, { use_causal_mask = true }),
-  unlimited({ x, x }, { attention_mask = band(function(i, j)
+  unlimited({ x, x }, { attention_mask = distance_mask(function(i, j)
   return i - j == 0 or i - j == 1
 end) }))
 local scored = unlimited({ x, x }, { use_causal_mask = true, return_attention_scores = true })
@@ -125,26 +127,26 @@ assert(scored[2]:totable()[1][1][2][3] == 0)
 -- attention along the second of three axes treats each row of the first axis separately
 local image = numbers({ 2, 3, 4, 5 }, 5)
 local rows = attention { attention_axes = { 2 } }
-local by_rows = rows { image, image }
-check.same(by_rows.shape, { 2, 3, 4, 5 })
+local row_output = rows { image, image }
+check.same(row_output.shape, { 2, 3, 4, 5 })
 local sequence_attention = attention {}
-local as_rows = image:reshape { 6, 4, 5 }
-sequence_attention { as_rows, as_rows }
+local row_sequences = image:reshape { 6, 4, 5 }
+sequence_attention { row_sequences, row_sequences }
 sequence_attention:set_weights(rows:get_weights())
-check.near(by_rows:reshape { 6, 4, 5 }, sequence_attention { as_rows, as_rows })
+check.near(row_output:reshape { 6, 4, 5 }, sequence_attention { row_sequences, row_sequences })
 check.near(rows({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
-  sequence_attention({ as_rows, as_rows }, { use_causal_mask = true }))
+  sequence_attention({ row_sequences, row_sequences }, { use_causal_mask = true }))
 -- attention over all axes treats the image as one sequence
 local whole_attention = attention {}
-local everywhere = whole_attention({ image, image }, { return_attention_scores = true })
-check.same(everywhere[2].shape, { 2, 2, 3, 4, 3, 4 })
+local whole_output = whole_attention({ image, image }, { return_attention_scores = true })
+check.same(whole_output[2].shape, { 2, 2, 3, 4, 3, 4 })
 local sequence = image:reshape { 2, 12, 5 }
 sequence_attention:set_weights(whole_attention:get_weights())
-check.near(everywhere[1]:reshape { 2, 12, 5 }, sequence_attention { sequence, sequence })
-local line = band(function()
+check.near(whole_output[1]:reshape { 2, 12, 5 }, sequence_attention { sequence, sequence })
+local line = distance_mask(function()
   return true
 end):slice({ 1, 1, 1 }, { 2, 3, 4 }):reshape { 2, 3, 4, 1, 1 } * cr.ones { 1, 1, 1, 3, 4 }
-check.near(whole_attention({ image, image }, { attention_mask = line }), everywhere[1])
+check.near(whole_attention({ image, image }, { attention_mask = line }), whole_output[1])
 check.fails(function()
   whole_attention({ image, image }, { use_causal_mask = true })
 end, "one attention axis")
@@ -153,19 +155,19 @@ check.fails(function() unlimited { x, numbers({ 2, 3, 4, 5 }, 1) } end)
 
 -- fewer heads for keys and values equal attention with all heads, in which keys and values are
 -- repeated
-local grouped = layers.GroupQueryAttention { head_dim = 3, num_query_heads = 4,
+local grouped_attention = layers.GroupQueryAttention { head_dim = 3, num_query_heads = 4,
   num_key_value_heads = 2 }
-grouped { x, x }
+grouped_attention { x, x }
 local full_attention = layers.MultiHeadAttention { num_heads = 4, key_dim = 3 }
 full_attention { x, x }
-local weights = grouped:get_weights()
+local weights = grouped_attention:get_weights()
 for i = 3, 6 do
   weights[i] = ops.take(weights[i], cr.tensor({ 0, 0, 1, 1 }, "int32"), #weights[i].shape - 2)
 end
 full_attention:set_weights(weights)
-check.near(grouped({ x, x }, { use_causal_mask = true }),
+check.near(grouped_attention({ x, x }, { use_causal_mask = true }),
   full_attention({ x, x }, { use_causal_mask = true }))
-assert(grouped:get_config().num_key_value_heads == 2)
+assert(grouped_attention:get_config().num_key_value_heads == 2)
 check.fails(function()
   layers.GroupQueryAttention { head_dim = 3, num_query_heads = 3, num_key_value_heads = 2 }
 end, "must be divisible")
@@ -218,13 +220,13 @@ os.remove(path)
 assert(ok and not text:find "destroy", text)
 do -- the weights of queries for which all keys are masked sum to 1, with dropout and without
   local x = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1)
-  local blind = cr.zeros({ 1, 3, 3 }):cast "bool"
+  local all_false_mask = cr.zeros({ 1, 3, 3 }):cast "bool"
   for _, dtype in ipairs { "float32", "float16", "bfloat16" } do
     for _, dropout in ipairs { 0, 0.5 } do
       for _, training in ipairs { true, false } do
         local l = layers.MultiHeadAttention(2, 4, { dropout = dropout, dtype = dtype })
         local y = l({ x:cast(dtype), x:cast(dtype) },
-          { attention_mask = blind, training = training })
+          { attention_mask = all_false_mask, training = training })
         assert(ops.all(ops.isfinite(y:cast "float32")):item(), dtype .. ": no numbers")
       end
     end

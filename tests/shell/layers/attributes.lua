@@ -4,12 +4,12 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
-local one, two = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
+local ones, twos = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
 
-local traced = 0
+local trace_count = 0
 local Scale = cr.Layer:subclass("Scale", { { "factor", 2.0 } })
 function Scale:call(x)
-  traced = traced + 1
+  trace_count = trace_count + 1
   -- An attribute that call itself sets while it is traced does not cause another trace.
   self.seen = (self.seen or 0) + 1
   return self.offset and x * self.factor + self.offset or x * self.factor
@@ -20,8 +20,8 @@ do -- predict, evaluate, a nested layer, an attribute that was nil, and one that
   local model = cr.Sequential { cr.Sequential { inner, layers.Activation "linear" } }
   model:compile { loss = "mse" }
   local function outputs()
-    return { model:predict(one):item(), model(one):item(),
-      model:evaluate(one, one * 0, { verbose = 0 }) ^ 0.5 }
+    return { model:predict(ones):item(), model(ones):item(),
+      model:evaluate(ones, ones * 0, { verbose = 0 }) ^ 0.5 }
   end
   check.near(outputs(), { 2, 2, 2 })
   inner.factor = 5
@@ -30,17 +30,17 @@ do -- predict, evaluate, a nested layer, an attribute that was nil, and one that
   check.near(outputs(), { 6, 6, 6 })
   inner.offset = nil
   check.near(outputs(), { 5, 5, 5 })
-  model:predict(one)
-  local before = traced
+  model:predict(ones)
+  local before = trace_count
   inner.factor = 5 -- assigning the same value causes no new trace
   inner.note = "nobody reads it"
-  model:predict(one)
-  model:predict(one)
-  check.same(traced, before)
+  model:predict(ones)
+  model:predict(ones)
+  check.same(trace_count, before)
   inner.factor = 3
-  model:predict(one)
-  model:predict(one)
-  assert(traced > before and traced <= before + 2)
+  model:predict(ones)
+  model:predict(ones)
+  assert(trace_count > before and trace_count <= before + 2)
 end
 
 do -- training uses the new value in the gradient; weights and optimizer state are kept
@@ -48,43 +48,43 @@ do -- training uses the new value in the gradient; weights and optimizer state a
   local model = cr.Sequential { layers.Dense(1, { use_bias = false, input_shape = { 1 },
     kernel_initializer = "ones" }), scale }
   model:compile { loss = "mse", optimizer = cr.optimizers.SGD(0.1, { momentum = 0.5 }) }
-  local function by_hand(w, velocity, factor)
+  local function expected_update(w, velocity, factor)
     velocity = 0.5 * velocity - 0.1 * 2 * (factor * w - 2) * factor
     return w + velocity, velocity
   end
   local w, velocity = 1, 0
   for step, factor in ipairs { 1, 1, 3, 3, 0.5, 0.5 } do
     scale.factor = factor
-    model:train_on_batch(one, two)
-    w, velocity = by_hand(w, velocity, factor)
+    model:train_on_batch(ones, twos)
+    w, velocity = expected_update(w, velocity, factor)
     check.near(model:get_weights()[1]:item(), w, 1e-5, "step " .. step)
   end
   -- an attribute that a callback changes during fit takes effect in the next epoch
-  local Change = cr.callbacks.Callback:subclass "Change"
-  function Change:on_epoch_end(epoch) scale.factor = epoch + 2 end
+  local ChangeFactor = cr.callbacks.Callback:subclass "Change"
+  function ChangeFactor:on_epoch_end(epoch) scale.factor = epoch + 2 end
   scale.factor = 1
-  model:fit(one, two, { epochs = 3, verbose = 0, callbacks = { Change() } })
-  for _, factor in ipairs { 1, 2, 3 } do w, velocity = by_hand(w, velocity, factor) end
+  model:fit(ones, twos, { epochs = 3, verbose = 0, callbacks = { ChangeFactor() } })
+  for _, factor in ipairs { 1, 2, 3 } do w, velocity = expected_update(w, velocity, factor) end
   check.near(model:get_weights()[1]:item(), w, 1e-5)
 end
 
 do -- attributes of losses, metrics, regularizers and models, also in compiled functions
-  local Off = cr.losses.Loss:subclass("Off", { { "by", 1.0 } })
-  function Off:call(y_true, y_pred) return (y_true + self.by - y_pred):square():mean(-1) end
-  local Plus = cr.metrics.Metric:subclass("Plus", { { "more", 1.0 } })
-  function Plus:init() self.sum = self:add_variable { name = "sum" } end
-  function Plus:update_state(y_true) self.sum:assign_add(y_true:sum() + self.more) end
-  function Plus:result() return self.sum * self.more end
+  local ShiftedLoss = cr.losses.Loss:subclass("Off", { { "by", 1.0 } })
+  function ShiftedLoss:call(y_true, y_pred) return (y_true + self.by - y_pred):square():mean(-1) end
+  local OffsetSum = cr.metrics.Metric:subclass("Plus", { { "more", 1.0 } })
+  function OffsetSum:init() self.sum = self:add_variable { name = "sum" } end
+  function OffsetSum:update_state(y_true) self.sum:assign_add(y_true:sum() + self.more) end
+  function OffsetSum:result() return self.sum * self.more end
   local Penalty = cr.regularizers.Regularizer:subclass("Penalty", { { "rate", 1.0 } })
   function Penalty:call(w) return w:sum() * self.rate end
-  local off, plus, penalty = Off {}, Plus {}, Penalty {}
+  local shifted_loss, offset_sum, penalty = ShiftedLoss {}, OffsetSum {}, Penalty {}
   local model = cr.Sequential { layers.Dense(1, { kernel_initializer = "ones", use_bias = false,
     kernel_regularizer = penalty, input_shape = { 1 } }) }
-  model:compile { loss = off, metrics = { plus }, optimizer = cr.optimizers.SGD(0) }
-  local function logs() return model:evaluate(one, one, { verbose = 0, return_dict = true }) end
+  model:compile { loss = shifted_loss, metrics = { offset_sum }, optimizer = cr.optimizers.SGD(0) }
+  local function logs() return model:evaluate(ones, ones, { verbose = 0, return_dict = true }) end
   check.near(logs().loss, 1 + 1)
   check.near(logs().plus, 2)
-  off.by, penalty.rate, plus.more = 3, 10, 2
+  shifted_loss.by, penalty.rate, offset_sum.more = 3, 10, 2
   check.near(logs().loss, 9 + 10)
   check.near(logs().plus, 6)
 
@@ -97,21 +97,21 @@ do -- attributes of losses, metrics, regularizers and models, also in compiled f
     return self.twice and y + y or y
   end
   local net = Net {}
-  check.near(net:predict(one):item(), 1)
+  check.near(net:predict(ones):item(), 1)
   net.twice = true
-  check.near(net:predict(one):item(), 2)
+  check.near(net:predict(ones):item(), 2)
   net.dense = layers.Dense(1, { kernel_initializer = "zeros", bias_initializer = "ones" })
-  check.near(net:predict(one):item(), 2)
+  check.near(net:predict(ones):item(), 2)
   net.dense = Scale { factor = 7.0 }
-  check.near(net:predict(one):item(), 14)
+  check.near(net:predict(ones):item(), 14)
 
   local scale = Scale {}
   local function f(x) return scale(x) + 1 end
   local compiled = cr.compiled and cr.compiled(f)
   if compiled then
-    check.near(compiled(one):item(), 3)
+    check.near(compiled(ones):item(), 3)
     scale.factor = 9
-    check.near(compiled(one):item(), 10)
+    check.near(compiled(ones):item(), 10)
   end
 end
 

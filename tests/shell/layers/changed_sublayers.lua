@@ -1,6 +1,6 @@
--- Layers inside others are quantized and adapted: models of every form with them come back from
--- every kind of file, in another process too, from configurations and as clones, and predict the
--- same bits.
+-- Layers inside other layers are quantized or get adapters: models of every form that contain them
+-- are loaded from every kind of file, in another process too, made from configurations and cloned,
+-- and predict the same bits.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local cr = require "crescent"
 local layers, quantizers = cr.layers, cr.quantizers
@@ -47,35 +47,36 @@ function Derived:call(inputs) return self.attention(inputs, inputs) end
 
 -- ---- models of every form that contain these layers
 
-local function on_steps(...) return cr.Sequential { layers.Input { shape = { 5, 4 } }, ... } end
+local function sequence_model(...) return cr.Sequential { layers.Input { shape = { 5, 4 } },
+  ... } end
 local function on_words(layer)
   return cr.Sequential { layers.Input { shape = { 5 }, dtype = "int32" }, layer }
 end
-local function attending(layer)
+local function attention_model(layer)
   local input = layers.Input { shape = { 5, 4 } }
   return cr.Model(input, layer(input, input))
 end
 
 local models = {
-  dense = function() return on_steps(layers.Dense(4)) end,
-  einsum = function() return on_steps(layers.EinsumDense("abc,cd->abd", { -1, 4 })) end,
-  conv = function() return on_steps(layers.Conv1D(4, 2)) end,
+  dense = function() return sequence_model(layers.Dense(4)) end,
+  einsum = function() return sequence_model(layers.EinsumDense("abc,cd->abd", { -1, 4 })) end,
+  conv = function() return sequence_model(layers.Conv1D(4, 2)) end,
   embedding = function() return on_words(layers.Embedding(6, 4)) end,
   reversible = function() return on_words(layers.ReversibleEmbedding(6, 4)) end,
-  attention = function() return attending(layers.MultiHeadAttention(2, 3)) end,
-  grouped = function() return attending(layers.GroupedQueryAttention(3, 4, 2)) end,
-  wrapped = function() return on_steps(layers.TimeDistributed(layers.Dense(4))) end,
-  cells = function() return on_steps(layers.RNN(Cell())) end,
-  both_ways = function() return on_steps(layers.Bidirectional(layers.RNN(Cell()))) end,
+  attention = function() return attention_model(layers.MultiHeadAttention(2, 3)) end,
+  grouped = function() return attention_model(layers.GroupedQueryAttention(3, 4, 2)) end,
+  wrapped = function() return sequence_model(layers.TimeDistributed(layers.Dense(4))) end,
+  cells = function() return sequence_model(layers.RNN(Cell())) end,
+  both_ways = function() return sequence_model(layers.Bidirectional(layers.RNN(Cell()))) end,
   nested = function()
-    return on_steps(cr.Sequential { layers.Dense(4), layers.Dense(3) }, layers.Dense(2))
+    return sequence_model(cr.Sequential { layers.Dense(4), layers.Dense(3) }, layers.Dense(2))
   end,
   nested_attention = function()
-    return on_steps(attending(layers.MultiHeadAttention(2, 3)), layers.Dense(2))
+    return sequence_model(attention_model(layers.MultiHeadAttention(2, 3)), layers.Dense(2))
   end,
-  early = function() return on_steps(Early()) end,
-  late = function() return on_steps(Late()) end,
-  outer = function() return on_steps(Outer()) end,
+  early = function() return sequence_model(Early()) end,
+  late = function() return sequence_model(Late()) end,
+  outer = function() return sequence_model(Outer()) end,
   derived = function() return Derived() end,
 }
 local function data_for(name)
@@ -97,8 +98,8 @@ end
 
 local function adapted(model)
   each_layer(model, function(layer)
-    local known, enabled = pcall(function() return layer.lora_enabled end)
-    if not known or enabled ~= false then return end
+    local has_lora, enabled = pcall(function() return layer.lora_enabled end)
+    if not has_lora or enabled ~= false then return end
     layer:enable_lora(2, { lora_alpha = 3 })
     for _, weight in ipairs(layer.trainable_weights) do
       weight:assign(cr.random.uniform(weight.shape, -1, 1, { seed = 3 }))
@@ -124,7 +125,7 @@ local changes = {
   end,
 }
 
-local function changed(name, change)
+local function changed_model(name, change)
   cr.utils.set_random_seed(4)
   cr.clear_session() -- names are counted from 1 in every process
   local model = models[name]()
@@ -143,9 +144,9 @@ local function is_merged(ending, change)
     and (change == "lora" or change == "both")
 end
 
-local function expect_same(got, expected, what, far)
+local function expect_same(got, expected, what, tolerance)
   local distance = cr.ops.max(cr.ops.abs(got - expected)):item()
-  assert(distance <= far, ("%s: differs by %g"):format(what, distance))
+  assert(distance <= tolerance, ("%s: differs by %g"):format(what, distance))
 end
 
 local function each_case(f)
@@ -162,7 +163,7 @@ local kModels, kWeights = { ".keras", ".h5" }, { ".weights.h5", ".safetensors", 
 
 local function check_files(folder)
   each_case(function(name, change)
-    local model = changed(name, change)
+    local model = changed_model(name, change)
     local expected = predictions(model, name)
     for _, ending in ipairs(kModels) do
       local tolerance = is_merged(ending, change) and 0.3 or 0
@@ -181,17 +182,17 @@ end
 
 local function check_copies(model, name, what)
   local expected, weights = predictions(model, name), model:get_weights()
-  for way, copy in pairs {
+  for copy_kind, copy in pairs {
     clone = function() return cr.models.clone_model(model) end,
     json = function() return cr.models.model_from_json(model:to_json()) end,
     config = function()
       return cr.models.model_from_json(cr.models.clone_model(model):to_json())
     end,
   } do
-    local other = copy()
-    other(data_for(name))
-    other:set_weights(weights)
-    expect_same(predictions(other, name), expected, ("%s: %s"):format(what, way), 0)
+    local copied_model = copy()
+    copied_model(data_for(name))
+    copied_model:set_weights(weights)
+    expect_same(predictions(copied_model, name), expected, ("%s: %s"):format(what, copy_kind), 0)
   end
 end
 
@@ -202,7 +203,7 @@ os.remove(folder)
 assert(os.execute("mkdir " .. folder))
 local ok, problem = xpcall(function()
   each_case(function(name, change)
-    local model = changed(name, change)
+    local model = changed_model(name, change)
     check_copies(model, name, name .. " " .. change)
     for _, ending in ipairs(kModels) do model:save(path_of(folder, name, change, ending)) end
     for _, ending in ipairs(kWeights) do

@@ -96,8 +96,8 @@ assert(#stack.weights == 1)
 local Several = cr.Layer:subclass "Several"
 function Several:call(inputs) return inputs, { inputs * 2, inputs * 3 }, nil end
 check.near(Several()(cr.ones { 1 })[3], { 3 })
-local nothing = Several { name = "several" }
-check.fails(function() nothing(nil) end, "several", "got nil", "table.unpack(layer(x))")
+local several_layer = Several { name = "several" }
+check.fails(function() several_layer(nil) end, "several", "got nil", "table.unpack(layer(x))")
 
 -- build called by the user runs the class's build once; a class without build is built by its call
 local Inner = cr.Layer:subclass "Inner"
@@ -131,20 +131,20 @@ check.same(Sum() { cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } } }.shap
 
 -- a model class trains like any other model, at compiled speed: call runs only while the step is
 -- traced
-local calls = 0
+local call_count = 0
 local Net = cr.Model:subclass "Net"
 function Net:init()
   self.first, self.last = layers.Dense(8, { activation = "relu" }), layers.Dense(1)
 end
 function Net:call(inputs)
-  calls = calls + 1
+  call_count = call_count + 1
   return self.last(self.first(inputs))
 end
 local net = Net()
 net:compile { optimizer = "sgd", loss = "mse" }
 local history = net:fit(x, y, { epochs = 5, batch_size = 8, verbose = 0 })
 assert(#history.history.loss == 5 and history.history.loss[5] < history.history.loss[1])
-assert(calls < 8, "call ran " .. calls .. " times")
+assert(call_count < 8, "call ran " .. call_count .. " times")
 assert(#net.weights == 4 and net:count_params() == 41)
 
 -- losses and metrics: classes and functions
@@ -208,8 +208,8 @@ check.same(events, { "begin", 0, 1, 2 })
 check.near(history.history.doubled[3], history.history.loss[3] * 2)
 local Bad = cr.callbacks.Callback:subclass "Bad"
 function Bad:on_epoch_end() error { code = 7 } end
-local fine, thrown = pcall(built_in.fit, built_in, x, y, { verbose = 0, callbacks = Bad() })
-assert(not fine and type(thrown) == "table" and thrown.code == 7,
+local is_ok, error_value = pcall(built_in.fit, built_in, x, y, { verbose = 0, callbacks = Bad() })
+assert(not is_ok and type(error_value) == "table" and error_value.code == 7,
   "an error value comes back as it was raised")
 
 -- registered classes and functions are found by name, saved and loaded
@@ -217,16 +217,16 @@ local json = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2
 local path = check.temporary ".h5"
 json:save(path)
 check.near(cr.models.load_model(path):predict(x), json:predict(x):totable())
-local withlambda = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
+local lambda_model = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
   layers.Lambda(function(t)
   return t * 2
 end, { name = "twice" }) }
-withlambda:save(path)
+lambda_model:save(path)
 check.fails(function() cr.models.load_model(path):predict(x) end, "twice", "custom_objects")
 local loaded_model = cr.models.load_model(path, { custom_objects = { twice = function(t)
   return t * 2
 end } })
-check.near(loaded_model:predict(x), withlambda:predict(x):totable())
+check.near(loaded_model:predict(x), lambda_model:predict(x):totable())
 os.remove(path)
 do -- the help for a base explains how to derive a class from it
   local printed, original_print = {}, print

@@ -10,7 +10,7 @@ check.same(Constant(2.5) { 2, 2 }:totable(), { { 2.5, 2.5 }, { 2.5, 2.5 } })
 check.same(Constant { value = { 1, 2 } } { 3, 2 }:totable(), { { 1, 2 }, { 1, 2 }, { 1, 2 } })
 check.same(Constant(cr.tensor { { 1 }, { 2 } }) { 2, 3 }:totable(), { { 1, 1, 1 }, { 2, 2, 2 } })
 check.same(Constant(cr.tensor { 0.5, 1.5 })({ 2 }, "int32"):totable(), { 0, 1 })
--- in float64 the numbers are not those of float32
+-- in float64 the numbers are not rounded to float32
 check.same(Constant { value = { 0.1, 0.2 } }({ 2 }, "float64"):totable(), { 0.1, 0.2 })
 for _, shape in ipairs { { 3, 3 }, { 1 }, {}, { 2, 1 } } do
   check.fails(function() return Constant { value = { 1, 2 } }(shape) end,

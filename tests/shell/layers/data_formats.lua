@@ -1,5 +1,5 @@
--- Activation functions see the outputs of layers in the layer's data format, as in Keras: softmax
--- over the last axis is one over columns of images if channels come first.
+-- Activation functions see the outputs of layers in the layer's data format, as in Keras: if
+-- channels come first, softmax over the last axis is computed over columns of images.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -29,16 +29,17 @@ for _, maker in ipairs(makers) do
     for _, format in ipairs { "channels_first", "channels_last" } do
       local shape = axes == 1 and { 2, 4, 6 } or axes == 2 and { 2, 4, 5, 6 } or { 2, 4, 5, 6, 5 }
       local x = cr.random.normal(shape, { seed = 3 })
-      local function make(chosen)
-        local all_options = { data_format = format, activation = chosen }
+      local function make(activation_name)
+        local all_options = { data_format = format, activation = activation_name }
         for key, value in pairs(options) do all_options[key] = value end
         return layers[name](all_options)
       end
-      local linear, active = make "linear", make(activation)
+      local linear, with_activation = make "linear", make(activation)
       local sums = linear(x)
-      active(x)
-      active:set_weights(linear:get_weights())
-      check.near(active(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " " .. format)
+      with_activation(x)
+      with_activation:set_weights(linear:get_weights())
+      check.near(with_activation(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " "
+        .. format)
     end
   end
 end

@@ -32,8 +32,8 @@ for _, row in ipairs {
   { "LeakyReLU", { negative_slope = 0.1 }, steps },
 } do
   local name, options, x = table.unpack(row)
-  local Mine, y = layers[name]:subclass("My" .. name), cr.random.normal { 8, 1 }
-  local model, losses = trained(Mine(options), x, y)
+  local Derived, y = layers[name]:subclass("My" .. name), cr.random.normal { 8, 1 }
+  local model, losses = trained(Derived(options), x, y)
   local _, expected = trained(layers[name](options), x, y)
   check.near(losses, expected, 1e-6, name)
   local layer = model.layers[1]
@@ -130,27 +130,27 @@ for _, row in ipairs {
   { Table, layers.Embedding, { input_dim = 5, output_dim = 2 }, ids, 2 },
   { Summed, layers.EinsumDense, { "ab,bc->ac", 3, bias_axes = "c" }, cr.random.normal { 2, 4 }, 1 },
 } do
-  local Mine, Theirs, options, inputs, factor = table.unpack(row)
-  local derived_stack = cr.Sequential { Mine(options) }
-  local base_stack = cr.Sequential { Theirs(options) }
-  derived_stack(inputs)
-  base_stack(inputs)
-  base_stack:set_weights(derived_stack:get_weights())
-  check.near(derived_stack:predict(inputs), base_stack:predict(inputs) * factor, 1e-6)
+  local Derived, Base, options, inputs, factor = table.unpack(row)
+  local derived_network = cr.Sequential { Derived(options) }
+  local base_network = cr.Sequential { Base(options) }
+  derived_network(inputs)
+  base_network(inputs)
+  base_network:set_weights(derived_network:get_weights())
+  check.near(derived_network:predict(inputs), base_network:predict(inputs) * factor, 1e-6)
   for _, ending in ipairs { ".keras", ".h5" } do
     local file = check.temporary(ending)
-    derived_stack:save(file)
-    check.near(cr.models.load_model(file):predict(inputs), derived_stack:predict(inputs), 1e-6)
+    derived_network:save(file)
+    check.near(cr.models.load_model(file):predict(inputs), derived_network:predict(inputs), 1e-6)
     os.remove(file)
   end
 end
-local attend, plain = Attention(2, 3), layers.MultiHeadAttention(2, 3)
-attend(steps, steps)
-plain(steps, steps)
-plain:set_weights(attend:get_weights())
-check.near(attend(steps, steps), plain(steps, steps), 1e-6)
-check.near(attend(steps, steps, { use_causal_mask = true }),
-  plain(steps, steps, { use_causal_mask = true }), 1e-6)
+local derived_attention, base_attention = Attention(2, 3), layers.MultiHeadAttention(2, 3)
+derived_attention(steps, steps)
+base_attention(steps, steps)
+base_attention:set_weights(derived_attention:get_weights())
+check.near(derived_attention(steps, steps), base_attention(steps, steps), 1e-6)
+check.near(derived_attention(steps, steps, { use_causal_mask = true }),
+  base_attention(steps, steps, { use_causal_mask = true }), 1e-6)
 
 -- ---- classes derived from metrics, callbacks and optimizers -------------------------------------
 
@@ -164,9 +164,10 @@ end
 
 local Tenfold = cr.metrics.MeanSquaredError:subclass("Tenfold", { { "factor", 10.0 } })
 function Tenfold:result() return Tenfold.super.result(self) * self.factor end
-local measured = new_model()
-measured:compile { optimizer = "sgd", loss = "mse", metrics = { Tenfold { name = "ten" }, "mse" } }
-local logs = measured:fit(x, y, { epochs = 3, batch_size = 2, verbose = 0 }).history
+local measured_model = new_model()
+measured_model:compile { optimizer = "sgd", loss = "mse",
+  metrics = { Tenfold { name = "ten" }, "mse" } }
+local logs = measured_model:fit(x, y, { epochs = 3, batch_size = 2, verbose = 0 }).history
 check.near(logs.ten[3], logs.mse[3] * 10, 1e-5)
 assert(logs.ten[3] ~= logs.ten[1])
 
@@ -186,18 +187,18 @@ check.same(epochs_until(patient),
 check.same(patient.told, epochs_until(patient))
 
 for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftrl" } do
-  local Theirs = cr.optimizers[name]
-  local Mine = Theirs:subclass("My" .. name, { { "steps", 0 } })
+  local Base = cr.optimizers[name]
+  local Derived = Base:subclass("My" .. name, { { "steps", 0 } })
   local function losses(optimizer)
     local model = new_model()
     model:compile { optimizer = optimizer, loss = "mse" }
     local history = model:fit(x, y, { epochs = 5, batch_size = 2, shuffle = false, verbose = 0 })
     return history.history.loss, model
   end
-  check.near(losses(Mine()), losses(Theirs()), 1e-6, name)
-  check.near(losses(Mine { learning_rate = 0.05, clipnorm = 0.1 }),
-    losses(Theirs { learning_rate = 0.05, clipnorm = 0.1 }), 1e-6, name)
-  local _, model = losses(Mine(0.02))
+  check.near(losses(Derived()), losses(Base()), 1e-6, name)
+  check.near(losses(Derived { learning_rate = 0.05, clipnorm = 0.1 }),
+    losses(Base { learning_rate = 0.05, clipnorm = 0.1 }), 1e-6, name)
+  local _, model = losses(Derived(0.02))
   local file = check.temporary ".keras"
   model:save(file)
   local loaded = cr.models.load_model(file)
@@ -210,11 +211,12 @@ local Halved = cr.optimizers.SGD:subclass "Halved"
 function Halved:update_step(gradient, variable, rate, state)
   Halved.super.update_step(self, gradient * 0.5, variable, rate, state)
 end
-local halved, slow = new_model(), new_model()
-halved:compile { optimizer = Halved(0.1), loss = "mse" }
-slow:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
-for _, model in ipairs { halved, slow } do model:fit(x, y, { shuffle = false, verbose = 0 }) end
-check.near(halved:get_weights()[1], slow:get_weights()[1], 1e-6)
+local halved_model, slow_model = new_model(), new_model()
+halved_model:compile { optimizer = Halved(0.1), loss = "mse" }
+slow_model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
+for _, model in ipairs { halved_model, slow_model } do model:fit(x, y,
+  { shuffle = false, verbose = 0 }) end
+check.near(halved_model:get_weights()[1], slow_model:get_weights()[1], 1e-6)
 
 check.fails(function() cr.optimizers.LossScaleOptimizer:subclass "X" end,
   "LossScaleOptimizer is written in C++")
@@ -234,11 +236,11 @@ for _, row in ipairs {
   { "StringLookup", { vocabulary = { "sat on", "mat" } }, nil, cr.tensor { "mat", "x", "x", "x" } },
 } do
   local name, options, data, inputs = table.unpack(row)
-  local Mine = layers[name]:subclass("Learned" .. name, { { "shift", 0 } })
-  function Mine:call(given) return Mine.super.call(self, given) + self.shift end
+  local Derived = layers[name]:subclass("Learned" .. name, { { "shift", 0 } })
+  function Derived:call(inputs_) return Derived.super.call(self, inputs_) + self.shift end
   local derived_options = { shift = 1 }
   for option, value in pairs(options) do derived_options[option] = value end
-  local derived_layer, base_layer = Mine(derived_options), layers[name](options)
+  local derived_layer, base_layer = Derived(derived_options), layers[name](options)
   if data then
     derived_layer:adapt(data)
     base_layer:adapt(data)
@@ -276,10 +278,10 @@ for _, row in ipairs {
 end
 
 do -- errors name the class and the line that called it
-  local Mine = cr.layers.Dense:subclass "Mine"
-  check.fails(function() Mine "a" end, "derived.lua:", "Mine: option 'units'",
+  local Derived = cr.layers.Dense:subclass "Mine"
+  check.fails(function() Derived "a" end, "derived.lua:", "Mine: option 'units'",
     "expected an integer")
-  local message = select(2, pcall(function() Mine(3)(cr.ones { 2 }) end))
+  local message = select(2, pcall(function() Derived(3)(cr.ones { 2 }) end))
   assert(message:find "derived.lua:%d+: Input 0 is incompatible" and not message:find "crescent/")
   local Saved = cr.callbacks.ModelCheckpoint:subclass "Saved"
   Saved { filepath = "a.h5", save_freq = 10 } -- beside "epoch"

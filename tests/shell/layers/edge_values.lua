@@ -37,13 +37,13 @@ end
 for _, exponent in ipairs { 0.5, 1, 1.5, 2, 3 } do
   local mel = layers.MelSpectrogram { sequence_length = 64, sequence_stride = 32, fft_length = 64,
     num_mel_bins = 4, mag_exp = exponent, power_to_db = false }
-  for _, loud in ipairs { 0, 1 } do
-    local sound = cr.Variable(ops.sin(cr.arange(128):reshape { 1, 128 }) * loud)
+  for _, amplitude in ipairs { 0, 1 } do
+    local sound = cr.Variable(ops.sin(cr.arange(128):reshape { 1, 128 }) * amplitude)
     local sum
     local tape = cr.GradientTape(function() sum = ops.sum(mel(sound)) end)
     local slope = tape:gradient(sum, sound)
     assert(ops.all(ops.isfinite(slope)):item(), exponent)
-    assert((ops.max(ops.abs(slope)):item() > 0) == (loud > 0), exponent)
+    assert((ops.max(ops.abs(slope)):item() > 0) == (amplitude > 0), exponent)
   end
 end
 
@@ -56,15 +56,16 @@ for i, weight in ipairs(attention.weights) do shapes[i] = table.concat(weight.sh
 check.same(shapes, { "4 1 2", "5 1 2", "4 1 3", "5 1 3", "1 3 4" })
 
 -- Losses with extreme arguments.
-local truth, guess = t { { 1, 0 }, { 0, 1 } }, t { { 0.8, 0.2 }, { 0.4, 0.6 } }
+local targets, predictions = t { { 1, 0 }, { 0, 1 } }, t { { 0.8, 0.2 }, { 0.4, 0.6 } }
 local focal = cr.losses.CategoricalFocalCrossentropy {
   alpha = { 1, 3 }, gamma = 0, reduction = "none" }
-check.near(focal(truth, guess), { -math.log(0.8), -3 * math.log(0.6) })
+check.near(focal(targets, predictions), { -math.log(0.8), -3 * math.log(0.6) })
 check.fails(function()
-  cr.losses.CategoricalFocalCrossentropy { alpha = { 1, 2, 3 } }(truth, guess)
+  cr.losses.CategoricalFocalCrossentropy { alpha = { 1, 2, 3 } }(targets, predictions)
 end, "each of 2 classes", "3")
-local each = cr.losses.MeanSquaredError { reduction = "none" }
-check.near(each(ops.zeros { 2, 2 }, ops.ones { 2, 2 }, t { { 2 }, { 3 } }), { { 2 }, { 3 } })
+local loss_per_sample = cr.losses.MeanSquaredError { reduction = "none" }
+check.near(loss_per_sample(ops.zeros { 2, 2 }, ops.ones { 2, 2 }, t { { 2 }, { 3 } }),
+  { { 2 }, { 3 } })
 check.same(cr.losses.CosineSimilarity { axis = 0, reduction = "none" }(ops.ones { 2, 3, 4 },
   ops.ones { 2, 3, 4 }).shape, { 3, 4 })
 
@@ -76,9 +77,9 @@ accuracy:reset_state()
 -- One weight for each element.
 accuracy:update_state(t { { 1, 0 } }, t { { 0.9, 0.8 } }, t { { 1, 3 } })
 check.near(accuracy:result(), 0.25)
-local best = cr.metrics.SparseTopKCategoricalAccuracy { k = 1 }
-best:update_state(t { { 0, 1 } }, t { { { 0.9, 0.1 }, { 0.8, 0.2 } } })
-check.near(best:result(), 0.5)
+local top_1_accuracy = cr.metrics.SparseTopKCategoricalAccuracy { k = 1 }
+top_1_accuracy:update_state(t { { 0, 1 } }, t { { { 0.9, 0.1 }, { 0.8, 0.2 } } })
+check.near(top_1_accuracy:result(), 0.5)
 -- Elements of an ignored class count as 0 if there are no sample weights, and not at all if there
 -- are.
 local entropy = cr.metrics.SparseCategoricalCrossentropy { ignore_class = 1 }

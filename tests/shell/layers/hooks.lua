@@ -199,16 +199,16 @@ do
     store["0"] = store["0"] * 2
     cr.Layer.load_own_variables(self, store)
   end
-  local Around = cr.Layer:subclass "Around"
-  function Around:init(config) self.inner = config.inner end
-  function Around:get_config() return { inner = L.serialize(self.inner) } end
-  function Around:from_config(config)
+  local Wrapping = cr.Layer:subclass "Around"
+  function Wrapping:init(config) self.inner = config.inner end
+  function Wrapping:get_config() return { inner = L.serialize(self.inner) } end
+  function Wrapping:from_config(config)
     config.inner = L.deserialize(config.inner)
     return self(config)
   end
-  function Around:call(inputs) return self.inner(inputs) end
+  function Wrapping:call(inputs) return self.inner(inputs) end
   local input = cr.Input { batch_shape = { 4, 2 } }
-  local original = cr.Model(input, Around { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
+  local original = cr.Model(input, Wrapping { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
   local expected = original(x)
   for _, ending in ipairs { ".keras", ".weights.h5" } do
     local path = check.temporary(ending)
@@ -229,21 +229,21 @@ do
     check.near(loaded.layers[2].words, { 1, 2, 3 })
     check.same(loaded.layers[4].inner.class_name, "Dense")
   end
-  local Again = cr.Layer:subclass "BuiltAgain"
-  function Again:call(inputs) return inputs * self.factor end
-  function Again:get_build_config() return { factor = self.factor } end
-  function Again:build_from_config(config) self.factor = config.factor end
-  local layer = Again()
+  local Rebuilt = cr.Layer:subclass "BuiltAgain"
+  function Rebuilt:call(inputs) return inputs * self.factor end
+  function Rebuilt:get_build_config() return { factor = self.factor } end
+  function Rebuilt:build_from_config(config) self.factor = config.factor end
+  local layer = Rebuilt()
   layer.factor = 3
-  local built = cr.Model(input, layer(input))
+  local built_model = cr.Model(input, layer(input))
   for _, ending in ipairs { ".keras", ".h5" } do
     local path = check.temporary(ending)
-    built:save(path)
+    built_model:save(path)
     check.near(cr.models.load_model(path)(x), 3 * x)
     os.remove(path)
   end
-  check.near(cr.models.clone_model(built)(x), 3 * x)
-  local json = built:to_json()
+  check.near(cr.models.clone_model(built_model)(x), 3 * x)
+  local json = built_model:to_json()
   assert(json:find('"registered_name": "BuiltAgain", "build_config": {"factor": 3}', 1, true))
   check.near(cr.models.model_from_json(json)(x), 3 * x)
   local Wrong = cr.Layer:subclass "WrongFromConfig"

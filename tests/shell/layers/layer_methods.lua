@@ -31,8 +31,8 @@ local ids = cr.tensor({ { 1, 2, 0 }, { 3, 0, 0 } }, "int32")
 local embedding = layers.Embedding(5, 2, { mask_zero = true })
 check.same(embedding:compute_mask(ids):totable(), { { true, true, false }, { true, false, false } })
 assert(dense:compute_mask(cr.ones { 2, 3 }) == nil)
-local keep = cr.tensor { { 1, 0 }, { 0, 1 } }:cast "bool"
-check.same(layers.Activation("relu"):compute_mask(cr.ones { 2, 2, 3 }, keep):totable(),
+local step_mask = cr.tensor { { 1, 0 }, { 0, 1 } }:cast "bool"
+check.same(layers.Activation("relu"):compute_mask(cr.ones { 2, 2, 3 }, step_mask):totable(),
   { { true, false }, { false, true } })
 local spec = embedding:compute_output_spec(ids)
 check.same(spec.shape, { 2, 3, 2 })
@@ -52,12 +52,12 @@ model:train_on_batch(x, y)
 assert(#model.metrics_variables >= 2 and model.metrics[1].dtype == "float32")
 model:train_on_batch(x, y)
 local optimizer, kernel = model.optimizer, model.weights[1]
-local average
+local average_variable
 for _, variable in ipairs(optimizer.variables) do
-  if variable.path:find "kernel/average$" then average = variable end
+  if variable.path:find "kernel/average$" then average_variable = variable end
 end
 optimizer:finalize_variable_values(model.trainable_weights)
-check.near(kernel, average)
+check.near(kernel, average_variable)
 
 local path = check.temporary ".onnx"
 model:export(path)
@@ -71,13 +71,15 @@ end, 'expected format "onnx"')
 
 -- ---- a Lambda with a mask: a tensor, or a function of inputs and masks
 local steps = cr.random.uniform { 2, 2, 3 }
-local fixed = layers.Lambda(function(t) return t * 2 end, { mask = keep })
-check.near(layers.GlobalAveragePooling1D()(fixed(steps)),
-  layers.GlobalAveragePooling1D()(steps * 2, { mask = keep }))
-local function negated(_, mask) return ops.logical_not(mask) end
-local turning = layers.Lambda(function(t) return t end, { name = "turning", mask = negated })
-check.same(turning:compute_mask(steps, keep):totable(), { { false, true }, { true, false } })
-local masked = cr.Sequential { layers.Masking { input_shape = { 2, 3 } }, turning,
+local fixed_mask_layer = layers.Lambda(function(t) return t * 2 end, { mask = step_mask })
+check.near(layers.GlobalAveragePooling1D()(fixed_mask_layer(steps)),
+  layers.GlobalAveragePooling1D()(steps * 2, { mask = step_mask }))
+local function negated_mask(_, mask) return ops.logical_not(mask) end
+local negating_layer = layers.Lambda(function(t) return t end,
+  { name = "turning", mask = negated_mask })
+check.same(negating_layer:compute_mask(steps, step_mask):totable(),
+  { { false, true }, { true, false } })
+local masked = cr.Sequential { layers.Masking { input_shape = { 2, 3 } }, negating_layer,
   layers.GlobalAveragePooling1D() }
 path = check.temporary ".h5"
 masked:save(path)
@@ -88,7 +90,7 @@ check.fails(function()
 end, "turning_mask", "custom_objects")
 local loaded_model = cr.models.load_model(path, { custom_objects = { turning = function(t)
   return t
-end, turning_mask = negated } })
+end, turning_mask = negated_mask } })
 check.near(loaded_model:predict(steps), masked:predict(steps))
 os.remove(path)
 print "ok layer methods"

@@ -35,12 +35,12 @@ local rows = {
 }
 for _, row in ipairs(rows) do
   local layer = row.layer {}
-  local before = layer(row.input)
+  local old_output = layer(row.input)
   local trainable_count = #layer.trainable_weights
   layer:enable_lora(2, { lora_alpha = 3 })
   assert(layer.lora_enabled and layer.lora_rank == 2)
   -- a new adapter changes nothing; the kernel is frozen, and two small matrices are trained
-  check.near(layer(row.input), before)
+  check.near(layer(row.input), old_output)
   assert(#layer.trainable_weights == trainable_count + 1 and #layer.non_trainable_weights == 1)
   local a, b = layer.trainable_weights[trainable_count],
     layer.trainable_weights[trainable_count + 1]
@@ -88,37 +88,37 @@ check.near(model.layers[2].weights[1], kernels[2], 0)
 assert(ops.max(ops.abs(model.layers[1].weights[3])):item() > 0)
 
 -- an adapter in mixed precision
-local mixed = layers.Dense(4, { lora_rank = 2, dtype = "mixed_bfloat16" })
-assert(mixed(x).dtype == "bfloat16")
+local mixed_layer = layers.Dense(4, { lora_rank = 2, dtype = "mixed_bfloat16" })
+assert(mixed_layer(x).dtype == "bfloat16")
 
 -- ---- files: separate in .h5, merged in Keras 3's weights
-local predicted = model:predict(x)
+local old_predictions = model:predict(x)
 local path = check.temporary ".h5"
 model:save(path)
 local loaded = cr.models.load_model(path)
-check.near(loaded:predict(x), predicted)
+check.near(loaded:predict(x), old_predictions)
 assert(loaded.layers[1].lora_rank == 2 and #loaded.trainable_weights == 4)
 check.near(loaded:fit(x, y, { epochs = 1, verbose = 0 }).history.loss,
   model:fit(x, y, { epochs = 1, verbose = 0 }).history.loss)
-predicted = model:predict(x)
+old_predictions = model:predict(x)
 os.remove(path)
 local weights = check.temporary ".weights.h5"
 model:save_weights(weights)
-local bare, adapted = build {}, build { rank = 2 }
-bare:load_weights(weights)
-adapted:load_weights(weights)
-check.near(bare:predict(x), predicted)
-check.near(adapted:predict(x), predicted)
+local model_without_adapter, adapted_model = build {}, build { rank = 2 }
+model_without_adapter:load_weights(weights)
+adapted_model:load_weights(weights)
+check.near(model_without_adapter:predict(x), old_predictions)
+check.near(adapted_model:predict(x), old_predictions)
 -- the file holds the sum of kernel and adapter, so after loading the adapter begins at zero again
-local second = model.layers[1].trainable_weights[2]
-assert(ops.max(ops.abs(second)):item() > 0)
+local second_factor = model.layers[1].trainable_weights[2]
+assert(ops.max(ops.abs(second_factor)):item() > 0)
 model:load_weights(weights)
-check.near(model:predict(x), predicted)
-assert(ops.max(ops.abs(second)):item() == 0)
+check.near(model:predict(x), old_predictions)
+assert(ops.max(ops.abs(second_factor)):item() == 0)
 os.remove(weights)
 local archive = check.temporary ".keras"
 model:save(archive)
-check.near(cr.models.load_model(archive):predict(x), predicted)
+check.near(cr.models.load_model(archive):predict(x), old_predictions)
 os.remove(archive)
 
 -- Files store the optimizer's state of the currently trained weights, also after merging, adapting

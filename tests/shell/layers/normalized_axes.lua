@@ -13,20 +13,20 @@ local cases = {  -- axes as given, the same axes in the order of the inputs, the
 }
 for _, class in ipairs { "LayerNormalization", "RMSNormalization" } do
   for _, case in ipairs(cases) do
-    local given, sorted, shape = table.unpack(case)
-    local layer = cr.layers[class] { axis = given }
-    local plain = cr.layers[class] { axis = sorted }
+    local given_axes, sorted_axes, shape = table.unpack(case)
+    local layer = cr.layers[class] { axis = given_axes }
+    local sorted_layer = cr.layers[class] { axis = sorted_axes }
     layer:build(x.shape)
-    plain:build(x.shape)
+    sorted_layer:build(x.shape)
     local weights, reshaped = {}, {}
     for i, weight in ipairs(layer.weights) do
       check.same(weight.shape, shape)
       weights[i] = cr.random.normal(shape, { seed = i })
-      reshaped[i] = cr.ops.reshape(weights[i], plain.weights[i].shape)
+      reshaped[i] = cr.ops.reshape(weights[i], sorted_layer.weights[i].shape)
     end
     layer:set_weights(weights)
-    plain:set_weights(reshaped)
-    check.near(layer(x), plain(x), 1e-6, class)
+    sorted_layer:set_weights(reshaped)
+    check.near(layer(x), sorted_layer(x), 1e-6, class)
   end
 end
 print "ok normalized axes"

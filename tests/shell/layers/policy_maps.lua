@@ -15,12 +15,13 @@ local heads = cr.layers.MultiHeadAttention(2, 3, { name = "heads", dtype = map }
 local model = cr.Model { inputs = input, outputs = heads(input, input) }
 
 --- Checks the dtypes of the layer "heads" and of the layers inside it.
-local function expect_dtypes(opened)
-  local layer = opened:get_layer "heads"
+local function expect_dtypes(model_with_heads)
+  local layer = model_with_heads:get_layer "heads"
   assert(layer.compute_dtype == "float32")
-  for _, inner in ipairs(layer.sublayers) do
-    assert(inner.compute_dtype == (inner.name == "value" and "float16" or "bfloat16"), inner.name)
-    assert(inner.variable_dtype == "float32")
+  for _, sublayer in ipairs(layer.sublayers) do
+    assert(sublayer.compute_dtype == (sublayer.name == "value" and "float16" or "bfloat16"),
+      sublayer.name)
+    assert(sublayer.variable_dtype == "float32")
   end
 end
 
@@ -31,17 +32,18 @@ assert(json:find('"class_name": "DTypePolicyMap", "config": {"default_policy": "
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   model:save(path)
-  local opened = cr.models.load_model(path)
+  local model_with_heads = cr.models.load_model(path)
   os.remove(path)
-  expect_dtypes(opened)
-  check.same(opened:predict(x):totable(), model:predict(x):totable())
-  assert(opened:to_json { target = "keras3" } == json)
+  expect_dtypes(model_with_heads)
+  check.same(model_with_heads:predict(x):totable(), model:predict(x):totable())
+  assert(model_with_heads:to_json { target = "keras3" } == json)
 end
 expect_dtypes(cr.models.clone_model(model))
 
 check.fails(function()
-  local both = DTypePolicyMap { policy_map = { ["a.*"] = "float16", [".*a"] = "bfloat16" } }
-  cr.layers.Dense(2, { name = "aa", dtype = both }):build { 1, 3 }
+  local conflicting_map = DTypePolicyMap { policy_map = { ["a.*"] = "float16",
+    [".*a"] = "bfloat16" } }
+  cr.layers.Dense(2, { name = "aa", dtype = conflicting_map }):build { 1, 3 }
 end, "DTypePolicyMap: expected one expression that matches the path 'aa'")
 check.fails(function() DTypePolicyMap { default_policy = map } end, "a DTypePolicyMap")
 check.fails(function() DTypePolicyMap { policy_map = { a = "float3" } } end, "float3")

@@ -20,14 +20,14 @@ local function with_kernel(kernel, config)
 end
 
 -- ---- the integers and scales equal those of Keras 3.15.1
-local bytes = with_kernel({ { 1, -0.25 }, { -2, 0.5 }, { 0.3, 0.1 } }, "int8")
-check.same(names(bytes.weights), { "kernel int8", "kernel_scale float32" })
-check.same(bytes.weights[1]:totable(), { { 64, -63 }, { -127, 127 }, { 19, 25 } })
-check.near(bytes.weights[2], { 63.5, 254 })
+local int8_layer = with_kernel({ { 1, -0.25 }, { -2, 0.5 }, { 0.3, 0.1 } }, "int8")
+check.same(names(int8_layer.weights), { "kernel int8", "kernel_scale float32" })
+check.same(int8_layer.weights[1]:totable(), { { 64, -63 }, { -127, 127 }, { 19, 25 } })
+check.near(int8_layer.weights[2], { 63.5, 254 })
 local kernel = { { -0.33677292, -0.692795, -0.3878184 }, { -0.20859975, -0.06533033, -0.52971435 },
   { -0.43489525, -0.37397063, 0.16573662 }, { 0.21335143, -0.8355286, -0.7868954 },
   { 0.33930677, -0.69276226, -0.51371336 } }
-local blocks = with_kernel(kernel, "int4")
+local int4_layer = with_kernel(kernel, "int4")
 
 -- a configuration given by position also sets the mode
 do
@@ -35,22 +35,23 @@ do
   model:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
   assert(model.layers[1].dtype_policy == "int4/4_from_float32")
   check.fails(function() model:quantize(5) end, "'mode'", "a text or a configuration")
-  local plain = cr.Sequential { layers.Dense(3, { input_shape = { 6 } }) }
-  plain:quantize("int8", {})
-  assert(plain.layers[1].dtype_policy == "int8_from_float32")
+  local plain_model = cr.Sequential { layers.Dense(3, { input_shape = { 6 } }) }
+  plain_model:quantize("int8", {})
+  assert(plain_model.layers[1].dtype_policy == "int8_from_float32")
 end
-check.same(names(blocks.weights),
+check.same(names(int4_layer.weights),
   { "kernel int8", "kernel_scale float32", "kernel_zero int8", "g_idx float32" })
-check.same(blocks.weights[1]:totable(),
+check.same(int4_layer.weights[1]:totable(),
   { { -71, 14 }, { 108, 12 }, { 8, 7 }, { -124, 8 }, { -73, 12 } })
-check.near(blocks.weights[2], { { 0.05161347, 0.05570192, 0.06350881 } })
-check.same(blocks.weights[3]:totable(), { { 0, 7, 4 } })
-assert(blocks.dtype_policy == "int4/128_from_float32" and blocks.quantization_mode == "int4")
-local columns = with_kernel({ { -0.621464, 0.6273908 }, { 0.650268, -0.8205301 } },
+check.near(int4_layer.weights[2], { { 0.05161347, 0.05570192, 0.06350881 } })
+check.same(int4_layer.weights[3]:totable(), { { 0, 7, 4 } })
+assert(int4_layer.dtype_policy == "int4/128_from_float32"
+  and int4_layer.quantization_mode == "int4")
+local column_layer = with_kernel({ { -0.621464, 0.6273908 }, { 0.650268, -0.8205301 } },
   quantizers.Int4QuantizationConfig { block_size = -1 })
-check.same(names(columns.weights), { "kernel int8", "kernel_scale float32" })
-check.same(columns.weights[1]:totable(), { { 89 }, { -105 } })
-check.near(columns.weights[2], { 10.764791, 8.531069 })
+check.same(names(column_layer.weights), { "kernel int8", "kernel_scale float32" })
+check.same(column_layer.weights[1]:totable(), { { 89 }, { -105 } })
+check.near(column_layer.weights[2], { 10.764791, 8.531069 })
 
 -- ---- outputs stay close to the unquantized ones, compiled or not, and inputs have gradients
 local rows = {
@@ -63,19 +64,19 @@ local rows = {
   { layers.ReversibleEmbedding(5, 6), x, { reverse = true } },
   { layers.ReversibleEmbedding(5, 6, { tie_weights = false }), x, { reverse = true } },
 }
-for mode, far in pairs { int8 = 0.03, int4 = 0.5 } do
+for mode, tolerance in pairs { int8 = 0.03, int4 = 0.5 } do
   for _, row in ipairs(rows) do
     local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
-    local before = layer(row[2], row[3])
+    local old_output = layer(row[2], row[3])
     local trainable_count = #layer.trainable_weights
     layer:quantize(mode)
-    local after = layer(row[2], row[3])
-    assert(ops.max(ops.abs(after - before)):item() < far, layer.name)
+    local new_output = layer(row[2], row[3])
+    assert(ops.max(ops.abs(new_output - old_output)):item() < tolerance, layer.name)
     assert(#layer.trainable_weights < trainable_count and layer.quantization_mode == mode)
-    local remade = layers[row[1].class_name]:from_config { config = layer:get_config() }
-    remade(row[2], row[3])
-    remade:set_weights(layer:get_weights())
-    check.near(remade(row[2], row[3]), after)
+    local rebuilt_layer = layers[row[1].class_name]:from_config { config = layer:get_config() }
+    rebuilt_layer(row[2], row[3])
+    rebuilt_layer:set_weights(layer:get_weights())
+    check.near(rebuilt_layer(row[2], row[3]), new_output)
   end
 end
 
@@ -91,10 +92,10 @@ model:quantize("int8", { filters = "^a" })
 assert(model.layers[1].quantization_mode == "int8" and model.layers[2].quantization_mode == "int8"
   and model.layers[3].quantization_mode == nil and model.quantization_mode == nil)
 model.layers[3]:quantize { config = quantizers.Int8QuantizationConfig() }
-local frozen = model.layers[1].weights[2]:totable()
+local frozen_bias = model.layers[1].weights[2]:totable()
 local losses = model:fit(x, cr.ones { 8, 3 }, { epochs = 3, verbose = 0 }).history.loss
 assert(losses[3] < losses[1])
-check.same(model.layers[1].weights[2]:totable(), frozen)
+check.same(model.layers[1].weights[2]:totable(), frozen_bias)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = os.tmpname() .. ending
   model:save(path)
@@ -104,9 +105,10 @@ for _, ending in ipairs { ".h5", ".keras" } do
   check.fails(function() loaded:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
   os.remove(path)
 end
-local chosen = build()
-chosen:quantize("int4", { filters = function(layer) return layer.name == "c" end })
-assert(chosen.layers[2].quantization_mode == nil and chosen.layers[3].quantization_mode == "int4")
+local filtered_model = build()
+filtered_model:quantize("int4", { filters = function(layer) return layer.name == "c" end })
+assert(filtered_model.layers[2].quantization_mode == nil
+  and filtered_model.layers[3].quantization_mode == "int4")
 
 -- ---- LoRA adapters of quantized layers
 local layer = layers.Dense(4)
@@ -114,12 +116,12 @@ layer(x)
 layer:quantize "int8"
 layer:enable_lora(2)
 layer.trainable_weights[3]:assign(cr.random.normal({ 2, 4 }, 0, 1, { seed = 2 }))
-local adapted = layer(x)
+local adapted_output = layer(x)
 layer:merge_lora()
-assert(ops.max(ops.abs(layer(x) - adapted)):item() < 0.1 and #layer.trainable_weights == 1)
+assert(ops.max(ops.abs(layer(x) - adapted_output)):item() < 0.1 and #layer.trainable_weights == 1)
 
 -- files have the weight with the adapter, rounded to few bits: the warning says by how much
-local _, said = check.run [[
+local _, text = check.run [[
   local layer = cr.layers.Dense(4, { input_shape = { 6 }, name = "narrow" })
   local model = cr.Sequential { layer }
   layer:quantize "int4"
@@ -134,16 +136,16 @@ local _, said = check.run [[
   print(change > 0.01 and math.abs(change - rounded) < 0.01 * rounded + 0.05, rounded)
   os.remove(path)
 ]]
-assert(said:find "^crescent: Layer 'narrow': files of Keras have the weight with its adapter added",
-  said)
-assert(said:find "differ by up to %d" and said:find "\ntrue", said)
+assert(text:find "^crescent: Layer 'narrow': files of Keras have the weight with its adapter added",
+  text)
+assert(text:find "differ by up to %d" and text:find "\ntrue", text)
 
 -- ---- dtype policies, and errors for what cannot be quantized
 local policy = cr.dtype_policies.QuantizedDTypePolicy("int8", "mixed_bfloat16")
-local half = layers.Dense(3, { dtype = policy })
-assert(half(x).dtype == "bfloat16" and half.weights[2].dtype == "int8")
+local bfloat16_layer = layers.Dense(3, { dtype = policy })
+assert(bfloat16_layer(x).dtype == "bfloat16" and bfloat16_layer.weights[2].dtype == "int8")
 assert(cr.dtype_policies.get("int4/64_from_float32").class_name == "Int4DTypePolicy")
-local refused = {
+local failing_calls = {
   ["already quantized"] = function() layer:quantize "int8" end,
   ["isn't yet built"] = function() layers.Dense(3):quantize "int8" end,
   ["does not have a `quantize` method"] = function() layers.Conv2D(3, 3):quantize "int8" end,
@@ -167,7 +169,7 @@ local refused = {
     dense:quantize("int4", { config = quantizers.Int8QuantizationConfig() })
   end,
 }
-for words_of, call in pairs(refused) do check.fails(call, words_of) end
+for message_part, call in pairs(failing_calls) do check.fails(call, message_part) end
 
 do -- quantize of a layer accepts the same configurations as quantize of a model
   local layer = layers.Dense(3)
@@ -177,13 +179,13 @@ do -- quantize of a layer accepts the same configurations as quantize of a model
 end
 
 do -- weights that a wrapper computes are left as they are
-  local normal = cr.Sequential { layers.Input { shape = { 8 } },
+  local spectral_model = cr.Sequential { layers.Input { shape = { 8 } },
     layers.SpectralNormalization(layers.Dense(8)), layers.Dense(2) }
-  normal:quantize "int4"
-  check.same(normal.layers[1].layer.quantization_mode, nil)
-  check.same(normal.layers[2].quantization_mode, "int4")
+  spectral_model:quantize "int4"
+  check.same(spectral_model.layers[1].layer.quantization_mode, nil)
+  check.same(spectral_model.layers[2].quantization_mode, "int4")
   local path = check.temporary ".keras"
-  normal:save(path)
+  spectral_model:save(path)
   check.same(cr.models.load_model(path):predict(cr.ones { 2, 8 }, { verbose = 0 }):totable(),
-    normal:predict(cr.ones { 2, 8 }, { verbose = 0 }):totable())
+    spectral_model:predict(cr.ones { 2, 8 }, { verbose = 0 }):totable())
 end

@@ -3,7 +3,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 local layers, ops, quantizers = cr.layers, cr.ops, cr.quantizers
-local requested = { convolutions = true }
+local convolution_options = { convolutions = true }
 
 local function uniform(...) return cr.random.uniform({ ... }, -1, 1, { seed = 1 }) end
 local function names(variables)
@@ -20,7 +20,7 @@ do
   dense:build { -1, 24 }
   convolution:set_weights { kernel, cr.zeros { 5 } }
   dense:set_weights { kernel:reshape { 24, 5 }, cr.zeros { 5 } }
-  convolution:quantize("int8", requested)
+  convolution:quantize("int8", convolution_options)
   dense:quantize "int8"
   check.same(names(convolution.weights), { "bias float32", "kernel int8", "kernel_scale float32" })
   check.same(convolution.weights[2]:totable(), dense.weights[2]:reshape({ 2, 3, 4, 5 }):totable())
@@ -49,17 +49,17 @@ local configs = { quantizers.Int8QuantizationConfig(),
 for _, config in ipairs(configs) do
   for _, row in ipairs(rows) do
     local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
-    local before = ops.cast(layer(row[2]), "float32")
+    local old_output = ops.cast(layer(row[2]), "float32")
     local trainable_count = #layer.trainable_weights
     layer:quantize { config = config, convolutions = true }
-    local after = layer(row[2])
-    local difference = ops.max(ops.abs(ops.cast(after, "float32") - before)):item()
-    assert(difference < 0.03 * ops.max(ops.abs(before)):item(), layer.name .. " " .. difference)
+    local new_output = layer(row[2])
+    local difference = ops.max(ops.abs(ops.cast(new_output, "float32") - old_output)):item()
+    assert(difference < 0.03 * ops.max(ops.abs(old_output)):item(), layer.name .. " " .. difference)
     assert(difference > 0 and #layer.trainable_weights == trainable_count - 1)
     local cloned_layer = cr.models.clone_model(cr.Sequential { layer }).layers[1]
     cloned_layer(row[2])
     cloned_layer:set_weights(layer:get_weights())
-    check.same(cloned_layer(row[2]):totable(), after:totable())
+    check.same(cloned_layer(row[2]):totable(), new_output:totable())
   end
 end
 
@@ -68,7 +68,7 @@ do
   local layer = layers.Conv1D(3, 2)
   local x = uniform(4, 6, 2)
   layer(x)
-  layer:quantize("int8", requested)
+  layer:quantize("int8", convolution_options)
   local joined_output = layer(ops.concatenate({ x, x * 1000 }, 0))
   check.same(joined_output:slice(1, 4):totable(), layer(x):totable())
 end
@@ -84,7 +84,7 @@ local function network()
   x = layers.TimeDistributed(layers.Conv1D(4, 3, { name = "inside" }))(x)
   return cr.Model { inputs = input, outputs = layers.Dense(3)(layers.Flatten()(x)) }
 end
-local function modes(model)
+local function quantization_modes(model)
   local list = {}
   for _, layer in ipairs(model.layers) do
     if layer.quantization_mode then list[#list + 1] = layer.name:gsub("_%d+$", "") end
@@ -93,19 +93,19 @@ local function modes(model)
 end
 local x = uniform(5, 8, 8, 4)
 local model = network()
-local floats = model:predict(x, { verbose = 0 })
+local float_predictions = model:predict(x, { verbose = 0 })
 model:quantize "int8"
-check.same(modes(model), { "dense" })
+check.same(quantization_modes(model), { "dense" })
 model = network()
-model:quantize("int8", requested)
-check.same(modes(model), { "first", "second", "dense" })
+model:quantize("int8", convolution_options)
+check.same(quantization_modes(model), { "first", "second", "dense" })
 local predictions = model:predict(x, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   model:save(path)
   local loaded = cr.models.load_model(path)
   check.same(loaded:predict(x, { verbose = 0 }):totable(), predictions:totable())
-  check.same(modes(loaded), modes(model))
+  check.same(quantization_modes(loaded), quantization_modes(model))
 end
 for _, ending in ipairs { ".weights.h5", ".weights.json", ".safetensors", ".npz" } do
   local path = check.temporary(ending)
@@ -118,7 +118,7 @@ local rebuilt = cr.models.model_from_json(model:to_json())
 rebuilt:set_weights(model:get_weights())
 check.same(rebuilt:predict(x, { verbose = 0 }):totable(), predictions:totable())
 do -- saving says that Keras cannot open the file
-  local _, said = check.run [[
+  local _, warning_text = check.run [[
     local layer = cr.layers.Conv1D(2, 3, { input_shape = { 5, 2 }, name = "tiny" })
     local model = cr.Sequential { layer }
     model:quantize("int8", { convolutions = true })
@@ -127,19 +127,20 @@ do -- saving says that Keras cannot open the file
     model:save(path)
     os.remove(path)
   ]]
-  local _, count = said:gsub("layer 'tiny', option 'quantization_config': Keras has no conv", "")
-  assert(count == 1, said)
+  local _, count =
+    warning_text:gsub("layer 'tiny', option 'quantization_config': Keras has no conv", "")
+  assert(count == 1, warning_text)
 end
 
 -- ---- surgery keeps quantized layers, and what is not quantized is trained
 do
   local cut_model = model:cut "second"
   assert(cut_model:get_layer("second").quantization_mode == "int8")
-  local before = model:get_layer("first").weights[2]:totable()
+  local frozen_bias = model:get_layer("first").weights[2]:totable()
   model:compile { optimizer = "sgd", loss = "mse" }
   local losses = model:fit(x, cr.zeros { 5, 3 }, { epochs = 3, verbose = 0 }).history.loss
   assert(losses[3] < losses[1])
-  check.same(model:get_layer("first").weights[2]:totable(), before)
+  check.same(model:get_layer("first").weights[2]:totable(), frozen_bias)
 end
 
 -- ---- adapters of quantized convolutions
@@ -147,43 +148,43 @@ do
   local layer = layers.Conv2D(4, 3)
   local images = uniform(2, 6, 6, 3)
   layer(images)
-  layer:quantize("int8", requested)
+  layer:quantize("int8", convolution_options)
   layer:enable_lora(2)
   local b = layer.trainable_weights[3]
   b:assign(cr.random.normal(b.shape, 0, 0.1, { seed = 2 }))
-  local adapted = layer(images)
+  local adapted_output = layer(images)
   layer:merge_lora()
-  check.near(layer(images), adapted, 0.05)
+  check.near(layer(images), adapted_output, 0.05)
 end
 
--- ---- what is refused, by name
-local function built(layer)
+-- ---- Calls that fail, by a part of their message.
+local function built_layer(layer)
   layer(uniform(1, 6, 6, 4))
   return layer
 end
-local refused = {
-  ["Pass convolutions = true"] = function() built(layers.Conv2D(3, 3)):quantize "int8" end,
-  ["isn't yet built"] = function() layers.Conv2D(3, 3):quantize("int8", requested) end,
+local failing_calls = {
+  ["Pass convolutions = true"] = function() built_layer(layers.Conv2D(3, 3)):quantize "int8" end,
+  ["isn't yet built"] = function() layers.Conv2D(3, 3):quantize("int8", convolution_options) end,
   ["already quantized"] = function()
-    local layer = built(layers.Conv2D(3, 3))
-    layer:quantize("int8", requested)
-    layer:quantize("int8", requested)
+    local layer = built_layer(layers.Conv2D(3, 3))
+    layer:quantize("int8", convolution_options)
+    layer:quantize("int8", convolution_options)
   end,
   ["to int8 only, got int4"] = function()
-    built(layers.Conv2D(3, 3)):quantize("int4", requested)
+    built_layer(layers.Conv2D(3, 3)):quantize("int4", convolution_options)
   end,
-  ["only, got int4"] = function() network():quantize("int4", requested) end,
+  ["only, got int4"] = function() network():quantize("int4", convolution_options) end,
   ["expected groups = 1, got 2"] = function()
-    built(layers.Conv2D(4, 3, { groups = 2 })):quantize("int8", requested)
+    built_layer(layers.Conv2D(4, 3, { groups = 2 })):quantize("int8", convolution_options)
   end,
   ["DepthwiseConv2D does not have"] = function()
-    built(layers.DepthwiseConv2D(3)):quantize("int8", requested)
+    built_layer(layers.DepthwiseConv2D(3)):quantize("int8", convolution_options)
   end,
   ["Conv2DTranspose does not have"] = function()
-    built(layers.Conv2DTranspose(3, 3)):quantize("int8", requested)
+    built_layer(layers.Conv2DTranspose(3, 3)):quantize("int8", convolution_options)
   end,
   ["in the name of any layer"] = function()
     network():quantize("int8", { convolutions = true, filters = "grouped" })
   end,
 }
-for words, call in pairs(refused) do check.fails(call, words) end
+for message_part, call in pairs(failing_calls) do check.fails(call, message_part) end

@@ -8,28 +8,29 @@ local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { see
 local x = numbers { 2, 4, 3 }
 
 -- ---- a cell written in Lua
-local Minimal = cr.Layer:subclass("Minimal", { units = 4 }, { })
-function Minimal:build(shapes)
+local MinimalCell = cr.Layer:subclass("Minimal", { units = 4 }, { })
+function MinimalCell:build(shapes)
   self.w = self:add_weight { name = "w", shape = { shapes[1][2], self.units } }
   self.u = self:add_weight { name = "u", shape = { self.units, self.units } }
 end
-function Minimal:call(inputs)
+function MinimalCell:call(inputs)
   local h = ops.tanh(inputs[1]:matmul(self.w) + inputs[2]:matmul(self.u))
   if inputs[3] then h = h + inputs[3] end
   return { h, h }
 end
-local minimal = layers.RNN(Minimal { units = 5 }, { return_sequences = true })
-local got = minimal(x)
+local minimal_rnn = layers.RNN(MinimalCell { units = 5 }, { return_sequences = true })
+local minimal_output = minimal_rnn(x)
 local plain = layers.SimpleRNN(5, { return_sequences = true, use_bias = false })
 plain(x)
-plain:set_weights(minimal:get_weights())
-check.near(got, plain(x))
-assert(minimal.cell.units == 5 and #minimal.weights == 2)
-check.near(layers.RNN(Minimal { units = 3 })(x, { constants = cr.zeros { 2, 3 } }).shape, { 2, 3 })
-local shifted = layers.RNN(Minimal { units = 3 })
-shifted(x)
-local with_constants, without_constants = shifted(x, { constants = { cr.ones { 2, 3 } } }),
-  shifted(x)
+plain:set_weights(minimal_rnn:get_weights())
+check.near(minimal_output, plain(x))
+assert(minimal_rnn.cell.units == 5 and #minimal_rnn.weights == 2)
+check.near(layers.RNN(MinimalCell { units = 3 })(x, { constants = cr.zeros { 2, 3 } }).shape,
+  { 2, 3 })
+local constants_rnn = layers.RNN(MinimalCell { units = 3 })
+constants_rnn(x)
+local with_constants, without_constants = constants_rnn(x, { constants = { cr.ones { 2, 3 } } }),
+  constants_rnn(x)
 assert(ops.max(ops.abs(with_constants - without_constants)):item() > 0.1)
 check.fails(function() plain(x, { constants = x }) end, "constants", "the cell takes none")
 check.fails(function()
@@ -52,43 +53,46 @@ function KerasCell:call(inputs, states)
   local h = ops.tanh(inputs:matmul(self.w) + states[1]:matmul(self.u))
   return h, self.two and { h, states[2] + h } or { h }
 end
-local keras = layers.RNN(KerasCell { units = 5 }, { return_sequences = true })
-keras(x)
-local ByPosition = KerasCell:subclass "ByPosition" -- the parameters of its call may have any names
-function ByPosition:call(a, before) return KerasCell.call(self, a, before) end
+local keras_style_rnn = layers.RNN(KerasCell { units = 5 }, { return_sequences = true })
+keras_style_rnn(x)
+local PositionalCell =
+  KerasCell:subclass "ByPosition" -- the parameters of its call may have any names
+function PositionalCell:call(a, states) return KerasCell.call(self, a, states) end
 
-local by_position = layers.RNN(ByPosition { units = 5 }, { return_sequences = true })
-by_position(x)
-by_position:set_weights(plain:get_weights())
-check.near(by_position(x), plain(x))
-keras:set_weights(plain:get_weights())
-check.near(keras(x), plain(x))
-local summed = layers.RNN(KerasCell { units = 3, two = true }, { return_state = true })(x)
-assert(#summed == 3)
-check.near(summed[1], summed[2])
+local positional_rnn = layers.RNN(PositionalCell { units = 5 }, { return_sequences = true })
+positional_rnn(x)
+positional_rnn:set_weights(plain:get_weights())
+check.near(positional_rnn(x), plain(x))
+keras_style_rnn:set_weights(plain:get_weights())
+check.near(keras_style_rnn(x), plain(x))
+local two_state_outputs = layers.RNN(KerasCell { units = 3, two = true },
+  { return_state = true })(x)
+assert(#two_state_outputs == 3)
+check.near(two_state_outputs[1], two_state_outputs[2])
 check.near(ops.sum(layers.RNN(KerasCell { units = 1, two = true }, { return_sequences = true,
   return_state = true })(x)[3] * 0), 0)
-local custom = cr.Sequential { layers.RNN(KerasCell { units = 3 }, { input_shape = { 4, 3 } }) }
+local custom_model = cr.Sequential { layers.RNN(KerasCell { units = 3 },
+  { input_shape = { 4, 3 } }) }
 local custom_path = check.temporary ".keras"
-custom:save(custom_path)
-check.near(cr.models.load_model(custom_path):predict(x), custom:predict(x))
+custom_model:save(custom_path)
+check.near(cr.models.load_model(custom_path):predict(x), custom_model:predict(x))
 os.remove(custom_path)
 
 -- paths of cell weights begin with the layer's name, so that those of several layers are distinct
 local model = cr.Sequential { cr.Input { shape = { 2, 3 } },
   layers.Bidirectional(layers.LSTM(2, { name = "a", return_sequences = true })),
   layers.LSTM(2, { name = "b" }), layers.Dense(1, { name = "e" }) }
-local paths, seen = {}, {}
+local paths, seen_paths = {}, {}
 for _, weight in ipairs(model.weights) do
   paths[#paths + 1] = weight.path
-  assert(not seen[weight.path], weight.path)
-  seen[weight.path] = true
+  assert(not seen_paths[weight.path], weight.path)
+  seen_paths[weight.path] = true
 end
 check.same({ paths[1], paths[4], paths[7], paths[10] }, { "forward_a/lstm_cell/kernel",
   "backward_a/lstm_cell/kernel", "b/lstm_cell/kernel", "e/kernel" })
 
 -- a custom cell is trained and saved like built-in ones
-local model = cr.Sequential { layers.RNN(Minimal { units = 3 }, { input_shape = { 4, 3 } }),
+local model = cr.Sequential { layers.RNN(MinimalCell { units = 3 }, { input_shape = { 4, 3 } }),
   layers.Dense(1) }
 model:compile { optimizer = "adam", loss = "mse" }
 local losses = model:fit(x, ops.sum(x, { 1, 2 }):reshape { 2, 1 },
@@ -122,34 +126,34 @@ check.near(outputs[1], upper(lower(x)[1]))
 check.near(outputs[3], lower(x)[3])
 
 -- ---- options of the loop (unroll, ...) do not change the numbers
-local function twins(make, options)
-  local base, other = make {}, make(options)
-  base(x)
-  other(x)
-  other:set_weights(base:get_weights())
-  return base, other
+local function layer_pair(make, options)
+  local base_layer, changed_layer = make {}, make(options)
+  base_layer(x)
+  changed_layer(x)
+  changed_layer:set_weights(base_layer:get_weights())
+  return base_layer, changed_layer
 end
 for _, class in ipairs { layers.SimpleRNN, layers.LSTM, layers.GRU } do
-  local base, unrolled = twins(function(more)
+  local base_layer, unrolled = layer_pair(function(options)
     return class { units = 3, return_sequences = true, activation = "sigmoid",
-      unroll = more.unroll }
+      unroll = options.unroll }
   end, { unroll = true })
-  check.near(unrolled(x), base(x))
+  check.near(unrolled(x), base_layer(x))
   local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 1, 1, 0 } }):cast "bool"
-  check.near(unrolled(x, { mask = mask }), base(x, { mask = mask }))
+  check.near(unrolled(x, { mask = mask }), base_layer(x, { mask = mask }))
 end
 check.fails(function() layers.LSTM(3, { use_cudnn = true }) end, "there is no cuDNN here")
 check.fails(function() layers.LSTM(3, { time_major = true }) end, "no option 'time_major'")
 assert(#layers.CuDNNLSTM(3, { input_shape = { 4, 3 } }).name > 0)
-local as_gru = layers.CuDNNGRU(3)
-as_gru(x)
-check.same(as_gru.weights[3].shape, { 2, 9 })
+local cudnn_gru = layers.CuDNNGRU(3)
+cudnn_gru(x)
+check.same(cudnn_gru.weights[3].shape, { 2, 9 })
 
 -- masks, also with samples that are masked in all steps: computing all steps at once must equal
 -- calling the cell step by step, and a sample without any step keeps its initial states
-for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layers.GRUCell, 1 },
+for _, case in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layers.GRUCell, 1 },
   { layers.SimpleRNN, layers.SimpleRNNCell, 1 } } do
-  local class, cell, states = table.unpack(kind)
+  local class, cell, state_count = table.unpack(case)
   local data = numbers { 4, 4, 3 }
   local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 0, 0, 0 }, { 0, 1, 1, 0 }, { 1, 1, 1, 1 } })
     :cast "bool"
@@ -160,13 +164,13 @@ for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layer
     layer(data)
     stepwise(data)
     stepwise:set_weights(layer:get_weights())
-    local initial = {}
-    for i = 1, states do initial[i] = numbers({ 4, 3 }, 20 + i) end
-    local call = { mask = mask, initial_state = choice & 8 == 8 and initial or nil }
+    local initial_states = {}
+    for i = 1, state_count do initial_states[i] = numbers({ 4, 3 }, 20 + i) end
+    local call = { mask = mask, initial_state = choice & 8 == 8 and initial_states or nil }
     local got, want = layer(data, call), stepwise(data, call)
-    for i = 1, 1 + states do check.near(got[i], want[i]) end
-    for i = 1, states do
-      local first = call.initial_state and initial[i] or cr.zeros { 4, 3 }
+    for i = 1, 1 + state_count do check.near(got[i], want[i]) end
+    for i = 1, state_count do
+      local first = call.initial_state and initial_states[i] or cr.zeros { 4, 3 }
       check.near(got[1 + i]:totable()[2], first:totable()[2])
       check.near(want[1 + i]:totable()[2], first:totable()[2])
     end
@@ -177,8 +181,8 @@ end
 local dropping = layers.SimpleRNN(40,
   { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity",
   kernel_initializer = "zeros", activation = "linear", seed = 1 })
-local start = cr.ones { 2, 40 }
-local y = dropping(x, { initial_state = start, training = true }):totable()
+local start_states = cr.ones { 2, 40 }
+local y = dropping(x, { initial_state = start_states, training = true }):totable()
 for sample = 1, 2 do
   local zero_count = 0
   for unit = 1, 40 do
@@ -189,43 +193,43 @@ for sample = 1, 2 do
   end
   assert(zero_count > 8 and zero_count < 32)
 end
-check.near(dropping(x, { initial_state = start }), cr.ones { 2, 4, 40 })
+check.near(dropping(x, { initial_state = start_states }), cr.ones { 2, 4, 40 })
 
 -- ---- convolutional cells: with kernels of one element they are an LSTM at every position
 local conv = layers.ConvLSTM1D(3, 1, { return_sequences = true, return_state = true })
-local space = numbers { 2, 4, 5, 3 }
-local outputs = conv(space)
+local volumes = numbers { 2, 4, 5, 3 }
+local outputs = conv(volumes)
 check.same({ outputs[1].shape, outputs[2].shape }, { { 2, 4, 5, 3 }, { 2, 5, 3 } })
 local lstm = layers.LSTM(3, { return_sequences = true })
 local function channel_of(t, i) return ops.squeeze(t:slice({ 1, 1, i }, { -1, -1, i }), 2) end
-lstm(channel_of(space, 1))
+lstm(channel_of(volumes, 1))
 local kernel = conv:get_weights()
 lstm:set_weights { ops.squeeze(kernel[1], 0), ops.squeeze(kernel[2], 0), kernel[3] }
-for i = 1, 5 do check.near(channel_of(outputs[1], i), lstm(channel_of(space, i))) end
-local masked = conv(space, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
+for i = 1, 5 do check.near(channel_of(outputs[1], i), lstm(channel_of(volumes, i))) end
+local masked = conv(volumes, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
 check.near(masked[1]:slice({ 1, 2 }, { 1, 2 }), masked[1]:slice({ 1, 1 }, { 1, 1 }))
 local first = layers.ConvLSTM2D(2, { 2, 3 },
   { data_format = "channels_first", padding = "same", strides = 2 })
-local last = layers.ConvLSTM2D(2, { 2, 3 }, { padding = "same", strides = 2 })
+local strided_layer = layers.ConvLSTM2D(2, { 2, 3 }, { padding = "same", strides = 2 })
 local images = numbers { 2, 3, 4, 5, 2 }
 local swapped = ops.transpose(images, { 0, 1, 4, 2, 3 })
-last(images)
+strided_layer(images)
 first(swapped)
-first:set_weights(last:get_weights())
-check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
+first:set_weights(strided_layer:get_weights())
+check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), strided_layer(images))
 -- the kernel that runs all steps gives the same as the cell step by step, including gradients
 for _, options in ipairs { {}, { data_format = "channels_first" },
   { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
   options.return_sequences, options.padding, options.seed = true, "same", 3
-  local fast = layers.ConvLSTM2D(2, { 2, 3 }, options)
+  local kernel_layer = layers.ConvLSTM2D(2, { 2, 3 }, options)
   options.activation = function(t) return ops.tanh(t) end
-  local slow = layers.ConvLSTM2D(2, { 2, 3 }, options)
+  local stepwise_layer = layers.ConvLSTM2D(2, { 2, 3 }, options)
   local input = options.data_format and swapped or images
-  slow:build(input.shape)
-  fast:build(input.shape)
-  fast:set_weights(slow:get_weights())
+  stepwise_layer:build(input.shape)
+  kernel_layer:build(input.shape)
+  kernel_layer:set_weights(stepwise_layer:get_weights())
   local results = {}
-  for i, layer in ipairs { slow, fast } do
+  for i, layer in ipairs { stepwise_layer, kernel_layer } do
     local out, loss
     local tape = cr.GradientTape(function()
       out = layer(input, { training = true })
@@ -237,7 +241,7 @@ for _, options in ipairs { {}, { data_format = "channels_first" },
   for i = 1, 3 do check.near(results[2][2][i], results[1][2][i], 1e-4) end
 end
 check.fails(function() conv(images) end, "expected ndim=4, found ndim=5")
-check.fails(function() layers.ConvLSTM1D(3, 7)(space) end, "does not fit an axis of 5")
+check.fails(function() layers.ConvLSTM1D(3, 7)(volumes) end, "does not fit an axis of 5")
 check.fails(function()
   layers.ConvLSTM2D(3, { 1, 2, 3 })
 end, "kernel_size: expected 1 or 2 integers")
@@ -250,11 +254,11 @@ stateful:predict(x, { batch_size = 2 })
 stateful:save(path)
 local loaded = cr.models.load_model(path)
 check.near(loaded.layers[1].states[1], stateful.layers[1].states[1])
-local further = stateful:predict(x, { batch_size = 2 })
-check.near(loaded:predict(x, { batch_size = 2 }), further)
+local next_predictions = stateful:predict(x, { batch_size = 2 })
+check.near(loaded:predict(x, { batch_size = 2 }), next_predictions)
 loaded:reset_states()
 cr.Sequential { layers.LSTM(2, { input_shape = { 3, 2 } }) }:reset_states()  -- nothing to reset
-assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - further)):item() > 1e-6)
+assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - next_predictions)):item() > 1e-6)
 local space_states = layers.ConvLSTM2D(2, 2,
   { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })
 local first_states, second_states = space_states(images), space_states(images)
@@ -328,11 +332,12 @@ for _, name in ipairs { "SimpleRNNCell", "GRUCell", "LSTMCell" } do
         return layer(ops.cast(ops.reshape(ops.arange(12), { 2, 3, 2 }), "float16") * 0.125)
       end
       cr.random.seed(1)
-      local alike = result(inner)
+      local same_dtype_output = result(inner)
       cr.random.seed(1)
-      local mixed = result(outer)
-      assert(mixed.dtype == inner, mixed.dtype)
-      check.near(ops.cast(mixed, "float32"), ops.cast(alike, "float32"), 1e-5)
+      local mixed_dtype_output = result(outer)
+      assert(mixed_dtype_output.dtype == inner, mixed_dtype_output.dtype)
+      check.near(ops.cast(mixed_dtype_output, "float32"), ops.cast(same_dtype_output, "float32"),
+        1e-5)
     end
   end
 end

@@ -4,20 +4,21 @@ package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.pa
 local check = require "check"
 local layers = cr.layers
 
-local function check_shapes(name, layer, open, symbolic, given, real)
-  local input = cr.Input { shape = open }
+local function check_shapes(name, layer, unknown_shape, symbolic, data_shape, real_shape)
+  local input = cr.Input { shape = unknown_shape }
   local output = layer(input)
   check.same(output.shape, symbolic, name .. " on symbols")
-  check.same(cr.Model { inputs = input, outputs = output }:predict(cr.random.uniform(given)).shape,
-    real, name)
+  check.same(cr.Model { inputs = input,
+    outputs = output }:predict(cr.random.uniform(data_shape)).shape,
+    real_shape, name)
 end
 
 local images, steps = { -1, -1, 4 }, { -1, 4 }
-local function on_images(name, layer, symbolic, real)
-  check_shapes(name, layer, images, symbolic, { 2, 7, 6, 4 }, real)
+local function on_images(name, layer, symbolic, real_shape)
+  check_shapes(name, layer, images, symbolic, { 2, 7, 6, 4 }, real_shape)
 end
-local function on_steps(name, layer, symbolic, real)
-  check_shapes(name, layer, steps, symbolic, { 2, 7, 4 }, real)
+local function on_steps(name, layer, symbolic, real_shape)
+  check_shapes(name, layer, steps, symbolic, { 2, 7, 4 }, real_shape)
 end
 
 on_steps("adaptive mean", layers.AdaptiveAveragePooling1D(3), { -1, 3, 4 }, { 2, 3, 4 })
@@ -54,12 +55,13 @@ local ids = cr.Input { shape = { -1 } }
 local x = layers.Embedding { 10, 4, mask_zero = true }(ids)
 x = layers.MaxPooling1D(2)(layers.Conv1D(5, 2)(x))
 local model = cr.Model { inputs = ids, outputs = layers.LSTM(3)(x) }
-local short, long = cr.tensor { { 3, 4, 5, 6, 7, 0, 0 } },
+local short_ids, long_ids = cr.tensor { { 3, 4, 5, 6, 7, 0, 0 } },
   cr.tensor { { 3, 4, 5, 6, 7, 0, 0, 0, 0 } }
-check.near(model:predict(short), model:predict(long):totable(), 1e-6, "padding of another length")
+check.near(model:predict(short_ids), model:predict(long_ids):totable(), 1e-6,
+  "padding of another length")
 
 -- masks end at a layer after which there are no time steps
-local function trains(tail)
+local function check_trains(tail)
   local tokens = cr.Input { shape = { 4 } }
   local net = cr.Model { inputs = tokens,
     outputs = tail(layers.Embedding { 10, 4, mask_zero = true }(tokens)) }
@@ -67,11 +69,11 @@ local function trains(tail)
   local y = cr.zeros { 2, table.unpack(net.output_shape, 2) }
   net:fit(cr.tensor { { 1, 2, 0, 0 }, { 3, 0, 0, 0 } }, y, { verbose = 0 })
 end
-trains(function(e) return layers.Dense(2)(layers.Flatten()(e)) end)
-trains(function(e) return layers.Dense(2)(layers.Reshape { { 16 } }(e)) end)
-trains(function(e) return layers.Dense(2)(layers.Flatten()(layers.Conv1D(3, 2)(e))) end)
-trains(function(e) return layers.ZeroPadding1D(1)(layers.Reshape { { 2, 8 } }(e)) end)
-trains(function(e)
+check_trains(function(e) return layers.Dense(2)(layers.Flatten()(e)) end)
+check_trains(function(e) return layers.Dense(2)(layers.Reshape { { 16 } }(e)) end)
+check_trains(function(e) return layers.Dense(2)(layers.Flatten()(layers.Conv1D(3, 2)(e))) end)
+check_trains(function(e) return layers.ZeroPadding1D(1)(layers.Reshape { { 2, 8 } }(e)) end)
+check_trains(function(e)
   return layers.Dense(2)(layers.GlobalMaxPooling1D()(layers.MaxPooling1D(2)(e)))
 end)
 

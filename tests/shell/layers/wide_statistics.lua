@@ -11,17 +11,18 @@ local function normalized(x, axes)
   return (x - mean) * ops.rsqrt(variance + 1e-3)
 end
 for _, policy in ipairs { "mixed_float16", "mixed_bfloat16", "float16", "bfloat16" } do
-  local function row(what, layer, want)
+  local function check_row(what, layer, want)
     local y = layer(rows)
     check.same(y.dtype, policy:gsub("mixed_", ""), what .. ": dtype")
     check.near(y:cast "float32", want, 1e-2, what .. ", " .. policy)
   end
   local pairs_ = ops.reshape(rows, { 2, 2, 2 })
-  row("groups", layers.GroupNormalization { groups = 2, dtype = policy },
+  check_row("groups", layers.GroupNormalization { groups = 2, dtype = policy },
     ops.reshape(normalized(pairs_, { 2 }), { 2, 4 }))
-  row("instances", layers.GroupNormalization { groups = -1, dtype = policy }, ops.zeros { 2, 4 })
-  row("layer", layers.LayerNormalization { dtype = policy }, normalized(rows, { 1 }))
-  row("layer, another axis", layers.LayerNormalization { axis = { 1 }, rms_scaling = true,
+  check_row("instances", layers.GroupNormalization { groups = -1, dtype = policy },
+    ops.zeros { 2, 4 })
+  check_row("layer", layers.LayerNormalization { dtype = policy }, normalized(rows, { 1 }))
+  check_row("layer, another axis", layers.LayerNormalization { axis = { 1 }, rms_scaling = true,
     dtype = policy }, rows * ops.rsqrt(ops.var(rows, 1, true) + 1e-3))
 end
 -- numbers whose squares exceed the range of float16

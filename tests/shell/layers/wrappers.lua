@@ -11,11 +11,11 @@ local x = numbers { 2, 4, 3 }
 local conv = layers.Conv1D(2, 2)
 local per_step = layers.TimeDistributed(conv)
 local images = numbers { 2, 3, 5, 4 }
-local got = per_step(images)
-check.same(got.shape, { 2, 3, 4, 2 })
+local step_outputs = per_step(images)
+check.same(step_outputs.shape, { 2, 3, 4, 2 })
 for step = 1, 3 do
   local step_images = ops.squeeze(images:slice({ 1, step }, { -1, step }), 1)
-  check.near(ops.squeeze(got:slice({ 1, step }, { -1, step }), 1), conv(step_images))
+  check.near(ops.squeeze(step_outputs:slice({ 1, step }, { -1, step }), 1), conv(step_images))
 end
 assert(rawequal(per_step.layer, conv) and #per_step.weights == 2)
 check.same(layers.TimeDistributed(layers.TimeDistributed(layers.Dense(2)))(images:reshape { 2, 3, 5,
@@ -55,7 +55,7 @@ check.same(embedded.shape, { 2, 2, 5, 4 })
 
 -- ---- Bidirectional gives the merged results of its two layers
 for _, sequences in ipairs { false, true } do
-  for mode, merge in pairs {
+  for mode, merge_function in pairs {
     concat = function(a, b) return ops.concatenate({ a, b }, -1) end,
     sum = function(a, b) return a + b end,
     ave = function(a, b) return (a + b) / 2 end,
@@ -68,7 +68,7 @@ for _, sequences in ipairs { false, true } do
       and layer.backward_layer.name == "backward_memory")
     local forward, backward = layer.forward_layer(x), layer.backward_layer(x)
     if sequences then backward = ops.flip(backward, { 1 }) end
-    check.near(y, merge(forward, backward))
+    check.near(y, merge_function(forward, backward))
   end
 end
 local wrapper = layers.Bidirectional(
@@ -76,11 +76,11 @@ local wrapper = layers.Bidirectional(
   { merge_mode = cr.null })
 local outputs = wrapper(x)
 assert(#outputs == 4)
-local half = numbers { 2, 3 }
-local from_states = wrapper(x, { initial_state = { half, half * 2 } })
-check.near(from_states[1], wrapper.forward_layer(x, { initial_state = half })[1])
-check.near(from_states[4], wrapper.backward_layer(x, { initial_state = half * 2 })[2])
-check.fails(function() wrapper(x, { initial_state = { half } }) end, "initial_state")
+local state = numbers { 2, 3 }
+local from_states = wrapper(x, { initial_state = { state, state * 2 } })
+check.near(from_states[1], wrapper.forward_layer(x, { initial_state = state })[1])
+check.near(from_states[4], wrapper.backward_layer(x, { initial_state = state * 2 })[2])
+check.fails(function() wrapper(x, { initial_state = { state } }) end, "initial_state")
 
 -- masked steps of a sequence give zeros, so that both directions match
 local padded = ops.concatenate({ x, cr.zeros { 2, 2, 3 } }, 1)
@@ -107,11 +107,11 @@ check.fails(function()
 end, "merge_mode")
 
 -- states carried from batch to batch
-local going_on = layers.Bidirectional(layers.SimpleRNN(2, { stateful = true }))
-local first, second = going_on(x), going_on(x)
-assert(going_on.stateful and ops.max(ops.abs(first - second)):item() > 0)
-going_on:reset_states()
-check.near(going_on(x), first)
+local stateful_layer = layers.Bidirectional(layers.SimpleRNN(2, { stateful = true }))
+local first, second = stateful_layer(x), stateful_layer(x)
+assert(stateful_layer.stateful and ops.max(ops.abs(first - second)):item() > 0)
+stateful_layer:reset_states()
+check.near(stateful_layer(x), first)
 
 -- training, saving and loading as one layer, in formats of Keras 2 and 3
 local model = cr.Sequential {

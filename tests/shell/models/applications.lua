@@ -7,11 +7,12 @@ local apps = cr.applications
 
 -- ---- the names of models and of the modules of Keras that contain them
 
-local models, modules = 0, 0
+local model_count, module_count = 0, 0
 for name, member in pairs(apps) do
-  if type(member) == "table" then modules = modules + 1 else models = models + 1 end
+  if type(member) == "table" then module_count = module_count + 1 else model_count =
+    model_count + 1 end
 end
-check.same({ models, modules }, { 40, 17 })
+check.same({ model_count, module_count }, { 40, 17 })
 assert(apps.resnet.ResNet50 == apps.ResNet50 and apps.resnet50.ResNet50 == apps.ResNet50)
 assert(apps.vgg16.VGG16 and apps.efficientnet_v2.EfficientNetV2S
   and apps.mobilenet_v3.MobileNetV3Small)
@@ -77,9 +78,9 @@ for _, case in ipairs {
   check.near(copy:predict(x), y:totable(), 1e-5)
   check.same(copy:to_json(), model:to_json())
 end
-local residual = apps.InceptionResNetV2 { input_shape = { 75, 75, 3 }, include_top = false,
+local residual_net = apps.InceptionResNetV2 { input_shape = { 75, 75, 3 }, include_top = false,
   pooling = "avg" }
-check.same(residual.outputs[1].shape, { -1, 1536 })
+check.same(residual_net.outputs[1].shape, { -1, 1536 })
 
 -- models without the classifier (include_top = false)
 check.same(small_model("MobileNet", { include_top = false }).outputs[1].shape, { -1, 1, 1, 1024 })
@@ -90,50 +91,52 @@ check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 
   "mobilenetv2_1.00_None")
 check.same(apps.MobileNetV3Small { classes = 5 }.inputs[1].shape, { -1, -1, -1, 3 })
 
--- without an activation the output is logits; null counts as not given; a warning
+-- without an activation the output is logits; null counts as an absent argument; a warning
 check.same(small_model("MobileNet",
   { classifier_activation = false }):get_layer("predictions"):get_config().activation, "linear")
 check.same(small_model("MobileNet", { name = "mine" }).name, "mine")
 check.same(small_model("ConvNeXtTiny",
   { name = cr.null, include_top = cr.null, include_preprocessing = false }).name, "convnext_tiny")
-local ok, warned =
+local ok, warning_text =
   check.run "cr.applications.MobileNet { input_shape = { 32, 32, 5 }, alpha = 0.25 }"
-assert(ok and warned:find("usually expects 1 or 3 input channels", 1, true)
-  and warned:find("5 input channels", 1, true), warned)
+assert(ok and warning_text:find("usually expects 1 or 3 input channels", 1, true)
+  and warning_text:find("5 input channels", 1, true), warning_text)
 
 -- features of an inner layer, a copy, and an input of the user
-local mobile = small_model("MobileNet", { alpha = 0.25 })
-local features = cr.Model { inputs = mobile.inputs,
-  outputs = mobile:get_layer("conv_pw_6_relu").output }
+local mobile_net = small_model("MobileNet", { alpha = 0.25 })
+local features = cr.Model { inputs = mobile_net.inputs,
+  outputs = mobile_net:get_layer("conv_pw_6_relu").output }
 check.same(features:predict(x).shape, { 2, 2, 2, 128 })
-local cloned_model = cr.models.clone_model(mobile)
-check.same(cloned_model:to_json(), mobile:to_json())
+local cloned_model = cr.models.clone_model(mobile_net)
+check.same(cloned_model:to_json(), mobile_net:to_json())
 local pixels = cr.Input { shape = { 28, 28, 1 } }
 local rgb = cr.ops.concatenate({ pixels, pixels, pixels }, -1)
 local padded = cr.layers.ZeroPadding2D { padding = 2 }(rgb)
-local on_grey = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
-assert(#on_grey.inputs == 1 and on_grey.inputs[1] == pixels)
-check.same(on_grey:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
+local grey_model = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
+assert(#grey_model.inputs == 1 and grey_model.inputs[1] == pixels)
+check.same(grey_model:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
 -- an application applied to the output of a layer, with all its branches
 local original = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
 local enlarged = cr.layers.UpSampling2D { 16 }(original.outputs[1])
 assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.inputs[1]
   == original.inputs[1])
 -- two applications that share an input, joined in one model
-local shared = cr.Input { shape = { 32, 32, 3 } }
-local left = apps.MobileNetV3Small { input_tensor = shared, include_top = false, pooling = "avg" }
-local right = apps.ConvNeXtTiny { input_tensor = shared, include_top = false, pooling = "avg" }
-local model = cr.Model { inputs = shared,
-  outputs = cr.ops.concatenate({ left.outputs[1], right.outputs[1] }, -1) }
+local shared_input = cr.Input { shape = { 32, 32, 3 } }
+local left_model = apps.MobileNetV3Small { input_tensor = shared_input, include_top = false,
+  pooling = "avg" }
+local right = apps.ConvNeXtTiny { input_tensor = shared_input, include_top = false,
+  pooling = "avg" }
+local model = cr.Model { inputs = shared_input,
+  outputs = cr.ops.concatenate({ left_model.outputs[1], right.outputs[1] }, -1) }
 check.same(model.outputs[1].shape, { -1, 576 + 768 })
 
 -- ---- weights are loaded from files
 
 for _, ending in ipairs { ".weights.h5", ".h5" } do
   local path = check.temporary(ending)
-  mobile:save_weights(path)
+  mobile_net:save_weights(path)
   local loaded = small_model("MobileNet", { alpha = 0.25, weights = path })
-  check.same(loaded:predict(x):totable(), mobile:predict(x):totable())
+  check.same(loaded:predict(x):totable(), mobile_net:predict(x):totable())
   check.fails(function()
     small_model("MobileNet", { alpha = 0.25, weights = path, classifier_activation = "relu" })
   end, "Only nil and `softmax`")
@@ -202,7 +205,7 @@ end, "dropout_rate", "from 0 to 1")
 check.fails(function() apps.ConvNeXtTiny { name = { "n" } } end, "name", "a text")
 check.fails(function() apps.ResNet50 { input_tensor = x } end, "input_tensor", "symbol")
 check.fails(function()
-  apps.ResNet50 { input_tensor = shared, input_shape = { 64, 64, 3 } }
+  apps.ResNet50 { input_tensor = shared_input, input_shape = { 64, 64, 3 } }
 end, "(64, 64, 3)", "(None, 32, 32, 3)")
 
 -- ---- preprocess_input converts pixels as each model expects them
@@ -244,7 +247,7 @@ check.fails(function() decode(cr.tensor { scores }, { top = 0 }) end, "top")
 -- names come from a file in a folder of Keras
 local cache = check.temporary ""
 assert(os.execute("mkdir -p '" .. cache .. "/models'"))
-local function decoded(classes)
+local function decoded_file(classes)
   if classes then
     local entries = {}
     for class = 0, classes - 1 do
@@ -263,13 +266,13 @@ local function decoded(classes)
     for _, row in ipairs(best[1]) do print(table.unpack(row)) end]], "KERAS_HOME='" .. cache .. "'")
 end
 local text
-ok, text = decoded()
+ok, text = decoded_file()
 assert(not ok and text:find(cache
   .. "/models/imagenet_class_index.json. Put there what is at https://", 1, true), text)
-ok, text = decoded(999)
+ok, text = decoded_file(999)
 assert(not ok and text:find("expected 1000 classes", 1, true) and text:find("got 999", 1, true),
   text)
-ok, text = decoded(1000)
+ok, text = decoded_file(1000)
 assert(ok, text)
 check.same(text, "2\t2\nn00000007\tthing_7\t0.5\nn00000002\tthing_2\t0.25\n")
 os.execute("rm -r '" .. cache .. "'")

@@ -33,9 +33,9 @@ function Linear:get_config() return { units = self.units } end
 report = cr.check.layer(Linear, { units = 3 }, { 4 }, { raise = false })
 assert(report.ok, tostring(report))
 
-local Forgets = Linear:subclass "CheckedForgets"
-function Forgets:get_config() return {} end
-check.fails(function() cr.check.layer(Forgets, { units = 3 }, { 4 }) end, "has no 'units'")
+local ForgetfulLayer = Linear:subclass "CheckedForgets"
+function ForgetfulLayer:get_config() return {} end
+check.fails(function() cr.check.layer(ForgetfulLayer, { units = 3 }, { 4 }) end, "has no 'units'")
 
 -- A layer that the layer makes in itself computes in float64 while gradients are compared, so that
 -- a right gradient passes and one that is wrong by a hundredth is found.
@@ -46,8 +46,9 @@ function Film:build(shapes)
 end
 function Film:call(inputs)
   local scaled, condition = table.unpack(inputs)
-  local bent = condition * (1 + self.error) - cr.ops.stop_gradient(condition * self.error)
-  local factors = cr.ops.split(self.dense(bent), 2, -1)
+  local condition_with_error =
+    condition * (1 + self.error) - cr.ops.stop_gradient(condition * self.error)
+  local factors = cr.ops.split(self.dense(condition_with_error), 2, -1)
   return scaled * (1 + factors[1]) + factors[2]
 end
 report = cr.check.layer(Film, {}, { { 3 }, { 4 } }, { raise = false })

@@ -53,10 +53,10 @@ expect_warning([[
   m:fit(x, y, { verbose = 0 })
   m:save(path)]], "'gap' is code")
 local file = assert(io.open(path, "rb"))
-local written = file:read "a"
+local saved_text = file:read "a"
 file:close()
-assert(written:find('"loss": "gap"', 1, true), "Keras writes its name")
-assert(not written:find('"class_name": "function"', 1, true))
+assert(saved_text:find('"loss": "gap"', 1, true), "Keras writes its name")
+assert(not saved_text:find('"class_name": "function"', 1, true))
 text = expect_warning([[
   local m = cr.models.load_model(path)
   assert(not m.compiled)]], "the model was not compiled", "gap", "custom_objects = {gap = gap}")
@@ -67,17 +67,18 @@ assert(model.compiled)
 model:fit(x, y, { verbose = 0 })
 
 -- a class of the user: no warning while it is defined
-local class = [[
+local class_code = [[
   local Twice = cr.Layer:subclass "TwiceInFile"
   function Twice:call(t) return t * 2 end
 ]]
-text = expect_warning(class .. [[cr.Sequential { cr.Input { shape = { 2 } }, Twice() }:save(path)]])
+text = expect_warning(class_code
+  .. [[cr.Sequential { cr.Input { shape = { 2 } }, Twice() }:save(path)]])
 assert(not text:find "is code", text)
 check.fails(function()
   cr.models.load_model(path)
 end, "TwiceInFile", "a class from Lua", "define it before loading",
   "custom_objects = {TwiceInFile = TwiceInFile}")
-expect_warning(class .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 16)]])
+expect_warning(class_code .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 16)]])
 local Other = cr.Layer:subclass "OtherInFile"
 function Other:call(t) return t * 2 end
 check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = Other } }):predict(x),
@@ -115,26 +116,26 @@ expect_warning(code_with_classes .. "local json = [==[" .. json .. [[]==]
 -- .keras archives can contain functions of any kind, of Lambda layers, and with several inputs
 local archive = check.temporary ".keras"
 local function quadruple(t) return t * 4 end
-local function halves(shape) return cr.ones(shape) / 2 end
+local function half_ones(shape) return cr.ones(shape) / 2 end
 local first, second = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
-local gap = layers.Lambda(function(pair, more) return (pair[1] - pair[2]) * more.times end,
+local gap_layer = layers.Lambda(function(pair, more) return (pair[1] - pair[2]) * more.times end,
   { name = "gap", arguments = { times = 3 } }) { first, second }
 local graph = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
-  { activation = quadruple, kernel_initializer = halves })(gap + 1) }
+  { activation = quadruple, kernel_initializer = half_ones })(gap_layer + 1) }
 local expected = graph:predict({ x * 5, x }, { verbose = 0 })
 check.near(expected, { { 52 }, { 52 }, { 52 }, { 52 } })
 local objects = { gap = function(pair, more) return (pair[1] - pair[2]) * more.times end }
 objects["function"] = quadruple
 for _, file in ipairs { archive, path } do
   local plain_model = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
-    { activation = quadruple })(gap + 1) }
+    { activation = quadruple })(gap_layer + 1) }
   plain_model:set_weights(graph:get_weights())
   plain_model:save(file)
   model = cr.models.load_model(file, { custom_objects = objects })
   check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
 end
 graph:save(archive)
-local copy = cr.models.clone_model(cr.Model { inputs = { first, second }, outputs = gap })
+local copy = cr.models.clone_model(cr.Model { inputs = { first, second }, outputs = gap_layer })
 check.near(copy:predict({ x * 5, x }, { verbose = 0 }), 12 * x)
 check.fails(function()
   cr.models.clone_model(graph, { clone_function = "new" })
@@ -150,7 +151,7 @@ check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
 
 -- JSON names functions of the user as well
 local plain_model = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
-  { activation = quadruple })(gap + 1) }
+  { activation = quadruple })(gap_layer + 1) }
 json = plain_model:to_json()
 assert(json:find('"class_name": "Lambda"', 1, true) and json:find('"function": "gap"', 1, true))
 model = cr.models.model_from_json(json, objects)
@@ -184,32 +185,32 @@ end
 os.remove(archive)
 
 -- layers that are called only in training need no weights in the file
-local Train = cr.Model:subclass "TrainsInFile"
-function Train:init() self.dense, self.dropout = layers.Dense(3), layers.Dropout(0.5) end
-function Train:call(inputs, training)
+local TrainNet = cr.Model:subclass "TrainsInFile"
+function TrainNet:init() self.dense, self.dropout = layers.Dense(3), layers.Dropout(0.5) end
+function TrainNet:call(inputs, training)
   inputs = self.dense(inputs)
   return training and self.dropout(inputs, { training = training }) or inputs
 end
-local trained = Train()
-trained:compile { optimizer = "sgd", loss = "mse" }
-trained:fit(x, cr.ones { 4, 3 }, { verbose = 0 })
+local trained_model = TrainNet()
+trained_model:compile { optimizer = "sgd", loss = "mse" }
+trained_model:fit(x, cr.ones { 4, 3 }, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
   local file, weights = check.temporary(ending), check.temporary ".weights.h5"
-  trained:save(file)
-  check.near(cr.models.load_model(file)(x), trained(x))
-  trained:save_weights(weights)
-  local unbuilt = Train()
+  trained_model:save(file)
+  check.near(cr.models.load_model(file)(x), trained_model(x))
+  trained_model:save_weights(weights)
+  local unbuilt = TrainNet()
   check.fails(function() unbuilt:load_weights(weights) end, "not built yet")
   unbuilt:build { false, 2 }
   unbuilt:load_weights(weights)
-  check.near(unbuilt(x), trained(x))
+  check.near(unbuilt(x), trained_model(x))
   os.remove(file)
   os.remove(weights)
 end
 
 -- built-in functions cause no warning
-local with_ours = [[
+local code_with_built_ins = [[
   cr.Sequential { cr.layers.Dense(1, { activation = "relu", input_shape = { 2 } }) }:save(path)]]
-assert(expect_warning(with_ours) == "")
+assert(expect_warning(code_with_built_ins) == "")
 os.remove(path)
 print "ok code_in_files"

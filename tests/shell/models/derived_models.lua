@@ -1,5 +1,5 @@
--- Classes derived from Sequential and from Functional: stacks and graphs with methods of their own.
--- Training, saving and loading them works as for the built-in classes.
+-- Classes derived from Sequential and from Functional: stacks and graphs of layers with additional
+-- methods. Training, saving and loading them works as for the built-in classes.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -7,14 +7,14 @@ local L = cr.layers
 
 local x, y = cr.random.normal { 8, 3 }, cr.random.normal { 8, 1 }
 
-local function filled(model)
+local function filled_model(model)
   for i, weight in ipairs(model.weights) do
     weight:assign(cr.ops.cos(cr.arange(weight.value.size):reshape(weight.shape) + i) * 0.3)
   end
   return model
 end
 
-local function losses(model)
+local function fit_losses(model)
   model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
   return model:fit(x, y, { epochs = 3, shuffle = false, verbose = 0 }).history.loss
 end
@@ -38,22 +38,23 @@ end
 local function new_model()
   return cr.Sequential { L.Dense(4, { activation = "tanh" }), L.Dense(1) }
 end
-local expected = filled((function() local m = new_model() m:build { 8, 3 } return m end)())
-local expected_losses = losses(expected)
+local expected = filled_model((function() local m = new_model() m:build { 8, 3 } return m end)())
+local expected_losses = fit_losses(expected)
 
 do -- a model has the layers that are given and those that are added
-  local Given = cr.Sequential:subclass "Given"
+  local GivenLayers = cr.Sequential:subclass "Given"
   local makers = {
-    function() return Given { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
+    function() return GivenLayers { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
     function()
-      return Given { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }), L.Dense(1) }
+      return GivenLayers { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }),
+        L.Dense(1) }
     end,
     function()
       local first = L.Dense(4, { activation = "tanh", input_shape = { 3 } })
-      return Given { first, L.Dense(1), name = "named" }
+      return GivenLayers { first, L.Dense(1), name = "named" }
     end,
     function()
-      local model = Given()
+      local model = GivenLayers()
       model:add(L.Dense(4, { activation = "tanh" }))
       model:add(L.Dense(7))
       model:pop()
@@ -64,7 +65,7 @@ do -- a model has the layers that are given and those that are added
   for i, make in ipairs(makers) do
     local model = make()
     if not model.built then model:build { 8, 3 } end
-    check.near(losses(filled(model)), expected_losses, 1e-6, "way " .. i)
+    check.near(fit_losses(filled_model(model)), expected_losses, 1e-6, "way " .. i)
     check.same(#model.layers, 2)
     check.same(model:get_layer(1).units, 4)
     check_files(model, 2)
@@ -72,21 +73,21 @@ do -- a model has the layers that are given and those that are added
 end
 
 do -- init makes its layers again when the model is loaded; files keep layers that are added later
-  local Made = cr.Sequential:subclass("Made", { { "units", 4, "Of the first layer." } })
-  function Made:init(options)
-    Made.super.init(self, { L.Dense(self.units, { activation = "tanh" }) })
+  local MadeLayers = cr.Sequential:subclass("Made", { { "units", 4, "Of the first layer." } })
+  function MadeLayers:init(options)
+    MadeLayers.super.init(self, { L.Dense(self.units, { activation = "tanh" }) })
     self:add(L.Dense(1))
   end
-  local model = Made { units = 4 }
+  local model = MadeLayers { units = 4 }
   model:build { 8, 3 }
-  check.near(losses(filled(model)), expected_losses, 1e-6)
+  check.near(fit_losses(filled_model(model)), expected_losses, 1e-6)
   assert(model:get_config().layers == nil)
   check_files(model, 2)
-  local longer = Made { 5 }
-  longer:add(L.Dense(1, { use_bias = false }))
-  losses(longer)
-  check.same(#longer:get_config().layers, 1)
-  check_files(longer, 3)
+  local longer_model = MadeLayers { 5 }
+  longer_model:add(L.Dense(1, { use_bias = false }))
+  fit_losses(longer_model)
+  check.same(#longer_model:get_config().layers, 1)
+  check_files(longer_model, 3)
 end
 
 do -- a derived class with its own call and training step
@@ -98,30 +99,30 @@ do -- a derived class with its own call and training step
   end
   local model = Doubled { layers = { L.Dense(4, { activation = "tanh" }), L.Dense(1) }, by = 3 }
   model:build { 8, 3 }
-  filled(model)
-  local other = new_model()
-  other:build { 8, 3 }
-  check.near(model:predict(x), filled(other):predict(x) * 3, 1e-6)
-  losses(model)
+  filled_model(model)
+  local other_stack = new_model()
+  other_stack:build { 8, 3 }
+  check.near(model:predict(x), filled_model(other_stack):predict(x) * 3, 1e-6)
+  fit_losses(model)
   assert(model.seen >= 1)
   check_files(model, 2)
   local Deeper = Doubled:subclass "Deeper"
-  local deeper = Deeper { layers = { L.Dense(1) } }
-  check.same(deeper(x).shape, { 8, 1 })
+  local deeper_model = Deeper { layers = { L.Dense(1) } }
+  check.same(deeper_model(x).shape, { 8, 1 })
 end
 
 do -- a stack within a model, and a stack that training builds
   local Block = cr.Sequential:subclass "Block"
   local i = cr.Input { shape = { 3 } }
   local model = cr.Model { inputs = i, outputs = L.Dense(1)(Block { L.Dense(4), L.ReLU() }(i)) }
-  losses(model)
+  fit_losses(model)
   check_files(model, 3)
-  local deferred = Block { L.Dense(4), L.Dense(1) }
-  assert(not deferred.built)
-  losses(deferred)
-  assert(deferred.built)
-  check.same(deferred.inputs[1].shape[2], 3)
-  check_files(deferred, 2)
+  local deferred_stack = Block { L.Dense(4), L.Dense(1) }
+  assert(not deferred_stack.built)
+  fit_losses(deferred_stack)
+  assert(deferred_stack.built)
+  check.same(deferred_stack.inputs[1].shape[2], 3)
+  check_files(deferred_stack, 2)
 end
 
 do -- a class derived from Functional
@@ -130,7 +131,7 @@ do -- a class derived from Functional
   local i = cr.Input { shape = { 3 } }
   local model = Graph { inputs = i, outputs = L.Dense(1)(i), by = 5 }
   check.same(#model.layers, 2)
-  losses(model)
+  fit_losses(model)
   check_files(model, 2)
 end
 

@@ -9,10 +9,11 @@ local function flops(layer, shape)
   return cr.Model { inputs = input, outputs = layer(input) }:flops()
 end
 
---- Checks that `got` is at least `products`, the operations of the matrix products, and larger by
---- at most the fraction `share`.
-local function expect_flops(got, products, share)
-  assert(got >= products and got <= products * (1 + share), got .. " beside " .. products)
+--- Checks that `flop_count` is at least `product_flops`, the operations of the matrix products, and
+--- larger by at most the fraction `tolerance`.
+local function expect_flops(flop_count, product_flops, tolerance)
+  assert(flop_count >= product_flops and flop_count <= product_flops * (1 + tolerance), flop_count
+    .. " beside " .. product_flops)
 end
 
 -- ---- layers: a product of n numbers with n others counts 2 n; a bias or an activation counts 1
@@ -52,10 +53,10 @@ for _, keys in ipairs { 1, 7, 20, 33 } do -- causal attention: query i is compar
     local output = cr.ops.dot_product_attention(query, memory, memory, options)
     return cr.Model { inputs = { query, memory }, outputs = output }:flops()
   end
-  local pairs_seen = 0
-  for i = 1, 20 do pairs_seen = pairs_seen + math.min(i, keys) end
+  local visible_pairs = 0
+  for i = 1, 20 do visible_pairs = visible_pairs + math.min(i, keys) end
   local share = attention_flops { is_causal = true } / attention_flops {}
-  assert(math.abs(share - pairs_seen / (20 * keys)) < 1e-4, share)
+  assert(math.abs(share - visible_pairs / (20 * keys)) < 1e-4, share)
 end
 
 -- ---- networks: twice the number of multiplications that their papers state
@@ -69,10 +70,10 @@ local shared, input = layers.Dense(7, no_bias), cr.Input { shape = { 7 } }
 assert(cr.Model { inputs = input, outputs = shared(shared(input)) }:flops() == 2 * 98)
 
 -- ---- a model class that must be called first, and a model with unknown sizes
-local Own = cr.Model:subclass "OwnForFlops"
-function Own:init() self.dense = layers.Dense(5, { use_bias = false }) end
-function Own:call(x) return self.dense(x) end
-local subclassed = Own()
+local SubclassedModel = cr.Model:subclass "OwnForFlops"
+function SubclassedModel:init() self.dense = layers.Dense(5, { use_bias = false }) end
+function SubclassedModel:call(x) return self.dense(x) end
+local subclassed = SubclassedModel()
 check.fails(function() subclassed:flops() end, "call the model first")
 subclassed(cr.zeros { 3, 7 })
 assert(subclassed:flops() == 70)

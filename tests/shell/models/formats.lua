@@ -4,12 +4,12 @@ package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 
-local function write(path, text)
+local function write_file(path, text)
   local file <close> = assert(io.open(path, "wb"))
   file:write(text)
 end
 
-local function read(path)
+local function read_file(path)
   local file <close> = io.open(path, "rb")
   return file and file:read "a"
 end
@@ -33,9 +33,9 @@ local function lines_of(arrays, digits)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local function arrays_in(path)
+local function read_arrays(path)
   local arrays = {}
-  for name, shape, numbers in read(path):gmatch '"([^"]*)" ([%d ]*): ([^\n]*)\n' do
+  for name, shape, numbers in read_file(path):gmatch '"([^"]*)" ([%d ]*): ([^\n]*)\n' do
     local sizes, list = {}, {}
     for size in shape:gmatch "%d+" do sizes[#sizes + 1] = math.tointeger(tonumber(size)) end
     for number in numbers:gmatch "%S+" do list[#list + 1] = tonumber(number) end
@@ -44,9 +44,9 @@ local function arrays_in(path)
   return arrays
 end
 
-function Plain:read_arrays(path) return arrays_in(path) end
+function Plain:read_arrays(path) return read_arrays(path) end
 
-function Plain:write_arrays(path, arrays) write(path, lines_of(arrays, self.digits)) end
+function Plain:write_arrays(path, arrays) write_file(path, lines_of(arrays, self.digits)) end
 
 function Plain:save_weights(model, path)
   local arrays = {}
@@ -55,7 +55,7 @@ function Plain:save_weights(model, path)
 end
 
 function Plain:load_weights(model, path)
-  local arrays = arrays_in(path)
+  local arrays = read_arrays(path)
   for i, weight in ipairs(model.weights) do weight:assign(arrays[("%03d"):format(i)]) end
 end
 
@@ -64,18 +64,18 @@ local function model_of(units)
 end
 
 do -- the format is found by the file's ending for writing, and by its first bytes for reading
-  local path, other = check.temporary "weights.plain", check.temporary "weights.other"
+  local path, other_path = check.temporary "weights.plain", check.temporary "weights.other"
   local model, loaded = model_of(2), model_of(2)
   model:save_weights(path)
-  check.same(read(path):sub(1, 8), "numbers\n")
+  check.same(read_file(path):sub(1, 8), "numbers\n")
   loaded:load_weights(path)
   check.near(loaded.weights[1].value, model.weights[1].value, 1e-7)
-  os.rename(path, other)
-  model_of(2):load_weights(other)
-  check.same(cr.data.open(other, "001").shape[2], 2)
-  check.fails(function() return cr.data.open(other, "7") end, other, "no array '7'",
+  os.rename(path, other_path)
+  model_of(2):load_weights(other_path)
+  check.same(cr.data.open(other_path, "001").shape[2], 2)
+  check.fails(function() return cr.data.open(other_path, "7") end, other_path, "no array '7'",
     "it has 001, 002")
-  os.remove(other)
+  os.remove(other_path)
 end
 
 do -- the options of the format class are options of save_weights
@@ -83,7 +83,7 @@ do -- the options of the format class are options of save_weights
   local model = model_of(1)
   model.weights[1]:assign(cr.full({ 3, 1 }, 1 / 3))
   model:save_weights(path, { digits = 2 })
-  assert(read(path):find "0.33 0.33 0.33\n")
+  assert(read_file(path):find "0.33 0.33 0.33\n")
   check.fails(function() model:save_weights(path, { digit = 2 }) end, "no option 'digit'", "digits")
   os.remove(path)
 end
@@ -98,15 +98,15 @@ do -- a file is replaced as a whole or not at all; errors name class and path
   local Torn = Plain:subclass "Torn"
   Torn.endings, Torn.signatures = { ".torn" }, { "torn" }
   function Torn:save_weights(_, path)
-    write(path, "half")
+    write_file(path, "half")
     error "the disk is full"
   end
 
   local path = check.temporary "weights.torn"
-  write(path, "torn before")
+  write_file(path, "torn before")
   check.fails(function() model_of(1):save_weights(path) end, path, "Torn: save_weights()",
     "the disk is full")
-  check.same(read(path), "torn before")
+  check.same(read_file(path), "torn before")
   function Torn:save_weights() end
 
   check.fails(function() model_of(1):save_weights(path) end, path, "the format wrote no file")
@@ -125,12 +125,12 @@ do -- a format that saves whole models
   local Whole = cr.saving.Format:subclass "Whole"
   Whole.endings, Whole.signatures = { ".whole" }, { "whole" }
   function Whole:save_model(model, path)
-    write(path, "whole" .. model:to_json())
+    write_file(path, "whole" .. model:to_json())
     model:save_weights(path .. ".plain")
   end
 
   function Whole:load_model(path)
-    local model = cr.models.model_from_json(read(path):sub(6))
+    local model = cr.models.model_from_json(read_file(path):sub(6))
     model:load_weights(path .. ".plain")
     return model
   end

@@ -8,10 +8,10 @@ local check = require "check"
 local L = cr.layers
 local x, y = cr.random.normal { 40, 4 }, cr.random.normal { 40, 1 }
 
-local traced = 0
+local trace_count = 0
 local Custom = cr.Model:subclass "CustomGraph"
 function Custom:train_step(data)
-  traced = traced + 1
+  trace_count = trace_count + 1
   local loss
   local tape = cr.GradientTape(function()
     loss = self:compute_loss(data[1], data[2], self(data[1], { training = true }))
@@ -37,7 +37,7 @@ do -- the model is the graph, and its class's own train_step is compiled
   model:compile { optimizer = "sgd", loss = "mse" }
   local logs = model:fit(x, y, { verbose = 0, epochs = 3 }).history
   check.near(logs.twice[3], 2 * logs.loss[3])
-  assert(traced == 2, "traced " .. traced .. " times")
+  assert(trace_count == 2, "traced " .. trace_count .. " times")
   assert(logs.loss[3] < logs.loss[1])
   -- files hold the graph; the class is found by its name
   for _, ending in ipairs { ".h5", ".keras" } do
@@ -51,10 +51,10 @@ do -- the model is the graph, and its class's own train_step is compiled
   end
   local weights = check.temporary ".weights.h5"
   model:save_weights(weights)
-  local other = Custom:from_config(model:get_config())
-  other:load_weights(weights)
+  local other_model = Custom:from_config(model:get_config())
+  other_model:load_weights(weights)
   os.remove(weights)
-  same_predictions(other, model)
+  same_predictions(other_model, model)
   local copy = cr.models.model_from_json(model:to_json())
   copy:set_weights(model:get_weights())
   same_predictions(copy, model)
@@ -97,15 +97,15 @@ do -- init makes the graph from the options
 end
 
 do -- losses and metrics added for symbols, and replaced layers
-  local Given = cr.Model:subclass "GivenGraph"
-  local Connected = cr.Model:subclass "ConnectedGraph"
-  function Connected:init()
+  local GivenGraph = cr.Model:subclass "GivenGraph"
+  local ConnectedGraph = cr.Model:subclass "ConnectedGraph"
+  function ConnectedGraph:init()
     local i = cr.Input { shape = { 4 } }
     cr.Model.init(self, { inputs = i, outputs = L.Dense(1, { name = "last" })(i) })
   end
   local i = cr.Input { shape = { 4 } }
   local data, targets = cr.random.normal { 8, 4 }, cr.zeros { 8, 1 }
-  for _, graph in ipairs { Given(i, L.Dense(1, { name = "last" })(i)), Connected() } do
+  for _, graph in ipairs { GivenGraph(i, L.Dense(1, { name = "last" })(i)), ConnectedGraph() } do
     local weights, last = #graph.weights, graph:get_layer("last").output
     graph:add_loss(last * last * 3)
     graph:add_metric(last, "mean of last")
@@ -117,9 +117,10 @@ do -- losses and metrics added for symbols, and replaced layers
     check.near(logs.loss, 4 * square, 1e-4)
     check.near(logs["mean of last"],
       cr.ops.mean(graph:predict(data, { verbose = 0 })):item(), 1e-4)
-    local wider = cr.models.rewire(graph, { last = L.Dense(1, { kernel_initializer = "zeros" }) })
-    wider:compile { optimizer = "sgd", loss = "mse" }
-    check.same(wider:evaluate(data, targets, { verbose = 0, return_dict = true }),
+    local wider_model = cr.models.rewire(graph,
+      { last = L.Dense(1, { kernel_initializer = "zeros" }) })
+    wider_model:compile { optimizer = "sgd", loss = "mse" }
+    check.same(wider_model:evaluate(data, targets, { verbose = 0, return_dict = true }),
       { loss = 0, ["mean of last"] = 0 })
     if graph.class_name == "GivenGraph" then
       local path = check.temporary ".keras"
@@ -144,10 +145,10 @@ end
 do -- patches of volumes are stored in files like patches of images with three sizes
   local volume = cr.Input { shape = { 4, 4, 4, 2 } }
   local patches = cr.Model(volume, cr.ops.image.extract_patches_3d(volume, 2, 1))
-  local written = patches:to_json()
-  assert(written:find('"size": [2, 2, 2]', 1, true) and not written:find "ExtractPatches3D")
+  local volume_json = patches:to_json()
+  assert(volume_json:find('"size": [2, 2, 2]', 1, true) and not volume_json:find "ExtractPatches3D")
   local data = cr.random.normal { 1, 4, 4, 4, 2 }
-  check.near(cr.models.model_from_json(written)(data), patches(data))
+  check.near(cr.models.model_from_json(volume_json)(data), patches(data))
 end
 
 check.fails(function() return Custom { inputs = input } end, "outputs: expected a symbol, got null")
@@ -192,13 +193,13 @@ do -- operations are no layers, as in Keras 3
   local input = cr.Input { shape = { 4 }, name = "in" }
   local h = L.Dense(3, { name = "h" })(input * 2)
   local graph = cr.Model { inputs = input, outputs = L.Dense(1, { name = "out" })(cr.ops.relu(h)) }
-  local function names(list)
+  local function names_of(list)
     local result = {}
     for i, layer in ipairs(list) do result[i] = layer.name end
     return table.concat(result, " ")
   end
-  assert(names(graph.layers) == "in h out", names(graph.layers))
-  local operations = names(graph.operations)
+  assert(names_of(graph.layers) == "in h out", names_of(graph.layers))
+  local operations = names_of(graph.operations)
   assert(operations:find "^in multiply[_%d]* h relu[_%d]* out$", operations)
   assert(graph:get_layer(2).name == "h")
   assert(graph:get_layer(graph.operations[2].name).class_name == "OperationLayer")

@@ -5,19 +5,19 @@ local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 
-local function written(path)
+local function file_bytes(path)
   local file = assert(io.open(path, "rb"))
-  local bytes = file:read "a"
+  local content = file:read "a"
   file:close()
   os.remove(path)
-  return bytes
+  return content
 end
 
 -- Nadam is written such that its momentum grows as in Keras 3; without schedule_decay, Keras 2
 -- would let it grow more slowly.
 do
   local x, y = cr.random.normal { 8, 3 }, cr.random.normal { 8, 2 }
-  local function saved(optimizer)
+  local function reloaded_optimizer(optimizer)
     local model = cr.Sequential { cr.Input { shape = { 3 } }, layers.Dense(2) }
     model:compile { optimizer = optimizer, loss = "mse" }
     model:fit(x, y, { verbose = 0 })
@@ -26,10 +26,10 @@ do
     local loaded = cr.models.load_model(path)
     check.near(loaded:train_on_batch(x, y), model:train_on_batch(x, y))
     check.near(loaded:predict(x), model:predict(x))
-    return written(path)
+    return file_bytes(path)
   end
-  assert(saved(cr.optimizers.Nadam(0.01)):find('"schedule_decay": 1.0', 1, true))
-  assert(saved(cr.optimizers.Nadam(0.01, { schedule_decay = 0.004 }))
+  assert(reloaded_optimizer(cr.optimizers.Nadam(0.01)):find('"schedule_decay": 1.0', 1, true))
+  assert(reloaded_optimizer(cr.optimizers.Nadam(0.01, { schedule_decay = 0.004 }))
     :find('"schedule_decay": 0.004', 1, true))
 end
 
@@ -44,14 +44,17 @@ do -- differences if Keras 2.3.1 runs on Theano
     os.remove(path)
     return text
   end
-  local turning, padding = "turns kernels of convolutions", "at other ends"
+  local turning_text, padding_text = "turns kernels of convolutions", "at other ends"
   local conv = "cr.layers.Conv2D(3, 3)"
-  assert(warning_of(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turning, 1, true))
-  assert(warning_of(conv, "'adam'"):find(turning, 1, true))
+  assert(warning_of(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turning_text, 1, true))
+  assert(warning_of(conv, "'adam'"):find(turning_text, 1, true))
   local warning = warning_of(conv, "'sgd'")
-  assert(not warning:find(turning, 1, true) and not warning:find(padding, 1, true), warning)
-  assert(not warning_of("cr.layers.Dense(3)", "'adam'"):find(turning, 1, true))
-  assert(warning_of("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padding, 1, true))
-  assert(not warning_of("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padding, 1,
+  assert(not warning:find(turning_text, 1, true) and not warning:find(padding_text, 1, true),
+    warning)
+  assert(not warning_of("cr.layers.Dense(3)", "'adam'"):find(turning_text, 1, true))
+  assert(warning_of("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padding_text, 1,
+    true))
+  assert(not warning_of("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padding_text,
+    1,
     true))
 end

@@ -9,18 +9,19 @@ local numbers = cr.Input { shape = { 4 } }
 local integers = cr.Input { shape = { 4 }, dtype = "int32" }
 local x = cr.tensor { { 3, 1, 2, 7 }, { 0, 5, 4, 1 } }
 
---- Checks that the call of an operation gets this constant, and that the model comes back.
+--- Checks that the call of an operation gets this constant, and that a model made from the JSON
+--- predicts the same.
 local function expect_constant(input, output, constant)
   local model = cr.Model { inputs = input, outputs = output }
   local json = model:to_json { target = "keras3" }
   assert(json:find('{"class_name": "__tensor__", "config": {' .. constant .. "}}", 1, true), json)
   local expected = model:predict(x:cast(input.dtype), { verbose = 0 }):totable()
-  local opened = cr.models.model_from_json(json)
-  check.same(opened:predict(x:cast(input.dtype), { verbose = 0 }):totable(), expected)
+  local opened_model = cr.models.model_from_json(json)
+  check.same(opened_model:predict(x:cast(input.dtype), { verbose = 0 }):totable(), expected)
 end
 
 --- Checks that the node of an operation in Keras' JSON has this configuration and, in `kwargs`,
---- these arguments, and that the model comes back from the JSON and from a file.
+--- these arguments, and that models made from the JSON and loaded from a file predict the same.
 local function expect(input, output, configuration, kwargs)
   local model = cr.Model { inputs = input, outputs = output }
   local json = model:to_json { target = "keras3" }
@@ -30,8 +31,8 @@ local function expect(input, output, configuration, kwargs)
   local expected = model:predict(x:cast(input.dtype), { verbose = 0 }):totable()
   local path = os.tmpname() .. ".keras"
   model:save(path)
-  for _, opened in ipairs { cr.models.model_from_json(json), cr.models.load_model(path) } do
-    check.same(opened:predict(x:cast(input.dtype), { verbose = 0 }):totable(), expected)
+  for _, opened_model in ipairs { cr.models.model_from_json(json), cr.models.load_model(path) } do
+    check.same(opened_model:predict(x:cast(input.dtype), { verbose = 0 }):totable(), expected)
   end
   os.remove(path)
 end
@@ -57,7 +58,7 @@ expect_constant(integers, ops.hypot(integers, 2.5), '"value": 2.5, "dtype": "flo
 expect_constant(numbers, ops.hypot(2, numbers), '"value": 2, "dtype": "float32"')
 expect_constant(numbers, ops.heaviside(numbers - 2, 0.5), '"value": 0.5, "dtype": "float32"')
 
-do -- what Keras does not have is written where it counts, and named
+do -- options that Keras lacks are written if they change the result, and a warning names them
   local _, warnings = check.run [[
     local input = cr.Input { shape = { 4 } }
     local sorted = cr.ops.sort(input, { descending = true })

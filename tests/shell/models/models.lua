@@ -128,7 +128,7 @@ copy:set_weights(pair:get_weights())
 check.near(copy:predict({ x, x })[1], pair:predict({ x, x })[1]:totable())
 check.same(cr.models.model_from_json(pair:to_json()):get_config(), pair:get_config())
 -- JSON written by Keras 3 and Keras 2, and JSON for Keras 2
-local of_keras3 = [[
+local keras3_json = [[
 {"module": "keras", "class_name": "Sequential", "registered_name": null,
  "config": {"name": "s", "trainable": true,
   "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"},
@@ -141,7 +141,7 @@ local of_keras3 = [[
    {"module": "keras.layers", "class_name": "Denser",
     "config": {"name": "d", "units": 2, "quantization_config": null}, "registered_name": null}],
   "build_input_shape": [null, 3]}}]]
-local keras3 = cr.models.model_from_json(of_keras3, { custom_objects = { Denser = "Dense" } })
+local keras3 = cr.models.model_from_json(keras3_json, { custom_objects = { Denser = "Dense" } })
 assert(keras3:count_params() == 8 and keras3.layers[1].class_name == "Dense")
 local keras2 = keras3:to_json { target = "keras2" }
 assert(keras2:find('"keras_version": "2.3.1"', 1, true) and keras2:find("VarianceScaling", 1, true))
@@ -161,18 +161,20 @@ for _, ending in ipairs { ".h5", ".keras" } do
   os.remove(path)
 end
 assert(masked:to_json():find("__tensor__", 1, true))
-local altered = cr.ops.concatenate({ batch:slice({ 1, 1 }, { -1, 3 }), cr.ops.ones { 2, 1, 3 } }, 1)
-check.near(masked:predict(altered):slice({ 1, 1 }, { -1, 3 }),
+local changed_batch = cr.ops.concatenate({ batch:slice({ 1, 1 }, { -1, 3 }),
+  cr.ops.ones { 2, 1, 3 } }, 1)
+check.near(masked:predict(changed_batch):slice({ 1, 1 }, { -1, 3 }),
   masked:predict(batch):slice({ 1, 1 }, { -1, 3 }):totable(), 1e-6)
-local misspelt = [[
+local misspelt_code = [[
 {"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
-check.fails(function() cr.models.model_from_json(misspelt) end, "Unknown layer: Dens",
+check.fails(function() cr.models.model_from_json(misspelt_code) end, "Unknown layer: Dens",
   "did you mean 'Dense'?")
 local dense_with_objects = layers.Dense(2,
   { kernel_regularizer = cr.regularizers.L2(0.5),
   kernel_initializer = cr.initializers.Constant(2.0) })
-local twin = layers.Dense.from_config and layers.Dense:from_config(dense_with_objects:get_config())
-check.same(twin:get_config(), dense_with_objects:get_config())
+local layer_copy = layers.Dense.from_config
+  and layers.Dense:from_config(dense_with_objects:get_config())
+check.same(layer_copy:get_config(), dense_with_objects:get_config())
 assert(cr.optimizers.get("adam").class_name == "Adam"
   and cr.losses.get("mse").class_name == "MeanSquaredError")
 check.same(cr.losses.serialize(cr.losses.MeanSquaredError()).class_name, "MeanSquaredError")
@@ -191,8 +193,8 @@ check.fails(function() model:summary { print_fun = print } end, "print_fun")
 
 -- a profile prints as a table and returns rows of numbers
 lines = {}
-local function keep(line) lines[#lines + 1] = line end
-local profile = model:profile(x, y, { batch_size = 10, steps = 2, print_fn = keep })
+local function collect_line(line) lines[#lines + 1] = line end
+local profile = model:profile(x, y, { batch_size = 10, steps = 2, print_fn = collect_line })
 assert(table.concat(lines, "\n"):find "Layer %(type%)" and profile.batch_size == 10
   and profile.seconds > 0)
 local scope = model.name .. "/" .. model.layers[1].name
@@ -203,8 +205,8 @@ for _, row in ipairs(profile.rows) do
   if row.layer == scope then flops = flops + row.flops end
 end
 assert(flops >= 2 * 2 * 10 * 3 * 2)
-assert(#model:profile(x, { steps = 1, by = "op", print_fn = keep }).rows < #profile.rows)
-assert(model:profile { x = x, steps = 1, print_fn = keep }.batch_size == 20)
+assert(#model:profile(x, { steps = 1, by = "op", print_fn = collect_line }).rows < #profile.rows)
+assert(model:profile { x = x, steps = 1, print_fn = collect_line }.batch_size == 20)
 check.fails(function() model:profile(x, y, { step = 1 }) end, "did you mean 'steps'?")
 
 local path = check.temporary ".h5"
@@ -212,8 +214,8 @@ model:save(path)
 local loaded = cr.models.load_model(path)
 check.near(loaded:predict(x), model:predict(x):totable(), 1e-6)
 check.fails(function() model:save(path, { overwrite = false }) end, path)
-local raw = cr.models.load_model(path, { compile = false })
-check.fails(function() raw:fit(x, y) end, "compile")
+local uncompiled_model = cr.models.load_model(path, { compile = false })
+check.fails(function() uncompiled_model:fit(x, y) end, "compile")
 check.near(cr.models.load_model(path, { safe_mode = true }):predict(x), model:predict(x):totable(),
   1e-6)
 check.fails(function() cr.models.load_model(path, { safe_mode = false }) end,
@@ -228,8 +230,8 @@ check.fails(function()
 end, "saving weights: no option 'target'")
 cr.models.save_model(model, path, { target = "keras2" })
 model:save_weights(path)
-raw:load_weights(path)
-check.near(raw:predict(x), model:predict(x):totable(), 1e-6)
+uncompiled_model:load_weights(path)
+check.near(uncompiled_model:predict(x), model:predict(x):totable(), 1e-6)
 check.fails(function() model:load_weights(path, { by_nam = true }) end, "did you mean 'by_name'?")
 os.remove(path)
 check.fails(function() model:save "/nonexistent/folder/m.h5" end, "/nonexistent/folder/m.h5")
@@ -238,23 +240,24 @@ check.fails(function() model:save "m.unknown" end, "m.unknown")
 do
   local stacked = cr.Sequential { cr.Input { shape = { 3 } }, cr.layers.Dense(4) }
   assert(stacked:count_params() == 16 and #stacked.layers == 1)
-  local grown = cr.Sequential()
-  grown:add(cr.layers.InputLayer { shape = { 3 } })
-  grown:add(cr.layers.Dense(4))
-  assert(grown.output_shape[2] == 4)
-  local later = cr.Sequential { cr.layers.Dense(4), cr.layers.Dense(1) }
-  later:compile { optimizer = "sgd", loss = "mse" }
-  assert(#later:fit(cr.ones { 8, 3 }, cr.zeros { 8 }, { epochs = 2, verbose = 0 }).history.loss
+  local grown_model = cr.Sequential()
+  grown_model:add(cr.layers.InputLayer { shape = { 3 } })
+  grown_model:add(cr.layers.Dense(4))
+  assert(grown_model.output_shape[2] == 4)
+  local unbuilt_model = cr.Sequential { cr.layers.Dense(4), cr.layers.Dense(1) }
+  unbuilt_model:compile { optimizer = "sgd", loss = "mse" }
+  assert(#unbuilt_model:fit(cr.ones { 8, 3 }, cr.zeros { 8 },
+    { epochs = 2, verbose = 0 }).history.loss
     == 2)
 end
 
 
 do -- accessing layers by position, and removing the last layer
-  local top = cr.layers.Dense(1)
-  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 } }), top }
+  local last_layer = cr.layers.Dense(1)
+  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 } }), last_layer }
   check.fails(function() model:get_layer { index = 3 } end,
     "Was asked to retrieve layer at index 3 but model only has 2 layers.")
-  assert(model:pop() == top and #model.layers == 1)
+  assert(model:pop() == last_layer and #model.layers == 1)
 end
 
 do -- loading by name says so if no name in the file matches

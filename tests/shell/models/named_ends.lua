@@ -6,11 +6,11 @@ local layers = cr.layers
 
 local image, flag = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }
 local hidden = layers.Dense(4, { activation = "relu" })(image)
-local price = layers.Dense(1, { name = "first" })(hidden)
-local class = layers.Dense(3,
+local price_output = layers.Dense(1, { name = "first" })(hidden)
+local class_output = layers.Dense(3,
   { activation = "softmax", name = "second" })(layers.concatenate { hidden, flag })
 local model = cr.Model { inputs = { image = image, flag = flag },
-  outputs = { price = price, class = class } }
+  outputs = { price = price_output, class = class_output } }
 
 check.same(model.input_names, { "flag", "image" })
 check.same(model.output_names, { "class", "price" })
@@ -72,23 +72,23 @@ do -- all ways to give targets, by name or by position
     { layers.Dense(1, { name = "a" })(i), layers.Dense(1, { name = "b" })(i) })
   local rows = { { 1, 2 }, { 3, 4 }, { 5, 6 } }
   local a, b = { 1, 2, 3 }, { 4, 5, 6 }
-  local function evaluated(loss, ...)
+  local function evaluated_loss(loss, ...)
     net:compile { optimizer = "sgd", loss = loss }
     return net:evaluate(...)
   end
   local losses = { a = "mse", b = "mae" }
-  local want = evaluated(losses, rows, { cr.tensor(a), cr.tensor(b) }, { verbose = 0 })
+  local want = evaluated_loss(losses, rows, { cr.tensor(a), cr.tensor(b) }, { verbose = 0 })
   for _, targets in ipairs { { a = a, b = b }, { a, b }, { cr.tensor(a), b } } do
-    check.near(evaluated({ "mse", "mae" }, rows, targets, { verbose = 0 }), want)
-    check.near(evaluated(losses, { x = rows, y = targets, verbose = 0 }), want)
-    check.near(evaluated(losses, rows, { y = targets, verbose = 0 }), want)
+    check.near(evaluated_loss({ "mse", "mae" }, rows, targets, { verbose = 0 }), want)
+    check.near(evaluated_loss(losses, { x = rows, y = targets, verbose = 0 }), want)
+    check.near(evaluated_loss(losses, rows, { y = targets, verbose = 0 }), want)
   end
   net:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
   -- an output without a loss or metric needs no target
-  local loss_of_a = evaluated({ a = "mse" }, rows, { a = a, b = b }, { verbose = 0 })
-  check.near(evaluated({ a = "mse" }, rows, { a = a }, { verbose = 0 }), loss_of_a)
-  check.near(evaluated({ a = "mse" }, rows, a, { verbose = 0 }), loss_of_a)
-  check.fails(function() evaluated(losses, rows, { a = a }, { verbose = 0 }) end,
+  local loss_of_a = evaluated_loss({ a = "mse" }, rows, { a = a, b = b }, { verbose = 0 })
+  check.near(evaluated_loss({ a = "mse" }, rows, { a = a }, { verbose = 0 }), loss_of_a)
+  check.near(evaluated_loss({ a = "mse" }, rows, a, { verbose = 0 }), loss_of_a)
+  check.fails(function() evaluated_loss(losses, rows, { a = a }, { verbose = 0 }) end,
     'No data provided for "b"')
   net:compile { optimizer = "sgd", loss = { a = "mse" }, metrics = { b = { "mae" } } }
   check.fails(function() net:fit(rows, { a = a }) end, 'No data provided for "b"')

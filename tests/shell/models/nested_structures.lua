@@ -9,22 +9,23 @@ local layers, ops = cr.layers, cr.ops
 --- loaded models.
 local function check_files(model, x, y)
   model:fit(x, y, { epochs = 1, verbose = 0, shuffle = false, batch_size = 8 })
-  local before = model:predict(x, { verbose = 0 })
+  local old_predictions = model:predict(x, { verbose = 0 })
   local paths = {}
   for _, ending in ipairs { ".keras", ".h5" } do
     paths[#paths + 1] = check.temporary(ending)
     model:save(paths[#paths])
   end
-  local trained = model:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history.loss[1]
+  local trained_loss = model:fit(x, y,
+    { verbose = 0, shuffle = false, batch_size = 8 }).history.loss[1]
   for _, path in ipairs(paths) do
     local loaded = cr.models.load_model(path)
     os.remove(path)
     check.same(cr.tree.map_structure(function() return 1 end, loaded:predict(x, { verbose = 0 })),
-      cr.tree.map_structure(function() return 1 end, before))
+      cr.tree.map_structure(function() return 1 end, old_predictions))
     local got = cr.tree.flatten(loaded:predict(x, { verbose = 0 }))
-    for i, want in ipairs(cr.tree.flatten(before)) do check.near(got[i], want, 1e-5) end
+    for i, want in ipairs(cr.tree.flatten(old_predictions)) do check.near(got[i], want, 1e-5) end
     local history = loaded:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history
-    check.near(history.loss[1], trained, 1e-5, path)
+    check.near(history.loss[1], trained_loss, 1e-5, path)
   end
 end
 
@@ -85,11 +86,11 @@ do -- a nested model in detail: names in the logs, options of compile, ways to g
 end
 
 do -- two outputs of one layer have the names that Keras gives them
-  local Two = cr.Layer:subclass "StructuresTwo"
-  function Two:build(s) self.a = self:add_weight { shape = { s[#s], 2 }, name = "a" } end
-  function Two:call(x) return ops.matmul(x, self.a), ops.matmul(x, self.a) + 1 end
+  local TwoOutputs = cr.Layer:subclass "StructuresTwo"
+  function TwoOutputs:build(s) self.a = self:add_weight { shape = { s[#s], 2 }, name = "a" } end
+  function TwoOutputs:call(x) return ops.matmul(x, self.a), ops.matmul(x, self.a) + 1 end
   local i = cr.Input { shape = { 4 } }
-  local model = cr.Model(i, Two { name = "two" } (i))
+  local model = cr.Model(i, TwoOutputs { name = "two" } (i))
   local x, y = cr.random.normal { 8, 4 }, { cr.zeros { 8, 2 }, cr.zeros { 8, 2 } }
   model:compile { optimizer = "sgd", loss = { "mse", "mae" }, metrics = { { "mae" }, { "mae" } } }
   local got = model:evaluate(x, y, { verbose = 0, return_dict = true })
@@ -99,16 +100,16 @@ do -- two outputs of one layer have the names that Keras gives them
 end
 
 do -- several inputs by position and by name, and errors for missing ones
-  local Pair = cr.Layer:subclass "StructuresPair"
-  function Pair:build(a, b) self.shapes = { #a, b and #b or 0 } end
-  function Pair:call(a, b) return a + b, a - b end
+  local PairLayer = cr.Layer:subclass "StructuresPair"
+  function PairLayer:build(a, b) self.shapes = { #a, b and #b or 0 } end
+  function PairLayer:call(a, b) return a + b, a - b end
   local Gate = cr.Layer:subclass("StructuresGate", {}, { "context", "gate" })
   function Gate:call(x, args)
     if args.context then x = x + 2 * args.context end
     return args.gate and x * args.gate or x
   end
   local i, j = cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } }
-  local pair = Pair()
+  local pair = PairLayer()
   local sum, difference = table.unpack(pair(i, j))
   check.same(pair.shapes, { 2, 2 })
   local out = Gate()(Gate()(sum, { gate = i }), difference, j)
@@ -117,8 +118,8 @@ do -- several inputs by position and by name, and errors for missing ones
   local dense = model.layers[#model.layers]
   local want = (x[1] + x[2]) * x[1] + 2 * (x[1] - x[2])
   check.near(model:predict(x), dense(want * x[2]))
-  check.near(Pair()(x[1], x[2])[2], x[1] - x[2])
-  check.fails(function() Pair()(x[1], x[2], x[1]) end, "call takes the inputs and b")
+  check.near(PairLayer()(x[1], x[2])[2], x[1] - x[2])
+  check.fails(function() PairLayer()(x[1], x[2], x[1]) end, "call takes the inputs and b")
   check.fails(function() Gate()(x[1], { gait = x[2] }) end, "gait", "gate")
   check.fails(function() Gate()(x[1], x[2], { context = x[2] }) end, "given twice")
   model:compile { optimizer = "adam", loss = "mse" }
@@ -233,8 +234,8 @@ do -- random models and layers, nested three levels deep
     local kind = depth == 0 and 0 or math.random(0, 3)
     if kind <= 1 then return leaf() end
     local result = {}
-    for place = 1, math.random(2, 3) do
-      result[kind == 2 and place or ({ "zeta", "alpha", "mid" })[place]] = structure(leaf,
+    for index = 1, math.random(2, 3) do
+      result[kind == 2 and index or ({ "zeta", "alpha", "mid" })[index]] = structure(leaf,
         depth - 1)
     end
     return result

@@ -7,7 +7,7 @@ cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
 -- In an .h5 file the weights of a nested model are stored by name, those of frozen layers last.
-local function nested(frozen, depth)
+local function nested_model(frozen, depth)
   local i = cr.Input { shape = { 3 } }
   local a, b = layers.Dense(3, { name = "a" }), layers.Dense(3, { name = "b" })
   local inner = cr.Model { inputs = i, outputs = b(a(i)), name = "inner" }
@@ -21,16 +21,16 @@ local function nested(frozen, depth)
   return cr.Model { inputs = o, outputs = layers.Dense(2, { name = "c" })(inner(o)) }
 end
 for depth = 1, 3 do
-  for _, from in ipairs { "a", "b", "none" } do
-    for _, to in ipairs { "a", "b", "none" } do
-      local f, g = nested(from, depth), nested(to, depth)
-      for _, save in ipairs { f.save_weights, f.save } do
+  for _, saved_frozen in ipairs { "a", "b", "none" } do
+    for _, loaded_frozen in ipairs { "a", "b", "none" } do
+      local f, g = nested_model(saved_frozen, depth), nested_model(loaded_frozen, depth)
+      for _, save_method in ipairs { f.save_weights, f.save } do
         for _, options in ipairs { {}, { by_name = true }, { skip_mismatch = true } } do
           local path = check.temporary ".h5"
-          save(f, path)
+          save_method(f, path)
           g:load_weights(path, options)
           os.remove(path)
-          check.near(g:predict(x), f:predict(x), 1e-6, from .. " to " .. to)
+          check.near(g:predict(x), f:predict(x), 1e-6, saved_frozen .. " to " .. loaded_frozen)
         end
       end
     end

@@ -4,31 +4,31 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 local L = cr.layers
-local lab = cr.utils.register_keras_serializable "lab"
+local register_in_lab = cr.utils.register_keras_serializable "lab"
 
-local function bytes(path)
+local function read_file(path)
   local file = assert(io.open(path, "rb"))
-  local all = file:read "a"
+  local content = file:read "a"
   file:close()
-  return all
+  return content
 end
 
 local function check_contains(path, ...)
-  local all = bytes(path)
+  local content = read_file(path)
   for _, text in ipairs { ... } do
-    assert(all:find(text, 1, true), path .. " lacks " .. text)
+    assert(content:find(text, 1, true), path .. " lacks " .. text)
   end
 end
 
 --- Checks that each path is a dataset with a bias of this width.
-local function check_places(file, widths)
-  for place, width in pairs(widths) do
-    check.same(cr.data.read_hdf5(file, place .. "/vars/1").shape, { width }, place)
+local function check_paths(file, widths)
+  for weight_path, width in pairs(widths) do
+    check.same(cr.data.read_hdf5(file, weight_path .. "/vars/1").shape, { width }, weight_path)
   end
 end
 
 -- layers in attributes: single ones, lists, lists of lists, and tables with names
-local Tower = lab(cr.Layer:subclass("Tower", { { "first", 2 } }))
+local Tower = register_in_lab(cr.Layer:subclass("Tower", { { "first", 2 } }))
 function Tower:init()
   self.stem = L.Dense(self.first)
   self.blocks = {}
@@ -55,7 +55,7 @@ local model = tower()
 local weights = check.temporary ".weights.h5"
 model:save_weights(weights)
 local prefix = "layers/tower/"
-check_places(weights, {
+check_paths(weights, {
   [prefix .. "again"] = 2, [prefix .. "blocks/dense"] = 3, [prefix .. "blocks/dense_1"] = 4,
   [prefix .. "nested/container_1/dense"] = 5, [prefix .. "nested/container_1/container/dense"] = 6,
   [prefix .. "nested/dense"] = 7, [prefix .. "heads/dense"] = 8, [prefix .. "heads/dense_1"] = 9,
@@ -68,9 +68,9 @@ other:load_weights(weights)
 check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
 
 -- variables are in the order in which Keras registers their layers
-local function widths(of)
+local function widths(model_of_widths)
   local result = {}
-  for _, weight in ipairs(of.weights) do
+  for _, weight in ipairs(model_of_widths.weights) do
     if #weight.shape == 1 then result[#result + 1] = weight.shape[1] end
   end
   return result
@@ -78,19 +78,19 @@ end
 check.same(widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
 
 -- files of earlier versions, in which nested layers are numbered
-local numbered = {}
+local numbered_weights = {}
 local order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/dense",
   "nested/container_1/container/dense", "nested/dense", "heads/dense", "heads/dense_1", "_hidden",
   "body/layers/dense", "body/layers/dense_1" }
-for i, place in ipairs(order) do
-  local old_place = i < 10 and "layer_" .. i - 1 or place:gsub("body", "layer_9")
+for i, weight_path in ipairs(order) do
+  local old_place = i < 10 and "layer_" .. i - 1 or weight_path:gsub("body", "layer_9")
   for k = 0, 1 do
-    local values = cr.data.read_hdf5(weights, prefix .. place .. "/vars/" .. k)
-    numbered[prefix .. old_place .. "/vars/" .. k] = values
+    local values = cr.data.read_hdf5(weights, prefix .. weight_path .. "/vars/" .. k)
+    numbered_weights[prefix .. old_place .. "/vars/" .. k] = values
   end
 end
 local old_file = check.temporary ".weights.h5"
-cr.data.write_hdf5(old_file, numbered)
+cr.data.write_hdf5(old_file, numbered_weights)
 other = tower()
 other:load_weights(old_file)
 check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
@@ -99,7 +99,7 @@ os.remove(weights)
 
 -- a subclassed model: layers in attributes whose names sort before "layers" (head) are stored under
 -- these names, those after it (tail, trunk) under "layers" and the name of their class
-local Net = lab(cr.Model:subclass("Net", { { "units", 3 } }))
+local Net = register_in_lab(cr.Model:subclass("Net", { { "units", 3 } }))
 function Net:init()
   self.head = L.Dense(self.units)
   self.tail = Tower { first = 4 }
@@ -113,7 +113,7 @@ model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false })
 local archive = check.temporary ".keras"
 model:save(archive)
 model:save_weights(weights)
-check_places(weights, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layers/tower/again"] = 4,
+check_paths(weights, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layers/tower/again"] = 4,
   ["layers/sequential/layers/dense"] = 6 })
 check_contains(archive, '"registered_name": "lab>Net"', '"class_name": "Net"',
   '"build_config": {"input_shape": [4, 3]}')
@@ -123,13 +123,13 @@ reloaded:predict(x, { verbose = 0 })
 reloaded:load_weights(weights)
 check.same(reloaded:predict(x, { verbose = 0 }):totable(),
   model:predict(x, { verbose = 0 }):totable())
-local function losses(of)
-  return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
+local function losses(trained_model)
+  return trained_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end
 check.same(losses(other), losses(model))
 
 -- a subclassed model inside another one stores the shapes for which it was built where Keras does
-local Outer = lab(cr.Model:subclass "Outer")
+local Outer = register_in_lab(cr.Model:subclass "Outer")
 function Outer:init(config)
   local net = config.net
   self.net = type(net) == "table" and cr.saving.deserialize_keras_object(net) or net
@@ -139,13 +139,14 @@ function Outer:get_config() return { net = cr.saving.serialize_keras_object(self
 model = Outer { net = Net { units = 2 } }
 local predicted = model:predict(x, { verbose = 0 })
 model:save(archive)
-assert(not bytes(archive):match('"build_input_shape": %[4, 3%], "net"'))
+assert(not read_file(archive):match('"build_input_shape": %[4, 3%], "net"'))
 check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
   predicted:totable())
 for _, path in ipairs { archive, weights } do os.remove(path) end
 
 -- options that hold layers, models and other objects hold such objects again after loading
-local Pair = lab(cr.Model:subclass("Pair", { { "parts" }, { "loss_of" }, { "measures", {} },
+local Pair = register_in_lab(cr.Model:subclass("Pair",
+  { { "parts" }, { "loss_of" }, { "measures", {} },
   { "rule" }, { "free" } }))
 function Pair:call(inputs)
   for _, part in ipairs(self.parts.list) do inputs = part(inputs) end
@@ -161,17 +162,17 @@ pair:compile { optimizer = "adam", loss = "mse" }
 pair:fit(cr.ones { 6, 3 }, cr.ones { 6, 5 }, { verbose = 0 })
 predicted = pair:predict(cr.ones { 2, 3 }, { verbose = 0 })
 pair:save(archive)
-for _, again in ipairs { cr.models.load_model(archive), cr.models.clone_model(pair) } do
-  check.same(again.rule.class_name, "L2")
-  check.same(again.measures[1]:get_config(), pair.measures[1]:get_config())
-  check.same(again.measures[2]:get_config().thresholds, pair.measures[2]:get_config().thresholds)
-  again.measures[1]:update_state({ 1 }, { 3 })
-  check.same(again.measures[1]:result():item(), 4.0)
-  check.same(again.free, { any = 1 })
-  again:predict(cr.ones { 2, 3 }, { verbose = 0 })
-  check.same(#again.weights, 4)
-  again:set_weights(pair:get_weights())
-  check.same(again:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
+for _, reloaded in ipairs { cr.models.load_model(archive), cr.models.clone_model(pair) } do
+  check.same(reloaded.rule.class_name, "L2")
+  check.same(reloaded.measures[1]:get_config(), pair.measures[1]:get_config())
+  check.same(reloaded.measures[2]:get_config().thresholds, pair.measures[2]:get_config().thresholds)
+  reloaded.measures[1]:update_state({ 1 }, { 3 })
+  check.same(reloaded.measures[1]:result():item(), 4.0)
+  check.same(reloaded.free, { any = 1 })
+  reloaded:predict(cr.ones { 2, 3 }, { verbose = 0 })
+  check.same(#reloaded.weights, 4)
+  reloaded:set_weights(pair:get_weights())
+  check.same(reloaded:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
 end
 local loaded = cr.models.load_model(archive)
 check.same(loaded:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
@@ -181,8 +182,9 @@ os.remove(archive)
 -- two weights with the same name stay two weights in every file
 local Twins = cr.Layer:subclass "Twins"
 function Twins:build(shape)
-  for _, start in ipairs { "ones", "zeros" } do
-    self[start] = self:add_weight { name = "w", shape = { shape[#shape] }, initializer = start }
+  for _, initial_value in ipairs { "ones", "zeros" } do
+    self[initial_value] = self:add_weight { name = "w", shape = { shape[#shape] },
+      initializer = initial_value }
   end
 end
 function Twins:call(t) return t * self.ones + self.zeros end

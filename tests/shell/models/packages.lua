@@ -3,36 +3,38 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 local L, ops = cr.layers, cr.ops
-local lab = cr.utils.register_keras_serializable "lab"
-local function registered(name, f) return cr.utils.register_keras_serializable("lab", name)(f) end
+local register_in_lab = cr.utils.register_keras_serializable "lab"
+local function registered_function(name, f) return cr.utils.register_keras_serializable("lab",
+  name)(f) end
 
 local function check_contains(path, ...)
   local file = assert(io.open(path, "rb"))
-  local all = file:read "a"
+  local content = file:read "a"
   file:close()
   for _, text in ipairs { ... } do
-    assert(all:find(text, 1, true), path .. " lacks " .. text)
+    assert(content:find(text, 1, true), path .. " lacks " .. text)
   end
 end
 
 local x, y = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.random.uniform({ 4, 2 }, { seed = 2 })
 local archive, h5 = check.temporary ".keras", check.temporary ".h5"
 
-local Slow = lab(cr.optimizers.Optimizer:subclass("Slow", { { "decay", 0.9 } }))
+local Slow = register_in_lab(cr.optimizers.Optimizer:subclass("Slow", { { "decay", 0.9 } }))
 function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
-local Pinball = lab(cr.losses.Loss:subclass("Pinball", { { "q", 0.5 } }))
+local Pinball = register_in_lab(cr.losses.Loss:subclass("Pinball", { { "q", 0.5 } }))
 function Pinball:call(t, p)
   return ops.mean(ops.maximum(self.q * (t - p), (self.q - 1) * (t - p)), -1)
 end
-local AbsoluteSum = lab(cr.metrics.Metric:subclass "AbsoluteSum")
+local AbsoluteSum = register_in_lab(cr.metrics.Metric:subclass "AbsoluteSum")
 function AbsoluteSum:init()
   self.sum = self:add_weight { name = "sum", shape = {}, initializer = "zeros" }
 end
 function AbsoluteSum:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
 function AbsoluteSum:result() return self.sum end
-local snake = registered("snake", function(t) return t + ops.square(ops.sin(t)) end)
-local mean_distance = registered("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
-registered("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
+local snake = registered_function("snake", function(t) return t + ops.square(ops.sin(t)) end)
+local mean_distance = registered_function("near",
+  function(t, p) return ops.mean(ops.abs(t - p), -1) end)
+registered_function("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
 local model = cr.Sequential {
   L.Dense(3, { activation = snake, kernel_regularizer = "small", input_shape = { 3 } }),
   L.Activation "snake", L.Dense(2, { activation = "lab>snake" }) }
@@ -57,8 +59,8 @@ for _, name in ipairs { "Slow", "Pinball", "AbsoluteSum" } do
 end
 check_contains(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
   '"class_name": "lab>AbsoluteSum"', '"lab>near"', '"activation": ' .. snake_object)
-local function losses(of)
-  return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
+local function losses(trained_model)
+  return trained_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end
 local loaded_models = {}
 for i, path in ipairs { archive, h5 } do

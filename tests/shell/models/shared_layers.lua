@@ -7,7 +7,7 @@ cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
 --- The model after it was saved and loaded.
-local function saved(model, ending)
+local function saved_and_loaded(model, ending)
   local path = check.temporary(ending)
   model:save(path)
   local loaded = cr.models.load_model(path)
@@ -18,7 +18,7 @@ end
 --- All ways to copy the model, by name.
 local function copies(model)
   return {
-    keras = saved(model, ".keras"), h5 = saved(model, ".h5"),
+    keras = saved_and_loaded(model, ".keras"), h5 = saved_and_loaded(model, ".h5"),
     json = cr.models.model_from_json(model:to_json()),
     configuration = cr.models.from_config(cr.models.clone_model(model):get_config()),
     clone = cr.models.clone_model(model),
@@ -27,20 +27,20 @@ end
 
 local function check_copies(model, count)
   check.same(#model.weights, count)
-  for how, copy in pairs(copies(model)) do
-    check.same(#copy.weights, count, how)
+  for copy_kind, copy in pairs(copies(model)) do
+    check.same(#copy.weights, count, copy_kind)
     copy:set_weights(model:get_weights())
-    check.near(copy:predict(x), model:predict(x), 1e-6, how)
+    check.near(copy:predict(x), model:predict(x), 1e-6, copy_kind)
     -- the gradient of the shared weight is the sum of the gradients from all its uses
-    local function step(each)
-      each:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
-      each:train_on_batch(x, x)
-      return each:get_weights()
+    local function step(trained_model)
+      trained_model:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
+      trained_model:train_on_batch(x, x)
+      return trained_model:get_weights()
     end
     local reference = cr.models.clone_model(model)
     reference:set_weights(model:get_weights())
     local got, want = step(copy), step(reference)
-    for i = 1, #want do check.near(got[i], want[i], 1e-5, how .. " after a step") end
+    for i = 1, #want do check.near(got[i], want[i], 1e-5, copy_kind .. " after a step") end
   end
 end
 
@@ -52,14 +52,14 @@ do -- a layer of the inner model that is called again on the model's output; the
   local clone = cr.models.clone_model(outer)
   assert(rawequal(clone:get_layer "shared", clone:get_layer "inner":get_layer "shared"))
   for _, ending in ipairs { ".keras", ".h5" } do
-    local loaded = saved(outer, ending)
+    local loaded = saved_and_loaded(outer, ending)
     check.near(loaded:predict(x), outer:predict(x), 1e-6)
     assert(rawequal(loaded:get_layer "shared", loaded:get_layer "inner":get_layer "shared"), ending)
   end
   check_copies(outer, 2)
   -- JSON with Keras' key shared_object_id gives one shared layer, too
-  local json, places = outer:to_json():gsub("crescent_shared", "shared_object_id")
-  assert(places >= 4, "the layer and the input, at two places each")
+  local json, place_count = outer:to_json():gsub("crescent_shared", "shared_object_id")
+  assert(place_count >= 4, "the layer and the input, at two places each")
   local reread = cr.models.model_from_json(json)
   check.same(#reread.weights, 2)
   reread:set_weights(outer:get_weights())
@@ -84,10 +84,10 @@ do -- with an optimizer that has state, training continues with the same numbers
   local outer = cr.Model { inputs = i, outputs = dense(inner(i)) }
   outer:compile { optimizer = "adam", loss = "mse" }
   outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-  local loaded_models = { saved(outer, ".keras"), saved(outer, ".h5") }
+  local loaded_models = { saved_and_loaded(outer, ".keras"), saved_and_loaded(outer, ".h5") }
   outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-  for _, each in ipairs(loaded_models) do
-    each:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-    check.near(each:predict(x), outer:predict(x), 1e-6)
+  for _, trained_model in ipairs(loaded_models) do
+    trained_model:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
+    check.near(trained_model:predict(x), outer:predict(x), 1e-6)
   end
 end

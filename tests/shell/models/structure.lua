@@ -6,10 +6,10 @@ local cr = require "crescent"
 local x, y = cr.random.normal { 8, 4 }, cr.random.normal { 8, 3 }
 
 local function changes_weights(layer, f)
-  local before = layer:get_weights()
+  local old_weights = layer:get_weights()
   f()
   for i, value in ipairs(layer:get_weights()) do
-    if cr.ops.max(cr.ops.abs(value - before[i])):item() > 0 then return true end
+    if cr.ops.max(cr.ops.abs(value - old_weights[i])):item() > 0 then return true end
   end
   return false
 end
@@ -67,9 +67,9 @@ local inner = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }) }
 local model = cr.Sequential { inner, cr.layers.Dense(3) }
 model:compile { optimizer = "adam", loss = "mse" }
 model:fit(x, y, { verbose = 0 })
-local added = cr.layers.Dense(4)
-inner:add(added)
-assert(changes_weights(added, function() model:fit(x, y, { verbose = 0 }) end))
+local added_layer = cr.layers.Dense(4)
+inner:add(added_layer)
+assert(changes_weights(added_layer, function() model:fit(x, y, { verbose = 0 }) end))
 check.near(model:predict(x), model(x):totable())
 inner:add(cr.layers.Dense(7))
 check.fails(function() model:predict(x) end, inner.name, model.name, "(None, 7)")

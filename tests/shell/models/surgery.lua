@@ -17,19 +17,19 @@ do -- the results: a model, and a report, which is a list of rows and prints as 
   local model = stack "old"
   model:compile { optimizer = "adam", loss = "mse" }
   model:fit(x, y, { epochs = 2, verbose = 0 })
-  local other, report = model:remove "drop"
-  check.same(other.name, "old")
-  check.same(#other.layers, 2)
+  local shorter_model, report = model:remove "drop"
+  check.same(shorter_model.name, "old")
+  check.same(#shorter_model.layers, 2)
   check.same(#report, 1)
   check.same(report[1].layer, "drop")
   check.same(report[1].change, "removed")
   check.same(report[1].before, { { -1, 8 } })
   check.same(report[1].after, {})
   assert(tostring(report):find "drop +removed +%(None, 8%)", tostring(report))
-  assert(other.compiled and other.optimizer == model.optimizer)
-  other:fit(x, y, { verbose = 0 })
-  check.same(other.optimizer.iterations:item(), 3)
-  check.near(model:predict(x), other:predict(x):totable())
+  assert(shorter_model.compiled and shorter_model.optimizer == model.optimizer)
+  shorter_model:fit(x, y, { verbose = 0 })
+  check.same(shorter_model.optimizer.iterations:item(), 3)
+  check.near(model:predict(x), shorter_model:predict(x):totable())
 end
 
 do -- layers are given by name, by path or as objects
@@ -44,8 +44,8 @@ end
 
 do -- weights are copied to the new model unless the user declines
   local model = stack()
-  local replaced = model:replace("head", L.Dense(2, { name = "same" }))
-  check.near(replaced:get_weights()[3], model:get_weights()[3]:totable())
+  local replaced_model = model:replace("head", L.Dense(2, { name = "same" }))
+  check.near(replaced_model:get_weights()[3], model:get_weights()[3]:totable())
   local _, report = model:replace("head", L.Dense(2, { name = "fresh" }), { weights = false })
   check.same(report[1].weights, "2 new")
 end
@@ -69,9 +69,9 @@ do -- cutting parts out of models, and replacing inputs
 end
 
 do -- for a model of a Lua class the result is made from its graph
-  local Mine = cr.Model:subclass "MineToCut"
+  local GraphModel = cr.Model:subclass "MineToCut"
   local i = cr.Input { shape = { 4 } }
-  local own_model = Mine(i, L.Dense(2, { name = "last" })(L.Dense(3, { name = "first" })(i)))
+  local own_model = GraphModel(i, L.Dense(2, { name = "last" })(L.Dense(3, { name = "first" })(i)))
   check.same(own_model:cut("first").class_name, "Functional")
 end
 

@@ -27,7 +27,7 @@ local function model_of(entries, outputs)
     :format(table.concat(inputs, ", "), table.concat(entries, ", "), outputs))
 end
 
-local function predicted(entries, outputs)
+local function predictions(entries, outputs)
   return model_of(entries, outputs):predict({ a, b }, { verbose = 0 })
 end
 
@@ -89,7 +89,8 @@ local rows = {
     ops.reshape(a, { 3, 1, 4 }) },
 }
 for _, row in ipairs(rows) do
-  local got = predicted({ row[4] or lambda("identity", on_a(), "unused"), lambda(row[1], row[2]) },
+  local got = predictions({ row[4] or lambda("identity", on_a(), "unused"),
+    lambda(row[1], row[2]) },
     '["f", 0, 0]')
   local expected = row[3] or ops.sqrt(b)
   check.near(ops.nan_to_num(got), ops.nan_to_num(expected), 1e-6, row[1])
@@ -102,9 +103,9 @@ do -- sizes computed with tf.shape: the layers that compute them are not needed 
   local model = model_of({ shape, rows_of, reshaped }, '["f", 0, 0]')
   assert(#model.operations == 3, #model.operations)
   check.near(model:predict({ a, b }, { verbose = 0 }), ops.reshape(a, { 3, 2, 2 }), 0)
-  local unknown = lambda("reshape", '["a", 0, 0, {"shape": [["rows", 0, 0], -1, 2]}]')
+  local unknown_reshape = lambda("reshape", '["a", 0, 0, {"shape": [["rows", 0, 0], -1, 2]}]')
   check.fails(function()
-    model_of({ shape, rows_of, unknown }, '["f", 0, 0]')
+    model_of({ shape, rows_of, unknown_reshape }, '["f", 0, 0]')
   end, "'f'", "two sizes")
   check.fails(function()
     model_of({ shape }, '["shape", 0, 0]')
@@ -137,30 +138,33 @@ do -- nodes of TensorFlow graphs, which versions 2.0 to 2.3 store
       "float32", "node_def": {"name": "%s", "op": "%s", "input": ["a", "b"], "attr": {%s}},
       "constants": {%s}]]):format(op, op, attributes, constants), "[[" .. inputs .. "]]")
   end
-  local in_a, in_b = '["a", 0, 0, {}]', '["b", 0, 0, {}]'
+  local connection_a, connection_b = '["a", 0, 0, {}]', '["b", 0, 0, {}]'
   local nodes = {
-    { "AddV2", '"T": {"type": "DT_FLOAT"}', "", in_a .. ", " .. in_b, a + b },
-    { "Sub", "", '"0": 1.0', in_a, 1 - a },
-    { "Mean", '"keep_dims": {"b": true}', '"1": [1]', in_a, ops.mean(a, 1, true) },
-    { "ConcatV2", '"N": {"i": "2"}', '"2": 1', in_a .. ", " .. in_b, ops.hstack { a, b } },
-    { "Pack", '"axis": {"i": "1"}', "", in_a .. ", " .. in_b, ops.stack({ a, b }, 1) },
-    { "MatMul", '"transpose_a": {"b": false}, "transpose_b": {"b": true}', "", in_a .. ", " .. in_b,
+    { "AddV2", '"T": {"type": "DT_FLOAT"}', "", connection_a .. ", " .. connection_b, a + b },
+    { "Sub", "", '"0": 1.0', connection_a, 1 - a },
+    { "Mean", '"keep_dims": {"b": true}', '"1": [1]', connection_a, ops.mean(a, 1, true) },
+    { "ConcatV2", '"N": {"i": "2"}', '"2": 1', connection_a .. ", " .. connection_b,
+    ops.hstack { a, b } },
+    { "Pack", '"axis": {"i": "1"}', "", connection_a .. ", " .. connection_b,
+    ops.stack({ a, b }, 1) },
+    { "MatMul", '"transpose_a": {"b": false}, "transpose_b": {"b": true}', "", connection_a .. ", "
+    .. connection_b,
       ops.matmul(a, ops.transpose(b)) },
-    { "Cast", '"DstT": {"type": "DT_INT32"}', "", in_a, ops.trunc(a) },
+    { "Cast", '"DstT": {"type": "DT_INT32"}', "", connection_a, ops.trunc(a) },
   }
   for _, row in ipairs(nodes) do
-    local got = predicted({ node(row[1], row[2], row[3], row[4]) },
+    local got = predictions({ node(row[1], row[2], row[3], row[4]) },
       ('["tf_op_layer_%s", 0, 0]'):format(row[1]))
     check.near(got, row[5], 1e-6, row[1])
   end
   check.fails(function()
-    predicted({ node("Svd", "", "", in_a) }, '["tf_op_layer_Svd", 0, 0]')
+    predictions({ node("Svd", "", "", connection_a) }, '["tf_op_layer_Svd", 0, 0]')
   end, "tf_op_layer_Svd", "'Svd'")
 end
 
 do -- errors for functions without a counterpart, and for arguments that the counterpart lacks
   local function fails(fn, node, ...)
-    check.fails(function() predicted({ lambda(fn, node) }, '["f", 0, 0]') end, ...)
+    check.fails(function() predictions({ lambda(fn, node) }, '["f", 0, 0]') end, ...)
   end
   fails("math.tanhh", on_a(), "layer 'f'", "'math.tanhh'", "math.tanh")
   fails("gather", on_a '"indices": [0], "batch_dims": 1', "layer 'f'", "batch_dims = 1")

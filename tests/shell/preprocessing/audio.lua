@@ -17,14 +17,14 @@ end
 
 do -- sounds are read as they were written, as exactly as the number of bits allows
   local audio = cr.tensor { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1.5, -2 } }
-  local clipped = { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1, -1 } }
-  for _, bits in ipairs { 8, 16, 24, 32 } do
-    cr.data.write_wav(path, audio, 8000, { bits = bits })
+  local clipped_samples = { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1, -1 } }
+  for _, bit_count in ipairs { 8, 16, 24, 32 } do
+    cr.data.write_wav(path, audio, 8000, { bits = bit_count })
     local got, rate = cr.data.read_wav(path)
     assert(rate == 8000 and got.dtype == "float32")
     check.same(got.shape, { 4, 2 })
-    check.near(got:totable(), clipped, 1.01 / 2 ^ (bits - 1) + 1e-7)
-    cr.data.write_wav(path, got, 8000, { bits = bits })
+    check.near(got:totable(), clipped_samples, 1.01 / 2 ^ (bit_count - 1) + 1e-7)
+    cr.data.write_wav(path, got, 8000, { bits = bit_count })
     check.same(cr.data.read_wav(path):totable(), got:totable())
   end
   cr.data.write_wav(path, audio, 44100, { bits = 32, float = true })
@@ -145,8 +145,8 @@ do -- sounds of a batch are padded to the longest one, or to a given length
     count = count + 1
   end
   assert(count == 7)
-  local train, validation = dataset { validation_split = 0.3, subset = "both", seed = 1 }
-  assert(#train.file_paths == 5 and #validation.file_paths == 2)
+  local training_data, validation = dataset { validation_split = 0.3, subset = "both", seed = 1 }
+  assert(#training_data.file_paths == 5 and #validation.file_paths == 2)
 end
 
 do -- a model learns from the dataset

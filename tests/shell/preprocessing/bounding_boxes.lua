@@ -7,7 +7,7 @@ local cr = require "crescent"
 local layers, boxes = cr.layers, cr.utils.bounding_boxes
 
 local b = cr.tensor { { 10, 20, 50, 60 }, { 70, 80, 100, 120 } }
-local others = cr.tensor { { 15, 25, 50, 70 }, { 0, 0, 100, 90 }, { -1, -1, -1, -1 } }
+local other_boxes = cr.tensor { { 15, 25, 50, 70 }, { 0, 0, 100, 90 }, { -1, -1, -1, -1 } }
 
 do -- conversion between formats, in both directions
   local size = { height = 200, width = 160 }
@@ -24,8 +24,9 @@ do -- conversion between formats, in both directions
   }
   for name, expected in pairs(rows) do
     check.near(boxes.convert_format(b, "XYXY", name, size), cr.tensor(expected))
-    for target, numbers in pairs(rows) do
-      check.near(boxes.convert_format(cr.tensor(expected), name, target, size), cr.tensor(numbers))
+    for target, expected_boxes in pairs(rows) do
+      check.near(boxes.convert_format(cr.tensor(expected), name, target, size),
+        cr.tensor(expected_boxes))
     end
   end
   local converted = boxes.convert_format({ boxes = b, labels = { 1, 2 } }, "xyxy", "xywh")
@@ -40,21 +41,22 @@ do -- conversion between formats, in both directions
 end
 
 do -- compute_iou: the overlap of boxes with other boxes
-  check.near(boxes.compute_iou(b, others, "xyxy"),
+  check.near(boxes.compute_iou(b, other_boxes, "xyxy"),
     cr.tensor { { 0.6282051, 0.1777778, 0 }, { 0, 0.03030303, 0 } })
-  check.near(boxes.compute_iou(others, others, "xyxy", { use_masking = true }),
+  check.near(boxes.compute_iou(other_boxes, other_boxes, "xyxy", { use_masking = true }),
     cr.tensor { { 1, 0.175, -1 }, { 0.175, 1, -1 }, { -1, -1, -1 } })
   local batch = cr.ops.stack { b, b + 1 }
-  check.same(boxes.compute_iou(batch, others, "xyxy").shape, { 2, 2, 3 })
-  check.near(boxes.compute_iou(others, batch, "xyxy")[1], boxes.compute_iou(others, b, "xyxy"))
-  check.near(boxes.compute_ciou(b, others:slice(1, 2), "xyxy"),
+  check.same(boxes.compute_iou(batch, other_boxes, "xyxy").shape, { 2, 2, 3 })
+  check.near(boxes.compute_iou(other_boxes, batch, "xyxy")[1],
+    boxes.compute_iou(other_boxes, b, "xyxy"))
+  check.near(boxes.compute_ciou(b, other_boxes:slice(1, 2), "xyxy"),
     cr.tensor { 0.61285734, -0.14411585 })
-  check.fails(function() boxes.compute_iou(b, others, "rel_xyxy") end, "image_shape")
-  check.fails(function() boxes.compute_iou(b[1], others, "xyxy") end, "len(boxes1.shape)=1")
+  check.fails(function() boxes.compute_iou(b, other_boxes, "rel_xyxy") end, "image_shape")
+  check.fails(function() boxes.compute_iou(b[1], other_boxes, "xyxy") end, "len(boxes1.shape)=1")
 end
 
 do -- boxes relative to anchor boxes, as deltas
-  local anchors, options = others:slice(1, 2), { variance = { 0.1, 0.1, 0.2, 0.2 } }
+  local anchors, options = other_boxes:slice(1, 2), { variance = { 0.1, 0.1, 0.2, 0.2 } }
   local deltas = boxes.encode_box_to_deltas(anchors, b, "xyxy", "xyxy", options)
   check.near(deltas, cr.tensor { { -1.6666667, -0.7142857, -0.5889151, 0.66765720 },
     { 6.1111112, 3.5, -4.0546508, -6.0198641 } })
@@ -132,7 +134,7 @@ local function extent_of(mask)
     cr.ops.max(rows):item() + 1 }
 end
 
-local function check_boxes_follow_masks(layer, slack)
+local function check_boxes_follow_masks(layer, tolerance)
   local mask = cr.ops.pad(cr.ones { 1, 7, 12, 1 }, { { 0, 0 }, { 4, 9 }, { 11, 7 }, { 0, 0 } })
   local result = layer { images = images, segmentation_masks = mask,
     bounding_boxes = { boxes = { { { 11, 4, 12, 7 } } }, labels = { { 3 } } } }
@@ -142,18 +144,19 @@ local function check_boxes_follow_masks(layer, slack)
   if not extent then return end
   assert(label == 3, "the box is gone, its inside is not")
   local x, y, width, height = table.unpack(result.bounding_boxes.boxes:totable()[1][1])
-  for i, edge in ipairs { x, y, x + width, y + height } do
-    if math.abs(edge - extent[i]) > slack then
+  for i, expected_edge in ipairs { x, y, x + width, y + height } do
+    if math.abs(expected_edge - extent[i]) > tolerance then
       error(("%s: edge %d is at %g, its inside ends at %g")
-        :format(layer.class_name, i, edge, extent[i]))
+        :format(layer.class_name, i, expected_edge, extent[i]))
     end
   end
 end
 
 do
-  local black = { fill_mode = "constant", interpolation = "nearest", bounding_box_format = "xywh" }
+  local black_fill = { fill_mode = "constant", interpolation = "nearest",
+    bounding_box_format = "xywh" }
   local function with_black_fill(options)
-    for key, value in pairs(black) do options[key] = value end
+    for key, value in pairs(black_fill) do options[key] = value end
     return options
   end
   local flip_options = { bounding_box_format = "xywh" }
@@ -177,21 +180,23 @@ end
 
 do -- in inference boxes stay unchanged, except where the size of images changes
   local options = { bounding_box_format = "rel_xyxy" }
-  local half = { boxes = { { { 0.5, 0.5, 1, 1 } } }, labels = { { 1 } } }
+  local normalized_boxes = { boxes = { { { 0.5, 0.5, 1, 1 } } }, labels = { { 1 } } }
   local flip = layers.RandomFlip(options)
   check.near(
-    flip({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
-    cr.tensor(half.boxes), 0)
+    flip({ images = images, bounding_boxes = normalized_boxes },
+    { training = false }).bounding_boxes.boxes,
+    cr.tensor(normalized_boxes.boxes), 0)
   local crop = layers.RandomCrop(10, 15, options)
   check.near(
-    crop({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
-    cr.tensor(half.boxes))
-  local mixed = layers.MixUp(options) { images = images, bounding_boxes = half }
+    crop({ images = images, bounding_boxes = normalized_boxes },
+    { training = false }).bounding_boxes.boxes,
+    cr.tensor(normalized_boxes.boxes))
+  local mixed = layers.MixUp(options) { images = images, bounding_boxes = normalized_boxes }
   check.same(mixed.bounding_boxes.boxes.shape, { 1, 2, 4 })
   local resized = layers.Resizing(5, 5, options) { images = images[1],
-    bounding_boxes = { boxes = half.boxes[1], labels = half.labels[1] } }
+    bounding_boxes = { boxes = normalized_boxes.boxes[1], labels = normalized_boxes.labels[1] } }
   check.same(resized.bounding_boxes.boxes.shape, { 1, 4 })
-  check.near(resized.bounding_boxes.boxes, cr.tensor(half.boxes[1]))
+  check.near(resized.bounding_boxes.boxes, cr.tensor(normalized_boxes.boxes[1]))
 end
 
 do -- boxes through several layers, in a graph, and in a file

@@ -103,16 +103,17 @@ do -- an archive stores the FeatureSpace itself
     size = FeatureSpace.float_discretized { num_bins = 3 }, age = "float",
   }, num_discretization_bins = 5 }
   with_text:adapt(columns)
-  for _, each in ipairs { space, crossed, hashed, with_text } do
-    each:save(path)
+  for _, saved_space in ipairs { space, crossed, hashed, with_text } do
+    saved_space:save(path)
     local loaded = cr.models.load_model(path)
-    local expected, found = each(columns), loaded(columns)
-    if each.output_mode == "concat" then expected, found = { expected }, { found } end
-    for name, feature in pairs(expected) do
-      check.same(found[name]:totable(), feature:totable(), name)
+    local saved_features, loaded_features = saved_space(columns), loaded(columns)
+    if saved_space.output_mode == "concat" then saved_features,
+      loaded_features = { saved_features }, { loaded_features } end
+    for name, feature in pairs(saved_features) do
+      check.same(loaded_features[name]:totable(), feature:totable(), name)
     end
-    check.same(loaded.names, each.names)
-    for _, option in ipairs(options) do check.same(loaded[option], each[option], option) end
+    check.same(loaded.names, saved_space.names)
+    for _, option in ipairs(options) do check.same(loaded[option], saved_space[option], option) end
   end
   os.remove(path)
   check.fails(function() new_space {}:save(path) end, "call `.adapt(data)`")

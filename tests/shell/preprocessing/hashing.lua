@@ -39,7 +39,7 @@ check.same(output_of(layers.Hashing(1), letters), { { 0 }, { 0 }, { 0 }, { 0 }, 
 
 -- Fingerprints of texts of every length, compared with those of the FarmHash library, in the range
 -- of Lua integers.
-local function below(fingerprint)
+local function modulo_max_integer(fingerprint)
   return math.ult(fingerprint, math.maxinteger) and fingerprint or fingerprint - math.maxinteger
 end
 local fingerprints = {
@@ -52,7 +52,7 @@ local fingerprints = {
 }
 for text, fingerprint in pairs(fingerprints) do
   check.same(output_of(layers.Hashing { num_bins = math.maxinteger }, cr.tensor { text }),
-    { below(fingerprint) }, text)
+    { modulo_max_integer(fingerprint) }, text)
 end
 
 check.same(output_of(layers.Hashing { num_bins = 3, output_mode = "one_hot" }, numbers),
@@ -96,11 +96,11 @@ end, "should have shape")
 local x = cr.tensor { { -1.5, 1.0, 3.4, 0.5 }, { 0.0, 3.0, 1.3, 0.0 } }
 check.same(output_of(layers.Discretization { bin_boundaries = { 0, 1, 2 } }, x),
   { { 0, 2, 3, 1 }, { 1, 3, 2, 1 } })
-local learned = layers.Discretization { num_bins = 4, epsilon = 0.01 }
-check.fails(function() learned(x) end, "call `adapt(dataset)` before")
-learned:adapt(x)
-check.same(output_of(learned, x), { { 0, 2, 3, 2 }, { 1, 3, 3, 1 } })
-check.same(learned(x).dtype, "int32")
+local adapted_layer = layers.Discretization { num_bins = 4, epsilon = 0.01 }
+check.fails(function() adapted_layer(x) end, "call `adapt(dataset)` before")
+adapted_layer:adapt(x)
+check.same(output_of(adapted_layer, x), { { 0, 2, 3, 2 }, { 1, 3, 3, 1 } })
+check.same(adapted_layer(x).dtype, "int32")
 check.same(output_of(layers.Discretization { bin_boundaries = { 0 } }, cr.tensor { 0 / 0 }), { 1 },
   "NaN is beyond all")
 check.same(output_of(layers.Discretization { bin_boundaries = { 0, 2 }, output_mode = "count" }, x),
@@ -133,13 +133,15 @@ end, "Cannot adapt a Discretization layer")
 -- ---- Normalization adapted in many passes
 
 local data = cr.random.uniform({ 40, 3 }, { seed = 3 })
-local whole, parts = layers.Normalization(), layers.Normalization()
-whole:adapt(data)
-parts:adapt(cr.data.dataset(data, { batch_size = 7 }))
-check.near(parts.weights[1].value, whole.weights[1].value, 1e-6, "mean")
-check.near(parts.weights[2].value, whole.weights[2].value, 1e-6, "variance")
-check.near(whole.mean, cr.ops.mean(data, 0, true), 1e-6)
-check.near(whole.variance, cr.ops.var(data, 0, true), 1e-5)
+local adapted_once_layer, adapted_in_parts_layer = layers.Normalization(), layers.Normalization()
+adapted_once_layer:adapt(data)
+adapted_in_parts_layer:adapt(cr.data.dataset(data, { batch_size = 7 }))
+check.near(adapted_in_parts_layer.weights[1].value, adapted_once_layer.weights[1].value, 1e-6,
+  "mean")
+check.near(adapted_in_parts_layer.weights[2].value, adapted_once_layer.weights[2].value, 1e-6,
+  "variance")
+check.near(adapted_once_layer.mean, cr.ops.mean(data, 0, true), 1e-6)
+check.near(adapted_once_layer.variance, cr.ops.var(data, 0, true), 1e-5)
 assert(layers.Normalization().mean == nil)
 
 -- ---- the layers in a compiled model and in files

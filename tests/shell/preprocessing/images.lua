@@ -10,7 +10,7 @@ local function write(path, bytes)
   file:write(bytes)
   file:close()
 end
-local function content(path)
+local function read_file(path)
   local file = assert(io.open(path, "rb"))
   local bytes = file:read "a"
   file:close()
@@ -19,7 +19,7 @@ end
 local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..",
   function(b) return string.char(tonumber(b, 16)) end)) end
 
-local function ramp(height, width, channels)
+local function ramp_image(height, width, channels)
   local rows = {}
   for y = 1, height do
     rows[y] = {}
@@ -33,7 +33,7 @@ end
 
 do -- images are read as they were written
   for _, ending in ipairs { ".png", ".bmp", ".ppm" } do
-    local path, image = check.temporary(ending), ramp(5, 7, 3)
+    local path, image = check.temporary(ending), ramp_image(5, 7, 3)
     utils.save_img(path, image, { scale = false })
     local loaded = utils.load_img(path)
     assert(loaded.dtype == "uint8")
@@ -43,8 +43,8 @@ do -- images are read as they were written
   end
   local path = check.temporary ".png"
   for channels, mode in pairs { [1] = "grayscale", [4] = "rgba" } do
-    utils.save_img(path, ramp(4, 3, channels), { scale = false })
-    check.same(utils.load_img(path, mode):totable(), ramp(4, 3, channels):totable())
+    utils.save_img(path, ramp_image(4, 3, channels), { scale = false })
+    check.same(utils.load_img(path, mode):totable(), ramp_image(4, 3, channels):totable())
   end
   -- a smooth picture is nearly unchanged by JPEG compression
   local smooth = {}
@@ -57,27 +57,27 @@ do -- images are read as they were written
   local loaded = utils.load_img(path)
   check.same(loaded.shape, { 16, 16, 3 })
   assert(cr.ops.max(cr.ops.abs(loaded:cast "float32" - cr.tensor(smooth))):item() < 8)
-  assert(content(path):sub(1, 2) == "\xff\xd8")
+  assert(read_file(path):sub(1, 2) == "\xff\xd8")
   -- Saving as JPEG warns that the alpha channel is dropped.
-  utils.save_img(path, ramp(4, 4, 4), { scale = false })
+  utils.save_img(path, ramp_image(4, 4, 4), { scale = false })
   check.same(utils.load_img(path).shape, { 4, 4, 3 })
-  utils.save_img(path, ramp(4, 4, 3), { scale = false, file_format = "png" })
-  assert(content(path):sub(2, 4) == "PNG")
+  utils.save_img(path, ramp_image(4, 4, 3), { scale = false, file_format = "png" })
+  assert(read_file(path):sub(2, 4) == "PNG")
   os.remove(path)
 end
 
 do -- files made by other programs: fewer and more bits, palettes, alpha
   local path = check.temporary ".png"
-  local function read(hex, mode)
+  local function read_image(hex, mode)
     write(path, bytes_of(hex))
     return utils.load_img(path, mode):totable()
   end
   local grey16 = [[
     89504e470d0a1a0a0000000d494844520000000200000001100000000081d9fc150000000d49444154789c636064
     faff1f00030c02021b01adb70000000049454e44ae426082]]
-  check.same(read(grey16, "grayscale"), { { { 258 }, { 65535 } } })
-  check.same(read(grey16, "rgb"), { { { 255, 255, 255 }, { 255, 255, 255 } } })
-  check.same(read([[
+  check.same(read_image(grey16, "grayscale"), { { { 258 }, { 65535 } } })
+  check.same(read_image(grey16, "rgb"), { { { 255, 255, 255 }, { 255, 255, 255 } } })
+  check.same(read_image([[
     89504e470d0a1a0a0000000d494844520000000400000001020000000096e748b00000000a49444154789c639006
     00001d001c8ef4f5210000000049454e44ae426082]], "grayscale"),
     { { { 0 }, { 85 }, { 170 }, { 255 } } })
@@ -85,12 +85,12 @@ do -- files made by other programs: fewer and more bits, palettes, alpha
     89504e470d0a1a0a0000000d4948445200000002000000010103000000ceecedc900000006504c5445ff000000ff
     00d287ef710000000274524e53ff80080fb36a0000000a49444154789c63700000004200412937f4ef0000000049
     454e44ae426082]]
-  check.same(read(palette, "rgb"), { { { 255, 0, 0 }, { 0, 255, 0 } } })
-  check.same(read(palette, "rgba"), { { { 255, 0, 0, 255 }, { 0, 255, 0, 128 } } })
-  check.same(read([[
+  check.same(read_image(palette, "rgb"), { { { 255, 0, 0 }, { 0, 255, 0 } } })
+  check.same(read_image(palette, "rgba"), { { { 255, 0, 0, 255 }, { 0, 255, 0, 128 } } })
+  check.same(read_image([[
     89504e470d0a1a0a0000000d4948445200000001000000011002000000c0e78f9d0000000f49444154789c63e03a
     21c220f71f0005b6020456b186a40000000049454e44ae426082]], "rgb"), { { { 10, 20, 30 } } })
-  check.same(read([[
+  check.same(read_image([[
     89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b49444154789c63e0f4
     0500006200576bc129f30000000049454e44ae426082]], "rgba"), { { { 9, 9, 9, 77 } } })
   -- a PGM file with a comment, read with color_mode "rgb"
@@ -116,9 +116,9 @@ end
 do -- resizing: results computed by hand for a row of four pixels
   local path = check.temporary ".pgm"
   write(path, "P5\n4 1\n255\n" .. string.char(0, 100, 200, 40))
-  local function resized(width, how, more)
-    local options = { color_mode = "grayscale", target_size = { 1, width }, interpolation = how }
-    for key, value in pairs(more or {}) do options[key] = value end
+  local function resized(width, method, more_options)
+    local options = { color_mode = "grayscale", target_size = { 1, width }, interpolation = method }
+    for key, value in pairs(more_options or {}) do options[key] = value end
     local row = {}
     for i, pixel in ipairs(utils.load_img(path, options):totable()[1]) do row[i] = pixel[1] end
     return row
@@ -130,7 +130,8 @@ do -- resizing: results computed by hand for a row of four pixels
   check.same(resized(2, "bilinear"), { 71, 117 })
   check.same(resized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
   check.same(resized(1, "nearest", { keep_aspect_ratio = true }), { 100 })
-  for _, how in ipairs { "bicubic", "hamming", "lanczos" } do assert(#resized(3, how) == 3) end
+  for _, method in ipairs { "bicubic", "hamming",
+    "lanczos" } do assert(#resized(3, method) == 3) end
   check.fails(function() resized(2, "bilinaer") end, "Invalid interpolation method bilinaer",
     "did you mean 'bilinear'?", "lanczos")
   check.fails(function() utils.load_img(path, "cmyk") end, "color_mode must be", "cmyk")
@@ -138,16 +139,16 @@ do -- resizing: results computed by hand for a row of four pixels
   os.remove(path)
   -- resizing of fractions without widening the filter
   local row = cr.tensor { { { 0 }, { 100 }, { 200 }, { 40 } } }
-  local function smart_resized(width, how)
+  local function smart_resized(width, method)
     return cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 1, width },
-      how):reshape { width }
+      method):reshape { width }
   end
   check.near(smart_resized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
   -- pixels outside of the crop do not influence the result
-  local cropped = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
-  check.near(cropped:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
-  local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })
-  check.same(tall.shape, { 2, 2, 3 })
+  local resized_row = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
+  check.near(resized_row:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
+  local resized_tall = cr.preprocessing.image.smart_resize(ramp_image(6, 4, 3), { 2, 2 })
+  check.same(resized_tall.shape, { 2, 2, 3 })
   check.same(cr.preprocessing.image.smart_resize(cr.ones { 2, 6, 4, 3 }, { 3, 5 }).shape,
     { 2, 3, 5, 3 })
   check.same(cr.preprocessing.image.smart_resize(cr.ones { 3, 6, 4 }, { 3, 5 },
@@ -155,7 +156,7 @@ do -- resizing: results computed by hand for a row of four pixels
 end
 
 do -- conversion between arrays and images
-  local image = ramp(2, 3, 3)
+  local image = ramp_image(2, 3, 3)
   check.near(utils.img_to_array(image), image:cast("float32"):totable())
   check.same(utils.img_to_array(image, { data_format = "channels_first" }).shape, { 3, 2, 3 })
   check.same(utils.img_to_array(cr.ones { 2, 3 }).shape, { 2, 3, 1 })
@@ -175,15 +176,16 @@ end
 do -- damaged files give an error that names the file, whatever part is missing or changed
   for _, ending in ipairs { ".png", ".jpg", ".bmp", ".ppm" } do
     local path = check.temporary(ending)
-    utils.save_img(path, ramp(9, 11, 3), { scale = false })
-    local bytes = content(path)
+    utils.save_img(path, ramp_image(9, 11, 3), { scale = false })
+    local bytes = read_file(path)
     for length = 0, #bytes - 3, math.max(1, #bytes // 40) do
       write(path, bytes:sub(1, length))
       check.fails(function() utils.load_img(path) end, path)
     end
-    for place = 1, #bytes, math.max(1, #bytes // 60) do
+    for position = 1, #bytes, math.max(1, #bytes // 60) do
       write(path,
-        bytes:sub(1, place - 1) .. string.char(bytes:byte(place) ~ 0xff) .. bytes:sub(place + 1))
+        bytes:sub(1, position - 1) .. string.char(bytes:byte(position) ~ 0xff)
+        .. bytes:sub(position + 1))
       local ok, message = pcall(utils.load_img, path)
       assert(ok or tostring(message):find(path, 1, true), tostring(message))
     end

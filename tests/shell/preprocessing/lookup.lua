@@ -51,21 +51,22 @@ check.near(output_of(layers.StringLookup {
 
 -- ---- adapt: once, in many batches, from streams
 
-local learned = layers.StringLookup()
-learned:adapt(data)
-check.same(learned:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" },
+local adapted_layer = layers.StringLookup()
+adapted_layer:adapt(data)
+check.same(adapted_layer:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" },
   "by frequency, then from the end of the alphabet")
-check.same(learned:get_vocabulary { include_special_tokens = false }, { "d", "z", "c", "b", "a" })
-check.same(learned:vocabulary_size(), 6)
-check.same(output_of(learned, cr.tensor { "d", "a", "?" }), { 1, 5, 0 })
+check.same(adapted_layer:get_vocabulary { include_special_tokens = false },
+  { "d", "z", "c", "b", "a" })
+check.same(adapted_layer:vocabulary_size(), 6)
+check.same(output_of(adapted_layer, cr.tensor { "d", "a", "?" }), { 1, 5, 0 })
 for name, source in pairs {
   lists = { { "a", "c", "d" }, { "d", "z", "b" } },
   dataset = cr.data.dataset(data, { batch_size = 1 }),
   tensors = { data:slice(1, 1), data:slice(2, 2) },
 } do
-  local other = layers.StringLookup()
-  other:adapt(source)
-  check.same(other:get_vocabulary(), learned:get_vocabulary(), name)
+  local streamed_layer = layers.StringLookup()
+  streamed_layer:adapt(source)
+  check.same(streamed_layer:get_vocabulary(), adapted_layer:get_vocabulary(), name)
 end
 local i = 0
 local stream = cr.data.generator(function()
@@ -81,20 +82,21 @@ check.same(streamed:get_vocabulary(), { "[UNK]", "d", "c" }, "one batch")
 
 -- The weight of a term is log(1 + documents / (1 + documents with the term)); unknown terms get the
 -- mean weight.
-local weighted = layers.StringLookup { output_mode = "tf_idf" }
-weighted:adapt(documents)
+local weighted_layer = layers.StringLookup { output_mode = "tf_idf" }
+weighted_layer:adapt(documents)
 local idf = { d = math.log(1 + 2 / 3), z = math.log(1 + 2 / 2), c = math.log(2), b = math.log(2),
   a = math.log(2) }
 local mean = (idf.d + 4 * math.log(2)) / 5
-check.same(weighted:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" })
-check.near(output_of(weighted, cr.tensor { { "d", "d", "z", "?" } }),
+check.same(weighted_layer:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" })
+check.near(output_of(weighted_layer, cr.tensor { { "d", "d", "z", "?" } }),
   { { mean, 2 * idf.d, idf.z, 0, 0, 0 } }, 1e-6)
-local in_parts = layers.StringLookup { output_mode = "tf_idf" }
-in_parts:reset_state()
-in_parts:update_state(documents:slice(1, 1))
-in_parts:update_state(documents:slice(2, 2))
-in_parts:finalize_state()
-check.same(output_of(in_parts, documents), output_of(weighted, documents), "in two batches")
+local layer_adapted_in_parts = layers.StringLookup { output_mode = "tf_idf" }
+layer_adapted_in_parts:reset_state()
+layer_adapted_in_parts:update_state(documents:slice(1, 1))
+layer_adapted_in_parts:update_state(documents:slice(2, 2))
+layer_adapted_in_parts:finalize_state()
+check.same(output_of(layer_adapted_in_parts, documents), output_of(weighted_layer, documents),
+  "in two batches")
 
 -- ---- IntegerLookup: indices of integers
 
@@ -110,9 +112,9 @@ check.same(output_of(layers.IntegerLookup { vocabulary = numbers, num_oov_indice
 check.same(output_of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
   oov_method = "farmhash", salt = { 133, 137 } },
   cr.tensor({ 0, 1, 2, 3, 4 }, "int64")), { 1, 1, 2, 0, 1 }, "by the other hash")
-local counted = layers.IntegerLookup { mask_token = 0 }
-counted:adapt(cr.tensor({ { 12, 1138, 42, 0 }, { 42, 1000, 36, 0 } }, "int64"))
-check.same(counted:get_vocabulary(), { 0, -1, 42, 1138, 1000, 36, 12 })
+local counting_layer = layers.IntegerLookup { mask_token = 0 }
+counting_layer:adapt(cr.tensor({ { 12, 1138, 42, 0 }, { 42, 1000, 36, 0 } }, "int64"))
+check.same(counting_layer:get_vocabulary(), { 0, -1, 42, 1138, 1000, 36, 12 })
 check.same(output_of(layers.IntegerLookup { vocabulary = numbers, invert = true },
   cr.tensor({ 1, 0, 4 }, "int64")), { 12, -1, 42 })
 
@@ -171,29 +173,29 @@ end, "expected integers", "string")
 check.fails(function()
   layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2, salt = 3 }
 end, "oov_method='farmhash'")
-check.fails(function() learned:adapt(7) end, "expected a tensor, a list or a dataset")
+check.fails(function() adapted_layer:adapt(7) end, "expected a tensor, a list or a dataset")
 
 -- ---- layers save and load vocabularies as text files with one term per line
 
 local folder = check.temporary ""
 assert(os.execute("mkdir -p " .. folder))
-learned:save_assets(folder)
+adapted_layer:save_assets(folder)
 local file = folder .. "/vocabulary.txt"
 check.same(io.open(file):read "a", "[UNK]\nd\nz\nc\nb\na")
 local rebuilt_layer = layers.StringLookup()
 rebuilt_layer:load_assets(folder)
-check.same(rebuilt_layer:get_vocabulary(), learned:get_vocabulary())
-local function written(text)
+check.same(rebuilt_layer:get_vocabulary(), adapted_layer:get_vocabulary())
+local function vocabulary_path(text)
   local out = assert(io.open(file, "w"))
   out:write(text)
   out:close()
 end
-written "one\r\ntwo\nthree\n"
+vocabulary_path "one\r\ntwo\nthree\n"
 check.same(layers.StringLookup { vocabulary = file }:get_vocabulary(),
   { "[UNK]", "one", "two", "three" })
-written "one\ntwo\none\n"
+vocabulary_path "one\ntwo\none\n"
 check.fails(function() layers.StringLookup { vocabulary = file } end, file, "line 3", "line 1")
-written "1\n2\nx\n"
+vocabulary_path "1\n2\nx\n"
 check.fails(function()
   layers.IntegerLookup { vocabulary = file }
 end, file, "line 3", "expected an integer, got 'x'")
@@ -245,9 +247,9 @@ assert(embedding:predict(words):totable()[1][1][1] ~= first[1][1][1],
 for _, ending in ipairs { ".weights.h5", ".h5", ".safetensors", ".npz" } do
   local path = check.temporary(ending)
   embedding:save_weights(path)
-  local other = new_embedding()
-  other:load_weights(path)
-  check.same(other:predict(words):totable(), embedding:predict(words):totable(), ending)
+  local loaded_model = new_embedding()
+  loaded_model:load_weights(path)
+  check.same(loaded_model:predict(words):totable(), embedding:predict(words):totable(), ending)
   os.remove(path)
 end
 assert(os.execute("rm -r " .. folder))
@@ -286,10 +288,10 @@ end
 local x = cr.tensor { { "d" }, { "c" }, { "?" } }
 local archive_path, original = archive("StringLookup", [["invert": false, "num_oov_indices": 1,
   "oov_token": "[UNK]", "mask_token": null, "output_mode": "tf_idf", "vocabulary_size": 6,
-  "oov_method": "floormod", "salt": null]], weighted)
+  "oov_method": "floormod", "salt": null]], weighted_layer)
 local from_keras = cr.models.load_model(archive_path, { compile = false })
 check.near(from_keras:predict(x), original:predict(x), 1e-6)
-check.same(from_keras.layers[1]:get_vocabulary(), weighted:get_vocabulary())
+check.same(from_keras.layers[1]:get_vocabulary(), weighted_layer:get_vocabulary())
 assert(os.execute("rm -r " .. archive_path))
 local vectorize = layers.TextVectorization { output_sequence_length = 2 }
 vectorize:adapt { "c d c" }

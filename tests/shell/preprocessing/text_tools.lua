@@ -67,8 +67,8 @@ check.same(characters:texts_to_sequences { "äab" }, { { 2, 1 } })
 local lists = text.Tokenizer()
 lists:fit_on_texts { { "Red", "wine" }, { "red" } }
 check.same(lists:texts_to_sequences { { "wine", "RED" } }, { { 2, 1 } })
-local with_analyzer = text.Tokenizer { analyzer = function(given)
-  return { given:sub(1, 1), given:sub(-1) }
+local with_analyzer = text.Tokenizer { analyzer = function(text_to_split)
+  return { text_to_split:sub(1, 1), text_to_split:sub(-1) }
 end }
 with_analyzer:fit_on_texts { "abc" }
 check.same(with_analyzer.index_word, { "a", "c" })
@@ -101,21 +101,21 @@ check.fails(function() text.tokenizer_from_json "{}" end, "expected what to_json
 local table_of_probabilities = sequence.make_sampling_table(6)
 check.near(table_of_probabilities,
   { 0.00315225, 0.00315225, 0.00547597, 0.00741556, 0.00912817, 0.01068435 }, 1e-5)
-local couples, labels = sequence.skipgrams({ 1, 2, 0, 3 }, 9,
+local word_pairs, labels = sequence.skipgrams({ 1, 2, 0, 3 }, 9,
   { window_size = 1, negative_samples = 0, shuffle = false })
-check.same(couples, { { 1, 2 }, { 2, 1 } }, "word 0 is none")
+check.same(word_pairs, { { 1, 2 }, { 2, 1 } }, "word 0 is none")
 check.same(labels, { 1, 1 })
-couples, labels = sequence.skipgrams({ 1, 2, 3, 4 }, 9,
+word_pairs, labels = sequence.skipgrams({ 1, 2, 3, 4 }, 9,
   { window_size = 2, seed = 5, categorical = true })
 local positive_count = 0
 for i, label in ipairs(labels) do
   positive_count = positive_count + label[2]
   assert(label[1] + label[2] == 1)
-  assert(couples[i][2] >= 1 and couples[i][2] < 9)
-  if label[2] == 1 then assert(math.abs(couples[i][1] - couples[i][2]) <= 2) end
+  assert(word_pairs[i][2] >= 1 and word_pairs[i][2] < 9)
+  if label[2] == 1 then assert(math.abs(word_pairs[i][1] - word_pairs[i][2]) <= 2) end
 end
-check.same({ #couples, positive_count }, { 20, 10 })
-check.same(sequence.skipgrams({ 1, 2, 3, 4 }, 9, { window_size = 2, seed = 5 }), couples,
+check.same({ #word_pairs, positive_count }, { 20, 10 })
+check.same(sequence.skipgrams({ 1, 2, 3, 4 }, 9, { window_size = 2, seed = 5 }), word_pairs,
   "the seed decides")
 check.same(#sequence.skipgrams({ 1, 2, 3 }, 4,
   { sampling_table = { 0, 0, 0, 0 }, negative_samples = 0 }), 0, "never taken")

@@ -50,46 +50,46 @@ check.same(output_of(text_layer { ngrams = { 2 }, vocabulary = { "wind", "earth 
 check.same(output_of(text_layer {}, cr.tensor { "" }), { {} }, "an empty text")
 check.same(output_of(text_layer { output_sequence_length = 2 }, cr.tensor { " " }), { { 0, 0 } })
 
-local upper = text_layer {
+local upper_case_layer = text_layer {
   vocabulary = { "EARTH", "WIND" },
-  standardize = function(given)
-    local list = given:totable()
+  standardize = function(texts_tensor)
+    local list = texts_tensor:totable()
     for i, text in ipairs(list) do list[i] = text:upper() end
     return cr.tensor(list)
   end,
 }
-check.same(output_of(upper, cr.tensor { "earth x wind" }), { { 2, 1, 3 } })
-local by_comma = text_layer {
+check.same(output_of(upper_case_layer, cr.tensor { "earth x wind" }), { { 2, 1, 3 } })
+local comma_layer = text_layer {
   standardize = "lower",
-  split = function(given)
+  split = function(texts_tensor)
     local rows = {}
-    for i, text in ipairs(given:totable()) do
+    for i, text in ipairs(texts_tensor:totable()) do
       local a, b = text:match "(.*),(.*)"
       rows[i] = { a, b }
     end
     return cr.tensor(rows)
   end,
 }
-check.same(output_of(by_comma, cr.tensor { "Earth,Fire", "wind,and" }), { { 2, 5 }, { 3, 4 } })
+check.same(output_of(comma_layer, cr.tensor { "Earth,Fire", "wind,and" }), { { 2, 5 }, { 3, 4 } })
 
 -- ---- outputs with counts of words
 
-local counted = cr.tensor { "earth wind wind storm storm", "fire" }
-check.same(output_of(text_layer { output_mode = "count" }, counted),
+local count_texts = cr.tensor { "earth wind wind storm storm", "fire" }
+check.same(output_of(text_layer { output_mode = "count" }, count_texts),
   { { 2, 1, 2, 0, 0 }, { 0, 0, 0, 0, 1 } })
-check.same(output_of(text_layer { output_mode = "multi_hot" }, counted),
+check.same(output_of(text_layer { output_mode = "multi_hot" }, count_texts),
   { { 1, 1, 1, 0, 0 }, { 0, 0, 0, 0, 1 } })
 check.same(output_of(text_layer { output_mode = "count", max_tokens = 7, pad_to_max_tokens = true },
-  counted)[2], { 0, 0, 0, 0, 1, 0, 0 })
+  count_texts)[2], { 0, 0, 0, 0, 1, 0, 0 })
 check.near(output_of(text_layer { output_mode = "tf_idf", idf_weights = { 0.5, 2, 3, 4 } },
-  counted),
+  count_texts),
   { { 2 * 2.375, 0.5, 4, 0, 0 }, { 0, 0, 0, 0, 4 } }, 1e-6)
-local weighted = layers.TextVectorization { output_mode = "tf_idf" }
-weighted:adapt(cr.tensor { "a b b", "b c" })
-check.same(weighted:get_vocabulary(), { "[UNK]", "b", "c", "a" })
-local b, others = math.log(1 + 2 / 3), math.log(1 + 2 / 2)
-check.near(output_of(weighted, cr.tensor { "b b c x" }),
-  { { (b + 2 * others) / 3, 2 * b, others, 0 } },
+local weighted_layer = layers.TextVectorization { output_mode = "tf_idf" }
+weighted_layer:adapt(cr.tensor { "a b b", "b c" })
+check.same(weighted_layer:get_vocabulary(), { "[UNK]", "b", "c", "a" })
+local b, other_weight = math.log(1 + 2 / 3), math.log(1 + 2 / 2)
+check.near(output_of(weighted_layer, cr.tensor { "b b c x" }),
+  { { (b + 2 * other_weight) / 3, 2 * b, other_weight, 0 } },
   1e-6)
 
 -- ---- adapt in many batches
@@ -147,8 +147,8 @@ for _, ending in ipairs { ".h5", ".keras" } do
 end
 
 -- The file names a Lua function; the function must be provided when loading.
-function shout(given)
-  local list = given:totable()
+function shout(texts_tensor)
+  local list = texts_tensor:totable()
   for i, row in ipairs(list) do list[i] = { row[1]:upper() } end
   return cr.tensor(list)
 end
@@ -163,24 +163,27 @@ check.same(loaded:predict(x):totable(), { { 0, 1, 1 }, { 2, 1, 0 }, { 1, 1, 0 } 
 os.remove(path)
 
 -- If rows are as long as the longest text, their length is unknown when a program is compiled.
-local open_ended = cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" }, text_layer {} }
-check.same(open_ended(x):totable(), { { 1, 1, 0 }, { 1, 1, 1 }, { 1, 1, 0 } })
-check.fails(function() open_ended:predict(x) end, "output_sequence_length")
+local open_ended_model = cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" },
+  text_layer {} }
+check.same(open_ended_model(x):totable(), { { 1, 1, 0 }, { 1, 1, 1 }, { 1, 1, 0 } })
+check.fails(function() open_ended_model:predict(x) end, "output_sequence_length")
 
 -- A Sequential without a declared input, whose first layer takes texts, infers the dtype from the
 -- first call.
-local undeclared = cr.Sequential { layers.TextVectorization { vocabulary = { "the", "cat" },
+local model_without_input = cr.Sequential { layers.TextVectorization { vocabulary = { "the",
+  "cat" },
   output_sequence_length = 3 }, layers.Embedding(4, 2), layers.GlobalAveragePooling1D(),
   layers.Dense(1) }
-undeclared:compile { loss = "mse" }
-undeclared:fit(x, cr.ones { 3, 1 }, { verbose = 0 })
+model_without_input:compile { loss = "mse" }
+model_without_input:fit(x, cr.ones { 3, 1 }, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
   path = check.temporary(ending)
-  undeclared:save(path)
-  check.near(cr.models.load_model(path):predict(x), undeclared:predict(x))
+  model_without_input:save(path)
+  check.near(cr.models.load_model(path):predict(x), model_without_input:predict(x))
   os.remove(path)
 end
-local looked_up = cr.Sequential { layers.StringLookup { vocabulary = { "a" }, num_oov_indices = 1 },
+local lookup_model = cr.Sequential { layers.StringLookup { vocabulary = { "a" },
+  num_oov_indices = 1 },
   layers.Embedding(3, 2) }
-check.same(looked_up(cr.Input { shape = {}, dtype = "string" }).shape, { -1, 2 })
-check.same(looked_up(cr.tensor { "a", "b", "c" }).shape, { 3, 2 })
+check.same(lookup_model(cr.Input { shape = {}, dtype = "string" }).shape, { -1, 2 })
+check.same(lookup_model(cr.tensor { "a", "b", "c" }).shape, { 3, 2 })

@@ -39,9 +39,9 @@ do -- frames of bounding boxes, drawn into images
     "..#####..",
     "........." }, "\n"))
   assert(drawn[1][4][4][2] == 200 and drawn[1][4][4][1] == 0)
-  local bright = draw.draw_bounding_boxes(cr.ones { 1, 2, 2, 3 },
+  local bright_drawing = draw.draw_bounding_boxes(cr.ones { 1, 2, 2, 3 },
     { boxes = cr.zeros { 1, 0, 4 }, labels = cr.zeros { 1, 0 } }, "xyxy")
-  check.near(bright, cr.ones { 1, 2, 2, 3 } * 255)
+  check.near(bright_drawing, cr.ones { 1, 2, 2, 3 } * 255)
   check.fails(function()
     draw.draw_bounding_boxes(images, boxes, "xyxy", { class_mapping = { [4] = "cat" } })
   end, "class_mapping")
@@ -56,9 +56,9 @@ do -- masks in the palette of Keras; classes from num_classes on are not drawn
   -- the color of class 1 is (2^25 - 1, 2^15 - 1, 2^21 - 1) % 255
   check.same(drawn:totable(), { { { { 100, 100, 100 }, { 20, 121, 44 }, { 21, 223, 69 },
     { 100, 100, 100 } } } })
-  local plain = draw.draw_segmentation_masks(images, masks,
+  local plain_images = draw.draw_segmentation_masks(images, masks,
     { num_classes = 2, blend = false, color_mapping = { [0] = { 1, 2, 3 }, { 4, 5, 6 } } })
-  check.same(plain:totable()[1][1],
+  check.same(plain_images:totable()[1][1],
     { { 1, 2, 3 }, { 4, 5, 6 }, { 100, 100, 100 }, { 100, 100, 100 } })
   check.fails(function() draw.draw_segmentation_masks(images, cr.ones { 1, 1, 4, 1 }) end,
     "integer",
@@ -70,7 +70,7 @@ do -- masks in the palette of Keras; classes from num_classes on are not drawn
 end
 -- ---- galleries of images, written to files of every kind
 
-local function content(path)
+local function read_file(path)
   local file = assert(io.open(path, "rb"))
   local bytes = file:read "a"
   file:close()
@@ -78,12 +78,12 @@ local function content(path)
 end
 
 --- The content of the file with this ending to which the gallery is written.
-local function written(gallery, images, ending, options, ...)
+local function drawn_gallery(gallery, images, ending, options, ...)
   options.path = check.temporary(ending)
   local arguments = table.pack(...)
   arguments[arguments.n + 1] = options
   assert(gallery(images, table.unpack(arguments)) == options.path)
-  return content(options.path), options.path
+  return read_file(options.path), options.path
 end
 
 local function size_of(path) return { table.unpack(cr.utils.load_img(path).shape, 1, 2) } end
@@ -92,34 +92,34 @@ local function count(text, part) return select(2, text:gsub(part, "")) end
 do -- images in a grid that is nearly square, labelled with the names of their classes
   local images = cr.random.uniform({ 7, 8, 8, 3 }, 0, 255)
   local names = { [0] = "cat", "dog" }
-  local svg = written(draw.plot_image_gallery, images, ".svg",
+  local svg = drawn_gallery(draw.plot_image_gallery, images, ".svg",
     { y_true = { 0, 1, 0, 1, 0, 1, 0 }, label_map = names })
   assert(count(svg, "<image") == 7 and count(svg, ">cat<") == 4 and count(svg, ">dog<") == 3)
   assert(svg:find 'width="360"') -- 3 columns of 2 inches with 60 points per inch
-  svg = written(draw.plot_image_gallery, images, ".svg",
+  svg = drawn_gallery(draw.plot_image_gallery, images, ".svg",
     { y_true = cr.tensor({ 0, 1, 0, 1, 0, 1, 0 }), y_pred = cr.ones { 7 }, label_map = names })
   assert(count(svg, ">true: cat<") == 4 and count(svg, ">predicted: dog<") == 7)
-  svg = written(draw.plot_image_gallery, images, ".svg",
+  svg = drawn_gallery(draw.plot_image_gallery, images, ".svg",
     { rows = 2, cols = 2, y_pred = { 5, 6, 7, 8, 9, 9, 9 } })
   assert(count(svg, "<image") == 4 and svg:find ">8<" and not svg:find ">9<")
-  local _, path = written(draw.plot_image_gallery, images, ".png",
+  local _, path = drawn_gallery(draw.plot_image_gallery, images, ".png",
     { rows = 1, scale = 1, dpi = 50 })
   check.same(size_of(path)[2], 350)
-  local letters = written(draw.plot_image_gallery, images, ".txt",
+  local gallery_text = drawn_gallery(draw.plot_image_gallery, images, ".txt",
     { y_true = { 0, 0, 0, 0, 0, 0, 0 }, label_map = names, cols = 7 })
-  assert(count(letters, "cat") == 7)
+  assert(count(gallery_text, "cat") == 7)
 end
 
 do -- the options value_range and data_format of galleries
   local function first_pixel(images, options)
-    local _, path = written(draw.plot_image_gallery, images, ".png", options)
+    local _, path = drawn_gallery(draw.plot_image_gallery, images, ".png", options)
     return cr.utils.load_img(path)[1][1]:totable()
   end
-  local plain = cr.ones { 1, 2, 2, 3 }
-  check.same(first_pixel(plain, {}), { 1, 1, 1 })
-  check.same(first_pixel(plain, { value_range = { 0, 1 } }), { 255, 255, 255 })
-  check.same(first_pixel(plain * 0, { value_range = { -1, 1 } }), { 128, 128, 128 })
-  local red = cr.ops.concatenate({ plain * 255, plain * 0 }, 0)
+  local plain_images = cr.ones { 1, 2, 2, 3 }
+  check.same(first_pixel(plain_images, {}), { 1, 1, 1 })
+  check.same(first_pixel(plain_images, { value_range = { 0, 1 } }), { 255, 255, 255 })
+  check.same(first_pixel(plain_images * 0, { value_range = { -1, 1 } }), { 128, 128, 128 })
+  local red = cr.ops.concatenate({ plain_images * 255, plain_images * 0 }, 0)
     :slice({ 1, 1, 1, 1 }, { 1, 2, 2, 3 })
   red = red * cr.tensor { 1, 0, 0 }
   check.same(first_pixel(cr.ops.transpose(red, { 0, 3, 1, 2 }), { data_format = "channels_first" }),
@@ -128,15 +128,16 @@ end
 
 do -- boxes in different colors for true and predicted ones
   local boxes = { boxes = { { { 2, 2, 6, 6 }, { 0, 0, 0, 0 } } }, labels = { { 1, -1 } } }
-  local guesses = { boxes = { { { 10, 10, 14, 14 } } }, labels = { { 0 } } }
-  local _, path = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 3 }, ".png",
-    { y_true = boxes, y_pred = guesses, scale = 1, dpi = 16, line_thickness = 1 }, "xyxy")
+  local predicted_boxes = { boxes = { { { 10, 10, 14, 14 } } }, labels = { { 0 } } }
+  local _, path = drawn_gallery(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 3 }, ".png",
+    { y_true = boxes, y_pred = predicted_boxes, scale = 1, dpi = 16, line_thickness = 1 }, "xyxy")
   local image = cr.utils.load_img(path)
   check.same(image[3][3]:totable(), { 0, 188, 212 })
   check.same(image[11][11]:totable(), { 255, 235, 59 })
   check.same(image[9][9]:totable(), { 0, 0, 0 })
-  local svg = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 1 }, ".svg",
-    { y_true = boxes, y_pred = guesses, class_mapping = { [0] = "cat", "dog" }, legend = true },
+  local svg = drawn_gallery(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 1 }, ".svg",
+    { y_true = boxes, y_pred = predicted_boxes, class_mapping = { [0] = "cat", "dog" },
+    legend = true },
     "xyxy")
   for _, text in ipairs { "true: dog", "predicted: cat", "Ground Truth", "Prediction" } do
     assert(svg:find(">" .. text .. "<", 1, true), text)
@@ -146,7 +147,8 @@ end
 
 do -- masks are shown beside the image
   local masks = cr.tensor({ 0, 1, 1, 0 }, "int32"):reshape { 1, 2, 2, 1 }
-  local _, path = written(draw.plot_segmentation_mask_gallery, cr.ones { 1, 2, 2, 3 } * 100, ".png",
+  local _, path = drawn_gallery(draw.plot_segmentation_mask_gallery, cr.ones { 1, 2, 2, 3 } * 100,
+    ".png",
     { y_true = masks, y_pred = 1 - masks, alpha = 1, scale = 1, dpi = 2,
       color_mapping = { [0] = { 255, 0, 0 }, { 0, 0, 255 } } }, 2)
   local image = cr.utils.load_img(path)

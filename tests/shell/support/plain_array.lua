@@ -21,7 +21,7 @@ function plain_array.new(shape, values)
   return { shape = shape, indices = indices, values = values }
 end
 
--- A table of this shape of what `get` returns for the numbers of the elements, from 1.
+-- A nested table of this shape; its element n, counted from 1, is get(n).
 local function nested(shape, get, axis, at)
   axis, at = axis or 1, at or { 0 }
   if axis > #shape then
@@ -40,7 +40,7 @@ end
 local function from_zero(position, n) return position > 0 and position - 1 or position + n end
 
 -- The positions of a range on an axis, by stepping along it.
-local function walked(range, n)
+local function range_positions(range, n)
   local first, last, step = range[1] or 1, range[2] or range[1] or -1, range[3] or 1
   local list = {}
   if n == 0 then return list end
@@ -62,13 +62,14 @@ end
 
 -- The part that a key selects, as an array that shares the values.
 function plain_array.selected(array, key)
-  local strides, axis, begin, axes, picked, before = strides_of(array.shape), 1, 0, {}, nil, 0
+  local strides, axis, begin, axes, picked_item, axes_before = strides_of(array.shape), 1, 0, {},
+    nil, 0
   for _, item in ipairs(key) do
     local offsets = {}
     if item.kind == "position" then
       begin = begin + from_zero(item.at, array.shape[axis]) * strides[axis]
     elseif item.kind == "range" then
-      for i, position in ipairs(walked(item.range, array.shape[axis])) do
+      for i, position in ipairs(range_positions(item.range, array.shape[axis])) do
         offsets[i] = position * strides[axis]
       end
       axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
@@ -78,34 +79,34 @@ function plain_array.selected(array, key)
         offsets[i] = (item.kind == "mask" and position or from_zero(position, array.shape[axis]))
           * strides[last]
       end
-      if picked and before ~= #axes then before = 0 end
-      if not picked then before = #axes end
-      local other, sum = picked and picked.offsets, offsets
-      if other then
+      if picked_item and axes_before ~= #axes then axes_before = 0 end
+      if not picked_item then axes_before = #axes end
+      local old_offsets, sum = picked_item and picked_item.offsets, offsets
+      if old_offsets then
         sum = {}
-        for i = 1, math.max(#other, #offsets) do
-          sum[i] = other[#other == 1 and 1 or i] + offsets[#offsets == 1 and 1 or i]
+        for i = 1, math.max(#old_offsets, #offsets) do
+          sum[i] = old_offsets[#old_offsets == 1 and 1 or i] + offsets[#offsets == 1 and 1 or i]
         end
       end
-      picked = { shape = item.kind == "list" and not picked and item.shape or { #sum },
+      picked_item = { shape = item.kind == "list" and not picked_item and item.shape or { #sum },
         offsets = sum }
     end
     axis = axis + (item.kind == "mask" and #item.shape or 1)
   end
-  for rest = axis, #array.shape do
+  for axis_after = axis, #array.shape do
     local offsets = {}
-    for i = 1, array.shape[rest] do offsets[i] = (i - 1) * strides[rest] end
+    for i = 1, array.shape[axis_after] do offsets[i] = (i - 1) * strides[axis_after] end
     axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
   end
-  if picked then table.insert(axes, before + 1, picked) end
+  if picked_item then table.insert(axes, axes_before + 1, picked_item) end
   local shape, indices = {}, { begin }
-  for _, each in ipairs(axes) do
-    local more = {}
+  for _, axis_offsets in ipairs(axes) do
+    local sums = {}
     for _, index in ipairs(indices) do
-      for _, offset in ipairs(each.offsets) do more[#more + 1] = index + offset end
+      for _, offset in ipairs(axis_offsets.offsets) do sums[#sums + 1] = index + offset end
     end
-    indices = more
-    for _, n in ipairs(each.shape) do shape[#shape + 1] = n end
+    indices = sums
+    for _, n in ipairs(axis_offsets.shape) do shape[#shape + 1] = n end
   end
   for i, index in ipairs(indices) do indices[i] = array.indices[index + 1] end
   return { shape = shape, indices = indices, values = array.values }

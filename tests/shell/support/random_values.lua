@@ -1,6 +1,6 @@
 -- Random values of every kind that Lua can make, each with the text that creates it. Their random
--- numbers come from a separate generator, so that a seed gives the same values whatever the calls
--- do.
+-- numbers come from a separate generator, so that a seed gives the same values whatever the tested
+-- functions draw.
 local cr = require "crescent"
 
 local Values = {}
@@ -144,12 +144,12 @@ end
 
 --- A function that returns nil after some calls, so that it ends if it is used as a generator.
 function Values:func()
-  local kind, calls = self:below(6), 0
+  local kind, call_count = self:below(6), 0
   local kinds = { "returns nothing", "gives back", "fails", "yields", "gives a value", "calls" }
   local value = self:chance(80) and (self:any(3)) or nil
   return function(...)
-    calls = calls + 1
-    if calls > 20 or kind == 0 then return end
+    call_count = call_count + 1
+    if call_count > 20 or kind == 0 then return end
     if kind == 1 then return ... end
     if kind == 2 then error "on purpose" end
     if kind == 3 then return coroutine.yield(...) end
@@ -200,10 +200,10 @@ for _, kind in ipairs(kinds) do total = total + kind[1] end
 
 --- A random value, and the text that creates it.
 function Values:any(depth)
-  local place = self:below(total)
+  local remaining = self:below(total)
   for _, kind in ipairs(kinds) do
-    if place < kind[1] then return kind[2](self, depth or 0) end
-    place = place - kind[1]
+    if remaining < kind[1] then return kind[2](self, depth or 0) end
+    remaining = remaining - kind[1]
   end
 end
 

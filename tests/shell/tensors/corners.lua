@@ -15,9 +15,9 @@ local function gradient(f, x)
 end
 
 --- Checks the gradients of the function at these positions, also in rows longer than a block.
-local function check_gradients(what, f, places, want)
+local function check_gradients(what, f, positions, want)
   for _, dtype in ipairs { "float32", "float64", "float16", "bfloat16" } do
-    local x = cr.tensor(places):cast(dtype)
+    local x = cr.tensor(positions):cast(dtype)
     check.near(gradient(f, x):cast "float64", want, 2e-3, what .. ", " .. dtype)
     local repeated = ops.tile(x, { 1000 })
     local compiled = cr.compiled(function(t) return gradient(f, t) end)

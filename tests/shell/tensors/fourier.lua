@@ -6,7 +6,7 @@ local cr = require "crescent"
 local ops = cr.ops
 
 --- cos and sin of 2 pi j k / n.
-local function waves(n)
+local function cosines_and_sines(n)
   local k = ops.arange(n)
   local turns = ops.mod(ops.matmul(k:reshape { n, 1 }, k:reshape { 1, n }), n)
   local angle = ops.cast(turns, "float32") * (2 * math.pi / n)
@@ -17,21 +17,21 @@ end
 -- transformed together
 local lengths = { 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 27, 30, 38, 64, 98, 100, 143, 256, 1000 }
 for _, n in ipairs(lengths) do
-  local c, s = waves(n)
+  local c, s = cosines_and_sines(n)
   for _, rows in ipairs { 1, 3, 8, 19 } do
     local x, y = cr.random.normal { rows, n }, cr.random.normal { rows, n }
     local re, im = ops.fft { x, y }
-    local slack = 2e-5 * n
-    check.near(re, ops.matmul(x, c) + ops.matmul(y, s), slack)
-    check.near(im, ops.matmul(y, c) - ops.matmul(x, s), slack)
+    local tolerance = 2e-5 * n
+    check.near(re, ops.matmul(x, c) + ops.matmul(y, s), tolerance)
+    check.near(im, ops.matmul(y, c) - ops.matmul(x, s), tolerance)
     local single_row = ops.fft { x:slice(1, 1), y:slice(1, 1) }
     check.near(single_row, re:slice(1, 1), 0)
 
     local half_re, half_im = ops.rfft(x)
     check.same(half_re.shape, { rows, n // 2 + 1 })
     local count = n // 2 + 1
-    check.near(half_re, ops.slice_axis(ops.matmul(x, c), 1, 0, count), slack)
-    check.near(half_im, ops.slice_axis(-ops.matmul(x, s), 1, 0, count), slack)
+    check.near(half_re, ops.slice_axis(ops.matmul(x, c), 1, 0, count), tolerance)
+    check.near(half_im, ops.slice_axis(-ops.matmul(x, s), 1, 0, count), tolerance)
     check.near(ops.irfft({ half_re, half_im }, { fft_length = n }), x, 1e-5)
   end
 end
@@ -66,7 +66,7 @@ end
 
 do -- the gradient of sum(weights * transform) is the transform of the weights
   for _, n in ipairs { 6, 7, 8 } do
-    local c, s = waves(n)
+    local c, s = cosines_and_sines(n)
     local x, w = cr.Variable(cr.random.normal { 2, n }), cr.random.normal { 2, n // 2 + 1 }
     local v = cr.random.normal { 2, n // 2 + 1 }
     local loss

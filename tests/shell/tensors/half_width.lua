@@ -3,10 +3,11 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops
-local halves = { "float16", "bfloat16" }
+local half_dtypes = { "float16", "bfloat16" }
 
 -- statistics of numbers whose squares exceed the range of float16, in single calls and compiled
-local big = ops.reshape(cr.tensor { 300, -500, 700, 900, 1100, -1300, 1500, 1700 }, { 2, 4 })
+local large_numbers = ops.reshape(cr.tensor { 300, -500, 700, 900, 1100, -1300, 1500, 1700 },
+  { 2, 4 })
 for name, f in pairs {
   var = function(x) return ops.var(x, 1) / 1000 end,
   std = function(x) return ops.std(x, 1) end,
@@ -14,8 +15,8 @@ for name, f in pairs {
   moments = function(x) return select(2, ops.moments(x, { 1 })) / 1000 end,
   logsumexp = function(x) return ops.logsumexp(x, 1) end,
 } do
-  for _, dtype in ipairs(halves) do
-    local x = big:cast(dtype)
+  for _, dtype in ipairs(half_dtypes) do
+    local x = large_numbers:cast(dtype)
     local want = f(x:cast "float32")
     if name ~= "var" and name ~= "moments" then
       check.near(f(x):cast "float32", want, 8e-3, name .. ", " .. dtype)
@@ -24,9 +25,9 @@ for name, f in pairs {
   end
 end
 -- more elements than the largest float16 number
-local many = ops.zeros({ 70000 }, "float16")
-check.near(ops.logsumexp(many):cast "float32", math.log(70000), 4e-3)
-check.near(ops.std(many + 1):cast "float32", 0)
+local zeros = ops.zeros({ 70000 }, "float16")
+check.near(ops.logsumexp(zeros):cast "float32", math.log(70000), 4e-3)
+check.near(ops.std(zeros + 1):cast "float32", 0)
 
 -- gradients of means and maxima over more elements than the largest float16
 local function gradient(f, x, scale)
@@ -47,7 +48,7 @@ for _, f in ipairs { ops.mean, ops.max } do
 end
 
 -- a number that is both compared with and selected
-for _, dtype in ipairs(halves) do
+for _, dtype in ipairs(half_dtypes) do
   for _, number in ipairs { 1, -1, 0.75, 3 } do
     for _, n in ipairs { 5, 64, 1025, 4099 } do
       local x = (ops.floor(cr.random.uniform({ n }, -4, 4, "float32", n)) / 1):cast(dtype)

@@ -5,8 +5,9 @@ local check = require "check"
 local cr = require "crescent"
 local plain_array = require "plain_array"
 
-local size_of, nested, table_of = plain_array.size_of, plain_array.nested, plain_array.table_of
-local selected = plain_array.selected
+local size_of, nested_table, table_of = plain_array.size_of, plain_array.nested,
+  plain_array.table_of
+local selected_part = plain_array.selected
 
 local random = math.random
 math.randomseed(20)
@@ -14,32 +15,32 @@ math.randomseed(20)
 -- ---- random keys: ranges, lists of positions, masks --------------------------------------------
 
 -- Returns the same position, counted from the front or from the end.
-local function either(n, from_front)
+local function from_either_end(n, from_front)
   return (random(2) == 1) and from_front or from_front - n - 1
 end
 
 local function random_range(n)
   local kind = random(5)
   if kind == 1 or n == 0 then return {} end
-  if kind == 2 then return { either(n, random(n)) } end
+  if kind == 2 then return { from_either_end(n, random(n)) } end
   local a, b = random(n), random(n)
   if kind == 3 then
     if a > b then a, b = b, a end
-    return { either(n, a), either(n, b) }
+    return { from_either_end(n, a), from_either_end(n, b) }
   end
   if kind == 4 and a > 1 then return { a, a - 1 } end -- a range without elements
   local step = random(3)
   if a > b then step = -step end
-  return { either(n, a), either(n, b), step }
+  return { from_either_end(n, a), from_either_end(n, b), step }
 end
 
 local list_dtypes = { "int32", "int64", "int16" }
 
 local function random_list(n, shape)
   local values = {}
-  for i = 1, size_of(shape) do values[i] = either(n, random(n)) end
+  for i = 1, size_of(shape) do values[i] = from_either_end(n, random(n)) end
   return { kind = "list", shape = shape, values = values,
-    tensor = cr.tensor(nested(shape, function(i) return values[i] end),
+    tensor = cr.tensor(nested_table(shape, function(i) return values[i] end),
       list_dtypes[random(#list_dtypes)]) }
 end
 
@@ -47,41 +48,41 @@ local function random_mask(shape)
   local values = {}
   for i = 1, size_of(shape) do values[i] = random(2) == 1 end
   local tensor = #values == 0 and cr.zeros(shape, "bool")
-    or cr.tensor(nested(shape, function(i) return values[i] end), "bool")
+    or cr.tensor(nested_table(shape, function(i) return values[i] end), "bool")
   return { kind = "mask", shape = shape, values = values, tensor = tensor }
 end
 
 -- A random key for some leading axes, in two forms: for the reference, which indexes plain nested
 -- tables, and as users write it.
 local function random_key(shape)
-  local key, written, axis, length, picks = {}, {}, 1, nil, 0
+  local key, lua_key, axis, length, pick_count = {}, {}, 1, nil, 0
   local axes = random(#shape)
   local with_lists, is_single_list = random(2) == 1, random(4) == 1
   while axis <= axes do
     local n, item, text = shape[axis], nil, nil
     local kind = random(6)
     if kind <= 2 and n > 0 then
-      item = { kind = "position", at = either(n, random(n)) }
+      item = { kind = "position", at = from_either_end(n, random(n)) }
       text = item.at
     elseif kind == 3 and n > 0 and with_lists then
       length = length or random(3)
       local list_shape = { random(4) == 1 and 1 or length }
-      if is_single_list and axis == axes and picks == 0 then list_shape = { 2, length } end
+      if is_single_list and axis == axes and pick_count == 0 then list_shape = { 2, length } end
       item = random_list(n, list_shape)
-      text, picks = item.tensor, picks + 1
-    elseif kind == 4 and n > 0 and with_lists and picks == 0 and axis == axes then
+      text, pick_count = item.tensor, pick_count + 1
+    elseif kind == 4 and n > 0 and with_lists and pick_count == 0 and axis == axes then
       local last = random(axis, #shape)
       item = random_mask({ table.unpack(shape, axis, last) })
-      text, picks, axis = item.tensor, picks + 1, last
+      text, pick_count, axis = item.tensor, pick_count + 1, last
     else
       item = { kind = "range", range = random_range(n) }
       text = item.range
     end
-    key[#key + 1], written[#written + 1] = item, text
+    key[#key + 1], lua_key[#lua_key + 1] = item, text
     axis = axis + 1
   end
-  local single = #key == 1 and key[1].kind ~= "range" and random(2) == 1
-  return key, single and written[1] or written
+  local is_single = #key == 1 and key[1].kind ~= "range" and random(2) == 1
+  return key, is_single and lua_key[1] or lua_key
 end
 
 local function random_shape(least)
@@ -108,7 +109,7 @@ local function random_array(shape, dtype)
 end
 
 local function as_table(part) return type(part) == "userdata" and part:totable() or part end
-local function show(key)
+local function key_text(key)
   return cr.show(key):gsub("\n", " ")
 end
 
@@ -119,12 +120,12 @@ local function random_view(tensor, array)
   local shape, kind = array.shape, random(3)
   if kind == 1 and #shape > 1 and shape[1] > 0 then
     local row = random(shape[1])
-    return tensor[row], selected(array, { { kind = "position", at = row } })
+    return tensor[row], selected_part(array, { { kind = "position", at = row } })
   end
   if kind == 2 and #shape > 0 and shape[1] > 0 then
     local a, b = random(shape[1]), random(shape[1])
     if a > b then a, b = b, a end
-    return tensor[{ { a, b } }], selected(array, { { kind = "range", range = { a, b } } })
+    return tensor[{ { a, b } }], selected_part(array, { { kind = "range", range = { a, b } } })
   end
   local flat = { size_of(shape) }
   return tensor:reshape(flat), { shape = flat, indices = array.indices, values = array.values }
@@ -132,7 +133,7 @@ end
 
 -- A random value to assign: a number, a table or a tensor of that shape, or one that broadcasts to
 -- it.
-local function random_assigned(shape, dtype)
+local function random_value_for(shape, dtype)
   if random(3) == 1 or #shape == 0 then
     local value = random_value(dtype)
     return value, function() return value end
@@ -153,20 +154,21 @@ for round = 1, 500 do
   for _ = 1, 6 do
     local view, view_array = table.unpack(views[random(#views)])
     if #view_array.shape > 0 then
-      local key, written = random_key(view_array.shape)
-      local part = selected(view_array, key)
+      local key, lua_key = random_key(view_array.shape)
+      local part = selected_part(view_array, key)
       local label = string.format("round %d, %s, shape %s, key %s", round, dtype,
-        show(view_array.shape), show(written))
-      if not (math.type(written) == "integer" and #view_array.shape == 0) then
-        local got = view[written]
+        key_text(view_array.shape), key_text(lua_key))
+      if not (math.type(lua_key) == "integer" and #view_array.shape == 0) then
+        local got = view[lua_key]
         check.same(as_table(got), table_of(part), label)
         if type(got) == "userdata" then check.same(got.shape, part.shape, label) end
         reads = reads + 1
       end
-      local assigned, assigned_at = random_assigned(part.shape, dtype)
-      view[written] = assigned
+      local assigned_value, assigned_at = random_value_for(part.shape, dtype)
+      view[lua_key] = assigned_value
       for i, index in ipairs(part.indices) do part.values[index] = assigned_at(i) end
-      for _, each in ipairs(views) do check.same(each[1]:totable(), table_of(each[2]), label) end
+      for _, view_pair in ipairs(views) do check.same(view_pair[1]:totable(),
+        table_of(view_pair[2]), label) end
       writes = writes + 1
     end
   end
@@ -176,38 +178,39 @@ assert(reads > 1000 and writes > 1000, reads .. " reads, " .. writes .. " writes
 -- ---- gradients and compiled reads
 -- ----------------------------------------------------------------
 
-local function loss_of(x, written, weights) return cr.ops.sum(weights * x[written] ^ 2) end
+local function loss_of(x, lua_key, weights) return cr.ops.sum(weights * x[lua_key] ^ 2) end
 
 for round = 1, 60 do
   local shape = random_shape(1)
   local x, array = random_array(shape, "float64")
-  local key, written = random_key(shape)
-  local part = selected(array, key)
-  local label = string.format("round %d, shape %s, key %s", round, show(shape), show(written))
+  local key, lua_key = random_key(shape)
+  local part = selected_part(array, key)
+  local label = string.format("round %d, shape %s, key %s", round, key_text(shape),
+    key_text(lua_key))
   local weights = random_array(part.shape, "float64")
   local tape = cr.GradientTape(function(tape)
     tape:watch(x)
-    TARGET = loss_of(x, written, weights)
+    TARGET = loss_of(x, lua_key, weights)
   end)
   local gradient, numeric, h = tape:gradient(TARGET, x), cr.zeros(shape, "float64"), 1e-3
   local flat = numeric:reshape { -1 }
   for i = 1, size_of(shape) do
-    local moved_x, moved = x:clone(), {}
-    for side = -1, 1, 2 do
-      moved_x:reshape({ -1 })[i] = x:reshape({ -1 })[i] + side * h
-      moved[side] = loss_of(moved_x, written, weights):item()
+    local moved_x, moved_losses = x:clone(), {}
+    for sign = -1, 1, 2 do
+      moved_x:reshape({ -1 })[i] = x:reshape({ -1 })[i] + sign * h
+      moved_losses[sign] = loss_of(moved_x, lua_key, weights):item()
     end
-    flat[i] = (moved[1] - moved[-1]) / (2 * h)
+    flat[i] = (moved_losses[1] - moved_losses[-1]) / (2 * h)
   end
   if gradient then
     check.near(gradient, numeric, 1e-6, label)
   else
     assert(size_of(part.shape) == 0, label)
   end
-  local masks = false
-  for _, item in ipairs(key) do masks = masks or item.kind == "mask" end
+  local has_masks = false
+  for _, item in ipairs(key) do has_masks = has_masks or item.kind == "mask" end
   if size_of(part.shape) > 0 then
-    local run = cr.compiled(function(y) return y[written] * 1 end)
+    local run = cr.compiled(function(y) return y[lua_key] * 1 end)
     check.same(as_table(run(x)), table_of(part), label)
   end
 end
@@ -267,8 +270,8 @@ assert(scalar:item() == 4)
 local copy = t:clone()
 copy[1] = 0
 check.same(t[1]:totable(), { 9, 9, 9 })
-local copied = cr.ops.copy(t)
-copied[1] = 0
+local copy_by_op = cr.ops.copy(t)
+copy_by_op[1] = 0
 check.same(t[1]:totable(), { 9, 9, 9 })
 
 -- functions of a pipeline write into tensors of their own
@@ -288,10 +291,10 @@ v[1] = 7
 v[{ {}, 2 }] = cr.tensor { 5, 6 }
 check.same(v:totable(), { { 7, 5 }, { 3, 6 } })
 check.same(before:totable(), { { 1, 2 }, { 3, 4 } })
-local double = cr.compiled(function() return v * 2 end)
-check.same(double():totable(), { { 14, 10 }, { 6, 12 } })
+local doubled = cr.compiled(function() return v * 2 end)
+check.same(doubled():totable(), { { 14, 10 }, { 6, 12 } })
 v[{ 2, 1 }] = -1
-check.same(double():totable(), { { 14, 10 }, { -2, 12 } })
+check.same(doubled():totable(), { { 14, 10 }, { -2, 12 } })
 check.fails(function() v.value[1] = 0 end, "variable", "clone()")
 local initial = cr.ones { 2 }
 local variable = cr.Variable(initial)
@@ -365,18 +368,18 @@ end)
 
 local path = check.temporary ".npy"
 cr.data.write_npy(path, cr.tensor { { 1, 2 }, { 3, 4 } })
-local filed = cr.data.open(path)
-check.fails(function() filed[1] = 0 end, path, "clone()")
-local loaded = filed:clone()
+local mapped = cr.data.open(path)
+check.fails(function() mapped[1] = 0 end, path, "clone()")
+local loaded = mapped:clone()
 loaded[1] = 0
-check.same(filed[1]:clone():totable(), { 1, 2 })
+check.same(mapped[1]:clone():totable(), { 1, 2 })
 os.remove(path)
 
 -- ---- errors for invalid keys and values ---------------------------------------------------------
 
 t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
-local int = function(list) return cr.tensor(list, "int32") end
-for _, wrong in ipairs {
+local integer_tensor = function(list) return cr.tensor(list, "int32") end
+for _, wrong_key in ipairs {
   { { 0, 1 }, "position 0", "axis 0", "(2, 3)", "count from 1" },
   { { 1, 4 }, "position 4", "axis 1", "count from 1" },
   { { {}, { 0, 2 } }, "0 to 2", "axis 1" },
@@ -385,16 +388,16 @@ for _, wrong in ipairs {
   { { {}, { 1, 3, 0 } }, "step", "0" },
   { { {}, { 1, 2, 1, 1 } }, "first, last, step", "4 numbers" },
   { { 1, 2, 3 }, "3 axes", "(2, 3)", "list of rows" },
-  { int { 1, 3 }, "position 3", "axis 0", "(2, 3)" },
-  { int { 0 }, "position 0", "count from 1" },
+  { integer_tensor { 1, 3 }, "position 3", "axis 0", "(2, 3)" },
+  { integer_tensor { 0 }, "position 0", "count from 1" },
   { cr.tensor { 1, 2 }, "dtype of integers", "float32" },
   { cr.tensor { true, false, true }, "mask of shape (3,)", "(2, 3)" },
   { { "x" }, "position", '"x"' },
   { { 1.5 }, "integer", "1.5" },
   { true, "position", "true" },
 } do
-  check.fails(function() return t[wrong[1]] end, table.unpack(wrong, 2))
-  check.fails(function() t[wrong[1]] = 0 end, table.unpack(wrong, 2))
+  check.fails(function() return t[wrong_key[1]] end, table.unpack(wrong_key, 2))
+  check.fails(function() t[wrong_key[1]] = 0 end, table.unpack(wrong_key, 2))
 end
 check.fails(function() t[0] = 1 end, "position 0")
 check.fails(function() t[3] = 1 end, "position 3", "axis 0")
@@ -411,6 +414,6 @@ local i = cr.Input { shape = { 3, 4 } }
 local parts = cr.Model { inputs = i, outputs = i[{ {}, 2, { -1, 1, -2 } }] }
 local big = cr.random.normal { 2, 3, 4 }
 check.same(parts(big):totable(), big[{ {}, 2, { -1, 1, -2 } }]:totable())
-check.same(i[{ {}, int { 3, 1 } }].shape, { -1, 2, 4 })
+check.same(i[{ {}, integer_tensor { 3, 1 } }].shape, { -1, 2, 4 })
 check.fails(function() return i[{ {}, 4 }] end, "position 4", "axis 1")
 print "ok indexing"

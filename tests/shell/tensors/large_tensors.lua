@@ -18,20 +18,21 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "ui
     for axis = 0, #shape - 1 do
       for _, name in ipairs { "max", "min" } do
         local label = name .. " of " .. dtype .. " along " .. axis
-        local extreme, place = ops[name](x, axis, true), ops["arg" .. name](x, axis, true)
-        expect_equal(ops.take_along_axis(x, place, axis), extreme, label)
+        local extreme, position = ops[name](x, axis, true), ops["arg" .. name](x, axis, true)
+        expect_equal(ops.take_along_axis(x, position, axis), extreme, label)
         local count = ops.cumsum(ops.equal(x, extreme):cast "int32", axis)
-        expect_equal(ops.take_along_axis(count, place, axis), ops.ones_like(place), label)
+        expect_equal(ops.take_along_axis(count, position, axis), ops.ones_like(position), label)
       end
     end
   end
 end
-local holes = t { { 1, nan, 3 }, { 4, 5, nan } }
-check.same(ops.argmax(holes, 0):totable(), { 1, 0, 1 })
-check.same(ops.argmin(holes, 1):totable(), { 1, 2 })
-local long = ops.concatenate { cr.random.normal { 100000 }, t { nan }, cr.random.normal { 50000 } }
-assert(ops.argmax(long):item() == 100000 and ops.argmin(long):item() == 100000)
-assert(ops.max(long):item() ~= ops.max(long):item())
+local with_nan = t { { 1, nan, 3 }, { 4, 5, nan } }
+check.same(ops.argmax(with_nan, 0):totable(), { 1, 0, 1 })
+check.same(ops.argmin(with_nan, 1):totable(), { 1, 2 })
+local long_row = ops.concatenate { cr.random.normal { 100000 }, t { nan },
+  cr.random.normal { 50000 } }
+assert(ops.argmax(long_row):item() == 100000 and ops.argmin(long_row):item() == 100000)
+assert(ops.max(long_row):item() ~= ops.max(long_row):item())
 
 -- cumulative sums of columns equal those of the rows of the transposed matrix
 local wide = ops.round(cr.random.uniform({ 40, 700 }, -9, 9))
@@ -41,12 +42,13 @@ check.near(ops.prod(ops.full({ 2, 101 }, 1.5), 1), { 1.5 ^ 101, 1.5 ^ 101 }, 1e-
 -- indices of 32 and 64 bits, and indices out of range
 for _, dtype in ipairs { "float32", "float64", "int16" } do
   local x = ops.reshape(ops.arange(3 * 1000), { 3, 1000 }):cast(dtype)
-  for _, whole in ipairs { "int32", "int64", "uint8" } do
-    local indices = ops.cast(cr.random.uniform({ 200 }, 0, 100), whole)
+  for _, index_dtype in ipairs { "int32", "int64", "uint8" } do
+    local indices = ops.cast(cr.random.uniform({ 200 }, 0, 100), index_dtype)
     local rows = ops.cast(t { { 0 }, { 1000 }, { 2000 } }, dtype)
     expect_equal(ops.take(x, indices, 1), ops.cast(indices, dtype) + rows, "take")
-    local each = ops.stack { indices, ops.flip(indices), indices }
-    expect_equal(ops.take_along_axis(x, each, 1), ops.cast(each, dtype) + rows, "take_along_axis")
+    local repeated_indices = ops.stack { indices, ops.flip(indices), indices }
+    expect_equal(ops.take_along_axis(x, repeated_indices, 1),
+      ops.cast(repeated_indices, dtype) + rows, "take_along_axis")
   end
 end
 check.fails(function() ops.take(t { 1, 2 }, ops.full({ 100000 }, 2, "int32")) end, "index 2",
@@ -72,14 +74,15 @@ for _, x in ipairs {
   floors, floors:cast "int64" * 1000003, floors:cast "int16", ops.greater(numbers, 0), numbers,
   ops.round(numbers):cast "float16",
 } do
-  local values, first, inverse, often =
+  local values, first, inverse, counts_of_values =
     ops.unique(x, { return_index = true, return_inverse = true, return_counts = true })
   expect_equal(ops.take(values, inverse), x, "inverse of " .. x.dtype)
   expect_equal(ops.take(x, first), values, "first of " .. x.dtype)
-  expect_equal(ops.bincount(inverse), often, "counts of " .. x.dtype)
+  expect_equal(ops.bincount(inverse), counts_of_values, "counts of " .. x.dtype)
   assert(ops.all(ops.equal(values, ops.sort(values:cast "float64"):cast(x.dtype))):item() ~= 0)
   local order = ops.argsort(inverse)
-  expect_equal(ops.take(order, ops.cumsum(often) - often), first, "the first of " .. x.dtype)
+  expect_equal(ops.take(order, ops.cumsum(counts_of_values) - counts_of_values), first,
+    "the first of " .. x.dtype)
 end
 
 -- Fourier transforms of many rows, which are computed eight at a time, compared with the defining
@@ -117,9 +120,9 @@ for name, f in pairs {
   clip = function(y) return ops.clip(y, -0.5, 1) end,
   ["wide clip"] = function(y) return ops.clip(y, -1, 1) end,
 } do
-  local pieces = {}
-  for i = 1, 300 do pieces[i] = f(x:slice(i, i)) end
-  expect_equal(f(x), ops.concatenate(pieces, 0), name)
+  local part_results = {}
+  for i = 1, 300 do part_results[i] = f(x:slice(i, i)) end
+  expect_equal(f(x), ops.concatenate(part_results, 0), name)
   expect_equal(f(x), f(x), name)
 end
 local v = cr.Variable(x)
@@ -159,11 +162,11 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "in
     end
   end
 end
-local odd = t { nan, -0.0, 0, math.huge, 5.5 }
-local spread = ops.concatenate { t { nan, 0, math.huge }, cr.random.normal { 100 } }
-check.same(ops.isin(odd, spread):totable(), { false, true, true, true, false })
-assert(not ops.any(ops.isin(odd, ops.full({ 100 }, nan))):item())
-assert(not ops.any(ops.isin(odd, ops.zeros { 0 })):item())
+local special_numbers = t { nan, -0.0, 0, math.huge, 5.5 }
+local many_numbers = ops.concatenate { t { nan, 0, math.huge }, cr.random.normal { 100 } }
+check.same(ops.isin(special_numbers, many_numbers):totable(), { false, true, true, true, false })
+assert(not ops.any(ops.isin(special_numbers, ops.full({ 100 }, nan))):item())
+assert(not ops.any(ops.isin(special_numbers, ops.zeros { 0 })):item())
 
 -- rotations by quarter turns, with complete and incomplete tiles, and of planes inside arrays
 for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
@@ -173,10 +176,10 @@ for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
       local a, b = axes[1] % #shape, axes[2] % #shape
       if a ~= b then
         local label = table.concat({ "turn", dtype, #shape, a, b }, " ")
-        local turned_once = ops.rot90(x, 1, axes)
-        expect_equal(turned_once, ops.swapaxes(ops.flip(x, b), a, b), label)
+        local rotated_once = ops.rot90(x, 1, axes)
+        expect_equal(rotated_once, ops.swapaxes(ops.flip(x, b), a, b), label)
         expect_equal(ops.rot90(x, 3, axes), ops.flip(ops.swapaxes(x, a, b), b), label)
-        expect_equal(ops.rot90(turned_once, -1, axes), x, label)
+        expect_equal(ops.rot90(rotated_once, -1, axes), x, label)
       end
     end
   end
@@ -186,14 +189,15 @@ end
 for _, dtype in ipairs { "float32", "float64" } do
   for _, channels in ipairs { 2, 3, 8, 20, 75 } do
     local x = cr.random.normal({ 2, 5, 7, channels }):cast(dtype)
-    for _, way in ipairs { "bilinear", "bicubic", "bilinear_keras2" } do
+    for _, interpolation_ in ipairs { "bilinear", "bicubic", "bilinear_keras2" } do
       for _, smoothed in ipairs { false, true } do
-        local options = { interpolation = way, antialias = smoothed }
+        local options = { interpolation = interpolation_, antialias = smoothed }
         local parts = {}
         for c = 1, channels do
           parts[c] = ops.image.resize(ops.slice_axis(x, 3, c - 1, c), { 9, 3 }, options)
         end
-        expect_equal(ops.image.resize(x, { 9, 3 }, options), ops.concatenate(parts, 3), way)
+        expect_equal(ops.image.resize(x, { 9, 3 }, options), ops.concatenate(parts, 3),
+          interpolation_)
       end
     end
   end
@@ -215,9 +219,10 @@ for _, dtype in ipairs { "float32", "float64", "uint8" } do
       local columns = ops.unfold(x, size, { stride = stride })
       expect_equal(columns, want:reshape { 2, 3 * size[1] * size[2], count }, "unfold")
       if dtype ~= "uint8" then
-        local back = ops.fold(columns, { 40, 51 }, size, { stride = stride })
-        local times = ops.fold(ops.ones_like(columns), { 40, 51 }, size, { stride = stride })
-        check.near(ops.max(ops.abs(back - x * times)):item(), 0, 0.1)
+        local folded = ops.fold(columns, { 40, 51 }, size, { stride = stride })
+        local overlap_counts = ops.fold(ops.ones_like(columns), { 40, 51 }, size,
+          { stride = stride })
+        check.near(ops.max(ops.abs(folded - x * overlap_counts)):item(), 0, 0.1)
       end
     end
   end
@@ -227,9 +232,9 @@ end
 for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" } do
   for _, high in ipairs { 50, dtype:find "8" and 60 or 30000 } do
     local x = ops.cast(cr.random.uniform({ 40, 30 }, dtype == "uint8" and 0 or -high, high), dtype)
-    local distinct, places = ops.unique(x, { return_inverse = true })
+    local distinct, inverse_indices = ops.unique(x, { return_inverse = true })
     expect_equal(ops.unique(x), distinct, "unique of " .. dtype)
-    expect_equal(ops.take(distinct, places, 0), x, "inverse of " .. dtype)
+    expect_equal(ops.take(distinct, inverse_indices, 0), x, "inverse of " .. dtype)
     assert(ops.all(ops.greater(distinct:slice(2, -1), distinct:slice(1, -2))):item())
     local first_three = ops.unique(x, { size = 3 })
     expect_equal(first_three, distinct:slice(1, 3), "three of " .. dtype)
@@ -248,9 +253,10 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int8", "uin
       expect_equal(ops.diff(x, { axis = axis }), after - before, "diff of " .. dtype)
     end
     local part = cr.random.uniform(size, 0, 100):cast(dtype)
-    local new = ops.slice_update(x, start, part)
-    expect_equal(ops.slice(new, start, size), part, "part of " .. dtype)
-    expect_equal(ops.slice_update(new, start, ops.slice(x, start, size)), x, "rest of " .. dtype)
+    local updated = ops.slice_update(x, start, part)
+    expect_equal(ops.slice(updated, start, size), part, "part of " .. dtype)
+    expect_equal(ops.slice_update(updated, start, ops.slice(x, start, size)), x, "rest of "
+      .. dtype)
   end
 end
 for _, start in ipairs { 2, -1, math.maxinteger } do

@@ -16,21 +16,22 @@ end
 -- Checks that the rows of a matrix, permuted by the pivots, equal the product of the factors.
 local function expect_factors(x, what)
   local rows, columns = table.unpack(x.shape, #x.shape - 1)
-  local least, batch = math.min(rows, columns), { table.unpack(x.shape, 1, #x.shape - 2) }
+  local smaller_size, batch = math.min(rows, columns), { table.unpack(x.shape, 1, #x.shape - 2) }
   local factors, pivots = ops.lu_factor(x)
-  local l = ops.slice_axis(ops.tril(factors, -1), -1, 0, least)
-    + ops.eye(rows, least, { dtype = "float64" })
-  local u = ops.slice_axis(ops.triu(factors), -2, 0, least)
-  batch[#batch + 1] = least
+  local l = ops.slice_axis(ops.tril(factors, -1), -1, 0, smaller_size)
+    + ops.eye(rows, smaller_size, { dtype = "float64" })
+  local u = ops.slice_axis(ops.triu(factors), -2, 0, smaller_size)
+  batch[#batch + 1] = smaller_size
   check.same(pivots.shape, batch)
   local product = ops.reshape(ops.matmul(l, u), { -1, rows, columns })
-  local matrices, swaps = ops.reshape(x, { -1, rows, columns }), ops.reshape(pivots, { -1, least })
+  local matrices, swaps = ops.reshape(x, { -1, rows, columns }),
+    ops.reshape(pivots, { -1, smaller_size })
   for i = 1, matrices.shape[1] do
     local order = {}
     for row = 1, rows do order[row] = row - 1 end
-    for k = 1, least do
-      local other = swaps[i][k] + 1
-      order[k], order[other] = order[other], order[k]
+    for k = 1, smaller_size do
+      local swapped_row = swaps[i][k] + 1
+      order[k], order[swapped_row] = order[swapped_row], order[k]
     end
     expect_near(product[i], ops.take(matrices[i], order, 0), "lu_factor, " .. what)
   end
@@ -83,12 +84,12 @@ end
 
 -- Functions of matrices v, and of w with 7 columns, that are smooth although eigenvectors and
 -- singular vectors are not: the gradients of the factors are among their terms.
-local function by_inverse(v, w) return ops.matmul(ops.inv(v), w) end
-local function by_triangle(v, w)
+local function inverse_product(v, w) return ops.matmul(ops.inv(v), w) end
+local function triangle_solution(v, w)
   local lower, upper = { lower = true }, { lower = false }
   return ops.solve_triangular(transposed(v), ops.solve_triangular(v, w, lower), upper)
 end
-local function by_cholesky(v, w) return ops.solve_triangular(ops.cholesky(v), w, true) end
+local function cholesky_solution(v, w) return ops.solve_triangular(ops.cholesky(v), w, true) end
 local function by_eigenvalues(v, w)
   local values, vectors = ops.eigh(v)
   local exponentials = vectors * ops.expand_dims(ops.exp(-values), -2)
@@ -117,21 +118,22 @@ for _, case in ipairs { { 127 }, { 128 }, { 150 }, { 150, 2 }, { 257 } } do
   local x = cr.random.normal(shape)
   local a = ops.matmul(x, transposed(x)) / n + ops.eye(n)
   local b = ops.slice_axis(x, -1, 0, 7)
-  local function solved(f, dtype)
+  local function value_and_gradients(f, dtype)
     local v, w = cr.Variable(a:cast(dtype)), cr.Variable(b:cast(dtype))
     local y
     local tape = cr.GradientTape(function() y = ops.sum(ops.square(f(v, w))) end)
     return f(v, w), table.unpack(tape:gradient(y, { v, w }))
   end
   for name, f in pairs {
-    solve = ops.solve, solve_triangular = by_triangle, cholesky = by_cholesky, inv = by_inverse,
+    solve = ops.solve, solve_triangular = triangle_solution, cholesky = cholesky_solution,
+      inv = inverse_product,
     eigh = by_eigenvalues, svd = by_singular_values, det = by_determinant, lu_factor = by_factors,
   } do
-    local wide = { solved(f, "float64") }
-    for i, narrow in ipairs { solved(f, "float32") } do
-      check.same(narrow.dtype, "float32")
-      local difference = ops.max(ops.abs(narrow - wide[i])):item()
-        / ops.max(ops.abs(wide[i])):item()
+    local float64_results = { value_and_gradients(f, "float64") }
+    for i, float32_result in ipairs { value_and_gradients(f, "float32") } do
+      check.same(float32_result.dtype, "float32")
+      local difference = ops.max(ops.abs(float32_result - float64_results[i])):item()
+        / ops.max(ops.abs(float64_results[i])):item()
       local has_gaps = i > 1 and (name == "eigh" or name == "svd")
       assert(difference < (has_gaps and 1e-2 or 1e-5), name .. ": " .. difference)
     end
@@ -143,9 +145,9 @@ end
 for _, shape in ipairs { { 9, 16, 16 }, { 12, 7, 3 }, { 5, 3, 20 }, { 4, 1, 6 } } do
   local x = cr.random.normal(shape):cast "float64" * 1e-160
   local count, k = shape[1], math.min(shape[2], shape[3])
-  local low = ops.matmul(ops.slice_axis(x, 2, 0, 1), ops.slice_axis(x, 1, 0, 1)) * 1e300
-  local same = ops.ones_like(x)
-  for name, y in pairs { any = x, low = low, same = same, zero = ops.zeros_like(x) } do
+  local rank_one = ops.matmul(ops.slice_axis(x, 2, 0, 1), ops.slice_axis(x, 1, 0, 1)) * 1e300
+  local all_ones = ops.ones_like(x)
+  for name, y in pairs { any = x, low = rank_one, same = all_ones, zero = ops.zeros_like(x) } do
     local label = table.concat({ name, table.unpack(shape) }, " ")
     local u, s, vt = ops.svd(y, { full_matrices = false })
     local size = math.max(ops.max(ops.abs(y)):item(), 1e-300)
@@ -158,8 +160,8 @@ for _, shape in ipairs { { 9, 16, 16 }, { 12, 7, 3 }, { 5, 3, 20 }, { 4, 1, 6 } 
     assert(ops.all(ops.equal(last, s:slice(count - 3, count))):item(), label .. ": by themselves")
   end
 end
-local holes = ops.concatenate { ops.ones { 3, 2, 2 }, ops.full({ 1, 2, 2 }, nan) }
-local u, s = ops.svd(holes)
+local with_nan = ops.concatenate { ops.ones { 3, 2, 2 }, ops.full({ 1, 2, 2 }, nan) }
+local u, s = ops.svd(with_nan)
 check.near(s:slice(1, 3), ops.broadcast_to(t { 2, 0 }, { 3, 2 }))
 assert(ops.all(ops.isnan(s:slice(4, 4))):item() and ops.all(ops.isnan(u:slice(4, 4))):item())
 
@@ -188,13 +190,14 @@ local function gradient(f, x)
   local tape = cr.GradientTape(function() y = f(x) end, x)
   return tape:gradient(y, x)
 end
-local turning = t { { 1, 2 }, { -3, 0.5 } }  -- a matrix whose eigenvalues are complex
+local complex_spectrum_matrix = t { { 1, 2 },
+  { -3, 0.5 } }  -- a matrix whose eigenvalues are complex
 check.near(gradient(function(x)
   return ops.sum(ops.real((ops.eig(x))))
-end, turning), { { 1, 0 }, { 0, 1 } }, 1e-5)
+end, complex_spectrum_matrix), { { 1, 0 }, { 0, 1 } }, 1e-5)
 check.near(gradient(function(x)
   return ops.sum(ops.square(ops.real((ops.eig(x)))) - ops.square(ops.imag((ops.eig(x)))))
-end, turning), (ops.transpose(turning) * 2):totable(), 1e-5)
+end, complex_spectrum_matrix), (ops.transpose(complex_spectrum_matrix) * 2):totable(), 1e-5)
 local symmetric = t { { 2, 0.5, 0.25 }, { 0.5, -1, 0.75 }, { 0.25, 0.75, 4 } }
 local weights = t { { 1, 2, 3 }, { -1, 0.5, 2 }, { 0, 4, 1 } }
 local function sorted_columns(x)
@@ -202,11 +205,14 @@ local function sorted_columns(x)
   local order = ops.argsort(ops.real(values))
   return ops.sum(ops.take(ops.square(ops.abs(vectors)), order, 1) * weights)
 end
-local function of_symmetric(x) return ops.sum(ops.square((select(2, ops.eigh(x)))) * weights) end
+local function eigenvector_loss(x) return ops.sum(ops.square((select(2,
+  ops.eigh(x)))) * weights) end
 local slope = gradient(sorted_columns, symmetric)
-check.near((slope + ops.transpose(slope)) / 2, gradient(of_symmetric, symmetric):totable(), 1e-4)
+check.near((slope + ops.transpose(slope)) / 2, gradient(eigenvector_loss, symmetric):totable(),
+  1e-4)
 check.fails(function()
-  gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end, turning)
+  gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end,
+    complex_spectrum_matrix)
 end, "angles of complex eigenvectors")
 
 -- for a full svd, a function of only the first columns has a gradient

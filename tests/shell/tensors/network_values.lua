@@ -16,9 +16,9 @@ end
 do -- a query for which all keys are masked weighs all keys equally
   local q, v = cr.tensor { { { { 3, -2 } } } }, cr.tensor { { { { 1, 5 } }, { { 3, -1 } } } }
   local k = cr.tensor { { { { 2, 1 } }, { { -1, 4 } } } }
-  local none = cr.tensor { { { { false, false } } } }
+  local all_false = cr.tensor { { { { false, false } } } }
   for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
-    local f = function(q, k, v) return ops.dot_product_attention(q, k, v, { mask = none }) end
+    local f = function(q, k, v) return ops.dot_product_attention(q, k, v, { mask = all_false }) end
     local arguments = { q:cast(dtype), k:cast(dtype), v:cast(dtype) }
     check_row("attention to nothing, " .. dtype, f(table.unpack(arguments)), { { { { 2, 2 } } } })
     check_row("attention to nothing, compiled, " .. dtype, cr.compiled(f)(table.unpack(arguments)),
@@ -32,8 +32,8 @@ do -- with a bias, scores of half width are computed in float32, as without
     local v = cr.tensor({ { { { 1 } }, { { 3 } } } }, dtype)
     for _, options in ipairs { { bias = ops.zeros({ 1, 1, 2, 2 }, dtype) },
       { attn_logits_soft_cap = 10 } } do
-      for _, allowed in ipairs { false, mask } do
-        options.mask = allowed or nil
+      for _, mask_or_false in ipairs { false, mask } do
+        options.mask = mask_or_false or nil
         local y = ops.dot_product_attention(q * 100, k, v, options)
         assert(y.dtype == dtype)
         check_row("attention with a bias, " .. dtype, y, { { { { 2 } }, { { 2 } } } })
@@ -75,8 +75,8 @@ do -- in float16 and bfloat16 impossible alignments must not become infinite
 end
 
 do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
-  local logs = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
-  local function decoded(options) return ops.ctc_decode(logs, ints { 2 }, options) end
+  local log_probabilities = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
+  local function decoded(options) return ops.ctc_decode(log_probabilities, ints { 2 }, options) end
   check_row("the greedy way", decoded(), { -1, -1 })
   local labels, scores = decoded { strategy = "beam_search", top_paths = 2 }
   check.same(labels.shape, { 2, 1, 2 })
@@ -93,28 +93,29 @@ end
 do -- images deformed by noise (elastic_transform)
   local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
   local options = { alpha = 3, sigma = 2, seed = 5 }
-  local moved = ops.image.elastic_transform(images, options)
-  check.same(moved.shape, { 2, 9, 8, 3 })
-  assert(ops.max(ops.abs(moved - images)):item() > 0.1)
-  check.near(ops.image.elastic_transform(images, options), moved:totable())
+  local deformed = ops.image.elastic_transform(images, options)
+  check.same(deformed.shape, { 2, 9, 8, 3 })
+  assert(ops.max(ops.abs(deformed - images)):item() > 0.1)
+  check.near(ops.image.elastic_transform(images, options), deformed:totable())
   check.near(ops.image.elastic_transform(images, 0), images:totable())
   options.data_format = "channels_first"
   check.near(ops.image.elastic_transform(images:transpose { 0, 3, 1, 2 }, options),
-    moved:transpose({ 0, 3, 1, 2 }):totable())
-  local constant = ops.ones({ 8, 8, 1 }, "uint8")
-  check_row("equal numbers stay", ops.image.elastic_transform(constant), constant:totable(),
+    deformed:transpose({ 0, 3, 1, 2 }):totable())
+  local constant_image = ops.ones({ 8, 8, 1 }, "uint8")
+  check_row("equal numbers stay", ops.image.elastic_transform(constant_image),
+    constant_image:totable(),
     "uint8")
   check.fails(function() ops.image.elastic_transform(images, { sigma = 0 }) end, "sigma")
   check.fails(function() ops.image.elastic_transform(t { 1 }) end, "or one image, got")
-  local wrong = { data_format = "channels_frist" }
+  local wrong_options = { data_format = "channels_frist" }
   local function expect_refusal(f, ...)
     local arguments = table.pack(...)
     check.fails(function() f(table.unpack(arguments)) end, "data_format must be")
   end
-  expect_refusal(ops.image.elastic_transform, images, wrong)
-  expect_refusal(ops.image.sobel_edges, images, wrong)
-  expect_refusal(ops.image.ssim, images, images, wrong)
-  expect_refusal(ops.image.affine_transform, images, ops.ones { 2, 8 }, wrong)
+  expect_refusal(ops.image.elastic_transform, images, wrong_options)
+  expect_refusal(ops.image.sobel_edges, images, wrong_options)
+  expect_refusal(ops.image.ssim, images, images, wrong_options)
+  expect_refusal(ops.image.affine_transform, images, ops.ones { 2, 8 }, wrong_options)
 end
 do -- structural similarity of images with data_format "channels_first"
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }

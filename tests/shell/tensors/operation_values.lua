@@ -52,17 +52,17 @@ check_row("booleans that run become numbers", ops.cumsum(t { 2.5, 2 }, nil, "boo
   "int32")
 
 -- a number takes the tensor's dtype; 2.0 counts as a floating-point number, as in Python
-local whole, truth = ints { 3, -2 }, t { 1, 0 }:cast "bool"
-check_row("whole numbers", whole + 2, { 5, 0 }, "int32")
-check_row("a fraction that is whole", whole + 2.0, { 5, 0 }, "float32")
-check_row("... in front", 2.0 * whole, { 6, -4 }, "float32")
+local whole_numbers, truth = ints { 3, -2 }, t { 1, 0 }:cast "bool"
+check_row("whole numbers", whole_numbers + 2, { 5, 0 }, "int32")
+check_row("a fraction that is whole", whole_numbers + 2.0, { 5, 0 }, "float32")
+check_row("... in front", 2.0 * whole_numbers, { 6, -4 }, "float32")
 check_row("... beside small ones", ops.maximum(ints({ 3 }, "uint8"), 1.0), 3, "float32")
-check_row("... as a limit", ops.clip(whole, -1.0, 1), { 1, -1 }, "float32")
-check_row("... as what where gives", ops.where(truth, whole, 0.0), { 3, 0 }, "float32")
+check_row("... as a limit", ops.clip(whole_numbers, -1.0, 1), { 1, -1 }, "float32")
+check_row("... as what where gives", ops.where(truth, whole_numbers, 0.0), { 3, 0 }, "float32")
 check_row("... does not change fractions", ops.add(t { 1 }:cast "float16", 2.0), 3, "float16")
 check_row("whole numbers and booleans", ops.maximum(truth, 2), { 2, 2 }, "int32")
 check_row("fractions and booleans", ops.multiply(truth, 2.0), { 2, 0 }, "float32")
-check_row("what int32 does not hold", ops.less(whole, 1 << 40), { true, true }, "bool")
+check_row("what int32 does not hold", ops.less(whole_numbers, 1 << 40), { true, true }, "bool")
 check_row("two whole numbers", ops.add(1, 2), 3, "int32")
 check_row("two large ones", ops.add(1, 1 << 40), (1 << 40) + 1, "int64")
 check_row("a fraction and a whole number", ops.add(1, 2.0), 3, "float32")
@@ -75,10 +75,10 @@ check_row("... neither sparse nor ragged", ops.convert_to_tensor(3, nil, false, 
 check.fails(function() ops.convert_to_tensor(3, nil, true) end, "sparse tensors are not supported")
 
 -- the dtypes of the results of functions
-local half = t { -1, 2 }:cast "float16"
-check_row("angle", ops.round(ops.angle(half)), { 3, 0 }, "float16")
-check_row("nan_to_num", ops.nan_to_num(half), { -1, 2 }, "float16")
-check_row("ldexp", ops.ldexp(half, ints { 1, 2 }), { -2, 8 }, "float16")
+local float16_numbers = t { -1, 2 }:cast "float16"
+check_row("angle", ops.round(ops.angle(float16_numbers)), { 3, 0 }, "float16")
+check_row("nan_to_num", ops.nan_to_num(float16_numbers), { -1, 2 }, "float16")
+check_row("ldexp", ops.ldexp(float16_numbers, ints { 1, 2 }), { -2, 8 }, "float16")
 check_row("logspace of halves", ops.logspace(t(1):cast "float16", 2, 2), { 10, 100 }, "float16")
 check_row("logspace in whole numbers", ops.logspace(0, 1, 2, true, 10, "int32"), { 1, 10 },
   "float32")
@@ -101,7 +101,8 @@ check_row("vectors of small numbers", ops.vdot(ints({ 2 }, "int16"), ints({ 3 },
   "int16")
 check_row("weights that are small", ops.bincount(ints { 1 }, ints({ 4 }, "int8")), { 0, 4 },
   "int32")
-check_row("weights that are halves", ops.average(ints { 1, 6 }, nil, half * half), 5, "float16")
+check_row("weights that are halves",
+  ops.average(ints { 1, 6 }, nil, float16_numbers * float16_numbers), 5, "float16")
 check_row("hard_shrink of NaN", ops.hard_shrink(t { nan, 0.25 }), { nan, 0 })
 check_row("threshold of large numbers", ops.threshold(ops.add(2147483647, 0), 0.5, -1), 2147483647)
 check_row("fmod of small numbers", ops.fmod(ints({ 5 }, "uint8"), 3), 2, "uint8")
@@ -116,7 +117,8 @@ check_row("layer_normalization, beta alone",
   ops.layer_normalization(t { { -2, 2 } }, { beta = t { 5, 5 }, epsilon = 0 }), { 4, 6 })
 check_row("batch_normalization, scale alone", ops.batch_normalization(t { { 3, 8 } }, t { 1, 2 },
   t { 4, 9 }, -1, { scale = t { 2, 1 }, epsilon = 0 }), { 2, 2 })
-check_row("nextafter of halves", ops.nextafter(half, half + 1), { -1, 2 }, "float16")
+check_row("nextafter of halves", ops.nextafter(float16_numbers, float16_numbers + 1), { -1, 2 },
+  "float16")
 check_row("corrcoef of a row", ops.corrcoef(t { { 1, 2, 4 } }), 1)
 check.fails(function() ops.norm(t { 1, 2 }, { axis = {} }) end, "expected one axis or two, got 0")
 
@@ -156,19 +158,23 @@ check_row("saturate_cast of infinity", ops.saturate_cast(t { -inf }, "float32"),
 check_row("saturate_cast to bool", ops.saturate_cast(t { -1.5, 2 }, "bool"), { false, true })
 check_row("full of a tensor", ops.full({ 2 }, ints { 3, 4 }), { 3, 4 }, "float32")
 check_row("vectors multiplied", ops.matmul(t { 1, 2 }, t { 3, 4 }), 11)
-local short = ints({ { 100 } }, "int8")
-check_row("short whole numbers multiplied", ops.matmul(short, short), { 10000 }, "int32")
+local int8_number = ints({ { 100 } }, "int8")
+check_row("short whole numbers multiplied", ops.matmul(int8_number, int8_number), { 10000 },
+  "int32")
 check_row("products over nothing", ops.dot(ops.zeros { 1, 0 }, ops.zeros { 0, 2 }), { 0, 0 })
 check_row("segments that are none", ops.segment_max(t { 1, 5, 2 }, ints { 0, -1, 1 }, 2), { 1, 2 })
 check_row("segments with nan", ops.segment_max(t { 1, nan, 2 }, ints { 0, 0, 1 }, 2), { nan, 2 })
 check_row("segments that begin with nan", ops.segment_min(t { nan, 1, 2 }, ints { 0, 0, 1 }, 2),
   { nan, 2 })
-local large = t({ 1216388546, 16777217 }, "int32")
-check_row("a maximum of large whole numbers", ops.max(large, { initial = 0 }) - large[1], 0,
+local large_integers = t({ 1216388546, 16777217 }, "int32")
+check_row("a maximum of large whole numbers",
+  ops.max(large_integers, { initial = 0 }) - large_integers[1], 0,
   "int32")
-check_row("a minimum of large whole numbers", ops.min(large, { initial = 2000000000 }) - large[2],
+check_row("a minimum of large whole numbers",
+  ops.min(large_integers, { initial = 2000000000 }) - large_integers[2],
   0, "int32")
-check_row("the initial value is the maximum", ops.max(large, { initial = 1216388547 }) - large[1],
+check_row("the initial value is the maximum",
+  ops.max(large_integers, { initial = 1216388547 }) - large_integers[1],
   1, "int32")
 check_row("a maximum of whole numbers and a fraction", ops.max(ints { 1 }, { initial = 2.5 }), 2,
   "int32")
@@ -195,18 +201,19 @@ end
 check.fails(function() ops.pad(t { 1 }, 1, "egde") end, "did you mean 'edge'")
 
 -- where the standard deviation is 0, its gradient is 0
-local same = cr.Variable(t { 2, 2 })
-local spread
-local tape = cr.GradientTape(function() spread = ops.std(same) end)
-check_row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
-tape = cr.GradientTape(function() spread = ops.nanstd(same) end)
-check_row("gradient of nanstd", tape:gradient(spread, { same })[1], { 0, 0 })
+local equal_numbers = cr.Variable(t { 2, 2 })
+local deviation
+local tape = cr.GradientTape(function() deviation = ops.std(equal_numbers) end)
+check_row("gradient of std", tape:gradient(deviation, { equal_numbers })[1], { 0, 0 })
+tape = cr.GradientTape(function() deviation = ops.nanstd(equal_numbers) end)
+check_row("gradient of nanstd", tape:gradient(deviation, { equal_numbers })[1], { 0, 0 })
 -- gradients where two numbers are equal, and where a sign changes
 local function check_gradients(what, f, values, want)
   local variables, y = {}, nil
   for i, value in ipairs(values) do variables[i] = cr.Variable(t { value }) end
   local watched = cr.GradientTape(function() y = f(table.unpack(variables)) end)
-  for i, each in ipairs(watched:gradient(y, variables)) do check_row(what, each, { want[i] }) end
+  for i, gradient in ipairs(watched:gradient(y, variables)) do check_row(what, gradient,
+    { want[i] }) end
 end
 check_gradients("gradient of arcsinh at 0", ops.arcsinh, { 0 }, { 1 })
 check_gradients("gradient of celu at 0", ops.celu, { 0 }, { 1 })
@@ -226,9 +233,10 @@ check_row("istft without a window",
 check_row("... of frames that are longer than the sequences", ops.istft({ ops.ones { 2, 3 },
   ops.zeros { 2, 3 } }, 2, 1, 4, { window = cr.null, center = false }), { 1, 1, 0, 0, 0 })
 -- if the padding has an odd number of rows, the additional row is dropped
-local wide = ops.reshape(ops.arange(6), { 1, 6, 1 })
+local long_sequence = ops.reshape(ops.arange(6), { 1, 6, 1 })
 check_row("resize with padding",
-  ops.image.resize(wide, { 3, 3 }, "nearest", { pad_to_aspect_ratio = true, fill_value = 9 }),
+  ops.image.resize(long_sequence, { 3, 3 }, "nearest",
+  { pad_to_aspect_ratio = true, fill_value = 9 }),
   { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
 check_row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
 
@@ -264,20 +272,21 @@ check_row("variances over no axes", variance, { 0, 0, 0, 0 })
 check_row("sum of all", ops.sum(square), 7)
 
 -- numbers without a tensor have the dtype in which they are written
-local large = ops.greater(square, 1)
-check_row("where of whole numbers", ops.where(large, 1, -1), { -1, 1, -1, 1 }, "int32")
-check_row("where of fractions", ops.where(large, 1.0, 0), { 0, 1, 0, 1 }, "float32")
-check_row("where of truth values", ops.where(large, true, false), { 0, 1, 0, 1 }, "bool")
-check_row("where of both", ops.where(large, true, 2), { 2, 1, 2, 1 }, "int32")
-check_row("where beside a tensor", ops.where(large, square:cast "float16", 1), { 1, 2, 1, 4 },
+local is_large = ops.greater(square, 1)
+check_row("where of whole numbers", ops.where(is_large, 1, -1), { -1, 1, -1, 1 }, "int32")
+check_row("where of fractions", ops.where(is_large, 1.0, 0), { 0, 1, 0, 1 }, "float32")
+check_row("where of truth values", ops.where(is_large, true, false), { 0, 1, 0, 1 }, "bool")
+check_row("where of both", ops.where(is_large, true, 2), { 2, 1, 2, 1 }, "int32")
+check_row("where beside a tensor", ops.where(is_large, square:cast "float16", 1), { 1, 2, 1, 4 },
   "float16")
 
 -- with rms_scaling the mean of x is not subtracted, and beta is ignored
-local rms = { rms_scaling = true, epsilon = 0 }
-check_row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms),
+local rms_options = { rms_scaling = true, epsilon = 0 }
+check_row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms_options),
   { 1, 3 })
-rms.gamma, rms.beta = t { 2, 3 }, t { 5, 5 }
-check_row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), { 2, 9 })
+rms_options.gamma, rms_options.beta = t { 2, 3 }, t { 5, 5 }
+check_row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms_options),
+  { 2, 9 })
 
 -- limits and shapes that functions accept, as in Keras
 local counts, edges = ops.histogram(t { -1.28107488155365, 0, 2.185755968093872 })
@@ -323,14 +332,15 @@ do -- erfc for large arguments, and its derivative
     3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37,
     5.66319240885614e-296, 5.23704643935263e-319 }
   for dtype, digits in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3, bfloat16 = 2e-2 } do
-    for _, times in ipairs { 1, 700 } do -- arrays of one block and of several blocks
-      local y = ops.erfc(ops.tile(t(x):cast(dtype), { times })):cast "float64":totable()
+    for _, repetitions in ipairs { 1, 700 } do -- arrays of one block and of several blocks
+      local y = ops.erfc(ops.tile(t(x):cast(dtype), { repetitions })):cast "float64":totable()
       for i, value in ipairs(y) do
         local wanted = want[(i - 1) % #x + 1]
-        local near = x[(i - 1) % #x + 1]
+        local argument = x[(i - 1) % #x + 1]
         local least = dtype == "float16" and 6.2e-5 or dtype == "float64" and 1e-307 or 1.2e-38
-        if wanted > least and near == t({ near }):cast(dtype):cast "float64":totable()[1] then
-          check.near(value / wanted, 1, digits, "erfc(" .. near .. "), " .. dtype)
+        if wanted > least
+          and argument == t({ argument }):cast(dtype):cast "float64":totable()[1] then
+          check.near(value / wanted, 1, digits, "erfc(" .. argument .. "), " .. dtype)
         end
       end
     end
@@ -361,11 +371,11 @@ do
     check.same(counts:totable(), want, bins .. " bins")
   end
   for _, dtype in ipairs { "float32", "float64", "int32", "int64" } do
-    local whole = ops.arange(-5, 6):cast(dtype)
-    histogram(whole, 5, -5, 5)
-    check.same(ops.histogram(whole, 5, { -5, 5 }):totable(), { 2, 2, 2, 2, 3 })
-    histogram(whole, 10, -5, 5)
-    histogram(whole, 4, -4, 4)
+    local whole_numbers = ops.arange(-5, 6):cast(dtype)
+    histogram(whole_numbers, 5, -5, 5)
+    check.same(ops.histogram(whole_numbers, 5, { -5, 5 }):totable(), { 2, 2, 2, 2, 3 })
+    histogram(whole_numbers, 10, -5, 5)
+    histogram(whole_numbers, 4, -4, 4)
   end
   histogram(cr.random.uniform({ 70000 }, -1, 2, "float32", 1), 37, -1, 2)
   local counts, edges = ops.histogram(ops.arange(0, 31):cast "int32", 3)

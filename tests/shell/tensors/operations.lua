@@ -39,8 +39,8 @@ check_computes(cr.ops.concatenate({ input, input }, -1):slice({ 1, 4 }, { -1, 5 
 check_computes(cr.ops.get_item(input, { "...", { step = -2 } }), { { 4, 2 }, { 8, 6 } })
 check_computes(input * cr.tensor { 1, 0, 2, 0 }, { { 1, 0, 6, 0 }, { -5, 0, -14, 0 } })
 check.same(cr.ops.shape(input), { -1, 4 })
-local best, where_best = cr.ops.top_k(input, 1)
-assert(best.shape[2] == 1 and where_best.dtype == "int32")
+local best, best_position = cr.ops.top_k(input, 1)
+assert(best.shape[2] == 1 and best_position.dtype == "int32")
 check.fails(function() return input < 3 end, "cr.ops.less")
 check.fails(function() return input * cr.Variable(x) end, "make a layer")
 check.fails(function() return cr.ops.nonzero(input) end, "depends on values")
@@ -55,27 +55,27 @@ local y = cr.tensor { { 1 }, { 2 } }
 local old_scores = model:evaluate(x, y, { verbose = 0 })
 model:fit(x, y, { epochs = 3, verbose = 0 })
 assert(model:evaluate(x, y, { verbose = 0 }) ~= old_scores)
-local wanted = model:predict(x):totable()
-local function same_model(other)
+local old_predictions = model:predict(x):totable()
+local function check_same_predictions(other)
   other:set_weights(model:get_weights())
-  check.near(other:predict(x), wanted)
+  check.near(other:predict(x), old_predictions)
 end
-same_model(cr.models.clone_model(model))
-same_model(cr.models.model_from_json(model:to_json()))
-same_model(cr.models.model_from_json(model:to_json { target = "keras3" }))
+check_same_predictions(cr.models.clone_model(model))
+check_same_predictions(cr.models.model_from_json(model:to_json()))
+check_same_predictions(cr.models.model_from_json(model:to_json { target = "keras3" }))
 assert(
   model:to_json({ target = "keras3" }):find(
   '"module": "keras.src.ops.numpy", "class_name": "Multiply"', 1, true))
 check.fails(function() model:to_json { target = "keras2" } end, "Keras 2 cannot express")
 local path = check.temporary ".h5"
 model:save(path)
-check.near(cr.models.load_model(path):predict(x), wanted)
+check.near(cr.models.load_model(path):predict(x), old_predictions)
 
 -- A model with operations inside another model, called twice.
 local outer_input = cr.Input { shape = { 4 } }
 local outer = cr.Model { inputs = outer_input,
   outputs = model(outer_input) + model(outer_input * 1) }
-check.near((outer:predict(x) / 2), wanted)
+check.near((outer:predict(x) / 2), old_predictions)
 
 -- Control flow: a condition with a known value selects a branch; otherwise both branches are
 -- computed.
@@ -85,49 +85,51 @@ end
 check.near(absolute(cr.tensor { 1, 2 }), { 1, 2 })
 check.near(absolute(cr.tensor { -1, -2 }), { 1, 2 })
 check.near(cr.compiled(absolute)(cr.tensor { -1, -2 }), { 1, 2 })
-local function halved(v, limit)
+local function halved_until(v, limit)
   return cr.ops.while_loop(function(a, n)
     return a:greater(1)
   end, function(a, n) return a / 2, n + 1 end,
     { v, cr.tensor(0) }, limit)
 end
-local result = halved(cr.tensor(10))
+local result = halved_until(cr.tensor(10))
 check.near({ result[1]:item(), result[2]:item() }, { 0.625, 4 })
-local compiled = cr.compiled(function(v) local r = halved(v, 10); return r[1] + r[2] end)
+local compiled = cr.compiled(function(v) local r = halved_until(v, 10); return r[1] + r[2] end)
 check.near(compiled(cr.tensor(10)):item(), 4.625)
 check.fails(function()
-  cr.compiled(function(v) return halved(v)[1] end)(cr.tensor(10))
+  cr.compiled(function(v) return halved_until(v)[1] end)(cr.tensor(10))
 end, "maximum_iterations")
 check.near(cr.ops.fori_loop(0, 4, function(i, sum) return sum + i end, cr.tensor(1)):item(), 7)
 check.near(cr.ops.map(function(row)
   return row:sum() * row
 end, cr.tensor { { 1, 2 }, { 3, 4 } }), { { 3, 6 }, { 21, 28 } })
-local pick = { function(v) return v end, function(v) return v * 10 end }
-local switched = cr.compiled(function(i) return cr.ops.switch(i, pick, { cr.tensor { 1 } }) end)
+local branches = { function(v) return v end, function(v) return v * 10 end }
+local switched = cr.compiled(function(i) return cr.ops.switch(i, branches, { cr.tensor { 1 } }) end)
 for index, result in pairs { [-1] = 1, [0] = 1, [1] = 10, [2] = 10 } do
-  check.near(cr.ops.switch(index, pick, { cr.tensor { 1 } }), { result })
+  check.near(cr.ops.switch(index, branches, { cr.tensor { 1 } }), { result })
   check.near(switched(cr.tensor(index)), { result })
 end
 
 -- ---- tensors larger than any memory are refused at once
-local huge = math.maxinteger
+local huge_size = math.maxinteger
 for _, call in ipairs {
-  function() return cr.ops.kaiser(huge, 1.0) end,
-  function() return cr.ops.hamming(huge) end,
-  function() return cr.ops.linspace(0, 1, huge) end,
+  function() return cr.ops.kaiser(huge_size, 1.0) end,
+  function() return cr.ops.hamming(huge_size) end,
+  function() return cr.ops.linspace(0, 1, huge_size) end,
   function()
-    return cr.ops.image.resize(cr.ones { 1, 4, 4, 1 }, { huge, 3 }, { interpolation = "nearest" })
-  end, function() return cr.ops.image.gaussian_blur(cr.ones { 1, 4, 4, 1 }, { huge, 3 }) end,
+    return cr.ops.image.resize(cr.ones { 1, 4, 4, 1 }, { huge_size, 3 },
+      { interpolation = "nearest" })
+  end, function() return cr.ops.image.gaussian_blur(cr.ones { 1, 4, 4, 1 }, { huge_size, 3 }) end,
 } do
   check.fails(call, "elements are too many")
 end
-check.fails(function() return cr.ops.vander(cr.ones { 2 }, huge) end, "expected 0 to 65536 columns")
+check.fails(function() return cr.ops.vander(cr.ones { 2 }, huge_size) end,
+  "expected 0 to 65536 columns")
 check.fails(function()
-  return cr.ops.tensordot(cr.ones { 2 }, cr.ones { 2 }, huge)
+  return cr.ops.tensordot(cr.ones { 2 }, cr.ones { 2 }, huge_size)
 end, "cannot sum over")
 for _, name in ipairs { "AUC", "PrecisionAtRecall" } do
   check.fails(function()
-    return cr.metrics[name] { recall = name ~= "AUC" and 0.5 or nil, num_thresholds = huge }
+    return cr.metrics[name] { recall = name ~= "AUC" and 0.5 or nil, num_thresholds = huge_size }
   end, "16777216")
 end
 

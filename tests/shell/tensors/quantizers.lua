@@ -63,7 +63,7 @@ expect({ { { 0.013071896508336067, 0.001307190046645701, 0.001307189930230379 },
 
 --- The results of fake_quant_with_min_max_vars, and the gradients of their sum with the weights
 --- 1, 2, 3, ... with respect to the three tensors.
-local function fake(low, high, options)
+local function fake_quantized(low, high, options)
   low, high = cr.ops.convert_to_tensor(low), cr.ops.convert_to_tensor(high)
   local weights = cr.ops.reshape(cr.arange(15, { dtype = "float32" }) + 1, { 5, 3 })
   local result
@@ -81,44 +81,48 @@ expect({ { { -0.9019608497619629, 0.9019608497619629, -0.43137258291244507 },
   { 1.0980392694473267, -0.10196079313755035, -0.9019608497619629 },
   { 0.9019608497619629, -0.43137258291244507, 1.0980392694473267 } },
   { { 0, 2, 3 }, { 0, 5, 6 }, { 0, 8, 0 }, { 0, 11, 0 }, { 13, 14, 0 } }, 22, 36 },
-  fake(-0.9, 1.1))
+  fake_quantized(-0.9, 1.1))
 expect({ { { -0.8571429252624512, 0.8571429252624512, -0.4285714626312256 },
   { 1.1428571939468384, 0.5714285969734192, -0.7142857313156128 },
   { 1.1428571939468384, 0.2857142984867096, -0.8571429252624512 },
   { 1.1428571939468384, -0.1428571492433548, -0.8571429252624512 },
   { 0.8571429252624512, -0.4285714626312256, 1.1428571939468384 } },
   { { 0, 2, 3 }, { 0, 5, 6 }, { 0, 8, 0 }, { 0, 11, 0 }, { 13, 14, 0 } }, 22, 36 },
-  fake(-0.9, 1.1, { num_bits = 4, narrow_range = true }))
+  fake_quantized(-0.9, 1.1, { num_bits = 4, narrow_range = true }))
 for _, axis in ipairs { 1, -1 } do
   expect({ { { -0.8571429252624512, 0.6857143044471741, 0 },
     { 1.1428571939468384, 0.5142857432365417, 0 }, { 1.1428571939468384, 0.17142857611179352, 0 },
     { 1.1428571939468384, -0.17142857611179352, 0 },
     { 0.8571429252624512, -0.5142857432365417, 0.7999999523162842 } },
     { { 0, 0, 0 }, { 0, 5, 0 }, { 0, 8, 0 }, { 0, 11, 0 }, { 13, 14, 0 } }, { 1, 0, 30 },
-    { 21, 2, 15 } }, fake({ -1, -0.5, 0.1 }, { 1, 0.7, 0.9 }, { axis = axis, num_bits = 3 }))
+    { 21, 2, 15 } },
+    fake_quantized({ -1, -0.5, 0.1 }, { 1, 0.7, 0.9 }, { axis = axis, num_bits = 3 }))
 end
 
 for _, row in ipairs { { 3, 2, 0, 0.0066964286379516125 }, { 0, 2, 0, 2 },
   { 1 / 0, 0.7, 0, 0.699999988079071 }, { 0.3, 0.1, 2, 0.0026785715017467737 } } do
-  local amax, old, margin, expected = table.unpack(row)
+  local amax, old_scale, margin, expected = table.unpack(row)
   local function scalar(number) return cr.ops.cast(number, "float32") end
-  expect({ expected }, quantizers.compute_float8_scale(scalar(amax), scalar(old), 448, margin))
+  expect({ expected },
+    quantizers.compute_float8_scale(scalar(amax), scalar(old_scale), 448, margin))
 end
 expect({ { 5, 3, 1 } },
   quantizers.compute_float8_amax_history(cr.tensor { 1, -5, 2 }, cr.tensor { 1.0, 2.0, 3.0 }))
 
-local small = { { -3, 7, 2 }, { -8, 1, 0 }, { 5, -1, -7 } }
-local bytes = { [0] = { { -115, 23, 2 }, { 5, 15, 9 } }, { { 125, 2 }, { 24, 0 }, { -11, 9 } } }
-for axis, expected in pairs { [0] = bytes[0], [1] = bytes[1], [-1] = bytes[1], [-2] = bytes[0] } do
-  local packed, shape, length = quantizers.pack_int4(cr.ops.cast(small, "int8"), axis)
+local small_integers = { { -3, 7, 2 }, { -8, 1, 0 }, { 5, -1, -7 } }
+local packed_bytes = { [0] = { { -115, 23, 2 }, { 5, 15, 9 } },
+  { { 125, 2 }, { 24, 0 }, { -11, 9 } } }
+for axis, expected in pairs { [0] = packed_bytes[0], [1] = packed_bytes[1], [-1] = packed_bytes[1],
+  [-2] = packed_bytes[0] } do
+  local packed, shape, length = quantizers.pack_int4(cr.ops.cast(small_integers, "int8"), axis)
   expect({ expected, shape, 3 }, packed, packed.shape, length)
-  expect({ small }, quantizers.unpack_int4(packed, length, axis))
+  expect({ small_integers }, quantizers.unpack_int4(packed, length, axis))
 end
 local unsigned = { { 13, 7, 2 }, { 8, 1, 0 }, { 5, 15, 9 } }
 local packed = quantizers.pack_int4(cr.ops.cast(unsigned, "uint8"), 0, "uint8")
 expect({ { { 141, 23, 2 }, { 5, 15, 9 } } }, packed)
 expect({ unsigned }, quantizers.unpack_int4(packed, 3, 0, "uint8"))
--- random integers of every shape come back
+-- packing random integers of every shape to int4 and unpacking them gives the same integers
 for _, shape in ipairs { { 1 }, { 8 }, { 4, 3, 5 } } do
   local numbers = cr.random.randint(shape, -8, 8, { dtype = "int8" })
   for axis = 0, #shape - 1 do

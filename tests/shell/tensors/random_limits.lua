@@ -33,6 +33,7 @@ for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
 end
 -- 16-bit random numbers are those of float32, rounded
 for _, dtype in ipairs { "float16", "bfloat16" } do
-  local narrow = cr.random.normal({ 3001 }, 1, 2, dtype, 5)
-  check.same(narrow:totable(), cr.random.normal({ 3001 }, 1, 2, "float32", 5):cast(dtype):totable())
+  local half_width_numbers = cr.random.normal({ 3001 }, 1, 2, dtype, 5)
+  check.same(half_width_numbers:totable(),
+    cr.random.normal({ 3001 }, 1, 2, "float32", 5):cast(dtype):totable())
 end

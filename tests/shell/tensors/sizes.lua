@@ -9,11 +9,11 @@ local dtypes = { "int32", "int64", "uint8", "int8", "float32", "bfloat16" }
 local function any_kind() return dtypes[math.random(#dtypes)] end
 
 --- The forms in which a list of numbers, or one number, may be given.
-local function forms_of(given)
-  local forms = { cr.tensor(given, any_kind()), cr.Variable(cr.tensor(given, any_kind())) }
-  if type(given) == "number" then return forms end
+local function tensor_forms(numbers)
+  local forms = { cr.tensor(numbers, any_kind()), cr.Variable(cr.tensor(numbers, any_kind())) }
+  if type(numbers) == "number" then return forms end
   local scalars = {}
-  for i, item in ipairs(given) do
+  for i, item in ipairs(numbers) do
     scalars[i] = (type(item) == "table" or i % 2 == 0) and item or cr.tensor(item, any_kind())
   end
   forms[#forms + 1] = scalars
@@ -33,7 +33,7 @@ end
 --- Checks f(sizes) for the sizes as numbers and in every other form.
 local function same_in_all_forms(sizes, f)
   local expected = f(sizes)
-  for _, form in ipairs(forms_of(sizes)) do check_same(expected, f(form)) end
+  for _, form in ipairs(tensor_forms(sizes)) do check_same(expected, f(form)) end
 end
 
 for _ = 1, 20 do
@@ -64,12 +64,12 @@ for _ = 1, 20 do
   same_in_all_forms(rows, function(n) return ops.linspace(0, 1, n) end)
   same_in_all_forms(rows, function(n) return ops.cast(ops.arange(n), "int32") end)
   local first = { math.random(0, rows - 1), math.random(0, columns - 1) }
-  local part = { rows - first[1], columns - first[2] }
-  same_in_all_forms(part, function(n) return ops.slice(x, first, n) end)
+  local part_sizes = { rows - first[1], columns - first[2] }
+  same_in_all_forms(part_sizes, function(n) return ops.slice(x, first, n) end)
   for _, dtype in ipairs { "int32", "int64" } do
     local i = cr.tensor(first[1], dtype)
-    check_same(ops.slice(x, first, part), ops.slice(x, { i, first[2] }, part))
-    local updates = ops.zeros(part, "int32")
+    check_same(ops.slice(x, first, part_sizes), ops.slice(x, { i, first[2] }, part_sizes))
+    local updates = ops.zeros(part_sizes, "int32")
     check_same(ops.slice_update(x, first, updates),
       ops.slice_update(x, { i, first[2] }, updates))
   end

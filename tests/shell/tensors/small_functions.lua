@@ -95,25 +95,26 @@ check.fails(function() return ops.get_item(grid, { { 0, 1 }, { 0, 1, 2 } }) end,
 local pairs_of = cr.compiled(function(y) return ops.get_item(y, { { 0, 1 }, { 2, 0 } }) end)
 check.same(pairs_of(grid):totable(), { { 8, 9, 10, 11 }, { 12, 13, 14, 15 } })
 -- The dtype of the lists (uint8) cannot hold the sizes and offsets.
-local small = cr.tensor({ 200, 250 }, "uint8")
-check.same(ops.get_item(cr.arange(251 * 300):reshape { 251, 300 }, { small, small }):totable(),
+local uint8_indices = cr.tensor({ 200, 250 }, "uint8")
+check.same(ops.get_item(cr.arange(251 * 300):reshape { 251, 300 },
+  { uint8_indices, uint8_indices }):totable(),
   { 200 * 300 + 200, 250 * 300 + 250 })
 
 -- items are drawn at random
 cr.random.seed(5)
 local n = 20000
-local drawn = cr.random.choice(cr.tensor { 10, 20, 30 }, { n }, { p = { 0.5, 0.2, 0.3 } })
-check.same(drawn.shape, { n })
+local drawn_numbers = cr.random.choice(cr.tensor { 10, 20, 30 }, { n }, { p = { 0.5, 0.2, 0.3 } })
+check.same(drawn_numbers.shape, { n })
 for i, share in ipairs { 0.5, 0.2, 0.3 } do
-  local got = ops.mean(ops.equal(drawn, 10 * i)):item()
+  local got = ops.mean(ops.equal(drawn_numbers, 10 * i)):item()
   assert(math.abs(got - share) < 5 * math.sqrt(share * (1 - share) / n), got)
 end
 check.same(cr.random.choice(6, { 6 }, { replace = false }):sort():totable(), { 0, 1, 2, 3, 4, 5 })
 local count_of_first = 0
 for _ = 1, 400 do
-  local picks = cr.random.choice({ 7, 8, 9 }, { 2 }, { replace = false, p = { 0.8, 0.2, 0 } })
-  check.same(picks:sort():totable(), { 7, 8 })
-  count_of_first = count_of_first + (picks[1] == 7 and 1 or 0)
+  local drawn_items = cr.random.choice({ 7, 8, 9 }, { 2 }, { replace = false, p = { 0.8, 0.2, 0 } })
+  check.same(drawn_items:sort():totable(), { 7, 8 })
+  count_of_first = count_of_first + (drawn_items[1] == 7 and 1 or 0)
 end
 assert(math.abs(count_of_first / 400 - 0.8) < 5 * math.sqrt(0.16 / 400), count_of_first)
 check.same(cr.random.choice(5, { 3 }, { seed = 2 }):totable(),
@@ -135,12 +136,13 @@ assert(statistics.count == 4 and statistics.zeros == 1 and statistics.nan == 1)
 check.near(statistics.mean, 2)
 check.near(statistics.std, math.sqrt(14 / 3))
 assert(statistics.min == 0 and statistics.max == 5)
-local many = cr.random.normal { 300, 500 }
-local infinite = cr.describe(cr.tensor { 1, 1 / 0, 3, -1 / 0 }).statistics
-assert(infinite.inf == 2 and infinite.mean == 2 and infinite.min == 1 and infinite.max == 3)
-statistics = cr.describe(many).statistics
-check.near(statistics.mean, ops.mean(many):item(), 1e-4)
-check.near(statistics.std, ops.std(many):item(), 1e-4)
+local many_numbers = cr.random.normal { 300, 500 }
+local infinite_statistics = cr.describe(cr.tensor { 1, 1 / 0, 3, -1 / 0 }).statistics
+assert(infinite_statistics.inf == 2 and infinite_statistics.mean == 2
+  and infinite_statistics.min == 1 and infinite_statistics.max == 3)
+statistics = cr.describe(many_numbers).statistics
+check.near(statistics.mean, ops.mean(many_numbers):item(), 1e-4)
+check.near(statistics.std, ops.std(many_numbers):item(), 1e-4)
 assert(cr.describe(cr.zeros { 0 }).statistics.min == nil)
 assert(cr.describe(cr.tensor { "a" }).statistics == nil)
 
@@ -195,12 +197,12 @@ os.remove(path)
 -- a row that a dataset reads from a file is an ordinary tensor in memory
 path = check.temporary ".npy"
 cr.data.write_npy(path, t)
-local filed = cr.data.open(path)
+local file_tensor = cr.data.open(path)
 local sums = {}
-for sum in cr.data.from_tensor_slices(filed):map(function(row)
+for sum in cr.data.from_tensor_slices(file_tensor):map(function(row)
   return row:sum() + row[1]
 end):elements() do sums[#sums + 1] = sum:item() end
 check.same(sums, { 7, 6 })
-for row in cr.data.from_tensor_slices(filed):elements() do assert(row[2]) end
+for row in cr.data.from_tensor_slices(file_tensor):elements() do assert(row[2]) end
 os.remove(path)
 print "ok small_functions"

@@ -31,9 +31,9 @@ end
 check.fails(function() cr.ops.full({ -1, 2 }, 1) end, "expected the size of every axis")
 check.fails(function() cr.ops.broadcast_to(cr.ones { 2 }, { -1, 2 }) end, "the size of every axis")
 check.fails(function() cr.zeros({ 2 }, "float23") end, "float23", "did you mean 'float32'?")
-local loop = {}
-loop[1] = loop
-check.fails(function() cr.tensor(loop) end, "nested")
+local cyclic_table = {}
+cyclic_table[1] = cyclic_table
+check.fails(function() cr.tensor(cyclic_table) end, "nested")
 
 -- reading values and properties of tensors
 local t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }

@@ -28,17 +28,17 @@ end
 
 -- scan: the carry and the steps may be tensors or tables of them
 local xs = cr.tensor { 1, 2, 3, 4 }
-local function running(carry, x) return carry + x, carry * x end
-local function total(x)
-  local last, all = ops.scan(running, cr.tensor(10), x)
+local function running_sum_and_product(carry, x) return carry + x, carry * x end
+local function scanned_total(x)
+  local last, all = ops.scan(running_sum_and_product, cr.tensor(10), x)
   return last, all
 end
-for _, f in ipairs { total, cr.compiled(total) } do
+for _, f in ipairs { scanned_total, cr.compiled(scanned_total) } do
   local last, all = f(xs)
   assert(last:item() == 20)
   check.same(all:totable(), { 10, 22, 39, 64 })
 end
-local last, all = ops.scan(running, cr.tensor(0), xs, { reverse = true })
+local last, all = ops.scan(running_sum_and_product, cr.tensor(0), xs, { reverse = true })
 assert(last:item() == 10)
 check.same(all:totable(), { 9, 14, 12, 0 })
 last, all = ops.scan(function(c, x)
@@ -55,9 +55,11 @@ check.same(all[2]:totable(), { 0, 1, 5, 14 })
 check.near(gradient(function(x)
   return (select(1, ops.scan(function(c, v) return c * v, v end, cr.tensor(1), x)))
 end, xs), { 24, 12, 8, 6 })
-check.fails(function() ops.scan(running, cr.tensor(0)) end, "length")
-check.fails(function() ops.scan(running, cr.tensor(0), xs, 3) end, "length is 3", "4 steps")
-check.fails(function() ops.scan(running, cr.tensor(0), xs, { unroll = 0 }) end, "unroll")
+check.fails(function() ops.scan(running_sum_and_product, cr.tensor(0)) end, "length")
+check.fails(function() ops.scan(running_sum_and_product, cr.tensor(0), xs, 3) end, "length is 3",
+  "4 steps")
+check.fails(function() ops.scan(running_sum_and_product, cr.tensor(0), xs, { unroll = 0 }) end,
+  "unroll")
 
 -- associative_scan computes sums and products of all first elements
 for n = 1, 9 do
@@ -127,11 +129,11 @@ end, { a, b }, { cr.tensor { 1 }, cr.tensor { 10 } }, { has_aux = true })
 check.near(p[1], { 6 })
 check.near(q[1], { 23 })
 assert(q[2]:item() == 1 and aux == "more")
-local forward = cr.compiled(function(x, v)
+local forward_derivative = cr.compiled(function(x, v)
   return select(2, ops.jvp(function(t) return ops.matmul(t, t) end, { x }, { v }))
 end)
 local square, direction = cr.random.normal { 3, 3 }, cr.random.normal { 3, 3 }
-check.near(forward(square, direction),
+check.near(forward_derivative(square, direction),
   ops.matmul(square, direction) + ops.matmul(direction, square))
 check.same(select(2, ops.jvp(function()
   return cr.ones { 2 }
@@ -140,15 +142,15 @@ check.fails(function() ops.jvp(ops.sin, { a }, { cr.tensor { 1, 2 } }) end, "pri
 check.fails(function() ops.jvp(ops.sin, { a }, {}) end, "tangent for each")
 
 -- vectorize and map apply a function to each element or row
-local function larger(x, y) return ops.maximum(x, y) end
-check.same(ops.vectorize(larger)(cr.tensor { { 1 }, { 5 } }, cr.tensor { 2, 6 }):totable(),
+local function maximum_of(x, y) return ops.maximum(x, y) end
+check.same(ops.vectorize(maximum_of)(cr.tensor { { 1 }, { 5 } }, cr.tensor { 2, 6 }):totable(),
   { { 2, 6 }, { 5, 6 } })
 local inner = ops.vectorize(function(u, v) return ops.sum(u * v) end, { signature = "(n),(n)->()" })
 check.near(inner(cr.ones { 4, 3 }, cr.tensor { 1, 2, 3 }), { 6, 6, 6, 6 })
 check.near(cr.compiled(inner)(cr.ones { 2, 5, 3 }, cr.tensor { 1, 2, 3 })[2], { 6, 6, 6, 6, 6 })
 local scaled = ops.vectorize(function(x, factor) return x * factor.by end, { excluded = { 2 } })
 check.near(scaled(cr.tensor { 1, 2 }, { by = 3 }), { 3, 6 })
-check.fails(function() ops.vectorize(larger, { signature = "n,n" }) end, "signature")
+check.fails(function() ops.vectorize(maximum_of, { signature = "n,n" }) end, "signature")
 check.fails(function() inner(cr.ones { 3 }) end, "2 arguments, got 1")
 local rows = ops.vectorized_map { ["function"] = function(x)
   return { sum = ops.sum(x), first = x[1] }

@@ -7,11 +7,12 @@ local layers, ops = cr.layers, cr.ops
 cr.utils.set_random_seed(1)
 local x, noise = cr.Input { shape = { 6 } }, cr.Input { shape = { 2 } }
 local hidden = layers.Dense(5, { activation = "tanh", name = "hidden" })(x)
-local mean, spread = layers.Dense(2, { name = "mean" })(hidden),
+local code_mean, code_log_variance = layers.Dense(2, { name = "mean" })(hidden),
   layers.Dense(2, { name = "spread" })(hidden)
-local code = mean + ops.exp(spread * 0.5) * noise
+local code = code_mean + ops.exp(code_log_variance * 0.5) * noise
 local decoded = layers.Dense(6, { name = "decoded" })(code)
-local divergence = ops.sum(ops.square(mean) + ops.exp(spread) - spread - 1, -1) * 0.5
+local divergence = ops.sum(
+  ops.square(code_mean) + ops.exp(code_log_variance) - code_log_variance - 1, -1) * 0.5
 local vae = cr.Model({ x, noise }, decoded)
 vae:add_loss(ops.sum(ops.square(x - decoded), -1) + divergence)
 vae:add_metric(divergence, "divergence")
@@ -71,8 +72,9 @@ end, "no metrics of symbols")
 local rewired_model = cr.models.rewire(vae,
   { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
 rewired_model:compile { optimizer = "sgd" }
-local third = rewired_model:evaluate({ data, noises }, nil, { verbose = 0, return_dict = true })
-assert(third.loss > 0 and third.divergence > 0)
+local rewired_results = rewired_model:evaluate({ data, noises }, nil,
+  { verbose = 0, return_dict = true })
+assert(rewired_results.loss > 0 and rewired_results.divergence > 0)
 
 -- the added losses of a model inside another model count too
 local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
@@ -112,23 +114,23 @@ check.fails(function()
 end, "l1 and l2")
 
 -- The regularizer's loss counts in training, and is saved.
-local penalised = cr.Sequential { layers.Reshape({ 3 }, { input_shape = { 3, 1 },
+local penalized_model = cr.Sequential { layers.Reshape({ 3 }, { input_shape = { 3, 1 },
   activity_regularizer = cr.regularizers.L1(0.5) }) }
-penalised:compile { optimizer = "sgd", loss = "mse" }
+penalized_model:compile { optimizer = "sgd", loss = "mse" }
 local row = cr.ones { 2, 3, 1 }
-check.near(penalised:evaluate(row, cr.ones { 2, 3 }, { verbose = 0 }), 1.5, 1e-6)
-local first = cr.models.model_from_json(penalised:to_json()).layers[1]
+check.near(penalized_model:evaluate(row, cr.ones { 2, 3 }, { verbose = 0 }), 1.5, 1e-6)
+local first = cr.models.model_from_json(penalized_model:to_json()).layers[1]
 first(row)
 check.near(first.losses[1], 1.5, 1e-6)
 
 -- Without autocast a layer computes in the dtype of its input.
-local half = layers.Flatten { dtype = "mixed_bfloat16" }
-check.same(tostring(half(row).dtype), "bfloat16")
-local same = layers.Flatten { dtype = "mixed_bfloat16", autocast = false }
-check.same(tostring(same(row).dtype), "float32")
+local half_layer = layers.Flatten { dtype = "mixed_bfloat16" }
+check.same(tostring(half_layer(row).dtype), "bfloat16")
+local uncast_layer = layers.Flatten { dtype = "mixed_bfloat16", autocast = false }
+check.same(tostring(uncast_layer(row).dtype), "float32")
 
 do -- several losses at once, and the argument `inputs`, as in Keras 2
-  local one, two = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
+  local ones, twos = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
   local Adding = cr.Layer:subclass "Adding"
   function Adding:call(x)
     self:add_loss(x:sum(), x)
@@ -137,7 +139,7 @@ do -- several losses at once, and the argument `inputs`, as in Keras 2
   end
   local model = cr.Sequential { Adding { input_shape = { 1 } } }
   model:compile { loss = "mse" }
-  check.near(model:evaluate(two, two, { verbose = 0 }), 222)
+  check.near(model:evaluate(twos, twos, { verbose = 0 }), 222)
   check.same(#model.layers[1]:get_losses_for(model.inputs), 3)
   local i = cr.Input { shape = { 1 } }
   local o = layers.Dense(1, { kernel_initializer = "ones" })(i)
@@ -145,6 +147,6 @@ do -- several losses at once, and the argument `inputs`, as in Keras 2
   graph:add_loss({ o, o * 2 }, i)
   graph:add_loss(o * 3, { inputs = { i } })
   graph:compile { loss = "mse" }
-  check.near(graph:evaluate(one, one, { verbose = 0 }), 6)
+  check.near(graph:evaluate(ones, ones, { verbose = 0 }), 6)
   check.fails(function() graph:add_loss(o, "x") end, "expected a tensor")
 end

@@ -13,10 +13,10 @@ local function new_model(optimizer)
 end
 
 do -- LambdaCallback: every hook, with its number and logs
-  local calls = {}
+  local hook_calls = {}
   local function recorder(name)
     return function(a, b)
-      calls[#calls + 1] = name .. (math.type(a) == "integer" and a or "")
+      hook_calls[#hook_calls + 1] = name .. (math.type(a) == "integer" and a or "")
         .. ((b or a).loss and "+" or "")
     end
   end
@@ -26,7 +26,7 @@ do -- LambdaCallback: every hook, with its number and logs
     on_epoch_begin = recorder "epoch", on_epoch_end = recorder "end",
     on_train_begin = recorder "begin",
     on_train_batch_begin = recorder "batch", on_train_batch_end = recorder "done" } })
-  check.same(calls, { "begin", "epoch0", "batch0", "done0+", "batch1", "done1+", "end0+" })
+  check.same(hook_calls, { "begin", "epoch0", "batch0", "done0+", "batch1", "done1+", "end0+" })
   local predict_count = 0
   model:predict(x, { callbacks = { cr.callbacks.LambdaCallback { on_predict_batch_end = function()
     predict_count = predict_count + 1
@@ -45,17 +45,18 @@ do -- the outputs of each batch of predict, nested as those of the model
   local model = cr.Model { inputs = input,
     outputs = { a = cr.layers.Dense(1)(input), b = input * 2 } }
   local Collector = cr.callbacks.Callback:subclass "OutputCollector"
-  local batches, from_functions = {}, 0
+  local batches, function_call_count = {}, 0
   function Collector:on_predict_batch_end(batch, logs)
     assert(batch == #batches and (self.model or model).name == model.name)
     batches[#batches + 1] = logs.outputs
   end
-  local whole = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
+  local whole_outputs = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
     cr.callbacks.LambdaCallback { on_predict_batch_end = function(_, logs)
-      from_functions = from_functions + logs.outputs.a.shape[1]
+      function_call_count = function_call_count + logs.outputs.a.shape[1]
     end } } })
-  assert(#batches == 3 and from_functions == 16)
-  for name, outputs in pairs(whole) do  -- the batches before the last one are still as they were
+  assert(#batches == 3 and function_call_count == 16)
+  for name, outputs in pairs(
+    whole_outputs) do  -- the batches before the last one are still as they were
     check.same(cr.ops.concatenate({ batches[1][name], batches[2][name],
       batches[3][name] }, 0):totable(),
       outputs:totable())
@@ -90,14 +91,14 @@ do -- LearningRateScheduler
 end
 
 do -- a custom training loop calls the hooks of a list of callbacks
-  local calls = {}
-  local Mine = cr.callbacks.Callback:subclass "Mine"
-  function Mine:on_epoch_end(epoch, logs)
-    calls[#calls + 1] = { epoch, logs.loss, self.model ~= nil }
+  local hook_calls = {}
+  local LoopCallback = cr.callbacks.Callback:subclass "Mine"
+  function LoopCallback:on_epoch_end(epoch, logs)
+    hook_calls[#hook_calls + 1] = { epoch, logs.loss, self.model ~= nil }
     logs.extra = 7
   end
   local model = new_model()
-  local list = cr.callbacks.CallbackList { callbacks = { Mine {} }, add_history = true,
+  local list = cr.callbacks.CallbackList { callbacks = { LoopCallback {} }, add_history = true,
     model = model }
   assert(#list.callbacks == 2)
   list:on_train_begin()
@@ -110,7 +111,7 @@ do -- a custom training loop calls the hooks of a list of callbacks
     assert(logs.extra == 7)
   end
   list:on_train_end()
-  check.same(calls, { { 0, 0.5, true }, { 1, 0.25, true } })
+  check.same(hook_calls, { { 0, 0.5, true }, { 1, 0.25, true } })
   check.near(list.callbacks[2].history.loss, { 0.5, 0.25 })
 end
 
@@ -131,8 +132,9 @@ do -- losses, metrics and activations called as functions
   check.fails(function() cr.losses.huber(t) end, "expected y_true and y_pred")
   local dense = cr.layers.Dense(2,
     { activation = cr.activations.elu { alpha = 0.5 }, input_shape = { 2 } })
-  local remade = cr.layers.Dense:from_config(dense:get_config())
-  check.same(remade:get_config().activation, { class_name = "elu", config = { alpha = 0.5 } })
+  local rebuilt_dense = cr.layers.Dense:from_config(dense:get_config())
+  check.same(rebuilt_dense:get_config().activation,
+    { class_name = "elu", config = { alpha = 0.5 } })
   assert(cr.layers.Dense(2, { activation = cr.activations.elu() }):get_config().activation == "elu")
 end
 
@@ -149,18 +151,19 @@ do -- learning rates and weight decay for single weights
     model:train_on_batch(x, y)
     return model
   end
-  local plain, ruled = trained { learning_rate = 0.1 },
+  local plain_losses, rule_losses = trained { learning_rate = 0.1 },
     trained { learning_rate = 0.1, rules = { { pattern = "first/*", learning_rate = 0 } } }
-  check.near(ruled:get_weights()[3], plain:get_weights()[3]:totable())
+  check.near(rule_losses:get_weights()[3], plain_losses:get_weights()[3]:totable())
   local untouched = trained { learning_rate = 0 }
-  check.near(ruled:get_weights()[1], untouched:get_weights()[1]:totable())
-  assert(plain:get_weights()[1]:totable()[1][1] ~= untouched:get_weights()[1]:totable()[1][1])
+  check.near(rule_losses:get_weights()[1], untouched:get_weights()[1]:totable())
+  assert(plain_losses:get_weights()[1]:totable()[1][1] ~= untouched:get_weights()[1]:totable(
+    )[1][1])
   local decayed = trained { learning_rate = 0.1, weight_decay = 0.5,
     rules = { { pattern = "*/bias", weight_decay = 0 },
       { pattern = "second/*", weight_decay = 0 } } }
-  check.near(decayed:get_weights()[3], plain:get_weights()[3]:totable())
+  check.near(decayed:get_weights()[3], plain_losses:get_weights()[3]:totable())
   check.near(decayed:get_weights()[1],
-    (plain:get_weights()[1] - untouched:get_weights()[1] * 0.05):totable(), 1e-4)
+    (plain_losses:get_weights()[1] - untouched:get_weights()[1] * 0.05):totable(), 1e-4)
   local path = check.temporary ".h5"
   decayed:save(path)
   check.same(cr.models.load_model(path).optimizer:get_config().rules,
@@ -203,10 +206,10 @@ do -- several optimizers for the weights of one model
   local map = cr.optimizers.OptimizerMap { default_optimizer = cr.optimizers.SGD(0),
     optimizer_map = { ["second/.*"] = cr.optimizers.Adam(0.1) } }
   model:compile { optimizer = cr.optimizers.MultiOptimizer(map), loss = "mse" }
-  local before = model:get_weights()
+  local old_weights = model:get_weights()
   model:fit(x, y, { verbose = 0, epochs = 2 })
-  check.near(model:get_weights()[1], before[1]:totable(), 0)
-  assert(model:get_weights()[3]:totable()[1][1] ~= before[3]:totable()[1][1])
+  check.near(model:get_weights()[1], old_weights[1]:totable(), 0)
+  assert(model:get_weights()[3]:totable()[1][1] ~= old_weights[3]:totable()[1][1])
   check.fails(function()
     return model.optimizer.learning_rate
   end, "Learning rate cannot be accessed on a MultiOptimizer")
@@ -274,28 +277,28 @@ do
     local stop = cr.callbacks.EarlyStopping(options)
     return #model:fit(x, y, { epochs = #values, verbose = 0, callbacks = { Set(), stop } }).epoch
   end
-  local rising = { 1, 2, 3 }
-  local Own = cr.metrics.Metric:subclass("Own", { { "name", "own" } })
-  function Own:init() self.sum = self:add_variable { name = "sum" } end
-  function Own:update_state(y_true) self.sum:assign_add(y_true:sum()) end
-  function Own:result() return self.sum end
-  check.fails(function() epochs(Own {}, "own", rising) end, "EarlyStopping", "'own'",
+  local rising_values = { 1, 2, 3 }
+  local OwnMetric = cr.metrics.Metric:subclass("Own", { { "name", "own" } })
+  function OwnMetric:init() self.sum = self:add_variable { name = "sum" } end
+  function OwnMetric:update_state(y_true) self.sum:assign_add(y_true:sum()) end
+  function OwnMetric:result() return self.sum end
+  check.fails(function() epochs(OwnMetric {}, "own", rising_values) end, "EarlyStopping", "'own'",
     'mode = "max"')
-  check.same(epochs(Own {}, "own", rising, { mode = "max" }), 3)
-  Own._direction = "up"
-  check.same(epochs(Own {}, "val_own", rising), 3)
-  Own._direction = "down"
-  check.same(epochs(Own {}, "own", rising), 2)
-  local metric = Own {}
+  check.same(epochs(OwnMetric {}, "own", rising_values, { mode = "max" }), 3)
+  OwnMetric._direction = "up"
+  check.same(epochs(OwnMetric {}, "val_own", rising_values), 3)
+  OwnMetric._direction = "down"
+  check.same(epochs(OwnMetric {}, "own", rising_values), 2)
+  local metric = OwnMetric {}
   metric._direction = "up"
-  check.same(epochs(metric, "own", rising), 3)
+  check.same(epochs(metric, "own", rising_values), 3)
   metric._direction = "sideways"
-  check.fails(function() epochs(metric, "own", rising) end, '"up" or "down"')
-  check.same(epochs(cr.metrics.AUC { name = "loss_of_face" }, "loss_of_face", rising), 3)
+  check.fails(function() epochs(metric, "own", rising_values) end, '"up" or "down"')
+  check.same(epochs(cr.metrics.AUC { name = "loss_of_face" }, "loss_of_face", rising_values), 3)
   check.fails(function()
-    epochs(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising)
+    epochs(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising_values)
   end, "mode = ")
-  check.fails(function() epochs("mae", "goodness", rising) end, "'goodness'", "mae")
-  check.fails(function() epochs("acc", "accuracy", rising) end,
+  check.fails(function() epochs("mae", "goodness", rising_values) end, "'goodness'", "mae")
+  check.fails(function() epochs("acc", "accuracy", rising_values) end,
     "it is known of: loss, val_loss, acc")
 end

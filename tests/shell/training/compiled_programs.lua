@@ -40,19 +40,20 @@ local function make(eager)
   model:compile { optimizer = "sgd", loss = "mse", run_eagerly = eager }
   return model
 end
-local fast, slow = make(false), make(true)
-local images, wanted = cr.random.normal { 32, 8, 8, 3 }, cr.random.normal { 32, 2 }
+local compiled_model, eager_model = make(false), make(true)
+local images, targets_ = cr.random.normal { 32, 8, 8, 3 }, cr.random.normal { 32, 2 }
 for round = 1, 3 do
-  fast:fit(images, wanted, { epochs = 1, batch_size = 16, verbose = 0 })
-  slow:set_weights(fast:get_weights())
-  local loss = slow:evaluate(images, wanted, { verbose = 0 })
-  check.near(fast:evaluate(images, wanted, { verbose = 0 }), loss, 1e-4)
-  check.near(fast:evaluate(images, wanted, { batch_size = 20, verbose = 0 }), loss, 1e-4)
+  compiled_model:fit(images, targets_, { epochs = 1, batch_size = 16, verbose = 0 })
+  eager_model:set_weights(compiled_model:get_weights())
+  local loss = eager_model:evaluate(images, targets_, { verbose = 0 })
+  check.near(compiled_model:evaluate(images, targets_, { verbose = 0 }), loss, 1e-4)
+  check.near(compiled_model:evaluate(images, targets_, { batch_size = 20, verbose = 0 }), loss,
+    1e-4)
 end
-local weights = fast:get_weights()
+local weights = compiled_model:get_weights()
 for i, weight in ipairs(weights) do weights[i] = weight * 1.5 end
-fast:set_weights(weights)
-slow:set_weights(weights)
-check.near(fast:evaluate(images, wanted, { verbose = 0 }),
-  slow:evaluate(images, wanted, { verbose = 0 }), 1e-3)
+compiled_model:set_weights(weights)
+eager_model:set_weights(weights)
+check.near(compiled_model:evaluate(images, targets_, { verbose = 0 }),
+  eager_model:evaluate(images, targets_, { verbose = 0 }), 1e-3)
 print "ok compiled_programs"

@@ -25,9 +25,9 @@ local function weights(model)
   for k, weight in ipairs(model:get_weights()) do all[k] = weight:totable() end
   return all
 end
-local function options(more)
+local function options(more_options)
   local all = { epochs = 3, batch_size = 6, verbose = 0, validation_split = 0.25 }
-  for name, value in pairs(more or {}) do all[name] = value end
+  for name, value in pairs(more_options or {}) do all[name] = value end
   return all
 end
 
@@ -46,26 +46,26 @@ check.same(run.history.history, history)
 check.same(run:wait().history, history)
 
 -- Runs with callbacks, with generators, with a custom train_step, and op by op.
-local function check_same_as_fit(build, data, targets, more)
+local function check_same_as_fit(build, data, targets, more_options)
   local results = {}
-  for _, how in ipairs { "fit", "fit_async" } do
+  for _, method in ipairs { "fit", "fit_async" } do
     cr.random.seed(7)
     local model = build()
-    local called = {}
-    local fit_options = options(more)
+    local events = {}
+    local fit_options = options(more_options)
     fit_options.validation_split = targets and fit_options.validation_split
     fit_options.callbacks = cr.callbacks.LambdaCallback {
-      on_epoch_end = function(epoch, logs) called[#called + 1] = epoch .. ":" .. logs.loss end,
-      on_train_batch_end = function(batch) called[#called + 1] = batch end,
-      on_train_end = function() called[#called + 1] = "end" end,
+      on_epoch_end = function(epoch, logs) events[#events + 1] = epoch .. ":" .. logs.loss end,
+      on_train_batch_end = function(batch) events[#events + 1] = batch end,
+      on_train_end = function() events[#events + 1] = "end" end,
     }
     local input = type(data) == "function" and data() or data
-    if how == "fit" then
+    if method == "fit" then
       model:fit(input, targets, fit_options)
     else
       model:fit_async(input, targets, fit_options):wait()
     end
-    results[how] = { called, weights(model) }
+    results[method] = { events, weights(model) }
   end
   check.same(results.fit_async, results.fit)
   assert(#results.fit[1] > 5 and results.fit[1][#results.fit[1]] == "end")
@@ -84,7 +84,7 @@ check_same_as_fit(make, function()
 end, nil, { batch_size = cr.null })
 local Own = cr.Model:subclass "OwnAsync"
 function Own:init() self.dense = layers.Dense(1) end
-function Own:call(given) return self.dense(given) end
+function Own:call(inputs) return self.dense(inputs) end
 function Own:train_step(data)
   local loss
   local tape = cr.GradientTape(function()
@@ -147,9 +147,9 @@ assert(run.state == "ended" and end_count == 1)
 
 -- In scripts, calls that read the status let the run continue, so that loops that poll it end.
 run = make():fit_async(x, y, { epochs = 5 })
-local look_count = 0
-while run:status().state == "running" do look_count = look_count + 1 end
-assert(run.state == "ended" and look_count < 1e6)
+local status_read_count = 0
+while run:status().state == "running" do status_read_count = status_read_count + 1 end
+assert(run.state == "ended" and status_read_count < 1e6)
 run = make():fit_async(x, y, { epochs = 2 })
 for _ = 1, 1000 do
   cr.sleep(0.01)

@@ -12,7 +12,7 @@ local function weights(model)
 end
 
 -- A model of two layers with equal values and gradients, so wide that steps take milliseconds.
-local function twins(width)
+local function twin_model(width)
   local input = cr.Input { shape = { width } }
   local function branch(name)
     return layers.Dense(width, { kernel_initializer = "glorot_uniform", use_bias = false,
@@ -28,10 +28,10 @@ end
 -- A script that resumes while a step is being computed waits for the end of the step only if the
 -- script uses the model; the model is then in the state between two batches.
 cr.random.seed(1)
-local model, left, right = twins(768)
+local model, left, right = twin_model(768)
 local x, y = cr.random.normal { 4096, 768 }, cr.random.normal { 4096, 768 }
-local other = cr.Sequential { layers.Dense(3, { input_shape = { 2 } }) }
-other:compile { optimizer = "sgd", loss = "mse" }
+local unrelated_model = cr.Sequential { layers.Dense(3, { input_shape = { 2 } }) }
+unrelated_model:compile { optimizer = "sgd", loss = "mse" }
 local run = model:fit_async(x, y, { epochs = 1000, batch_size = 2048, shuffle = false })
 while run:status().batch < 1 do end
 local function median(values)
@@ -42,7 +42,7 @@ local function batches()
   local status = run:status()
   return status.epoch * 2 + status.batch
 end
-local free, waiting = {}, {}
+local free_times, waiting_times = {}, {}
 local started, first = cr.utils.clock(), batches()
 local left_kernel, right_kernel = left.kernel, right.kernel
 for _ = 1, 15 do
@@ -51,24 +51,25 @@ for _ = 1, 15 do
   assert(tostring(run):find "running")
   assert((cr.tensor { 1, 2 } + 1):sum():item() == 5)
   assert(cr.Variable(cr.ones { 2 }).value:sum():item() == 2)
-  assert(other:predict(cr.ones { 1, 2 }).shape[2] == 3 and #other:get_weights() == 2)
+  assert(unrelated_model:predict(cr.ones { 1, 2 }).shape[2] == 3
+    and #unrelated_model:get_weights() == 2)
   assert(layers.Dense(2)(cr.ones { 1, 2 }).shape[2] == 2)
-  free[#free + 1] = cr.utils.clock() - begin
+  free_times[#free_times + 1] = cr.utils.clock() - begin
   begin = cr.utils.clock()
   assert(ops.all(ops.equal(left_kernel.value, right_kernel.value)):item(), "amid a step")
-  waiting[#waiting + 1] = cr.utils.clock() - begin
+  waiting_times[#waiting_times + 1] = cr.utils.clock() - begin
 end
 local step = (cr.utils.clock() - started) / (batches() - first)
-free, waiting = median(free), median(waiting)
+free_times, waiting_times = median(free_times), median(waiting_times)
 print(string.format("a batch takes %.0f ms, 2 ms of sleep and what does not touch the model "
-  .. "%.1f ms, what does %.0f ms", step * 1e3, free * 1e3, waiting * 1e3))
-assert(free < step / 2, "it waited for the batch")
-assert(waiting > step / 4, "what uses the model did not wait")
+  .. "%.1f ms, what does %.0f ms", step * 1e3, free_times * 1e3, waiting_times * 1e3))
+assert(free_times < step / 2, "it waited for the batch")
+assert(waiting_times > step / 4, "what uses the model did not wait")
 -- pause() does not wait; the status of a paused run is its status at the end of the batch
 run:pause()
-local paused = batches()
+local batches_at_pause = batches()
 run:step(2)
-assert(batches() == paused + 2 and run.state == "paused")
+assert(batches() == batches_at_pause + 2 and run.state == "paused")
 run:stop()
 
 -- The actions of a script while steps compute.
@@ -78,46 +79,46 @@ local actions = {
   function() return 1 + 1 end,
   function() return cr.random.normal { 16, 16 }:matmul(cr.ones { 16, 16 }):sum():item() end,
   function() return cr.plot({ 1, 2 }, { 3, 4 }, { file = check.picture }) end,
-  function() other:fit(cr.ones { 4, 2 }, cr.ones { 4, 3 }, { verbose = 0 }) end,
-  function() return other:predict(cr.ones { 4, 2 }) end,
+  function() unrelated_model:fit(cr.ones { 4, 2 }, cr.ones { 4, 3 }, { verbose = 0 }) end,
+  function() return unrelated_model:predict(cr.ones { 4, 2 }) end,
   function() return cr.Sequential { layers.Dense(4), layers.Dropout(0.5) }:predict(captured) end,
   function() counter:assign(counter.value + 1) end,
   function() captured[1] = captured[2] end,
   function() collectgarbage() end,
   function() collectgarbage "step" end,
-  function(one) return one:predict(captured) end,
-  function(one) return one:get_weights() end,
-  function(one) return one.layers[1].weights[1].value:sum():item() end,
-  function(one) return one.optimizer.learning_rate, one.optimizer.iterations.value:item() end,
-  function(one) return one.metrics_names, #one.layers end,
-  function(one) one:summary { print_fn = function() end } end,
-  function(one) return cr.models.clone_model(one):predict(captured) end,
+  function(m) return m:predict(captured) end,
+  function(m) return m:get_weights() end,
+  function(m) return m.layers[1].weights[1].value:sum():item() end,
+  function(m) return m.optimizer.learning_rate, m.optimizer.iterations.value:item() end,
+  function(m) return m.metrics_names, #m.layers end,
+  function(m) m:summary { print_fn = function() end } end,
+  function(m) return cr.models.clone_model(m):predict(captured) end,
   -- evaluate fails during the run because the model is in training, and after it because of the
   -- targets
-  function(one, job)
-    local ok, why = pcall(one.evaluate, one, captured, captured)
-    assert(not ok and (tostring(why):find "in training" or job.state == "ended"), why)
+  function(m, job)
+    local ok, reason = pcall(m.evaluate, m, captured, captured)
+    assert(not ok and (tostring(reason):find "in training" or job.state == "ended"), reason)
   end,
   function(_, job) return job.state, job.history.history, tostring(job) end,
   function(_, job) return job.model.name, job.training_run end,
   function(_, job) job:pause(); job:resume() end,
   function(_, job) job:pause(); job:step(1); job:resume() end,
   function() cr.config.set_program_cache(1 << 24) end,
-  function() return setmetatable({}, { __gc = function() return other.name end }) end,
-  function(one) return setmetatable({}, { __gc = function() return one:get_weights() end }) end,
+  function() return setmetatable({}, { __gc = function() return unrelated_model.name end }) end,
+  function(m) return setmetatable({}, { __gc = function() return m:get_weights() end }) end,
 }
 check.picture = check.temporary ".txt"
 
 local function with_entries(build, data, targets, more)
   local results, entries = {}, 0
-  for _, how in ipairs { "fit", "fit_async" } do
+  for _, method in ipairs { "fit", "fit_async" } do
     cr.random.seed(7)
     local model = build()
     local options = { epochs = 4, batch_size = 64, verbose = 0, validation_split = 0.25 }
     for name, value in pairs(more and more(model) or {}) do options[name] = value end
     local input = type(data) == "function" and data() or data
     if type(data) == "function" then options.validation_split = nil end
-    if how == "fit" then
+    if method == "fit" then
       model:fit(input, targets, options)
     else
       local job = model:fit_async(input, targets, options)
@@ -128,7 +129,7 @@ local function with_entries(build, data, targets, more)
         if job.state == "failed" then job:wait() end
       end
     end
-    results[how] = weights(model)
+    results[method] = weights(model)
   end
   check.same(results.fit_async, results.fit)
   return entries
@@ -175,14 +176,14 @@ local function generator()
     return x:slice(first_row, first_row + 63), y:slice(first_row, first_row + 63)
   end
 end
-local function callbacks(one)
+local function callbacks(m)
   return { callbacks = cr.callbacks.LambdaCallback {
     on_train_batch_end = function(batch)
-      local before = one:get_weights()
-      one:predict(captured)
-      other:predict(cr.ones { 4, 2 })
-      for k, weight in ipairs(one:get_weights()) do
-        assert(ops.all(ops.equal(weight, before[k])):item(), "changed within batch " .. batch)
+      local old_weights = m:get_weights()
+      m:predict(captured)
+      unrelated_model:predict(cr.ones { 4, 2 })
+      for k, weight in ipairs(m:get_weights()) do
+        assert(ops.all(ops.equal(weight, old_weights[k])):item(), "changed within batch " .. batch)
       end
     end,
     on_epoch_end = function() collectgarbage() end } }
@@ -202,13 +203,13 @@ assert(entries > 500)
 
 -- Two runs of models that share a layer take turns.
 local shared = layers.Dense(512, { input_shape = { 8 }, kernel_initializer = "ones" })
-local function sharing(rate)
+local function model_with_shared_layer(rate)
   local model = cr.Sequential { shared, layers.Dense(2, { kernel_initializer = "ones" }) }
   model:compile { optimizer = cr.optimizers.SGD(rate), loss = "mse" }
   return model
 end
-local first_run = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
-local second_run = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
+local first_run = model_with_shared_layer(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
+local second_run = model_with_shared_layer(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
 while first_run.state == "running" or second_run.state == "running" do
   cr.sleep(1e-3)
   local kernel = shared.kernel.value -- equal columns get equal updates
@@ -219,7 +220,7 @@ first_run:wait()
 second_run:wait()
 
 -- A process ends while a step computes.
-local heavy = [[
+local slow_script = [[
   local model = cr.Sequential { cr.layers.Dense(1024, { input_shape = { 1024 } }),
     cr.layers.Dense(1024), cr.layers.Dense(1024) }
   model:compile { optimizer = "adam", loss = "mse" }
@@ -231,7 +232,7 @@ local heavy = [[
 ]]
 for ending, expected in pairs { ["os.exit(7)"] = false, ["os.exit(0, true)"] = true,
   ["error 'planted'"] = false, ["cr.clear_session()"] = true } do
-  local ok, text = check.run(heavy .. ending)
+  local ok, text = check.run(slow_script .. ending)
   assert((ok or false) == expected, ending .. ": " .. text)
   assert(not text:find "SIG" and not text:find "crash", text)
   assert(not ending:find "error" or text:find "planted", text)

@@ -23,18 +23,18 @@ check.same(names,
   { "shared:1", "shared:2", "encoder/inner:1", "encoder:1", "out:1" })
 local hidden = encoder(shared(shared(x)))
 local row, numbers = trace[3], hidden:reshape { -1 }:totable()
-local sum, zeros, least, most = 0, 0, math.huge, -math.huge
+local sum, zero_count, least_value, most_value = 0, 0, math.huge, -math.huge
 for _, value in ipairs(numbers) do
-  sum, zeros = sum + value, zeros + (value == 0 and 1 or 0)
-  least, most = math.min(least, value), math.max(most, value)
+  sum, zero_count = sum + value, zero_count + (value == 0 and 1 or 0)
+  least_value, most_value = math.min(least_value, value), math.max(most_value, value)
 end
 check.same(row.shape, { 24, 4 })
 assert(row.class == "Dense" and row.dtype == "float32" and row.nan == 0 and row.inf == 0)
-check.near(row.min, least)
-check.near(row.max, most)
+check.near(row.min, least_value)
+check.near(row.max, most_value)
 check.near(row.mean, sum / #numbers)
-check.near(row.zeros, zeros / #numbers)
-assert(zeros > 0)
+check.near(row.zeros, zero_count / #numbers)
+assert(zero_count > 0)
 check.near(row.std, ops.std(hidden):item(), 1e-4)
 
 -- The outputs of a layer by its name or path; for a layer that is called twice, a list.
@@ -60,31 +60,31 @@ for line in text:gmatch "[^\n]+" do assert(#line <= 100, line) end
 for line in tostring(model:trace(x, { line_length = 60 })):gmatch "[^\n]+" do
   assert(#line <= 60, line)
 end
-local broken = x:totable()
-broken[2][1], broken[3][1] = 0 / 0, math.huge
-local report = model:trace(cr.tensor(broken))
+local broken_data = x:totable()
+broken_data[2][1], broken_data[3][1] = 0 / 0, math.huge
+local report = model:trace(cr.tensor(broken_data))
 assert(report[1].nan > 0 and tostring(report):find "NaN")
 assert(report[1].min and report[1].min == report[1].min) -- the minimum of the finite elements
 
 -- In training mode dropout is active, but neither the random state nor moving averages change.
 local noisy = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),
   layers.BatchNormalization() }
-local before = noisy:get_weights()
+local old_weights = noisy:get_weights()
 assert(noisy:trace(x)[1].zeros == 0)
 local training = noisy:trace(x, { training = true })
 assert(training[1].zeros > 0.2)
 check.near(training.drop:reshape { -1 }, noisy:trace(x, { training = true }).drop:reshape { -1 })
 for k, weight in ipairs(noisy:get_weights()) do
-  check.same(weight:totable(), before[k]:totable())
+  check.same(weight:totable(), old_weights[k]:totable())
 end
 
 -- Layers of Lua classes, layers with several outputs, and layers that scan.
-local Two = cr.layers.Layer:subclass "TwoOutputs"
-function Two:call(given) return given * 2, given + 1 end
+local TwoOutputs = cr.layers.Layer:subclass "TwoOutputs"
+function TwoOutputs:call(given) return given * 2, given + 1 end
 local Own = cr.Model:subclass "OwnTraced"
 function Own:init()
   self.first = layers.Dense(2, { name = "first" })
-  self.two = Two { name = "two" }
+  self.two = TwoOutputs { name = "two" }
 end
 function Own:call(given)
   local outputs = self.two(self.first(given))
@@ -111,10 +111,11 @@ local gradients = tape:gradient(loss, model.trainable_weights)
 local function norm(t) return math.sqrt(ops.sum(t * t):item()) end
 check.near(norms.loss, loss:item())
 assert(#norms.weights == 6 and #norms.layers == 3)
-for k, found in ipairs(norms.weights) do
-  check.near(found.gradient, norm(gradients[k]), 1e-4)
-  check.near(found.weight, norm(weights[k]), 1e-4)
-  assert(found.weight == 0 or math.abs(found.ratio - found.gradient / found.weight) < 1e-9)
+for k, weight_norm in ipairs(norms.weights) do
+  check.near(weight_norm.gradient, norm(gradients[k]), 1e-4)
+  check.near(weight_norm.weight, norm(weights[k]), 1e-4)
+  assert(weight_norm.weight == 0 or math.abs(
+    weight_norm.ratio - weight_norm.gradient / weight_norm.weight) < 1e-9)
 end
 assert(norms.weights[1].name == "shared/kernel" and norms.layers[1].name == "shared")
 check.near(norms.layers[1].gradient,
@@ -173,14 +174,15 @@ assert(model.optimizer.learning_rate:item() == rate)
 assert(model.optimizer.iterations:item() == iterations)
 assert(model.optimizer:get_config().learning_rate == 0.001)
 -- training a quadratic in one weight diverges for rates beyond 2 / curvature, where the test ends
-local line = cr.Sequential { layers.Dense(1, { use_bias = false,
+local linear_model = cr.Sequential { layers.Dense(1, { use_bias = false,
   kernel_initializer = "zeros", input_shape = { 1 } }) }
-line:compile { optimizer = "sgd", loss = "mse" }
+linear_model:compile { optimizer = "sgd", loss = "mse" }
 local ones = cr.ones { 32, 1 }
 local noisy_targets = cr.random.normal({ 32, 1 }, 3)
-local ended = line:find_learning_rate(ones, noisy_targets,
+local diverging_curve = linear_model:find_learning_rate(ones, noisy_targets,
   { batch_size = 8, from = 1e-3, to = 1000, steps = 100 })
-assert(#ended.rates < 100 and ended.rates[#ended.rates] > 1 and ended.suggestion < 1)
+assert(#diverging_curve.rates < 100 and diverging_curve.rates[#diverging_curve.rates] > 1
+  and diverging_curve.suggestion < 1)
 check.fails(function() model:find_learning_rate(x, y, { from = 1, to = 0.1 }) end, "from", "to")
 model:compile { optimizer = cr.optimizers.SGD(cr.optimizers.schedules.ExponentialDecay(0.1, 10,
   0.9)), loss = "mse" }

@@ -23,19 +23,20 @@ local function updated_metric(metric, ...)
   return metric
 end
 local large_number = cr.tensor { 2 ^ 25 }
-for name, of_one in pairs { Sum = { cr.tensor { 1 } },
+for name, batch_of_one in pairs { Sum = { cr.tensor { 1 } },
   TruePositives = { cr.tensor { 1 }, cr.tensor { 1 } } } do
-  local metric = updated_metric(cr.metrics[name](), table.unpack(of_one))
+  local metric = updated_metric(cr.metrics[name](), table.unpack(batch_of_one))
   local total = metric.variables[1]
   total:assign(ops.reshape(large_number, total.shape))
-  for _ = 1, 4 do updated_metric(metric, table.unpack(of_one)) end
+  for _ = 1, 4 do updated_metric(metric, table.unpack(batch_of_one)) end
   check.same(ops.sum(metric:result()):item(), 2 ^ 25 + 4, name)
 end
 -- the dtype of results, and the one that metrics report, stays float32
 for _, metric in ipairs { cr.metrics.Mean(), cr.metrics.Precision(), cr.metrics.AUC(),
   cr.metrics.F1Score(), cr.metrics.SensitivityAtSpecificity(0.5),
   cr.metrics.AUC { curve = "PR" } } do
-  local labels, guesses = cr.tensor { { 1, 0 }, { 0, 1 } }, cr.tensor { { 0.9, 0.2 }, { 0.6, 0.7 } }
-  check.same(updated_metric(metric, labels, guesses):result().dtype, "float32", metric.name)
+  local labels, predictions = cr.tensor { { 1, 0 }, { 0, 1 } },
+    cr.tensor { { 0.9, 0.2 }, { 0.6, 0.7 } }
+  check.same(updated_metric(metric, labels, predictions):result().dtype, "float32", metric.name)
   check.same(metric.dtype, "float32", metric.name)
 end

@@ -7,7 +7,7 @@ local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz"):res
   28, 1 }:cast "float32" / 255
 local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
 
-local function digits()
+local function digit_model_and_score()
   local model = cr.Sequential {
     layers.Conv2D(16, 3, { activation = "relu", input_shape = { 28, 28, 1 } }),
     layers.BatchNormalization { momentum = 0.9 },
@@ -30,7 +30,7 @@ local words = cr.ops.cast(cr.random.uniform { 1024, 12 } * 40, "int32")
 local is_found = cr.ops.cast(cr.ops.max(cr.ops.cast(words:slice({ 1, 7 }, { -1, -1 }):equal(3),
   "float32"), -1), "int32")
 
-local function attention()
+local function attention_model_and_score()
   local input = cr.Input { shape = { 12 }, dtype = "int32" }
   local x = layers.Embedding(40, 16)(input)
   local y = layers.MultiHeadAttention { num_heads = 2, key_dim = 8 } { x, x }
@@ -46,18 +46,19 @@ end
 local function trained(policy)
   cr.config.set_dtype_policy(policy)
   cr.random.seed(1)
-  local model, score = digits()
+  local model, score = digit_model_and_score()
   for _, weight in ipairs(model.weights) do
     assert(weight.dtype == "float32", "variables stay as wide as they are")
   end
-  return score, attention(), model
+  return score, attention_model_and_score(), model
 end
 
-local float32_model, float32_losses = trained "float32"
+local float32_results, float32_losses = trained "float32"
 for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
-  local mixed, mixed_losses, model = trained(policy)
-  print(string.format("accuracy %.4f and %.4f", float32_model.accuracy, mixed.accuracy))
-  assert(float32_model.accuracy > 0.91 and mixed.accuracy > float32_model.accuracy - 0.01)
+  local mixed_results, mixed_losses, model = trained(policy)
+  print(string.format("accuracy %.4f and %.4f", float32_results.accuracy, mixed_results.accuracy))
+  assert(float32_results.accuracy > 0.91
+    and mixed_results.accuracy > float32_results.accuracy - 0.01)
   for i, loss in ipairs(float32_losses) do
     print(string.format("loss %.4f and %.4f", loss, mixed_losses[i]))
     -- with mixed_float16, training steps are skipped until the loss scale is small enough
@@ -69,9 +70,10 @@ for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
     model:save(path)
     local loaded = cr.models.load_model(path)
     os.remove(path)
-    local scale, restored = model.optimizer.variables, loaded.optimizer.variables
-    assert(#scale == #restored and restored[#restored].value:item() == scale[#scale].value:item()
-      and restored[1].value:item() == 120)
+    local old_variables, loaded_variables = model.optimizer.variables, loaded.optimizer.variables
+    assert(#old_variables == #loaded_variables and loaded_variables[#loaded_variables].value:item(
+      ) == old_variables[#old_variables].value:item()
+      and loaded_variables[1].value:item() == 120)
   end
 end
 cr.config.set_dtype_policy "float32"

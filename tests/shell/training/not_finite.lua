@@ -24,9 +24,9 @@ local function same_weights(model, old_weights)
 end
 
 local Log = layers.Layer:subclass "LogOf"
-function Log:call(given) return ops.log(given) end
+function Log:call(inputs) return ops.log(inputs) end
 local Root = layers.Layer:subclass "RootOf"
-function Root:call(given) return ops.sqrt(given) end
+function Root:call(inputs) return ops.sqrt(inputs) end
 local function model_of(layer, options)
   local model = cr.Sequential {
     layers.Dropout(0.1, { input_shape = { 3 } }), layer, layers.Dense(1, { name = "out" }),
@@ -52,17 +52,20 @@ for _, watch in ipairs { "none", "gradients" } do
 end
 
 -- Gradients whose sum exceeds float32 are finite nevertheless.
-local steep = cr.Sequential { layers.Dense(2, { use_bias = false, kernel_initializer = "zeros",
+local steep_model = cr.Sequential { layers.Dense(2,
+  { use_bias = false, kernel_initializer = "zeros",
   input_shape = { 3 } }) }
-steep:compile { optimizer = cr.optimizers.SGD(1e-38), loss = function(_, p) return p * 3e38 end }
-steep:fit(cr.ones { 8, 3 }, cr.zeros { 8, 2 }, { verbose = 0, nan = "locate" })
-check.near(steep:get_weights()[1]:reshape { -1 }, { -1.5, -1.5, -1.5, -1.5, -1.5, -1.5 }, 1e-3)
+steep_model:compile { optimizer = cr.optimizers.SGD(1e-38),
+  loss = function(_, p) return p * 3e38 end }
+steep_model:fit(cr.ones { 8, 3 }, cr.zeros { 8, 2 }, { verbose = 0, nan = "locate" })
+check.near(steep_model:get_weights()[1]:reshape { -1 }, { -1.5, -1.5, -1.5, -1.5, -1.5, -1.5 },
+  1e-3)
 
 -- A forward pass that fails: the logarithm of a negative number in row 3 of batch 2, which is row
 -- 11 of the data.
 local data = x:totable()
 data[11][2] = -1
-local bad = cr.tensor(data)
+local bad_data = cr.tensor(data)
 local options = { batch_size = 8, verbose = 0, shuffle = false, nan = "locate", epochs = 2 }
 for _, eager in ipairs { false, true } do
   local model = cr.Sequential { Log { name = "logs", input_shape = { 3 } },
@@ -70,28 +73,28 @@ for _, eager in ipairs { false, true } do
   model:compile { optimizer = "adam", loss = "mse", run_eagerly = eager }
   model:train_on_batch(x, y)
   local first = model:get_weights()
-  local told_batches = {}
+  local weights_before_error = {}
   local text = message(function()
-    model:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "locate",
+    model:fit(bad_data, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "locate",
       callbacks = cr.callbacks.LambdaCallback {
         on_train_batch_end = function(batch)
-          told_batches = model:get_weights()
+          weights_before_error = model:get_weights()
           assert(batch == 0)
         end } })
   end)
   expect(text, "batch 2 of epoch 1", "the loss is not finite", "logs", "forward", "op log",
     "nan in 1 of 24 elements", "row 3 of the batch (11 of the data)", "Input 1: (8, 3) from -1 to",
     "The weights are as they were before this batch")
-  same_weights(model, told_batches)
+  same_weights(model, weights_before_error)
   assert(model.optimizer.iterations:item() == 2)
-  assert(ops.abs(told_batches[1] - first[1]):sum():item() > 0)
+  assert(ops.abs(weights_before_error[1] - first[1]):sum():item() > 0)
 end
 
 -- With shuffled samples, the error still names the row of the data.
 local shuffled = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
 shuffled:compile { optimizer = "sgd", loss = "mse" }
 expect(message(function()
-  shuffled:fit(bad, y, { batch_size = 8, verbose = 0, nan = "locate" })
+  shuffled:fit(bad_data, y, { batch_size = 8, verbose = 0, nan = "locate" })
 end), "(11 of the data)")
 
 -- Only the gradient is not finite: the derivative of a square root at 0.
@@ -101,9 +104,9 @@ local root = cr.Sequential { layers.Dense(3, { name = "before", use_bias = false
   layers.Dense(1, { name = "out" }) }
 root:compile { optimizer = "sgd", loss = "mse" }
 local old_weights = root:get_weights()
-local flat = cr.zeros { 8, 3 }
+local zero_data = cr.zeros { 8, 3 }
 local text = message(function()
-  root:fit(flat, cr.ones { 8, 1 }, { verbose = 0, nan = "locate" })
+  root:fit(zero_data, cr.ones { 8, 1 }, { verbose = 0, nan = "locate" })
 end)
 expect(text, "the gradient of before/kernel is not finite", "root (backward)")
 same_weights(root, old_weights)
@@ -118,9 +121,9 @@ targets[2][1] = math.huge
 expect(message(function() plain:fit(x, cr.tensor(targets), options) end), "in the data, y",
   "row 2 of the batch")
 local weights = plain:get_weights()
-local poisoned = weights[1]:totable()
-poisoned[1][1] = 0 / 0
-plain:set_weights { cr.tensor(poisoned), table.unpack(weights, 2) }
+local nan_weights = weights[1]:totable()
+nan_weights[1][1] = 0 / 0
+plain:set_weights { cr.tensor(nan_weights), table.unpack(weights, 2) }
 expect(message(function() plain:fit(x, y, options) end), "in the weight dense", "/kernel")
 local odd_model = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
 odd_model:compile { optimizer = "sgd",
@@ -129,31 +132,31 @@ expect(message(function() odd_model:fit(x, y, options) end), "the loss is not fi
   "What is infinite there:", "op log")
 
 -- A custom train_step, and several losses.
-local Own = cr.Model:subclass "OwnNanStep"
-function Own:init() self.dense = layers.Dense(1, { name = "dense" }) end
-function Own:call(given) return ops.log(self.dense(given) * 0) end
-function Own:train_step(given)
+local OwnModel = cr.Model:subclass "OwnNanStep"
+function OwnModel:init() self.dense = layers.Dense(1, { name = "dense" }) end
+function OwnModel:call(inputs) return ops.log(self.dense(inputs) * 0) end
+function OwnModel:train_step(inputs)
   local loss
   local tape = cr.GradientTape(function()
-    loss = self:compute_loss(given.x, given.y, self(given.x, { training = true }))
+    loss = self:compute_loss(inputs.x, inputs.y, self(inputs.x, { training = true }))
   end)
   self.optimizer:apply_gradients(tape:gradient(loss, self.trainable_weights),
     self.trainable_weights)
   return { loss = loss }
 end
-local own_model = Own {}
+local own_model = OwnModel {}
 own_model:compile { optimizer = "sgd", loss = "mse" }
 expect(message(function() own_model:fit(x, y, options) end), "the loss is not finite", "op log")
 
 -- "stop" ends the run as stop_training does, with the weights before the faulty batch.
 local net = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
 net:compile { optimizer = "sgd", loss = "mse" }
-local at_end
-local history = net:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
+local weights_at_end
+local history = net:fit(bad_data, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
   epochs = 3, callbacks = cr.callbacks.LambdaCallback {
-    on_train_batch_end = function() at_end = net:get_weights() end } })
+    on_train_batch_end = function() weights_at_end = net:get_weights() end } })
 assert(#history.history.loss == 1 and history.history.loss[1] == history.history.loss[1])
-same_weights(net, at_end)
+same_weights(net, weights_at_end)
 check.fails(function() net:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
 
 -- LossScaleOptimizer, which itself skips steps that are not finite, still does so.

@@ -120,16 +120,16 @@ do -- `iterations` counts updates; with accumulation several batches make one up
 end
 do -- ScheduleFreeAdamW predicts with averaged weights
   local model = trained(cr.optimizers.ScheduleFreeAdamW { weight_decay = 0.1 })
-  local weight, point = model.trainable_weights[1], nil
+  local weight, averaged_point = model.trainable_weights[1], nil
   for _, variable in ipairs(model.optimizer.variables) do
-    if variable.path == weight.path .. "/momentum" then point = variable end
+    if variable.path == weight.path .. "/momentum" then averaged_point = variable end
   end
-  local on_the_way = model:get_weights()[1]
+  local training_weights = model:get_weights()[1]
   model.optimizer:swap_to_eval()
-  check.near(weight * 0.9 + point * 0.1, on_the_way, 1e-6)
-  assert(cr.ops.max(cr.ops.abs(weight - on_the_way)):item() > 1e-6)
+  check.near(weight * 0.9 + averaged_point * 0.1, training_weights, 1e-6)
+  assert(cr.ops.max(cr.ops.abs(weight - training_weights)):item() > 1e-6)
   model.optimizer:train()
-  check.near(weight, on_the_way, 1e-6)
+  check.near(weight, training_weights, 1e-6)
 end
 
 -- an option `decay` of a Lua class belongs to the class and is not the decay of Keras 2
@@ -150,9 +150,9 @@ do
     later_losses[#later_losses + 1] = loaded
     os.remove(file)
   end
-  local want = model:fit(a, b, { verbose = 0 }).history.loss
-  for _, again in ipairs(later_losses) do
-    check.same(again:fit(a, b, { verbose = 0 }).history.loss, want)
+  local expected_losses = model:fit(a, b, { verbose = 0 }).history.loss
+  for _, loaded_model in ipairs(later_losses) do
+    check.same(loaded_model:fit(a, b, { verbose = 0 }).history.loss, expected_losses)
   end
 end
 

@@ -17,7 +17,7 @@ local function images()
   return cr.Model(x, layers.Dense(3)(layers.GlobalAveragePooling2D()(h))), { 16, 12, 12, 3 }
 end
 
-local function sequences()
+local function recurrent_model()
   local model = cr.Sequential { cr.Input { shape = { 9, 5 } } }
   for _ = 1, 4 do model:add(layers.LSTM(6, { return_sequences = true })) end
   model:add(layers.GRU(6))
@@ -25,7 +25,7 @@ local function sequences()
   return model, { 16, 9, 5 }
 end
 
-local function attention()
+local function attention_model()
   local x = cr.Input { shape = { 10, 8 } }
   local h = x
   for _ = 1, 4 do
@@ -48,7 +48,8 @@ local function trained(build, remat, policy)
   return model, history.history.loss
 end
 
-for name, build in pairs { images = images, sequences = sequences, attention = attention } do
+for name, build in pairs { images = images, sequences = recurrent_model,
+  attention = attention_model } do
   for _, policy in ipairs { "float32", "mixed_bfloat16" } do
     local plain, losses = trained(build, false, policy)
     local remat_model, remat_losses = trained(build, true, policy)
@@ -67,7 +68,7 @@ end
 
 -- The option is kept by a file, and refused where it would do nothing.
 local path = os.tmpname() .. ".h5"
-local model = trained(sequences, true, "float32")
+local model = trained(recurrent_model, true, "float32")
 model:save(path)
 local copy_path = path:gsub("%.h5$", "_again.h5")
 cr.models.load_model(path):save(copy_path)

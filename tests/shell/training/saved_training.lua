@@ -17,28 +17,29 @@ local function new_model(options)
   return model
 end
 
-local function check_goes_on(what, options, targets, saves)
+local function check_continuation(what, options, targets, targets_of_save)
   local model = new_model(options)
   local fit_options = { verbose = 0, batch_size = 8, shuffle = false, epochs = 2 }
   model:fit(x, targets, fit_options)
   local path, loaded = check.temporary ".h5", {}
-  for _, target in ipairs(saves or { "keras3", "keras2" }) do
-    local saved, why = pcall(model.save, model, path, { target = target })
+  for _, target in ipairs(targets_of_save or { "keras3", "keras2" }) do
+    local saved, reason = pcall(model.save, model, path, { target = target })
     if saved then
       loaded[#loaded + 1] = cr.models.load_model(path)
       os.remove(path)
     else -- saving for Keras 2 may fail for classes that are newer
-      assert(target == "keras2" and tostring(why):find "Keras 2.3.1 has no", why)
+      assert(target == "keras2" and tostring(reason):find "Keras 2.3.1 has no", reason)
     end
   end
   model:fit(x, targets, fit_options)
   local values = model:evaluate(x, targets, { verbose = 0, return_dict = true })
-  for _, again in ipairs(loaded) do
-    again:fit(x, targets, fit_options)
-    local steps = again.optimizer.variables[1]:item()
+  for _, loaded_model in ipairs(loaded) do
+    loaded_model:fit(x, targets, fit_options)
+    local steps = loaded_model.optimizer.variables[1]:item()
     assert(steps == 8, what .. ": " .. steps .. " steps")
-    check.near(again:get_weights()[1], model:get_weights()[1]:totable(), 1e-6, what)
-    for name, value in pairs(again:evaluate(x, targets, { verbose = 0, return_dict = true })) do
+    check.near(loaded_model:get_weights()[1], model:get_weights()[1]:totable(), 1e-6, what)
+    for name, value in pairs(loaded_model:evaluate(x, targets,
+      { verbose = 0, return_dict = true })) do
       assert(values[name], what .. ": " .. name .. " after loading")
       check.near(value, values[name], 1e-5, what .. " " .. name)
     end
@@ -46,34 +47,38 @@ local function check_goes_on(what, options, targets, saves)
 end
 
 -- These optimizers wrap others, so the test skips them.
-local skipped = { LossScaleOptimizer = true, MultiOptimizer = true, OptimizerMap = true }
+local wrapping_optimizers = { LossScaleOptimizer = true, MultiOptimizer = true,
+  OptimizerMap = true }
 for name in pairs(cr.optimizers) do
   local class = cr.describe(cr.optimizers[name])
-  if class and class.what == "class" and class.kind == "optimizer" and not skipped[name] then
-    check_goes_on(name, { optimizer = cr.optimizers[name] { learning_rate = 0.01 }, loss = "mse" },
+  if class and class.what == "class" and class.kind == "optimizer"
+    and not wrapping_optimizers[name] then
+    check_continuation(name,
+      { optimizer = cr.optimizers[name] { learning_rate = 0.01 }, loss = "mse" },
       y)
   end
 end
-check_goes_on("LossScaleOptimizer",
+check_continuation("LossScaleOptimizer",
   { optimizer = cr.optimizers.LossScaleOptimizer(cr.optimizers.Nadam(0.01)), loss = "mse" }, y)
-check_goes_on("a schedule",
+check_continuation("a schedule",
   { optimizer = cr.optimizers.SGD(cr.optimizers.schedules.CosineDecayRestarts(0.1, 3)),
   loss = "mse" }, y)
-check_goes_on("averages", { optimizer = cr.optimizers.Lamb { learning_rate = 0.01, use_ema = true,
+check_continuation("averages",
+  { optimizer = cr.optimizers.Lamb { learning_rate = 0.01, use_ema = true,
   gradient_accumulation_steps = 2 }, loss = "mse" }, y,
   { "keras3" }) -- Keras 2 has no averages of weights
 
-local of_classes = { SparseCategoricalCrossentropy = true,
+local class_label_losses = { SparseCategoricalCrossentropy = true,
   CategoricalGeneralizedCrossEntropy = true, Circle = true }
 for name in pairs(cr.losses) do
   local class = cr.describe(cr.losses[name])
   if class and class.what == "class" and name ~= "CTC" and name ~= "Loss" then
-    check_goes_on(name, { optimizer = "sgd", loss = cr.losses[name]() },
-      of_classes[name] and classes or y)
+    check_continuation(name, { optimizer = "sgd", loss = cr.losses[name]() },
+      class_label_losses[name] and classes or y)
   end
 end
 
-local needed = {
+local needed_options = {
   IoU = { num_classes = 3, target_class_ids = { 0, 1 } }, MeanIoU = { num_classes = 3 },
   OneHotIoU = { num_classes = 3, target_class_ids = { 0, 1 } }, OneHotMeanIoU = { num_classes = 3 },
   SensitivityAtSpecificity = { specificity = 0.5 },
@@ -82,15 +87,16 @@ local needed = {
   MeanMetricWrapper = { fn = "mse" },
 }
 -- metrics whose predictions are class numbers
-local numbers_only = { Metric = true, IoU = true, MeanIoU = true, BinaryIoU = true }
+local class_number_metrics = { Metric = true, IoU = true, MeanIoU = true, BinaryIoU = true }
 local sparse = { SparseCategoricalAccuracy = true, SparseCategoricalCrossentropy = true,
   SparseTopKCategoricalAccuracy = true }
 for name in pairs(cr.metrics) do
   local class = cr.describe(cr.metrics[name])
-  if class and class.what == "class" and class.kind == "metric" and not numbers_only[name] then
+  if class and class.what == "class" and class.kind == "metric"
+    and not class_number_metrics[name] then
     local numbers = sparse[name]
-    check_goes_on(name, { optimizer = "sgd",
+    check_continuation(name, { optimizer = "sgd",
       loss = numbers and "sparse_categorical_crossentropy" or "mse",
-      metrics = { cr.metrics[name](needed[name] or {}) } }, numbers and classes or y)
+      metrics = { cr.metrics[name](needed_options[name] or {}) } }, numbers and classes or y)
   end
 end

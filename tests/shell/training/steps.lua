@@ -12,10 +12,10 @@ local Usual = cr.Model:subclass "Usual"
 function Usual:init() self.dense = cr.layers.Dense(1, { kernel_initializer = "ones" }) end
 function Usual:call(inputs) return self.dense(inputs) end
 
-local traced = 0
-local Own = Usual:subclass "Own"
-function Own:train_step(data)
-  traced = traced + 1
+local trace_count = 0
+local OwnStep = Usual:subclass "Own"
+function OwnStep:train_step(data)
+  trace_count = trace_count + 1
   local inputs, targets = data[1], data.y
   local loss
   local tape = cr.GradientTape(function()
@@ -42,18 +42,18 @@ local function trained(class, options)
 end
 
 do -- a class's own train_step is compiled once, and gives the same as the default step
-  local with_own_step, logs = trained(Own)
-  local usual = trained(Usual)
-  check.near(with_own_step:get_weights()[1], usual:get_weights()[1]:totable(), 1e-6)
-  assert(traced <= 3, "traced " .. traced .. " times")
+  local with_own_step, logs = trained(OwnStep)
+  local usual_model = trained(Usual)
+  check.near(with_own_step:get_weights()[1], usual_model:get_weights()[1]:totable(), 1e-6)
+  assert(trace_count <= 3, "traced " .. trace_count .. " times")
   check.near(logs.twice[3], 2 * logs.loss[3])
   assert(logs.mae == nil)
-  local eager = trained(Own, { eagerly = true })
-  check.near(eager:get_weights()[1], with_own_step:get_weights()[1]:totable(), 1e-6)
+  local eager_model = trained(OwnStep, { eagerly = true })
+  check.near(eager_model:get_weights()[1], with_own_step:get_weights()[1]:totable(), 1e-6)
   local values = with_own_step:evaluate(x, y, { return_dict = true, verbose = 0 })
   assert(values.loss and not values.twice)
-  local on_batch = with_own_step:train_on_batch(x, y)
-  assert(#on_batch == 2)
+  local batch_logs = with_own_step:train_on_batch(x, y)
+  assert(#batch_logs == 2)
 end
 
 do -- a class can call the default step of its base
@@ -64,8 +64,8 @@ do -- a class can call the default step of its base
     return logs
   end
   local model, logs = trained(More)
-  local _, usual = trained(Usual)
-  check.near(logs.loss, usual.loss, 1e-6)
+  local _, usual_logs = trained(Usual)
+  check.near(logs.loss, usual_logs.loss, 1e-6)
   check.near(logs.size[3], model:get_weights()[1]:square():sum():item(), 1e-5)
 end
 
@@ -86,10 +86,10 @@ do -- layers that the step builds: batches of unknown size go through a stack an
   end
   local Stack = cr.Sequential:subclass "Stack"
   Stack.train_step = train_step
-  local Holds = cr.Model:subclass "Holds"
-  Holds.train_step = train_step
-  function Holds:init() self.net = cr.Sequential { net() } end
-  for _, model in ipairs { Stack { net() }, Holds() } do
+  local HoldsStack = cr.Model:subclass "Holds"
+  HoldsStack.train_step = train_step
+  function HoldsStack:init() self.net = cr.Sequential { net() } end
+  for _, model in ipairs { Stack { net() }, HoldsStack() } do
     model:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
     local losses = model:fit(x, y, { epochs = 3, verbose = 0 }).history.loss
     assert(losses[3] < losses[1], cr.show(losses))
@@ -97,7 +97,7 @@ do -- layers that the step builds: batches of unknown size go through a stack an
   end
   -- the train_step of a Sequential may compute the loss that compile was given
   local Compiled = cr.Sequential:subclass "Compiled"
-  Compiled.train_step = Own.train_step
+  Compiled.train_step = OwnStep.train_step
   local model = Compiled { net() }
   model:compile { optimizer = "sgd", loss = "mse" }
   assert(model:fit(x, y, { verbose = 0 }).history.loss[1] > 0)
@@ -142,21 +142,21 @@ end
 
 do -- outputs without a loss need no targets, but may get them
   local input = cr.Input { shape = { 3 } }
-  local idle, used = cr.layers.Dense(2)(input), cr.layers.Dense(1)(input)
+  local unused_output, used_output = cr.layers.Dense(2)(input), cr.layers.Dense(1)(input)
   local weight = cr.random.uniform { 32, 1 }
-  local reference = cr.Model(input, used)
+  local reference = cr.Model(input, used_output)
   reference:compile { loss = "mse" }
   local want = reference:evaluate(x, y, { sample_weight = weight, verbose = 0 })
-  local model = cr.Model { inputs = input, outputs = { idle, used } }
+  local model = cr.Model { inputs = input, outputs = { unused_output, used_output } }
   model:compile { loss = { false, "mse" } }
-  local function measured(targets, weights)
+  local function evaluated_loss(targets, weights)
     local values = model:evaluate(x, targets, { sample_weight = weights, verbose = 0 })
     return type(values) == "table" and values[1] or values
   end
-  check.near(measured(y, weight), want)
-  check.near(measured({ cr.zeros { 32, 2 }, y }), reference:evaluate(x, y, { verbose = 0 }))
+  check.near(evaluated_loss(y, weight), want)
+  check.near(evaluated_loss({ cr.zeros { 32, 2 }, y }), reference:evaluate(x, y, { verbose = 0 }))
   model:fit(x, y, { verbose = 0, validation_data = { x, y } })
-  check.fails(function() measured { y, y, y } end, "Expected to see 2 array(s)", "got 3")
+  check.fails(function() evaluated_loss { y, y, y } end, "Expected to see 2 array(s)", "got 3")
 end
 
 do -- predict_step and test_step
@@ -180,11 +180,11 @@ do -- a model class without call: two parts, each with its own optimizer
     self.g, self.c = cr.optimizers.Adam(0.01), cr.optimizers.Adam(0.01)
   end
   function Gan:train_step(data)
-    local real = data.x
-    local noise = cr.ops.zeros_like(real) + 0.5
+    local real_data = data.x
+    local noise = cr.ops.zeros_like(real_data) + 0.5
     local critic_loss, generator_loss
     local tape = cr.GradientTape(function()
-      critic_loss = (self.critic(self.generator(noise)) - self.critic(real)):mean()
+      critic_loss = (self.critic(self.generator(noise)) - self.critic(real_data)):mean()
     end)
     self.c:apply_gradients(tape:gradient(critic_loss, self.critic.trainable_weights),
       self.critic.trainable_weights)
@@ -221,9 +221,10 @@ do
 end
 
 do -- error messages for mistakes
-  local Bad = Usual:subclass "Bad"
-  function Bad:train_step(data) return 3 end
-  check.fails(function() trained(Bad) end, "train_step()", "expected a table of names and numbers")
+  local BadStep = Usual:subclass "Bad"
+  function BadStep:train_step(data) return 3 end
+  check.fails(function() trained(BadStep) end, "train_step()",
+    "expected a table of names and numbers")
   local Vector = Usual:subclass "Vector"
   function Vector:train_step(data) return { loss = data.y } end
   check.fails(function() trained(Vector) end, "expected a number as 'loss'")
@@ -243,7 +244,7 @@ do -- a model whose call reads values is trained eagerly
   local h = model:fit(x, y, { epochs = 2, verbose = 0 }).history
   assert(h.loss[2] < h.loss[1])
   assert(model:evaluate(x, y, { verbose = 0 }) and model:predict(x, { verbose = 0 }))
-  local traced = Looks()
-  traced:compile { optimizer = "sgd", loss = "mse" }
-  check.fails(function() traced:fit(x, y, { verbose = 0 }) end, "use run_eagerly=true")
+  local value_reader = Looks()
+  value_reader:compile { optimizer = "sgd", loss = "mse" }
+  check.fails(function() value_reader:fit(x, y, { verbose = 0 }) end, "use run_eagerly=true")
 end

@@ -30,10 +30,10 @@ for _ = 1, 3 do collectgarbage() end
 assert(watcher.model == nil, "the model was collected")
 
 -- If a class defines both names of a hook, the newer name is used.
-local Both = cr.callbacks.Callback:subclass "Both"
-function Both:on_train_batch_end() self.newer = true end
-function Both:on_batch_end() self.older = true end
-local callback = Both()
+local BothHooks = cr.callbacks.Callback:subclass "Both"
+function BothHooks:on_train_batch_end() self.newer = true end
+function BothHooks:on_batch_end() self.older = true end
+local callback = BothHooks()
 model(1, "mse"):fit(x, y, { verbose = 0, callbacks = callback })
 assert(callback.newer and not callback.older)
 
@@ -69,14 +69,15 @@ for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
   check.fails(function() results_with(weights) end, "no class 2", "0 to 1", "write [0] =")
 end
 classes:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
-local third = model(3, "sparse_categorical_crossentropy")
-third:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
+local three_class_model = model(3, "sparse_categorical_crossentropy")
+three_class_model:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
 
 -- "crossentropy", and "accuracy" where the loss does not determine it, are chosen by the shapes of
 -- the outputs and targets.
 do
-  local rows, hot = cr.random.uniform { 6, 3 }, cr.ops.one_hot(cr.tensor { 0, 2, 1, 0, 1, 2 }, 3)
-  local numbers = cr.ops.argmax(hot, -1)
+  local rows, one_hot_labels = cr.random.uniform { 6, 3 },
+    cr.ops.one_hot(cr.tensor { 0, 2, 1, 0, 1, 2 }, 3)
+  local numbers = cr.ops.argmax(one_hot_labels, -1)
   local function results(units, activation, loss, metrics, targets)
     local net = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 },
       activation = activation, kernel_initializer = cr.initializers.RandomNormal { seed = 4 } }) }
@@ -84,8 +85,9 @@ do
     return { net:evaluate(rows, targets, { verbose = 0 }) }
   end
   for _, case in ipairs {
-    { 1, "sigmoid", "binary_crossentropy", "binary_accuracy", hot:slice({ 1, 1 }, { -1, 1 }) },
-    { 3, "softmax", "categorical_crossentropy", "categorical_accuracy", hot },
+    { 1, "sigmoid", "binary_crossentropy", "binary_accuracy",
+      one_hot_labels:slice({ 1, 1 }, { -1, 1 }) },
+    { 3, "softmax", "categorical_crossentropy", "categorical_accuracy", one_hot_labels },
     { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy", numbers },
     { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy",
       numbers:reshape { 6, 1 } },
@@ -227,14 +229,14 @@ do -- the arguments of compile can be read from the model
 end
 
 do -- the seed set before the first fit determines the order of the samples; a later seed does not
-  local function losses(seed, later)
+  local function losses(seed, later_seed)
     cr.random.seed(1)
     local m = model(1, "mse")
     m:set_weights { cr.ones { 3, 1 }, cr.zeros { 1 } }
     if seed then cr.random.seed(seed) end
     local options = { batch_size = 2, verbose = 0 }
     local first = m:fit(x, y, options).history.loss[1]
-    if later then cr.random.seed(later) end
+    if later_seed then cr.random.seed(later_seed) end
     return { first, m:fit(x, y, options).history.loss[1] }
   end
   check.same(losses(2), losses(2))

@@ -8,7 +8,7 @@ cr.random.seed(3)
 local x = cr.random.normal { 24, 3 }
 local y = x:sum({ 1 }, true)
 
-local function make(seed)
+local function make_model(seed)
   cr.random.seed(seed or 7)
   local model = cr.Sequential {
     cr.layers.Dense(4, { activation = "tanh", input_shape = { 3 } }),
@@ -22,7 +22,7 @@ local options = { epochs = 3, batch_size = 6, verbose = 0 }
 local function weights(model) return model:get_weights()[1]:totable() end
 
 -- Advanced by steps to the end, a run gives the same as fit.
-local fitted, model = make(), make()
+local fitted, model = make_model(), make_model()
 local history = fitted:fit(x, y, options)
 local run = model:start_training(x, y, options)
 assert(tostring(run) == "<training run: epoch 1 of 3, batch 0 of 4>", tostring(run))
@@ -55,7 +55,7 @@ do
     model:compile { optimizer = "sgd", loss = "mse" }
     return model
   end
-  for _, case in ipairs { { make_own_model, {} }, { make, { watch = { "gradients" } } } } do
+  for _, case in ipairs { { make_own_model, {} }, { make_model, { watch = { "gradients" } } } } do
     local resumed_run = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
     for name, value in pairs(case[2]) do resumed_run[name] = value end
     local function new_model()
@@ -77,13 +77,13 @@ end
 
 -- A run saved in a file, in a snapshot, or with the model is continued by another run.
 local path, model_path = check.temporary ".h5", check.temporary ".h5"
-model = make()
+model = make_model()
 run = model:start_training(x, y, options)
 run:advance(6)
 local snapshot = run:snapshot()
 run:save(path)
 model:save(model_path)
-local fresh_model = make(11)
+local fresh_model = make_model(11)
 local resumed_run = fresh_model:start_training(x, y, options)
 assert(resumed_run:load(path) == resumed_run)
 assert(resumed_run.epoch == 1 and resumed_run.batch == 2)
@@ -100,7 +100,7 @@ resumed:restore()
 resumed:finish()
 check.same(weights(loaded), weights(fitted))
 check.fails(function() resumed:restore(3) end, "a snapshot", "run:load")
-check.fails(function() make():start_training(x, y, options):restore() end, "restore")
+check.fails(function() make_model():start_training(x, y, options):restore() end, "restore")
 os.remove(path)
 os.remove(model_path)
 
@@ -109,7 +109,7 @@ local Pausing = cr.callbacks.Callback:subclass "Pausing"
 function Pausing:on_batch_end(batch)
   if batch == 1 then self.run:pause() end
 end
-model = make()
+model = make_model()
 run = model:start_training(x, y, options)
 local pausing = Pausing()
 pausing.run = run
@@ -118,10 +118,10 @@ assert(#run:finish().epoch == 0 and run.batch == 2)
 run:remove_callback(pausing)
 run.epochs = 2
 model.learning_rate = 0
-local before = weights(model)
+local old_weights = weights(model)
 assert(#run:finish().epoch == 2)
-check.same(weights(model), before)
-run = make():start_training(x, y, options)
+check.same(weights(model), old_weights)
+run = make_model():start_training(x, y, options)
 run:advance(5)
 run:stop()
 assert(#run:finish().epoch == 2 and run.ended)
@@ -135,26 +135,28 @@ assert(data.samples == 24 and data.batches == 4)
 check.near(model:evaluate(data, { verbose = 0 })[1],
   model:evaluate(x, y, { batch_size = 6, verbose = 0 })[1])
 assert(model:predict(cr.data.dataset(x)).shape[1] == 24)
-local part = data:shard(2, 3)
-assert(part.samples == 8 and part.batches == 4)
-check.near(model:predict(part):slice(1, 2), model:predict(x):slice(3, 4):totable())
-assert(#model:fit(data, { verbose = 0, validation_data = part }).history.val_loss == 1)
+local shard = data:shard(2, 3)
+assert(shard.samples == 8 and shard.batches == 4)
+check.near(model:predict(shard):slice(1, 2), model:predict(x):slice(3, 4):totable())
+assert(#model:fit(data, { verbose = 0, validation_data = shard }).history.val_loss == 1)
 check.fails(function() data:shard(0, 3) end, "count from 1")
 check.fails(function() data:shard(4, 3) end, "shard")
 check.fails(function() data:shard(1, 7) end, "batches of 6 samples")
-local calls = 0
+local call_count = 0
 local generated_data = cr.data.generator(function()
-  calls = calls + 1
-  if calls <= 5 then return x:slice(calls, calls), y:slice(calls, calls) end
+  call_count = call_count + 1
+  if call_count <= 5 then return x:slice(call_count, call_count),
+    y:slice(call_count, call_count) end
 end)
 assert(generated_data.samples == nil)
-local second, fourth = model:predict(x:slice(2, 2)):totable(),
+local second_prediction, fourth_prediction = model:predict(x:slice(2, 2)):totable(),
   model:predict(x:slice(4, 4)):totable()
-check.near(model:predict(generated_data:shard(2, 2)), { second[1], fourth[1] })
+check.near(model:predict(generated_data:shard(2, 2)),
+  { second_prediction[1], fourth_prediction[1] })
 
 -- Replacing layers of the model during a run.
 local head = cr.layers.Dense(2, { name = "head" })
-local original = make()
+local original = make_model()
 local rewired = cr.models.rewire(original,
   { [original.layers[3]] = head, [original.layers[2].name] = false },
   { name = "other" })
@@ -172,14 +174,14 @@ function GivesUp:on_epoch_end(epoch)
   if epoch == 1 then error "given up" end
 end
 local backup_path = check.temporary ".h5"
-local function persist(seed, callback)
-  local trained = make(seed)
+local function run_with_backup(seed, callback)
+  local trained = make_model(seed)
   local history = trained:fit(x, y,
     { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = backup_path })
   return trained, history
 end
-check.fails(function() persist(7, GivesUp()) end, "given up")
-local trained, history = persist(11)
+check.fails(function() run_with_backup(7, GivesUp()) end, "given up")
+local trained, history = run_with_backup(11)
 assert(#history.epoch == 3)
 check.same(weights(trained), weights(fitted))
 assert(not io.open(backup_path), "the file of a run that ended is removed")
@@ -188,15 +190,15 @@ check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file
 -- The number of epochs is saved with a run only if it was changed; otherwise the new run's options
 -- determine it.
 do
-  local backup_path = make():start_training(x, y, options)
+  local backup_path = make_model():start_training(x, y, options)
   backup_path:advance(5)
   backup_path:save(path)
-  local longer = { epochs = 4, batch_size = 6, verbose = 0 }
-  assert(make():start_training(x, y, longer):load(path).epochs == 4)
+  local longer_options = { epochs = 4, batch_size = 6, verbose = 0 }
+  assert(make_model():start_training(x, y, longer_options):load(path).epochs == 4)
   backup_path.epochs = 5
   backup_path:save(path)
-  local later = make():start_training(x, y, options):load(path)
-  assert(later.epochs == 5 and later:restore(later:snapshot()) == later)
-  assert(#later:finish().history.loss == 5)
+  local later_run = make_model():start_training(x, y, options):load(path)
+  assert(later_run.epochs == 5 and later_run:restore(later_run:snapshot()) == later_run)
+  assert(#later_run:finish().history.loss == 5)
   os.remove(path)
 end

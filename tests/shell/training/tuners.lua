@@ -21,15 +21,16 @@ end
 local options = { epochs = 3, batch_size = 8, verbose = 0, validation_data = { x, y } }
 
 local folder = check.temporary ""
-local function new_tuner(class, given)
-  given = given or {}
-  given[1], given.directory, given.seed = given[1] or build, folder, given.seed or 5
-  given.overwrite = given.overwrite ~= false
-  return cr.tuners[class](given)
+local function new_tuner(class, tuner_options)
+  tuner_options = tuner_options or {}
+  tuner_options[1], tuner_options.directory, tuner_options.seed = tuner_options[1] or build,
+    folder, tuner_options.seed or 5
+  tuner_options.overwrite = tuner_options.overwrite ~= false
+  return cr.tuners[class](tuner_options)
 end
 
 --- The values, score, state and reports of the trials of a search, in the order of their numbers.
-local function outcome(tuner)
+local function trial_rows(tuner)
   local rows = {}
   tuner.study:update()
   for i, trial in ipairs(tuner.study.trials) do
@@ -64,37 +65,37 @@ check.near(model:evaluate(x, y, { verbose = 0 })[1], tuner.study.best_value, 1e-
 local reopened = new_tuner("RandomSearch",
   { max_trials = 5, project_name = "random", overwrite = false })
 reopened:search(x, y, options)
-check.same(outcome(reopened), outcome(tuner))
+check.same(trial_rows(reopened), trial_rows(tuner))
 local other_project = new_tuner("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
 other_project:search(x, y, options)
-check.same(outcome(other_project), outcome(tuner))
+check.same(trial_rows(other_project), trial_rows(tuner))
 local other_tuner = new_tuner("RandomSearch", { max_trials = 5, project_name = "other", seed = 6 })
 other_tuner:search(x, y, options)
 assert(other_tuner.study.trials[1].score ~= trials[1].score)
 
 -- As in Keras Tuner's first guide: a model that is built by its first batch, and arguments by name.
-local function unbuilt(hp)
+local function build_unbuilt(hp)
   local model = cr.Sequential { cr.layers.Flatten(), cr.layers.Dense(hp:Int("units", 2, 4)),
     cr.layers.Dense(2, { activation = "softmax" }) }
   model:compile { loss = "sparse_categorical_crossentropy",
     metrics = { "accuracy", cr.metrics.SparseTopKCategoricalAccuracy { k = 1, name = "top" } } }
   return model
 end
-tuner = new_tuner("RandomSearch", { unbuilt, objective = "val_accuracy", max_trials = 3,
+tuner = new_tuner("RandomSearch", { build_unbuilt, objective = "val_accuracy", max_trials = 3,
   project_name = "unbuilt" })
 check.same(tuner.study.direction, "maximize")
-check.same(new_tuner("RandomSearch", { unbuilt, objective = "top", project_name = "top" })
+check.same(new_tuner("RandomSearch", { build_unbuilt, objective = "top", project_name = "top" })
   .study.direction, "maximize")
 tuner:search(x, cr.random.randint({ x.shape[1] }, 0, 2), { validation_split = 0.2, verbose = 0 })
 check.same(#tuner:get_best_models { num_models = 2 }, 2)
 check.same(#tuner:get_best_hyperparameters { num_trials = 3 }, 3)
 check.fails(function() tuner:get_best_models { num_model = 2 } end,
   "get_best_models: no option 'num_model'; it takes num_models")
-check.fails(function() new_tuner("RandomSearch", { unbuilt, objective = "val_acuracy" }) end,
+check.fails(function() new_tuner("RandomSearch", { build_unbuilt, objective = "val_acuracy" }) end,
   "direction = \"max\"")
 
 -- A grid search in which one choice has additional hyperparameters.
-local function branching(hp)
+local function build_branching(hp)
   local kind = hp:Choice("kind", { "flat", "deep" })
   local hidden = hp:conditional_scope("kind", { "deep" }, function()
     return hp:Int("hidden", 1, 3)
@@ -105,7 +106,7 @@ local function branching(hp)
   model:compile { loss = "mse" }
   return model
 end
-tuner = new_tuner("GridSearch", { branching, objective = "loss", project_name = "grid" })
+tuner = new_tuner("GridSearch", { build_branching, objective = "loss", project_name = "grid" })
 tuner:search(x, y, { epochs = 1, verbose = 0 })
 local seen_values = {}
 for i, trial in ipairs(tuner.study.trials) do
@@ -124,9 +125,9 @@ for _, trial in ipairs(tuner.study.trials) do
   assert(first == hp:get "tuner/initial_epoch" + 1 and last == hp:get "tuner/epochs")
   if first > 1 then
     has_continued = true
-    local before = tuner.study.trials[hp:get "tuner/trial_id"]
-    check.same(before.values, trial.values)
-    assert(trial.reports[1].value < 2 * before.score)
+    local earlier_trial = tuner.study.trials[hp:get "tuner/trial_id"]
+    check.same(earlier_trial.values, trial.values)
+    assert(trial.reports[1].value < 2 * earlier_trial.score)
   end
 end
 assert(has_continued)
@@ -170,19 +171,19 @@ local script = [[
     for _, weight in ipairs(model:get_weights()) do print(cr.show(weight:totable())) end
   end
 ]]
-local function run_script(directory, kill)
+local function run_script(directory, kill_after)
   local ok, text = check.run((script:gsub("DIRECTORY", "'" .. directory .. "'")
-    :gsub("KILL", tostring(kill))))
+    :gsub("KILL", tostring(kill_after))))
   return ok, text
 end
 local ok, output = run_script(folder .. "/whole", -1)
 assert(ok, output)
 assert(output:match "^%d+" == tostring(3 * 3 * 6), output)
-local batches, cuts = 0, 0
-for _, kill in ipairs { 3, 10, 13, 1 } do
-  local ok = run_script(folder .. "/cut", kill)
+local batches, kill_count = 0, 0
+for _, kill_after in ipairs { 3, 10, 13, 1 } do
+  local ok = run_script(folder .. "/cut", kill_after)
   assert(not ok, "the process was not killed")
-  cuts = cuts + 1
+  kill_count = kill_count + 1
 end
 local resumed_outcome
 ok, resumed_outcome = run_script(folder .. "/cut", -1)
@@ -191,11 +192,11 @@ assert(resumed_outcome:gsub("^%d+", "") == output:gsub("^%d+", ""),
   "the search went on with other numbers")
 -- For each kill, at most two batches are run again.
 local batch_count = tonumber(resumed_outcome:match "^%d+")
-assert(batch_count <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * cuts, batch_count)
+assert(batch_count <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * kill_count, batch_count)
 assert(batch_count > 0)
 
 -- Two processes that share a search find the trials of a single one.
-local two = [[
+local shared_search_code = [[
   local function build(hp)
     local model = cr.Sequential {
       cr.layers.Dense(hp:Int("units", 1, 50), { input_shape = { 3 } }), cr.layers.Dense(1) }
@@ -207,15 +208,16 @@ local two = [[
   tuner:search(cr.ones { 8, 3 }, cr.ones { 8, 1 }, { epochs = 2, verbose = 0 })
   for _, trial in ipairs(tuner.study.trials) do print(cr.show(trial.values), trial.score) end
 ]]
-local function code_for(directory) return (two:gsub("DIRECTORY", "'" .. directory .. "'")) end
-local _, alone = check.run(code_for(folder .. "/alone"))
-assert(alone:find "units", alone)
-local _, together = check.run([[
+local function code_for(directory) return (shared_search_code:gsub("DIRECTORY", "'" .. directory
+  .. "'")) end
+local _, output_alone = check.run(code_for(folder .. "/alone"))
+assert(output_alone:find "units", output_alone)
+local _, output_together = check.run([[
   if not os.getenv "SECOND" then
     os.execute(("SECOND=1 %s %s > /dev/null 2>&1 &"):format(arg[-1], arg[0]))
   end
 ]] .. code_for(folder .. "/together"))
-assert(together == alone, together .. "\nis not\n" .. alone)
+assert(output_together == output_alone, output_together .. "\nis not\n" .. output_alone)
 
 -- A study without a tuner, used as in Optuna.
 local study = cr.tuners.Study {
@@ -275,8 +277,9 @@ check.fails(function() return tuner.serch end, "did you mean 'search'")
 tuner = new_tuner("RandomSearch", { max_trials = 2, project_name = "wrong" })
 check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end,
   "the logs have no 'val_loss'", "pass validation_data")
-local function failing_build(wanted) return function(hp)
-  if wanted[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model", 0) end
+local function failing_build(bad_trials) return function(hp)
+  if bad_trials[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model",
+    0) end
   return build(hp)
 end end
 tuner = new_tuner("RandomSearch",

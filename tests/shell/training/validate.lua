@@ -13,25 +13,25 @@ local model = cr.Sequential {
 }
 local x, y = cr.random.normal { 20, 12 }, cr.ops.argmax(cr.random.normal { 20, 3 }, -1)
 local lines = {}
-local function keep(line) lines[#lines + 1] = line end
+local function collect_line(line) lines[#lines + 1] = line end
 
-local report = model:validate(x, { print_fn = keep })
+local report = model:validate(x, { print_fn = collect_line })
 assert(report.ok and #report.findings == 0 and #report.steps == 1
   and report.steps[1] == "predict_step")
 
 model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy",
   metrics = { "accuracy" } }
 model:train_on_batch(x, y)
-local before = {}
-for _, w in ipairs(model:get_weights()) do before[#before + 1] = w:clone() end
+local old_weights = {}
+for _, w in ipairs(model:get_weights()) do old_weights[#old_weights + 1] = w:clone() end
 local iterations, logs = model.optimizer.iterations, model:test_on_batch(x, y)
 report = model:validate(x, y,
-  { batch_size = 8, sample_weight = cr.random.uniform { 20 }, print_fn = keep })
+  { batch_size = 8, sample_weight = cr.random.uniform { 20 }, print_fn = collect_line })
 assert(report.ok and #report.steps == 3, table.concat(lines, "\n"))
 assert(report.kernels > 10 and report.elements > report.undecided and report.tightness < 1)
 assert(lines[#lines]:find "^All within bounds: train_step, test_step, predict_step")
 for i, w in ipairs(model:get_weights()) do
-  assert(cr.ops.all(cr.ops.equal(w, before[i])):item(), "validate changed a weight")
+  assert(cr.ops.all(cr.ops.equal(w, old_weights[i])):item(), "validate changed a weight")
 end
 assert(model.optimizer.iterations == iterations)
 local later_logs = model:test_on_batch(x, y)
