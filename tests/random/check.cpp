@@ -20,17 +20,18 @@
 namespace crescent::random_programs {
 namespace {
 
-constexpr int kFirstRepetitions = 2, kSureRepetitions = 200;
+constexpr int kFirstRepetitions = 2, kMaxRepetitions = 200;
 /// The tolerance of a result, as a multiple of the spread of its repetitions. Repetitions round
 /// every number independently, while a kernel rounds equal numbers alike, so that their errors add
 /// up. Therefore a result is reported only if it exceeds twice the tolerance.
-constexpr double kFactor = 6, kSureFactor = 12;
-/// If rounding decides which of several numbers an op chooses, kSureRepetitions repetitions choose
+constexpr double kToleranceFactor = 6, kMaxToleranceFactor = 12;
+/// If rounding decides which of several numbers an op chooses, kMaxRepetitions repetitions choose
 /// each of at most this many numbers at least once.
 constexpr size_t kMaxCandidates = 8;
 /// Up to this number of nodes, the gradients of a recipe are cheap to check.
 constexpr size_t kFewNodes = 8;
-constexpr int64_t kForThreads = 16'000;  ///< fewest elements for which kernels use several threads
+/// The fewest elements for which kernels use several threads.
+constexpr int64_t kMinElementsForThreads = 16'000;
 
 Program traced(const Recipe& recipe, const Tensors& inputs) {
   TensorSpecs specs;
@@ -38,7 +39,7 @@ Program traced(const Recipe& recipe, const Tensors& inputs) {
   return trace([&](const Tensors& in) { return run(recipe, in); }, specs);
 }
 
-/// Whether the recipe calls functions that are not differentiable everywhere (kinks).
+/// Whether the recipe calls functions that are not differentiable everywhere (that have kinks).
 bool has_corners(const Recipe& recipe) {
   static const std::set<std::string> kSmooth{
       "add",     "subtract", "multiply",  "divide",      "negative",    "square",  "exp",
@@ -67,28 +68,28 @@ bool has_body(const Recipe& recipe) {
                      [](const Node& node) { return node.function == "scan"; });
 }
 
-/// The derivative of a loss in one direction: computed from the gradients (given), and by finite
-/// differences (found).
+/// The derivative of a loss in one direction: computed from the gradients, and by finite
+/// differences.
 struct Slope {
-  double given = 0, found = 0;
+  double from_gradients = 0, from_differences = 0;
   bool is_smooth = false, agrees = false;
 };
 
 /// The error of storing a number in the dtype; 0 for NaN and infinity. Terms of sums may be flushed
 /// to 0 if they are too small for a normal number; for sums near 1 this matters only in float16.
-double own_error(double exact, DType dtype) {
+double storage_error(double exact, DType dtype) {
   if (!std::isfinite(exact) || !is_floating(dtype)) return 0;
   const double smallest = dtype == DType::float16 ? unit_of(dtype) * 8 : 1024;
   return std::abs(exact) * 2 * unit_of(dtype) + smallest_normal(dtype) * smallest;
 }
 
 /// The expected results of a recipe, and the tolerance of each number.
-class Expected {
+class ExpectedResults {
  public:
-  Expected(const Recipe& recipe, const Tensors& inputs) : program_(traced(recipe, inputs)) {
+  ExpectedResults(const Recipe& recipe, const Tensors& inputs) : program_(traced(recipe, inputs)) {
     for (const Tensor& x : inputs) inputs_.push_back(array_of(x));
-    exact_ = interpret(program_, inputs_, {}, &equalities_);
-    for (const Array& output : exact_) spread_.emplace_back(output.values.size());
+    exact_results_ = interpret(program_, inputs_, {}, &equalities_);
+    for (const Array& output : exact_results_) spread_.emplace_back(output.values.size());
     repeat(kFirstRepetitions);
   }
 
@@ -98,10 +99,10 @@ class Expected {
   /// more repetitions are added. Throws Unreliable if rounding decides which of many numbers are
   /// equal.
   std::optional<std::string> compare(const Tensors& got) {
-    std::optional<std::string> difference = far_off(got);
-    while (difference && repetitions_ < kSureRepetitions) {
-      repeat(std::min(4 * repetitions_, kSureRepetitions));
-      difference = far_off(got);
+    std::optional<std::string> difference = first_difference(got);
+    while (difference && repetitions_ < kMaxRepetitions) {
+      repeat(std::min(4 * repetitions_, kMaxRepetitions));
+      difference = first_difference(got);
     }
     if (difference && equalities_.most_by_rounding() > kMaxCandidates)
       throw Unreliable("rounding decides which of many numbers are equal");
@@ -115,20 +116,20 @@ class Expected {
  private:
   void repeat(int count) {
     for (; repetitions_ < count; ++repetitions_) {
-      const std::vector<Array> other = interpret(
+      const std::vector<Array> perturbed = interpret(
           program_, inputs_, Rounding(static_cast<uint64_t>(repetitions_ + 1)), &equalities_);
-      for (size_t o = 0; o < exact_.size(); ++o) {
+      for (size_t o = 0; o < exact_results_.size(); ++o) {
         for (size_t i = 0; i < spread_[o].size(); ++i)
-          spread_[o][i] =
-              std::max(spread_[o][i], absolute_difference(other[o].values[i], exact_[o].values[i]));
+          spread_[o][i] = std::max(spread_[o][i], absolute_difference(perturbed[o].values[i],
+                                                                      exact_results_[o].values[i]));
       }
     }
   }
 
-  std::optional<std::string> far_off(const Tensors& got) const {
-    if (got.size() != exact_.size()) return "another number of results";
+  std::optional<std::string> first_difference(const Tensors& got) const {
+    if (got.size() != exact_results_.size()) return "another number of results";
     for (size_t o = 0; o < got.size(); ++o) {
-      const Array& exact = exact_[o];
+      const Array& exact = exact_results_[o];
       const DType dtype = exact.spec.dtype;
       if (!(got[o].spec() == exact.spec))
         return concat("result ", o, ": ", got[o].spec(), " for ", exact.spec);
@@ -139,8 +140,9 @@ class Expected {
         // the terms.
         if (std::isinf(exact.values[i]) && std::isnan(values[i])) continue;
         if (std::isnan(exact.values[i]) && std::isinf(values[i])) continue;
-        const double factor = repetitions_ == kSureRepetitions ? kSureFactor : kFactor;
-        const double tolerance = factor * spread_[o][i] + own_error(exact.values[i], dtype);
+        const double factor =
+            repetitions_ == kMaxRepetitions ? kMaxToleranceFactor : kToleranceFactor;
+        const double tolerance = factor * spread_[o][i] + storage_error(exact.values[i], dtype);
         if (absolute_difference(values[i], exact.values[i]) <= tolerance) continue;
         std::ostringstream text;
         text.precision(9);
@@ -153,47 +155,47 @@ class Expected {
   }
 
   Program program_;
-  std::vector<Array> inputs_, exact_;
+  std::vector<Array> inputs_, exact_results_;
   std::vector<std::vector<double>> spread_;
   Equalities equalities_;
   int repetitions_ = 0;
 };
 
-std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
-                                                    const Tensors& inputs) const {
+std::optional<std::string> ExpectedResults::compare_slopes(const Recipe& recipe,
+                                                           const Tensors& inputs) const {
   Recipe forward = recipe;
-  forward.gradients = false;
-  const size_t outputs = recipe.outputs.size(), given = recipe.inputs().size();
-  if (!recipe.gradients || exact_.size() == outputs) return std::nullopt;
-  const Program program =
-      traced(forward, Tensors(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(given)));
+  forward.has_gradients = false;
+  const size_t output_count = recipe.outputs.size(), input_count = recipe.inputs().size();
+  if (!recipe.has_gradients || exact_results_.size() == output_count) return std::nullopt;
+  const Program program = traced(
+      forward, Tensors(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(input_count)));
   // If several functions have kinks at the same point, their composition may have none, and
   // gradients cannot show that. So the inputs are shifted, each by different amounts, because equal
   // numbers would still coincide.
   std::vector<Array> shifted_inputs = inputs_;
   const bool is_shifted =
-      has_corners(recipe) && (recipe.nodes.size() > given + 1 || has_body(recipe));
-  for (size_t k = 0; k < given && is_shifted; ++k)
+      has_corners(recipe) && (recipe.nodes.size() > input_count + 1 || has_body(recipe));
+  for (size_t k = 0; k < input_count && is_shifted; ++k)
     for (size_t i = 0;
          i < shifted_inputs[k].values.size() && is_floating(shifted_inputs[k].spec.dtype); ++i)
       shifted_inputs[k].values[i] +=
           0.01 * std::sin(static_cast<double>(i) * 3.3 + 1 + 0.7 * static_cast<double>(k));
   const std::vector<Array> exact = interpret(program_, shifted_inputs);
-  const auto direction = [](size_t input, size_t i, double turn) {
-    return std::cos(static_cast<double>(i) * (7.1 + turn) + static_cast<double>(input));
+  const auto direction_of = [](size_t input, size_t i, double angle) {
+    return std::cos(static_cast<double>(i) * (7.1 + angle) + static_cast<double>(input));
   };
-  // The loss sum(outputs . upstreams), with the inputs shifted by `step` in the direction `turn`.
-  const auto loss = [&](double step, double turn) {
+  // The loss sum(outputs . upstreams), with the inputs shifted by `step` in the direction `angle`.
+  const auto loss = [&](double step, double angle) {
     std::vector<Array> moved_inputs = shifted_inputs;
-    for (size_t k = 0; k < given; ++k)
+    for (size_t k = 0; k < input_count; ++k)
       for (size_t i = 0;
            i < moved_inputs[k].values.size() && is_floating(moved_inputs[k].spec.dtype); ++i)
-        moved_inputs[k].values[i] += step * direction(k, i, turn);
-    moved_inputs.resize(given);
+        moved_inputs[k].values[i] += step * direction_of(k, i, angle);
+    moved_inputs.resize(input_count);
     const std::vector<Array> results = interpret(program, moved_inputs);
     double sum = 0;
-    size_t upstream = given;
-    for (size_t o = 0; o < outputs; ++o) {
+    size_t upstream = input_count;
+    for (size_t o = 0; o < output_count; ++o) {
       if (!is_floating(results[o].spec.dtype)) continue;
       const Array& weights = shifted_inputs[upstream++];
       for (size_t i = 0; i < weights.values.size(); ++i)
@@ -203,65 +205,68 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   };
   const double base = loss(0, 0);
   const bool jumps = has_steps(recipe);
-  const auto in_direction = [&](double turn) {
+  const auto in_direction = [&](double angle) {
     Slope slope;
     double magnitude = 0;
-    size_t gradient = outputs;
-    for (size_t k = 0; k < given; ++k) {
+    size_t gradient = output_count;
+    for (size_t k = 0; k < input_count; ++k) {
       if (!is_floating(inputs_[k].spec.dtype)) continue;
       const Array& of_input = exact[gradient++];
       for (size_t i = 0; i < of_input.values.size(); ++i) {
-        const double term = of_input.values[i] * direction(k, i, turn);
-        slope.given += term, magnitude += std::abs(term);
+        const double term = of_input.values[i] * direction_of(k, i, angle);
+        slope.from_gradients += term, magnitude += std::abs(term);
       }
     }
     constexpr double kStep = 1e-5;
-    const double loss_ahead = loss(kStep, turn), loss_behind = loss(-kStep, turn);
+    const double loss_ahead = loss(kStep, angle), loss_behind = loss(-kStep, angle);
     const double forward_slope = (loss_ahead - base) / kStep,
                  backward_slope = (base - loss_behind) / kStep;
-    const double half_step_slope = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
+    const double half_step_slope = (loss(kStep / 2, angle) - loss(-kStep / 2, angle)) / kStep;
     const double tolerance = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
-    slope.found = (loss_ahead - loss_behind) / (2 * kStep);
+    slope.from_differences = (loss_ahead - loss_behind) / (2 * kStep);
     // A finite difference that spans many steps of a function hides them: floor of large numbers
     // seems to have the slope of its argument although its derivative is 0, and a remainder seems
     // to be flat although its derivative is large.
     const bool hides_steps =
-        jumps && std::max(std::abs(slope.found), std::abs(slope.given)) * kStep > 1;
-    slope.is_smooth = !hides_steps && std::abs(slope.found - half_step_slope) < tolerance / 4 &&
+        jumps &&
+        std::max(std::abs(slope.from_differences), std::abs(slope.from_gradients)) * kStep > 1;
+    slope.is_smooth = !hides_steps &&
+                      std::abs(slope.from_differences - half_step_slope) < tolerance / 4 &&
                       std::abs(forward_slope - backward_slope) < tolerance;
-    slope.agrees = !std::isfinite(slope.given) || std::abs(slope.found - slope.given) <= tolerance;
+    slope.agrees = !std::isfinite(slope.from_gradients) ||
+                   std::abs(slope.from_differences - slope.from_gradients) <= tolerance;
     return slope;
   };
   const Slope slope = in_direction(0);
   if (!slope.is_smooth || slope.agrees) return std::nullopt;
   // In one direction the effects of several kinks may cancel each other; in several directions that
   // is unlikely.
-  for (double turn : {0.9, 2.3, 4.1, 5.7})
-    if (!in_direction(turn).is_smooth) return std::nullopt;
+  for (double angle : {0.9, 2.3, 4.1, 5.7})
+    if (!in_direction(angle).is_smooth) return std::nullopt;
   return concat("a slope of ", slope.given, " where differences give ", slope.found);
 }
 
 /// A program in which some inputs are replaced by variables.
-struct WithVariables {
-  WithVariables(const Recipe& recipe, const Tensors& inputs) {
+struct ProgramWithVariables {
+  ProgramWithVariables(const Recipe& recipe, const Tensors& inputs) {
     const std::vector<int> numbers = recipe.inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_one =
-          i < numbers.size() && recipe.nodes[static_cast<size_t>(numbers[i])].variable;
-      variables.push_back(is_one ? Variable(inputs[i]) : Variable());
+      const bool is_variable =
+          i < numbers.size() && recipe.nodes[static_cast<size_t>(numbers[i])].is_variable;
+      variables.push_back(is_variable ? Variable(inputs[i]) : Variable());
     }
   }
-  Tensors given(const Tensors& inputs) const {
+  Tensors unassigned(const Tensors& inputs) const {
     Tensors results;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!variables[i]) results.push_back(inputs[i]);
     return results;
   }
-  Tensors all(const Tensors& given) const {
+  Tensors all_inputs(const Tensors& unassigned) const {
     Tensors inputs;
     size_t next = 0;
     for (const Variable& variable : variables)
-      inputs.push_back(variable ? variable.value() : given[next++]);
+      inputs.push_back(variable ? variable.value() : unassigned[next++]);
     return inputs;
   }
   void assign(const Tensors& inputs) const {
@@ -293,35 +298,37 @@ PickyDevice draw_device(Choices& choices) {
   const size_t salt = static_cast<size_t>(choices.below(1 << 16)),
                share = static_cast<size_t>(choices.below(5));
   const auto flip = [&] { return choices.one_in(2); };
-  const Capabilities can{flip(), flip(), flip(), flip(), flip()};
+  const Capabilities capabilities{flip(), flip(), flip(), flip(), flip()};
   // A scan is told by its name, because lowering changes its body and thereby its hash.
   const auto key = [](const Op& op) {
     return op.name() == Scan::kName ? std::hash<std::string_view>()(op.name()) : op.hash();
   };
-  return PickyDevice([=](const Op& op) { return (key(op) ^ salt) * 2654435761u % 4 < share; }, can);
+  return PickyDevice([=](const Op& op) { return (key(op) ^ salt) * 2654435761u % 4 < share; },
+                     capabilities);
 }
 
 bool is_large(const Recipe& recipe) {
   return std::any_of(recipe.nodes.begin(), recipe.nodes.end(), [](const Node& node) {
-    return node.spec.shape.size() >= kForThreads || node.function.find("conv") == 0;
+    return node.spec.shape.size() >= kMinElementsForThreads || node.function.find("conv") == 0;
   });
 }
 
-/// The ways in which a recipe can be run. The first way that gives a wrong result is reported.
-class Ways {
+/// Runs a recipe in every way (compiled, op by op, ...) and compares the results with the expected
+/// ones. The first way that gives a wrong result is reported.
+class RecipeChecker {
  public:
-  Ways(const Recipe& recipe, uint64_t variant)
+  RecipeChecker(const Recipe& recipe, uint64_t variant)
       : recipe_(recipe),
         choices_(variant),
         inputs_(draw_inputs(recipe, 0)),
         expected_(recipe, inputs_) {}
 
   Outcome run_all() {
-    compiled();
+    check_compiled();
     check_threads();
     check_eager();
     check_other_identities();
-    check_as_recorded();
+    check_unoptimized();
     check_with_variables();
     check_lowered();
     check_rematerialized();
@@ -334,13 +341,14 @@ class Ways {
   void check_way(const char* way, const std::function<Tensors()>& results) {
     if (outcome_.difference) return;
     try {
-      if (auto wrong = expected_.compare(results())) outcome_.difference = Difference{way, *wrong};
+      if (auto wrong_result = expected_.compare(results()))
+        outcome_.difference = Difference{way, *wrong_result};
     } catch (const Error& e) {
       outcome_.difference = Difference{way, concat("an error: ", e.what())};
     }
   }
 
-  void compiled() {
+  void check_compiled() {
     check_way("compiled", [&] { return run_program(optimize(expected_.program()), inputs_); });
   }
   void check_threads() {
@@ -356,12 +364,12 @@ class Ways {
   }
   void check_other_identities() {
     if (!choices_.one_in(3) || outcome_.difference) return;
-    const Recipe other = rewritten(recipe_, choices_);
+    const Recipe other_recipe = rewritten(recipe_, choices_);
     check_way("written another way",
-              [&] { return run_program(optimize(traced(other, inputs_)), inputs_); });
-    if (outcome_.difference) outcome_.other = other;
+              [&] { return run_program(optimize(traced(other_recipe, inputs_)), inputs_); });
+    if (outcome_.difference) outcome_.rewritten_recipe = other_recipe;
   }
-  void check_as_recorded() {
+  void check_unoptimized() {
     if (!choices_.one_in(8)) return;
     check_way("compiled as recorded", [&] { return run_program(expected_.program(), inputs_); });
   }
@@ -371,17 +379,19 @@ class Ways {
     if (!choices_.one_in(4)) return;
     OptimizeOptions options;
     options.inference = choices_.one_in(2);
-    const WithVariables variables(recipe_, inputs_);
+    const ProgramWithVariables variables(recipe_, inputs_);
     const Function function(
-        [&](const Tensors& given) { return run(recipe_, variables.all(given)); }, options);
-    const auto call = [&](const Tensors& inputs) { return function(variables.given(inputs)); };
+        [&](const Tensors& unassigned) { return run(recipe_, variables.all_inputs(unassigned)); },
+        options);
+    const auto call = [&](const Tensors& inputs) { return function(variables.unassigned(inputs)); };
     check_way("with variables", [&] { return call(inputs_); });
     const Tensors other_inputs = draw_inputs(recipe_, 1);
     variables.assign(other_inputs);
     try {
-      Expected second(recipe_, other_inputs);
-      if (auto wrong = second.compare(call(other_inputs)); wrong && !outcome_.difference)
-        outcome_.difference = Difference{"with other values of variables", *wrong};
+      ExpectedResults other_expected(recipe_, other_inputs);
+      if (auto wrong_result = other_expected.compare(call(other_inputs));
+          wrong_result && !outcome_.difference)
+        outcome_.difference = Difference{"with other values of variables", *wrong_result};
     } catch (const Unreliable&) {
     }
     variables.assign(inputs_);
@@ -422,8 +432,8 @@ class Ways {
     if (!(choices_.one_in(4) || is_short) || outcome_.difference ||
         recipe_.calls("stop_gradient") || has_halves())
       return;
-    if (auto wrong = expected_.compare_slopes(recipe_, inputs_))
-      outcome_.difference = Difference{"gradients as recorded", *wrong};
+    if (auto wrong_result = expected_.compare_slopes(recipe_, inputs_))
+      outcome_.difference = Difference{"gradients as recorded", *wrong_result};
   }
 
   /// Whether the recipe has float16 or bfloat16 values; then constants in gradients are rounded.
@@ -436,7 +446,7 @@ class Ways {
   const Recipe& recipe_;
   Choices choices_;
   Tensors inputs_;
-  Expected expected_;
+  ExpectedResults expected_;
   Outcome outcome_;
 };
 
@@ -445,21 +455,21 @@ class Ways {
 Outcome check(const Recipe& recipe, uint64_t variant) {
   Outcome outcome;
   if (recipe.outputs.empty()) {
-    outcome.skipped = true;
+    outcome.is_skipped = true;
     return outcome;
   }
   try {
-    return Ways(recipe, variant).run_all();
+    return RecipeChecker(recipe, variant).run_all();
   } catch (const Unreliable&) {
-    outcome.skipped = true;
+    outcome.is_skipped = true;
   } catch (const Error& e) {
     outcome.difference = Difference{"recorded", concat("an error: ", e.what())};
   }
   return outcome;
 }
 
-Outcome check(const std::vector<uint32_t>& given, uint64_t variant) {
-  Choices choices(given);
+Outcome check(const std::vector<uint32_t>& recorded_choices, uint64_t variant) {
+  Choices choices(recorded_choices);
   return check(draw_recipe(choices), variant);
 }
 

@@ -17,8 +17,8 @@ struct Difference {
 struct Outcome {
   std::optional<Difference> difference;
   /// The recipe rewritten by identities, if only the rewritten one gave a different result.
-  std::optional<Recipe> other;
-  bool skipped = false;  ///< whether the reference is unreliable for this recipe
+  std::optional<Recipe> rewritten_recipe;
+  bool is_skipped = false;  ///< whether the reference is unreliable for this recipe
 };
 
 /// Checks a recipe. `variant` is the seed of the choices that are not part of the recipe:

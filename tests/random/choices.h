@@ -13,18 +13,19 @@ class Choices {
  public:
   explicit Choices(uint64_t seed);
   /// Replays these choices; after their end all choices are 0.
-  explicit Choices(std::vector<uint32_t> preset) : preset_(std::move(preset)), replays_(true) {}
+  explicit Choices(std::vector<uint32_t> preset)
+      : replayed_choices_(std::move(preset)), replays_(true) {}
 
   /// A choice from 0 to count - 1.
   int64_t below(int64_t count);
   /// True with probability 1 / count; false is the simpler choice.
   bool one_in(int64_t count) { return below(count) == count - 1; }
   template <class T, size_t N>
-  const T& of(const T (&values)[N]) {
+  const T& one_of(const T (&values)[N]) {
     return values[static_cast<size_t>(below(static_cast<int64_t>(N)))];
   }
   template <class List>
-  const auto& of(const List& values) {
+  const auto& one_of(const List& values) {
     return values[static_cast<size_t>(below(static_cast<int64_t>(values.size())))];
   }
 
@@ -41,14 +42,14 @@ class Choices {
     size_t first_;
   };
 
-  const std::vector<uint32_t>& made() const { return results_; }
+  const std::vector<uint32_t>& recorded() const { return recorded_choices_; }
   /// The range [first, end) of the choices of each step.
   const std::vector<std::pair<size_t, size_t>>& steps() const { return steps_; }
 
  private:
   uint32_t draw();
 
-  std::vector<uint32_t> preset_, results_;
+  std::vector<uint32_t> replayed_choices_, recorded_choices_;
   std::vector<std::pair<size_t, size_t>> steps_;
   uint64_t state_ = 0;
   bool replays_ = false;

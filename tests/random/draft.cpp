@@ -14,10 +14,10 @@ constexpr int64_t kLong[] = {100,  127,  128,  129,  255,   256,   257,   300,  
                              4095, 4096, 4097, 8192, 16385, 32769, 65535, 65536, 65537};
 
 constexpr DType kFloats[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16};
-constexpr DType kWhole[] = {DType::int32, DType::int64, DType::int8, DType::uint8, DType::int16};
+constexpr DType kIntegers[] = {DType::int32, DType::int64, DType::int8, DType::uint8, DType::int16};
 
-bool is_number(const TensorSpec& spec) { return spec.dtype != DType::boolean; }
-bool is_fraction(const TensorSpec& spec) { return is_floating(spec.dtype); }
+bool has_number_dtype(const TensorSpec& spec) { return spec.dtype != DType::boolean; }
+bool has_floating_dtype(const TensorSpec& spec) { return is_floating(spec.dtype); }
 
 bool broadcasts(const Shape& a, const Shape& b) {
   for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i)
@@ -34,7 +34,7 @@ Dict range(int64_t start, int64_t stop, int64_t step) {
 
 /// A range of an axis of n elements: everything, a single element, or a part, with a step or in
 /// reverse.
-Value some_of(Choices& choices, int64_t n) {
+Value random_range(Choices& choices, int64_t n) {
   const int64_t kind = choices.below(6);
   if (kind == 0 || n == 0) return range(0, -1, 1);
   const int64_t count = kind == 1 ? 1 : 1 + choices.below(n);
@@ -49,33 +49,35 @@ Value some_of(Choices& choices, int64_t n) {
 
 }  // namespace
 
-Draft::Draft(Choices& made_of, int64_t most) : choices(made_of), most_elements_(most) {
+Draft::Draft(Choices& choices_, int64_t max_elements)
+    : choices(choices_), most_elements_(max_elements) {
   for (int i = 0; i < 4; ++i) {
-    const bool is_long = choices.one_in(most > 2000 ? 4 : 12);
-    lengths_.push_back(is_long ? choices.of(kLong) : choices.of(kShort));
-    lengths_.back() = std::min(lengths_.back(), most);
+    const bool is_long = choices.one_in(max_elements > 2000 ? 4 : 12);
+    lengths_.push_back(is_long ? choices.one_of(kLong) : choices.one_of(kShort));
+    lengths_.back() = std::min(lengths_.back(), max_elements);
   }
-  if (choices.one_in(2)) floating_dtype_ = choices.of(kFloats);
+  if (choices.one_in(2)) floating_dtype_ = choices.one_of(kFloats);
 }
 
-Draft::Draft(Draft& around, Tensors locals)
-    : choices(around.choices),
+Draft::Draft(Draft& enclosing, Tensors locals)
+    : choices(enclosing.choices),
       abstract_(std::move(locals)),
-      lengths_(around.lengths_),
-      most_elements_(around.most_elements_),
-      floating_dtype_(around.floating_dtype_) {
+      lengths_(enclosing.lengths_),
+      most_elements_(enclosing.most_elements_),
+      floating_dtype_(enclosing.floating_dtype_) {
   for (const Tensor& local : abstract_) specs_.push_back(local.spec());
 }
 
-int64_t Draft::length() {
-  return choices.one_in(4) ? std::min(choices.of(kShort), most_elements_) : choices.of(lengths_);
+int64_t Draft::axis_length() {
+  return choices.one_in(4) ? std::min(choices.one_of(kShort), most_elements_)
+                           : choices.one_of(lengths_);
 }
 
 Shape Draft::shape_of_rank(int rank) {
   Shape shape;
   int64_t size = 1;
   for (int i = 0; i < rank; ++i) {
-    int64_t n = length();
+    int64_t n = axis_length();
     while (n > 1 && size * n > most_elements_) n = (n + 1) / 2;
     shape.append(n);
     size *= n;
@@ -83,20 +85,22 @@ Shape Draft::shape_of_rank(int rank) {
   return shape;
 }
 
-DType Draft::floating() { return choices.one_in(8) ? choices.of(kFloats) : floating_dtype_; }
+DType Draft::floating_dtype() {
+  return choices.one_in(8) ? choices.one_of(kFloats) : floating_dtype_;
+}
 
 int Draft::input(const TensorSpec& spec) {
   Node node;
   node.spec = spec;
   node.style = static_cast<Style>(choices.below(kStyles));
-  node.variable = choices.one_in(4);
+  node.is_variable = choices.one_in(4);
   return add(node, {Tensor::abstract(spec)});
 }
 
 int Draft::value_or_view(int value) {
   for (int i = 0; i < 2 && choices.one_in(4); ++i) {
     try {
-      value = view(value);
+      value = view_of(value);
     } catch (const Error&) {
       return value;
     }
@@ -105,45 +109,46 @@ int Draft::value_or_view(int value) {
 }
 
 int Draft::operand(const Accepts& accepts, const std::function<TensorSpec()>& make) {
-  for (int turn = 0; turn < 3 && values() > 0; ++turn) {
+  for (int try_count = 0; try_count < 3 && values() > 0; ++try_count) {
     if (choices.one_in(6)) break;
-    const int steps_back = static_cast<int>(choices.below(std::min(values(), turn == 0 ? 3 : 12)));
+    const int steps_back =
+        static_cast<int>(choices.below(std::min(values(), try_count == 0 ? 3 : 12)));
     const int value = values() - 1 - steps_back;
-    if (accepts(spec(value)) && !is_inner(value)) return value;
+    if (accepts(spec(value)) && !is_internal(value)) return value;
   }
   return input(make());
 }
 
-int Draft::number() {
-  return value_or_view(operand(is_number, [this] {
+int Draft::numeric_value() {
+  return value_or_view(operand(has_number_dtype, [this] {
     const int rank = static_cast<int>(choices.below(5));
-    const DType dtype = choices.one_in(5) ? choices.of(kWhole) : floating();
+    const DType dtype = choices.one_in(5) ? choices.one_of(kIntegers) : floating_dtype();
     return TensorSpec{dtype, shape_of_rank(rank)};
   }));
 }
 
-int Draft::fraction(int least_rank) {
+int Draft::floating_value(int least_rank) {
   const auto accepts = [&](const TensorSpec& s) {
-    return is_fraction(s) && s.shape.rank() >= least_rank;
+    return has_floating_dtype(s) && s.shape.rank() >= least_rank;
   };
   const int value = operand(accepts, [&] {
     const int rank = least_rank + static_cast<int>(choices.below(std::max(1, 4 - least_rank)));
-    const DType dtype = floating();
+    const DType dtype = floating_dtype();
     return TensorSpec{dtype, shape_of_rank(rank)};
   });
   const int other = value_or_view(value);
   return shape(other).rank() >= least_rank ? other : value;
 }
 
-int Draft::whole() {
+int Draft::integer_value() {
   const auto accepts = [](const TensorSpec& s) { return is_integer(s.dtype); };
   return value_or_view(operand(accepts, [this] {
-    const DType dtype = choices.of(kWhole);
+    const DType dtype = choices.one_of(kIntegers);
     return TensorSpec{dtype, shape_of_rank(static_cast<int>(choices.below(4)))};
   }));
 }
 
-int Draft::boolean() {
+int Draft::boolean_value() {
   const auto accepts = [](const TensorSpec& s) { return s.dtype == DType::boolean; };
   return value_or_view(operand(accepts, [this] {
     return TensorSpec{DType::boolean, shape_of_rank(static_cast<int>(choices.below(4)))};
@@ -155,11 +160,11 @@ int Draft::same_shape(int value) {
   return operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
 }
 
-int Draft::partner(int value) {
+int Draft::broadcasting_value(int value) {
   const TensorSpec other_spec = spec(value);
   const bool any_dtype = choices.one_in(8);
   const auto accepts = [&](const TensorSpec& s) {
-    return is_number(s) && (any_dtype || s.dtype == other_spec.dtype) &&
+    return has_number_dtype(s) && (any_dtype || s.dtype == other_spec.dtype) &&
            broadcasts(s.shape, other_spec.shape);
   };
   return operand(accepts, [&] {
@@ -168,28 +173,28 @@ int Draft::partner(int value) {
     const int first_kept = choices.one_in(2) ? first : 0;
     for (int i = first_kept; i < rank; ++i)
       shape.append(choices.one_in(4) ? 1 : other_spec.shape[i]);
-    return TensorSpec{any_dtype ? floating() : other_spec.dtype, shape};
+    return TensorSpec{any_dtype ? floating_dtype() : other_spec.dtype, shape};
   });
 }
 
-int Draft::positive() {
-  const int x = call("abs", {{"x", fraction()}});
+int Draft::positive_value() {
+  const int x = call("abs", {{"x", floating_value()}});
   return call("add", {{"x1", x}, {"x2", Value(0.5)}});
 }
 
-int Draft::unit() {
-  const int x = call("tanh", {{"x", fraction()}});
+int Draft::value_below_1() {
+  const int x = call("tanh", {{"x", floating_value()}});
   return call("multiply", {{"x1", x}, {"x2", Value(0.875)}});
 }
 
 int Draft::axis(int value) {
   const int rank = shape(value).rank();
   if (rank == 0) fail("no axis");
-  const int at = static_cast<int>(choices.below(rank));
-  return choices.one_in(2) ? at - rank : at;
+  const int axis = static_cast<int>(choices.below(rank));
+  return choices.one_in(2) ? axis - rank : axis;
 }
 
-int Draft::view(int value) {
+int Draft::view_of(int value) {
   const Shape x = shape(value);
   const int rank = x.rank();
   switch (choices.below(7)) {
@@ -197,7 +202,7 @@ int Draft::view(int value) {
     case 1: {
       if (rank == 0) return value;
       List key;
-      for (int i = 0; i < rank; ++i) key.push_back(some_of(choices, x[i]));
+      for (int i = 0; i < rank; ++i) key.push_back(random_range(choices, x[i]));
       return call("get_item", {{"x", value}, {"key", Value(key)}});
     }
     case 2: {
@@ -212,8 +217,8 @@ int Draft::view(int value) {
     case 5: {
       Shape wide = x;
       for (int i = 0; i < rank; ++i)
-        if (x[i] == 1) wide.set(i, length());
-      if (rank < 4 && choices.one_in(2)) wide = Shape{length()}.concat(wide);
+        if (x[i] == 1) wide.set(i, axis_length());
+      if (rank < 4 && choices.one_in(2)) wide = Shape{axis_length()}.concat(wide);
       if (wide.size() > most_elements_) fail("too large");
       return call("broadcast_to", {{"x", value}, {"shape", Value(List(wide.begin(), wide.end()))}});
     }
@@ -230,7 +235,7 @@ int Draft::view(int value) {
   }
 }
 
-int Draft::damped(int value) {
+int Draft::damped_value(int value) {
   if (!is_floating(dtype(value))) return value;
   return choices.one_in(2) ? call("multiply", {{"x1", value}, {"x2", Value(0.125)}})
                            : call("tanh", {{"x", value}});
@@ -252,15 +257,15 @@ int Draft::scan(Node node, size_t result) {
   return add(std::move(node), results);
 }
 
-bool Draft::is_inner(int value) const {
-  // In the body of a scan the numbers of values are not indices of the recipe's nodes, and no value
-  // is inner.
-  const auto at = static_cast<size_t>(value) - (specs_.size() - recipe.nodes.size());
-  return at < recipe.nodes.size() && recipe.nodes[at].inner;
+bool Draft::is_internal(int value) const {
+  // In the body of a scan the numbers of values are not indices of the recipe's nodes, and all
+  // values may be operands.
+  const auto node_index = static_cast<size_t>(value) - (specs_.size() - recipe.nodes.size());
+  return node_index < recipe.nodes.size() && recipe.nodes[node_index].is_internal;
 }
 
-int Draft::inner(int value) {
-  recipe.nodes[static_cast<size_t>(value)].inner = true;
+int Draft::mark_internal(int value) {
+  recipe.nodes[static_cast<size_t>(value)].is_internal = true;
   return value;
 }
 

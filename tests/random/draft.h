@@ -19,7 +19,7 @@ class Draft {
   /// match. Shapes have at most `most_elements` elements.
   Draft(Choices& choices, int64_t most_elements);
   /// A draft of the body of a scan, with the values `locals`.
-  Draft(Draft& around, Tensors locals);
+  Draft(Draft& enclosing, Tensors locals);
 
   Choices& choices;
   Recipe recipe;
@@ -28,40 +28,41 @@ class Draft {
   const Shape& shape(int value) const { return spec(value).shape; }
   DType dtype(int value) const { return spec(value).dtype; }
   int values() const { return static_cast<int>(specs_.size()); }
-  bool is_inner(int value) const;
+  bool is_internal(int value) const;
   /// The largest number of elements that a result may have, and of multiplications that computing
   /// it may take.
   int64_t most_elements() const { return most_elements_; }
 
   // ---- drawing
-  int64_t length();  ///< length of an axis
+  int64_t axis_length();  ///< length of an axis
   Shape shape_of_rank(int rank);
-  DType floating();  ///< usually the main dtype of the recipe
+  DType floating_dtype();  ///< usually the main dtype of the recipe
   int input(const TensorSpec& spec);
   /// A random earlier value for which `accepts` is true, or a new input with the spec that `make`
   /// returns.
   int operand(const Accepts& accepts, const std::function<TensorSpec()>& make);
-  int number();  ///< a value of any dtype except bool
-  int fraction(int least_rank = 0);
-  int whole();  ///< a value of small integers
-  int boolean();
+  int numeric_value();  ///< a value of any dtype except bool
+  int floating_value(int least_rank = 0);
+  int integer_value();  ///< a value of small integers
+  int boolean_value();
   int same_shape(int value);  ///< a value with the shape and dtype of `value`
-  int partner(int value);     ///< a value that broadcasts with `value`, usually of its dtype
-  int positive();             ///< a floating-point value >= 0.5
-  int unit();                 ///< a floating-point value within (-1, 1)
+  /// A value that broadcasts with `value`, usually of its dtype.
+  int broadcasting_value(int value);
+  int positive_value();  ///< a floating-point value >= 0.5
+  int value_below_1();   ///< a floating-point value within (-1, 1)
   int axis(int value);
   /// A view of the value: a slice, a permutation or a repetition of it.
-  int view(int value);
+  int view_of(int value);
   /// The value made smaller (times 1/8, or tanh), for results that would otherwise grow along the
   /// graph.
-  int damped(int value);
+  int damped_value(int value);
 
   // ---- calling
   /// Adds a call and returns its result. If cr.ops refuses the call, fails with its error.
   int call(const std::string& function, std::vector<Argument> arguments, size_t result = 0);
   int scan(Node node, size_t result);
-  /// Marks the value as inner: from now on no random operand is this value.
-  int inner(int value);
+  /// Excludes the value from the random operands of later calls.
+  int mark_internal(int value);
 
  private:
   int add(Node node, const Tensors& results);

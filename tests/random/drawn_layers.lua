@@ -30,5 +30,5 @@ end
 for name in pairs(layer_kinds.never) do
   check(layer_classes[name], name, "is left out, but is no layer")
 end
-for _, what in ipairs(errors) do print(what) end
+for _, error_text in ipairs(errors) do print(error_text) end
 assert(#errors == 0, "layers of random models")

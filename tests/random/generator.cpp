@@ -12,7 +12,7 @@ int64_t draw_size(Choices& choices) {
   constexpr int64_t kSizes[] = {64,    64,    300,   300,   300,    300,    2'000,  2'000,
                                 2'000, 2'000, 2'000, 5'000, 5'000,  5'000,  5'000,  5'000,
                                 5'000, 5'000, 5'000, 5'000, 20'000, 20'000, 70'000, 300'000};
-  return choices.of(kSizes);
+  return choices.one_of(kSizes);
 }
 
 /// The generators of calls by family, such as reductions or images. A family is drawn first and
@@ -30,8 +30,8 @@ bool grow(Draft& draft, bool all_edges) {
   const Choices::Step step(draft.choices);
   if (draft.choices.below(all_edges ? 4 : 9) == 0) return false;
   const std::vector<CallGenerator>& family =
-      all_edges ? families().back() : draft.choices.of(families());
-  const CallGenerator& row = draft.choices.of(family);
+      all_edges ? families().back() : draft.choices.one_of(families());
+  const CallGenerator& row = draft.choices.one_of(family);
   try {
     row.add(draft);
   } catch (const Error&) {
@@ -44,8 +44,8 @@ bool grow(Draft& draft, bool all_edges) {
 
 std::vector<CallGenerator> special_rows() {
   std::vector<CallGenerator> rows = matrix_rows();
-  for (const auto& more : {signal_rows(), sampling_rows()})
-    rows.insert(rows.end(), more.begin(), more.end());
+  for (const auto& generators : {signal_rows(), sampling_rows()})
+    rows.insert(rows.end(), generators.begin(), generators.end());
   return rows;
 }
 
@@ -64,23 +64,24 @@ namespace {
 /// The recipe with only the nodes that its outputs need, renumbered.
 Recipe without_unused(const Recipe& recipe) {
   const size_t count = recipe.nodes.size();
-  std::vector<bool> needed(count);
-  for (int output : recipe.outputs) needed[static_cast<size_t>(output)] = true;
+  std::vector<bool> is_needed(count);
+  for (int output : recipe.outputs) is_needed[static_cast<size_t>(output)] = true;
   const auto each_operand = [](Node& node, const auto& f) {
     for (Argument& argument : node.arguments) {
-      if (auto* one = std::get_if<int>(&argument.value)) f(*one);
-      if (auto* several = std::get_if<std::vector<int>>(&argument.value))
-        for (int& value : *several) f(value);
+      if (auto* single_value = std::get_if<int>(&argument.value)) f(*single_value);
+      if (auto* value_list = std::get_if<std::vector<int>>(&argument.value))
+        for (int& value : *value_list) f(value);
     }
   };
   Recipe result = recipe;
   for (size_t i = count; i-- > 0;)
-    if (needed[i])
-      each_operand(result.nodes[i], [&](int value) { needed[static_cast<size_t>(value)] = true; });
+    if (is_needed[i])
+      each_operand(result.nodes[i],
+                   [&](int value) { is_needed[static_cast<size_t>(value)] = true; });
   std::vector<int> numbers(count);
   result.nodes.clear();
   for (size_t i = 0; i < count; ++i) {
-    if (!needed[i]) continue;
+    if (!is_needed[i]) continue;
     numbers[i] = static_cast<int>(result.nodes.size());
     result.nodes.push_back(recipe.nodes[i]);
     each_operand(result.nodes.back(),
@@ -97,21 +98,21 @@ Recipe draw_recipe(Choices& choices) {
   Draft draft(choices, draw_size(choices));
   const bool all_edges = choices.one_in(6), gradients = choices.one_in(2);
   const int64_t more_outputs = choices.below(3);
-  int64_t back[2] = {choices.below(8), choices.below(8)};
+  int64_t steps_back[2] = {choices.below(8), choices.below(8)};
   for (int i = 0; i < kMaxSteps && grow(draft, all_edges); ++i) continue;
 
   Recipe& recipe = draft.recipe;
-  recipe.gradients = gradients;
+  recipe.has_gradients = gradients;
   int count = static_cast<int>(recipe.nodes.size());
-  while (count > 0 && draft.is_inner(count - 1)) --count;
+  while (count > 0 && draft.is_internal(count - 1)) --count;
   if (count == 0) return recipe;
   recipe.outputs.push_back(count - 1);
   for (int64_t i = 0; i < more_outputs; ++i) {
-    const int output = std::max(0, count - 2 - static_cast<int>(back[i]));
+    const int output = std::max(0, count - 2 - static_cast<int>(steps_back[i]));
     const bool is_new =
         std::find(recipe.outputs.begin(), recipe.outputs.end(), output) == recipe.outputs.end();
     const Node& node = recipe.nodes[static_cast<size_t>(output)];
-    if (is_new && !node.function.empty() && !node.inner) recipe.outputs.push_back(output);
+    if (is_new && !node.function.empty() && !node.is_internal) recipe.outputs.push_back(output);
   }
   return without_unused(recipe);
 }

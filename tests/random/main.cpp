@@ -40,18 +40,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-struct Options {
+struct CommandLine {
   double seconds = 0;            ///< time limit in seconds; 0: none
   uint64_t seed = 0, count = 0;  ///< seed 0: drawn from the clock; count 0: no limit
   bool prints_rows = false, runs_apart = false, has_seed = false, ends_at_first = false;
 
-  bool is_over(uint64_t programs, double passed) const {
+  bool is_finished(uint64_t programs, double passed) const {
     return (count > 0 && programs >= count) || (seconds > 0 && passed >= seconds);
   }
 };
 
-Options read(int argc, char** argv) {
-  Options options;
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine options;
   for (int i = 1; i < argc; ++i) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (std::strcmp(argv[i], "--rows") == 0) {
@@ -91,29 +91,29 @@ Options read(int argc, char** argv) {
 
 std::string read_all(int pipe) {
   std::string text;
-  char part[4096];
-  for (ssize_t n; (n = ::read(pipe, part, sizeof part)) > 0;)
-    text.append(part, static_cast<size_t>(n));
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(pipe, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
   return text;
 }
 
 /// Does the same as check(), in a child process; if that process crashes, this is reported as a
 /// difference.
 Outcome check_apart(const Recipe& recipe, uint64_t seed) {
-  int ends[2];
-  if (pipe(ends) != 0) fail("no pipe to another process");
+  int pipe_ends[2];
+  if (pipe(pipe_ends) != 0) fail("no pipe to another process");
   std::fflush(stdout);
   const pid_t child = fork();
   if (child < 0) fail("no other process");
   if (child == 0) {
     const Outcome outcome = check(recipe, seed);
-    std::string text(1, outcome.skipped ? 's' : outcome.difference ? 'd' : ' ');
+    std::string text(1, outcome.is_skipped ? 's' : outcome.difference ? 'd' : ' ');
     if (outcome.difference) text += outcome.difference->way + '\n' + outcome.difference->text;
-    _exit(write(ends[1], text.data(), text.size()) < 0);
+    _exit(write(pipe_ends[1], text.data(), text.size()) < 0);
   }
-  close(ends[1]);
-  const std::string text = read_all(ends[0]);
-  close(ends[0]);
+  close(pipe_ends[1]);
+  const std::string text = read_all(pipe_ends[0]);
+  close(pipe_ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
   Outcome outcome;
@@ -123,7 +123,7 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
     const size_t line = text.find('\n');
     outcome.difference = {text.substr(1, line - 1), text.substr(line + 1)};
   }
-  outcome.skipped = text == "s";
+  outcome.is_skipped = text == "s";
   return outcome;
 }
 
@@ -141,33 +141,34 @@ void print_seed_on_crashes() {
 }
 
 /// Simplifies the program and prints it.
-void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const Difference& found,
-            const Check& check) {
+void report(uint64_t seed, const Recipe& recipe, const Choices& choices,
+            const Difference& difference, const Check& check) {
   constexpr double kSeconds = 30;
   std::printf("seed %llu differs, %s: %s\nagain: check_random_programs --seed %llu --count 1\n",
-              static_cast<unsigned long long>(seed), found.way.c_str(), found.text.c_str(),
-              static_cast<unsigned long long>(seed));
+              static_cast<unsigned long long>(seed), difference.way.c_str(),
+              difference.text.c_str(), static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   const auto differs = [&](const std::vector<uint32_t>& candidate) {
     Choices replayed(candidate);
     return check(draw_recipe(replayed), seed).difference.has_value();
   };
-  const Shrunk shrunk = shrink(choices.made(), differs, kSeconds);
-  Choices smallest(shrunk.choices);
+  const ShrinkResult shrink_result = shrink(choices.recorded(), differs, kSeconds);
+  Choices smallest(shrink_result.choices);
   const Recipe small_recipe = draw_recipe(smallest);
   const Outcome outcome = check(small_recipe, seed);
   if (outcome.difference)
-    std::printf("-- made smaller in %d tries; %s: %s\n%s\n", shrunk.tried,
-                outcome.difference->way.c_str(), outcome.difference->text.c_str(),
-                to_lua(outcome.other ? *outcome.other : small_recipe).c_str());
+    std::printf(
+        "-- made smaller in %d tries; %s: %s\n%s\n", shrink_result.try_count,
+        outcome.difference->way.c_str(), outcome.difference->text.c_str(),
+        to_lua(outcome.rewritten_recipe ? *outcome.rewritten_recipe : small_recipe).c_str());
   else
     std::printf("-- as it was drawn\n%s\n", to_lua(recipe).c_str());
   std::fflush(stdout);
 }
 
-int run(const Options& options) {
+int run(const CommandLine& options) {
   const Clock::time_point start = Clock::now();
-  uint64_t programs = 0, skipped = 0, different = 0;
+  uint64_t programs = 0, skipped_count = 0, different = 0;
   std::map<std::string, uint64_t> drawn_counts;
   set_device("cpu", {{"threads", 1}});
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(options.seed));
@@ -176,7 +177,7 @@ int run(const Options& options) {
   const Check check_one =
       options.runs_apart ? Check(check_apart)
                          : [](const Recipe& recipe, uint64_t seed) { return check(recipe, seed); };
-  for (; !options.is_over(programs, seconds_since(start)); ++programs) {
+  for (; !options.is_finished(programs, seconds_since(start)); ++programs) {
     const uint64_t seed = options.seed + programs;
     std::snprintf(seed_text, sizeof seed_text, "seed %llu ends the process\n",
                   static_cast<unsigned long long>(seed));
@@ -185,7 +186,7 @@ int run(const Options& options) {
     if (options.prints_rows)
       for (const Node& node : recipe.nodes) ++drawn_counts[node.function];
     const Outcome outcome = check_one(recipe, seed);
-    skipped += outcome.skipped;
+    skipped_count += outcome.is_skipped;
     if (!outcome.difference) continue;
     ++different;
     if (options.ends_at_first) {
@@ -202,7 +203,7 @@ int run(const Options& options) {
       "%llu; %llu differ\n",
       static_cast<unsigned long long>(programs), static_cast<unsigned long long>(options.seed),
       seconds, static_cast<double>(programs) / seconds * 60,
-      static_cast<unsigned long long>(skipped), static_cast<unsigned long long>(different));
+      static_cast<unsigned long long>(skipped_count), static_cast<unsigned long long>(different));
   for (const auto& [function, count] : drawn_counts)
     std::printf("%8llu %s\n", static_cast<unsigned long long>(count), function.c_str());
   return different > 0;
@@ -217,7 +218,7 @@ int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 1 << 26);
   try {
-    return run(read(argc, argv));
+    return run(read_command_line(argc, argv));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

@@ -64,7 +64,7 @@ local inputs = {
 local function without_softmax(layer)
   if layer[1] == "Softmax" then return { "Activation", { activation = "softmax" } } end
   if layer[1] == "Functional" then
-    for i, inner in ipairs(layer[2]) do layer[2][i] = without_softmax(inner) end
+    for i, sublayer in ipairs(layer[2]) do layer[2][i] = without_softmax(sublayer) end
   end
   return layer
 end
@@ -78,7 +78,7 @@ local function layer_on(kind)
 end
 
 --- A branch of a model: an input, and the layers that reduce it to rows.
-local function branch(kind, most)
+local function branch(kind, max_layer_count)
   local result = inputs[kind]()
   result.layers = {}
   if kind == "words" then
@@ -88,7 +88,7 @@ local function branch(kind, most)
   elseif result.gaps then
     result.layers[1] = { "Masking" }
   end
-  for _ = 1, math.random(most) do table.insert(result.layers, layer_on(kind)) end
+  for _ = 1, math.random(max_layer_count) do table.insert(result.layers, layer_on(kind)) end
   for _, layer in ipairs(pick(layer_kinds.ends[kind])) do table.insert(result.layers, layer) end
   return result
 end
@@ -97,8 +97,8 @@ end
 --- which leaves no significant digits in float16 and bfloat16.
 local function optimizer_for(policy)
   local optimizer = pick(optimizers)
-  local keeps_halves = policy == "float16" or policy == "bfloat16"
-  return optimizer[1] == "Ftrl" and keeps_halves and optimizers[1] or optimizer
+  local has_half_weights = policy == "float16" or policy == "bfloat16"
+  return optimizer[1] == "Ftrl" and has_half_weights and optimizers[1] or optimizer
 end
 
 local recipes = {}
@@ -122,15 +122,16 @@ end
 
 --- Random values for an input: numbers, or word indices of which some sequences have zeros in the
 --- last steps.
-local function input(of, n, seed)
-  local shape = { n, table.unpack(of.shape) }
-  if of.words then
-    return ops.cast(cr.random.uniform(shape, 0, of.words, "float32", seed), "int32")
+local function input(input_recipe, n, seed)
+  local shape = { n, table.unpack(input_recipe.shape) }
+  if input_recipe.words then
+    return ops.cast(cr.random.uniform(shape, 0, input_recipe.words, "float32", seed), "int32")
   end
   local x = cr.random.normal(shape, 0, 1, "float32", seed)
-  if not of.gaps then return x end
-  local lengths = cr.random.uniform({ n, 1, 1 }, 1, of.shape[1] + 1, "float32", seed + 2)
-  local steps = ops.reshape(ops.arange(of.shape[1], nil, nil, "float32"), { 1, of.shape[1], 1 })
+  if not input_recipe.gaps then return x end
+  local lengths = cr.random.uniform({ n, 1, 1 }, 1, input_recipe.shape[1] + 1, "float32", seed + 2)
+  local steps = ops.reshape(ops.arange(input_recipe.shape[1], nil, nil, "float32"),
+    { 1, input_recipe.shape[1], 1 })
   return x * ops.cast(ops.less(steps, lengths), "float32")
 end
 
@@ -152,7 +153,8 @@ end
 --- The inputs and the targets of the loss as lists, for a model whose outputs have this shape.
 function recipes.data(recipe, shape)
   local x, y = {}, {}
-  for i, of in ipairs(recipe.branches) do x[i] = input(of, recipe.samples, recipe.seed + 10 * i) end
+  for i, input_recipe in ipairs(recipe.branches) do x[i] = input(input_recipe, recipe.samples,
+    recipe.seed + 10 * i) end
   for i = 1, recipe.heads do y[i] = target(recipe, shape, recipe.seed + i) end
   return x, y
 end

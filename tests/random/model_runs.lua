@@ -14,35 +14,38 @@ local function option_of(value)
   return converted
 end
 
-function runs.layer(what) return layers[what[1]](option_of(what[2] or {})) end
+function runs.layer(layer_recipe) return layers[layer_recipe[1]](option_of(layer_recipe[2]
+  or {})) end
 
 --- A Sequential model of the layers.
-local function sequential(all)
+local function sequential(layer_recipes)
   local model = cr.Sequential {}
-  for _, what in ipairs(all) do model:add(runs.layer(what)) end
+  for _, layer_recipe in ipairs(layer_recipes) do model:add(runs.layer(layer_recipe)) end
   return model
 end
 
 local call, functional
 
-local function node(what, like)
-  if what[1] == "Sequential" then return sequential(what[2]) end
-  if what[1] == "Functional" then return functional(what[2], like) end
-  return runs.layer(what)
+local function node(layer_recipe, sample)
+  if layer_recipe[1] == "Sequential" then return sequential(layer_recipe[2]) end
+  if layer_recipe[1] == "Functional" then return functional(layer_recipe[2], sample) end
+  return runs.layer(layer_recipe)
 end
 
 --- Calls the layer on y, and also on the previous tensor if the layer takes two.
-function call(layer, what, y, before)
-  if not what.takes then return layer(y) end
-  local other = what.takes == "both" and before and #before.shape == #y.shape and before or y
-  return layer({ y, other }, what.causal and { use_causal_mask = true } or nil)
+function call(layer, layer_recipe, y, previous)
+  if not layer_recipe.takes then return layer(y) end
+  local second_input = layer_recipe.takes == "both" and previous and #previous.shape == #y.shape
+    and previous or y
+  return layer({ y, second_input }, layer_recipe.causal and { use_causal_mask = true } or nil)
 end
 
---- A Functional model of the layers, for inputs with the shape and dtype of `like`.
-function functional(all, like)
-  local input = cr.Input { shape = { table.unpack(like.shape, 2) }, dtype = like.dtype }
+--- A Functional model of the layers, for inputs with the shape and dtype of `sample`.
+function functional(layer_recipes, sample)
+  local input = cr.Input { shape = { table.unpack(sample.shape, 2) }, dtype = sample.dtype }
   local y = input
-  for _, what in ipairs(all) do y = call(node(what, y), what, y) end
+  for _, layer_recipe in ipairs(layer_recipes) do y = call(node(layer_recipe, y), layer_recipe,
+    y) end
   return cr.Model { inputs = input, outputs = y }
 end
 
@@ -52,15 +55,16 @@ end
 
 local function branch(recipe, floats)
   local input = cr.Input { shape = recipe.shape, dtype = recipe.words and "int32" or floats }
-  local y, before = input, nil
-  for _, what in ipairs(recipe.layers) do
-    local layer = node(what, y)
-    local z = call(layer, what, y, before)
+  local y, previous = input, nil
+  for _, layer_recipe in ipairs(recipe.layers) do
+    local layer = node(layer_recipe, y)
+    local z = call(layer, layer_recipe, y, previous)
     -- Applies the same layer twice, if its output has the shape of its input.
-    if what.again and same_shape(y, z) then z = call(layer, what, z, y) end
-    if what.skip and before and same_shape(before, z) then z = layers[what.skip]() { before, z } end
+    if layer_recipe.again and same_shape(y, z) then z = call(layer, layer_recipe, z, y) end
+    if layer_recipe.skip and previous
+      and same_shape(previous, z) then z = layers[layer_recipe.skip]() { previous, z } end
     -- Word indices are not merged with other tensors.
-    before, y = y.dtype ~= "int32" and y or nil, z
+    previous, y = y.dtype ~= "int32" and y or nil, z
   end
   return input, y
 end
@@ -69,9 +73,10 @@ local names = { "first", "second" }
 
 --- Builds the model; its inputs have the dtype `floats`, whatever the policy.
 function runs.build(recipe, floats)
-  local inputs, ends, outputs = {}, {}, {}
-  for i, part in ipairs(recipe.branches) do inputs[i], ends[i] = branch(part, floats) end
-  local y = #ends > 1 and layers.Concatenate() (ends) or ends[1]
+  local inputs, branch_outputs, outputs = {}, {}, {}
+  for i, branch_recipe in ipairs(recipe.branches) do inputs[i],
+    branch_outputs[i] = branch(branch_recipe, floats) end
+  local y = #branch_outputs > 1 and layers.Concatenate() (branch_outputs) or branch_outputs[1]
   for i = 1, recipe.heads do
     outputs[i] = layers.Dense { units = recipe.units, activation = recipe.activation,
       name = names[i] } (y)
@@ -84,12 +89,12 @@ function runs.unit(policy)
   return policy:find "bfloat16" and 2.0 ^ -8 or policy:find "float16" and 2.0 ^ -11 or 2.0 ^ -24
 end
 
---- Perturbs x by random amounts up to by * (|x| + 1); if `zeros` is true, zeros stay 0.
-local function perturbed(x, by, seed, zeros)
-  if not x.dtype:find "float" or by == 0 then return x end
+--- Perturbs x by random amounts up to amount * (|x| + 1); if `keeps_zeros` is true, zeros stay 0.
+local function perturbed(x, amount, seed, keeps_zeros)
+  if not x.dtype:find "float" or amount == 0 then return x end
   local change = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
-  if zeros then change = change * ops.cast(ops.not_equal(x, 0), x.dtype) end
-  return x + change * (ops.abs(x) + 1) * by
+  if keeps_zeros then change = change * ops.cast(ops.not_equal(x, 0), x.dtype) end
+  return x + change * (ops.abs(x) + 1) * amount
 end
 
 local function floating(list, dtype)
@@ -98,40 +103,40 @@ local function floating(list, dtype)
   return result
 end
 
-local function all_moved(list, move, seed, zeros)
+local function perturbed_list(list, perturbation, seed, keeps_zeros)
   local result = {}
   for i, x in ipairs(list) do
-    result[i] = perturbed(x, move.by, 100 * move.seed + seed + i, zeros)
+    result[i] = perturbed(x, perturbation.by, 100 * perturbation.seed + seed + i, keeps_zeros)
   end
   return result
 end
 
-local function one_or_all(list) return #list == 1 and list[1] or list end
+local function single_or_list(list) return #list == 1 and list[1] or list end
 
-local function put(found, name, value)
+local function store_result(results, name, value)
   for i, v in ipairs(type(value) == "table" and value or { value }) do
-    found[name .. " " .. i] = v
+    results[name .. " " .. i] = v
   end
 end
 
---- The results of training and predicting, by name. `move` has the amount by which weights and
---- inputs are perturbed, and the seed of the perturbation. Loss scaling is used only if the
+--- The results of training and predicting, by name. `perturbation` has the amount by which weights
+--- and inputs are perturbed, and the seed of the perturbation. Loss scaling is used only if the
 --- recipe's optimizer has it, because whether a scale is too large depends on the dtype.
-function runs.results(recipe, policy, eagerly, data, move)
+function runs.results(recipe, policy, eagerly, data, perturbation)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(policy)
   local floats = policy == "float64" and policy or "float32"
   local model = runs.build(recipe, floats)
-  model:set_weights(all_moved(floating(data.weights, floats), move, 0))
-  local x = one_or_all(all_moved(floating(data.x, floats), move, 50, true))
-  local y = one_or_all(floating(data.y, floats))
+  model:set_weights(perturbed_list(floating(data.weights, floats), perturbation, 0))
+  local x = single_or_list(perturbed_list(floating(data.x, floats), perturbation, 50, true))
+  local y = single_or_list(floating(data.y, floats))
   local n, found = recipe.samples, {}
   if eagerly then
-    put(found, "prediction", model(x))
+    store_result(found, "prediction", model(x))
   else
-    put(found, "prediction", model:predict(x, { batch_size = n }))
-    put(found, "prediction, one at a time,", model:predict(x, { batch_size = 1 }))
-    put(found, "prediction, in uneven batches,",
+    store_result(found, "prediction", model:predict(x, { batch_size = n }))
+    store_result(found, "prediction, one at a time,", model:predict(x, { batch_size = 1 }))
+    store_result(found, "prediction, in uneven batches,",
       model:predict(x, { batch_size = math.max(1, n - 1) }))
   end
   model:compile { optimizer = cr.optimizers[recipe.optimizer[1]](recipe.optimizer[2]),

@@ -33,26 +33,26 @@ local function in_float64(x) return x:cast "float64" end
 local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(in_float64(x))):item() end
 
 --- For a result that only compiled runs have: the name of the float64 result to compare with.
-local function base(name)
+local function base_name(name)
   local output = name:match "^prediction.* (%d+)$"
   return output and "prediction " .. output or name
 end
 
-local still_there = { by = 0, seed = 0 }
+local no_perturbation = { by = 0, seed = 0 }
 
---- The largest change of each result when weights and inputs are perturbed `turns` times, in
+--- The largest change of each result when weights and inputs are perturbed `repetitions` times, in
 --- float64 and under the recipe's policy. The policy is needed because a gradient that should be 0
 --- is only a rounding error there, and some optimizers turn it into steps of full length.
 local function spread_of(recipe, data, exact, op_by_op, repetitions)
   local unit, spread = runs.unit(recipe.policy), {}
   local perturbation = recipe.policy == "float32" and 16 or 2
-  for policy, still in pairs { float64 = exact, [recipe.policy] = op_by_op } do
+  for policy, unperturbed_results in pairs { float64 = exact, [recipe.policy] = op_by_op } do
     for repetition = 1, repetitions do
-      local move = { by = perturbation * unit * (perturbation > 2 and repetition or 1),
+      local perturbation_ = { by = perturbation * unit * (perturbation > 2 and repetition or 1),
         seed = repetition }
-      for name, value in pairs(runs.results(recipe, policy, true, data, move)) do
+      for name, value in pairs(runs.results(recipe, policy, true, data, perturbation_)) do
         spread[name] = math.max(spread[name] or 0,
-          largest(in_float64(value) - in_float64(still[name])))
+          largest(in_float64(value) - in_float64(unperturbed_results[name])))
       end
     end
   end
@@ -63,10 +63,10 @@ end
 --- is too large; returns nil if there is none.
 local function difference(compiled, op_by_op, exact, tolerances, spread, unit)
   for name, value in pairs(compiled) do
-    local deviation = largest(in_float64(value) - in_float64(exact[base(name)]))
-    if not (deviation <= 8 * tolerances[base(name)]) then
+    local deviation = largest(in_float64(value) - in_float64(exact[base_name(name)]))
+    if not (deviation <= 8 * tolerances[base_name(name)]) then
       return ("%s is off by %.3g, where %.3g would do"):format(name, deviation,
-        tolerances[base(name)])
+        tolerances[base_name(name)])
     end
   end
   -- In float16 and bfloat16, probabilities near 1 and steps that loss scaling skips may change
@@ -81,8 +81,9 @@ local function difference(compiled, op_by_op, exact, tolerances, spread, unit)
   end
 end
 
---- Checks a recipe, with `repetitions` perturbations. Returns a description of a difference, or nil
---- and the reason why the recipe is not checked.
+--- Compares the results of the model that the recipe describes with those in float64, where weights
+--- and inputs are perturbed `repetitions` times to find the tolerances. Returns a description of a
+--- wrong result, or nil and the reason why the model is not checked.
 local function check_with(recipe, repetitions)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(recipe.policy)
@@ -91,8 +92,8 @@ local function check_with(recipe, repetitions)
   local shape = recipe.heads == 1 and model.output_shape or model.output_shape[1]
   local data = { weights = model:get_weights() }
   data.x, data.y = draw.data(recipe, shape)
-  local exact = runs.results(recipe, "float64", true, data, still_there)
-  local op_by_op = runs.results(recipe, recipe.policy, true, data, still_there)
+  local exact = runs.results(recipe, "float64", true, data, no_perturbation)
+  local op_by_op = runs.results(recipe, recipe.policy, true, data, no_perturbation)
   for name, value in pairs(exact) do
     -- Skips results that are too large for float32 (random programs test single ops there). The
     -- limit for a loss is 7, a probability of 1e-3, because the logarithm of smaller probabilities
@@ -119,7 +120,7 @@ local function check_with(recipe, repetitions)
     tolerances[name] = math.max(deviation + roundings * unit * (largest(value) + 1e-3),
       spread[name])
   end
-  local compiled = runs.results(recipe, recipe.policy, false, data, still_there)
+  local compiled = runs.results(recipe, recipe.policy, false, data, no_perturbation)
   return difference(compiled, op_by_op, exact, tolerances, spread, unit)
 end
 
@@ -159,7 +160,7 @@ local function differs(recipe)
 end
 
 --- The functions that make a recipe smaller; each returns false if there is nothing to change.
-local function changes_of(recipe)
+local function simplifications_of(recipe)
   local changes = {
     function(r)
       if not r.branches[2] then return false end
@@ -210,14 +211,14 @@ end
 --- Simplifies a recipe (fewer layers, shorter axes, simpler training) as long as its check still
 --- fails.
 local function shrink(recipe, deadline)
-  local smaller = true
-  while smaller do
-    smaller = false
-    for _, change in ipairs(changes_of(recipe)) do
+  local has_changed = true
+  while has_changed do
+    has_changed = false
+    for _, simplify in ipairs(simplifications_of(recipe)) do
       if cr.utils.clock() > deadline then return recipe end
-      local other = copy(recipe)
-      if change(other) ~= false and differs(other) then
-        recipe, smaller = other, true
+      local simpler_recipe = copy(recipe)
+      if simplify(simpler_recipe) ~= false and differs(simpler_recipe) then
+        recipe, has_changed = simpler_recipe, true
         break
       end
     end
@@ -232,7 +233,7 @@ if options.recipe then
   print(difference or "no difference")
   os.exit(not difference)
 end
-local start, count, differing_count, left_out = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
+local start, count, differing_count, skip_counts = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
 print(("models from seed %d on"):format(first_seed))
 while count < (options.count or math.huge)
   and cr.utils.clock() - start < (options.seconds or math.huge) do
@@ -243,12 +244,13 @@ while count < (options.count or math.huge)
     differing_count = differing_count + 1
     print(("seed %d: %s\nagain: crescent tests/random/models.lua --seed %d --count 1"):format(
       recipe.seed, difference, recipe.seed))
-    local shrunk = shrink(recipe, cr.utils.clock() + 60)
-    print("-- made smaller: " .. tostring(differs(shrunk)) .. "\nreturn " .. text_of(shrunk))
+    local simplest_recipe = shrink(recipe, cr.utils.clock() + 60)
+    print("-- made smaller: " .. tostring(differs(simplest_recipe)) .. "\nreturn "
+      .. text_of(simplest_recipe))
   end
-  if reason then left_out[reason] = left_out[reason] + 1 end
+  if reason then skip_counts[reason] = skip_counts[reason] + 1 end
   count = count + 1
 end
 print(("%d models in %.0f s, %d cannot be, %d have large numbers, %d differ"):format(count,
-  cr.utils.clock() - start, left_out.none, left_out.large, differing_count))
+  cr.utils.clock() - start, skip_counts.none, skip_counts.large, differing_count))
 os.exit(differing_count == 0)

@@ -22,7 +22,7 @@ Recipe recipe_of(uint64_t seed) {
 }
 
 /// Functions that random programs never call, with the reasons.
-const std::set<std::string> kLeftOut{
+const std::set<std::string> kUncalledFunctions{
     "nextafter",  // nextafter(0) is so small that the steps in between flush it to 0
     // functions whose result is a shape, or has a shape that depends on values
     "bincount", "nonzero", "unique", "shape", "size", "ndim", "dtype",
@@ -32,10 +32,11 @@ const std::set<std::string> kLeftOut{
 /// Compares a recipe with the reference. Returns false if they cannot be compared, because the
 /// recipe has floating-point dtypes other than float64 or the reference is unreliable.
 bool agrees_with_reference(const Recipe& recipe) {
-  const auto is_other = [](const Node& node) {
+  const auto has_other_float = [](const Node& node) {
     return is_floating(node.spec.dtype) && node.spec.dtype != DType::float64;
   };
-  if (recipe.outputs.empty() || std::any_of(recipe.nodes.begin(), recipe.nodes.end(), is_other))
+  if (recipe.outputs.empty() ||
+      std::any_of(recipe.nodes.begin(), recipe.nodes.end(), has_other_float))
     return false;
   const Tensors inputs = draw_inputs(recipe, 0);
   TensorSpecs specs;
@@ -44,9 +45,9 @@ bool agrees_with_reference(const Recipe& recipe) {
   const Program program = trace([&](const Tensors& in) { return run(recipe, in); }, specs);
   try {
     const std::vector<Array> results = interpret(program, arrays);
-    const Tensors wanted = run(recipe, inputs);
-    for (size_t i = 0; i < wanted.size(); ++i)
-      CHECK(farthest(results[i].values, wanted[i].to_vector()) <=
+    const Tensors device_results = run(recipe, inputs);
+    for (size_t i = 0; i < device_results.size(); ++i)
+      CHECK(farthest(results[i].values, device_results[i].to_vector()) <=
             1e-9 * magnitude(results[i].values, 1));
     return true;
   } catch (const Unreliable&) {
@@ -59,9 +60,9 @@ bool agrees_with_reference(const Recipe& recipe) {
 TEST_CASE("choices are made again") {
   Choices choices(5);
   const Recipe recipe = draw_recipe(choices);
-  Choices replayed(choices.made());
+  Choices replayed(choices.recorded());
   CHECK(to_lua(draw_recipe(replayed)) == to_lua(recipe));
-  CHECK(replayed.made() == choices.made());
+  CHECK(replayed.recorded() == choices.recorded());
   CHECK(replayed.steps() == choices.steps());
 }
 
@@ -77,8 +78,8 @@ TEST_CASE("the reference computes what ops compute in float64") {
 /// Programs whose intermediate values are complex numbers or coordinates are left out, because
 /// these are float32.
 TEST_CASE("the reference computes what ops of special fields compute in float64") {
-  constexpr int kWideRows = 30;
-  int wide_rows = 0;
+  constexpr int kMinWideRows = 30;
+  int wide_row_count = 0;
   for (const CallGenerator& row : special_rows()) {
     int compared_count = 0;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
@@ -90,16 +91,16 @@ TEST_CASE("the reference computes what ops of special fields compute in float64"
       } catch (const Error&) {
         continue;
       }
-      draft.recipe.gradients = true;
+      draft.recipe.has_gradients = true;
       compared_count += agrees_with_reference(draft.recipe);
     }
-    wide_rows += compared_count > 0;
+    wide_row_count += compared_count > 0;
   }
-  CHECK(wide_rows >= kWideRows);
+  CHECK(wide_row_count >= kMinWideRows);
 }
 
 TEST_CASE("the reference tells of how many numbers rounding decides whether they are equal") {
-  const auto by_rounding = [](double distance) {
+  const auto unequal_count = [](double distance) {
     std::vector<double> numbers(100);
     for (size_t i = 0; i < numbers.size(); ++i)
       numbers[i] = 0.5 + distance * static_cast<double>(i);
@@ -116,9 +117,9 @@ TEST_CASE("the reference tells of how many numbers rounding decides whether they
       interpret(program, {array_of(x)}, Rounding(seed), &equalities);
     return equalities.most_by_rounding();
   };
-  CHECK(by_rounding(0.01) == 0);
-  CHECK(by_rounding(1e-6) > 8);
-  CHECK(by_rounding(0) > 8);
+  CHECK(unequal_count(0.01) == 0);
+  CHECK(unequal_count(1e-6) > 8);
+  CHECK(unequal_count(0) > 8);
 }
 
 TEST_CASE("some random programs have losses that are computed in chunks") {
@@ -137,14 +138,14 @@ TEST_CASE("one of several right values is no output, and no operand of another r
   int inner_count = 0;
   for (uint64_t seed = 1; seed <= 2000; ++seed) {
     const Recipe recipe = recipe_of(seed);
-    for (int output : recipe.outputs) CHECK(!recipe.nodes[static_cast<size_t>(output)].inner);
-    for (const Node& node : recipe.nodes) inner_count += node.inner;
+    for (int output : recipe.outputs) CHECK(!recipe.nodes[static_cast<size_t>(output)].is_internal);
+    for (const Node& node : recipe.nodes) inner_count += node.is_internal;
   }
   CHECK(inner_count > 0);
   Choices choices(1);
   Draft draft(choices, 64);
   const TensorSpec spec{DType::float32, {2}};
-  const int hidden_value = draft.inner(draft.input(spec));
+  const int hidden_value = draft.mark_internal(draft.input(spec));
   for (int i = 0; i < 20; ++i)
     CHECK(draft.operand([&](const TensorSpec& s) { return s == spec; }, [&] { return spec; }) !=
           hidden_value);
@@ -174,7 +175,7 @@ TEST_CASE("shrinking keeps what is wrong, and little else") {
     Choices choices(seed);
     const Recipe recipe = draw_recipe(choices);
     if (!recipe.calls("softplus") || recipe.nodes.size() < 10) continue;
-    Choices smallest(shrink(choices.made(), differs, 20).choices);
+    Choices smallest(shrink(choices.recorded(), differs, 20).choices);
     const Recipe small_recipe = draw_recipe(smallest);
     CHECK(small_recipe.calls("softplus"));
     CHECK(small_recipe.nodes.size() < 10);
@@ -186,11 +187,12 @@ TEST_CASE("shrinking keeps what is wrong, and little else") {
 
 TEST_CASE("rounding tells what may differ: sums of halves do not, those of others a little") {
   const auto spread = [](double value, DType dtype) {
-    double most = 0;
+    double largest_spread = 0;
     for (uint64_t seed = 1; seed < 20; ++seed)
-      most = std::max(most,
-                      std::abs(Rounding(seed).of_arithmetic(value, value, value, dtype) - value));
-    return most;
+      largest_spread =
+          std::max(largest_spread,
+                   std::abs(Rounding(seed).of_arithmetic(value, value, value, dtype) - value));
+    return largest_spread;
   };
   CHECK(spread(1.5, DType::float32) == 0);
   CHECK(spread(0.1, DType::float32) > 1e-9);
@@ -216,24 +218,25 @@ TEST_CASE("every row can be drawn") {
 }
 
 TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
-  std::set<std::string> called;
-  for (const CallGenerator& row : rows()) called.insert(row.function);
+  std::set<std::string> called_functions;
+  for (const CallGenerator& row : rows()) called_functions.insert(row.function);
   for (uint64_t seed = 1; seed <= 500; ++seed)
-    for (const Node& node : recipe_of(seed).nodes) called.insert(node.function);
-  int missing = 0;
+    for (const Node& node : recipe_of(seed).nodes) called_functions.insert(node.function);
+  int missing_count = 0;
   for (const std::string& name : registry().names(Operation::kKind)) {
-    if (called.count(name) != 0 || kLeftOut.count(name) != 0) continue;
+    if (called_functions.count(name) != 0 || kUncalledFunctions.count(name) != 0) continue;
     // left out: these depend on box formats, which tests/shell covers
     if (name.starts_with("bounding_boxes.")) continue;
     const auto operation = get<Operation>(Value(name));
     bool is_drawn = false;
     for (const std::string& alias : operation->schema().functions)
-      is_drawn = is_drawn || called.count(alias) != 0 || kLeftOut.count(alias) != 0;
+      is_drawn =
+          is_drawn || called_functions.count(alias) != 0 || kUncalledFunctions.count(alias) != 0;
     if (is_drawn) continue;
-    ++missing;
+    ++missing_count;
     UNSCOPED_INFO(name);
   }
-  CHECK(missing == 0);
+  CHECK(missing_count == 0);
 }
 
 }  // namespace crescent::random_programs

@@ -11,18 +11,18 @@ namespace {
 
 /// Computes the same numbers as values() in the generated scripts.
 double number(Style style, int64_t i, double phase) {
-  const double wave = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
+  const double sine = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
   switch (style) {
     case Style::halves:
-      return std::floor(wave * 6.5) / 2;
+      return std::floor(sine * 6.5) / 2;
     case Style::smooth:
-      return wave * 2;
+      return sine * 2;
     case Style::small:
-      return wave * 0.002;
+      return sine * 0.002;
     case Style::mostly_zero:
       break;
   }
-  return wave > 0.6 ? wave * 2 : 0;
+  return sine > 0.6 ? sine * 2 : 0;
 }
 
 Tensor draw(const TensorSpec& spec, Style style, double phase) {
@@ -41,20 +41,20 @@ Tensor draw(const TensorSpec& spec, Style style, double phase) {
 Value boxed(const Tensor& x) { return Codec<Tensor>::encode(x); }
 
 Value argument_value(const Argument& argument, const Tensors& values) {
-  if (const auto* one = std::get_if<int>(&argument.value))
-    return boxed(values[static_cast<size_t>(*one)]);
-  if (const auto* several = std::get_if<std::vector<int>>(&argument.value)) {
+  if (const auto* single_value = std::get_if<int>(&argument.value))
+    return boxed(values[static_cast<size_t>(*single_value)]);
+  if (const auto* value_list = std::get_if<std::vector<int>>(&argument.value)) {
     List list;
-    for (int value : *several) list.push_back(boxed(values[static_cast<size_t>(value)]));
+    for (int value : *value_list) list.push_back(boxed(values[static_cast<size_t>(value)]));
     return list;
   }
   return std::get<Value>(argument.value);
 }
 
 /// Collects all tensors in the result of an operation.
-void collect(const Value& value, Tensors& results) {
+void collect_tensors(const Value& value, Tensors& results) {
   if (value.is_list()) {
-    for (const Value& item : value.as_list()) collect(item, results);
+    for (const Value& item : value.as_list()) collect_tensors(item, results);
   } else {
     results.push_back(Codec<Tensor>::decode(value));
   }
@@ -74,22 +74,22 @@ Tensors scan(const Node& node, const Tensors& values) {
     local.insert(local.end(), captured.begin(), captured.end());
     for (const Node& inner : node.body) local.push_back(call(inner, local).at(inner.result));
     Tensors outputs;
-    if (node.stacks) outputs.push_back(local[local.size() - 2]);
+    if (node.stacks_outputs) outputs.push_back(local[local.size() - 2]);
     return {{local.back()}, outputs};
   };
   const ops::ScanResult result = ops::scan(body, {argument(0)}, {argument(1)}, reverse);
   Tensors results{result.states[0]};
-  if (node.stacks) results.push_back(result.outputs[0]);
+  if (node.stacks_outputs) results.push_back(result.outputs[0]);
   return results;
 }
 
 }  // namespace
 
 std::vector<int> Recipe::inputs() const {
-  std::vector<int> found;
+  std::vector<int> input_indices;
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (nodes[i].function.empty()) found.push_back(static_cast<int>(i));
-  return found;
+    if (nodes[i].function.empty()) input_indices.push_back(static_cast<int>(i));
+  return input_indices;
 }
 
 bool Recipe::calls(std::string_view function) const {
@@ -113,21 +113,21 @@ Tensors call(const Node& node, const Tensors& values) {
     arguments.set(argument.name, argument_value(argument, values));
   const auto operation = get<Operation>(Value(node.function));
   Tensors results;
-  collect((*operation)(arguments), results);
+  collect_tensors((*operation)(arguments), results);
   return results;
 }
 
 Tensors run(const Recipe& recipe, const Tensors& inputs) {
   GradientTape tape;
   Tensors values, watched;
-  size_t next = 0;
+  size_t next_input = 0;
   for (const Node& node : recipe.nodes) {
     if (!node.function.empty()) {
       values.push_back(call(node, values).at(node.result));
       continue;
     }
-    values.push_back(inputs[next++]);
-    if (recipe.gradients && is_floating(node.spec.dtype)) {
+    values.push_back(inputs[next_input++]);
+    if (recipe.has_gradients && is_floating(node.spec.dtype)) {
       tape.watch(values.back());
       watched.push_back(values.back());
     }
@@ -136,8 +136,8 @@ Tensors run(const Recipe& recipe, const Tensors& inputs) {
   for (int output : recipe.outputs) {
     const Tensor& value = values[static_cast<size_t>(output)];
     outputs.push_back(value);
-    if (!recipe.gradients || !is_floating(value.dtype())) continue;
-    targets.push_back(value), upstreams.push_back(inputs[next++]);
+    if (!recipe.has_gradients || !is_floating(value.dtype())) continue;
+    targets.push_back(value), upstreams.push_back(inputs[next_input++]);
   }
   if (targets.empty() || watched.empty()) return outputs;
   const Tensors gradients = tape.gradient(targets, watched, upstreams);
@@ -150,7 +150,7 @@ Tensors draw_inputs(const Recipe& recipe, int run) {
   Tensors inputs;
   for (int i : recipe.inputs())
     inputs.push_back(draw_input(recipe.nodes[static_cast<size_t>(i)], i, run));
-  if (!recipe.gradients) return inputs;
+  if (!recipe.has_gradients) return inputs;
   for (size_t i = 0; i < recipe.outputs.size(); ++i) {
     const TensorSpec& spec = recipe.nodes[static_cast<size_t>(recipe.outputs[i])].spec;
     if (is_floating(spec.dtype)) inputs.push_back(draw_upstream(spec, static_cast<int>(i)));

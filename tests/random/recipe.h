@@ -31,18 +31,18 @@ struct Node {
   std::vector<Argument> arguments;
   size_t result = 0;  ///< index of the result, for functions with several results
   /// The body of a "scan". Its values are numbered from 0: carry, step input, captured values,
-  /// results. The last value is the next carry; if `stacks` is true, the value before it is an
-  /// output of each step.
+  /// results. The last value is the next carry; if `stacks_outputs` is true, the value before it is
+  /// an output of each step.
   std::vector<Node> body;
-  bool stacks = false;
-  /// True if the value is one of several correct results, or a complex number. Then only the row
-  /// that adds it may use it, because this row makes the result unique.
-  bool inner = false;
+  bool stacks_outputs = false;
+  /// True if the value is one of several correct results, or a complex number. Then only the
+  /// generator of calls that adds it may use it, because this generator makes the result unique.
+  bool is_internal = false;
 
   TensorSpec spec{};  ///< spec of the value
   Style style{};      ///< distribution of the values of an input
   int phase = -1;     ///< phase of an input's values; if negative, the index of the input is used
-  bool variable = false;
+  bool is_variable = false;
 };
 
 struct Recipe {
@@ -50,7 +50,7 @@ struct Recipe {
   std::vector<int> outputs;
   /// whether to also compute the gradients of the floating outputs with respect to the floating
   /// inputs
-  bool gradients = false;
+  bool has_gradients = false;
 
   std::vector<int> inputs() const;
   bool calls(std::string_view function) const;

@@ -10,19 +10,19 @@ namespace {
 
 class Rewriter {
  public:
-  Rewriter(const Recipe& recipe, Choices& choices) : from_(recipe), choices_(choices) {
+  Rewriter(const Recipe& recipe, Choices& choices) : old_recipe_(recipe), choices_(choices) {
     // Adding 0 changes -0 to 0, so it is no identity if a function reads the sign of numbers.
     has_signs_ = recipe.calls("signbit") || recipe.calls("arctan2");
   }
 
   Recipe run() {
-    for (const Node& node : from_.nodes) {
+    for (const Node& node : old_recipe_.nodes) {
       Node copy = node;
       for (Argument& argument : copy.arguments) renumber(argument);
-      copy.phase = static_cast<int>(numbers_.size());
+      copy.phase = static_cast<int>(new_indices_.size());
       int value;
       if (node.function == "scan" && choices_.one_in(2)) {
-        value = unrolled(copy);
+        value = unrolled_scan(copy);
       } else if (is_elementwise(node) && choices_.one_in(4)) {
         value = by_parts(copy);
       } else if (node.function == "ctc_loss" && choices_.one_in(2)) {
@@ -30,31 +30,34 @@ class Rewriter {
       } else {
         value = add(copy);
       }
-      numbers_.push_back(choices_.one_in(3) && !node.inner ? equivalent(value) : value);
+      new_indices_.push_back(choices_.one_in(3) && !node.is_internal ? equivalent(value) : value);
     }
-    to_.gradients = from_.gradients;
-    for (int output : from_.outputs) to_.outputs.push_back(number(output));
-    return std::move(to_);
+    new_recipe_.has_gradients = old_recipe_.has_gradients;
+    for (int output : old_recipe_.outputs) new_recipe_.outputs.push_back(new_index(output));
+    return std::move(new_recipe_);
   }
 
  private:
-  int number(int value) const { return numbers_[static_cast<size_t>(value)]; }
+  int new_index(int value) const { return new_indices_[static_cast<size_t>(value)]; }
   void renumber(Argument& argument) const {
-    if (auto* one = std::get_if<int>(&argument.value)) *one = number(*one);
-    if (auto* several = std::get_if<std::vector<int>>(&argument.value))
-      for (int& value : *several) value = number(value);
+    if (auto* single_value = std::get_if<int>(&argument.value))
+      *single_value = new_index(*single_value);
+    if (auto* value_list = std::get_if<std::vector<int>>(&argument.value))
+      for (int& value : *value_list) value = new_index(value);
   }
 
-  const TensorSpec& spec(int value) const { return to_.nodes[static_cast<size_t>(value)].spec; }
+  const TensorSpec& spec(int value) const {
+    return new_recipe_.nodes[static_cast<size_t>(value)].spec;
+  }
 
   int add(Node node) {
     if (!node.function.empty()) {
       Tensors operands;
-      for (const Node& each : to_.nodes) operands.push_back(Tensor::abstract(each.spec));
+      for (const Node& each : new_recipe_.nodes) operands.push_back(Tensor::abstract(each.spec));
       node.spec = random_programs::call(node, operands).at(node.result).spec();
     }
-    to_.nodes.push_back(std::move(node));
-    return static_cast<int>(to_.nodes.size()) - 1;
+    new_recipe_.nodes.push_back(std::move(node));
+    return static_cast<int>(new_recipe_.nodes.size()) - 1;
   }
   int call(const char* function, std::vector<Argument> arguments, size_t result = 0) {
     Node node;
@@ -62,7 +65,7 @@ class Rewriter {
     return add(std::move(node));
   }
 
-  int part(int x, int axis, int64_t first, int64_t last) {
+  int slice(int x, int axis, int64_t first, int64_t last) {
     return call("slice_axis",
                 {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(last)}});
   }
@@ -84,7 +87,7 @@ class Rewriter {
     const int64_t n = spec(x).shape[axis];
     if (n < 2) return add(node);
     const int64_t split = 1 + choices_.below(n - 1);
-    const int first = part(x, axis, 0, split), last = part(x, axis, split, n);
+    const int first = slice(x, axis, 0, split), last = slice(x, axis, split, n);
     node.arguments[0].value = first;
     const int a = add(node);
     node.arguments[0].value = last;
@@ -109,7 +112,7 @@ class Rewriter {
   int axis_of(int x) { return static_cast<int>(choices_.below(spec(x).shape.rank())); }
 
   /// Rewrites a scan as its unrolled steps.
-  int unrolled(const Node& scan) {
+  int unrolled_scan(const Node& scan) {
     int carry = std::get<int>(scan.arguments[0].value);
     const int sequence = std::get<int>(scan.arguments[1].value);
     const auto& captured = std::get<std::vector<int>>(scan.arguments[2].value);
@@ -120,12 +123,12 @@ class Rewriter {
       const int64_t t = reverse ? steps - 1 - k : k;
       std::vector<int> local{carry, call("get_item", {{"x", sequence}, {"key", Value(t)}})};
       local.insert(local.end(), captured.begin(), captured.end());
-      for (Node inner : scan.body) {
-        for (Argument& argument : inner.arguments) {
-          if (auto* one = std::get_if<int>(&argument.value))
-            *one = local[static_cast<size_t>(*one)];
+      for (Node body_node : scan.body) {
+        for (Argument& argument : body_node.arguments) {
+          if (auto* single_value = std::get_if<int>(&argument.value))
+            *single_value = local[static_cast<size_t>(*single_value)];
         }
-        local.push_back(add(inner));
+        local.push_back(add(body_node));
       }
       carry = local.back();
       stacked[static_cast<size_t>(t)] = local[local.size() - 2];
@@ -153,8 +156,8 @@ class Rewriter {
       case 4:
         return transposed(x);
       case 5: {
-        const int flat = call("reshape", {{"x", x}, {"newshape", Value(List{-1})}});
-        return call("reshape", {{"x", flat}, {"newshape", Value(dims)}});
+        const int flattened = call("reshape", {{"x", x}, {"newshape", Value(List{-1})}});
+        return call("reshape", {{"x", flattened}, {"newshape", Value(dims)}});
       }
       case 6: {
         if (rank == 0) return x;
@@ -167,36 +170,36 @@ class Rewriter {
         const int64_t n = shape[axis];
         if (n < 2) return x;
         const int64_t split = 1 + choices_.below(n - 1);
-        const int first = part(x, axis, 0, split);
-        return joined(first, part(x, axis, split, n), axis);
+        const int first = slice(x, axis, 0, split);
+        return joined(first, slice(x, axis, split, n), axis);
       }
       case 8: {
-        const char* wider = x_spec.dtype == DType::float64   ? nullptr
-                            : x_spec.dtype == DType::float32 ? "float64"
-                            : is_floating(x_spec.dtype)      ? "float32"
-                            : x_spec.dtype == DType::int64   ? nullptr
-                            : is_bool                        ? "float32"
-                            : x_spec.dtype == DType::int32   ? "int64"
-                                                             : "int32";
-        return wider ? cast(cast(x, wider), name_of(x_spec.dtype)) : x;
+        const char* wider_dtype = x_spec.dtype == DType::float64   ? nullptr
+                                  : x_spec.dtype == DType::float32 ? "float64"
+                                  : is_floating(x_spec.dtype)      ? "float32"
+                                  : x_spec.dtype == DType::int64   ? nullptr
+                                  : is_bool                        ? "float32"
+                                  : x_spec.dtype == DType::int32   ? "int64"
+                                                                   : "int32";
+        return wider_dtype ? cast(cast(x, wider_dtype), name_of(x_spec.dtype)) : x;
       }
       case 9: {
         if (is_full) return x;
         const Value axis(choices_.below(rank + 1));
-        const int deeper = call("expand_dims", {{"x", x}, {"axis", axis}});
-        return call("squeeze", {{"x", deeper}, {"axis", axis}});
+        const int expanded = call("expand_dims", {{"x", x}, {"axis", axis}});
+        return call("squeeze", {{"x", expanded}, {"axis", axis}});
       }
       case 10: {
         if (is_full) return x;
-        List wide = dims;
-        wide.insert(wide.begin(), Value(2));
-        const int twice = call("broadcast_to", {{"x", x}, {"shape", Value(wide)}});
-        return call("get_item", {{"x", twice}, {"key", Value(choices_.below(2))}});
+        List broadcast_shape = dims;
+        broadcast_shape.insert(broadcast_shape.begin(), Value(2));
+        const int doubled = call("broadcast_to", {{"x", x}, {"shape", Value(broadcast_shape)}});
+        return call("get_item", {{"x", doubled}, {"key", Value(choices_.below(2))}});
       }
       case 11: {
         if (is_full) return x;
-        const int twice = call("stack", {{"x", std::vector<int>{x, x}}, {"axis", Value(0)}});
-        return call("unstack", {{"x", twice}, {"axis", Value(0)}},
+        const int doubled = call("stack", {{"x", std::vector<int>{x, x}}, {"axis", Value(0)}});
+        return call("unstack", {{"x", doubled}, {"axis", Value(0)}},
                     static_cast<size_t>(choices_.below(2)));
       }
       case 12: {
@@ -205,16 +208,16 @@ class Rewriter {
         List widths(static_cast<size_t>(rank), Value(List{0, 0}));
         widths[static_cast<size_t>(axis)] = List{2, 1};
         const int padded = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
-        return part(padded, axis, 2, 2 + shape[axis]);
+        return slice(padded, axis, 2, 2 + shape[axis]);
       }
       case 13:  // left out, because maximum(NaN, NaN) has no gradient
-        return is_bool || from_.gradients ? x : call("maximum", {{"x1", x}, {"x2", x}});
+        return is_bool || old_recipe_.has_gradients ? x : call("maximum", {{"x1", x}, {"x2", x}});
       default: {
         if (rank == 0) return x;
         const int axis = axis_of(x);
         const int64_t n = shape[axis];
-        const int twice = joined(x, x, axis);
-        return part(twice, axis, n, 2 * n);
+        const int doubled = joined(x, x, axis);
+        return slice(doubled, axis, n, 2 * n);
       }
     }
   }
@@ -225,14 +228,14 @@ class Rewriter {
     for (int i = 0; i < rank; ++i) order.insert(order.begin() + choices_.below(i + 1), Value(i));
     for (int i = 0; i < rank; ++i)
       inverse_order[static_cast<size_t>(order[static_cast<size_t>(i)].as_int())] = Value(i);
-    const int other = call("transpose", {{"x", x}, {"axes", Value(order)}});
-    return call("transpose", {{"x", other}, {"axes", Value(inverse_order)}});
+    const int transposed_value = call("transpose", {{"x", x}, {"axes", Value(order)}});
+    return call("transpose", {{"x", transposed_value}, {"axes", Value(inverse_order)}});
   }
 
-  const Recipe& from_;
-  Recipe to_;
+  const Recipe& old_recipe_;
+  Recipe new_recipe_;
   Choices& choices_;
-  std::vector<int> numbers_;  ///< per value of from_: index of the value in to_
+  std::vector<int> new_indices_;  ///< per value of old_recipe_: index of the value in new_recipe_
   bool has_signs_ = false;
 };
 

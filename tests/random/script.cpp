@@ -76,10 +76,12 @@ std::string name_of_value(const std::string& prefix, int i) {
 }
 
 std::string lua_of(const Argument& argument, const std::string& prefix) {
-  if (const auto* one = std::get_if<int>(&argument.value)) return name_of_value(prefix, *one);
-  if (const auto* several = std::get_if<std::vector<int>>(&argument.value)) {
+  if (const auto* single_value = std::get_if<int>(&argument.value))
+    return name_of_value(prefix, *single_value);
+  if (const auto* value_list = std::get_if<std::vector<int>>(&argument.value)) {
     std::string text = "{";
-    for (int value : *several) text += (text.size() > 1 ? ", " : "") + name_of_value(prefix, value);
+    for (int value : *value_list)
+      text += (text.size() > 1 ? ", " : "") + name_of_value(prefix, value);
     return text + "}";
   }
   return lua_of(std::get<Value>(argument.value));
@@ -96,16 +98,16 @@ std::string arguments_of(const Node& node, const OperationSchema& schema,
                          const std::string& prefix) {
   std::string positional, named_arguments;
   const std::vector<Parameter>& parameters = schema.signature.parameters;
-  bool by_position = true;
+  bool is_positional = true;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
     const Argument& argument = node.arguments[i];
-    by_position = by_position && i < parameters.size() && parameters[i].name == argument.name &&
-                  argument.value.index() != 2;
+    is_positional = is_positional && i < parameters.size() && parameters[i].name == argument.name &&
+                    argument.value.index() != 2;
     const std::string text = lua_of(argument, prefix);
     if (text == "nil") continue;
     if (is_variadic(schema, argument.name))
       positional += (positional.empty() ? "" : ", ") + text.substr(1, text.size() - 2);
-    else if (by_position)
+    else if (is_positional)
       positional += (positional.empty() ? "" : ", ") + text;
     else
       named_arguments += (named_arguments.empty() ? "" : ", ") + argument.name + " = " + text;
@@ -133,9 +135,9 @@ void write_scan(std::ostringstream& out, const Node& node, const std::string& na
   for (size_t i = 0; i < node.body.size(); ++i)
     out << "    local s" << first + static_cast<int>(i) + 1 << " = " << call_of(node.body[i], "s")
         << "\n";
-  const int last = first + static_cast<int>(node.body.size());
-  out << "    return s" << last;
-  if (node.stacks) out << ", s" << last - 1;
+  const int last_value = first + static_cast<int>(node.body.size());
+  out << "    return s" << last_value;
+  if (node.stacks_outputs) out << ", s" << last_value - 1;
   out << "\n  end, v" << std::get<int>(node.arguments[0].value) + 1 << ", v"
       << std::get<int>(node.arguments[1].value) + 1;
   if (node.arguments.size() > 3) out << ", { reverse = true }";
@@ -172,7 +174,7 @@ std::string to_lua(const Recipe& recipe) {
       watched += (watched.empty() ? "" : ", ") + name_of_value("v", i);
   }
   std::string loss;
-  for (size_t i = 0; recipe.gradients && i < recipe.outputs.size(); ++i) {
+  for (size_t i = 0; recipe.has_gradients && i < recipe.outputs.size(); ++i) {
     const TensorSpec& spec = recipe.nodes[static_cast<size_t>(recipe.outputs[i])].spec;
     if (!is_floating(spec.dtype)) continue;
     input(spec, Style::smooth, 100 + static_cast<int>(i));
@@ -191,7 +193,7 @@ std::string to_lua(const Recipe& recipe) {
       out << "  local " << name << " = " << call_of(node, "v") << "  -- " << to_text(node.spec)
           << "\n";
   }
-  const bool differentiates = recipe.gradients && !loss.empty() && !watched.empty();
+  const bool differentiates = recipe.has_gradients && !loss.empty() && !watched.empty();
   out << "  return " << results_of(recipe) << (differentiates ? ", " + loss : "") << "\nend\n";
   if (!differentiates) {
     out << "local f = forward\n" << kTail;

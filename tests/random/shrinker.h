@@ -6,14 +6,15 @@
 
 namespace crescent::random_programs {
 
-struct Shrunk {
+struct ShrinkResult {
   std::vector<uint32_t> choices;
-  int tried = 0;
+  int try_count = 0;
 };
 
 /// `differs` says whether the program made from some choices fails. The search ends when no simpler
 /// choices fail, or after a number of seconds.
-Shrunk shrink(std::vector<uint32_t> choices,
-              const std::function<bool(const std::vector<uint32_t>&)>& differs, double seconds);
+ShrinkResult shrink(std::vector<uint32_t> choices,
+                    const std::function<bool(const std::vector<uint32_t>&)>& differs,
+                    double seconds);
 
 }  // namespace crescent::random_programs

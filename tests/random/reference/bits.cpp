@@ -7,7 +7,7 @@ namespace crescent::random_programs {
 namespace {
 
 /// The bits of a number in the dtype.
-uint64_t bits(double x, DType dtype) {
+uint64_t bits_of(double x, DType dtype) {
   const auto number = static_cast<float>(x);
   switch (dtype) {
     case DType::float64:
@@ -47,7 +47,7 @@ void interpret_view(const Call& call) {
   const size_t from = size_of(x.spec.dtype), to = size_of(out.spec.dtype);
   std::vector<unsigned char> bytes;
   for (double value : x.values) {
-    const uint64_t element_bits = bits(value, x.spec.dtype);
+    const uint64_t element_bits = bits_of(value, x.spec.dtype);
     for (size_t i = 0; i < from; ++i)
       bytes.push_back(static_cast<unsigned char>(element_bits >> (8 * i)));
   }

@@ -13,13 +13,13 @@ class Broadcast {
  public:
   Broadcast(const Array& in, const Shape& shape) : values_(in.values) {
     const std::vector<int64_t> strides = strides_of(in.spec.shape);
-    const int missing = shape.rank() - in.spec.shape.rank();
+    const int missing_axes = shape.rank() - in.spec.shape.rank();
     for (int i = 0; i < shape.rank(); ++i) {
-      const bool repeats = i < missing || in.spec.shape[i - missing] == 1;
-      strides_.push_back(repeats ? 0 : strides[static_cast<size_t>(i - missing)]);
+      const bool repeats = i < missing_axes || in.spec.shape[i - missing_axes] == 1;
+      strides_.push_back(repeats ? 0 : strides[static_cast<size_t>(i - missing_axes)]);
     }
   }
-  double operator[](const Places& places) const {
+  double operator[](const IndexIterator& places) const {
     int64_t offset = 0;
     for (size_t i = 0; i < strides_.size(); ++i) offset += strides_[i] * places.at()[i];
     return values_[static_cast<size_t>(offset)];
@@ -107,7 +107,7 @@ double compute(UnaryKind kind, double x) {
 
 /// The error of a function in units of rounding. It is not 0 for float64 either, since the
 /// functions of the C library are approximations.
-double units_of(UnaryKind kind, DType dtype) {
+double error_units(UnaryKind kind, DType dtype) {
   using K = UnaryKind;
   switch (kind) {
     case K::negative:
@@ -130,7 +130,7 @@ double units_of(UnaryKind kind, DType dtype) {
   }
 }
 
-double floored(double a, double b, double quotient) {
+double floor_quotient(double a, double b, double quotient) {
   return b == 0 && std::isnan(a / b) ? a / b : std::floor(quotient);
 }
 
@@ -166,7 +166,7 @@ double compare(BinaryKind kind, double a, double b) {
   }
 }
 
-double compute_whole(BinaryKind kind, double a, double b) {
+double compute_integer(BinaryKind kind, double a, double b) {
   using K = BinaryKind;
   switch (kind) {
     case K::add:
@@ -205,7 +205,7 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
     case K::divide:
       return rounding.of_arithmetic(a, b, a / b, dtype);
     case K::floor_divide:
-      return floored(a, b, rounding.of_arithmetic(a, b, a / b, dtype));
+      return floor_quotient(a, b, rounding.of_arithmetic(a, b, a / b, dtype));
     case K::mod: {
       const double left = std::fmod(a, b), result = remainder(a, b);
       return left == result ? result : rounding.of_arithmetic(left, b, result, dtype);
@@ -226,15 +226,17 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
 void interpret_unary(UnaryKind kind, const Call& call) {
   const Array& x = *call.in[0];
   const DType dtype = x.spec.dtype;
-  const double units = is_floating(dtype) ? units_of(kind, dtype) : 0;
+  const double units = is_floating(dtype) ? error_units(kind, dtype) : 0;
   const bool is_arithmetic = kind == UnaryKind::square;
-  const bool is_wave = kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
+  const bool is_trigonometric =
+      kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
   for (size_t i = 0; i < x.values.size(); ++i) {
-    const double given = x.values[i],
-                 y = compute(kind, call.rounding.of_reading(given, x.read_as()));
-    call.out[0].values[i] = is_arithmetic ? call.rounding.of_arithmetic(given, given, y, dtype)
-                            : is_wave     ? call.rounding(y, dtype, units, 1 + y * y)
-                                          : call.rounding(y, dtype, units);
+    const double exact_result = x.values[i],
+                 y = compute(kind, call.rounding.of_reading(exact_result, x.read_as()));
+    call.out[0].values[i] = is_arithmetic
+                                ? call.rounding.of_arithmetic(exact_result, exact_result, y, dtype)
+                            : is_trigonometric ? call.rounding(y, dtype, units, 1 + y * y)
+                                               : call.rounding(y, dtype, units);
   }
 }
 
@@ -245,27 +247,27 @@ void interpret_binary(BinaryKind kind, const Call& call) {
   const bool is_comparison = kind >= BinaryKind::equal,
              is_equality =
                  (kind == BinaryKind::equal || kind == BinaryKind::not_equal) && is_floating(dtype);
-  Places places(out.spec.shape);
+  IndexIterator places(out.spec.shape);
   for (double& y : out.values) {
     const double left = call.rounding.of_reading(a[places], call.in[0]->read_as()),
                  right = call.rounding.of_reading(b[places], call.in[1]->read_as());
     if (is_equality && call.rounding.is_exact()) refuse_near(left, right, call.in[0]->read_as());
     y = is_comparison        ? compare(kind, left, right)
         : is_floating(dtype) ? compute(kind, left, right, dtype, call.rounding)
-                             : compute_whole(kind, left, right);
+                             : compute_integer(kind, left, right);
     places.next();
   }
   if (!is_equality || !call.equalities) return;
   std::vector<bool> are_equal;
   for (double y : out.values) are_equal.push_back((y != 0) == (kind == BinaryKind::equal));
-  call.equalities->take(std::move(are_equal));
+  call.equalities->add(std::move(are_equal));
 }
 
 void interpret_select(const Call& call) {
   Array& out = call.out[0];
   const Broadcast condition(*call.in[0], out.spec.shape), a(*call.in[1], out.spec.shape),
       b(*call.in[2], out.spec.shape);
-  Places places(out.spec.shape);
+  IndexIterator places(out.spec.shape);
   for (double& y : out.values) {
     y = condition[places] != 0 ? a[places] : b[places];
     places.next();
@@ -301,9 +303,9 @@ void interpret_cast(const Call& call) {
 
 void refuse_near(double a, double b, DType dtype) {
   // the smallest magnitude of numbers whose difference may have cancelled
-  const double least_cancelled = size_of(dtype) == 2 ? 1e-6 : 1;
+  const double smallest_cancelled = size_of(dtype) == 2 ? 1e-6 : 1;
   const double difference = std::abs(a - b),
-               largest = std::max({std::abs(a), std::abs(b), least_cancelled}),
+               largest = std::max({std::abs(a), std::abs(b), smallest_cancelled}),
                smallest = smallest_normal(dtype) * unit_of(dtype);
   if (difference != 0 && difference <= 8 * unit_of(dtype) * largest + 2 * smallest)
     throw Unreliable("rounding decides what is equal");

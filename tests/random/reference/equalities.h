@@ -13,19 +13,19 @@ namespace crescent::random_programs {
 class Equalities {
  public:
   /// Begins an interpretation; the first one is the exact one.
-  void begin() { next_ = 0; }
+  void begin() { next_comparison_ = 0; }
   /// Takes the next comparison of the interpretation: for each element, whether the numbers are
   /// equal.
-  void take(std::vector<bool> are_equal);
+  void add(std::vector<bool> are_equal);
   /// The largest number of elements of one comparison that rounding makes equal or unequal.
   size_t most_by_rounding() const;
 
  private:
   struct Comparison {
-    std::vector<bool> exact, by_rounding;
+    std::vector<bool> exact, differs_by_rounding;
   };
   std::vector<Comparison> comparisons_;
-  size_t next_ = 0;
+  size_t next_comparison_ = 0;
 };
 
 }  // namespace crescent::random_programs

@@ -46,51 +46,52 @@ Matrix product(const Matrix& a, const Matrix& b) {
 
 /// The maximum norm of a matrix: the largest sum of magnitudes in a row.
 double norm(const Matrix& a) {
-  Real most = 0;
+  Real largest_sum = 0;
   for (size_t i = 0; i < a.rows; ++i) {
     Real sum = 0;
     for (size_t j = 0; j < a.columns; ++j) sum += std::abs(a(i, j));
-    most = std::max(most, sum);
+    largest_sum = std::max(largest_sum, sum);
   }
-  return static_cast<double>(most);
+  return static_cast<double>(largest_sum);
 }
 
 double largest_of(const Matrix& a) {
-  Real most = 0;
-  for (Real x : a.values) most = std::max(most, std::abs(x));
-  return static_cast<double>(most);
+  Real largest = 0;
+  for (Real x : a.values) largest = std::max(largest, std::abs(x));
+  return static_cast<double>(largest);
 }
 
-/// Matrix number `at` of a batch; a vector is a matrix with a single row.
-Matrix matrix_of(const Array& x, size_t at, size_t rows, size_t columns) {
+/// Matrix number `matrix_index` of a batch; a vector is a matrix with a single row.
+Matrix matrix_of(const Array& x, size_t matrix_index, size_t rows, size_t columns) {
   Matrix a{rows, columns};
-  std::copy_n(x.values.begin() + static_cast<ptrdiff_t>(at * rows * columns), rows * columns,
-              a.values.begin());
+  std::copy_n(x.values.begin() + static_cast<ptrdiff_t>(matrix_index * rows * columns),
+              rows * columns, a.values.begin());
   for (Real v : a.values)
     if (!std::isfinite(v)) throw Unreliable("a matrix that is not finite");
   return a;
 }
 
-Matrix matrix_of(const Array& x, size_t at) {
-  return matrix_of(x, at, static_cast<size_t>(x.spec.shape[-2]),
+Matrix matrix_of(const Array& x, size_t matrix_index) {
+  return matrix_of(x, matrix_index, static_cast<size_t>(x.spec.shape[-2]),
                    static_cast<size_t>(x.spec.shape[-1]));
 }
 
-size_t count_of(const Array& x) {
+size_t matrix_count(const Array& x) {
   return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
 }
 
-/// Stores result number `which` of matrix `at`, with errors of `extra` roundings.
-void put(const Call& call, size_t which, size_t at, const std::vector<Real>& values, double extra) {
-  Array& out = call.out[which];
+/// Stores result number `result_index` of matrix `matrix_index`, with errors of `extra` roundings.
+void store_result(const Call& call, size_t result_index, size_t matrix_index,
+                  const std::vector<Real>& values, double extra) {
+  Array& out = call.out[result_index];
   const DType dtype = out.spec.dtype == DType::complex64 ? DType::float32 : out.spec.dtype;
   for (size_t i = 0; i < values.size(); ++i)
-    out.values[at * values.size() + i] =
+    out.values[matrix_index * values.size() + i] =
         call.rounding(static_cast<double>(values[i]), dtype, 1, extra);
 }
 
 /// The expected number of roundings after n steps.
-double steps(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
+double expected_roundings(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
 
 // ---- linear systems
 
@@ -99,9 +100,10 @@ void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   for (size_t k = 0; k < a.rows; ++k) {
     const size_t i = lower ? k : a.rows - 1 - k;
     for (size_t c = 0; c < b.columns; ++c) {
-      Real rest = b(i, c);
-      for (size_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j) rest -= a(i, j) * b(j, c);
-      b(i, c) = has_ones ? rest : rest / a(i, i);
+      Real remainder = b(i, c);
+      for (size_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j)
+        remainder -= a(i, j) * b(j, c);
+      b(i, c) = has_ones ? remainder : remainder / a(i, i);
     }
   }
 }
@@ -113,11 +115,11 @@ struct Factors {
 
   explicit Factors(const Matrix& a) : lu(a) {
     for (size_t k = 0; k < std::min(a.rows, a.columns); ++k) {
-      size_t best = k;
+      size_t pivot_row = k;
       for (size_t i = k + 1; i < a.rows; ++i)
-        if (std::abs(lu(i, k)) > std::abs(lu(best, k))) best = i;
-      pivots.push_back(best);
-      lu.swap_rows(k, best);
+        if (std::abs(lu(i, k)) > std::abs(lu(pivot_row, k))) pivot_row = i;
+      pivots.push_back(pivot_row);
+      lu.swap_rows(k, pivot_row);
       if (lu(k, k) == 0) throw Unreliable("a singular matrix");
       for (size_t i = k + 1; i < a.rows; ++i) {
         const Real factor = lu(i, k) /= lu(k, k);
@@ -153,56 +155,60 @@ double condition(const Matrix& a, const Factors& factors) {
 }
 
 void interpret_solve(const Call& call) {
-  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+  for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Factors factors(a);
     const Matrix x = factors.solve(matrix_of(*call.in[1], i));
-    put(call, 0, i, x.values, steps(a.rows) * condition(a, factors) * largest_of(x));
+    store_result(call, 0, i, x.values,
+                 expected_roundings(a.rows) * condition(a, factors) * largest_of(x));
   }
 }
 
 void interpret_solve_triangular(const Call& call) {
   const bool lower = call.op.text() == "tri_solve(true)";
-  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+  for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     Matrix a = matrix_of(*call.in[0], i), x = matrix_of(*call.in[1], i), inverse = identity(a.rows);
     for (size_t r = 0; r < a.rows; ++r)
       for (size_t c = 0; c < a.columns; ++c)
         if (lower ? c > r : c < r) a(r, c) = 0;
     substitute(a, lower, false, x);
     substitute(a, lower, false, inverse);
-    put(call, 0, i, x.values, steps(a.rows) * norm(a) * norm(inverse) * largest_of(x));
+    store_result(call, 0, i, x.values,
+                 expected_roundings(a.rows) * norm(a) * norm(inverse) * largest_of(x));
   }
 }
 
 void interpret_lu_factor(const Call& call) {
-  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+  for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Factors factors(a);
     // for a matrix that is not square, 8 takes the place of the condition number
-    const double roundings = steps(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
-    put(call, 0, i, factors.lu.values, roundings * std::max(1.0, largest_of(factors.lu)));
+    const double roundings =
+        expected_roundings(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
+    store_result(call, 0, i, factors.lu.values, roundings * std::max(1.0, largest_of(factors.lu)));
     std::vector<Real> pivots(factors.pivots.begin(), factors.pivots.end());
-    put(call, 1, i, pivots, 0);
+    store_result(call, 1, i, pivots, 0);
     call.out[2].values[i] = static_cast<double>(factors.sign());
-    put(call, 3, i, {factors.logarithm()}, roundings * static_cast<double>(a.rows));
+    store_result(call, 3, i, {factors.logarithm()}, roundings * static_cast<double>(a.rows));
   }
 }
 
 void interpret_cholesky(const Call& call) {
-  for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
+  for (size_t at = 0; at < matrix_count(*call.in[0]); ++at) {
     const Matrix a = matrix_of(*call.in[0], at);
     Matrix l{a.rows, a.rows};
     for (size_t j = 0; j < a.rows; ++j)
       for (size_t i = j; i < a.rows; ++i) {
-        Real rest = a(i, j);
-        for (size_t k = 0; k < j; ++k) rest -= l(i, k) * l(j, k);
-        if (i == j && !(rest > 0)) throw Unreliable("a matrix that is not positive definite");
-        l(i, j) = i == j ? std::sqrt(rest) : rest / l(j, j);
+        Real remainder = a(i, j);
+        for (size_t k = 0; k < j; ++k) remainder -= l(i, k) * l(j, k);
+        if (i == j && !(remainder > 0)) throw Unreliable("a matrix that is not positive definite");
+        l(i, j) = i == j ? std::sqrt(remainder) : remainder / l(j, j);
       }
     Matrix inverse = identity(a.rows);
     substitute(l, true, false, inverse);
     const double condition = norm(l) * norm(inverse);
-    put(call, 0, at, l.values, steps(a.rows) * condition * condition * largest_of(l));
+    store_result(call, 0, at, l.values,
+                 expected_roundings(a.rows) * condition * condition * largest_of(l));
   }
 }
 
@@ -217,7 +223,7 @@ struct Eigen {
     constexpr int kMaxSweeps = 60;
     for (int sweep = 0; sweep < kMaxSweeps && !is_diagonal(a); ++sweep)
       for (size_t p = 0; p < a.rows; ++p)
-        for (size_t q = p + 1; q < a.rows; ++q) clear(a, p, q);
+        for (size_t q = p + 1; q < a.rows; ++q) rotate_to_zero(a, p, q);
     std::vector<size_t> order(a.rows);
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return a(i, i) < a(j, j); });
@@ -244,40 +250,42 @@ struct Eigen {
     return off_diagonal <= 1e-38L * on_diagonal;
   }
   /// Applies a Jacobi rotation to axes p and q, so that the element (p, q) becomes 0.
-  void clear(Matrix& a, size_t p, size_t q) {
+  void rotate_to_zero(Matrix& a, size_t p, size_t q) {
     if (a(p, q) == 0) return;
     const Real angle = std::atan2(2 * a(p, q), a(q, q) - a(p, p)) / 2, c = std::cos(angle),
                s = std::sin(angle);
-    const auto turn = [&](Real& x, Real& y) {
+    const auto rotate = [&](Real& x, Real& y) {
       const Real old = x;
       x = c * old - s * y, y = s * old + c * y;
     };
-    for (size_t k = 0; k < a.rows; ++k) turn(a(k, p), a(k, q)), turn(vectors(k, p), vectors(k, q));
-    for (size_t k = 0; k < a.rows; ++k) turn(a(p, k), a(q, k));
+    for (size_t k = 0; k < a.rows; ++k)
+      rotate(a(k, p), a(k, q)), rotate(vectors(k, p), vectors(k, q));
+    for (size_t k = 0; k < a.rows; ++k) rotate(a(p, k), a(q, k));
   }
 };
 
 void interpret_eigh(const Call& call) {
-  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+  for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Eigen eigen(a);
-    double gap = INFINITY;
-    for (size_t j = 0; j < a.rows; ++j) gap = std::min(gap, eigen.gap(j));
-    put(call, 0, i, eigen.values, steps(a.rows) * norm(a));
-    put(call, 1, i, eigen.vectors.values, steps(a.rows) * norm(a) / gap);
+    double smallest_gap = INFINITY;
+    for (size_t j = 0; j < a.rows; ++j) smallest_gap = std::min(smallest_gap, eigen.gap(j));
+    store_result(call, 0, i, eigen.values, expected_roundings(a.rows) * norm(a));
+    store_result(call, 1, i, eigen.vectors.values,
+                 expected_roundings(a.rows) * norm(a) / smallest_gap);
   }
 }
 
 /// Computes the unit eigenvector whose eigenvalue is nearest to a diagonal element, by inverse
 /// iteration, and returns that eigenvalue.
-Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
+Real nearest_eigenvalue(const Matrix& a, size_t diagonal_index, Matrix& vector) {
   constexpr int kMaxSteps = 60;
   constexpr Real kConverged = 1e-18L;
-  const Real shift = a(at, at) + 1e-3L;
+  const Real shift = a(diagonal_index, diagonal_index) + 1e-3L;
   Matrix shifted = a;
   for (size_t i = 0; i < a.rows; ++i) shifted(i, i) -= shift;
   const Factors factors(shifted);
-  vector(at, 0) = 1;
+  vector(diagonal_index, 0) = 1;
   Real value = shift, last = 0;
   for (int step = 0; step < kMaxSteps && std::abs(value - last) > kConverged; ++step) {
     const Matrix next_vector = factors.solve(vector);
@@ -309,8 +317,8 @@ void interpret_eig(const Call& call) {
       const Real sign = vector(j, 0) < 0 ? -1 : 1;
       for (size_t i = 0; i < n; ++i) vectors[2 * (i * n + j)] = sign * vector(i, 0);
     }
-    put(call, 0, at, values, 1);
-    put(call, 1, at, vectors, 1);
+    store_result(call, 0, at, values, 1);
+    store_result(call, 1, at, vectors, 1);
   }
 }
 
@@ -319,7 +327,7 @@ void interpret_eig(const Call& call) {
 /// 0.
 void interpret_svd(const Call& call) {
   constexpr Real kZeroThreshold = 1e-9L;
-  for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
+  for (size_t at = 0; at < matrix_count(*call.in[0]); ++at) {
     const Matrix original = matrix_of(*call.in[0], at);
     const bool is_wide = original.rows < original.columns;
     const Matrix a = is_wide ? transposed(original) : original;
@@ -327,27 +335,28 @@ void interpret_svd(const Call& call) {
     const size_t k = a.columns;
     Matrix v{k, k};
     std::vector<Real> s(k);
-    double gap = INFINITY;
+    double smallest_gap = INFINITY;
     for (size_t j = 0; j < k; ++j) {
       const size_t source = k - 1 - j;
       s[j] = std::sqrt(std::max(eigen.values[source], Real{0}));
       if (s[j] <= kZeroThreshold * s[0]) s[j] = 0;
       for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, source);
-      gap = std::min(gap, eigen.gap(j));
+      smallest_gap = std::min(smallest_gap, eigen.gap(j));
     }
     Matrix u = product(a, v);
     for (size_t i = 0; i < u.rows; ++i)
       for (size_t j = 0; j < k; ++j) u(i, j) = s[j] == 0 ? 0 : u(i, j) / s[j];
-    const double square = norm(a) * norm(transposed(a)), off = steps(a.rows) * square / gap;
-    put(call, 0, at, (is_wide ? v : u).values, off);
-    put(call, 1, at, s, steps(a.rows) * std::sqrt(square));
-    put(call, 2, at, transposed(is_wide ? u : v).values, off);
+    const double square = norm(a) * norm(transposed(a)),
+                 result_error = expected_roundings(a.rows) * square / smallest_gap;
+    store_result(call, 0, at, (is_wide ? v : u).values, result_error);
+    store_result(call, 1, at, s, expected_roundings(a.rows) * std::sqrt(square));
+    store_result(call, 2, at, transposed(is_wide ? u : v).values, result_error);
   }
 }
 
 /// Subtracts from a column its projection on the first `count` columns of q; returns its remaining
 /// length.
-Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
+Real subtract_projection(const Matrix& q, size_t count, std::vector<Real>& column) {
   for (int pass = 0; pass < 2; ++pass)
     for (size_t j = 0; j < count; ++j) {
       Real dot = 0;
@@ -360,17 +369,17 @@ Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
 }
 
 /// Orthonormal columns: first those made from a, then arbitrary ones, `count` in all.
-Matrix orthonormal(const Matrix& a, size_t count) {
+Matrix orthonormal_columns(const Matrix& a, size_t count) {
   Matrix q{a.rows, count};
-  size_t unit = 0;
+  size_t unit_axis = 0;
   for (size_t j = 0; j < count;) {
     std::vector<Real> column(a.rows);
-    const bool is_given = j < a.columns;
-    if (!is_given) column[unit++] = 1;
-    for (size_t i = 0; i < a.rows && is_given; ++i) column[i] = a(i, j);
-    const Real length = take_away(q, j, column);
-    if (is_given && length == 0) throw Unreliable("columns that depend on each other");
-    if (!is_given && length < 0.1L / static_cast<Real>(a.rows)) continue;
+    const bool is_column_of_a = j < a.columns;
+    if (!is_column_of_a) column[unit_axis++] = 1;
+    for (size_t i = 0; i < a.rows && is_column_of_a; ++i) column[i] = a(i, j);
+    const Real length = subtract_projection(q, j, column);
+    if (is_column_of_a && length == 0) throw Unreliable("columns that depend on each other");
+    if (!is_column_of_a && length < 0.1L / static_cast<Real>(a.rows)) continue;
     for (size_t i = 0; i < a.rows; ++i) q(i, j) = column[i] / length;
     ++j;
   }
@@ -379,19 +388,19 @@ Matrix orthonormal(const Matrix& a, size_t count) {
 
 /// QR decomposition, with a positive diagonal of r.
 void interpret_qr(const Call& call) {
-  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+  for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const size_t k = std::min(a.rows, a.columns);
-    const Matrix q = orthonormal(a, static_cast<size_t>(call.out[0].spec.shape[-1]));
+    const Matrix q = orthonormal_columns(a, static_cast<size_t>(call.out[0].spec.shape[-1]));
     Matrix r = product(transposed(q), a), inverse = identity(k), square{k, k};
     for (size_t row = 0; row < r.rows; ++row)
       for (size_t column = 0; column < std::min(row, r.columns); ++column) r(row, column) = 0;
     for (size_t row = 0; row < k; ++row)
       for (size_t column = 0; column < k; ++column) square(row, column) = r(row, column);
     substitute(square, false, false, inverse);
-    const double roundings = steps(a.rows) * norm(square) * norm(inverse);
-    put(call, 0, i, q.values, roundings);
-    put(call, 1, i, r.values, roundings * largest_of(r));
+    const double roundings = expected_roundings(a.rows) * norm(square) * norm(inverse);
+    store_result(call, 0, i, q.values, roundings);
+    store_result(call, 1, i, r.values, roundings * largest_of(r));
   }
 }
 

@@ -8,20 +8,21 @@
 namespace crescent::random_programs {
 namespace {
 
-size_t place_of(const std::vector<int64_t>& at, const std::vector<int64_t>& strides) {
-  int64_t place = 0;
-  for (size_t i = 0; i < strides.size(); ++i) place += at[i] * strides[i];
-  return static_cast<size_t>(place);
+size_t offset_of(const std::vector<int64_t>& at, const std::vector<int64_t>& strides) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < strides.size(); ++i) offset += at[i] * strides[i];
+  return static_cast<size_t>(offset);
 }
 
-/// Sets out[place] = x[from(place)] wherever from() returns true; other elements stay unchanged.
+/// Calls from(index in out, index in x) for each element of out; where it returns true, sets the
+/// element to that of x. Other elements stay unchanged.
 template <class From>
-void gather_places(const Array& x, Array& out, From from) {
+void gather_elements(const Array& x, Array& out, From from) {
   const std::vector<int64_t> strides = strides_of(x.spec.shape);
-  std::vector<int64_t> at(strides.size());
-  Places places(out.spec.shape);
+  std::vector<int64_t> index(strides.size());
+  IndexIterator places(out.spec.shape);
   for (double& y : out.values) {
-    if (from(places.at(), at)) y = x.values[place_of(at, strides)];
+    if (from(places.at(), index)) y = x.values[offset_of(index, strides)];
     places.next();
   }
 }
@@ -30,16 +31,16 @@ using At = std::vector<int64_t>;
 
 void interpret_broadcast_to(const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
-  const size_t missing = static_cast<size_t>(call.out[0].spec.shape.rank() - x.rank());
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  const size_t missing_axes = static_cast<size_t>(call.out[0].spec.shape.rank() - x.rank());
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     for (size_t i = 0; i < in.size(); ++i)
-      in[i] = x[static_cast<int>(i)] == 1 ? 0 : out[i + missing];
+      in[i] = x[static_cast<int>(i)] == 1 ? 0 : out[i + missing_axes];
     return true;
   });
 }
 
 void interpret_transpose(const Transpose& op, const Call& call) {
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     for (size_t i = 0; i < in.size(); ++i) in[static_cast<size_t>(op.axes[i])] = out[i];
     return true;
   });
@@ -47,10 +48,10 @@ void interpret_transpose(const Transpose& op, const Call& call) {
 
 void interpret_reverse(const Reverse& op, const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     in = out;
-    for (int given : op.axes) {
-      const int axis = x.axis(given);
+    for (int axis_option : op.axes) {
+      const int axis = x.axis(axis_option);
       in[static_cast<size_t>(axis)] = x[axis] - 1 - out[static_cast<size_t>(axis)];
     }
     return true;
@@ -58,7 +59,7 @@ void interpret_reverse(const Reverse& op, const Call& call) {
 }
 
 void interpret_slice(const Slice& op, const Call& call) {
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     for (size_t i = 0; i < in.size(); ++i) in[i] = op.start[i] + out[i] * op.stride[i];
     return true;
   });
@@ -68,7 +69,7 @@ void interpret_pad(const Pad& op, const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
   const double value = nearest(op.value, call.in[0]->spec.dtype);
   std::fill(call.out[0].values.begin(), call.out[0].values.end(), value);
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     for (size_t i = 0; i < in.size(); ++i) {
       const int64_t step = op.inner[i] + 1, from = out[i] - op.before[i];
       if (from < 0 || from % step != 0 || from / step >= x[static_cast<int>(i)]) return false;
@@ -83,7 +84,7 @@ void interpret_concat(const Concat& op, const Call& call) {
   int64_t begin = 0;
   for (const Array* part : call.in) {
     const int64_t length = part->spec.shape[op.axis];
-    gather_places(*part, call.out[0], [&](const At& out, At& in) {
+    gather_elements(*part, call.out[0], [&](const At& out, At& in) {
       in = out;
       in[axis] -= begin;
       return in[axis] >= 0 && in[axis] < length;
@@ -98,10 +99,10 @@ void interpret_gather(const Gather& op, const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
   const std::vector<int64_t> strides = strides_of(indices.spec.shape);
   const size_t axis = static_cast<size_t>(x.axis(op.axis)), rank = strides.size();
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     const At of_index(out.begin() + static_cast<ptrdiff_t>(axis),
                       out.begin() + static_cast<ptrdiff_t>(axis + rank));
-    const auto index = static_cast<int64_t>(indices.values[place_of(of_index, strides)]);
+    const auto index = static_cast<int64_t>(indices.values[offset_of(of_index, strides)]);
     for (size_t i = 0; i < in.size(); ++i)
       in[i] = i < axis ? out[i] : i > axis ? out[i + rank - 1] : 0;
     in[axis] = std::clamp<int64_t>(index, 0, x[op.axis] - 1);
@@ -114,7 +115,7 @@ void interpret_take_along(const TakeAlong& op, const Call& call) {
   const size_t axis = static_cast<size_t>(x.axis(op.axis));
   const std::vector<double>& indices = call.in[1]->values;
   size_t i = 0;
-  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+  gather_elements(*call.in[0], call.out[0], [&](const At& out, At& in) {
     in = out;
     in[axis] = std::clamp<int64_t>(static_cast<int64_t>(indices[i++]), 0, x[op.axis] - 1);
     return true;
@@ -131,7 +132,7 @@ void interpret_one_hot(const OneHot& op, const Call& call) {
 }
 
 void interpret_iota(const Iota& op, const Call& call) {
-  Places places(op.shape);
+  IndexIterator places(op.shape);
   for (double& y : call.out[0].values) {
     y = nearest(static_cast<double>(places.at()[static_cast<size_t>(op.shape.axis(op.axis))]),
                 op.dtype);

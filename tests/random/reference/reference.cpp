@@ -10,16 +10,16 @@
 namespace crescent::random_programs {
 namespace {
 
-bool is_whole(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
+bool is_integer_or_bool(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
 
-double limited(double value, DType dtype) {
+double within_range(double value, DType dtype) {
   const double most = largest(dtype);
   if (std::isinf(value) || std::abs(value) <= most / 16) return value;
   throw Unreliable("near the largest number");
 }
 
 /// The array as a float64 tensor if its dtype is floating-point, else as a tensor of its own dtype.
-Tensor wide_tensor(const Array& array) {
+Tensor float64_tensor(const Array& array) {
   const Tensor values = Tensor::from(array.values, array.spec.shape);
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
 }
@@ -33,12 +33,14 @@ void run_on_device(const OpPtr& op, const Call& call) {
   std::unordered_set<double> input_values{0, INFINITY, -INFINITY};
   double most = 0;
   for (const Array* in : call.in) {
-    inputs.push_back(wide_tensor(*in));
+    inputs.push_back(float64_tensor(*in));
     input_values.insert(in->values.begin(), in->values.end());
     for (double x : in->values) most = std::isfinite(x) ? std::max(most, std::abs(x)) : most;
-    const bool compares = call.out[0].spec.dtype == DType::boolean && call.rounding.is_exact();
+    const bool is_exact_comparison =
+        call.out[0].spec.dtype == DType::boolean && call.rounding.is_exact();
     for (double x : in->values)
-      if (compares && is_floating(in->spec.dtype)) refuse_near(x, std::nearbyint(x), in->read_as());
+      if (is_exact_comparison && is_floating(in->spec.dtype))
+        refuse_near(x, std::nearbyint(x), in->read_as());
   }
   const Tensors results = crescent::apply(op, inputs);
   for (size_t i = 0; i < results.size(); ++i) {
@@ -64,12 +66,12 @@ std::unordered_set<int> scaled_values(const Program& program) {
   std::unordered_set<int> scaled;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
     const auto* binary = dynamic_cast<const Binary*>(i->op.get());
-    const bool scales =
+    const bool is_multiplication =
         binary && (binary->kind == BinaryKind::multiply || binary->kind == BinaryKind::divide);
-    const bool passes_on =
+    const bool keeps_scale =
         i->op->name() == Cast::kName ||
         (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::subtract));
-    if (scales || (passes_on && scaled.count(i->outputs[0])))
+    if (is_multiplication || (keeps_scale && scaled.count(i->outputs[0])))
       scaled.insert(i->inputs.begin(), i->inputs.end());
   }
   return scaled;
@@ -77,17 +79,17 @@ std::unordered_set<int> scaled_values(const Program& program) {
 
 class Interpreter {
  public:
-  Interpreter(Rounding& rounding, Equalities* equalities, bool inside = false)
-      : rounding_(rounding), equalities_(equalities), inside_(inside) {}
+  Interpreter(Rounding& rounding, Equalities* equalities, bool is_inside_compound = false)
+      : rounding_(rounding), equalities_(equalities), is_inside_compound_(is_inside_compound) {}
 
   std::vector<Array> run(const Program& program, const Arrays& inputs) {
     std::vector<Array> computed(program.values.size());
     Arrays values;
     for (const Array& value : computed) values.push_back(&value);
-    size_t next = 0;
-    for (int input : program.inputs) values[static_cast<size_t>(input)] = inputs[next++];
+    size_t next_input = 0;
+    for (int input : program.inputs) values[static_cast<size_t>(input)] = inputs[next_input++];
     for (const auto& binding : program.variables)
-      values[static_cast<size_t>(binding.value)] = inputs[next++];
+      values[static_cast<size_t>(binding.value)] = inputs[next_input++];
     for (const Program::Constant& constant : program.constants)
       computed[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
     const std::unordered_set<int> scaled = scaled_values(program);
@@ -97,8 +99,9 @@ class Interpreter {
       std::vector<Array> out;
       for (int v : instruction.outputs) {
         const TensorSpec& spec = program.values[static_cast<size_t>(v)];
-        const int64_t parts = spec.dtype == DType::complex64 ? 2 : 1;
-        out.push_back({spec, std::vector<double>(static_cast<size_t>(spec.shape.size() * parts))});
+        const int64_t element_parts = spec.dtype == DType::complex64 ? 2 : 1;
+        out.push_back(
+            {spec, std::vector<double>(static_cast<size_t>(spec.shape.size() * element_parts))});
       }
       step(instruction.op, in, out, !out.empty() && scaled.count(instruction.outputs[0]) != 0);
       for (size_t i = 0; i < out.size(); ++i)
@@ -118,7 +121,7 @@ class Interpreter {
       scan(static_cast<const Scan&>(*op), call);
     } else if (!interpret_elementwise(call) && !interpret_moves(call) && !interpret_sums(call) &&
                !interpret_windows(call) && !interpret_matrices(call) && !interpret_signals(call) &&
-               !interpret_bits(call) && !run_parts(op, call)) {
+               !interpret_bits(call) && !run_decomposition(op, call)) {
       run_on_device(op, call);
     }
     for (Array& result : out) finish(result);
@@ -140,77 +143,78 @@ class Interpreter {
   /// float32.
   Array constant_of(const Tensor& tensor) const {
     Array constant = array_of(tensor);
-    const bool may_be_wider = inside_ || size_of(tensor.dtype()) == 2;
+    const bool may_be_computed_wider = is_inside_compound_ || size_of(tensor.dtype()) == 2;
     for (double x : constant.values)
-      if (may_be_wider && std::isinf(x)) throw Unreliable("an infinite constant");
+      if (may_be_computed_wider && std::isinf(x)) throw Unreliable("an infinite constant");
     return constant;
   }
 
   /// Runs the decomposition of a compound op, whose intermediate values are not limited to the
   /// range of their dtype.
-  bool run_parts(const OpPtr& op, const Call& call) {
+  bool run_decomposition(const OpPtr& op, const Call& call) {
     TensorSpecs specs;
     for (const Array* in : call.in) specs.push_back(in->spec);
-    bool has_parts = true;
-    const Program part_program = trace(
+    bool has_decomposition = true;
+    const Program decomposition = trace(
         [&](const Tensors& inputs) {
           const Tensors results = op->decompose(inputs);
-          has_parts = !results.empty();
+          has_decomposition = !results.empty();
           return results;
         },
         specs);
-    if (!has_parts) return false;
-    call.out = Interpreter(rounding_, equalities_, true).run(part_program, call.in);
+    if (!has_decomposition) return false;
+    call.out = Interpreter(rounding_, equalities_, true).run(decomposition, call.in);
     return true;
   }
 
   void scan(const Scan& op, const Call& call) {
-    const size_t states = static_cast<size_t>(op.states),
+    const size_t state_count = static_cast<size_t>(op.states),
                  sequences = static_cast<size_t>(op.sequences);
-    const int64_t steps = call.in[states]->spec.shape[0];
+    const int64_t steps = call.in[state_count]->spec.shape[0];
     std::vector<Array> inputs;
     for (const Array* in : call.in) inputs.push_back(*in);
     const Arrays pointers = pointers_to(inputs);
-    const size_t stacked_count = op.body->outputs.size() - states;
+    const size_t stacked_count = op.body->outputs.size() - state_count;
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = op.reverse ? steps - 1 - k : k;
-      for (size_t q = states; q < states + sequences; ++q) {
-        const Array& sequence = *call.in[q];
+      for (size_t sequence_index = state_count; sequence_index < state_count + sequences;
+           ++sequence_index) {
+        const Array& sequence = *call.in[sequence_index];
         const Shape shape = sequence.spec.shape.slice(1, sequence.spec.shape.rank());
         const auto first = sequence.values.begin() + t * shape.size();
-        inputs[q] = {{sequence.spec.dtype, shape}, {first, first + shape.size()}};
+        inputs[sequence_index] = {{sequence.spec.dtype, shape}, {first, first + shape.size()}};
       }
-      const auto put = [&](const Array& part, size_t output) {
+      const auto store = [&](const Array& part, size_t output) {
         std::copy(part.values.begin(), part.values.end(),
                   call.out[output].values.begin() + t * static_cast<int64_t>(part.values.size()));
       };
-      for (size_t s = 0; s < states && op.keep_states; ++s)
-        put(inputs[s], states + stacked_count + s);
+      for (size_t s = 0; s < state_count && op.keep_states; ++s)
+        store(inputs[s], state_count + stacked_count + s);
       const std::vector<Array> results =
-          Interpreter(rounding_, equalities_, inside_).run(*op.body, pointers);
-      for (size_t s = 0; s < states; ++s) inputs[s] = results[s];
-      for (size_t o = 0; o < stacked_count; ++o) put(results[states + o], states + o);
+          Interpreter(rounding_, equalities_, is_inside_compound_).run(*op.body, pointers);
+      for (size_t s = 0; s < state_count; ++s) inputs[s] = results[s];
+      for (size_t o = 0; o < stacked_count; ++o) store(results[state_count + o], state_count + o);
     }
-    for (size_t s = 0; s < states; ++s) call.out[s].values = inputs[s].values;
+    for (size_t s = 0; s < state_count; ++s) call.out[s].values = inputs[s].values;
   }
 
   void finish(Array& result) const {
     const DType dtype = result.spec.dtype;
     if (dtype == DType::string) throw Unreliable("no numbers");
-    if (is_whole(dtype)) {
+    if (is_integer_or_bool(dtype)) {
       for (double& x : result.values) {
         if (!(std::abs(x) < 0x1p53)) throw Unreliable("large integers");
         x = nearest(x, dtype);
       }
-    } else if (!inside_) {
+    } else if (!is_inside_compound_) {
       for (double x : result.values)
-        if (!std::isnan(x)) limited(x, dtype);
+        if (!std::isnan(x)) within_range(x, dtype);
     }
   }
 
   Rounding& rounding_;
   Equalities* equalities_;
-  bool inside_;
+  bool is_inside_compound_;
 };
 
 }  // namespace
@@ -279,18 +283,18 @@ double Rounding::random() {
 }
 
 double Rounding::operator()(double result, DType dtype, double units, double extra) {
-  if (!is_on_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
-  if (rounds_) --units;
-  const double unit = unit_of(dtype), normal = smallest_normal(dtype);
+  if (!is_perturbing_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
+  if (rounds_results_) --units;
+  const double unit = unit_of(dtype), smallest = smallest_normal(dtype);
   // 16-bit floats are summed in float32
   const double unit_of_sums = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
   double perturbed = result + random() * (unit * units * std::abs(result) + unit_of_sums * extra);
   // Subnormal numbers may be flushed to 0, and they have fewer digits.
-  if (std::abs(result) < normal && result != 0)
-    perturbed = dtype == DType::float16 ? perturbed + random() * unit * normal
+  if (std::abs(result) < smallest && result != 0)
+    perturbed = dtype == DType::float16 ? perturbed + random() * unit * smallest
                 : random() > 0          ? 0
                                         : perturbed;
-  return rounds_ ? nearest(perturbed, dtype) : perturbed;
+  return rounds_results_ ? nearest(perturbed, dtype) : perturbed;
 }
 
 bool Rounding::is_short(double result, DType dtype) {
@@ -305,11 +309,11 @@ double Rounding::of_arithmetic(double a, double b, double result, DType dtype) {
 double Rounding::of_sum(double a, double b, DType dtype) {
   const double result = a + b;
   if (is_short(a, dtype) && is_short(b, dtype) && is_short(result, dtype)) return result;
-  return (*this)(result, dtype, 1, rounds_ ? 0 : std::abs(a) + std::abs(b));
+  return (*this)(result, dtype, 1, rounds_results_ ? 0 : std::abs(a) + std::abs(b));
 }
 
 double Rounding::of_reading(double x, DType dtype) {
-  return reads_ && size_of(dtype) == 2 ? of_arithmetic(x, x, x, dtype) : x;
+  return rounds_inputs_ && size_of(dtype) == 2 ? of_arithmetic(x, x, x, dtype) : x;
 }
 
 std::vector<int64_t> strides_of(const Shape& shape) {

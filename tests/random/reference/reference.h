@@ -39,14 +39,14 @@ class Rounding {
   /// the seeds perturb only a little, so that only nearly equal numbers change their order.
   explicit Rounding(uint64_t seed)
       : state_(seed * 2654435761u + 12345),
-        is_on_(true),
-        rounds_(seed % 2 == 1),
-        reads_(seed % 4 == 2),
+        is_perturbing_(true),
+        rounds_results_(seed % 2 == 1),
+        rounds_inputs_(seed % 4 == 2),
         scale_(seed == 1           ? 0
                : seed % 4 % 3 == 0 ? 1.0 / 16
                                    : 1) {}
 
-  bool is_exact() const { return !is_on_; }
+  bool is_exact() const { return !is_perturbing_; }
 
   /// Returns the result of an operation, perturbed by an error of `units` roundings of the result
   /// plus one rounding of `extra` in the precision of sums. If `units` is 0 the result is exact.
@@ -66,7 +66,7 @@ class Rounding {
   double random();  ///< a random number from -1 to 1 times the scale
   static bool is_short(double result, DType dtype);
   uint64_t state_ = 0;
-  bool is_on_ = false, rounds_ = false, reads_ = false;
+  bool is_perturbing_ = false, rounds_results_ = false, rounds_inputs_ = false;
   double scale_ = 1;
 };
 
@@ -118,20 +118,21 @@ double unit_of(DType dtype);  ///< unit roundoff; 0 for integers
 double nearest(double value, DType dtype);
 
 /// Iterates over the indices of a shape, the last axis fastest.
-class Places {
+class IndexIterator {
  public:
-  explicit Places(const Shape& shape) : shape_(shape), at_(static_cast<size_t>(shape.rank())) {}
-  const std::vector<int64_t>& at() const { return at_; }
+  explicit IndexIterator(const Shape& shape)
+      : shape_(shape), index_(static_cast<size_t>(shape.rank())) {}
+  const std::vector<int64_t>& at() const { return index_; }
   void next() {
-    for (size_t i = at_.size(); i-- > 0;) {
-      if (++at_[i] < shape_.begin()[i]) return;
-      at_[i] = 0;
+    for (size_t i = index_.size(); i-- > 0;) {
+      if (++index_[i] < shape_.begin()[i]) return;
+      index_[i] = 0;
     }
   }
 
  private:
   Shape shape_;
-  std::vector<int64_t> at_;
+  std::vector<int64_t> index_;
 };
 std::vector<int64_t> strides_of(const Shape& shape);
 

@@ -10,29 +10,32 @@ namespace {
 
 using Row = std::vector<std::complex<double>>;
 
-/// Computes sum x_k exp(sign 2 pi i j k / n) for the first elements j of `to`.
-void transform(const Row& x, int sign, Row& to) {
+/// Computes sum x_k exp(sign 2 pi i j k / n) for the first elements j of `transformed`.
+void transform(const Row& x, int sign, Row& transformed) {
   const size_t n = x.size();
-  Row turns(n);
+  Row roots_of_unity(n);
   for (size_t k = 0; k < n; ++k)
-    turns[k] = std::polar(
+    roots_of_unity[k] = std::polar(
         1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
-  for (size_t j = 0; j < to.size(); ++j) {
+  for (size_t j = 0; j < transformed.size(); ++j) {
     double re = 0, im = 0;
-    size_t at = 0;
+    size_t root_index = 0;
     for (const std::complex<double>& number : x) {
-      re += number.real() * turns[at].real() - number.imag() * turns[at].imag();
-      im += number.real() * turns[at].imag() + number.imag() * turns[at].real();
-      at += at + j < n ? j : j - n;
+      re += number.real() * roots_of_unity[root_index].real() -
+            number.imag() * roots_of_unity[root_index].imag();
+      im += number.real() * roots_of_unity[root_index].imag() +
+            number.imag() * roots_of_unity[root_index].real();
+      root_index += root_index + j < n ? j : j - n;
     }
-    to[j] = {re, im};
+    transformed[j] = {re, im};
   }
 }
 
-/// Transforms complex or real rows along the last axis. `whole` returns element k of the complete
-/// row, derived from the elements that are given.
-template <class Whole>
-void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
+/// Transforms complex or real rows along the last axis. `complete_element` returns element k of the
+/// complete row, derived from the elements that are given.
+template <class CompleteElement>
+void transform_rows(const Call& call, size_t n, int sign, double scale,
+                    CompleteElement complete_element) {
   const Array& re = *call.in[0];
   const auto input_length = static_cast<size_t>(re.spec.shape[-1]),
              output_length = static_cast<size_t>(call.out[0].spec.shape[-1]);
@@ -40,25 +43,25 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
   for (size_t row = 0; row < re.values.size() / input_length; ++row) {
     double square = 0;
     for (size_t k = 0; k < n; ++k) {
-      x[k] = whole(row * input_length, k);
+      x[k] = complete_element(row * input_length, k);
       square += std::norm(x[k]);
     }
     if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
     transform(x, sign, y);
     // Each stage of a fast transform rounds numbers that are as large as the norm of the row.
     const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
-    const auto put = [&](size_t which, size_t j, double value) {
-      Array& out = call.out[which];
+    const auto store_result = [&](size_t result_index, size_t j, double value) {
+      Array& out = call.out[result_index];
       // a sum of 16-bit floats that nearly cancels consists of their rounding errors
-      const DType read = call.in[0]->read_as();
-      if (size_of(read) == 2 && call.rounding.is_exact() && value != 0 &&
-          std::abs(value * scale) < 4 * unit_of(read) * extra)
+      const DType input_dtype = call.in[0]->read_as();
+      if (size_of(input_dtype) == 2 && call.rounding.is_exact() && value != 0 &&
+          std::abs(value * scale) < 4 * unit_of(input_dtype) * extra)
         throw Unreliable("nearly 0 after larger numbers have met");
       out.values[row * output_length + j] = call.rounding(value * scale, out.spec.dtype, 1, extra);
     };
     for (size_t j = 0; j < output_length; ++j) {
-      put(0, j, y[j].real());
-      if (call.out.size() > 1) put(1, j, y[j].imag());
+      store_result(0, j, y[j].real());
+      if (call.out.size() > 1) store_result(1, j, y[j].imag());
     }
   }
 }
@@ -83,9 +86,10 @@ void interpret_real_fourier(const Call& call) {
 void interpret_real_of_fourier(const Call& call) {
   const auto n = static_cast<size_t>(call.out[0].spec.shape[-1]);
   transform_rows(call, n, 1, 1 / static_cast<double>(n), [&](size_t row, size_t k) {
-    const size_t at = row + std::min(k, n - k);
+    const size_t source_index = row + std::min(k, n - k);
     const double sign = k == 0 || 2 * k == n ? 0 : 2 * k < n ? 1 : -1;
-    return std::complex<double>(call.in[0]->values[at], sign * call.in[1]->values[at]);
+    return std::complex<double>(call.in[0]->values[source_index],
+                                sign * call.in[1]->values[source_index]);
   });
 }
 

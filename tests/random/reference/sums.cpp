@@ -13,20 +13,20 @@ namespace {
 /// because float64 results are checked too.
 struct Sum {
   long double value = 0;
-  double magnitude = 0, last = 0;
-  int64_t terms = 0, alike = 0;
-  bool halves = true;  ///< all terms are multiples of 1/2
+  double magnitude = 0, last_term = 0;
+  int64_t terms = 0, similar_count = 0;
+  bool are_multiples_of_half = true;  ///< all terms are multiples of 1/2
 
   void add(double x) {
     value += x, magnitude += std::abs(x), ++terms;
-    halves = halves && x * 2 == std::floor(x * 2);
-    alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
-    last = x;
+    are_multiples_of_half = are_multiples_of_half && x * 2 == std::floor(x * 2);
+    similar_count += x != 0 && std::abs(x - last_term) <= std::abs(x) / 1024;
+    last_term = x;
   }
   /// The magnitude of rounding errors. If all terms are equal they are all rounded in the same
   /// direction, in the end by up to half a unit.
-  double parts(double roundings) const {
-    return magnitude * (roundings + static_cast<double>(alike) / 24);
+  double error_magnitude(double roundings) const {
+    return magnitude * (roundings + static_cast<double>(similar_count) / 24);
   }
   /// The sum rounded to the dtype, perturbed unless it is exact. It is not exact if the terms are
   /// scaled before the addition.
@@ -34,18 +34,19 @@ struct Sum {
     return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
   }
   double rounded(DType dtype, Rounding& rounding, double roundings, bool is_scaled) const {
-    const bool is_exact = halves && !is_scaled && magnitude * 2 * unit_of(dtype) <= 1;
+    const bool is_exact =
+        are_multiples_of_half && !is_scaled && magnitude * 2 * unit_of(dtype) <= 1;
     if (!is_floating(dtype) || is_exact) return static_cast<double>(value);
-    return rounding(static_cast<double>(value), dtype, 1, parts(roundings));
+    return rounding(static_cast<double>(value), dtype, 1, error_magnitude(roundings));
   }
 };
 
 /// For each element of the result, the offset in x at which the elements of its sum begin, and the
 /// offsets of these elements relative to it. The axes of the result are those that are kept.
-struct Lines {
+struct ReductionOffsets {
   std::vector<size_t> begins, elements;
 
-  Lines(const Shape& x, const std::vector<int>& axes) {
+  ReductionOffsets(const Shape& x, const std::vector<int>& axes) {
     const std::vector<int64_t> strides = strides_of(x);
     Shape kept_axes, reduced_axes;
     std::vector<int64_t> kept_strides, reduced_strides;
@@ -54,18 +55,18 @@ struct Lines {
       (is_reduced ? reduced_axes : kept_axes).append(x[i]);
       (is_reduced ? reduced_strides : kept_strides).push_back(strides[static_cast<size_t>(i)]);
     }
-    begins = all_places(kept_axes, kept_strides);
-    elements = all_places(reduced_axes, reduced_strides);
+    begins = all_offsets(kept_axes, kept_strides);
+    elements = all_offsets(reduced_axes, reduced_strides);
   }
 
  private:
-  static std::vector<size_t> all_places(const Shape& shape, const std::vector<int64_t>& strides) {
+  static std::vector<size_t> all_offsets(const Shape& shape, const std::vector<int64_t>& strides) {
     std::vector<size_t> offsets(static_cast<size_t>(shape.size()));
-    Places places(shape);
-    for (size_t& place : offsets) {
+    IndexIterator places(shape);
+    for (size_t& offset_ : offsets) {
       int64_t at = 0;
       for (size_t i = 0; i < strides.size(); ++i) at += strides[i] * places.at()[i];
-      place = static_cast<size_t>(at);
+      offset_ = static_cast<size_t>(at);
       places.next();
     }
     return offsets;
@@ -77,17 +78,17 @@ void refuse_nan(const Array& x) {
     if (std::isnan(v)) throw Unreliable("NaN is compared");
 }
 
-double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<size_t>& elements,
-               Rounding& rounding) {
+double reduced_element(ReduceKind kind, const Array& x, size_t begin,
+                       const std::vector<size_t>& elements, Rounding& rounding) {
   const DType dtype = x.spec.dtype;
   Sum sum;
-  double product = 1, most = -INFINITY, least = INFINITY;
+  double product = 1, greatest = -INFINITY, smallest = INFINITY;
   bool any_nonzero = false, all_nonzero = true;
   for (size_t element : elements) {
     const double v = x.values[begin + element];
     sum.add(v);
     product *= v;
-    most = std::max(most, v), least = std::min(least, v);
+    greatest = std::max(greatest, v), smallest = std::min(smallest, v);
     any_nonzero = any_nonzero || v != 0, all_nonzero = all_nonzero && v != 0;
     if (kind == ReduceKind::prod && !is_floating(dtype)) {
       if (!(std::abs(product) < 0x1p53)) throw Unreliable("large integers");
@@ -101,14 +102,14 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
       // Partial means are not short numbers, so a mean is never exact.
       const double count = static_cast<double>(elements.size());
       return rounding(static_cast<double>(sum.value) / count, dtype, 2,
-                      2 * sum.parts(roundings_of_sum(sum.terms)) / count);
+                      2 * sum.error_magnitude(roundings_of_sum(sum.terms)) / count);
     }
     case ReduceKind::prod:
       return rounding(product, dtype, static_cast<double>(elements.size()));
     case ReduceKind::max:
-      return most;
+      return greatest;
     case ReduceKind::min:
-      return least;
+      return smallest;
     case ReduceKind::any:
       return any_nonzero;
     case ReduceKind::all:
@@ -120,27 +121,28 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
 void interpret_reduce(const Reduce& op, const Call& call) {
   const Array& x = *call.in[0];
   if (op.kind == ReduceKind::max || op.kind == ReduceKind::min) refuse_nan(x);
-  const Lines lines(x.spec.shape, op.axes);
+  const ReductionOffsets lines(x.spec.shape, op.axes);
   for (size_t i = 0; i < lines.begins.size(); ++i)
-    call.out[0].values[i] = reduced(op.kind, x, lines.begins[i], lines.elements, call.rounding);
+    call.out[0].values[i] =
+        reduced_element(op.kind, x, lines.begins[i], lines.elements, call.rounding);
 }
 
 void interpret_arg_reduce(const ArgReduce& op, const Call& call) {
   const Array& x = *call.in[0];
   refuse_nan(x);
-  const Lines lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
+  const ReductionOffsets lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
   for (size_t i = 0; i < lines.begins.size(); ++i) {
-    size_t best = 0;
+    size_t best_element = 0;
     const auto at = [&](size_t k) { return x.values[lines.begins[i] + lines.elements[k]]; };
     for (size_t k = 1; k < lines.elements.size(); ++k)
-      if (op.max ? at(k) > at(best) : at(k) < at(best)) best = k;
-    call.out[0].values[i] = static_cast<double>(best);
+      if (op.max ? at(k) > at(best_element) : at(k) < at(best_element)) best_element = k;
+    call.out[0].values[i] = static_cast<double>(best_element);
   }
 }
 
 void interpret_cumulative(const Cumulative& op, const Call& call) {
   const Array& x = *call.in[0];
-  const Lines lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
+  const ReductionOffsets lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
   const size_t n = lines.elements.size();
   for (size_t begin : lines.begins) {
     Sum sum;
@@ -173,18 +175,18 @@ void interpret_scatter_add(const ScatterAdd& op, const Call& call) {
   const Array &indices = *call.in[0], &updates = *call.in[1];
   const Shape& shape = updates.spec.shape;
   const int end = op.axis + indices.spec.shape.rank();
-  const size_t inner = static_cast<size_t>(shape.slice(end, shape.rank()).size()),
+  const size_t inner_size = static_cast<size_t>(shape.slice(end, shape.rank()).size()),
                count = indices.values.size(), size = static_cast<size_t>(op.size),
-               outer = static_cast<size_t>(shape.slice(0, op.axis).size());
+               outer_size = static_cast<size_t>(shape.slice(0, op.axis).size());
   std::vector<Sum> sums(call.out[0].values.size());
-  for (size_t o = 0; o < outer; ++o) {
+  for (size_t o = 0; o < outer_size; ++o) {
     for (size_t i = 0; i < count; ++i) {
       const double index = indices.values[i];
       if (!(index >= 0 && index < static_cast<double>(size)))
         throw Unreliable("an index out of range");
-      for (size_t k = 0; k < inner; ++k)
-        sums[(o * size + static_cast<size_t>(index)) * inner + k].add(
-            updates.values[(o * count + i) * inner + k]);
+      for (size_t k = 0; k < inner_size; ++k)
+        sums[(o * size + static_cast<size_t>(index)) * inner_size + k].add(
+            updates.values[(o * count + i) * inner_size + k]);
     }
   }
   for (size_t i = 0; i < sums.size(); ++i)
@@ -195,27 +197,28 @@ void interpret_scatter_add(const ScatterAdd& op, const Call& call) {
 void interpret_matmul(const Matmul& op, const Call& call) {
   const Array &a = *call.in[0], &b = *call.in[1];
   Array& out = call.out[0];
-  const Shape &sa = a.spec.shape, &sb = b.spec.shape, &so = out.spec.shape;
-  const std::vector<int64_t> ta = strides_of(sa), tb = strides_of(sb);
-  const int64_t depth = sa[op.transpose_a ? -2 : -1];
+  const Shape &shape_a = a.spec.shape, &shape_b = b.spec.shape, &out_shape = out.spec.shape;
+  const std::vector<int64_t> strides_a = strides_of(shape_a), strides_b = strides_of(shape_b);
+  const int64_t depth = shape_a[op.transpose_a ? -2 : -1];
   // The strides of rows, columns and the summed axis.
-  const int64_t last_a = ta.back(), row_a = ta[ta.size() - 2], last_b = tb.back(),
-                row_b = tb[tb.size() - 2];
+  const int64_t last_a = strides_a.back(), row_a = strides_a[strides_a.size() - 2],
+                last_b = strides_b.back(), row_b = strides_b[strides_b.size() - 2];
   const int64_t a_m = op.transpose_a ? last_a : row_a, a_k = op.transpose_a ? row_a : last_a;
   const int64_t b_n = op.transpose_b ? row_b : last_b, b_k = op.transpose_b ? last_b : row_b;
-  const auto offset = [&](const Places& places, const Shape& s, const std::vector<int64_t>& t) {
+  const auto offset = [&](const IndexIterator& places, const Shape& s,
+                          const std::vector<int64_t>& t) {
     int64_t at = 0;
-    const int missing = so.rank() - s.rank();
+    const int missing = out_shape.rank() - s.rank();
     for (int i = 0; i < s.rank() - 2; ++i)
       if (s[i] != 1)
         at += t[static_cast<size_t>(i)] * places.at()[static_cast<size_t>(i + missing)];
     return at;
   };
-  Places places(so);
+  IndexIterator places(out_shape);
   for (double& y : out.values) {
     const int64_t m = places.at()[places.at().size() - 2], n = places.at().back();
-    const double* left = a.values.data() + offset(places, sa, ta) + m * a_m;
-    const double* right = b.values.data() + offset(places, sb, tb) + n * b_n;
+    const double* left = a.values.data() + offset(places, shape_a, strides_a) + m * a_m;
+    const double* right = b.values.data() + offset(places, shape_b, strides_b) + n * b_n;
     Sum sum;
     for (int64_t k = 0; k < depth; ++k) sum.add(left[k * a_k] * right[k * b_k]);
     y = sum.rounded(out.spec.dtype, call.rounding, call.is_scaled);

@@ -11,28 +11,28 @@ namespace {
 /// Calls f(element of x, element of the kernel, element of y) for every product of a convolution.
 template <class F>
 void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, const Shape& y, F f) {
-  const std::vector<int64_t> tx = strides_of(x), tk = strides_of(kernel);
+  const std::vector<int64_t> x_strides = strides_of(x), kernel_strides = strides_of(kernel);
   const int spatial = x.rank() - 2;
-  const int64_t group_in = kernel[-2], group_out = y[-1] / spec.groups;
+  const int64_t group_inputs = kernel[-2], group_outputs = y[-1] / spec.groups;
   const Shape taps = kernel.slice(0, spatial);
-  Places at(y);
+  IndexIterator at(y);
   for (int64_t out = 0; out < y.size(); ++out, at.next()) {
-    const int64_t channel = at.at().back(), group = channel / std::max<int64_t>(group_out, 1);
-    Places tap(taps);
+    const int64_t channel = at.at().back(), group = channel / std::max<int64_t>(group_outputs, 1);
+    IndexIterator tap(taps);
     for (int64_t t = 0; t < taps.size(); ++t, tap.next()) {
-      int64_t from = at.at()[0] * tx[0], weight = channel;
-      bool is_inside = true;
+      int64_t x_offset = at.at()[0] * x_strides[0], kernel_offset = channel;
+      bool is_inside_x = true;
       for (int i = 0; i < spatial; ++i) {
         const size_t s = static_cast<size_t>(i);
-        const int64_t place =
+        const int64_t position =
             at.at()[s + 1] * spec.strides[s] + tap.at()[s] * spec.dilation[s] - spec.pad_before[s];
-        is_inside = is_inside && place >= 0 && place < x[i + 1];
-        from += place * tx[s + 1];
-        weight += tap.at()[s] * tk[s];
+        is_inside_x = is_inside_x && position >= 0 && position < x[i + 1];
+        x_offset += position * x_strides[s + 1];
+        kernel_offset += tap.at()[s] * kernel_strides[s];
       }
-      for (int64_t c = 0; is_inside && c < group_in; ++c)
-        f(static_cast<size_t>(from + group * group_in + c),
-          static_cast<size_t>(weight + c * tk[static_cast<size_t>(spatial)]),
+      for (int64_t c = 0; is_inside_x && c < group_inputs; ++c)
+        f(static_cast<size_t>(x_offset + group * group_inputs + c),
+          static_cast<size_t>(kernel_offset + c * kernel_strides[static_cast<size_t>(spatial)]),
           static_cast<size_t>(out));
     }
   }
@@ -48,11 +48,11 @@ class Sums {
     constexpr double kMinRoundings = 16;
     const auto results = static_cast<int64_t>(std::max<size_t>(magnitudes_.size(), 1));
     const double roundings = std::max(kMinRoundings, roundings_of_sum(terms_ / results));
-    double most = 0;
-    for (double m : magnitudes_) most = std::max(most, m);
+    double largest_magnitude = 0;
+    for (double m : magnitudes_) largest_magnitude = std::max(largest_magnitude, m);
     // The error of elements that are transformed together is that of the largest element.
     for (size_t i = 0; i < magnitudes_.size(); ++i)
-      out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, roundings * most);
+      out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, roundings * largest_magnitude);
   }
 
  private:
@@ -87,34 +87,34 @@ void interpret_conv_kernel(const ConvBackwardKernel& op, const Call& call) {
 
 /// Calls f(element of x) for each element under the window of an element of y.
 template <class F>
-void for_each_under(const ConvSpec& spec, const std::vector<int64_t>& window, const Shape& x,
-                    const std::vector<int64_t>& at, F f) {
-  const std::vector<int64_t> tx = strides_of(x);
-  Places tap{Shape(window)};
+void for_each_in_window(const ConvSpec& spec, const std::vector<int64_t>& window, const Shape& x,
+                        const std::vector<int64_t>& at, F f) {
+  const std::vector<int64_t> x_strides = strides_of(x);
+  IndexIterator tap{Shape(window)};
   for (int64_t t = 0; t < Shape(window).size(); ++t, tap.next()) {
-    int64_t from = at[0] * tx[0] + at.back();
-    bool is_inside = true;
+    int64_t from = at[0] * x_strides[0] + at.back();
+    bool is_inside_x = true;
     for (size_t s = 0; s < window.size(); ++s) {
       const int64_t place = at[s + 1] * spec.strides[s] + tap.at()[s] - spec.pad_before[s];
-      is_inside = is_inside && place >= 0 && place < x[static_cast<int>(s) + 1];
-      from += place * tx[s + 1];
+      is_inside_x = is_inside_x && place >= 0 && place < x[static_cast<int>(s) + 1];
+      from += place * x_strides[s + 1];
     }
-    if (is_inside) f(static_cast<size_t>(from));
+    if (is_inside_x) f(static_cast<size_t>(from));
   }
 }
 
 void interpret_pool(const Pool& op, const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];
-  Places places(out.spec.shape);
+  IndexIterator places(out.spec.shape);
   for (double& y : out.values) {
-    double most = -INFINITY, sum = 0, magnitude = 0, count = 0;
-    for_each_under(op.spec, op.window, x.spec.shape, places.at(), [&](size_t i) {
+    double largest_value = -INFINITY, sum = 0, magnitude = 0, count = 0;
+    for_each_in_window(op.spec, op.window, x.spec.shape, places.at(), [&](size_t i) {
       if (std::isnan(x.values[i])) throw Unreliable("NaN is compared");
-      most = std::max(most, x.values[i]);
+      largest_value = std::max(largest_value, x.values[i]);
       sum += x.values[i], magnitude += std::abs(x.values[i]), ++count;
     });
-    y = op.max ? most : call.rounding(sum / count, out.spec.dtype, 1, magnitude / count);
+    y = op.max ? largest_value : call.rounding(sum / count, out.spec.dtype, 1, magnitude / count);
     places.next();
   }
 }
@@ -123,25 +123,27 @@ void interpret_pool_backward(const PoolBackward& op, const Call& call) {
   const Array& dy = *call.in[op.max ? 1 : 0];
   Array& dx = call.out[0];
   std::vector<double> magnitudes(dx.values.size());
-  Places places(dy.spec.shape);
+  IndexIterator places(dy.spec.shape);
   for (double g : dy.values) {
-    size_t best = 0, count = 0;
-    for_each_under(op.spec, op.window, dx.spec.shape, places.at(), [&](size_t i) {
-      if (op.max && (count == 0 || call.in[0]->values[i] > call.in[0]->values[best])) best = i;
+    size_t best_element = 0, count = 0;
+    for_each_in_window(op.spec, op.window, dx.spec.shape, places.at(), [&](size_t i) {
+      if (op.max && (count == 0 || call.in[0]->values[i] > call.in[0]->values[best_element]))
+        best_element = i;
       ++count;
     });
-    const double share = g / static_cast<double>(count);
+    const double share_of_gradient = g / static_cast<double>(count);
     if (op.max)
-      dx.values[best] += g, magnitudes[best] += std::abs(g);
+      dx.values[best_element] += g, magnitudes[best_element] += std::abs(g);
     else
-      for_each_under(op.spec, op.window, dx.spec.shape, places.at(),
-                     [&](size_t i) { dx.values[i] += share, magnitudes[i] += std::abs(share); });
+      for_each_in_window(op.spec, op.window, dx.spec.shape, places.at(), [&](size_t i) {
+        dx.values[i] += share_of_gradient, magnitudes[i] += std::abs(share_of_gradient);
+      });
     places.next();
   }
   // Sums of 16-bit floats are rounded after each addition; the additions are few, because few
   // windows overlap.
-  const double unit_of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
-  const double factor = size_of(dx.spec.dtype) == 2 ? unit_of_halves : 1;
+  const double half_unit_ratio = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
+  const double factor = size_of(dx.spec.dtype) == 2 ? half_unit_ratio : 1;
   for (size_t i = 0; i < magnitudes.size(); ++i)
     dx.values[i] = call.rounding(dx.values[i], dx.spec.dtype, 1, 2 * factor * magnitudes[i]);
 }

@@ -7,10 +7,10 @@
 namespace crescent::random_programs {
 namespace {
 
-Value some_name(Draft& d) {
+Value random_dtype_name(Draft& d) {
   constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16", "int32",
                                     "int64",   "int8",    "uint8",   "int16",    "bool"};
-  return d.choices.of(kNames);
+  return d.choices.one_of(kNames);
 }
 
 /// f(a, b) and f(b, a) in one program, to detect code that takes them for equal.
@@ -18,45 +18,47 @@ int both_orders(Draft& d) {
   constexpr const char* kFunctions[] = {"subtract", "arctan2", "power",   "divide",
                                         "less",     "maximum", "mod",     "greater_equal",
                                         "multiply", "add",     "minimum", "floor_divide"};
-  const std::string function = d.choices.of(kFunctions);
-  const int a = d.positive();
-  const int b = d.call("add", {{"x1", d.partner(a)}, {"x2", a}});
+  const std::string function = d.choices.one_of(kFunctions);
+  const int a = d.positive_value();
+  const int b = d.call("add", {{"x1", d.broadcasting_value(a)}, {"x2", a}});
   const auto call = [&](int x, int y) {
     const int result = d.call(function, {{"x1", x}, {"x2", y}});
     return d.dtype(result) == DType::boolean
                ? d.call("cast", {{"x", result}, {"dtype", Value("float32")}})
-               : d.damped(result);
+               : d.damped_value(result);
   };
   const int first = call(a, b), second = call(b, a);
-  return d.call("subtract", {{"x1", first}, {"x2", d.damped(second)}});
+  return d.call("subtract", {{"x1", first}, {"x2", d.damped_value(second)}});
 }
 
 /// A chain of casts through dtypes that cannot represent all of the numbers.
 int cast_chain(Draft& d) {
-  int x = d.choices.one_in(2) ? d.number() : d.whole();
+  int x = d.choices.one_in(2) ? d.numeric_value() : d.integer_value();
   if (d.dtype(x) == DType::int32) x = d.call("multiply", {{"x1", x}, {"x2", Value(16777217)}});
-  for (int64_t more = 2 + d.choices.below(2); more > 0; --more)
-    x = d.call("cast", {{"x", x}, {"dtype", some_name(d)}});
+  for (int64_t remaining = 2 + d.choices.below(2); remaining > 0; --remaining)
+    x = d.call("cast", {{"x", x}, {"dtype", random_dtype_name(d)}});
   return x;
 }
 
 /// Integers with more digits than floating-point dtypes have, cast to another dtype and back.
 int large_integers(Draft& d) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::int16};
-  constexpr const char* kBetween[] = {"float32", "float64", "float16", "bfloat16"};
-  const DType dtype = d.choices.of(kDTypes);
+  constexpr const char* kFloatDTypes[] = {"float32", "float64", "float16", "bfloat16"};
+  const DType dtype = d.choices.one_of(kDTypes);
   const int64_t factor = dtype == DType::int16 ? 257 : 16777217;
   const int small_numbers = d.input({dtype, d.shape_of_rank(static_cast<int>(d.choices.below(3)))});
   const int x = d.call("multiply", {{"x1", small_numbers}, {"x2", Value(factor)}});
-  const int converted = d.call("cast", {{"x", x}, {"dtype", Value(d.choices.of(kBetween))}});
-  const int back = d.call("cast", {{"x", converted}, {"dtype", Value(name_of(dtype))}});
-  constexpr const char* kBeside[] = {"", "subtract", "equal", "less"};
-  const std::string second_function = d.choices.of(kBeside);
-  return second_function.empty() ? back : d.call(second_function, {{"x1", back}, {"x2", x}});
+  const int converted =
+      d.call("cast", {{"x", x}, {"dtype", Value(d.choices.one_of(kFloatDTypes))}});
+  const int converted_back = d.call("cast", {{"x", converted}, {"dtype", Value(name_of(dtype))}});
+  constexpr const char* kSecondFunctions[] = {"", "subtract", "equal", "less"};
+  const std::string second_function = d.choices.one_of(kSecondFunctions);
+  return second_function.empty() ? converted_back
+                                 : d.call(second_function, {{"x1", converted_back}, {"x2", x}});
 }
 
 /// A function whose result depends on ties, applied to rows or columns with many equal numbers.
-int ties(Draft& d) {
+int function_of_ties(Draft& d) {
   struct Function {
     const char* name;
     bool has_axis;
@@ -65,10 +67,10 @@ int ties(Draft& d) {
                                      {"min", true},   {"sort", true},    {"argsort", true},
                                      {"relu", false}, {"abs", false},    {"sign", false},
                                      {"prod", true},  {"nanprod", true}};
-  const Function& function = d.choices.of(kFunctions);
+  const Function& function = d.choices.one_of(kFunctions);
   const int64_t rows = 1 + d.choices.below(4), count = 1 + d.choices.below(5);
   const Shape shape = d.choices.one_in(2) ? Shape{rows, count} : Shape{count, rows};
-  const int x = d.input({d.floating(), shape});
+  const int x = d.input({d.floating_dtype(), shape});
   std::vector<Argument> arguments{{"x", x}};
   if (function.has_axis) arguments.push_back({"axis", Value(shape[0] == rows ? 1 : 0)});
   return d.call(function.name, arguments);
@@ -78,12 +80,12 @@ int ties(Draft& d) {
 /// before or after.
 int square_product(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 16, 17, 33};
-  const int64_t n = d.choices.of(kSizes), rows = d.choices.one_in(2) ? n * 4 : n;
-  const DType dtype = d.floating();
+  const int64_t n = d.choices.one_of(kSizes), rows = d.choices.one_in(2) ? n * 4 : n;
+  const DType dtype = d.floating_dtype();
   const auto maybe_transposed = [&](int x) {
     return d.choices.one_in(2) ? d.call("transpose", {{"x", x}, {"axes", Value(List{1, 0})}}) : x;
   };
-  const auto scaled = [&](int x) {
+  const auto maybe_scaled = [&](int x) {
     if (!d.choices.one_in(2)) return x;
     const Shape shape = d.shape(x);
     const Shape factors = d.choices.one_in(4) ? Shape{shape[0], 1} : Shape{shape[1]};
@@ -91,10 +93,10 @@ int square_product(Draft& d) {
   };
   const int w = d.input({dtype, {n, n}});
   const int x = d.choices.one_in(3) ? w : d.input({dtype, {rows, n}});
-  const int left = scaled(d.shape(x)[0] == n ? maybe_transposed(x) : x),
-            right = scaled(maybe_transposed(w));
+  const int left = maybe_scaled(d.shape(x)[0] == n ? maybe_transposed(x) : x),
+            right = maybe_scaled(maybe_transposed(w));
   int y = d.call("matmul", {{"x1", left}, {"x2", right}});
-  y = scaled(y);
+  y = maybe_scaled(y);
   if (d.choices.one_in(2)) y = d.call("add", {{"x1", y}, {"x2", d.input({dtype, {n}})}});
   if (d.choices.one_in(3)) y = d.call("relu", {{"x", y}});
   return d.choices.one_in(3) && d.shape(y) == d.shape(w) ? d.call("add", {{"x1", y}, {"x2", w}})
@@ -109,19 +111,19 @@ int long_rows(Draft& d) {
       "argmax",  "argmin",      "max",           "min",       "sum",    "mean",
       "softmax", "log_softmax", "cumsum",        "logsumexp", "sort",   "argsort",
       "any",     "all",         "count_nonzero", "var",       "argmax", "flip"};
-  const int64_t n = d.most_elements() > 20'000 && d.choices.one_in(2) ? d.choices.of(kLonger)
-                                                                      : d.choices.of(kLong);
+  const int64_t n = d.most_elements() > 20'000 && d.choices.one_in(2) ? d.choices.one_of(kLonger)
+                                                                      : d.choices.one_of(kLong);
   const int64_t other_length = 1 + d.choices.below(3);
   const bool is_last = !d.choices.one_in(3);
   const Shape shape = is_last ? Shape{other_length, n} : Shape{n, other_length};
-  const std::string function = d.choices.of(kFunctions);
-  constexpr DType kWhole[] = {DType::int32, DType::int64, DType::int8, DType::uint8,
-                              DType::boolean};
-  const bool takes_whole = function.starts_with("arg") || function == "max" || function == "min" ||
-                           function == "sort" || function == "flip";
-  const DType dtype = function == "any" || function == "all" ? DType::boolean
-                      : takes_whole && d.choices.one_in(4)   ? d.choices.of(kWhole)
-                                                             : d.floating();
+  const std::string function = d.choices.one_of(kFunctions);
+  constexpr DType kIntegers[] = {DType::int32, DType::int64, DType::int8, DType::uint8,
+                                 DType::boolean};
+  const bool takes_integers = function.starts_with("arg") || function == "max" ||
+                              function == "min" || function == "sort" || function == "flip";
+  const DType dtype = function == "any" || function == "all"  ? DType::boolean
+                      : takes_integers && d.choices.one_in(4) ? d.choices.one_of(kIntegers)
+                                                              : d.floating_dtype();
   int x = d.input({dtype, shape});
   if (function == "sum" || function == "cumsum")
     x = d.call("multiply", {{"x1", x}, {"x2", Value(0.0625)}});
@@ -129,14 +131,14 @@ int long_rows(Draft& d) {
 }
 
 /// A concatenation of views of values with one dtype, which may be any dtype including bool.
-int views_of_all(Draft& d) {
+int join_of_views(Draft& d) {
   constexpr DType kDTypes[] = {DType::float16, DType::bfloat16, DType::int8,    DType::uint8,
                                DType::boolean, DType::int16,    DType::float64, DType::int64};
   const int rank = 1 + static_cast<int>(d.choices.below(3));
-  int x = d.input({d.choices.of(kDTypes), d.shape_of_rank(rank)});
-  for (int64_t more = 1 + d.choices.below(4); more > 0; --more) x = d.view(x);
-  constexpr const char* kJoins[] = {"concatenate", "stack", "", "repeat", "tile"};
-  const std::string join = d.choices.of(kJoins);
+  int x = d.input({d.choices.one_of(kDTypes), d.shape_of_rank(rank)});
+  for (int64_t remaining = 1 + d.choices.below(4); remaining > 0; --remaining) x = d.view_of(x);
+  constexpr const char* kJoinFunctions[] = {"concatenate", "stack", "", "repeat", "tile"};
+  const std::string join = d.choices.one_of(kJoinFunctions);
   if (join == "stack")
     return d.call("stack", {{"x", std::vector<int>{x, d.same_shape(x)}}, {"axis", Value(0)}});
   if (d.shape(x).rank() == 0 || join.empty()) return x;
@@ -150,44 +152,36 @@ int views_of_all(Draft& d) {
 }
 
 /// A bitcast of unrounded numbers, sometimes followed by a bitcast back. Bitcasts have no gradient.
-int bytes_of(Draft& d) {
+int bitcasts(Draft& d) {
   constexpr DType kDTypes[] = {DType::float32, DType::int32,    DType::int16, DType::uint8,
                                DType::float16, DType::bfloat16, DType::int8,  DType::float64};
-  constexpr const char* kWhole[] = {"int32", "int16", "int8", "uint8"};
+  constexpr const char* kIntegerNames[] = {"int32", "int16", "int8", "uint8"};
   const int rank = 1 + static_cast<int>(d.choices.below(3));
-  int x = d.input({d.choices.of(kDTypes), d.shape_of_rank(rank)});
-  if (d.choices.one_in(2)) x = d.view(x);
+  int x = d.input({d.choices.one_of(kDTypes), d.shape_of_rank(rank)});
+  if (d.choices.one_in(2)) x = d.view_of(x);
   if (is_floating(d.dtype(x))) x = d.call("stop_gradient", {{"variable", x}});
-  const int y = d.call("view", {{"x", x}, {"dtype", Value(d.choices.of(kWhole))}});
+  const int y = d.call("view", {{"x", x}, {"dtype", Value(d.choices.one_of(kIntegerNames))}});
   if (d.choices.one_in(2)) return y;
   return d.call("view", {{"x", y}, {"dtype", Value(name_of(d.dtype(x)))}});
 }
 
 /// A function whose operands are the same value, such as y + y; kernels may read this value in two
 /// places.
-int with_itself(Draft& d) {
-  const int64_t which = d.choices.below(3);
-  const int x = which == 0 && d.values() > 0 ? d.values() - 1 : d.fraction();
-  if (!is_floating(d.dtype(x)) || d.is_inner(x)) fail("a fraction");
+int equal_operands(Draft& d) {
+  const int64_t case_index = d.choices.below(3);
+  const int x = case_index == 0 && d.values() > 0 ? d.values() - 1 : d.floating_value();
+  if (!is_floating(d.dtype(x)) || d.is_internal(x)) fail("a fraction");
   constexpr const char* kFunctions[] = {"add", "multiply", "maximum", "subtract", "minimum"};
-  return d.damped(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
+  return d.damped_value(d.call(d.choices.one_of(kFunctions), {{"x1", x}, {"x2", x}}));
 }
 
 }  // namespace
 
 std::vector<CallGenerator> edge_rows() {
-  return {{"subtract", both_orders},
-          {"cast", cast_chain},
-          {"cast", large_integers},
-          {"prod", ties},
-          {"prod", ties},
-          {"matmul", square_product},
-          {"matmul", square_product},
-          {"argmax", long_rows},
-          {"argmax", long_rows},
-          {"get_item", views_of_all},
-          {"view", bytes_of},
-          {"add", with_itself}};
+  return {{"subtract", both_orders},   {"cast", cast_chain},       {"cast", large_integers},
+          {"prod", function_of_ties},  {"prod", function_of_ties}, {"matmul", square_product},
+          {"matmul", square_product},  {"argmax", long_rows},      {"argmax", long_rows},
+          {"get_item", join_of_views}, {"view", bitcasts},         {"add", equal_operands}};
 }
 
 }  // namespace crescent::random_programs

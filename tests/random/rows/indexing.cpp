@@ -9,11 +9,11 @@ namespace {
 /// Indices from 0 to size - 1, of this shape.
 int indices(Draft& d, const Shape& shape, int64_t size) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::uint8};
-  const DType dtype = size > 200 ? DType::int32 : d.choices.of(kDTypes);
+  const DType dtype = size > 200 ? DType::int32 : d.choices.one_of(kDTypes);
   const int integers = d.input({DType::int32, shape});
-  const int within = d.call("mod", {{"x1", integers}, {"x2", Value(size)}});
-  return dtype == DType::int32 ? within
-                               : d.call("cast", {{"x", within}, {"dtype", Value(name_of(dtype))}});
+  const int wrapped = d.call("mod", {{"x1", integers}, {"x2", Value(size)}});
+  return dtype == DType::int32 ? wrapped
+                               : d.call("cast", {{"x", wrapped}, {"dtype", Value(name_of(dtype))}});
 }
 
 int axis_from_0(Draft& d, int x, int from = 0) {
@@ -22,14 +22,14 @@ int axis_from_0(Draft& d, int x, int from = 0) {
 }
 
 int take(Draft& d) {
-  const int x = d.number(), axis = axis_from_0(d, x);
+  const int x = d.numeric_value(), axis = axis_from_0(d, x);
   const Shape shape = d.shape_of_rank(1 + static_cast<int>(d.choices.below(2)));
   const int positions = indices(d, shape, d.shape(x)[axis]);
   return d.call("take", {{"x", x}, {"indices", positions}, {"axis", Value(axis)}});
 }
 
 int take_along_axis(Draft& d) {
-  const int x = d.number(), axis = axis_from_0(d, x);
+  const int x = d.numeric_value(), axis = axis_from_0(d, x);
   Shape shape = d.shape(x);
   const int64_t n = shape[axis];
   shape.set(axis, 1 + d.choices.below(n + 2));
@@ -39,13 +39,13 @@ int take_along_axis(Draft& d) {
 }
 
 int one_hot(Draft& d) {
-  const int64_t depth = d.length();
+  const int64_t depth = d.axis_length();
   const int positions = indices(d, d.shape_of_rank(static_cast<int>(d.choices.below(3))), depth);
   return d.call("one_hot", {{"x", positions}, {"num_classes", Value(depth)}});
 }
 
-int segment(Draft& d, const char* function) {
-  int x = d.fraction(1);
+int segment_function(Draft& d, const char* function) {
+  int x = d.floating_value(1);
   // clipped, because whether a partial product overflows depends on the order of multiplications
   if (std::string_view(function) == "segment_prod")
     x = d.call("clip", {{"x", x}, {"x_min", Value(-1)}, {"x_max", Value(1)}});
@@ -57,7 +57,7 @@ int segment(Draft& d, const char* function) {
 }
 
 int slice_update(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   List start;
   Shape size;
   for (int64_t n : d.shape(x)) {
@@ -70,7 +70,7 @@ int slice_update(Draft& d) {
 }
 
 int scatter_update(Draft& d) {
-  const int x = d.fraction(1);
+  const int x = d.floating_value(1);
   Shape shape = d.shape(x);
   const int64_t n = shape[0], count = 1 + d.choices.below(4);
   const int positions = indices(d, {count, 1}, n);
@@ -82,27 +82,27 @@ int scatter_update(Draft& d) {
 }
 
 int in_top_k(Draft& d) {
-  const int x = d.fraction(2);
+  const int x = d.floating_value(2);
   if (d.shape(x).rank() != 2) fail("a matrix");
   const int positions = indices(d, {d.shape(x)[0]}, d.shape(x)[1]);
   return d.call("in_top_k", {{"targets", positions}, {"predictions", x}, {"k", Value(1)}});
 }
 
 int top_k(Draft& d) {
-  const int x = d.fraction(1);
+  const int x = d.floating_value(1);
   const int64_t k = 1 + d.choices.below(std::min<int64_t>(d.shape(x)[-1], 40));
   return d.call("top_k", {{"x", x}, {"k", Value(k)}}, static_cast<size_t>(d.choices.below(2)));
 }
 
 int searchsorted(Draft& d) {
-  const int x = d.fraction(1);
+  const int x = d.floating_value(1);
   if (d.shape(x).rank() != 1) fail("one axis");
   const int sorted = d.call("sort", {{"x", x}});
-  return d.call("searchsorted", {{"sorted_sequence", sorted}, {"values", d.partner(x)}});
+  return d.call("searchsorted", {{"sorted_sequence", sorted}, {"values", d.broadcasting_value(x)}});
 }
 
 int select(Draft& d) {
-  const int x = d.number(), y = d.same_shape(x);
+  const int x = d.numeric_value(), y = d.same_shape(x);
   const int a = d.call("greater", {{"x1", x}, {"x2", Value(0.5)}}),
             b = d.call("less", {{"x1", y}, {"x2", Value(0)}});
   return d.call("select",
@@ -110,9 +110,9 @@ int select(Draft& d) {
 }
 
 /// Products with a matrix of weights, as the last layer of a network computes logits.
-int product(Draft& d) {
-  const int x = d.fraction(2);
-  const int64_t classes = d.length(), rows = d.shape(x).size() / d.shape(x)[-1];
+int logits_product(Draft& d) {
+  const int x = d.floating_value(2);
+  const int64_t classes = d.axis_length(), rows = d.shape(x).size() / d.shape(x)[-1];
   if (rows * classes > d.most_elements()) fail("too large");
   const int weights = d.input({d.dtype(x), {d.shape(x)[-1], classes}});
   return d.call("matmul", {{"x1", x}, {"x2", weights}});
@@ -121,7 +121,7 @@ int product(Draft& d) {
 /// Logits that are finite: results for empty segments are infinite and would become 0 or NaN with
 /// targets of 0.
 int logits(Draft& d) {
-  const int x = d.choices.one_in(2) ? product(d) : d.fraction(1);
+  const int x = d.choices.one_in(2) ? logits_product(d) : d.floating_value(1);
   return d.call("clip", {{"x", x}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
 }
 
@@ -139,13 +139,13 @@ int cross_entropy(Draft& d, bool sparse) {
 }
 
 int binary_crossentropy(Draft& d) {
-  const int x = d.fraction(), y = d.call("sigmoid", {{"x", d.same_shape(x)}});
+  const int x = d.floating_value(), y = d.call("sigmoid", {{"x", d.same_shape(x)}});
   return d.call("binary_crossentropy",
                 {{"target", y}, {"output", x}, {"from_logits", Value(true)}});
 }
 
 /// Cross-entropy along the last axis, by the functions that only Crescent has.
-int own_cross_entropy(Draft& d, bool sparse) {
+int crescent_cross_entropy(Draft& d, bool sparse) {
   const int x = logits(d);
   const Shape shape = d.shape(x);
   const int labels = sparse ? indices(d, shape.slice(0, shape.rank() - 1), shape[-1])
@@ -155,10 +155,10 @@ int own_cross_entropy(Draft& d, bool sparse) {
 }
 
 int scatter(Draft& d) {
-  const int64_t rows = d.length(), count = 1 + d.choices.below(9), width = d.length();
+  const int64_t rows = d.axis_length(), count = 1 + d.choices.below(9), width = d.axis_length();
   if (rows * width > d.most_elements()) fail("too large");
   const int positions = indices(d, {count, 1}, rows),
-            values = d.input({d.floating(), {count, width}});
+            values = d.input({d.floating_dtype(), {count, width}});
   return d.call("scatter", {{"indices", positions},
                             {"values", values},
                             {"shape", Value(List{Value(rows), Value(width)})}});
@@ -166,27 +166,27 @@ int scatter(Draft& d) {
 
 /// An embedding, which reads some rows of its table several times.
 int embedding(Draft& d) {
-  const int64_t words = d.length();
-  const int table = d.input({d.floating(), {words, d.length()}});
+  const int64_t words = d.axis_length();
+  const int table = d.input({d.floating_dtype(), {words, d.axis_length()}});
   if (d.shape(table).size() > d.most_elements()) fail("too large");
   const int positions = indices(d, d.shape_of_rank(2), words);
   return d.call("take", {{"x", table}, {"indices", positions}, {"axis", Value(0)}});
 }
 
 /// Integers from `first` to first + count - 1.
-int counted(Draft& d, const Shape& shape, int64_t first, int64_t count) {
+int integers_from(Draft& d, const Shape& shape, int64_t first, int64_t count) {
   return d.call("add", {{"x1", indices(d, shape, count)}, {"x2", Value(first)}});
 }
 
 /// CTC loss of sequences that are long enough for every label with a blank after it.
 int ctc_loss(Draft& d) {
-  const int64_t batch = 1 + d.choices.below(3), most = 1 + d.choices.below(3),
-                classes = 2 + d.choices.below(4), time = 2 * most + 1 + d.choices.below(3);
+  const int64_t batch = 1 + d.choices.below(3), max_labels = 1 + d.choices.below(3),
+                classes = 2 + d.choices.below(4), time = 2 * max_labels + 1 + d.choices.below(3);
   const bool blank_is_first = d.choices.one_in(2);
-  const int target = counted(d, {batch, most}, blank_is_first ? 1 : 0, classes - 1);
-  const int output = d.input({d.floating(), {batch, time, classes}});
-  const int target_length = counted(d, {batch}, 1, most),
-            output_length = counted(d, {batch}, time - 1, 2);
+  const int target = integers_from(d, {batch, max_labels}, blank_is_first ? 1 : 0, classes - 1);
+  const int output = d.input({d.floating_dtype(), {batch, time, classes}});
+  const int target_length = integers_from(d, {batch}, 1, max_labels),
+            output_length = integers_from(d, {batch}, time - 1, 2);
   return d.call("ctc_loss", {{"target", target},
                              {"output", output},
                              {"target_length", target_length},
@@ -197,14 +197,14 @@ int ctc_loss(Draft& d) {
 int ctc_decode(Draft& d) {
   const int64_t batch = 1 + d.choices.below(3), classes = 2 + d.choices.below(4),
                 time = 1 + d.choices.below(9);
-  const int inputs = d.input({d.floating(), {batch, time, classes}}),
-            lengths = counted(d, {batch}, 1, time);
-  const bool merges = d.choices.one_in(2);
+  const int inputs = d.input({d.floating_dtype(), {batch, time, classes}}),
+            lengths = integers_from(d, {batch}, 1, time);
+  const bool merges_repeated = d.choices.one_in(2);
   return d.call("ctc_decode",
                 {{"inputs", inputs},
                  {"sequence_lengths", lengths},
                  {"strategy", Value("greedy")},
-                 {"merge_repeated", Value(merges)},
+                 {"merge_repeated", Value(merges_repeated)},
                  {"mask_index", Value(d.choices.below(classes))}},
                 static_cast<size_t>(d.choices.below(2)));
 }
@@ -224,8 +224,8 @@ std::vector<CallGenerator> indexing_rows() {
       {"select", select},
       {"categorical_crossentropy", [](Draft& d) { return cross_entropy(d, false); }},
       {"sparse_categorical_crossentropy", [](Draft& d) { return cross_entropy(d, true); }},
-      {"softmax_cross_entropy", [](Draft& d) { return own_cross_entropy(d, false); }},
-      {"sparse_softmax_cross_entropy", [](Draft& d) { return own_cross_entropy(d, true); }},
+      {"softmax_cross_entropy", [](Draft& d) { return crescent_cross_entropy(d, false); }},
+      {"sparse_softmax_cross_entropy", [](Draft& d) { return crescent_cross_entropy(d, true); }},
       {"scatter", scatter},
       {"binary_crossentropy", binary_crossentropy},
       {"take", embedding},
@@ -233,7 +233,7 @@ std::vector<CallGenerator> indexing_rows() {
       {"ctc_decode", ctc_decode},
   };
   for (const char* function : {"segment_sum", "segment_max", "segment_min", "segment_prod"})
-    rows.push_back({function, [function](Draft& d) { return segment(d, function); }});
+    rows.push_back({function, [function](Draft& d) { return segment_function(d, function); }});
   return rows;
 }
 

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kMaxSteps = 9;
 
 /// Whether a value broadcasts to the shape of the carry.
-bool fits(const Shape& carry, const Shape& x) {
+bool broadcasts_to(const Shape& carry, const Shape& x) {
   if (x.rank() > carry.rank()) return false;
   for (int i = 1; i <= x.rank(); ++i)
     if (x[-i] != carry[-i] && x[-i] != 1) return false;
@@ -18,13 +18,13 @@ bool fits(const Shape& carry, const Shape& x) {
 
 /// A new value of the scan's body, with the shape and dtype of the carry.
 int step(Draft& body, const TensorSpec& carry) {
-  const auto is_beside = [&](const TensorSpec& s) {
-    return s.dtype == carry.dtype && fits(carry.shape, s.shape);
+  const auto broadcasts_to_carry = [&](const TensorSpec& s) {
+    return s.dtype == carry.dtype && broadcasts_to(carry.shape, s.shape);
   };
   const auto random_value = [&] {
-    for (int turn = 0; turn < 6; ++turn) {
+    for (int try_count = 0; try_count < 6; ++try_count) {
       const int value = static_cast<int>(body.choices.below(body.values()));
-      if (is_beside(body.spec(value))) return value;
+      if (broadcasts_to_carry(body.spec(value))) return value;
     }
     return 0;
   };
@@ -32,12 +32,12 @@ int step(Draft& body, const TensorSpec& carry) {
   const auto binary = [&](const char* function) {
     return body.call(function, {{"x1", a}, {"x2", b}});
   };
-  constexpr const char* kOne[] = {"tanh", "sigmoid", "relu", "negative", "abs"};
-  constexpr const char* kTwo[] = {"add", "subtract", "maximum", "minimum"};
+  constexpr const char* kUnaryFunctions[] = {"tanh", "sigmoid", "relu", "negative", "abs"};
+  constexpr const char* kBinaryFunctions[] = {"add", "subtract", "maximum", "minimum"};
   switch (body.choices.below(6)) {
     case 0:
     case 1:
-      return binary(body.choices.of(kTwo));
+      return binary(body.choices.one_of(kBinaryFunctions));
     case 2:
       return body.call("tanh", {{"x", binary("multiply")}});
     case 3: {
@@ -56,7 +56,7 @@ int step(Draft& body, const TensorSpec& carry) {
       return binary("add");
     }
     default:
-      return body.call(body.choices.of(kOne), {{"x", a}});
+      return body.call(body.choices.one_of(kUnaryFunctions), {{"x", a}});
   }
 }
 
@@ -64,33 +64,36 @@ int scan(Draft& d) {
   Shape shape;
   const int rank = 1 + static_cast<int>(d.choices.below(2));
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 8, 17, 33, 64};
-  for (int i = 0; i < rank; ++i) shape.append(d.choices.of(kSizes));
-  const TensorSpec carry{d.floating(), shape};
+  for (int i = 0; i < rank; ++i) shape.append(d.choices.one_of(kSizes));
+  const TensorSpec carry{d.floating_dtype(), shape};
   const int64_t steps = 1 + d.choices.below(kMaxSteps);
-  const auto any_of = [&](const TensorSpec& wanted) {
+  const auto value_with_spec = [&](const TensorSpec& wanted) {
     return d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
   };
-  const int start = any_of(carry), along = any_of({carry.dtype, Shape{steps}.concat(shape)});
+  const int start = value_with_spec(carry),
+            sequence = value_with_spec({carry.dtype, Shape{steps}.concat(shape)});
   std::vector<int> captured;
   Tensors locals{Tensor::abstract(carry), Tensor::abstract(carry)};
-  if (d.choices.one_in(2)) captured.push_back(any_of({carry.dtype, {shape[-1]}}));
-  if (d.choices.one_in(2)) captured.push_back(any_of({carry.dtype, {shape[-1], shape[-1]}}));
+  if (d.choices.one_in(2)) captured.push_back(value_with_spec({carry.dtype, {shape[-1]}}));
+  if (d.choices.one_in(2))
+    captured.push_back(value_with_spec({carry.dtype, {shape[-1], shape[-1]}}));
   for (int value : captured) locals.push_back(Tensor::abstract(d.spec(value)));
 
   Draft body(d, locals);
-  int last = 0;
-  for (int64_t more = 1 + d.choices.below(4); more > 0; --more) last = step(body, carry);
+  int last_value = 0;
+  for (int64_t remaining = 1 + d.choices.below(4); remaining > 0; --remaining)
+    last_value = step(body, carry);
   Node node;
-  node.stacks = d.choices.one_in(2) && body.values() > static_cast<int>(locals.size());
+  node.stacks_outputs = d.choices.one_in(2) && body.values() > static_cast<int>(locals.size());
   // The last value is the next carry, so it needs the same spec.
-  const int next = body.call("add", {{"x1", last}, {"x2", 0}});
-  const int carried = body.call("multiply", {{"x1", next}, {"x2", Value(0.5)}});
-  if (!(body.spec(carried) == carry)) fail("another carry");
+  const int carry_sum = body.call("add", {{"x1", last_value}, {"x2", 0}});
+  const int next_carry = body.call("multiply", {{"x1", carry_sum}, {"x2", Value(0.5)}});
+  if (!(body.spec(next_carry) == carry)) fail("another carry");
   node.body = body.recipe.nodes;
-  node.arguments = {{"init", start}, {"xs", along}, {"captured", captured}};
+  node.arguments = {{"init", start}, {"xs", sequence}, {"captured", captured}};
   if (d.choices.one_in(2)) node.arguments.push_back({"reverse", Value(true)});
-  const bool stacks = node.stacks;
-  return d.scan(std::move(node), stacks ? static_cast<size_t>(d.choices.below(2)) : 0);
+  const bool stacks_outputs = node.stacks_outputs;
+  return d.scan(std::move(node), stacks_outputs ? static_cast<size_t>(d.choices.below(2)) : 0);
 }
 
 }  // namespace

@@ -17,18 +17,18 @@ int scaled(Draft& d, int x, int64_t n) {
   return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
 }
 
-void refuse_many(int64_t products) {
+void refuse_many_products(int64_t products) {
   if (products > kMaxProducts) fail("too many products");
 }
 
 /// Adds at random a bias and an activation, which kernels apply before they store a result.
-int finished(Draft& d, int x) {
+int with_epilogue(Draft& d, int x) {
   if (d.choices.one_in(2)) {
     const int bias = d.input({d.dtype(x), {d.shape(x)[-1]}});
     x = d.call("add", {{"x1", x}, {"x2", bias}});
   }
   constexpr const char* kActivations[] = {"", "relu", "sigmoid", "tanh", "silu"};
-  const std::string activation = d.choices.of(kActivations);
+  const std::string activation = d.choices.one_of(kActivations);
   return activation.empty() ? x : d.call(activation, {{"x", x}});
 }
 
@@ -37,82 +37,83 @@ int transposed(Draft& d, int x) {
 }
 
 int matmul(Draft& d) {
-  const int a = d.fraction(2);
+  const int a = d.floating_value(2);
   const Shape left = d.shape(a);
-  const int64_t k = left[-1], n = d.length();
-  refuse_many(left.size() * n);
-  const bool turns = d.choices.one_in(3), batched = d.choices.one_in(4);
-  Shape right = turns ? Shape{n, k} : Shape{k, n};
+  const int64_t k = left[-1], n = d.axis_length();
+  refuse_many_products(left.size() * n);
+  const bool swaps_axes = d.choices.one_in(3), batched = d.choices.one_in(4);
+  Shape right = swaps_axes ? Shape{n, k} : Shape{k, n};
   if (batched) right = left.slice(0, left.rank() - 2).concat(right);
   const DType dtype = d.dtype(a);
   int b = d.operand([&](const TensorSpec& s) { return s.dtype == dtype && s.shape == right; },
                     [&] {
                       return TensorSpec{dtype, right};
                     });
-  if (turns) b = transposed(d, b);
-  return finished(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
+  if (swaps_axes) b = transposed(d, b);
+  return with_epilogue(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
 }
 
 /// x' y, as in the gradient of a weight.
-int of_transposed(Draft& d) {
-  const int a = d.fraction(2);
+int product_with_transposed(Draft& d) {
+  const int a = d.floating_value(2);
   const Shape x = d.shape(a);
   if (x.rank() != 2) fail("matrices");
-  const int64_t n = d.length();
-  refuse_many(x.size() * n);
+  const int64_t n = d.axis_length();
+  refuse_many_products(x.size() * n);
   const int b = d.input({d.dtype(a), {x[0], n}});
-  return finished(d, scaled(d, d.call("matmul", {{"x1", transposed(d, a)}, {"x2", b}}), x[0]));
+  return with_epilogue(d, scaled(d, d.call("matmul", {{"x1", transposed(d, a)}, {"x2", b}}), x[0]));
 }
 
-int gram(Draft& d) {
-  const int x = d.fraction(2);
-  refuse_many(d.shape(x).size() * d.shape(x)[-2]);
+int gram_matrix(Draft& d) {
+  const int x = d.floating_value(2);
+  refuse_many_products(d.shape(x).size() * d.shape(x)[-2]);
   const int y = d.call("matmul", {{"x1", x}, {"x2", transposed(d, x)}});
   return scaled(d, y, d.shape(x)[-1]);
 }
 
 int dot(Draft& d) {
-  const int a = d.fraction(1);
-  const int64_t k = d.shape(a)[-1], n = d.length();
-  refuse_many(d.shape(a).size() * n);
+  const int a = d.floating_value(1);
+  const int64_t k = d.shape(a)[-1], n = d.axis_length();
+  refuse_many_products(d.shape(a).size() * n);
   const int b = d.input({d.dtype(a), {k, n}});
   return scaled(d, d.call("dot", {{"x1", a}, {"x2", b}}), k);
 }
 
-int vectors(Draft& d, const char* function) {
-  const int a = d.fraction(1);
+int vector_function(Draft& d, const char* function) {
+  const int a = d.floating_value(1);
   if (d.shape(a).rank() != 1) fail("vectors");
-  refuse_many(d.shape(a).size() * d.shape(a).size());
+  refuse_many_products(d.shape(a).size() * d.shape(a).size());
   const int y = d.call(function, {{"x1", a}, {"x2", d.same_shape(a)}});
   return scaled(d, y, d.shape(a)[0]);
 }
 
 int kron(Draft& d) {
-  const int a = d.fraction(1);
+  const int a = d.floating_value(1);
   const int b = d.input({d.dtype(a), d.shape(a).rank() == 2 ? Shape{2, 3} : Shape{2}});
   return d.call("kron", {{"x1", a}, {"x2", b}});
 }
 
 int cross(Draft& d) {
-  const int64_t rows = d.length();
-  const TensorSpec spec{d.floating(), {rows, 3}};
+  const int64_t rows = d.axis_length();
+  const TensorSpec spec{d.floating_dtype(), {rows, 3}};
   const int a = d.input(spec), b = d.input(spec);
   return d.call("cross", {{"x1", a}, {"x2", b}});
 }
 
 int cdist(Draft& d) {
-  const int64_t rows = d.length(), others = d.length(), width = 1 + d.choices.below(5);
-  refuse_many(rows * others * width);
-  const DType dtype = d.floating();
-  const int a = d.input({dtype, {rows, width}}), b = d.input({dtype, {others, width}});
+  const int64_t rows = d.axis_length(), more_generators = d.axis_length(),
+                width = 1 + d.choices.below(5);
+  refuse_many_products(rows * more_generators * width);
+  const DType dtype = d.floating_dtype();
+  const int a = d.input({dtype, {rows, width}}), b = d.input({dtype, {more_generators, width}});
   return d.call("cdist", {{"x", a}, {"y", b}});
 }
 
 int tensordot(Draft& d) {
-  const int a = d.fraction(2);
+  const int a = d.floating_value(2);
   const Shape shape = d.shape(a);
-  const int64_t n = d.length();
-  refuse_many(shape.size() * n);
+  const int64_t n = d.axis_length();
+  refuse_many_products(shape.size() * n);
   const int b = d.input({d.dtype(a), {shape[-2], shape[-1], n}});
   return scaled(d, d.call("tensordot", {{"x1", a}, {"x2", b}, {"axes", Value(2)}}),
                 shape[-1] * shape[-2]);
@@ -124,8 +125,8 @@ int einsum(Draft& d) {
     int rank;
     /// for each axis of the second operand, the equal axis of the first operand; -1 if there is
     /// none
-    std::vector<int> other;
-    int summed;
+    std::vector<int> equal_axes;
+    int summed_axes;
   };
   static const Equation kEquations[] = {
       {"ab,bc->ac", 2, {1, -1}, 1},
@@ -137,27 +138,27 @@ int einsum(Draft& d) {
       {"ab,ab->b", 2, {0, 1}, 0},
       {"abc,b->ac", 3, {1}, 1},
   };
-  const Equation& equation = d.choices.of(kEquations);
-  const int a = d.fraction(equation.rank);
+  const Equation& equation = d.choices.one_of(kEquations);
+  const int a = d.floating_value(equation.rank);
   const Shape shape = d.shape(a);
   if (shape.rank() != equation.rank) fail("another rank");
-  Shape other;
+  Shape shape_b;
   int64_t new_length = 1;
-  for (int axis : equation.other) {
-    const int64_t n = axis < 0 ? d.length() : shape[axis];
+  for (int axis : equation.equal_axes) {
+    const int64_t n = axis < 0 ? d.axis_length() : shape[axis];
     if (axis < 0) new_length = n;
-    other.append(n);
+    shape_b.append(n);
   }
-  refuse_many(shape.size() * new_length);
-  if (other.size() > d.most_elements()) fail("too large");
-  const int b = d.input({d.dtype(a), other});
+  refuse_many_products(shape.size() * new_length);
+  if (shape_b.size() > d.most_elements()) fail("too large");
+  const int b = d.input({d.dtype(a), shape_b});
   const int y = d.call(
       "einsum", {{"subscripts", Value(equation.text)}, {"operands", std::vector<int>{a, b}}});
-  return scaled(d, y, shape[equation.summed]);
+  return scaled(d, y, shape[equation.summed_axes]);
 }
 
 int layer_normalization(Draft& d) {
-  const int x = d.fraction(1);
+  const int x = d.floating_value(1);
   const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};
   const int gamma = d.input(row), beta = d.input(row);
   return d.call("layer_normalization",
@@ -166,7 +167,7 @@ int layer_normalization(Draft& d) {
 
 /// Batch normalization with the mean and variance of the batch, as in training, or with given ones.
 int batch_normalization(Draft& d) {
-  const int x = d.fraction(2);
+  const int x = d.floating_value(2);
   const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};
   int mean, variance;
   if (d.choices.one_in(2)) {
@@ -191,11 +192,12 @@ int batch_normalization(Draft& d) {
 int attention(Draft& d) {
   constexpr int64_t kSmall[] = {1, 2, 3, 5, 8, 17, 33, 64, 65};
   constexpr int64_t kSteps[] = {1, 2, 3, 5, 8, 17, 33, 64, 65, 129, 257};
-  const int64_t b = 1 + d.choices.below(3), t = d.choices.of(kSteps), s = d.choices.of(kSteps),
-                h = 1 + d.choices.below(3), w = d.choices.of(kSmall);
-  refuse_many(b * t * s * h * w * 2);
+  const int64_t b = 1 + d.choices.below(3), t = d.choices.one_of(kSteps),
+                s = d.choices.one_of(kSteps), h = 1 + d.choices.below(3),
+                w = d.choices.one_of(kSmall);
+  refuse_many_products(b * t * s * h * w * 2);
   if (b * std::max(t, s) * h * w > d.most_elements()) fail("too large");
-  const DType dtype = d.floating();
+  const DType dtype = d.floating_dtype();
   const int q = d.input({dtype, {b, t, h, w}}), k = d.input({dtype, {b, s, h, w}}),
             v = d.choices.one_in(3) ? k : d.input({dtype, {b, s, h, w}});
   std::vector<Argument> arguments{{"query", q}, {"key", k}, {"value", v}};
@@ -211,9 +213,9 @@ int attention(Draft& d) {
 std::vector<CallGenerator> product_rows() {
   std::vector<CallGenerator> rows;
   for (int i = 0; i < 4; ++i) rows.push_back({"matmul", matmul});
-  const CallGenerator others[] = {
-      {"matmul", of_transposed},
-      {"matmul", gram},
+  const CallGenerator more_generators[] = {
+      {"matmul", product_with_transposed},
+      {"matmul", gram_matrix},
       {"dot", dot},
       {"tensordot", tensordot},
       {"einsum", einsum},
@@ -227,12 +229,12 @@ std::vector<CallGenerator> product_rows() {
       {"kron", kron},
       {"cross", cross},
       {"cdist", cdist},
-      {"correlate", [](Draft& d) { return vectors(d, "correlate"); }},
-      {"inner", [](Draft& d) { return vectors(d, "inner"); }},
-      {"outer", [](Draft& d) { return vectors(d, "outer"); }},
-      {"vdot", [](Draft& d) { return vectors(d, "vdot"); }},
+      {"correlate", [](Draft& d) { return vector_function(d, "correlate"); }},
+      {"inner", [](Draft& d) { return vector_function(d, "inner"); }},
+      {"outer", [](Draft& d) { return vector_function(d, "outer"); }},
+      {"vdot", [](Draft& d) { return vector_function(d, "vdot"); }},
   };
-  rows.insert(rows.end(), std::begin(others), std::end(others));
+  rows.insert(rows.end(), std::begin(more_generators), std::end(more_generators));
   return rows;
 }
 

@@ -264,22 +264,23 @@ constexpr const char* kLines[] = {
 
 /// One argument in a line: "name=class".
 struct ArgumentRule {
-  std::string name, what;
+  std::string name, operand_class;
 };
 
-std::vector<ArgumentRule> rules_of(const std::string& line) {
+std::vector<ArgumentRule> argument_rules(const std::string& line) {
   std::vector<ArgumentRule> rules;
-  size_t at = line.find('(') + 1;
+  size_t position = line.find('(') + 1;
   const size_t end = line.rfind(')');
-  while (at < end) {
-    const size_t next = std::min(line.find(", ", at), end), equals = line.find('=', at);
-    rules.push_back({line.substr(at, equals - at), line.substr(equals + 1, next - equals - 1)});
-    at = next + 2;
+  while (position < end) {
+    const size_t next = std::min(line.find(", ", position), end), equals = line.find('=', position);
+    rules.push_back(
+        {line.substr(position, equals - position), line.substr(equals + 1, next - equals - 1)});
+    position = next + 2;
   }
   return rules;
 }
 
-Value some_axes(Draft& d, int x) {
+Value random_axes(Draft& d, int x) {
   if (d.choices.one_in(3) || d.shape(x).rank() == 0) return Value();
   List axes;
   for (int i = 0; i < d.shape(x).rank(); ++i)
@@ -287,44 +288,44 @@ Value some_axes(Draft& d, int x) {
   return axes.empty() ? Value(d.axis(x)) : Value(axes);
 }
 
-Value some_dtype(Choices& choices) {
+Value random_dtype_name(Choices& choices) {
   constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16", "int32",
                                     "int64",   "int8",    "uint8",   "int16",    "bool"};
-  return choices.of(kNames);
+  return choices.one_of(kNames);
 }
 
 /// Draws a call. Operands are drawn before options, which depend on the first operand.
 int draw(Draft& d, const std::string& function, const std::vector<ArgumentRule>& rules,
-         bool grows) {
+         bool is_scaled_down) {
   std::vector<Argument> arguments;
   int first = -1;
-  for (const auto& [name, what] : rules) {
+  for (const auto& [name, operand_class] : rules) {
     int value = -1;
-    if (what == "n") value = d.number();
-    if (what == "f") value = d.fraction();
-    if (what == "p") value = d.positive();
-    if (what == "q") value = d.call("add", {{"x1", d.positive()}, {"x2", Value(1)}});
-    if (what == "u") value = d.unit();
-    if (what == "w") value = d.whole();
-    if (what == "b") value = d.boolean();
-    if (what == "y") value = d.partner(first);
+    if (operand_class == "n") value = d.numeric_value();
+    if (operand_class == "f") value = d.floating_value();
+    if (operand_class == "p") value = d.positive_value();
+    if (operand_class == "q") value = d.call("add", {{"x1", d.positive_value()}, {"x2", Value(1)}});
+    if (operand_class == "u") value = d.value_below_1();
+    if (operand_class == "w") value = d.integer_value();
+    if (operand_class == "b") value = d.boolean_value();
+    if (operand_class == "y") value = d.broadcasting_value(first);
     if (value >= 0) {
       if (first < 0) first = value;
       arguments.push_back({name, value});
-    } else if (what == "axis") {
+    } else if (operand_class == "axis") {
       arguments.push_back({name, Value(d.axis(first))});
-    } else if (what == "axes") {
-      arguments.push_back({name, some_axes(d, first)});
-    } else if (what == "flag") {
+    } else if (operand_class == "axes") {
+      arguments.push_back({name, random_axes(d, first)});
+    } else if (operand_class == "flag") {
       arguments.push_back({name, Value(d.choices.one_in(2))});
-    } else if (what == "dtype") {
-      arguments.push_back({name, some_dtype(d.choices)});
+    } else if (operand_class == "dtype") {
+      arguments.push_back({name, random_dtype_name(d.choices)});
     } else {
-      arguments.push_back({name, parse_json(what)});
+      arguments.push_back({name, parse_json(operand_class)});
     }
   }
   const int result = d.call(function, std::move(arguments));
-  return grows ? d.damped(result) : result;
+  return is_scaled_down ? d.damped_value(result) : result;
 }
 
 }  // namespace
@@ -333,9 +334,9 @@ std::vector<CallGenerator> regular_rows() {
   std::vector<CallGenerator> rows;
   for (const std::string line : kLines) {
     const std::string function = line.substr(0, line.find('('));
-    const bool grows = line.back() == '!';
-    rows.push_back({function, [=, rules = rules_of(line)](Draft& d) {
-                      return draw(d, function, rules, grows);
+    const bool is_scaled_down = line.back() == '!';
+    rows.push_back({function, [=, rules = argument_rules(line)](Draft& d) {
+                      return draw(d, function, rules, is_scaled_down);
                     }});
   }
   return rows;

@@ -9,7 +9,7 @@ namespace {
 Value list_of(const std::vector<int64_t>& numbers) { return List(numbers.begin(), numbers.end()); }
 
 /// `count` elements of one axis, beginning at `start`.
-int part(Draft& d, int x, int axis, int64_t start, int64_t count, int64_t step = 1) {
+int axis_range(Draft& d, int x, int axis, int64_t start, int64_t count, int64_t step = 1) {
   return d.call("slice_axis", {{"x", x},
                                {"axis", Value(axis)},
                                {"first", Value(start)},
@@ -23,8 +23,8 @@ int axis_from_0(Draft& d, int x) {
 }
 
 /// A call of a function with two slices of one value, such as x[:, 0] * x[:, 1].
-int slices_meet(Draft& d) {
-  const int x = d.fraction(1);
+int function_of_two_slices(Draft& d) {
+  const int x = d.floating_value(1);
   const int axis = d.choices.one_in(2) ? axis_from_0(d, x) : d.shape(x).rank() - 1;
   const int64_t n = d.shape(x)[axis];
   const int64_t count = d.choices.one_in(2) ? 1 + d.choices.below(n) : 1;
@@ -32,15 +32,15 @@ int slices_meet(Draft& d) {
   const int64_t span = (count - 1) * step + 1;
   if (span > n) fail("too short");
   const auto random_slice = [&] {
-    return part(d, x, axis, d.choices.below(n - span + 1), count, step);
+    return axis_range(d, x, axis, d.choices.below(n - span + 1), count, step);
   };
   const int a = random_slice(), b = random_slice();
-  constexpr const char* kMeet[] = {"multiply", "add", "subtract", "maximum", "minimum"};
-  return d.call(d.choices.of(kMeet), {{"x1", a}, {"x2", b}});
+  constexpr const char* kBinaryFunctions[] = {"multiply", "add", "subtract", "maximum", "minimum"};
+  return d.call(d.choices.one_of(kBinaryFunctions), {{"x1", a}, {"x2", b}});
 }
 
 int slice(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   std::vector<int64_t> start, size;
   for (int64_t n : d.shape(x)) {
     size.push_back(d.choices.one_in(2) ? 1 + d.choices.below(n) : n);
@@ -51,9 +51,9 @@ int slice(Draft& d) {
 }
 
 int concatenate(Draft& d) {
-  const int x = d.number(), axis = axis_from_0(d, x);
+  const int x = d.numeric_value(), axis = axis_from_0(d, x);
   std::vector<int> parts{x};
-  for (int64_t more = 1 + d.choices.below(2); more > 0; --more) {
+  for (int64_t remaining = 1 + d.choices.below(2); remaining > 0; --remaining) {
     switch (d.choices.below(3)) {
       case 0:
         parts.push_back(d.same_shape(x));
@@ -62,24 +62,24 @@ int concatenate(Draft& d) {
         parts.push_back(x);
         break;
       default:
-        parts.push_back(part(d, x, axis, 0, 1 + d.choices.below(d.shape(x)[axis])));
+        parts.push_back(axis_range(d, x, axis, 0, 1 + d.choices.below(d.shape(x)[axis])));
     }
   }
   return d.call("concatenate", {{"xs", parts}, {"axis", Value(axis)}});
 }
 
-int joined(Draft& d, const char* function) {
-  const int x = d.number(), other = d.same_shape(x);
+int join(Draft& d, const char* function) {
+  const int x = d.numeric_value(), other = d.same_shape(x);
   return d.call(function, {{"xs", std::vector<int>{x, other}}});
 }
 
 int add_n(Draft& d) {
-  const int x = d.number(), other = d.same_shape(x), third = d.same_shape(x);
+  const int x = d.numeric_value(), other = d.same_shape(x), third = d.same_shape(x);
   return d.call("add_n", {{"tensors", std::vector<int>{x, other, third}}});
 }
 
 int rearrange(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   constexpr const char* kPatterns[] = {"", "a -> a 1", "a b -> (b a)", "a b c -> b (a c)",
                                        "a b c d -> (a d) c b"};
   const int rank = d.shape(x).rank();
@@ -88,20 +88,20 @@ int rearrange(Draft& d) {
 }
 
 int stack(Draft& d) {
-  const int x = d.number(), other = d.choices.one_in(3) ? x : d.same_shape(x);
+  const int x = d.numeric_value(), other = d.choices.one_in(3) ? x : d.same_shape(x);
   const int64_t axis = d.choices.below(d.shape(x).rank() + 1);
   return d.call("stack", {{"x", std::vector<int>{x, other}}, {"axis", Value(axis)}});
 }
 
 int split(Draft& d) {
-  const int x = d.number(), axis = axis_from_0(d, x);
+  const int x = d.numeric_value(), axis = axis_from_0(d, x);
   const int64_t n = d.shape(x)[axis], count = n % 2 == 0 ? 2 : n % 3 == 0 ? 3 : 1;
   return d.call("split", {{"x", x}, {"indices_or_sections", Value(count)}, {"axis", Value(axis)}},
                 static_cast<size_t>(d.choices.below(count)));
 }
 
 int unstack(Draft& d) {
-  const int x = d.number(), axis = axis_from_0(d, x);
+  const int x = d.numeric_value(), axis = axis_from_0(d, x);
   const int64_t n = d.shape(x)[axis];
   if (n > 8) fail("too many");
   return d.call("unstack", {{"x", x}, {"axis", Value(axis)}},
@@ -109,14 +109,15 @@ int unstack(Draft& d) {
 }
 
 int pad(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   constexpr const char* kModes[] = {"constant", "reflect", "symmetric"};
-  const char* mode = d.choices.of(kModes);
+  const char* mode = d.choices.one_of(kModes);
   List widths;
   for (int64_t n : d.shape(x)) {
-    const int64_t most = mode == kModes[0] ? 4 : std::min<int64_t>(n, 3);
-    const int64_t before = d.choices.below(most), after = d.choices.below(most);
-    widths.push_back(List{Value(before), Value(after)});
+    const int64_t max_padding = mode == kModes[0] ? 4 : std::min<int64_t>(n, 3);
+    const int64_t padding_before = d.choices.below(max_padding),
+                  padding_after = d.choices.below(max_padding);
+    widths.push_back(List{Value(padding_before), Value(padding_after)});
   }
   std::vector<Argument> arguments{{"x", x}, {"pad_width", Value(widths)}, {"mode", Value(mode)}};
   if (mode == kModes[0] && d.choices.one_in(3)) arguments.push_back({"constant_values", Value(1)});
@@ -124,67 +125,67 @@ int pad(Draft& d) {
 }
 
 int tile(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   std::vector<int64_t> repeats;
   for (int i = 0; i < d.shape(x).rank(); ++i) repeats.push_back(1 + d.choices.below(3));
   return d.call("tile", {{"x", x}, {"repeats", list_of(repeats)}});
 }
 
 int repeat(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   return d.call("repeat",
                 {{"x", x}, {"repeats", Value(1 + d.choices.below(3))}, {"axis", Value(d.axis(x))}});
 }
 
 int roll(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   return d.call("roll",
                 {{"x", x}, {"shift", Value(d.choices.below(9) - 4)}, {"axis", Value(d.axis(x))}});
 }
 
-int flip_all(Draft& d) { return d.call("flip", {{"x", d.number()}}); }
+int flip_all(Draft& d) { return d.call("flip", {{"x", d.numeric_value()}}); }
 
 int swapaxes(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   const int a = d.axis(x), b = d.axis(x);
   return d.call("swapaxes", {{"x", x}, {"axis1", Value(a)}, {"axis2", Value(b)}});
 }
 
 int moveaxis(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   const int a = d.axis(x), b = d.axis(x);
   return d.call("moveaxis", {{"x", x}, {"source", Value(a)}, {"destination", Value(b)}});
 }
 
-int squeeze(Draft& d) { return d.call("squeeze", {{"x", d.number()}}); }
-int ravel(Draft& d) { return d.call("ravel", {{"x", d.number()}}); }
+int squeeze(Draft& d) { return d.call("squeeze", {{"x", d.numeric_value()}}); }
+int ravel(Draft& d) { return d.call("ravel", {{"x", d.numeric_value()}}); }
 int rot90(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   return d.call("rot90", {{"array", x}, {"k", Value(1 + d.choices.below(3))}});
 }
 
 int append(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   return d.call("append", {{"x1", x}, {"x2", d.same_shape(x)}, {"axis", Value(d.axis(x))}});
 }
 
 int meshgrid(Draft& d) {
-  const int x = d.number();
+  const int x = d.numeric_value();
   if (d.shape(x).rank() != 1) fail("one axis");
   return d.call("meshgrid", {{"x", std::vector<int>{x, d.same_shape(x)}}},
                 static_cast<size_t>(d.choices.below(2)));
 }
 
-int views(Draft& d) {
-  int x = d.number();
-  for (int64_t more = 1 + d.choices.below(4); more > 0; --more) x = d.view(x);
+int view_sum(Draft& d) {
+  int x = d.numeric_value();
+  for (int64_t remaining = 1 + d.choices.below(4); remaining > 0; --remaining) x = d.view_of(x);
   return x;
 }
 
 using Make = int (*)(Draft&);
 constexpr std::pair<const char*, Make> kRows[] = {
-    {"get_item", views},
-    {"multiply", slices_meet},
+    {"get_item", view_sum},
+    {"multiply", function_of_two_slices},
     {"slice", slice},
     {"concatenate", concatenate},
     {"stack", stack},
@@ -204,9 +205,9 @@ constexpr std::pair<const char*, Make> kRows[] = {
     {"meshgrid", meshgrid},
     {"add_n", add_n},
     {"rearrange", rearrange},
-    {"hstack", [](Draft& d) { return joined(d, "hstack"); }},
-    {"vstack", [](Draft& d) { return joined(d, "vstack"); }},
-    {"dstack", [](Draft& d) { return joined(d, "dstack"); }},
+    {"hstack", [](Draft& d) { return join(d, "hstack"); }},
+    {"vstack", [](Draft& d) { return join(d, "vstack"); }},
+    {"dstack", [](Draft& d) { return join(d, "dstack"); }},
 };
 
 }  // namespace
@@ -216,8 +217,8 @@ std::vector<CallGenerator> shape_rows() {
   // Generators whose operands are views, which exercise most of the engine.
   for (const auto& [function, make] : kRows) rows.push_back({function, make});
   for (size_t i = 0; i < std::size(kRows) / 2; ++i) {
-    rows.push_back({"get_item", views});
-    rows.push_back({"multiply", slices_meet});
+    rows.push_back({"get_item", view_sum});
+    rows.push_back({"multiply", function_of_two_slices});
   }
   return rows;
 }

@@ -10,20 +10,21 @@ namespace crescent::random_programs {
 namespace {
 
 /// Scales x so that sums of n numbers have about the same magnitude.
-int shrunk(Draft& d, int x, int64_t n) {
+int scaled_for_sums(Draft& d, int x, int64_t n) {
   const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
   return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
 }
 
 /// A part of the value: each of the last `axes` axes has at most `most` elements, and the other
 /// axes together have as many as the limit of multiplications allows.
-int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
+int limited_part(Draft& d, int x, int axes, int64_t most, int64_t max_multiplications) {
   List start, size;
   for (int i = d.shape(x).rank() - 1; i >= 0; --i) {
     const bool is_transformed = i >= d.shape(x).rank() - axes;
     const int64_t n = d.shape(x)[i],
-                  count = std::min(n, is_transformed ? most : std::max<int64_t>(1, products));
-    products /= is_transformed ? count * (axes == 1 ? count : most) : count;
+                  count = std::min(
+                      n, is_transformed ? most : std::max<int64_t>(1, max_multiplications));
+    max_multiplications /= is_transformed ? count * (axes == 1 ? count : most) : count;
     size.insert(size.begin(), Value(count));
     start.insert(start.begin(), Value(d.choices.below(n - count + 1)));
   }
@@ -37,11 +38,11 @@ int signals(Draft& d) {
                                   17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
                                   4,  8,  16, 32, 64, 5,  12, 17, 121, 128, 129, 139, 254, 256};
   constexpr int64_t kMaxProducts = 70'000;
-  if (d.choices.one_in(2)) return portion(d, d.fraction(1), 1, 257, kMaxProducts);
-  const int64_t n = d.choices.of(kLengths), rows = 1 + d.choices.below(9);
-  const int64_t fitting = std::max<int64_t>(1, std::min(rows, kMaxProducts / (n * n)));
-  if (fitting * n > d.most_elements()) fail("too large");
-  return d.input({d.floating(), {fitting, n}});
+  if (d.choices.one_in(2)) return limited_part(d, d.floating_value(1), 1, 257, kMaxProducts);
+  const int64_t n = d.choices.one_of(kLengths), rows = 1 + d.choices.below(9);
+  const int64_t max_rows = std::max<int64_t>(1, std::min(rows, kMaxProducts / (n * n)));
+  if (max_rows * n > d.most_elements()) fail("too large");
+  return d.input({d.floating_dtype(), {max_rows, n}});
 }
 
 size_t real_or_imaginary(Draft& d) { return static_cast<size_t>(d.choices.below(2)); }
@@ -49,17 +50,17 @@ size_t real_or_imaginary(Draft& d) { return static_cast<size_t>(d.choices.below(
 int fourier(Draft& d) {
   const int re = signals(d), im = d.same_shape(re);
   const int y = d.call("fft", {{"x", std::vector<int>{re, im}}}, real_or_imaginary(d));
-  return shrunk(d, y, d.shape(re)[-1]);
+  return scaled_for_sums(d, y, d.shape(re)[-1]);
 }
 
-int fourier_of_planes(Draft& d, const char* function) {
-  const int re = portion(d, d.fraction(2), 2, 24, 20'000), im = d.same_shape(re);
+int fourier_2d(Draft& d, const char* function) {
+  const int re = limited_part(d, d.floating_value(2), 2, 24, 20'000), im = d.same_shape(re);
   const int y = d.call(function, {{"x", std::vector<int>{re, im}}}, real_or_imaginary(d));
-  return function[0] == 'i' ? y : shrunk(d, y, d.shape(re)[-1] * d.shape(re)[-2]);
+  return function[0] == 'i' ? y : scaled_for_sums(d, y, d.shape(re)[-1] * d.shape(re)[-2]);
 }
 
 /// Adds at random the length argument; without it, the length of the last axis is used.
-void give_length(Draft& d, std::vector<Argument>& arguments, int64_t n) {
+void add_length_argument(Draft& d, std::vector<Argument>& arguments, int64_t n) {
   if (d.choices.one_in(2))
     arguments.push_back({"fft_length", Value(std::max<int64_t>(1, n + d.choices.below(5) - 2))});
 }
@@ -67,22 +68,22 @@ void give_length(Draft& d, std::vector<Argument>& arguments, int64_t n) {
 int rfft(Draft& d) {
   const int x = signals(d);
   std::vector<Argument> arguments{{"x", x}};
-  give_length(d, arguments, d.shape(x)[-1]);
-  return shrunk(d, d.call("rfft", arguments, real_or_imaginary(d)), d.shape(x)[-1]);
+  add_length_argument(d, arguments, d.shape(x)[-1]);
+  return scaled_for_sums(d, d.call("rfft", arguments, real_or_imaginary(d)), d.shape(x)[-1]);
 }
 
 int irfft(Draft& d) {
-  const int re = portion(d, signals(d), 1, 129, 70'000), im = d.same_shape(re);
+  const int re = limited_part(d, signals(d), 1, 129, 70'000), im = d.same_shape(re);
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
-  give_length(d, arguments, 2 * (d.shape(re)[-1] - 1));
+  add_length_argument(d, arguments, 2 * (d.shape(re)[-1] - 1));
   return d.call("irfft", arguments);
 }
 
-struct Windows {
+struct WindowOptions {
   int64_t length, stride, fft_length;
   Value name;
   bool center;
-  void give(std::vector<Argument>& arguments) const {
+  void add_to(std::vector<Argument>& arguments) const {
     arguments.push_back({"sequence_length", Value(length)});
     arguments.push_back({"sequence_stride", Value(stride)});
     arguments.push_back({"fft_length", Value(fft_length)});
@@ -91,29 +92,29 @@ struct Windows {
   }
 };
 
-Windows windows(Draft& d) {
+WindowOptions draw_window_options(Draft& d) {
   const Value kNames[] = {Value("hann"), Value("hamming"), Value()};
   constexpr int64_t kLengths[] = {4, 5, 8, 12, 16, 17, 32};
-  const int64_t length = d.choices.of(kLengths), more = d.choices.below(4),
+  const int64_t length = d.choices.one_of(kLengths), padding = d.choices.below(4),
                 stride = 1 + d.choices.below(length);
-  return {length, stride, length + more, d.choices.of(kNames), d.choices.one_in(2)};
+  return {length, stride, length + padding, d.choices.one_of(kNames), d.choices.one_in(2)};
 }
 
 int stft(Draft& d) {
-  const Windows sizes = windows(d);
-  const int x = portion(d, d.fraction(1), 1, 200, 40'000);
+  const WindowOptions sizes = draw_window_options(d);
+  const int x = limited_part(d, d.floating_value(1), 1, 200, 40'000);
   std::vector<Argument> arguments{{"x", x}};
-  sizes.give(arguments);
-  return shrunk(d, d.call("stft", arguments, real_or_imaginary(d)), sizes.length);
+  sizes.add_to(arguments);
+  return scaled_for_sums(d, d.call("stft", arguments, real_or_imaginary(d)), sizes.length);
 }
 
 int istft(Draft& d) {
-  const Windows sizes = windows(d);
+  const WindowOptions sizes = draw_window_options(d);
   const int64_t count = 1 + d.choices.below(6), batch = 1 + d.choices.below(3);
-  const TensorSpec spec{d.floating(), {batch, count, sizes.fft_length / 2 + 1}};
+  const TensorSpec spec{d.floating_dtype(), {batch, count, sizes.fft_length / 2 + 1}};
   const int re = d.input(spec), im = d.input(spec);
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
-  sizes.give(arguments);
+  sizes.add_to(arguments);
   const int y = d.call("istft", arguments);
   // tanh limits the result: at the ends of windows, small numbers are divided by small numbers
   return d.call("tanh", {{"x", y}});
@@ -121,10 +122,12 @@ int istft(Draft& d) {
 
 // ---- complex numbers
 
-int complex(Draft& d, int pairs) { return d.inner(d.call("view_as_complex", {{"x", pairs}})); }
+int complex_value(Draft& d, int pairs) {
+  return d.mark_internal(d.call("view_as_complex", {{"x", pairs}}));
+}
 
 int pairs(Draft& d) {
-  const int x = d.fraction(1);
+  const int x = d.floating_value(1);
   if (d.shape(x)[-1] < 2) fail("no pairs");
   return d.call("slice_axis",
                 {{"x", x}, {"axis", Value(-1)}, {"first", Value(0)}, {"last", Value(2)}});
@@ -132,28 +135,29 @@ int pairs(Draft& d) {
 
 /// Complex numbers at least 1/2 from 0, so that angles and quotients are well conditioned.
 int away_from_zero(Draft& d) {
-  const int length = d.positive();
+  const int length = d.positive_value();
   const int angle = d.call("tanh", {{"x", d.same_shape(length)}});
-  return d.inner(d.call("polar", {{"abs_", length}, {"angle", angle}}));
+  return d.mark_internal(d.call("polar", {{"abs_", length}, {"angle", angle}}));
 }
 
-int part_of(Draft& d, int z) {
+int real_part_of(Draft& d, int z) {
   constexpr const char* kParts[] = {"real", "imag", "view_as_real"};
-  return d.call(d.choices.of(kParts), {{"x", z}});
+  return d.call(d.choices.one_of(kParts), {{"x", z}});
 }
 
 int complex_unary(Draft& d) {
   constexpr const char* kFunctions[] = {"conj", "conjugate", "negative", "square", "real"};
-  const std::string function = d.choices.of(kFunctions);
-  const int z = complex(d, pairs(d));
-  if (function == "real") return part_of(d, z);
-  return d.damped(part_of(d, d.inner(d.call(function, {{"x", z}}))));
+  const std::string function = d.choices.one_of(kFunctions);
+  const int z = complex_value(d, pairs(d));
+  if (function == "real") return real_part_of(d, z);
+  return d.damped_value(real_part_of(d, d.mark_internal(d.call(function, {{"x", z}}))));
 }
 
 int complex_binary(Draft& d) {
   constexpr const char* kFunctions[] = {"add", "subtract", "multiply"};
-  const int x = pairs(d), z = complex(d, x), w = complex(d, d.same_shape(x));
-  return d.damped(part_of(d, d.inner(d.call(d.choices.of(kFunctions), {{"x1", z}, {"x2", w}}))));
+  const int x = pairs(d), z = complex_value(d, x), w = complex_value(d, d.same_shape(x));
+  return d.damped_value(real_part_of(
+      d, d.mark_internal(d.call(d.choices.one_of(kFunctions), {{"x1", z}, {"x2", w}}))));
 }
 
 int complex_quotient(Draft& d) {
@@ -161,15 +165,15 @@ int complex_quotient(Draft& d) {
   const Shape shape = d.shape(z).concat({2});
   const TensorSpec wanted{DType::float32, shape};
   const int x = d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
-  const int y = d.inner(d.call("divide", {{"x1", complex(d, x)}, {"x2", z}}));
-  return d.damped(part_of(d, y));
+  const int y = d.mark_internal(d.call("divide", {{"x1", complex_value(d, x)}, {"x2", z}}));
+  return d.damped_value(real_part_of(d, y));
 }
 
-int of_polar(Draft& d) {
+int polar_product(Draft& d) {
   constexpr const char* kFunctions[] = {"angle", "abs", "imag", "log", "reciprocal"};
-  const std::string function = d.choices.of(kFunctions);
+  const std::string function = d.choices.one_of(kFunctions);
   const int y = d.call(function, {{"x", away_from_zero(d)}});
-  return d.dtype(y) == DType::complex64 ? part_of(d, d.inner(y)) : y;
+  return d.dtype(y) == DType::complex64 ? real_part_of(d, d.mark_internal(y)) : y;
 }
 
 }  // namespace
@@ -177,8 +181,8 @@ int of_polar(Draft& d) {
 std::vector<CallGenerator> signal_rows() {
   return {{"fft", fourier},
           {"fft", fourier},
-          {"fft2", [](Draft& d) { return fourier_of_planes(d, "fft2"); }},
-          {"ifft2", [](Draft& d) { return fourier_of_planes(d, "ifft2"); }},
+          {"fft2", [](Draft& d) { return fourier_2d(d, "fft2"); }},
+          {"ifft2", [](Draft& d) { return fourier_2d(d, "ifft2"); }},
           {"rfft", rfft},
           {"irfft", irfft},
           {"stft", stft},
@@ -186,7 +190,7 @@ std::vector<CallGenerator> signal_rows() {
           {"view_as_complex", complex_unary},
           {"view_as_real", complex_binary},
           {"polar", complex_quotient},
-          {"angle", of_polar}};
+          {"angle", polar_product}};
 }
 
 }  // namespace crescent::random_programs
