@@ -12,8 +12,8 @@ using namespace crescent;
 namespace {
 
 /// x + 2 exp(w), where 2 exp(w) may be cached.
-struct Doubled {
-  explicit Doubled(const Tensor& initial) : w(initial) {}
+struct VariablePlusInput {
+  explicit VariablePlusInput(const Tensor& initial) : w(initial) {}
   Variable w;
   Tensor x{Shape{4, 3}, DType::float32};
   Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
@@ -30,19 +30,19 @@ Tensor row(float a) { return Tensor::from(std::vector<float>{a, a + 1, a + 2}, {
 }  // namespace
 
 TEST_CASE("what depends on unchanged variables is computed once") {
-  Doubled d(row(0));
+  VariablePlusInput d(row(0));
   const auto executable = d.f.executable(Tensors{d.x});
   executable->profile(true);
   for (int i = 0; i < 3; ++i) CHECK(d.is_right());
   d.w.assign(row(5));
   for (int i = 0; i < 3; ++i) CHECK(d.is_right());
-  std::vector<uint64_t> calls;
-  for (const ProfileEntry& r : executable->rows()) calls.push_back(r.calls);
-  CHECK(calls == std::vector<uint64_t>{2, 6});
+  std::vector<uint64_t> call_counts;
+  for (const ProfileEntry& r : executable->rows()) call_counts.push_back(r.calls);
+  CHECK(call_counts == std::vector<uint64_t>{2, 6});
 }
 
 TEST_CASE("assigning is noticed, whatever memory the values come in") {
-  Doubled d(row(0));
+  VariablePlusInput d(row(0));
   CHECK(d.is_right());
   for (int i = 0; i < 50; ++i) {  // freed memory is reused
     d.w.assign(row(static_cast<float>(i)));
@@ -60,7 +60,7 @@ TEST_CASE("assigning is noticed, whatever memory the values come in") {
 TEST_CASE("writing through a pointer is noticed") {
   Tensor initial = row(0);
   float* written_early = initial.mutable_data<float>();
-  Doubled d(initial);
+  VariablePlusInput d(initial);
   CHECK(d.is_right());
   // This write comes too late to matter, since the variable has its own memory by now.
   written_early[0] = 7;
@@ -86,7 +86,7 @@ TEST_CASE("writing through a pointer is noticed") {
 }
 
 TEST_CASE("what another program writes is noticed") {
-  Doubled d(row(0));
+  VariablePlusInput d(row(0));
   Function step([&](const Tensors& in) {
     d.w.assign_sub(in[0] * 0.5);
     return Tensors{};
@@ -102,12 +102,12 @@ TEST_CASE("what another program writes is noticed") {
     if (i % 3 != 1) CHECK(d.is_right());
   }
   Variable other(d.w.value());  // the two variables share memory until one of them is changed
-  Function move([&](const Tensors&) {
+  Function move_value([&](const Tensors&) {
     other.assign_add(1.0);
     return Tensors{};
   });
   CHECK(d.is_right());
-  move({});
+  move_value({});
   CHECK(d.is_right());
   CHECK(other.value().to_vector()[0] == d.w.value().to_vector()[0] + 1);
 }
@@ -124,12 +124,12 @@ TEST_CASE("another shape is the same memory, and keeps its values when the varia
   CHECK(column.to_vector() == row(1).to_vector());
   w.assign(row(7));
   CHECK(column.to_vector() == row(1).to_vector());
-  const Tensor places = Tensor::from(std::vector<int32_t>{2, 0}, {2});
-  CHECK(ops::check_indices(places, 3, "place", "3 rows").storage() == places.storage());
+  const Tensor indices = Tensor::from(std::vector<int32_t>{2, 0}, {2});
+  CHECK(ops::check_indices(indices, 3, "place", "3 rows").storage() == indices.storage());
 }
 
 TEST_CASE("several programs keep what they need of one variable") {
-  Doubled d(row(0));
+  VariablePlusInput d(row(0));
   Function g([&](const Tensors& in) {
     return Tensors{ops::matmul(in[0], ops::reshape(d.w.value() * 3.0, {3, 1}))};
   });

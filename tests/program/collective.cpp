@@ -44,8 +44,8 @@ const Tensor& targets() {
   return y;
 }
 
-void expect(const Tensor& got, const std::vector<double>& expected) {
-  CHECK(got.to_vector() == expected);
+void expect_values(const Tensor& result, const std::vector<double>& expected) {
+  CHECK(result.to_vector() == expected);
 }
 
 /// The part of the test that both processes run, each on its half of the rows.
@@ -55,37 +55,37 @@ Tensors run_together() {
       [](const Tensors& in) { return Tensors{ops::all_reduce(in[0], ReduceKind::mean)}; });
   const auto two_processes = communicator();
   set_communicator(nullptr);
-  expect(mean({Tensor::full({2}, 4 + two_processes->rank())})[0],
-         std::vector<double>(2, 4 + two_processes->rank()));
+  expect_values(mean({Tensor::full({2}, 4 + two_processes->rank())})[0],
+                std::vector<double>(2, 4 + two_processes->rank()));
   set_communicator(two_processes);
-  expect(mean({Tensor::full({2}, 4 + two_processes->rank())})[0], {4.5, 4.5});
-  const auto halves = [](DType dtype) {
+  expect_values(mean({Tensor::full({2}, 4 + two_processes->rank())})[0], {4.5, 4.5});
+  const auto halves_of_rows = [](DType dtype) {
     return Tensor::full({3}, 2 + communicator()->rank(), dtype);
   };
   for (DType dtype : {DType::float64, DType::bfloat16, DType::float16})
-    expect(ops::all_reduce(halves(dtype), ReduceKind::mean), {2.5, 2.5, 2.5});
+    expect_values(ops::all_reduce(halves_of_rows(dtype), ReduceKind::mean), {2.5, 2.5, 2.5});
 
   const int rank = communicator()->rank();
   CHECK(communicator()->all_gather(rank + 5.0) == std::vector<double>{5, 6});
   communicator()->barrier();
-  double received = rank == 1 ? 42 : 0;
-  communicator()->broadcast(&received, sizeof received, 1);
-  CHECK(received == 42);
+  double received_value = rank == 1 ? 42 : 0;
+  communicator()->broadcast(&received_value, sizeof received_value, 1);
+  CHECK(received_value == 42);
 
   const Tensor x = Tensor::from(std::vector<float>{1.0f + rank, 2.0f - rank, 3}, {3});
-  expect(ops::all_reduce(x), {3, 3, 6});
-  expect(ops::all_reduce(x, ReduceKind::mean), {1.5, 1.5, 3});
-  expect(ops::all_reduce(x, ReduceKind::max), {2, 2, 3});
-  expect(ops::all_reduce(x, ReduceKind::min), {1, 1, 3});
+  expect_values(ops::all_reduce(x), {3, 3, 6});
+  expect_values(ops::all_reduce(x, ReduceKind::mean), {1.5, 1.5, 3});
+  expect_values(ops::all_reduce(x, ReduceKind::max), {2, 2, 3});
+  expect_values(ops::all_reduce(x, ReduceKind::min), {1, 1, 3});
 
   auto gradient = [&](ReduceKind kind) {
     GradientTape tape;
     tape.watch(x);
     return tape.gradient(ops::sum(ops::all_reduce(x, kind)) * (rank + 1.0), Tensors{x})[0];
   };
-  expect(gradient(ReduceKind::sum), {3, 3, 3});
-  expect(gradient(ReduceKind::mean), {1.5, 1.5, 1.5});
-  expect(gradient(ReduceKind::max), {rank == 1 ? 3.0 : 0.0, rank == 0 ? 3.0 : 0.0, 1.5});
+  expect_values(gradient(ReduceKind::sum), {3, 3, 3});
+  expect_values(gradient(ReduceKind::mean), {1.5, 1.5, 1.5});
+  expect_values(gradient(ReduceKind::max), {rank == 1 ? 3.0 : 0.0, rank == 0 ? 3.0 : 0.0, 1.5});
 
   return train(images().view_rows(rank * 4, 4), targets().view_rows(rank * 4, 4));
 }

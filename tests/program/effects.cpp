@@ -86,11 +86,11 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
 }
 
 TEST_CASE("effects: each happens once a run, when run as well", "[effects]") {
-  const auto twice = [](const Tensors& in) {
+  const auto log_twice = [](const Tensors& in) {
     log_sum(in[0]), log_sum(in[0]);
     return Tensors{apply1(LoggedIdentity(), {in[0]}) + apply1(LoggedIdentity(), {in[0]})};
   };
-  CHECK(sums_logged_by(twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
+  CHECK(sums_logged_by(log_twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
   logged_sums.clear();
   log_sum(Tensor::full({2}, 3.0));
   CHECK(logged_sums == std::vector<double>{6});
@@ -98,12 +98,12 @@ TEST_CASE("effects: each happens once a run, when run as well", "[effects]") {
 
 TEST_CASE("effects: nothing with one is done while compiling or kept for later", "[effects]") {
   const Variable v(Tensor::full({4}, 0.5));
-  const auto constant = [&](const Tensors& in) {
+  const auto log_constant = [&](const Tensors& in) {
     log_sum(ops::zeros({2}) + 1.0), log_sum(v.value() * 2.0);
     return Tensors{in[0] + apply1(ClockOp(), {}), in[0] - apply1(ClockOp(), {})};
   };
-  CHECK(sums_logged_by(constant, {Tensor(0.0)}) == std::vector<double>{2, 4});
-  const Function compiled(constant, {.inference = true});
+  CHECK(sums_logged_by(log_constant, {Tensor(0.0)}) == std::vector<double>{2, 4});
+  const Function compiled(log_constant, {.inference = true});
   clock_value = 10;
   CHECK(compiled({Tensor(0.0)})[0].item() == 10);
   CHECK(compiled({Tensor(0.0)})[1].item() == -13);
@@ -120,24 +120,24 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
     return Tensors{d + e * a, exp(b)};
   };
   const Tensors x{Tensor::full({1}, 1.0)};
-  const std::vector<double> order{2, 1, 2, 2, 6};
-  CHECK(sums_logged_by(f, x) == order);
+  const std::vector<double> expected_order{2, 1, 2, 2, 6};
+  CHECK(sums_logged_by(f, x) == expected_order);
   logged_sums.clear(), f(x);
-  CHECK(logged_sums == order);
+  CHECK(logged_sums == expected_order);
 }
 
 TEST_CASE("effects: what is needed early does not bring one before another", "[effects]") {
   const auto f = [](const Tensors& in) {
     const Tensor a = in[0] * 2.0, total = sum(a);  // depends on every value that is fused with a
     log_sum(in[0]);
-    const Tensor logged = apply1(LoggedIdentity(), {in[1]});
-    return Tensors{total, tanh(a + logged)};
+    const Tensor logged_input = apply1(LoggedIdentity(), {in[1]});
+    return Tensors{total, tanh(a + logged_input)};
   };
   const Tensors x{Tensor::full({4}, 1.0), Tensor::full({4}, 2.0)};
-  const std::vector<double> order{4, 8};
-  CHECK(sums_logged_by(f, x) == order);
+  const std::vector<double> expected_order{4, 8};
+  CHECK(sums_logged_by(f, x) == expected_order);
   logged_sums.clear(), f(x);
-  CHECK(logged_sums == order);
+  CHECK(logged_sums == expected_order);
 }
 
 TEST_CASE("effects: in a scan they happen every step", "[effects]") {
@@ -162,12 +162,12 @@ TEST_CASE("effects: checks that need one do not overtake another", "[effects]") 
         return Tensors{gather(in[0], cast(rows, DType::int32))};
       },
       {f32({3}), f32({2})});
-  const std::string order = names(lower(p, host_device()));
-  CHECK(order == "host_call, host_call, cast, check_indices, gather");
+  const std::string op_order = names(lower(p, host_device()));
+  CHECK(op_order == "host_call, host_call, cast, check_indices, gather");
 }
 
 TEST_CASE("effects: random numbers are drawn each for itself, and only where read", "[effects]") {
-  const auto add_draw = [](const Tensors& in) {
+  const auto add_random_numbers = [](const Tensors& in) {
     Random op;
     op.shape = {3};
     const Tensor state = Tensor::from(std::vector<int64_t>{1, 2}, {2});
@@ -175,7 +175,7 @@ TEST_CASE("effects: random numbers are drawn each for itself, and only where rea
     apply1(op, {state});
     return Tensors{a + b * in[0]};
   };
-  CHECK(names(optimize(traced(add_draw, {f32({3})}))) == "random, random, fused");
+  CHECK(names(optimize(traced(add_random_numbers, {f32({3})}))) == "random, random, fused");
   Program p;
   p.inputs = {p.add_value({DType::int64, {2}})};
   Random op;

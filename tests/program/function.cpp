@@ -10,18 +10,18 @@
 #include "crescent/program/program.h"
 
 namespace {
-std::atomic<uint64_t> new_calls{0};
+std::atomic<uint64_t> new_call_count{0};
 }
 
 // Counts every operator new of this program.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
-  new_calls.fetch_add(1, std::memory_order_relaxed);
+  new_call_count.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  new_calls.fetch_add(1, std::memory_order_relaxed);
+  new_call_count.fetch_add(1, std::memory_order_relaxed);
   return std::malloc(bytes);
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -66,10 +66,10 @@ TEST_CASE("a running step allocates nothing") {
   Tensors outputs;
   for (int i = 0; i < 5; ++i) trainer.step.call(inputs, outputs);
   const double loss = outputs[0].item();
-  const uint64_t tensors = allocation_count(), objects = new_calls.load();
+  const uint64_t tensor_count = allocation_count(), object_count = new_call_count.load();
   for (int i = 0; i < 100; ++i) trainer.step.call(inputs, outputs);
-  const uint64_t new_tensors = allocation_count() - tensors,
-                 new_objects = new_calls.load() - objects;
+  const uint64_t new_tensors = allocation_count() - tensor_count,
+                 new_objects = new_call_count.load() - object_count;
   CHECK(new_tensors == 0);
   CHECK(new_objects == 0);
   CHECK(outputs[0].item() < loss);
@@ -98,16 +98,16 @@ TEST_CASE("eager steps and compiled steps agree") {
 }
 
 TEST_CASE("a function is compiled once a signature") {
-  int traces = 0;
+  int trace_count = 0;
   const Function f([&](const Tensors& in) {
-    ++traces;
+    ++trace_count;
     return Tensors{in[0] * 2.0};
   });
   f({Tensor::full({2}, 1)}), f({Tensor::full({2}, 5)});
-  CHECK(traces == 1);
+  CHECK(trace_count == 1);
   CHECK(f({Tensor::full({3}, 1)})[0].shape() == Shape{3});
   f({Tensor::full({2}, 1, DType::float64)}), f({Tensor::full({2}, 1)}, 7);
-  CHECK(traces == 4);
+  CHECK(trace_count == 4);
   CHECK(f.signatures() == 4);
   f.clear();
   CHECK(f.signatures() == 0);
@@ -137,20 +137,20 @@ TEST_CASE("tensors taken from a variable keep their values when a step writes it
     w.assign(w * 2.0);
     return Tensors{};
   });
-  const Tensor before = w.value();
+  const Tensor old_values = w.value();
   step({});
-  CHECK(before.to_vector() == std::vector<double>(4, 1));
+  CHECK(old_values.to_vector() == std::vector<double>(4, 1));
   CHECK(w.value().to_vector() == std::vector<double>(4, 2));
   const Tensor initial = Tensor::full({2}, 3);
   const Variable shared(initial);
-  const Function add([&](const Tensors&) {
+  const Function add_and_assign([&](const Tensors&) {
     shared.assign_add(Tensor::full({2}, 1));
     return Tensors{shared.value()};
   });
-  const Tensor sum = add({})[0];
+  const Tensor sum = add_and_assign({})[0];
   CHECK(initial.to_vector() == std::vector<double>(2, 3));
   CHECK(sum.to_vector() == std::vector<double>(2, 4));
-  add({});
+  add_and_assign({});
   CHECK(sum.to_vector() == std::vector<double>(2, 4));
 }
 
@@ -171,12 +171,12 @@ TEST_CASE("reading after assigning inside a program gives the assigned value") {
 
 TEST_CASE("two variables may swap") {
   const Variable a(Tensor::full({3}, 1)), b(Tensor::full({3}, 2));
-  const Function swap([&](const Tensors&) {
+  const Function swap_variables([&](const Tensors&) {
     const Tensor x = a.value(), y = b.value();
     a.assign(y), b.assign(x);
     return Tensors{};
   });
-  for (int i = 0; i < 3; ++i) swap({});
+  for (int i = 0; i < 3; ++i) swap_variables({});
   CHECK(a.value().to_vector() == std::vector<double>(3, 2));
   CHECK(b.value().to_vector() == std::vector<double>(3, 1));
 }
@@ -189,10 +189,10 @@ TEST_CASE("values cannot be read while a program is recorded") {
 }
 
 TEST_CASE("what a trace may not do fails clearly") {
-  Tensor leaked;
-  trace([&](const Tensors& in) { return leaked = in[0] + 1.0, Tensors{leaked}; },
+  Tensor leaked_tensor;
+  trace([&](const Tensors& in) { return leaked_tensor = in[0] + 1.0, Tensors{leaked_tensor}; },
         TensorSpecs{{DType::float32, {2}}});
-  CHECK_THROWS_WITH(trace([&](const Tensors&) { return Tensors{leaked}; }, {}),
+  CHECK_THROWS_WITH(trace([&](const Tensors&) { return Tensors{leaked_tensor}; }, {}),
                     Contains("not computed in it"));
   CHECK_THROWS_WITH(trace([&](const Tensors& in) { return Variable(in[0]), in; },
                           TensorSpecs{{DType::float32, {2}}}),
@@ -213,15 +213,16 @@ TEST_CASE("state made on first use is made eagerly") {
 }
 
 TEST_CASE("a function within a function, under a tape or on abstract tensors is its body") {
-  const Function inner([](const Tensors& in) { return Tensors{ops::square(in[0])}; });
-  const Function outer([&](const Tensors& in) { return Tensors{inner(in)[0] + 1.0}; });
-  CHECK(outer({Tensor(3.0)})[0].item() == 10);
-  CHECK(inner.signatures() == 0);
+  const Function inner_function([](const Tensors& in) { return Tensors{ops::square(in[0])}; });
+  const Function outer_function(
+      [&](const Tensors& in) { return Tensors{inner_function(in)[0] + 1.0}; });
+  CHECK(outer_function({Tensor(3.0)})[0].item() == 10);
+  CHECK(inner_function.signatures() == 0);
   const Tensor x(3.0f);
   GradientTape tape;
   tape.watch(x);
-  CHECK(tape.gradient(inner({x})[0], std::span(&x, 1))[0].item() == 6);
-  CHECK(inner({Tensor::abstract({DType::float32, {-1, 2}})})[0].shape() == Shape{-1, 2});
+  CHECK(tape.gradient(inner_function({x})[0], std::span(&x, 1))[0].item() == 6);
+  CHECK(inner_function({Tensor::abstract({DType::float32, {-1, 2}})})[0].shape() == Shape{-1, 2});
 }
 
 TEST_CASE("draws are the same compiled and eager, and advance") {
@@ -277,7 +278,7 @@ TEST_CASE("gradients belong to the layer of what they differentiate") {
 }
 
 TEST_CASE("states of a scan are kept only where somebody looks back") {
-  auto keeps_states = [](bool with_gradient) {
+  auto has_kept_states = [](bool with_gradient) {
     const Program p = optimize(trace(
         [&](const Tensors& in) {
           GradientTape tape;
@@ -298,6 +299,6 @@ TEST_CASE("states of a scan are kept only where somebody looks back") {
     }
     return count;
   };
-  CHECK(keeps_states(true) == 1);
-  CHECK(keeps_states(false) == 0);
+  CHECK(has_kept_states(true) == 1);
+  CHECK(has_kept_states(false) == 0);
 }

@@ -15,17 +15,17 @@ using namespace crescent;
 
 namespace {
 
-class Dice {
+class RandomChoices {
  public:
-  explicit Dice(uint64_t seed) : seed_(seed) {}
-  size_t below(size_t n) { return philox(seed_, 0, next_++).word[0] % n; }
+  explicit RandomChoices(uint64_t seed) : seed_(seed) {}
+  size_t below(size_t n) { return philox(seed_, 0, next_index_++).word[0] % n; }
 
  private:
-  uint64_t seed_, next_ = 0;
+  uint64_t seed_, next_index_ = 0;
 };
 
 /// Maps values to a range where functions are smooth and finite.
-Tensor tame(const Tensor& x) { return ops::tanh(x); }
+Tensor bounded(const Tensor& x) { return ops::tanh(x); }
 
 const Shape kShapes[] = {{3, 4}, {4}, {3, 1}, {}, {3, 4}, {2, 3, 4}};
 
@@ -34,15 +34,15 @@ Tensor matrix(const Tensor& x) {
 }
 
 /// A new value, computed from random existing ones.
-Tensor grow(Dice& dice, const Tensors& values) {
-  const Tensor &a = values[dice.below(values.size())], &b = values[dice.below(values.size())];
-  switch (dice.below(30)) {
+Tensor random_value_from(RandomChoices& random, const Tensors& values) {
+  const Tensor &a = values[random.below(values.size())], &b = values[random.below(values.size())];
+  switch (random.below(30)) {
     case 0:
       return a + b;
     case 1:
       return a - b;
     case 2:
-      return tame(a * b);
+      return bounded(a * b);
     case 3:
       return a / (ops::square(b) + 1.0);
     case 4:
@@ -70,13 +70,13 @@ Tensor grow(Dice& dice, const Tensors& values) {
     case 15:
       return ops::transpose(ops::transpose(matrix(a)));
     case 16:
-      return tame(ops::matmul(matrix(a), ops::transpose(matrix(b))));
+      return bounded(ops::matmul(matrix(a), ops::transpose(matrix(b))));
     case 17:
-      return tame(ops::matmul(ops::transpose(matrix(a)), matrix(b)) + ops::sum(matrix(b), {0}));
+      return bounded(ops::matmul(ops::transpose(matrix(a)), matrix(b)) + ops::sum(matrix(b), {0}));
     case 18:
       return ops::softmax(matrix(a));
     case 19:
-      return tame(ops::log(ops::softmax(matrix(a))));
+      return bounded(ops::log(ops::softmax(matrix(a))));
     case 20:
       return ops::mean(a);
     case 21:
@@ -114,24 +114,25 @@ bool broadcasts(const Tensors& values, const Tensor& y) {
 
 /// Two results, and the gradients of one of them; updates two variables.
 Tensors run(uint64_t seed, const Tensors& inputs, const Variable& v, const Variable& w) {
-  Dice dice(seed);
+  RandomChoices random(seed);
   GradientTape tape;
   for (const Tensor& x : inputs) tape.watch(x);
   Tensors values = inputs;
   values.push_back(v.value()), values.push_back(w.value());
   values.push_back(Tensor::full({4}, 0.7)), values.push_back(Tensor(1.0));
   for (int i = 0; i < 24; ++i) {
-    Tensor y = grow(dice, values);
+    Tensor y = random_value_from(random, values);
     if (broadcasts(values, y)) values.push_back(y);
     if (i == 12)
-      v.assign(ops::broadcast_to(ops::mean(values[dice.below(values.size())]) + v.value(), {3, 4}) *
-               0.5);
+      v.assign(
+          ops::broadcast_to(ops::mean(values[random.below(values.size())]) + v.value(), {3, 4}) *
+          0.5);
     if (i == 16) values.push_back(v.value());
   }
-  const Tensor last = values.back(), other = values[dice.below(values.size())];
-  w.assign(ops::mean(last) + w.value() * 0.9);
-  const Tensor loss = ops::sum(ops::square(last)) + ops::mean(other);
-  Tensors results{last, other, loss};
+  const Tensor last_value = values.back(), other_value = values[random.below(values.size())];
+  w.assign(ops::mean(last_value) + w.value() * 0.9);
+  const Tensor loss = ops::sum(ops::square(last_value)) + ops::mean(other_value);
+  Tensors results{last_value, other_value, loss};
   for (const Tensor& g : tape.gradient(loss, inputs)) results.push_back(g ? g : ops::zeros({}));
   return results;
 }
@@ -149,27 +150,28 @@ void expect_near(const Tensor& got, const Tensor& expected) {
   CHECK(farthest(x, y) <= 5e-5 * magnitude(y, 1));
 }
 
-uint64_t seeds() {
+uint64_t seed_count() {
   const char* count = std::getenv("CRESCENT_FUZZ");
   return count ? std::strtoull(count, nullptr, 10) : 60;
 }
 
 /// A device that supports a random subset of ops and features.
 PickyDevice draw_device(uint64_t seed) {
-  Dice dice(seed + 1000);
-  const size_t salt = dice.below(1 << 16), share = dice.below(5);
-  auto flip = [&] { return dice.below(2) == 1; };
-  const Capabilities can{flip(), flip(), flip(), flip(), flip()};
-  return PickyDevice([=](const Op& op) { return (op.hash() ^ salt) * 2654435761u % 4 < share; },
-                     can);
+  RandomChoices random(seed + 1000);
+  const size_t salt = random.below(1 << 16), unsupported_share = random.below(5);
+  auto flip = [&] { return random.below(2) == 1; };
+  const Capabilities capabilities{flip(), flip(), flip(), flip(), flip()};
+  return PickyDevice(
+      [=](const Op& op) { return (op.hash() ^ salt) * 2654435761u % 4 < unsupported_share; },
+      capabilities);
 }
 
 }  // namespace
 
 TEST_CASE("random programs compute the same lowered for any device") {
-  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (uint64_t seed = 1; seed <= seed_count(); ++seed) {
     INFO("seed " << seed);
-    const PickyDevice picky = draw_device(seed);
+    const PickyDevice picky_device = draw_device(seed);
     const Variable v(Tensor::full({3, 4}, 0.2)), w(Tensor(0.1));
     const Tensors inputs = draw_inputs(seed);
     TensorSpecs specs;
@@ -184,7 +186,7 @@ TEST_CASE("random programs compute the same lowered for any device") {
       outputs.insert(outputs.end(), variables.begin(), variables.end());
       return outputs;
     };
-    const Tensors got = results(lower(optimize(traced, {.device = &picky}), picky)),
+    const Tensors got = results(lower(optimize(traced, {.device = &picky_device}), picky_device)),
                   expected = results(optimize(traced));
     REQUIRE(got.size() == expected.size());
     for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i]);
@@ -192,7 +194,7 @@ TEST_CASE("random programs compute the same lowered for any device") {
 }
 
 TEST_CASE("random programs compute the same compiled and eager") {
-  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (uint64_t seed = 1; seed <= seed_count(); ++seed) {
     INFO("seed " << seed);
     const Variable v1(Tensor::full({3, 4}, 0.2)), w1(Tensor(0.1)), v2(Tensor::full({3, 4}, 0.2)),
         w2(Tensor(0.1));

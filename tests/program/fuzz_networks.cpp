@@ -25,7 +25,7 @@ class Network {
     next_choice_ = next_weight_ = 0;
     Tensor y = x;
     for (int i = 0; i < 5; ++i) y = layer(y, training);
-    y = choose(2) ? ops::mean(y, {1, 2}) : ops::flatten(y);
+    y = choose_below(2) ? ops::mean(y, {1, 2}) : ops::flatten(y);
     return ops::matmul(y, weight({y.dim(-1), 3})) + weight({3});
   }
 
@@ -41,7 +41,7 @@ class Network {
   const Variables& weights() const { return weights_; }
 
  private:
-  size_t choose(size_t n) { return philox(seed_, 1, next_choice_++).word[0] % n; }
+  size_t choose_below(size_t n) { return philox(seed_, 1, next_choice_++).word[0] % n; }
 
   const Variable& weight(const Shape& shape) {
     NoTrace eager;
@@ -51,7 +51,7 @@ class Network {
   }
 
   Tensor activated(const Tensor& x) {
-    switch (choose(5)) {
+    switch (choose_below(5)) {
       case 0:
         return ops::tanh(x);
       case 1:
@@ -76,10 +76,10 @@ class Network {
   Tensor layer(const Tensor& x, bool training) {
     const int64_t channels = x.dim(-1);
     const Padding padding =
-        choose(2) && x.dim(1) > 3 && x.dim(2) > 3 ? Padding::valid : Padding::same;
-    switch (choose(7)) {
+        choose_below(2) && x.dim(1) > 3 && x.dim(2) > 3 ? Padding::valid : Padding::same;
+    switch (choose_below(7)) {
       case 0:
-        return ops::max_pool(x, {2}, {static_cast<int64_t>(1 + choose(2))}, Padding::same);
+        return ops::max_pool(x, {2}, {static_cast<int64_t>(1 + choose_below(2))}, Padding::same);
       case 1:
         return ops::average_pool(x, {2}, {1}, Padding::same);
       case 2:
@@ -98,8 +98,8 @@ class Network {
                          weight({channels}));
       default: {
         const Tensor y = ops::conv(x, weight({3, 3, channels, 4}),
-                                   {static_cast<int64_t>(1 + choose(2))}, padding);
-        return activated(choose(2) ? normalized(y, training) : y + weight({4}));
+                                   {static_cast<int64_t>(1 + choose_below(2))}, padding);
+        return activated(choose_below(2) ? normalized(y, training) : y + weight({4}));
       }
     }
   }
@@ -116,7 +116,7 @@ double distance(const Tensor& a, const Tensor& b) {
   return farthest(x, y) / magnitude(y, 1);
 }
 
-uint64_t seeds() {
+uint64_t seed_count() {
   const char* count = std::getenv("CRESCENT_FUZZ");
   return count ? std::strtoull(count, nullptr, 10) : 25;
 }
@@ -124,7 +124,7 @@ uint64_t seeds() {
 }  // namespace
 
 TEST_CASE("random convolutional networks train and predict the same compiled and eager") {
-  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (uint64_t seed = 1; seed <= seed_count(); ++seed) {
     INFO("seed " << seed);
     Network compiled(seed), eager(seed);
     const SeedGenerator generator(static_cast<int64_t>(seed) + 1000);
@@ -147,14 +147,14 @@ TEST_CASE("random convolutional networks train and predict the same compiled and
 }
 
 TEST_CASE("random recurrent bodies give the same compiled and eager, with gradients") {
-  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
+  for (uint64_t seed = 1; seed <= seed_count(); ++seed) {
     INFO("seed " << seed);
     const SeedGenerator generator(static_cast<int64_t>(seed));
     const Tensors inputs{generator.normal({2, 3}), generator.normal({5, 2, 3}),
                          generator.normal({3, 3}), generator.normal({3})};
     auto run = [&](const Tensors& in) {
       uint64_t next = 0;
-      auto choose = [&](size_t n) { return philox(seed, 2, next++).word[0] % n; };
+      auto choose_below = [&](size_t n) { return philox(seed, 2, next++).word[0] % n; };
       GradientTape tape;
       for (const Tensor& t : in) tape.watch(t);
       auto scanned = ops::scan(
@@ -162,7 +162,7 @@ TEST_CASE("random recurrent bodies give the same compiled and eager, with gradie
             Tensor h = state[0];
             const Tensor &x = step[0], &w = in[2], &b = in[3];
             for (int i = 0; i < 4; ++i) {
-              switch (choose(6)) {
+              switch (choose_below(6)) {
                 case 0:
                   h = ops::tanh(ops::matmul(h, w) + b);
                   break;
@@ -183,9 +183,9 @@ TEST_CASE("random recurrent bodies give the same compiled and eager, with gradie
                   break;
               }
             }
-            return {{h}, {choose(2) ? h * 2.0 : x * h}};
+            return {{h}, {choose_below(2) ? h * 2.0 : x * h}};
           },
-          {in[0]}, {in[1]}, choose(2) == 1);
+          {in[0]}, {in[1]}, choose_below(2) == 1);
       const Tensor loss =
           ops::sum(ops::square(scanned.states[0])) + ops::sum(ops::sin(scanned.outputs[0]));
       Tensors results{loss, scanned.states[0], scanned.outputs[0]};

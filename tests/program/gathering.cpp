@@ -20,35 +20,36 @@ AllGather gather_of(int axis, int64_t size, bool partial) {
   return op;
 }
 
-Tensor numbered(const Shape& shape) {
+Tensor numbered_elements(const Shape& shape) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   return Tensor::from(values, shape);
 }
 
 /// Gathers parts of arrays of many shapes, and takes the gradients, in both processes.
-void gather_arrays() {
+void check_gathered_arrays() {
   const int rank = communicator()->rank();
   for (const Shape& shape :
        {Shape{1}, Shape{2}, Shape{7}, Shape{5, 3}, Shape{2, 3, 5}, Shape{3, 0}})
     for (int axis = 0; axis < shape.rank(); ++axis)
       for (bool partial : {false, true}) {
-        const Tensor whole = numbered(shape);
-        const Tensor part = own_part(whole, {axis, 2, 1, 2});
+        const Tensor whole = numbered_elements(shape);
+        const Tensor own_part_of_whole = own_part(whole, {axis, 2, 1, 2});
         GradientTape tape;
-        tape.watch(part);
-        const Tensor gathered = apply1(gather_of(axis, shape[axis], partial), {part});
+        tape.watch(own_part_of_whole);
+        const Tensor gathered = apply1(gather_of(axis, shape[axis], partial), {own_part_of_whole});
         CHECK(gathered.to_vector() == whole.to_vector());
         const Tensor loss = ops::sum(gathered * whole) * (rank + 1.0);
-        const Tensor gradient = tape.gradient(loss, Tensors{part})[0];
-        CHECK(gradient.to_vector() == (part * (partial ? 3.0 : rank + 1.0)).to_vector());
+        const Tensor gradient = tape.gradient(loss, Tensors{own_part_of_whole})[0];
+        CHECK(gradient.to_vector() ==
+              (own_part_of_whole * (partial ? 3.0 : rank + 1.0)).to_vector());
       }
 }
 
 /// Divides a variable, reads, assigns and trains it, in both processes.
-void use_variable() {
+void check_divided_variable() {
   const int rank = communicator()->rank();
-  const Tensor whole = numbered({5, 3});
+  const Tensor whole = numbered_elements({5, 3});
   const Variable v(rank == 0 ? whole : ops::zeros({5, 3}));
   divide(v, {0, 2, 1, 2});
   CHECK(v.shape() == Shape{5, 3});
@@ -69,7 +70,7 @@ void use_variable() {
     return Tensors{loss};
   });
   const Variable undivided(whole * 2.0);
-  const Tensor x = numbered({4, 5}) * 0.1;
+  const Tensor x = numbered_elements({4, 5}) * 0.1;
   step({x});
   GradientTape tape;
   const Tensor loss = ops::sum(ops::square(ops::matmul(x, undivided)));
@@ -90,29 +91,29 @@ std::string names_of(const Program& program) {
 
 TEST_CASE("the second of two processes gathers", "[.][second_gathers]") {
   be_second_of_two();
-  gather_arrays();
-  use_variable();
+  check_gathered_arrays();
+  check_divided_variable();
 }
 
 TEST_CASE("two processes gather parts", "[gathering]") {
   const FirstOfTwo first("[second_gathers]");
-  gather_arrays();
-  use_variable();
+  check_gathered_arrays();
+  check_divided_variable();
 }
 
 TEST_CASE("a whole is gathered again behind another exchange", "[gathering]") {
-  const auto recorded = [](bool exchanges) {
+  const auto recorded_program = [](bool has_exchange) {
     return trace(
         [&](const Tensors& in) {
           AllGather op;
           op.size = 3;
           const Tensor gathered = ops::cast(apply1(op, {in[0]}), DType::float64);
-          const Tensor a = ops::exp(gathered), sum = exchanges ? ops::all_reduce(a) : a;
+          const Tensor a = ops::exp(gathered), sum = has_exchange ? ops::all_reduce(a) : a;
           return Tensors{ops::sin(gathered) * sum};
         },
         TensorSpecs{{DType::float32, {3, 2}}});
   };
-  Program with_exchange = recorded(true), without_exchange = recorded(false);
+  Program with_exchange = recorded_program(true), without_exchange = recorded_program(false);
   CHECK(passes::gathering(with_exchange));
   passes::validate(with_exchange);
   CHECK(names_of(with_exchange) == "all_gather cast unary all_reduce all_gather cast unary binary");

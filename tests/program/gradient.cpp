@@ -36,24 +36,24 @@ TEST_CASE("what is not connected has no gradient") {
   const Tensor y = ops::multiply(x, x);
   CHECK_FALSE(gradient(tape, y, other));
   CHECK_FALSE(gradient(tape, ops::stop_gradient(y), x));
-  Tensor unseen;
+  Tensor unrecorded;
   {
-    NoGradient pause;
-    unseen = ops::square(x);
+    NoGradient no_gradient;
+    unrecorded = ops::square(x);
   }
-  CHECK_FALSE(gradient(tape, unseen, x));
+  CHECK_FALSE(gradient(tape, unrecorded, x));
   CHECK_THROWS_AS(tape.watch(Tensor(Shape{2}, DType::int32)), Error);
 }
 
 TEST_CASE("variables that do not train are watched only on request") {
   Variable::Options options;
   options.trainable = false;
-  const Variable fixed(Tensor(3.0), options);
-  const Variables sources{fixed};
+  const Variable frozen(Tensor(3.0), options);
+  const Variables sources{frozen};
   GradientTape tape;
-  CHECK_FALSE(tape.gradient(ops::square(fixed), sources)[0]);
-  tape.watch(fixed.value());
-  CHECK(tape.gradient(ops::square(fixed), sources)[0].item() == 6);
+  CHECK_FALSE(tape.gradient(ops::square(frozen), sources)[0]);
+  tape.watch(frozen.value());
+  CHECK(tape.gradient(ops::square(frozen), sources)[0].item() == 6);
 }
 
 TEST_CASE("gradients of gradients") {
@@ -158,9 +158,9 @@ TEST_CASE("second order through compound ops agrees with differences") {
     const Tensor second = gradient(tape, ops::sum(first(x) * w), x);
     REQUIRE(second);
     for (int64_t i = 0; i < x.size(); ++i) {
-      auto loss_at = [&](double move) {
+      auto loss_at = [&](double shift) {
         Tensor moved = x.clone();
-        moved.mutable_data<double>()[i] += move;
+        moved.mutable_data<double>()[i] += shift;
         return ops::sum(first(moved) * w).item();
       };
       CHECK(second.to_vector()[static_cast<size_t>(i)] ==
@@ -176,9 +176,9 @@ std::vector<double> differences(const std::function<Tensor(const Tensor&)>& f, c
                                 const Tensor& weights) {
   std::vector<double> slopes;
   for (int64_t i = 0; i < x.size(); ++i) {
-    auto loss_at = [&](double move) {
+    auto loss_at = [&](double shift) {
       Tensor moved = x.clone();
-      moved.mutable_data<double>()[i] += move;
+      moved.mutable_data<double>()[i] += shift;
       return ops::sum(f(moved) * weights).item();
     };
     slopes.push_back((loss_at(1e-5) - loss_at(-1e-5)) / 2e-5);
@@ -203,16 +203,17 @@ TEST_CASE("gradients of products of matrices, transposed or not, square or not")
         };
         const Tensor a = matrix(transpose_a, rows, 3), b = matrix(transpose_b, 3, rows),
                      weights = matrix(false, rows, rows);
-        for (const bool by_a : {true, false}) {
+        for (const bool differentiates_a : {true, false}) {
           auto f = [&](const Tensor& x) {
-            return ops::matmul(by_a ? x : a, by_a ? b : x, transpose_a, transpose_b);
+            return ops::matmul(differentiates_a ? x : a, differentiates_a ? b : x, transpose_a,
+                               transpose_b);
           };
-          const Tensor x = by_a ? a : b;
+          const Tensor x = differentiates_a ? a : b;
           GradientTape tape;
           tape.watch(x);
           const auto got = gradient(tape, ops::sum(f(x) * weights), x).to_vector(),
                      want = differences(f, x, weights);
-          CAPTURE(rows, transpose_a, transpose_b, by_a);
+          CAPTURE(rows, transpose_a, transpose_b, differentiates_a);
           for (size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-8));
         }
       }
@@ -221,14 +222,14 @@ TEST_CASE("gradients of products of matrices, transposed or not, square or not")
 TEST_CASE("gradients of what was broadcast, to two rows and to more") {
   const SeedGenerator random(6);
   for (const int64_t rows : {1, 2, 3}) {
-    const Tensor wide = ops::cast(random.normal({2, rows, 3}), DType::float64);
+    const Tensor random_matrices = ops::cast(random.normal({2, rows, 3}), DType::float64);
     for (const Shape& shape : {Shape{1, 3}, Shape{3}, Shape{2, 1, 1}, Shape{1, rows, 1}, Shape{}}) {
       const Tensor x = ops::cast(random.normal(shape), DType::float64);
-      auto f = [&](const Tensor& t) { return t * wide; };
+      auto f = [&](const Tensor& t) { return t * random_matrices; };
       GradientTape tape;
       tape.watch(x);
-      const auto got = gradient(tape, ops::sum(f(x) * wide), x).to_vector(),
-                 want = differences(f, x, wide);
+      const auto got = gradient(tape, ops::sum(f(x) * random_matrices), x).to_vector(),
+                 want = differences(f, x, random_matrices);
       CAPTURE(rows, to_text(shape));
       REQUIRE(got.size() == want.size());
       for (size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-8));
@@ -262,10 +263,10 @@ TEST_CASE("gradients of powers are numbers where the base or the exponent is zer
   const Tensor sources[] = {a, b};
   const Tensors gradients = tape.gradient(ops::sum(ops::power(a, b)), sources);
   CHECK(gradients[0].to_vector() == std::vector<double>{0, 1, 0, -4, 0, 0, -4});
-  const auto by_exponent = gradients[1].to_vector();
-  for (size_t i = 0; i < 5; ++i) CHECK(by_exponent[i] == 0);
-  CHECK(by_exponent[5] == Approx(std::log(0.5)));
-  CHECK(by_exponent[6] == Approx(2 * std::log(0.5)));
+  const auto exponent_gradient = gradients[1].to_vector();
+  for (size_t i = 0; i < 5; ++i) CHECK(exponent_gradient[i] == 0);
+  CHECK(exponent_gradient[5] == Approx(std::log(0.5)));
+  CHECK(exponent_gradient[6] == Approx(2 * std::log(0.5)));
 }
 
 TEST_CASE("where numbers are equal, one gradient is shared and not given twice") {
@@ -309,10 +310,10 @@ TEST_CASE("gradients of cross entropy for labels of any sum, by one op or by man
   SoftmaxCrossEntropyBackward op;
   op.sparse = false;
   const Tensor inputs[] = {x, labels, weights};
-  const auto decomposed = op.decompose(inputs)[0].to_vector();
+  const auto decomposed_gradient = op.decompose(inputs)[0].to_vector();
   for (size_t i = 0; i < want.size(); ++i) {
     CHECK(got[i] == Approx(want[i]).margin(1e-8));
-    CHECK(decomposed[i] == Approx(want[i]).margin(1e-8));
+    CHECK(decomposed_gradient[i] == Approx(want[i]).margin(1e-8));
   }
 }
 
@@ -335,7 +336,7 @@ TEST_CASE("a variable read twice has one gradient") {
 TEST_CASE("a variable read before and after an assignment has the sum of both gradients") {
   const Variable w(scalar(2));
   const Variables sources{w};
-  const auto slope = [&](const Tensor& x) {
+  const auto derivative = [&](const Tensor& x) {
     GradientTape tape;
     const Tensor before = w * x;
     w.assign(x * 2.0);
@@ -343,8 +344,8 @@ TEST_CASE("a variable read before and after an assignment has the sum of both gr
     w.assign(x * 3.0);
     return tape.gradient(before + square + w * 5.0, sources)[0];
   };
-  CHECK(slope(scalar(3)).item() == 3 + 2 * 6 + 5);
-  const Function traced([&](const Tensors& in) { return Tensors{slope(in[0])}; });
+  CHECK(derivative(scalar(3)).item() == 3 + 2 * 6 + 5);
+  const Function traced([&](const Tensors& in) { return Tensors{derivative(in[0])}; });
   CHECK(traced({scalar(3)})[0].item() == 3 + 2 * 6 + 5);
 }
 
@@ -360,14 +361,13 @@ TEST_CASE("an upstream gradient weighs the target") {
 
 TEST_CASE("gradients end at an assignment, eager and traced") {
   const Variable v(Tensor(0.0));
-  auto slope = [&](const Tensor& x) {
+  auto derivative = [&](const Tensor& x) {
     GradientTape tape;
     tape.watch(x);
     v.assign(x * 2.0);
     return gradient(tape, v.value() * x, x);
   };
-  CHECK(slope(Tensor(3.0)).item() == 6);
-  CHECK(
-      Function([&](const Tensors& in) { return Tensors{slope(in[0])}; })({Tensor(3.0)})[0].item() ==
-      6);
+  CHECK(derivative(Tensor(3.0)).item() == 6);
+  CHECK(Function([&](const Tensors& in) { return Tensors{derivative(in[0])}; })({Tensor(3.0)})[0]
+            .item() == 6);
 }

@@ -13,7 +13,7 @@ using namespace ops;
 
 namespace {
 
-bool is_simple(const Op& op) {
+bool is_supported(const Op& op) {
   static const std::set<std::string_view> kSimple{"unary",        "binary",    "select", "cast",
                                                   "broadcast_to", "transpose", "reduce", "matmul"};
   return kSimple.count(op.name()) > 0;
@@ -30,7 +30,7 @@ Program lowered(const Program& program, const Device& device, double tolerance =
 }
 
 /// An op (x) -> 2 x that its function compute() computes on the host.
-struct Doubled final : OpOf<Doubled> {
+struct DoubledOnHost final : OpOf<DoubledOnHost> {
   static constexpr const char* kName = "doubled";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -41,15 +41,15 @@ struct Doubled final : OpOf<Doubled> {
   }
 };
 
-int times_counted = 0;
+int run_count = 0;
 
 /// An op (x) -> x that counts its runs.
-struct Counted final : OpOf<Counted> {
+struct CountingIdentity final : OpOf<CountingIdentity> {
   static constexpr const char* kName = "counted";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    ++times_counted;
+    ++run_count;
     for (int64_t i = 0; i < in[0].size(); ++i)
       out[0].mutable_data<float>()[i] = in[0].data<float>()[i];
     return true;
@@ -87,9 +87,9 @@ TEST_CASE("lowering: compound ops become simple ones where they are not taken", 
         return Tensors{ops::softmax(in[0]), layer_norm(in[0], in[1], in[1], 1e-3)};
       },
       {f32({4, 6}), f32({6})});
-  const Program q = lowered(p, PickyDevice(is_simple));
+  const Program q = lowered(p, PickyDevice(is_supported));
   REQUIRE(q.code.size() > 5);
-  for (const auto& i : q.code) CHECK((is_simple(*i.op) || i.op->name() == "reshape"));
+  for (const auto& i : q.code) CHECK((is_supported(*i.op) || i.op->name() == "reshape"));
   CHECK(names(lowered(p, PickyDevice([](const Op&) { return true; }))) == names(p));
 }
 
@@ -99,31 +99,32 @@ TEST_CASE("lowering: what is simple and not taken is left to the host", "[loweri
         return Tensors{top_k(in[0] * 2.0, 2)[0], cumsum(in[0], 0, false)};
       },
       {f32({4, 6})});
-  CHECK(names(lowered(p, PickyDevice(is_simple))) == "multiply, host_call, host_call");
+  CHECK(names(lowered(p, PickyDevice(is_supported))) == "multiply, host_call, host_call");
   CHECK(names(lowered(p, PickyDevice([](const Op&) { return false; }))) ==
         "host_call, host_call, host_call");
 }
 
 TEST_CASE("lowering: an op of somebody else is computed by itself", "[lowering]") {
-  const Program p =
-      traced([](const Tensors& in) { return Tensors{apply1(Doubled(), {in[0]})}; }, {f32({3})});
+  const Program p = traced(
+      [](const Tensors& in) { return Tensors{apply1(DoubledOnHost(), {in[0]})}; }, {f32({3})});
   const Program q = lowered(p, host_device());
   CHECK(names(q) == "host_call");
   CHECK(q.code[0].op->label() == "doubled");
-  CHECK(apply1(Doubled(), {Tensor::full({3}, 1.5)}).to_vector() == std::vector<double>(3, 3.0));
+  CHECK(apply1(DoubledOnHost(), {Tensor::full({3}, 1.5)}).to_vector() ==
+        std::vector<double>(3, 3.0));
 }
 
 TEST_CASE("lowering: an op that computes by itself is not asked to before it is run",
           "[lowering]") {
-  CHECK(Counted().computes());
+  CHECK(CountingIdentity().computes());
   CHECK_FALSE(Unknown().computes());
-  const Program p =
-      traced([](const Tensors& in) { return Tensors{apply1(Counted(), {in[0]})}; }, {f32({3})});
-  times_counted = 0;
+  const Program p = traced(
+      [](const Tensors& in) { return Tensors{apply1(CountingIdentity(), {in[0]})}; }, {f32({3})});
+  run_count = 0;
   CHECK(names(lower(p, host_device())) == "host_call");
-  CHECK(times_counted == 0);
-  apply1(Counted(), {Tensor::full({3}, 1)});
-  CHECK(times_counted == 1);
+  CHECK(run_count == 0);
+  apply1(CountingIdentity(), {Tensor::full({3}, 1)});
+  CHECK(run_count == 1);
 }
 
 TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
@@ -147,9 +148,9 @@ TEST_CASE("lowering: identities and empty results are no instructions", "[loweri
   Program p;
   const int x = p.add_value(f32({3, 4})), none = p.add_value(f32({0, 4}));
   p.inputs = {x, none};
-  const int stopped = add(p, StopGradient(), {x}), empty_result = add(p, Unary(), {none});
-  const int y = add(p, Unary(), {stopped});
-  p.outputs = {y, empty_result, stopped};
+  const int stop_gradient = add(p, StopGradient(), {x}), empty_result = add(p, Unary(), {none});
+  const int y = add(p, Unary(), {stop_gradient});
+  p.outputs = {y, empty_result, stop_gradient};
   const Program q = lowered(p, host_device());
   CHECK(names(q) == "negative");
   CHECK(q.outputs[2] == q.inputs[0]);
@@ -163,11 +164,11 @@ TEST_CASE("lowering: sums of nothing are zeros", "[lowering]") {
 
 TEST_CASE("lowering: what needs nothing is computed once", "[lowering]") {
   Program p;
-  const int table = add(p, fill_op({2, 3}, 7), {});
+  const int filled_table = add(p, fill_op({2, 3}, 7), {});
   const int x = p.add_value(f32({2, 3}));
   p.inputs = {x};
-  p.outputs = {add(p, binary_op(BinaryKind::add), {x, table})};
-  const Program q = lowered(p, PickyDevice(is_simple));
+  p.outputs = {add(p, binary_op(BinaryKind::add), {x, filled_table})};
+  const Program q = lowered(p, PickyDevice(is_supported));
   CHECK(names(q) == "add");
   REQUIRE(q.constants.size() == 1);
   CHECK(q.constants[0].tensor.to_vector() == std::vector<double>(6, 7.0));
@@ -185,12 +186,12 @@ TEST_CASE("lowering: the body of a scan is lowered, or the scan left to the host
       },
       {f32({2, 3}), f32({5, 2, 3})});
   const Program q =
-      lowered(p, PickyDevice([](const Op& op) { return is_simple(op) || op.name() == "scan"; }));
+      lowered(p, PickyDevice([](const Op& op) { return is_supported(op) || op.name() == "scan"; }));
   REQUIRE(names(q) == "scan");
-  const Program& body = *op<Scan>(q, 0).body;
-  CHECK(names(body).find("softmax") == std::string::npos);
-  CHECK(body.code.size() > 2);
-  CHECK(names(lowered(p, PickyDevice(is_simple))) == "host_call");
+  const Program& scan_body = *op<Scan>(q, 0).body;
+  CHECK(names(scan_body).find("softmax") == std::string::npos);
+  CHECK(scan_body.code.size() > 2);
+  CHECK(names(lowered(p, PickyDevice(is_supported))) == "host_call");
 }
 
 TEST_CASE("lowering: checks of what is given come first", "[lowering]") {
@@ -210,13 +211,13 @@ TEST_CASE("lowering: passes make only what the device is capable of", "[lowering
         return Tensors{max_pool(y, {2}, {2}, Padding::valid), tanh(exp(y) * 2.0)};
       },
       {f32({2, 6, 3}), f32({3, 3, 4}), f32({4})});
-  auto names_for = [&](Capabilities can) {
-    const PickyDevice device([](const Op&) { return true; }, can);
+  auto op_names_for = [&](Capabilities capabilities_) {
+    const PickyDevice device([](const Op&) { return true; }, capabilities_);
     return names(optimize(p, {.device = &device}));
   };
-  CHECK(names_for({}) == "conv, add, relu, pool, exp, multiply, tanh");
-  CHECK(names_for({.fused = true}) == "conv, fused, pool");
-  CHECK(names_for({.post_ops = true}) == "conv+bias+relu, pool, exp, multiply, tanh");
+  CHECK(op_names_for({}) == "conv, add, relu, pool, exp, multiply, tanh");
+  CHECK(op_names_for({.fused = true}) == "conv, fused, pool");
+  CHECK(op_names_for({.post_ops = true}) == "conv+bias+relu, pool, exp, multiply, tanh");
   CHECK(names(optimize(p)) == "conv+bias+relu, pool, fused");
 }
 
@@ -225,26 +226,26 @@ TEST_CASE("lowering: of post-ops a device may take some", "[lowering]") {
       traced([](const Tensors& in) { return Tensors{relu(matmul(in[0], in[1]) + in[2] + in[3])}; },
              {f32({4, 3}), f32({3, 5}), f32({5}), f32({4, 5})}));
   REQUIRE(names(p) == "matmul+bias+add+relu");
-  auto up_to = [](size_t count) {
+  auto supports_epilogues_up_to = [](size_t count) {
     return PickyDevice([count](const Op& op) {
       auto* with_post_ops = dynamic_cast<const WithPostOps*>(&op);
-      return with_post_ops ? with_post_ops->post.size() <= count : is_simple(op);
+      return with_post_ops ? with_post_ops->post.size() <= count : is_supported(op);
     });
   };
-  CHECK(names(lowered(p, up_to(3))) == names(p));
-  CHECK(names(lowered(p, up_to(2))) == "matmul+bias, add, relu");
-  CHECK(names(lowered(p, up_to(0))) == "matmul, add, add, relu");
+  CHECK(names(lowered(p, supports_epilogues_up_to(3))) == names(p));
+  CHECK(names(lowered(p, supports_epilogues_up_to(2))) == "matmul+bias, add, relu");
+  CHECK(names(lowered(p, supports_epilogues_up_to(0))) == "matmul, add, add, relu");
 }
 
 TEST_CASE("lowering: mixed precision is done with casts where it is not taken", "[lowering]") {
-  const DType half = DType::bfloat16, single = DType::float32;
+  const DType bfloat16_ = DType::bfloat16, float32 = DType::float32;
   const Program p = optimize(traced(
       [=](const Tensors& in) {
-        return Tensors{cast(matmul(cast(in[0], half), cast(in[1], half)), single)};
+        return Tensors{cast(matmul(cast(in[0], bfloat16_), cast(in[1], bfloat16_)), float32)};
       },
       {f32({4, 3}), f32({3, 5})}));
   REQUIRE(names(p) == "matmul");
-  CHECK(names(lowered(p, PickyDevice(is_simple), 2e-2)) == "cast, cast, matmul, cast");
+  CHECK(names(lowered(p, PickyDevice(is_supported), 2e-2)) == "cast, cast, matmul, cast");
 }
 
 TEST_CASE("lowering: winners of poolings and moments are worked out on the host", "[lowering]") {
@@ -260,10 +261,10 @@ TEST_CASE("lowering: winners of poolings and moments are worked out on the host"
       {f32({2, 6, 12}), f32({3, 12, 12}), f32({12})}));
   REQUIRE(names(p).find("conv+moments") != std::string::npos);
   REQUIRE(names(p).find("pool_argmax_backward") != std::string::npos);
-  const Program q = lowered(p, PickyDevice(is_simple), 1e-4);
+  const Program q = lowered(p, PickyDevice(is_supported), 1e-4);
   for (const auto& i : q.code) {
     const std::string_view name = i.op->name();
-    CHECK((is_simple(*i.op) || name == "reshape" || name == "host_call"));
+    CHECK((is_supported(*i.op) || name == "reshape" || name == "host_call"));
   }
 }
 
@@ -288,12 +289,12 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
 }
 
 TEST_CASE("lowering: what a variable becomes is kept to the end", "[lowering]") {
-  const Variable total(Tensor::full({2, 3}, 1)), flat(Tensor::full({6}, 1));
+  const Variable total(Tensor::full({2, 3}, 1)), flat_total(Tensor::full({6}, 1));
   const Program p = traced(
       [&](const Tensors& in) {
         const Tensor sum = total + in[0];
         total.assign(sum);
-        flat.assign(reshape(exp(in[0]), {6}));
+        flat_total.assign(reshape(exp(in[0]), {6}));
         return Tensors{tanh(exp(sum * 2.0))};
       },
       {f32({2, 3})});

@@ -66,12 +66,12 @@ using Pass = bool (*)(Program&);
 inline Program rewritten(Program program, Pass pass, double tolerance = 1e-6) {
   INFO("before:\n" << program.text());
   validate(program);
-  const Tensors before = run(program);
+  const Tensors old_outputs = run(program);
   while (pass(program)) dead_code(program);
   dead_code(program);
   INFO("after:\n" << program.text());
   validate(program);
-  check_same(before, run(program), tolerance);
+  check_same(old_outputs, run(program), tolerance);
   return program;
 }
 
@@ -82,7 +82,7 @@ inline Program traced(const std::function<Tensors(const Tensors&)>& f, const Ten
 /// The names of the instructions as a list; elementwise instructions have the names of their
 /// functions, and epilogues are appended: "square, multiply, matmul+bias".
 inline std::string names(const Program& program) {
-  std::string text;
+  std::string names_text;
   for (const auto& i : program.code) {
     std::string name(i.op->name());
     if (auto* unary = dynamic_cast<const Unary*>(i.op.get())) name = name_of(unary->kind);
@@ -91,9 +91,9 @@ inline std::string names(const Program& program) {
       name = with->op->name();
       for (PostOp post : with->post) name += std::string("+") + name_of(post);
     }
-    text += (text.empty() ? "" : ", ") + name;
+    names_text += (names_text.empty() ? "" : ", ") + name;
   }
-  return text;
+  return names_text;
 }
 
 template <class T>

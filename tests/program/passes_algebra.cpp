@@ -192,22 +192,22 @@ TEST_CASE("shapes: two transposes are the one that does both", "[passes]") {
 
 TEST_CASE("shapes: reductions and rearrangements of a fill are fills", "[passes]") {
   Program p;
-  const int seven = add(p, fill_op({200, 300}, 7), {});
-  Reshape flat;
-  flat.shape = {60000};
+  const int sevens = add(p, fill_op({200, 300}, 7), {});
+  Reshape flat_op;
+  flat_op.shape = {60000};
   for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max})
-    p.outputs.push_back(add(p, reduce_op(kind, {0}), {seven}));
-  p.outputs.push_back(add(p, flat, {seven}));
+    p.outputs.push_back(add(p, reduce_op(kind, {0}), {sevens}));
+  p.outputs.push_back(add(p, flat_op, {sevens}));
   CHECK(names(rewritten(p, shapes)) == "fill, fill, fill, fill");
 }
 
 TEST_CASE("shapes: products of what is repeated are taken", "[passes]") {
   Program p;
   p.inputs = {p.add_value(f32({2, 1, 3}))};
-  BroadcastTo repeat;
-  repeat.shape = {2, 5, 3};
-  const int seven = add(p, fill_op({2, 3}, 7), {}), repeated = add(p, repeat, {p.inputs[0]});
-  p.outputs.push_back(add(p, reduce_op(ReduceKind::prod, {0}), {seven}));
+  BroadcastTo broadcast_op;
+  broadcast_op.shape = {2, 5, 3};
+  const int sevens = add(p, fill_op({2, 3}, 7), {}), repeated = add(p, broadcast_op, {p.inputs[0]});
+  p.outputs.push_back(add(p, reduce_op(ReduceKind::prod, {0}), {sevens}));
   p.outputs.push_back(add(p, reduce_op(ReduceKind::prod, {1}), {repeated}));
   rewritten(p, shapes);
 }
@@ -215,9 +215,9 @@ TEST_CASE("shapes: products of what is repeated are taken", "[passes]") {
 TEST_CASE("algebra: a tensor of one number is a number", "[passes]") {
   Program p;
   p.inputs = {p.add_value(f32({2, 3}))};
-  const int ones = add(p, fill_op({2, 3}, 1), {}), half = add(p, fill_op({}, 0.5), {});
+  const int ones = add(p, fill_op({2, 3}, 1), {}), one_half = add(p, fill_op({}, 0.5), {});
   p.outputs.push_back(add(p, binary_op(BinaryKind::divide), {p.inputs[0], ones}));
-  p.outputs.push_back(add(p, binary_op(BinaryKind::add), {ones, half}));
+  p.outputs.push_back(add(p, binary_op(BinaryKind::add), {ones, one_half}));
   Program q = rewritten(p, algebra);
   CHECK(q.outputs[0] == q.inputs[0]);
   CHECK(names(q).find("divide") == std::string::npos);
@@ -227,8 +227,9 @@ TEST_CASE("algebra: a tensor of one number is a number", "[passes]") {
 TEST_CASE("algebra works on a tensor before it is broadcast", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
-        const Tensor wide = broadcast_to(in[1], {4, 3});
-        return Tensors{in[0] * wide, exp(wide), wide * 2.0, in[0] + ops::ones({4, 3})};
+        const Tensor broadcast_column = broadcast_to(in[1], {4, 3});
+        return Tensors{in[0] * broadcast_column, exp(broadcast_column), broadcast_column * 2.0,
+                       in[0] + ops::ones({4, 3})};
       },
       {f32({4, 3}), f32({3})});
   Program q = rewritten(p, algebra);
@@ -246,35 +247,36 @@ TEST_CASE("algebra keeps integers whole and NaN where it is", "[passes]") {
       },
       {{DType::int32, {5}}});
   CHECK(names(rewritten(integer_program, algebra)) == "square");
-  Program nan = traced(
+  Program nan_program = traced(
       [](const Tensors& in) {
         const Tensor x = log(in[0] - 10.0);
         return Tensors{x * 0.0, x - x, maximum(x, 0), where(equal(x, x), x, 1.0)};
       },
       {f32({3})});
-  rewritten(nan, algebra);
+  rewritten(nan_program, algebra);
 }
 
 TEST_CASE("algebra leaves out a cast there and back only where nothing is lost", "[passes]") {
-  const DType all[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
-                       DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
-                       DType::float32, DType::float64};
+  const DType all_dtypes[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
+                              DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
+                              DType::float32, DType::float64};
   // Values that some dtypes represent and others do not: the limits, the longest mantissas, and a
   // fraction.
   const Tensor values =
       Tensor::from(std::vector<double>{0, 1, 5, 127, 200, 255, -3, -128, 1027, -32768, 16777217,
                                        2147483647, 9007199254740991, 0.75, 1.0 / 3, 65504, 3e38},
                    {17});
-  for (DType from : all) {
+  for (DType from : all_dtypes) {
     const Tensor x = cast(values, from);
-    for (DType through : all) {
-      const Program p = traced(
-          [&](const Tensors& in) { return Tensors{cast_chain(in[0], through, from)}; }, {x.spec()});
+    for (DType middle_dtype : all_dtypes) {
+      const Program p =
+          traced([&](const Tensors& in) { return Tensors{cast_chain(in[0], middle_dtype, from)}; },
+                 {x.spec()});
       const Program q = rewritten(p, algebra);
       if (!q.code.empty()) continue;
       // Integers outside the range of the intermediate dtype wrap around.
-      INFO(name_of(from) << " through " << name_of(through));
-      CHECK(cast(cast(x, through), from).to_vector() == x.to_vector());
+      INFO(name_of(from) << " through " << name_of(middle_dtype));
+      CHECK(cast(cast(x, middle_dtype), from).to_vector() == x.to_vector());
     }
   }
 }
@@ -284,16 +286,16 @@ TEST_CASE(
     "[passes]") {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     for (int exponent = -20; exponent <= 20; ++exponent) {
-      const double divisor = std::ldexp(1.0, exponent), small = std::ldexp(1.0, -8);
-      const Tensor x = Tensor::full({3}, exponent < 0 ? small : 1.0, dtype);
+      const double divisor = std::ldexp(1.0, exponent), small_number = std::ldexp(1.0, -8);
+      const Tensor x = Tensor::full({3}, exponent < 0 ? small_number : 1.0, dtype);
       const Program p =
           traced([&](const Tensors& in) { return Tensors{in[0] / divisor}; }, {x.spec()});
-      const auto want = (x / divisor).to_vector();
+      const auto expected_quotients = (x / divisor).to_vector();
       auto executable = compile(rewritten(p, algebra));
       Tensors variables, outputs{Tensor(x.spec())};
       executable->run(Tensors{x}, variables, outputs);
       INFO(name_of(dtype) << " 2^" << exponent);
-      CHECK(outputs[0].to_vector() == want);
+      CHECK(outputs[0].to_vector() == expected_quotients);
     }
   }
 }
@@ -308,9 +310,9 @@ TEST_CASE("softmax meets its logarithm", "[passes]") {
   CHECK(names(q) == "softmax, softmax");
   CHECK((op<Softmax>(q, 0).log && op<Softmax>(q, 1).log));
   CHECK(op<Softmax>(q, 0).axis != op<Softmax>(q, 1).axis);
-  const Program twice = traced(
+  const Program transposed_twice = traced(
       [](const Tensors& in) { return Tensors{log(ops::log_softmax(in[0]))}; }, {f32({4, 10})});
-  CHECK(names(rewritten(twice, passes::softmax)) == "softmax, log");
+  CHECK(names(rewritten(transposed_twice, passes::softmax)) == "softmax, log");
 }
 
 TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[passes]") {
@@ -325,14 +327,14 @@ TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[
       },
       {f32({4, 10}), f32({4, 10})});
   Program q = rewritten(p, algebra);  // the gradient of the sum is no longer broadcast
-  const auto sums = [](const Program& program) {
+  const auto sum_count = [](const Program& program) {
     return std::count_if(program.code.begin(), program.code.end(),
                          [](const auto& i) { return i.op->name() == "reduce"; });
   };
-  CHECK(sums(q) == 4);
-  CHECK(sums(rewritten(q, passes::softmax)) == 3);
+  CHECK(sum_count(q) == 4);
+  CHECK(sum_count(rewritten(q, passes::softmax)) == 3);
 
-  Program other = traced(
+  Program other_program = traced(
       [](const Tensors& in) {
         const Tensor p = ops::softmax(in[0]), x = in[1] + in[2], y = in[1] + in[3];
         return Tensors{x - sum(x * p, {1}, true),
@@ -343,7 +345,7 @@ TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[
                        y - sum(y * ops::softmax(in[0], 0), {0}, true)};
       },
       {f32({4, 10}), f32({4, 10}), f32({10}), f32({4, 1})});
-  CHECK_FALSE(passes::softmax(other));
+  CHECK_FALSE(passes::softmax(other_program));
 }
 
 }  // namespace crescent::passes

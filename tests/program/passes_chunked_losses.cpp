@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLimit = 2048;  ///< the bytes of a chunk in these tests
 bool chunk_losses(Program& program) { return chunked_losses(program, kLimit); }
 
-struct Head {
+struct OutputLayer {
   Shape rows{24};  ///< the axes of the logits before that of the classes
   int64_t width = 5, classes = 70;
   bool sparse = true, has_bias = true, is_tied = false, has_metric = false, has_weights = false;
@@ -70,13 +70,13 @@ class Numbers {
 };
 
 int64_t largest_bytes(const Program& program) {
-  int64_t largest = 0;
+  int64_t largest_bytes_ = 0;
   for (const auto& i : program.code)
     for (int value : i.outputs) {
       const TensorSpec& spec = program.values[static_cast<size_t>(value)];
-      largest = std::max(largest, spec.bytes());
+      largest_bytes_ = std::max(largest_bytes_, spec.bytes());
     }
-  return largest;
+  return largest_bytes_;
 }
 
 int64_t count(const Program& program, std::string_view op) {
@@ -85,14 +85,15 @@ int64_t count(const Program& program, std::string_view op) {
 }
 
 /// Checks that the program is chunked, and that chunks are no larger than they must be.
-void check_chunked(const Head& head, double tolerance = 1e-6) {
-  const Program plain = head.program(), chunked = rewritten(plain, chunk_losses, tolerance);
-  CHECK(count(plain, "softmax_cross_entropy") == 1);
-  CHECK(count(chunked, "softmax_cross_entropy") > 1);
-  CHECK(count(chunked, "softmax_cross_entropy_backward") ==
-        count(chunked, "softmax_cross_entropy"));
+void check_chunked(const OutputLayer& head, double tolerance = 1e-6) {
+  const Program plain_program = head.program(),
+                chunked_program = rewritten(plain_program, chunk_losses, tolerance);
+  CHECK(count(plain_program, "softmax_cross_entropy") == 1);
+  CHECK(count(chunked_program, "softmax_cross_entropy") > 1);
+  CHECK(count(chunked_program, "softmax_cross_entropy_backward") ==
+        count(chunked_program, "softmax_cross_entropy"));
   const int64_t row = head.classes * 4, weights = head.width * row;
-  CHECK(largest_bytes(chunked) <=
+  CHECK(largest_bytes(chunked_program) <=
         std::max({kLimit + row, weights, head.rows.size() * head.width * 4}));
 }
 
@@ -120,65 +121,67 @@ TEST_CASE("chunks take part in biases, shared weights, metrics and weights of sa
 TEST_CASE("random losses in chunks equal those of all rows") {
   Numbers random(11);
   for (int i = 0; i < 150; ++i) {
-    Head head{.rows = {}};
+    OutputLayer head{.rows = {}};
     for (int64_t axes = random.below(3); axes >= 0; --axes)
       head.rows.append(1 + random.below(axes == 0 ? 40 : 4));
     head.width = 1 + random.below(20);
     head.classes = head.width + 20 + random.below(300);
-    for (bool* choice :
+    for (bool* option :
          {&head.sparse, &head.has_bias, &head.is_tied, &head.has_metric, &head.has_weights})
-      *choice = random.below(2) == 1;
+      *option = random.below(2) == 1;
     INFO("rows " << to_text(head.rows) << ", width " << head.width << ", classes " << head.classes);
     rewritten(head.program(), chunk_losses);
   }
 }
 
 TEST_CASE("losses of half width are chunked with sums in float32") {
-  Head head{.rows = {200}, .width = 7, .dtype = DType::bfloat16};
+  OutputLayer head{.rows = {200}, .width = 7, .dtype = DType::bfloat16};
   check_chunked(head, 0.02);
-  const Program chunked = rewritten(head.program(), chunk_losses, 0.02);
+  const Program chunked_program = rewritten(head.program(), chunk_losses, 0.02);
   const Shape weights{head.width, head.classes};
-  for (const auto& i : chunked.code) {
-    const TensorSpec& result = chunked.values[static_cast<size_t>(i.outputs[0])];
+  for (const auto& i : chunked_program.code) {
+    const TensorSpec& result = chunked_program.values[static_cast<size_t>(i.outputs[0])];
     if (i.op->name() == Binary::kName && result.shape == weights)
       CHECK(result.dtype == DType::float32);
   }
 }
 
 TEST_CASE("a loss alone, without gradients, is chunked too") {
-  const Program plain = traced(
+  const Program plain_program = traced(
       [](const Tensors& in) {
         return Tensors{ops::sparse_softmax_cross_entropy(ops::matmul(in[0], in[1]),
                                                          ops::mod(in[2], int64_t{70}))};
       },
       {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
-  CHECK(count(rewritten(plain, chunk_losses), "softmax_cross_entropy") == 4);
+  CHECK(count(rewritten(plain_program, chunk_losses), "softmax_cross_entropy") == 4);
 }
 
 TEST_CASE("an axis along which an operand varies is not cut") {
-  const Program plain = traced(
+  const Program plain_program = traced(
       [](const Tensors& in) {
         return Tensors{ops::sparse_softmax_cross_entropy(ops::matmul(in[0], in[1]) + in[2],
                                                          ops::mod(in[3], int64_t{70}))};
       },
       {f32({2, 30, 5}), f32({5, 70}), f32({30, 70}), {DType::int32, {2, 30}}});
-  CHECK(count(rewritten(plain, chunk_losses), "softmax_cross_entropy") == 2);
+  CHECK(count(rewritten(plain_program, chunk_losses), "softmax_cross_entropy") == 2);
 }
 
 TEST_CASE("losses whose rows depend on each other are not chunked") {
-  const auto is_kept = [](const std::function<Tensors(const Tensor& logits, const Tensor& losses,
-                                                      GradientTape& tape, const Tensor& x)>& rest) {
-    Program program = traced(
-        [&](const Tensors& in) {
-          GradientTape tape;
-          tape.watch(in[0]);
-          const Tensor logits = ops::matmul(in[0], in[1]);
-          const Tensor labels = ops::mod(in[2], int64_t{70});
-          return rest(logits, ops::sparse_softmax_cross_entropy(logits, labels), tape, in[0]);
-        },
-        {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
-    return !chunk_losses(program);
-  };
+  const auto is_kept =
+      [](const std::function<Tensors(const Tensor& logits, const Tensor& losses, GradientTape& tape,
+                                     const Tensor& x)>& use_of_losses) {
+        Program program = traced(
+            [&](const Tensors& in) {
+              GradientTape tape;
+              tape.watch(in[0]);
+              const Tensor logits = ops::matmul(in[0], in[1]);
+              const Tensor labels = ops::mod(in[2], int64_t{70});
+              return use_of_losses(logits, ops::sparse_softmax_cross_entropy(logits, labels), tape,
+                                   in[0]);
+            },
+            {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
+        return !chunk_losses(program);
+      };
   const auto gradient = [](GradientTape& tape, const Tensor& loss, const Tensor& x) {
     return tape.gradient(loss, Tensors{x})[0];
   };
@@ -202,7 +205,7 @@ TEST_CASE("losses whose rows depend on each other are not chunked") {
 
 TEST_CASE("a loss over many classes needs little more memory for more rows") {
   const auto bytes = [](int64_t rows, bool chunks) {
-    const Head head{.rows = {4, rows}, .width = 64, .classes = 2000, .has_bias = false};
+    const OutputLayer head{.rows = {4, rows}, .width = 64, .classes = 2000, .has_bias = false};
     Program program = head.program();
     if (chunks) chunked_losses(program, 64 << 10);
     return compile(crescent::optimize(program))->arena_bytes();
@@ -212,7 +215,7 @@ TEST_CASE("a loss over many classes needs little more memory for more rows") {
 }
 
 TEST_CASE("small losses are not chunked") {
-  Program program = Head{.rows = {7}}.program();
+  Program program = OutputLayer{.rows = {7}}.program();
   CHECK_FALSE(chunk_losses(program));
 }
 

@@ -22,20 +22,21 @@ TEST_CASE("dead code: what no result needs goes", "[passes]") {
 }
 
 TEST_CASE("dead code: variables stay when read or written", "[passes]") {
-  Variable read(Tensor::full({2}, 1)), written(Tensor::full({2}, 2)), idle(Tensor::full({2}, 3)),
-      same(Tensor::full({2}, 4));
+  Variable read_variable(Tensor::full({2}, 1)), written_variable(Tensor::full({2}, 2)),
+      idle_variable(Tensor::full({2}, 3)), same(Tensor::full({2}, 4));
   Program p = traced(
       [&](const Tensors& in) {
-        Tensor unused = exp(idle.value());
-        written.assign(in[0]);
+        Tensor unused = exp(idle_variable.value());
+        written_variable.assign(in[0]);
         same.assign(same.value());
-        return Tensors{in[0] + read.value()};
+        return Tensors{in[0] + read_variable.value()};
       },
       {f32({2})});
   REQUIRE(p.variables.size() == 4);
   Program q = rewritten(p, dead_code);
   REQUIRE(q.variables.size() == 2);
-  for (const auto& b : q.variables) CHECK((b.variable == read || b.variable == written));
+  for (const auto& b : q.variables)
+    CHECK((b.variable == read_variable || b.variable == written_variable));
   CHECK(names(q) == "add");
 }
 
@@ -55,8 +56,8 @@ TEST_CASE("common subexpressions: operands change places where that changes noth
   for (int kind = 0; kind <= static_cast<int>(BinaryKind::logical_or); ++kind) {
     const Binary op = binary_op(static_cast<BinaryKind>(kind));
     INFO(name_of(op.kind));
-    const bool logical = op.kind == BinaryKind::logical_and || op.kind == BinaryKind::logical_or;
-    const TensorSpec spec{logical ? DType::boolean : DType::float32, {40}};
+    const bool is_logical = op.kind == BinaryKind::logical_and || op.kind == BinaryKind::logical_or;
+    const TensorSpec spec{is_logical ? DType::boolean : DType::float32, {40}};
     const Program p = traced(
         [&](const Tensors& in) {
           return Tensors{apply1(op, {in[0], in[1]}), apply1(op, {in[1], in[0]})};
@@ -93,12 +94,12 @@ TEST_CASE("common subexpressions: the same bytes of another dtype are another co
 
 TEST_CASE("common subexpressions: draws are never merged", "[passes]") {
   Variable state(Tensor::from(std::vector<int64_t>{7, 0}, {2}));
-  Random draw;
-  draw.shape = {4};
+  Random draw_op;
+  draw_op.shape = {4};
   Program p = traced(
       [&](const Tensors&) {
         const Tensor s = state.value();
-        return Tensors{apply1(draw, {s}), apply1(draw, {s})};
+        return Tensors{apply1(draw_op, {s}), apply1(draw_op, {s})};
       },
       {});
   CHECK(names(rewritten(p, common_subexpressions)) == "random, random");
@@ -146,12 +147,12 @@ TEST_CASE("constants are computed once, when they are small", "[passes]") {
 
 TEST_CASE("constants: nothing big is made, nothing depends on variables or draws", "[passes]") {
   Variable v(Tensor::full({}, 2));
-  Random draw;
-  draw.shape = {2};
+  Random draw_op;
+  draw_op.shape = {2};
   Program p = traced([&](const Tensors&) { return Tensors{v.value() * 2.0}; }, {});
   p.constants.push_back(
       {p.add_value({DType::int64, {2}}), Tensor::from(std::vector<int64_t>{1, 2}, {2})});
-  p.outputs.push_back(add(p, draw, {p.constants.back().value}));
+  p.outputs.push_back(add(p, draw_op, {p.constants.back().value}));
   p.outputs.push_back(add(p, fill_op({200, 100}, 1), {}));
   CHECK(names(rewritten(p, constants)) == "multiply, random, fill");
 }
@@ -160,15 +161,15 @@ TEST_CASE("validate names what is wrong", "[passes]") {
   Program p =
       traced([](const Tensors& in) { return Tensors{exp(in[0]) + in[1]}; }, {f32({2}), f32({2})});
   CHECK_NOTHROW(validate(p));
-  Program reordered = p;
-  std::swap(reordered.code[0], reordered.code[1]);
-  CHECK_THROWS_WITH(validate(reordered), Catch::Contains("before it is made"));
-  Program misshapen = p;
-  misshapen.values[2].shape = {3};
-  CHECK_THROWS_WITH(validate(misshapen), Catch::Contains("is stated as"));
-  Program made_twice = p;
-  made_twice.code[1].outputs = made_twice.code[0].outputs;
-  CHECK_THROWS_WITH(validate(made_twice), Catch::Contains("made twice"));
+  Program reordered_program = p;
+  std::swap(reordered_program.code[0], reordered_program.code[1]);
+  CHECK_THROWS_WITH(validate(reordered_program), Catch::Contains("before it is made"));
+  Program misshapen_program = p;
+  misshapen_program.values[2].shape = {3};
+  CHECK_THROWS_WITH(validate(misshapen_program), Catch::Contains("is stated as"));
+  Program program_with_value_made_twice = p;
+  program_with_value_made_twice.code[1].outputs = program_with_value_made_twice.code[0].outputs;
+  CHECK_THROWS_WITH(validate(program_with_value_made_twice), Catch::Contains("made twice"));
   Program unknown_output = p;
   unknown_output.outputs[0] = 99;
   CHECK_THROWS_WITH(validate(unknown_output), Catch::Contains("no value %99"));

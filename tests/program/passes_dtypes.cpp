@@ -9,28 +9,28 @@ namespace {
 
 using namespace ops;
 
-constexpr DType kNumbers[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
-                              DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
-                              DType::float32, DType::float64};
+constexpr DType kNumberDTypes[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
+                                   DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
+                                   DType::float32, DType::float64};
 
 /// Powers of 2 over the range of the dtype and the values next to them, with both signs;
-/// floating-point values stay below `most`.
-Tensor limits_of(DType dtype, double most) {
+/// floating-point values stay below `largest`.
+Tensor limits_of(DType dtype, double largest) {
   if (!is_floating(dtype)) {
     std::vector<int64_t> integers = {0, std::numeric_limits<int64_t>::min(),
                                      std::numeric_limits<int64_t>::max()};
     for (int e = 0; e < 63; ++e)
-      for (int64_t beside : {-1, 0, 1})
-        for (int64_t sign : {-1, 1}) integers.push_back(sign * ((int64_t{1} << e) + beside));
+      for (int64_t neighbour : {-1, 0, 1})
+        for (int64_t sign : {-1, 1}) integers.push_back(sign * ((int64_t{1} << e) + neighbour));
     return cast(Tensor::from(integers, {static_cast<int64_t>(integers.size())}), dtype);
   }
   std::vector<double> values = {0};
   for (int e = -130; e <= 127; ++e) {
-    for (double beside : {1 - 0x1p-53, 1 - 0x1p-24, 1 - 0x1p-11, 1 - 0x1p-8, 1.0, 1 + 0x1p-7,
-                          1 + 0x1p-10, 1 + 0x1p-23, 1 + 0x1p-52}) {
+    for (double neighbour : {1 - 0x1p-53, 1 - 0x1p-24, 1 - 0x1p-11, 1 - 0x1p-8, 1.0, 1 + 0x1p-7,
+                             1 + 0x1p-10, 1 + 0x1p-23, 1 + 0x1p-52}) {
       for (double sign : {-1.0, 1.0}) {
-        const double value = sign * std::ldexp(beside, e);
-        if (std::abs(value) < most && std::abs(value) > 0x1p-14) values.push_back(value);
+        const double value = sign * std::ldexp(neighbour, e);
+        if (std::abs(value) < largest && std::abs(value) > 0x1p-14) values.push_back(value);
       }
     }
   }
@@ -56,17 +56,17 @@ bool are_same(const Tensor& a, const Tensor& b) {
 
 TEST_CASE("casts are left out where the dtype between has every number, and only there",
           "[passes]") {
-  for (DType a : kNumbers) {
-    for (DType b : kNumbers) {
-      for (DType c : kNumbers) {
+  for (DType a : kNumberDTypes) {
+    for (DType b : kNumberDTypes) {
+      for (DType c : kNumberDTypes) {
         const bool has_integers =
             // For other pairs of dtypes the result is undefined.
             !is_floating(b) || !is_floating(c);
         const Tensor x = limits_of(a, has_integers ? 120 : std::numeric_limits<double>::infinity());
-        const auto chain = [&](const Tensor& t) { return cast(cast(t, b), c); };
+        const auto cast_twice = [&](const Tensor& t) { return cast(cast(t, b), c); };
         CAPTURE(a, b, c);
         std::string remaining_ops;
-        const bool is_same = are_same(optimized(chain, x, &remaining_ops), chain(x));
+        const bool is_same = are_same(optimized(cast_twice, x, &remaining_ops), cast_twice(x));
         CHECK(is_same);
         if (a == b || b == c) continue;
         const Tensor limits = limits_of(a, std::numeric_limits<double>::infinity());
@@ -81,7 +81,7 @@ TEST_CASE("casts are left out where the dtype between has every number, and only
 
 TEST_CASE("reductions of what is repeated have the numbers of the plain ones", "[passes]") {
   using enum ReduceKind;
-  for (DType dtype : kNumbers) {
+  for (DType dtype : kNumberDTypes) {
     const double step = dtype == DType::float16    ? 0x1p-10
                         : dtype == DType::bfloat16 ? 0x1p-7
                         : dtype == DType::float32  ? 1e-6
@@ -92,8 +92,9 @@ TEST_CASE("reductions of what is repeated have the numbers of the plain ones", "
              dtype);
     for (int64_t count : {1, 2, 127, 128, 129, 256, 300, 2049, 32768, 65504, 65536, 70001}) {
       for (ReduceKind kind : {sum, mean, max, min, any, all}) {
-        const bool logical = kind == any || kind == all;
-        if (logical != (dtype == DType::boolean) || (kind == mean && !is_floating(dtype))) continue;
+        const bool is_logical = kind == any || kind == all;
+        if (is_logical != (dtype == DType::boolean) || (kind == mean && !is_floating(dtype)))
+          continue;
         for (bool keepdims : {false, true}) {
           const auto reduce = [&](const Tensor& t) {
             Reduce op = reduce_op(kind, {1});
@@ -124,8 +125,8 @@ TEST_CASE("sums of a filled tensor wrap around as plain ones do", "[passes]") {
         FilledSum{DType::float16, 0.001, 70000}, FilledSum{DType::bfloat16, 3, 70001}}) {
     CAPTURE(row.dtype, row.number, row.count);
     Program program;
-    const int filled = add(program, fill_op({row.count}, row.number, row.dtype), {});
-    program.outputs = {add(program, reduce_op(ReduceKind::sum, {0}), {filled})};
+    const int filled_tensor = add(program, fill_op({row.count}, row.number, row.dtype), {});
+    program.outputs = {add(program, reduce_op(ReduceKind::sum, {0}), {filled_tensor})};
     rewritten(program, shapes, row.dtype == DType::bfloat16 ? 0x1p-7 : 1e-3);
   }
 }

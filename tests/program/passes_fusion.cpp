@@ -45,25 +45,26 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
       {f32({4, 3})});
   CHECK(names(rewritten(p, fusion)) == "exp, reduce, fused");
 
-  Program through_region = traced(
+  Program program_through_region = traced(
       [](const Tensors& in) {
         // Two regions of different shapes that depend on each other's values: if both were fused,
         // each would wait for the other.
         const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b,
-                     late = sum(c, {0}), d = b + late;
+                     later_sum = sum(c, {0}), d = b + later_sum;
         return Tensors{d, square(c)};
       },
       {f32({4, 3})});
-  CHECK(rewritten(through_region, fusion).code.size() <= 6);
+  CHECK(rewritten(program_through_region, fusion).code.size() <= 6);
 }
 
 TEST_CASE("fusion: what comes after one region comes after all that joined it", "[passes]") {
   const Program p = traced(
       [](const Tensors& in) {
-        const Tensor start = exp(in[0]), before = cast(flip(start, {0}), DType::float64);
-        const Tensor base = exp(in[1]), other = base * 2.0, joined = base + before;
-        const Tensor after = cast(flip(other, {0}), DType::float32);
-        return Tensors{start + after, joined};
+        const Tensor exponential = exp(in[0]),
+                     reversed_float64 = cast(flip(exponential, {0}), DType::float64);
+        const Tensor base = exp(in[1]), other = base * 2.0, joined = base + reversed_float64;
+        const Tensor reversed_float32 = cast(flip(other, {0}), DType::float32);
+        return Tensors{exponential + reversed_float32, joined};
       },
       {f32({4, 3}), {DType::float64, {4, 3}}});
   rewritten(p, fusion);
@@ -72,9 +73,9 @@ TEST_CASE("fusion: what comes after one region comes after all that joined it", 
 TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
-        const Tensor y = relu(in[0] - in[1]), mask = greater(y, 0.0), late = exp(square(y));
+        const Tensor y = relu(in[0] - in[1]), mask = greater(y, 0.0), later_sum = exp(square(y));
         const Tensor g = matmul(y, in[2]);
-        return Tensors{where(mask, g, 0.0) * late};
+        return Tensors{where(mask, g, 0.0) * later_sum};
       },
       {f32({6, 6}), f32({6, 6}), f32({6, 6})});
   Program q = rewritten(p, fusion);
@@ -85,10 +86,10 @@ TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[pas
 }
 
 TEST_CASE("fusion: types change within a region, scalars are computed once", "[passes]") {
-  Variable rate(Tensor::full({}, 0.1));
+  Variable rate_variable(Tensor::full({}, 0.1));
   Program p = traced(
       [&](const Tensors& in) {
-        const Tensor scale = sqrt(rate.value() * 2.0) + 1.0;
+        const Tensor scale = sqrt(rate_variable.value() * 2.0) + 1.0;
         const Tensor mask = greater(in[0], in[1]);
         return Tensors{where(mask, in[0] * scale, cast(in[2], DType::float32)),
                        cast(mask, DType::int32)};
@@ -138,7 +139,7 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
   const Program q = rewritten(p, fusion);
   CHECK(names(q).find("scatter_add") == std::string::npos);
 
-  Program with_own_updates = traced(
+  Program program_with_own_updates = traced(
       // The updates are computed from a value that the region itself computes.
       [](const Tensors& in) {
         const Tensor a = exp(in[0]);
@@ -147,31 +148,31 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
         return Tensors{a + apply1(op, {in[1], a})};
       },
       {f32({16, 3}), {DType::int32, {16}}});
-  CHECK(names(rewritten(with_own_updates, fusion)).find("exp") == 0);
+  CHECK(names(rewritten(program_with_own_updates, fusion)).find("exp") == 0);
 }
 
 TEST_CASE("fusion: regions have limits", "[passes]") {
-  Program deep = traced(
+  Program deep_program = traced(
       [](const Tensors& in) {
         Tensor x = in[0];
         for (int i = 0; i < 150; ++i) x = x * 0.9 + in[1];
         return Tensors{x};
       },
       {f32({5}), f32({5})});
-  Program q = rewritten(deep, fusion);
+  Program q = rewritten(deep_program, fusion);
   CHECK(q.code.size() < 20);
   for (const auto& i : q.code) {
     if (auto* fused = dynamic_cast<const Fused*>(i.op.get())) CHECK(fused->steps.size() <= 64);
   }
-  TensorSpecs many_specs(60, f32({5}));
-  Program wide = traced(
+  TensorSpecs input_specs(60, f32({5}));
+  Program wide_program = traced(
       [](const Tensors& in) {
         Tensor x = in[0];
         for (const Tensor& t : in) x = x + t;
         return Tensors{x};
       },
-      many_specs);
-  for (const auto& i : rewritten(wide, fusion).code) CHECK(i.inputs.size() <= 24);
+      input_specs);
+  for (const auto& i : rewritten(wide_program, fusion).code) CHECK(i.inputs.size() <= 24);
 }
 
 TEST_CASE("recomputation: the backward pass reads the input again instead of kept arithmetic",
@@ -192,15 +193,15 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
     return count;
   };
   Program fused = rewritten(p, fusion);
-  Program recomputed = p;
-  REQUIRE(recomputation(recomputed));
-  dead_code(recomputed);
-  validate(recomputed);
-  check_same(run(p), run(recomputed), 0);
-  recomputed = rewritten(recomputed, fusion);
-  CHECK(recomputed.code.size() <= fused.code.size());
-  CHECK(output_count(recomputed) < output_count(fused));
-  CHECK(output_count(recomputed) == 3);  // stored values: y, 1 + erf, and the gradient
+  Program recomputed_program = p;
+  REQUIRE(recomputation(recomputed_program));
+  dead_code(recomputed_program);
+  validate(recomputed_program);
+  check_same(run(p), run(recomputed_program), 0);
+  recomputed_program = rewritten(recomputed_program, fusion);
+  CHECK(recomputed_program.code.size() <= fused.code.size());
+  CHECK(output_count(recomputed_program) < output_count(fused));
+  CHECK(output_count(recomputed_program) == 3);  // stored values: y, 1 + erf, and the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {
@@ -259,14 +260,15 @@ struct Step {
     tape.stop();
     const Tensors gradients = tape.gradient(loss, weights);
     step.assign_add(Tensor(1.0f));
-    const Tensor t = step, rate = 0.001 * sqrt(1.0 - power(0.999, t)) / (1.0 - power(0.9, t));
+    const Tensor t = step,
+                 rate_variable = 0.001 * sqrt(1.0 - power(0.999, t)) / (1.0 - power(0.9, t));
     for (size_t i = 0; i < weights.size(); ++i) {
       m[i].assign(m[i] + (gradients[i] - m[i].value()) * 0.1);
       v[i].assign(v[i] + (square(gradients[i]) - v[i].value()) * 0.001);
-      weights[i].assign(weights[i] - m[i].value() * rate / (sqrt(v[i].value()) + 1e-7));
+      weights[i].assign(weights[i] - m[i].value() * rate_variable / (sqrt(v[i].value()) + 1e-7));
     }
-    const Tensor correct = cast(equal(argmax(p), cast(in[1], DType::int64)), DType::float32);
-    return {loss, mean(correct)};
+    const Tensor is_correct = cast(equal(argmax(p), cast(in[1], DType::int64)), DType::float32);
+    return {loss, mean(is_correct)};
   }
   Variables weights, m, v;
   Variable step{Tensor(0.0f)};
@@ -284,7 +286,7 @@ TEST_CASE("optimize: a training step", "[passes]") {
   validate(after);
   check_same(run(before), run(after), 1e-5);
   CHECK(after.code.size() * 3 < before.code.size());
-  int updates = 0;
+  int update_count = 0;
   auto is_new_value = [&](int v) {
     return std::any_of(after.variables.begin(), after.variables.end(),
                        [&](const auto& b) { return b.result == v; });
@@ -292,10 +294,10 @@ TEST_CASE("optimize: a training step", "[passes]") {
   for (const auto& i : after.code) {
     CHECK(i.op->name() != "transpose");
     CHECK(i.op->name() != "stop_gradient");
-    updates += i.op->name() == "fused" && i.outputs.size() == 3 &&
-               std::all_of(i.outputs.begin(), i.outputs.end(), is_new_value);
+    update_count += i.op->name() == "fused" && i.outputs.size() == 3 &&
+                    std::all_of(i.outputs.begin(), i.outputs.end(), is_new_value);
   }
-  CHECK(updates == 6);
+  CHECK(update_count == 6);
 }
 
 TEST_CASE("optimize: inference keeps outputs and follows variables assigned later", "[passes]") {
@@ -371,14 +373,15 @@ TEST_CASE("optimize takes little time", "[passes]") {
   const Program program = traced(step, kBatch);
   optimize(program);  // the first call compiles kernels for constants
   using Clock = std::chrono::steady_clock;
-  double best = 1;
+  double least_seconds = 1;
   for (int i = 0; i < 5; ++i) {
     const auto begin = Clock::now();
     optimize(program);
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+    least_seconds =
+        std::min(least_seconds, std::chrono::duration<double>(Clock::now() - begin).count());
   }
-  INFO(program.code.size() << " instructions took " << best * 1e3 << " ms");
-  CHECK(best < 0.05);  // takes a tenth of this on a quiet machine
+  INFO(program.code.size() << " instructions took " << least_seconds * 1e3 << " ms");
+  CHECK(least_seconds < 0.05);  // takes a tenth of this on a quiet machine
 }
 
 TEST_CASE("optimize: long programs", "[passes]") {
@@ -392,7 +395,7 @@ TEST_CASE("optimize: long programs", "[passes]") {
       {f32({3, 3}), f32({3, 3})});
   const Program after = optimize(before);
   validate(after);
-  check_same(run(before), run(after), 1e-4);
+  check_same(run(reversed_float64), run(reversed_float32), 1e-4);
 }
 
 }  // namespace crescent::passes

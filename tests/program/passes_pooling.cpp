@@ -7,14 +7,14 @@ namespace crescent::passes {
 using namespace ops;
 
 TEST_CASE("pooling: masks and sums are done on the small side of its gradient", "[passes]") {
-  for (const bool overlap : {false, true}) {
+  for (const bool has_overlap : {false, true}) {
     Program p = traced(
         [&](const Tensors& in) {
           GradientTape tape;
           tape.watch(in[0]), tape.watch(in[1]);
-          const std::vector<int64_t> stride{overlap ? 1 : 2};
+          const std::vector<int64_t> stride{has_overlap ? 1 : 2};
           const Tensor y = max_pool(relu(in[0] + in[1]), {2, 2}, stride,
-                                    overlap ? Padding::same : Padding::valid);
+                                    has_overlap ? Padding::same : Padding::valid);
           const Tensor loss = sum(square(y) * 0.5);
           const Tensors gradients = tape.gradient(loss, Tensors{in[0], in[1]});
           return Tensors{loss, gradients[0], gradients[1]};
@@ -26,11 +26,11 @@ TEST_CASE("pooling: masks and sums are done on the small side of its gradient", 
           names(q).rfind("pool, "));  // the gradient reuses the pooling of the forward pass
     for (const auto& i : q.code) {
       if (i.op->name() == "select")
-        CHECK((overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));
+        CHECK((has_overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));
     }
     CHECK(q.code.back().op->name() != "select");
   }
-  Program average = traced(
+  Program average_program = traced(
       [](const Tensors& in) {
         GradientTape tape;
         tape.watch(in[1]);
@@ -38,24 +38,25 @@ TEST_CASE("pooling: masks and sums are done on the small side of its gradient", 
         return tape.gradient(sum(y * y), Tensors{in[1]});
       },
       {f32({2, 6, 6, 3}), f32({3})});
-  while (algebra(average)) dead_code(average);
-  CHECK(names(rewritten(average, pooling, 1e-5)).find("pool_backward") == std::string::npos);
+  while (algebra(average_program)) dead_code(average_program);
+  CHECK(names(rewritten(average_program, pooling, 1e-5)).find("pool_backward") ==
+        std::string::npos);
 }
 
 TEST_CASE("pooling: masks that are none of a relu before stay behind", "[passes]") {
-  for (const bool max : {false, true})
-    for (const bool by_gradient : {false, true})
+  for (const bool is_max : {false, true})
+    for (const bool masks_by_gradient : {false, true})
       for (const double bound : {0.0, 0.25}) {
         // This case is skipped, because its mask is that of a relu before the pooling.
-        if (max && !by_gradient && bound == 0) continue;
+        if (is_max && !masks_by_gradient && bound == 0) continue;
         Program p = traced(
             [&](const Tensors& in) {
               GradientTape tape;
               tape.watch(in[0]);
-              const Tensor y = max ? max_pool(in[0], {2, 2}, {1}, Padding::same)
-                                   : average_pool(in[0], {2, 2}, {1}, Padding::same);
+              const Tensor y = is_max ? max_pool(in[0], {2, 2}, {1}, Padding::same)
+                                      : average_pool(in[0], {2, 2}, {1}, Padding::same);
               const Tensor dx = tape.gradient(y, std::span(&in[0], 1), in[1])[0];
-              return Tensors{where(greater(in[by_gradient], bound), dx, 0)};
+              return Tensors{where(greater(in[masks_by_gradient], bound), dx, 0)};
             },
             {f32({2, 6, 6, 3}), f32({2, 6, 6, 3})});
         dead_code(p);
@@ -106,13 +107,13 @@ TEST_CASE("pooling: windows of more elements than a byte can number keep none of
 }
 
 TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it in", "[passes]") {
-  for (const bool overlap : {false, true}) {
+  for (const bool has_overlap : {false, true}) {
     const Program p = traced(
         [&](const Tensors& in) {
           GradientTape tape;
           tape.watch(in[0]);
           const Tensor y = max_pool(conv(in[0], in[1], {1}, Padding::valid), {2, 2},
-                                    {overlap ? 1 : 2}, Padding::valid);
+                                    {has_overlap ? 1 : 2}, Padding::valid);
           return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
         },
         {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
@@ -123,13 +124,13 @@ TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it
     CHECK(names(q).starts_with("conv_pool, "));
     CHECK(names(q).find("conv, ") == std::string::npos);
   }
-  const Program read_twice = traced(
+  const Program program_read_twice = traced(
       [](const Tensors& in) {
         const Tensor y = conv(in[0], in[1], {1}, Padding::valid);
         return Tensors{max_pool(y, {2, 2}, {2}, Padding::valid), sum(y)};
       },
       {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
-  CHECK(names(rewritten(read_twice, pooled_convolutions)).starts_with("conv, pool, "));
+  CHECK(names(rewritten(program_read_twice, pooled_convolutions)).starts_with("conv, pool, "));
 }
 
 }  // namespace crescent::passes

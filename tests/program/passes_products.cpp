@@ -48,12 +48,12 @@ TEST_CASE("residuals: a convolution takes in what is added to it", "[passes]") {
 }
 
 TEST_CASE("epilogues: bias and activation", "[passes]") {
-  auto dense = [](const Tensors& in) {
+  auto dense_layer = [](const Tensors& in) {
     return Tensors{relu(matmul(in[0], in[1]) + in[2]), tanh(matmul(in[0], in[1])),
                    sigmoid(reshape(in[2], {1, 5}) + matmul(in[0], in[1])),
                    exp(matmul(in[0], in[1]) + in[2])};
   };
-  Program q = rewritten(traced(dense, {f32({4, 3}), f32({3, 5}), f32({5})}), epilogues);
+  Program q = rewritten(traced(dense_layer, {f32({4, 3}), f32({3, 5}), f32({5})}), epilogues);
   CHECK(names(q) ==
         "matmul+bias+relu, matmul+tanh, reshape, reshape, matmul+bias+sigmoid, matmul+bias, exp");
 }
@@ -75,7 +75,7 @@ TEST_CASE("epilogues: the mask of a relu behind the gradient of a convolution", 
       [](const Tensors& in) {
         GradientTape tape;
         tape.watch(in[0]);
-        return tape.gradient(sum(square(conv(relu(in[0]), in[1], {1, 1}, Padding::same))),
+        return tape.gradient(sum(square_program(conv(relu(in[0]), in[1], {1, 1}, Padding::same))),
                              Tensors{in[0]});
       },
       {f32({3, 6, 6, 2}), f32({3, 3, 2, 5})});
@@ -123,14 +123,14 @@ TEST_CASE("epilogues: a mask is that of a relu alone", "[passes]") {
       [](const Tensor& y, const Tensor& g) { return where(greater(0, y), g, 0); },
       [](const Tensor& y, const Tensor& g) { return where(greater(y, 0), g, 1); },
       [](const Tensor& y, const Tensor& g) { return where(greater(y, 0), 0, g); }};
-  for (const Mask mask : masks) {
+  for (const Mask mask_kind : masks) {
     Program p = traced(
         [&](const Tensors& in) {
           GradientTape tape;
           tape.watch(in[0]);
-          const Tensor g = tape.gradient(sum(square(conv(in[0], in[1], {1, 1}, Padding::same))),
-                                         Tensors{in[0]})[0];
-          return Tensors{mask(in[0], g), mask(in[2], matmul(in[2], in[3]))};
+          const Tensor g = tape.gradient(
+              sum(square_program(conv(in[0], in[1], {1, 1}, Padding::same))), Tensors{in[0]})[0];
+          return Tensors{mask_kind(in[0], g), mask_kind(in[2], matmul(in[2], in[3]))};
         },
         {f32({3, 6, 6, 2}), f32({3, 3, 2, 5}), f32({7, 4}), f32({4, 4})});
     CHECK(names(rewritten(p, epilogues, 1e-5)).find("mask") == std::string::npos);
@@ -138,30 +138,30 @@ TEST_CASE("epilogues: a mask is that of a relu alone", "[passes]") {
 }
 
 TEST_CASE("epilogues: a bias of heads, and biases that are none of the product", "[passes]") {
-  Program heads = traced(
+  Program attention_heads = traced(
       [](const Tensors& in) {
         return Tensors{relu(reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2])};
       },
       {f32({15, 6}), f32({6, 8}), f32({2, 4})});
-  Program q = rewritten(heads, epilogues, 1e-5);
+  Program q = rewritten(attention_heads, epilogues, 1e-5);
   CHECK(names(q).find(", add") == std::string::npos);
   CHECK(names(q).find(", relu") == std::string::npos);
-  Program other = traced(
+  Program other_program = traced(
       [](const Tensors& in) {
         return Tensors{reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2],
                        reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[3],
                        reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[4]};
       },
       {f32({15, 6}), f32({6, 8}), f32({4}), f32({2, 1}), f32({5, 2, 4})});
-  CHECK_FALSE(epilogues(other));
+  CHECK_FALSE(epilogues(other_program));
 }
 
 TEST_CASE("epilogues: residual connections and masks of relu", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
-        const Tensor heads = reshape(in[0], {2, 2, 5});
+        const Tensor attention_heads = reshape(in[0], {2, 2, 5});
         return Tensors{relu(in[0] + (matmul(in[1], in[2]) + in[3])),
-                       reshape(matmul(in[1], in[2]), {2, 2, 5}) + heads,
+                       reshape(matmul(in[1], in[2]), {2, 2, 5}) + attention_heads,
                        where(greater(in[0], 0), matmul(in[1], in[2]), 0)};
       },
       {f32({4, 5}), f32({4, 3}), f32({3, 5}), f32({5})});
@@ -177,30 +177,30 @@ TEST_CASE("epilogues: a value that others need stays", "[passes]") {
       },
       {f32({4, 3}), f32({3, 5}), f32({5})});
   CHECK(names(rewritten(p, epilogues)) == "matmul, add, relu, exp");
-  Program wide = traced(
+  Program wide_program = traced(
       [](const Tensors& in) {
         return Tensors{matmul(in[0], in[1]) + in[2], matmul(in[0], in[1]) + in[3]};
       },
       {f32({1, 3}), f32({3, 5}), f32({4, 5}), f32({1, 1})});
-  CHECK(names(rewritten(wide, epilogues)) == "matmul, add, matmul, add");
+  CHECK(names(rewritten(wide_program, epilogues)) == "matmul, add, matmul, add");
 }
 
 namespace {
 
 /// Batch normalization as the layer computes it.
 Tensor normalized(const Tensor& x, const Tensors& v) {
-  const Tensor factor = rsqrt(square(v[2]) + 1e-3) * v[0];
+  const Tensor factor = rsqrt(square_program(v[2]) + 1e-3) * v[0];
   return x * factor + (v[1] - v[3] * factor);
 }
 
 }  // namespace
 
 TEST_CASE("batch norm goes into the kernel of the convolution before it", "[passes]") {
-  for (bool with_bias : {false, true}) {
+  for (bool has_bias : {false, true}) {
     Program p = traced(
         [&](const Tensors& in) {
           Tensor y = conv(in[0], in[1], {1, 1}, Padding::same);
-          if (with_bias) y = y + in[6];
+          if (has_bias) y = y + in[6];
           return Tensors{relu(normalized(y, {in[2], in[3], in[4], in[5]}))};
         },
         {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
@@ -217,14 +217,14 @@ TEST_CASE("batch norm goes into the kernel of the convolution before it", "[pass
 }
 
 TEST_CASE("batch norm goes into a kernel of bfloat16", "[passes]") {
-  const auto half = [](const Tensor& x) { return cast(x, DType::bfloat16); };
-  for (bool with_bias : {false, true}) {
+  const auto to_bfloat16 = [](const Tensor& x) { return cast(x, DType::bfloat16); };
+  for (bool has_bias : {false, true}) {
     Program p = traced(
         [&](const Tensors& in) {
-          Tensor y = conv(half(in[0]), half(in[1]), {1, 1}, Padding::same);
-          if (with_bias) y = y + half(in[6]);
+          Tensor y = conv(to_bfloat16(in[0]), to_bfloat16(in[1]), {1, 1}, Padding::same);
+          if (has_bias) y = y + to_bfloat16(in[6]);
           return Tensors{
-              relu(half(normalized(cast(y, DType::float32), {in[2], in[3], in[4], in[5]})))};
+              relu(to_bfloat16(normalized(cast(y, DType::float32), {in[2], in[3], in[4], in[5]})))};
         },
         {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
     Program q = rewritten(p, batch_norm, 5e-2);
@@ -242,19 +242,20 @@ TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[pass
   auto f = [](const Tensors& in) {
     return Tensors{matmul(in[0], in[1], false, true) * in[2] + in[3]};
   };
-  Program big = traced(f, {f32({64, 3}), f32({5, 3}), f32({5}), f32({5})});
-  CHECK(names(rewritten(big, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
-  Program square = traced(f, {f32({64, 3}), f32({3, 3}), f32({3}), f32({3})});
-  CHECK(names(rewritten(square, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
-  Program small = traced(f, {f32({2, 3}), f32({5, 3}), f32({5}), f32({5})});
-  CHECK(names(rewritten(small, batch_norm, 1e-5)) == "matmul, multiply, add");
+  Program large_batch_program = traced(f, {f32({64, 3}), f32({5, 3}), f32({5}), f32({5})});
+  CHECK(names(rewritten(large_batch_program, batch_norm, 1e-5)) ==
+        "reshape, multiply, matmul, add");
+  Program square_program = traced(f, {f32({64, 3}), f32({3, 3}), f32({3}), f32({3})});
+  CHECK(names(rewritten(square_program, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
+  Program small_batch_program = traced(f, {f32({2, 3}), f32({5, 3}), f32({5}), f32({5})});
+  CHECK(names(rewritten(small_batch_program, batch_norm, 1e-5)) == "matmul, multiply, add");
 
   Variable kernel(Tensor::full({5, 3}, 0.5)), factor(Tensor::full({5}, 3));
   auto g = [&](const Tensors& in) {
     return Tensors{matmul(in[0], kernel.value(), false, true) * factor.value() + in[1]};
   };
-  Program read = traced(g, {f32({2, 3}), f32({5})});
-  CHECK(names(rewritten(read, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
+  Program read_twice_program = traced(g, {f32({2, 3}), f32({5})});
+  CHECK(names(rewritten(read_twice_program, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
 }
 
 TEST_CASE("batch norm: a kernel is not scaled where its product took something in", "[passes]") {
@@ -324,14 +325,14 @@ TEST_CASE("normalization: a bias before batch norm has no gradient", "[passes]")
 }
 
 TEST_CASE("precision: products are rounded to what was asked for", "[passes]") {
-  const DType half = DType::bfloat16;
+  const DType half_dtype = DType::bfloat16;
   for (DType to : {DType::float16, DType::float64, DType::int32}) {
     const Program p = traced(
         [&](const Tensors& in) {
-          const Tensor narrow = matmul(in[0], in[1]), rows = matmul(in[0], in[1]);
-          return Tensors{cast(narrow, to), cast(reshape(rows, {4, 2, 5}), to)};
+          const Tensor narrow_product = matmul(in[0], in[1]), rows = matmul(in[0], in[1]);
+          return Tensors{cast(narrow_product, to), cast(reshape(rows, {4, 2, 5}), to)};
         },
-        {{half, {8, 6}}, {half, {6, 5}}});
+        {{half_dtype, {8, 6}}, {half_dtype, {6, 5}}});
     CHECK(names(rewritten(p, precision)) == "matmul, matmul, cast, reshape, cast");
   }
 }
@@ -348,20 +349,21 @@ TEST_CASE("precision: rows are added up in the wider dtype of two", "[passes]") 
             return Tensors{cast(apply1(op, {in[0], in[1]}), to)};
           },
           {{DType::int32, {700}}, {from, {700, 3}}});
-      const bool widens = size_of(to) > size_of(from);
+      const bool is_widening = size_of(to) > size_of(from);
       const double tolerance = from == DType::bfloat16 ? 0.05 : 1e-2;
       CAPTURE(from, to);
       CHECK(names(rewritten(p, precision, tolerance)) ==
-            (widens ? "cast, scatter_add" : "scatter_add, cast"));
+            (is_widening ? "cast, scatter_add" : "scatter_add, cast"));
     }
   }
 }
 
 TEST_CASE("precision: casts around products become part of them", "[passes]") {
-  const DType half = DType::bfloat16, single = DType::float32;
+  const DType half_dtype = DType::bfloat16, single = DType::float32;
   Program p = traced(
       [=](const Tensors& in) {
-        const Tensor product = matmul(cast(in[0], half), reshape(cast(in[1], half), {6, 6}));
+        const Tensor product =
+            matmul(cast(in[0], half_dtype), reshape(cast(in[1], half_dtype), {6, 6}));
         return Tensors{cast(reshape(product, {2, 4, 6}), single)};
       },
       {f32({8, 6}), f32({6, 2, 3})});
@@ -369,43 +371,44 @@ TEST_CASE("precision: casts around products become part of them", "[passes]") {
   CHECK(names(q) == "reshape, matmul, reshape");
   CHECK(op<WithPostOps>(q, 1).mixed == Mixed::to_float32);
 
-  Program narrow = rewritten(traced(
-                                 [=](const Tensors& in) {
-                                   const Tensor y = matmul(in[0], cast(in[1], half));
-                                   return Tensors{y, cast(y, single)};
-                                 },
-                                 {{half, {8, 6}}, f32({6, 5})}),
-                             precision);
-  CHECK(names(narrow) == "matmul, cast");  // the rounded result is also an output
-  CHECK(op<WithPostOps>(narrow, 0).mixed == Mixed::to_bfloat16);
+  Program narrow_program = rewritten(traced(
+                                         [=](const Tensors& in) {
+                                           const Tensor y = matmul(in[0], cast(in[1], half_dtype));
+                                           return Tensors{y, cast(y, single)};
+                                         },
+                                         {{half_dtype, {8, 6}}, f32({6, 5})}),
+                                     precision);
+  CHECK(names(narrow_program) == "matmul, cast");  // the rounded result is also an output
+  CHECK(op<WithPostOps>(narrow_program, 0).mixed == Mixed::to_bfloat16);
 
-  Program gradient =
-      rewritten(traced(
-                    [=](const Tensors& in) {
-                      GradientTape tape;
-                      tape.watch(in[1]);
-                      const Tensor loss =
-                          sum(cast(conv(in[0], cast(in[1], half), {1, 1}, Padding::valid), single));
-                      return tape.gradient(loss, Tensors{in[1]});
-                    },
-                    {{half, {2, 5, 5, 3}}, f32({3, 3, 3, 4})}),
-                precision, 2e-2);
+  Program gradient = rewritten(
+      traced(
+          [=](const Tensors& in) {
+            GradientTape tape;
+            tape.watch(in[1]);
+            const Tensor loss =
+                sum(cast(conv(in[0], cast(in[1], half_dtype), {1, 1}, Padding::valid), single));
+            return tape.gradient(loss, Tensors{in[1]});
+          },
+          {{half_dtype, {2, 5, 5, 3}}, f32({3, 3, 3, 4})}),
+      precision, 2e-2);
   CHECK(op<WithPostOps>(gradient, gradient.code.size() - 1).mixed == Mixed::to_float32);
 
-  Program rows =
+  Program gathered_rows_program =
       rewritten(traced(
                     [=](const Tensors& in) {
                       GradientTape tape;
                       tape.watch(in[0]);
-                      const Tensor y = apply1(Gather(), {cast(in[0], half), in[1]});
+                      const Tensor y = apply1(Gather(), {cast(in[0], half_dtype), in[1]});
                       return Tensors{y, tape.gradient(sum(cast(y, single)), Tensors{in[0]})[0]};
                     },
                     {f32({50, 3}), {DType::int32, {4}}}),
                 precision, 2e-2);
   // The rows are gathered before the product.
-  CHECK(rows.values[size_t(rows.code[0].outputs[0])].shape == Shape{4, 3});
-  CHECK(rows.code.back().op->name() == "scatter_add");
-  CHECK(rows.values[size_t(rows.outputs[1])].dtype == single);
+  CHECK(gathered_rows_program.values[size_t(gathered_rows_program.code[0].outputs[0])].shape ==
+        Shape{4, 3});
+  CHECK(gathered_rows_program.code.back().op->name() == "scatter_add");
+  CHECK(gathered_rows_program.values[size_t(gathered_rows_program.outputs[1])].dtype == single);
 }
 
 }  // namespace crescent::passes

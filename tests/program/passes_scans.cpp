@@ -8,16 +8,16 @@ using namespace ops;
 
 namespace {
 
-std::vector<const Scan*> loops(const Program& program) {
-  std::vector<const Scan*> found;
+std::vector<const Scan*> scans_of(const Program& program) {
+  std::vector<const Scan*> scans;
   for (const auto& i : program.code) {
-    if (auto* scan = dynamic_cast<const Scan*>(i.op.get())) found.push_back(scan);
+    if (auto* scan = dynamic_cast<const Scan*>(i.op.get())) scans.push_back(scan);
   }
-  return found;
+  return scans;
 }
 
 /// tanh(x w + h u + b), where the recurrent matrix is transposed and scaled inside the step.
-Tensors recurrent(const Tensors& in, bool reverse = false) {
+Tensors recurrent_outputs(const Tensors& in, bool reverse = false) {
   auto body = [&](const Tensors& states, const Tensors& step) {
     const Tensor x = matmul(step[0], in[2]), matrix = transpose(in[3]) * 0.5;
     const Tensor h = tanh(x + matmul(states[0], matrix) + in[4]);
@@ -32,20 +32,20 @@ const TensorSpecs kSpecs{f32({5, 2, 3}), f32({2, 4}), f32({3, 4}), f32({4, 4}), 
 }  // namespace
 
 TEST_CASE("scans: bodies are optimised", "[passes]") {
-  const Program before = traced([](const Tensors& in) { return recurrent(in); }, kSpecs);
+  const Program before = traced([](const Tensors& in) { return recurrent_outputs(in); }, kSpecs);
   const Program after = optimize(before);
   validate(after);
   check_same(run(before), run(after), 1e-6);
-  REQUIRE(loops(after).size() == 1);
-  validate(*loops(after)[0]->body);
-  CHECK(names(*loops(after)[0]->body) == "matmul+bias+add+tanh, fused");
+  REQUIRE(scans_of(after).size() == 1);
+  validate(*scans_of(after)[0]->body);
+  CHECK(names(*scans_of(after)[0]->body) == "matmul+bias+add+tanh, fused");
 }
 
 namespace {
 
 /// The program, whose only instruction is a scan, changed so that the scan stores its states; those
-/// of state `kept` become a result.
-Program with_kept_states(Program program, size_t kept) {
+/// of state `kept_state` become a result.
+Program with_kept_states(Program program, size_t kept_state) {
   Program::Instruction& loop = program.code.at(0);
   auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
   scan->keep_states = true;
@@ -54,14 +54,14 @@ Program with_kept_states(Program program, size_t kept) {
   for (size_t o = first; o < output_specs.size(); ++o)
     loop.outputs.push_back(program.add_value(output_specs[o]));
   loop.op = scan;
-  program.outputs.push_back(loop.outputs.at(first + kept));
+  program.outputs.push_back(loop.outputs.at(first + kept_state));
   return program;
 }
 
 }  // namespace
 
 TEST_CASE("scans, sinking: states that somebody looks back at are kept", "[passes]") {
-  for (const size_t kept : {0, 1}) {
+  for (const size_t kept_state : {0, 1}) {
     const Program p = with_kept_states(
         traced(
             [](const Tensors& in) {
@@ -74,7 +74,7 @@ TEST_CASE("scans, sinking: states that somebody looks back at are kept", "[passe
               return Tensors{r.states[0], r.states[1]};
             },
             {f32({5, 3, 3}), f32({3, 3}), f32({3, 3})}),
-        kept);
+        kept_state);
     const Tensors before = run(p);
     Program q = p;
     passes::scans(q, false, {});
@@ -100,10 +100,10 @@ TEST_CASE("hoisting: a product with a transposed step stays in the loop", "[pass
 
 TEST_CASE("hoisting: products with the steps' inputs, and what never changes", "[passes]") {
   for (const bool reverse : {false, true}) {
-    Program p = traced([&](const Tensors& in) { return recurrent(in, reverse); }, kSpecs);
+    Program p = traced([&](const Tensors& in) { return recurrent_outputs(in, reverse); }, kSpecs);
     Program q = rewritten(p, hoisting);
-    REQUIRE(loops(q).size() == 1);
-    const Scan& loop = *loops(q)[0];
+    REQUIRE(scans_of(q).size() == 1);
+    const Scan& loop = *scans_of(q)[0];
     validate(*loop.body);
     CHECK(names(*loop.body) == "matmul, add, add, tanh, exp, subtract");
     CHECK(loop.sequences == 2);
@@ -116,7 +116,7 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
       [](const Tensors& in) {
         GradientTape tape;
         for (const Tensor& x : in) tape.watch(x);
-        const Tensors y = recurrent(in);
+        const Tensors y = recurrent_outputs(in);
         return tape.gradient(sum(square(y[0])) + sum(y[1]), in);
       },
       kSpecs);
@@ -124,34 +124,34 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
   validate(after);
   check_same(run(gradient), run(after), 1e-5);
 
-  Random draw;
-  draw.shape = {2, 4};
-  Program other = traced(
+  Random draw_op;
+  draw_op.shape = {2, 4};
+  Program other_program = traced(
       [&](const Tensors& in) {
         const Tensor state = cast(reshape(in[4], {2, 2}), DType::int64);
         auto body = [&](const Tensors& states, const Tensors& step) {
-          const Tensor noise = apply1(draw, {sum(state, {0})});
-          return ScanResult{{states[0] + noise + step[0]}, {square(in[1]), step[0]}};
+          const Tensor random_numbers = apply1(draw_op, {sum(state, {0})});
+          return ScanResult{{states[0] + random_numbers + step[0]}, {square(in[1]), step[0]}};
         };
         const ScanResult r = scan(body, {in[1]}, {in[0]});
         return Tensors{r.states[0], r.outputs[0], r.outputs[1]};
       },
       {f32({5, 2, 4}), f32({2, 4}), f32({3, 4}), f32({4, 4}), f32({4})});
-  Program q = rewritten(other, hoisting);
-  CHECK(names(*loops(q)[0]->body) == "random, add, add");
+  Program q = rewritten(other_program, hoisting);
+  CHECK(names(*scans_of(q)[0]->body) == "random, add, add");
 }
 
 namespace {
 
 /// A function for the term that a step adds to a sum, from its state, its input and a matrix.
-using Addend = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& matrix);
+using AddedTerm = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& matrix);
 
-Program adding_up(Addend addend, const Shape& sum, bool reverse) {
+Program sum_over_steps(AddedTerm added_term, const Shape& sum, bool reverse) {
   return traced(
       [&](const Tensors& in) {
         auto body = [&](const Tensors& states, const Tensors& step) {
           const Tensor h = tanh(matmul(states[0], in[2]) + step[0]);
-          return ScanResult{{h, states[1] + addend(h, step[0], in[2])}, {}};
+          return ScanResult{{h, states[1] + added_term(h, step[0], in[2])}, {}};
         };
         return scan(body, {in[1], in[3]}, {in[0]}, reverse).states;
       },
@@ -163,7 +163,7 @@ Program adding_up(Addend addend, const Shape& sum, bool reverse) {
 TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
   struct SunkSum {
     const char* what;
-    Addend addend;
+    AddedTerm added_term;
     Shape sum;
     const char* after;
   };
@@ -194,9 +194,10 @@ TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
   for (const SunkSum& row : rows) {
     INFO(row.what);
     for (const bool reverse : {false, true}) {
-      const Program after = rewritten(adding_up(row.addend, row.sum, reverse), sinking, 1e-5);
+      const Program after =
+          rewritten(sum_over_steps(row.added_term, row.sum, reverse), sinking, 1e-5);
       CHECK(names(after) == row.after);
-      CHECK(loops(after)[0]->states == (std::string(row.after) == "scan" ? 2 : 1));
+      CHECK(scans_of(after)[0]->states == (std::string(row.after) == "scan" ? 2 : 1));
     }
   }
 }
@@ -216,7 +217,7 @@ TEST_CASE("sinking: a sum that the steps read stays with them", "[passes]") {
             {f32({5, 2, 4}), f32({2, 4}), f32({4, 4}), f32({4, 4})}),
         sinking);
     CHECK(names(after) == "scan");
-    CHECK(loops(after)[0]->states == 2);
+    CHECK(scans_of(after)[0]->states == 2);
   }
 }
 
@@ -252,8 +253,8 @@ TEST_CASE("sinking: the gradient of a loop keeps nothing but what goes from step
       },
       kSpecs);
   const Program after = optimize(gradient);
-  REQUIRE(loops(after).size() == 2);
-  CHECK(loops(after)[1]->states == 1);
+  REQUIRE(scans_of(after).size() == 2);
+  CHECK(scans_of(after)[1]->states == 1);
   check_same(run(gradient), run(after), 1e-5);
 }
 

@@ -11,20 +11,20 @@ namespace crescent {
 
 class PickyDevice final : public Device {
  public:
-  using Taste = std::function<bool(const Op&)>;
-  explicit PickyDevice(Taste taste, Capabilities capabilities = {})
-      : taste_(std::move(taste)), capabilities_(capabilities) {}
+  using Support = std::function<bool(const Op&)>;
+  explicit PickyDevice(Support is_supported, Capabilities capabilities = {})
+      : is_supported_(std::move(is_supported)), capabilities_(capabilities) {}
 
   bool supports(const Op& op, std::span<const TensorSpec>,
                 std::span<const TensorSpec>) const override {
-    return taste_(op);
+    return is_supported_(op);
   }
   Capabilities capabilities() const override { return capabilities_; }
   std::unique_ptr<Executable> compile(const Program&) override { fail("a picky device"); }
   Dict information() const override { return {}; }
 
  private:
-  Taste taste_;
+  Support is_supported_;
   Capabilities capabilities_;
 };
 

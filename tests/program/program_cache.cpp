@@ -20,9 +20,9 @@ Tensor ones(int64_t n) { return Tensor::full({n}, 1); }
 
 /// A function that counts its traces.
 struct Doubling {
-  int traces = 0;
+  int trace_count = 0;
   Function f{[this](const Tensors& in) {
-    ++traces;
+    ++trace_count;
     return Tensors{ops::exp(in[0]) * 0.0 + in[0] * 2.0};
   }};
   bool is_right(int64_t n) {
@@ -36,28 +36,28 @@ TEST_CASE("any number of signatures stays within the budget, and each gives its 
   const Budget budget(512 << 10);
   Doubling doubling;
   for (int64_t n = 1; n <= 300; ++n) CHECK(doubling.is_right(n));
-  CHECK(doubling.traces == 300);
+  CHECK(doubling.trace_count == 300);
   const ProgramCache cache = program_cache();
   CHECK(cache.bytes <= cache.budget);
   CHECK(doubling.f.signatures() < 250);
   CHECK(doubling.f.signatures() > 16);
   CHECK(doubling.is_right(1));
-  CHECK(doubling.traces == 301);
+  CHECK(doubling.trace_count == 301);
 }
 
 TEST_CASE("those go first that were not used for longest") {
   const Budget budget(512 << 10);
   clear_session();
-  Doubling often, seldom;
-  CHECK(seldom.is_right(1));
+  Doubling often_used, seldom_used;
+  CHECK(seldom_used.is_right(1));
   for (int64_t n = 2; n <= 300; ++n) {
-    CHECK(often.is_right(1));
-    CHECK(often.is_right(n));
+    CHECK(often_used.is_right(1));
+    CHECK(often_used.is_right(n));
   }
   // One trace for each other size: the program for one element was never dropped.
-  CHECK(often.traces == 300);
-  CHECK(seldom.is_right(1));
-  CHECK(seldom.traces == 2);
+  CHECK(often_used.trace_count == 300);
+  CHECK(seldom_used.is_right(1));
+  CHECK(seldom_used.trace_count == 2);
 }
 
 TEST_CASE("a budget of nothing keeps what is in use") {
@@ -66,7 +66,7 @@ TEST_CASE("a budget of nothing keeps what is in use") {
   for (int i = 0; i < 3; ++i) {
     for (int64_t n = 1; n <= 5; ++n) CHECK(doubling.is_right(n));
   }
-  CHECK(doubling.traces == 5);
+  CHECK(doubling.trace_count == 5);
   for (int64_t n = 1; n <= 50; ++n) CHECK(doubling.is_right(n));
   CHECK(program_cache().programs <= 17);
 }
@@ -88,13 +88,13 @@ TEST_CASE("ops that run at once are in the same cache, and clear_session empties
   CHECK(program_cache().bytes == 0);
   const Tensor y = ops::tanh(ones(123));
   CHECK(program_cache().programs >= 1);
-  const size_t programs = program_cache().programs;
+  const size_t program_count = program_cache().programs;
   ops::tanh(y);
-  CHECK(program_cache().programs == programs);
+  CHECK(program_cache().programs == program_count);
   {
     Doubling doubling;
     CHECK(doubling.is_right(7));
-    CHECK(program_cache().programs > programs);
+    CHECK(program_cache().programs > program_count);
   }
   CHECK(program_cache().bytes > 0);
   clear_session();
@@ -118,8 +118,8 @@ TEST_CASE("results keep memory for the signature of now only") {
   constexpr int64_t kElements = 1 << 20;
   const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0, in[0] * 2.0}; });
   f({ones(kElements)});
-  const int64_t before = allocated_bytes();
+  const int64_t old_bytes = allocated_bytes();
   for (int64_t n = 1; n <= 20; ++n) f({ones(kElements - n)});
   // Each of the 20 calls made two results of 4 kMany bytes, whose memory was freed.
-  CHECK(allocated_bytes() < before + kElements);
+  CHECK(allocated_bytes() < old_bytes + kElements);
 }

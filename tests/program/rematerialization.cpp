@@ -18,12 +18,12 @@ namespace {
 
 constexpr int64_t kRows = 64, kWidth = 32;
 
-/// The gradient of `deep` equal layers with respect to the weight that they share.
-Tensors chain_gradient(const Tensors& in, int deep) {
+/// The gradient of `layer_count` equal layers with respect to the weight that they share.
+Tensors chain_gradient(const Tensors& in, int layer_count) {
   GradientTape tape;
   tape.watch(in[1]);
   Tensor x = in[0];
-  for (int i = 0; i < deep; ++i) x = ops::tanh(ops::matmul(x, in[1]));
+  for (int i = 0; i < layer_count; ++i) x = ops::tanh(ops::matmul(x, in[1]));
   return {tape.gradient(ops::sum(ops::square(x)), Tensors{in[1]})[0]};
 }
 
@@ -33,18 +33,18 @@ TensorSpecs chain_specs() {
 
 using Body = std::function<Tensors(const Tensors&)>;
 
-Program traced(const Body& body, const TensorSpecs& specs, bool remat) {
+Program traced(const Body& body, const TensorSpecs& specs, bool has_rematerialization) {
   return trace(
       [&](const Tensors& in) {
-        if (remat) Recorder::current()->rematerialize();
+        if (has_rematerialization) Recorder::current()->rematerialize();
         return body(in);
       },
       specs);
 }
 
-size_t chain_bytes(int deep, bool remat) {
-  const Body body = [deep](const Tensors& in) { return chain_gradient(in, deep); };
-  return compile(optimize(traced(body, chain_specs(), remat)))->arena_bytes();
+size_t chain_bytes(int layer_count, bool has_rematerialization) {
+  const Body body = [layer_count](const Tensors& in) { return chain_gradient(in, layer_count); };
+  return compile(optimize(traced(body, chain_specs(), has_rematerialization)))->arena_bytes();
 }
 
 Tensors run(const Program& program, const Tensors& inputs) {
@@ -70,16 +70,17 @@ int64_t count(const Program& program, std::string_view op) {
 }  // namespace
 
 TEST_CASE("gradients of rematerialized programs have the same bits") {
-  for (int deep : {1, 2, 3, 7, 20, 64}) {
-    const Body body = [deep](const Tensors& in) { return chain_gradient(in, deep); };
+  for (int layer_count : {1, 2, 3, 7, 20, 64}) {
+    const Body body = [layer_count](const Tensors& in) { return chain_gradient(in, layer_count); };
     const Tensors in = arguments(chain_specs());
-    const Program plain = traced(body, chain_specs(), false),
+    const Program plain_program = traced(body, chain_specs(), false),
                   recomputing = traced(body, chain_specs(), true);
     passes::validate(recomputing);
-    INFO(deep << " layers");
-    CHECK((recomputing.code.size() > plain.code.size()) == (deep > 2));
-    CHECK(run(optimize(recomputing), in)[0].to_vector() == run(optimize(plain), in)[0].to_vector());
-    CHECK(run(recomputing, in)[0].to_vector() == run(plain, in)[0].to_vector());
+    INFO(layer_count << " layers");
+    CHECK((recomputing.code.size() > plain_program.code.size()) == (layer_count > 2));
+    CHECK(run(optimize(recomputing), in)[0].to_vector() ==
+          run(optimize(plain_program), in)[0].to_vector());
+    CHECK(run(recomputing, in)[0].to_vector() == run(plain_program, in)[0].to_vector());
   }
 }
 
@@ -93,28 +94,28 @@ TEST_CASE("the memory of a rematerialized chain grows with the root of its depth
 
 TEST_CASE("each layer of a rematerialized chain is computed twice at most") {
   const Body body = [](const Tensors& in) { return chain_gradient(in, 100); };
-  const int64_t plain = count(traced(body, chain_specs(), false), Unary::kName),
+  const int64_t plain_count = count(traced(body, chain_specs(), false), Unary::kName),
                 recomputing = count(traced(body, chain_specs(), true), Unary::kName);
-  CHECK(recomputing > plain);
-  CHECK(recomputing <= plain + 100);
+  CHECK(recomputing > plain_count);
+  CHECK(recomputing <= plain_count + 100);
 }
 
 TEST_CASE("values that are computed again are drawn from the same random numbers") {
   const TensorSpecs specs{{DType::float32, {256}}};
-  const auto step = [&](bool remat) {
+  const auto step = [&](bool has_rematerialization) {
     const SeedGenerator random(3);
     const Function function([&](const Tensors& in) {
-      if (remat) Recorder::current()->rematerialize();
+      if (has_rematerialization) Recorder::current()->rematerialize();
       GradientTape tape;
       tape.watch(in[0]);
       Tensor x = in[0];
       for (int i = 0; i < 12; ++i) x = ops::tanh(x) * random.uniform({256}, 0, 1);
       return Tensors{tape.gradient(ops::sum(x), in)[0]};
     });
-    std::vector<double> all;
+    std::vector<double> all_numbers;
     for (int i = 0; i < 3; ++i)
-      for (double number : function(arguments(specs))[0].to_vector()) all.push_back(number);
-    return all;
+      for (double number : function(arguments(specs))[0].to_vector()) all_numbers.push_back(number);
+    return all_numbers;
   };
   CHECK(step(true) == step(false));
 }
@@ -128,10 +129,10 @@ TEST_CASE("all results of an op that is computed again are those of the original
     return Tensors{tape.gradient(ops::sum(x), in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {64, 8}}};
-  const Program plain = traced(body, specs, false), recomputing = traced(body, specs, true);
-  CHECK(count(recomputing, "top_k") > count(plain, "top_k"));
+  const Program plain_program = traced(body, specs, false), recomputing = traced(body, specs, true);
+  CHECK(count(recomputing, "top_k") > count(plain_program, "top_k"));
   CHECK(run(optimize(recomputing), arguments(specs))[0].to_vector() ==
-        run(optimize(plain), arguments(specs))[0].to_vector());
+        run(optimize(plain_program), arguments(specs))[0].to_vector());
 }
 
 TEST_CASE("ops with effects are not computed again") {
@@ -143,11 +144,11 @@ TEST_CASE("ops with effects are not computed again") {
     return Tensors{tape.gradient(ops::sum(x), in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {64, 8}}};
-  const Program plain = traced(body, specs, false), recomputing = traced(body, specs, true);
-  CHECK(recomputing.code.size() > plain.code.size());
-  CHECK(count(recomputing, "all_reduce") == count(plain, "all_reduce"));
+  const Program plain_program = traced(body, specs, false), recomputing = traced(body, specs, true);
+  CHECK(recomputing.code.size() > plain_program.code.size());
+  CHECK(count(recomputing, "all_reduce") == count(plain_program, "all_reduce"));
   CHECK(run(optimize(recomputing), arguments(specs))[0].to_vector() ==
-        run(optimize(plain), arguments(specs))[0].to_vector());
+        run(optimize(plain_program), arguments(specs))[0].to_vector());
 }
 
 TEST_CASE("what passes a cut is kept, and the last segment as a whole") {
@@ -158,18 +159,18 @@ TEST_CASE("what passes a cut is kept, and the last segment as a whole") {
     return Tensors{tape.gradient(c, in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {4}}};
-  const Program plain = traced(body, specs, false);
-  const auto copies = [&](std::vector<size_t> cuts) {
-    const Program with_copies = rematerialized(plain, 3, std::move(cuts));
+  const Program plain_program = traced(body, specs, false);
+  const auto copy_count = [&](std::vector<size_t> cuts) {
+    const Program with_copies = rematerialized(plain_program, 3, std::move(cuts));
     passes::validate(with_copies);
-    return count(with_copies, Unary::kName) - count(plain, Unary::kName);
+    return count(with_copies, Unary::kName) - count(plain_program, Unary::kName);
   };
-  CHECK(copies({}) == 0);
-  CHECK(copies({1}) == 0);  // a passes the cut
-  CHECK(copies({2}) == 1);  // a is computed again, and b passes the cut
-  CHECK(copies({3}) == 3);
-  CHECK(rematerialized(plain, 0).text() == plain.text());
-  CHECK(rematerialized(plain, 1000).text() == plain.text());
+  CHECK(copy_count({}) == 0);
+  CHECK(copy_count({1}) == 0);  // a passes the cut
+  CHECK(copy_count({2}) == 1);  // a is computed again, and b passes the cut
+  CHECK(copy_count({3}) == 3);
+  CHECK(rematerialized(plain_program, 0).text() == plain_program.text());
+  CHECK(rematerialized(plain_program, 1000).text() == plain_program.text());
 }
 
 }  // namespace crescent

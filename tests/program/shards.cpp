@@ -50,9 +50,9 @@ template <class T>
 T pairwise_reduced(ReduceKind kind, const std::vector<std::vector<T>>& values, size_t first,
                    size_t last, size_t i) {
   if (last - first == 1) return values[first][i];
-  const size_t middle = first + (last - first) / 2;
-  const T a = pairwise_reduced(kind, values, first, middle, i),
-          b = pairwise_reduced(kind, values, middle, last, i);
+  const size_t middle_shard = first + (last - first) / 2;
+  const T a = pairwise_reduced(kind, values, first, middle_shard, i),
+          b = pairwise_reduced(kind, values, middle_shard, last, i);
   if (kind == ReduceKind::max) return std::max(a, b);
   return kind == ReduceKind::min ? std::min(a, b) : static_cast<T>(a + b);
 }
@@ -79,14 +79,14 @@ void check_concat(int64_t shards) {
     rows.push_back(Tensor::full({count, 2}, is_own ? s : -1));
     for (int64_t i = 0; i < 2 * count; ++i) expected.push_back(static_cast<double>(s));
   }
-  const Tensor joined = crescent::apply(std::make_shared<const ShardConcat>(), rows).front();
-  CHECK(joined.to_vector() == expected);
+  const Tensor joined_rows = crescent::apply(std::make_shared<const ShardConcat>(), rows).front();
+  CHECK(joined_rows.to_vector() == expected);
 }
 
 /// Each process runs only the instructions of its own shards: an index that is out of range in a
 /// shard of the other process is no error.
 void check_program() {
-  const Function total([](const Tensors& in) {
+  const Function total_of_shards([](const Tensors& in) {
     Tensors slices;
     for (int64_t s = 0; s < 3; ++s) {
       ShardSlice slice;
@@ -100,7 +100,7 @@ void check_program() {
   for (int64_t i = 0; i < 6; ++i)
     if (i / 2 < own_range.first || i / 2 >= own_range.last) rows[static_cast<size_t>(i)] = 99;
   const Tensor table = Tensor::from(std::vector<float>{1, 10, 100}, {3});
-  CHECK(total({Tensor::from(rows, {6}), table})[0].item() == 222);
+  CHECK(total_of_shards({Tensor::from(rows, {6}), table})[0].item() == 222);
 }
 
 void check_all() {
@@ -129,10 +129,10 @@ void check_all() {
     CHECK(reduced(values, ReduceKind::sum).to_vector() == std::vector<double>(3, 15));
   }
   for (ReduceKind kind : {ReduceKind::sum, ReduceKind::max, ReduceKind::min})
-    for (int64_t nan = 0; nan < 3; ++nan) {
+    for (int64_t nan_shard = 0; nan_shard < 3; ++nan_shard) {
       Tensors values;
       for (int64_t s = 0; s < 3; ++s)
-        values.push_back(Tensor::full({20}, s == nan ? NAN : static_cast<double>(s)));
+        values.push_back(Tensor::full({20}, s == nan_shard ? NAN : static_cast<double>(s)));
       for (const double x : reduced(values, kind).to_vector()) CHECK(std::isnan(x));
     }
   check_program();
@@ -156,21 +156,21 @@ TEST_CASE("shards of two processes have the same bits", "[shards]") {
 }
 
 TEST_CASE("values of shards do not mix", "[shards]") {
-  const auto mixed = [](const Tensors& in) {
+  const auto mixed_function = [](const Tensors& in) {
     ShardSlice first, second;
     first.count = second.count = 2, second.shard = 1, second.first = 2;
     return Tensors{apply1(first, {in[0]}) + apply1(second, {in[0]})};
   };
-  const Program program = trace(mixed, std::vector<TensorSpec>{{DType::float32, {4}}});
+  const Program program = trace(mixed_function, std::vector<TensorSpec>{{DType::float32, {4}}});
   CHECK_THROWS_WITH(shards_of_values(program), Catch::Contains("the logical shards 0 and 1"));
-  const auto talking = [](const Tensors& in) {
+  const auto communicating_function = [](const Tensors& in) {
     ShardSlice slice;
     slice.count = 2;
     return Tensors{ops::all_reduce(apply1(slice, {in[0]}))};
   };
-  CHECK_THROWS_WITH(
-      shards_of_values(trace(talking, std::vector<TensorSpec>{{DType::float32, {4}}})),
-      Catch::Contains("all_reduce_sum cannot be computed for a logical shard"));
+  CHECK_THROWS_WITH(shards_of_values(trace(communicating_function,
+                                           std::vector<TensorSpec>{{DType::float32, {4}}})),
+                    Catch::Contains("all_reduce_sum cannot be computed for a logical shard"));
 }
 
 TEST_CASE("what shards cannot be", "[shards]") {

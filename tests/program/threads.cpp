@@ -23,7 +23,8 @@ double slope_of_square(const Tensor& x) {
 }  // namespace
 
 TEST_CASE("threads work side by side") {
-  const Function shared([](const Tensors& in) { return Tensors{ops::matmul(in[0], in[0]) + 1.0}; });
+  const Function shared_function(
+      [](const Tensors& in) { return Tensors{ops::matmul(in[0], in[0]) + 1.0}; });
   std::vector<int> wrong_counts(4, 0);
   std::vector<std::thread> threads;
   for (size_t id = 0; id < wrong_counts.size(); ++id) {
@@ -36,7 +37,7 @@ TEST_CASE("threads work side by side") {
       });
       for (int i = 1; i <= 50; ++i) {
         const Tensor x = Tensor::full({4, 4}, v);
-        const bool right = shared({x})[0].to_vector()[5] == 4 * v * v + 1 &&
+        const bool right = shared_function({x})[0].to_vector()[5] == 4 * v * v + 1 &&
                            slope_of_square(x) == 2 * v &&
                            step({Tensor::full({8}, v)})[0].item() == 8 * v * i;
         wrong_counts[id] += right ? 0 : 1;
@@ -49,9 +50,9 @@ TEST_CASE("threads work side by side") {
 
 TEST_CASE("threads that draw from one generator get what one thread would get, each number once") {
   constexpr size_t kThreads = 4, kDraws = 300;
-  auto draw = [](std::vector<double>& to) {
+  auto draw = [](std::vector<double>& numbers) {
     for (size_t i = 0; i < kDraws; ++i)
-      to.push_back(global_random().uniform({1}, 0, 1, DType::float64).item());
+      numbers.push_back(global_random().uniform({1}, 0, 1, DType::float64).item());
   };
   set_random_seed(5);
   std::vector<double> sequential_draws, parallel_draws;
@@ -60,10 +61,10 @@ TEST_CASE("threads that draw from one generator get what one thread would get, e
   set_random_seed(5);
   std::vector<std::vector<double>> draws_of_threads(kThreads);
   std::vector<std::thread> threads;
-  for (auto& own : draws_of_threads) threads.emplace_back([&] { draw(own); });
+  for (auto& draws : draws_of_threads) threads.emplace_back([&] { draw(draws); });
   for (std::thread& thread : threads) thread.join();
-  for (const auto& own : draws_of_threads)
-    parallel_draws.insert(parallel_draws.end(), own.begin(), own.end());
+  for (const auto& draws : draws_of_threads)
+    parallel_draws.insert(parallel_draws.end(), draws.begin(), draws.end());
   std::sort(sequential_draws.begin(), sequential_draws.end());
   std::sort(parallel_draws.begin(), parallel_draws.end());
   CHECK(parallel_draws == sequential_draws);
@@ -71,7 +72,7 @@ TEST_CASE("threads that draw from one generator get what one thread would get, e
 }
 
 TEST_CASE("a thread sees one policy or another while they are set") {
-  const std::string before = default_policy().name;
+  const std::string old_policy_name = default_policy().name;
   bool is_consistent = true;
   std::thread reader([&] {
     for (int i = 0; i < 2000; ++i) {
@@ -82,6 +83,6 @@ TEST_CASE("a thread sees one policy or another while they are set") {
   });
   for (int i = 0; i < 2000; ++i) set_default_policy(i % 2 ? "mixed_bfloat16" : "float64");
   reader.join();
-  set_default_policy(before);
+  set_default_policy(old_policy_name);
   CHECK(is_consistent);
 }

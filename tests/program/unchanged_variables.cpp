@@ -24,10 +24,10 @@ struct Positive final : OpOf<Positive> {
     return true;
   }
 };
-Tensor positive(const Tensor& x) { return apply1(Positive(), {x}); }
+Tensor positive_or_fail(const Tensor& x) { return apply1(Positive(), {x}); }
 
 /// Returns x if it is valid; otherwise fails with an error of an index out of range.
-Tensor checked(const Tensor& x) {
+Tensor checked_or_fail(const Tensor& x) {
   const Tensor index = ops::cast(ops::sum(x), DType::int32);
   return x + ops::gather(Tensor::full({8}, 0), index, 0);
 }
@@ -49,25 +49,25 @@ const std::pair<const char*, Step> kSteps[] = {
     {"a computed check after a write",
      [](const State& s, const Tensor& x) {
        s.a.assign_add(x);
-       return Tensors{checked(x * 2.0)};
+       return Tensors{checked_or_fail(x * 2.0)};
      }},
     {"a host call after writes",
      [](const State& s, const Tensor& x) {
        s.a.assign_add(x);
        s.b.assign(s.a.value() * 2.0);
-       return Tensors{positive(x * 3.0)};
+       return Tensors{positive_or_fail(x * 3.0)};
      }},
     {"a host call on what was written",
      [](const State& s, const Tensor& x) {
        s.a.assign_add(x * 10.0);
-       s.b.assign(positive(s.a.value()));
+       s.b.assign(positive_or_fail(s.a.value()));
        s.c.assign_sub(s.b.value());
        return Tensors{};
      }},
     {"a host call that makes the value itself",
      [](const State& s, const Tensor& x) {
        s.b.assign_add(x);
-       s.a.assign(positive(s.a.value() + x * 10.0));
+       s.a.assign(positive_or_fail(s.a.value() + x * 10.0));
        return Tensors{};
      }},
     {"values that change places",
@@ -75,7 +75,7 @@ const std::pair<const char*, Step> kSteps[] = {
        const Tensor a = s.a.value();
        s.a.assign(s.b.value());
        s.b.assign(a);
-       s.c.assign(positive(s.c.value() + x * 10.0));
+       s.c.assign(positive_or_fail(s.c.value() + x * 10.0));
        return Tensors{};
      }},
     {"a scan whose steps check",
@@ -83,7 +83,7 @@ const std::pair<const char*, Step> kSteps[] = {
        s.a.assign_add(x);
        const auto scan = ops::scan(
            [](const Tensors& states, const Tensors& row) {
-             return ops::ScanResult{{positive(states[0] + row[0])}, {}};
+             return ops::ScanResult{{positive_or_fail(states[0] + row[0])}, {}};
            },
            {s.b.value()}, {ops::stack(Tensors{x, x, x}) * 4.0});
        s.b.assign(scan.states[0]);
@@ -100,9 +100,9 @@ TEST_CASE("a compiled run that fails changes no variable, and the next one all o
     const Function compiled([&, &step = step](const Tensors& in) { return step(state, in[0]); });
     const Tensor valid_step = Tensor::full({3}, 1), invalid_step = Tensor::full({3}, -4);
     for (int i = 0; i < 3; ++i) {
-      const std::vector<double> before = state.values();
+      const std::vector<double> old_values = state.values();
       CHECK_THROWS_AS(compiled({invalid_step}), Error);
-      CHECK(state.values() == before);
+      CHECK(state.values() == old_values);
       compiled({valid_step});
       step(expected, valid_step);
       CHECK(state.values() == expected.values());
@@ -114,38 +114,38 @@ TEST_CASE("an eager step in a transaction has no effect when it fails") {
   for (const auto& [name, step] : kSteps) {
     INFO(name);
     const State state;
-    const std::vector<double> before = state.values();
+    const std::vector<double> old_values = state.values();
     const auto run = [&, &step = step](double x) {
       Transaction transaction;
       step(state, Tensor::full({3}, x));
       transaction.commit();
     };
     CHECK_THROWS_AS(run(-4), Error);
-    CHECK(state.values() == before);
+    CHECK(state.values() == old_values);
     run(1);
-    CHECK(state.values() != before);
+    CHECK(state.values() != old_values);
   }
 }
 
 TEST_CASE("nested transactions: what the inner one commits, the outer one may roll back") {
   const Variable v(Tensor::full({2}, 1));
-  const Function doubled([&](const Tensors&) {
+  const Function doubled_function([&](const Tensors&) {
     v.assign(v.value() * 2.0);
     return Tensors{};
   });
   try {
-    Transaction outer;
+    Transaction outer_transaction;
     v.assign_add(Tensor::full({2}, 1));
     {
-      Transaction inner;
-      doubled({});
+      Transaction inner_transaction;
+      doubled_function({});
       CHECK(v.value().to_vector() == std::vector<double>{4, 4});
     }
     CHECK(v.value().to_vector() == std::vector<double>{2, 2});
     {
-      Transaction inner;
-      doubled({});
-      inner.commit();
+      Transaction inner_transaction;
+      doubled_function({});
+      inner_transaction.commit();
     }
     CHECK(v.value().to_vector() == std::vector<double>{4, 4});
     fail("stop");
@@ -156,9 +156,9 @@ TEST_CASE("nested transactions: what the inner one commits, the outer one may ro
 
 TEST_CASE("an optimizer that fails on its second variable has not changed the first") {
   const Variable a(Tensor::full({3}, 1));
-  class Refusing final : public Optimizer {
+  class FailingOptimizer final : public Optimizer {
    public:
-    static void describe(Schema<Refusing>& s) { s.doc("For tests."); }
+    static void describe(Schema<FailingOptimizer>& s) { s.doc("For tests."); }
 
    protected:
     void update(const Variable& v, const Tensor& g, const Tensor&, const Tensor&, Slots) override {
@@ -166,8 +166,8 @@ TEST_CASE("an optimizer that fails on its second variable has not changed the fi
       v.assign_sub(g);
     }
   };
-  static const bool registered = (registry().add<Refusing>("test.Refusing"), true);
-  REQUIRE(registered);
+  static const bool is_registered = (registry().add<FailingOptimizer>("test.Refusing"), true);
+  REQUIRE(is_registered);
   const auto optimizer = make<Optimizer>("test.Refusing");
   const Variable b(Tensor::full({2}, 1));
   const Tensors gradients{Tensor::full({3}, 1), Tensor::full({2}, 1)};
@@ -183,7 +183,7 @@ TEST_CASE("what may fail comes before new values that it does not follow from") 
   Program program = lower(trace(
                               [&](const Tensors& in) {
                                 state.a.assign_add(in[0]);
-                                state.b.assign(positive(in[0] * 2.0));
+                                state.b.assign(positive_or_fail(in[0] * 2.0));
                                 return Tensors{};
                               },
                               TensorSpecs{{DType::float32, {3}}}),

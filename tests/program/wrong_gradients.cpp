@@ -10,32 +10,32 @@ using namespace crescent;
 
 namespace {
 
-/// An op (a, b) -> a + b; `make` computes its gradients from the upstream gradient.
-struct Careless final : Op {
-  using Make = std::function<Tensors(const Tensor&)>;
-  explicit Careless(Make gradients) : make(std::move(gradients)) {}
+/// An op (a, b) -> a + b; `compute_gradients` computes its gradients from the upstream gradient.
+struct WrongGradientOp final : Op {
+  using GradientFunction = std::function<Tensors(const Tensor&)>;
+  explicit WrongGradientOp(GradientFunction gradients) : compute_gradients(std::move(gradients)) {}
   std::string_view name() const override { return "careless"; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   Tensors decompose(std::span<const Tensor> in) const override { return {ops::add(in[0], in[1])}; }
-  Tensors vjp(const Vjp& v) const override { return make(v.gradients[0]); }
+  Tensors vjp(const Vjp& v) const override { return compute_gradients(v.gradients[0]); }
   bool equals(const Op& other) const override { return this == &other; }
   size_t hash() const override { return 1; }
   std::string text() const override { return "careless"; }
-  Make make;
+  GradientFunction compute_gradients;
 };
 
 /// The error message for these gradients, "" if they are accepted; computed eagerly and compiled.
-std::string message_of(const Careless::Make& gradients) {
+std::string message_of(const WrongGradientOp::GradientFunction& gradients) {
   const auto differentiate = [&](const Tensors& in) {
     GradientTape tape;
     for (const Tensor& x : in) tape.watch(x);
-    const Tensor y = crescent::apply(std::make_shared<const Careless>(gradients), in)[0];
+    const Tensor y = crescent::apply(std::make_shared<const WrongGradientOp>(gradients), in)[0];
     Tensors computed = tape.gradient(y, in);
     for (Tensor& g : computed) g = g ? g : Tensor(0.0);
     return computed;
   };
   const Tensors inputs{Tensor::full({2, 3}, 1), Tensor::full({2, 3}, 2)};
-  const auto text = [&](const std::function<void()>& work) {
+  const auto message_from = [&](const std::function<void()>& work) {
     try {
       work();
     } catch (const Error& error) {
@@ -43,10 +43,10 @@ std::string message_of(const Careless::Make& gradients) {
     }
     return std::string();
   };
-  const std::string at_once = text([&] { differentiate(inputs); });
+  const std::string eager_message = message_from([&] { differentiate(inputs); });
   const Function compiled(differentiate);
-  CHECK(text([&] { compiled(inputs); }) == at_once);
-  return at_once;
+  CHECK(message_from([&] { compiled(inputs); }) == eager_message);
+  return eager_message;
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ TEST_CASE("gradients that nobody wants may be anything") {
   const Tensor a = Tensor::full({2}, 1), b = Tensor::full({2}, 1);
   GradientTape tape;
   tape.watch(a);
-  const auto op = std::make_shared<const Careless>([](const Tensor& g) {
+  const auto op = std::make_shared<const WrongGradientOp>([](const Tensor& g) {
     return Tensors{g, Tensor::full({7}, 1)};
   });
   const Tensor y = crescent::apply(op, Tensors{a, b})[0];
