@@ -11,7 +11,8 @@ local y
 local tape = cr.GradientTape(function() y = cr.ops.cube(x):sum() end, x)
 check.near(tape:gradient(y, x), x * x * 3, 1e-5)
 
--- all added classes in one model, which predicts 3 + 2 + 1 = 6 and 10 + 2 + 2 = 14
+-- all added classes in one model: Dense adds up the three outputs of Shift, each 2 plus the cube of
+-- an input
 local input = cr.Input { 3 }
 local shifted = cr.layers.Shift { offset = 2 }(cr.ops.cube(input))
 local model = cr.Model(input,

@@ -16,7 +16,7 @@ namespace {
 using Doubles = std::vector<double>;
 using WordLists = std::vector<std::vector<int64_t>>;
 
-Tensor counted(int64_t rows, int64_t columns) {
+Tensor ramp(int64_t rows, int64_t columns) {
   std::vector<float> numbers;
   for (int64_t i = 0; i < rows * columns; ++i) numbers.push_back(static_cast<float>(i));
   return Tensor::from(numbers, {rows, columns});
@@ -63,7 +63,7 @@ WordSequences two_texts() { return {{{1, 2, 3}, {4, 5, 9, 7}}, {0, 1}}; }
 
 TEST_CASE("digits come as arrays to train on and to test with") {
   const KerasHome home;
-  const Tensor x = counted(3, 2), y = counted(3, 1);
+  const Tensor x = ramp(3, 2), y = ramp(3, 1);
   home.write("mnist.npz", {{"x_train", x}, {"y_train", y}, {"x_test", y}, {"y_test", x}});
   const TrainAndTest mnist = load_mnist();
   CHECK(mnist.train.x.to_vector() == x.to_vector());
@@ -97,12 +97,12 @@ TEST_CASE("planes of colour become channels") {
 
 TEST_CASE("houses are mixed as NumPy mixes them") {
   const KerasHome home;
-  home.write("boston_housing.npz", {{"x", counted(10, 2)}, {"y", counted(10, 1)}});
+  home.write("boston_housing.npz", {{"x", ramp(10, 2)}, {"y", ramp(10, 1)}});
   const TrainAndTest data = load_boston_housing();
   CHECK(data.train.y.to_vector() == Doubles{9, 3, 6, 1, 0, 7, 4, 8});
   CHECK(data.test.x.to_vector() == Doubles{4, 5, 10, 11});
   CHECK_THROWS_WITH(load_boston_housing("boston_housing.npz", 1), Contains("test_split"));
-  home.write("california_housing.npz", {{"x", counted(700, 2)}, {"y", counted(700, 1)}});
+  home.write("california_housing.npz", {{"x", ramp(700, 2)}, {"y", ramp(700, 1)}});
   CHECK(load_california_housing("small").train.x.dim(0) == 480);
   CHECK(load_california_housing().train.x.dim(0) == 560);
   CHECK_THROWS_WITH(load_california_housing("tiny"), Contains("Received: version=tiny"));

@@ -156,10 +156,10 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
       CAPTURE(samples, name);
       std::vector<int64_t> reads(static_cast<size_t>(samples));
       for (int64_t rank = 0; rank < 3; ++rank) {
-        const auto counts = std::make_shared<CountingStorage>(x);
+        const auto counting_storage = std::make_shared<CountingStorage>(x);
         const NeededRows needed = share_of(rank, 3);
         const DatasetPtr partial_dataset =
-            make(Tensor::on(counts, 0, x.spec()), y)->with_needed(needed);
+            make(Tensor::on(counting_storage, 0, x.spec()), y)->with_needed(needed);
         std::vector<int64_t> wanted(reads.size());
         Batch batch;
         for (partial_dataset->begin_epoch(); partial_dataset->next(batch);) {
@@ -168,7 +168,7 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
           for (size_t i = 0; i < values.size(); i += kWidth)
             wanted[static_cast<size_t>((values[i] - 1) / kWidth)] = 1;
         }
-        CHECK(counts->reads == wanted);
+        CHECK(counting_storage->reads == wanted);
         for (size_t row = 0; row < reads.size(); ++row) reads[row] += wanted[row];
       }
       // A last batch of fewer than three samples has no row for each process; then several

@@ -27,7 +27,7 @@ std::string random_text(std::mt19937& random) {
   return text + std::string(70, '.') + ")";
 }
 
-std::string printed(const std::string& text) {
+std::string length_and_hash(const std::string& text) {
   return "[" + std::to_string(text.size()) + " " + hash_of(text) + "]";
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("random texts are pasted, with marks and without, and nothing is lost"
     INFO(i << ": " << text);
     const std::string sent = i % 3 == 0 ? text : with_returns(text);
     terminal.send((i % 2 == 0 || sent == text ? bracketed_paste(sent) : sent) + "\r");
-    terminal.expect(printed(text));
+    terminal.expect(length_and_hash(text));
   }
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("ten thousand lines are pasted within 0.3 seconds, with marks and with
     INFO((is_marked ? "with marks: " : "without: ") << seconds);
     CHECK(seconds < 0.3);
     terminal.send("\r");
-    terminal.expect(printed(text));
+    terminal.expect(length_and_hash(text));
   }
 }
 

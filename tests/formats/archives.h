@@ -9,7 +9,7 @@
 namespace crescent::hdf5 {
 
 /// The members of an archive by name.
-inline std::map<std::string, std::string> unpacked(const std::string& path) {
+inline std::map<std::string, std::string> members_of_archive(const std::string& path) {
   const std::string bytes = read_bytes(path);
   const zip::Archive archive(bytes.size(), [&](uint64_t offset, std::span<std::byte> target) {
     std::memcpy(target.data(), bytes.data() + offset, target.size());

@@ -13,10 +13,10 @@ TEST_CASE("arrays by name") {
                  "there is no dataset '/z'"));
   CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }),
                  "which dataset? The file has 2: group/y, x"));
-  const NamedTensors all = crescent::read_arrays(scratch.path("a.h5"));
-  REQUIRE(all.size() == 2);
-  CHECK(all[0].first == "group/y");
-  check_same(all[0].second, labels(4, 3));
+  const NamedTensors all_arrays = crescent::read_arrays(scratch.path("a.h5"));
+  REQUIRE(all_arrays.size() == 2);
+  CHECK(all_arrays[0].first == "group/y");
+  check_same(all_arrays[0].second, labels(4, 3));
   crescent::write_arrays(scratch.path("b.h5"), {{"a/b/c", ramp({2, 3})}});
   check_same(crescent::read_array(scratch.path("b.h5"), ""), ramp({2, 3}));
 }
@@ -52,28 +52,30 @@ TEST_CASE("arrays that stay in their file") {
   CHECK(crescent::open_array(path, "one").item() == 3);
   CHECK(contains(failure([&] { crescent::open_array(path, "z"); }), "there is no dataset '/z'"));
 
-  Tensor wide = ramp({3000, 40, 10});  // 4.8 MB, more than the reader process sends in one piece
+  Tensor large_array =
+      ramp({3000, 40, 10});  // 4.8 MB, more than the reader process sends in one piece
   {
     Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     hsize_t dims[] = {3000, 40, 10}, chunk[] = {700, 7, 10};
     Handle space(H5Screate_simple(3, dims, nullptr), H5Sclose);
     for (const char* name : {"packed", "turned"}) {
       Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-      bool packed = std::string(name) == "packed";
-      if (packed) H5Pset_chunk(creation, 3, chunk);
-      if (packed) H5Pset_deflate(creation, 4);
-      Handle set(H5Dcreate2(file, name, packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space,
-                            H5P_DEFAULT, creation, H5P_DEFAULT),
-                 H5Dclose);
-      REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, wide.raw()) >= 0);
+      bool is_packed = std::string(name) == "packed";
+      if (is_packed) H5Pset_chunk(creation, 3, chunk);
+      if (is_packed) H5Pset_deflate(creation, 4);
+      Handle dataset_(H5Dcreate2(file, name, is_packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space,
+                                 H5P_DEFAULT, creation, H5P_DEFAULT),
+                      H5Dclose);
+      REQUIRE(H5Dwrite(dataset_, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                       large_array.raw()) >= 0);
     }
   }
-  CHECK(check_open("packed", wide).storage()->block() == 700 * 1600);
-  check_open("turned", wide);
-  check_same(crescent::read_array(path, "packed"), wide);
+  CHECK(check_open("packed", large_array).storage()->block() == 700 * 1600);
+  check_open("turned", large_array);
+  check_same(crescent::read_array(path, "packed"), large_array);
   Tensor array = crescent::open_array(path, "packed");
   check_same(array.view({3000 * 400}).view_rows(123, 2001).clone(),
-             wide.view({3000 * 400}).view_rows(123, 2001));
+             large_array.view({3000 * 400}).view_rows(123, 2001));
 }
 
 TEST_CASE("a packed file that is damaged ends the reading with its place") {
@@ -86,10 +88,10 @@ TEST_CASE("a packed file that is damaged ends the reading with its place") {
     Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(creation, 2, chunk);
     H5Pset_fletcher32(creation);
-    Handle set(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-               H5Dclose);
+    Handle dataset_(
+        H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
     Tensor values = ramp({1000, 10});
-    REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.raw()) >= 0);
+    REQUIRE(H5Dwrite(dataset_, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.raw()) >= 0);
   }
   std::string bytes = read_bytes(path);
   bytes[bytes.size() - 2000] ^= 1;

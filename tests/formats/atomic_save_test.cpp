@@ -126,15 +126,17 @@ TEST_CASE("a symbolic link stays, permissions stay, short names work") {
 
 TEST_CASE("temporary files of dead processes are removed, those of living ones are not", "[S09]") {
   Scratch scratch;
-  pid_t dead = fork();
-  if (dead == 0) _exit(0);
-  waitpid(dead, nullptr, 0);
-  write_bytes(scratch.path(".m.h5.tmp-" + std::to_string(dead) + "-0"), "orphan");
+  pid_t killed_process = fork();
+  if (killed_process == 0) _exit(0);
+  waitpid(killed_process, nullptr, 0);
+  write_bytes(scratch.path(".m.h5.tmp-" + std::to_string(killed_process) + "-0"), "orphan");
   write_bytes(scratch.path(".m.h5.tmp-1-0"), "of init");
-  write_bytes(scratch.path(".other.h5.tmp-" + std::to_string(dead) + "-0"), "of another file");
+  write_bytes(scratch.path(".other.h5.tmp-" + std::to_string(killed_process) + "-0"),
+              "of another file");
   save(scratch.path("m.h5"), "new");
   CHECK(scratch.count() == 3);
-  CHECK_FALSE(std::filesystem::exists(scratch.path(".m.h5.tmp-" + std::to_string(dead) + "-0")));
+  CHECK_FALSE(
+      std::filesystem::exists(scratch.path(".m.h5.tmp-" + std::to_string(killed_process) + "-0")));
 }
 
 TEST_CASE("a process killed while saving leaves the old or the new file") {

@@ -46,7 +46,8 @@ void write_folder(const std::string& path, const Value& config) {
 
 /// The error message without the path of the file.
 std::string without_path(std::string message, const std::string& path) {
-  for (size_t at; (at = message.find(path)) != message.npos;) message.erase(at, path.size());
+  for (size_t position; (position = message.find(path)) != message.npos;)
+    message.erase(position, path.size());
   return message;
 }
 
@@ -94,40 +95,40 @@ TEST_CASE("F02, F04: names of modules, functions, libraries and paths in a file 
       "kernel_regularizer", "bias_regularizer",     "kernel_constraint",
       "bias_constraint",    "activity_regularizer", "dtype",
       "vocabulary"};
-  int refused = 0, made = 0;
+  int refused_count = 0, made_count = 0;
   set_warning_handler([](std::string_view) {});
-  const auto attack = [&](const Value& config) {
-    ++made;
+  const auto try_to_load = [&](const Value& config) {
+    ++made_count;
     write_h5(path, config);
     try {
       crescent::load_model(path);
     } catch (const Error& error) {
-      ++refused;
+      ++refused_count;
       CHECK_FALSE(std::string(error.what()).empty());
     }
   };
   for (const std::string& name : names) {
     for (const std::string& option : options) {
-      attack(sequential_of(dense({{option, name}})));
-      attack(sequential_of(dense({{option, Dict{{"class_name", name}, {"config", Dict{}}}}})));
-      attack(sequential_of(dense({{option, Dict{{"module", name},
-                                                {"class_name", "function"},
-                                                {"config", name},
-                                                {"registered_name", name}}}})));
+      try_to_load(sequential_of(dense({{option, name}})));
+      try_to_load(sequential_of(dense({{option, Dict{{"class_name", name}, {"config", Dict{}}}}})));
+      try_to_load(sequential_of(dense({{option, Dict{{"module", name},
+                                                     {"class_name", "function"},
+                                                     {"config", name},
+                                                     {"registered_name", name}}}})));
     }
     Dict layer = dense();
     layer.set("module", name);
     layer.set("registered_name", name);
-    attack(sequential_of(layer));
+    try_to_load(sequential_of(layer));
     layer = dense();
     layer.set("class_name", name);
-    attack(sequential_of(layer));
-    attack(Dict{{"class_name", name}, {"config", Dict{}}});
+    try_to_load(sequential_of(layer));
+    try_to_load(Dict{{"class_name", name}, {"config", Dict{}}});
   }
   set_warning_handler(nullptr);
   CHECK_FALSE(std::filesystem::exists(marker));
-  CHECK(made >= 200);
-  CHECK(refused >= made * 9 / 10);
+  CHECK(made_count >= 200);
+  CHECK(refused_count >= made_count * 9 / 10);
 }
 
 TEST_CASE("F06: names that are no names make no file and reach no terminal as they are", "[F06]") {
@@ -153,9 +154,10 @@ TEST_CASE("F06: names that are no names make no file and reach no terminal as th
     }
     CHECK(scratch.count() == 1);
   }
-  const Value twice = Dict{{"class_name", "Sequential"},
-                           {"config", Dict{{"name", "s"}, {"layers", List{dense(), dense()}}}}};
-  write_h5(path, twice);
+  const Value model_within_itself =
+      Dict{{"class_name", "Sequential"},
+           {"config", Dict{{"name", "s"}, {"layers", List{dense(), dense()}}}}};
+  write_h5(path, model_within_itself);
   CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains("odd"));
 }
 

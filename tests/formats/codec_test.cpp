@@ -46,35 +46,36 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
   write_tree(scratch.path("a.h5"), {node});
   {
     const Handle file(H5Fopen(scratch.path("a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    const Handle set(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose);
-    const Handle type(H5Dget_type(set), H5Tclose);
+    const Handle dataset_(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose);
+    const Handle type(H5Dget_type(dataset_), H5Tclose);
     CHECK(H5Tget_class(type) == H5T_OPAQUE);
     CHECK(H5Tget_size(type) == 2);
-    const Handle mark(H5Aopen(set, "dtype", H5P_DEFAULT), H5Aclose);
+    const Handle dtype_attribute(H5Aopen(dataset_, "dtype", H5P_DEFAULT), H5Aclose);
     // A variable-length string, which h5py reads as text.
-    CHECK(H5Tis_variable_str(Handle(H5Aget_type(mark), H5Tclose)) > 0);
+    CHECK(H5Tis_variable_str(Handle(H5Aget_type(dtype_attribute), H5Tclose)) > 0);
   }
 
   // Earlier versions of Crescent marked integers with an attribute; .h5 files of Keras have no such
   // mark.
-  const auto craft = [&](hid_t number, bool marked) {
+  const auto write_integers = [&](hid_t number, bool has_mark) {
     const std::string path = scratch.path("b.h5");
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     const hsize_t count = bits.size();
     const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    const Handle set(H5Dcreate2(file, "x", number, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                     H5Dclose);
-    REQUIRE(H5Dwrite(set, number, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits.data()) >= 0);
-    if (!marked) return path;
+    const Handle dataset_(
+        H5Dcreate2(file, "x", number, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    REQUIRE(H5Dwrite(dataset_, number, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits.data()) >= 0);
+    if (!has_mark) return path;
     const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
     REQUIRE(H5Tset_size(text, 8) >= 0);
-    const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
-    const Handle mark(H5Acreate2(set, "dtype", text, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    REQUIRE(H5Awrite(mark, text, "bfloat16") >= 0);
+    const Handle scalar_space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle dtype_attribute(
+        H5Acreate2(dataset_, "dtype", text, scalar_space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    REQUIRE(H5Awrite(dtype_attribute, text, "bfloat16") >= 0);
     return path;
   };
-  for (bool marked : {false, true}) {
-    FileReader reader(craft(marked ? H5T_STD_U16LE : bfloat16_type(), marked));
+  for (bool has_mark : {false, true}) {
+    FileReader reader(write_integers(has_mark ? H5T_STD_U16LE : bfloat16_type(), has_mark));
     const auto arrays = reader.read({"x"}, reader.describe({"x"}));
     CHECK(arrays[0].type == ElementType::bfloat16);
     CHECK(std::memcmp(arrays[0].bytes, bits.data(), 4) == 0);

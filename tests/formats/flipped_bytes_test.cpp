@@ -10,20 +10,20 @@ namespace {
 struct Kind {
   const char* file;
   size_t step;
-  bool whole_model;
+  bool is_whole_model;
 };
 constexpr Kind kKinds[] = {{"m.h5", 331, true},         {"m.keras", 331, true},
                            {"w.h5", 167, false},        {"w.weights.h5", 167, false},
                            {"w.safetensors", 1, false}, {"w.npz", 1, false}};
 
-ModelPtr tiny() {
+ModelPtr tiny_model() {
   return Sequential::make({layer("Dense", {{"units", 3}, {"input_shape", List{2}}, {"name", "a"}}),
                            layer("Dense", {{"units", 2}, {"name", "b"}})},
                           "tiny");
 }
 
 Tensors weights_in(const Kind& kind, const std::string& path, Model& into) {
-  if (kind.whole_model) return crescent::load_model(path)->get_weights();
+  if (kind.is_whole_model) return crescent::load_model(path)->get_weights();
   crescent::load_weights(into, path);
   return into.get_weights();
 }
@@ -34,34 +34,34 @@ TEST_CASE("a flipped byte never loads as other numbers", "[F26]") {
     CAPTURE(kind.file);
     Scratch scratch;
     const std::string path = scratch.path(kind.file);
-    const auto model = tiny(), into = tiny();
-    if (kind.whole_model)
+    const auto model = tiny_model(), into = tiny_model();
+    if (kind.is_whole_model)
       crescent::save_model(*model, path);
     else
       crescent::save_weights(*model, path);
     const std::string saved = read_bytes(path);
     const Tensors wanted = model->get_weights(), other_weights = into->get_weights();
-    int loaded = 0, refused = 0;
-    for (size_t at = 0; at < saved.size(); at += kind.step)
-      for (const char flip : {'\x01', '\xff'}) {
+    int loaded_count = 0, refused_count = 0;
+    for (size_t position = 0; position < saved.size(); position += kind.step)
+      for (const char flipped_bits : {'\x01', '\xff'}) {
         std::string bytes = saved;
-        bytes[at] ^= flip;
+        bytes[position] ^= flipped_bits;
         write_bytes(path, bytes);
         into->set_weights(other_weights);
         Tensors got;
         try {
           got = weights_in(kind, path, *into);
-          ++loaded;
+          ++loaded_count;
         } catch (const Error&) {
-          ++refused;
+          ++refused_count;
           continue;
         }
-        CAPTURE(at);
+        CAPTURE(position);
         check_same(got, wanted);
       }
-    CHECK(refused > loaded / 8);
+    CHECK(refused_count > loaded_count / 8);
     std::printf("fault: F26 %s, %d flipped bytes: %d refused, %d loaded as they were saved\n",
-                kind.file, loaded + refused, refused, loaded);
+                kind.file, loaded_count + refused_count, refused_count, loaded_count);
   }
   set_warning_handler(nullptr);
 }

@@ -16,9 +16,9 @@ namespace crescent::hdf5 {
 namespace {
 
 /// A file written with the C interface of HDF5, which allows contents that contradict each other.
-class Crafted {
+class CraftedFile {
  public:
-  Crafted(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)
+  CraftedFile(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)
       : path(scratch.path("hostile.h5")) {
     Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, version, H5F_LIBVER_LATEST);
@@ -27,7 +27,7 @@ class Crafted {
     file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
     REQUIRE(file >= 0);
   }
-  ~Crafted() { close(); }
+  ~CraftedFile() { close(); }
   void close() {
     if (file >= 0) H5Fclose(file);
     file = -1;
@@ -35,9 +35,10 @@ class Crafted {
   void dataset(const char* name, hid_t type, std::vector<hsize_t> dims,
                hid_t creation = H5P_DEFAULT, const void* data = nullptr) {
     Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
-    Handle set(H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
-    REQUIRE(set.valid());
-    if (data) REQUIRE(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    Handle dataset_(H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                    H5Dclose);
+    REQUIRE(dataset_.valid());
+    if (data) REQUIRE(H5Dwrite(dataset_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
   }
 
   std::string path;
@@ -47,7 +48,7 @@ class Crafted {
 Handle creation() { return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose); }
 
 /// The message of the error when the file is loaded; checks that the error comes quickly.
-std::string refusal(Crafted& crafted, const std::string& dataset) {
+std::string refusal_message(CraftedFile& crafted, const std::string& dataset) {
   crafted.close();
   auto start = std::chrono::steady_clock::now();
   std::string message = failure([&] { read_one(crafted.path, dataset); });
@@ -58,74 +59,74 @@ std::string refusal(Crafted& crafted, const std::string& dataset) {
 
 TEST_CASE("links that lead elsewhere are not followed", "[F09][F10][F17]") {
   Scratch scratch;
-  Crafted other(scratch);
-  std::vector<float> secret{1, 2, 3};
-  other.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret.data());
+  CraftedFile other(scratch);
+  std::vector<float> secret_values{1, 2, 3};
+  other.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret_values.data());
   other.close();
   std::filesystem::rename(other.path, scratch.path("other.h5"));
 
-  Crafted crafted(scratch);
-  crafted.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret.data());
+  CraftedFile crafted(scratch);
+  crafted.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret_values.data());
   SECTION("external") {
     H5Lcreate_external(scratch.path("other.h5").c_str(), "/w", crafted.file, "x", H5P_DEFAULT,
                        H5P_DEFAULT);
-    CHECK(contains(refusal(crafted, "x"), "link"));
+    CHECK(contains(refusal_message(crafted, "x"), "link"));
   }
   SECTION("soft") {
     H5Lcreate_soft("/w", crafted.file, "x", H5P_DEFAULT, H5P_DEFAULT);
-    CHECK(contains(refusal(crafted, "x"), "link"));
+    CHECK(contains(refusal_message(crafted, "x"), "link"));
   }
   SECTION("soft, to itself") {
     H5Lcreate_soft("/x", crafted.file, "x", H5P_DEFAULT, H5P_DEFAULT);
-    CHECK(contains(refusal(crafted, "x"), "link"));
+    CHECK(contains(refusal_message(crafted, "x"), "link"));
   }
   SECTION("through a hard cycle, which only a path of the file's reader can enter") {
     Handle group(H5Gcreate2(crafted.file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
     H5Lcreate_hard(crafted.file, "g", group, "g", H5P_DEFAULT, H5P_DEFAULT);
     std::string path = "g";
     for (int i = 0; i < 1000; ++i) path += "/g";
-    CHECK(contains(refusal(crafted, path), "path"));
+    CHECK(contains(refusal_message(crafted, path), "path"));
   }
 }
 
 TEST_CASE("storage outside the file is not opened", "[F11][F12]") {
   Scratch scratch;
-  Crafted crafted(scratch, H5F_LIBVER_V110);
+  CraftedFile crafted(scratch, H5F_LIBVER_V110);
   Handle properties = creation();
   SECTION("external storage") {
     H5Pset_external(properties, "/etc/passwd", 0, 40);
     crafted.dataset("x", H5T_NATIVE_FLOAT, {10}, properties);
-    CHECK(contains(refusal(crafted, "x"), "another file"));
+    CHECK(contains(refusal_message(crafted, "x"), "another file"));
   }
   SECTION("virtual dataset") {
     hsize_t dims = 10;
     Handle space(H5Screate_simple(1, &dims, nullptr), H5Sclose);
     H5Pset_virtual(properties, space, "/tmp/other.h5", "w", space);
     crafted.dataset("x", H5T_NATIVE_FLOAT, {10}, properties);
-    CHECK(contains(refusal(crafted, "x"), "other files"));
+    CHECK(contains(refusal_message(crafted, "x"), "other files"));
   }
 }
 
 TEST_CASE("shapes that lie are found before memory is taken", "[F07][F08][F13]") {
   Scratch scratch;
-  Crafted crafted(scratch);
+  CraftedFile crafted(scratch);
   Handle properties = creation();
   SECTION("2^40 numbers that are not there") {
     crafted.dataset("x", H5T_NATIVE_FLOAT, {hsize_t{1} << 40});
-    CHECK(contains(refusal(crafted, "x"), "promises"));
+    CHECK(contains(refusal_message(crafted, "x"), "promises"));
   }
   SECTION("a product that wraps around") {
     hsize_t chunk[] = {1, 1};
     H5Pset_chunk(properties, 2, chunk);
     crafted.dataset("x", H5T_NATIVE_FLOAT, {hsize_t{1} << 32, hsize_t{1} << 31}, properties);
-    CHECK(contains(refusal(crafted, "x"), "impossibly large"));
+    CHECK(contains(refusal_message(crafted, "x"), "impossibly large"));
   }
   SECTION("chunks, packed, never written") {
     hsize_t chunk = 1 << 20;
     H5Pset_chunk(properties, 1, &chunk);
     H5Pset_deflate(properties, 9);
     crafted.dataset("x", H5T_NATIVE_FLOAT, {hsize_t{1} << 32}, properties);
-    CHECK(contains(refusal(crafted, "x"), "promises"));
+    CHECK(contains(refusal_message(crafted, "x"), "promises"));
   }
   SECTION("many of them, none large") {
     hsize_t chunk = 1 << 20;
@@ -144,47 +145,47 @@ TEST_CASE("shapes that lie are found before memory is taken", "[F07][F08][F13]")
     hsize_t chunk = hsize_t{1} << 29;
     H5Pset_chunk(properties, 1, &chunk);
     crafted.dataset("x", H5T_NATIVE_FLOAT, {hsize_t{1} << 29}, properties);
-    CHECK(contains(refusal(crafted, "x"), "chunks"));
+    CHECK(contains(refusal_message(crafted, "x"), "chunks"));
   }
 }
 
 TEST_CASE("unknown filters and what holds no numbers", "[F16][F24]") {
   Scratch scratch;
-  Crafted crafted(scratch);
+  CraftedFile crafted(scratch);
   Handle properties = creation();
   SECTION("a filter that a library would have to be loaded for") {
     hsize_t chunk = 4;
     H5Pset_chunk(properties, 1, &chunk);
     H5Pset_filter(properties, 32999, H5Z_FLAG_OPTIONAL, 0, nullptr);
     crafted.dataset("x", H5T_NATIVE_FLOAT, {4}, properties);
-    CHECK(contains(refusal(crafted, "x"), "32999"));
+    CHECK(contains(refusal_message(crafted, "x"), "32999"));
   }
   SECTION("texts") {
     Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
     crafted.dataset("x", text, {4});
-    CHECK(contains(refusal(crafted, "x"), "numbers"));
+    CHECK(contains(refusal_message(crafted, "x"), "numbers"));
   }
   SECTION("a compound") {
-    Handle pair(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
-    H5Tinsert(pair, "a", 0, H5T_NATIVE_FLOAT);
-    crafted.dataset("x", pair, {4});
-    CHECK(contains(refusal(crafted, "x"), "numbers"));
+    Handle compound_type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
+    H5Tinsert(compound_type, "a", 0, H5T_NATIVE_FLOAT);
+    crafted.dataset("x", compound_type, {4});
+    CHECK(contains(refusal_message(crafted, "x"), "numbers"));
   }
   SECTION("a group") {
     Handle group(H5Gcreate2(crafted.file, "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-    CHECK(contains(refusal(crafted, "x"), "not a dataset"));
+    CHECK(contains(refusal_message(crafted, "x"), "not a dataset"));
   }
-  SECTION("nothing") { CHECK(contains(refusal(crafted, "x\033[31m"), "'/x?[31m'")); }
+  SECTION("nothing") { CHECK(contains(refusal_message(crafted, "x\033[31m"), "'/x?[31m'")); }
 }
 
 TEST_CASE("attributes without bound", "[F19]") {
   Scratch scratch;
-  Crafted crafted(scratch, H5F_LIBVER_V18);
+  CraftedFile crafted(scratch, H5F_LIBVER_V18);
   SECTION("too many") {
-    Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    Handle scalar_space(H5Screate(H5S_SCALAR), H5Sclose);
     for (int i = 0; i < 5000; ++i)
-      Handle(H5Acreate2(crafted.file, ("a" + std::to_string(i)).c_str(), H5T_NATIVE_INT, scalar,
-                        H5P_DEFAULT, H5P_DEFAULT),
+      Handle(H5Acreate2(crafted.file, ("a" + std::to_string(i)).c_str(), H5T_NATIVE_INT,
+                        scalar_space, H5P_DEFAULT, H5P_DEFAULT),
              H5Aclose);
     crafted.close();
     CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }),
@@ -220,7 +221,7 @@ TEST_CASE("attributes without bound", "[F19]") {
 
 TEST_CASE("F18: groups in groups and links without number are not walked through", "[F18]") {
   Scratch scratch;
-  Crafted crafted(scratch, H5F_LIBVER_V18);
+  CraftedFile crafted(scratch, H5F_LIBVER_V18);
   const auto group_in = [](hid_t parent, const char* name) {
     return Handle(H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
   };
@@ -260,7 +261,7 @@ TEST_CASE("what is no file, or no HDF5 file", "[F20]") {
 
 TEST_CASE("a reader that hangs is given up when the user interrupts") {
   Scratch scratch;
-  Crafted crafted(scratch);
+  CraftedFile crafted(scratch);
   std::vector<float> values{1, 2, 3};
   crafted.dataset("x", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, values.data());
   crafted.close();
@@ -274,12 +275,12 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
   SECTION("while it should answer") {}
   SECTION("while it should take a long request") { names.resize(100'000, "x"); }
   auto start = std::chrono::steady_clock::now();
-  std::thread user([runs = Interruption::current()] {
+  std::thread interrupting_thread([runs = Interruption::current()] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     runs->request();
   });
   CHECK_THROWS_AS(reader.describe(names), Interrupted);
-  user.join();
+  interrupting_thread.join();
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
   clear_interrupt();
   CHECK(contains(failure([&] { reader.describe({"x"}); }), "open the file again"));
@@ -287,7 +288,7 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
 
 TEST_CASE("honest files of other writers are read", "[F24]") {
   Scratch scratch;
-  Crafted crafted(scratch);
+  CraftedFile crafted(scratch);
   Handle properties = creation();
   std::vector<float> values{1, 2, 3, 4, 5, 6};
   SECTION("big-endian") {
@@ -315,7 +316,7 @@ TEST_CASE("honest files of other writers are read", "[F24]") {
 
 TEST_CASE("narrow integers stay, and unsigned ones become int64", "[F24]") {
   Scratch scratch;
-  Crafted crafted(scratch);
+  CraftedFile crafted(scratch);
   std::vector<int16_t> small{-3, 7};
   std::vector<uint32_t> large{4'000'000'000u, 1};
   crafted.dataset("small", H5T_NATIVE_INT16, {2}, H5P_DEFAULT, small.data());

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ModelPtr trained(const Value& optimizer) {
+ModelPtr trained_model(const Value& optimizer) {
   auto model = small_sequential();
   model->compile({{"optimizer", optimizer},
                   {"loss", "sparse_categorical_crossentropy"},
@@ -25,7 +25,7 @@ ModelPtr trained(const Value& optimizer) {
 }
 
 /// Checks that further training of both models gives bit-identical results.
-void check_goes_on(Model& a, Model& b) {
+void check_continuation(Model& a, Model& b) {
   const Dict options{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
   const Tensor x = ramp({100, 4}), y = labels(100, 3);
   CHECK(a.fit({x}, {y}, options)->at("loss") == b.fit({x}, {y}, options)->at("loss"));
@@ -33,26 +33,27 @@ void check_goes_on(Model& a, Model& b) {
 }
 
 TEST_CASE("training goes on bit for bit from an archive, and through h5 and back") {
-  const Dict falling =
+  const Dict decaying_rate =
       configured("ExponentialDecay",
                  {{"initial_learning_rate", 0.01}, {"decay_steps", 3}, {"decay_rate", 0.5}});
   const Value optimizers[] = {
       "adam",
       configured("SGD", {{"momentum", 0.9}, {"nesterov", true}, {"use_ema", true}}),
       configured("Adam", {{"amsgrad", true}, {"gradient_accumulation_steps", 3}}),
-      configured("RMSprop", {{"learning_rate", falling}, {"momentum", 0.5}, {"centered", true}}),
+      configured("RMSprop",
+                 {{"learning_rate", decaying_rate}, {"momentum", 0.5}, {"centered", true}}),
   };
   for (const Value& optimizer : optimizers) {
     CAPTURE(to_text(optimizer));
     Scratch scratch;
-    auto model = trained(optimizer);
+    auto model = trained_model(optimizer);
     crescent::save_model(*model, scratch.path("m.keras"));
     auto from_archive = crescent::load_model(scratch.path("m.keras"));
     CHECK(from_archive->epochs_trained() == 2);
     crescent::save_model(*from_archive, scratch.path("m.h5"));
     auto from_h5 = crescent::load_model(scratch.path("m.h5"));
     crescent::save_model(*from_h5, scratch.path("n.keras"));
-    check_goes_on(*model, *crescent::load_model(scratch.path("n.keras")));
+    check_continuation(*model, *crescent::load_model(scratch.path("n.keras")));
   }
 }
 
@@ -62,9 +63,10 @@ TEST_CASE("an optimizer is known by its name, whichever backend's module Keras h
   for (const std::string name : optimizers) {
     CAPTURE(name);
     const Scratch scratch;
-    const auto model = trained(configured(name, {{"learning_rate", 0.02}, {"clipnorm", 2.0}}));
+    const auto model =
+        trained_model(configured(name, {{"learning_rate", 0.02}, {"clipnorm", 2.0}}));
     crescent::save_model(*model, scratch.path("m.keras"));
-    auto members = unpacked(scratch.path("m.keras"));
+    auto members = members_of_archive(scratch.path("m.keras"));
     Value config = parse_json(members["config.json"]);
     Dict& optimizer = config.as_dict()["compile_config"].as_dict()["optimizer"].as_dict();
     CHECK(optimizer.at("module") == Value("keras.optimizers"));
@@ -75,13 +77,13 @@ TEST_CASE("an optimizer is known by its name, whichever backend's module Keras h
     const auto loaded = crescent::load_model(scratch.path("n.keras"));
     REQUIRE(loaded->compiled());
     CHECK(loaded->optimizer()->get_config() == model->optimizer()->get_config());
-    check_goes_on(*model, *loaded);
+    check_continuation(*model, *loaded);
   }
 }
 
 TEST_CASE("S12: the same model gives the same archive, byte for byte") {
   Scratch scratch;
-  auto model = trained("adam");
+  auto model = trained_model("adam");
   crescent::save_model(*model, scratch.path("a.keras"));
   crescent::save_model(*model, scratch.path("b.keras"));
   CHECK(read_bytes(scratch.path("a.keras")) == read_bytes(scratch.path("b.keras")));
@@ -89,7 +91,8 @@ TEST_CASE("S12: the same model gives the same archive, byte for byte") {
 
 TEST_CASE("weights with the state of the optimizer") {
   Scratch scratch;
-  auto model = trained("adam"), other = trained("adam"), plain = small_sequential();
+  auto model = trained_model("adam"), other = trained_model("adam"),
+       uncompiled_model = small_sequential();
   const std::string path = scratch.path("m.weights.h5");
   crescent::save_weights(*model, path);
   other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
@@ -101,12 +104,12 @@ TEST_CASE("weights with the state of the optimizer") {
   for (size_t i = 0; i < saved_state.size(); ++i)
     check_same(saved_state[i].value(), loaded_state[i].value());
   // This model is not compiled, so only the weights are loaded.
-  crescent::load_weights(*plain, path);
+  crescent::load_weights(*uncompiled_model, path);
 }
 
 TEST_CASE("a compiled model takes the optimizer's state before its first step") {
   Scratch scratch;
-  auto model = trained("adam"), fresh = small_sequential();
+  auto model = trained_model("adam"), fresh = small_sequential();
   crescent::save_weights(*model, scratch.path("m.weights.h5"));
   fresh->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}});
   crescent::load_weights(*fresh, scratch.path("m.weights.h5"));
@@ -118,7 +121,7 @@ TEST_CASE("a compiled model takes the optimizer's state before its first step") 
 
 TEST_CASE("weights in several files come back, and old files go when the new ones are there") {
   Scratch scratch;
-  auto model = trained("adam"), other = trained("adam");
+  auto model = trained_model("adam"), other = trained_model("adam");
   other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
   const std::string path = scratch.path("m.weights.json");
   const Dict save_options{{"max_shard_size", 100.0 / (1024 * 1024 * 1024)}};
@@ -130,8 +133,8 @@ TEST_CASE("weights in several files come back, and old files go when the new one
   check_same(model->get_weights(), other->get_weights());
   check_same(model->optimizer()->slot("velocity")[0].value(),
              other->optimizer()->slot("velocity")[0].value());
-  const Value map = parse_json(read_bytes(path));
-  CHECK(map.as_dict().at("weight_map").as_dict().at("/optimizer/vars").is_list());
+  const Value weight_map = parse_json(read_bytes(path));
+  CHECK(weight_map.as_dict().at("weight_map").as_dict().at("/optimizer/vars").is_list());
   crescent::save_weights(*model, path, save_options);
   CHECK(scratch.count() == files);
   CHECK_FALSE(fs::exists(scratch.path("m_00000.weights.h5")));
@@ -175,22 +178,22 @@ TEST_CASE("objects are where Keras 3 looks for them") {
   const std::string path = scratch.path("m.weights.h5");
   crescent::save_weights(*model, path);
   KerasFile file(path);
-  const std::pair<const char*, const char*> places[] = {
+  const std::pair<const char*, const char*> weight_places[] = {
       {"vars", "all"},
       {"layers/dense/vars", "one"},
       {"layers/dense_1/vars", "two"},
       {"layers/sequential/vars", "nested"},
       {"layers/sequential/layers/dense_1/vars", "again"},
       {"layers/lstm/vars", "inside"}};
-  for (const auto& [place, name] : places) {
-    INFO(place);
-    CHECK(file.text(place, "name") == std::string(name));
+  for (const auto& [weight_place, name] : weight_places) {
+    INFO(weight_place);
+    CHECK(file.text(weight_place, "name") == std::string(name));
   }
-  for (const char* place :
+  for (const char* weight_place :
        {"layers/lstm/cell/vars", "layers/rnn/cell/cells/lstm_cell/vars",
         "layers/rnn/cell/cells/gru_cell/vars", "layers/rnn/cell/cells/lstm_cell_1/vars"}) {
-    INFO(place);
-    CHECK(file.members(place).value_or(keras::Names{}).size() == 3);
+    INFO(weight_place);
+    CHECK(file.members(weight_place).value_or(keras::Names{}).size() == 3);
   }
   auto clone = clone_model(*model);
   crescent::load_weights(*clone, path);
@@ -213,7 +216,7 @@ TEST_CASE(
 
 TEST_CASE("archives as Keras writes them: members, order, stored") {
   Scratch scratch;
-  crescent::save_model(*trained("adam"), scratch.path("m.keras"));
+  crescent::save_model(*trained_model("adam"), scratch.path("m.keras"));
   const std::string bytes = read_bytes(scratch.path("m.keras"));
   const zip::Archive archive(bytes.size(), [&](uint64_t offset, std::span<std::byte> target) {
     std::memcpy(target.data(), bytes.data() + offset, target.size());
@@ -234,12 +237,12 @@ TEST_CASE("archives as Keras writes them: members, order, stored") {
 
 TEST_CASE("an unpacked archive is read as a folder") {
   Scratch scratch;
-  auto model = trained("adam");
+  auto model = trained_model("adam");
   crescent::save_model(*model, scratch.path("m.keras"));
   fs::create_directory(scratch.path("folder"));
-  for (const auto& [name, text] : unpacked(scratch.path("m.keras")))
+  for (const auto& [name, text] : members_of_archive(scratch.path("m.keras")))
     write_bytes(scratch.path("folder/" + name), text);
-  check_goes_on(*model, *crescent::load_model(scratch.path("folder")));
+  check_continuation(*model, *crescent::load_model(scratch.path("folder")));
   fs::remove(scratch.path("folder/model.weights.h5"));
   CHECK_THAT(failure([&] { crescent::load_model(scratch.path("folder")); }),
              Catch::Contains("model.weights.h5"));
@@ -250,14 +253,14 @@ TEST_CASE("an unpacked archive is read as a folder") {
 
 TEST_CASE("an archive without metadata is read; without configuration or weights it is not") {
   Scratch scratch;
-  auto model = trained("adam");
+  auto model = trained_model("adam");
   const std::string path = scratch.path("m.keras");
   crescent::save_model(*model, path);
-  const auto members = unpacked(path);
+  const auto members = members_of_archive(path);
   for (const char* name : {"metadata.json", "config.json", "model.weights.h5"}) {
-    auto fewer = members;
-    fewer.erase(name);
-    pack(path, fewer);
+    auto remaining_members = members;
+    remaining_members.erase(name);
+    pack(path, remaining_members);
     INFO(name);
     if (name == std::string("metadata.json")) {
       check_same(crescent::load_model(path)->get_weights(), model->get_weights());
@@ -269,10 +272,10 @@ TEST_CASE("an archive without metadata is read; without configuration or weights
 
 TEST_CASE("a configuration that somebody changed is what counts") {
   Scratch scratch;
-  auto model = trained("adam");
+  auto model = trained_model("adam");
   const std::string path = scratch.path("m.keras");
   crescent::save_model(*model, path);
-  auto members = unpacked(path);
+  auto members = members_of_archive(path);
   std::string& config = members["config.json"];
   const size_t position = config.find("\"relu\"");
   REQUIRE(position != config.npos);
@@ -286,7 +289,7 @@ TEST_CASE("a configuration that somebody changed is what counts") {
 TEST_CASE("a damaged archive is refused") {
   Scratch scratch;
   const std::string path = scratch.path("m.keras");
-  crescent::save_model(*trained("adam"), path);
+  crescent::save_model(*trained_model("adam"), path);
   std::string bytes = read_bytes(path);
   SECTION("a byte of the weights changed") {
     bytes[bytes.find("\x89HDF") + 3000] ^= 1;
@@ -303,7 +306,7 @@ TEST_CASE("a damaged archive is refused") {
 
 TEST_CASE("a changed byte of an archive never loads as other numbers, and ends no process") {
   Scratch scratch;
-  auto model = trained("adam");
+  auto model = trained_model("adam");
   const std::string path = scratch.path("m.keras");
   crescent::save_model(*model, path);
   const std::string file_bytes = read_bytes(path);
@@ -366,8 +369,8 @@ TEST_CASE("attributes that tf.keras hides and Keras 3 shows are found") {
   Arrays arrays;
   std::map<std::string, int> count;
   for (const Variable& weight : attention->weights()) {
-    const std::string owner = weight.path().substr(0, weight.path().rfind('/'));
-    const std::string name = owner.substr(owner.rfind('/') + 1);
+    const std::string layer_path = weight.path().substr(0, weight.path().rfind('/'));
+    const std::string name = layer_path.substr(layer_path.rfind('/') + 1);
     const std::string group = name == "attention_output" ? "_output_dense" : "_" + name + "_dense";
     arrays.push_back({concat("multi_head_attention/", group, "/vars/", count[group]++),
                       Tensor::full(weight.shape(), static_cast<double>(arrays.size()))});
@@ -380,7 +383,7 @@ TEST_CASE("attributes that tf.keras hides and Keras 3 shows are found") {
 
 TEST_CASE("what an archive cannot be is said") {
   Scratch scratch;
-  auto model = trained("adam");
+  auto model = trained_model("adam");
   CHECK_THAT(failure([&] { crescent::save_weights(*model, scratch.path("m.keras")); }),
              Catch::Contains(".weights.h5"));
   CHECK_THAT(failure([&] {

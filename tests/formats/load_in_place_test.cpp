@@ -33,9 +33,9 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
     CHECK(addresses() == first_addresses);
   }
   SECTION("a tensor from before keeps its values") {
-    const Tensors held = other->get_weights();
+    const Tensors held_weights = other->get_weights();
     crescent::load_weights(*other, path);
-    check_same(held, before);
+    check_same(held_weights, before);
   }
   SECTION("the system gives no lease on a file that is open for writing") {
     std::ofstream writer(path, std::ios::binary | std::ios::app);
@@ -53,20 +53,20 @@ TEST_CASE(
   crescent::save_weights(*other, scratch.path("w.h5"));
   const std::string good_bytes = read_bytes(scratch.path("w.h5"));
   const Tensors before = copies_of_weights(*model);
-  auto refused = [&](const std::string& bytes) {
+  auto check_refused = [&](const std::string& bytes) {
     write_bytes(scratch.path("bad.h5"), bytes);
     failure([&] { crescent::load_weights(*model, scratch.path("bad.h5")); });
     check_same(copies_of_weights(*model), before);
   };
   for (size_t size : {good_bytes.size() / 2, good_bytes.size() - 1})
-    refused(good_bytes.substr(0, size));
+    check_refused(good_bytes.substr(0, size));
   for (const Tensor& weight : copies_of_weights(*other)) {
     const std::string_view numbers(static_cast<const char*>(weight.raw()), weight.bytes());
-    const size_t place = good_bytes.find(numbers);
-    REQUIRE(place != good_bytes.npos);
-    std::string damaged = good_bytes;
-    damaged[place + numbers.size() - 1] ^= 1;
-    if (numbers.find_first_not_of('\0') != numbers.npos) refused(damaged);
+    const size_t position = good_bytes.find(numbers);
+    REQUIRE(position != good_bytes.npos);
+    std::string damaged_bytes = good_bytes;
+    damaged_bytes[position + numbers.size() - 1] ^= 1;
+    if (numbers.find_first_not_of('\0') != numbers.npos) check_refused(damaged_bytes);
   }
 }
 

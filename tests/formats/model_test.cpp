@@ -38,7 +38,7 @@ TEST_CASE("loading a model draws no initial values: all come from the file") {
 }
 
 TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
-  Dict falling =
+  Dict decaying_rate =
       configured("ExponentialDecay",
                  {{"initial_learning_rate", 0.01}, {"decay_steps", 3}, {"decay_rate", 0.5}});
   const Value optimizers[] = {
@@ -49,7 +49,7 @@ TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") 
                          {"clipnorm", 1.0},
                          {"weight_decay", 0.01}}),
       configured("Adam", {{"amsgrad", true}, {"gradient_accumulation_steps", 3}}),
-      configured("RMSprop", {{"learning_rate", falling}}),
+      configured("RMSprop", {{"learning_rate", decaying_rate}}),
   };
   for (const Value& optimizer : optimizers) {
     CAPTURE(to_text(optimizer));
@@ -143,9 +143,9 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
       Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", "first"}}),
                         layer("Dense", {{"units", 5}, {"name", "last"}})});
   Tensors before = wider->get_weights();
-  Dict by_name{{"by_name", true}};
+  Dict by_name_options{{"by_name", true}};
   std::string message =
-      failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name); });
+      failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name_options); });
   CHECK(contains(message,
                  "(named \"last\"), weight last/kernel has shape (8, 5), but the saved weight has "
                  "shape (8, 3)."));
@@ -153,8 +153,8 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
   CHECK(contains(message, "not compatible with provided weight shape"));
   check_same(wider->get_weights(), before);
 
-  by_name.set("skip_mismatch", true);
-  crescent::load_weights(*wider, scratch.path("w.h5"), by_name);
+  by_name_options.set("skip_mismatch", true);
+  crescent::load_weights(*wider, scratch.path("w.h5"), by_name_options);
   check_same(wider->get_weights()[0], model->get_weights()[0]);
   check_same(wider->get_weights()[2], before[2]);
 }
@@ -192,7 +192,7 @@ TEST_CASE("weights in Keras 3's layout") {
 }
 
 /// The kernel as CuDNNLSTM and CuDNNGRU store it: the block of each gate is transposed.
-Tensor for_cudnn(const Tensor& kernel, int64_t gates) {
+Tensor cudnn_kernel(const Tensor& kernel, int64_t gates) {
   Tensor result(kernel.spec());
   int64_t rows = kernel.dim(0), width = kernel.dim(1), units = width / gates;
   for (int64_t gate = 0; gate < gates; ++gate)
@@ -211,8 +211,9 @@ TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
         Sequential::make({layer(name, {{"units", 3}, {"input_shape", List{5, 2}}, {"name", "r"}})});
     Tensors weights{ramp({2, 3 * gates}), ramp({3, 3 * gates}, 0.02), ramp({6 * gates})};
     Tensor bias = weights[2];
-    Tensor added = ops::add(bias.view_rows(0, 3 * gates), bias.view_rows(3 * gates, 3 * gates));
-    model->set_weights({weights[0], weights[1], gates == 4 ? added : bias.view({2, 9})});
+    Tensor summed_bias =
+        ops::add(bias.view_rows(0, 3 * gates), bias.view_rows(3 * gates, 3 * gates));
+    model->set_weights({weights[0], weights[1], gates == 4 ? summed_bias : bias.view({2, 9})});
 
     Dict entry =
         configured(std::string("CuDNN") + name, {{"name", "r"},
@@ -226,8 +227,8 @@ TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
         {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.2.4")}}, {}},
          {"model_weights", {{"layer_names", std::vector<std::string>{"r"}}}, {}},
          {"model_weights/r", {{"weight_names", names}}, {}},
-         dataset_node("model_weights/r/r/kernel:0", for_cudnn(weights[0], gates)),
-         dataset_node("model_weights/r/r/recurrent_kernel:0", for_cudnn(weights[1], gates)),
+         dataset_node("model_weights/r/r/kernel:0", cudnn_kernel(weights[0], gates)),
+         dataset_node("model_weights/r/r/recurrent_kernel:0", cudnn_kernel(weights[1], gates)),
          dataset_node("model_weights/r/r/bias:0", bias)});
     auto loaded = crescent::load_model(scratch.path("m.h5"));
     check_same(model->get_weights(), loaded->get_weights());
@@ -338,9 +339,9 @@ TEST_CASE("damaged model files never end the process and never load half", "[F14
 TEST_CASE("overwriting can be declined") {
   Scratch scratch;
   auto model = small_sequential();
-  const Dict careful{{"overwrite", false}};
-  crescent::save_model(*model, scratch.path("m.h5"), careful);
-  CHECK(contains(failure([&] { crescent::save_model(*model, scratch.path("m.h5"), careful); }),
+  const Dict no_overwrite{{"overwrite", false}};
+  crescent::save_model(*model, scratch.path("m.h5"), no_overwrite);
+  CHECK(contains(failure([&] { crescent::save_model(*model, scratch.path("m.h5"), no_overwrite); }),
                  "exists"));
 }
 

@@ -39,7 +39,7 @@ std::string file_with_variable_texts(const Scratch& scratch) {
 }
 
 /// Reads all parts of a file that loading a model reads.
-void load_all(const std::string& path) {
+void read_all_parts(const std::string& path) {
   FileReader reader(path);
   reader.text("", "model_config");
   std::vector<std::string> datasets;
@@ -50,14 +50,14 @@ void load_all(const std::string& path) {
   reader.read(datasets, reader.describe(datasets));
 }
 
-struct Tally {
-  int loaded = 0, refused = 0, reader_died = 0;
+struct LoadCounts {
+  int loaded_count = 0, refused_count = 0, reader_death_count = 0;
   void run(const std::string& path) {
     try {
-      load_all(path);
-      ++loaded;
+      read_all_parts(path);
+      ++loaded_count;
     } catch (const Error& error) {
-      contains(error.what(), "damaged or hostile") ? ++reader_died : ++refused;
+      contains(error.what(), "damaged or hostile") ? ++reader_death_count : ++refused_count;
       CHECK(contains(error.what(), path));
     }
   }
@@ -68,13 +68,13 @@ TEST_CASE("damaged files never end the process", "[F14]") {
   std::string seed = read_bytes(file_with_variable_texts(scratch)),
               path = scratch.path("mutant.h5");
   std::mt19937 random(20'240'229);
-  Tally tally;
+  LoadCounts load_counts;
   for (int i = 0; i < 400; ++i) {
     std::string mutant = seed;
     for (unsigned changes = 1 + random() % 4; changes > 0; --changes)
       mutant[random() % mutant.size()] = static_cast<char>(random());
     write_bytes(path, mutant);
-    tally.run(path);
+    load_counts.run(path);
   }
   for (uint64_t value :
        {uint64_t{0}, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffffffffffff}, uint64_t{4096}})
@@ -82,11 +82,12 @@ TEST_CASE("damaged files never end the process", "[F14]") {
       std::string mutant = seed;
       std::memcpy(mutant.data() + random() % (mutant.size() - 8), &value, 8);
       write_bytes(path, mutant);
-      tally.run(path);
+      load_counts.run(path);
     }
-  WARN("600 mutants: " << tally.loaded << " loaded, " << tally.refused << " refused, "
-                       << tally.reader_died << " readers died");
-  CHECK(tally.loaded + tally.refused + tally.reader_died == 600);
+  WARN("600 mutants: " << load_counts.loaded_count << " loaded, " << load_counts.refused_count
+                       << " refused, " << load_counts.reader_death_count << " readers died");
+  CHECK(load_counts.loaded_count + load_counts.refused_count + load_counts.reader_death_count ==
+        600);
 }
 
 constexpr const char* kCircles = CRESCENT_SOURCE_DIR "/tests/fuzz/findings/circles.h5";
@@ -119,7 +120,7 @@ TEST_CASE("truncated files are refused") {
   for (size_t size = 0; size < seed.size(); size += seed.size() / 40) {
     write_bytes(path, seed.substr(0, size));
     CAPTURE(size);
-    CHECK_FALSE(failure([&] { load_all(path); }).empty());
+    CHECK_FALSE(failure([&] { read_all_parts(path); }).empty());
   }
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("failed loads leave no descriptor behind", "[F22]") {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
   auto before = descriptors();
-  for (int i = 0; i < 50; ++i) failure([&] { load_all(scratch.path("bad.h5")); });
+  for (int i = 0; i < 50; ++i) failure([&] { read_all_parts(scratch.path("bad.h5")); });
   CHECK(descriptors() == before);
 }
 

@@ -74,29 +74,29 @@ class DamagedFile {
   }
   /// The error message of loading after the change; nullopt if loading gives unchanged numbers. The
   /// test fails if numbers differ without an error.
-  std::optional<std::string> after(const std::function<void(Surgery&)>& change) {
+  std::optional<std::string> error_after(const std::function<void(Hdf5Changes&)>& change) {
     std::filesystem::copy_file(whole_path_, changed_path_,
                                std::filesystem::copy_options::overwrite_existing);
     {
-      Surgery surgery(changed_path_);
+      Hdf5Changes surgery(changed_path_);
       change(surgery);
     }
     return loaded();
   }
-  /// Does the same as after(), for a change of the file's bytes.
-  std::optional<std::string> after_bytes(const std::function<void(std::string&)>& change) {
+  /// Does the same as error_after(), for a change of the file's bytes.
+  std::optional<std::string> error_after_bytes(const std::function<void(std::string&)>& change) {
     std::string bytes = read_bytes(whole_path_);
     change(bytes);
     write_bytes(changed_path_, bytes);
     return loaded();
   }
-  Surgery surgery() const { return Surgery(whole_path_); }
+  Hdf5Changes surgery() const { return Hdf5Changes(whole_path_); }
 
  private:
   std::optional<std::string> loaded() {
     try {
-      const bool unchanged = are_same(kind_.read(changed_path_), numbers_);
-      CHECK(unchanged);
+      const bool is_unchanged = are_same(kind_.read(changed_path_), numbers_);
+      CHECK(is_unchanged);
       return std::nullopt;
     } catch (const Error& error) {
       CHECK(contains(error.what(), changed_path_));
@@ -115,11 +115,11 @@ TEST_CASE("a file of ours without the checksum of an array, or its seal, is dama
   for (const std::string& object : damaged_file.surgery().objects()) {
     if (!damaged_file.surgery().is_dataset(object)) continue;
     CAPTURE(object);
-    auto message = damaged_file.after([&](Surgery& s) { s.remove(object, kChecksum); });
+    auto message = damaged_file.error_after([&](Hdf5Changes& s) { s.remove(object, kChecksum); });
     REQUIRE(message);
     CHECK(contains(*message, "'/" + object + "'"));
     CHECK(contains(*message, "damaged: its checksum is missing"));
-    CHECK(damaged_file.after([&](Surgery& s) {
+    CHECK(damaged_file.error_after([&](Hdf5Changes& s) {
       s.change(object, kChecksum,
                [](std::string& bytes) { std::fill(bytes.begin() + 4, bytes.end(), '\0'); });
     }));
@@ -136,7 +136,7 @@ TEST_CASE("arrays that changed places are seen, with their checksums or without"
           damaged_file.surgery().is_dataset(a) != damaged_file.surgery().is_dataset(b) || a.empty())
         continue;
       CAPTURE(a, b);
-      auto message = damaged_file.after([&](Surgery& s) { s.swap(a, b); });
+      auto message = damaged_file.error_after([&](Hdf5Changes& s) { s.swap(a, b); });
       CHECK(message);
       ++swapped_count;
     }
@@ -150,16 +150,17 @@ TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26
   for (const std::string& object : damaged_file.surgery().objects()) {
     CAPTURE(object);
     if (!object.empty()) {
-      auto unlink_error = damaged_file.after([&](Surgery& s) { s.unlink(object); });
-      auto rename_error = damaged_file.after([&](Surgery& s) { s.move(object, object + "_"); });
+      auto unlink_error = damaged_file.error_after([&](Hdf5Changes& s) { s.unlink(object); });
+      auto rename_error =
+          damaged_file.error_after([&](Hdf5Changes& s) { s.move(object, object + "_"); });
       if (damaged_file.surgery().is_dataset(object)) CHECK((unlink_error && rename_error));
     }
     for (const std::string& name : damaged_file.surgery().attributes(object)) {
       CAPTURE(name);
-      damaged_file.after([&](Surgery& s) { s.remove(object, name); });
-      damaged_file.after([&](Surgery& s) { s.rename(object, name, name + "_"); });
+      damaged_file.error_after([&](Hdf5Changes& s) { s.remove(object, name); });
+      damaged_file.error_after([&](Hdf5Changes& s) { s.rename(object, name, name + "_"); });
       for (const size_t part : {0, 1, 2, 3})
-        damaged_file.after([&](Surgery& s) {
+        damaged_file.error_after([&](Hdf5Changes& s) {
           s.change(object, name,
                    [&](std::string& bytes) { bytes[(bytes.size() - 1) * part / 3] ^= 1; });
         });
@@ -177,24 +178,24 @@ TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
   int loaded = 0;
   for (int i = 0; i < mutants; ++i) {
     CAPTURE(i);
-    loaded += !damaged_file.after_bytes([&](std::string& bytes) {
-      auto place = [&](size_t size) { return random() % (bytes.size() - size); };
+    loaded += !damaged_file.error_after_bytes([&](std::string& bytes) {
+      auto random_position = [&](size_t size) { return random() % (bytes.size() - size); };
       const size_t size = size_t{1} << random() % 7;
       switch (random() % 5) {
         case 0:
-          bytes[place(1)] ^= static_cast<char>(1 << random() % 8);
+          bytes[random_position(1)] ^= static_cast<char>(1 << random() % 8);
           break;
         case 1:
-          bytes[place(1)] = static_cast<char>(random());
+          bytes[random_position(1)] = static_cast<char>(random());
           break;
         case 2:
-          bytes.replace(place(size), size, size, '\0');
+          bytes.replace(random_position(size), size, size, '\0');
           break;
         case 3:
-          bytes.replace(place(size), size, bytes.substr(place(size), size));
+          bytes.replace(random_position(size), size, bytes.substr(random_position(size), size));
           break;
         default: {
-          const size_t a = place(8) / 8 * 8, b = place(8) / 8 * 8;
+          const size_t a = random_position(8) / 8 * 8, b = random_position(8) / 8 * 8;
           for (size_t k = 0; k < 8; ++k) std::swap(bytes[a + k], bytes[b + k]);
         }
       }
@@ -207,7 +208,7 @@ TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
 TEST_CASE("nothing starts anew because a group was lost") {
   DamagedFile damaged_file;
   for (const char* group : {"model_weights", "optimizer_weights", "crescent_random"}) {
-    auto message = damaged_file.after([&](Surgery& s) { s.unlink(group); });
+    auto message = damaged_file.error_after([&](Hdf5Changes& s) { s.unlink(group); });
     REQUIRE(message);
     CHECK(contains(*message, "damaged: '/" + std::string(group) + "' is missing"));
   }
@@ -216,7 +217,7 @@ TEST_CASE("nothing starts anew because a group was lost") {
 TEST_CASE("names of weights in another order are seen") {
   DamagedFile damaged_file;
   for (const char* object : {"model_weights/first", "optimizer_weights"}) {
-    auto message = damaged_file.after([&](Surgery& s) {
+    auto message = damaged_file.error_after([&](Hdf5Changes& s) {
       s.change(object, "weight_names", [](std::string& bytes) {
         std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2),
                     bytes.end());
@@ -235,9 +236,9 @@ TEST_CASE("weights and arrays alone are sealed too") {
     const std::string path = scratch.path(name);
     crescent::save_weights(*model, path);
     std::vector<std::string> kernels;
-    for (const std::string& object : Surgery(path).objects())
-      if (Surgery(path).is_dataset(object)) kernels.push_back(object);
-    Surgery(path).swap(kernels.front(), kernels[2]);
+    for (const std::string& object : Hdf5Changes(path).objects())
+      if (Hdf5Changes(path).is_dataset(object)) kernels.push_back(object);
+    Hdf5Changes(path).swap(kernels.front(), kernels[2]);
     CHECK(contains(failure([&] { crescent::load_weights(*trained_model(), path); }), "damaged"));
   }
   const std::string path = scratch.path("a.h5");
@@ -245,16 +246,16 @@ TEST_CASE("weights and arrays alone are sealed too") {
   auto write = [&] {
     crescent::write_arrays(path, {{"a", ramp({2, 6})}, {"b", ramp({2, 6}, 0.02)}});
   };
-  write(), Surgery(path).swap("a", "b");
+  write(), Hdf5Changes(path).swap("a", "b");
   CHECK(contains(read(), "'/a'"));
-  write(), Surgery(path).remove("a", kChecksum);
+  write(), Hdf5Changes(path).remove("a", kChecksum);
   CHECK(contains(read(), "its checksum is missing"));
 }
 
 /// Rewrites the file in the form of earlier versions: with checksums on datasets only, of the bytes
 /// of their data only.
-void make_old(const std::string& path) {
-  Surgery surgery(path);
+void make_file_of_earlier_version(const std::string& path) {
+  Hdf5Changes surgery(path);
   for (const std::string& object : surgery.objects()) {
     if (!surgery.is_dataset(object)) {
       for (const std::string& name : surgery.attributes(object))
@@ -271,26 +272,26 @@ TEST_CASE("files from before there were seals are read, their checksums compared
   const std::string path = scratch.path("m.h5");
   auto model = trained_model();
   crescent::save_model(*model, path);
-  make_old(path);
+  make_file_of_earlier_version(path);
   check_same(crescent::load_model(path)->get_weights(), model->get_weights());
-  Surgery(path).remove("model_weights/first/first/bias", kChecksum);
+  Hdf5Changes(path).remove("model_weights/first/first/bias", kChecksum);
   CHECK(contains(failure([&] { crescent::load_model(path); }), "its checksum is missing"));
 }
 
 TEST_CASE("others may add attributes and objects to a file of ours, and take ours away") {
   DamagedFile damaged_file;
-  auto add = [](const Surgery& s, const std::string& object, const char* name) {
+  auto add = [](const Hdf5Changes& s, const std::string& object, const char* name) {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose), parent = s.open(object);
     Handle attribute(H5Acreate2(parent, name, H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT),
                      H5Aclose);
     REQUIRE(attribute.valid());
   };
-  CHECK_FALSE(damaged_file.after([&](Surgery& s) {
+  CHECK_FALSE(damaged_file.error_after([&](Hdf5Changes& s) {
     add(s, "", "comment");
     add(s, "model_weights/first", "comment");
     add(s, "model_weights/first/first/bias", "comment");
   }));
-  CHECK_FALSE(damaged_file.after([&](Surgery& s) { s.remove("", kOwnAttribute); }));
+  CHECK_FALSE(damaged_file.error_after([&](Hdf5Changes& s) { s.remove("", kOwnAttribute); }));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 namespace crescent::hdf5 {
 
 /// An HDF5 file that is open for changes.
-class Surgery {
+class Hdf5Changes {
  public:
-  explicit Surgery(const std::string& path)
+  explicit Hdf5Changes(const std::string& path)
       : file_(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose) {
     REQUIRE(file_.valid());
   }
@@ -66,11 +66,11 @@ class Surgery {
     REQUIRE(H5Ldelete(file_, object.c_str(), H5P_DEFAULT) >= 0);
   }
   /// Replaces an object by an object of another file, or by a copy of another object of this file.
-  void copy(const Surgery& from, const std::string& object, const std::string& to) const {
+  void copy(const Hdf5Changes& from, const std::string& object, const std::string& to) const {
     REQUIRE(H5Ocopy(from.file_, object.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
   }
   /// Copies an attribute from the root of another file.
-  void copy_attribute(const Surgery& from, const std::string& name) const {
+  void copy_attribute(const Hdf5Changes& from, const std::string& name) const {
     const Handle root = from.open("");
     Handle source(H5Aopen(root, name.c_str(), H5P_DEFAULT), H5Aclose);
     Handle type(H5Aget_type(source), H5Tclose), space(H5Aget_space(source), H5Sclose);

@@ -10,9 +10,9 @@ using keras::Entry;
 using keras::Names;
 
 /// A WeightSource that keeps the written data in memory and returns it.
-class InMemory final : public keras::WeightSource {
+class WeightsInMemory final : public keras::WeightSource {
  public:
-  explicit InMemory(Entries entries) : entries_(std::move(entries)) {}
+  explicit WeightsInMemory(Entries entries) : entries_(std::move(entries)) {}
 
   const std::string& path() const override { return path_; }
   std::optional<std::string> text(const std::string& group, const std::string& name) override {
@@ -44,9 +44,10 @@ class InMemory final : public keras::WeightSource {
     return specs;
   }
   std::vector<keras::DatasetValues> read(const Names& datasets) override {
-    std::vector<keras::DatasetValues> stored;
-    for (const std::string& name : datasets) stored.push_back({dataset(name).clone(), true, false});
-    return stored;
+    std::vector<keras::DatasetValues> stored_values;
+    for (const std::string& name : datasets)
+      stored_values.push_back({dataset(name).clone(), true, false});
+    return stored_values;
   }
 
  private:
@@ -78,7 +79,7 @@ ModelPtr fitted_model() {
 
 TEST_CASE("a model goes through any source of weights and trains on alike") {
   auto model = fitted_model();
-  InMemory file(keras::model_entries(*model, "memory", {}));
+  WeightsInMemory file(keras::model_entries(*model, "memory", {}));
   auto loaded = keras::load_model(file, {});
   CHECK(model_config(*loaded) == model_config(*model));
   CHECK(loaded->epochs_trained() == 2);
@@ -90,7 +91,7 @@ TEST_CASE("a model goes through any source of weights and trains on alike") {
 TEST_CASE("weights go through any source, in both layouts") {
   auto model = fitted_model();
   for (const char* path : {"w.h5", "w.weights.h5"}) {
-    InMemory file(keras::weight_entries(*model, path));
+    WeightsInMemory file(keras::weight_entries(*model, path));
     auto other = small_sequential();
     keras::load_weights(file, *other, {});
     check_same(model->get_weights(), other->get_weights());
@@ -101,9 +102,9 @@ TEST_CASE("what a source lacks is an error that names it") {
   auto model = small_sequential();
   Entries entries = keras::model_entries(*model, "memory", {});
   std::erase_if(entries, [](const Entry& entry) { return entry.path.ends_with("last/kernel"); });
-  InMemory damaged(std::move(entries));
-  CHECK(contains(failure([&] { keras::load_model(damaged, {}); }), "last/kernel"));
-  InMemory weights(keras::weight_entries(*model, "w.h5"));
+  WeightsInMemory damaged_source(std::move(entries));
+  CHECK(contains(failure([&] { keras::load_model(damaged_source, {}); }), "last/kernel"));
+  WeightsInMemory weights(keras::weight_entries(*model, "w.h5"));
   CHECK(contains(failure([&] { keras::load_model(weights, {}); }), "No model found in config"));
 }
 
@@ -112,7 +113,7 @@ std::string last_warning;  // NOLINT: set by the warning handler
 std::string warnings_of_loading(Entries entries) {
   last_warning.clear();
   set_warning_handler([](std::string_view text) { last_warning += text; });
-  InMemory file(std::move(entries));
+  WeightsInMemory file(std::move(entries));
   keras::load_model(file, {});
   set_warning_handler(nullptr);
   return last_warning;

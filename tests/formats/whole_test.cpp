@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kKernel = "model_weights/first/first/kernel";
 
-std::string saved(const Scratch& scratch, const char* name, double rate = 0.001) {
+std::string saved_path(const Scratch& scratch, const char* name, double rate = 0.001) {
   const std::string path = scratch.path(name);
   crescent::save_model(*trained_model(rate), path);
   return path;
@@ -23,14 +23,14 @@ TEST_CASE("an array that was added to a file of ours is named") {
   for (const char* name :
        {"extra", "model_weights/drop/extra", "model_weights/first/first/extra"}) {
     CAPTURE(name);
-    const std::string path = saved(scratch, "m.h5");
-    Surgery(path).add(name);
+    const std::string path = saved_path(scratch, "m.h5");
+    Hdf5Changes(path).add(name);
     const std::string message = error_message(path);
     CHECK(contains(message, "was changed since it was saved: '/" + std::string(name) + "'"));
   }
   const std::string weights = scratch.path("m.weights.h5");
   crescent::save_weights(*trained_model(), weights);
-  Surgery(weights).add("layers/dense/vars/2");
+  Hdf5Changes(weights).add("layers/dense/vars/2");
   CHECK(contains(failure([&] { crescent::load_weights(*trained_model(), weights); }),
                  "'/layers/dense/vars/2' was added"));
 }
@@ -39,31 +39,31 @@ TEST_CASE("an array that nobody would ask for is missed too") {
   Scratch scratch;
   const std::string path = scratch.path("a.h5");
   crescent::write_arrays(path, {{"a", ramp({2, 6})}, {"b", ramp({3})}});
-  Surgery(path).unlink("b");
+  Hdf5Changes(path).unlink("b");
   CHECK(contains(failure([&] { crescent::read_arrays(path); }), "it is damaged: '/b' is missing"));
   CHECK(contains(failure([&] { crescent::read_array(path, "a"); }), "'/b' is missing"));
 }
 
 TEST_CASE("an array or a group of another file of ours is seen, though it fits") {
   Scratch scratch;
-  const std::string other = saved(scratch, "other.h5", 0.5);
+  const std::string other = saved_path(scratch, "other.h5", 0.5);
   for (const char* object : {kKernel, "model_weights/first", "optimizer_weights"}) {
     CAPTURE(object);
-    const std::string path = saved(scratch, "m.h5");
-    Surgery(path).unlink(object);
-    Surgery(path).copy(Surgery(other), object, object);
+    const std::string path = saved_path(scratch, "m.h5");
+    Hdf5Changes(path).unlink(object);
+    Hdf5Changes(path).copy(Hdf5Changes(other), object, object);
     CHECK(contains(error_message(path), "it is not what was saved under this name"));
   }
 }
 
-bool is_ours(const std::string& name) { return name.starts_with("crescent"); }
+bool is_crescent_attribute(const std::string& name) { return name.starts_with("crescent"); }
 
 /// Rewrites the file as a program does that does not know Crescent's attributes.
-void make_foreign(const std::string& path) {
-  const Surgery surgery(path);
+void remove_crescent_attributes(const std::string& path) {
+  const Hdf5Changes surgery(path);
   for (const std::string& object : surgery.objects())
     for (const std::string& name : surgery.attributes(object))
-      if (is_ours(name)) surgery.remove(object, name);
+      if (is_crescent_attribute(name)) surgery.remove(object, name);
   for (const char* group : {"crescent_random", "crescent_callbacks", "crescent_states"})
     for (const std::string& object : surgery.objects())
       if (object == group) surgery.unlink(object);
@@ -78,39 +78,40 @@ TEST_CASE("a list of metrics in a file of Keras 2 is for every output") {
   const std::string path = scratch.path("m.h5");
   crescent::save_model(*model, path, {{"target", "keras2"}});
   CHECK(crescent::load_model(path)->metrics_names() == model->metrics_names());
-  make_foreign(path);
+  remove_crescent_attributes(path);
   CHECK(crescent::load_model(path)->metrics_names().size() == 3 + 4);
 }
 
 TEST_CASE("a file that another program wrote over ours is its own, whatever is left of us") {
   Scratch scratch;
-  const std::string own_path = saved(scratch, "ours.h5"), path = saved(scratch, "m.h5", 0.5);
+  const std::string own_path = saved_path(scratch, "ours.h5"),
+                    path = saved_path(scratch, "m.h5", 0.5);
   const auto wanted = crescent::load_model(path)->get_weights();
-  make_foreign(path);
+  remove_crescent_attributes(path);
   check_same(crescent::load_model(path)->get_weights(), wanted);
   for (const char* name : {kOwnAttribute, kSeals, kContents})
-    Surgery(path).copy_attribute(Surgery(own_path), name);
+    Hdf5Changes(path).copy_attribute(Hdf5Changes(own_path), name);
   check_same(crescent::load_model(path)->get_weights(), wanted);
 
   // A single object with a checksum marks a file as written by Crescent, so the checksums of the
   // other objects count as missing.
-  Surgery(path).copy(Surgery(own_path), "crescent_random", "crescent_random");
+  Hdf5Changes(path).copy(Hdf5Changes(own_path), "crescent_random", "crescent_random");
   CHECK(contains(error_message(path), "damaged"));
 }
 
 TEST_CASE("a list of what a file holds is not lost without being missed", "[F26]") {
   Scratch scratch;
-  const std::string path = saved(scratch, "m.h5");
-  Surgery(path).remove("", kContents);
+  const std::string path = saved_path(scratch, "m.h5");
+  Hdf5Changes(path).remove("", kContents);
   CHECK(contains(error_message(path), "damaged"));
-  saved(scratch, "m.h5");
-  Surgery(path).remove("", kSeals);
+  saved_path(scratch, "m.h5");
+  Hdf5Changes(path).remove("", kSeals);
   CHECK(contains(error_message(path), "damaged"));
 }
 
 /// Removes the list of objects and its checksum, which files of earlier versions do not have.
 void remove_list(const std::string& path) {
-  const Surgery surgery(path);
+  const Hdf5Changes surgery(path);
   surgery.remove("", kContents);
   surgery.change("", kSeals, [](std::string& bytes) {
     const size_t name = bytes.find(kContents), digits = 9;
@@ -121,13 +122,13 @@ void remove_list(const std::string& path) {
 
 TEST_CASE("files with seals from before there was a list are read", "[F28]") {
   Scratch scratch;
-  const std::string path = saved(scratch, "m.h5");
+  const std::string path = saved_path(scratch, "m.h5");
   const auto wanted = crescent::load_model(path)->get_weights();
   remove_list(path);
   check_same(crescent::load_model(path)->get_weights(), wanted);
-  Surgery(path).add("extra");
+  Hdf5Changes(path).add("extra");
   check_same(crescent::load_model(path)->get_weights(), wanted);
-  Surgery(path).swap(kKernel, "model_weights/second/second/kernel");
+  Hdf5Changes(path).swap(kKernel, "model_weights/second/second/kernel");
   CHECK(contains(error_message(path), "it is not what was saved under this name"));
 }
 
@@ -141,8 +142,8 @@ TEST_CASE("an array that stays in its file is compared as it is read", "[F26]") 
     crescent::write_arrays(path, {{"a", wanted}, {"small", ramp({4})}});
     check_same(crescent::open_array(path, "a").clone(), wanted);
     std::string bytes = read_bytes(path);
-    const auto* last = static_cast<const char*>(wanted.raw()) + wanted.bytes() - 64;
-    bytes[bytes.rfind(std::string(last, 64)) + 30] ^= 1;
+    const auto* last_bytes = static_cast<const char*>(wanted.raw()) + wanted.bytes() - 64;
+    bytes[bytes.rfind(std::string(last_bytes, 64)) + 30] ^= 1;
     write_bytes(path, bytes);
 
     const Tensor array = crescent::open_array(path, "a");
@@ -159,10 +160,10 @@ TEST_CASE("checksums of pieces that do not fit their array are damage", "[F26]")
   const std::string path = scratch.path("a.h5");
   const auto write = [&] { crescent::write_arrays(path, {{"a", ramp({1100, 1000})}}); };
   const auto open_failure = [&] { return failure([&] { crescent::open_array(path, "a"); }); };
-  write(), Surgery(path).change("a", kPieces, [](std::string& bytes) { bytes[1] ^= 1; });
+  write(), Hdf5Changes(path).change("a", kPieces, [](std::string& bytes) { bytes[1] ^= 1; });
   CHECK_THAT(open_failure(),
              Catch::Contains("'/a' is damaged: its checksums contradict each other"));
-  write(), Surgery(path).remove("a", kPieces);
+  write(), Hdf5Changes(path).remove("a", kPieces);
   CHECK_THAT(open_failure(), Catch::Contains("its checksum is missing"));
 }
 

@@ -35,17 +35,17 @@ class AllocationCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs&) override {
-    const uint64_t storages = allocation_count(), all = new_calls;
+    const uint64_t storages = allocation_count(), all_allocations = new_calls;
     // From epoch 10 on, all buffers of a prefetching run have been used once.
     if (epoch_ > 9 && batch > 0) {
       most_storages = std::max(most_storages, storages - storages_);
-      most_news = std::max(most_news, all - new_calls_);
+      most_new_calls = std::max(most_new_calls, all_allocations - new_calls_);
       ++steps;
     }
     storages_ = allocation_count();
     new_calls_ = new_calls;
   }
-  uint64_t most_storages = 0, most_news = 0;
+  uint64_t most_storages = 0, most_new_calls = 0;
   int steps = 0;
 
  private:
@@ -81,7 +81,7 @@ TEST_CASE("a running training step allocates nothing, from memory and from files
                 {"callbacks", counter}});
     CHECK(counter->steps > 0);
     CHECK(counter->most_storages == 0);
-    CHECK(counter->most_news == 0);
+    CHECK(counter->most_new_calls == 0);
   }
   std::remove("allocations_x.npy");
   std::remove("allocations_y.npy");
@@ -106,5 +106,5 @@ TEST_CASE("images are changed at random without allocating") {
              {{"epochs", 20}, {"batch_size", 8}, {"verbose", 0}, {"callbacks", counter}});
   CHECK(counter->steps > 0);
   CHECK(counter->most_storages == 0);
-  CHECK(counter->most_news == 0);
+  CHECK(counter->most_new_calls == 0);
 }

@@ -77,8 +77,8 @@ TEST_CASE("checkpoints are models that load") {
   std::remove(path.c_str());
   // batches do not have this value, so nothing can be compared and every checkpoint is saved
   set_warning_handler([](std::string_view) {});
-  const Dict unknown{{"filepath", path}, {"save_best_only", true}, {"save_freq", 1}};
-  fit(*model, make<Callback>("ModelCheckpoint", unknown), 1);
+  const Dict unknown_monitor{{"filepath", path}, {"save_best_only", true}, {"save_freq", 1}};
+  fit(*model, make<Callback>("ModelCheckpoint", unknown_monitor), 1);
   set_warning_handler(nullptr);
   CHECK(load_model(path)->epochs_trained() == 2);
   std::remove(path.c_str());
@@ -100,18 +100,20 @@ Value checkpoint(Dict options = {}) {
 }
 
 /// Sets a value in the logs of each epoch, one after another.
-class Scripted final : public Callback {
+class ScriptedLogs final : public Callback {
  public:
-  explicit Scripted(std::vector<double> values, std::string name = "score")
+  explicit ScriptedLogs(std::vector<double> values, std::string name = "score")
       : values_(std::move(values)), name_(std::move(name)) {}
-  void on_epoch_end(int64_t, Logs& logs) override { logs.set(name_, values_.at(at_++)); }
+  void on_epoch_end(int64_t, Logs& logs) override { logs.set(name_, values_.at(next_value_++)); }
 
  private:
   std::vector<double> values_;
   std::string name_;
-  size_t at_ = 0;
+  size_t next_value_ = 0;
 };
-Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
+Value scripted(std::vector<double> values) {
+  return std::make_shared<ScriptedLogs>(std::move(values));
+}
 
 /// Changes the weights at the end of an epoch, after the epoch's loss was computed.
 class WeightChanger final : public Callback {
@@ -142,15 +144,17 @@ TEST_CASE("a checkpoint knows the epoch that it was written in") {
 TEST_CASE("weights that are not finite, or a watched value that is not, leave the best checkpoint",
           "[S10]") {
   const CheckpointFile file;
-  for (double bad : {kNaN, kInfinity, -kInfinity}) {
+  for (double bad_value : {kNaN, kInfinity, -kInfinity}) {
     auto model = model_with(0.0);
     const Value best = checkpoint(
         {{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}, {"verbose", 1}});
-    fit(*model, List{scripted({bad, 3, 2, 1}), std::make_shared<WeightChanger>(bad, 2), best}, 3);
+    fit(*model,
+        List{scripted({bad_value, 3, 2, 1}), std::make_shared<WeightChanger>(bad_value, 2), best},
+        3);
     auto loaded = load_model(kPath);
     CHECK(loaded->epochs_trained() == 2);
     CHECK(std::isfinite(loaded->predict({x()}).front().to_vector().front()));
-    fit(*model, List{scripted({bad, bad}), best}, 2);
+    fit(*model, List{scripted({bad_value, bad_value}), best}, 2);
     CHECK(load_model(kPath)->epochs_trained() == 2);
     fit(*model_with(0.0), List{scripted({3.5}), best}, 1);
     CHECK(load_model(kPath)->epochs_trained() == 2);
@@ -174,8 +178,8 @@ TEST_CASE("early stopping goes on where the saved run was") {
   const auto epochs = fit(*unbroken_model, List{scripted(scores), stop()}, 9)->epoch();
   REQUIRE(epochs.size() == 6);
   for (bool stops_first : {true, false}) {
-    auto broken = model_with(0.05);
-    fit(*broken,
+    auto broken_model = model_with(0.05);
+    fit(*broken_model,
         stops_first ? List{scripted(scores), stop(), checkpoint()}
                     : List{checkpoint(), scripted(scores), stop()},
         3);
@@ -257,9 +261,9 @@ TEST_CASE("mode auto asks the metric that is watched, whatever it is called") {
   const auto epochs = [](const Value& metric, const std::string& name, const char* callback) {
     auto model = model_with(0.05);
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{metric}}});
-    const Value scores = std::make_shared<Scripted>(std::vector<double>{1, 2, 3, 4}, name);
-    auto watch = make<Callback>(callback, {{"monitor", name}, {"patience", 1}});
-    return fit(*model, List{scores, watch}, 4)->epoch().size();
+    const Value scores = std::make_shared<ScriptedLogs>(std::vector<double>{1, 2, 3, 4}, name);
+    auto watching_callback = make<Callback>(callback, {{"monitor", name}, {"patience", 1}});
+    return fit(*model, List{scores, watching_callback}, 4)->epoch().size();
   };
   const Value score = make<Metric>("R2Score", {{"name", "small_loss"}}),
               error = make<Metric>("MeanAbsoluteError", {{"name", "accuracy"}}),
@@ -300,10 +304,10 @@ TEST_CASE("the weights of the best epoch survive saving") {
         "EarlyStopping",
         {{"monitor", "score"}, {"patience", 3}, {"mode", "min"}, {"restore_best_weights", true}}));
   };
-  auto broken = model_with(0.05);
-  fit(*broken, List{scripted({1}), stop()}, 1);
-  const auto best = broken->get_weights().front().to_vector();
-  fit(*broken, List{scripted({1, 2}), stop(), checkpoint()}, 2);
+  auto broken_model = model_with(0.05);
+  fit(*broken_model, List{scripted({1}), stop()}, 1);
+  const auto best = broken_model->get_weights().front().to_vector();
+  fit(*broken_model, List{scripted({1, 2}), stop(), checkpoint()}, 2);
   auto resumed = load_model(kPath);
   CHECK(resumed->get_weights().front().to_vector() != best);
   auto fresh_model = model_with(0.05);
@@ -337,14 +341,14 @@ TEST_CASE("plateaus and best values survive saving; a run that was ended leaves 
   fit(*loaded, List{scripted({0.5}), checkpoint(best)}, 1);
   CHECK(load_model(kPath)->epochs_trained() == epochs + 2);
 
-  auto ended = model_with(0.5);
-  fit(*ended,
+  auto ended_model = model_with(0.5);
+  fit(*ended_model,
       List{scripted({1, 2}),
            Value(make<Callback>("EarlyStopping",
                                 {{"monitor", "score"}, {"patience", 1}, {"mode", "min"}}))},
       5);
-  CHECK(ended->run_state().is_null());
-  CHECK_THROWS_WITH(ended->set_run_state(Dict{{"callbacks", List{Dict{{"class_name", 3}}}}}),
+  CHECK(ended_model->run_state().is_null());
+  CHECK_THROWS_WITH(ended_model->set_run_state(Dict{{"callbacks", List{Dict{{"class_name", 3}}}}}),
                     Catch::Contains("expected a list of {class_name, config, state}"));
 }
 

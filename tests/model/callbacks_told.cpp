@@ -49,31 +49,31 @@ uint32_t checksum(const char* data, size_t size) {
   uint32_t crc = 0xffffffff;
   for (size_t i = 0; i < size; ++i)
     for (int bit = 0; bit < 8; ++bit) {
-      const bool odd = (crc ^ (static_cast<unsigned char>(data[i]) >> bit)) & 1;
-      crc = (crc >> 1) ^ (odd ? 0x82f63b78 : 0);
+      const bool is_odd = (crc ^ (static_cast<unsigned char>(data[i]) >> bit)) & 1;
+      crc = (crc >> 1) ^ (is_odd ? 0x82f63b78 : 0);
     }
   crc ^= 0xffffffff;
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8;
 }
 
 template <class T>
-T number_at(const std::string& text, size_t place) {
+T number_at(const std::string& text, size_t position) {
   T value;
-  REQUIRE(place + sizeof value <= text.size());
-  std::memcpy(&value, text.data() + place, sizeof value);
+  REQUIRE(position + sizeof value <= text.size());
+  std::memcpy(&value, text.data() + position, sizeof value);
   return value;
 }
 
 std::vector<std::string> records_of(const std::string& path) {
   const std::string file = text_of(path);
   std::vector<std::string> records;
-  for (size_t place = 0; place < file.size();) {
-    const auto length = number_at<uint64_t>(file, place);
-    CHECK(number_at<uint32_t>(file, place + 8) == checksum(file.data() + place, 8));
-    const char* data = file.data() + place + 12;
-    CHECK(number_at<uint32_t>(file, place + 12 + length) == checksum(data, length));
+  for (size_t position = 0; position < file.size();) {
+    const auto length = number_at<uint64_t>(file, position);
+    CHECK(number_at<uint32_t>(file, position + 8) == checksum(file.data() + position, 8));
+    const char* data = file.data() + position + 12;
+    CHECK(number_at<uint32_t>(file, position + 12 + length) == checksum(data, length));
     records.emplace_back(data, length);
-    place += 16 + length;
+    position += 16 + length;
   }
   return records;
 }
@@ -81,16 +81,16 @@ std::vector<std::string> records_of(const std::string& path) {
 /// The fields of a protocol buffer message: the bytes of each field number, in order.
 std::multimap<int, std::string> fields_of(const std::string& message) {
   std::multimap<int, std::string> fields;
-  size_t place = 0;
+  size_t position = 0;
   auto varint = [&] {
     uint64_t value = 0;
     for (int shift = 0;; shift += 7) {
-      const auto byte = static_cast<unsigned char>(message.at(place++));
+      const auto byte = static_cast<unsigned char>(message.at(position++));
       value |= uint64_t(byte & 127) << shift;
       if (byte < 128) return value;
     }
   };
-  while (place < message.size()) {
+  while (position < message.size()) {
     const uint64_t key = varint();
     const int kind = int(key & 7);
     if (kind == 0) {
@@ -99,8 +99,8 @@ std::multimap<int, std::string> fields_of(const std::string& message) {
       continue;
     }
     const size_t size = kind == 1 ? 8 : kind == 5 ? 4 : varint();
-    fields.emplace(int(key >> 3), message.substr(place, size));
-    place += size;
+    fields.emplace(int(key >> 3), message.substr(position, size));
+    position += size;
   }
   return fields;
 }
@@ -110,24 +110,25 @@ std::string field(const std::string& message, int number) {
   return found == fields.end() ? "" : found->second;
 }
 
-struct Written {
+struct SummaryRecord {
   int64_t step;
   std::string value;  // the bytes of the Summary.Value message
 };
 /// The records in a folder's file, by tag.
-std::multimap<std::string, Written> written_in(const std::string& folder) {
-  std::multimap<std::string, Written> all;
+std::multimap<std::string, SummaryRecord> records_in(const std::string& folder) {
+  std::multimap<std::string, SummaryRecord> all_records;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const auto records = records_of(file.path());
     CHECK(field(records.at(0), 3) == "brain.Event:2");
     for (size_t i = 1; i < records.size(); ++i) {
       const std::string step = field(records[i], 2), value = field(field(records[i], 5), 1);
-      all.emplace(field(value, 1), Written{step.empty() ? 0 : number_at<int64_t>(step, 0), value});
+      all_records.emplace(field(value, 1),
+                          SummaryRecord{step.empty() ? 0 : number_at<int64_t>(step, 0), value});
     }
   }
-  return all;
+  return all_records;
 }
-float scalar(const Written& written) { return number_at<float>(field(written.value, 2), 0); }
+float scalar(const SummaryRecord& record) { return number_at<float>(field(record.value, 2), 0); }
 
 // ---- a web server that answers some requests
 
@@ -158,12 +159,12 @@ class Server {
     const int connection = accept(socket_, nullptr, nullptr);
     std::string text;
     char buffer[512];
-    for (size_t wanted = std::string::npos; text.size() < wanted;) {
+    for (size_t wanted_size = std::string::npos; text.size() < wanted_size;) {
       const ssize_t n = recv(connection, buffer, sizeof buffer, 0);
       if (n <= 0) break;
       text.append(buffer, size_t(n));
       const size_t end = text.find("\r\n\r\n"), length = text.find("Content-Length: ");
-      if (end != std::string::npos) wanted = end + 4 + std::stoul(text.substr(length + 16));
+      if (end != std::string::npos) wanted_size = end + 4 + std::stoul(text.substr(length + 16));
     }
     requests_.push_back(text);
     const std::string answer = "HTTP/1.1 204 No Content\r\n\r\n";
@@ -190,9 +191,9 @@ TEST_CASE("CSVLogger writes a line an epoch and goes on below it") {
   auto line = [](int64_t epoch, double loss) { return concat(epoch, ";", loss, ";NA\r\n"); };
   CHECK(text_of(path) == "epoch;loss;val_loss\r\n" + line(0, first->at("loss")[0]) +
                              line(1, first->at("loss")[1]) + line(0, second->at("loss")[0]));
-  const auto third = fit_sums(*model, logger(false), 1, {{"validation_split", 0.5}});
-  CHECK(text_of(path) == concat("epoch;loss;val_loss\r\n0;", third->at("loss")[0], ";",
-                                third->at("val_loss")[0], "\r\n"));
+  const auto third_history = fit_sums(*model, logger(false), 1, {{"validation_split", 0.5}});
+  CHECK(text_of(path) == concat("epoch;loss;val_loss\r\n0;", third_history->at("loss")[0], ";",
+                                third_history->at("val_loss")[0], "\r\n"));
   std::filesystem::remove(path);
   CHECK_THROWS_WITH(
       fit_sums(*model, make<Callback>("CSVLogger", {{"filename", "/no/such/folder/log.csv"}}), 1),
@@ -206,15 +207,16 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   const Dict options{{"log_dir", folder}, {"histogram_freq", 2}, {"update_freq", "batch"}};
   const auto history = fit_sums(*model, make<Callback>("TensorBoard", options), 3,
                                 {{"validation_split", 0.5}, {"batch_size", 8}});
-  const auto train = written_in(folder + "/train"), held = written_in(folder + "/validation");
+  const auto train = records_in(folder + "/train"),
+             validation_records = records_in(folder + "/validation");
   CHECK(train.count("epoch_loss") == 3);
-  for (const auto& [tag, written] : train)
+  for (const auto& [tag, record] : train)
     if (tag == "epoch_loss")
-      CHECK(scalar(written) == float(history->at("loss")[size_t(written.step)]));
-  for (const auto& [tag, written] : held)
+      CHECK(scalar(record) == float(history->at("loss")[size_t(record.step)]));
+  for (const auto& [tag, record] : validation_records)
     if (tag == "epoch_loss")
-      CHECK(scalar(written) == float(history->at("val_loss")[size_t(written.step)]));
-  CHECK(held.count("evaluation_loss_vs_iterations") == 3);
+      CHECK(scalar(record) == float(history->at("val_loss")[size_t(record.step)]));
+  CHECK(validation_records.count("evaluation_loss_vs_iterations") == 3);
   CHECK(train.count("batch_loss") == 6);
   CHECK(scalar(train.find("epoch_learning_rate")->second) == 0.1f);
   CHECK_THAT(field(train.find("keras")->second.value, 8), Contains("Sequential"));
@@ -222,7 +224,7 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   const auto histograms = train.equal_range("one/kernel/histogram");
   // One histogram for epoch 0 and one for epoch 2.
   CHECK(std::distance(histograms.first, histograms.second) == 2);
-  const Written& last = std::prev(histograms.second)->second;
+  const SummaryRecord& last = std::prev(histograms.second)->second;
   CHECK(last.step == 2);
   const std::string histogram = field(last.value, 5);
   const std::vector<double> kernel = model->get_weights()[0].to_vector();
@@ -278,12 +280,12 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
   for (int i : {1, 2})
     for (size_t k = 0; k < 2; ++k) average[k] = 0.5 * average[k] + 0.5 * steps[i][k];
   auto averaged = model_with(sgd(averaging));
-  const std::vector<double> ended = kernel_after(*averaged, Value(), 3);
-  for (size_t k = 0; k < 2; ++k) CHECK(ended[k] == Approx(average[k]).epsilon(1e-5));
+  const std::vector<double> final_kernel = kernel_after(*averaged, Value(), 3);
+  for (size_t k = 0; k < 2; ++k) CHECK(final_kernel[k] == Approx(average[k]).epsilon(1e-5));
 
   auto swapping = model_with(sgd(averaging));
   auto swap = make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}});
-  CHECK(kernel_after(*swapping, swap, 3) == ended);
+  CHECK(kernel_after(*swapping, swap, 3) == final_kernel);
   CHECK_THROWS_WITH(
       fit_sums(*plain_model, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
       Contains("SwapEMAWeights must be used when `use_ema=True`"));

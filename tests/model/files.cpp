@@ -17,18 +17,18 @@ using Catch::Contains;
 namespace {
 
 /// A file that is removed at the end of the test.
-class Scratch {
+class TemporaryFile {
  public:
-  explicit Scratch(const std::string& content, const char* ending = "") {
+  explicit TemporaryFile(const std::string& content, const char* ending = "") {
     static int count = 0;
     path = "model_test_" + std::to_string(count++) + ending;
     std::ofstream(path, std::ios::binary) << content;
   }
-  ~Scratch() { std::remove(path.c_str()); }
+  ~TemporaryFile() { std::remove(path.c_str()); }
   std::string path;
 };
 
-std::string bytes(std::initializer_list<int> values) {
+std::string bytes_of(std::initializer_list<int> values) {
   std::string text;
   for (int v : values) text += static_cast<char>(v);
   return text;
@@ -37,7 +37,7 @@ std::string bytes(std::initializer_list<int> values) {
 }  // namespace
 
 TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN") {
-  const Scratch file("a,b,kind\r\n1,2.5,x\n-3,,\"y \"\"q\"\"\"\n\n4e1,7,x\n");
+  const TemporaryFile file("a,b,kind\r\n1,2.5,x\n-3,,\"y \"\"q\"\"\"\n\n4e1,7,x\n");
   const Table table = read_csv(file.path);
   CHECK(table.columns == std::vector<std::string>{"a", "b", "kind"});
   CHECK(table.values.shape() == Shape{3, 3});
@@ -48,45 +48,45 @@ TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN")
   CHECK(v[2] == 0);
   CHECK(v[5] == 1);
   CHECK(table.classes[2] == std::vector<std::string>{"x", "y \"q\""});
-  const Scratch plain("1;2\n3;4");
+  const TemporaryFile plain("1;2\n3;4");
   CHECK(read_csv(plain.path, {{"separator", ";"}}).values.to_vector() ==
         std::vector<double>{1, 2, 3, 4});
 }
 
 TEST_CASE("csv: errors name path and line") {
-  const Scratch ragged("1,2\n3\n"), open("1,\"2\n3"), empty("");
-  CHECK_THROWS_WITH(read_csv(ragged.path),
-                    Contains(ragged.path) && Contains("line 2: expected 2 columns, got 1"));
-  CHECK_THROWS_WITH(read_csv(open.path), Contains("a quoted field does not end"));
-  CHECK_THROWS_WITH(read_csv(empty.path), Contains("holds no rows"));
+  const TemporaryFile ragged_file("1,2\n3\n"), unclosed_quote("1,\"2\n3"), empty_file("");
+  CHECK_THROWS_WITH(read_csv(ragged_file.path),
+                    Contains(ragged_file.path) && Contains("line 2: expected 2 columns, got 1"));
+  CHECK_THROWS_WITH(read_csv(unclosed_quote.path), Contains("a quoted field does not end"));
+  CHECK_THROWS_WITH(read_csv(empty_file.path), Contains("holds no rows"));
   CHECK_THROWS_WITH(read_csv("/nonexistent/x.csv"),
                     Contains("/nonexistent/x.csv") && Contains("No such file"));
   CHECK_THROWS_WITH(read_csv("."), Contains("folder"));
 }
 
 TEST_CASE("idx: plain and gzip, damaged ones refused") {
-  const std::string idx_bytes = bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255});
-  const Scratch plain(idx_bytes);
+  const std::string idx_bytes = bytes_of({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255});
+  const TemporaryFile plain(idx_bytes);
   CHECK(read_idx(plain.path).dtype() == DType::uint8);
   CHECK(read_idx(plain.path).to_vector() == std::vector<double>{1, 2, 3, 255});
-  const Scratch packed("", ".gz");
-  gzFile gz = gzopen(packed.path.c_str(), "wb");
+  const TemporaryFile gzipped_file("", ".gz");
+  gzFile gz = gzopen(gzipped_file.path.c_str(), "wb");
   gzwrite(gz, idx_bytes.data(), static_cast<unsigned>(idx_bytes.size()));
   gzclose(gz);
-  CHECK(read_idx(packed.path).shape() == Shape{2, 2});
+  CHECK(read_idx(gzipped_file.path).shape() == Shape{2, 2});
   for (size_t length = 0; length < idx_bytes.size(); ++length) {
-    const Scratch truncated(idx_bytes.substr(0, length));
+    const TemporaryFile truncated(idx_bytes.substr(0, length));
     CHECK_THROWS_AS(read_idx(truncated.path), Error);
   }
-  const Scratch huge_file(
-      bytes({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
+  const TemporaryFile huge_file(
+      bytes_of({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
   CHECK_THROWS_WITH(read_idx(huge_file.path), Contains("too large"));
-  const Scratch shorts(bytes({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
+  const TemporaryFile shorts(bytes_of({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
   CHECK(read_idx(shorts.path).to_vector() == std::vector<double>{-2, 256});
 }
 
 TEST_CASE("npy: round trip, damaged ones refused") {
-  const Scratch file("", ".npy");
+  const TemporaryFile file("", ".npy");
   for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::int64, DType::uint8,
                       DType::boolean, DType::float16}) {
     const Tensor t = ops::cast(Tensor::from(std::vector<float>{1, 0, 3, 4, 5, 6}, {2, 3}), dtype);
@@ -100,7 +100,7 @@ TEST_CASE("npy: round trip, damaged ones refused") {
   std::ifstream in(file.path, std::ios::binary);
   const std::string npy_bytes((std::istreambuf_iterator<char>(in)), {});
   for (size_t length = 0; length < npy_bytes.size(); ++length) {
-    const Scratch truncated(npy_bytes.substr(0, length));
+    const TemporaryFile truncated(npy_bytes.substr(0, length));
     CHECK_THROWS_AS(read_npy(truncated.path), Error);
   }
   CHECK_THROWS_WITH(write_npy("/nonexistent/x.npy", Tensor::scalar(1)),
@@ -109,7 +109,7 @@ TEST_CASE("npy: round trip, damaged ones refused") {
 
 TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   const std::string path = "model_test_special.h5";
-  auto refuse = [&](const char* kind) {
+  auto check_refused = [&](const char* kind) {
     const std::string text =
         concat("cannot read '", path, "': it is ", kind, ", not a regular file");
     for (auto* open : {&read_idx, &read_npy, &open_idx, &open_npy})
@@ -124,20 +124,20 @@ TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   };
   std::remove(path.c_str());
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  refuse("a FIFO");
+  check_refused("a FIFO");
   std::remove(path.c_str());
   REQUIRE(mknod(path.c_str(), S_IFSOCK | 0600, 0) == 0);
-  refuse("a socket");
+  check_refused("a socket");
   std::remove(path.c_str());
   REQUIRE(symlink("/dev/zero", path.c_str()) == 0);
-  refuse("a device");
+  check_refused("a device");
   std::remove(path.c_str());
   CHECK_THROWS_WITH(read_file("."), Contains("directory"));
 }
 
 TEST_CASE("formats are found by the first bytes of a file, or by its name") {
-  const Scratch array("", ".npy"), renamed("", ".txt"), table("a,b\n1,2\n", ".csv"),
-      images(bytes({0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), "-ubyte");
+  const TemporaryFile array("", ".npy"), renamed("", ".txt"), table("a,b\n1,2\n", ".csv"),
+      images(bytes_of({0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), "-ubyte");
   write_arrays(array.path, {{"", Tensor::scalar(3)}});
   std::ofstream(renamed.path, std::ios::binary) << read_file(array.path);
   CHECK(read_array(array.path).item() == 3);
@@ -159,7 +159,7 @@ TEST_CASE("what a format cannot do is an error that names those that can") {
           Contains("hdf5 (.h5, .hdf5, .hdf, .he5)") && Contains("npy (.npy)"));
   CHECK_THROWS_WITH(write_arrays("x.unknown", {}), Contains("no format is known by this name") &&
                                                        Contains("formats that take arrays: "));
-  const Scratch table("1,2\n", ".csv");
+  const TemporaryFile table("1,2\n", ".csv");
   CHECK_THROWS_WITH(read_array(table.path), Contains("files of format csv do not hold arrays"));
   CHECK_THROWS_WITH(load_weights(*model, table.path), Contains("do not hold weights"));
   CHECK_THROWS_WITH(format_named<ModelFormat>("csv"), Contains("do not hold models"));
@@ -173,6 +173,6 @@ TEST_CASE("formats: missing files and folders are named") {
                     Contains("there is no folder '/nonexistent'"));
   CHECK_THROWS_WITH(save_model(*model, "model.unknown"), Contains("model.unknown"));
   CHECK_THROWS_WITH(save_model(*model, "."), Contains("is a folder"));
-  const Scratch junk("not a model");
-  CHECK_THROWS_WITH(load_model(junk.path), Contains(junk.path));
+  const TemporaryFile junk_file("not a model");
+  CHECK_THROWS_WITH(load_model(junk_file.path), Contains(junk_file.path));
 }

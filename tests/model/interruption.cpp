@@ -25,9 +25,9 @@ class Warnings {
 
 /// Records the names of the hooks that are called, and interrupts the run in the hook `when`, such
 /// as "batch 3" for the end of the third training batch.
-class Interrupting final : public Callback {
+class InterruptingCallback final : public Callback {
  public:
-  explicit Interrupting(std::string when) : when_(std::move(when)) {}
+  explicit InterruptingCallback(std::string when) : interrupting_hook_(std::move(when)) {}
   void on_train_begin(const Logs&) override { note("train_begin"); }
   void on_train_end(const Logs&) override { note("train_end"); }
   void on_epoch_begin(int64_t, const Logs&) override { note("epoch_begin"); }
@@ -42,9 +42,9 @@ class Interrupting final : public Callback {
  private:
   void note(const std::string& hook) {
     text += (text.empty() ? "" : ", ") + hook;
-    if (hook == when_) interrupt();
+    if (hook == interrupting_hook_) interrupt();
   }
-  std::string when_;
+  std::string interrupting_hook_;
   int batches_ = 0, tests_ = 0, predictions_ = 0;
 };
 
@@ -54,7 +54,8 @@ struct Fixture {
     model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}})});
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   }
-  std::shared_ptr<History> fit(const std::shared_ptr<Interrupting>& callback, Dict more = {}) {
+  std::shared_ptr<History> fit(const std::shared_ptr<InterruptingCallback>& callback,
+                               Dict more = {}) {
     more.set("callbacks", callback);
     more.set("epochs", 3);
     more.set("batch_size", 4);
@@ -69,7 +70,7 @@ struct Fixture {
 
 TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its whole epochs") {
   const Warnings collected;
-  auto callback = std::make_shared<Interrupting>("batch 5");
+  auto callback = std::make_shared<InterruptingCallback>("batch 5");
   auto history = fit(callback);
   CHECK(history->epoch() == std::vector<int64_t>{0});
   CHECK(history->at("loss").size() == 1);
@@ -82,7 +83,7 @@ TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its
   CHECK(warnings ==
         std::vector<std::string>{"fit: interrupted after batch 2 of 3 in epoch 2 of 3"});
   CHECK(interrupted());
-  CHECK(fit(std::make_shared<Interrupting>(""))->epoch().size() ==
+  CHECK(fit(std::make_shared<InterruptingCallback>(""))->epoch().size() ==
         3);  // the interruption does not affect a new run
   CHECK_FALSE(interrupted());
   CHECK(warnings.size() == 1);
@@ -91,21 +92,22 @@ TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its
 TEST_CASE_METHOD(
     Fixture, "an epoch whose last batch was trained is whole, unless its validation is missing") {
   const Warnings collected;
-  auto callback = std::make_shared<Interrupting>("batch 3");
+  auto callback = std::make_shared<InterruptingCallback>("batch 3");
   CHECK(fit(callback)->epoch() == std::vector<int64_t>{0});
   CHECK(model->epochs_trained() == 1);
   CHECK(warnings.back() == "fit: interrupted after batch 3 of 3 in epoch 1 of 3");
-  const Dict validated{{"validation_data", List{Value(std::make_shared<BoxedTensor>(x)),
-                                                Value(std::make_shared<BoxedTensor>(y))}}};
+  const Dict validation_options{{"validation_data", List{Value(std::make_shared<BoxedTensor>(x)),
+                                                         Value(std::make_shared<BoxedTensor>(y))}}};
   for (const char* when : {"batch 3", "test 1"}) {
-    auto interrupting = std::make_shared<Interrupting>(when);
-    CHECK(fit(interrupting, validated)->epoch().empty());
-    CHECK(interrupting->text.find("epoch_end") == std::string::npos);
+    auto interrupting_callback = std::make_shared<InterruptingCallback>(when);
+    CHECK(fit(interrupting_callback, validation_options)->epoch().empty());
+    CHECK(interrupting_callback->text.find("epoch_end") == std::string::npos);
     CHECK(warnings.back() == "fit: interrupted in the validation of epoch 1 of 3");
   }
   CHECK(model->epochs_trained() == 1);
-  CHECK(fit(std::make_shared<Interrupting>("epoch_end"))->epoch() == std::vector<int64_t>{0});
-  CHECK(fit(std::make_shared<Interrupting>("train_begin"))->epoch().empty());
+  CHECK(fit(std::make_shared<InterruptingCallback>("epoch_end"))->epoch() ==
+        std::vector<int64_t>{0});
+  CHECK(fit(std::make_shared<InterruptingCallback>("train_begin"))->epoch().empty());
   CHECK(warnings.back() == "fit: interrupted before the first batch");
   CHECK(model->epochs_trained() == 2);
 }
@@ -127,8 +129,9 @@ TEST_CASE_METHOD(
 
 TEST_CASE_METHOD(Fixture, "evaluate, predict and profile give all or nothing") {
   auto options = [](const char* when) {
-    return Dict{
-        {"batch_size", 4}, {"verbose", 0}, {"callbacks", std::make_shared<Interrupting>(when)}};
+    return Dict{{"batch_size", 4},
+                {"verbose", 0},
+                {"callbacks", std::make_shared<InterruptingCallback>(when)}};
   };
   CHECK_THROWS_AS(model->evaluate({x}, {y}, options("test 1")), Interrupted);
   CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("test 2")),

@@ -45,26 +45,26 @@ TEST_CASE("data that gives nothing is no training") {
 namespace {
 
 /// A dataset that announces a number of samples, but returns batches of the given sizes.
-class Promises final : public Dataset {
+class AnnouncedDataset final : public Dataset {
  public:
-  Promises(int64_t samples, std::vector<Tensor> batches)
+  AnnouncedDataset(int64_t samples, std::vector<Tensor> batches)
       : samples_(samples), batches_(std::move(batches)) {}
   int64_t samples() const override { return samples_; }
-  void begin_epoch() override { at_ = 0; }
+  void begin_epoch() override { next_batch_ = 0; }
   bool next(Batch& batch) override {
-    if (at_ == batches_.size()) return false;
-    batch = {{batches_[at_++]}, {}, {}};
+    if (next_batch_ == batches_.size()) return false;
+    batch = {{batches_[next_batch_++]}, {}, {}};
     return true;
   }
 
  private:
   int64_t samples_;
   std::vector<Tensor> batches_;
-  size_t at_ = 0;
+  size_t next_batch_ = 0;
 };
 
 /// A model that returns its input, of any width.
-class Same final : public Model {
+class IdentityModel final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override { return {inputs.front() * 1.0}; }
 };
@@ -72,9 +72,11 @@ class Same final : public Model {
 }  // namespace
 
 TEST_CASE("predict gives what the data promised, or fails") {
-  auto model = std::make_shared<Same>();
+  auto model = std::make_shared<IdentityModel>();
   auto predict = [&](int64_t samples, std::vector<Tensor> batches) {
-    return model->predict(std::make_shared<Promises>(samples, std::move(batches))).front().shape();
+    return model->predict(std::make_shared<AnnouncedDataset>(samples, std::move(batches)))
+        .front()
+        .shape();
   };
   CHECK(predict(8, {data(4), data(4)}) == Shape{8, 3});
   CHECK_THROWS_WITH(predict(9, {data(4), data(4)}), Contains("gave 8 of the 9 samples"));
@@ -106,13 +108,13 @@ TEST_CASE("an epoch ends after its steps or with the data; generators give batch
   CHECK(batches_of_epochs(rows(), 5, 3) == Counts{4, 4, 4});
   CHECK(batches_of_epochs(rows(), 3, 4) == Counts{3, 1, 3, 1});
   CHECK(batches_of_epochs(rows(), 2, 3) == Counts{2, 2, 2});
-  auto unsized = [&] {  // two batches per epoch; their number is not declared
+  auto unsized_dataset = [&] {  // two batches per epoch; their number is not declared
     return generator_dataset([&, at = 0](Batch& batch) mutable {
       return batch = {{x}, {y}, {}}, at++ % 3 != 2;
     });
   };
-  CHECK(batches_of_epochs(unsized(), 3, 2) == Counts{2, 2});
-  CHECK(batches_of_epochs(unsized(), 1, 3) == Counts{1, 1, 1});
+  CHECK(batches_of_epochs(unsized_dataset(), 3, 2) == Counts{2, 2});
+  CHECK(batches_of_epochs(unsized_dataset(), 1, 3) == Counts{1, 1, 1});
   set_warning_handler(nullptr);
   int64_t batch_count = 0;
   auto source = generator_dataset([&](Batch& batch) {
@@ -156,12 +158,12 @@ class Doubling final : public Model {
 TEST_CASE("what generators and models give is checked") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  for (const Batch& bad :
+  for (const Batch& bad_batch :
        {Batch{}, Batch{{Tensor()}, {data(2, 1)}, {}}, Batch{{Tensor::scalar(1)}, {data(2, 1)}, {}},
         Batch{{data(2)}, {}, {}}}) {
-    auto source = generator_dataset([&](Batch& batch) { return batch = bad, true; });
+    auto source = generator_dataset([&](Batch& batch) { return batch = bad_batch, true; });
     CHECK_THROWS_AS(model->fit(source, {{"steps_per_epoch", 1}, {"verbose", 0}}), Error);
-    if (bad.y.size() == 1) CHECK_THROWS_AS(model->predict(source, {{"steps", 1}}), Error);
+    if (bad_batch.y.size() == 1) CHECK_THROWS_AS(model->predict(source, {{"steps", 1}}), Error);
   }
   CHECK_THROWS_WITH(
       std::make_shared<Doubling>()->predict({data(4)}),
@@ -203,19 +205,20 @@ TEST_CASE("a dataset that ends before the number which it announced is reported,
     };
     return generated(std::move(source));
   };
-  static std::vector<std::string> warned;
-  warned.clear();
-  set_warning_handler([](std::string_view text) { warned.emplace_back(text); });
+  static std::vector<std::string> warning_texts;
+  warning_texts.clear();
+  set_warning_handler([](std::string_view text) { warning_texts.emplace_back(text); });
   const Dict two_epochs{{"verbose", 0}, {"epochs", 2}};
   model->fit(announcing(3), two_epochs);
   model->fit(announcing(Stream::kUnknown), two_epochs);
   model->evaluate(announcing(3), {{"verbose", 0}});
-  CHECK(warned.empty());
+  CHECK(warning_texts.empty());
   model->fit(announcing(10), two_epochs);
-  CHECK(warned == std::vector<std::string>{
-                      "Your input ran out of data after 3 of 10 batches. Make sure that your "
-                      "dataset or generator gives as many as it announces."});
+  CHECK(warning_texts ==
+        std::vector<std::string>{
+            "Your input ran out of data after 3 of 10 batches. Make sure that your "
+            "dataset or generator gives as many as it announces."});
   model->evaluate(announcing(10), {{"verbose", 0}});
-  CHECK(warned.size() == 2);
+  CHECK(warning_texts.size() == 2);
   set_warning_handler(nullptr);
 }

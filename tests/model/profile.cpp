@@ -101,17 +101,17 @@ TEST_CASE("the tables of a profile") {
     options.set("steps", 1);
     return joined(model->profile({x}, {y}, options).lines);
   };
-  const std::string both = text({});
+  const std::string text_of_both = text({});
   for (const char* part : {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls",
                            "Time (us)", "Share", "GFLOP/s", "GB/s", "Kernel", "matmul ab+bias+relu",
                            "Total: ", "8 samples", "On 4, 8, 16, 32 cores at most "})
-    CHECK_THAT(both, Contains(part));
+    CHECK_THAT(text_of_both, Contains(part));
   CHECK_THAT(text({{"by", "layer"}}), Contains("first (Dense)") && !Contains("matmul ab"));
   CHECK_THAT(text({{"by", "op"}}), !Contains("first (Dense)") && Contains("matmul ab"));
   CHECK_THAT(text({{"by", "instruction"}}), Contains("8x32, 32x64, 64 -> 8x64"));
-  const std::string ordered = text({{"by", "layer"}, {"sort", "order"}});
-  CHECK(ordered.find("first (Dense)") < ordered.find("last (Dense)"));
-  CHECK(ordered.find("last (Dense)") < ordered.find("optimizer"));
+  const std::string text_in_order = text({{"by", "layer"}, {"sort", "order"}});
+  CHECK(text_in_order.find("first (Dense)") < text_in_order.find("last (Dense)"));
+  CHECK(text_in_order.find("last (Dense)") < text_in_order.find("optimizer"));
   for (const std::string& line :
        model->profile({x}, {y}, {{"steps", 1}, {"by", "instruction"}, {"line_length", 80}}).lines)
     if (line.find("samples/s") == line.npos) CHECK(line.size() <= 80);

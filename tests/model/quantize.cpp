@@ -25,7 +25,7 @@ std::string modes_after(const QuantizeOptions& options) {
 }
 
 /// The kernel of a layer after it was quantized to 4 bits, as float values.
-std::vector<double> after_4_bits(const std::vector<float>& kernel, int64_t block) {
+std::vector<double> quantized_to_4_bits(const std::vector<float>& kernel, int64_t block) {
   const auto rows = static_cast<int64_t>(kernel.size());
   const auto layer = make<Layer>("Dense", {{"units", 1}, {"use_bias", false}});
   (*layer)(std::vector<Tensor>{ops::eye(rows)});
@@ -38,10 +38,11 @@ std::vector<double> after_4_bits(const std::vector<float>& kernel, int64_t block
 /// The largest allowed error in the block that begins at `first`: a fifteenth of the range of the
 /// block's values and 0, in float64.
 double step_of(const std::vector<float>& kernel, size_t first, size_t block) {
-  double least = 0, most = 0;
+  double smallest = 0, greatest = 0;
   for (size_t i = first; i < std::min(first + block, kernel.size()); ++i)
-    least = std::min<double>(least, kernel[i]), most = std::max<double>(most, kernel[i]);
-  return (most - least + 1e-7) / 15;
+    smallest = std::min<double>(smallest, kernel[i]),
+    greatest = std::max<double>(greatest, kernel[i]);
+  return (greatest - smallest + 1e-7) / 15;
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ TEST_CASE("4 bits are off by a step of 15 at most, whatever the size and the sig
       {0, 0, 0, 0, 1, 1, 1, 1, 1, -1, -1}};
   for (const auto& kernel : kernels)
     for (const int64_t block : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 128}) {
-      const std::vector<double> quantized = after_4_bits(kernel, block);
+      const std::vector<double> quantized = quantized_to_4_bits(kernel, block);
       for (size_t i = 0; i < kernel.size(); ++i) {
         const auto size = static_cast<size_t>(block);
         const double step = step_of(kernel, i - i % size, size);

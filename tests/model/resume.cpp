@@ -29,17 +29,17 @@ struct Folder {
 /// Ctrl-C does.
 class AbortAtBatch final : public Callback {
  public:
-  AbortAtBatch(int64_t last_batch, bool by_interrupt)
-      : last_batch_(last_batch), by_interrupt_(by_interrupt) {}
+  AbortAtBatch(int64_t last_batch, bool is_interrupt)
+      : last_batch_(last_batch), is_interrupt_(is_interrupt) {}
   void on_train_batch_end(int64_t, const Logs&) override {
     if (++batches_ != last_batch_) return;
-    if (by_interrupt_) return interrupt();
+    if (is_interrupt_) return interrupt();
     fail("given up");
   }
 
  private:
   int64_t last_batch_, batches_ = 0;
-  bool by_interrupt_;
+  bool is_interrupt_;
 };
 
 constexpr int64_t kEpochs = 4, kBatches = 5;
@@ -77,13 +77,13 @@ void check_same(const Model& a, const Model& b) {
 
 /// Calls fit again after every abort, each time with a model that has other initial weights.
 template <class Fit>
-std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) {
+std::shared_ptr<Model> fit_until_finished(int64_t step, bool is_interrupt, const Fit& fit) {
   for (int64_t attempt = 0;; ++attempt) {
     REQUIRE(attempt < 50);
     const auto model = model_of(100 + attempt);
-    const auto gives_up = std::make_shared<AbortAtBatch>(step, by_interrupt);
+    const auto aborting_callback = std::make_shared<AbortAtBatch>(step, is_interrupt);
     try {
-      fit(*model, gives_up);
+      fit(*model, aborting_callback);
       if (model->epochs_trained() == kEpochs) return model;
     } catch (const Error& error) {
       CHECK_THAT(error.what(), Contains("given up"));
@@ -99,22 +99,22 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
   const auto unbroken_model = model_of(1);
   fit(*unbroken_model);
   fs::create_directory(folder.path);
-  for (const bool by_interrupt : {false, true})
+  for (const bool is_interrupt : {false, true})
     for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
-      CAPTURE(by_interrupt, step);
+      CAPTURE(is_interrupt, step);
       (void)model_of(1);  // advances the global random state
       // The first attempt has the initial weights of the uninterrupted run.
       const auto first = model_of(1);
-      auto fit_with_resume = [&](Model& model, const CallbackPtr& gives_up) {
-        fit(model, {{"resume", folder / "run.h5"}}, {gives_up});
+      auto fit_with_resume = [&](Model& model, const CallbackPtr& aborting_callback) {
+        fit(model, {{"resume", folder / "run.h5"}}, {aborting_callback});
       };
       try {
-        fit_with_resume(*first, std::make_shared<AbortAtBatch>(step, by_interrupt));
+        fit_with_resume(*first, std::make_shared<AbortAtBatch>(step, is_interrupt));
       } catch (const Error&) {
       }
-      CHECK(fs::exists(folder / "run.h5") == (by_interrupt || step > kBatches));
+      CHECK(fs::exists(folder / "run.h5") == (is_interrupt || step > kBatches));
       if (!fs::exists(folder / "run.h5")) continue;
-      check_same(*persist(step, by_interrupt, fit_with_resume), *unbroken_model);
+      check_same(*fit_until_finished(step, is_interrupt, fit_with_resume), *unbroken_model);
       CHECK(fs::is_empty(folder.path));
     }
   set_warning_handler(nullptr);
@@ -124,16 +124,16 @@ TEST_CASE("BackupAndRestore keeps the run every so many batches") {
   const Folder folder;
   const auto unbroken_model = model_of(1);
   fit(*unbroken_model);
-  for (const int64_t every : {1, 3, 7}) {
-    CAPTURE(every);
-    auto fit_with_backup = [&](Model& model, const CallbackPtr& gives_up, Dict more = {}) {
+  for (const int64_t save_interval : {1, 3, 7}) {
+    CAPTURE(save_interval);
+    auto fit_with_backup = [&](Model& model, const CallbackPtr& aborting_callback, Dict more = {}) {
       more.set("backup_dir", folder.path);
-      more.set("save_freq", every);
-      fit(model, {}, {gives_up, make<Callback>("BackupAndRestore", more)});
+      more.set("save_freq", save_interval);
+      fit(model, {}, {aborting_callback, make<Callback>("BackupAndRestore", more)});
     };
     const auto first = model_of(1);
     CHECK_THROWS(fit_with_backup(*first, std::make_shared<AbortAtBatch>(8, false)));
-    const auto last = persist(8, false, fit_with_backup);
+    const auto last = fit_until_finished(8, false, fit_with_backup);
     check_same(*last, *unbroken_model);
     CHECK(fs::is_empty(folder.path));
   }
@@ -145,19 +145,19 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
   set_warning_handler([](std::string_view text) { warning = text; });
   const auto unbroken_model = model_of(1);
   fit(*unbroken_model);
-  for (const bool twice : {false, true}) {
+  for (const bool is_aborted_twice : {false, true}) {
     auto fit_with_backup = [&](Model& model, int64_t crash) {
       fit(model, {},
           {std::make_shared<AbortAtBatch>(crash, false),
-           make<Callback>(
-               "BackupAndRestore",
-               {{"backup_dir", folder.path}, {"save_freq", 2}, {"double_checkpoint", twice}})});
+           make<Callback>("BackupAndRestore", {{"backup_dir", folder.path},
+                                               {"save_freq", 2},
+                                               {"double_checkpoint", is_aborted_twice}})});
     };
     CHECK_THROWS(fit_with_backup(*model_of(1), 7));
-    CHECK(fs::exists(folder / "run.previous.h5") == twice);
+    CHECK(fs::exists(folder / "run.previous.h5") == is_aborted_twice);
     fs::resize_file(folder / "run.h5", fs::file_size(folder / "run.h5") / 2);
     const auto resumed = model_of(2);
-    if (twice) {
+    if (is_aborted_twice) {
       fit_with_backup(*resumed, 1000);
       CHECK_THAT(warning, Contains("run.h5'") && Contains("going on from"));
       check_same(*resumed, *unbroken_model);
@@ -219,9 +219,9 @@ TEST_CASE("a run goes on from a snapshot between the first batch and its step") 
   const auto before = std::make_shared<BeforeStep>();
   const auto unbroken_model = model_of(1), resumed = model_of(2);
   const Dict options{{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}};
-  Dict watched = options;
-  watched.set("callbacks", List{before});
-  unbroken_model->fit({x}, {targets(x)}, watched);
+  Dict watched_options = options;
+  watched_options.set("callbacks", List{before});
+  unbroken_model->fit({x}, {targets(x)}, watched_options);
   const auto run = resumed->start_training({x}, {targets(x)}, options);
   run->restore(before->snapshot);
   run->finish();
@@ -230,13 +230,13 @@ TEST_CASE("a run goes on from a snapshot between the first batch and its step") 
 
 TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside EarlyStopping") {
   set_warning_handler([](std::string_view) {});
-  const auto stopping = [] {
+  const auto stopping_callback = [] {
     return make<Callback>("EarlyStopping", {{"patience", 9}, {"restore_best_weights", true}});
   };
   const auto unbroken_model = model_of(1), model = model_of(1);
-  fit(*unbroken_model, {}, {stopping()});
-  fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true), stopping()});
-  fit(*model, {{"resume", true}}, {stopping()});
+  fit(*unbroken_model, {}, {stopping_callback()});
+  fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true), stopping_callback()});
+  fit(*model, {{"resume", true}}, {stopping_callback()});
   check_same(*model, *unbroken_model);
   set_warning_handler(nullptr);
 }
@@ -248,10 +248,10 @@ TEST_CASE("the run is saved after the checkpoint, whose state it contains") {
   const List callbacks{make<Callback>("BackupAndRestore", {{"backup_dir", folder.path}}),
                        make<Callback>("ModelCheckpoint", {{"filepath", folder / "best.keras"}}),
                        std::make_shared<AbortAtBatch>(1, false)};
-  const auto ordered =
+  const auto ordered_dataset =
       model->start_training({x}, {targets(x)}, {{"callbacks", callbacks}})->callbacks();
-  CHECK(ordered.back()->class_name() == "BackupAndRestore");
-  CHECK(ordered[ordered.size() - 2]->class_name() == "ModelCheckpoint");
+  CHECK(ordered_dataset.back()->class_name() == "BackupAndRestore");
+  CHECK(ordered_dataset[ordered_dataset.size() - 2]->class_name() == "ModelCheckpoint");
 }
 
 TEST_CASE("what resume and BackupAndRestore do not take") {

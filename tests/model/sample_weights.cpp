@@ -12,25 +12,25 @@ TEST_CASE("weights of samples and classes multiply the loss") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const double unweighted = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
-  const double doubled =
+  const double doubled_loss =
       model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
           .front()
           .second;
-  CHECK(doubled == Approx(2 * unweighted));
-  auto classes = small_model("softmax", 2);
-  classes->compile(
+  CHECK(doubled_loss == Approx(2 * unweighted));
+  auto class_model = small_model("softmax", 2);
+  class_model->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "sparse_categorical_crossentropy"}});
   const Tensor numbers = labels(6, 2);
   const double unweighted_loss =
-      classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
+      class_model->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
   const double tripled_loss =
-      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
+      class_model->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
   CHECK(tripled_loss == Approx(3 * unweighted_loss).epsilon(1e-5));
   const double loss_of_class_0 =
-      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}, true).front().second;
+      class_model->train_on_batch({x}, {numbers}, {}, {{"0", 3}}, true).front().second;
   const double loss_with_both =
-      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 1}}, true).front().second;
+      class_model->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 1}}, true).front().second;
   CHECK(loss_of_class_0 == Approx(loss_with_both).epsilon(1e-5));
 }
 
@@ -58,21 +58,23 @@ TEST_CASE("class weights multiply sample weights of any rank") {
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "sparse_categorical_crossentropy"}});
   const Tensor own_weights = Tensor::from(std::vector<float>{1, 2, 0.5f, 3, 0, 4}, {6});
-  const auto classes = y.to_vector(), weights = own_weights.to_vector();
+  const auto class_numbers = y.to_vector(), weights = own_weights.to_vector();
   std::vector<float> products;
   for (size_t i = 0; i < 6; ++i)
-    products.push_back(static_cast<float>(weights[i] * (classes[i] == 0 ? 5 : 7)));
+    products.push_back(static_cast<float>(weights[i] * (class_numbers[i] == 0 ? 5 : 7)));
   auto loss = [&](const Tensor& sample_weight, const Dict& class_weight) {
     return model->train_on_batch({x}, {y}, {sample_weight}, class_weight, true).front().second;
   };
-  const Dict by_class{{"0", 5}, {"1", 7}};
+  const Dict class_weights{{"0", 5}, {"1", 7}};
   const double want = loss(Tensor::from(products, {6}), {});
-  CHECK(loss(own_weights, by_class) == Approx(want));
-  CHECK(loss(ops::reshape(own_weights, {6, 1}), by_class) == Approx(want));
+  CHECK(loss(own_weights, class_weights) == Approx(want));
+  CHECK(loss(ops::reshape(own_weights, {6, 1}), class_weights) == Approx(want));
   auto fit_loss = [&](const Tensor& sample_weight) {
     return model
         ->fit({x}, {y},
-              {{"sample_weight", boxed(sample_weight)}, {"class_weight", by_class}, {"verbose", 0}})
+              {{"sample_weight", boxed(sample_weight)},
+               {"class_weight", class_weights},
+               {"verbose", 0}})
         ->at("loss")
         .front();
   };
@@ -80,7 +82,7 @@ TEST_CASE("class weights multiply sample weights of any rank") {
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "categorical_crossentropy"}});
   const Tensor columns = ops::one_hot(ops::cast(y, DType::int32), 2, DType::float32);
-  CHECK(model->train_on_batch({x}, {columns}, {own_weights}, by_class, true).front().second ==
+  CHECK(model->train_on_batch({x}, {columns}, {own_weights}, class_weights, true).front().second ==
         Approx(want));
   model->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
@@ -108,9 +110,9 @@ TEST_CASE("class weights name what they cannot read") {
   CHECK_THROWS_WITH(fit_with(y, Dict{{"-1", 5}}), Contains("no class -1"));
   CHECK_THROWS_WITH(fit_with(ops::one_hot(y, 2), List{1, 5, 1}), Contains("no class 2"));
   CHECK(warning_text.empty());
-  auto number = small_model();  // its loss mse does not use classes
-  number->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  number->fit({x}, {y}, {{"class_weight", Dict{{"1", 1}, {"2", 5}}}, {"verbose", 0}});
+  auto regression_model = small_model();  // its loss mse does not use classes
+  regression_model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  regression_model->fit({x}, {y}, {{"class_weight", Dict{{"1", 1}, {"2", 5}}}, {"verbose", 0}});
   CHECK_THAT(warning_text, Contains("no class 2") && Contains("write [0] ="));
   set_warning_handler(nullptr);
   CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}),

@@ -29,7 +29,7 @@ Batches epoch_of(Dataset& data) {
 }
 
 /// The i-th batches of all shards joined.
-Batches joined(const std::vector<DatasetPtr>& parts) {
+Batches joined_batches(const std::vector<DatasetPtr>& parts) {
   Batches all_batches;
   for (const DatasetPtr& part : parts) {
     const Batches batches = epoch_of(*part);
@@ -45,7 +45,7 @@ Batches joined(const std::vector<DatasetPtr>& parts) {
   return all_batches;
 }
 
-std::vector<DatasetPtr> parts_of(const DatasetPtr& data, int64_t count) {
+std::vector<DatasetPtr> shards_of(const DatasetPtr& data, int64_t count) {
   std::vector<DatasetPtr> parts;
   for (int64_t i = 0; i < count; ++i) parts.push_back(shard(data, i, count));
   return parts;
@@ -58,20 +58,20 @@ TEST_CASE("batches of the shards of arrays make up those of the whole, in every 
   for (int64_t samples : {24, 23, 19, 18, 17})
     for (int64_t count : {1, 2, 3})
       for (bool shuffle : {false, true})
-        for (bool in_file : {false, true}) {
-          CAPTURE(samples, count, shuffle, in_file);
+        for (bool is_in_file : {false, true}) {
+          CAPTURE(samples, count, shuffle, is_in_file);
           write_arrays(path, {{"x", numbers(samples)}});
-          const Tensor x = in_file ? open_array(path, "x") : numbers(samples);
-          const SeedGenerator order(7), same(7);
+          const Tensor x = is_in_file ? open_array(path, "x") : numbers(samples);
+          const SeedGenerator order(7), same_order(7);
           const ArrayOptions options{.batch_size = 6, .shuffle = shuffle, .order = &order};
           const std::vector<DatasetPtr> parts =
-              parts_of(array_dataset({x}, {}, {}, options), count);
-          auto whole_dataset =
-              array_dataset({x}, {}, {}, {.batch_size = 6, .shuffle = shuffle, .order = &same});
+              shards_of(array_dataset({x}, {}, {}, options), count);
+          auto whole_dataset = array_dataset(
+              {x}, {}, {}, {.batch_size = 6, .shuffle = shuffle, .order = &same_order});
           for (int epoch = 0; epoch < 2; ++epoch) {
             Batches wanted = epoch_of(*whole_dataset);
             if (static_cast<int64_t>(wanted.back().size()) < count) wanted.pop_back();
-            CHECK(joined(parts) == wanted);
+            CHECK(joined_batches(parts) == wanted);
           }
         }
   std::remove(path.c_str());

@@ -21,14 +21,14 @@ const std::vector<std::string> kNoErrors(kThreads);
 LayerPtr layer(const char* name, const Dict& options = {}) { return make<Layer>(name, options); }
 
 /// A model for each family of kernels, and the shape of a sample.
-struct Family {
+struct KernelFamily {
   const char* name;
   Shape sample;
   std::vector<LayerPtr> (*layers)();
 };
 
-const std::vector<Family>& families() {
-  static const std::vector<Family> families{
+const std::vector<KernelFamily>& families() {
+  static const std::vector<KernelFamily> families{
       {"mlp",
        {20},
        [] {
@@ -72,8 +72,8 @@ bool are_equal(const Tensor& a, const Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-Tensor samples(const Family& family, int64_t count) {
-  return SeedGenerator(count).normal(Shape{count}.concat(family.sample));
+Tensor samples(const KernelFamily& kernel_family, int64_t count) {
+  return SeedGenerator(count).normal(Shape{count}.concat(kernel_family.sample));
 }
 
 /// An op (x) -> x that returns -x unless two runs are in it at the same time.
@@ -83,14 +83,14 @@ struct WaitForOther final : OpOf<WaitForOther> {
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    ++inside;
-    while (inside < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    const float sign = inside >= 2 ? 1 : -1;
+    ++run_count;
+    while (run_count < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    const float sign = run_count >= 2 ? 1 : -1;
     for (int64_t i = 0; i < in[0].size(); ++i)
       out[0].mutable_data<float>()[i] = sign * in[0].data<float>()[i];
     return true;
   }
-  inline static std::atomic<int> inside{0};
+  inline static std::atomic<int> run_count{0};
 };
 
 /// An op (x) -> x that takes 200 ms.
@@ -99,13 +99,13 @@ struct SleepingOp final : OpOf<SleepingOp> {
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    inside = true;
+    is_running = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     std::memcpy(out[0].mutable_data<float>(), in[0].raw(), in[0].bytes());
-    inside = false;
+    is_running = false;
     return true;
   }
-  inline static std::atomic<bool> inside{false};
+  inline static std::atomic<bool> is_running{false};
 };
 
 template <class Operation>
@@ -121,9 +121,9 @@ class LayerOfOp final : public Layer {
 TEST_CASE("predictions of one model run at the same time") {
   const auto model = Sequential::make({std::make_shared<LayerOfOp<WaitForOther>>()});
   const Tensor x = data(4);
-  WaitForOther::inside = 2;
+  WaitForOther::run_count = 2;
   model->predict({x});
-  WaitForOther::inside = 0;
+  WaitForOther::run_count = 0;
   CHECK(on_threads(2, [&](int) {
           if (!are_equal(model->predict({x})[0], x)) fail("the other thread did not come");
         }) == std::vector<std::string>(2));
@@ -134,29 +134,30 @@ TEST_CASE("who takes a turn alone waits for predictions that run") {
   const Tensor x = data(4);
   model->predict({x});
   std::thread caller([&] { model->predict({x}); });
-  while (!SleepingOp::inside) std::this_thread::yield();
+  while (!SleepingOp::run_count) std::this_thread::yield();
   {
     const StepLock lock(*model);
-    CHECK_FALSE(SleepingOp::inside);
+    CHECK_FALSE(SleepingOp::run_count);
   }
   caller.join();
 }
 
 TEST_CASE("many callers with random sizes get the bits of one caller") {
-  for (const Family& family : families()) {
-    INFO(family.name);
-    const auto model = Sequential::make(family.layers());
-    const auto reference_model = Sequential::make(family.layers());
-    model->predict({samples(family, 1)}), reference_model->predict({samples(family, 1)});
+  for (const KernelFamily& kernel_family : families()) {
+    INFO(kernel_family.name);
+    const auto model = Sequential::make(kernel_family.layers());
+    const auto reference_model = Sequential::make(kernel_family.layers());
+    model->predict({samples(kernel_family, 1)}),
+        reference_model->predict({samples(kernel_family, 1)});
     reference_model->set_weights(model->get_weights());
     // The first calls run on all threads at once.
-    const auto fresh_model = Sequential::make(family.layers());
-    fresh_model->build({Shape{-1}.concat(family.sample)});
+    const auto fresh_model = Sequential::make(kernel_family.layers());
+    fresh_model->build({Shape{-1}.concat(kernel_family.sample)});
     fresh_model->set_weights(model->get_weights());
     constexpr int64_t kSizes = 12;
     Tensors inputs, expected;
     for (int64_t n = 1; n <= kSizes; ++n) {
-      inputs.push_back(samples(family, n * n));
+      inputs.push_back(samples(kernel_family, n * n));
       expected.push_back(reference_model->predict({inputs.back()}, {{"batch_size", 16}})[0]);
     }
     CHECK(on_threads(kThreads, [&](int number) {
@@ -185,16 +186,16 @@ TEST_CASE("callers beside a training see the weights between two of its steps") 
     possible_results.insert(reference_model->predict_on_batch({seen})[0].to_vector());
   }
   CHECK(possible_results.size() > kSteps / 2);
-  std::atomic<bool> ended{false};
+  std::atomic<bool> has_ended{false};
   CHECK(on_threads(kThreads, [&](int number) {
           if (number > 0) {
-            while (!ended)
+            while (!has_ended)
               if (!possible_results.contains(model->predict_on_batch({seen})[0].to_vector()))
                 fail("weights of no moment");
             return;
           }
           for (int step = 0; step < kSteps; ++step) model->train_on_batch({x}, {y});
-          ended = true;
+          has_ended = true;
         }) == kNoErrors);
   CHECK(model->predict_on_batch({seen})[0].to_vector() ==
         reference_model->predict_on_batch({seen})[0].to_vector());
@@ -207,8 +208,8 @@ TEST_CASE("compile is refused while another thread trains the model") {
   model->compile(compiled);
   std::atomic<bool> training{false}, refused{false};
   /// A callback that lets the training wait until the call of the other thread was refused.
-  struct Waiting final : Callback {
-    Waiting(std::atomic<bool>& begun, std::atomic<bool>& end) : begun_(begun), end_(end) {}
+  struct WaitingCallback final : Callback {
+    WaitingCallback(std::atomic<bool>& begun, std::atomic<bool>& end) : begun_(begun), end_(end) {}
     void on_train_batch_end(int64_t, const Logs&) override {
       begun_ = true;
       while (!end_) std::this_thread::yield();
@@ -216,7 +217,7 @@ TEST_CASE("compile is refused while another thread trains the model") {
     std::atomic<bool>&begun_, &end_;
   };
   std::thread trainer([&] {
-    const CallbackPtr waiting = std::make_shared<Waiting>(training, refused);
+    const CallbackPtr waiting = std::make_shared<WaitingCallback>(training, refused);
     model->fit({x}, {y}, {{"verbose", 0}, {"callbacks", Value(waiting)}});
   });
   while (!training) std::this_thread::yield();
@@ -243,9 +244,10 @@ TEST_CASE("callers of a model that keeps states take turns") {
           for (int i = 0; i < kCalls; ++i)
             got[static_cast<size_t>(number)].insert(model->predict_on_batch({x})[0].to_vector());
         }) == kNoErrors);
-  std::multiset<std::vector<double>> joined;
-  for (const auto& own : got) joined.insert(own.begin(), own.end());
-  CHECK(joined == expected);
+  std::multiset<std::vector<double>> all_results;
+  for (const auto& results_of_thread : got)
+    all_results.insert(results_of_thread.begin(), results_of_thread.end());
+  CHECK(all_results == expected);
 }
 
 TEST_CASE("models share threads, each with callers of its own") {
@@ -266,16 +268,17 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   const Function f([&](const Tensors& in) { return Tensors{ops::tanh(ops::matmul(in[0], w))}; },
                    {.inference = true});
   const Tensor x = SeedGenerator(2).normal({32, 64});
-  const auto calls = [&](int) {
+  const auto predict_in_loop = [&](int) {
     Tensors outputs;
     for (int i = 0; i < 50; ++i) {
       outputs.clear();
       f.call({&x, 1}, outputs);
     }
   };
-  CHECK(on_threads(kThreads, calls) == kNoErrors);
+  CHECK(on_threads(kThreads, predict_in_loop) == kNoErrors);
   const uint64_t before = allocation_count();
-  for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
+  for (int round = 0; round < 20; ++round)
+    CHECK(on_threads(kThreads, predict_in_loop) == kNoErrors);
   // each of at most kThreads frames (the memory of one run) has three results and an arena
   CHECK(allocation_count() - before <= 4 * kThreads);
 }

@@ -21,14 +21,14 @@ using small::boxed;
 namespace {
 
 /// A file of the test that is removed at the end; if an array is given it contains the array.
-class Scratch {
+class TemporaryFile {
  public:
-  explicit Scratch(const Tensor& content = {}) {
+  explicit TemporaryFile(const Tensor& content = {}) {
     static int count = 0;
     path = "streaming_test_" + std::to_string(count++) + ".npy";
     if (content) write_npy(path, content);
   }
-  ~Scratch() { std::remove(path.c_str()); }
+  ~TemporaryFile() { std::remove(path.c_str()); }
   std::string path;
 };
 
@@ -77,7 +77,7 @@ std::vector<double> epoch_of(const DatasetPtr& data) {
 
 TEST_CASE("a tensor in a file has a shape, slices and, once cloned, values") {
   const Tensor values = SeedGenerator(1).normal({20, 3});
-  const Scratch file(values);
+  const TemporaryFile file(values);
   const Tensor in_file = open_npy(file.path);
   CHECK(in_file.spec() == values.spec());
   CHECK_FALSE(in_file.in_memory());
@@ -93,7 +93,7 @@ TEST_CASE("a tensor in a file has a shape, slices and, once cloned, values") {
 }
 
 TEST_CASE("idx files have their bytes in the other order; damaged packed ones are refused") {
-  const Scratch file;
+  const TemporaryFile file;
   std::ofstream(file.path, std::ios::binary)
       << std::string("\0\0\x0c\1\0\0\0\2\0\0\1\0\xff\xff\xff\xfe", 16);
   CHECK(open_idx(file.path).clone().to_vector() == std::vector<double>{256, -2});
@@ -105,7 +105,7 @@ TEST_CASE("idx files have their bytes in the other order; damaged packed ones ar
 
 TEST_CASE("training from files gives the numbers of training from memory") {
   const Tensor x = SeedGenerator(5).normal({50, 3}), y = ops::sum(x, {1}, true);
-  const Scratch x_file(x), y_file(y), swapped_file;
+  const TemporaryFile x_file(x), y_file(y), swapped_file;
   write_idx(swapped_file.path, x);
   for (const Value& shuffle : {Value(false), Value("batch")}) {
     const Dict options{{"batch_size", 8},
@@ -134,9 +134,9 @@ TEST_CASE(
     "an epoch of shuffled files has every sample once, in a new order that the seed decides") {
   constexpr int64_t kSamples = 3001;
   const Tensor in_memory = whole_numbers(kSamples);
-  const Scratch file(in_memory), wide_file;
+  const TemporaryFile file(in_memory), wide_file;
   {  // 47 MiB, more than two read-ahead windows; a sparse file that takes no space on the disk
-    const Scratch small_file(Tensor({1, 16384}, DType::uint8));
+    const TemporaryFile small_file(Tensor({1, 16384}, DType::uint8));
     std::filesystem::copy_file(small_file.path, wide_file.path);
     std::fstream header(wide_file.path, std::ios::in | std::ios::out | std::ios::binary);
     std::string text(128, '\0');
@@ -145,12 +145,12 @@ TEST_CASE(
     header.seekp(0).write(text.data(), 128);
   }
   std::filesystem::resize_file(wide_file.path, 128 + kSamples * 16384);
-  const SeedGenerator order(7), same(7);
+  const SeedGenerator order(7), same_order(7);
   const Tensors y{open_npy(file.path), open_npy(wide_file.path)};
   const DatasetPtr data =
       array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &order});
   const DatasetPtr same_data = prefetch(
-      array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same}));
+      array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same_order}));
   const std::vector<double> first = epoch_of(data), second = epoch_of(data);
   CHECK(first != second);
   CHECK(epoch_of(same_data) == first);
@@ -166,7 +166,7 @@ TEST_CASE(
 
 TEST_CASE("what cannot be read ends the run with its reason; the model stays") {
   const Tensor x = SeedGenerator(5).normal({4000, 3});
-  const Scratch file(x);
+  const TemporaryFile file(x);
   const Tensor in_file = open_npy(file.path);
   std::filesystem::resize_file(file.path, 20000);
   auto model = compiled_model();
@@ -180,7 +180,7 @@ TEST_CASE(
     "a file that becomes shorter while it is in use is an error, not the end of the process") {
   const Tensor x = SeedGenerator(5).normal({4000, 3});
   for (const bool shuffle : {false, true}) {
-    const Scratch file(x);
+    const TemporaryFile file(x);
     const SeedGenerator order(7);
     const DatasetPtr data = array_dataset(
         {open_npy(file.path)}, {}, {}, {.batch_size = 1000, .shuffle = shuffle, .order = &order});
@@ -192,9 +192,9 @@ TEST_CASE(
     CHECK_THROWS_WITH(data->check(), Contains(file.path) && Contains("ends at offset 200"));
     CHECK_THROWS_WITH(data->next(batch), Contains(file.path) && Contains("ends at offset 200"));
   }
-  class Cut final : public Callback {
+  class FileTruncator final : public Callback {
    public:
-    explicit Cut(std::string path) : path_(std::move(path)) {}
+    explicit FileTruncator(std::string path) : path_(std::move(path)) {}
     void on_train_batch_begin(int64_t, const Logs&) override {
       std::filesystem::resize_file(path_, 200);
     }
@@ -202,7 +202,7 @@ TEST_CASE(
    private:
     std::string path_;
   };
-  const Scratch file(x);
+  const TemporaryFile file(x);
   const Tensor in_file = open_npy(file.path);
   auto model = compiled_model();
   CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)},
@@ -210,14 +210,14 @@ TEST_CASE(
                                 {"batch_size", 4000},
                                 {"shuffle", false},
                                 {"steps_per_epoch", 1},
-                                {"callbacks", std::make_shared<Cut>(file.path)}}),
+                                {"callbacks", std::make_shared<FileTruncator>(file.path)}}),
                     Contains(file.path) && Contains("ends at offset 200"));
   CHECK_THROWS_WITH(in_file.clone(), Contains("ends at offset 200"));
 }
 
 TEST_CASE("what is written into a batch of a file stays out of the file and of later batches") {
   const Tensor x = SeedGenerator(5).normal({100, 3});
-  const Scratch file(x);
+  const TemporaryFile file(x);
   const Tensor in_file = open_npy(file.path);
   Batch batch;
   // The second dataset gets a batch object of the first.
@@ -259,20 +259,20 @@ TEST_CASE(
   batch_count = 0;
   data->begin_epoch();
   REQUIRE(data->next(batch));
-  const DatasetPtr slow = prefetch(generator_dataset([](Batch& next) {
+  const DatasetPtr slow_dataset = prefetch(generator_dataset([](Batch& next) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     next.x = {Tensor::scalar(1)};
     return true;
   }));
   for (int i = 0; i < 20; ++i) {
-    slow->begin_epoch();
-    slow->next(batch);
+    slow_dataset->begin_epoch();
+    slow_dataset->next(batch);
   }
 }
 
 TEST_CASE("steps go on over the end of a file; a run that stops early leaves no thread") {
   const Tensor x = SeedGenerator(5).normal({64, 3}), y = ops::sum(x, {1}, true);
-  const Scratch x_file, y_file(y);
+  const TemporaryFile x_file, y_file(y);
   write_idx(x_file.path, x);
   const Tensor x_in = open_idx(x_file.path), y_in = open_npy(y_file.path);
   auto count_threads = [] {
@@ -302,7 +302,7 @@ TEST_CASE("steps go on over the end of a file; a run that stops early leaves no 
 TEST_CASE("class weights of targets in a file") {
   const Tensor x = SeedGenerator(5).normal({32, 3}),
                y = ops::cast(ops::greater(ops::sum(x, {1}, true), Tensor(0.0)), DType::float32);
-  const Scratch y_file(y);
+  const TemporaryFile y_file(y);
   auto in_memory = compiled_model(), in_file = compiled_model();
   const Dict options{
       {"verbose", 0}, {"shuffle", false}, {"class_weight", Dict{{"0", 1.0}, {"1", 3.0}}}};

@@ -28,11 +28,11 @@ TEST_CASE("several threads predict with one model, built by whichever comes firs
             const Tensor first = model->predict({x}, {{"batch_size", 4}})[0];
             for (int i = 0; i < 50; ++i) {
               const Tensor in_batches = model->predict({x}, {{"batch_size", 3 + i % 5}})[0];
-              const Tensor at_once = model->predict_on_batch({x})[0];
+              const Tensor single_batch = model->predict_on_batch({x})[0];
               const auto numbers = first.to_vector();
               for (size_t k = 0; k < numbers.size(); ++k)
                 wrong_count += std::abs(in_batches.to_vector()[k] - numbers[k]) > 1e-5 ||
-                               std::abs(at_once.to_vector()[k] - numbers[k]) > 1e-5;
+                               std::abs(single_batch.to_vector()[k] - numbers[k]) > 1e-5;
             }
           }) == kNoErrorsOnFourThreads);
     CHECK(wrong_count == 0);
@@ -46,17 +46,17 @@ TEST_CASE("threads predict while another trains, and training has the bits of on
   reference_model->compile(compiled), model->compile(compiled);
   const Dict options{{"epochs", 10}, {"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
   reference_model->fit({x}, {y}, options);
-  std::atomic<bool> ended{false};
+  std::atomic<bool> has_ended{false};
   CHECK(on_threads(4, [&](int number) {
           struct End {
-            std::atomic<bool>& ended;
-            ~End() { ended = true; }
+            std::atomic<bool>& has_ended;
+            ~End() { has_ended = true; }
           };
           if (number == 0) {
-            const End end{ended};
+            const End end{has_ended};
             model->fit({x}, {y}, options);
           }
-          while (!ended) {
+          while (!has_ended) {
             const Tensor prediction = model->predict({x}, {{"batch_size", 16}})[0];
             if (prediction.shape() != Shape{64, 1}) fail("a wrong shape");
           }
@@ -102,15 +102,15 @@ TEST_CASE("who has a turn may assign weights while others predict") {
   const auto model = small_model();
   const Tensor x = Tensor::full({4, 3}, 1);
   const Tensors before = model->get_weights();
-  Tensors zeros;
-  for (const Tensor& w : before) zeros.push_back(ops::zeros_like(w));
+  Tensors zero_weights;
+  for (const Tensor& w : before) zero_weights.push_back(ops::zeros_like(w));
   std::atomic<int> wrong_count{0};
   const double expected = model->predict({x})[0].to_vector()[0];
   CHECK(on_threads(4, [&](int number) {
           for (int i = 0; i < 200; ++i) {
             if (number == 0) {
               const StepLock lock(*model);
-              model->set_weights(i % 2 ? before : zeros);
+              model->set_weights(i % 2 ? before : zero_weights);
               continue;
             }
             const double got = model->predict({x})[0].to_vector()[0];

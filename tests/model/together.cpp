@@ -16,21 +16,21 @@ class MeanOverProcesses final : public Layer {
   }
 };
 
-/// Calls `act` at the end of the given batch, counted over epochs, or at the end of every epoch.
+/// Calls `action` at the end of the given batch, counted over epochs, or at the end of every epoch.
 class ActionAtBatch final : public Callback {
  public:
-  ActionAtBatch(int64_t batch, std::function<void(Model&)> act)
-      : batch_(batch), act_(std::move(act)) {}
+  ActionAtBatch(int64_t batch, std::function<void(Model&)> action)
+      : batch_(batch), action_(std::move(action)) {}
   void on_train_batch_end(int64_t, const Logs&) override {
-    if (++batches_ == batch_) act_(*model_);
+    if (++batches_ == batch_) action_(*model_);
   }
   void on_epoch_end(int64_t, Logs&) override {
-    if (batch_ == 0) act_(*model_);
+    if (batch_ == 0) action_(*model_);
   }
 
  private:
   int64_t batch_, batches_ = 0;
-  std::function<void(Model&)> act_;
+  std::function<void(Model&)> action_;
 };
 
 /// Notes whether callbacks saw the interruption when the run ended.
@@ -40,16 +40,16 @@ class EndOfRun final : public Callback {
   bool was_interrupted = false;
 };
 
-struct Outcome {
+struct FitResult {
   int64_t batches, epochs;  ///< trained batches, completed epochs
-  bool operator==(const Outcome&) const = default;
+  bool operator==(const FitResult&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Outcome& o) {
+std::ostream& operator<<(std::ostream& out, const FitResult& o) {
   return out << o.batches << " batches, " << o.epochs << " epochs";
 }
 
 /// Trains three epochs of at most `batches` batches, each followed by a validation of two.
-Outcome fit(int64_t batches, Dict options = {}) {
+FitResult fit(int64_t batches, Dict options = {}) {
   set_random_seed(3);
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}}),
                                  std::make_shared<MeanOverProcesses>()});
@@ -66,11 +66,11 @@ Outcome fit(int64_t batches, Dict options = {}) {
   return {static_cast<int64_t>(steps), model->epochs_trained()};
 }
 
-/// Options with a callback that calls `act` at the end of this batch, in the process with this rank
-/// only.
-Dict options_at(int rank, int64_t batch, std::function<void(Model&)> act) {
+/// Options with a callback that calls `action` at the end of this batch, in the process with this
+/// rank only.
+Dict options_at(int rank, int64_t batch, std::function<void(Model&)> action) {
   if (communicator()->rank() != rank) return {};
-  return {{"callbacks", std::make_shared<ActionAtBatch>(batch, std::move(act))}};
+  return {{"callbacks", std::make_shared<ActionAtBatch>(batch, std::move(action))}};
 }
 
 /// Whether a callback of this process saw an interruption that only the process with rank `who` got
@@ -87,26 +87,26 @@ bool sees_interruption(int who, int64_t batch) {
 
 void run_together() {
   const int rank = communicator()->rank();
-  const auto stop = [](Model& model) { model.stop_training = true; };
-  const auto ask = [](Model&) { interrupt(); };
-  CHECK(fit(3) == Outcome{9, 3});
-  CHECK(fit(rank == 0 ? 5 : 3) == Outcome{9, 3});
-  CHECK(fit(rank == 0 ? 3 : 5) == Outcome{9, 3});
-  CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == Outcome{6, 3});
+  const auto stop_training = [](Model& model) { model.stop_training = true; };
+  const auto interrupt_run = [](Model&) { interrupt(); };
+  CHECK(fit(3) == FitResult{9, 3});
+  CHECK(fit(rank == 0 ? 5 : 3) == FitResult{9, 3});
+  CHECK(fit(rank == 0 ? 3 : 5) == FitResult{9, 3});
+  CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == FitResult{6, 3});
   for (int who : {0, 1}) {
-    CHECK(fit(3, options_at(who, 2, stop)) == Outcome{2, 1});
+    CHECK(fit(3, options_at(who, 2, stop_training)) == FitResult{2, 1});
     // There is no validation after the last batch of the stopped run.
-    CHECK(fit(3, options_at(who, 3, stop)) == Outcome{3, 1});
-    CHECK(fit(3, options_at(who, 0, stop)) == Outcome{3, 1});
-    CHECK(fit(3, options_at(who, 4, ask)) == Outcome{4, 1});
-    CHECK(fit(3, options_at(who, 0, ask)) == Outcome{3, 1});
+    CHECK(fit(3, options_at(who, 3, stop_training)) == FitResult{3, 1});
+    CHECK(fit(3, options_at(who, 0, stop_training)) == FitResult{3, 1});
+    CHECK(fit(3, options_at(who, 4, interrupt_run)) == FitResult{4, 1});
+    CHECK(fit(3, options_at(who, 0, interrupt_run)) == FitResult{3, 1});
     CHECK(sees_interruption(who, 0));
     CHECK(sees_interruption(who, 2));
   }
 }
 
-[[noreturn]] void break_down(Model&) { fail("the disk is full"); }
-void be_killed(Model&) { raise(SIGKILL); }
+[[noreturn]] void fail_run(Model&) { fail("the disk is full"); }
+void kill_process(Model&) { raise(SIGKILL); }
 
 }  // namespace
 
@@ -122,7 +122,7 @@ TEST_CASE("processes that train together stop together") {
 
 TEST_CASE("the second of two, which fails", "[.][fails]") {
   be_second_of_two();
-  CHECK_THROWS_WITH(fit(3, options_at(1, 2, break_down)), Catch::Contains("the disk is full"));
+  CHECK_THROWS_WITH(fit(3, options_at(1, 2, fail_run)), Catch::Contains("the disk is full"));
 }
 
 TEST_CASE("a process that fails in training takes the others out of their waiting") {
@@ -134,7 +134,7 @@ TEST_CASE("a process that fails in training takes the others out of their waitin
 
 TEST_CASE("the second of two, which is killed", "[.][killed]") {
   be_second_of_two();
-  fit(3, options_at(1, 2, be_killed));
+  fit(3, options_at(1, 2, kill_process));
 }
 
 TEST_CASE("nobody waits for a process that was killed") {
@@ -163,5 +163,5 @@ TEST_CASE("what ends with the first of two", "[.][left_alone]") {
 
 TEST_CASE("the first of two processes may be the one that fails") {
   const FirstOfTwo second("[left_alone]");
-  CHECK_THROWS_WITH(fit(3, options_at(0, 3, break_down)), Catch::Contains("the disk is full"));
+  CHECK_THROWS_WITH(fit(3, options_at(0, 3, fail_run)), Catch::Contains("the disk is full"));
 }

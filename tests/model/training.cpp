@@ -34,24 +34,25 @@ TEST_CASE("eager and compiled steps give the same numbers") {
 }
 
 TEST_CASE("validation_split keeps the whole samples of its share for training, rounded down") {
-  for (const auto& [samples, share, kept] : {std::tuple<int64_t, double, int64_t>{7, 0.3, 4},
-                                             {5, 0.25, 3},
-                                             {10, 0.25, 7},
-                                             {10, 0.5, 5},
-                                             {3, 0.4, 1},
-                                             {11, 0.1, 9},
-                                             {8, 0.99, 0}}) {
+  for (const auto& [samples, share, training_count] :
+       {std::tuple<int64_t, double, int64_t>{7, 0.3, 4},
+        {5, 0.25, 3},
+        {10, 0.25, 7},
+        {10, 0.5, 5},
+        {3, 0.4, 1},
+        {11, 0.1, 9},
+        {8, 0.99, 0}}) {
     INFO(samples << " " << share);
     const Tensor x = data(samples), y = targets(x);
     auto model = small_model();
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
     const Dict options{{"batch_size", 1}, {"verbose", 0}, {"validation_split", share}};
-    if (kept == 0) {
+    if (training_count == 0) {
       CHECK_THROWS_WITH(model->fit({x}, {y}, options), Contains("is not sufficient to split"));
       continue;
     }
     model->fit({x}, {y}, options);
-    CHECK(model->optimizer()->iterations().value().item() == kept);
+    CHECK(model->optimizer()->iterations().value().item() == training_count);
   }
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("inference_metrics: what inference sees of a batch before the update")
   const Tensor x = data(16), y = targets(x);
   for (bool eager : {false, true}) {
     Tensor trained[2];
-    for (bool aside : {false, true}) {
+    for (bool is_single_batch : {false, true}) {
       set_random_seed(7);
       auto model = model_with_dropout();
       model->compile({{"optimizer", "sgd"},
@@ -100,11 +101,11 @@ TEST_CASE("inference_metrics: what inference sees of a batch before the update")
                       {"metrics", List{"mae"}},
                       {"run_eagerly", eager}});
       const NamedValues before = model->evaluate({x}, {y}, {{"verbose", 0}});
-      auto history =
-          model->fit({x}, {y}, {{"batch_size", 16}, {"verbose", 0}, {"inference_metrics", aside}});
+      auto history = model->fit(
+          {x}, {y}, {{"batch_size", 16}, {"verbose", 0}, {"inference_metrics", is_single_batch}});
       for (const auto& [name, value] : before)
-        CHECK((history->at(name)[0] == Approx(value).epsilon(1e-5)) == aside);
-      trained[aside] = model->weights().front().value();
+        CHECK((history->at(name)[0] == Approx(value).epsilon(1e-5)) == is_single_batch);
+      trained[is_single_batch] = model->weights().front().value();
     }
     CHECK(trained[0].to_vector() == trained[1].to_vector());
   }
@@ -264,22 +265,23 @@ TEST_CASE("callbacks are called in Keras' order and can stop a run") {
 TEST_CASE("on_batch_begin and on_batch_end are the older names of the hooks of training batches") {
   class Older final : public Callback {
    public:
-    void on_batch_begin(int64_t batch, const Logs&) override { begun.push_back(batch); }
+    void on_batch_begin(int64_t batch, const Logs&) override { begun_batches.push_back(batch); }
     void on_batch_end(int64_t batch, const Logs& logs) override {
-      ended.push_back(batch);
+      ended_batches.push_back(batch);
       CHECK(logs.contains("loss"));
     }
-    std::vector<int64_t> begun, ended;
+    std::vector<int64_t> begun_batches, ended_batches;
   };
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  auto older = std::make_shared<Older>();
+  auto older_hooks = std::make_shared<Older>();
   const Tensor x = data(8), y = targets(x);
-  const Dict options{{"batch_size", 4}, {"verbose", 0}, {"callbacks", older}};
+  const Dict options{{"batch_size", 4}, {"verbose", 0}, {"callbacks", older_hooks}};
   model->fit({x}, {y}, options);
-  CHECK((older->begun == std::vector<int64_t>{0, 1} && older->ended == older->begun));
+  CHECK((older_hooks->begun_batches == std::vector<int64_t>{0, 1} &&
+         older_hooks->ended_batches == older_hooks->begun_batches));
   model->evaluate({x}, {y}, options);
-  CHECK(older->ended.size() == 2);
+  CHECK(older_hooks->ended_batches.size() == 2);
 }
 
 TEST_CASE("a callback can look at its model after the run, and learns when it is gone") {
@@ -290,21 +292,22 @@ TEST_CASE("a callback can look at its model after the run, and learns when it is
     const ModelRef& model() const { return model_; }
     Logs copied_logs, lazy_logs;
   };
-  auto keeper = std::make_shared<Keeper>();
+  auto log_keeper = std::make_shared<Keeper>();
   {
     auto model = small_model();
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
     const Tensor x = data(8);
-    model->fit({x}, {targets(x)}, {{"verbose", 0}, {"callbacks", keeper}});
-    CHECK(keeper->model()->compiled());
-    CHECK(keeper->model().lock() == model);
+    model->fit({x}, {targets(x)}, {{"verbose", 0}, {"callbacks", log_keeper}});
+    CHECK(log_keeper->model()->compiled());
+    CHECK(log_keeper->model().lock() == model);
   }
-  CHECK_FALSE(keeper->model());
-  CHECK(keeper->model().lock() == nullptr);
-  CHECK_THROWS_WITH(keeper->model()->compiled(), Contains("the model of this callback is gone"));
+  CHECK_FALSE(log_keeper->model());
+  CHECK(log_keeper->model().lock() == nullptr);
+  CHECK_THROWS_WITH(log_keeper->model()->compiled(),
+                    Contains("the model of this callback is gone"));
   // The callback stored a copy of the logs, whose numbers stay available after the run.
-  CHECK(std::isfinite(keeper->lazy_logs.at("loss")));
-  CHECK(keeper->copied_logs.at("loss") == keeper->lazy_logs.at("loss"));
+  CHECK(std::isfinite(log_keeper->lazy_logs.at("loss")));
+  CHECK(log_keeper->copied_logs.at("loss") == log_keeper->lazy_logs.at("loss"));
 }
 
 TEST_CASE("a batch has its own numbers, whatever was computed before") {

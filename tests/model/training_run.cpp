@@ -22,9 +22,10 @@ using small::boxed;
 namespace {
 
 /// A folder that is removed at the end of the test.
-struct Scratch {
-  explicit Scratch(const char* name) : path(concat("/tmp/crescent_run_", getpid(), "_", name)) {}
-  ~Scratch() { std::remove(path.c_str()); }
+struct TemporaryFile {
+  explicit TemporaryFile(const char* name)
+      : path(concat("/tmp/crescent_run_", getpid(), "_", name)) {}
+  ~TemporaryFile() { std::remove(path.c_str()); }
   std::string path;
 };
 
@@ -48,7 +49,7 @@ class Arrays {
   }
 
  private:
-  Scratch x_{"x.npy"}, h5_{"y.h5"};
+  TemporaryFile x_{"x.npy"}, h5_{"y.h5"};
 };
 
 DatasetPtr generator(int64_t per_epoch) {
@@ -61,71 +62,71 @@ DatasetPtr generator(int64_t per_epoch) {
 }
 
 /// A training setup drawn from a seed; it can be built several times.
-class Recipe {
+class TrainingSetup {
  public:
-  Recipe(unsigned seed, const Arrays& arrays) : seed_(seed), arrays_(arrays) {}
+  TrainingSetup(unsigned seed, const Arrays& arrays) : seed_(seed), arrays_(arrays) {}
 
   ModelPtr model(int64_t random_seed) {
-    dice_.seed(seed_);
+    random_.seed(seed_);
     set_random_seed(random_seed);
     std::vector<LayerPtr> layers;
-    const Dict first = roll(2) ? Dict{{"units", 6}, {"activation", "tanh"}}
-                               : Dict{{"units", 6}, {"input_shape", List{4}}};
+    const Dict first = random_below(2) ? Dict{{"units", 6}, {"activation", "tanh"}}
+                                       : Dict{{"units", 6}, {"input_shape", List{4}}};
     layers.push_back(make<Layer>("Dense", first));
-    if (roll(2)) layers.push_back(make<Layer>("Dropout", {{"rate", 0.3}}));
-    if (roll(2)) layers.push_back(make<Layer>("BatchNormalization"));
+    if (random_below(2)) layers.push_back(make<Layer>("Dropout", {{"rate", 0.3}}));
+    if (random_below(2)) layers.push_back(make<Layer>("BatchNormalization"));
     layers.push_back(make<Layer>("Dense", {{"units", 1}, {"kernel_regularizer", "l2"}}));
     auto model = Sequential::make(layers);
     model->compile({{"optimizer", optimizer()},
                     {"loss", "mse"},
                     {"metrics", List{"mae"}},
-                    {"run_eagerly", roll(8) == 0}});
+                    {"run_eagerly", random_below(8) == 0}});
     return model;
   }
 
   /// Starts a run of a model made by model().
   TrainingRunPtr start(Model& model) {
-    Dict options{{"epochs", 3 + roll(3)},
+    Dict options{{"epochs", 3 + random_below(3)},
                  {"verbose", 0},
                  {"callbacks", callbacks()},
-                 {"validation_freq", 1 + roll(2)}};
-    if (roll(3) == 0) options.set("steps_per_epoch", 3 + roll(5));
-    const int kind = roll(5);
+                 {"validation_freq", 1 + random_below(2)}};
+    if (random_below(3) == 0) options.set("steps_per_epoch", 3 + random_below(5));
+    const int kind = random_below(5);
     if (kind == 4) {
-      if (roll(2)) options.set("validation_data", List{boxed(inputs()), boxed(targets())});
+      if (random_below(2)) options.set("validation_data", List{boxed(inputs()), boxed(targets())});
       const bool endless = options.contains("steps_per_epoch");
       return model.start_training(generator(endless ? 0 : 6), options);
     }
-    options.set("batch_size", 4 + roll(5));
+    options.set("batch_size", 4 + random_below(5));
     const Value orders[] = {true, false, "batch"};
-    options.set("shuffle", orders[roll(3)]);
-    if (roll(2)) options.set("validation_split", 0.3);
-    if (roll(3) == 0) options.set("sample_weight", boxed(SeedGenerator(3).uniform({46})));
+    options.set("shuffle", orders[random_below(3)]);
+    if (random_below(2)) options.set("validation_split", 0.3);
+    if (random_below(3) == 0) options.set("sample_weight", boxed(SeedGenerator(3).uniform({46})));
     const auto [x, y] = arrays_.arrays_of(kind % 3);
     return model.start_training({x}, {y}, options);
   }
 
  private:
-  int roll(int sides) { return static_cast<int>(dice_() % static_cast<unsigned>(sides)); }
+  int random_below(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
 
   Value optimizer() {
-    const std::pair<const char*, Dict> all[] = {
+    const std::pair<const char*, Dict> all_optimizers[] = {
         {"SGD", {{"learning_rate", 0.01}, {"momentum", 0.9}}},
         {"Adam", {{"learning_rate", 0.02}, {"clipnorm", 1.0}}},
         {"Adam", {{"gradient_accumulation_steps", 3}}},
         {"RMSprop", {{"use_ema", true}, {"ema_overwrite_frequency", 4}}},
         {"LossScaleOptimizer",
          {{"inner_optimizer", "adam"}, {"dynamic_growth_steps", 4}, {"initial_scale", 8.0}}}};
-    const auto& [name, options] = all[roll(5)];
+    const auto& [name, options] = all_optimizers[random_below(5)];
     return make<Optimizer>(name, options);
   }
 
   Value callbacks() {
     List callbacks;
-    if (roll(2))
+    if (random_below(2))
       callbacks.push_back(make<Callback>(
           "EarlyStopping", {{"monitor", "loss"}, {"patience", 1}, {"restore_best_weights", true}}));
-    if (roll(2))
+    if (random_below(2))
       callbacks.push_back(make<Callback>(
           "ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}, {"min_delta", 10.0}}));
     return callbacks;
@@ -133,7 +134,7 @@ class Recipe {
 
   unsigned seed_;
   const Arrays& arrays_;
-  std::mt19937 dice_;
+  std::mt19937 random_;
 };
 
 using Bits = std::vector<uint64_t>;
@@ -182,47 +183,47 @@ TrainingRunPtr start(Model& model, Dict more = {}) {
 
 TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bits of whole runs") {
   const Arrays arrays;
-  const Scratch file("snapshot.h5"), model_file("model.h5");
+  const TemporaryFile file("snapshot.h5"), model_file("model.h5");
   for (unsigned seed = 1; seed <= 50; ++seed) {
     CAPTURE(seed);
-    Recipe recipe(seed, arrays);
-    const ModelPtr unbroken_model = recipe.model(seed);
-    const TrainingRunPtr unbroken = recipe.start(*unbroken_model);
-    const int64_t step_count = unbroken->advance(1000);
-    REQUIRE(unbroken->ended());
-    const double drawn = global_random().uniform({1}).item();
+    TrainingSetup setup(seed, arrays);
+    const ModelPtr unbroken_model = setup.model(seed);
+    const TrainingRunPtr unbroken_run = setup.start(*unbroken_model);
+    const int64_t step_count = unbroken_run->advance(1000);
+    REQUIRE(unbroken_run->ended());
+    const double expected_draw = global_random().uniform({1}).item();
 
-    const ModelPtr first = recipe.model(seed);
-    const TrainingRunPtr stopped = recipe.start(*first);
+    const ModelPtr first = setup.model(seed);
+    const TrainingRunPtr stopped_run = setup.start(*first);
     const int64_t stop = static_cast<int64_t>(std::mt19937(seed)()) % (step_count + 1);
     CAPTURE(stop, step_count);
-    REQUIRE(stopped->advance(stop) == stop);
-    stopped->save(file.path);
+    REQUIRE(stopped_run->advance(stop) == stop);
+    stopped_run->save(file.path);
     save_model(*first, model_file.path);
 
-    const ModelPtr second = recipe.model(seed + 1000);
-    const TrainingRunPtr resumed = recipe.start(*second);
+    const ModelPtr second = setup.model(seed + 1000);
+    const TrainingRunPtr resumed = setup.start(*second);
     resumed->load(file.path);
-    CHECK(resumed->epoch() == stopped->epoch());
-    CHECK(resumed->batch() == stopped->batch());
-    CHECK(resumed->logs() == stopped->logs());
+    CHECK(resumed->epoch() == stopped_run->epoch());
+    CHECK(resumed->batch() == stopped_run->batch());
+    CHECK(resumed->logs() == stopped_run->logs());
     resumed->finish();
     CHECK(resumed->ended());
-    CHECK(global_random().uniform({1}).item() == drawn);
-    check_same(*resumed, *unbroken);
+    CHECK(global_random().uniform({1}).item() == expected_draw);
+    check_same(*resumed, *unbroken_run);
 
     if (stop == 0 || !second->is_graph()) continue;
-    (void)recipe.model(seed + 2000);  // advances the recipe's dice as building a model does
+    (void)setup.model(seed + 2000);  // draws the random numbers that building a model draws
     const ModelPtr loaded = load_model(model_file.path);
-    const TrainingRunPtr from_model = recipe.start(*loaded);
+    const TrainingRunPtr from_model = setup.start(*loaded);
     from_model->restore(loaded->run_state());
     from_model->finish();
-    check_same(*from_model, *unbroken);
+    check_same(*from_model, *unbroken_run);
   }
 }
 
 TEST_CASE("a stateful layer goes on with the states that it had") {
-  const Scratch file("stateful.h5");
+  const TemporaryFile file("stateful.h5");
   const Tensor x = SeedGenerator(7).normal({12, 2, 3}), y = SeedGenerator(8).normal({12, 1});
   const auto make_fresh_model = [] {
     set_random_seed(3);
@@ -237,22 +238,22 @@ TEST_CASE("a stateful layer goes on with the states that it had") {
   const Dict options{{"epochs", 2}, {"batch_size", 4}, {"shuffle", false}, {"verbose", 0}};
   const auto unbroken_model = make_fresh_model(), first = make_fresh_model(),
              second = make_fresh_model();
-  const TrainingRunPtr unbroken = unbroken_model->start_training({x}, {y}, options);
-  unbroken->finish();
-  const TrainingRunPtr stopped = first->start_training({x}, {y}, options);
-  stopped->advance(4);
-  stopped->save(file.path);
-  const TrainingRunPtr going_on = second->start_training({x}, {y}, options);
-  going_on->load(file.path);
-  going_on->finish();
-  check_same(*unbroken, *going_on);
+  const TrainingRunPtr unbroken_run = unbroken_model->start_training({x}, {y}, options);
+  unbroken_run->finish();
+  const TrainingRunPtr stopped_run = first->start_training({x}, {y}, options);
+  stopped_run->advance(4);
+  stopped_run->save(file.path);
+  const TrainingRunPtr continued_run = second->start_training({x}, {y}, options);
+  continued_run->load(file.path);
+  continued_run->finish();
+  check_same(*unbroken_run, *continued_run);
 }
 
 TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
-  auto fitted = simple_model(), driven = simple_model();
+  auto fitted = simple_model(), stepped_model = simple_model();
   const auto history =
       fitted->fit({inputs()}, {targets()}, {{"epochs", 3}, {"verbose", 0}, {"batch_size", 12}});
-  auto run = start(*driven);
+  auto run = start(*stepped_model);
   CHECK(run->epochs() == 3);
   CHECK(run->batches() == 4);
   CHECK(run->batch() == 0);
@@ -262,7 +263,7 @@ TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
   CHECK(run->batch() == 3);
   CHECK(run->logs().front().first == "loss");
   CHECK(run->history()->epoch().empty());
-  (void)driven->predict({inputs()});
+  (void)stepped_model->predict({inputs()});
   CHECK(run->advance(2) == 2);
   CHECK(run->epoch() == 1);
   CHECK(run->batch() == 1);
@@ -271,34 +272,34 @@ TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
   CHECK(run->ended());
   CHECK(run->advance() == 0);
   CHECK(run->finish()->at("loss") == history->at("loss"));
-  CHECK(bits(driven->weights()) == bits(fitted->weights()));
-  CHECK(driven->history() == run->history());
+  CHECK(bits(stepped_model->weights()) == bits(fitted->weights()));
+  CHECK(stepped_model->history() == run->history());
 }
 
 TEST_CASE("callbacks and other threads pause and stop a run") {
   class Asking final : public Callback {
    public:
     void on_train_batch_end(int64_t batch, const Logs&) override {
-      if (batch == 1 && pauses) run.lock()->pause();
+      if (batch == 1 && pauses_run) run.lock()->pause();
     }
     std::weak_ptr<TrainingRun> run;
-    bool pauses = true;
+    bool pauses_run = true;
   };
   auto model = simple_model();
-  auto asking = std::make_shared<Asking>();
-  auto run = start(*model, {{"callbacks", asking}});
-  asking->run = run;
+  auto pausing_callback = std::make_shared<Asking>();
+  auto run = start(*model, {{"callbacks", pausing_callback}});
+  pausing_callback->run = run;
   CHECK(run->finish()->epoch().empty());
   CHECK(run->batch() == 2);
   CHECK_FALSE(run->ended());
   CHECK(run->advance(10) == 4);
   CHECK(run->epoch() == 1);
   run->stop();
-  // The second epoch counts with the batches that were run.
+  // The history includes the second epoch, although only some of its batches were run.
   CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});
   CHECK(run->ended());
 
-  asking->pauses = false;
+  pausing_callback->pauses_run = false;
   auto endless = start(*model, {{"epochs", 1 << 30}});
   std::thread other([&] { endless->stop(); });
   endless->finish();
@@ -320,10 +321,10 @@ TEST_CASE("a paused run takes other epochs, callbacks and rates") {
   run->add_callback(counting);
   run->set_epochs(2);
   model->optimizer()->set_learning_rate(0);
-  const auto before = bits(model->weights());
+  const auto old_weight_bits = bits(model->weights());
   CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});
   CHECK(counting->text == "begin 1 ");
-  CHECK(bits(model->weights()) == before);
+  CHECK(bits(model->weights()) == old_weight_bits);
   run->remove_callback(counting);
   CHECK_THROWS_WITH(run->remove_callback(counting), Contains("no such callback"));
   CHECK_THROWS_WITH(run->set_epochs(-1), Contains("0 or more"));
@@ -385,7 +386,7 @@ TEST_CASE("a generator goes on where it is asked as often, and cannot go back") 
 }
 
 TEST_CASE("checkpoints in the middle of an epoch hold the place") {
-  const Scratch file("checkpoint.h5");
+  const TemporaryFile file("checkpoint.h5");
   auto unbroken_model = simple_model(), model = simple_model();
   start(*unbroken_model)->finish();
   auto checkpoint = make<Callback>("ModelCheckpoint", {{"filepath", file.path}, {"save_freq", 6}});

@@ -11,8 +11,8 @@ namespace crescent::simulation {
 namespace {
 
 /// A random order of the ranks, which depends only on `call`.
-std::vector<int> order_of_ranks(int size, int64_t call) {
-  std::vector<int> order(static_cast<size_t>(size));
+std::vector<int> order_of_ranks(int rank_count, int64_t call) {
+  std::vector<int> order(static_cast<size_t>(rank_count));
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 random(static_cast<uint64_t>(call));
   std::shuffle(order.begin(), order.end(), random);

@@ -23,7 +23,7 @@ class Disk {
   /// The names of the files in the folder, without the temporary files of ranks that have crashed.
   std::vector<std::string> files() const;
 
-  // Called after the system call, or before it if the call removes a file.
+  // after_... is called after the system call that it names, before_... before it.
   void after_creation(const std::string& path);
   void before_write(const std::string& path);
   void after_sync(const std::string& path);

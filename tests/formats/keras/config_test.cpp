@@ -101,8 +101,8 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
   CHECK(from_one.as_dict().at("config").as_dict().at("output_layers") ==
         Value(List{List{"sum", 0, 0}}));
 
-  auto node_of_sum = [](const Value& written) {
-    return written.as_dict()
+  auto node_of_sum = [](const Value& json) {
+    return json.as_dict()
         .at("config")
         .as_dict()
         .at("layers")
@@ -141,14 +141,15 @@ std::string attention_graph(const std::string& node) {
 }
 
 TEST_CASE("tensors given by name are inputs at their places, or arguments of the call") {
-  auto edge = [](std::string name) {
+  auto tensor_of = [](std::string name) {
     return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 3, 4],
       "dtype": "float32", "keras_history": [")" +
            name + R"(", 0, 0]}})";
   };
   Value keras3 =
-      read(attention_graph(R"({"args": [)" + edge("q") + R"(], "kwargs": {"key": )" + edge("k") +
-                           R"(, "value": )" + edge("v") + R"(, "attention_mask": )" + edge("m") +
+      read(attention_graph(R"({"args": [)" + tensor_of("q") + R"(], "kwargs": {"key": )" +
+                           tensor_of("k") + R"(, "value": )" + tensor_of("v") +
+                           R"(, "attention_mask": )" + tensor_of("m") +
                            R"(, "use_causal_mask": true, "training": null}})")
                .c_str(),
            "3.15.1");
@@ -179,7 +180,7 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
 TEST_CASE("functions have options and arguments where Keras 3 has them") {
   struct OperationCase {
     const char *module, *class_name, *config, *arguments;
-    std::vector<double> wanted;  // permuted in the order 3, 1, 2, 0 and reshaped to (2, 2)
+    std::vector<double> expected_values;  // permuted in the order 3, 1, 2, 0 and reshaped to (2, 2)
   };
   const std::string x = R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 2],
     "dtype": "float32", "keras_history": ["x", 0, 0]}})";
@@ -220,8 +221,9 @@ TEST_CASE("functions have options and arguments where Keras 3 has them") {
     std::vector<double> got;
     for (const Tensor& y : (*graph)(Tensors{Tensor::from(std::vector<float>{3, 1, 2, 0}, {2, 2})}))
       for (double value : y.to_vector()) got.push_back(value);
-    REQUIRE(got.size() == row.wanted.size());
-    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(row.wanted[i]).margin(1e-4));
+    REQUIRE(got.size() == row.expected_values.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      CHECK(got[i] == Approx(row.expected_values[i]).margin(1e-4));
   }
 }
 

@@ -39,17 +39,17 @@ constexpr const char* kConfigOfKeras = R"({"module": "keras.utils", "class_name"
  "build_config": {"size": {"input_shape": [4, 1]}, "color": {}, "plain": null}})";
 // clang-format on
 
-std::string written(Scratch& scratch) {
+std::string written_path(Scratch& scratch) {
   const auto scalar = [](auto value, DType dtype) {
     return Tensor::full({1}, static_cast<double>(value), dtype);
   };
-  const std::string place = "preprocessors/normalization/vars";
+  const std::string weights_path = "preprocessors/normalization/vars";
   const FileImage weights(tree_of({{"", {}},
                                    {"vars", {{"name", "mine"}}},
-                                   {place, {{"name", "size_preprocessor"}}},
-                                   {place + "/0", {}, scalar(2, DType::float32)},
-                                   {place + "/1", {}, scalar(9, DType::float32)},
-                                   {place + "/2", {}, Tensor::full({}, 4, DType::int32)}}));
+                                   {weights_path, {{"name", "size_preprocessor"}}},
+                                   {weights_path + "/0", {}, scalar(2, DType::float32)},
+                                   {weights_path + "/1", {}, scalar(9, DType::float32)},
+                                   {weights_path + "/2", {}, Tensor::full({}, 4, DType::int32)}}));
   std::string bytes;
   for (const auto& piece : weights.pieces())
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
@@ -61,54 +61,54 @@ std::string written(Scratch& scratch) {
   return path;
 }
 
-Dict loaded(const std::string& path) {
+Dict loaded_space(const std::string& path) {
   return format_to_read(path)
       ->call_method("load_feature_space", {{"path", path}, {"custom_objects", Value()}})
       .as_dict();
 }
 
-Tensor prepared(const Dict& space, size_t column, const Tensor& x) {
+Tensor preprocessed(const Dict& space, size_t column, const Tensor& x) {
   const Value& feature = space.at("features").as_list().at(column);
   return (*get<Layer>(feature.as_dict().at("preprocessor")))(x);
 }
 
 TEST_CASE("a FeatureSpace of Keras has its columns and what they have learned") {
   Scratch scratch;
-  const std::string path = written(scratch);
-  const Dict space = loaded(path);
+  const std::string path = written_path(scratch);
+  const Dict space = loaded_space(path);
   CHECK(space.at("name") == Value("mine"));
   CHECK(space.at("output_mode") == Value("dict"));
   CHECK(space.at("hashing_dim") == Value(5));
   CHECK(space.at("crosses").as_list().size() == 1);
-  const Tensor five = Tensor::full({1, 1}, 5);
-  CHECK(prepared(space, 0, five).item() == Approx(1));
-  CHECK(prepared(space, 2, five).item() == 5);
+  const Tensor fives = Tensor::full({1, 1}, 5);
+  CHECK(preprocessed(space, 0, fives).item() == Approx(1));
+  CHECK(preprocessed(space, 2, fives).item() == 5);
   const auto lookup = get<Layer>(space.at("features").as_list().at(1).as_dict().at("preprocessor"));
   CHECK(lookup->call_method("get_vocabulary") == Value(List{"[UNK]", "red", "blue"}));
 }
 
 TEST_CASE("a FeatureSpace is written as Keras reads it, and read again") {
   Scratch scratch;
-  const Dict space = loaded(written(scratch));
+  const Dict space = loaded_space(written_path(scratch));
   const std::string path = scratch.path("ours.keras");
   format_to_write(path, ModelFormat::kAbility)
       ->call_method("save_feature_space", {{"path", path}, {"space", space}});
-  const Dict config = parse_json(unpacked(path).at("config.json")).as_dict();
+  const Dict config = parse_json(members_of_archive(path).at("config.json")).as_dict();
   CHECK(config.at("module") == Value("keras.utils"));
   const Dict& features = config.at("config").as_dict().at("features").as_dict();
   CHECK(features.keys() == std::vector<std::string>{"size", "color", "plain"});
   CHECK(contains(to_json(features.at("plain")), R"("class_name": "TFDIdentity")"));
   CHECK(contains(to_json(features.at("color")), R"("vocabulary": ["[UNK]", "red", "blue"])"));
-  CHECK(prepared(loaded(path), 0, Tensor::full({1, 1}, 5)).item() == Approx(1));
+  CHECK(preprocessed(loaded_space(path), 0, Tensor::full({1, 1}, 5)).item() == Approx(1));
 }
 
 TEST_CASE("a FeatureSpace is no model, and looked into as itself") {
   Scratch scratch;
-  const std::string path = written(scratch);
+  const std::string path = written_path(scratch);
   CHECK(contains(failure([&] { crescent::load_model(path); }), "It is no model"));
-  const Dict facts = format_to_read(path)->call_method("inspect", {{"path", path}}).as_dict();
-  CHECK(facts.at("kind") == Value("feature space"));
-  CHECK(to_json(facts.at("crosses")) == R"([["color", "plain"]])");
+  const Dict file_facts = format_to_read(path)->call_method("inspect", {{"path", path}}).as_dict();
+  CHECK(file_facts.at("kind") == Value("feature space"));
+  CHECK(to_json(file_facts.at("crosses")) == R"([["color", "plain"]])");
   const std::string model = scratch.path("model.keras");
   crescent::save_model(*small_sequential(), model);
   CHECK(format_to_read(model)

@@ -15,9 +15,9 @@ using keras::FlippedKernels;
 using keras::Origin;
 
 ModelPtr one_layer(const std::string& name, const Dict& options, const List& shape = {5, 4}) {
-  Dict given = options;
-  given.set("input_shape", shape);
-  return Sequential::make({layer(name, given)}, "s");
+  Dict layer_options = options;
+  layer_options.set("input_shape", shape);
+  return Sequential::make({layer(name, layer_options)}, "s");
 }
 
 Value compile_arguments(const char* json) {
@@ -58,7 +58,7 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
     INFO(name);
     const auto model = one_layer(name, {{"filters", 2}, {"kernel_size", 3}}, shape);
     const FlippedKernels flipped(*model, {"2.3.1", "theano"});
-    int found = 0;
+    int weight_count = 0;
     for (const Variable& weight : model->weights()) {
       const auto convert = flipped.conversion_of(weight);
       CHECK((convert != nullptr) == (weight.shape().rank() >= 3));
@@ -66,9 +66,9 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
       ops::Axes positions;
       for (int axis = 0; axis + 2 < weight.shape().rank(); ++axis) positions.push_back(axis);
       CHECK(convert(weight.value()).to_vector() == ops::flip(weight, positions).to_vector());
-      ++found;
+      ++weight_count;
     }
-    CHECK(found == kernels);
+    CHECK(weight_count == kernels);
   }
 }
 
@@ -97,14 +97,14 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
         "config": {"name": "float_preprocessor", "trainable": true},
         "registered_name": "TFDIdentity"}]}})");
   CHECK(model->layers().back()->class_name() == "Identity");
-  const auto object = [](const char* class_name) -> Value {
+  const auto config_of = [](const char* class_name) -> Value {
     return Dict{{"class_name", class_name}, {"config", Dict{{"name", "c"}, {"axis", -1}}}};
   };
-  const Value converted = ConfigIn({"3.15.1", ""}).model(object("TFDConcat"));
+  const Value converted = ConfigIn({"3.15.1", ""}).model(config_of("TFDConcat"));
   CHECK(converted.as_dict().at("class_name") == Value("Concatenate"));
   CHECK(converted.as_dict().at("config").as_dict().at("axis") == Value(-1));
   CHECK(contains(failure([&] {
-                   ConfigIn({"3.15.1", ""}).model(object("FeatureSpace"));
+                   ConfigIn({"3.15.1", ""}).model(config_of("FeatureSpace"));
                  }),
                  "It is no model"));
 }
@@ -145,8 +145,8 @@ TEST_CASE("a model's JSON says its module to Keras 3, and has old names alone fo
   const auto graph = Functional::make({in}, {(*layer("Dense", {{"units", 2}}))(in)});
   const Value keras3 = parse_json(model->to_json({{"target", "keras3"}}));
   for (const char* name : {"module", "registered_name"}) CHECK(keras3.as_dict().contains(name));
-  for (Model* each : {static_cast<Model*>(model.get()), static_cast<Model*>(graph.get())}) {
-    const std::string keras2 = each->to_json({{"target", "keras2"}});
+  for (Model* each_model : {static_cast<Model*>(model.get()), static_cast<Model*>(graph.get())}) {
+    const std::string keras2 = each_model->to_json({{"target", "keras2"}});
     for (const char* word :
          {"module", "registered_name", "GlorotUniform", "groups", "Functional", "batch_shape"})
       CHECK_FALSE(contains(keras2, word));
@@ -219,7 +219,7 @@ TEST_CASE("a map of policies has one for a layer at a path, also for a layer ins
 TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and stays through saves") {
   Scratch scratch;
   const auto model = one_layer("Activation", {{"name", "a"}, {"activation", "sigmoid"}}, {3});
-  const auto opened = [&](const char* version, const char* loss) {
+  const auto opened_model = [&](const char* version, const char* loss) {
     const Value compile_config =
         Dict{{"optimizer_config", Dict{{"class_name", "SGD"}, {"config", Dict()}}},
              {"loss", loss},
@@ -235,73 +235,73 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
                                       {"model_weights/a", {{"weight_names", none}}, {}}});
     return crescent::load_model(scratch.path("m.h5"));
   };
-  const auto metrics = [](Model& of) {
-    return to_json(of.compile_config().as_dict().at("metrics"));
+  const auto metrics = [](Model& model_) {
+    return to_json(model_.compile_config().as_dict().at("metrics"));
   };
   for (const char* version : {"2.3.0-tf", "2.4.0", "3.15.1"})
-    CHECK(metrics(*opened(version, "binary_crossentropy")) == R"(["accuracy", "mae"])");
-  CHECK(metrics(*opened("2.3.1", "mse")) == R"(["accuracy", "mae"])");
+    CHECK(metrics(*opened_model(version, "binary_crossentropy")) == R"(["accuracy", "mae"])");
+  CHECK(metrics(*opened_model("2.3.1", "mse")) == R"(["accuracy", "mae"])");
   for (const char* version : {"2.1.6", "2.2.4-tf", "2.3.1"}) {
-    auto old = opened(version, "binary_crossentropy");
+    auto old_model = opened_model(version, "binary_crossentropy");
     for (const char* name : {"m.h5", "m.keras"}) {
-      CHECK(contains(metrics(*old), R"("class_name": "BinaryAccuracy")"));
-      CHECK(contains(metrics(*old), R"("name": "accuracy")"));
-      crescent::save_model(*old, scratch.path(name));
-      old = crescent::load_model(scratch.path(name));
+      CHECK(contains(metrics(*old_model), R"("class_name": "BinaryAccuracy")"));
+      CHECK(contains(metrics(*old_model), R"("name": "accuracy")"));
+      crescent::save_model(*old_model, scratch.path(name));
+      old_model = crescent::load_model(scratch.path(name));
     }
-    const Value for_keras2 = keras::keras_training_config(old->compile_config(), "keras2");
+    const Value for_keras2 = keras::keras_training_config(old_model->compile_config(), "keras2");
     CHECK(contains(to_json(for_keras2), R"("metrics": ["accuracy", "mean_absolute_error"])"));
     CHECK_FALSE(contains(keras::to_text(keras::incompatibilities_of(
-                             model_config(*old), old->compile_config(), "keras2")),
+                             model_config(*old_model), old_model->compile_config(), "keras2")),
                          "BinaryAccuracy"));
   }
 }
 
 TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ours too") {
-  const auto masks_weigh_losses = [](const char* version) {
+  const auto has_mask_weights = [](const char* version) {
     return ConfigIn({version, ""}).compile_options(Dict()).contains("mask_as_weights");
   };
   for (const char* version : {"2.2.4-tf", "2.3.0-tf", "2.3.1", "2.4.0", "2.10.0"})
-    CHECK(masks_weigh_losses(version));
+    CHECK(has_mask_weights(version));
   for (const char* version : {"1", "2.1.6", "2.2.4", "2.11.0", "2.15.0", "3.15.1"})
-    CHECK_FALSE(masks_weigh_losses(version));
-  const auto masked = Sequential::make(
+    CHECK_FALSE(has_mask_weights(version));
+  const auto masked_model = Sequential::make(
       {layer("Masking", {{"input_shape", List{5, 4}}}), layer("GRU", {{"units", 2}})});
   const auto incompatibilities = [&](const char* target) {
-    return keras::to_text(
-        keras::incompatibilities_of(model_config(*masked), masked->compile_config(), target));
+    return keras::to_text(keras::incompatibilities_of(model_config(*masked_model),
+                                                      masked_model->compile_config(), target));
   };
   const char* word = "mask_as_weights";
-  masked->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  masked_model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   CHECK(contains(incompatibilities("keras2"), word));
   CHECK_FALSE(contains(incompatibilities("keras3"), word));
-  masked->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {word, true}});
+  masked_model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {word, true}});
   CHECK(contains(incompatibilities("keras3"), word));
   CHECK_FALSE(contains(incompatibilities("keras2"), word));
   Scratch scratch;
   for (const char* name : {"m.h5", "m.keras"}) {
-    crescent::save_model(*masked, scratch.path(name));
+    crescent::save_model(*masked_model, scratch.path(name));
     const auto loaded = crescent::load_model(scratch.path(name));
     CHECK(loaded->compile_config().as_dict().at(word) == Value(true));
   }
 }
 
 TEST_CASE("what nobody knows is named by its kind and its place", "[F01]") {
-  const char* unknown = R"({"class_name": "Strange", "config": {"rate": 1}})";
+  const char* unknown_config = R"({"class_name": "Strange", "config": {"rate": 1}})";
   const auto unknown_class_message = [&](const std::string& json) {
     return failure([&] { compile_arguments(json.c_str()); });
   };
-  CHECK_THAT(
-      unknown_class_message(concat(R"({"optimizer_config": )", unknown, R"(, "loss": "mse"})")),
-      Catch::Contains("Unknown optimizer: Strange"));
-  CHECK_THAT(unknown_class_message(concat(R"({"optimizer": "sgd", "loss": )", unknown, "}")),
-             Catch::Contains("Unknown loss: Strange"));
   CHECK_THAT(unknown_class_message(
-                 concat(R"({"optimizer": "sgd", "loss": "mse", "metrics": [)", unknown, "]}")),
+                 concat(R"({"optimizer_config": )", unknown_config, R"(, "loss": "mse"})")),
+             Catch::Contains("Unknown optimizer: Strange"));
+  CHECK_THAT(unknown_class_message(concat(R"({"optimizer": "sgd", "loss": )", unknown_config, "}")),
+             Catch::Contains("Unknown loss: Strange"));
+  CHECK_THAT(unknown_class_message(concat(R"({"optimizer": "sgd", "loss": "mse", "metrics": [)",
+                                          unknown_config, "]}")),
              Catch::Contains("Unknown metric: Strange"));
   CHECK_THAT(unknown_class_message(concat(
                  R"({"optimizer_config": {"class_name": "SGD", "config": {"learning_rate": )",
-                 unknown, R"(}}, "loss": "mse"})")),
+                 unknown_config, R"(}}, "loss": "mse"})")),
              Catch::Contains("Unknown schedule: Strange") &&
                  Catch::Contains("option 'learning_rate' of optimizer SGD"));
 }
@@ -311,8 +311,8 @@ TEST_CASE("a layer that is called as in training stays so when it predicts, thro
   const Symbol in = Input({200});
   const auto dropout = layer("Dropout", {{"rate", 0.5}, {"seed", 3}});
   const auto model = Functional::make({in}, {(*dropout)(in, {.training = true})});
-  const auto zeros = [](Model& each) {
-    const Tensor y = each.predict({Tensor::full({4, 200}, 1)}).front();
+  const auto zeros = [](Model& each_model) {
+    const Tensor y = each_model.predict({Tensor::full({4, 200}, 1)}).front();
     return ops::sum(ops::cast(ops::equal(y, 0), DType::float32)).item();
   };
   CHECK(zeros(*model) > 200);

@@ -12,13 +12,13 @@ namespace {
 
 using keras::Entries;
 
-Dict layer1(const char* class_name, const Dict& options) {
+Dict keras1_layer(const char* class_name, const Dict& options) {
   return {{"class_name", class_name}, {"config", options}};
 }
 
 /// The configuration of a Keras 1 layer converted to the names of Keras 2.
-Dict in_keras2(const char* class_name, const char* options) {
-  return keras::from_keras1(layer1(class_name, parse_json(options).as_dict())).as_dict();
+Dict converted_config(const char* class_name, const char* options) {
+  return keras::from_keras1(keras1_layer(class_name, parse_json(options).as_dict())).as_dict();
 }
 
 struct ConvertedLayer {
@@ -82,25 +82,26 @@ const ConvertedLayer kRows[] = {
 TEST_CASE("Keras 1's words are those of Keras 2") {
   for (const ConvertedLayer& row : kRows) {
     CAPTURE(row.class_name, row.options);
-    const Dict read = in_keras2(row.class_name, row.options);
+    const Dict read = converted_config(row.class_name, row.options);
     CHECK(read.at("class_name") == Value(row.expected_class));
     CHECK(to_json(read.at("config")) == to_json(parse_json(row.expected)));
   }
 }
 
 TEST_CASE("what only Keras 1 had is reported") {
-  const auto why = [](const char* class_name, const char* options) {
-    return failure([&] { in_keras2(class_name, options); });
+  const auto refusal_of = [](const char* class_name, const char* options) {
+    return failure([&] { converted_config(class_name, options); });
   };
-  CHECK(contains(why("MaxoutDense", R"({"name": "here"})"), "layer 'here'"));
-  CHECK(contains(why("Highway", "{}"), "Keras 1 had it"));
-  CHECK(contains(why("BatchNormalization", R"({"mode": 2})"), "expected mode 0"));
-  CHECK(contains(why("Merge", R"({"name": "m", "mode": "x", "mode_type": "lambda"})"),
+  CHECK(contains(refusal_of("MaxoutDense", R"({"name": "here"})"), "layer 'here'"));
+  CHECK(contains(refusal_of("Highway", "{}"), "Keras 1 had it"));
+  CHECK(contains(refusal_of("BatchNormalization", R"({"mode": 2})"), "expected mode 0"));
+  CHECK(contains(refusal_of("Merge", R"({"name": "m", "mode": "x", "mode_type": "lambda"})"),
                  "got a function"));
 }
 
 /// Writes a model's file as Keras 1 does; returns its path.
-std::string written(Scratch& scratch, const Value& model, Entries weights, const List& layers) {
+std::string written_path(Scratch& scratch, const Value& model, Entries weights,
+                         const List& layers) {
   Entries entries{{"", {{"keras_version", "1.2.2"}, {"model_config", to_json(model)}}},
                   {"model_weights", {{"layer_names", layers}}}};
   for (keras::Entry& entry : weights) entries.push_back(std::move(entry));
@@ -110,15 +111,16 @@ std::string written(Scratch& scratch, const Value& model, Entries weights, const
   return path;
 }
 
-Dict shaped(const char* class_name, Dict options, const List& shape) {
+Dict with_input_shape(const char* class_name, Dict options, const List& shape) {
   options.set("name", "layer");
   options.set("batch_input_shape", shape);
-  return layer1(class_name, options);
+  return keras1_layer(class_name, options);
 }
 
 /// Loads a Sequential of one layer from a file with arrays of these names, each filled with one
 /// value.
-ModelPtr loaded(const Dict& layer, const std::vector<std::pair<std::string, Tensor>>& arrays) {
+ModelPtr loaded_model(const Dict& layer,
+                      const std::vector<std::pair<std::string, Tensor>>& arrays) {
   Scratch scratch;
   std::vector<std::string> names;
   Entries weights{{"model_weights/layer"}};
@@ -128,7 +130,7 @@ ModelPtr loaded(const Dict& layer, const std::vector<std::pair<std::string, Tens
   }
   weights.front().attributes.set("weight_names", names);
   const Value model = Dict{{"class_name", "Sequential"}, {"config", List{layer}}};
-  return crescent::load_model(written(scratch, model, std::move(weights), {"layer"}));
+  return crescent::load_model(written_path(scratch, model, std::move(weights), {"layer"}));
 }
 
 TEST_CASE("gates of Keras 1 are side by side, in Keras 2's order") {
@@ -153,20 +155,20 @@ TEST_CASE("gates of Keras 1 are side by side, in Keras 2's order") {
     return gates;
   };
   const List shape{Value(), 4, 3};
-  CHECK(gate_order(*loaded(shaped("LSTM", {{"output_dim", kUnits}}, shape), arrays("icfo"))) ==
-        "ifco ifco ifco ");
-  CHECK(gate_order(*loaded(shaped("GRU", {{"output_dim", kUnits}}, shape), arrays("zrh"))) ==
-        "zrh zrh zrh ");
+  CHECK(gate_order(*loaded_model(with_input_shape("LSTM", {{"output_dim", kUnits}}, shape),
+                                 arrays("icfo"))) == "ifco ifco ifco ");
+  CHECK(gate_order(*loaded_model(with_input_shape("GRU", {{"output_dim", kUnits}}, shape),
+                                 arrays("zrh"))) == "zrh zrh zrh ");
 }
 
 TEST_CASE("kernels of Keras 1 have their axes in our order") {
   const auto kernel = [](const char* class_name, const Dict& options, const List& shape,
                          const Tensor& saved, const Shape& expected) {
     const Tensor bias({expected[-1]}, DType::float32);
-    const bool transposed = std::string(class_name) == "Deconvolution2D";
-    const auto model =
-        loaded(shaped(class_name, options, shape),
-               {{"layer_W", saved}, {"layer_b", transposed ? Tensor({2}, DType::float32) : bias}});
+    const bool is_transposed = std::string(class_name) == "Deconvolution2D";
+    const auto model = loaded_model(
+        with_input_shape(class_name, options, shape),
+        {{"layer_W", saved}, {"layer_b", is_transposed ? Tensor({2}, DType::float32) : bias}});
     const Tensor first_weight = model->get_weights().front();
     CHECK(first_weight.shape() == expected);
     return first_weight;
@@ -179,16 +181,17 @@ TEST_CASE("kernels of Keras 1 have their axes in our order") {
   Dict last = first;
   last.set("dim_ordering", "tf");
   const List line{Value(), 9, 3}, image{Value(), 3, 9, 9}, image_last{Value(), 9, 9, 3};
-  const Tensor newer = ramp({5, 1, 3, 2}), older = ramp({2, 3, 5, 1});
-  check_same(kernel("Convolution1D", options_1d, line, newer, {5, 3, 2}), newer.view({5, 3, 2}));
-  check_same(kernel("Convolution1D", options_1d, line, older, {5, 3, 2}),
-             permuted(older, {2, 3, 1, 0}).view({5, 3, 2}));
-  const Tensor by_filter = ramp({2, 3, 4, 5}), by_place = ramp({4, 5, 3, 2});
-  check_same(kernel("Convolution2D", first, image, by_filter, {4, 5, 3, 2}),
-             permuted(by_filter, {2, 3, 1, 0}));
-  check_same(kernel("Convolution2D", last, image_last, by_place, {4, 5, 3, 2}), by_place);
-  check_same(kernel("Deconvolution2D", last, image_last, by_place, {4, 5, 2, 3}),
-             permuted(by_place, {0, 1, 3, 2}));
+  const Tensor keras2_kernel = ramp({5, 1, 3, 2}), keras1_kernel = ramp({2, 3, 5, 1});
+  check_same(kernel("Convolution1D", options_1d, line, keras2_kernel, {5, 3, 2}),
+             keras2_kernel.view({5, 3, 2}));
+  check_same(kernel("Convolution1D", options_1d, line, keras1_kernel, {5, 3, 2}),
+             permuted(keras1_kernel, {2, 3, 1, 0}).view({5, 3, 2}));
+  const Tensor filters_first = ramp({2, 3, 4, 5}), filters_last = ramp({4, 5, 3, 2});
+  check_same(kernel("Convolution2D", first, image, filters_first, {4, 5, 3, 2}),
+             permuted(filters_first, {2, 3, 1, 0}));
+  check_same(kernel("Convolution2D", last, image_last, filters_last, {4, 5, 3, 2}), filters_last);
+  check_same(kernel("Deconvolution2D", last, image_last, filters_last, {4, 5, 2, 3}),
+             permuted(filters_last, {0, 1, 3, 2}));
 }
 
 TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
@@ -198,13 +201,13 @@ TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
   const auto dense = [](const char* name, bool is_first) {
     Dict options{{"name", name}, {"output_dim", 2}, {"init", "one"}};
     if (is_first) options.set("batch_input_shape", List{Value(), 3});
-    return layer1("Dense", options);
+    return keras1_layer("Dense", options);
   };
   const auto model_of = [&](const List& branches) {
     const Dict merge{{"name", "m"}, {"mode", "sum"}, {"mode_type", "raw"}, {"layers", branches}};
     const Dict model{{"class_name", "Sequential"},
                      {"keras_version", "1.2.2"},
-                     {"config", List{layer1("Merge", merge), dense("end", false)}}};
+                     {"config", List{keras1_layer("Merge", merge), dense("end", false)}}};
     return model_from_json(to_json(model));
   };
   const auto separate_model = model_of({branch({dense("a", true)}), branch({dense("b", true)})});
@@ -217,7 +220,7 @@ TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
   CHECK(names == std::vector<std::string>{"a", "b", "end"});
   const auto shared_model = model_of({branch({dense("a", true)}), branch({dense("a", true)})});
   CHECK(shared_model->weights().size() == 4);
-  CHECK(contains(failure([&] { model_of({layer1("Model", {})}); }), "expected branches"));
+  CHECK(contains(failure([&] { model_of({keras1_layer("Model", {})}); }), "expected branches"));
 }
 
 TEST_CASE("a model of Keras 1 without a version is known by its words") {

@@ -24,12 +24,12 @@ std::string warnings(Model& model, const std::string& path, const Dict& options)
 }
 
 TEST_CASE("a name stands for another by the first pattern that fits") {
-  const keras::Renaming renamed(
+  const keras::Renaming renaming(
       Dict{{"encoder_*", "enc_*"}, {"last", "head"}, {"*_old", "*"}, {"enc*", "never"}});
-  CHECK(renamed("encoder_1") == "enc_1");
-  CHECK(renamed("last") == "head");
-  CHECK(renamed("lasting") == "lasting");
-  CHECK(renamed("dense_old") == "dense");
+  CHECK(renaming("encoder_1") == "enc_1");
+  CHECK(renaming("last") == "head");
+  CHECK(renaming("lasting") == "lasting");
+  CHECK(renaming("dense_old") == "dense");
   CHECK(contains(failure([] { keras::Renaming(Dict{{"*a*", "b"}}); }), "more than one *"));
   CHECK(contains(failure([] { keras::Renaming(List{"a"}); }), "names by names"));
 }
@@ -39,51 +39,52 @@ TEST_CASE("layers are found by the names that they have after renaming") {
   for (const char* name : {"w.h5", "w.safetensors"}) {
     CAPTURE(name);
     const std::string path = scratch.path(name);
-    auto saved = two_layers("encoder_1", "last"), model = two_layers("enc_1", "head");
-    crescent::save_weights(*saved, path);
-    const bool by_path = path.ends_with("safetensors");
-    Dict options{{"rename", by_path ? Dict{{"encoder_*", "enc_*"}, {"last/*", "head/*"}}
-                                    : Dict{{"encoder_*", "enc_*"}, {"last", "head"}}}};
-    if (!by_path) {
+    auto saved_model = two_layers("encoder_1", "last"), model = two_layers("enc_1", "head");
+    crescent::save_weights(*saved_model, path);
+    const bool has_paths = path.ends_with("safetensors");
+    Dict options{{"rename", has_paths ? Dict{{"encoder_*", "enc_*"}, {"last/*", "head/*"}}
+                                      : Dict{{"encoder_*", "enc_*"}, {"last", "head"}}}};
+    if (!has_paths) {
       CHECK(contains(failure([&] { crescent::load_weights(*model, path, options); }),
                      "rename needs by_name"));
       options.set("by_name", true);
     }
     crescent::load_weights(*model, path, options);
-    check_same(model->get_weights(), saved->get_weights());
+    check_same(model->get_weights(), saved_model->get_weights());
   }
 }
 
 TEST_CASE("weights are found by their paths, whatever is trainable and in whatever order") {
   Scratch scratch;
-  const auto nested = [](bool turned) {
+  const auto nested = [](bool is_reversed) {
     std::vector<LayerPtr> inner{
         layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "a"}}),
         layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "b"}})};
-    if (turned) std::swap(inner[0], inner[1]);
+    if (is_reversed) std::swap(inner[0], inner[1]);
     return Sequential::make(
         {Sequential::make(inner, "inner"),
          layer("GRU", {{"units", 4}, {"name", "r"}, {"input_shape", List{2, 4}}})},
         "outer");
   };
-  const auto built = [&](bool turned) {
-    auto model = nested(turned);
+  const auto built_model = [&](bool is_reversed) {
+    auto model = nested(is_reversed);
     model->build_for({{-1, 2, 4}});
     return model;
   };
-  auto saved = built(false);
+  auto saved = built_model(false);
   saved->get_layer("inner")->sublayers().front()->set_trainable(false);
   const Tensors x{ramp({2, 2, 4})};
   for (const char* target : {"keras3", "keras2"}) {
     const std::string path = scratch.path("m.h5");
     crescent::save_model(*saved, path, {{"target", target}});
-    auto frozen_no_more = built(false), turned = built(true);
-    crescent::load_weights(*frozen_no_more, path, {{"by_path", true}});
-    check_same(frozen_no_more->predict(x), saved->predict(x));
-    crescent::load_weights(*turned, path, {{"by_path", true}});
+    auto unfrozen_model = built_model(false), is_reversed = built_model(true);
+    crescent::load_weights(*unfrozen_model, path, {{"by_path", true}});
+    check_same(unfrozen_model->predict(x), saved->predict(x));
+    crescent::load_weights(*is_reversed, path, {{"by_path", true}});
     for (const char* name : {"a", "b"})
-      check_same(dynamic_cast<Model&>(*turned->get_layer("inner")).get_layer(name)->get_weights(),
-                 dynamic_cast<Model&>(*saved->get_layer("inner")).get_layer(name)->get_weights());
+      check_same(
+          dynamic_cast<Model&>(*is_reversed->get_layer("inner")).get_layer(name)->get_weights(),
+          dynamic_cast<Model&>(*saved->get_layer("inner")).get_layer(name)->get_weights());
   }
   const std::string path = scratch.path("w.h5");
   crescent::save_weights(*two_layers("a", "b"), path);
@@ -139,8 +140,8 @@ TEST_CASE("a report tells the fate of every weight and array") {
   const std::string path = scratch.path("w.h5");
   crescent::save_weights(*two_layers("a", "b"), path);
   auto model = two_layers("a", "c");
-  const Dict by_name{{"report", true}, {"by_name", true}};
-  CHECK(contains(warnings(*model, path, by_name),
+  const Dict by_name_options{{"report", true}, {"by_name", true}};
+  CHECK(contains(warnings(*model, path, by_name_options),
                  "loaded      a/kernel (4, 8) <- a/a/kernel\n  loaded      a/bias (8,) <- a/a/bias"
                  "\n  missing     c/kernel (8, 3)\n  missing     c/bias (3,)"
                  "\n  unexpected  b/b/kernel (8, 3)\n  unexpected  b/b/bias (3,)"));

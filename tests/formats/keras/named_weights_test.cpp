@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kFiles[] = {"w.safetensors", "w.npz"};
 
-ModelPtr nested() {
+ModelPtr nested_model() {
   auto inner =
       Sequential::make({layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "a"}}),
                         layer("BatchNormalization", {{"name", "norm"}})},
@@ -22,9 +22,9 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
   for (const std::string name : kFiles) {
     CAPTURE(name);
     Scratch scratch;
-    auto model = nested();
+    auto model = nested_model();
     crescent::save_weights(*model, scratch.path(name));
-    auto loaded = nested();
+    auto loaded = nested_model();
     crescent::load_weights(*loaded, scratch.path(name));
     check_same(model->get_weights(), loaded->get_weights());
     check_same(crescent::read_array(scratch.path(name), "inner/norm/gamma"),
@@ -95,7 +95,7 @@ TEST_CASE("weights that do not belong together are named, and nothing changes") 
   for (const std::string name : kFiles) {
     CAPTURE(name);
     Scratch scratch;
-    crescent::save_weights(*nested(), scratch.path(name));
+    crescent::save_weights(*nested_model(), scratch.path(name));
     auto other = small_sequential();
     const Tensors before = other->get_weights();
     CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
@@ -178,9 +178,9 @@ TEST_CASE("an array that stays in its npz archive is that of the checksum") {
   check_same(crescent::open_array(path, "x").clone(), numbers);
   std::string bytes = read_bytes(path);
   const std::string number_bytes(static_cast<const char*>(numbers.raw()), numbers.bytes());
-  const size_t place = bytes.find(number_bytes);
-  REQUIRE(place != bytes.npos);
-  bytes[place + 100] ^= 1;
+  const size_t position = bytes.find(number_bytes);
+  REQUIRE(position != bytes.npos);
+  bytes[position + 100] ^= 1;
   write_bytes(path, bytes);
   CHECK(
       contains(failure([&] { crescent::open_array(path, "x"); }), "'x.npy': its checksum differs"));
@@ -189,17 +189,17 @@ TEST_CASE("an array that stays in its npz archive is that of the checksum") {
 TEST_CASE("npz archives that lie are refused") {
   Scratch scratch;
   const std::string path = scratch.path("w.npz");
-  auto pack = [&](const std::string& text) {
+  auto write_npz = [&](const std::string& text) {
     replace_file(path, zip::Image({{"a.npy", {std::as_bytes(std::span(text))}}}).pieces());
   };
   crescent::write_arrays(scratch.path("a.npy"), {{"a", ramp({3, 4})}});
   const std::string npy = read_bytes(scratch.path("a.npy"));
-  pack(npy);
+  write_npz(npy);
   check_same(crescent::read_array(path, "a"), ramp({3, 4}));
-  pack(npy.substr(0, npy.size() - 1));
+  write_npz(npy.substr(0, npy.size() - 1));
   CHECK_THAT(failure([&] { crescent::read_array(path, "a"); }),
              Catch::Contains("expected 48 bytes"));
-  pack("not an array");
+  write_npz("not an array");
   CHECK_THAT(failure([&] { crescent::read_array(path, "a"); }),
              Catch::Contains("is not an npy file") && Catch::Contains("a.npy"));
   write_bytes(path, "PK\3\4 and no more");

@@ -1,5 +1,5 @@
-// The form in which files must be written so that Keras 3.15.1 opens them, as found by trying. The
-// comments quote the errors of Keras for forms that it refused, or say what it misread.
+// The form that files must have so that Keras 3.15.1 opens them; it was found by opening files with
+// Keras. The comments quote the errors of Keras for forms that it refused, or say what it misread.
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/incompatibilities.h"
@@ -16,14 +16,14 @@ using hdf5::contains;
 using hdf5::layer;
 using hdf5::Scratch;
 
-ModelPtr on_input(const Shape& shape, const LayerPtr& layer) {
+ModelPtr model_on_input(const Shape& shape, const LayerPtr& layer) {
   return Sequential::make(
       {hdf5::layer("InputLayer", {{"batch_input_shape", Codec<Shape>::encode(shape)}}), layer},
       "s");
 }
 
 /// A model that calls a layer on two inputs, each of shape (5, 4).
-ModelPtr on_two(const LayerPtr& layer) {
+ModelPtr model_on_two_inputs(const LayerPtr& layer) {
   const Symbol a = Input({5, 4}), b = Input({5, 4});
   return Functional::make({a, b}, (*layer)(std::vector<Symbol>{a, b}));
 }
@@ -62,59 +62,62 @@ TEST_CASE("groups of layers have the snake case of Keras 3") {
   CHECK(keras3_snake_case("MultiHeadAttention") == "multi_head_attention");
   CHECK(keras3_snake_case("PReLU") == "p_re_lu");
   CHECK(keras3_snake_case("Conv1DTranspose") == "conv1d_transpose");
-  auto model = on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
+  auto model =
+      model_on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
   CHECK(paths_of_weights(*model).front() == "layers/conv_lstm1d/cell/vars/0");
 }
 
 TEST_CASE("attention takes its tensors in a list, heads take them one by one") {
   // Otherwise Keras 3 fails: "Attention layer must be called on a list of inputs"
-  CHECK(contains(in_archive(*on_two(layer("Attention", {}))), R"("args": [[{"class_name")"));
-  CHECK(
-      contains(in_archive(*on_two(layer("AdditiveAttention", {}))), R"("args": [[{"class_name")"));
-  const Dict heads{{"num_heads", 2}, {"key_dim", 3}};
-  CHECK_FALSE(contains(in_archive(*on_two(layer("MultiHeadAttention", heads))), R"("args": [[)"));
+  CHECK(contains(in_archive(*model_on_two_inputs(layer("Attention", {}))),
+                 R"("args": [[{"class_name")"));
+  CHECK(contains(in_archive(*model_on_two_inputs(layer("AdditiveAttention", {}))),
+                 R"("args": [[{"class_name")"));
+  const Dict head_options{{"num_heads", 2}, {"key_dim", 3}};
+  CHECK_FALSE(contains(in_archive(*model_on_two_inputs(layer("MultiHeadAttention", head_options))),
+                       R"("args": [[)"));
 }
 
 TEST_CASE("layers of an .h5 that Keras 3 would misread say their module") {
-  const auto says_module = [](const Shape& shape, const char* name, const Dict& options) {
-    auto model = on_input(shape, layer(name, options));
+  const auto has_module = [](const Shape& shape, const char* name, const Dict& options) {
+    auto model = model_on_input(shape, layer(name, options));
     return contains(in_h5(*model), concat(R"(", "class_name": ")", name, "\""));
   };
   // Keras' error: "Unknown layer"; and of several numbers for an axis Keras silently drops all but
   // one
-  CHECK(says_module({-1, 4}, "ThresholdedReLU", {}));
-  CHECK(says_module({-1, 4}, "LayerScale", {{"init_values", 0.5}, {"projection_dim", 4}}));
-  CHECK(says_module({-1, 5, 4}, "LayerNormalization", {{"axis", List{1, 2}}}));
-  CHECK(says_module({-1, 5, 4}, "UnitNormalization", {{"axis", List{1, 2}}}));
-  CHECK_FALSE(says_module({-1, 5, 4}, "LayerNormalization", {}));
-  CHECK_FALSE(says_module({-1, 5, 4}, "BatchNormalization", {{"axis", 1}}));
+  CHECK(has_module({-1, 4}, "ThresholdedReLU", {}));
+  CHECK(has_module({-1, 4}, "LayerScale", {{"init_values", 0.5}, {"projection_dim", 4}}));
+  CHECK(has_module({-1, 5, 4}, "LayerNormalization", {{"axis", List{1, 2}}}));
+  CHECK(has_module({-1, 5, 4}, "UnitNormalization", {{"axis", List{1, 2}}}));
+  CHECK_FALSE(has_module({-1, 5, 4}, "LayerNormalization", {}));
+  CHECK_FALSE(has_module({-1, 5, 4}, "BatchNormalization", {{"axis", 1}}));
   // Keras would take the string "dot" of "score_mode" for a function of this name
-  CHECK(contains(in_h5(*on_two(layer("Attention", {}))),
+  CHECK(contains(in_h5(*model_on_two_inputs(layer("Attention", {}))),
                  R"({"module": "keras.layers", "class_name": "Attention")"));
-  CHECK(contains(in_archive(*on_input({-1, 4}, layer("ThresholdedReLU", {}))),
+  CHECK(contains(in_archive(*model_on_input({-1, 4}, layer("ThresholdedReLU", {}))),
                  R"({"module": "keras._legacy.layers", "class_name": "ThresholdedReLU")"));
-  const Dict grouped{{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}};
-  CHECK(contains(in_archive(*on_two(layer("GroupQueryAttention", grouped))),
+  const Dict grouped_options{{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}};
+  CHECK(contains(in_archive(*model_on_two_inputs(layer("GroupQueryAttention", grouped_options))),
                  R"({"module": "keras.layers", "class_name": "GroupQueryAttention")"));
 }
 
 TEST_CASE("a model inside a layer has Keras 3's form") {
   const Value inner_config = configured(
       "Sequential", {{"name", "inside"}, {"layers", List{configured("Dense", {{"units", 2}})}}});
-  const std::string wrapped =
-      in_archive(*on_input({-1, 5, 4}, layer("TimeDistributed", {{"layer", inner_config}})));
-  CHECK(contains(wrapped, R"("layer": {"module": "keras", "class_name": "Sequential")"));
-  CHECK_FALSE(contains(wrapped, R"("module": "keras.layers", "class_name": "Sequential")"));
+  const std::string wrapped_json =
+      in_archive(*model_on_input({-1, 5, 4}, layer("TimeDistributed", {{"layer", inner_config}})));
+  CHECK(contains(wrapped_json, R"("layer": {"module": "keras", "class_name": "Sequential")"));
+  CHECK_FALSE(contains(wrapped_json, R"("module": "keras.layers", "class_name": "Sequential")"));
 }
 
 TEST_CASE("a slice of a symbol is written as Keras writes it") {
   // Keras' error otherwise: "Unsupported key type for array slice"
   const Symbol x = Input({5, 4});
   const Value key = List{Dict{{"start", 0}, {"stop", Value()}}, Dict{{"start", 1}, {"stop", 3}}};
-  const LayerPtr part = layer(
+  const LayerPtr slice_layer = layer(
       "OperationLayer",
       {{"operation", "get_item"}, {"arguments", Dict{{"x", Dict{{"input", 0}}}, {"key", key}}}});
-  const std::string written = in_archive(*Functional::make({x}, {(*part)(x)}));
+  const std::string written = in_archive(*Functional::make({x}, {(*slice_layer)(x)}));
   CHECK(contains(written, R"([{"class_name": "__slice__", "config": {"start": 0, "stop": null, )"
                           R"("step": null}}, {"class_name": "__slice__", "config": {"start": 1, )"
                           R"("stop": 3, "step": null}}])"));
@@ -125,27 +128,29 @@ TEST_CASE("weights are counted as Keras 3 counts them") {
   // Keras' error otherwise: "expected 2 variables, but received 1 variables". SpectralNormalization
   // also stores the kernel of the layer inside as its own variable.
   const Value dense = configured("Dense", {{"units", 2}});
-  auto spectral = on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense}}));
-  CHECK(paths_of_weights(*spectral) == Names{"layers/spectral_normalization/vars/0",
-                                             "layers/spectral_normalization/vars/1",
-                                             "layers/spectral_normalization/layer/vars/0",
-                                             "layers/spectral_normalization/layer/vars/1"});
+  auto spectral_model = model_on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense}}));
+  CHECK(paths_of_weights(*spectral_model) == Names{"layers/spectral_normalization/vars/0",
+                                                   "layers/spectral_normalization/vars/1",
+                                                   "layers/spectral_normalization/layer/vars/0",
+                                                   "layers/spectral_normalization/layer/vars/1"});
   std::vector<Shape> shapes;
-  for (const Tensor& weight : spectral->get_weights()) shapes.push_back(weight.shape());
+  for (const Tensor& weight : spectral_model->get_weights()) shapes.push_back(weight.shape());
   CHECK(shapes == std::vector<Shape>{{4, 2}, {1, 2}, {2}});
   // A kernel with a LoRA adapter is not trainable, so it comes last.
-  auto lora = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"lora_rank", 1}, {"name", "d"}}));
-  CHECK(names_in_h5(*lora) == Names{"d/bias", "d/lora_kernel_a", "d/lora_kernel_b", "d/kernel"});
-  auto convolution = on_input(
+  auto lora_model =
+      model_on_input({-1, 4}, layer("Dense", {{"units", 2}, {"lora_rank", 1}, {"name", "d"}}));
+  CHECK(names_in_h5(*lora_model) ==
+        Names{"d/bias", "d/lora_kernel_a", "d/lora_kernel_b", "d/kernel"});
+  auto convolution = model_on_input(
       {-1, 6, 4},
       layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}, {"lora_rank", 1}, {"name", "c"}}));
   CHECK(names_in_h5(*convolution) ==
         Names{"c/bias", "c/lora_kernel_a", "c/lora_kernel_b", "c/kernel"});
-  auto gated = on_two(layer(
+  auto gated_model = model_on_two_inputs(layer(
       "MultiHeadAttention",
       {{"num_heads", 2}, {"key_dim", 3}, {"use_gate", true}, {"use_bias", false}, {"name", "m"}}));
-  CHECK(names_in_h5(*gated) == Names{"m/query/kernel", "m/key/kernel", "m/gate/kernel",
-                                     "m/value/kernel", "m/attention_output/kernel"});
+  CHECK(names_in_h5(*gated_model) == Names{"m/query/kernel", "m/key/kernel", "m/gate/kernel",
+                                           "m/value/kernel", "m/attention_output/kernel"});
 }
 
 TEST_CASE("models with such weights come back from every file") {
@@ -163,7 +168,7 @@ TEST_CASE("models with such weights come back from every file") {
   const Tensor x = hdf5::ramp({3, 5, 4});
   for (const LayerPtr& each : layers) {
     INFO(each->class_name());
-    auto model = on_input({-1, 5, 4}, each);
+    auto model = model_on_input({-1, 5, 4}, each);
     const Tensors expected = model->predict({x});
     for (const char* name : {"m.h5", "m.keras"}) {
       const Scratch scratch;
@@ -175,24 +180,26 @@ TEST_CASE("models with such weights come back from every file") {
 
 TEST_CASE("files of tf.keras, which had another snake case, are read too") {
   const Scratch scratch;
-  auto model = on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
+  auto model =
+      model_on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
   Entries entries;
   write_keras3_weights(entries, *model);
   NamedTensors arrays;
   for (const Entry& entry : entries) {
     std::string path = entry.path;
-    if (const size_t at = path.find("conv_lstm1d"); at != path.npos)
-      path.replace(at, std::strlen("conv_lstm1d"), "conv_lst_m1d");
+    if (const size_t position = path.find("conv_lstm1d"); position != path.npos)
+      path.replace(position, std::strlen("conv_lstm1d"), "conv_lst_m1d");
     if (entry.value) arrays.emplace_back(path, entry.value);
   }
   write_arrays(scratch.path("t.weights.h5"), arrays);
-  auto other = on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
+  auto other =
+      model_on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
   load_weights(*other, scratch.path("t.weights.h5"));
   hdf5::check_same(other->get_weights(), model->get_weights());
 }
 
 TEST_CASE("the size of the first batch, which Keras 3 keeps as that of an input, binds nobody") {
-  auto model = on_input({8, 4}, layer("Dense", {{"units", 2}}));
+  auto model = model_on_input({8, 4}, layer("Dense", {{"units", 2}}));
   CHECK(model->predict({hdf5::ramp({24, 4})}).front().shape() == Shape{24, 2});
   CHECK_THROWS_WITH(model->predict({hdf5::ramp({24, 5})}), Catch::Contains("to have shape (4,)"));
 }
@@ -200,20 +207,20 @@ TEST_CASE("the size of the first batch, which Keras 3 keeps as that of an input,
 TEST_CASE("what Keras 3 refuses is listed before it is written") {
   const auto limit = [](const Shape& shape, const char* name, Dict options) {
     options.set("name", options.contains("name") ? options.at("name") : Value("x"));
-    const auto model = on_input(shape, layer(name, options));
+    const auto model = model_on_input(shape, layer(name, options));
     std::vector<std::string> lines;
     for (const Incompatibility& each : incompatibilities_of(model_config(*model), {}, "keras3"))
       lines.push_back(concat(each.location, "/", each.option, ": ", each.reason));
     return join(lines);
   };
-  const Dict windows{{"filters", 2}, {"kernel_size", 2}};
-  Dict causal = windows;
-  causal.set("padding", "causal");
-  CHECK(limit({-1, 5, 4}, "LocallyConnected1D", windows) ==
+  const Dict window_options{{"filters", 2}, {"kernel_size", 2}};
+  Dict causal_options = window_options;
+  causal_options.set("padding", "causal");
+  CHECK(limit({-1, 5, 4}, "LocallyConnected1D", window_options) ==
         "layer 'x'/: Keras 3 has no layer 'LocallyConnected1D'");
-  CHECK(limit({-1, 5, 4}, "SeparableConv1D", causal) ==
+  CHECK(limit({-1, 5, 4}, "SeparableConv1D", causal_options) ==
         "layer 'x'/padding: Keras 3's SeparableConv1D refuses \"causal\"");
-  CHECK(limit({-1, 5, 4}, "Conv1D", causal) == "");
+  CHECK(limit({-1, 5, 4}, "Conv1D", causal_options) == "");
   CHECK(limit({-1, 4}, "GaussianNoise", {{"stddev", 1.5}}) ==
         "layer 'x'/stddev: Keras 3's GaussianNoise refuses 1.5");
   CHECK(limit({-1, 4}, "GaussianNoise", {{"stddev", 1}}) == "");
@@ -224,7 +231,7 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
 TEST_CASE("what Keras 2.3.1 does not find in a file") {
   // Keras' error otherwise: "You are trying to load a weight file containing 2 layers into a model
   // with 1 layers"
-  auto inner = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
+  auto inner = model_on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
   auto outer = Sequential::make({inner, layer("Dense", {{"units", 1}})});
   const std::string written = to_json(keras_model_config(model_config(*outer), "keras2"));
   const size_t first = written.find(R"("name": "first")");

@@ -13,7 +13,7 @@ using hdf5::contains;
 
 /// Two kernels of the same shape, so that arrays in the wrong order would not be noticed by their
 /// shapes.
-Variables two_alike() {
+Variables two_equal_kernels() {
   Variables variables;
   for (const char* path : {"dense/kernel", "dense_1/kernel"}) {
     variables.push_back(Variable(Tensor({4, 4}, DType::float32)));
@@ -35,24 +35,25 @@ std::vector<TensorSpec> specs_of(const std::vector<std::string>& names) {
 
 std::string slots(const StateLayout& layout) {
   std::string text;
-  for (const StateEntry& place : layout)
-    text += concat(text.empty() ? "" : " ", place.variable ? place.slot : "-",
-                   place.owner ? place.owner.path() == "dense/kernel" ? "0" : "1" : "");
+  for (const StateEntry& entry : layout)
+    text += concat(text.empty() ? "" : " ", entry.variable ? entry.slot : "-",
+                   entry.owner ? entry.owner.path() == "dense/kernel" ? "0" : "1" : "");
   return text;
 }
 
-struct Built {
-  Variables trained = two_alike();
+struct BuiltOptimizer {
+  Variables variables_ = two_equal_kernels();
   std::shared_ptr<Optimizer> optimizer;
-  Built(const std::string& name, const Dict& options) : optimizer(make<Optimizer>(name, options)) {
-    optimizer->build(trained);
+  BuiltOptimizer(const std::string& name, const Dict& options)
+      : optimizer(make<Optimizer>(name, options)) {
+    optimizer->build(variables_);
   }
   MatchedState place(const std::vector<std::string>& names) const {
-    return match_optimizer_state(*optimizer, trained, trained, names, specs_of(names));
+    return match_optimizer_state(*optimizer, variables_, variables_, names, specs_of(names));
   }
 };
 
-const Dict kFalling{
+const Dict kDecay{
     {"class_name", "ExponentialDecay"},
     {"config", Dict{{"initial_learning_rate", 0.1}, {"decay_steps", 2}, {"decay_rate", 0.5}}}};
 
@@ -80,7 +81,7 @@ TEST_CASE("entries of every generation are placed by their order") {
         "Adam/v/dense_1/kernel:0"},
        "iteration momentum0 velocity0 momentum1 velocity1"},
       {"Adam",
-       {{"learning_rate", kFalling}},
+       {{"learning_rate", kDecay}},
        {"adam/iteration", "adam/dense_kernel_momentum", "adam/dense_kernel_velocity",
         "adam/dense_1_kernel_momentum", "adam/dense_1_kernel_velocity"},
        "iteration momentum0 velocity0 momentum1 velocity1"},
@@ -129,7 +130,7 @@ TEST_CASE("entries of every generation are placed by their order") {
   };
   for (const PlacedEntries& row : rows) {
     INFO(row.optimizer << ": " << join(row.names));
-    const MatchedState state = Built(row.optimizer, row.options).place(row.names);
+    const MatchedState state = BuiltOptimizer(row.optimizer, row.options).place(row.names);
     CHECK(state.problem == "");
     CHECK(slots(state.layout) == row.expected_slots);
   }
@@ -140,18 +141,18 @@ TEST_CASE("Keras before 2.0.6 lists the trained weights by their names") {
   CHECK(Origin{"2.0.5", "tensorflow"}.sorts_trained_by_name());
   CHECK_FALSE(Origin{"2.0.6", "tensorflow"}.sorts_trained_by_name());
   CHECK_FALSE(Origin{"2.0.4-tf", "tensorflow"}.sorts_trained_by_name());
-  const Built adam("Adam", {});
-  const Variables reversed_variables(adam.trained.rbegin(), adam.trained.rend());
-  const std::vector<std::string> in_file{"Adam/iterations:0", "Variable:0", "Variable_1:0",
-                                         "Variable_2:0", "Variable_3:0"};
-  const MatchedState state = match_optimizer_state(*adam.optimizer, adam.trained,
-                                                   reversed_variables, in_file, specs_of(in_file));
+  const BuiltOptimizer adam("Adam", {});
+  const Variables reversed_variables(adam.variables_.rbegin(), adam.variables_.rend());
+  const std::vector<std::string> file_names{"Adam/iterations:0", "Variable:0", "Variable_1:0",
+                                            "Variable_2:0", "Variable_3:0"};
+  const MatchedState state = match_optimizer_state(
+      *adam.optimizer, adam.variables_, reversed_variables, file_names, specs_of(file_names));
   CHECK(state.problem.empty());
   CHECK(slots(state.layout) == "iteration momentum1 momentum0 velocity1 velocity0");
 }
 
 TEST_CASE("numbers that Keras keeps and we compute have their places, and are written") {
-  const Built nadam("Nadam", {});
+  const BuiltOptimizer nadam("Nadam", {});
   CHECK(slots(nadam
                   .place({"nadam/iteration", "nadam/learning_rate", "nadam/a_momentum",
                           "nadam/a_velocity", "nadam/b_momentum", "nadam/b_velocity",
@@ -161,22 +162,23 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
   const double first_momentum = 0.9 * (1 - 0.5 * 0.96),
                second_momentum = 0.9 * (1 - 0.5 * 0.96 * 0.96);
   const StateEntry product_entry =
-      optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
+      optimizer_layout(*nadam.optimizer, nadam.variables_, "keras3").back();
   CHECK(product_entry.slot == "u_product");
   CHECK(product_entry.number == Approx(first_momentum * second_momentum));
-  CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
-  const Built slow("Nadam", {{"gradient_accumulation_steps", 3}});
+  CHECK(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras2")[1].slot == "m_schedule");
+  const BuiltOptimizer accumulating("Nadam", {{"gradient_accumulation_steps", 3}});
   // 8 batches with accumulation over 3 are two updates.
-  slow.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
-  CHECK(optimizer_layout(*slow.optimizer, slow.trained, "keras3").back().number ==
-        Approx(first_momentum * second_momentum));
+  accumulating.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
+  CHECK(
+      optimizer_layout(*accumulating.optimizer, accumulating.variables_, "keras3").back().number ==
+      Approx(first_momentum * second_momentum));
 
-  Variables trained = two_alike();
-  trained.push_back(Variable(Tensor({4}, DType::float32)));
+  Variables variables_ = two_equal_kernels();
+  variables_.push_back(Variable(Tensor({4}, DType::float32)));
   auto adafactor = make<Optimizer>("Adafactor", {});
-  adafactor->build(trained);
+  adafactor->build(variables_);
   std::string ranks;
-  for (const StateEntry& place : optimizer_layout(*adafactor, trained, "keras3"))
+  for (const StateEntry& place : optimizer_layout(*adafactor, variables_, "keras3"))
     ranks += concat(place.spec.shape.rank());
   CHECK(ranks ==
         "00"
@@ -190,26 +192,27 @@ TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner opt
     return Dict{{"inner_optimizer", Dict{{"class_name", inner}, {"config", Dict{}}}}};
   };
   const std::string inner = "iteration learning_rate momentum0 velocity0 momentum1 velocity1";
-  const Built nadam("LossScaleOptimizer", scaled("Nadam")), plain("Nadam", {});
-  CHECK(slots(optimizer_layout(*nadam.optimizer, nadam.trained, "keras3")) ==
+  const BuiltOptimizer nadam("LossScaleOptimizer", scaled("Nadam")), plain("Nadam", {});
+  CHECK(slots(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras3")) ==
         "- - step_counter dynamic_scale " + inner);
-  CHECK(slots(inner_optimizer_layout(*nadam.optimizer, nadam.trained)) == inner);
-  CHECK(slots(optimizer_layout(*plain.optimizer, plain.trained, "keras3")) == inner + " -");
-  CHECK(inner_optimizer_layout(*plain.optimizer, plain.trained).empty());
+  CHECK(slots(inner_optimizer_layout(*nadam.optimizer, nadam.variables_)) == inner);
+  CHECK(slots(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) == inner + " -");
+  CHECK(inner_optimizer_layout(*plain.optimizer, plain.variables_).empty());
   // files with the product are read, too
   std::vector<std::string> names(11);
   std::vector<TensorSpec> specs(11, {DType::float32, {4, 4}});
   for (size_t i = 0; i < names.size(); ++i) names[i] = concat(i);
   for (size_t i : {0, 1, 2, 3, 4, 5, 10}) specs[i].shape = Shape{};
-  CHECK(slots(match_optimizer_state(*nadam.optimizer, nadam.trained, nadam.trained, names, specs)
+  CHECK(slots(match_optimizer_state(*nadam.optimizer, nadam.variables_, nadam.variables_, names,
+                                    specs)
                   .layout) == "- - step_counter dynamic_scale " + inner + " -");
 
   const auto adafactor = make<Optimizer>("LossScaleOptimizer", scaled("Adafactor"));
-  const Variables trained{Variable(Tensor({4, 5}, DType::float32)),
-                          Variable(Tensor({5}, DType::float32))};
-  adafactor->build(trained);
+  const Variables variables_{Variable(Tensor({4, 5}, DType::float32)),
+                             Variable(Tensor({5}, DType::float32))};
+  adafactor->build(variables_);
   std::string ranks;
-  for (const StateEntry& place : optimizer_layout(*adafactor, trained, "keras3"))
+  for (const StateEntry& place : optimizer_layout(*adafactor, variables_, "keras3"))
     ranks += concat(place.spec.shape.rank());
   CHECK(ranks ==
         "0000"
@@ -219,31 +222,32 @@ TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner opt
 }
 
 TEST_CASE("without names the order is Keras 3's") {
-  const Built adam("Adam", {{"amsgrad", true}});
+  const BuiltOptimizer adam("Adam", {{"amsgrad", true}});
   const std::vector<std::string> names{"0", "1", "2", "3", "4", "5", "6", "7"};
   std::vector<TensorSpec> specs(8, {DType::float32, {4, 4}});
   specs[0].shape = specs[1].shape = Shape{};
   const MatchedState state =
-      match_optimizer_state(*adam.optimizer, adam.trained, adam.trained, names, specs);
+      match_optimizer_state(*adam.optimizer, adam.variables_, adam.variables_, names, specs);
   CHECK(slots(state.layout) ==
         "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
         "velocity_hat1");
-  const Built rms("RMSprop", {{"momentum", 0.5}, {"centered", true}});
-  CHECK(
-      slots(match_optimizer_state(*rms.optimizer, rms.trained, rms.trained, names, specs).layout) ==
-      "iteration learning_rate velocity0 velocity1 momentum0 momentum1 average_gradient0 "
-      "average_gradient1");
+  const BuiltOptimizer rms_prop("RMSprop", {{"momentum", 0.5}, {"centered", true}});
+  CHECK(slots(match_optimizer_state(*rms_prop.optimizer, rms_prop.variables_, rms_prop.variables_,
+                                    names, specs)
+                  .layout) ==
+        "iteration learning_rate velocity0 velocity1 momentum0 momentum1 average_gradient0 "
+        "average_gradient1");
 }
 
 TEST_CASE("names that tell other slots decide where shapes do not") {
-  const Built adam("Adam", {});
+  const BuiltOptimizer adam("Adam", {});
   CHECK(slots(adam.place({"adam/iteration", "adam/learning_rate", "adam/a_momentum",
                           "adam/b_momentum", "adam/a_velocity", "adam/b_velocity"})
                   .layout) == "iteration learning_rate momentum0 momentum1 velocity0 velocity1");
 }
 
 TEST_CASE("what cannot be placed for certain is refused with the reason") {
-  const Built adam("Adam", {}), sgd("SGD", {{"momentum", 0.9}});
+  const BuiltOptimizer adam("Adam", {}), sgd("SGD", {{"momentum", 0.9}});
   CHECK(adam.place({"adam/iteration", "adam/learning_rate", "adam/a_momentum", "adam/b_momentum",
                     "adam/a_momentum", "adam/b_velocity"})
             .problem == "expected velocity of dense/kernel, the file has 'adam/b_momentum'");
@@ -273,7 +277,7 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
        "Adam/iterations:0 training/Adam/m_0:0 training/Adam/m_1:0 training/Adam/v_0:0 "
        "training/Adam/v_1:0 training/Adam/vhat_0:0 training/Adam/vhat_1:0"},
       {"SGD", {}, "keras2", "SGD/iterations:0 training/SGD/moment_0:0 training/SGD/moment_1:0"},
-      {"SGD", {{"learning_rate", kFalling}}, "keras3", "sgd/iteration"},
+      {"SGD", {{"learning_rate", kDecay}}, "keras3", "sgd/iteration"},
       {"RMSprop",
        {{"centered", true}},
        "keras3",
@@ -290,18 +294,18 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
   };
   for (const WrittenEntries& row : rows) {
     INFO(row.optimizer << " for " << row.target);
-    const Built built(row.optimizer, row.options);
-    const StateLayout layout = optimizer_layout(*built.optimizer, built.trained, row.target);
+    const BuiltOptimizer built(row.optimizer, row.options);
+    const StateLayout layout = optimizer_layout(*built.optimizer, built.variables_, row.target);
     const std::vector<std::string> names = layout_names(*built.optimizer, layout, row.target);
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
     CHECK(text == row.names);
     std::vector<TensorSpec> specs;
     for (const StateEntry& place : layout) specs.push_back(place.spec);
-    const MatchedState rematched =
-        match_optimizer_state(*built.optimizer, built.trained, built.trained, names, specs);
-    CHECK(rematched.problem == "");
-    CHECK(slots(rematched.layout) == slots(layout));
+    const MatchedState matched_again =
+        match_optimizer_state(*built.optimizer, built.variables_, built.variables_, names, specs);
+    CHECK(matched_again.problem == "");
+    CHECK(slots(matched_again.layout) == slots(layout));
   }
 }
 

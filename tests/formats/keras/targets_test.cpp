@@ -43,22 +43,24 @@ TEST_CASE("losses and metrics are named as the generation names its functions") 
 }
 
 TEST_CASE("an optimizer has the options that the generation knows") {
-  const Dict clipped{{"optimizer", configured("SGD", {{"global_clipnorm", 0.5}, {"name", "mine"}})},
-                     {"loss", "huber"}};
-  CHECK(to_json(training(clipped, "keras3").as_dict().at("optimizer_config")) ==
+  const Dict clipped_options{
+      {"optimizer", configured("SGD", {{"global_clipnorm", 0.5}, {"name", "mine"}})},
+      {"loss", "huber"}};
+  CHECK(to_json(training(clipped_options, "keras3").as_dict().at("optimizer_config")) ==
         R"({"class_name": "SGD", "config": {"name": "mine", "global_clipnorm": 0.5, )"
         R"("learning_rate": 0.01, "momentum": 0.0, "nesterov": false}})");
-  CHECK(to_json(training(clipped, "keras2").as_dict().at("optimizer_config")) ==
+  CHECK(to_json(training(clipped_options, "keras2").as_dict().at("optimizer_config")) ==
         R"({"class_name": "SGD", "config": {"learning_rate": 0.01, "momentum": 0.0, )"
         R"("nesterov": false, "clipnorm": 0.5}})");
-  CHECK(training(clipped, "keras2").as_dict().at("loss") == Value("huber_loss"));
+  CHECK(training(clipped_options, "keras2").as_dict().at("loss") == Value("huber_loss"));
 
-  const Dict decay{{"initial_learning_rate", 0.5}, {"decay_steps", 1}, {"decay_rate", 0.1}};
-  const Dict scheduled{
+  const Dict decay_config{{"initial_learning_rate", 0.5}, {"decay_steps", 1}, {"decay_rate", 0.1}};
+  const Dict scheduled_options{
       {"optimizer",
-       configured("Adagrad", {{"learning_rate", configured("InverseTimeDecay", decay)}})},
+       configured("Adagrad", {{"learning_rate", configured("InverseTimeDecay", decay_config)}})},
       {"loss", "mse"}};
-  const Value keras2 = training(scheduled, "keras2"), keras3 = training(scheduled, "keras3");
+  const Value keras2 = training(scheduled_options, "keras2"),
+              keras3 = training(scheduled_options, "keras3");
   CHECK(contains(to_json(keras2), R"("learning_rate": 0.5)"));
   CHECK(contains(to_json(keras2), R"("decay": 0.1)"));
   CHECK(contains(to_json(keras3), R"("learning_rate": {"module": "keras.optimizers.schedules", )"
@@ -125,16 +127,16 @@ TEST_CASE("what Keras 2.3.1 has no words for is listed: place, option, reason") 
   CHECK(incompatibilities(*one_layer("Dense", {{"units", 2}}), "keras2").empty());
 
   auto model = hdf5::small_sequential();
-  const auto compiled = [&](const Value& optimizer) {
+  const auto compile_options = [&](const Value& optimizer) {
     model->compile({{"optimizer", optimizer}, {"loss", "mse"}});
     return incompatibilities(*model, "keras2", model->compile_config());
   };
-  CHECK(compiled("lion") == Lines{"optimizer/: Keras 2.3.1 has no optimizer 'Lion'"});
-  CHECK(compiled(configured("RMSprop", {{"momentum", 0.5}})) ==
+  CHECK(compile_options("lion") == Lines{"optimizer/: Keras 2.3.1 has no optimizer 'Lion'"});
+  CHECK(compile_options(configured("RMSprop", {{"momentum", 0.5}})) ==
         Lines{"optimizer/momentum: Keras 2.3.1 has no such option of RMSprop"});
-  CHECK(compiled(configured("SGD", {{"clipnorm", 0.5}})) ==
+  CHECK(compile_options(configured("SGD", {{"clipnorm", 0.5}})) ==
         Lines{"optimizer/clipnorm: Keras 2.3.1 clips the norm of all gradients together"});
-  CHECK(compiled("adam").empty());
+  CHECK(compile_options("adam").empty());
 }
 
 TEST_CASE("a file is not written when Keras 2 cannot express the model") {
@@ -191,15 +193,16 @@ TEST_CASE("penalties that Keras 3 loses are reported, and left out of its files"
   CHECK(contains(incompatibilities("SimpleRNN", recurrent), "leaves it out of a SimpleRNN"));
   CHECK(incompatibilities("LSTM", recurrent).empty());
 
-  const Value stack =
+  const Value stacked_cells =
       Dict{{"class_name", "Sequential"},
            {"config", List{Value(configured("TimeDistributed", {{"layer", dense}}))}}};
-  const auto penalized = [&](const char* version) {
-    return contains(to_json(ConfigIn({version, "torch"}).model(stack)), "activity_regularizer");
+  const auto penalty_of = [&](const char* version) {
+    return contains(to_json(ConfigIn({version, "torch"}).model(stacked_cells)),
+                    "activity_regularizer");
   };
   set_warning_handler([](std::string_view text) { last_warning += text; });
-  CHECK(penalized("2.15.0"));
-  CHECK_FALSE(penalized("3.15.1"));
+  CHECK(penalty_of("2.15.0"));
+  CHECK_FALSE(penalty_of("3.15.1"));
   set_warning_handler(nullptr);
   CHECK(contains(last_warning, "layer 'd': Keras 3 calls what is in a TimeDistributed without"));
 }
@@ -222,9 +225,9 @@ TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
     CHECK(contains(to_json(config), R"("moving_variance_ddof": 1.5)"));
     for (const char* option : {"whole_batch", "batch_when_frozen", "count_masked"})
       CHECK(contains(to_json(config), concat("\"", option, "\": true")));
-    const std::string compiled = to_json(model->compile_config());
-    CHECK(contains(compiled, R"("initial_accumulator_value": 0.0)"));
-    CHECK(contains(compiled, R"("epsilon_outside": true)"));
+    const std::string compile_json = to_json(model->compile_config());
+    CHECK(contains(compile_json, R"("initial_accumulator_value": 0.0)"));
+    CHECK(contains(compile_json, R"("epsilon_outside": true)"));
     for (const Value& written : {keras3_model_config(config), keras_model_config(config, "keras3"),
                                  keras_model_config(config, "keras2")}) {
       CHECK(contains(to_json(written), R"("interpolation": "bilinear")"));

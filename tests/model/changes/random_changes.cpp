@@ -14,9 +14,9 @@ namespace {
 using Flags = std::map<const Layer*, bool>;
 
 /// A model of layers of one width that can be in any order, and the operations that change it.
-class Surgery {
+class ChangingModel {
  public:
-  explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
+  explicit ChangingModel(unsigned seed, bool functional) : random_(seed) {
     inner_ = Sequential::make({first_dense(), dense()}, "inner");
     holder_ = std::make_shared<Holder>(dense());
     holder_->set_name("holder");
@@ -36,23 +36,23 @@ class Surgery {
 
   std::string change() {
     std::vector<Layer*> all = model_->flatten_layers();
-    switch (roll(10)) {
+    switch (random_below(10)) {
       case 0:
-        return inner_->add(any_layer()), "add to inner";
+        return inner_->add(random_layer()), "add to inner";
       case 1:
         return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
       case 2:
-        return middle_->add(any_layer()), "add to middle";
+        return middle_->add(random_layer()), "add to middle";
       case 3:
-        return holder_->set_head(any_layer()), "another head";
+        return holder_->set_head(random_layer()), "another head";
       case 4:
-        return all[static_cast<size_t>(roll(static_cast<int>(all.size())))]->set_trainable(
-                   roll(2) == 0),
+        return all[static_cast<size_t>(random_below(static_cast<int>(all.size())))]->set_trainable(
+                   random_below(2) == 0),
                "trainable";
       case 5:
         return compile(), "compile";
       case 6:
-        return stack_ ? (stack_->add(any_layer()), "add") : "nothing";
+        return stack_ ? (stack_->add(random_layer()), "add") : "nothing";
       case 7:
       case 8:
         return exchange_top(), "rewire";
@@ -68,16 +68,16 @@ class Surgery {
   }
 
  private:
-  int roll(int sides) { return static_cast<int>(dice_() % static_cast<unsigned>(sides)); }
-  LayerPtr any_layer() {
-    made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
-    return made_.back();
+  int random_below(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
+  LayerPtr random_layer() {
+    kept_layers_.push_back(random_below(3) == 0 ? make<Layer>("BatchNormalization") : dense());
+    return kept_layers_.back();
   }
   /// Replaces the model by one with another last layer, or with one layer more.
   void exchange_top() {
-    const LayerPtr top = model_->layers().back(), new_layer = any_layer();
+    const LayerPtr top = model_->layers().back(), new_layer = random_layer();
     const Symbol output = model_->outputs().front();
-    model_ = roll(2) == 0 && top != middle_
+    model_ = random_below(2) == 0 && top != middle_
                  ? rewire(*model_, {{top, new_layer}}, "model")
                  : rewire(*model_, {{output, (*new_layer)(output)}}, "model");
     stack_ = nullptr;
@@ -89,8 +89,9 @@ class Surgery {
     record_new_flags();
   }
 
-  std::mt19937 dice_;
-  std::vector<LayerPtr> made_;  // kept alive, so that addresses of layers in flags are not reused
+  std::mt19937 random_;
+  std::vector<LayerPtr>
+      kept_layers_;  // kept alive, so that addresses of layers in flags are not reused
   std::shared_ptr<Sequential> inner_, middle_, stack_;
   std::shared_ptr<Holder> holder_;
   ModelPtr model_;
@@ -142,17 +143,17 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
   const bool functional = GENERATE(false, true);
   for (unsigned seed = 1; seed <= 4; ++seed) {
     set_random_seed(static_cast<int64_t>(seed));
-    Surgery surgery(seed, functional);
+    ChangingModel changing_model(seed, functional);
     std::string history;
     for (int i = 0; i < 30; ++i) {
-      history += surgery.change() + "; ";
-      Model& model = surgery.model();
+      history += changing_model.change() + "; ";
+      Model& model = changing_model.model();
       CAPTURE(seed, functional, history);
       (void)model.predict({x});  // builds the layers that were added
-      surgery.record_new_flags();
-      auto rebuilt_model = std::dynamic_pointer_cast<Model>(rebuilt(model, surgery.flags()));
+      changing_model.record_new_flags();
+      auto rebuilt_model = std::dynamic_pointer_cast<Model>(rebuilt(model, changing_model.flags()));
       (void)rebuilt_model->predict({x});
-      set_flags(*rebuilt_model, model, surgery.flags());
+      set_flags(*rebuilt_model, model, changing_model.flags());
       compile(*rebuilt_model);
       auto layers = [](Model& m) {
         Tensors values;

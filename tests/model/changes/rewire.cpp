@@ -62,20 +62,20 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
   CHECK(with_norm->get_layer("norm") == norm);
   // Factor by which a new BatchNormalization multiplies at inference.
   const double scale = 1 / std::sqrt(1 + 1e-3);
-  auto by_hand = [&] {
+  auto expected_output = [&] {
     const Tensor t = (*b.body)(x)*scale;
     return (*b.head)((*b.left)(t) + (*b.right)(t));
   };
-  CHECK(near(with_norm->predict({x}).front(), by_hand()));
+  CHECK(near(with_norm->predict({x}).front(), expected_output()));
 
-  auto swapped = rewire(*b.model, {{b.left, dense(kWidth, {{"name", "l2"}})},
-                                   {b.right, dense(kWidth, {{"name", "r2"}})}});
-  CHECK(names(*swapped) ==
+  auto swapped_model = rewire(*b.model, {{b.left, dense(kWidth, {{"name", "l2"}})},
+                                         {b.right, dense(kWidth, {{"name", "r2"}})}});
+  CHECK(names(*swapped_model) ==
         std::vector<std::string>{"in", "body", "dropout", "l2", "r2", "sum", "head"});
   const Symbol another_input = Input({kWidth}, "another");
-  auto entered = rewire(*b.model, {{b.in, another_input}});
-  CHECK(entered->input_names() == std::vector<std::string>{"another"});
-  CHECK(near(entered->predict({x}), before));
+  auto model_with_input = rewire(*b.model, {{b.in, another_input}});
+  CHECK(model_with_input->input_names() == std::vector<std::string>{"another"});
+  CHECK(near(model_with_input->predict({x}), before));
 }
 
 TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
@@ -84,9 +84,9 @@ TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
   auto called_twice = dense(), other = dense();
   CallOptions in_training;
   in_training.training = true;
-  const Symbol noisy = (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))(
+  const Symbol noisy_symbol = (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))(
       (*called_twice)(in), in_training);
-  auto model = Functional::make({in}, {(*called_twice)(noisy)});
+  auto model = Functional::make({in}, {(*called_twice)(noisy_symbol)});
   auto changed_model =
       rewire(*model, {{called_twice, other},
                       {model->get_layer("drop"), make<Layer>("Dropout", {{"rate", 1e-9}})}});
@@ -119,8 +119,8 @@ TEST_CASE("an optimizer goes on with the variables that stay") {
 
 TEST_CASE("what cannot be rewired is reported with names and shapes") {
   Branches b;
-  auto stranger = dense(kWidth, {{"name", "lefty"}});
-  CHECK_THROWS_WITH(rewire(*b.model, {{stranger, dense()}}),
+  auto foreign_layer = dense(kWidth, {{"name", "lefty"}});
+  CHECK_THROWS_WITH(rewire(*b.model, {{foreign_layer, dense()}}),
                     Contains("no layer 'lefty' (did you mean 'left'?)"));
   CHECK_THROWS_WITH(rewire(*b.model, {{b.body, dense(7)}}),
                     Contains("model branches") && Contains("'left'") && Contains("(None, 7)"));

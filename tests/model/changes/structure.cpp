@@ -46,13 +46,13 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
     outer->train_on_batch({x}, {y});
     outer->predict({x});
   }
-  auto added = dense(kWidth, {{"name", "added"}});
-  inner->add(added);
+  auto added_layer = dense(kWidth, {{"name", "added"}});
+  inner->add(added_layer);
   for (const ModelPtr& outer : outers) {
     CAPTURE(outer->name());
     const Tensor before = outer->predict({x}).front();
     CHECK(near(before, (*outer)(x)));
-    CHECK(changes_weights(*added, [&] { outer->train_on_batch({x}, {y}); }));
+    CHECK(changes_weights(*added_layer, [&] { outer->train_on_batch({x}, {y}); }));
     CHECK_FALSE(near(before, outer->predict({x}).front()));
     CHECK(outer->optimizer()->slot("momentum").size() == outer->trainable_weights().size());
     CHECK_THAT(joined(outer->summary({{"expand_nested", true}})),
@@ -61,7 +61,7 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
   inner->pop();
   for (const ModelPtr& outer : outers) {
     CHECK(near(outer->predict({x}).front(), (*outer)(x)));
-    CHECK_FALSE(changes_weights(*added, [&] { outer->train_on_batch({x}, {y}); }));
+    CHECK_FALSE(changes_weights(*added_layer, [&] { outer->train_on_batch({x}, {y}); }));
   }
 }
 
@@ -94,17 +94,17 @@ TEST_CASE("what does not fit any more is reported with both names") {
   const Symbol in = Input({kWidth});
   auto graph = Functional::make({in}, {(*inner)(in)}, "graph");
   auto stack = Sequential::make({inner, dense(kWidth, {{"name", "behind"}})}, "stack");
-  auto last = Sequential::make({first_dense(), inner}, "last");
+  auto last_model = Sequential::make({first_dense(), inner}, "last");
   inner->add(dense(7));
   CHECK_THROWS_WITH(graph->predict({x}), Contains("inner") && Contains("graph") &&
                                              Contains("(8, 7)") && Contains("(None, 4)"));
   CHECK_THROWS_WITH(stack->predict({x}), Contains("stack") && Contains("inner") &&
                                              Contains("behind") && Contains("(None, 7)"));
-  CHECK(last->output_shape().front() == Shape{-1, 7});
-  CHECK(last->predict({x}).front().shape() == Shape{8, 7});
+  CHECK(last_model->output_shape().front() == Shape{-1, 7});
+  CHECK(last_model->predict({x}).front().shape() == Shape{8, 7});
   inner->pop();
   for (Model* model : {static_cast<Model*>(graph.get()), static_cast<Model*>(stack.get()),
-                       static_cast<Model*>(last.get())})
+                       static_cast<Model*>(last_model.get())})
     CHECK(model->predict({x}).front().shape() == Shape{8, kWidth});
   inner->add(dense(7));
   stack->pop();  // removing the last layer again makes the model valid
@@ -213,16 +213,16 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   base->set_trainable(false);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   for (int i = 0; i < 3; ++i) model->train_on_batch({x}, {y});
-  const Variables of_head = adam->slot("momentum");
-  const Tensor momentum = of_head.front().value().clone();
+  const Variables head_momentum = adam->slot("momentum");
+  const Tensor momentum = head_momentum.front().value().clone();
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
-  CHECK(near(of_head.front().value(), momentum));
+  CHECK(near(head_momentum.front().value(), momentum));
   CHECK(changes_weights(*base, [&] { model->train_on_batch({x}, {y}); }));
   const Variables all_momenta = adam->slot("momentum");
   REQUIRE(all_momenta.size() == 4);
-  CHECK(all_momenta[2] == of_head[0]);
-  CHECK(all_momenta[3] == of_head[1]);
+  CHECK(all_momenta[2] == head_momentum[0]);
+  CHECK(all_momenta[3] == head_momentum[1]);
   CHECK(all_momenta[0].shape() == base->weights().front().shape());
   base->set_trainable(false);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
@@ -263,9 +263,9 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
   CHECK(shape(clone_model(*outer), {2, 13, 4}) == Shape{2, 3});
   CHECK_THROWS_WITH(shape(outer, {2, 12, 5}), Contains("(12, 5)"));
 
-  auto flat = Sequential::make({layer_of("Flatten"), dense(1)});
-  CHECK(shape(flat, {2, 11}) == Shape{2, 1});
-  CHECK_THROWS_WITH(shape(flat, {2, 12}),
+  auto flat_model = Sequential::make({layer_of("Flatten"), dense(1)});
+  CHECK(shape(flat_model, {2, 11}) == Shape{2, 1});
+  CHECK_THROWS_WITH(shape(flat_model, {2, 12}),
                     Contains("to have shape (11,) but got array with shape (12,)"));
   auto declared_model =
       Sequential::make({layer_of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});

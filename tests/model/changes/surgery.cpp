@@ -41,7 +41,7 @@ void fit(Model& model, int64_t epochs) {
             {{"epochs", epochs}, {"batch_size", 8}, {"verbose", 0}});
 }
 
-bool same_bits(const Tensors& a, const Tensors& b) {
+bool have_same_bits(const Tensors& a, const Tensors& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (a[i].to_vector() != b[i].to_vector()) return false;
@@ -77,25 +77,25 @@ TEST_CASE("a model without a layer that does nothing trains on as it would have 
   CHECK(result.model->epochs_trained() == 2);
   CHECK(result.model->class_name() == before->class_name());
   fit(*result.model, 2);
-  CHECK(same_bits(result.model->get_weights(), whole->get_weights()));
+  CHECK(have_same_bits(result.model->get_weights(), whole->get_weights()));
   CHECK(result.model->optimizer()->iterations().value().item() == 12);
   CHECK(result.model->metrics_names() == whole->metrics_names());
 }
 
 TEST_CASE("a model with a layer more that does nothing trains on as it would have without it") {
   const bool functional = GENERATE(false, true);
-  const std::string place = GENERATE("in", "first", "norm", "last");
-  CAPTURE(functional, place);
+  const std::string position = GENERATE("in", "first", "norm", "last");
+  CAPTURE(functional, position);
   auto whole = stack(functional, "");
   compile(*whole, "adam");
   fit(*whole, 4);
   auto before = stack(functional, "");
   compile(*before, "adam");
   fit(*before, 4 - 1);
-  const SurgeryResult result = insert_after(*before, place, identity("Dropout", "same"));
+  const SurgeryResult result = insert_after(*before, position, identity("Dropout", "same"));
   CHECK(report(result) == "same new 0>1 ");
   fit(*result.model, 1);
-  CHECK(same_bits(result.model->get_weights(), whole->get_weights()));
+  CHECK(have_same_bits(result.model->get_weights(), whole->get_weights()));
 }
 
 TEST_CASE("a frozen layer stays frozen, and one that was frozen after compile trains on") {
@@ -107,8 +107,8 @@ TEST_CASE("a frozen layer stays frozen, and one that was frozen after compile tr
   const Tensors first = model->get_layer("first")->get_weights(),
                 last = model->get_layer("last")->get_weights();
   fit(*result.model, 1);
-  CHECK(same_bits(model->get_layer("first")->get_weights(), first));
-  CHECK_FALSE(same_bits(model->get_layer("last")->get_weights(), last));
+  CHECK(have_same_bits(model->get_layer("first")->get_weights(), first));
+  CHECK_FALSE(have_same_bits(model->get_layer("last")->get_weights(), last));
 }
 
 TEST_CASE("a layer that takes the place of another has its weights where they fit") {
@@ -123,7 +123,7 @@ TEST_CASE("a layer that takes the place of another has its weights where they fi
 
   const SurgeryResult kept_result =
       replace_layer(*model, "last", dense(2, {{"name", "other"}, {"activation", "linear"}}));
-  CHECK(same_bits(kept_result.model->get_layer("other")->get_weights(), old_weights));
+  CHECK(have_same_bits(kept_result.model->get_layer("other")->get_weights(), old_weights));
   CHECK(report(kept_result) == "other new 0>1 2 carried; last removed 1>0 2 dropped");
   fit(*kept_result.model, 1);
   CHECK(adam->slot("momentum").front() == slot);
@@ -135,12 +135,12 @@ TEST_CASE("a layer that takes the place of another has its weights where they fi
   const SurgeryResult fresh_result =
       replace_layer(*model, "last", dense(2, {{"name", "fresh"}}), false);
   CHECK(report(fresh_result).starts_with("fresh new 0>1 2 new"));
-  CHECK_FALSE(same_bits(fresh_result.model->get_layer("fresh")->get_weights(), old_weights));
-  auto built = dense(2, {{"name", "built"}});
-  built->build_for({{-1, 6}});
-  const Tensors built_weights = built->get_weights();
-  CHECK(report(replace_layer(*model, "last", built)).starts_with("built new 0>1 2 its own"));
-  CHECK(same_bits(built->get_weights(), built_weights));
+  CHECK_FALSE(have_same_bits(fresh_result.model->get_layer("fresh")->get_weights(), old_weights));
+  auto built_layer = dense(2, {{"name", "built"}});
+  built_layer->build_for({{-1, 6}});
+  const Tensors built_weights = built_layer->get_weights();
+  CHECK(report(replace_layer(*model, "last", built_layer)).starts_with("built new 0>1 2 its own"));
+  CHECK(have_same_bits(built_layer->get_weights(), built_weights));
 }
 
 TEST_CASE("every call of a shared layer is meant, with its arguments") {
@@ -175,15 +175,15 @@ TEST_CASE("masks and keyword tensors go the new ways") {
   const Symbol attended = (*attention)({tokens, tokens}, options).front();
   auto model = Functional::make({in}, {(*pool)(attended)});
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 0, 3, 0, 0}, {2, 3});
-  auto by_hand = [&](bool with_norm) {
+  auto expected_output = [&](bool with_norm) {
     const Tensor t = (*embed)(x);
     CallOptions call_options;
     call_options.arguments = {
         {"key", Value(std::make_shared<BoxedTensor>(with_norm ? (*norm)(t) : t))}};
     return (*pool)((*attention)({t, t}, call_options).front());
   };
-  CHECK(near(model->predict({x}).front(), by_hand(true)));
-  CHECK(near(remove_layer(*model, "norm").model->predict({x}).front(), by_hand(false)));
+  CHECK(near(model->predict({x}).front(), expected_output(true)));
+  CHECK(near(remove_layer(*model, "norm").model->predict({x}).front(), expected_output(false)));
 }
 
 TEST_CASE("paths lead into nested models, which keep their names") {
@@ -200,9 +200,9 @@ TEST_CASE("paths lead into nested models, which keep their names") {
   CHECK(result.model->compiled());
   CHECK(near(result.model->predict({x}).front(),
              (*head)((*middle->get_layer("after"))((*inner->layers().front())(x)))));
-  const SurgeryResult piece = cut(*model, "", {"middle/inner"});
-  CHECK(near(piece.model->predict({x}).front(), (*inner)(x)));
-  CHECK_FALSE(piece.model->compiled());
+  const SurgeryResult cut_result = cut(*model, "", {"middle/inner"});
+  CHECK(near(cut_result.model->predict({x}).front(), (*inner)(x)));
+  CHECK_FALSE(cut_result.model->compiled());
   CHECK_THROWS_WITH(remove_layer(*model, "middle/inner/dep"), Contains("did you mean 'deep'?"));
 }
 
@@ -308,16 +308,19 @@ T called(const LayerPtr& layer, const std::vector<T>& given) {
 }
 
 PlainGraph random_graph(std::mt19937& dice) {
-  const auto roll = [&](size_t sides) { return static_cast<size_t>(dice() % sides); };
+  const auto random_below = [&](size_t sides) { return static_cast<size_t>(dice() % sides); };
   PlainGraph graph;
-  std::vector<LayerPtr> singles;
-  for (size_t i = 1; i <= 4 + roll(8); ++i) {
-    if (roll(3) == 0) {
-      graph.calls.push_back({make<Layer>(roll(2) ? "Add" : "Average"), {roll(i), i - 1}});
+  std::vector<LayerPtr> layers_with_one_input;
+  for (size_t i = 1; i <= 4 + random_below(8); ++i) {
+    if (random_below(3) == 0) {
+      graph.calls.push_back(
+          {make<Layer>(random_below(2) ? "Add" : "Average"), {random_below(i), i - 1}});
       continue;
     }
-    if (singles.empty() || roll(3)) singles.push_back(roll(4) ? dense() : make<Layer>("ReLU"));
-    graph.calls.push_back({singles[roll(singles.size())], {roll(2) ? i - 1 : roll(i)}});
+    if (layers_with_one_input.empty() || random_below(3))
+      layers_with_one_input.push_back(random_below(4) ? dense() : make<Layer>("ReLU"));
+    graph.calls.push_back({layers_with_one_input[random_below(layers_with_one_input.size())],
+                           {random_below(2) ? i - 1 : random_below(i)}});
   }
   graph.calls.push_back({dense(), {graph.calls.size()}});
   return graph;
@@ -336,26 +339,27 @@ TEST_CASE("a random graph that was operated on computes what its plain form does
     auto model = Functional::make({in}, {graph.run<Symbol>(in, called<Symbol>)}, "m");
     CHECK(near(model->predict({x}).front(), graph.run<Tensor>(x, called<Tensor>)));
     const std::vector<LayerPtr> layers = model->layers();
-    const LayerPtr chosen = layers[1 + dice() % (layers.size() - 1)], new_layer = dense();
-    const bool merges = chosen->class_name() == "Add" || chosen->class_name() == "Average";
+    const LayerPtr chosen_layer = layers[1 + dice() % (layers.size() - 1)], new_layer = dense();
+    const bool merges =
+        chosen_layer->class_name() == "Add" || chosen_layer->class_name() == "Average";
     const auto expected = [&](const std::function<Tensor(const Tensors&)>& instead) {
       return graph.run<Tensor>(x, [&](const LayerPtr& layer, const Tensors& given) {
-        return layer == chosen ? instead(given) : called<Tensor>(layer, given);
+        return layer == chosen_layer ? instead(given) : called<Tensor>(layer, given);
       });
     };
     const auto result = [](const SurgeryResult& surgery, const Tensor& given) {
       return surgery.model->predict({given}).front();
     };
-    CHECK(
-        near(result(insert_after(*model, chosen->name(), new_layer), x),
-             expected([&](const Tensors& given) { return (*new_layer)(called(chosen, given)); })));
+    CHECK(near(
+        result(insert_after(*model, chosen_layer->name(), new_layer), x),
+        expected([&](const Tensors& given) { return (*new_layer)(called(chosen_layer, given)); })));
     auto other = merges ? make<Layer>("Maximum") : dense();
-    CHECK(near(result(replace_layer(*model, chosen->name(), other), x),
+    CHECK(near(result(replace_layer(*model, chosen_layer->name(), other), x),
                expected([&](const Tensors& given) { return called(other, given); })));
     if (merges)
-      CHECK_THROWS_WITH(remove_layer(*model, chosen->name()), Contains("of 2 tensors"));
+      CHECK_THROWS_WITH(remove_layer(*model, chosen_layer->name()), Contains("of 2 tensors"));
     else
-      CHECK(near(result(remove_layer(*model, chosen->name()), x),
+      CHECK(near(result(remove_layer(*model, chosen_layer->name()), x),
                  expected([](const Tensors& given) { return given.front(); })));
     CHECK(near(result(rebase(*model, {(*new_layer)(Input({kWidth}, "again"))}), x),
                model->predict({(*new_layer)(x)}).front()));

@@ -2,10 +2,10 @@
 -- Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
-local rows = require "rows"
+local tensor_checks = require "tensor_checks"
 local cr = require "crescent"
 local ops, t = cr.ops, cr.tensor
-local check_row, ints = rows.check, rows.ints
+local check_row, ints = tensor_checks.check, tensor_checks.ints
 
 do -- attention with a mask of queries and keys
   local q = ops.reshape(ops.arange(8.0), { 1, 2, 2, 2 })

@@ -1,11 +1,11 @@
 -- Extreme arguments of functions of cr.ops; the expected results are those of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
-local rows = require "rows"
+local tensor_checks = require "tensor_checks"
 local cr = require "crescent"
 local ops, t = cr.ops, cr.tensor
 local inf, nan = math.huge, 0 / 0
-local check_row, ints = rows.check, rows.ints
+local check_row, ints = tensor_checks.check, tensor_checks.ints
 
 local x = t { 2, nan, 1, -inf, inf, 1 }
 check_row("sort has NaN last", ops.sort(x), { -inf, 1, 1, 2, inf, nan })

@@ -1,10 +1,10 @@
 -- Checks of the elements of a tensor that is given in one line.
 local check = require "check"
 local cr = require "crescent"
-local rows = {}
+local tensor_checks = {}
 
 --- A tensor of integers from nested tables of numbers.
-function rows.ints(values, dtype) return cr.tensor(values):cast(dtype or "int32") end
+function tensor_checks.ints(values, dtype) return cr.tensor(values):cast(dtype or "int32") end
 
 local function text(x) return x ~= x and "nan" or string.format("%.5g", x) end
 
@@ -21,9 +21,9 @@ end
 
 --- Checks the elements of the tensor as one line and, if given, its dtype; the first argument is
 --- the name of the case.
-function rows.check(what, x, want, dtype)
+function tensor_checks.check(what, x, want, dtype)
   check.same(flat(x:totable(), {}), flat(want, {}), what)
   if dtype then check.same(x.dtype, dtype, what .. ": dtype") end
 end
 
-return rows
+return tensor_checks
