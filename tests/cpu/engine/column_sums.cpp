@@ -18,15 +18,15 @@ struct Gradients {
   size_t steps;
 };
 
-/// The gradients for inputs x (k,m) and the upstream gradient dy (k,n). With `updated` the weight
-/// is updated with its gradient, as an optimizer does.
-Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
+/// The gradients for inputs x (k,m) and the upstream gradient dy (k,n). With `updates_weight` the
+/// weight is updated with its gradient, as an optimizer does.
+Gradients gradients(const Tensor& x, const Tensor& dy, bool updates_weight) {
   const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
   const Program program = optimize(trace(
       [&](const Tensors& in) {
         const Tensor bias = ops::sum(in[1], {0});
         const Tensor weight = ops::matmul(ops::transpose(in[0]), in[1]);
-        if (!updated) return Tensors{bias, weight};
+        if (!updates_weight) return Tensors{bias, weight};
         w.assign(w.value() - weight);
         return Tensors{bias};
       },
@@ -36,7 +36,7 @@ Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value() + 0.0f);
   executable->run(Tensors{x, dy}, variables, outputs);
-  return {(updated ? variables[0] : outputs[1]).to_vector(), outputs[0].to_vector(),
+  return {(updates_weight ? variables[0] : outputs[1]).to_vector(), outputs[0].to_vector(),
           executable->rows().size()};
 }
 
@@ -54,18 +54,18 @@ TEST_CASE("a product gives the sums of the columns that it multiplies with", "[c
                               {96, 33, 2100},   {40, 300, 130},   {513, 65, 700},  {7, 200, 500}};
   for (const auto& [m, n, k] : sizes) {
     const Tensor x = sines({k, m}, 1), dy = sines({k, n}, 2);
-    const std::vector<double> want = column_sums(dy);
-    for (bool updated : {false, true}) {
+    const std::vector<double> expected_sums = column_sums(dy);
+    for (bool updates_weight : {false, true}) {
       std::optional<Gradients> first;
       for (int threads : {1, 2, 3, 9}) {
-        CAPTURE(m, n, k, updated, threads);
+        CAPTURE(m, n, k, updates_weight, threads);
         test_device().set_threads(threads);
-        const Gradients got = gradients(x, dy, updated);
-        CHECK(farthest(got.bias, want) < 2e-6 * std::sqrt(static_cast<double>(k)));
+        const Gradients got = gradients(x, dy, updates_weight);
+        CHECK(farthest(got.bias, expected_sums) < 2e-6 * std::sqrt(static_cast<double>(k)));
         if (!first) first = got;
-        const bool same = got.bias == first->bias && got.weight == first->weight;
-        CHECK(same);
-        if (!updated) CHECK(got.steps == 1);
+        const bool is_same = got.bias == first->bias && got.weight == first->weight;
+        CHECK(is_same);
+        if (!updates_weight) CHECK(got.steps == 1);
       }
     }
   }
@@ -84,9 +84,9 @@ TEST_CASE("sums that are read before the product stay a step of their own", "[cp
   const Tensors outputs = results_of(program, {x, dy});
   double sum = 0;
   for (double s : column_sums(dy)) sum += s;
-  std::vector<double> want = ops::matmul(ops::transpose(x), dy).to_vector();
-  for (double& weight : want) weight *= sum;
-  CHECK(farthest(outputs[1].to_vector(), want) < 1e-3);
+  std::vector<double> expected_sums = ops::matmul(ops::transpose(x), dy).to_vector();
+  for (double& weight : expected_sums) weight *= sum;
+  CHECK(farthest(outputs[1].to_vector(), expected_sums) < 1e-3);
 }
 
 TEST_CASE("other reductions of the columns are not made with a product", "[cpu][column_sums]") {

@@ -13,34 +13,36 @@ using namespace crescent::cpu::test;
 namespace {
 
 /// The gradient of a weight for inputs x (k,m) and the upstream gradient dy (k,n). The product is
-/// computed in float32 or, with `mixed`, in bfloat16.
-Tensor gradient(const Tensor& x, const Tensor& dy, bool mixed) {
-  if (!mixed) return ops::matmul(ops::transpose(x), dy);
-  const auto half = [](const Tensor& t) { return ops::cast(t, DType::bfloat16); };
-  return ops::cast(ops::matmul(ops::transpose(half(x)), half(dy)), DType::float32);
+/// computed in float32 or, if `uses_bfloat16` is true, in bfloat16.
+Tensor gradient(const Tensor& x, const Tensor& dy, bool uses_bfloat16) {
+  if (!uses_bfloat16) return ops::matmul(ops::transpose(x), dy);
+  const auto to_bfloat16 = [](const Tensor& t) { return ops::cast(t, DType::bfloat16); };
+  return ops::cast(ops::matmul(ops::transpose(to_bfloat16(x)), to_bfloat16(dy)), DType::float32);
 }
 
-/// A program that updates w and momentum with a gradient. With `whole` the gradient is also an
-/// output, so that it must be stored as a whole.
-Program step(const Variable& w, const Variable& momentum, const TensorSpecs& specs, bool mixed,
-             bool whole) {
+/// A program that updates w and momentum with a gradient. If `is_output` is true, the gradient is
+/// also an output, so that it must be stored as a whole.
+Program step(const Variable& w, const Variable& momentum, const TensorSpecs& specs,
+             bool uses_bfloat16, bool is_output) {
   return optimize(trace(
       [&](const Tensors& in) {
-        const Tensor g = gradient(in[0], in[1], mixed);
+        const Tensor g = gradient(in[0], in[1], uses_bfloat16);
         momentum.assign(momentum.value() * in[2] + g);
         w.assign(w.value() - momentum.value() * ops::sqrt(in[2]));
-        return whole ? Tensors{g} : Tensors{};
+        return is_output ? Tensors{g} : Tensors{};
       },
       specs));
 }
 
-struct Updated {
+struct UpdatedVariables {
   std::vector<double> w, momentum, gradient;
   size_t steps;
-  bool operator==(const Updated& other) const { return w == other.w && momentum == other.momentum; }
+  bool operator==(const UpdatedVariables& other) const {
+    return w == other.w && momentum == other.momentum;
+  }
 };
 
-Updated run(const Program& program, const Tensors& inputs, const Shape& shape) {
+UpdatedVariables run(const Program& program, const Tensors& inputs, const Shape& shape) {
   auto executable = compile(program, test_device());
   Tensors variables, outputs = outputs_of(program);
   for (const Program::Binding& b : program.variables)
@@ -59,22 +61,25 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
   const int64_t sizes[][3] = {{784, 512, 128}, {200, 96, 64},   {300, 33, 2100}, {600, 96, 90},
                               {512, 10, 128},  {512, 700, 300}, {900, 300, 40},  {40, 30, 20}};
   for (const auto& [m, n, k] : sizes) {
-    for (bool mixed : {false, true}) {
+    for (bool uses_bfloat16 : {false, true}) {
       const Variable w(sines({m, n}, 1)), momentum(sines({m, n}, 2));
       const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
-      const Updated want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
-      const auto expected_gradient = gradient(inputs[0], inputs[1], mixed).to_vector();
+      const UpdatedVariables want =
+          run(step(w, momentum, specs, uses_bfloat16, true), inputs, {m, n});
+      const auto expected_gradient = gradient(inputs[0], inputs[1], uses_bfloat16).to_vector();
       for (size_t i = 0; i < expected_gradient.size(); i += 7)
         REQUIRE(want.gradient[i] ==
-                Approx(expected_gradient[i]).epsilon(mixed ? 0.01 : 1e-4).margin(0.01));
+                Approx(expected_gradient[i]).epsilon(uses_bfloat16 ? 0.01 : 1e-4).margin(0.01));
       for (int threads : {1, 2, 3, 9}) {
-        CAPTURE(m, n, k, mixed, threads);
+        CAPTURE(m, n, k, uses_bfloat16, threads);
         test_device().set_threads(threads);
-        const Updated got = run(step(w, momentum, specs, mixed, false), inputs, {m, n});
+        const UpdatedVariables got =
+            run(step(w, momentum, specs, uses_bfloat16, false), inputs, {m, n});
         CHECK(got == want);
         CHECK(got.steps <= want.steps);
-        if (m == 600 && (!mixed || crescent::cpu::amx::available())) CHECK(got.steps < want.steps);
+        if (m == 600 && (!uses_bfloat16 || crescent::cpu::amx::available()))
+          CHECK(got.steps < want.steps);
       }
     }
   }
@@ -163,8 +168,8 @@ TEST_CASE("what an update needs beside its gradient is made before, all of it", 
   check_steps(
       [](const Tensors& in) {
         const Tensor g = gradient(in[0], in[1], false);
-        const Tensor rate = ops::max(ops::softmax(ops::sum(in[3]) * in[3]));
-        return Tensors{in[2] - g * rate};
+        const Tensor scaled_maximum = ops::max(ops::softmax(ops::sum(in[3]) * in[3]));
+        return Tensors{in[2] - g * scaled_maximum};
       },
       {sines({60, 600}, 1), sines({60, 96}, 2), sines({600, 96}, 3), sines({4}, 4)});
 }

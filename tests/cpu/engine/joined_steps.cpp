@@ -21,16 +21,16 @@ struct Result {
   size_t steps;
 };
 
-/// Runs a program that applies `read` to the results of `make`; with `whole` the results of `make`
-/// are also outputs.
-Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole) {
+/// Runs a program that applies `read` to the results of `make`; with `stores_values` the results of
+/// `make` are also outputs.
+Result run(const Body& make, const Body& read, const Tensors& inputs, bool stores_values) {
   TensorSpecs specs;
   for (const Tensor& x : inputs) specs.push_back(x.spec());
   const Program program = optimize(trace(
       [&](const Tensors& in) {
         const Tensors made_values = make(in);
         Tensors results = read(made_values);
-        if (whole) results.insert(results.end(), made_values.begin(), made_values.end());
+        if (stores_values) results.insert(results.end(), made_values.begin(), made_values.end());
         return results;
       },
       specs));
@@ -89,8 +89,8 @@ TEST_CASE("reductions over the same axes share what is made for them", "[cpu][jo
     for (int axis : {0, 1}) {
       CAPTURE(to_text(shape), axis);
       const auto make = [](const Tensors& in) {
-        const Tensor positive = ops::greater(in[0], 0);
-        return Tensors{ops::where(positive, in[0], 0), ops::cast(positive, DType::int32)};
+        const Tensor is_positive = ops::greater(in[0], 0);
+        return Tensors{ops::where(is_positive, in[0], 0), ops::cast(is_positive, DType::int32)};
       };
       const auto reduce = [&](const Tensors& made) {
         return Tensors{ops::sum(made[0], {axis}), ops::max(made[0], {axis}),
@@ -117,17 +117,18 @@ TEST_CASE("half-width numbers are rounded before they are reduced", "[cpu][joine
 
 TEST_CASE("what a variable takes in is reduced where it was", "[cpu][joined_steps]") {
   const Shape shape = {300, 2500};
-  const Variable last(Tensor::full({2500}, 1.0f));
+  const Variable last_variable(Tensor::full({2500}, 1.0f));
   const Tensors inputs = {sines(shape, 1)};
   const Program program = optimize(trace(
       [&](const Tensors& in) {
-        const Tensor old = last.value();
-        const Tensor sum = ops::sum(ops::square(in[0]), {0}), late = ops::cumsum(in[0] * old, 1);
-        last.assign(sum);
-        return Tensors{late};
+        const Tensor old = last_variable.value();
+        const Tensor sum = ops::sum(ops::square(in[0]), {0}),
+                     cumulative_sum = ops::cumsum(in[0] * old, 1);
+        last_variable.assign(sum);
+        return Tensors{cumulative_sum};
       },
       TensorSpecs{inputs[0].spec()}));
-  Tensors variables = {last.value() + 0.0f}, outputs = {Tensor(shape, DType::float32)};
+  Tensors variables = {last_variable.value() + 0.0f}, outputs = {Tensor(shape, DType::float32)};
   compile(program, test_device())->run(inputs, variables, outputs);
   CHECK(variables[0].to_vector() == ops::sum(ops::square(inputs[0]), {0}).to_vector());
   CHECK(outputs[0].to_vector() == ops::cumsum(inputs[0], 1).to_vector());
@@ -156,16 +157,18 @@ TEST_CASE("slices are read where they lie", "[cpu][joined_steps]") {
 
 TEST_CASE("slices that repeat, that are small, or that others read are cut out",
           "[cpu][joined_steps]") {
-  const auto part = [](const Tensors& in) { return Tensors{ops::slice_axis(in[0], 0, 3, 303)}; };
+  const auto row_slice = [](const Tensors& in) {
+    return Tensors{ops::slice_axis(in[0], 0, 3, 303)};
+  };
   const auto add = [](const Tensors& x) {
     return [x](const Tensors& made) { return Tensors{made[0] + x[0]}; };
   };
-  check(part, add({sines({40, 300}, 2)}), {sines({1000}, 1)}, 2);
-  check(part, add({sines({300, 300}, 2)}), {sines({1000, 1}, 1)}, 2);
-  const auto twice = [](const Tensors& made) {
+  check(row_slice, add({sines({40, 300}, 2)}), {sines({1000}, 1)}, 2);
+  check(row_slice, add({sines({300, 300}, 2)}), {sines({1000, 1}, 1)}, 2);
+  const auto doubled_values = [](const Tensors& made) {
     return Tensors{made[0] + 1.0, ops::cumsum(made[0], 0)};
   };
-  check(part, twice, {sines({1000}, 1)}, 3);
+  check(row_slice, doubled_values, {sines({1000}, 1)}, 3);
   const auto shorter_sum = [](const Tensors& in) {
     return Tensors{ops::slice_axis(ops::cumsum(in[0], 0), 0, 3, 303)};
   };
@@ -182,18 +185,18 @@ TEST_CASE("a slice is not overwritten where it lies by wider elements made of it
                                            {DType::bfloat16, DType::float32},
                                            {DType::int32, DType::float64},
                                            {DType::int16, DType::int32}};
-  for (const auto& [narrow, wide] : casts) {
+  for (const auto& [narrow_dtype, wide_dtype] : casts) {
     for (int64_t n : {8, 255, 256, 257, 1000, 5000}) {
-      CAPTURE(narrow, wide, n);
-      const auto half = [](const Tensors& in) {
+      CAPTURE(narrow_dtype, wide_dtype, n);
+      const auto first_half = [](const Tensors& in) {
         return Tensors{ops::slice_axis(ops::cumsum(in[0], 1), 0, 0, 2)};
       };
-      const auto read = [wide = wide](const Tensors& made) {
-        return Tensors{ops::cumsum(ops::cast(made[0], wide), 1)};
+      const auto read = [wide_dtype = wide_dtype](const Tensors& made) {
+        return Tensors{ops::cumsum(ops::cast(made[0], wide_dtype), 1)};
       };
-      const Tensors inputs{ops::cast(sines({4, n}, 1) * 10, narrow)};
-      const bool is_same =
-          run(half, read, inputs, false).values[0] == run(half, read, inputs, true).values[0];
+      const Tensors inputs{ops::cast(sines({4, n}, 1) * 10, narrow_dtype)};
+      const bool is_same = run(first_half, read, inputs, false).values[0] ==
+                           run(first_half, read, inputs, true).values[0];
       CHECK(is_same);
     }
   }
@@ -201,9 +204,9 @@ TEST_CASE("a slice is not overwritten where it lies by wider elements made of it
 
 TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu][joined_steps]") {
   const uint64_t seed = 7;
-  uint64_t draws = 0;
+  uint64_t draw_count = 0;
   const auto random_below = [&](int64_t n) {
-    return static_cast<int64_t>(philox(seed, 0, draws++).word[0] % static_cast<uint64_t>(n));
+    return static_cast<int64_t>(philox(seed, 0, draw_count++).word[0] % static_cast<uint64_t>(n));
   };
   constexpr int64_t kExtents[] = {1, 1, 2, 3, 4, 8, 63, 65, 255, 257, 511, 513, 1025, 4097};
   for (int round = 0; round < 400; ++round) {
@@ -212,11 +215,11 @@ TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu]
     for (int64_t axes = 1 + random_below(4), most = 40000; axes > 0; --axes) {
       const int64_t extent = std::min(kExtents[random_below(std::size(kExtents))], most);
       most = std::max<int64_t>(most / extent, 1);
-      const int64_t part = random_below(3) == 0   ? 1
-                           : random_below(2) == 0 ? extent
-                                                  : 1 + random_below(extent);
-      whole_shape.append(extent), cut_shape.append(part), size.push_back(part);
-      start.push_back(random_below(extent - part + 1));
+      const int64_t part_size = random_below(3) == 0   ? 1
+                                : random_below(2) == 0 ? extent
+                                                       : 1 + random_below(extent);
+      whole_shape.append(extent), cut_shape.append(part_size), size.push_back(part_size);
+      start.push_back(random_below(extent - part_size + 1));
     }
     // The shape of the other operand determines how the slice is broadcast.
     Shape other_shape = cut_shape;

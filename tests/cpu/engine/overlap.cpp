@@ -23,21 +23,23 @@ namespace {
 /// A communicator for two processes, of which only this one exists: it acts as if the other process
 /// had the same values. An exchange takes some time, and expects that nobody else writes its values
 /// meanwhile.
-class Twins final : public Communicator {
+class TwinCommunicator final : public Communicator {
  public:
-  static void describe(Schema<Twins>& s) { s.doc("Two processes with the same values."); }
+  static void describe(Schema<TwinCommunicator>& s) {
+    s.doc("Two processes with the same values.");
+  }
   int rank() const override { return 0; }
   int size() const override { return 2; }
   void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
     const size_t bytes = count * size_of(dtype);
     const auto* begin = static_cast<const std::byte*>(data);
     const std::vector<std::byte> before(begin, begin + bytes);
-    std::this_thread::sleep_for(std::chrono::microseconds(pause));
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
     CHECK(std::equal(before.begin(), before.end(), begin));
-    counts.push_back(count);
+    element_counts.push_back(count);
     instructions.push_back(running_instruction());
-    if (std::this_thread::get_id() != owner) ++overlapped;
-    if (static_cast<int>(counts.size()) == failing_exchange)
+    if (std::this_thread::get_id() != main_thread) ++overlapped_count;
+    if (static_cast<int>(element_counts.size()) == failing_exchange)
       fail("the process of rank 1 has ended");
     REQUIRE((kind == ReduceKind::sum && dtype == DType::float32));
     for (size_t i = 0; i < count; ++i) static_cast<float*>(data)[i] *= 2;
@@ -45,35 +47,35 @@ class Twins final : public Communicator {
   void broadcast(void*, size_t, int) override {}
   void leave(const std::string&) noexcept override {}
 
-  int64_t pause = 0;                      ///< microseconds that an exchange takes
+  int64_t microseconds = 0;               ///< microseconds that an exchange takes
   int failing_exchange = -1;              ///< the number of the exchange that fails, from 1
-  std::vector<size_t> counts;             ///< the number of elements of each exchange
-  std::vector<std::string> instructions;  ///< what each exchange was noted as
-  std::atomic<int> overlapped = 0;        ///< the number of exchanges on another thread
-  std::thread::id owner = std::this_thread::get_id();
+  std::vector<size_t> element_counts;     ///< the number of elements of each exchange
+  std::vector<std::string> instructions;  ///< the text that each exchange adds to the profile
+  std::atomic<int> overlapped_count = 0;  ///< the number of exchanges on another thread
+  std::thread::id main_thread = std::this_thread::get_id();
 };
 
-/// While an object of this class exists, the process computes with the communicator Twins.
-class WithTwins {
+/// While an object of this class exists, the process computes with a TwinCommunicator.
+class TwinCommunicatorScope {
  public:
-  WithTwins() {
+  TwinCommunicatorScope() {
     set_communicator(twins);
     set_activity_tracking(true);
   }
-  ~WithTwins() {
+  ~TwinCommunicatorScope() {
     set_activity_tracking(false);
     set_communicator(nullptr);
   }
-  WithTwins(const WithTwins&) = delete;
-  const std::shared_ptr<Twins> twins = std::make_shared<Twins>();
+  TwinCommunicatorScope(const TwinCommunicatorScope&) = delete;
+  const std::shared_ptr<TwinCommunicator> twins = std::make_shared<TwinCommunicator>();
 };
 
 CpuDevice& device_with(bool overlap) {
   static const bool registered = (registry().add<CpuDevice>("cpu_of_twins"), true);
   CHECK(registered);
-  static const auto make_device = [](bool on) {
+  static const auto make_device = [](bool has_overlap) {
     return std::dynamic_pointer_cast<CpuDevice>(
-        make<Device>("cpu_of_twins", {{"overlap", on}, {"threads", 2}}));
+        make<Device>("cpu_of_twins", {{"overlap", has_overlap}, {"threads", 2}}));
   };
   static const auto overlapping = make_device(true), not_overlapping = make_device(false);
   return overlap ? *overlapping : *not_overlapping;
@@ -110,25 +112,25 @@ struct Network {
   }
   Tensor input() const { return sines({rows, widths.front()}, 3); }
 
-  Tensors step(const Tensor& x, const Variables& all) const {
-    const Variables w(all.begin(), all.end() - 1);
-    const Variable& average = all.back();
+  Tensors step(const Tensor& x, const Variables& all_variables) const {
+    const Variables w(all_variables.begin(), all_variables.end() - 1);
+    const Variable& average = all_variables.back();
     Tensors activations{x};
-    for (const Variable& each : w)
-      activations.push_back(ops::tanh(ops::matmul(activations.back(), each)));
+    for (const Variable& weight : w)
+      activations.push_back(ops::tanh(ops::matmul(activations.back(), weight)));
     const Tensor first = ops::all_reduce(ops::sum(activations.back()));
     Tensor error = activations.back() + 1e-3 * first;
     Tensors gradients(w.size()), flat;
-    Tensor sum_of_own = Tensor(1.0);
+    Tensor own_sum = Tensor(1.0);
     std::vector<int64_t> sizes;
     for (size_t i = w.size(); i-- > 0;) {
       error = error * (1.0 - ops::square(activations[i + 1]));
       gradients[i] = ops::matmul(activations[i], error, true);
       error = ops::matmul(error, w[i], false, true);
       if (!reads_own_gradients) continue;
-      sum_of_own = sum_of_own + ops::sum(ops::abs(gradients[i]));
-      const Tensor wave = ops::tanh(gradients[i]);
-      sum_of_own = sum_of_own + ops::mean(ops::matmul(wave, wave, true));
+      own_sum = own_sum + ops::sum(ops::abs(gradients[i]));
+      const Tensor tanh_of_gradient = ops::tanh(gradients[i]);
+      own_sum = own_sum + ops::mean(ops::matmul(tanh_of_gradient, tanh_of_gradient, true));
     }
     for (size_t i = w.size(); i-- > 0;) {
       if (gradients[i].size() > max_joined_elements) {
@@ -146,22 +148,23 @@ struct Network {
     }
     average.assign(average.value() * 0.9 + activations.back());
     for (size_t i = 0; i < w.size(); ++i) w[i].assign_sub(gradients[i] * 0.01);
-    return {ops::sum(gradients.front()), first, sum_of_own, ops::mean(error)};
+    return {ops::sum(gradients.front()), first, own_sum, ops::mean(error)};
   }
 };
 
 /// The results of steps of a network, and its variables after them.
-struct Trained {
+struct TrainingResult {
   Tensors results, variables;
   std::string error;
-  std::vector<size_t> counts;
-  int overlapped = 0;
+  std::vector<size_t> element_counts;
+  int overlapped_count = 0;
 };
 
-Trained train(const Network& network, bool overlap, int64_t pause, int steps,
-              int failing_exchange = -1) {
-  const WithTwins twins_scope;
-  twins_scope.twins->pause = pause, twins_scope.twins->failing_exchange = failing_exchange;
+TrainingResult train(const Network& network, bool overlap, int64_t microseconds, int steps,
+                     int failing_exchange = -1) {
+  const TwinCommunicatorScope twins_scope;
+  twins_scope.twins->microseconds = microseconds,
+  twins_scope.twins->failing_exchange = failing_exchange;
   const Variables network_variables = network.variables();
   Device& device = device_with(overlap);
   const Program program =
@@ -169,24 +172,24 @@ Trained train(const Network& network, bool overlap, int64_t pause, int steps,
                      TensorSpecs{network.input().spec()}),
                {.device = &device});
   const auto executable = compile(program, device);
-  Trained trained;
+  TrainingResult result;
   Tensors inputs{network.input()}, variables;
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value().clone(nullptr));
   try {
     for (int i = 0; i < steps; ++i) {
-      trained.results = outputs_of(program);
-      executable->run(inputs, variables, trained.results);
+      result.results = outputs_of(program);
+      executable->run(inputs, variables, result.results);
     }
   } catch (const Error& error) {
-    trained.error = error.what();
+    result.error = error.what();
   }
-  trained.variables = variables;
-  trained.counts = twins_scope.twins->counts;
-  trained.overlapped = twins_scope.twins->overlapped;
+  result.variables = variables;
+  result.element_counts = twins_scope.twins->element_counts;
+  result.overlapped_count = twins_scope.twins->overlapped_count;
   for (const std::string& each : twins_scope.twins->instructions)
     CHECK(each.find("all_reduce_sum") == 0);
-  return trained;
+  return result;
 }
 
 void expect_same(const Tensors& a, const Tensors& b) {
@@ -197,42 +200,44 @@ void expect_same(const Tensors& a, const Tensors& b) {
 }  // namespace
 
 TEST_CASE("overlapped exchanges give the bits of exchanges in between, in the same order") {
-  int overlapped = 0, other = 0;
+  int overlapped_count = 0, other = 0;
   for (int64_t seed = 1; seed <= 150; ++seed) {
     INFO("seed " << seed);
     const Network network(seed);
-    const Trained without_overlap = train(network, false, 0, 3);
-    CHECK(without_overlap.overlapped == 0);
-    for (const int64_t pause : {0, 300}) {
-      const Trained with_overlap = train(network, true, pause, 3);
+    const TrainingResult without_overlap = train(network, false, 0, 3);
+    CHECK(without_overlap.overlapped_count == 0);
+    for (const int64_t microseconds : {0, 300}) {
+      const TrainingResult with_overlap = train(network, true, microseconds, 3);
       expect_same(with_overlap.results, without_overlap.results);
       expect_same(with_overlap.variables, without_overlap.variables);
-      REQUIRE(with_overlap.counts == without_overlap.counts);
-      ++(with_overlap.overlapped > 0 ? overlapped : other);
+      REQUIRE(with_overlap.element_counts == without_overlap.element_counts);
+      ++(with_overlap.overlapped_count > 0 ? overlapped_count : other);
     }
   }
-  CHECK(overlapped > 50);
+  CHECK(overlapped_count > 50);
   CHECK(other > 50);
 }
 
 TEST_CASE("an exchange that fails ends the step, which has changed no variable") {
   for (int64_t seed = 1; seed <= 60; ++seed) {
     const Network network(seed);
-    const Trained trained_once = train(network, true, 0, 1);
-    for (size_t failing_exchange = 1; failing_exchange <= trained_once.counts.size();
+    const TrainingResult trained_once = train(network, true, 0, 1);
+    for (size_t failing_exchange = 1; failing_exchange <= trained_once.element_counts.size();
          ++failing_exchange) {
       INFO("seed " << seed << ", exchange " << failing_exchange);
-      const Trained failed = train(network, true, 100, 2,
-                                   static_cast<int>(trained_once.counts.size() + failing_exchange));
-      CHECK(failed.error.find("the process of rank 1 has ended") != failed.error.npos);
-      expect_same(failed.variables, trained_once.variables);
-      CHECK(failed.counts.size() == trained_once.counts.size() + failing_exchange);
+      const TrainingResult failed_run =
+          train(network, true, 100, 2,
+                static_cast<int>(trained_once.element_counts.size() + failing_exchange));
+      CHECK(failed_run.error.find("the process of rank 1 has ended") != failed_run.error.npos);
+      expect_same(failed_run.variables, trained_once.variables);
+      CHECK(failed_run.element_counts.size() ==
+            trained_once.element_counts.size() + failing_exchange);
     }
   }
 }
 
 TEST_CASE("a profile and a watcher see exchanges where they stand") {
-  const WithTwins twins_scope;
+  const TwinCommunicatorScope twins_scope;
   Network network(1);
   network.rows = 250, network.widths = {100, 120, 130}, network.layers = 2,
   network.max_joined_elements = 0;
@@ -247,12 +252,12 @@ TEST_CASE("a profile and a watcher see exchanges where they stand") {
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value().clone(nullptr));
   executable->run(inputs, variables, outputs);
-  CHECK(twins_scope.twins->overlapped > 0);
-  twins_scope.twins->overlapped = 0;
-  twins_scope.twins->pause = 2000;
+  CHECK(twins_scope.twins->overlapped_count > 0);
+  twins_scope.twins->overlapped_count = 0;
+  twins_scope.twins->microseconds = 2000;
   executable->profile(true);
   executable->run(inputs, variables, outputs);
-  CHECK(twins_scope.twins->overlapped == 0);
+  CHECK(twins_scope.twins->overlapped_count == 0);
   for (const ProfileEntry& row : executable->rows())
     if (row.op == "all_reduce_sum") CHECK(row.seconds > 1e-3);
 }

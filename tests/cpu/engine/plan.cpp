@@ -16,7 +16,7 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-std::atomic<int64_t> allocations{0};
+std::atomic<int64_t> allocation_calls{0};
 
 Tensor numbers(const Shape& shape, double first = 1) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
@@ -69,12 +69,12 @@ struct Builder {
 
 // not inline, because GCC 12 warns about deleting memory that malloc returned
 [[gnu::noinline]] void* operator new(size_t bytes) {
-  ++allocations;
+  ++allocation_calls;
   if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  ++allocations;
+  ++allocation_calls;
   return std::malloc(bytes ? bytes : 1);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
@@ -110,9 +110,9 @@ TEST_CASE("outputs may be inputs, constants, one another, and reshapes of them")
   b.program.code.push_back({reshape, {y}, {z}, 0});
   b.program.outputs = {x, constant, y, y, z};
   Tensors got = run_program(b.program, {numbers({6})});
-  std::vector<double> plain = numbers({6}).to_vector(), negative = plain;
+  std::vector<double> expected = numbers({6}).to_vector(), negative = expected;
   for (double& v : negative) v = -v;
-  CHECK(got[0].to_vector() == plain);
+  CHECK(got[0].to_vector() == expected);
   CHECK(got[1].to_vector() == numbers({6}, 50).to_vector());
   for (size_t i : {2, 3, 4}) CHECK(got[i].to_vector() == negative);
 }
@@ -163,17 +163,19 @@ TEST_CASE("random programs give the same as one value at a time") {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     std::srand(seed);
     Builder b({40});
-    std::vector<int> live = {b.input(), b.input()};
+    std::vector<int> live_values = {b.input(), b.input()};
     Tensors memory{numbers({40}, 3), numbers({40}, 4)};
-    for (const Tensor& m : memory) live.push_back(b.variable(m));
+    for (const Tensor& m : memory) live_values.push_back(b.variable(m));
     std::vector<std::vector<double>> values(64);
-    auto put = [&](int v, std::vector<double> x) { values[static_cast<size_t>(v)] = std::move(x); };
+    auto store = [&](int v, std::vector<double> x) {
+      values[static_cast<size_t>(v)] = std::move(x);
+    };
     Tensors inputs{numbers({40}, 1), numbers({40}, 2)};
-    put(live[0], inputs[0].to_vector()), put(live[1], inputs[1].to_vector());
-    put(live[2], memory[0].to_vector()), put(live[3], memory[1].to_vector());
+    store(live_values[0], inputs[0].to_vector()), store(live_values[1], inputs[1].to_vector());
+    store(live_values[2], memory[0].to_vector()), store(live_values[3], memory[1].to_vector());
     for (int step = 0; step < 12; ++step) {
-      int a = live[static_cast<size_t>(std::rand()) % live.size()],
-          c = live[static_cast<size_t>(std::rand()) % live.size()];
+      int a = live_values[static_cast<size_t>(std::rand()) % live_values.size()],
+          c = live_values[static_cast<size_t>(std::rand()) % live_values.size()];
       bool is_maximum = std::rand() % 2;
       int v = b.add(binary(is_maximum ? BinaryKind::maximum : BinaryKind::subtract), {a, c});
       std::vector<double> y(40);
@@ -182,13 +184,15 @@ TEST_CASE("random programs give the same as one value at a time") {
               x1 = static_cast<float>(values[static_cast<size_t>(c)][i]);
         y[i] = is_maximum ? std::max(x0, x1) : x0 - x1;
       }
-      put(v, y);
-      live.push_back(v);
+      store(v, y);
+      live_values.push_back(v);
     }
-    auto pick = [&] { return live[static_cast<size_t>(std::rand()) % live.size()]; };
-    b.program.variables[0].result = pick();
-    if (seed % 2) b.program.variables[1].result = pick();
-    b.program.outputs = {pick(), pick(), live.back()};
+    auto random_live_value = [&] {
+      return live_values[static_cast<size_t>(std::rand()) % live_values.size()];
+    };
+    b.program.variables[0].result = random_live_value();
+    if (seed % 2) b.program.variables[1].result = random_live_value();
+    b.program.outputs = {random_live_value(), random_live_value(), live_values.back()};
     Tensors outputs = outputs_of(b.program);
     auto executable = compile(b.program, test_device());
     executable->run(inputs, memory, outputs);
@@ -219,8 +223,8 @@ TEST_CASE("a value lends its memory to none of another size", "[cpu][plan]") {
   // Large enough that one thread could overwrite numbers that other threads still have to read.
   const int64_t n = 1 << 18;
   const auto f = [](const Tensors& in) {
-    const Tensor wide = ops::cumsum(in[0], 0);
-    return Tensors{ops::cumsum(ops::cast(wide, DType::float32), 0)};
+    const Tensor cumulative_sums = ops::cumsum(in[0], 0);
+    return Tensors{ops::cumsum(ops::cast(cumulative_sums, DType::float32), 0)};
   };
   const Program program = trace(f, TensorSpecs{{DType::float64, {n}}});
   CHECK(compile(program, test_device())->arena_bytes() >= static_cast<size_t>(12 * n));
@@ -238,10 +242,10 @@ TEST_CASE("a run allocates nothing") {
   Tensors inputs{numbers({128, 784}), numbers({784, 64}), numbers({64})},
       outputs = outputs_of(program), none;
   executable->run(inputs, none, outputs);
-  const int64_t before = allocations;
+  const int64_t before = allocation_calls;
   const uint64_t storages = allocation_count();
   for (int i = 0; i < 10; ++i) executable->run(inputs, none, outputs);
-  CHECK(allocations - before == 0);
+  CHECK(allocation_calls - before == 0);
   CHECK(allocation_count() == storages);
 }
 
@@ -277,8 +281,8 @@ TEST_CASE("a scan runs its body a step at a time, forwards and backwards") {
       Tensor factor = in[2];
       auto result = ops::scan(
           [&](const Tensors& states, const Tensors& step) {
-            Tensor next = states[0] * factor + step[0];
-            return ops::ScanResult{{next, states[1] + 1.0}, {next, states[1]}};
+            Tensor next_state = states[0] * factor + step[0];
+            return ops::ScanResult{{next_state, states[1] + 1.0}, {next_state, states[1]}};
           },
           {in[0], ops::zeros({})}, {in[1]}, reverse);
       return Tensors{result.states[0], result.states[1], result.outputs[0], result.outputs[1]};
@@ -355,10 +359,11 @@ TEST_CASE("a profile counts the arithmetic of every step of a scan") {
 }
 
 TEST_CASE("the device describes itself") {
-  Dict facts = test_device().information();
+  Dict information = test_device().information();
   for (const char* key : {"processor", "threads", "loops", "onednn", "blas"})
-    CHECK(facts.contains(key));
-  CHECK(facts.at("blas").as_dict().at("path").as_string().find("openblas") != std::string::npos);
+    CHECK(information.contains(key));
+  CHECK(information.at("blas").as_dict().at("path").as_string().find("openblas") !=
+        std::string::npos);
 }
 
 TEST_CASE("what is too small for a normal number becomes 0, on every thread", "[cpu][plan]") {

@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// An op whose compute() returns x + 1; `mode` tells its kernel how to behave.
-struct Guarded final : OpOf<Guarded> {
+struct TestOp final : OpOf<TestOp> {
   static constexpr const char* kName = "test.guarded";
   int mode = 0;
   auto fields() const { return std::tie(mode); }
@@ -30,22 +30,22 @@ struct Guarded final : OpOf<Guarded> {
 enum Mode { kWorks, kDeclines, kThrowsEarly, kThrowsLate, kThrowsInRegion, kFails };
 
 /// A kernel that returns 2 x instead, so that tests see whether the kernel or compute() ran.
-class GuardedKernel final : public CpuKernel {
+class TestKernel final : public CpuKernel {
  public:
-  static void describe(Schema<GuardedKernel>& s) { s.doc("For tests."); }
+  static void describe(Schema<TestKernel>& s) { s.doc("For tests."); }
   bool prepare(const CpuRequest& r) override {
-    mode_ = r.op_as<Guarded>()->mode, size_ = r.outputs[0].shape.size();
+    mode_ = r.op_as<TestOp>()->mode, size_ = r.outputs[0].shape.size();
     if (mode_ == kThrowsEarly) throw std::out_of_range("early");
     return mode_ != kDeclines;
   }
   void run(const CpuArguments& a) override {
     if (mode_ == kThrowsLate) throw std::out_of_range("late");
     if (mode_ == kFails) fail("the rows are odd");
-    auto* part = reinterpret_cast<float*>(a.scratch);
+    auto* thread_part = reinterpret_cast<float*>(a.scratch);
     a.threads.blocks(size_, 100, [&](int64_t begin, int64_t end) {
       if (mode_ == kThrowsInRegion) throw 7;
-      for (int64_t i = begin; i < end; ++i) part[i] = a.in<float>(0)[i];
-      for (int64_t i = begin; i < end; ++i) a.out<float>(0)[i] = 2 * part[i];
+      for (int64_t i = begin; i < end; ++i) thread_part[i] = a.in<float>(0)[i];
+      for (int64_t i = begin; i < end; ++i) a.out<float>(0)[i] = 2 * thread_part[i];
     });
   }
   size_t scratch_bytes() const override { return static_cast<size_t>(size_) * sizeof(float); }
@@ -56,10 +56,10 @@ class GuardedKernel final : public CpuKernel {
   int64_t size_ = 0;
 };
 
-std::unique_ptr<Executable> compiled(Mode mode) {
-  static const bool registered = (registry().add<GuardedKernel>("test.guarded"), true);
+std::unique_ptr<Executable> compiled_program(Mode mode) {
+  static const bool registered = (registry().add<TestKernel>("test.guarded"), true);
   REQUIRE(registered);
-  Guarded op;
+  TestOp op;
   op.mode = mode;
   return compile(optimize(trace([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; },
                                 TensorSpecs{{DType::float32, {1000}}})),
@@ -76,7 +76,7 @@ Tensor run_on_sines(Executable& executable) {
 }  // namespace
 
 TEST_CASE("a registered kernel serves its op, and a profile names it") {
-  const auto executable = compiled(kWorks);
+  const auto executable = compiled_program(kWorks);
   executable->profile(true);
   const std::vector<double> y = run_on_sines(*executable).to_vector(),
                             x = sines({1000}, 1).to_vector();
@@ -88,14 +88,15 @@ TEST_CASE("a registered kernel serves its op, and a profile names it") {
 }
 
 TEST_CASE("a kernel that declines leaves its op to compute()") {
-  CHECK(run_on_sines(*compiled(kDeclines)).to_vector()[3] == Approx(std::sin(4.0) + 1));
+  CHECK(run_on_sines(*compiled_program(kDeclines)).to_vector()[3] == Approx(std::sin(4.0) + 1));
 }
 
 TEST_CASE("what a kernel throws names the op and the plugin, and the device goes on") {
-  CHECK_THROWS_WITH(compiled(kThrowsEarly),
+  CHECK_THROWS_WITH(compiled_program(kThrowsEarly),
                     Contains("kernel of test.guarded of plugin '") && Contains("early"));
-  const auto throws_late = compiled(kThrowsLate), throws_in_region = compiled(kThrowsInRegion),
-             fails = compiled(kFails), works = compiled(kWorks);
+  const auto throws_late = compiled_program(kThrowsLate),
+             throws_in_region = compiled_program(kThrowsInRegion), fails = compiled_program(kFails),
+             works = compiled_program(kWorks);
   for (int i = 0; i < 2; ++i) {
     CHECK_THROWS_WITH(run_on_sines(*throws_late),
                       Contains("kernel of test.guarded") && Contains("late"));

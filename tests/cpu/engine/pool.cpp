@@ -15,13 +15,13 @@ TEST_CASE("every part of a region runs once, for any number of threads") {
   for (int threads : {1, 2, 3, 7}) {
     cpu::Pool pool(threads);
     for (int64_t parts : {0, 1, 2, 5, 64, 1000}) {
-      std::vector<std::atomic<int>> visits(static_cast<size_t>(parts));
+      std::vector<std::atomic<int>> visit_counts(static_cast<size_t>(parts));
       std::atomic<bool> worker_in_range{true};
       pool.parallel(parts, [&](int64_t part, int worker) {
-        visits[static_cast<size_t>(part)]++;
+        visit_counts[static_cast<size_t>(part)]++;
         if (worker < 0 || worker >= threads) worker_in_range = false;
       });
-      for (auto& count : visits) REQUIRE(count == 1);
+      for (auto& count : visit_counts) REQUIRE(count == 1);
       REQUIRE(worker_in_range);
     }
   }
@@ -40,11 +40,11 @@ TEST_CASE("many short regions follow one another, with pauses in which the worke
 TEST_CASE("blocks cover the range without overlap") {
   cpu::Pool pool(2);
   for (int64_t n : {0, 1, 99, 100, 101, 1234}) {
-    std::vector<std::atomic<int>> visits(static_cast<size_t>(n));
+    std::vector<std::atomic<int>> visit_counts(static_cast<size_t>(n));
     pool.blocks(n, 100, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) visits[static_cast<size_t>(i)]++;
+      for (int64_t i = begin; i < end; ++i) visit_counts[static_cast<size_t>(i)]++;
     });
-    for (auto& count : visits) REQUIRE(count == 1);
+    for (auto& count : visit_counts) REQUIRE(count == 1);
   }
 }
 
@@ -72,22 +72,22 @@ TEST_CASE("several callers share a pool") {
 namespace {
 
 /// Waits long enough for sleeping workers to start taking part.
-void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
+void wait_for_workers() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace
 
 TEST_CASE("no more workers take part than were asked for") {
   cpu::Pool pool(4);
-  for (int most : {1, 2, 3, 9}) {
+  for (int max_threads : {1, 2, 3, 9}) {
     std::atomic<int> count{0}, beyond{0};
     pool.parallel(
         100,
         [&](int64_t, int worker) {
-          work_a_little();
+          wait_for_workers();
           ++count;
-          beyond += worker >= most;
+          beyond += worker >= max_threads;
         },
-        most);
+        max_threads);
     CHECK(count == 100);
     CHECK(beyond == 0);
   }
@@ -97,10 +97,10 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
   cpu::Pool pool(2);
   for (int threads : {4, 1, 3, 2}) {
     const int workers = pool.threads();
-    std::atomic<bool> begun{false};
+    std::atomic<bool> has_begun{false};
     std::thread resizer([&] {
       pool.resize(threads);
-      while (!begun) std::this_thread::yield();
+      while (!has_begun) std::this_thread::yield();
       pool.resize(threads + 1);  // this call waits until the parallel region has ended
     });
     while (pool.threads() != threads) std::this_thread::yield();
@@ -108,8 +108,8 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
     pool.parallel(
         50,
         [&](int64_t, int worker) {
-          begun = true;
-          work_a_little();
+          has_begun = true;
+          wait_for_workers();
           ++count;
           beyond += worker >= workers;
         },
@@ -146,11 +146,11 @@ TEST_CASE("the number of threads changes between regions") {
 }
 
 TEST_CASE("a busy neighbour slows a region down, not more") {
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> neighbours;
+  std::atomic<bool> is_stopped{false};
+  std::vector<std::thread> busy_threads;
   for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
-    neighbours.emplace_back([&] {
-      while (!stop) {
+    busy_threads.emplace_back([&] {
+      while (!is_stopped) {
       }
     });
   }
@@ -159,8 +159,8 @@ TEST_CASE("a busy neighbour slows a region down, not more") {
   std::atomic<int> count{0};
   for (int round = 0; round < 200; ++round) pool.parallel(4, [&](int64_t, int) { count++; });
   auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  stop = true;
-  for (auto& neighbour : neighbours) neighbour.join();
+  is_stopped = true;
+  for (auto& busy_thread : busy_threads) busy_thread.join();
   REQUIRE(count == 800);
   REQUIRE(seconds < 30);
 }
@@ -173,9 +173,10 @@ TEST_CASE("a step in lockstep sees all of the step before, whenever threads join
     if (round % 20 == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // lets the workers fall asleep
     lockstep(pool, kSteps, kCount, round % 5, [&](int64_t step, int64_t first, int64_t last) {
-      auto &from = step % 2 ? even_values : odd_values, &to = step % 2 ? odd_values : even_values;
+      auto &source = step % 2 ? even_values : odd_values,
+           &target = step % 2 ? odd_values : even_values;
       for (int64_t i = first; i < last; ++i)
-        to[static_cast<size_t>(i)] = from[static_cast<size_t>(kCount - 1 - i)] + 1;
+        target[static_cast<size_t>(i)] = source[static_cast<size_t>(kCount - 1 - i)] + 1;
     });
     for (int64_t value : odd_values) REQUIRE(value == kSteps + 1);
   }

@@ -124,10 +124,10 @@ TEST_CASE("what is broadcast along the batch is whole in a slice", "[cpu][rows]"
   add.kind = BinaryKind::add;
   for (const Shape& shape : {Shape{1, 5, 7}, Shape{5, 7}, Shape{6, 7}, Shape{7}, Shape{}}) {
     CAPTURE(to_text(shape));
-    const auto cut = cpu::cut_of(add, {images, float32_spec(shape)}, {images});
-    REQUIRE(cut);
-    CHECK(cut->inputs[0] == SliceRole::rows);
-    CHECK(cut->inputs[1] == SliceRole::whole);
+    const auto row_cut = cpu::cut_of(add, {images, float32_spec(shape)}, {images});
+    REQUIRE(row_cut);
+    CHECK(row_cut->inputs[0] == SliceRole::rows);
+    CHECK(row_cut->inputs[1] == SliceRole::whole);
   }
 }
 
@@ -138,6 +138,6 @@ TEST_CASE("an op of some rows says how many it makes", "[cpu][rows]") {
   CHECK(static_cast<const ConvBackwardData&>(*op_of_fewer_rows).input == Shape{2, 9, 9, 3});
   auto wrapped = std::make_shared<WithPostOps>();
   wrapped->op = std::make_shared<ConvBackwardData>(convolution);
-  const OpPtr inner = static_cast<const WithPostOps&>(*cpu::with_rows(wrapped, 3)).op;
-  CHECK(static_cast<const ConvBackwardData&>(*inner).input == Shape{3, 9, 9, 3});
+  const OpPtr inner_op = static_cast<const WithPostOps&>(*cpu::with_rows(wrapped, 3)).op;
+  CHECK(static_cast<const ConvBackwardData&>(*inner_op).input == Shape{3, 9, 9, 3});
 }

@@ -17,39 +17,40 @@ namespace {
 constexpr int64_t kSteps = 5, kUnits = 48;
 
 /// A step of a scan with the state h (b, u), inputs x (b, u) and keep (b,), and captured values
-/// `around`: a matrix (u, u), factors (b, u) and a bias (u).
+/// `captured`: a matrix (u, u), factors (b, u) and a bias (u).
 using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& keep,
-                        const Tensors& around);
+                        const Tensors& captured);
 
-Tensor simple_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
-  return ops::tanh(ops::matmul(h * around[1], around[0]) + x + around[2]);
+Tensor simple_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
+  return ops::tanh(ops::matmul(h * captured[1], captured[0]) + x + captured[2]);
 }
-Tensor masked(const Tensor& h, const Tensor& x, const Tensor& keep, const Tensors& around) {
-  const Tensor next = ops::softmax(ops::matmul(h, around[0], false, true) - x, -1);
+Tensor masked_step(const Tensor& h, const Tensor& x, const Tensor& keep, const Tensors& captured) {
+  const Tensor next = ops::softmax(ops::matmul(h, captured[0], false, true) - x, -1);
   return ops::where(ops::greater(ops::expand_dims(keep, 1), 0.0), next, h);
 }
-Tensor step_in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor step_in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
   const Tensor left = ops::slice_axis(h, 1, 0, kUnits / 2),
                right = ops::slice_axis(x, 1, kUnits / 2, kUnits);
   const Tensor rows = ops::reshape(ops::concatenate(Tensors{right, left}, 1), {h.dim(0), 2, -1});
-  return ops::reshape(ops::transpose(rows, {0, 2, 1}), h.shape()) * ops::matmul(h, around[0]) +
+  return ops::reshape(ops::transpose(rows, {0, 2, 1}), h.shape()) * ops::matmul(h, captured[0]) +
          ops::mean(x, {1}, true);
 }
 /// A step in which the rows of the batch depend on each other.
-Tensor mixing_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
-  return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), around[0]) + x);
+Tensor batch_mean_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
+  return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), captured[0]) + x);
 }
-Tensor weighting_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
-  return ops::tanh(ops::matmul(ops::softmax(h, 0), around[0]) + x);
+Tensor weighting_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
+  return ops::tanh(ops::matmul(ops::softmax(h, 0), captured[0]) + x);
 }
-Tensor centering_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
-  return ops::tanh(ops::matmul(h - ops::mean(h, {0, 1}, true), around[0]) + x);
+Tensor centering_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
+  return ops::tanh(ops::matmul(h - ops::mean(h, {0, 1}, true), captured[0]) + x);
 }
-Tensor concatenating_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor concatenating_step(const Tensor& h, const Tensor& x, const Tensor&,
+                          const Tensors& captured) {
   const int64_t batch = h.dim(0);
-  const Tensor joined = ops::concatenate(Tensors{h, x}, 0);
+  const Tensor rows_of_both = ops::concatenate(Tensors{h, x}, 0);
   return ops::tanh(
-      ops::matmul(ops::slice_axis(joined, 0, batch / 2, batch / 2 + batch), around[0]));
+      ops::matmul(ops::slice_axis(rows_of_both, 0, batch / 2, batch / 2 + batch), captured[0]));
 }
 
 Tensors operands(int64_t batch) {
@@ -59,13 +60,13 @@ Tensors operands(int64_t batch) {
 
 /// A program with a reverse scan; its outputs are the last state, and twice the state after every
 /// step.
-Program loop(Step step, const Tensors& inputs) {
+Program scan_program(Step step, const Tensors& inputs) {
   return lowered(
       [&](const Tensors& in) {
-        const Tensors around(in.begin() + 3, in.end());
+        const Tensors captured(in.begin() + 3, in.end());
         const auto r = ops::scan(
-            [&](const Tensors& states, const Tensors& given) -> ops::ScanResult {
-              const Tensor h = step(states[0], given[0], given[1], around);
+            [&](const Tensors& states, const Tensors& step_inputs) -> ops::ScanResult {
+              const Tensor h = step(states[0], step_inputs[0], step_inputs[1], captured);
               return {{h}, {h * 2.0}};
             },
             {in[2]}, {in[0], in[1]}, true);
@@ -94,8 +95,10 @@ Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t*
 Tensors step_by_step(Step step, Tensors in) {
   Tensors states;
   for (int64_t t = kSteps; t-- > 0;) {
-    auto at = [&](const Tensor& x) { return ops::squeeze(ops::slice_axis(x, 0, t, t + 1), 0); };
-    Tensors inputs{in[2], at(in[0]), at(in[1]), in[3], in[4], in[5]};
+    auto element_of_step = [&](const Tensor& x) {
+      return ops::squeeze(ops::slice_axis(x, 0, t, t + 1), 0);
+    };
+    Tensors inputs{in[2], element_of_step(in[0]), element_of_step(in[1]), in[3], in[4], in[5]};
     const Program program = lowered(
         [&](const Tensors& x) {
           return Tensors{step(x[0], x[1], x[2], {x[3], x[4], x[5]})};
@@ -117,16 +120,16 @@ double distance(const Tensor& a, const Tensor& b) {
 
 TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
   const auto [step, is_cut] = GENERATE(table<Step, bool>({{simple_step, true},
-                                                          {masked, true},
+                                                          {masked_step, true},
                                                           {step_in_pieces, true},
-                                                          {mixing_step, false},
+                                                          {batch_mean_step, false},
                                                           {weighting_step, false},
                                                           {centering_step, false},
                                                           {concatenating_step, false}}));
   for (const int64_t batch : {8, 24, 30, 128, 130}) {
     CAPTURE(batch);
     const Tensors inputs = operands(batch);
-    const Program program = loop(step, inputs);
+    const Program program = scan_program(step, inputs);
     int64_t part_count = 0;
     const Tensors got = run(program, inputs, 1, &part_count);
     if (is_cut && batch >= 128) CHECK(part_count >= 14);

@@ -16,7 +16,7 @@ using namespace crescent::cpu;
 namespace {
 
 /// A program that applies a chain of functions to x; its intermediate values are as large as x.
-Program chain(const Shape& shape) {
+Program function_chain(const Shape& shape) {
   return optimize(trace(
       [](const Tensors& in) {
         return Tensors{ops::softmax(ops::softmax(ops::softmax(in[0]) * 2.0) * 3.0)};
@@ -24,8 +24,8 @@ Program chain(const Shape& shape) {
       TensorSpecs{{DType::float32, shape}}));
 }
 
-struct Predicting {
-  Predicting(const Variable& w, int64_t rows)
+struct PredictingProgram {
+  PredictingProgram(const Variable& w, int64_t rows)
       : w_(w),
         executable_(test_device().compile(
             optimize(trace([&](const Tensors& in) { return Tensors{ops::matmul(in[0], w)}; },
@@ -102,7 +102,7 @@ TEST_CASE("programs share their arena") {
   size_t largest = 0;
   for (int64_t n = 1; n <= 20; ++n) {
     const Shape shape{64, 4096 + n};
-    executables.push_back(test_device().compile(chain(shape)));
+    executables.push_back(test_device().compile(function_chain(shape)));
     largest = std::max(largest, executables.back()->arena_bytes());
     const Tensor x = sines(shape, 0);
     Tensor y(x.spec());
@@ -118,7 +118,7 @@ TEST_CASE("programs that run side by side, in arenas of different places, are ri
   std::vector<Tensor> inputs, expected;
   for (int64_t n = 0; n < 4; ++n) {
     const Shape shape{16, 300 + 100 * n};
-    executables.push_back(test_device().compile(chain(shape)));
+    executables.push_back(test_device().compile(function_chain(shape)));
     inputs.push_back(sines(shape, static_cast<double>(n)));
     expected.emplace_back(inputs.back().spec());
     executables.back()->run(std::span(&inputs.back(), 1), {}, std::span(&expected.back(), 1));
@@ -153,14 +153,14 @@ TEST_CASE("large constants of one number share memory") {
                wide = constants.shared(Tensor::full({100, 1000}, 0, DType::float64));
   CHECK(ones.to_vector() == std::vector<double>(100000, 1));
   CHECK(wide.to_vector() == std::vector<double>(100000, 0));
-  const Tensor varied = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
-  CHECK(constants.shared(varied).raw() == varied.raw());
+  const Tensor varied_values = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
+  CHECK(constants.shared(varied_values).raw() == varied_values.raw());
   CHECK(constants.shared(small).raw() == small.raw());
 }
 
 TEST_CASE("a weight is prepared once for all programs that want it in one form") {
   const Variable w(sines({512, 512}, 3));
-  Predicting first(w, 200), second(w, 264);
+  PredictingProgram first(w, 200), second(w, 264);
   const auto weight = static_cast<int64_t>(w.value().bytes());
   CHECK(first.is_right());
   const int64_t before = allocated_bytes();
@@ -180,25 +180,26 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
 
 TEST_CASE("what another program prepared of other numbers is prepared again") {
   const Variable w(sines({300, 200}, 2));
-  Predicting predicting(w, 64), other_predicting(w, 64);
+  PredictingProgram program_(w, 64), other_program(w, 64);
   const Tensor first = sines({300, 200}, 3), second = sines({300, 200}, 4);
-  const auto want = predicting.run_with(first).to_vector();
-  CHECK(other_predicting.run_with(first).to_vector() == want);
-  CHECK(other_predicting.run_with(second).to_vector() != want);
-  CHECK(predicting.run_with(first).to_vector() == want);
-  CHECK(other_predicting.run_with(second).to_vector() == predicting.run_with(second).to_vector());
+  const auto want = program_.run_with(first).to_vector();
+  CHECK(other_program.run_with(first).to_vector() == want);
+  CHECK(other_program.run_with(second).to_vector() != want);
+  CHECK(program_.run_with(first).to_vector() == want);
+  CHECK(other_program.run_with(second).to_vector() == program_.run_with(second).to_vector());
 }
 
 TEST_CASE("what is prepared of one weight in several shapes is not taken for each other") {
   const Variable w(sines({24}, 2));
-  const auto cut = [](const Tensor& x, const Shape& shape) {
+  const auto truncated = [](const Tensor& x, const Shape& shape) {
     return ops::slice(ops::reshape(x, shape), {0, 0}, {2, 3});
   };
   const Tensor x = sines({40, 2}, 1);
   const auto f = [&](const Tensors& in) {
     const Tensor value = w.value();
-    return Tensors{ops::matmul(in[0], cut(value, {4, 6})), ops::matmul(in[0], cut(value, {6, 4})),
-                   cut(value, {8, 3}) * 2.0, cut(value, {3, 8}) * 2.0};
+    return Tensors{ops::matmul(in[0], truncated(value, {4, 6})),
+                   ops::matmul(in[0], truncated(value, {6, 4})), truncated(value, {8, 3}) * 2.0,
+                   truncated(value, {3, 8}) * 2.0};
   };
   const auto executable = test_device().compile(trace(f, TensorSpecs{x.spec()}));
   const Tensors want = f({x});
@@ -213,12 +214,12 @@ TEST_CASE("what is prepared of one weight in several shapes is not taken for eac
 TEST_CASE("prepared weights go with the last program that wants them") {
   const Variable w(sines({512, 512}, 3));
   // Allocates everything else that is allocated only once.
-  Predicting(w, 1).run(), Predicting(w, 200).run();
+  PredictingProgram(w, 1).run(), PredictingProgram(w, 200).run();
   const int64_t before = allocated_bytes();
   {
-    Predicting first(w, 200);
+    PredictingProgram first(w, 200);
     first.run();
-    Predicting(w, 264).run();
+    PredictingProgram(w, 264).run();
     CHECK(first.is_right());
     CHECK(allocated_bytes() > before + static_cast<int64_t>(w.value().bytes()));
   }
@@ -232,9 +233,9 @@ TEST_CASE("weights are prepared while other threads predict with them") {
   for (int64_t id = 0; id < 3; ++id) {
     threads.emplace_back([&, id] {
       for (int64_t i = 0; i < 20; ++i) {  // new programs reuse prepared values of earlier ones
-        Predicting predicting(w, 40 + 8 * ((i + id) % 4)),
-            other_predicting(other, 40 + 8 * (i % 3));
-        wrong_count += !predicting.is_right() + !other_predicting.is_right();
+        PredictingProgram program_(w, 40 + 8 * ((i + id) % 4)),
+            other_program(other, 40 + 8 * (i % 3));
+        wrong_count += !program_.is_right() + !other_program.is_right();
       }
     });
   }
@@ -244,7 +245,7 @@ TEST_CASE("weights are prepared while other threads predict with them") {
 
 TEST_CASE("constants that somebody may write to are not taken for each other", "[cpu]") {
   const Tensor x = sines({200, 300}, 1);
-  const auto times = [&](Tensor weight) {
+  const auto product_with = [&](Tensor weight) {
     weight.mutable_data<float>();
     return test_device().compile(
         optimize(trace([&](const Tensors& in) { return Tensors{ops::matmul(in[0], weight)}; },
@@ -253,7 +254,7 @@ TEST_CASE("constants that somebody may write to are not taken for each other", "
   };
   const Tensor first = sines({300, 120}, 2), second = sines({300, 120}, 3);
   const std::pair<const Tensor&, std::unique_ptr<Executable>> programs[] = {
-      {first, times(first.clone())}, {second, times(second.clone())}};
+      {first, product_with(first.clone())}, {second, product_with(second.clone())}};
   for (const auto& [weight, executable] : programs) {
     Tensor y(Shape{200, 120}, DType::float32);
     executable->run(std::span(&x, 1), {}, std::span(&y, 1));
@@ -281,16 +282,16 @@ TEST_CASE("what a program reads is prepared anew elsewhere while it runs", "[cpu
   const PrepackedValuePtr value =
       cache.find({nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()});
   const PrepackCache::ExecutionScope scope(cache);
-  const auto prepared = [&] {
+  const auto get_prepared = [&] {
     PrepackCache::ExclusiveUpdate update(cache);
     std::byte* memory = update.begin(*value, kBytes);
     update.end(*value, {});
     return memory;
   };
-  const std::byte* first = prepared();
-  CHECK(prepared() == first);
+  const std::byte* first = get_prepared();
+  CHECK(get_prepared() == first);
   const PrepackCache::ExecutionScope other(cache);
-  CHECK(prepared() != first);
+  CHECK(get_prepared() != first);
 }
 
 TEST_CASE("a prepared value is checked on every run", "[cpu]") {

@@ -19,7 +19,7 @@ namespace {
 
 /// A network of depthwise and pointwise convolutions with batch normalization, relus and optionally
 /// a residual: returns the loss, the result, and all gradients.
-Tensors network(const Tensors& in, int64_t stride, bool residual) {
+Tensors network(const Tensors& in, int64_t stride, bool has_residual) {
   GradientTape tape;
   for (const Tensor& x : in) tape.watch(x);
   const int64_t channels = in[0].shape()[-1];
@@ -31,7 +31,7 @@ Tensors network(const Tensors& in, int64_t stride, bool residual) {
       normalized(ops::conv(x, in[3], {stride, stride}, ops::Padding::same, {1, 1}, channels), 4);
   Tensor pointwise =
       normalized(ops::conv(depthwise, in[6], {1, 1}, ops::Padding::same, {1, 1}, 1), 7);
-  if (residual) pointwise = pointwise + x;
+  if (has_residual) pointwise = pointwise + x;
   const Tensor loss = ops::sum(pointwise * pointwise);
   tape.stop();
   Tensors outputs = tape.gradient(loss, std::span<const Tensor>(in));
@@ -53,8 +53,8 @@ Tensors operands(const Shape& x) {
   return in;
 }
 
-Program lowered_network(const Tensors& in, int64_t stride, bool residual) {
-  return lowered([&](const Tensors& x) { return network(x, stride, residual); }, in);
+Program lowered_network(const Tensors& in, int64_t stride, bool has_residual) {
+  return lowered([&](const Tensors& x) { return network(x, stride, has_residual); }, in);
 }
 
 Tensors run(const Program& program, const Tensors& inputs) {
@@ -70,12 +70,13 @@ Tensors run_one_by_one(const Program& program, const Tensors& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) values[program.inputs[i]] = inputs[i];
   for (const Program::Constant& c : program.constants) values[c.value] = c.tensor;
   for (const Program::Instruction& i : program.code) {
-    Program single_step;
-    single_step.values = program.values;
-    single_step.inputs = i.inputs, single_step.outputs = i.outputs, single_step.code = {i};
+    Program one_instruction;
+    one_instruction.values = program.values;
+    one_instruction.inputs = i.inputs, one_instruction.outputs = i.outputs,
+    one_instruction.code = {i};
     Tensors in;
     for (int value : i.inputs) in.push_back(values.at(value));
-    const Tensors out = run(single_step, in);
+    const Tensors out = run(one_instruction, in);
     for (size_t k = 0; k < out.size(); ++k) values[i.outputs[k]] = out[k];
   }
   Tensors outputs;
@@ -98,7 +99,7 @@ double relative_distance(const Tensor& got, const Tensor& want) {
   return std::sqrt(squared_distance / std::max(squared_norm, 1e-12));
 }
 
-int64_t regions(const Program& program) {
+int64_t sliced_region_count(const Program& program) {
   const auto sliced = cpu::by_slices(program);
   if (!sliced) return 0;
   return std::count_if(sliced->code.begin(), sliced->code.end(),
@@ -113,7 +114,8 @@ int64_t count_in_slices(const Program& program, std::string_view name) {
   for (const auto& i : in_slices->code) {
     auto* sliced = dynamic_cast<const cpu::Sliced*>(i.op.get());
     if (!sliced) continue;
-    for (const auto& inside : sliced->body->code) count += inside.op->name() == name;
+    for (const auto& body_instruction : sliced->body->code)
+      count += body_instruction.op->name() == name;
   }
   return count;
 }
@@ -126,7 +128,7 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
   CAPTURE(to_text(shape), stride);
   const Tensors in = operands(shape);
   const Program program = lowered_network(in, stride, stride == 1);
-  CHECK(regions(program) >= 2);
+  CHECK(sliced_region_count(program) >= 2);
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   for (size_t i = 0; i < wanted.size(); ++i) {
     CAPTURE(i);
@@ -186,7 +188,7 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
     program.code[i].scope = static_cast<int>(program.scopes.size());
     program.scopes.push_back(concat("layer ", i));
   }
-  REQUIRE(regions(program) >= 2);
+  REQUIRE(sliced_region_count(program) >= 2);
   const int64_t threads = GENERATE(1, 3);
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);
@@ -219,7 +221,7 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
 }
 
 TEST_CASE("what fits the caches stays whole", "[cpu][slices]") {
-  CHECK(regions(lowered_network(operands({4, 16, 16, 32}), 1, true)) == 0);
+  CHECK(sliced_region_count(lowered_network(operands({4, 16, 16, 32}), 1, true)) == 0);
 }
 
 TEST_CASE("a kernel is not cut where something else goes through its rows", "[cpu][slices]") {
@@ -231,7 +233,7 @@ TEST_CASE("a kernel is not cut where something else goes through its rows", "[cp
         return Tensors{ops::relu(y), ops::exp(x[1])};
       },
       in);
-  CHECK(regions(program) == 1);
+  CHECK(sliced_region_count(program) == 1);
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   for (size_t i = 0; i < wanted.size(); ++i) CHECK(relative_distance(got[i], wanted[i]) < 1e-6);
 }
@@ -244,7 +246,7 @@ TEST_CASE("the bias of a convolution is whole in a slice", "[cpu][slices]") {
         return Tensors{ops::relu(y + x[2])};
       },
       in);
-  CHECK(regions(program) == 1);
+  CHECK(sliced_region_count(program) == 1);
   CHECK(program.code.back().inputs.size() == 3);
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   CHECK(relative_distance(got[0], wanted[0]) < 1e-6);

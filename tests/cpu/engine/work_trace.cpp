@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 TEST_CASE("a trace tells what more cores would take, whoever is free taking the next part") {
   WorkTrace trace;
   {
-    const WorkTrace::Recording traced(trace);
+    const WorkTrace::Recording recording(trace);
     trace.begin_region(4);
     for (int64_t part : {0, 1, 2, 3})
       trace.set_part_time(part, milliseconds(part == 1 ? 4000 : 2000));
@@ -32,7 +32,7 @@ TEST_CASE("a trace tells what more cores would take, whoever is free taking the 
 TEST_CASE("of several runs the shortest time of each part counts") {
   WorkTrace trace;
   for (int64_t run : {0, 1}) {
-    const WorkTrace::Recording traced(trace);
+    const WorkTrace::Recording recording(trace);
     trace.begin_region(2);
     for (int64_t part : {0, 1}) trace.set_part_time(part, milliseconds(part == run ? 1000 : 5000));
     trace.end_region();
@@ -46,7 +46,7 @@ TEST_CASE("a trace knows the parts of the pool's regions, and the work outside o
     Pool pool(threads);
     WorkTrace trace;
     {
-      const WorkTrace::Recording traced(trace);
+      const WorkTrace::Recording recording(trace);
       pool.parallel(5, [](int64_t, int) { std::this_thread::sleep_for(milliseconds(10)); });
       std::this_thread::sleep_for(milliseconds(10));
     }
@@ -62,7 +62,7 @@ TEST_CASE("a region in a region is work of its part, and none of a thread that i
   Pool pool(2);
   WorkTrace trace;
   {
-    const WorkTrace::Recording traced(trace);
+    const WorkTrace::Recording recording(trace);
     pool.parallel(2, [&](int64_t, int) { pool.parallel(5, [](int64_t, int) {}); });
     std::thread([&] { pool.parallel(7, [](int64_t, int) {}); }).join();
   }
@@ -76,7 +76,7 @@ TEST_CASE("steps in lockstep are shared by as many threads as they repay") {
     Pool pool(threads);
     WorkTrace trace;
     {
-      const WorkTrace::Recording traced(trace);
+      const WorkTrace::Recording recording(trace);
       lockstep(pool, 5, 6, 3, [](int64_t, int64_t first, int64_t last) {
         std::this_thread::sleep_for(milliseconds(last - first));
       });

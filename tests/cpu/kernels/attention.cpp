@@ -18,9 +18,9 @@ constexpr int64_t kSeed = 5'000'000'123, kCounter = 17;
 
 /// Which query may attend to which key, and which weights are dropped; the axes of the mask have
 /// the sizes of the scores or 1.
-struct Rule {
+struct AttentionRule {
   const Array* mask = nullptr;
-  bool causal = false;
+  bool is_causal = false;
   double dropout = 0;
   int64_t first_row = 0;
 
@@ -33,8 +33,8 @@ struct Rule {
     const bool is_kept = static_cast<float>(word >> 8) * 0x1p-24f >= static_cast<float>(dropout);
     return is_kept ? 1 / (1 - dropout) : 0;
   }
-  bool allows(int64_t b, int64_t h, int64_t i, int64_t j) const {
-    if (causal && j > i) return false;
+  bool is_allowed(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    if (is_causal && j > i) return false;
     if (!mask) return true;
     const Shape& s = mask->spec.shape;
     auto at = [&](int axis, int64_t position) { return s[axis] == 1 ? 0 : position; };
@@ -47,7 +47,7 @@ struct Weights {
   Array weights, statistics;
 };
 
-Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Rule& rule) {
+Weights weights_of(const Sizes& z, const Array& q, const Array& k, const AttentionRule& rule) {
   Weights r{zeros({z.batch, z.heads, z.queries, z.keys}),
             zeros({z.batch, z.heads, z.queries, 2}, computed_as(q.spec.dtype))};
   for (int64_t row = 0; row < z.batch * z.heads * z.queries; ++row) {
@@ -58,30 +58,30 @@ Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Rule& r
         w[j] += kScale * q[((b * z.queries + i) * z.heads + h) * z.width + c] *
                 k[((b * z.keys + j) * z.heads + h) * z.width + c];
       }
-      if (!rule.allows(b, h, i, j)) w[j] = masked_score(DType::float32);
+      if (!rule.is_allowed(b, h, i, j)) w[j] = masked_score(DType::float32);
     }
-    const double largest = *std::max_element(w, w + z.keys);
+    const double largest_score = *std::max_element(w, w + z.keys);
     double total = 0;
-    for (int64_t j = 0; j < z.keys; ++j) total += w[j] = std::exp(w[j] - largest);
+    for (int64_t j = 0; j < z.keys; ++j) total += w[j] = std::exp(w[j] - largest_score);
     for (int64_t j = 0; j < z.keys; ++j) w[j] /= total;
     double* statistics = &r.statistics.values[static_cast<size_t>(2 * row)];
-    statistics[0] = largest, statistics[1] = total;
+    statistics[0] = largest_score, statistics[1] = total;
   }
   return r;
 }
 
-Array context_of(const Sizes& z, const Array& weights, const Array& v, const Rule& rule) {
+Array context_of(const Sizes& z, const Array& weights, const Array& v, const AttentionRule& rule) {
   Array y = zeros({z.batch, z.queries, z.heads, z.value_width}, v.spec.dtype);
   for (int64_t b = 0; b < z.batch; ++b) {
     for (int64_t h = 0; h < z.heads; ++h) {
       for (int64_t i = 0; i < z.queries; ++i) {
         for (int64_t j = 0; j < z.keys; ++j) {
           const int64_t weight = ((b * z.heads + h) * z.queries + i) * z.keys + j;
-          const double dropped = weights[weight] * rule.factor(z, weight);
+          const double dropped_weight = weights[weight] * rule.factor(z, weight);
           for (int64_t c = 0; c < z.value_width; ++c) {
             y.values[static_cast<size_t>(((b * z.queries + i) * z.heads + h) * z.value_width +
                                          c)] +=
-                dropped * v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
+                dropped_weight * v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
           }
         }
       }
@@ -92,7 +92,7 @@ Array context_of(const Sizes& z, const Array& weights, const Array& v, const Rul
 
 /// The gradients of q, k and v.
 std::vector<Array> gradients_of(const Sizes& z, const std::vector<Array>& in, const Array& dy,
-                                const Rule& rule) {
+                                const AttentionRule& rule) {
   const Array &q = in[0], &k = in[1], &v = in[2], w = weights_of(z, q, k, rule).weights;
   std::vector<Array> d{zeros(q.spec.shape, q.spec.dtype), zeros(k.spec.shape, k.spec.dtype),
                        zeros(v.spec.shape, v.spec.dtype)};
@@ -104,21 +104,24 @@ std::vector<Array> gradients_of(const Sizes& z, const std::vector<Array>& in, co
     for (int64_t j = 0; j < z.keys; ++j) {
       const int64_t key = (b * z.keys + j) * z.heads + h;
       const double factor = rule.factor(z, row * z.keys + j);
-      double& slope = dw[static_cast<size_t>(j)] = 0;
+      double& weight_gradient = dw[static_cast<size_t>(j)] = 0;
       for (int64_t c = 0; c < z.value_width; ++c) {
-        slope += factor * dy[query * z.value_width + c] * v[key * z.value_width + c];
+        weight_gradient += factor * dy[query * z.value_width + c] * v[key * z.value_width + c];
         d[2].values[static_cast<size_t>(key * z.value_width + c)] +=
             factor * w[row * z.keys + j] * dy[query * z.value_width + c];
       }
-      mean += slope * w[row * z.keys + j];
+      mean += weight_gradient * w[row * z.keys + j];
     }
     for (int64_t j = 0; j < z.keys; ++j) {
-      if (!rule.allows(b, h, i, j)) continue;
+      if (!rule.is_allowed(b, h, i, j)) continue;
       const int64_t key = (b * z.keys + j) * z.heads + h;
-      const double slope = kScale * w[row * z.keys + j] * (dw[static_cast<size_t>(j)] - mean);
+      const double weight_gradient =
+          kScale * w[row * z.keys + j] * (dw[static_cast<size_t>(j)] - mean);
       for (int64_t c = 0; c < z.width; ++c) {
-        d[0].values[static_cast<size_t>(query * z.width + c)] += slope * k[key * z.width + c];
-        d[1].values[static_cast<size_t>(key * z.width + c)] += slope * q[query * z.width + c];
+        d[0].values[static_cast<size_t>(query * z.width + c)] +=
+            weight_gradient * k[key * z.width + c];
+        d[1].values[static_cast<size_t>(key * z.width + c)] +=
+            weight_gradient * q[query * z.width + c];
       }
     }
   }
@@ -157,25 +160,25 @@ Array padding_mask(int64_t batch, int64_t keys) {
 }
 
 template <class O>
-O op_of(const Rule& rule) {
+O op_of(const AttentionRule& rule) {
   O op;
-  op.scale = kScale, op.causal = rule.causal;
+  op.scale = kScale, op.causal = rule.is_causal;
   op.dropout = rule.dropout, op.first_row = rule.first_row;
   return op;
 }
 
 /// Adds the mask and the state of the draw to the inputs, if there are any.
-void add_inputs(const Rule& rule, std::vector<Array>& in) {
+void add_inputs(const AttentionRule& rule, std::vector<Array>& in) {
   if (rule.mask) in.push_back(*rule.mask);
   if (rule.dropout > 0) in.push_back({{DType::int64, {2}}, {double(kSeed), double(kCounter)}});
 }
 
-void check_forward(const Sizes& z, DType dtype, const Rule& rule = {}) {
+void check_forward(const Sizes& z, DType dtype, const AttentionRule& rule = {}) {
   auto in = operands(z, dtype);
   const Weights w = weights_of(z, in[0], in[1], rule);
   const Array context = context_of(z, w.weights, in[2], rule);
   add_inputs(rule, in);
-  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal, rule.dropout);
+  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.is_causal, rule.dropout);
   CHECK(check(attention_kernels, op_of<Attention>(rule), in, {context, w.statistics}, 2) >= 2);
 }
 
@@ -183,9 +186,9 @@ Array gradient_of_context(const Sizes& z, DType dtype) {
   return random({z.batch, z.queries, z.heads, z.value_width}, dtype, 4);
 }
 
-/// Appends to q, k and v what the gradient needs besides: the context, the statistics of the
+/// Appends to q, k and v the other inputs of the gradient: the context, the statistics of the
 /// weights, and the gradient of the context.
-std::vector<Array> with_results(const Sizes& z, std::vector<Array> in, const Rule& rule) {
+std::vector<Array> with_results(const Sizes& z, std::vector<Array> in, const AttentionRule& rule) {
   const Weights w = weights_of(z, in[0], in[1], rule);
   const DType dtype = in[0].spec.dtype;
   in.push_back(context_of(z, w.weights, in[2], rule));
@@ -194,16 +197,16 @@ std::vector<Array> with_results(const Sizes& z, std::vector<Array> in, const Rul
   return in;
 }
 
-void check_gradient(const Sizes& z, DType dtype, const Rule& rule = {}) {
+void check_gradient(const Sizes& z, DType dtype, const AttentionRule& rule = {}) {
   const auto attention_inputs = operands(z, dtype);
   const auto wanted = gradients_of(z, attention_inputs, gradient_of_context(z, dtype), rule);
   auto in = with_results(z, attention_inputs, rule);
   add_inputs(rule, in);
-  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal, rule.dropout);
+  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.is_causal, rule.dropout);
   CHECK(check(attention_kernels, op_of<AttentionBackward>(rule), in, wanted, 20) >= 2);
 }
 
-void check_both(const Sizes& z, DType dtype, const Rule& rule = {}) {
+void check_both(const Sizes& z, DType dtype, const AttentionRule& rule = {}) {
   check_forward(z, dtype, rule);
   check_gradient(z, dtype, rule);
 }
@@ -225,23 +228,25 @@ TEST_CASE("attention agrees with plain loops", "[cpu][attention]") {
 TEST_CASE("attention agrees with plain loops for lengths around its tiles", "[cpu][attention]") {
   for (int64_t queries : {1, 15, 16, 17, 63, 64, 65, 129, 257, 1000})
     for (int64_t keys : {1, 15, 17, 64, 65, 511, 512, 513, 600, 1100})
-      for (bool causal : {false, true})
-        check_both({1, queries, keys, 1 + queries % 2, 3, 2}, DType::float32, {nullptr, causal});
+      for (bool is_causal : {false, true})
+        check_both({1, queries, keys, 1 + queries % 2, 3, 2}, DType::float32, {nullptr, is_causal});
 }
 
 TEST_CASE("the plain gradient of attention agrees with finite differences", "[cpu][attention]") {
   const Array mask = random_mask({2, 1, 5, 7});
-  for (const Rule& rule : {Rule{}, Rule{nullptr, true}, Rule{&mask, false}, Rule{&mask, true},
-                           Rule{nullptr, false, 0.4}, Rule{&mask, true, 0.2}}) {
+  for (const AttentionRule& rule :
+       {AttentionRule{}, AttentionRule{nullptr, true}, AttentionRule{&mask, false},
+        AttentionRule{&mask, true}, AttentionRule{nullptr, false, 0.4},
+        AttentionRule{&mask, true, 0.2}}) {
     const Sizes z{2, 5, 7, 3, 4, 6};
     const auto in = operands(z, DType::float64);
     const Array dy = gradient_of_context(z, DType::float64);
-    const auto plain = gradients_of(z, in, dy, rule);
+    const auto plain_gradients = gradients_of(z, in, dy, rule);
     auto f = [&](const std::vector<Array>& x) {
       return std::vector<Array>{context_of(z, weights_of(z, x[0], x[1], rule).weights, x[2], rule)};
     };
     for (size_t i = 0; i < 3; ++i)
-      CHECK(difference(plain[i], numeric_gradient(f, in, i, {dy})) < 1e-7);
+      CHECK(difference(plain_gradients[i], numeric_gradient(f, in, i, {dy})) < 1e-7);
   }
 }
 
@@ -262,45 +267,45 @@ TEST_CASE("attention drops weights for lengths around its tiles", "[cpu][attenti
   for (int64_t queries : {1, 3, 64, 65, 129})
     for (int64_t keys : {1, 2, 15, 17, 63, 64, 65, 511, 512, 513, 1030}) {
       const Array mask = band_mask(queries, keys, 40, 40);
-      for (bool causal : {false, true}) {
-        check_both({2, queries, keys, 2, 3, 2}, DType::float32, {nullptr, causal, 0.3, queries});
-        check_both({2, queries, keys, 2, 3, 2}, DType::float32, {&mask, causal, 0.3, keys % 3});
+      for (bool is_causal : {false, true}) {
+        check_both({2, queries, keys, 2, 3, 2}, DType::float32, {nullptr, is_causal, 0.3, queries});
+        check_both({2, queries, keys, 2, 3, 2}, DType::float32, {&mask, is_causal, 0.3, keys % 3});
       }
     }
 }
 
 TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const bool causal = GENERATE(false, true);
+  const bool is_causal = GENERATE(false, true);
   const Sizes z{2, 9, 21, 3, 8, 5};
   for (const Shape& shape : {Shape{2, 3, 9, 21}, Shape{2, 1, 1, 21}, Shape{1, 1, 9, 21},
                              Shape{2, 1, 9, 1}, Shape{1, 1, 1, 1}, Shape{1, 3, 1, 21}}) {
     const Array mask = random_mask(shape);
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
-      check_both(z, dtype, {&mask, causal});
+      check_both(z, dtype, {&mask, is_causal});
   }
 }
 
 TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx2));
-  const bool causal = GENERATE(false, true);
+  const bool is_causal = GENERATE(false, true);
   const Sizes z{2, 150, 150, 2, 8, 5};
   for (const Array& mask : {band_mask(150, 150, 150, 0), band_mask(150, 150, 20, 0),
                             band_mask(150, 150, 9, 30), padding_mask(2, 150)}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
-      check_both(z, dtype, {&mask, causal});
+      check_both(z, dtype, {&mask, is_causal});
   }
-  const Array narrow_band = band_mask(700, 700, 70, 3), late_band = band_mask(700, 300, 700, -390),
+  const Array narrow_mask = band_mask(700, 700, 70, 3), late_mask = band_mask(700, 300, 700, -390),
               key_mask = random_mask({1, 1, 1, 700}), query_mask = random_mask({1, 1, 150, 1});
-  check_both({1, 700, 700, 1, 4, 3}, DType::float32, {&narrow_band, causal});
-  check_both({1, 700, 300, 1, 4, 3}, DType::float32, {&late_band, causal});
-  check_both({1, 700, 700, 1, 2, 3}, DType::float32, {&key_mask, causal});
-  check_both({1, 150, 300, 1, 2, 3}, DType::float32, {&query_mask, causal});
-  check_both({2, 700, 700, 8, 1, 1}, DType::float32, {nullptr, causal});
+  check_both({1, 700, 700, 1, 4, 3}, DType::float32, {&narrow_mask, is_causal});
+  check_both({1, 700, 300, 1, 4, 3}, DType::float32, {&late_mask, is_causal});
+  check_both({1, 700, 700, 1, 2, 3}, DType::float32, {&key_mask, is_causal});
+  check_both({1, 150, 300, 1, 2, 3}, DType::float32, {&query_mask, is_causal});
+  check_both({2, 700, 700, 8, 1, 1}, DType::float32, {nullptr, is_causal});
 }
 
 TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
-  const bool causal = GENERATE(false, true);
+  const bool is_causal = GENERATE(false, true);
   const Sizes z{1, 3, 5, 1, 4, 4}, longer{1, 130, 600, 1, 4, 4};
   Array mask = zeros({1, 1, 3, 5}, DType::boolean);
   // masks with which some of the queries attend to no key
@@ -308,32 +313,33 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
   for (size_t j = 0; j < 5; ++j) small_mask.values[5 + j] = 0;
   long_mask.values[100] = long_mask.values[599] = 1;
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    check_both(z, dtype, {&mask, causal});
-    check_both(z, dtype, {&small_mask, causal});
-    check_both(longer, dtype, {&long_mask, causal});
+    check_both(z, dtype, {&mask, is_causal});
+    check_both(z, dtype, {&small_mask, is_causal});
+    check_both(longer, dtype, {&long_mask, is_causal});
   }
 }
 
 TEST_CASE("NaN and infinity in attention spread as in the plain form", "[cpu][attention]") {
   const Sizes z{1, 130, 600, 1, 4, 3};
-  const bool causal = GENERATE(false, true);
+  const bool is_causal = GENERATE(false, true);
   const double not_finite = GENERATE(double(NAN), double(INFINITY), -double(INFINITY));
-  for (size_t which : {0, 1, 2}) {
+  for (size_t input_index : {0, 1, 2}) {
     for (int64_t step : {40, 70, 129}) {
       auto in = operands(z, DType::float32);
-      in[which].values[static_cast<size_t>(step * in[which].spec.shape[3])] = not_finite;
-      const Rule rule{nullptr, causal};
+      in[input_index].values[static_cast<size_t>(step * in[input_index].spec.shape[3])] =
+          not_finite;
+      const AttentionRule rule{nullptr, is_causal};
       const Array wanted = context_of(z, weights_of(z, in[0], in[1], rule).weights, in[2], rule);
       const TensorSpecs specs{in[0].spec, in[1].spec, in[2].spec},
           out{wanted.spec, {DType::float32, {1, 1, 130, 2}}};
       const Options options;
       const auto got =
           run(*make_kernel({op_of<Attention>(rule), specs, out, options}), in, out, 2).outputs[0];
-      CAPTURE(which, step, causal, not_finite);
+      CAPTURE(input_index, step, is_causal, not_finite);
       for (int64_t i = 0; i < wanted.spec.shape.size(); ++i) {
         // A kernel does not read keys that no query of its block may attend to, while the plain
         // form multiplies them by 0, which makes NaN of infinities.
-        if (causal && which > 0 && i / 3 < step) continue;
+        if (is_causal && input_index > 0 && i / 3 < step) continue;
         if (std::isfinite(wanted[i]))
           CHECK(got[i] == Approx(wanted[i]).margin(1e-5));
         else
@@ -354,14 +360,14 @@ TEST_CASE("keys of score -infinity weigh nothing, whatever tile they are in", "[
 }
 
 TEST_CASE("the memory that parts of a gradient share grows as the length", "[cpu][attention]") {
-  auto scratch = [](int64_t steps) {
+  auto scratch_bytes_of = [](int64_t steps) {
     const TensorSpec x{DType::float32, {1, steps, 1, 8}};
     const TensorSpec statistics{DType::float32, {1, 1, steps, 2}};
     const TensorSpecs in{x, x, x, x, statistics, x}, out{x, x, x};
     const Options options;
     return make_kernel({op_of<AttentionBackward>({}), in, out, options})->scratch_bytes();
   };
-  CHECK(scratch(1 << 16) <= 8 * scratch(1 << 13));
+  CHECK(scratch_bytes_of(1 << 16) <= 8 * scratch_bytes_of(1 << 13));
 }
 
 TEST_CASE("gradients of attention with weights that only nearly sum to 1 lose no more than that",
@@ -376,11 +382,11 @@ TEST_CASE("gradients of attention with weights that only nearly sum to 1 lose no
       return run(*make_kernel({op_of<AttentionBackward>({}), specs, out, Options{}}), in, out, 2)
           .outputs;
     };
-    const std::vector<Array> exact = gradients();
+    const std::vector<Array> exact_gradients = gradients();
     for (size_t i = 1; i < in[4].values.size(); i += 2) in[4].values[i] *= 1.25;
-    const std::vector<Array> smaller = gradients();
+    const std::vector<Array> smaller_scratch_gradients = gradients();
     for (size_t o = 0; o < 3; ++o)
-      for (int64_t i = 0; i < exact[o].spec.shape.size(); ++i)
-        CHECK(smaller[o][i] * 1.25 == Approx(exact[o][i]).margin(1e-5));
+      for (int64_t i = 0; i < exact_gradients[o].spec.shape.size(); ++i)
+        CHECK(smaller_scratch_gradients[o][i] * 1.25 == Approx(exact_gradients[o][i]).margin(1e-5));
   }
 }

@@ -21,16 +21,17 @@ constexpr int64_t kColumns[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 1
 constexpr int64_t kDepths[] = {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257};
 
 template <size_t N>
-int64_t pick(const int64_t (&values)[N], std::mt19937& draw) {
-  return values[draw() % N];
+int64_t random_choice(const int64_t (&values)[N], std::mt19937& generator) {
+  return values[generator() % N];
 }
 
 /// Random bytes; one time in three only the extreme values.
-std::vector<int8_t> random_bytes(int64_t count, std::mt19937& draw) {
-  const bool extreme = draw() % 3 == 0;
+std::vector<int8_t> random_bytes(int64_t count, std::mt19937& generator) {
+  const bool has_extremes = generator() % 3 == 0;
   std::vector<int8_t> values(static_cast<size_t>(count));
   for (int8_t& x : values)
-    x = extreme ? (draw() % 4 ? int8_t{-128} : int8_t{127}) : static_cast<int8_t>(draw());
+    x = has_extremes ? (generator() % 4 ? int8_t{-128} : int8_t{127})
+                     : static_cast<int8_t>(generator());
   return values;
 }
 
@@ -49,32 +50,33 @@ struct Runs {
   std::vector<uint8_t> memory;
   std::vector<int64_t> rows, runs;
 
-  Runs(int64_t m, int64_t n, bytes::Depth depth, std::mt19937& draw) : m(m), n(n), depth(depth) {
-    int64_t place = 0;
-    for (int64_t r = 0; r < depth.runs; ++r, place += depth.length + draw() % 3)
-      runs.push_back(place);
-    for (int64_t i = 0; i < m; ++i) rows.push_back(draw() % 7 + (i > 0 ? rows.back() : 0));
-    const int64_t end = rows.back() + place + bytes::kGroup;
-    for (int8_t x : random_bytes(end, draw)) memory.push_back(static_cast<uint8_t>(x));
+  Runs(int64_t m, int64_t n, bytes::Depth depth, std::mt19937& generator)
+      : m(m), n(n), depth(depth) {
+    int64_t position = 0;
+    for (int64_t r = 0; r < depth.runs; ++r, position += depth.length + generator() % 3)
+      runs.push_back(position);
+    for (int64_t i = 0; i < m; ++i) rows.push_back(generator() % 7 + (i > 0 ? rows.back() : 0));
+    const int64_t end = rows.back() + position + bytes::kGroup;
+    for (int8_t x : random_bytes(end, generator)) memory.push_back(static_cast<uint8_t>(x));
   }
   int32_t at(int64_t i, int64_t q) const {
-    const int64_t place = rows[static_cast<size_t>(i)] +
-                          runs[static_cast<size_t>(q / depth.length)] + q % depth.length;
-    return memory[static_cast<size_t>(place)] - bytes::kOffset;
+    const int64_t position = rows[static_cast<size_t>(i)] +
+                             runs[static_cast<size_t>(q / depth.length)] + q % depth.length;
+    return memory[static_cast<size_t>(position)] - bytes::kOffset;
   }
   bytes::Left left() const { return {memory.data(), 0, rows.data(), runs.data()}; }
 };
 
 constexpr int64_t kMarginColumns = 3;  // columns of a result that a product must not write
 
-std::vector<int8_t> packed(const std::vector<int8_t>& b, int64_t n, bytes::Depth depth) {
-  std::vector<int8_t> right(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(depth)),
-                            0x55);
+std::vector<int8_t> packed_panels(const std::vector<int8_t>& b, int64_t n, bytes::Depth depth) {
+  std::vector<int8_t> b_panels(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(depth)),
+                               0x55);
   for (int64_t p = 0; p < bytes::panels(n); ++p)
     bytes::pack_panel(b.data() + p * bytes::kPanelColumns, n, 1, depth,
                       std::min(bytes::kPanelColumns, n - p * bytes::kPanelColumns),
-                      right.data() + p * bytes::panel_bytes(depth));
-  return right;
+                      b_panels.data() + p * bytes::panel_bytes(depth));
+  return b_panels;
 }
 
 /// The result c without the columns beside it, which must be unchanged.
@@ -99,8 +101,9 @@ std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vecto
   for (int64_t i = 0; i < m; ++i)
     bytes::pack_row(a.data() + i * k, 1, k, left.data() + i * depth.padded());
   std::vector<int32_t> c(static_cast<size_t>(m * (n + kMarginColumns)), -1);
-  bytes::product_with(instructions)({left.data(), depth.padded()}, m, packed(b, n, depth).data(),
-                                    depth, n, {c.data(), n + kMarginColumns});
+  bytes::product_with(instructions)({left.data(), depth.padded()}, m,
+                                    packed_panels(b, n, depth).data(), depth, n,
+                                    {c.data(), n + kMarginColumns});
   return without_columns_beside(c, m, n);
 }
 
@@ -111,7 +114,7 @@ Array array_of(const std::vector<int8_t>& values, const Shape& shape) {
 }  // namespace
 
 TEST_CASE("products of bytes are exact with all instructions of the processor") {
-  std::mt19937 draw(1);
+  std::mt19937 generator(1);
   for (auto instructions :
        {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni}) {
     if (!bytes::has(instructions)) {
@@ -119,8 +122,10 @@ TEST_CASE("products of bytes are exact with all instructions of the processor") 
       continue;
     }
     for (int trial = 0; trial < 1500; ++trial) {
-      const int64_t m = pick(kRows, draw), n = pick(kColumns, draw), k = pick(kDepths, draw);
-      const std::vector<int8_t> a = random_bytes(m * k, draw), b = random_bytes(k * n, draw);
+      const int64_t m = random_choice(kRows, generator), n = random_choice(kColumns, generator),
+                    k = random_choice(kDepths, generator);
+      const std::vector<int8_t> a = random_bytes(m * k, generator),
+                                b = random_bytes(k * n, generator);
       const std::vector<int32_t> c = multiply(instructions, a, b, m, n, k);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j)
@@ -132,22 +137,23 @@ TEST_CASE("products of bytes are exact with all instructions of the processor") 
 }
 
 TEST_CASE("products of rows of several runs are exact, and their factors are applied once") {
-  std::mt19937 draw(3);
+  std::mt19937 generator(3);
   for (auto instructions :
        {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni}) {
     if (!bytes::has(instructions)) continue;
     for (int trial = 0; trial < 600; ++trial) {
-      const bytes::Depth depth{1 + static_cast<int64_t>(draw() % 40),
-                               1 + static_cast<int64_t>(draw() % 9)};
-      const Runs rows(pick(kRows, draw), pick(kColumns, draw), depth, draw);
+      const bytes::Depth depth{1 + static_cast<int64_t>(generator() % 40),
+                               1 + static_cast<int64_t>(generator() % 9)};
+      const Runs rows(random_choice(kRows, generator), random_choice(kColumns, generator), depth,
+                      generator);
       const int64_t m = rows.m, n = rows.n;
-      const std::vector<int8_t> b = random_bytes(depth.size() * n, draw);
+      const std::vector<int8_t> b = random_bytes(depth.size() * n, generator);
       std::vector<float> factors;
-      for (int64_t j = 0; j < n; ++j) factors.push_back(static_cast<float>(draw() % 1000) / 7);
-      const bool has_factors = draw() % 2;
+      for (int64_t j = 0; j < n; ++j) factors.push_back(static_cast<float>(generator() % 1000) / 7);
+      const bool has_factors = generator() % 2;
       std::vector<int32_t> c(static_cast<size_t>(m * (n + kMarginColumns)), -1);
       bytes::product_with(instructions)(
-          rows.left(), m, packed(b, n, depth).data(), depth, n,
+          rows.left(), m, packed_panels(b, n, depth).data(), depth, n,
           {c.data(), n + kMarginColumns, has_factors ? factors.data() : nullptr});
       const std::vector<int32_t> product = without_columns_beside(c, m, n);
       for (int64_t i = 0; i < m; ++i)
@@ -156,8 +162,8 @@ TEST_CASE("products of rows of several runs are exact, and their factors are app
           for (int64_t q = 0; q < depth.size(); ++q)
             sum += rows.at(i, q) * b[static_cast<size_t>(q * n + j)];
           const int32_t result = product[static_cast<size_t>(i * n + j)];
-          const float scaled = static_cast<float>(sum) * factors[static_cast<size_t>(j)];
-          if (has_factors ? std::bit_cast<float>(result) != scaled : result != sum)
+          const float scaled_sum = static_cast<float>(sum) * factors[static_cast<size_t>(j)];
+          if (has_factors ? std::bit_cast<float>(result) != scaled_sum : result != sum)
             FAIL(m << " x " << n << ", " << depth.runs << " x " << depth.length << ", element " << i
                    << ", " << j);
         }
@@ -176,41 +182,42 @@ TEST_CASE("sums of bytes beyond 32 bits wrap around") {
 }
 
 TEST_CASE("kernels for products of int8 have exact results in every layout") {
-  std::mt19937 draw(2);
+  std::mt19937 generator(2);
   const Options options;
   for (int trial = 0; trial < 600; ++trial) {
-    const int64_t m = pick(kRows, draw), n = pick(kColumns, draw), k = pick(kDepths, draw);
+    const int64_t m = random_choice(kRows, generator), n = random_choice(kColumns, generator),
+                  k = random_choice(kDepths, generator);
     Matmul op;
-    op.transpose_a = draw() % 2, op.transpose_b = draw() % 2;
-    const int64_t items = draw() % 3 ? 1 : 1 + draw() % 4;
-    const bool shares_b = draw() % 2, has_items = items > 1;
-    const Shape one_a = op.transpose_a ? Shape{k, m} : Shape{m, k},
+    op.transpose_a = generator() % 2, op.transpose_b = generator() % 2;
+    const int64_t items = generator() % 3 ? 1 : 1 + generator() % 4;
+    const bool shares_b = generator() % 2, has_items = items > 1;
+    const Shape item_shape_a = op.transpose_a ? Shape{k, m} : Shape{m, k},
                 one_b = op.transpose_b ? Shape{n, k} : Shape{k, n};
-    const Shape shape_a = has_items ? Shape{items}.concat(one_a) : one_a,
+    const Shape shape_a = has_items ? Shape{items}.concat(item_shape_a) : item_shape_a,
                 shape_b = has_items && !shares_b ? Shape{items}.concat(one_b) : one_b,
                 shape_c = has_items ? Shape{items, m, n} : Shape{m, n};
-    const std::vector<int8_t> a = random_bytes(shape_a.size(), draw),
-                              b = random_bytes(shape_b.size(), draw);
+    const std::vector<int8_t> a = random_bytes(shape_a.size(), generator),
+                              b = random_bytes(shape_b.size(), generator);
     const TensorSpecs in{{DType::int8, shape_a}, {DType::int8, shape_b}},
         out{{DType::int32, shape_c}};
     const auto kernel = make_kernel({op, in, out, options});
     REQUIRE(kernel);
-    const bool prepared = draw() % 2;
-    const int threads = 1 + static_cast<int>(draw() % 3);
+    const bool is_prepared = generator() % 2;
+    const int threads = 1 + static_cast<int>(generator() % 3);
     const Array c =
-        run(*kernel, {array_of(a, shape_a), array_of(b, shape_b)}, out, threads, prepared)
+        run(*kernel, {array_of(a, shape_a), array_of(b, shape_b)}, out, threads, is_prepared)
             .outputs[0];
     INFO(to_text(shape_a) << " " << op.transpose_a << ", " << to_text(shape_b) << " "
-                          << op.transpose_b << ", prepared " << prepared << ", threads "
+                          << op.transpose_b << ", prepared " << is_prepared << ", threads "
                           << threads);
     for (int64_t item = 0; item < items; ++item)
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           const int8_t* left = a.data() + item * m * k + i * (op.transpose_a ? 1 : k);
-          const int8_t* right =
+          const int8_t* b_panels =
               b.data() + (shares_b || !has_items ? 0 : item * n * k) + j * (op.transpose_b ? k : 1);
           const int32_t wanted =
-              product_at(left, op.transpose_a ? m : 1, right, op.transpose_b ? 1 : n, k);
+              product_at(left, op.transpose_a ? m : 1, b_panels, op.transpose_b ? 1 : n, k);
           if (c[(item * m + i) * n + j] != wanted)
             FAIL("element " << item << ", " << i << ", " << j << ": " << c[(item * m + i) * n + j]
                             << " for " << wanted);
@@ -229,13 +236,13 @@ TEST_CASE("what follows a product of int8 gives the bits that it gives alone") {
         const Tensor sums = ops::cast(ops::matmul(in[0], in[1]), DType::float32);
         return Tensors{ops::tanh(sums / (in[2] * in[3]) + in[3])};
       };
-      std::mt19937 draw(static_cast<unsigned>(rows * width));
+      std::mt19937 generator(static_cast<unsigned>(rows * width));
       Tensors in;
       for (const TensorSpec& spec : specs) {
         std::vector<float> values(static_cast<size_t>(spec.shape.size()));
         for (float& x : values)
-          x = spec.dtype == DType::int8 ? static_cast<float>(static_cast<int8_t>(draw()))
-                                        : 100 + static_cast<float>(draw() % 1000);
+          x = spec.dtype == DType::int8 ? static_cast<float>(static_cast<int8_t>(generator()))
+                                        : 100 + static_cast<float>(generator() % 1000);
         in.push_back(ops::cast(Tensor::from(values, spec.shape), spec.dtype));
       }
       const crescent::Function compiled(body);

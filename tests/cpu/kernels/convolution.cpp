@@ -37,16 +37,16 @@ void each_product(const Case& c, F&& f) {
                 out_group = out / c.spec.groups;
   const int64_t pixels = y.slice(1, 1 + axes).size(), taps = c.kernel.slice(0, axes).size();
   for (int64_t item = 0; item < y[0] * pixels * taps; ++item) {
-    int64_t pixel = item / taps % pixels, tap = item % taps, at = 0, stride = 1;
+    int64_t pixel = item / taps % pixels, tap = item % taps, offset = 0, stride = 1;
     bool is_inside = true;
     for (int i = axes - 1; i >= 0; --i) {
       const int64_t position = pixel % y[i + 1] * c.spec.strides[i] - c.spec.pad_before[i] +
                                tap % c.kernel[i] * c.spec.dilation[i];
       is_inside = is_inside && position >= 0 && position < c.x[i + 1];
-      at += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], tap /= c.kernel[i];
+      offset += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], tap /= c.kernel[i];
     }
     if (!is_inside) continue;
-    const int64_t x0 = (item / taps / pixels * stride + at) * in, y0 = item / taps * out;
+    const int64_t x0 = (item / taps / pixels * stride + offset) * in, y0 = item / taps * out;
     for (int64_t o = 0; o < out; ++o) {
       for (int64_t q = 0; q < in_group; ++q) {
         f(x0 + o / out_group * in_group + q, (item % taps * in_group + q) * out + o, y0 + o);
@@ -55,7 +55,7 @@ void each_product(const Case& c, F&& f) {
   }
 }
 
-void check_case(const Case& c, DType dtype, bool bias, ActivationKind activation,
+void check_case(const Case& c, DType dtype, bool has_bias, ActivationKind activation,
                 int least_kernels) {
   const Array x = random(c.x, dtype, 1), kernel = random(c.kernel, dtype, 2),
               b = random({c.kernel[-1]}, dtype, 3);
@@ -67,7 +67,7 @@ void check_case(const Case& c, DType dtype, bool bias, ActivationKind activation
   });
   for (size_t i = 0; i < y.values.size(); ++i) {
     double& value = y.values[i];
-    if (bias) value += b.values[i % b.values.size()];
+    if (has_bias) value += b.values[i % b.values.size()];
     if (activation == ActivationKind::relu) value = std::max(value, 0.0);
     if (activation == ActivationKind::tanh) value = std::tanh(value);
     if (activation == ActivationKind::sigmoid) value = 1 / (1 + std::exp(-value));
@@ -75,15 +75,15 @@ void check_case(const Case& c, DType dtype, bool bias, ActivationKind activation
   CAPTURE(to_text(c.x), to_text(c.kernel), to_text(c.spec), name_of(dtype));
   Conv forward;
   forward.spec = c.spec;
-  CHECK(check(convolution_kernels, with_post_ops(forward, bias, Combine::none, activation),
-              bias ? std::vector<Array>{x, kernel, b} : std::vector<Array>{x, kernel},
+  CHECK(check(convolution_kernels, with_post_ops(forward, has_bias, Combine::none, activation),
+              has_bias ? std::vector<Array>{x, kernel, b} : std::vector<Array>{x, kernel},
               {y}) >= least_kernels);
   ConvBackwardData data;
   data.spec = c.spec, data.input = c.x;
   CHECK(check(convolution_kernels, data, {dy, kernel}, {dx}) >= least_kernels);
   for (size_t i = 0; i < dx.values.size(); ++i) dx.values[i] *= x.values[i] > 0;
-  const WithPostOps masked = with_post_ops(data, false, Combine::mask, ActivationKind::none);
-  CHECK(check(convolution_kernels, masked, {dy, kernel, x}, {dx}) >= 1);
+  const WithPostOps with_mask = with_post_ops(data, false, Combine::mask, ActivationKind::none);
+  CHECK(check(convolution_kernels, with_mask, {dy, kernel, x}, {dx}) >= 1);
   ConvBackwardKernel gradient;
   gradient.spec = c.spec, gradient.kernel = c.kernel;
   CHECK(check(convolution_kernels, gradient, {x, dy}, {dkernel}, 2) >= least_kernels);
@@ -206,8 +206,8 @@ TEST_CASE("Winograd's algorithm adds a residual", "[cpu][conv]") {
     for (double& value : y.values) value = std::max(value, 0.0);
     Conv op;
     op.spec = c.spec;
-    const WithPostOps added = with_post_ops(op, false, Combine::add, ActivationKind::relu);
-    CHECK(check(convolution_kernels, added, {x, kernel, residual}, {y}, 3) == 2);
+    const WithPostOps with_addend = with_post_ops(op, false, Combine::add, ActivationKind::relu);
+    CHECK(check(convolution_kernels, with_addend, {x, kernel, residual}, {y}, 3) == 2);
   }
 }
 
@@ -348,9 +348,9 @@ TEST_CASE("relu after a convolution passes on what is not a number", "[cpu][conv
 
 TEST_CASE("what is not finite reaches those pixels alone that read it", "[cpu][conv]") {
   for (int64_t channels : {1, 3, 16, 32}) {
-    for (double wrong : {std::nan(""), HUGE_VAL}) {
+    for (double not_finite : {std::nan(""), HUGE_VAL}) {
       Array x = random({1, 9, 20, channels}, DType::bfloat16, 1);
-      x.values[static_cast<size_t>((4 * 20 + 7) * channels)] = wrong;
+      x.values[static_cast<size_t>((4 * 20 + 7) * channels)] = not_finite;
       const Array kernel_values = random({3, 3, channels, 16}, DType::bfloat16, 2);
       Conv op;
       op.spec = spec({1, 1}, {1, 1}, {1, 1}, {1, 1});
@@ -361,9 +361,9 @@ TEST_CASE("what is not finite reaches those pixels alone that read it", "[cpu][c
         if (!kernel || kernel->name() != "amx") continue;
         const auto y = run(*kernel, {x, kernel_values}, out, 1).outputs[0];
         for (int64_t i = 0; i < 9 * 20; ++i) {
-          const bool reads = std::abs(i / 20 - 4) <= 1 && std::abs(i % 20 - 7) <= 1;
-          CAPTURE(channels, wrong, i);
-          CHECK(std::isfinite(y[static_cast<size_t>(i * 16)]) != reads);
+          const bool reads_element = std::abs(i / 20 - 4) <= 1 && std::abs(i % 20 - 7) <= 1;
+          CAPTURE(channels, not_finite, i);
+          CHECK(std::isfinite(y[static_cast<size_t>(i * 16)]) != reads_element);
         }
       }
     }

@@ -53,8 +53,8 @@ void check_geometry(const Geometry& g) {
     activated.values[i] = (x.values[i] - mean[k]) * rstd[k] * gamma[k] + beta[k];
     normalized.values[i] = std::max(0.0, activated.values[i]);
   }
-  for (const bool relu : {false, true}) {
-    const Array& kernel_input = relu ? normalized : activated;
+  for (const bool has_relu : {false, true}) {
+    const Array& kernel_input = has_relu ? normalized : activated;
     Array y = zeros(y_shape);
     each_tap(g, y_shape, [&](int64_t from, int64_t tap, int64_t to) {
       for (int64_t k = 0; k < c; ++k)
@@ -62,7 +62,7 @@ void check_geometry(const Geometry& g) {
             kernel_input[from * c + k] * kernel[tap * c + k];
     });
     DepthwiseForward op;
-    op.spec = spec, op.relu = relu, op.output = y_shape;
+    op.spec = spec, op.relu = has_relu, op.output = y_shape;
     CHECK(check(convolution_kernels, op, {x, mean, rstd, gamma, beta, kernel}, {y}) >= 1);
   }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double exact(UnaryKind kind, double x) {
+double exact_value(UnaryKind kind, double x) {
   using K = UnaryKind;
   switch (kind) {
     case K::negative:
@@ -78,7 +78,7 @@ double exact(UnaryKind kind, double x) {
   return 0;
 }
 
-double exact(BinaryKind kind, double a, double b) {
+double exact_value(BinaryKind kind, double a, double b) {
   using K = BinaryKind;
   switch (kind) {
     case K::add:
@@ -123,15 +123,15 @@ double exact(BinaryKind kind, double a, double b) {
 
 /// The largest error relative to each value, or to `floor` if that is larger.
 double relative_error(const Array& got, const Array& want, double floor) {
-  double worst = 0;
+  double largest_error = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
     const double g = got.values[i], w = want.values[i];
     const double difference = absolute_difference(g, w);
-    worst = std::max(worst, std::isfinite(difference) && difference > 0
-                                ? difference / std::max(std::abs(w), floor)
-                                : difference);
+    largest_error = std::max(largest_error, std::isfinite(difference) && difference > 0
+                                                ? difference / std::max(std::abs(w), floor)
+                                                : difference);
   }
-  return worst;
+  return largest_error;
 }
 
 DType result_of(BinaryKind kind, DType dtype) {
@@ -152,7 +152,8 @@ TEST_CASE("unary functions agree with double over their whole range") {
           continue;
         Array x = random({1013}, dtype, static_cast<unsigned>(k + 1), -range, range);
         Array want = zeros({1013}, gives_bool(kind) ? DType::boolean : dtype);
-        for (size_t i = 0; i < x.values.size(); ++i) want.values[i] = exact(kind, x.values[i]);
+        for (size_t i = 0; i < x.values.size(); ++i)
+          want.values[i] = exact_value(kind, x.values[i]);
         auto kernel = make(unary(kind), {x.spec}, {want.spec});
         REQUIRE(kernel);
         Outcome got = run(*kernel, {x}, {want.spec}, 1);
@@ -170,28 +171,29 @@ TEST_CASE("unary functions agree with double over their whole range") {
 
 TEST_CASE("unary functions answer like IEEE at the edges") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const std::vector<double> edges = {0,    -0.0, 1,     -1,   kInfinity, -kInfinity, NAN, 100,
-                                     -100, 1e30, -1e30, 88.8, -104,      2,          0.5, 1e-30};
+  const std::vector<double> special_values = {0,    -0.0, 1,    -1,   kInfinity, -kInfinity,
+                                              NAN,  100,  -100, 1e30, -1e30,     88.8,
+                                              -104, 2,    0.5,  1e-30};
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int k = 0; k < kUnaryCount; ++k) {
       const UnaryKind kind = static_cast<UnaryKind>(k);
-      Array x = zeros({static_cast<int64_t>(edges.size())}, dtype);
+      Array x = zeros({static_cast<int64_t>(special_values.size())}, dtype);
       Array want = zeros(x.spec.shape, gives_bool(kind) ? DType::boolean : dtype);
-      for (size_t i = 0; i < edges.size(); ++i) {
+      for (size_t i = 0; i < special_values.size(); ++i) {
         std::byte bytes[8];
-        write(dtype, edges[i], bytes), x.values[i] = read(dtype, bytes);
-        write(want.spec.dtype, exact(kind, x.values[i]), bytes),
+        write(dtype, special_values[i], bytes), x.values[i] = read(dtype, bytes);
+        write(want.spec.dtype, exact_value(kind, x.values[i]), bytes),
             want.values[i] = read(want.spec.dtype, bytes);
       }
       Outcome got = run(*make(unary(kind), {x.spec}, {want.spec}), {x}, {want.spec}, 1);
-      for (size_t i = 0; i < edges.size(); ++i) {
+      for (size_t i = 0; i < special_values.size(); ++i) {
         CAPTURE(name_of(kind), to_text(dtype), x.values[i], got.outputs[0].values[i],
                 want.values[i]);
         Array g = zeros({1}, dtype), w = zeros({1}, dtype);
         g.values[0] = got.outputs[0].values[i], w.values[0] = want.values[i];
         // for such large angles the result depends on how the angle is rounded
-        const bool huge_angle = std::abs(x.values[i]) > 1e6;
-        if (!huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
+        const bool is_huge_angle = std::abs(x.values[i]) > 1e6;
+        if (!is_huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
       }
     }
   }
@@ -220,8 +222,8 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
                                             {{1, 1}, {5, 5}}};
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32,
                       DType::int64, DType::uint8}) {
-    for (const auto& [sa, sb] : shapes) {
-      const Shape shape = broadcast_shapes(sa, sb, "test");
+    for (const auto& [shape_a, shape_b] : shapes) {
+      const Shape shape = broadcast_shapes(shape_a, shape_b, "test");
       for (int k = 0; k < kBinaryCount; ++k) {
         const BinaryKind kind = static_cast<BinaryKind>(k);
         const bool is_slow = shape.size() > 10000 && k > 2;
@@ -231,16 +233,16 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
             (dtype == DType::uint8 && (kind == BinaryKind::subtract || kind == BinaryKind::power));
         if (is_slow || is_undefined) continue;
         const double low = is_floating(dtype) ? 0.5 : 1, high = is_floating(dtype) ? 3 : 4.99;
-        Array a = random(sa, dtype, 1, low, high), b = random(sb, dtype, 2, low, high);
+        Array a = random(shape_a, dtype, 1, low, high), b = random(shape_b, dtype, 2, low, high);
         Array want = zeros(shape, result_of(kind, dtype));
         auto positions = [&](const Shape& in) {
           std::vector<size_t> offsets(static_cast<size_t>(shape.size()));
           for (size_t i = 0; i < offsets.size(); ++i) {
-            int64_t rest = static_cast<int64_t>(i), offset = 0, stride = 1;
+            int64_t remaining = static_cast<int64_t>(i), offset = 0, stride = 1;
             for (int axis = shape.rank() - 1; axis >= 0; --axis) {
               const int in_axis = axis - (shape.rank() - in.rank());
-              const int64_t c = rest % shape[axis];
-              rest /= shape[axis];
+              const int64_t c = remaining % shape[axis];
+              remaining /= shape[axis];
               if (in_axis >= 0 && in[in_axis] > 1) offset += c * stride;
               if (in_axis >= 0) stride *= in[in_axis];
             }
@@ -248,14 +250,14 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
           }
           return offsets;
         };
-        const std::vector<size_t> ia = positions(sa), ib = positions(sb);
+        const std::vector<size_t> offsets_a = positions(shape_a), offsets_b = positions(shape_b);
         for (size_t i = 0; i < want.values.size(); ++i)
-          want.values[i] = exact(kind, a.values[ia[i]], b.values[ib[i]]);
-        CAPTURE(to_text(sa), to_text(sb));
-        const double discontinuous =
+          want.values[i] = exact_value(kind, a.values[offsets_a[i]], b.values[offsets_b[i]]);
+        CAPTURE(to_text(shape_a), to_text(shape_b));
+        const double error_floor =
             kind == BinaryKind::mod || kind == BinaryKind::floor_divide ? 1e9 : 1;
         check(elementwise_kernels, binary(kind), {a, b}, {want},
-              is_floating(dtype) ? discontinuous : 1);
+              is_floating(dtype) ? error_floor : 1);
       }
     }
   }
@@ -355,29 +357,30 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   }
   Cast op;
   op.dtype = DType::float32;
-  for (DType half : {DType::float16, DType::bfloat16}) {  // tests every bit pattern of 16 bits
+  for (DType half_dtype :
+       {DType::float16, DType::bfloat16}) {  // tests every bit pattern of 16 bits
     std::vector<uint16_t> bits(65536);
     for (size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>(i);
-    std::vector<float> wide(bits.size());
+    std::vector<float> float32_values(bits.size());
     std::vector<uint16_t> bits_again(bits.size());
     cpu::Pool pool(1);
     const std::byte* in[] = {reinterpret_cast<std::byte*>(bits.data())};
-    std::byte* out[] = {reinterpret_cast<std::byte*>(wide.data())};
-    make(op, {{half, {65536}}}, {{DType::float32, {65536}}})->run({in, out, nullptr, pool});
+    std::byte* out[] = {reinterpret_cast<std::byte*>(float32_values.data())};
+    make(op, {{half_dtype, {65536}}}, {{DType::float32, {65536}}})->run({in, out, nullptr, pool});
     Cast narrowing;
-    narrowing.dtype = half;
-    const std::byte* in2[] = {reinterpret_cast<std::byte*>(wide.data())};
+    narrowing.dtype = half_dtype;
+    const std::byte* in2[] = {reinterpret_cast<std::byte*>(float32_values.data())};
     std::byte* out2[] = {reinterpret_cast<std::byte*>(bits_again.data())};
-    make(narrowing, {{DType::float32, {65536}}}, {{half, {65536}}})
+    make(narrowing, {{DType::float32, {65536}}}, {{half_dtype, {65536}}})
         ->run({in2, out2, nullptr, pool});
     size_t wrong_count = 0;
     for (size_t i = 0; i < bits.size(); ++i) {
       const float expected =
-          half == DType::float16 ? float16_to_float(bits[i]) : bfloat16_to_float(bits[i]);
+          half_dtype == DType::float16 ? float16_to_float(bits[i]) : bfloat16_to_float(bits[i]);
       if (std::isnan(expected))
-        wrong_count += !std::isnan(wide[i]);
+        wrong_count += !std::isnan(float32_values[i]);
       else
-        wrong_count += wide[i] != expected || bits_again[i] != bits[i];
+        wrong_count += float32_values[i] != expected || bits_again[i] != bits[i];
     }
     CHECK(wrong_count == 0);
   }
@@ -386,27 +389,27 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
 TEST_CASE("rounding to half width agrees with core for many floats") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   std::mt19937 generator(3);
-  for (DType half : {DType::float16, DType::bfloat16}) {
+  for (DType half_dtype : {DType::float16, DType::bfloat16}) {
     std::vector<float> x(200000);
     for (float& v : x) {
       uint32_t bits = generator();
       std::memcpy(&v, &bits, 4);
-      if (half == DType::float16 && generator() % 2 && std::isnormal(v))
+      if (half_dtype == DType::float16 && generator() % 2 && std::isnormal(v))
         v = std::ldexp(v, -static_cast<int>(std::ilogb(v)) % 40 - 10);
     }
     std::vector<uint16_t> y(x.size());
     Cast op;
-    op.dtype = half;
+    op.dtype = half_dtype;
     const int64_t n = static_cast<int64_t>(x.size());
     const std::byte* in[] = {reinterpret_cast<std::byte*>(x.data())};
     std::byte* out[] = {reinterpret_cast<std::byte*>(y.data())};
     cpu::Pool pool(2);
-    make(op, {{DType::float32, {n}}}, {{half, {n}}})->run({in, out, nullptr, pool});
+    make(op, {{DType::float32, {n}}}, {{half_dtype, {n}}})->run({in, out, nullptr, pool});
     size_t wrong_count = 0;
     for (size_t i = 0; i < x.size(); ++i) {
       if (!std::isnan(x[i]))
-        wrong_count +=
-            y[i] != (half == DType::float16 ? float_to_float16(x[i]) : float_to_bfloat16(x[i]));
+        wrong_count += y[i] != (half_dtype == DType::float16 ? float_to_float16(x[i])
+                                                             : float_to_bfloat16(x[i]));
     }
     CHECK(wrong_count == 0);
   }

@@ -29,12 +29,12 @@ TEST_CASE(
   std::vector<Array> want = {zeros(op.shape), zeros(op.shape, DType::boolean),
                              zeros(op.shape, DType::bfloat16), zeros(op.shape), zeros(op.shape)};
   for (size_t i = 0; i < 37 * 50; ++i) {
-    const double root = std::sqrt(p[0] * q[0]),
-                 y = std::tanh(x.values[i] * root + row.values[i % 50]);
+    const double square_root = std::sqrt(p[0] * q[0]),
+                 y = std::tanh(x.values[i] * square_root + row.values[i % 50]);
     want[0].values[i] = want[4].values[i] = y;
     want[1].values[i] = y > column.values[i / 50];
     want[2].values[i] = y > column.values[i / 50] ? y : p[0];
-    want[3].values[i] = root;
+    want[3].values[i] = square_root;
   }
   CHECK(check(elementwise_kernels, op, {x, row, column, p, q}, want) == 2);
 }
@@ -130,9 +130,9 @@ TEST_CASE("steps compiled as one give the bits of single steps") {
   for (const Array& a : in) specs.push_back(a.spec);
   const TensorSpec wide{DType::float32, adam.shape};
   const TensorSpecs three(3, wide), four(4, wide);
-  const Outcome together = run(*make_kernel({adam, specs, three, Options{}}), in, three, 2),
+  const Outcome fused_outcome = run(*make_kernel({adam, specs, three, Options{}}), in, three, 2),
                 apart = run(*make_kernel({with_visible_step, specs, four, Options{}}), in, four, 2);
-  for (size_t i = 0; i < 3; ++i) CHECK((together.bits[i] == apart.bits[i]));
+  for (size_t i = 0; i < 3; ++i) CHECK((fused_outcome.bits[i] == apart.bits[i]));
 }
 
 TEST_CASE("a fused scatter sums rows where they are needed") {
@@ -171,8 +171,8 @@ TEST_CASE("a fused scatter rounds sums of halves for the steps behind it") {
               {FusedStep::Kind::cast, {}, {}, DType::float32, {2, 0, 0}}};
   op.outputs = {3};
   Array updates = zeros({2, 33}, dtype), ones = zeros(op.shape);
-  const double too_small = dtype == DType::float16 ? 0x1p-12 : 0x1p-9;
-  for (size_t j = 0; j < 33; ++j) updates.values[j] = 1, updates.values[33 + j] = too_small;
+  const double lost_addend = dtype == DType::float16 ? 0x1p-12 : 0x1p-9;
+  for (size_t j = 0; j < 33; ++j) updates.values[j] = 1, updates.values[33 + j] = lost_addend;
   std::fill_n(ones.values.begin(), 33, 1);
   CHECK(check(elementwise_kernels, op, {zeros({2}, DType::int32), updates}, {ones}) == 2);
 }
@@ -201,12 +201,12 @@ size_t operands_of(const FusedStep& step) {
 
 /// The results of all steps. Each of them is an output, so that no step is fused with others.
 Outcome step_by_step(const Fused& op, const std::vector<Array>& inputs, const TensorSpecs& in) {
-  Fused single = op;
-  single.outputs.clear();
+  Fused unfused = op;
+  unfused.outputs.clear();
   for (size_t i = 0; i < op.steps.size(); ++i)
-    single.outputs.push_back(static_cast<int>(in.size() + i));
+    unfused.outputs.push_back(static_cast<int>(in.size() + i));
   const TensorSpecs out(op.steps.size(), {DType::float32, op.shape});
-  const auto kernel = make_kernel({single, in, out, Options{}});
+  const auto kernel = make_kernel({unfused, in, out, Options{}});
   CHECK(kernel->flops() > static_cast<double>(op.shape.size()));
   return run(*kernel, inputs, out, 2);
 }
@@ -269,11 +269,11 @@ TEST_CASE("steps that read their own results are no loop that reads inputs in th
     for (int input = 0; input < static_cast<int>(count); ++input) {
       // In place of this input, the chain reads the result of the previous step, from the first
       // step on that reads the input.
-      const auto reads = [&](const FusedStep& step) {
+      const auto reads_input = [&](const FusedStep& step) {
         const auto end = step.args.begin() + operands_of(step);
         return std::find(step.args.begin(), end, input) != end;
       };
-      const auto first = std::find_if(chain.steps.begin(), chain.steps.end(), reads);
+      const auto first = std::find_if(chain.steps.begin(), chain.steps.end(), reads_input);
       if (first == chain.steps.begin() || (first - 1)->dtype != DType::float32) continue;
       CAPTURE(chain.steps.size(), count, input);
       op.steps.assign(chain.steps.begin(), chain.steps.end());

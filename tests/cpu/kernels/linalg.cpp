@@ -85,8 +85,8 @@ TEST_CASE("QR of what is singular, tiny or huge", "[cpu][linalg]") {
     CHECK(difference(product(transposed(qr[0]), qr[0]),
                      diagonal(std::vector<double>(12, 1), DType::float32)) < 1e-5);
     Array reconstructed = product(qr[0], qr[1]);
-    for (Array* each : {&reconstructed, &a})
-      for (double& x : each->values) x /= scale == 0 ? 1 : scale;
+    for (Array* matrix : {&reconstructed, &a})
+      for (double& x : matrix->values) x /= scale == 0 ? 1 : scale;
     CHECK(difference(reconstructed, a) < 1e-5);
   }
 }

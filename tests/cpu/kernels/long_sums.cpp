@@ -14,13 +14,13 @@ namespace {
 /// The largest relative error; all terms have the same sign, so they cannot cancel.
 double error_of(const Tensor& result, const Tensor& exact) {
   const std::vector<double> got = result.to_vector(), wanted = exact.to_vector();
-  double most = 0;
+  double largest_error = 0;
   for (size_t i = 0; i < got.size(); ++i)
-    most = std::max(most, std::abs(got[i] - wanted[i]) / wanted[i]);
-  return most;
+    largest_error = std::max(largest_error, std::abs(got[i] - wanted[i]) / wanted[i]);
+  return largest_error;
 }
 
-Tensor positive(const Shape& shape, int64_t seed) {
+Tensor positive_numbers(const Shape& shape, int64_t seed) {
   return ops::abs(SeedGenerator(seed).normal(shape));
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("products with few columns add in stretches at all depths", "[cpu][mat
   for (const int64_t depth : {255, 256, 257, 512, 513, 70001, 1 << 20}) {
     for (const int64_t columns : {1, 3, 10, 16}) {
       if (depth > 100000 && columns != 10) continue;
-      const Tensor a = positive({depth, 8}, 1), b = positive({depth, columns}, 2);
+      const Tensor a = positive_numbers({depth, 8}, 1), b = positive_numbers({depth, columns}, 2);
       const Tensor product = ops::matmul(a, b, true);
       CAPTURE(depth, columns);
       CHECK(error_of(product, ops::matmul(as_float64(a), as_float64(b), true)) < 1.5e-6);
@@ -51,8 +51,8 @@ TEST_CASE("products with few columns add in stretches at all depths", "[cpu][mat
 
 TEST_CASE("gradients of small kernels add in slices of the batch", "[cpu][conv]") {
   for (const int64_t batch : {1000, 1821, 300000}) {
-    const Tensor x = positive({batch, 9, 1}, 1), dy = positive({batch, 9, 1}, 2);
-    const Tensor kernel = positive({4, 1, 1}, 3);
+    const Tensor x = positive_numbers({batch, 9, 1}, 1), dy = positive_numbers({batch, 9, 1}, 2);
+    const Tensor kernel = positive_numbers({4, 1, 1}, 3);
     const Tensor gradient = kernel_gradient(x, kernel, dy);
     CAPTURE(batch);
     CHECK(error_of(gradient, kernel_gradient(as_float64(x), as_float64(kernel), as_float64(dy))) <

@@ -26,14 +26,15 @@ double activate(double x, ActivationKind e) {
 }
 
 int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item) {
-  int64_t at = 0, stride = shape[-1] * shape[-2];
+  int64_t offset = 0, stride = shape[-1] * shape[-2];
   for (int i = leading.rank() - 1; i >= 0; --i) {
     const int shape_axis = i - (leading.rank() - (shape.rank() - 2));
     if (shape_axis >= 0)
-      at += (shape[shape_axis] == 1 ? 0 : item % leading[i]) * stride, stride *= shape[shape_axis];
+      offset += (shape[shape_axis] == 1 ? 0 : item % leading[i]) * stride,
+          stride *= shape[shape_axis];
     item /= leading[i];
   }
-  return at;
+  return offset;
 }
 
 /// The operands and post-ops of a product.
@@ -81,18 +82,19 @@ Shape matrix(Shape leading, int64_t rows, int64_t columns, bool transposed) {
   return leading;
 }
 
-int check_product(const Product& op, const Shape& a_lead, const Shape& b_lead, const Shape& c_lead,
-                  int64_t m, int64_t n, int64_t k, DType dtype) {
-  std::vector<Array> in = {random(matrix(a_lead, m, k, op.transpose_a), dtype, 1),
-                           random(matrix(b_lead, k, n, op.transpose_b), dtype, 2)};
+int check_product(const Product& op, const Shape& leading_a, const Shape& leading_b,
+                  const Shape& leading_c, int64_t m, int64_t n, int64_t k, DType dtype) {
+  std::vector<Array> in = {random(matrix(leading_a, m, k, op.transpose_a), dtype, 1),
+                           random(matrix(leading_b, k, n, op.transpose_b), dtype, 2)};
   if (op.bias) in.push_back(random({n}, dtype, 3));
-  if (op.combine != Combine::none) in.push_back(random(matrix(c_lead, m, n, false), dtype, 4));
-  return check(matmul_kernels, op.op(), in, {reference(op, in, matrix(c_lead, m, n, false))});
+  if (op.combine != Combine::none) in.push_back(random(matrix(leading_c, m, n, false), dtype, 4));
+  return check(matmul_kernels, op.op(), in, {reference(op, in, matrix(leading_c, m, n, false))});
 }
 
-Product matmul(bool ta, bool tb, bool bias = false, ActivationKind e = ActivationKind::none) {
+Product matmul(bool transpose_a_, bool transpose_b_, bool bias = false,
+               ActivationKind e = ActivationKind::none) {
   Product op;
-  op.transpose_a = ta, op.transpose_b = tb, op.bias = bias, op.activation = e;
+  op.transpose_a = transpose_a_, op.transpose_b = transpose_b_, op.bias = bias, op.activation = e;
   return op;
 }
 
@@ -213,16 +215,16 @@ TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
 
 TEST_CASE("matmul of mixed precision rounds what comes as float32", "[cpu][matmul]") {
   for (int64_t m : {1, 40}) {
-    for (size_t rounded : {0, 1}) {
-      CAPTURE(m, rounded);
+    for (size_t rounded_operand : {0, 1}) {
+      CAPTURE(m, rounded_operand);
       Product op = matmul(false, false);
       op.mixed = Mixed::to_float32;
       const int64_t n = 70, k = 288;
       std::vector<Array> in = {zeros({m, k}, DType::bfloat16), zeros({k, n}, DType::bfloat16)};
       for (Array& x : in) std::fill(x.values.begin(), x.values.end(), 1);
       const Array wanted{{DType::float32, {m, n}}, std::vector<double>(m * n, k)};
-      in[rounded].spec.dtype = DType::float32;
-      for (double& x : in[rounded].values) x += 0x1p-9;
+      in[rounded_operand].spec.dtype = DType::float32;
+      for (double& x : in[rounded_operand].values) x += 0x1p-9;
       const int expected = (amx::available() ? 2 : 0) + (m == 1 ? 2 : 0);
       CHECK(check(matmul_kernels, op.op(), in, {wanted}) == expected);
     }
@@ -311,12 +313,13 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
       const WithPostOps lowered = op.op();
       const Options options;
       const Request request{lowered, specs, {&out, 1}, options};
-      for (bool prepared : {false, true}) {
-        auto few = make(request), many = make(request);
+      for (bool is_prepared : {false, true}) {
+        auto kernel_for_few_threads = make(request), kernel_for_many_threads = make(request);
         // No kernel uses AMX here: the processor lacks it, or the product is too small for it.
-        if (!few) continue;
-        CAPTURE(m, n, k, form, prepared, few->name());
-        CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);
+        if (!kernel_for_few_threads) continue;
+        CAPTURE(m, n, k, form, is_prepared, kernel_for_few_threads->name());
+        CHECK(run(*kernel_for_few_threads, in, {out}, 1, is_prepared).bits ==
+              run(*kernel_for_many_threads, in, {out}, 9, is_prepared).bits);
       }
     }
   }
@@ -349,9 +352,9 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
 
 TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
   for (int form = 0; form < 4; ++form) {
-    for (bool activated : {false, true}) {
-      Product op =
-          matmul(form & 1, form & 2, true, activated ? ActivationKind::tanh : ActivationKind::none);
+    for (bool has_activation : {false, true}) {
+      Product op = matmul(form & 1, form & 2, true,
+                          has_activation ? ActivationKind::tanh : ActivationKind::none);
       const int64_t m = 190, n = 220, k = 300;
       std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
                                random(matrix({}, k, n, op.transpose_b), DType::float32, 2),
@@ -375,11 +378,11 @@ TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
       const WithPostOps lowered = op.op();
       const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
       for (const auto& row : matmul_kernels()) {
-        for (bool prepared : {false, true}) {
+        for (bool is_prepared : {false, true}) {
           auto kernel = row.make({lowered, specs, {&wanted.spec, 1}, Options{}});
           if (!kernel) continue;
-          CAPTURE(form, activated, kernel->name(), prepared);
-          const auto got = run(*kernel, in, {wanted.spec}, 2, prepared).outputs[0];
+          CAPTURE(form, has_activation, kernel->name(), is_prepared);
+          const auto got = run(*kernel, in, {wanted.spec}, 2, is_prepared).outputs[0];
           int64_t wrong_count = 0;
           for (int64_t at = 0; at < m * n; ++at) wrong_count += !is_right(got[at], at);
           CHECK(wrong_count == 0);
@@ -395,14 +398,14 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
     return;
   }
   const Options options;
-  for (bool wide : {false, true}) {
+  for (bool is_wide : {false, true}) {
     for (int64_t k : {64, 700, 3000}) {
       const int64_t m = 256, n = 256;
       std::vector<Array> in = {random({m, k}, DType::float32, 1),
                                random({k, n}, DType::float32, 2)};
       for (Array& x : in) {
-        // If `wide` is true, the values differ by up to 17 orders of magnitude.
-        for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;
+        // If `is_wide` is true, the values differ by up to 17 orders of magnitude.
+        for (double& v : x.values) v = is_wide ? static_cast<float>(v * std::exp(20 * v)) : v;
       }
       const Product op = matmul(false, false);
       const Array wanted = reference(op, in, {m, n});
@@ -422,7 +425,7 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
         }
         errors.push_back(std::sqrt(squares / static_cast<double>(m * n)));
       }
-      CAPTURE(wide, k, errors[0], errors[1]);
+      CAPTURE(is_wide, k, errors[0], errors[1]);
       CHECK(errors[0] < 1.1 * errors[1]);
     }
   }

@@ -36,12 +36,14 @@ TEST_CASE("a primitive that oneDNN does not run is an error") {
 }
 
 TEST_CASE("a kernel that oneDNN does not know is left to others, what goes wrong is not") {
-  auto making = [](dnnl_status_t status) {
+  auto failing_creation = [](dnnl_status_t status) {
     return onednn::kernel_if_known(
         "convolution", [&]() -> std::unique_ptr<Kernel> { throw dnnl::error(status, "no"); });
   };
-  CHECK(making(dnnl_unimplemented) == nullptr);
-  CHECK(making(dnnl_invalid_arguments) == nullptr);
-  CHECK_THROWS_WITH(making(dnnl_out_of_memory), "oneDNN has not enough memory for its convolution");
-  CHECK_THROWS_WITH(making(dnnl_runtime_error), "oneDNN's convolution failed: runtime_error");
+  CHECK(failing_creation(dnnl_unimplemented) == nullptr);
+  CHECK(failing_creation(dnnl_invalid_arguments) == nullptr);
+  CHECK_THROWS_WITH(failing_creation(dnnl_out_of_memory),
+                    "oneDNN has not enough memory for its convolution");
+  CHECK_THROWS_WITH(failing_creation(dnnl_runtime_error),
+                    "oneDNN's convolution failed: runtime_error");
 }

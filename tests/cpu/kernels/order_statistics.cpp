@@ -18,7 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 enum class Kind { normal, in_one_binade, few, equal, wide, with_infinities };
 
-std::vector<double> drawn(Kind kind, int64_t count, std::mt19937& generator) {
+std::vector<double> random_numbers(Kind kind, int64_t count, std::mt19937& generator) {
   std::normal_distribution<float> normal;
   std::uniform_real_distribution<float> uniform(1, 2);
   std::vector<double> values(static_cast<size_t>(count));
@@ -52,7 +52,7 @@ TEST_CASE("quantiles are elements of sorted rows", "[cpu]") {
         for (const int64_t count : {1, 8, 9}) {
           CAPTURE(n, int(kind), to_text(dtype), count);
           const int64_t rows = n > 10000 ? 1 : 3;
-          std::vector<double> values = drawn(kind, rows * n, generator), q;
+          std::vector<double> values = random_numbers(kind, rows * n, generator), q;
           for (int64_t i = 0; i < count; ++i) q.push_back(std::fmod(double(i) * 0.37, 1.0));
           const Tensor x = ops::cast(Tensor::from(values, {rows, n}), dtype);
           const std::vector<double> lower =
@@ -71,11 +71,11 @@ TEST_CASE("quantiles are elements of sorted rows", "[cpu]") {
 TEST_CASE("NaN is beyond all numbers, so that nanmedian does not reach it", "[cpu]") {
   std::mt19937 generator(2);
   for (const int64_t n : {100, 511, 512, 3001})
-    for (const int64_t missing : {int64_t{1}, n / 3, n - 1, n}) {
-      CAPTURE(n, missing);
-      std::vector<double> values = drawn(Kind::normal, n, generator);
-      std::fill_n(values.begin(), missing, std::nan(""));
-      std::vector<double> numbers(values.begin() + missing, values.end());
+    for (const int64_t nan_count : {int64_t{1}, n / 3, n - 1, n}) {
+      CAPTURE(n, nan_count);
+      std::vector<double> values = random_numbers(Kind::normal, n, generator);
+      std::fill_n(values.begin(), nan_count, std::nan(""));
+      std::vector<double> numbers(values.begin() + nan_count, values.end());
       std::shuffle(values.begin(), values.end(), generator);
       std::sort(numbers.begin(), numbers.end());
       const Tensor x = Tensor::from(values, {n});
@@ -95,14 +95,14 @@ TEST_CASE("the gradient of a median goes to the elements of which it consists", 
   for (const int64_t n : {10, 511, 512, 1000, 3001})
     for (const Kind kind : {Kind::normal, Kind::few, Kind::equal}) {
       CAPTURE(n, int(kind));
-      const Tensor x = Tensor::from(drawn(kind, n, generator), {n});
+      const Tensor x = Tensor::from(random_numbers(kind, n, generator), {n});
       GradientTape tape;
       tape.watch(x);
       const Tensor median = ops::median(x);
-      const Tensor slope = tape.gradient(median, std::vector<Tensor>{x})[0];
-      CHECK(ops::sum(slope).item() == Approx(1));
-      CHECK(ops::sum(slope * x).item() == Approx(median.item()));
-      CHECK(ops::sum(ops::cast(ops::not_equal(slope, 0.0), DType::float64)).item() ==
+      const Tensor median_gradient = tape.gradient(median, std::vector<Tensor>{x})[0];
+      CHECK(ops::sum(median_gradient).item() == Approx(1));
+      CHECK(ops::sum(median_gradient * x).item() == Approx(median.item()));
+      CHECK(ops::sum(ops::cast(ops::not_equal(median_gradient, 0.0), DType::float64)).item() ==
             (n % 2 == 1 ? 1 : 2));
     }
 }

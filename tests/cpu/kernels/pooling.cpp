@@ -33,55 +33,63 @@ void each_window(const PoolCase& c, F&& f) {
   for (int64_t out = 0; out < y.size(); ++out) {
     std::vector<int64_t> window_indices;
     for (int64_t tap = 0; tap < taps; ++tap) {
-      int64_t pixel = out / channels % pixels, rest = tap, at = 0, stride = 1;
+      int64_t pixel = out / channels % pixels, remaining = tap, offset = 0, stride = 1;
       bool is_inside = true;
       for (int i = axes - 1; i >= 0; --i) {
-        const int64_t position = pixel % y[i + 1] * c.strides[i] - c.before[i] + rest % c.window[i];
+        const int64_t position =
+            pixel % y[i + 1] * c.strides[i] - c.before[i] + remaining % c.window[i];
         is_inside = is_inside && position >= 0 && position < c.x[i + 1];
-        at += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], rest /= c.window[i];
+        offset += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1],
+            remaining /= c.window[i];
       }
       if (is_inside)
-        window_indices.push_back((out / channels / pixels * stride + at) * channels +
+        window_indices.push_back((out / channels / pixels * stride + offset) * channels +
                                  out % channels);
     }
     f(out, window_indices);
   }
 }
 
-void check_case(const PoolCase& c, DType dtype, bool max) {
+void check_case(const PoolCase& c, DType dtype, bool is_max) {
   Array x = random(c.x, dtype, 1);
   // Rounding gives many equal values.
   for (auto& value : x.values) value = std::round(value * 4) / 4;
   const Array dy = random(pooled_shape(c), dtype, 2);
   Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
         argmax_indices = zeros(dy.spec.shape, DType::uint8);
-  each_window(c, [&](int64_t out, const std::vector<int64_t>& under) {
-    size_t best = 0;
-    for (size_t i = 0; i < under.size(); ++i) best = x[under[i]] > x[under[best]] ? i : best;
-    argmax_indices.values[out] = static_cast<double>(best);
-    if (max) y.values[out] = x[under[best]], dx.values[under[best]] += dy[out];
-    for (int64_t i : under) {
-      if (!max) y.values[out] += x[i] / under.size(), dx.values[i] += dy[out] / under.size();
+  each_window(c, [&](int64_t out, const std::vector<int64_t>& window_indices_) {
+    size_t best_index = 0;
+    for (size_t i = 0; i < window_indices_.size(); ++i)
+      best_index = x[window_indices_[i]] > x[window_indices_[best_index]] ? i : best_index;
+    argmax_indices.values[out] = static_cast<double>(best_index);
+    if (is_max)
+      y.values[out] = x[window_indices_[best_index]],
+      dx.values[window_indices_[best_index]] += dy[out];
+    for (int64_t i : window_indices_) {
+      if (!is_max)
+        y.values[out] += x[i] / window_indices_.size(),
+            dx.values[i] += dy[out] / window_indices_.size();
     }
   });
-  CAPTURE(to_text(c.x), max, name_of(dtype));
+  CAPTURE(to_text(c.x), is_max, name_of(dtype));
   crescent::Pool forward;
-  forward.max = max, forward.window = c.window, forward.spec.strides = c.strides;
+  forward.max = is_max, forward.window = c.window, forward.spec.strides = c.strides;
   forward.spec.pad_before = c.before, forward.spec.pad_after = c.after;
   forward.spec.dilation.assign(c.window.size(), 1);
   CHECK(check(pooling_kernels, forward, {x}, {y}) >= 2);
   PoolBackward backward;
-  backward.max = max, backward.window = c.window, backward.spec = forward.spec,
+  backward.max = is_max, backward.window = c.window, backward.spec = forward.spec,
   backward.input = c.x;
-  CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy},
-              {dx}) >= 2);
-  if (!max) return;
+  CHECK(check(pooling_kernels, backward,
+              is_max ? std::vector<Array>{x, dy} : std::vector<Array>{dy}, {dx}) >= 2);
+  if (!is_max) return;
   PoolArgmax with_argmax;
   with_argmax.window = c.window, with_argmax.spec = forward.spec;
   CHECK(check(pooling_kernels, with_argmax, {x}, {y, argmax_indices}) >= 2);
-  PoolArgmaxBackward from_argmax;
-  from_argmax.window = c.window, from_argmax.spec = forward.spec, from_argmax.input = c.x;
-  CHECK(check(pooling_kernels, from_argmax, {argmax_indices, dy}, {dx}) >= 2);
+  PoolArgmaxBackward argmax_backward;
+  argmax_backward.window = c.window, argmax_backward.spec = forward.spec,
+  argmax_backward.input = c.x;
+  CHECK(check(pooling_kernels, argmax_backward, {argmax_indices, dy}, {dx}) >= 2);
 }
 
 const PoolCase kPoolCases[] = {
@@ -130,9 +138,9 @@ TEST_CASE("pooling in other float types", "[cpu][pool]") {
 TEST_CASE("max pooling passes on what is not a number", "[cpu][pool]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (int place = 0; place < 4; ++place) {
+  for (int nan_index = 0; nan_index < 4; ++nan_index) {
     Array x = random({1, 2, 2, 1}, DType::float32, 1);
-    x.values[place] = nan;
+    x.values[nan_index] = nan;
     crescent::Pool op;
     op.window = {2, 2}, op.spec.strides = {2, 2}, op.spec.dilation = {1, 1};
     op.spec.pad_before = op.spec.pad_after = {0, 0};

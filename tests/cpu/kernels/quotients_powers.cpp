@@ -42,11 +42,11 @@ TEST_CASE("powers are right to the last places, and at the edges as C's") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   Array a = random({4099}, DType::float32, 1, 0, 20), b = random({4099}, DType::float32, 2, -9, 9);
   for (size_t i = 1000; i < 2000; ++i) a.values[i] = std::ldexp(a.values[i], int(i % 200) - 140);
-  const std::vector<double> edges = {0,     -0.0, 1,    -1, 2,    -3,       0.5,      3e38,
-                                     1e-45, NAN,  40.5, -7, 1e-3, INFINITY, -INFINITY};
-  for (size_t i = 0; i < edges.size() * edges.size(); ++i) {
-    a.values[2500 + i] = static_cast<float>(edges[i % edges.size()]);
-    b.values[2500 + i] = static_cast<float>(edges[i / edges.size()]);
+  const std::vector<double> special_values = {0,     -0.0, 1,    -1, 2,    -3,       0.5,      3e38,
+                                              1e-45, NAN,  40.5, -7, 1e-3, INFINITY, -INFINITY};
+  for (size_t i = 0; i < special_values.size() * special_values.size(); ++i) {
+    a.values[2500 + i] = static_cast<float>(special_values[i % special_values.size()]);
+    b.values[2500 + i] = static_cast<float>(special_values[i / special_values.size()]);
   }
   const auto float_of = [](double x) { return static_cast<float>(x); };
   std::transform(a.values.begin(), a.values.end(), a.values.begin(), float_of);
@@ -65,20 +65,21 @@ TEST_CASE("powers are right to the last places, and at the edges as C's") {
 
 TEST_CASE("quotients of integers are floored, and remainders have the divisor's sign") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const std::vector<double> edges = {0, 1, -1, 2, -2, 7, -7, 46341, INT32_MAX, INT32_MIN};
+  const std::vector<double> special_values = {0, 1, -1, 2, -2, 7, -7, 46341, INT32_MAX, INT32_MIN};
   Array a = random({301}, DType::int32, 1, -1e9, 1e9), b = random({301}, DType::int32, 2, -99, 99);
-  for (size_t i = 0; i < edges.size() * edges.size(); ++i)
-    a.values[i] = edges[i % edges.size()], b.values[i] = edges[i / edges.size()];
-  Array quotients = zeros({301}, DType::int32), rests = quotients;
+  for (size_t i = 0; i < special_values.size() * special_values.size(); ++i)
+    a.values[i] = special_values[i % special_values.size()],
+    b.values[i] = special_values[i / special_values.size()];
+  Array quotients = zeros({301}, DType::int32), remainders = quotients;
   for (size_t i = 0; i < a.values.size(); ++i) {
     const auto x = static_cast<int64_t>(a.values[i]), y = static_cast<int64_t>(b.values[i]);
     if (y == 0) continue;
-    const int64_t rest = (x % y + y) % y, quotient = (x - rest) / y;
-    rests.values[i] = static_cast<double>(rest);
+    const int64_t remainder = (x % y + y) % y, quotient = (x - remainder) / y;
+    remainders.values[i] = static_cast<double>(remainder);
     quotients.values[i] = static_cast<double>(static_cast<int32_t>(quotient));
   }
   check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {quotients});
-  check(elementwise_kernels, binary(BinaryKind::mod), {a, b}, {rests});
+  check(elementwise_kernels, binary(BinaryKind::mod), {a, b}, {remainders});
 }
 
 TEST_CASE("quotients of floats are floored as if division were exact") {

@@ -25,12 +25,12 @@ void put_row(Array& a, int64_t row, const std::vector<double>& values) {
             a.values.begin() + row * static_cast<int64_t>(values.size()));
 }
 
-/// The states h after dropout: multiplied by the factors (batch, units) in input number `place`, if
-/// there is one.
-std::vector<double> after_dropout(std::vector<double> h, const std::vector<Array>& in, size_t place,
-                                  int64_t sample) {
-  for (size_t j = 0; in.size() > place && j < h.size(); ++j)
-    h[j] *= in[place][sample * static_cast<int64_t>(h.size()) + static_cast<int64_t>(j)];
+/// The states h after dropout: multiplied by the factors (batch, units) in input number
+/// `input_index`, if there is one.
+std::vector<double> after_dropout(std::vector<double> h, const std::vector<Array>& in,
+                                  size_t input_index, int64_t sample) {
+  for (size_t j = 0; in.size() > input_index && j < h.size(); ++j)
+    h[j] *= in[input_index][sample * static_cast<int64_t>(h.size()) + static_cast<int64_t>(j)];
   return h;
 }
 
@@ -46,10 +46,10 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
     auto h = row_of(in[1], b, u), c = row_of(in[2], b, u);
     for (int64_t t = 0; t < steps; ++t) {
       const auto x = row_of(in[0], b * steps + t, features);
-      const auto before = after_dropout(h, in, 6, b);
+      const auto dropped_h = after_dropout(h, in, 6, b);
       std::vector<double> g(4 * u);
       for (int64_t j = 0; j < 4 * u; ++j) {
-        const double z = dot(x, in[3], 4 * u, j) + dot(before, in[4], 4 * u, j) + in[5][j];
+        const double z = dot(x, in[3], 4 * u, j) + dot(dropped_h, in[4], 4 * u, j) + in[5][j];
         g[j] = j / u == 2 ? std::tanh(z) : sigmoid(z);
       }
       for (int64_t j = 0; j < u; ++j)
@@ -74,15 +74,18 @@ std::vector<Array> gru(const std::vector<Array>& in) {
     auto h = row_of(in[1], b, u);
     for (int64_t t = 0; t < steps; ++t) {
       const auto x = row_of(in[0], b * steps + t, features);
-      const auto before = after_dropout(h, in, 5, b);
+      const auto dropped_h = after_dropout(h, in, 5, b);
       std::vector<double> g(4 * u);
-      auto part = [&](int64_t j) { return dot(x, in[2], 3 * u, j) + in[4][j]; };
-      auto inner = [&](int64_t j) { return dot(before, in[3], 3 * u, j) + in[4][3 * u + j]; };
+      auto input_sum = [&](int64_t j) { return dot(x, in[2], 3 * u, j) + in[4][j]; };
+      auto recurrent_sum = [&](int64_t j) {
+        return dot(dropped_h, in[3], 3 * u, j) + in[4][3 * u + j];
+      };
       for (int64_t j = 0; j < u; ++j) {
-        g[j] = sigmoid(part(j) + inner(j)), g[u + j] = sigmoid(part(u + j) + inner(u + j));
-        g[3 * u + j] = inner(2 * u + j);
-        g[2 * u + j] = std::tanh(part(2 * u + j) + g[u + j] * g[3 * u + j]);
-        h[j] = g[j] * before[j] + (1 - g[j]) * g[2 * u + j];
+        g[j] = sigmoid(input_sum(j) + recurrent_sum(j)),
+        g[u + j] = sigmoid(input_sum(u + j) + recurrent_sum(u + j));
+        g[3 * u + j] = recurrent_sum(2 * u + j);
+        g[2 * u + j] = std::tanh(input_sum(2 * u + j) + g[u + j] * g[3 * u + j]);
+        h[j] = g[j] * dropped_h[j] + (1 - g[j]) * g[2 * u + j];
       }
       put_row(hs, b * steps + t, h), put_row(gates, b * steps + t, g);
     }
@@ -101,7 +104,7 @@ std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DTyp
 }
 
 /// Random dropout factors of 0 or 2, for a rate of 1/2.
-Array factors(int64_t b, int64_t u, DType dtype) {
+Array dropout_factors_of(int64_t b, int64_t u, DType dtype) {
   Array dropout_factors = random({b, u}, dtype, 10);
   for (double& value : dropout_factors.values) value = value < 0 ? 0 : 2;
   return dropout_factors;
@@ -150,11 +153,11 @@ TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
   for (auto [b, t, f, u] : kSizes) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       CAPTURE(b, t, f, u, name_of(dtype));
-      const double slack = dtype == DType::bfloat16 ? 1 : 4;
+      const double tolerance_factor = dtype == DType::bfloat16 ? 1 : 4;
       CHECK(check(recurrent_kernels, Lstm{}, lstm_operands(b, t, f, u, dtype),
-                  lstm(lstm_operands(b, t, f, u, dtype)), slack) >= 2);
+                  lstm(lstm_operands(b, t, f, u, dtype)), tolerance_factor) >= 2);
       CHECK(check(recurrent_kernels, Gru{}, gru_operands(b, t, f, u, dtype),
-                  gru(gru_operands(b, t, f, u, dtype)), slack) >= 2);
+                  gru(gru_operands(b, t, f, u, dtype)), tolerance_factor) >= 2);
     }
   }
 }
@@ -169,7 +172,7 @@ TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recu
                             {300, 1, 1, 1}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(b, t, f, u, name_of(dtype));
-      const double slack = dtype == DType::float64 ? 1e4 : 10;
+      const double tolerance_factor = dtype == DType::float64 ? 1e4 : 10;
       const auto in = lstm_operands(b, t, f, u, dtype);
       const auto out = lstm(in);
       const Array dhs = random({b, t, u}, dtype, 7), dh = random({b, u}, dtype, 8),
@@ -179,7 +182,7 @@ TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recu
         wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
       CHECK(check(recurrent_kernels, LstmBackward{},
                   {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc}, wanted,
-                  slack) >= 2);
+                  tolerance_factor) >= 2);
       const auto gru_in = gru_operands(b, t, f, u, dtype);
       const auto gru_out = gru(gru_in);
       wanted.clear();
@@ -187,7 +190,7 @@ TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recu
         wanted.push_back(numeric_gradient(gru, gru_in, i, {dhs, dh}));
       auto gradient_in = gru_in;
       gradient_in.insert(gradient_in.end(), {gru_out[0], gru_out[2], dhs, dh});
-      CHECK(check(recurrent_kernels, GruBackward{}, gradient_in, wanted, slack) >= 2);
+      CHECK(check(recurrent_kernels, GruBackward{}, gradient_in, wanted, tolerance_factor) >= 2);
     }
   }
 }
@@ -202,34 +205,35 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(b, t, f, u, name_of(dtype));
       auto in = lstm_operands(b, t, f, u, dtype), gru_in = gru_operands(b, t, f, u, dtype);
-      const Array dropout_factors = factors(b, u, dtype), dhs = random({b, t, u}, dtype, 7),
-                  dh = random({b, u}, dtype, 8), dc = random({b, u}, dtype, 9);
+      const Array dropout_factors = dropout_factors_of(b, u, dtype),
+                  dhs = random({b, t, u}, dtype, 7), dh = random({b, u}, dtype, 8),
+                  dc = random({b, u}, dtype, 9);
       in.push_back(dropout_factors), gru_in.push_back(dropout_factors);
       const auto out = lstm(in), gru_out = gru(gru_in);
       CHECK(check(recurrent_kernels, Lstm{}, in, out, 4) >= 2);
       CHECK(check(recurrent_kernels, Gru{}, gru_in, gru_out, 4) >= 2);
       if (b * u > 200) continue;  // skipped, because finite differences are slow
-      const double slack = dtype == DType::float64 ? 1e5 : 10;
+      const double tolerance_factor = dtype == DType::float64 ? 1e5 : 10;
       std::vector<Array> wanted;
       for (size_t i = 0; i < 6; ++i) wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
       CHECK(check(recurrent_kernels, LstmBackward{},
                   {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc,
                    dropout_factors},
-                  wanted, slack) >= 2);
+                  wanted, tolerance_factor) >= 2);
       wanted.clear();
       for (size_t i = 0; i < 5; ++i) wanted.push_back(numeric_gradient(gru, gru_in, i, {dhs, dh}));
       CHECK(check(recurrent_kernels, GruBackward{},
                   {gru_in[0], gru_in[1], gru_in[2], gru_in[3], gru_in[4], gru_out[0], gru_out[2],
                    dhs, dh, dropout_factors},
-                  wanted, slack) >= 2);
+                  wanted, tolerance_factor) >= 2);
     }
   }
 }
 
 TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurrent]") {
-  const std::array<int64_t, 4> size{3, 120, 2, 96};  // a step is large enough for several threads
-  const auto [b, t, f, u] = size;
-  for (bool drops : {false, true}) {
+  const std::array<int64_t, 4> sizes{3, 120, 2, 96};  // a step is large enough for several threads
+  const auto [b, t, f, u] = sizes;
+  for (bool has_dropout : {false, true}) {
     auto in = lstm_operands(b, t, f, u, DType::float64),
          gru_in = gru_operands(b, t, f, u, DType::float64);
     for (size_t weights : {3u, 4u})
@@ -237,8 +241,8 @@ TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurr
     for (size_t weights : {2u, 3u})
       for (double& w : gru_in[weights].values) w *= 0.2;
     // With factors of 2 the states would grow without limit, so the factors are halved.
-    if (drops) {
-      in.push_back(factors(b, u, DType::float64));
+    if (has_dropout) {
+      in.push_back(dropout_factors_of(b, u, DType::float64));
       for (double& factor : in.back().values) factor *= 0.5;
       gru_in.push_back(in.back());
     }
@@ -262,15 +266,16 @@ TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cp
                   more = random({rows, units}, dtype, 6), nothing = zeros({rows, 4 * units}, dtype);
       Array sum = dh;
       for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += more.values[i];
-      const double slack = dtype == DType::float64 ? 1e4 : 10;
+      const double tolerance_factor = dtype == DType::float64 ? 1e4 : 10;
       auto wanted = [&](const Array& of_h) {
         return std::vector<Array>{numeric_gradient(lstm_gates, in, 0, {nothing, dc, of_h}),
                                   numeric_gradient(lstm_gates, in, 2, {nothing, dc, of_h})};
       };
       const std::vector<Array> backward_inputs{out[0], out[1], in[2], dc, dh};
-      CHECK(check(recurrent_kernels, LstmGatesBackward{}, backward_inputs, wanted(dh), slack) == 2);
+      CHECK(check(recurrent_kernels, LstmGatesBackward{}, backward_inputs, wanted(dh),
+                  tolerance_factor) == 2);
       CHECK(check(recurrent_kernels, LstmGatesBackward{}, {out[0], out[1], in[2], dc, dh, more},
-                  wanted(sum), slack) == 2);
+                  wanted(sum), tolerance_factor) == 2);
     }
   }
 }

@@ -55,10 +55,10 @@ Array reduced(ReduceKind kind, const Array& x, const std::vector<int>& axes) {
   Array y = zeros(Shape(dims), x.spec.dtype);
   std::fill(y.values.begin(), y.values.end(), initial_value(kind));
   for (int64_t i = 0; i < x.spec.shape.size(); ++i) {
-    int64_t rest = i, index = 0, stride = 1;
+    int64_t remaining = i, index = 0, stride = 1;
     for (int axis = x.spec.shape.rank() - 1; axis >= 0; --axis) {
-      const int64_t c = rest % x.spec.shape[axis];
-      rest /= x.spec.shape[axis];
+      const int64_t c = remaining % x.spec.shape[axis];
+      remaining /= x.spec.shape[axis];
       if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
       index += c * stride;
       stride *= x.spec.shape[axis];
@@ -100,21 +100,22 @@ TEST_CASE("reductions over any axes and dtypes") {
                       DType::int64, DType::uint8, DType::boolean}) {
     for (int k = 0; k < 7; ++k) {
       const ReduceKind kind = static_cast<ReduceKind>(k);
-      const bool logical = kind == ReduceKind::any || kind == ReduceKind::all;
-      if (logical != (dtype == DType::boolean) || (kind == ReduceKind::mean && !is_floating(dtype)))
+      const bool is_logical = kind == ReduceKind::any || kind == ReduceKind::all;
+      if (is_logical != (dtype == DType::boolean) ||
+          (kind == ReduceKind::mean && !is_floating(dtype)))
         continue;
       for (const auto& [shape, axes] : cases) {
-        const bool extreme = kind == ReduceKind::max || kind == ReduceKind::min;
-        if (shape.size() == 0 && (extreme || kind == ReduceKind::mean)) continue;
+        const bool is_extremum = kind == ReduceKind::max || kind == ReduceKind::min;
+        if (shape.size() == 0 && (is_extremum || kind == ReduceKind::mean)) continue;
         if (kind == ReduceKind::prod && shape.size() > 100 && !is_floating(dtype)) continue;
-        const bool integer = !is_floating(dtype), product = kind == ReduceKind::prod;
+        const bool is_integer_dtype = !is_floating(dtype), is_product = kind == ReduceKind::prod;
         Array x = random(shape, dtype, 1,
-                         integer   ? 0
-                         : product ? 0.99
-                                   : -1,
-                         integer   ? 1.99
-                         : product ? 1.01
-                                   : 1);
+                         is_integer_dtype ? 0
+                         : is_product     ? 0.99
+                                          : -1,
+                         is_integer_dtype ? 1.99
+                         : is_product     ? 1.01
+                                          : 1);
         Reduce op;
         op.kind = kind, op.axes = axes;
         Array want = reduced(kind, x, axes);
@@ -122,7 +123,7 @@ TEST_CASE("reductions over any axes and dtypes") {
           for (double& v : want.values) v = std::fmod(v, 256);
         }
         CAPTURE(to_text(shape), axes);
-        check(reduction_kernels, op, {x}, {want}, dtype == DType::float16 && product ? 40 : 3);
+        check(reduction_kernels, op, {x}, {want}, dtype == DType::float16 && is_product ? 40 : 3);
       }
     }
   }
@@ -181,21 +182,21 @@ TEST_CASE("arg_reduce gives the first of equals, along any axis") {
   for (DType dtype :
        {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::uint8}) {
     x.spec.dtype = dtype;
-    for (bool max : {true, false}) {
+    for (bool is_max : {true, false}) {
       for (int axis : {0, 1, 2}) {
         std::vector<int64_t> dims;
         for (int i = 0; i < 3; ++i)
           if (i != axis) dims.push_back(x.spec.shape[i]);
         Array want = zeros(Shape(dims), DType::int64);
-        int64_t inner = axis == 0 ? 8 : axis == 1 ? 2 : 1, length = x.spec.shape[axis];
+        int64_t inner_stride = axis == 0 ? 8 : axis == 1 ? 2 : 1, length = x.spec.shape[axis];
         for (int64_t o = 0; o < 24 / length; ++o) {
-          const int64_t base = o / inner * length * inner + o % inner;
-          int64_t best = 0;
+          const int64_t base = o / inner_stride * length * inner_stride + o % inner_stride;
+          int64_t best_index = 0;
           for (int64_t i = 1; i < length; ++i) {
-            const double a = x[base + i * inner], b = x[base + best * inner];
-            if (max ? a > b : a < b) best = i;
+            const double a = x[base + i * inner_stride], b = x[base + best_index * inner_stride];
+            if (is_max ? a > b : a < b) best_index = i;
           }
-          want.values[static_cast<size_t>(o)] = static_cast<double>(best);
+          want.values[static_cast<size_t>(o)] = static_cast<double>(best_index);
         }
         ArgReduce op;
         op.max = max, op.axis = axis;
@@ -210,24 +211,24 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
   x.values = {1, 3, 2, 3, 0, 5, 4, 5, 5, 1};
   Array values = zeros({2, 3}), indices = zeros({2, 3}, DType::int32);
   values.values = {3, 3, 2, 5, 5, 5}, indices.values = {1, 3, 2, 0, 2, 3};
-  TopK top;
-  top.k = 3;
-  CHECK(check(reduction_kernels, top, {x}, {values, indices}) == 2);
+  TopK top_k;
+  top_k.k = 3;
+  CHECK(check(reduction_kernels, top_k, {x}, {values, indices}) == 2);
 
   // rows of several lengths, with equal numbers and NaN, compared with sorted copies
   for (int64_t n : {1, 7, 17, 40, 100, 1031})
     for (int64_t k : {int64_t{1}, n / 9, n / 5, n})
-      for (bool with_nan : {false, true})
+      for (bool has_nan : {false, true})
         for (DType dtype : {DType::float32, DType::int32, DType::float64, DType::int64}) {
-          if (k < 1 || (with_nan && is_integer(dtype))) continue;
-          INFO("top_k " << k << " of " << n << (with_nan ? " with NaN" : ""));
+          if (k < 1 || (has_nan && is_integer(dtype))) continue;
+          INFO("top_k " << k << " of " << n << (has_nan ? " with NaN" : ""));
           Array line = zeros({1, n}, dtype), best = zeros({1, k}, dtype),
                 places = zeros({1, k}, DType::int32);
           for (int64_t i = 0; i < n; ++i)
             line.values[size_t(i)] = double((i * 7919 + n) % 997 % (n / 2 + 1)) - double(n) / 4;
           if (is_integer(dtype))
             for (double& v : line.values) v = std::round(v);
-          if (with_nan) line.values[size_t(n / 3)] = std::nan("");
+          if (has_nan) line.values[size_t(n / 3)] = std::nan("");
           std::vector<int64_t> order(static_cast<size_t>(n));
           std::iota(order.begin(), order.end(), 0);
           const auto value = [&](int64_t i) {
@@ -240,8 +241,8 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
             places.values[size_t(i)] = double(order[size_t(i)]);
             best.values[size_t(i)] = line.values[size_t(order[size_t(i)])];
           }
-          top.k = k;
-          CHECK(check(reduction_kernels, top, {line}, {best, places}) == 2);
+          top_k.k = k;
+          CHECK(check(reduction_kernels, top_k, {line}, {best, places}) == 2);
         }
 
   Cumulative sum;

@@ -25,8 +25,8 @@ std::vector<int64_t> probe_indices(int64_t n) {
   return indices;
 }
 
-/// Rows of `n` random elements from `low` to `high`, one row for each index of places(n); at this
-/// index the row has the element `special`.
+/// Rows of `n` random elements from `low` to `high`, one row for each index of probe_indices(n); at
+/// this index the row has the element `special`.
 Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
   const auto indices = probe_indices(n);
   const auto rows = static_cast<int64_t>(indices.size());
@@ -88,14 +88,14 @@ Array transposed(const Array& x) {
 TEST_CASE("reductions of rows of any length take in the last element", "[cpu][lengths]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Reduction& row : kReductions) {
-    const bool logical = row.kind == ReduceKind::any || row.kind == ReduceKind::all;
-    const bool divides = row.kind == ReduceKind::mean, product = row.kind == ReduceKind::prod;
+    const bool is_logical = row.kind == ReduceKind::any || row.kind == ReduceKind::all;
+    const bool is_mean = row.kind == ReduceKind::mean, is_product = row.kind == ReduceKind::prod;
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::int64,
                         DType::uint8, DType::boolean}) {
-      if (logical != (dtype == DType::boolean) || (divides && !is_floating(dtype))) continue;
+      if (is_logical != (dtype == DType::boolean) || (is_mean && !is_floating(dtype))) continue;
       if (dtype == DType::uint8 && (row.low < 0 || row.special < 0)) continue;
       // For dtypes of 16 bits all factors are 1, because other products would be rounded.
-      if (product && size_of(dtype) < 4) continue;
+      if (is_product && size_of(dtype) < 4) continue;
       for (int64_t n : kLengths) {
         const Array x = rows_with(n, dtype, row.low, row.high, row.special);
         Array want =
@@ -143,14 +143,14 @@ TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu
                    return sum + std::exp(v - maximum);
                  }));
         });
-        for (bool log : {false, true}) {
+        for (bool is_log : {false, true}) {
           Array want = x;
           for (size_t i = 0; i < want.values.size(); ++i) {
             const double z = x.values[i] - logs[static_cast<int64_t>(i) / n];
-            want.values[i] = log ? z : std::exp(z);
+            want.values[i] = is_log ? z : std::exp(z);
           }
           Softmax op;
-          op.log = log;
+          op.log = is_log;
           CAPTURE(n, special);
           CHECK(check(softmax_kernels, op, {x}, {want}) >= 1);
           if (n > kLongestColumn) continue;
@@ -182,19 +182,19 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
   for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::uint8}) {
     for (int64_t n : lengths) {
       if (n > 10000 && size_of(dtype) != 4) continue;
-      for (bool max : {true, false}) {
+      for (bool is_max : {true, false}) {
         // The extreme value occurs once, or also at later indices up to the end of the row.
-        for (bool equals : {false, true}) {
-          Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
+        for (bool repeats_extremum : {false, true}) {
+          Array x = rows_with(n, dtype, 1, 4, is_max ? 7 : 0);
           const auto indices = probe_indices(n);
-          for (size_t r = 0; equals && r < indices.size(); ++r)
+          for (size_t r = 0; repeats_extremum && r < indices.size(); ++r)
             for (int64_t i = indices[r]; i < n; i += std::max<int64_t>(1, n / 9))
-              x.values[r * static_cast<size_t>(n) + static_cast<size_t>(i)] = max ? 7 : 0;
+              x.values[r * static_cast<size_t>(n) + static_cast<size_t>(i)] = is_max ? 7 : 0;
           Array want = zeros({static_cast<int64_t>(indices.size())}, DType::int64);
           std::copy(indices.begin(), indices.end(), want.values.begin());
           ArgReduce op;
-          op.max = max, op.axis = 1;
-          CAPTURE(n, max, equals);
+          op.max = is_max, op.axis = 1;
+          CAPTURE(n, is_max, repeats_extremum);
           CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
           if (n > kLongestColumn) continue;
           op.axis = 0;
@@ -210,7 +210,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64})
     for (int64_t n : {3, 17, 257, 2049, 6147})
-      for (bool max : {true, false}) {
+      for (bool is_max : {true, false}) {
         Array x = rows_with(n, dtype, 1, 4, NAN);
         const auto indices = probe_indices(n);
         // The NaN at the last index comes later, so it must not be found.
@@ -219,8 +219,8 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
         Array want = zeros({static_cast<int64_t>(indices.size())}, DType::int64);
         std::copy(indices.begin(), indices.end(), want.values.begin());
         ArgReduce op;
-        op.max = max, op.axis = 1;
-        CAPTURE(n, max);
+        op.max = is_max, op.axis = 1;
+        CAPTURE(n, is_max);
         CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
         if (n > kLongestColumn) continue;
         op.axis = 0;

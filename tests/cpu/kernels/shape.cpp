@@ -11,10 +11,10 @@ template <class F>
 void for_each(const Shape& shape, F&& f) {
   std::vector<int64_t> at(static_cast<size_t>(shape.rank()));
   for (int64_t i = 0; i < shape.size(); ++i) {
-    int64_t rest = i;
+    int64_t remaining = i;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      at[static_cast<size_t>(axis)] = rest % shape[axis];
-      rest /= shape[axis];
+      at[static_cast<size_t>(axis)] = remaining % shape[axis];
+      remaining /= shape[axis];
     }
     f(at, static_cast<size_t>(i));
   }
@@ -29,7 +29,7 @@ size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
 
 /// The array of this shape whose element `at` is x[source(at)].
 template <class F>
-Array moved(const Array& x, const Shape& shape, F&& source) {
+Array moved_elements(const Array& x, const Shape& shape, F&& source) {
   Array want = zeros(shape, x.spec.dtype);
   for_each(shape, [&](const std::vector<int64_t>& at, size_t i) {
     want.values[i] = x.values[index_in(x.spec.shape, source(at))];
@@ -72,10 +72,10 @@ TEST_CASE("transposes of every pattern") {
       std::vector<int64_t> dims;
       for (int axis : axes) dims.push_back(shape[axis]);
       Array x = random(shape, dtype, 1, 0, 100);
-      Array want = moved(x, Shape(dims), [&](const std::vector<int64_t>& at) {
-        std::vector<int64_t> from(at.size());
-        for (size_t i = 0; i < at.size(); ++i) from[static_cast<size_t>(axes[i])] = at[i];
-        return from;
+      Array want = moved_elements(x, Shape(dims), [&](const std::vector<int64_t>& at) {
+        std::vector<int64_t> source_index(at.size());
+        for (size_t i = 0; i < at.size(); ++i) source_index[static_cast<size_t>(axes[i])] = at[i];
+        return source_index;
       });
       CHECK(check(shape_kernels, op, {x}, {want}) == 2);
     }
@@ -87,12 +87,14 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
     Array x = random({6, 7, 5}, dtype, 1, 0, 100);
     Slice slice;
     slice.start = {1, 6, 0}, slice.size = {2, 3, 5}, slice.stride = {3, -2, 1};
-    check(shape_kernels, slice, {x}, {moved(x, {2, 3, 5}, [](const std::vector<int64_t>& at) {
+    check(shape_kernels, slice, {x},
+          {moved_elements(x, {2, 3, 5}, [](const std::vector<int64_t>& at) {
             return std::vector<int64_t>{1 + 3 * at[0], 6 - 2 * at[1], at[2]};
           })});
     Reverse reverse;
     reverse.axes = {0, 2};
-    check(shape_kernels, reverse, {x}, {moved(x, {6, 7, 5}, [](const std::vector<int64_t>& at) {
+    check(shape_kernels, reverse, {x},
+          {moved_elements(x, {6, 7, 5}, [](const std::vector<int64_t>& at) {
             return std::vector<int64_t>{5 - at[0], at[1], 4 - at[2]};
           })});
     Pad pad;
@@ -105,9 +107,9 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
     CHECK(check(shape_kernels, pad, {x}, {padded}) == 2);
     BroadcastTo broadcast;
     broadcast.shape = {4, 6, 9, 5};
-    Array thin = random({6, 1, 5}, dtype, 2, 0, 100);
-    check(shape_kernels, broadcast, {thin},
-          {moved(thin, broadcast.shape, [](const std::vector<int64_t>& at) {
+    Array broadcast_source = random({6, 1, 5}, dtype, 2, 0, 100);
+    check(shape_kernels, broadcast, {broadcast_source},
+          {moved_elements(broadcast_source, broadcast.shape, [](const std::vector<int64_t>& at) {
             return std::vector<int64_t>{at[1], 0, at[3]};
           })});
     for (int axis : {0, 1, 2}) {
@@ -132,13 +134,13 @@ TEST_CASE("rows of any length are joined and repeated") {
   for (DType dtype : kDTypes) {
     for (int64_t width : {1, 2, 3, 5, 16, 21, 40, 90}) {
       const int64_t rows = 700;
-      for (size_t arrays : {2u, 3u, 4u, 5u}) {
+      for (size_t array_count : {2u, 3u, 4u, 5u}) {
         Concat concat;
         concat.axis = 1;
         std::vector<Array> parts;
-        for (size_t i = 0; i < arrays; ++i)
+        for (size_t i = 0; i < array_count; ++i)
           parts.push_back(random({rows, width}, dtype, static_cast<unsigned>(i + 1), 0, 100));
-        const auto count = static_cast<int64_t>(arrays);
+        const auto count = static_cast<int64_t>(array_count);
         Array want = zeros({rows, count * width}, dtype);
         for_each(want.spec.shape, [&](const std::vector<int64_t>& at, size_t i) {
           const auto part = static_cast<size_t>(at[1] / width);
@@ -150,12 +152,12 @@ TEST_CASE("rows of any length are joined and repeated") {
       broadcast.shape = {rows, width, 3};
       Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
       check(shape_kernels, broadcast, {row},
-            {moved(row, broadcast.shape, [](const std::vector<int64_t>& at) {
+            {moved_elements(row, broadcast.shape, [](const std::vector<int64_t>& at) {
               return std::vector<int64_t>{at[0], 0, at[2]};
             })});
       broadcast.shape = {rows, width, 1};
       check(shape_kernels, broadcast, {each},
-            {moved(each, broadcast.shape, [](const std::vector<int64_t>& at) {
+            {moved_elements(each, broadcast.shape, [](const std::vector<int64_t>& at) {
               return std::vector<int64_t>{at[0], 0, 0};
             })});
     }
@@ -169,7 +171,8 @@ TEST_CASE("lines of any length are reversed") {
       const Array x = random({3, n}, dtype, static_cast<unsigned>(n), 0, 100);
       Reverse reverse;
       reverse.axes = {1};
-      check(shape_kernels, reverse, {x}, {moved(x, {3, n}, [&](const std::vector<int64_t>& at) {
+      check(shape_kernels, reverse, {x},
+            {moved_elements(x, {3, n}, [&](const std::vector<int64_t>& at) {
               return std::vector<int64_t>{at[0], n - 1 - at[1]};
             })});
     }
@@ -179,12 +182,14 @@ TEST_CASE("large moves are split among threads") {
   Array x = random({300, 2000}, DType::float32, 1);
   Slice slice;
   slice.start = {0, 1}, slice.size = {300, 1999}, slice.stride = {1, 1};
-  check(shape_kernels, slice, {x}, {moved(x, {300, 1999}, [](const std::vector<int64_t>& at) {
+  check(shape_kernels, slice, {x},
+        {moved_elements(x, {300, 1999}, [](const std::vector<int64_t>& at) {
           return std::vector<int64_t>{at[0], at[1] + 1};
         })});
   Reverse reverse;
   reverse.axes = {0, 1};
-  check(shape_kernels, reverse, {x}, {moved(x, {300, 2000}, [](const std::vector<int64_t>& at) {
+  check(shape_kernels, reverse, {x},
+        {moved_elements(x, {300, 2000}, [](const std::vector<int64_t>& at) {
           return std::vector<int64_t>{299 - at[0], 1999 - at[1]};
         })});
 }
@@ -209,14 +214,15 @@ TEST_CASE("gather and scatter_add are each other's inverse; indices out of range
               length - 1);
         };
         auto source = [&](const std::vector<int64_t>& out) {
-          std::vector<int64_t> from(out.begin(), out.begin() + axis);
-          from.push_back(row(out[static_cast<size_t>(axis)], out[static_cast<size_t>(axis) + 1]));
-          from.insert(from.end(), out.begin() + axis + 2, out.end());
-          return from;
+          std::vector<int64_t> source_index(out.begin(), out.begin() + axis);
+          source_index.push_back(
+              row(out[static_cast<size_t>(axis)], out[static_cast<size_t>(axis) + 1]));
+          source_index.insert(source_index.end(), out.begin() + axis + 2, out.end());
+          return source_index;
         };
         Gather gather;
         gather.axis = axis;
-        Array y = moved(x, Shape(dims), source);
+        Array y = moved_elements(x, Shape(dims), source);
         CHECK(check(shape_kernels, gather, {x, at}, {y}) == 2);
         ScatterAdd scatter;
         scatter.axis = axis, scatter.size = length;
@@ -259,20 +265,21 @@ TEST_CASE("scatter_add of many halves does not stand still") {
 
 TEST_CASE("take_along, one_hot, fill and iota") {
   Array x = random({4, 5, 3}, DType::float32, 1), at = random({4, 2, 3}, DType::int64, 2, 0, 4.99);
-  TakeAlong take;
-  take.axis = 1;
-  check(shape_kernels, take, {x, at}, {moved(x, {4, 2, 3}, [&](const std::vector<int64_t>& c) {
+  TakeAlong take_along_axis;
+  take_along_axis.axis = 1;
+  check(shape_kernels, take_along_axis, {x, at},
+        {moved_elements(x, {4, 2, 3}, [&](const std::vector<int64_t>& c) {
           return std::vector<int64_t>{
               c[0], static_cast<int64_t>(at.values[index_in(at.spec.shape, c)]), c[2]};
         })});
   Array labels = zeros({4}, DType::int32);
   labels.values = {2, 0, -1, 7};
   for (DType dtype : {DType::float32, DType::bfloat16, DType::boolean, DType::int32}) {
-    OneHot hot;
-    hot.depth = 3, hot.dtype = dtype;
+    OneHot one_hot;
+    one_hot.depth = 3, one_hot.dtype = dtype;
     Array want = zeros({4, 3}, dtype);
     want.values[2] = want.values[3] = 1;
-    CHECK(check(shape_kernels, hot, {labels}, {want}) == 2);
+    CHECK(check(shape_kernels, one_hot, {labels}, {want}) == 2);
     Fill fill;
     fill.shape = {5, 7}, fill.dtype = dtype, fill.value = 1;
     Array ones = zeros({5, 7}, dtype);

@@ -123,11 +123,11 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
   }
   Pool pool(threads);
   for (size_t i = 0; prepared && i < inputs.size(); ++i) {
-    Prepared form = kernel.prepare(static_cast<int>(i));
-    if (!form.kernel) continue;
-    memory.emplace_back(static_cast<size_t>(form.spec.bytes()));
-    Memory scratch(form.kernel->scratch_bytes());
-    form.kernel->run({&in[i], &memory.back().start, scratch.start, pool});
+    Prepared prepared_form = kernel.prepare(static_cast<int>(i));
+    if (!prepared_form.kernel) continue;
+    memory.emplace_back(static_cast<size_t>(prepared_form.spec.bytes()));
+    Memory scratch(prepared_form.kernel->scratch_bytes());
+    prepared_form.kernel->run({&in[i], &memory.back().start, scratch.start, pool});
     in[i] = memory.back().start;
   }
   Memory scratch(kernel.scratch_bytes());
@@ -163,7 +163,7 @@ inline double difference(const Array& got, const Array& want) {
   return farthest(got.values, want.values) / magnitude(want.values, 1e-3);
 }
 
-inline bool prepares(Kernel& kernel, size_t inputs) {
+inline bool prepares_inputs(Kernel& kernel, size_t inputs) {
   bool any_prepared = false;
   for (size_t i = 0; i < inputs; ++i)
     any_prepared |= kernel.prepare(static_cast<int>(i)).kernel != nullptr;
@@ -187,10 +187,10 @@ WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKin
 using Family = std::span<const KernelEntry> (*)();
 
 /// Checks every kernel of the family that supports the op, with oneDNN and without: correct values,
-/// bit-identical for 1, 2 and 3 threads. `slack` multiplies the tolerance of the dtype. Returns the
-/// number of kernels.
+/// bit-identical for 1, 2 and 3 threads. `tolerance_factor` multiplies the tolerance of the dtype.
+/// Returns the number of kernels.
 inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
-                 const std::vector<Array>& wanted, double slack = 1) {
+                 const std::vector<Array>& wanted, double tolerance_factor = 1) {
   TensorSpecs in, out;
   for (const auto& a : inputs) in.push_back(a.spec);
   for (const auto& a : wanted) out.push_back(a.spec);
@@ -204,14 +204,14 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
       if (!kernel) continue;
       ++kernels;
       for (bool prepared : {false, true}) {
-        if (prepared && !prepares(*kernel, inputs.size())) break;
+        if (prepared && !prepares_inputs(*kernel, inputs.size())) break;
         if (prepared) kernel = row.make({op, in, out, options});
         const Outcome outcome = run(*kernel, inputs, out, 1, prepared);
         CAPTURE(op.text(), in.size(), outcome.kernel, onednn, prepared);
         for (size_t i = 0; i < wanted.size(); ++i) {
           CAPTURE(i, to_text(wanted[i].spec));
           CHECK(difference(outcome.outputs[i], wanted[i]) <=
-                slack * tolerance(wanted[i].spec.dtype));
+                tolerance_factor * tolerance(wanted[i].spec.dtype));
         }
         for (int threads : {2, 3}) {
           if (prepared) kernel = row.make({op, in, out, options});
@@ -230,16 +230,17 @@ enum Simd { kNative, kNoAvx512, kNoAvx2 };
 class SimdLimit {
  public:
   explicit SimdLimit(Simd simd) {
-    constexpr int64_t kMissing[] = {0, HWY_AVX3 | HWY_AVX3_DL, HWY_AVX3 | HWY_AVX3_DL | HWY_AVX2};
-    hwy::DisableTargets(kMissing[simd]);
+    constexpr int64_t kDisabledTargets[] = {0, HWY_AVX3 | HWY_AVX3_DL,
+                                            HWY_AVX3 | HWY_AVX3_DL | HWY_AVX2};
+    hwy::DisableTargets(kDisabledTargets[simd]);
   }
   ~SimdLimit() { hwy::DisableTargets(0); }
 };
 
-/// The gradient of sum(weights . f(inputs)) with respect to input `which`, by central differences
-/// in double.
+/// The gradient of sum(weights . f(inputs)) with respect to input `input_index`, by central
+/// differences in double.
 using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
-inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size_t which,
+inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size_t input_index,
                               const std::vector<Array>& weights) {
   auto objective = [&] {
     double sum = 0;
@@ -250,16 +251,16 @@ inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size
     }
     return sum;
   };
-  Array gradient = inputs[which];
+  Array gradient = inputs[input_index];
   constexpr double kStep = 1e-5;
   for (size_t i = 0; i < gradient.values.size(); ++i) {
-    double& x = inputs[which].values[i];
-    const double before = x;
-    x = before + kStep;
+    double& x = inputs[input_index].values[i];
+    const double old_value = x;
+    x = old_value + kStep;
     const double objective_above = objective();
-    x = before - kStep;
+    x = old_value - kStep;
     gradient.values[i] = (objective_above - objective()) / (2 * kStep);
-    x = before;
+    x = old_value;
   }
   return gradient;
 }
