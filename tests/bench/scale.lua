@@ -19,15 +19,15 @@ local networks = {  -- the assumed time of a message in seconds, and bytes per s
 
 --- The workload of tests/bench/workloads with this name.
 local function workload(name)
-  local found
+  local measured_workload
   local mode = arg
   arg = { [0] = mode[0] }
   local measure = require "measure"
-  measure.all = function(_, w) found = w end
+  measure.all = function(_, w) measured_workload = w end
   measure.train, measure.predict, measure.op = measure.all, function() end, function() end
   dofile(script_folder .. "/workloads/" .. name .. ".lua")
   arg = mode
-  return found
+  return measured_workload
 end
 
 local function print_once(...) if cr.config.communicator().rank == 0 then print(...) end end
@@ -133,7 +133,7 @@ end
 
 --- Seconds of an all_reduce over a network: 2 log2(n) messages, in which every process sends and
 --- receives its share of the bytes twice.
-local function on_network(network, count, bytes)
+local function network_seconds(network, count, bytes)
   return 2 * math.ceil(math.log(count, 2)) * network.latency
     + 2 * (count - 1) / count * bytes / network.rate
 end
@@ -177,7 +177,8 @@ for name in options.only:gmatch "[^,]+" do
       local texts = {}
       for exponent = 1, 10, 3 do
         local count = 1 << exponent
-        local efficiency = seconds_of_one / (seconds_of_one + on_network(network, count, way[2]()))
+        local efficiency = seconds_of_one / (seconds_of_one + network_seconds(network, count,
+          way[2]()))
         table.insert(texts, ("%d: %.0f %% (%.3g MB)"):format(count, 100 * efficiency,
           way[3](count) / 1e6))
       end

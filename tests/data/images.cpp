@@ -17,28 +17,28 @@ using Doubles = std::vector<double>;
 /// An image of one row of four grey pixels.
 const Tensor kLine = Tensor::from(std::vector<uint8_t>{0, 100, 200, 40}, {1, 4, 1});
 
-Doubles by_pillow(int64_t width, const std::string& filter) {
+Doubles resized_as_pillow(int64_t width, const std::string& filter) {
   return resize_as_pillow(kLine, whole_image(kLine), {1, width}, filter).to_vector();
 }
-Doubles by_tensorflow(int64_t width, const std::string& filter) {
+Doubles resized_as_tensorflow(int64_t width, const std::string& filter) {
   return resize_as_tensorflow(kLine, whole_image(kLine), {1, width}, filter).to_vector();
 }
 
 }  // namespace
 
 TEST_CASE("Pillow's filters widen where an image shrinks") {
-  CHECK(by_pillow(2, "nearest") == Doubles{100, 40});
-  CHECK(by_pillow(2, "box") == Doubles{50, 120});
-  CHECK(by_pillow(2, "bilinear") == Doubles{71, 117});
-  CHECK(by_pillow(8, "bilinear") == Doubles{0, 25, 75, 125, 175, 160, 80, 40});
-  CHECK_THROWS_WITH(by_pillow(2, "area"), Contains("Invalid interpolation method area"));
+  CHECK(resized_as_pillow(2, "nearest") == Doubles{100, 40});
+  CHECK(resized_as_pillow(2, "box") == Doubles{50, 120});
+  CHECK(resized_as_pillow(2, "bilinear") == Doubles{71, 117});
+  CHECK(resized_as_pillow(8, "bilinear") == Doubles{0, 25, 75, 125, 175, 160, 80, 40});
+  CHECK_THROWS_WITH(resized_as_pillow(2, "area"), Contains("Invalid interpolation method area"));
 }
 
 TEST_CASE("TensorFlow's filters stay as wide as they are and give fractions") {
-  CHECK(by_tensorflow(2, "bilinear") == Doubles{50, 120});
-  CHECK(by_tensorflow(1, "bilinear") == Doubles{150});
-  CHECK(farthest(by_tensorflow(3, "area"), Doubles{25, 150, 80}) < 1e-4);
-  CHECK(by_tensorflow(8, "bilinear") == Doubles{0, 25, 75, 125, 175, 160, 80, 40});
+  CHECK(resized_as_tensorflow(2, "bilinear") == Doubles{50, 120});
+  CHECK(resized_as_tensorflow(1, "bilinear") == Doubles{150});
+  CHECK(farthest(resized_as_tensorflow(3, "area"), Doubles{25, 150, 80}) < 1e-4);
+  CHECK(resized_as_tensorflow(8, "bilinear") == Doubles{0, 25, 75, 125, 175, 160, 80, 40});
   CHECK_THROWS_WITH(check_tensorflow_filter("bilinaer"), Contains("did you mean 'bilinear'?"));
   CHECK_NOTHROW(check_tensorflow_filter("mitchellcubic"));
 }

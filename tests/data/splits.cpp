@@ -82,13 +82,13 @@ TEST_CASE("a split refuses what it cannot cut") {
 }
 
 TEST_CASE("each row is tested in one fold and trained on in the others") {
-  Doubles tested;
+  Doubles tested_rows;
   for (const Fold& fold : k_folds(11, 3, {.seed = 4})) {
     CHECK(sorted(joined(fold.train, fold.test)) == counted_to(11));
     CHECK(fold.test.to_vector() == sorted(fold.test.to_vector()));
-    for (const double row : fold.test.to_vector()) tested.push_back(row);
+    for (const double row : fold.test.to_vector()) tested_rows.push_back(row);
   }
-  CHECK(sorted(tested) == counted_to(11));
+  CHECK(sorted(tested_rows) == counted_to(11));
 }
 
 TEST_CASE("stratified folds have equal shares of each class") {

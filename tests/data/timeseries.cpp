@@ -20,67 +20,74 @@ Tensor series(int64_t rows) {
 }
 
 /// The values of all windows, one window after another.
-Doubles windows(const StreamPtr& stream, size_t part = 0, uint64_t epoch = 0) {
+Doubles window_values(const StreamPtr& stream, size_t part = 0, uint64_t epoch = 0) {
   Doubles all;
   for (const Element& element : elements_of_pass(stream, epoch))
     for (const double number : numbers_of(element.at(part))) all.push_back(number);
   return all;
 }
 
-StreamPtr windowed(int64_t length, const TimeseriesOptions& options) {
+StreamPtr window_dataset(int64_t length, const TimeseriesOptions& options) {
   return timeseries_dataset_from_array(series(10), {}, length, options);
 }
 
 }  // namespace
 
 TEST_CASE("windows begin a stride apart and take every so many rows") {
-  CHECK(windows(windowed(2, {.sequence_stride = 3})) == Doubles{0, 1, 3, 4, 6, 7});
-  CHECK(windows(windowed(3, {.sequence_stride = 2, .sampling_rate = 3})) ==
+  CHECK(window_values(window_dataset(2, {.sequence_stride = 3})) == Doubles{0, 1, 3, 4, 6, 7});
+  CHECK(window_values(window_dataset(3, {.sequence_stride = 2, .sampling_rate = 3})) ==
         Doubles{0, 3, 6, 2, 5, 8});
-  CHECK(windows(windowed(2, {.start_index = 4, .end_index = 7})) == Doubles{4, 5, 5, 6});
+  CHECK(window_values(window_dataset(2, {.start_index = 4, .end_index = 7})) ==
+        Doubles{4, 5, 5, 6});
 }
 
 TEST_CASE("windows come in batches or one by one") {
-  const auto batches = elements_of_pass(windowed(2, {.batch_size = 4}));
+  const auto batches = elements_of_pass(window_dataset(2, {.batch_size = 4}));
   REQUIRE(batches.size() == 3);
   CHECK(Codec<Tensor>::decode(batches[0][0]).shape() == Shape{4, 2});
   CHECK(Codec<Tensor>::decode(batches[2][0]).shape() == Shape{1, 2});
-  const auto single = elements_of_pass(windowed(2, {.batch_size = {}}));
+  const auto single = elements_of_pass(window_dataset(2, {.batch_size = {}}));
   REQUIRE(single.size() == 9);
   CHECK(Codec<Tensor>::decode(single[8][0]).shape() == Shape{2});
 }
 
 TEST_CASE("a window has the target at the place of its first row") {
   const StreamPtr stream = timeseries_dataset_from_array(series(10), series(4), 2);
-  CHECK(windows(stream, 0) == Doubles{0, 1, 1, 2, 2, 3, 3, 4});
-  CHECK(windows(stream, 1) == Doubles{0, 1, 2, 3});
+  CHECK(window_values(stream, 0) == Doubles{0, 1, 1, 2, 2, 3, 3, 4});
+  CHECK(window_values(stream, 1) == Doubles{0, 1, 2, 3});
 }
 
 TEST_CASE("shuffled windows are all windows, in an order that the seed decides") {
-  const Doubles first = windows(windowed(1, {.shuffle = true, .seed = 1}));
-  CHECK(windows(windowed(1, {.shuffle = true, .seed = 1})) == first);
-  CHECK(windows(windowed(1, {.shuffle = true, .seed = 2})) != first);
-  CHECK(first != windows(windowed(1, {})));
-  const StreamPtr mixed = windowed(1, {.shuffle = true, .seed = 1});
-  CHECK(windows(mixed, 0, 1) != windows(mixed, 0, 0));
+  const Doubles first = window_values(window_dataset(1, {.shuffle = true, .seed = 1}));
+  CHECK(window_values(window_dataset(1, {.shuffle = true, .seed = 1})) == first);
+  CHECK(window_values(window_dataset(1, {.shuffle = true, .seed = 2})) != first);
+  CHECK(first != window_values(window_dataset(1, {})));
+  const StreamPtr mixed = window_dataset(1, {.shuffle = true, .seed = 1});
+  CHECK(window_values(mixed, 0, 1) != window_values(mixed, 0, 0));
   Doubles sorted = first;
   std::sort(sorted.begin(), sorted.end());
-  CHECK(sorted == windows(windowed(1, {})));
+  CHECK(sorted == window_values(window_dataset(1, {})));
 }
 
 TEST_CASE("windows refuse numbers that the rows do not have") {
-  CHECK_THROWS_WITH(windowed(2, {.start_index = -1}), Contains("`start_index` must be 0 or"));
-  CHECK_THROWS_WITH(windowed(2, {.start_index = 10}), Contains("for data of length 10"));
-  CHECK_THROWS_WITH(windowed(2, {.start_index = 3, .end_index = 3}),
+  CHECK_THROWS_WITH(window_dataset(2, {.start_index = -1}), Contains("`start_index` must be 0 or"));
+  CHECK_THROWS_WITH(window_dataset(2, {.start_index = 10}), Contains("for data of length 10"));
+  CHECK_THROWS_WITH(window_dataset(2, {.start_index = 3, .end_index = 3}),
                     Contains("`end_index` must be greater than `start_index`"));
-  CHECK_THROWS_WITH(windowed(2, {.end_index = 10}), Contains("`end_index` must be lower"));
-  CHECK_THROWS_WITH(windowed(2, {.end_index = 0}), Contains("`end_index` must be greater than 0"));
-  CHECK_THROWS_WITH(windowed(2, {.sampling_rate = 0}), Contains("`sampling_rate` must be greater"));
-  CHECK_THROWS_WITH(windowed(2, {.sampling_rate = 10}), Contains("`sampling_rate` must be lower"));
-  CHECK_THROWS_WITH(windowed(2, {.sequence_stride = 0}), Contains("`sequence_stride` must be gr"));
-  CHECK_THROWS_WITH(windowed(2, {.sequence_stride = 10}), Contains("`sequence_stride` must be lo"));
-  CHECK_THROWS_WITH(windowed(0, {}), Contains("`sequence_length` must be greater than 0"));
-  CHECK_THROWS_WITH(windowed(11, {}), Contains("no window of 11 rows fits: there are 10 rows"));
+  CHECK_THROWS_WITH(window_dataset(2, {.end_index = 10}), Contains("`end_index` must be lower"));
+  CHECK_THROWS_WITH(window_dataset(2, {.end_index = 0}),
+                    Contains("`end_index` must be greater than 0"));
+  CHECK_THROWS_WITH(window_dataset(2, {.sampling_rate = 0}),
+                    Contains("`sampling_rate` must be greater"));
+  CHECK_THROWS_WITH(window_dataset(2, {.sampling_rate = 10}),
+                    Contains("`sampling_rate` must be lower"));
+  CHECK_THROWS_WITH(window_dataset(2, {.sequence_stride = 0}),
+                    Contains("`sequence_stride` must be gr"));
+  CHECK_THROWS_WITH(window_dataset(2, {.sequence_stride = 10}),
+                    Contains("`sequence_stride` must be lo"));
+  CHECK_THROWS_WITH(window_dataset(0, {}), Contains("`sequence_length` must be greater than 0"));
+  CHECK_THROWS_WITH(window_dataset(11, {}),
+                    Contains("no window of 11 rows fits: there are 10 rows"));
   CHECK_THROWS_WITH(timeseries_dataset_from_array(Tensor(1.0f), {}, 2), Contains("expected rows"));
   CHECK_THROWS_WITH(timeseries_dataset_from_array(series(4), Tensor(1.0f), 2),
                     Contains("expected a target for each row"));

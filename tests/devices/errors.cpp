@@ -4,7 +4,7 @@
 namespace crescent::test {
 namespace {
 
-Tensor rows_of(const Tensor& table, const Tensor& ids) {
+Tensor gathered_rows(const Tensor& table, const Tensor& ids) {
   return ops::gather(table, ops::check_indices(ids, 3, "row", "3 rows"), 0);
 }
 
@@ -16,17 +16,17 @@ Tensor ids(std::vector<int32_t> values) {
 
 TEST_CASE("errors: an index out of range is named, at the latest when somebody looks") {
   const Tensor table = consecutive_numbers({3, 2});
-  CHECK(rows_of(table, ids({2, 0})).to_vector() == std::vector<double>{4, 5, 0, 1});
-  CHECK_THROWS_WITH(rows_of(table, ids({0, 3})).to_vector(),
+  CHECK(gathered_rows(table, ids({2, 0})).to_vector() == std::vector<double>{4, 5, 0, 1});
+  CHECK_THROWS_WITH(gathered_rows(table, ids({0, 3})).to_vector(),
                     Catch::Contains("row 3 at [1] is out of range for 3 rows"));
-  CHECK_THROWS_AS(rows_of(table, ids({-1})).to_vector(), DataError);
-  CHECK(rows_of(table, ids({1})).to_vector() == std::vector<double>{2, 3});
+  CHECK_THROWS_AS(gathered_rows(table, ids({-1})).to_vector(), DataError);
+  CHECK(gathered_rows(table, ids({1})).to_vector() == std::vector<double>{2, 3});
 }
 
 TEST_CASE("errors: a step that fails has changed nothing") {
   const Variable v(consecutive_numbers({3, 2}));
   const Function step([&](const Tensors& in) {
-    const Tensor row = rows_of(v.value(), in[0]);
+    const Tensor row = gathered_rows(v.value(), in[0]);
     v.assign_add(Tensor(1.0));
     return Tensors{ops::sum(row)};
   });
@@ -39,7 +39,7 @@ TEST_CASE("errors: a step that fails has changed nothing") {
 TEST_CASE("errors: synchronize tells them, once") {
   const Tensor table = consecutive_numbers({3, 2});
   auto fails = [&] {
-    rows_of(table, ids({7}));
+    gathered_rows(table, ids({7}));
     device().synchronize();
   };
   CHECK_THROWS_AS(fails(), DataError);

@@ -82,7 +82,7 @@ TEST_CASE("switching: results that are held outlive the device's time") {
 }
 
 TEST_CASE("switching: a model trains on where it was") {
-  auto trained = [](bool switching) {
+  auto trained = [](bool is_switching) {
     set_random_seed(5);
     auto model = std::make_shared<Sequential>();
     model->add(make<Layer>("Dense", {{"units", 6}, {"activation", "tanh"}}));
@@ -92,7 +92,7 @@ TEST_CASE("switching: a model trains on where it was") {
     const Dict options{{"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
     model->fit({x}, {y}, options);
     {
-      const DeviceScope device_scope(switching ? other_device() : device_under_test());
+      const DeviceScope device_scope(is_switching ? other_device() : device_under_test());
       model->fit({x}, {y}, options);
     }
     model->fit({x}, {y}, options);

@@ -13,26 +13,26 @@ local function fit(network, samples, options)
   network:fit(cr.ops.ones { samples, 3 }, cr.ops.ones { samples, 1 }, options)
 end
 
-local tasks = {}
+local process_tasks = {}
 
-function tasks.other_model(rank) fit(model(rank == 1 and 5 or 4), 8, {}) end
-function tasks.other_data(rank) fit(model(4), rank == 2 and 9 or 8, {}) end
-function tasks.other_options(rank) fit(model(4), 8, { epochs = rank == 1 and 2 or 1 }) end
+function process_tasks.other_model(rank) fit(model(rank == 1 and 5 or 4), 8, {}) end
+function process_tasks.other_data(rank) fit(model(4), rank == 2 and 9 or 8, {}) end
+function process_tasks.other_options(rank) fit(model(4), 8, { epochs = rank == 1 and 2 or 1 }) end
 
 -- Rank 1 does not take part for longer than the timeout of the others.
-function tasks.hangs(rank)
+function process_tasks.hangs(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   if rank == 1 then os.execute "sleep 4" end
   cr.ops.all_reduce(cr.ops.ones { 2 })
 end
 -- Rank 1 is stopped by SIGSTOP, so that it cannot answer the other processes.
-function tasks.stopped(rank)
+function process_tasks.stopped(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   if rank == 1 then os.execute "kill -STOP $PPID" end
   cr.ops.all_reduce(cr.ops.ones { 2 })
 end
 -- Rank 2 sleeps after its second batch, for longer than the timeout.
-function tasks.stands(rank)
+function process_tasks.stands(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   local Stopping = cr.callbacks.Callback:subclass "Stopping"
   function Stopping:on_train_batch_end(batch)
@@ -40,24 +40,24 @@ function tasks.stands(rank)
   end
   fit(model(4), 8, { batch_size = 2, callbacks = { Stopping() } })
 end
-function tasks.wrong_everywhere() error "a mistake in the script" end
-function tasks.wrong_somewhere(rank) if rank == 1 then error "a mistake of one" end end
-function tasks.fails(rank)
+function process_tasks.wrong_everywhere() error "a mistake in the script" end
+function process_tasks.wrong_somewhere(rank) if rank == 1 then error "a mistake of one" end end
+function process_tasks.fails(rank)
   local Failing = cr.callbacks.Callback:subclass "Failing"
   function Failing:on_epoch_end() if rank == 1 then error "the disk is full" end end
   fit(model(4), 8, { epochs = 50, callbacks = { Failing() } })
 end
-function tasks.ends(rank)
+function process_tasks.ends(rank)
   if rank == 1 then os.exit(0, true) end
   fit(model(4), 8, {})
 end
-function tasks.dies(rank)
+function process_tasks.dies(rank)
   if rank == 1 then os.execute "kill -9 $PPID" end
   fit(model(4), 8, { epochs = 1000000 })
 end
 
 if ranks.started then
-  tasks[ranks.task](cr.config.communicator().rank)
+  process_tasks[ranks.task](cr.config.communicator().rank)
   return
 end
 

@@ -16,7 +16,7 @@ local megabytes = model:count_params() * 4 / 1e6
 
 --- The shortest of five times in seconds. The first times are longer because of page faults in
 --- fresh memory.
-local function best(f)
+local function shortest_seconds(f)
   local seconds = math.huge
   for _ = 1, 5 do
     local begin = clock()
@@ -28,14 +28,15 @@ end
 
 local function run(command) assert(os.execute(command .. " 2>/dev/null")) end
 local copy = path .. ".copy"
-local write_seconds = best(function()
+local write_seconds = shortest_seconds(function()
   run(string.format("dd if=/dev/zero of=%s bs=1M count=%d conv=fsync", copy,
     math.ceil(megabytes / 1.048576)))
 end)
-local read_seconds = best(function() run(string.format("dd if=%s of=/dev/null bs=1M", copy)) end)
+local read_seconds = shortest_seconds(function() run(string.format("dd if=%s of=/dev/null bs=1M",
+  copy)) end)
 os.remove(copy)
-local save_seconds = best(function() model:save_weights(path) end)
-local load_seconds = best(function() model:load_weights(path) end)
+local save_seconds = shortest_seconds(function() model:save_weights(path) end)
+local load_seconds = shortest_seconds(function() model:load_weights(path) end)
 os.remove(path)
 
 measure.emit("disk_write", megabytes / write_seconds, "MB/s")
