@@ -191,7 +191,8 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
        "something else"},
       {"no header where it should be", crafted_archive({C{.header = 7}}), "something else"},
       {"header behind the end", crafted_archive({C{.header = 0x7fffffff}}), "ends too early"},
-      {"large numbers that are missing", crafted_archive({C{.stored = zip::kInZip64Extra}}), "broken"},
+      {"large numbers that are missing", crafted_archive({C{.stored = zip::kInZip64Extra}}),
+       "broken"},
       {"deflated, cut off",
        [] {
          auto c = compressed_member("hello hello");

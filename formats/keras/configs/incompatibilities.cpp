@@ -70,7 +70,7 @@ class IncompatibilitySearch {
     if (const Value* carry_mask = config.find(kCarryMask);
         !is_for_keras2_ && has_masks_ && carry_mask && *carry_mask == Value(true))
       add_minor(location, kCarryMask,
-                "Keras drops the mask here; layers after it that mind a mask compute other numbers");
+                "Keras drops the mask here; later layers that mind a mask compute other numbers");
     const auto info = class_named("layer", name);
     const Value* quantization = config.find("quantization_config");
     if (!is_for_keras2_ && quantization && !quantization->is_null() && info &&

@@ -78,7 +78,8 @@ check.fails(function() clone_model(model, { input_tensors = { other, other } }) 
   "input_tensors: expected 1, one for each input of", "got 2")
 
 -- recursive reaches the layers of nested models
-local inner = cr.Sequential({ cr.Input { 3 }, cr.layers.Dense(3, { name = "deep" }) }, { name = "inner" })
+local deep = cr.layers.Dense(3, { name = "deep" })
+local inner = cr.Sequential({ cr.Input { 3 }, deep }, { name = "inner" })
 local outer = cr.Sequential { cr.Input { 3 }, inner }
 local flat = {}
 local function note(layer) flat[#flat + 1] = layer.name; return layer end

@@ -295,7 +295,8 @@ check.same(#head.layers, 2)
 check.same(head.input_shape, { -1, 4 })
 local rows = cr.random.normal { 5, 6 }
 check.near(head(whole:get_layer "hidden"(rows)), whole(rows), 1e-6)
-local both = cr.Model { inputs = { hidden, data }, outputs = cr.layers.Concatenate()({ result, data }) }
+local both = cr.Model { inputs = { hidden, data },
+  outputs = cr.layers.Concatenate()({ result, data }) }
 check.same(both { cr.ones { 2, 4 }, cr.ones { 2, 6 } }.shape, { 2, 8 })
 
 -- a configuration makes a stack again

@@ -1,5 +1,5 @@
--- Random numbers in compiled functions: an integer seed gives the same ones in every call, a generator
--- and the global state others.
+-- Random numbers in compiled functions: an integer seed gives the same ones in every call, a
+-- generator and the global state others.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
