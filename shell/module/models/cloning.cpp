@@ -1,8 +1,8 @@
 #include "models/cloning.h"
 
 #include "classes/lambda_layer.h"
-#include "models/model_files.h"
 #include "crescent/model/rewire.h"
+#include "models/model_files.h"
 #include "values/structured.h"
 
 namespace crescent::lua {

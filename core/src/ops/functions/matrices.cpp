@@ -67,8 +67,7 @@ Tensor identity(int64_t n, DType dtype) { return eye(n, std::nullopt, 0, dtype);
 Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> dtype) {
   if (n < 0 || m.value_or(0) < 0)
     fail("tri: expected sizes of at least 0, got ", n, " and ", m.value_or(n));
-  return ops::cast(diagonal_mask(n, m.value_or(n), k, ops::less_equal),
-                   dtype.value_or(floatx()));
+  return ops::cast(diagonal_mask(n, m.value_or(n), k, ops::less_equal), dtype.value_or(floatx()));
 }
 
 Tensor tril(const Tensor& x, int64_t k) {

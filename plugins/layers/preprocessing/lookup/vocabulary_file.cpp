@@ -33,8 +33,7 @@ std::vector<std::string> read_vocabulary(const std::string& path, size_t special
   return lines;
 }
 
-std::vector<int64_t> read_integer_vocabulary(const std::string& path,
-                                             size_t special_token_count) {
+std::vector<int64_t> read_integer_vocabulary(const std::string& path, size_t special_token_count) {
   std::vector<int64_t> numbers;
   for (const std::string& line : read_vocabulary(path, special_token_count)) {
     int64_t number = 0;

@@ -10,7 +10,7 @@ namespace crescent::passes {
 
 /// The elements of a value that the computation of a chunk of rows reads or writes: the whole
 /// value, the rows of the chunk, or, for a sum over all rows, the sum over the rows of the chunk.
-enum class RowRole : uint8_t { shape, rows, sum };
+enum class RowRole : uint8_t { whole, rows, sum };
 
 /// The roles of the inputs and outputs of an instruction. In values with RowRole::rows, each index
 /// into the first `depth` axes is a row.
