@@ -143,16 +143,30 @@ bool is_stored_with_call(const Operation& operation, const Parameter& parameter,
   return value && input_number(*value);
 }
 
-/// Replaces the numbers in a list of inputs by constant tensors of the dtype that they count as
-/// beside the symbols: that of the first one, or float32 for fractions beside integers.
-List with_tensors(List inputs) {
+/// Whether the value is a number, or a list of numbers or of such lists.
+bool holds_numbers(const Value& value) {
+  if (!value.is_list()) return value.is_number();
+  const List& items = value.as_list();
+  return !items.empty() && std::all_of(items.begin(), items.end(), holds_numbers);
+}
+
+bool has_fraction(const Value& numbers) {
+  if (!numbers.is_list()) return numbers.is_float();
+  const List& items = numbers.as_list();
+  return std::any_of(items.begin(), items.end(), has_fraction);
+}
+
+/// Replaces lists of numbers, and numbers if `replaces_numbers` is set, in a list of inputs by
+/// constant tensors of the dtype that they count as beside the symbols: that of the first one, or
+/// float32 for fractions beside integers.
+List with_tensors(List inputs, bool replaces_numbers) {
   const auto is_tensor = [](const Value& input) { return is_object(input); };
   const auto first_tensor = std::find_if(inputs.begin(), inputs.end(), is_tensor);
   if (first_tensor == inputs.end()) return inputs;
   const std::string dtype = config_of(first_tensor->as_dict()).at("dtype").as_string();
   for (Value& input : inputs) {
-    if (!input.is_number()) continue;
-    const bool is_fraction = input.is_float() && dtype.find("float") == dtype.npos;
+    if (!holds_numbers(input) || (input.is_number() && !replaces_numbers)) continue;
+    const bool is_fraction = has_fraction(input) && dtype.find("float") == dtype.npos;
     Dict config{{"value", input}, {"dtype", is_fraction ? "float32" : dtype}};
     input = Dict{{"class_name", "__tensor__"}, {"config", std::move(config)}};
   }
@@ -174,6 +188,12 @@ bool is_set(const Dict& arguments, const Parameter& parameter) {
   return value && !(*value == parameter.default_value);
 }
 
+/// What Keras writes for an option that is null.
+Value keras_default(const Operation& operation, const std::string& option) {
+  if (option == "data_format") return "channels_last";
+  return has_row(kFloat32IfNull, operation, option) ? Value("float32") : Value();
+}
+
 /// The arguments of an operation that Keras stores as options of its class, not with a call.
 Dict options_out(const Operation& operation, const Dict& arguments) {
   Dict options;
@@ -182,8 +202,8 @@ Dict options_out(const Operation& operation, const Dict& arguments) {
     const Value value = argument ? *argument : parameter.default_value;
     const bool is_omitted = keras_lacks(operation, parameter.name) && !is_set(arguments, parameter);
     if (is_omitted || is_stored_with_call(operation, parameter, argument)) continue;
-    const bool is_float = value.is_null() && has_row(kFloat32IfNull, operation, parameter.name);
-    options.set(parameter.name, is_float ? Value("float32") : without_tensors(value));
+    options.set(parameter.name, value.is_null() ? keras_default(operation, parameter.name)
+                                                : without_tensors(value));
   }
   return options;
 }
@@ -248,6 +268,9 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   const Dict& arguments = layer.at("arguments").as_dict();
   const bool takes_only_tensors =
       std::count(std::begin(kOnlyTensors), std::end(kOnlyTensors), operation->name()) > 0;
+  const auto& parameters = operation->schema().signature.parameters;
+  const bool takes_operands =
+      parameters.size() == 2 && parameters[0].name == "x1" && parameters[1].name == "x2";
   Dict config{{"name", layer.at("name")}};
   for (const DictEntry& option : options_out(*operation, arguments))
     config.set(option.key, option.value);
@@ -260,7 +283,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     };
     List args;
     Dict kwargs;
-    for (const Parameter& parameter : operation->schema().signature.parameters) {
+    for (const Parameter& parameter : parameters) {
       const Value* value = arguments.find(parameter.name);
       if (!is_stored_with_call(*operation, parameter, value)) continue;
       if (!value && !parameter.required && parameter.default_value.is_null())
@@ -276,7 +299,8 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
       else
         kwargs.set(parameter.name, std::move(written_value));
     }
-    if (takes_only_tensors) args = with_tensors(std::move(args));
+    if (takes_only_tensors || takes_operands)
+      args = with_tensors(std::move(args), takes_only_tensors);
     nodes.push_back(Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}});
   }
   const std::string class_name = keras_operation(operation->schema().keras_class, config);

@@ -58,6 +58,24 @@ expect_constant(integers, ops.hypot(integers, 2.5), '"value": 2.5, "dtype": "flo
 expect_constant(numbers, ops.hypot(2, numbers), '"value": 2, "dtype": "float32"')
 expect_constant(numbers, ops.heaviside(numbers - 2, 0.5), '"value": 0.5, "dtype": "float32"')
 
+-- lists are written as tensors, since Keras takes no lists of numbers as operands
+expect_constant(numbers, numbers + cr.tensor { 1, 2, 3, 4.5 },
+  '"value": [1.0, 2.0, 3.0, 4.5], "dtype": "float32"')
+expect_constant(numbers, ops.add(numbers, { 1, 2, 3, 4 }),
+  '"value": [1, 2, 3, 4], "dtype": "float32"')
+expect_constant(integers, ops.multiply(integers, { 1, 2, 3, 4 }),
+  '"value": [1, 2, 3, 4], "dtype": "int32"')
+
+do -- Keras wants the data format of an operation
+  local image = cr.Input { shape = { 8, 8, 2 } }
+  for _, pool in ipairs { ops.max_pool, ops.average_pool } do
+    local pooled = cr.Model { inputs = image, outputs = pool(image, 2) }
+    local json = pooled:to_json { target = "keras3" }
+    assert(json:find('"data_format": "channels_last"', 1, true), json)
+    assert(not json:find('"data_format": null', 1, true), json)
+  end
+end
+
 do -- options that Keras lacks are written if they change the result, and a warning names them
   local _, warnings = check.run [[
     local input = cr.Input { shape = { 4 } }
