@@ -136,9 +136,9 @@ class NumericActivation final : public WithOptions {
 /// Sparsemax, the projection of each row onto the simplex, as in Keras 3: the threshold that is
 /// subtracted from x is computed from the sum of the cumulative sums over the support, while
 /// Martins and Astudillo (2016) compute it from the last cumulative sum.
-Tensor sparsemax(const Tensor& given, int axis) {
-  const bool is_last = given.shape().axis(axis) == given.rank() - 1;
-  const Tensor x = is_last ? given : swap_axes(given, axis, -1);
+Tensor sparsemax(const Tensor& input, int axis) {
+  const bool is_last = input.shape().axis(axis) == input.rank() - 1;
+  const Tensor x = is_last ? input : swap_axes(input, axis, -1);
   const int64_t n = x.dim(-1);
   const Tensor sorted = top_k(x, n)[0], total = cumsum(sorted, -1);
   const Tensor rank = cast(arange(n), x.dtype()) + 1.0;

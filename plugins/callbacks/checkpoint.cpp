@@ -180,9 +180,11 @@ class ModelCheckpoint final : public Callback {
     const int64_t epoch = moment.epoch;
     const bool writes = is_reporting_process();
     if (!writes && !any_divided(model_->weights())) return true;
-    if (const std::string bad = weight_not_finite(*model_); !bad.empty()) {
+    if (const std::string non_finite_weight = weight_not_finite(*model_);
+        !non_finite_weight.empty()) {
       if (writes)
-        warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", bad, "' is not finite");
+        warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", non_finite_weight,
+             "' is not finite");
       return false;
     }
     if (prints_messages())

@@ -26,9 +26,9 @@ Address address_of(const std::string& url) {
   if (!url.starts_with(scheme))
     fail("expected an address that begins with http://, got '", url, "'");
   Address address;
-  const size_t path = url.find('/', scheme.size());
-  address.host = url.substr(scheme.size(), path - scheme.size());
-  if (path != std::string::npos) address.path = url.substr(path);
+  const size_t path_position = url.find('/', scheme.size());
+  address.host = url.substr(scheme.size(), path_position - scheme.size());
+  if (path_position != std::string::npos) address.path = url.substr(path_position);
   const size_t colon = address.host.rfind(':');
   if (colon != std::string::npos && address.host.find(']', colon) == std::string::npos) {
     address.port = address.host.substr(colon + 1);
@@ -47,14 +47,14 @@ class Socket {
     const timeval limit{kTimeoutSeconds, 0};
     setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    connected_ = connect(descriptor_, to.ai_addr, to.ai_addrlen) == 0;
+    is_connected_ = connect(descriptor_, to.ai_addr, to.ai_addrlen) == 0;
   }
   ~Socket() {
     if (descriptor_ >= 0) close(descriptor_);
   }
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
-  bool connected() const { return connected_; }
+  bool connected() const { return is_connected_; }
   bool send_all(const std::string& text) const {
     for (size_t sent = 0; sent < text.size();) {
       const ssize_t n = send(descriptor_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
@@ -77,7 +77,7 @@ class Socket {
 
  private:
   int descriptor_;
-  bool connected_ = false;
+  bool is_connected_ = false;
 };
 
 /// The status code in a line such as "HTTP/1.1 200 OK"; 0 if the line has another form.

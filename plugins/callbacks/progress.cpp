@@ -80,7 +80,7 @@ class ProgbarLogger final : public Callback {
 
   void on_train_begin(const Logs&) override {
     training_ = true;
-    title_shown_ = false;
+    is_title_shown_ = false;
   }
   void on_train_end(const Logs&) override {
     training_ = false;
@@ -88,7 +88,7 @@ class ProgbarLogger final : public Callback {
   }
   void on_epoch_begin(int64_t epoch, const Logs&) override {
     title_ = concat("Epoch ", epoch + 1, "/", integer("epochs"));
-    if (title_shown_) show_title();
+    if (is_title_shown_) show_title();
     start(integer("steps"));
   }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
@@ -123,7 +123,7 @@ class ProgbarLogger final : public Callback {
   /// title.
   void show_title() {
     if (!title_.empty()) std::printf("%s\n", std::exchange(title_, "").c_str());
-    title_shown_ = true;
+    is_title_shown_ = true;
   }
   bool draws() const { return integer("verbose") != 2 && isatty(STDOUT_FILENO); }
 
@@ -157,7 +157,7 @@ class ProgbarLogger final : public Callback {
   }
 
   /// The progress line without losses and metrics, with a bar of `width` characters.
-  std::string line(bool finished, int64_t width) const {
+  std::string line(bool is_finished, int64_t width) const {
     const std::string total_text = std::to_string(total_steps_);
     std::string text = std::to_string(done_steps_);
     if (total_steps_ > 0)
@@ -169,49 +169,49 @@ class ProgbarLogger final : public Callback {
       text += format_bar(done_steps_, total_steps_, width);
     const double elapsed = seconds_since(clock_start_);
     const int64_t timed_steps = done_steps_ - std::max<int64_t>(steps_before_clock_, 0);
-    if (finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, timed_steps);
+    if (is_finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, timed_steps);
     return text + " - ETA: " +
            format_eta(int64_t(elapsed / double(std::max<int64_t>(timed_steps, 1)) *
                               double(total_steps_ - done_steps_)));
   }
   /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
   /// into `columns` terminal columns, if possible.
-  std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
-    const int64_t missing_columns = columns_of(line(finished, kBarWidth) + values) - columns;
+  std::string line_with_room(bool is_finished, int64_t columns, const std::string& values) const {
+    const int64_t missing_columns = columns_of(line(is_finished, kBarWidth) + values) - columns;
     const int64_t width = kBarWidth - std::max<int64_t>(missing_columns, 0);
-    return line(finished, width < kMinBarWidth ? 0 : width);
+    return line(is_finished, width < kMinBarWidth ? 0 : width);
   }
   /// Appends the losses and metrics to the line `text`. Those that do not fit into the columns are
   /// omitted, or, in the last line of an epoch, printed below it.
   static std::string with_values(std::string text, const std::vector<std::string>& values,
-                                 int64_t columns, bool finished) {
+                                 int64_t columns, bool is_finished) {
     int64_t used_columns = columns_of(text);
     for (const std::string& value : values) {
       const bool fits = used_columns + columns_of(value) <= columns;
-      if (!fits && !finished) break;
+      if (!fits && !is_finished) break;
       text += fits ? value : "\n" + value;
       used_columns = fits ? used_columns + columns_of(value) : columns_of(value);
     }
     return text;
   }
-  void draw(const Logs& logs, bool finished) {
+  void draw(const Logs& logs, bool is_finished) {
     const int64_t terminal_width = terminal_columns();
     const int64_t columns =
         terminal_width > 1 ? terminal_width - 1 : std::numeric_limits<int32_t>::max();
     const std::vector<std::string> values = format_values(logs);
-    std::string text = line_with_room(finished, columns, join(values, ""));
-    text = with_values(std::move(text), values, columns, finished);
+    std::string text = line_with_room(is_finished, columns, join(values, ""));
+    text = with_values(std::move(text), values, columns, is_finished);
     const int64_t length = columns_of(text.substr(0, text.find('\n')));
-    if (const int64_t rest = std::min(drawn_columns_, columns) - length; rest > 0)
-      text.insert(std::min(text.find('\n'), text.size()), size_t(rest), ' ');
+    if (const int64_t padding = std::min(drawn_columns_, columns) - length; padding > 0)
+      text.insert(std::min(text.find('\n'), text.size()), size_t(padding), ' ');
     drawn_columns_ = length;
     std::printf("\r%s", text.c_str());
     std::fflush(stdout);
   }
 
   bool training_ = false;
-  bool title_shown_ = false;  // whether a title has been shown since training began
-  std::string title_;         // the title of the present epoch; empty once it has been shown
+  bool is_title_shown_ = false;  // whether a title has been shown since training began
+  std::string title_;            // the title of the present epoch; empty once it has been shown
   int64_t total_steps_ = 0, done_steps_ = 0;
   // The number of steps that were complete when the clock started, -1 until the first step ends;
   // more than 0 only in a resumed epoch.

@@ -51,7 +51,7 @@ class Stft final : public Initializer {
  public:
   static void describe(Schema<Stft>& s) {
     s.doc("The cosines or sines of a Fourier transform as a kernel (frame, channels, frequencies).")
-        .field("side", &Stft::side_, "\"real\" (cosines) or \"imag\" (sines).")
+        .field("side", &Stft::part_name_, "\"real\" (cosines) or \"imag\" (sines).")
         .choices({"real", "imag"})
         .field("window", &Stft::window_, "Window of a frame; null: none.")
         .choices(window_names())
@@ -72,7 +72,7 @@ class Stft final : public Initializer {
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t f = 0; f < frequencies; ++f) {
           const double angle = fft == 0 ? 0 : -2 * std::numbers::pi * double(t) * double(f) / fft;
-          const double wave = side_ == "real" ? std::cos(angle) : std::sin(angle);
+          const double wave = part_name_ == "real" ? std::cos(angle) : std::sin(angle);
           values.push_back(static_cast<float>(wave * scale[size_t(t)]));
         }
     return ops::cast(Tensor::from(values, shape), dtype);
@@ -87,7 +87,7 @@ class Stft final : public Initializer {
     return window;
   }
 
-  std::string side_ = "real";
+  std::string part_name_ = "real";
   std::optional<std::string> window_ = "hann", scaling_ = "density";
   bool periodic_ = false;
 };

@@ -10,8 +10,8 @@ namespace crescent {
 /// that the images of the call have.
 class Batched {
  public:
-  Batched(const Tensor& like, bool channels_first)
-      : single_(like.rank() == 3), channels_first_(channels_first) {}
+  Batched(const Tensor& image, bool channels_first)
+      : is_single_image_(image.rank() == 3), channels_first_(channels_first) {}
   Tensor to_batch(const Tensor& x) const {
     const Tensor batch = add_batch_axis(x);
     return channels_first_ ? ops::transpose(batch, {0, 2, 3, 1}) : batch;
@@ -20,11 +20,15 @@ class Batched {
     return drop_batch_axis(channels_first_ ? ops::transpose(x, {0, 3, 1, 2}) : x);
   }
   /// Adds the batch axis, if the call has a single image, to a tensor that has no axis of channels.
-  Tensor add_batch_axis(const Tensor& x) const { return single_ ? ops::expand_dims(x, 0) : x; }
-  Tensor drop_batch_axis(const Tensor& x) const { return single_ ? ops::squeeze(x, 0) : x; }
+  Tensor add_batch_axis(const Tensor& x) const {
+    return is_single_image_ ? ops::expand_dims(x, 0) : x;
+  }
+  Tensor drop_batch_axis(const Tensor& x) const {
+    return is_single_image_ ? ops::squeeze(x, 0) : x;
+  }
 
  private:
-  bool single_, channels_first_;
+  bool is_single_image_, channels_first_;
 };
 
 /// The inputs of an image layer, converted to a batch with channels last; inputs that were not

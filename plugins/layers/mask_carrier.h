@@ -16,7 +16,7 @@ class MaskCarrier : public UnaryLayer {
                        const Tensors& outputs) override {
     if (masks.empty() || !masks[0]) return {Tensor()};
     const Tensor mask = output_mask(masks[0], inputs[0], outputs[0]);
-    if (!mask && !std::exchange(warned_, true))
+    if (!mask && !std::exchange(has_warned_, true))
       warn("Layer '", name(), "' (of type ", class_name(), ") was passed a mask of shape ",
            masks[0].shape(), ", for which its output of shape ", outputs[0].shape(),
            " has none. Downstream layers will not see the mask.");
@@ -41,7 +41,7 @@ class MaskCarrier : public UnaryLayer {
   bool carry_mask_ = false;  ///< set by the constructors of layers that have the option carry_mask
 
  private:
-  bool warned_ = false;
+  bool has_warned_ = false;
 };
 
 /// The mask of windows over a mask (batch, steps). Without padding a window is unmasked if all of

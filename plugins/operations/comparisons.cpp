@@ -9,8 +9,8 @@ namespace crescent::operations {
 namespace {
 
 /// The parameter assume_unique of Keras only allows an optimization, and is ignored.
-Tensor isin(const Tensor& x, const Tensor& among, bool /*assume_unique*/, bool invert) {
-  return ops::isin(x, among, invert);
+Tensor isin(const Tensor& x, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
+  return ops::isin(x, test_elements, invert);
 }
 
 /// Without x1 and x2, returns the indices of the elements of `condition` that are not zero.

@@ -50,8 +50,8 @@ class Adafactor final : public UpdateRule {
     const Tensor squares = square(g) + epsilon_1_;
     const Tensor decay = 1.0 - power(step, beta_2_decay_);
     const Tensor direction = g / sqrt(variance(slots, squares, decay));
-    const Tensor excess = maximum(root_mean_square(direction) / clip_threshold_, 1);
-    w.assign(w - size * (direction / excess));
+    const Tensor clip_divisor = maximum(root_mean_square(direction) / clip_threshold_, 1);
+    w.assign(w - size * (direction / clip_divisor));
   }
 
  private:

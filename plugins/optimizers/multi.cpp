@@ -115,14 +115,14 @@ class MultiOptimizer final : public Optimizer {
     Transaction transaction;
     include(variables);
     for (size_t i = 0; i < inner_.size(); ++i) {
-      Variables own_variables;
-      Tensors own_gradients;
+      Variables optimizer_variables;
+      Tensors optimizer_gradients;
       for (size_t k = 0; k < variables.size(); ++k) {
         if (map_->find(variables[k].path()) != inner_[i] || !gradients[k]) continue;
-        own_variables.push_back(variables[k]);
-        own_gradients.push_back(gradients[k]);
+        optimizer_variables.push_back(variables[k]);
+        optimizer_gradients.push_back(gradients[k]);
       }
-      if (!own_variables.empty()) inner_[i]->apply(own_gradients, own_variables);
+      if (!optimizer_variables.empty()) inner_[i]->apply(optimizer_gradients, optimizer_variables);
     }
     iterations().assign(iterations().value() + 1);
     transaction.commit();
@@ -151,10 +151,10 @@ class MultiOptimizer final : public Optimizer {
  private:
   std::vector<OptimizerPtr> optimizers() const { return inner_; }
   Variables variables_of(const Variables& variables, size_t i) const {
-    Variables own_variables;
+    Variables optimizer_variables;
     for (const Variable& v : variables)
-      if (map_->find(v.path()) == inner_[i]) own_variables.push_back(v);
-    return own_variables;
+      if (map_->find(v.path()) == inner_[i]) optimizer_variables.push_back(v);
+    return optimizer_variables;
   }
   [[noreturn]] static void fail_rate(const char* done, const char* how) {
     fail("Learning rate cannot be ", done, " on a MultiOptimizer. ", how,

@@ -53,10 +53,10 @@ class ScheduleFreeAdamW final : public UpdateRule {
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             Slots slots) override {
-    const Tensor own_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
+    const Tensor warmed_up_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
     const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
     const Tensor after =
-        before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
+        before - warmed_up_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
     // The paper computes the old mean from `before`; Keras (on TensorFlow and PyTorch) reads the
     // variable after the step.
     const Tensor old_mean = (w - (1 - beta_1_) * after) / beta_1_;

@@ -134,8 +134,8 @@ class Results {
   /// Adds the results of the trials up to the horizon. If the history is another one or the horizon
   /// is smaller than before, discards all earlier results first and returns true.
   bool extend(const TrialHistory& history, int64_t horizon) {
-    const bool is_other = &history != history_ || horizon < last();
-    if (is_other) *this = {};
+    const bool is_new_history = &history != history_ || horizon < last();
+    if (is_new_history) *this = {};
     history_ = &history;
     for (int64_t i = last() + 1; i <= horizon; ++i) {
       const TrialRecord& trial = history.at(i);
@@ -145,7 +145,7 @@ class Results {
         if (std::find(parameters_.begin(), parameters_.end(), p) == parameters_.end())
           parameters_.push_back(p);
     }
-    return is_other;
+    return is_new_history;
   }
   const std::vector<size_t>& parameters() const { return parameters_; }
   size_t scored_count() const { return scored_count_; }
@@ -153,7 +153,7 @@ class Results {
   /// At most `most` of the trials 1 to `last`: three quarters of this number are the best trials,
   /// the rest are the latest other ones. Trials without a score get the cost of the worst trial, so
   /// that the search avoids their region. If no trial has a score, the result is empty.
-  std::vector<Observation> chosen(int64_t last, size_t most) const {
+  std::vector<Observation> selected_observations(int64_t last, size_t most) const {
     std::vector<Observation> observations;
     double worst = -INFINITY;
     for (int64_t i = 1; i <= last; ++i) {
@@ -239,7 +239,8 @@ class BayesianOracle final : public Oracle {
         static_cast<size_t>(initial_.value_or(3 * static_cast<int64_t>(space.size())));
     if (space.size() == 0 || results_.scored_count() < std::max<size_t>(initial, 1))
       return Suggestion();
-    const std::vector<Observation> observed = results_.chosen(horizon, kMaxObservations);
+    const std::vector<Observation> observed =
+        results_.selected_observations(horizon, kMaxObservations);
     Points points = points_of(space, observed, history);
     for (int64_t i = horizon + 1; i < number; ++i)
       points.add(space.point_expected(history.at(i), history.seed));
@@ -264,7 +265,7 @@ class BayesianOracle final : public Oracle {
                                      int64_t horizon) {
     if (horizon > static_cast<int64_t>(kMaxToFit)) horizon -= horizon % kFitEvery;
     if (horizon != fitted_horizon_ || lengths_.size() != space.size()) {
-      const auto observed = results_.chosen(horizon, kMaxToFit);
+      const auto observed = results_.selected_observations(horizon, kMaxToFit);
       lengths_ = GaussianProcess::likely_lengths(points_of(space, observed, history),
                                                  standardized(observed), alpha_);
       fitted_horizon_ = horizon;
@@ -286,7 +287,7 @@ class BayesianOracle final : public Oracle {
     const size_t d = space.size();
     std::vector<double> center(observed.at(best), observed.at(best) + d);
     double best_gain = -INFINITY;
-    const auto take_best_of = [&](const Points& points) {
+    const auto keep_best_of = [&](const Points& points) {
       const auto predictions = process.predict(points);
       for (size_t i = 0; i < predictions.size(); ++i)
         if (const double found = gain(predictions[i], costs[best]); found > best_gain)
@@ -305,10 +306,10 @@ class BayesianOracle final : public Oracle {
       candidates.add(space.to_possible_values(std::move(point)));
     }
     for (size_t i = 0; i < kAround; ++i) candidates.add(point_around(i % 2 == 0 ? 0.2 : 0.05));
-    take_best_of(candidates);
+    keep_best_of(candidates);
     Points refined = space.no_points();
     for (size_t i = 0; i < kRefining; ++i) refined.add(point_around(0.02));
-    take_best_of(refined);
+    keep_best_of(refined);
     return space.values_at(center.data());
   }
 

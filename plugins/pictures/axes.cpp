@@ -89,7 +89,7 @@ std::vector<Series> all_series(const Dict& figure) {
 /// The range of the finite values of all series.
 struct Extent {
   long double min = INFINITY, max = -INFINITY;
-  void take(double value) {
+  void include(double value) {
     min = std::min<long double>(min, value);
     max = std::max<long double>(max, value);
   }
@@ -115,17 +115,17 @@ Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
   bool has_bars = false;
   for (const Series& series : all) {
     has_bars = has_bars || series.is_bars();
-    if (series.is_bars() && !series.y.empty()) y.take(0);
+    if (series.is_bars() && !series.y.empty()) y.include(0);
     for (size_t i = 0; i < series.y.size(); ++i) {
       if (!is_shown(series.x[i], series.y[i])) continue;
-      x.take(series.x[i]);
-      if (series.is_bars()) x.take(series.x[i + 1]);
-      y.take(series.y[i]);
+      x.include(series.x[i]);
+      if (series.is_bars()) x.include(series.x[i + 1]);
+      y.include(series.y[i]);
     }
   }
   Frame frame;
-  frame.x = range_of(x, metrics.cells || has_bars ? 0 : 0.02);
-  frame.y = range_of(y, metrics.cells ? 0 : 0.04);
+  frame.x = range_of(x, metrics.in_cells || has_bars ? 0 : 0.02);
+  frame.y = range_of(y, metrics.in_cells ? 0 : 0.04);
   if (has_bars && y.min == 0 && y.max > 0) frame.y.min = 0;
   return frame;
 }
@@ -210,9 +210,9 @@ Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size) {
   frame.has_integer_x = is_set(figure, "whole");
   frame.legend = legend_of(series_list);
   Scene scene;
-  scene.width = size.width > 0 ? size.width : metrics.cells ? 80 : 640;
-  scene.height = size.height > 0 ? size.height : metrics.cells ? 18 : 400;
-  frame.draw_behind(scene, metrics);
+  scene.width = size.width > 0 ? size.width : metrics.in_cells ? 80 : 640;
+  scene.height = size.height > 0 ? size.height : metrics.in_cells ? 18 : 400;
+  frame.draw_background(scene, metrics);
   for (size_t i = 0; i < series_list.size(); ++i)
     (series_list[i].is_bars() ? draw_bars : draw_points)(scene, frame, series_list[i],
                                                          series_color(series_list[i].color), i);

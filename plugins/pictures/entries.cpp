@@ -51,9 +51,9 @@ bool is_set(const Dict& figure, std::string_view name) {
 }
 
 std::vector<double> numbers_in(const Value& value, std::string_view name) {
-  if (const auto boxed = value.object_as<BoxedTensor>()) {
-    check_numbers(boxed->tensor, name);
-    return boxed->tensor.to_vector();
+  if (const auto boxed_tensor = value.object_as<BoxedTensor>()) {
+    check_numbers(boxed_tensor->tensor, name);
+    return boxed_tensor->tensor.to_vector();
   }
   std::vector<double> numbers;
   for (const Value& item : value.as_list()) numbers.push_back(number_in(item));
@@ -61,10 +61,10 @@ std::vector<double> numbers_in(const Value& value, std::string_view name) {
 }
 
 Tensor tensor_entry(const Dict& figure, std::string_view name) {
-  const auto boxed = figure.at(name).object_as<BoxedTensor>();
-  if (!boxed) fail(name, ": expected a tensor, got ", figure.at(name));
-  check_numbers(boxed->tensor, name);
-  return boxed->tensor;
+  const auto boxed_tensor = figure.at(name).object_as<BoxedTensor>();
+  if (!boxed_tensor) fail(name, ": expected a tensor, got ", figure.at(name));
+  check_numbers(boxed_tensor->tensor, name);
+  return boxed_tensor->tensor;
 }
 
 }  // namespace crescent::pictures

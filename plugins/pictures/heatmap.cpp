@@ -98,14 +98,14 @@ class HeatmapLayout {
   }
 
  private:
-  double gap() const { return metrics_.cells ? 1 : 8; }
+  double gap() const { return metrics_.in_cells ? 1 : 8; }
   double whole_width() const { return fields_.width * static_cast<double>(matrix_.columns); }
   double whole_height() const { return fields_.height * static_cast<double>(matrix_.rows); }
 
   /// Computes the widths and heights of the space left of the fields, right of them, and above
   /// them.
   void place_beside() {
-    const bool in_cells = metrics_.cells;
+    const bool in_cells = metrics_.in_cells;
     fields_.names_width = std::min(widest_of(metrics_, rows_), in_cells ? 20.0 : 160.0);
     fields_.left = fields_.names_width + gap();
     fields_.right = gap();
@@ -118,12 +118,12 @@ class HeatmapLayout {
   /// The height of the space below the fields.
   double height_below() const {
     const double lines = 1.3 * metrics_.line + (xlabel_.empty() ? 0 : metrics_.line);
-    return metrics_.cells ? std::floor(lines) : lines;
+    return metrics_.in_cells ? std::floor(lines) : lines;
   }
 
   /// The width of a field if the fields take all of the requested or available width.
   double room(Size size) const {
-    const double max = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
+    const double max = size.width > 0 ? size.width : metrics_.in_cells ? 80 : 640;
     return (max - fields_.left - fields_.right) / static_cast<double>(matrix_.columns);
   }
 
@@ -132,7 +132,7 @@ class HeatmapLayout {
     double width = 0;
     for (const double value : matrix_.values)
       width = std::max(width, metrics_.width(number_text(value)));
-    return width + (metrics_.cells ? 1 : 10);
+    return width + (metrics_.in_cells ? 1 : 10);
   }
 
   /// Decides whether numbers are drawn in the fields: by default if all numbers fit.
@@ -146,17 +146,17 @@ class HeatmapLayout {
 
   /// Decides whether a color bar is drawn: by default always, but in a terminal only if no numbers
   /// are drawn in the fields.
-  void choose_bar(const Value& wanted) {
-    const bool is_drawn_by_default = !metrics_.cells || !fields_.shows_numbers;
+  void choose_bar(const Value& option) {
+    const bool is_drawn_by_default = !metrics_.in_cells || !fields_.shows_numbers;
     if (!(matrix_.max > matrix_.min) ||
-        !(wanted.is_null() ? is_drawn_by_default : wanted.as_bool()))
+        !(option.is_null() ? is_drawn_by_default : option.as_bool()))
       return;
     bar_.emplace(Range{matrix_.min, matrix_.max}, heat_color);
     fields_.right += bar_->width(metrics_);
   }
 
   double default_width() const {
-    const bool in_cells = metrics_.cells;
+    const bool in_cells = metrics_.in_cells;
     const double name_width =
         std::min(widest_of(metrics_, columns_), in_cells ? 10.0 : 80.0) + (in_cells ? 1 : 10);
     const double number_field = fields_.shows_numbers
@@ -167,7 +167,7 @@ class HeatmapLayout {
   }
 
   double default_height(double width) const {
-    if (metrics_.cells) return 1;
+    if (metrics_.in_cells) return 1;
     return std::max(fields_.shows_numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
   }
 
@@ -184,23 +184,23 @@ class HeatmapLayout {
       fields_.height = field_height, fields_.width = field_height / shape;
     if (is_requested && size.width > 0) fields_.width = field_width;
     if (is_requested && size.width > 0 && size.height == 0) fields_.height = field_width * shape;
-    fields_.width = at_least(metrics_.cells ? 1 : 2, std::min(fields_.width, field_width));
-    fields_.height = at_least(metrics_.cells ? 1 : 2, fields_.height);
+    fields_.width = at_least(metrics_.in_cells ? 1 : 2, std::min(fields_.width, field_width));
+    fields_.height = at_least(metrics_.in_cells ? 1 : 2, fields_.height);
   }
 
   double at_least(double min, double length) const {
-    return std::max(min, metrics_.cells ? std::floor(length) : length);
+    return std::max(min, metrics_.in_cells ? std::floor(length) : length);
   }
 
   void size_scene(Size size) {
-    const double max = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
+    const double max = size.width > 0 ? size.width : metrics_.in_cells ? 80 : 640;
     scene_.width = fields_.left + whole_width() + fields_.right;
     scene_.height = fields_.top + whole_height() + height_below();
     const double labels =
-        std::max(metrics_.width(xlabel_), metrics_.cells ? metrics_.width(ylabel_) : 0);
+        std::max(metrics_.width(xlabel_), metrics_.in_cells ? metrics_.width(ylabel_) : 0);
     const double texts = std::max(title_width(metrics_, title_), labels);
     scene_.width = std::max(scene_.width, std::min(max, texts));
-    if (size.is_limit || metrics_.cells) return;
+    if (size.is_limit || metrics_.in_cells) return;
     scene_.width = std::max(scene_.width, size.width);
     scene_.height = std::max(scene_.height, size.height);
   }
@@ -243,7 +243,7 @@ class HeatmapLayout {
   }
 
   void draw_names() {
-    const double gap = metrics_.cells ? 1 : 6;
+    const double gap = metrics_.in_cells ? 1 : 6;
     double free_x = -1;
     for (size_t row = 0; row < matrix_.rows; ++row) {
       const double middle = corner(row, 0).y + fields_.height / 2;
@@ -258,15 +258,17 @@ class HeatmapLayout {
 
   /// Draws the names of columns. Names that do not fit are cut, or omitted if nothing would remain.
   void draw_column_names() {
-    const double middle = corner(matrix_.rows, 0).y + metrics_.line * (metrics_.cells ? 0.5 : 0.65);
+    const double middle =
+        corner(matrix_.rows, 0).y + metrics_.line * (metrics_.in_cells ? 0.5 : 0.65);
     double free_x = 0;
     for (size_t column = 0; column < matrix_.columns; ++column) {
       const double left = corner(0, column).x;
-      const double room = std::max(fields_.width - (metrics_.cells ? 1 : 4), metrics_.width("00"));
+      const double room =
+          std::max(fields_.width - (metrics_.in_cells ? 1 : 4), metrics_.width("00"));
       const std::string text = fitted_text(metrics_, columns_[column], room);
       const double begin = left + (fields_.width - metrics_.width(text)) / 2;
       if (begin < free_x) continue;
-      free_x = begin + metrics_.width(text) + (metrics_.cells ? 1 : 4);
+      free_x = begin + metrics_.width(text) + (metrics_.in_cells ? 1 : 4);
       scene_.elements.push_back(
           Text{.at = {left + fields_.width / 2, middle}, .text = text, .anchor = Anchor::middle});
     }
@@ -274,9 +276,9 @@ class HeatmapLayout {
 
   void draw_titles() {
     if (!title_.empty())
-      scene_.elements.push_back(title_text(metrics_, title_,
-                                           {scene_.width / 2, metrics_.cells ? 0.5 : metrics_.line},
-                                           scene_.width));
+      scene_.elements.push_back(
+          title_text(metrics_, title_, {scene_.width / 2, metrics_.in_cells ? 0.5 : metrics_.line},
+                     scene_.width));
     if (!xlabel_.empty()) draw_xlabel();
     if (!ylabel_.empty()) draw_ylabel();
   }
@@ -297,7 +299,7 @@ class HeatmapLayout {
   /// Draws the label of the y axis: vertically, or in a terminal, which has no vertical text, above
   /// the fields.
   void draw_ylabel() {
-    if (metrics_.cells)
+    if (metrics_.in_cells)
       scene_.elements.push_back(
           Text{.at = {0, fields_.top - 0.5}, .text = fitted_text(metrics_, ylabel_, scene_.width)});
     else

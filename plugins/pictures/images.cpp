@@ -77,7 +77,7 @@ struct Grid {
 double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
   const auto width = static_cast<double>(images.columns),
              column_count = static_cast<double>(grid.column_count);
-  if (metrics.cells)
+  if (metrics.in_cells)
     return std::min(std::max(width, grid.label_width), std::floor(80 / column_count) - 1);
   return width * std::max(1.0, std::floor(600 / (width * column_count)));
 }
@@ -85,7 +85,7 @@ double default_width(const Images& images, const Metrics& metrics, const Grid& g
 /// The number of images per row if none is requested: in a terminal as many as fit its width, in
 /// pixels the square root of the number of images, rounded up.
 int64_t default_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
-  if (!metrics.cells) return std::llround(std::ceil(std::sqrt(images.count)));
+  if (!metrics.in_cells) return std::llround(std::ceil(std::sqrt(images.count)));
   const double width = std::max(static_cast<double>(images.columns), grid.label_width);
   return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
 }
@@ -195,7 +195,7 @@ class ImagesLayout {
 
  private:
   void place_beside(const Value& gap) {
-    const bool in_cells = metrics_.cells;
+    const bool in_cells = metrics_.in_cells;
     size_t lines = 0;
     for (const auto& label : labels_) {
       lines = std::max(lines, label.size());
@@ -222,10 +222,10 @@ class ImagesLayout {
                          static_cast<double>(images_.columns);
     const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
                                        : image_width_to_fit(images_, metrics_, grid_, size, shape);
-    const double min = metrics_.cells ? 1 : 0.1;
-    grid_.width = std::max(min, metrics_.cells ? std::floor(width) : width);
+    const double min = metrics_.in_cells ? 1 : 0.1;
+    grid_.width = std::max(min, metrics_.in_cells ? std::floor(width) : width);
     grid_.height = std::max(min, grid_.width * shape);
-    if (metrics_.cells) grid_.height = std::ceil(grid_.height);
+    if (metrics_.in_cells) grid_.height = std::ceil(grid_.height);
   }
 
   /// Sets the size of the scene; by default it is at least as wide as its title.
@@ -236,7 +236,7 @@ class ImagesLayout {
       scene_width = size.is_limit ? std::min(scene_width, std::max(content_width, size.width))
                                   : content_width;
     grid_.left = (scene_width - content_width) / 2;
-    if (metrics_.cells) grid_.left = std::floor(grid_.left);
+    if (metrics_.in_cells) grid_.left = std::floor(grid_.left);
     scene_.width = scene_width;
     scene_.height = grid_.top + grid_.whole_height() + grid_.below;
   }
@@ -263,18 +263,18 @@ class ImagesLayout {
 
   /// Draws the legend below the images, one line per colour.
   void draw_legend() {
-    const double sample = metrics_.cells ? 2 : 12, gap = metrics_.cells ? 1 : 6;
+    const double sample = metrics_.in_cells ? 2 : 12, gap = metrics_.in_cells ? 1 : 6;
     double middle = grid_.top + grid_.whole_height() + metrics_.line / 2;
-    for (const LegendItem& meaning : legend_) {
-      const double sample_height = metrics_.cells ? 1 : sample;
+    for (const LegendItem& item : legend_) {
+      const double sample_height = metrics_.in_cells ? 1 : sample;
       scene_.elements.push_back(Box{.at = {grid_.left, middle - sample_height / 2},
                                     .width = sample,
                                     .height = sample_height,
-                                    .fill = meaning.color,
+                                    .fill = item.color,
                                     .kind = BoxKind::bar});
-      scene_.elements.push_back(Text{
-          .at = {grid_.left + sample + gap, middle},
-          .text = fitted_text(metrics_, meaning.text, scene_.width - grid_.left - sample - gap)});
+      scene_.elements.push_back(
+          Text{.at = {grid_.left + sample + gap, middle},
+               .text = fitted_text(metrics_, item.text, scene_.width - grid_.left - sample - gap)});
       middle += metrics_.line;
     }
   }

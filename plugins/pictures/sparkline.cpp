@@ -26,7 +26,7 @@ std::vector<double> downsampled(const std::vector<double>& values, size_t count)
 
 Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
   std::vector<double> values = numbers_in(figure.at("values"), "values");
-  const double unit = metrics.cells ? 1 : 6;
+  const double unit = metrics.in_cells ? 1 : 6;
   const auto max_count = static_cast<size_t>(size.width > 0 ? size.width / unit : 1e6);
   values = downsampled(values, std::min(values.size(), std::max<size_t>(max_count, 1)));
   double min = INFINITY, max = -INFINITY;

@@ -116,10 +116,10 @@ TEST_CASE("a label that is wider than the fields of a heatmap is whole where the
 TEST_CASE("heatmaps fill the size that is asked for") {
   const Dict figure = heatmap_of(matrix(2, 3, {1, 2, 3, 4, 5, 6}));
   for (const Metrics& metrics : {Metrics(), cell_metrics()}) {
-    const Size size = metrics.cells ? Size{60, 20} : Size{900, 500};
+    const Size size = metrics.in_cells ? Size{60, 20} : Size{900, 500};
     const Scene scene = layout(figure, metrics, size);
-    CHECK(scene.width == Approx(size.width).epsilon(metrics.cells ? 0.1 : 0));
-    CHECK(scene.height == Approx(size.height).epsilon(metrics.cells ? 0.1 : 0));
+    CHECK(scene.width == Approx(size.width).epsilon(metrics.in_cells ? 0.1 : 0));
+    CHECK(scene.height == Approx(size.height).epsilon(metrics.in_cells ? 0.1 : 0));
     double right = 0, bottom = 0;
     for (const Element& element : scene.elements)
       if (const auto* box = std::get_if<Box>(&element)) {

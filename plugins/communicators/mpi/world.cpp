@@ -84,11 +84,11 @@ World::World() {
 
 void World::find_hosts() {
   std::vector<char> names(static_cast<size_t>(size_) * MPI_MAX_PROCESSOR_NAME);
-  char own[MPI_MAX_PROCESSOR_NAME] = "";
+  char own_host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
-  MPI_Get_processor_name(own, &length);
-  check(MPI_Allgather(own, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(), MPI_MAX_PROCESSOR_NAME,
-                      MPI_CHAR, data_),
+  MPI_Get_processor_name(own_host, &length);
+  check(MPI_Allgather(own_host, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(),
+                      MPI_MAX_PROCESSOR_NAME, MPI_CHAR, data_),
         "MPI_Allgather");
   for (int i = 0; i < size_; ++i)
     hosts_.emplace_back(names.data() + static_cast<size_t>(i) * MPI_MAX_PROCESSOR_NAME);
@@ -102,7 +102,7 @@ void World::listen() {
 }
 
 void World::send(int to, std::string text) {
-  Message& message = sent_.emplace_back(Message{MPI_REQUEST_NULL, std::move(text)});
+  Message& message = sent_messages_.emplace_back(Message{MPI_REQUEST_NULL, std::move(text)});
   MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to, 0, messages_,
             &message.request);
 }
@@ -116,11 +116,11 @@ void World::read_messages() {
     MPI_Get_count(&status, MPI_CHAR, &bytes);
     std::string text(static_cast<size_t>(bytes), '\0');
     MPI_Recv(text.data(), bytes, MPI_CHAR, status.MPI_SOURCE, 0, messages_, MPI_STATUS_IGNORE);
-    take(status.MPI_SOURCE, text);
+    handle_message(status.MPI_SOURCE, text);
   }
 }
 
-void World::take(int from, const std::string& text) {
+void World::handle_message(int from, const std::string& text) {
   if (text[0] == kFarewell) farewell_[static_cast<size_t>(from)] = text.substr(1);
   if (text[0] == kError) errors_[static_cast<size_t>(from)] = text.substr(1);
   if (text[0] == kQuestion) send(from, concat(kAnswer, meeting_count_, ' ', activity()));

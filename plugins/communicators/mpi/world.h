@@ -68,7 +68,7 @@ class World {
   void listen();
   void send(int to, std::string text);
   void read_messages();
-  void take(int from, const std::string& text);
+  void handle_message(int from, const std::string& text);
   AbsentProcesses absent_processes();
   template <class Done>
   bool poll(Clock::time_point end, Done done);
@@ -78,7 +78,7 @@ class World {
   int rank_ = 0, size_ = 1;
   MPI_Comm data_ = MPI_COMM_NULL, messages_ = MPI_COMM_NULL;
   /// Messages that were sent; MPI reads them until the process ends.
-  std::deque<Message> sent_;
+  std::deque<Message> sent_messages_;
   /// For each process, the reason why it has left; empty if the process has not left.
   std::vector<std::string> farewell_;
   std::vector<Answer> answers_;  ///< for each process, its last answer

@@ -45,10 +45,10 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
     const int64_t packed_count =
         HeadProducts<T>::packed_values(this->tile_keys_, this->key_.head_size);
     Scratch s;
-    s.packed = arrays.take<T>(packed_count);
-    s.x = arrays.take<S>(this->block_queries_ * this->tile_keys_);
-    s.mixed = arrays.take<S>(group_ * this->block_queries_ * this->value_.head_size);
-    s.work = arrays.take<std::byte>(static_cast<int64_t>(this->work_));
+    s.packed = arrays.assign<T>(packed_count);
+    s.x = arrays.assign<S>(this->block_queries_ * this->tile_keys_);
+    s.mixed = arrays.assign<S>(group_ * this->block_queries_ * this->value_.head_size);
+    s.work = arrays.assign<std::byte>(static_cast<int64_t>(this->work_));
     return s;
   }
 

@@ -54,16 +54,16 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     const int64_t tile = this->tile_keys_, keys = this->key_.head_size,
                   values = this->value_.head_size;
     Scratch s;
-    s.key = arrays.take<T>(HeadProducts<T>::packed_values(tile, keys));
-    s.value = arrays.take<T>(HeadProducts<T>::packed_values(tile, values));
-    s.w = arrays.take<S>(this->block_queries_ * tile);
-    s.dw = arrays.take<S>(this->block_queries_ * tile);
-    s.dq = arrays.take<S>(kInPlace || parts_ > 1 ? 0 : query_values());
-    s.dk = arrays.take<S>(kInPlace ? 0 : tile * keys);
-    s.dv = arrays.take<S>(kInPlace ? 0 : tile * values);
-    s.means = this->tile_count_ > 1 ? arrays.take<S>(this->query_.steps) : nullptr;
-    s.seen = arrays.take<StepRange>(this->block_count_);
-    s.work = arrays.take<std::byte>(static_cast<int64_t>(this->work_));
+    s.key = arrays.assign<T>(HeadProducts<T>::packed_values(tile, keys));
+    s.value = arrays.assign<T>(HeadProducts<T>::packed_values(tile, values));
+    s.w = arrays.assign<S>(this->block_queries_ * tile);
+    s.dw = arrays.assign<S>(this->block_queries_ * tile);
+    s.dq = arrays.assign<S>(kInPlace || parts_ > 1 ? 0 : query_values());
+    s.dk = arrays.assign<S>(kInPlace ? 0 : tile * keys);
+    s.dv = arrays.assign<S>(kInPlace ? 0 : tile * values);
+    s.means = this->tile_count_ > 1 ? arrays.assign<S>(this->query_.steps) : nullptr;
+    s.seen = arrays.assign<StepRange>(this->block_count_);
+    s.work = arrays.assign<std::byte>(static_cast<int64_t>(this->work_));
     return s;
   }
   S* part_of_scratch(const Arguments& a, int64_t head, int64_t part) const {

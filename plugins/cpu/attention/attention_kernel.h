@@ -52,19 +52,19 @@ inline StepRange intersection(StepRange a, StepRange b) {
 /// attention that query i attends only to keys up to i.
 class Visibility {
  public:
-  Visibility(const Shape* mask, bool causal) : masked_(mask != nullptr), causal_(causal) {
+  Visibility(const Shape* mask, bool causal) : has_mask_(mask != nullptr), is_causal_(causal) {
     int64_t stride = 1;
     for (int i = 3; mask && i >= 0; stride *= (*mask)[i--])
       strides_[i] = (*mask)[i] == 1 ? 0 : stride;
   }
   /// Whether some query may not attend to some key.
-  bool is_partial() const { return masked_ || causal_; }
-  bool is_masked() const { return masked_; }
-  bool is_causal() const { return causal_; }
+  bool is_partial() const { return has_mask_ || is_causal_; }
+  bool is_masked() const { return has_mask_; }
+  bool is_causal() const { return is_causal_; }
 
   AttentionMask mask_at(const std::byte* mask, int64_t sample, int64_t head, int64_t query,
                         int64_t key) const {
-    if (!masked_) return {};
+    if (!has_mask_) return {};
     const auto* first = reinterpret_cast<const uint8_t*>(mask) + sample * strides_[0] +
                         head * strides_[1] + query * strides_[2] + key * strides_[3];
     return {first, strides_[2], strides_[3]};
@@ -76,7 +76,7 @@ class Visibility {
     const StepRange all_keys{0, keys};
     if (!mask.first) return {0, limit(queries.end - 1, keys)};
     StepRange seen{keys, 0};
-    const bool is_same_for_queries = mask.query == 0 && !causal_;
+    const bool is_same_for_queries = mask.query == 0 && !is_causal_;
     for (int64_t i = queries.begin; i < (is_same_for_queries ? queries.begin + 1 : queries.end);
          ++i) {
       const uint8_t* row = mask.first + (i - queries.begin) * mask.query;
@@ -99,10 +99,10 @@ class Visibility {
  private:
   /// The number of keys to which query i may attend if the mask lets it.
   int64_t limit(int64_t query, int64_t keys) const {
-    return causal_ ? std::min(query + 1, keys) : keys;
+    return is_causal_ ? std::min(query + 1, keys) : keys;
   }
 
-  bool masked_, causal_;
+  bool has_mask_, is_causal_;
   int64_t strides_[4] = {};
 };
 
@@ -122,7 +122,7 @@ class ScratchArrays {
  public:
   explicit ScratchArrays(std::byte* memory = nullptr) : scratch_(memory) {}
   template <class V>
-  V* take(int64_t count) {
+  V* assign(int64_t count) {
     const size_t at = std::exchange(bytes_, bytes_ + (count * sizeof(V) + 63) / 64 * 64);
     return scratch_ ? reinterpret_cast<V*>(scratch_ + at) : nullptr;
   }

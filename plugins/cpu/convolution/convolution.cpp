@@ -34,19 +34,19 @@ std::unique_ptr<Kernel> without_mixed_precision(const Request& r) {
 }
 
 /// Makes a kernel with `make`, which supports neither mixed precision nor residuals, moments or
-/// masks of a relu (ConvPlan::relu_masked); null for requests with one of these.
+/// masks of a relu (ConvPlan::is_relu_masked); null for requests with one of these.
 template <KernelFactory make>
 std::unique_ptr<Kernel> without_post_ops(const Request& r) {
   const ConvPlan plan(r);
-  return plan.residual || plan.moments || plan.relu_masked ? nullptr : make(r);
+  return plan.has_residual || plan.has_moments || plan.is_relu_masked ? nullptr : make(r);
 }
 
 /// Makes a kernel with `make`, which supports masks of a relu, but neither mixed precision nor
 /// residuals or moments; null for requests with one of the latter.
 template <KernelFactory make>
-std::unique_ptr<Kernel> relu_masked(const Request& r) {
+std::unique_ptr<Kernel> with_relu_mask(const Request& r) {
   const ConvPlan plan(r);
-  return plan.residual || plan.moments ? nullptr : make(r);
+  return plan.has_residual || plan.has_moments ? nullptr : make(r);
 }
 
 }  // namespace
@@ -61,15 +61,17 @@ ConvPlan::ConvPlan(const Request& r) {
   }
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
   const PostOps post_ops(r.op);
-  bias = post_ops.bias, activation = post_ops.activation, moments = post_ops.moments;
-  residual = post_ops.combine == Combine::add, relu_masked = post_ops.combine == Combine::mask;
+  has_bias = post_ops.bias, activation = post_ops.activation, has_moments = post_ops.moments;
+  has_residual = post_ops.combine == Combine::add,
+  is_relu_masked = post_ops.combine == Combine::mask;
 }
 
 std::span<const KernelEntry> convolution_kernels() {
   static constexpr KernelFactory
       kWinograd = without_mixed_precision<make_winograd_convolution>,
       kPointwise = without_mixed_precision<make_pointwise_convolution>,
-      kAmx = without_post_ops<make_amx_convolution>, kOnednn = relu_masked<make_onednn_convolution>,
+      kAmx = without_post_ops<make_amx_convolution>,
+      kOnednn = with_relu_mask<make_onednn_convolution>,
       kIm2col = without_mixed_precision<without_post_ops<make_unfolded_convolution>>,
       kConverted = without_mixed_precision<without_post_ops<make_converted<convolution_kernels>>>;
   static constexpr KernelEntry kRows[] = {{"conv", kWinograd},

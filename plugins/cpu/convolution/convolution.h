@@ -24,12 +24,12 @@ struct ConvPlan {
   int spatial;  ///< number of spatial axes of the op
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
-  bool bias = false;            ///< whether a bias is added
-  bool residual = false;        ///< whether another tensor is added
-  bool moments = false;         ///< whether the sums for the mean and variance are results
-  bool relu_masked = false;     ///< whether the result is multiplied by the mask of a relu
-  bool pooled = false;          ///< whether max pooling over 2x2 windows follows (op ConvPool)
-  bool argmax_indices = false;  ///< whether the indices of the pooled maxima are results, too
+  bool has_bias = false;            ///< whether a bias is added
+  bool has_residual = false;        ///< whether another tensor is added
+  bool has_moments = false;         ///< whether the sums for the mean and variance are results
+  bool is_relu_masked = false;      ///< whether the result is multiplied by the mask of a relu
+  bool is_pooled = false;           ///< whether max pooling over 2x2 windows follows (op ConvPool)
+  bool has_argmax_indices = false;  ///< whether the indices of the pooled maxima are results, too
   ActivationKind activation = ActivationKind::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }

@@ -178,13 +178,13 @@ class AmxImageConvolution final : public Kernel {
     auto* bias = reinterpret_cast<float*>(a.scratch);
     auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
     const UnaryLoop widen = cast_loop(DType::bfloat16, DType::float32);
-    if (plan_.bias) widen(a.inputs[2], bias, padded_geometry_.out_channels);
+    if (plan_.has_bias) widen(a.inputs[2], bias, padded_geometry_.out_channels);
     if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
     const uint16_t* kernel = is_packed_ ? a.in<uint16_t>(1) : packed;
     a.threads.parallel(
         padded_geometry_.batch * padded_geometry_.piece_count(), [&](int64_t part, int) {
           const amx::Tiles tiles;
-          compute(a, kernel, plan_.bias ? bias : nullptr, part / padded_geometry_.piece_count(),
+          compute(a, kernel, plan_.has_bias ? bias : nullptr, part / padded_geometry_.piece_count(),
                   part % padded_geometry_.piece_count());
         });
   }
@@ -197,7 +197,7 @@ class AmxImageConvolution final : public Kernel {
 
  private:
   int64_t bias_values() const {
-    return plan_.bias ? pieces(padded_geometry_.out_channels, kLines) * kLines : 0;
+    return plan_.has_bias ? pieces(padded_geometry_.out_channels, kLines) * kLines : 0;
   }
 
   void compute(const Arguments& a, const uint16_t* kernel, const float* bias, int64_t image,

@@ -82,9 +82,10 @@ class ByteConvolution final : public EpilogueHost {
         right_.pack(a.in<int8_t>(1), panel, reinterpret_cast<int8_t*>(a.scratch));
       });
     const int threads = a.threads.threads();
-    const int64_t evenly_divided = plan_.batch / threads * threads;
-    a.threads.parallel(evenly_divided, [&](int64_t sample, int) { compute(a, epilogue, sample); });
-    for (int64_t sample = evenly_divided; sample < plan_.batch; ++sample)
+    const int64_t sample_count_for_all_threads = plan_.batch / threads * threads;
+    a.threads.parallel(sample_count_for_all_threads,
+                       [&](int64_t sample, int) { compute(a, epilogue, sample); });
+    for (int64_t sample = sample_count_for_all_threads; sample < plan_.batch; ++sample)
       share(a, epilogue, sample);
   }
 

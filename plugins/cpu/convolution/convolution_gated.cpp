@@ -43,7 +43,7 @@ std::unique_ptr<Kernel> make_gate(const TensorSpec& dx, const Options& options) 
 }  // namespace
 
 std::unique_ptr<Kernel> make_relu_masked_convolution(const Request& r) {
-  if (!ConvPlan(r).relu_masked) return nullptr;
+  if (!ConvPlan(r).is_relu_masked) return nullptr;
   const Request inner{base_of(r.op), r.inputs.first(2), r.outputs, r.options};
   for (const KernelEntry& row : convolution_kernels()) {
     if (inner.op.name() != row.op) continue;

@@ -61,10 +61,10 @@ dnnl::convolution_forward::primitive_desc forward(const ConvPlan& p, const Descr
   const auto kind = dnnl::prop_kind::forward_training;
   const auto direct = dnnl::algorithm::convolution_direct;
   auto desc =
-      p.bias ? dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.bias, d.y,
-                                               d.strides, d.dilation, d.pad_before, d.pad_after)
-             : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y, d.strides,
-                                               d.dilation, d.pad_before, d.pad_after);
+      p.has_bias ? dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.bias, d.y,
+                                                   d.strides, d.dilation, d.pad_before, d.pad_after)
+                 : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y, d.strides,
+                                                   d.dilation, d.pad_before, d.pad_after);
   return {desc, onednn::attributes(p.activation), onednn::engine()};
 }
 
@@ -283,8 +283,8 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     each_piece(a, [&](const SubConvolution& piece, int64_t, auto run) {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
-      plan_.bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
-      if (plan_.relu_masked) return apply_gates(piece, a);
+      plan_.has_bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
+      if (plan_.is_relu_masked) return apply_gates(piece, a);
       if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
@@ -306,7 +306,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     accept(desc.impl_info_str(), desc.weights_desc());
     onednn::Arguments arguments = {
         {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y}};
-    if (plan_.bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
+    if (plan_.has_bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
     return primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
   }
   int add_backward(const ConvPlan& p, const Descriptions& d) {
@@ -382,11 +382,11 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
 bool is_wrong(const ConvPlan& plan) {
   if (plan.dtype != DType::bfloat16) return false;
   const ConvPlan::Axis& row = plan.axes[2];
-  const bool of_pixels = std::all_of(plan.axes.begin(), plan.axes.end(),
-                                     [](const auto& axis) { return axis.kernel == 1; });
+  const bool is_pointwise_kernel = std::all_of(plan.axes.begin(), plan.axes.end(),
+                                               [](const auto& axis) { return axis.kernel == 1; });
   const bool is_odd = plan.out_channels / plan.groups % 2 == 1;
   return plan.spatial == 3 || (plan.pass == ConvPass::backward_kernel && row.in < row.stride) ||
-         (plan.pass == ConvPass::backward_data && of_pixels && is_odd);
+         (plan.pass == ConvPass::backward_data && is_pointwise_kernel && is_odd);
 }
 
 }  // namespace
@@ -396,7 +396,7 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty())
     return nullptr;
   if (r.inputs[1].dtype != plan.dtype) return nullptr;
-  if (plan.relu_masked && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
+  if (plan.is_relu_masked && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
     return nullptr;
   if (is_wrong(plan)) return nullptr;
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {

@@ -36,7 +36,7 @@ OpPtr product_for(const Op& convolution, ConvPass pass) {
 
 std::unique_ptr<Kernel> make_pointwise_convolution(const Request& r) {
   const ConvPlan plan(r);
-  if (!is_pointwise(plan) || plan.empty() || plan.moments) return nullptr;
+  if (!is_pointwise(plan) || plan.empty() || plan.has_moments) return nullptr;
   const auto is_single = [](const TensorSpec& spec) { return spec.dtype == DType::float32; };
   if (!std::all_of(r.inputs.begin(), r.inputs.end(), is_single)) return nullptr;
   std::vector<TensorSpec> inputs;

@@ -23,8 +23,9 @@ class UnfoldedConvolution final : public Kernel {
  public:
   explicit UnfoldedConvolution(const Request& r)
       : p_(r), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {
-    in_group_ = p_.in_channels / p_.groups, out_group_ = p_.out_channels / p_.groups;
-    row_ = p_.taps() * in_group_;
+    in_channels_per_group_ = p_.in_channels / p_.groups,
+    out_channels_per_group_ = p_.out_channels / p_.groups;
+    row_ = p_.taps() * in_channels_per_group_;
     block_ = std::clamp<int64_t>(kBlockValues / std::max<int64_t>(row_, 1), 8, 256);
     blocks_ = (p_.out_pixels() + block_ - 1) / block_;
     const int64_t items = p_.pass == ConvPass::backward_data ? p_.batch : p_.batch * blocks_;
@@ -102,29 +103,30 @@ class UnfoldedConvolution final : public Kernel {
     std::memset(rows, 0, b.count * row_ * sizeof(T));
     for (int64_t i = 0; i < b.count; ++i, rows += row_) {
       each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
-        std::copy_n(image + pixel * p_.in_channels + group * in_group_, in_group_,
-                    rows + tap * in_group_);
+        std::copy_n(image + pixel * p_.in_channels + group * in_channels_per_group_,
+                    in_channels_per_group_, rows + tap * in_channels_per_group_);
       });
     }
   }
   void fold(const T* rows, int64_t group, const Block& b, T* image) const {
     for (int64_t i = 0; i < b.count; ++i, rows += row_) {
       each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
-        T* to = image + pixel * p_.in_channels + group * in_group_;
-        for (int64_t c = 0; c < in_group_; ++c) to[c] += rows[tap * in_group_ + c];
+        T* to = image + pixel * p_.in_channels + group * in_channels_per_group_;
+        for (int64_t c = 0; c < in_channels_per_group_; ++c)
+          to[c] += rows[tap * in_channels_per_group_ + c];
       });
     }
   }
 
   void run_forward(const Arguments& a) const {
-    const T* bias = p_.bias ? a.in<T>(2) : nullptr;
+    const T* bias = p_.has_bias ? a.in<T>(2) : nullptr;
     each_block(a, [&](const Block& b, int64_t lane) {
       T* y = a.out<T>(0) + b.image * out_size() + b.first * p_.out_channels;
       for (int64_t g = 0; g < p_.groups; ++g) {
         unfold(a.in<T>(0) + b.image * in_size(), g, b, unfolded(a, lane));
-        gemm_({false, false, b.count, out_group_, row_, unfolded(a, lane), row_,
-               a.in<T>(1) + g * out_group_, p_.out_channels, 0, y + g * out_group_,
-               p_.out_channels});
+        gemm_({false, false, b.count, out_channels_per_group_, row_, unfolded(a, lane), row_,
+               a.in<T>(1) + g * out_channels_per_group_, p_.out_channels, 0,
+               y + g * out_channels_per_group_, p_.out_channels});
       }
       finish(y, b.count, p_.out_channels, p_.out_channels, bias, p_.activation);
     });
@@ -143,8 +145,10 @@ class UnfoldedConvolution final : public Kernel {
       const Block b = block_at(image, i);
       const T* dy = a.in<T>(0) + image * out_size() + b.first * p_.out_channels;
       for (int64_t g = 0; g < p_.groups; ++g) {
-        gemm_({false, true, b.count, row_, out_group_, dy + g * out_group_, p_.out_channels,
-               a.in<T>(1) + g * out_group_, p_.out_channels, 0, unfolded(a, lane), row_});
+        gemm_({false, true, b.count, row_, out_channels_per_group_,
+               dy + g * out_channels_per_group_, p_.out_channels,
+               a.in<T>(1) + g * out_channels_per_group_, p_.out_channels, 0, unfolded(a, lane),
+               row_});
         fold(unfolded(a, lane), g, b, dx);
       }
     }
@@ -157,8 +161,9 @@ class UnfoldedConvolution final : public Kernel {
       const T* dy = a.in<T>(1) + b.image * out_size() + b.first * p_.out_channels;
       for (int64_t g = 0; g < p_.groups; ++g) {
         unfold(a.in<T>(0) + b.image * in_size(), g, b, unfolded(a, lane));
-        gemm_({true, false, row_, out_group_, b.count, unfolded(a, lane), row_, dy + g * out_group_,
-               p_.out_channels, 1, partial(a, lane) + g * out_group_, p_.out_channels});
+        gemm_({true, false, row_, out_channels_per_group_, b.count, unfolded(a, lane), row_,
+               dy + g * out_channels_per_group_, p_.out_channels, 1,
+               partial(a, lane) + g * out_channels_per_group_, p_.out_channels});
       }
     });
     a.threads.blocks(p_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
@@ -171,7 +176,7 @@ class UnfoldedConvolution final : public Kernel {
   ConvPlan p_;
   Gemm<T> gemm_;
   const char* name_;
-  int64_t in_group_, out_group_, row_, block_, blocks_, lanes_;
+  int64_t in_channels_per_group_, out_channels_per_group_, row_, block_, blocks_, lanes_;
 };
 
 }  // namespace

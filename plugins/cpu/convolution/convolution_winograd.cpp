@@ -174,7 +174,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
         std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
     const int64_t row = images_.out.tile_columns;
     moment_tiles_ =
-        !plan.moments ? 1 : pieces(finer_block < block_ ? kMomentTiles : block_, row) * row;
+        !plan.has_moments ? 1 : pieces(finer_block < block_ ? kMomentTiles : block_, row) * row;
     block_ = pieces(block_, moment_tiles_) * moment_tiles_,
     many_thread_block_ = pieces(finer_block, moment_tiles_) * moment_tiles_;
   }
@@ -191,10 +191,10 @@ class WinogradImageConvolution final : public WinogradConvolution {
   void run(const Arguments& a) const override {
     if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
     shares_steps_ ? run_shared_steps(a) : run_blocks(a);
-    if (plan_.moments) combine(a);
+    if (plan_.has_moments) combine(a);
   }
   size_t scratch_bytes() const override {
-    const int64_t moments = plan_.moments ? 2 * units() * columns_ : 0;
+    const int64_t moments = plan_.has_moments ? 2 * units() * columns_ : 0;
     return static_cast<size_t>(kernel_scratch() + (shares_steps_ ? images_.values(tiles_) : 0) +
                                moments) *
            sizeof(float);
@@ -215,14 +215,14 @@ class WinogradImageConvolution final : public WinogradConvolution {
     }
   }
   void write_output(const Arguments& a, const Tiles& tiles) const {
-    const float* bias = plan_.bias ? a.in<float>(2) : nullptr;
+    const float* bias = plan_.has_bias ? a.in<float>(2) : nullptr;
     float* y = a.out<float>(0);
-    if (plan_.pooled) {
+    if (plan_.is_pooled) {
       loops_.pooled_output(images_.out, tiles, bias, plan_.activation, y,
-                           plan_.argmax_indices ? a.out<uint8_t>(1) : nullptr);
+                           plan_.has_argmax_indices ? a.out<uint8_t>(1) : nullptr);
     } else {
-      const float* residual = plan_.residual ? a.in<float>(plan_.bias ? 3 : 2) : nullptr;
-      const float* gate = plan_.relu_masked ? a.in<float>(2) : nullptr;
+      const float* residual = plan_.has_residual ? a.in<float>(plan_.has_bias ? 3 : 2) : nullptr;
+      const float* gate = plan_.is_relu_masked ? a.in<float>(2) : nullptr;
       loops_.output(images_.out, tiles, bias, residual, gate, plan_.activation, y);
     }
   }
@@ -238,7 +238,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
                        for (int64_t point = 0; point < kPoints; ++point)
                          multiply(b, kernel(a), point);
                        write_output(a, b.out);
-                       for (int64_t i = first; plan_.moments && i < last; i += moment_tiles_)
+                       for (int64_t i = first; plan_.has_moments && i < last; i += moment_tiles_)
                          find_moments(a, i, std::min(i + moment_tiles_, last));
                      });
   }
@@ -435,7 +435,7 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   if (!suits(plan, in_out) ||
       plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles)
     return nullptr;
-  plan.pooled = true, plan.argmax_indices = pool_argmax != nullptr;
+  plan.is_pooled = true, plan.has_argmax_indices = pool_argmax != nullptr;
   return std::make_unique<WinogradImageConvolution>(plan);
 }
 
@@ -445,15 +445,16 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const InOutImages in_out(plan);
   if (!suits(plan, in_out)) return nullptr;
   if (plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles &&
-      !plan.residual) {
-    if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.relu_masked) return nullptr;
+      !plan.has_residual) {
+    if (plan.pass == ConvPass::backward_kernel || plan.has_moments || plan.is_relu_masked)
+      return nullptr;
     auto onednn_kernel = make_onednn_convolution(r);
     return std::make_unique<FewTilesConvolution>(
         onednn_kernel ? std::move(onednn_kernel) : make_unfolded_convolution(r), plan);
   }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<WinogradKernelGradient>(plan);
   auto kernel = std::make_unique<WinogradImageConvolution>(plan);
-  return plan.moments && !kernel->has_moments() ? nullptr : std::move(kernel);
+  return plan.has_moments && !kernel->has_moments() ? nullptr : std::move(kernel);
 }
 
 }  // namespace crescent::cpu

@@ -21,7 +21,7 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 HWY_INLINE V times(float factor, V x) { return hn::Mul(hn::Set(D(), factor), x); }
-HWY_INLINE V plus_times(V sum, float factor, V x) {
+HWY_INLINE V add_product(V sum, float factor, V x) {
   return hn::MulAdd(hn::Set(D(), factor), x, sum);
 }
 HWY_INLINE void sum_and_difference(V x, V y, V* both) {
@@ -39,10 +39,10 @@ constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
 struct Input {
   static constexpr int kFromSize = 6, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
-    y[0] = plus_times(plus_times(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
-    sum_and_difference(plus_times(x[4], -bb, x[2]), times(a, plus_times(x[3], -bb, x[1])), y + 1);
-    sum_and_difference(plus_times(x[4], -aa, x[2]), times(b, plus_times(x[3], -aa, x[1])), y + 3);
-    y[5] = plus_times(plus_times(x[5], -(aa + bb), x[3]), aa * bb, x[1]);
+    y[0] = add_product(add_product(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
+    sum_and_difference(add_product(x[4], -bb, x[2]), times(a, add_product(x[3], -bb, x[1])), y + 1);
+    sum_and_difference(add_product(x[4], -aa, x[2]), times(b, add_product(x[3], -aa, x[1])), y + 3);
+    y[5] = add_product(add_product(x[5], -(aa + bb), x[3]), aa * bb, x[1]);
   }
 };
 
@@ -53,9 +53,9 @@ struct Output {
     V of_a[2], of_b[2];
     sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
     y[0] = hn::Add(x[0], hn::Add(of_a[0], of_b[0]));
-    y[1] = plus_times(times(a, of_a[1]), b, of_b[1]);
-    y[2] = plus_times(times(aa, of_a[0]), bb, of_b[0]);
-    y[3] = plus_times(plus_times(x[5], a * aa, of_a[1]), b * bb, of_b[1]);
+    y[1] = add_product(times(a, of_a[1]), b, of_b[1]);
+    y[2] = add_product(times(aa, of_a[0]), bb, of_b[0]);
+    y[3] = add_product(add_product(x[5], a * aa, of_a[1]), b * bb, of_b[1]);
   }
 };
 
@@ -64,8 +64,8 @@ struct OutputGradient {
   static constexpr int kFromSize = 4, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = x[0];
-    sum_and_difference(plus_times(x[0], aa, x[2]), times(a, plus_times(x[1], aa, x[3])), y + 1);
-    sum_and_difference(plus_times(x[0], bb, x[2]), times(b, plus_times(x[1], bb, x[3])), y + 3);
+    sum_and_difference(add_product(x[0], aa, x[2]), times(a, add_product(x[1], aa, x[3])), y + 1);
+    sum_and_difference(add_product(x[0], bb, x[2]), times(b, add_product(x[1], bb, x[3])), y + 3);
     y[5] = x[3];
   }
 };
@@ -75,8 +75,10 @@ struct Kernel {
   static constexpr int kFromSize = 3, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = times(share_0, x[0]);
-    sum_and_difference(times(share_a, plus_times(x[0], aa, x[2])), times(a * share_a, x[1]), y + 1);
-    sum_and_difference(times(share_b, plus_times(x[0], bb, x[2])), times(b * share_b, x[1]), y + 3);
+    sum_and_difference(times(share_a, add_product(x[0], aa, x[2])), times(a * share_a, x[1]),
+                       y + 1);
+    sum_and_difference(times(share_b, add_product(x[0], bb, x[2])), times(b * share_b, x[1]),
+                       y + 3);
     y[5] = x[2];
   }
 };
@@ -87,9 +89,9 @@ struct KernelGradient {
   static HWY_INLINE void apply(const V* x, V* y) {
     V of_a[2], of_b[2];
     sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
-    y[0] = plus_times(plus_times(times(share_0, x[0]), share_a, of_a[0]), share_b, of_b[0]);
-    y[1] = plus_times(times(a * share_a, of_a[1]), b * share_b, of_b[1]);
-    y[2] = plus_times(plus_times(x[5], aa * share_a, of_a[0]), bb * share_b, of_b[0]);
+    y[0] = add_product(add_product(times(share_0, x[0]), share_a, of_a[0]), share_b, of_b[0]);
+    y[1] = add_product(times(a * share_a, of_a[1]), b * share_b, of_b[1]);
+    y[2] = add_product(add_product(x[5], aa * share_a, of_a[0]), bb * share_b, of_b[0]);
   }
 };
 

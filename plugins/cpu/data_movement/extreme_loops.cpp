@@ -38,14 +38,14 @@ HWY_INLINE T extreme_of(const T* x, int64_t n) {
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     if (n >= lanes) {
       auto a = hn::LoadU(d, x), b = a;
-      const auto take = [&](auto& kept, auto next) HWY_ATTR {
+      const auto update_extremes = [&](auto& kept, auto next) HWY_ATTR {
         const auto is_beyond = max ? hn::Gt(next, kept) : hn::Lt(next, kept);
         kept = hn::IfThenElse(hn::Or(is_beyond, hn::IsNaN(next)), next, kept);
       };
       for (; i + 2 * lanes <= n; i += 2 * lanes)
-        take(a, hn::LoadU(d, x + i)), take(b, hn::LoadU(d, x + i + lanes));
-      for (; i + lanes <= n; i += lanes) take(a, hn::LoadU(d, x + i));
-      take(a, b);
+        update_extremes(a, hn::LoadU(d, x + i)), update_extremes(b, hn::LoadU(d, x + i + lanes));
+      for (; i + lanes <= n; i += lanes) update_extremes(a, hn::LoadU(d, x + i));
+      update_extremes(a, b);
       if (!hn::AllFalse(d, hn::IsNaN(a))) return std::numeric_limits<T>::quiet_NaN();
       best = hn::GetLane(max ? hn::MaxOfLanes(d, a) : hn::MinOfLanes(d, a));
     }

@@ -84,9 +84,9 @@ class TakeAlongKernel final : public Kernel {
   void run(const Arguments& a) const override {
     const int64_t lines = to_.outer * to_.length;
     a.threads.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
-      if (loop_) return take_elements(a, begin, end);
+      if (loop_) return gather_elements(a, begin, end);
       for (int64_t line = begin; line < end; ++line) {
-        for (int64_t i = 0; i < to_.inner; ++i) take(a, line, line * to_.inner + i, i);
+        for (int64_t i = 0; i < to_.inner; ++i) gather_element(a, line, line * to_.inner + i, i);
       }
     });
   }
@@ -94,7 +94,7 @@ class TakeAlongKernel final : public Kernel {
 
  private:
   /// Gathers elements [begin, end) of the result, for indices along the last axis.
-  void take_elements(const Arguments& a, int64_t begin, int64_t end) const {
+  void gather_elements(const Arguments& a, int64_t begin, int64_t end) const {
     while (begin < end) {
       const int64_t outer = begin / to_.length;
       const int64_t n = std::min((outer + 1) * to_.length, end) - begin;
@@ -106,7 +106,7 @@ class TakeAlongKernel final : public Kernel {
       begin += n;
     }
   }
-  void take(const Arguments& a, int64_t line, int64_t to, int64_t i) const {
+  void gather_element(const Arguments& a, int64_t line, int64_t to, int64_t i) const {
     const int64_t index = indices_.clamped(a.inputs[1], to, from_.length);
     const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;
     std::memcpy(a.outputs[0] + static_cast<size_t>(to) * bytes_,

@@ -84,7 +84,7 @@ class OrderStatisticsKernel final : public Kernel {
       const auto interval = static_cast<size_t>(
           std::upper_bound(starts.begin(), starts.end(), position) - starts.begin() - 1);
       if (interval != sorted_interval) {
-        const int64_t n = take(x, intervals, interval, entries);
+        const int64_t n = write_entries(x, intervals, interval, entries);
         sorted = sort_entries(entries, entries + n, n);
         sorted_interval = interval;
       }
@@ -106,7 +106,8 @@ class OrderStatisticsKernel final : public Kernel {
   }
 
   /// Writes the entries of an interval, in the order of their indices; returns their number.
-  int64_t take(const T* x, const Intervals& intervals, size_t interval, Each* entries) const {
+  int64_t write_entries(const T* x, const Intervals& intervals, size_t interval,
+                        Each* entries) const {
     int64_t found = 0;
     for (int64_t i = 0; i < view_.length; i += kKeysPerStep) {
       const int64_t end = std::min(i + kKeysPerStep, view_.length);

@@ -153,15 +153,15 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
       T tile[kTile][kTile + 1];
       for (int64_t block = 0; block < inner_.size; block += kTile) {
         const int64_t n = std::min(kTile, inner_.size - block);
-        const bool goes_on = block + kTile < inner_.size;
+        const bool has_next_block = block + kTile < inner_.size;
         for (int64_t j = 0; j < n; ++j) {
           const T* line = source + (block + j) * inner_.source_stride;
-          if (goes_on) fetch_ahead(line + kTile * inner_.source_stride + first);
+          if (has_next_block) fetch_ahead(line + kTile * inner_.source_stride + first);
           std::copy(line + first, line + last, tile[j]);
         }
         for (int64_t i = first; i < last; ++i) {
           T* t = target + i * transposed_axis_.target_stride + block * inner_.target_stride;
-          if (goes_on) fetch_ahead(t + kTile * inner_.target_stride);
+          if (has_next_block) fetch_ahead(t + kTile * inner_.target_stride);
           for (int64_t j = 0; j < n; ++j) t[j * inner_.target_stride] = tile[j][i - first];
         }
       }

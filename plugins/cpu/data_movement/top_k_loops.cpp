@@ -36,15 +36,15 @@ class TopKKernel final : public Kernel {
     const T* x = a.in<T>(0) + line * view_.length;
     const Each* sorted = k_ < view_.length / 8 ? selected(x, entries) : all_sorted(x, entries);
     T* values = a.out<T>(0) + line * k_;
-    int32_t* places = a.out<int32_t>(1) + line * k_;
+    int32_t* top_indices = a.out<int32_t>(1) + line * k_;
     for (int64_t i = 0; i < k_; ++i) {
       values[i] = x[sorted[i].index];
-      places[i] = static_cast<int32_t>(sorted[i].index);
+      top_indices[i] = static_cast<int32_t>(sorted[i].index);
     }
   }
 
   const Each* all_sorted(const T* x, Each* entries) const {
-    const int64_t n = take_all(x, entries);
+    const int64_t n = collect_all(x, entries);
     return sort_entries(entries, entries + n, n);
   }
 
@@ -52,7 +52,7 @@ class TopKKernel final : public Kernel {
   /// least a lower bound.
   const Each* selected(const T* x, Each* entries) const {
     if (k_ == 0) return entries;
-    const int64_t found = has_nan(x) ? take_all(x, entries) : take_likely(x, entries);
+    const int64_t found = has_nan(x) ? collect_all(x, entries) : collect_likely(x, entries);
     std::nth_element(entries, entries + k_ - 1, entries + found);
     std::sort(entries, entries + k_);
     return entries;
@@ -62,11 +62,11 @@ class TopKKernel final : public Kernel {
     for (int64_t i = 0; i < view_.length; ++i) found |= x[i] != x[i];
     return found != 0;
   }
-  int64_t take_all(const T* x, Each* entries) const {
+  int64_t collect_all(const T* x, Each* entries) const {
     for (int64_t i = 0; i < view_.length; ++i) entries[i] = entry_of(x, i);
     return view_.length;
   }
-  int64_t take_likely(const T* x, Each* entries) const {
+  int64_t collect_likely(const T* x, Each* entries) const {
     const T limit = lower_bound(x, reinterpret_cast<T*>(entries + view_.length));
     int64_t found = 0;
     for (int64_t i = 0; i < view_.length; i += kValuesPerStep) {

@@ -154,25 +154,26 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
 
 /// Finds the bfloat16 registers whose values need no conversion to float32, because only casts and
 /// steps with bfloat16 loops read and write them.
-std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
-                                           const std::vector<int>& outputs) const {
+std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& steps,
+                                                const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
   const size_t inputs = registers_.size();
-  std::vector<bool> stored, cell;
+  std::vector<bool> is_unconverted, cell;
   std::vector<DType> dtypes;
   for (const Register& r : registers_) {
     dtypes.push_back(r.dtype), cell.push_back(r.is_cell());
-    stored.push_back(r.dtype == DType::bfloat16 && !r.read_by_scatter &&
-                     (r.is_cell() || r.broadcast.is_identity()));
+    is_unconverted.push_back(r.dtype == DType::bfloat16 && !r.read_by_scatter &&
+                             (r.is_cell() || r.broadcast.is_identity()));
   }
   for (const FusedStep& step : steps) {
     const bool scatters = step.kind == Kind::scatter;
     const auto end = step.args.begin() + args_of(step.kind);
     cell.push_back(!scatters &&
                    std::all_of(step.args.begin(), end, [&](int r) { return cell[r]; }));
-    dtypes.push_back(step.dtype), stored.push_back(step.dtype == DType::bfloat16 && !scatters);
+    dtypes.push_back(step.dtype),
+        is_unconverted.push_back(step.dtype == DType::bfloat16 && !scatters);
   }
-  for (int r : outputs) stored[r] = stored[r] && !cell[r];
+  for (int r : outputs) is_unconverted[r] = is_unconverted[r] && !cell[r];
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t s = 0; s < steps.size(); ++s) {
@@ -185,23 +186,24 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
       // A loop can read a cell (a scalar register) as a float32 number, except the loop of a
       // select, for which the cell is broadcast to a block.
       const auto fits = [&](size_t r) {
-        return stored[r] || (cell[r] && step.kind != Kind::select);
+        return is_unconverted[r] || (cell[r] && step.kind != Kind::select);
       };
       if (works_on_bfloat16(step) && std::all_of(registers.begin(), registers.end(), fits))
         continue;
-      for (size_t r : registers) changed |= stored[r], stored[r] = false;
+      for (size_t r : registers) changed |= is_unconverted[r], is_unconverted[r] = false;
     }
   }
-  return stored;
+  return is_unconverted;
 }
 
 bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps,
                             const std::vector<int>& outputs) {
-  const std::vector<bool> stored = find_stored(steps, outputs),
-                          selected = read_by_selects(steps, stored.size());
+  const std::vector<bool> is_unconverted = find_unconverted(steps, outputs),
+                          read_by_select = read_by_selects(steps, is_unconverted.size());
   for (size_t i = 0; i < registers_.size(); ++i) {
-    registers_[i].stored = stored[i], registers_[i].selected = selected[i];
-    if (stored[i] && !registers_[i].is_cell()) registers_[i].source = Source::memory;
+    registers_[i].is_unconverted = is_unconverted[i],
+    registers_[i].read_by_select = read_by_select[i];
+    if (is_unconverted[i] && !registers_[i].is_cell()) registers_[i].source = Source::memory;
   }
   for (size_t i = 0; i < steps.size();) {
     const auto known_chains = chains();
@@ -218,9 +220,9 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
     const bool is_shared = contains(outputs, static_cast<int>(result_register)) &&
                            is_seen(static_cast<int>(result_register), steps, i, 0, {});
     if (!(scatters ? add_scatter(request, step)
-                   : add_step(step, stored[result_register], is_shared)))
+                   : add_step(step, is_unconverted[result_register], is_shared)))
       return false;
-    registers_[result_register].selected = selected[result_register];
+    registers_[result_register].read_by_select = read_by_select[result_register];
   }
   return true;
 }
@@ -288,20 +290,20 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   cost_ += 1 + static_cast<int>(updates.shape.size() / std::max<int64_t>(size_, 1));
   scatters_.push_back(s);
   Register& result = registers_.emplace_back();
-  result.dtype = step.dtype, result.scattered = true;
+  result.dtype = step.dtype, result.filled_by_scatter = true;
   return true;
 }
 
 /// Adds a step. If a half-width result is an output and is also read by later steps, these steps
 /// get the rounded value: a comparison that guards against a value must see the value that is
 /// stored.
-bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
+bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_shared) {
   using Kind = FusedStep::Kind;
   Step s;
   s.args = step.args;
   s.result = static_cast<int>(registers_.size());
   Register result;
-  result.dtype = step.dtype, result.stored = stored;
+  result.dtype = step.dtype, result.is_unconverted = is_unconverted;
   auto arg = [&](size_t i) -> Register& { return registers_[step.args[i]]; };
   const size_t args = args_of(step.kind);
   bool all_cells = true;
@@ -336,30 +338,32 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
 }
 
 /// Chooses the loop of a binary step and marks the registers that must be broadcast to a block. A
-/// cell is one number for all elements, a column one number for each block. If a loop with a scalar
-/// operand exists, it takes a cell as the scalar beside an array or a column, and a column as the
-/// scalar beside an array; all other cells and columns are broadcast.
-BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
+/// register is an array (a number per element), a column (a number per block) or a cell (one number
+/// for all blocks). If the operands are of different kinds, a loop with a scalar operand, if there
+/// is one, gets the operand with fewer numbers as the scalar. All other columns are broadcast, and
+/// so are all other cells unless both operands are cells.
+BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool all_cells) {
   Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);
   const bool any_cell = a.is_cell() || b.is_cell();
-  const bool first = any_cell ? a.is_number() : a.is_column(),
-             second = any_cell ? b.is_number() : b.is_column();
-  const bool has_one_scalar = !cells && first != second;
-  const BinaryLoop loop_beside_scalar = !has_one_scalar ? nullptr
-                                        : first         ? loops.first_scalar
-                                                        : loops.second_scalar;
-  const auto broadcast_if_needed = [&](Register& r, bool is_one) {
-    r.is_broadcast |= (r.is_column() || (r.is_cell() && !cells)) && !(is_one && loop_beside_scalar);
+  const bool first_is_scalar = any_cell ? a.is_number() : a.is_column(),
+             second_is_scalar = any_cell ? b.is_number() : b.is_column();
+  const bool has_one_scalar = !all_cells && first_is_scalar != second_is_scalar;
+  const BinaryLoop loop_beside_scalar = !has_one_scalar   ? nullptr
+                                        : first_is_scalar ? loops.first_scalar
+                                                          : loops.second_scalar;
+  const auto broadcast_if_needed = [&](Register& r, bool is_scalar_operand) {
+    r.is_broadcast |= (r.is_column() || (r.is_cell() && !all_cells)) &&
+                      !(is_scalar_operand && loop_beside_scalar);
   };
-  broadcast_if_needed(a, first), broadcast_if_needed(b, second);
+  broadcast_if_needed(a, first_is_scalar), broadcast_if_needed(b, second_is_scalar);
   return loop_beside_scalar ? loop_beside_scalar : loops.arrays;
 }
 
 /// Lets the register of an output use the memory of the output if possible; other outputs are
 /// copied, converted or filled after each block.
 void Elementwise::add_results(const std::vector<int>& outputs, const Request& request) {
-  written_at_.assign(outputs.size(), -1);
+  writing_steps_.assign(outputs.size(), -1);
   for (size_t o = 0; o < outputs.size(); ++o) {
     Register& r = registers_[outputs[o]];
     if (r.input < 0 && r.output < 0 && r.source == Source::block && !r.is_half()) {
@@ -376,7 +380,7 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
   for (size_t s = 0; s < steps_.size(); ++s) {
     each_result(steps_[s], [&](int result) {
       const Register& r = registers_[result];
-      if (r.output >= 0) written_at_[r.output] = static_cast<int>(s);
+      if (r.output >= 0) writing_steps_[r.output] = static_cast<int>(s);
     });
   }
 }

@@ -53,7 +53,7 @@ class Elementwise final : public Kernel {
     alignas(kBytes) std::byte memory[kMaxRegisters * kBytes];
   };
   int inputs() const { return inputs_; }
-  int outputs() const { return static_cast<int>(written_at_.size()); }
+  int outputs() const { return static_cast<int>(writing_steps_.size()); }
   int cost() const { return cost_; }  ///< the cost per element, in units of an addition
   /// The number of tasks into which the elements are divided.
   int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
@@ -83,24 +83,24 @@ class Elementwise final : public Kernel {
     int input = -1, output = -1;
     int slot = -1;              ///< the index of the block in the thread's memory
     bool is_broadcast = false;  ///< whether a step needs the cell or column broadcast to a block
-    bool scattered = false;     ///< whether a scatter step fills the register
+    bool filled_by_scatter = false;  ///< whether a scatter step fills the register
     bool read_by_scatter = false;
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< offset in scratch memory of a periodic input
     int last_read = -1;          ///< index of the last step that reads the register
     /// Whether loops use 16-bit values as they are stored, without conversion to float32; for a
     /// cell (one value for all elements) this applies to the block that is filled with it.
-    bool stored = false;
+    bool is_unconverted = false;
     /// Whether a select step reads the register; a cell must then be broadcast.
-    bool selected = false;
+    bool read_by_select = false;
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
-    DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
+    DType form() const { return is_unconverted && !is_cell() ? dtype : computed_as(dtype); }
     size_t bytes() const { return size_of(form()); }
     bool is_half() const { return form() != dtype; }
     /// Whether the register is a cell that steps read as a float32 number; false if it is broadcast
     /// in half width.
-    bool is_number() const { return is_cell() && !(stored && selected); }
+    bool is_number() const { return is_cell() && !(is_unconverted && read_by_select); }
   };
   struct ChainCall {
     const Chain* chain;
@@ -135,12 +135,12 @@ class Elementwise final : public Kernel {
 
   void add_inputs(const Request& request, const std::vector<FusedStep>& steps,
                   std::span<const Window> windows);
-  std::vector<bool> find_stored(const std::vector<FusedStep>& steps,
-                                const std::vector<int>& outputs) const;
+  std::vector<bool> find_unconverted(const std::vector<FusedStep>& steps,
+                                     const std::vector<int>& outputs) const;
   bool add_steps(const Request& request, const std::vector<FusedStep>& steps,
                  const std::vector<int>& outputs);
-  bool add_step(const FusedStep& step, bool stored, bool is_shared);
-  BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool cells);
+  bool add_step(const FusedStep& step, bool is_unconverted, bool is_shared);
+  BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool all_cells);
   bool add_scatter(const Request& request, const FusedStep& step);
   bool add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                  const std::vector<int>& outputs);
@@ -160,7 +160,7 @@ class Elementwise final : public Kernel {
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                 std::byte* to) const;
-  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const;
+  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int skipped_register) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   void execute(const ChainCall& call, std::byte* const* registers, int64_t n) const;
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
@@ -188,7 +188,7 @@ class Elementwise final : public Kernel {
   std::vector<Result> results_;
   /// For each output, the index of the step that writes directly to its memory; -1 if the output is
   /// copied from a register.
-  std::vector<int> written_at_;
+  std::vector<int> writing_steps_;
   int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };

@@ -16,7 +16,7 @@ constexpr int64_t kMaxParts = 128;
 /// register.
 void Elementwise::assign_slots() {
   std::vector<int> free_slots;
-  auto take = [&](Register& r) {
+  auto assign_block = [&](Register& r) {
     if (free_slots.empty()) free_slots.push_back(slots_++);
     r.slot = free_slots.back();
     free_slots.pop_back();
@@ -25,10 +25,10 @@ void Elementwise::assign_slots() {
   std::vector<std::vector<int>> ending_registers(steps_.size() + 1);
   for (size_t i = 0; i < registers_.size(); ++i) {
     Register& r = registers_[i];
-    bool loaded = (r.input >= 0 || r.scattered) && r.source == Source::block;
-    if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
+    bool loaded = (r.input >= 0 || r.filled_by_scatter) && r.source == Source::block;
+    if (loaded && !r.filled_by_scatter) to_load_.push_back(static_cast<int>(i));
     if (r.is_broadcast && r.is_cell()) to_broadcast_.push_back(static_cast<int>(i));
-    if (loaded || r.is_broadcast) take(r);
+    if (loaded || r.is_broadcast) assign_block(r);
     if (loaded && r.last_read >= 0) ending_registers[r.last_read].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
@@ -39,7 +39,7 @@ void Elementwise::assign_slots() {
     Register& r = registers_[steps_[s].result];
     // Takes a block for the result before the blocks of the arguments are freed: the arrays that a
     // loop gets must not overlap partially.
-    if (r.source == Source::block) take(r);
+    if (r.source == Source::block) assign_block(r);
     free_slots.insert(free_slots.end(), ending_registers[s].begin(), ending_registers[s].end());
     if (r.source != Source::block) continue;
     if (r.last_read < 0)
@@ -125,7 +125,7 @@ void Elementwise::lay_out() {
 /// no step reads the input after the output is written.
 bool Elementwise::may_share(int input, int output) const {
   const Register& r = registers_[input];
-  const int writing_step = written_at_[output];
+  const int writing_step = writing_steps_[output];
   return r.source == Source::memory && !r.read_by_scatter && writing_step >= 0 &&
          r.last_read <= writing_step;
 }

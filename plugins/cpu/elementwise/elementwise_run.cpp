@@ -108,9 +108,9 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
     const Register& r = registers_[i];
     const std::byte* value = cells.at(i);
     alignas(8) std::byte half[2];
-    if (r.stored) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
-    fill_loop(r.stored ? size_of(r.dtype) : r.bytes())(value, block.registers[i],
-                                                       static_cast<size_t>(n));
+    if (r.is_unconverted) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
+    fill_loop(r.is_unconverted ? size_of(r.dtype) : r.bytes())(value, block.registers[i],
+                                                               static_cast<size_t>(n));
   }
 }
 
@@ -185,10 +185,11 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
 
 /// Prefetches the inputs of the next block, which begins at element `begin`: the hardware
 /// prefetcher does not follow steps that alternate between several arrays.
-void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const {
+void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n,
+                              int skipped_register) const {
   if (steps_.size() < 2) return;
   for (int i : to_fetch_) {
-    if (i == except) continue;
+    if (i == skipped_register) continue;
     const size_t bytes = size_of(registers_[i].dtype);
     const std::byte* from = a.inputs[registers_[i].input] + static_cast<size_t>(begin) * bytes;
     const std::byte* to = from + static_cast<size_t>(n) * bytes;

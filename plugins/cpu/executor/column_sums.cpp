@@ -19,9 +19,9 @@ int64_t summed_columns(const Schedule& schedule, const Step& step) {
   return shape.slice(sum->axes.back() + 1, shape.rank()).size();
 }
 
-class ColumnSums {
+class ColumnSumJoiner {
  public:
-  explicit ColumnSums(Schedule& schedule)
+  explicit ColumnSumJoiner(Schedule& schedule)
       : schedule_(schedule), readers_(schedule), products_(schedule.values.size()) {
     for (size_t s = schedule.prepack_steps; s < schedule.steps.size(); ++s)
       if (step(s).inputs.size() >= 2) products_of(step(s).inputs[1]).push_back(s);
@@ -64,6 +64,6 @@ class ColumnSums {
 
 }  // namespace
 
-void join_column_sums(Schedule& schedule) { ColumnSums(schedule).join(); }
+void join_column_sums(Schedule& schedule) { ColumnSumJoiner(schedule).join(); }
 
 }  // namespace crescent::cpu

@@ -60,9 +60,9 @@ class EpilogueFusion {
     if (is_kept_[root(result)] || reads.size() != 1) return false;
     const size_t reader = position_of(reads[0]);
     if (!find_moves(product, reader)) return false;
-    const size_t last = last_reader_of_replaced(product, reader);
+    const size_t last = last_reader_of_old_values(product, reader);
     if (last != product && !can_run_later(product)) return false;
-    if (!take_over(product, reader)) return false;
+    if (!fuse_reader(product, reader)) return false;
     reorder(product, last);
     return true;
   }
@@ -96,7 +96,7 @@ class EpilogueFusion {
 
   /// The reader may overwrite the old values of variables. Returns the last step between product
   /// and reader that reads such an old value; `product` if there is none.
-  size_t last_reader_of_replaced(size_t product, size_t reader) {
+  size_t last_reader_of_old_values(size_t product, size_t reader) {
     size_t last = product;
     for (int output : step(reader).outputs) {
       const auto [first, end] = old_root_by_new_root_.equal_range(root(output));
@@ -117,7 +117,7 @@ class EpilogueFusion {
     return input_bytes <= schedule_.bytes(step(product).outputs[0]);
   }
 
-  bool take_over(size_t product, size_t reader) {
+  bool fuse_reader(size_t product, size_t reader) {
     Step &to = step(product), &next = step(reader);
     const size_t result = root(to.outputs[0]);
     const auto read = std::find_if(next.inputs.begin(), next.inputs.end(),

@@ -22,7 +22,7 @@ void ExchangeThread::begin(const Exchange& exchange) {
   if (!thread_.joinable()) return exchange.kernel->run(exchange.arguments);
   {
     const std::lock_guard lock(mutex_);
-    begun_.push_back(exchange);
+    begun_exchanges_.push_back(exchange);
   }
   changed_.notify_all();
 }
@@ -35,9 +35,9 @@ void ExchangeThread::wait_quietly() noexcept { first_error(); }
 
 std::exception_ptr ExchangeThread::first_error() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ended_ == begun_.size(); });
-  begun_.clear();
-  ended_ = 0;
+  changed_.wait(lock, [&] { return ended_count_ == begun_exchanges_.size(); });
+  begun_exchanges_.clear();
+  ended_count_ = 0;
   return std::exchange(error_, nullptr);
 }
 
@@ -45,20 +45,20 @@ void ExchangeThread::work() {
   const FlushDenormals flush;
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return stops_ || ended_ < begun_.size(); });
+    changed_.wait(lock, [&] { return stops_ || ended_count_ < begun_exchanges_.size(); });
     if (stops_) return;
-    const Exchange next = begun_[ended_];
-    const bool is_left_out = error_ != nullptr;
+    const Exchange next = begun_exchanges_[ended_count_];
+    const bool is_skipped = error_ != nullptr;
     lock.unlock();
     std::exception_ptr error;
-    if (!is_left_out) try {
+    if (!is_skipped) try {
         run(next);
       } catch (...) {
         error = std::current_exception();
       }
     lock.lock();
     if (error) error_ = error;
-    if (++ended_ == begun_.size()) changed_.notify_all();
+    if (++ended_count_ == begun_exchanges_.size()) changed_.notify_all();
   }
 }
 

@@ -41,8 +41,8 @@ class ExchangeThread {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Exchange> begun_;  ///< all exchanges since the last wait()
-  size_t ended_ = 0;             ///< how many of them have ended
+  std::vector<Exchange> begun_exchanges_;  ///< all exchanges since the last wait()
+  size_t ended_count_ = 0;                 ///< how many of them have ended
   std::exception_ptr error_;
   bool stops_ = false;
   std::thread thread_;  ///< started by the first exchange

@@ -24,13 +24,13 @@ bool is_input(const Tensor& output, std::span<const Tensor> inputs) {
 
 void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                         std::span<Tensor> outputs) {
-  std::unique_lock observing(observing_, std::defer_lock);
-  if (plan_.is_observed()) observing.lock();
+  std::unique_lock observed_run_lock(observed_run_mutex_, std::defer_lock);
+  if (plan_.is_observed()) observed_run_lock.lock();
   const ObjectPool<Plan::Frame>::Lease frame(frames_,
                                              [&] { return std::make_unique<Plan::Frame>(plan_); });
   bind(*frame, inputs, variables, outputs);
   const Arenas::Lease arena(arenas_, plan_.arena_bytes());
-  plan_.run(*frame, arena.memory(), observing.owns_lock() && plan_.is_observed());
+  plan_.run(*frame, arena.memory(), observed_run_lock.owns_lock() && plan_.is_observed());
   if (is_tracking_activity()) leave_program();
 }
 
@@ -52,17 +52,17 @@ void CpuExecutable::bind(Plan::Frame& frame, std::span<const Tensor> inputs,
 }
 
 void CpuExecutable::profile(bool on) {
-  const std::lock_guard lock(observing_);
+  const std::lock_guard lock(observed_run_mutex_);
   plan_.profile(on);
 }
 
 std::vector<ProfileEntry> CpuExecutable::rows() const {
-  const std::lock_guard lock(observing_);
+  const std::lock_guard lock(observed_run_mutex_);
   return plan_.rows();
 }
 
 bool CpuExecutable::watch(Watcher watcher) {
-  const std::lock_guard lock(observing_);
+  const std::lock_guard lock(observed_run_mutex_);
   plan_.watch(std::move(watcher));
   return true;
 }

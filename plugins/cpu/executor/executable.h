@@ -30,7 +30,7 @@ class CpuExecutable final : public Executable {
   Arenas::User user_;
   // locked during runs that are observed (Plan::is_observed), and while profiling or watching is
   // turned on or off
-  mutable std::mutex observing_;
+  mutable std::mutex observed_run_mutex_;
   Plan plan_;
   ObjectPool<Plan::Frame> frames_;
 };

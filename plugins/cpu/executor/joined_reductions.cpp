@@ -11,9 +11,9 @@ namespace {
 
 /// Finds elementwise steps whose results only reductions read, and joins them with these
 /// reductions.
-class Reductions {
+class ReductionJoiner {
  public:
-  explicit Reductions(Schedule& schedule)
+  explicit ReductionJoiner(Schedule& schedule)
       : schedule_(schedule),
         readers_of_(schedule),
         is_new_value_(schedule.values.size()),
@@ -46,7 +46,7 @@ class Reductions {
     for (size_t r = 1; r < readers_.size(); ++r)
       if (!first->may_join(*reduction(readers_[r].step))) return;
     if (readers_.size() > ReduceKernel::kMaxResults ||
-        !first->take(step(producer).kernel, readers_[0].output))
+        !first->fuse_elementwise(step(producer).kernel, readers_[0].output))
       return;
     for (size_t r = 1; r < readers_.size(); ++r)
       first->join(*reduction(readers_[r].step), readers_[r].output);
@@ -88,6 +88,6 @@ class Reductions {
 
 }  // namespace
 
-void join_reductions(Schedule& schedule) { Reductions(schedule).join(); }
+void join_reductions(Schedule& schedule) { ReductionJoiner(schedule).join(); }
 
 }  // namespace crescent::cpu

@@ -8,15 +8,15 @@
 namespace crescent::cpu {
 namespace {
 
-class Slices {
+class SliceJoiner {
  public:
-  Slices(Schedule& schedule, const Options& options)
-      : schedule_(schedule), options_(options), producer_(schedule.values.size(), kNone) {}
+  SliceJoiner(Schedule& schedule, const Options& options)
+      : schedule_(schedule), options_(options), slice_steps_(schedule.values.size(), kNone) {}
 
   void join() {
     find_slices();
     for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) join_reader(step(s));
-    drop_unread();
+    drop_unread_slices();
   }
 
  private:
@@ -24,19 +24,19 @@ class Slices {
 
   Step& step(size_t s) { return schedule_.steps[s]; }
   const TensorSpec& spec(int value) const { return schedule_.values[value]; }
-  size_t& producer(int value) { return producer_[value]; }
+  size_t& slice_step(int value) { return slice_steps_[value]; }
 
   /// Finds the slices that are read by elementwise steps only.
   void find_slices() {
     for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) {
       for (int value : step(s).inputs) {
-        if (!reads_by_element(step(s))) producer(schedule_.root(value)) = kNone;
+        if (!reads_by_element(step(s))) slice_step(schedule_.root(value)) = kNone;
       }
-      if (is_worth_it(step(s))) producer(step(s).outputs[0]) = s;
+      if (is_worth_it(step(s))) slice_step(step(s).outputs[0]) = s;
     }
-    for (int value : schedule_.outputs) producer(schedule_.root(value)) = kNone;
+    for (int value : schedule_.outputs) slice_step(schedule_.root(value)) = kNone;
     for (const Schedule::Binding& v : schedule_.variables)
-      if (v.result >= 0) producer(schedule_.root(v.result)) = kNone;
+      if (v.result >= 0) slice_step(schedule_.root(v.result)) = kNone;
   }
 
   static bool reads_by_element(const Step& step) {
@@ -76,7 +76,7 @@ class Slices {
     for (int value : reader.outputs) out.push_back(spec(value));
     std::vector<Elementwise::Window> windows;
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
-      const size_t slice = producer(reader.inputs[i]);
+      const size_t slice = slice_step(reader.inputs[i]);
       if (slice == kNone) continue;
       const Elementwise::Window w = window(static_cast<int>(i), step(slice));
       if (Elementwise::reads(w, in[i], out[0].shape)) windows.push_back(w);
@@ -87,16 +87,16 @@ class Slices {
     reader.kernel = std::move(kernel);
     for (const Elementwise::Window& w : windows) {
       int& value = reader.inputs[w.input];
-      value = step(producer(value)).inputs[0];
+      value = step(slice_step(value)).inputs[0];
     }
   }
 
-  void drop_unread() {
+  void drop_unread_slices() {
     std::vector<bool> is_read(schedule_.values.size());
     for (const Step& s : schedule_.steps)
       for (int value : s.inputs) is_read[schedule_.root(value)] = true;
     std::vector<bool> is_dropped(schedule_.steps.size());
-    for (size_t s : producer_) {
+    for (size_t s : slice_steps_) {
       if (s != kNone) is_dropped[s] = !is_read[step(s).outputs[0]];
     }
     size_t next = 0;
@@ -107,11 +107,13 @@ class Slices {
   const Options& options_;
   /// For each value, the index of the slice step that computes it, if only elementwise steps read
   /// it; else kNone.
-  std::vector<size_t> producer_;
+  std::vector<size_t> slice_steps_;
 };
 
 }  // namespace
 
-void join_slices(Schedule& schedule, const Options& options) { Slices(schedule, options).join(); }
+void join_slices(Schedule& schedule, const Options& options) {
+  SliceJoiner(schedule, options).join();
+}
 
 }  // namespace crescent::cpu

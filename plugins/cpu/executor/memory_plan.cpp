@@ -138,7 +138,7 @@ void MemoryPlan::place_callers_values() {
 /// variable or a constant, or that would have to be stored in two places.
 void MemoryPlan::add_result_copies() {
   std::vector<bool> is_used(schedule_.values.size());
-  auto make_own = [&](int& value) {
+  auto copy_if_shared = [&](int& value) {
     size_t root = schedule_.root(value);
     if (locations[root].kind == Location::Kind::none && !is_used[root]) {
       is_used[root] = true;
@@ -149,9 +149,9 @@ void MemoryPlan::add_result_copies() {
     is_used.resize(schedule_.values.size(), true);
   };
   for (auto& v : schedule_.variables) {
-    if (v.result >= 0) make_own(v.result);
+    if (v.result >= 0) copy_if_shared(v.result);
   }
-  for (int& value : schedule_.outputs) make_own(value);
+  for (int& value : schedule_.outputs) copy_if_shared(value);
 }
 
 void MemoryPlan::find_ends() {
@@ -186,11 +186,12 @@ void MemoryPlan::find_lives() {
 }
 
 /// Whether a step that runs beside later ones (Step::is_overlapped) still uses the value when
-/// `step`, whose index is `when`, writes to the value's memory. Overlapped steps run one after
-/// another.
-bool MemoryPlan::is_busy(int value, const Step& step, int when) const {
+/// `step`, whose index is `step_index`, writes to the value's memory. Overlapped steps run one
+/// after another.
+bool MemoryPlan::is_busy(int value, const Step& step, int step_index) const {
   const int last_step = busy_until_[schedule_.root(value)];
-  return step.is_overlapped ? last_step > end_[static_cast<size_t>(when)] : last_step >= when;
+  return step.is_overlapped ? last_step > end_[static_cast<size_t>(step_index)]
+                            : last_step >= step_index;
 }
 
 /// Whether all reads of a variable's old value are over when `step` writes `result` to the same

@@ -44,7 +44,7 @@ struct MemoryPlan {
   void find_lives();
   void share_in_place();
   void pack();
-  bool is_busy(int value, const Step& step, int when) const;
+  bool is_busy(int value, const Step& step, int step_index) const;
   bool can_write_in_place(const Step& step, int old_value, int result) const;
   bool have_elements_alike(int a, int b) const;
   Location& location(int value) { return locations[schedule_.root(value)]; }

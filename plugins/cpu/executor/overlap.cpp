@@ -56,16 +56,16 @@ class Overlap {
     for (int value : schedule_.outputs) is_kept[root(value)] = true;
     for (const Schedule::Binding& v : schedule_.variables)
       if (v.result >= 0) is_kept[root(v.result)] = true;
-    moves_.resize(steps().size());
+    may_move_.resize(steps().size());
     for (size_t s = steps().size(); s-- > schedule_.prepack_steps;)
-      moves_[s] = is_exchange(steps()[s]) || only_moved_read(steps()[s], is_kept);
+      may_move_[s] = is_exchange(steps()[s]) || only_moving_steps_read(steps()[s], is_kept);
   }
-  bool only_moved_read(const Step& step, const std::vector<bool>& is_kept) const {
+  bool only_moving_steps_read(const Step& step, const std::vector<bool>& is_kept) const {
     if (checks(step) || (step.op && step.op->effect() != Effect::none)) return false;
     return std::all_of(step.outputs.begin(), step.outputs.end(), [&](int value) {
       const std::vector<size_t>& readers = readers_.of(value);
       return !is_kept[root(value)] && !readers.empty() &&
-             std::all_of(readers.begin(), readers.end(), [&](size_t s) { return moves_[s]; });
+             std::all_of(readers.begin(), readers.end(), [&](size_t s) { return may_move_[s]; });
     });
   }
 
@@ -78,7 +78,7 @@ class Overlap {
     for (size_t s = 0; s < steps().size(); ++s) {
       const Step& step = steps()[s];
       new_position[s] = s;
-      if (moves_[s]) {
+      if (may_move_[s]) {
         new_position[s] = is_exchange(step) ? std::max(last_check, last_ordered) : last_check;
         for (int value : step.inputs)
           new_position[s] = std::max(new_position[s], producer[root(value)]);
@@ -137,8 +137,8 @@ class Overlap {
   }
 
   Schedule& schedule_;
-  const Readers readers_;    ///< the readers of each value before steps are moved
-  std::vector<bool> moves_;  ///< for each step before steps are moved, whether it may move
+  const Readers readers_;       ///< the readers of each value before steps are moved
+  std::vector<bool> may_move_;  ///< for each step before steps are moved, whether it may move
 };
 
 }  // namespace

@@ -167,14 +167,14 @@ void Plan::find_shards(const Program& program, const Schedule& schedule) {
   }
 }
 
-void Plan::profile(bool on, bool of_parts) {
+void Plan::profile(bool on, bool times_parts) {
   profiling_ = on, observed_ = on || watcher_;
   for (const Call& call : calls_) {
     if (auto* composed = dynamic_cast<ComposedKernel*>(call.kernel)) composed->profile(on);
   }
   if (!on) return;
   for (Tally& tally : tallies_) tally.calls = 0, tally.seconds = 0;
-  if (of_parts) traces_.assign(calls_.size(), {});
+  if (times_parts) traces_.assign(calls_.size(), {});
 }
 
 Plan::Frame::Frame(const Plan& plan) : arguments_(plan.arguments_) {

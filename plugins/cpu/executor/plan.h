@@ -65,9 +65,9 @@ class Plan {
   /// division of calls among threads is timed, only one run at a time is observed.
   bool is_observed() const { return observed_.load(std::memory_order_relaxed); }
   /// If `on`, starts to measure the time of each call, beginning at zero; else stops. With
-  /// `of_parts` the times of the parts into which threads divide each call are measured, too. No
+  /// `times_parts` the times of the parts into which threads divide each call are measured, too. No
   /// observed run may be in progress.
-  void profile(bool on, bool of_parts = true);
+  void profile(bool on, bool times_parts = true);
   std::vector<ProfileEntry> rows() const;
   /// Calls `watcher` after each instruction, as described at Executable::watch().
   void watch(Executable::Watcher watcher);

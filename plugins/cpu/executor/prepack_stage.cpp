@@ -90,9 +90,9 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
     Step& step = steps_.emplace_back(Step{{}, {}, !from.outputs.empty()});
     for (int value : from.inputs) {
       const int root = schedule.root(value);
-      if (auto made = producer_of.find(root);
-          made != producer_of.end() && !cached_as.contains(root))
-        step.producers.push_back(made->second);
+      if (auto producer = producer_of.find(root);
+          producer != producer_of.end() && !cached_as.contains(root))
+        step.producers.push_back(producer->second);
       auto variable = variable_of.find(root);
       if (variable != variable_of.end() &&
           std::find(reads_.begin(), reads_.end(), variable->second) == reads_.end())
@@ -148,7 +148,7 @@ std::vector<Contents> contents_of(const std::vector<Contents>& contents,
 void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte** arguments,
                                PrepackCache::ExclusiveUpdate& update) {
   for (CachedValue& cached : cached_)
-    cached.is_stale = !update.is_made(*cached.value, contents_of(contents, cached.variables));
+    cached.is_stale = !update.is_current(*cached.value, contents_of(contents, cached.variables));
   for (Step& step : steps_) step.must_run = !step.has_results;
   for (size_t s = steps_.size(); s-- > 0;) {
     Step& step = steps_[s];

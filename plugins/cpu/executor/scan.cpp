@@ -64,8 +64,8 @@ class ScanLoop {
     a.threads.parallel(
         parts_,
         [&](int64_t part, int worker) {
-          const bool is_rest = remainder_plan_ && part + 1 == parts_;
-          run_part(a, is_rest ? *remainder_plan_ : *plans_[worker], part);
+          const bool is_remainder = remainder_plan_ && part + 1 == parts_;
+          run_part(a, is_remainder ? *remainder_plan_ : *plans_[worker], part);
         },
         static_cast<int>(plans_.size()));
   }
@@ -100,9 +100,9 @@ class ScanLoop {
     for (size_t i = 0; i < is_split_by_rows_.size(); ++i)
       is_split_by_rows_[i] = rowwise->input(i) == SliceRole::rows;
     batch_ = rowwise->batch, rows_ = rows, parts_ = pieces(batch_, rows);
-    part_ = prepared(rowwise->of(rows));
+    part_body_ = prepared(rowwise->of(rows));
     const Program last_part = left > 0 ? prepared(rowwise->of(left)) : Program();
-    if (has_kernels(part_) && has_kernels(last_part)) {
+    if (has_kernels(part_body_) && has_kernels(last_part)) {
       make_plans(1);
       if (left > 0)
         remainder_plan_ = std::make_unique<PlanWithFrame>(last_part, *this, single_thread_pool_);
@@ -121,7 +121,7 @@ class ScanLoop {
   void make_plans(int threads) {
     const auto count = static_cast<size_t>(std::min<int64_t>(threads, parts_));
     while (plans_.size() < count)
-      plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, single_thread_pool_));
+      plans_.push_back(std::make_unique<PlanWithFrame>(part_body_, *this, single_thread_pool_));
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !is_split_by_rows_[input]; }
@@ -217,7 +217,7 @@ class ScanLoop {
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;  ///< the body for a part of the batch that has rows_ rows
+  Program part_body_;  ///< the body for a part of the batch that has rows_ rows
   std::vector<std::unique_ptr<PlanWithFrame>>
       plans_;  ///< one plan, or one per thread if the batch is split
   std::unique_ptr<PlanWithFrame>

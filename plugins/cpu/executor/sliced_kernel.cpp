@@ -30,10 +30,10 @@ class SlicedKernel final : public ComposedKernel {
       const int64_t copies = part == SliceRole::rows  ? 0
                              : part == SliceRole::sum ? lanes_
                                                       : op.slices;
-      const bool is_own = part == SliceRole::rows || part == SliceRole::sum;
-      outputs_.push_back({part, size, scratch, padded, own_bytes_});
+      const bool is_in_thread_memory = part == SliceRole::rows || part == SliceRole::sum;
+      outputs_.push_back({part, size, scratch, padded, thread_memory_bytes_});
       scratch += static_cast<size_t>(copies) * padded;
-      if (is_own) own_bytes_ += padded;
+      if (is_in_thread_memory) thread_memory_bytes_ += padded;
     }
     scratch_bytes_ = scratch;
     plan_ = std::make_unique<Plan>(*op_.body, options_, single_thread_pool_, cache_);
@@ -73,7 +73,7 @@ class SlicedKernel final : public ComposedKernel {
     size_t offset, stride;
     /// For outputs with SliceRole::rows or SliceRole::sum, the offset in the memory of a thread at
     /// which the output of one slice is computed.
-    size_t own_offset;
+    size_t thread_memory_offset;
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(op_.body->values[value].bytes()); }
@@ -89,17 +89,18 @@ class SlicedKernel final : public ComposedKernel {
 
   void run_lane(const Arguments& a, int64_t lane, Plan::Frame& frame) const {
     const size_t arena = (plan_->arena_bytes() + 63) / 64 * 64;
-    std::byte* memory = slice_scratch(arena + own_bytes_);
+    std::byte* memory = slice_scratch(arena + thread_memory_bytes_);
     const int64_t first = op_.slices * lane / lanes_, last = op_.slices * (lane + 1) / lanes_;
     for (int64_t slice = first; slice < last; ++slice) {
       place(a, slice, memory + arena, frame.memory());
       plan_->run(frame, memory, plan_->is_observed());
-      hand_out(a, slice, lane, slice == first, memory + arena);
+      store_results(a, slice, lane, slice == first, memory + arena);
     }
   }
-  /// Sets the addresses of the inputs and outputs of the body for a slice; `own` is the thread's
-  /// memory for results.
-  void place(const Arguments& a, int64_t slice, std::byte* own, Plan::Memory& memory) const {
+  /// Sets the addresses of the inputs and outputs of the body for a slice; `thread_memory` is the
+  /// thread's memory for results.
+  void place(const Arguments& a, int64_t slice, std::byte* thread_memory,
+             Plan::Memory& memory) const {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
       memory.inputs[i] = const_cast<std::byte*>(a.inputs[i]) +
@@ -107,15 +108,16 @@ class SlicedKernel final : public ComposedKernel {
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Output& o = outputs_[i];
-      const bool is_own = o.part == SliceRole::rows || o.part == SliceRole::sum;
-      memory.outputs[i] = is_own ? own + o.own_offset : copy(a, o, slice);
+      const bool is_in_thread_memory = o.part == SliceRole::rows || o.part == SliceRole::sum;
+      memory.outputs[i] =
+          is_in_thread_memory ? thread_memory + o.thread_memory_offset : copy(a, o, slice);
     }
   }
-  void hand_out(const Arguments& a, int64_t slice, int64_t lane, bool is_first,
-                const std::byte* own) const {
+  void store_results(const Arguments& a, int64_t slice, int64_t lane, bool is_first,
+                     const std::byte* thread_memory) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Output& o = outputs_[i];
-      const auto* from = reinterpret_cast<const float*>(own + o.own_offset);
+      const auto* from = reinterpret_cast<const float*>(thread_memory + o.thread_memory_offset);
       const size_t count = o.bytes / sizeof(float);
       auto* sum = reinterpret_cast<float*>(copy(a, o, lane));
       if (o.part == SliceRole::rows)
@@ -173,7 +175,7 @@ class SlicedKernel final : public ComposedKernel {
   mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
   std::vector<size_t> inputs_;         ///< size in bytes of each input
   std::vector<Output> outputs_;
-  size_t own_bytes_ = 0, scratch_bytes_ = 0;
+  size_t thread_memory_bytes_ = 0, scratch_bytes_ = 0;
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ struct Options {
 /// A request for a kernel as plugins' factories get it, plus the options of the device.
 struct Request : CpuRequest {
   Request(const Op& of, std::span<const TensorSpec> in, std::span<const TensorSpec> out,
-          const Options& switches)
-      : CpuRequest{of, in, out, switches.deterministic}, options(switches) {}
+          const Options& device_options)
+      : CpuRequest{of, in, out, device_options.deterministic}, options(device_options) {}
 
   const Options& options;
 };

@@ -85,16 +85,17 @@ class QrKernel final : public Kernel {
   void run(const Arguments& a) const override {
     if (k_ == 0) return;
     T* next_free = reinterpret_cast<T*>(a.scratch);
-    auto take = [&](int64_t rows, int64_t columns) {
+    auto allocate_matrix = [&](int64_t rows, int64_t columns) {
       return Matrix<T>{std::exchange(next_free, next_free + rows * columns), columns};
     };
-    Workspace w{take(m_, n_),
-                take(m_, k_),
-                take(pieces(k_, block_) * block_, block_),
-                {take(block_, std::max(n_, k_)), take(block_, std::max(n_, k_))},
-                {take(block_, block_), take(block_, block_)},
-                next_free,
-                a.threads};
+    Workspace w{
+        allocate_matrix(m_, n_),
+        allocate_matrix(m_, k_),
+        allocate_matrix(pieces(k_, block_) * block_, block_),
+        {allocate_matrix(block_, std::max(n_, k_)), allocate_matrix(block_, std::max(n_, k_))},
+        {allocate_matrix(block_, block_), allocate_matrix(block_, block_)},
+        next_free,
+        a.threads};
     std::copy_n(a.in<T>(0), m_ * n_, w.matrix.first);
     std::fill_n(w.v.first, m_ * k_, T{0});
     std::fill_n(w.t.first, pieces(k_, block_) * block_ * block_, T{0});

@@ -45,7 +45,7 @@ struct AmxCut {
   }
 
   /// Makes each block consist of whole rows of the result.
-  void take_whole_rows(const MatmulPlan& p) {
+  void use_whole_rows(const MatmulPlan& p) {
     constexpr int64_t kLargest = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
     while (may_be_cut(p, thread_count) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;

@@ -139,7 +139,7 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
-void MatmulCut::take_whole_rows() {
+void MatmulCut::use_whole_rows() {
   constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
   // fewest rows per tile of a matrix with many rows
   const int64_t min_tile_rows = thread_count == ThreadCount::few ? 128 : 32;

@@ -53,7 +53,7 @@ struct MatmulCut {
   int64_t tiles() const { return row_tiles * column_tiles; }  ///< number of tiles per product
   Tile tile(int64_t number) const;
   /// Makes each tile consist of whole rows of the result.
-  void take_whole_rows();
+  void use_whole_rows();
 
   ThreadCount thread_count;
   int64_t m, n;

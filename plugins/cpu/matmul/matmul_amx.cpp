@@ -49,7 +49,7 @@ class AmxMatmul final : public EpilogueHost {
       : EpilogueHost(r),
         plan_(r),
         form_(form_of(r)),
-        packs_left_(!is_left(plan_, r.inputs[0].dtype)),
+        packs_left_(!can_be_read_unpacked(plan_, r.inputs[0].dtype)),
         few_threads_(AmxCut(plan_, packs_left_, form_, AmxCut::ThreadCount::few)),
         many_threads_(AmxCut(plan_, packs_left_, form_, AmxCut::ThreadCount::many)),
         a_{r.inputs[0].dtype, form_, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
@@ -104,7 +104,7 @@ class AmxMatmul final : public EpilogueHost {
   void prepare_for_epilogue() override {
     if (sum_count() > 1) return;
     for (Partition* partition : {&few_threads_, &many_threads_})
-      partition->cut.take_whole_rows(plan_);
+      partition->cut.use_whole_rows(plan_);
     find_shared();
   }
   std::string own_name() const override {
@@ -174,7 +174,7 @@ class AmxMatmul final : public EpilogueHost {
 
   /// Whether a can be read without packing: it has the layout of tiles, and its rows do not compete
   /// for the same sets of the first-level cache.
-  static bool is_left(const MatmulPlan& p, DType a) {
+  static bool can_be_read_unpacked(const MatmulPlan& p, DType a) {
     constexpr int64_t kFarthest = 512;  // largest number of values between rows
     return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 &&
            p.k <= kFarthest;

@@ -41,7 +41,7 @@ class ByteMatmul final : public EpilogueHost {
   /// A tile of whole rows reads all of b, so b must be small in comparison to the result.
   bool has_rows() const override { return cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m; }
   void prepare_for_epilogue() override {
-    if (cut_.column_tiles > 1) cut_.take_whole_rows();
+    if (cut_.column_tiles > 1) cut_.use_whole_rows();
   }
   size_t own_scratch_bytes() const override {
     const int64_t right = is_packed_ ? 0 : plan_.count() * right_.bytes();

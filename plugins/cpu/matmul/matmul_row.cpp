@@ -150,7 +150,8 @@ void multiply_row(const T* a, int64_t depth, const B* b, int64_t step, int64_t c
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
     const int64_t max_parts = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
-    // A transposed matrix with fewer columns is treated as few long rows.
+    // A transposed matrix with fewer columns than this consists in memory of few long rows, which
+    // are split along k; one with more columns is not split along k.
     constexpr int64_t kMinColumns = 16;
     // A power of two splits evenly among 2, 4, ... threads.
     if (!p.transpose_b || n < kMinColumns)

@@ -104,7 +104,7 @@ class TiledMatmul final : public EpilogueHost {
   void prepare_for_epilogue() override {
     if (sums() > 1) return;
     for (MatmulCut* cut : {&few_threads_, &many_threads_}) {
-      if (cut->column_tiles > 1) cut->take_whole_rows();
+      if (cut->column_tiles > 1) cut->use_whole_rows();
     }
   }
   size_t own_scratch_bytes() const override {

@@ -22,7 +22,7 @@ class ObjectPool {
   class Lease {
    public:
     template <class Make>
-    Lease(ObjectPool& pool, Make&& make) : pool_(pool), object_(pool.take()) {
+    Lease(ObjectPool& pool, Make&& make) : pool_(pool), object_(pool.take_latest_or_free()) {
       if (!object_) object_ = pool.added(make());
     }
     ~Lease() { pool_.give_back(object_); }
@@ -51,7 +51,7 @@ class ObjectPool {
   }
 
  private:
-  T* take() {
+  T* take_latest_or_free() {
     if (T* object = latest_.exchange(nullptr, std::memory_order_acquire)) return object;
     const std::lock_guard lock(mutex_);
     if (free_objects_.empty()) return nullptr;

@@ -67,7 +67,7 @@ std::byte* PrepackCache::ExclusiveUpdate::begin(PrepackedValue& value, size_t by
 }
 
 void PrepackCache::ExclusiveUpdate::end(PrepackedValue& value, std::vector<Contents> of) {
-  value.made_of_ = std::move(of);
+  value.variable_contents_ = std::move(of);
   value.version_.store(++cache_.versions_);
 }
 

@@ -51,7 +51,8 @@ class PrepackedValue {
   std::atomic<uint64_t> version_{0};
   // These members are protected by the mutex of PrepackCache.
   std::shared_ptr<Storage> memory_;
-  std::vector<Contents> made_of_;  ///< contents of the variables when the value was computed
+  /// Contents of the variables when the value was computed.
+  std::vector<Contents> variable_contents_;
 };
 
 /// The prepacked values of one device.
@@ -82,8 +83,8 @@ class PrepackCache {
    public:
     explicit ExclusiveUpdate(PrepackCache& cache) : cache_(cache), lock_(cache.mutex_) {}
     /// Whether `value` was computed while its variables had the contents `of`.
-    bool is_made(const PrepackedValue& value, const std::vector<Contents>& of) const {
-      return value.version() > 0 && value.made_of_ == of;
+    bool is_current(const PrepackedValue& value, const std::vector<Contents>& of) const {
+      return value.version() > 0 && value.variable_contents_ == of;
     }
     std::byte* memory(const PrepackedValue& value) const { return value.memory_->host(); }
     /// Returns the memory to which the caller must write the value; end() then marks the value as

@@ -62,9 +62,9 @@ class Normalization : public Kernel {
   }
   S* second(const Arguments& a, int64_t block) const { return first(a, blocks_.count + block); }
   S* column(const Arguments& a, int i) const { return first(a, 2 * blocks_.count + i); }
-  double total(const Arguments& a, bool of_second, int64_t c) const {
+  double total(const Arguments& a, bool is_second, int64_t c) const {
     double sum = 0;
-    for (int64_t i = 0; i < blocks_.count; ++i) sum += (of_second ? second(a, i) : first(a, i))[c];
+    for (int64_t i = 0; i < blocks_.count; ++i) sum += (is_second ? second(a, i) : first(a, i))[c];
     return sum;
   }
   double rows() const { return static_cast<double>(blocks_.rows); }
@@ -188,9 +188,9 @@ class BatchNormSumsKernel final : public BatchNormPart {
   }
 
  private:
-  float total(const float* of_blocks) const {
+  float total(const float* block_sums) const {
     double sum = 0;
-    for (int64_t i = 0; i < blocks_.count; ++i) sum += of_blocks[i * blocks_.columns];
+    for (int64_t i = 0; i < blocks_.count; ++i) sum += block_sums[i * blocks_.columns];
     return static_cast<float>(sum);
   }
 };

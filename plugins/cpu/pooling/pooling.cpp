@@ -81,8 +81,8 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
   };
   const Shape &from = r.inputs.back().shape, &to = r.outputs[0].shape;
   max = argmax_indices = true;
-  if (auto* told = dynamic_cast<const PoolArgmax*>(&r.op)) {
-    fill(*told, from, to);
+  if (auto* argmax_op = dynamic_cast<const PoolArgmax*>(&r.op)) {
+    fill(*argmax_op, from, to);
   } else if (auto* gradient = dynamic_cast<const PoolArgmaxBackward*>(&r.op)) {
     fill(*gradient, to, from);
   } else if (backward) {

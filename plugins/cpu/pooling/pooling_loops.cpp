@@ -22,19 +22,19 @@ class Window {
     const auto& [d, h, w] = p.axes;
     const int64_t i = row / h.out, j = row % h.out;
     z0_ = d.first(i), z1_ = d.last(i), y0_ = h.first(j), y1_ = h.last(j);
-    rows_whole_ = z1_ - z0_ == d.window && y1_ - y0_ == h.window;
+    are_rows_inside_ = z1_ - z0_ == d.window && y1_ - y0_ == h.window;
   }
   void move_to(int64_t column) {
     const auto& w = plan_.axes[2];
     x0_ = w.first(column), x1_ = w.last(column);
-    whole_ = rows_whole_ && x1_ - x0_ == w.window;
+    is_inside_ = are_rows_inside_ && x1_ - x0_ == w.window;
     corner_ = at(z0_, y0_, x0_);
   }
   int64_t count() const { return (z1_ - z0_) * (y1_ - y0_) * (x1_ - x0_); }
   /// Calls f(offset of the pixel) for all pixels of the window, in order.
   template <class F>
   HWY_INLINE void each(F&& f) const {
-    if (whole_) {
+    if (is_inside_) {
       for (int64_t offset : plan_.inner_window_offsets) f(corner_ + offset);
       return;
     }
@@ -52,7 +52,7 @@ class Window {
 
   const PoolPlan& plan_;
   int64_t z0_, z1_, y0_, y1_, x0_ = 0, x1_ = 0, corner_ = 0;
-  bool rows_whole_, whole_ = false;
+  bool are_rows_inside_, is_inside_ = false;
 };
 
 /// True in lanes where x replaces the maximum `best`: x is greater, or x is NaN and thereby the

@@ -19,7 +19,7 @@ constexpr int64_t kMinPackedWeights = 16384;  ///< fewest weights that a task pa
 /// The number of parts into which the forward pass divides a batch. It may divide it into parts of
 /// only half of kPartRows samples, which are no slower in this pass.
 inline int64_t forward_parts(int64_t batch) {
-  return std::max(few_parts(batch), std::min(batch / (kPartRows / 2), kManyParts));
+  return std::max(min_part_count(batch), std::min(batch / (kPartRows / 2), kManyParts));
 }
 /// Packs weights (rows, gates * units) into panels.
 template <class T>
@@ -113,7 +113,8 @@ class RecurrentForward : public Recurrent<T> {
         for (int64_t t = 0; t < this->steps_; ++t) step(run, t, share);
       });
     } else {
-      const int64_t max_threads = this->batch_ * this->units_ * this->width_ / kThreadProducts;
+      const int64_t max_threads =
+          this->batch_ * this->units_ * this->width_ / kMinMultiplicationsPerThread;
       lockstep(a.threads, this->steps_, panels, max_threads,
                [&](int64_t t, int64_t first, int64_t last) {
                  step(run, t, {0, this->batch_, first, last, this->scratch(a, x_parts_)});
@@ -196,7 +197,7 @@ class RecurrentForward : public Recurrent<T> {
     if (r.cells)
       s.c_before = t ? r.cells + state - units : r.c0 + share.first * units, s.c = r.cells + state;
     s.c_stride = t ? this->steps_ * units : units;
-    s.before_stride = run.factors ? units : s.c_stride, s.state_stride = this->steps_ * units,
+    s.h_before_stride = run.factors ? units : s.c_stride, s.state_stride = this->steps_ * units,
     s.gates_stride = 4 * s.state_stride;
     s.x_part = share.x_parts + (t - begin) * width, s.x_stride = steps * width,
     s.x_panel = samples * steps * width;

@@ -17,7 +17,7 @@ constexpr int64_t kGradientRows = 96;
 /// samples the products of a step are a tenth slower, because they have few rows; such parts are
 /// only used if the batch has many.
 inline int64_t gradient_parts(int64_t batch) {
-  const int64_t part_count = few_parts(batch);
+  const int64_t part_count = min_part_count(batch);
   return batch < kManyParts * kPartRows / 2 ? part_count : std::max(part_count, kManyParts);
 }
 /// The base of the LSTM and GRU gradients. The batch is divided into parts; consecutive parts of
@@ -168,15 +168,15 @@ class RecurrentGradient : public Recurrent<T> {
       for (int64_t group = 1; group < groups_; ++group)
         accumulate(to, first + group * sums_, count);
     };
-    a.threads.blocks(inputs_, std::max<int64_t>(1, 2 * kThreadProducts / (1 + this->width_)),
-                     [&](int64_t first, int64_t last) {
-                       for (int64_t i = first; i < last; ++i) {
-                         T* to = i < this->features_
-                                     ? p.dkernel + i * this->width_
-                                     : p.drecurrent + (i - this->features_) * this->width_;
-                         total(sums + i * this->padded(this->width_), to, this->width_);
-                       }
-                     });
+    a.threads.blocks(
+        inputs_, std::max<int64_t>(1, 2 * kMinMultiplicationsPerThread / (1 + this->width_)),
+        [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) {
+            T* to = i < this->features_ ? p.dkernel + i * this->width_
+                                        : p.drecurrent + (i - this->features_) * this->width_;
+            total(sums + i * this->padded(this->width_), to, this->width_);
+          }
+        });
     total(sums + sums_ - biases_, p.dbias, biases_);
   }
 

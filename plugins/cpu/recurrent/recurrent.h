@@ -35,7 +35,7 @@ struct RecurrentStep {
   /// The results: (samples, units), (samples, units), (samples, 4 * units).
   T *h, *c, *gates;
   /// Distances between samples in values.
-  int64_t before_stride, c_stride, x_stride, state_stride, gates_stride;
+  int64_t h_before_stride, c_stride, x_stride, state_stride, gates_stride;
   /// Distance between panels of x_part in values.
   int64_t x_panel;
 };

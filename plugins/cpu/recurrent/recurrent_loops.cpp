@@ -204,12 +204,12 @@ template <int kGates, class T, class From, class F>
 HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&& row) {
   const hn::ScalableTag<T> d;
   const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(d)),
-                at_once = kPartRows / std::max<int64_t>(1, s.samples);
+                panels_at_once = kPartRows / std::max<int64_t>(1, s.samples);
   HWY_ALIGN T z[kPartRows * kGates * hn::MaxLanes(d)];
-  for (int64_t first = s.first_panel; first < s.last_panel; first += at_once) {
-    const int64_t last = std::min(first + at_once, s.last_panel);
+  for (int64_t first = s.first_panel; first < s.last_panel; first += panels_at_once) {
+    const int64_t last = std::min(first + panels_at_once, s.last_panel);
     for (int64_t panel = first; panel < last; ++panel) {
-      multiply<kGates, false, T>({s.samples, s.units, s.h_before, s.before_stride,
+      multiply<kGates, false, T>({s.samples, s.units, s.h_before, s.h_before_stride,
                                   s.weights + panel * width * s.units, width, from(panel), ldf,
                                   z + (panel - first) * s.samples * width, width});
     }
@@ -365,19 +365,20 @@ void gru(const RecurrentStep<T>& s) {
   each_row<3>(s, 0, bias, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
     const int64_t first = panel * lanes;
     const T *x = s.x_part + panel * s.x_panel + sample * s.x_stride,
-            *h_before = s.h_before + sample * s.before_stride + first;
+            *h_before = s.h_before + sample * s.h_before_stride + first;
     T *gates = s.gates + sample * s.gates_stride + first,
       *h = s.h + sample * s.state_stride + first;
     fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u});
     for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
-      const auto outer = [&](int64_t gate) HWY_ATTR { return hn::LoadU(d, x + gate * lanes); };
-      const auto inner = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
-      const auto keep = gate_sigmoid(d, hn::Add(outer(0), inner(0))),
-                 r = gate_sigmoid(d, hn::Add(outer(1), inner(1)));
-      const auto recurrent_part = inner(2),
-                 candidate = gate_tanh(d, hn::MulAdd(r, recurrent_part, outer(2)));
+      const auto input_sum = [&](int64_t gate) HWY_ATTR { return hn::LoadU(d, x + gate * lanes); };
+      const auto recurrent_sum = [&](int64_t gate)
+                                     HWY_ATTR { return hn::Load(d, z + gate * lanes); };
+      const auto keep = gate_sigmoid(d, hn::Add(input_sum(0), recurrent_sum(0))),
+                 r = gate_sigmoid(d, hn::Add(input_sum(1), recurrent_sum(1)));
+      const auto candidate_recurrent_sum = recurrent_sum(2),
+                 candidate = gate_tanh(d, hn::MulAdd(r, candidate_recurrent_sum, input_sum(2)));
       store(keep, gates), store(r, gates + u), store(candidate, gates + 2 * u),
-          store(recurrent_part, gates + 3 * u);
+          store(candidate_recurrent_sum, gates + 3 * u);
       store(hn::MulAdd(keep, hn::Sub(load(h_before), candidate), candidate), h);
     });
   });
@@ -391,19 +392,20 @@ void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs
   fetch_before(gates, 4 * u), fetch_before(dhs, u);
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto z = load(gates), r = load(gates + u), candidate = load(gates + 2 * u),
-               inner = load(gates + 3 * u);
+               recurrent_sum = load(gates + 3 * u);
     const auto h_gradient = hn::Add(load(dh), load(dhs));
     const auto dz =
         hn::Mul(hn::Mul(h_gradient, hn::Sub(load(h_before), candidate)), sigmoid_slope(d, z));
     const auto dg = hn::Mul(hn::NegMulAdd(h_gradient, z, h_gradient), tanh_slope(d, candidate));
-    const auto dr = hn::Mul(hn::Mul(dg, inner), sigmoid_slope(d, r)), dinner = hn::Mul(dg, r);
+    const auto dr = hn::Mul(hn::Mul(dg, recurrent_sum), sigmoid_slope(d, r)),
+               drecurrent_sum = hn::Mul(dg, r);
     const auto put = [&](auto gradient, T* part, T* bias) HWY_ATTR {
       store(gradient, part), store(hn::Add(load(bias), gradient), bias);
     };
     put(dz, dx_part, dbias), put(dr, dx_part + u, dbias + u),
         put(dg, dx_part + 2 * u, dbias + 2 * u);
     put(dz, dh_part, dbias + 3 * u), put(dr, dh_part + u, dbias + 4 * u),
-        put(dinner, dh_part + 2 * u, dbias + 5 * u);
+        put(drecurrent_sum, dh_part + 2 * u, dbias + 5 * u);
     store(hn::Mul(h_gradient, z), dh);
   });
 }

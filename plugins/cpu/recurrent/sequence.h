@@ -11,13 +11,13 @@
 namespace crescent::cpu {
 
 /// Fewest multiplications per time step for which a further thread is used.
-constexpr int64_t kThreadProducts = 16384;
+constexpr int64_t kMinMultiplicationsPerThread = 16384;
 
 inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 /// The number of parts of a batch such that parts have about kPartRows samples; a batch of at least
 /// 8 samples has at least two parts.
-inline int64_t few_parts(int64_t batch) {
+inline int64_t min_part_count(int64_t batch) {
   return std::max(pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2));
 }
 constexpr int64_t kManyParts = 16;

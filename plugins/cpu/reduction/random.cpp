@@ -139,11 +139,11 @@ void make_truncated_normal(const Draw& draw, T* u, int64_t n) {
 
 template <class T>
 void random_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
-  constexpr int64_t kWordsEach = sizeof(T) / 4, kCount = kWords / kWordsEach;
+  constexpr int64_t kWordsPerNumber = sizeof(T) / 4, kCount = kWords / kWordsPerNumber;
   HWY_ALIGN uint32_t words[kWords];
   HWY_ALIGN T u[kCount];
   for (int64_t first = begin; first < end; first += kCount) {
-    make_words(draw, static_cast<uint64_t>(first * kWordsEach / 4), words);
+    make_words(draw, static_cast<uint64_t>(first * kWordsPerNumber / 4), words);
     make_fractions(words, kCount, u);
     if (draw.kind == RandomKind::uniform)
       make_uniform(draw, u, kCount);

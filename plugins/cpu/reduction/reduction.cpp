@@ -62,7 +62,7 @@ constexpr int64_t kNeighbourParts = 32;
 // and wide tiles are used.
 constexpr int64_t kMinUnits = 16;
 // A reduction with fewer tasks than this does not compute an elementwise kernel within itself
-// (ReduceKernel::take) that has more tasks.
+// (ReduceKernel::fuse_elementwise) that has more tasks.
 constexpr int64_t kMinFusedParts = 8;
 // Several contiguous rows that together are at most this wide are reduced as one wide row.
 constexpr int64_t kFoldedWidth = 512;
@@ -169,7 +169,7 @@ void ReduceKernel::set_tile(int64_t width) {
   unit_elements_ = g.rows() * (g.along_rows() ? g.width() : tile_);
 }
 
-bool ReduceKernel::take(std::unique_ptr<Kernel>& previous, int output) {
+bool ReduceKernel::fuse_elementwise(std::unique_ptr<Kernel>& previous, int output) {
   auto* kernel = dynamic_cast<Elementwise*>(previous.get());
   if (!kernel || !kernel->can_be_cut() || kernel->outputs() > static_cast<int>(kMaxResults))
     return false;

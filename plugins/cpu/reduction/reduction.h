@@ -84,10 +84,10 @@ class ReduceKernel final : public Kernel {
   /// Fuses the elementwise kernel `previous` into this kernel: run() then also computes `previous`,
   /// whose output `output` is read by this reduction only. Returns false if this is not possible or
   /// would be slower.
-  bool take(std::unique_ptr<Kernel>& previous, int output);
+  bool fuse_elementwise(std::unique_ptr<Kernel>& previous, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
-  /// Adds another reduction, which reads output `output` of the elementwise kernel that take()
-  /// fused. The other reduction's result becomes the last output.
+  /// Adds another reduction, which reads output `output` of the elementwise kernel that
+  /// fuse_elementwise() fused. The other reduction's result becomes the last output.
   void join(const ReduceKernel& other, int output);
 
  private:
@@ -131,7 +131,7 @@ class ReduceKernel final : public Kernel {
 
   ReduceGeometry geometry_;
   std::vector<Result> results_;
-  std::unique_ptr<Elementwise> elementwise_;  ///< the kernel that was taken over, or null
+  std::unique_ptr<Elementwise> elementwise_;  ///< the fused elementwise kernel, or null
   std::vector<size_t> output_bytes_;          ///< bytes per element of each output of elementwise_
   int64_t tile_ = 1;                          ///< the number of columns of a tile
   int64_t tiles_ = 1;                         ///< the number of tiles of a row

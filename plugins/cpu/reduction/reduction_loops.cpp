@@ -21,7 +21,7 @@ template <class T>
 using Accumulator = std::conditional_t<std::is_floating_point_v<Computed<T>>, double, int64_t>;
 
 template <Rule rule, class A>
-constexpr A neutral() {
+constexpr A neutral_element() {
   using Limits = std::numeric_limits<A>;
   constexpr A top = Limits::has_infinity ? Limits::infinity() : Limits::max();
   constexpr A bottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
@@ -46,10 +46,11 @@ HWY_INLINE A combine(A a, A x) {
 }
 
 /// Sets accumulators to the neutral element: false for `any`, true for `all`.
-template <Rule rule, class T, bool truth>
+template <Rule rule, class T, bool converts_to_bool>
 void start(void* acc, int64_t n) {
   using A = Accumulator<T>;
-  std::fill_n(static_cast<A*>(acc), n, truth ? A{rule == Rule::smallest} : neutral<rule, A>());
+  std::fill_n(static_cast<A*>(acc), n,
+              converts_to_bool ? A{rule == Rule::smallest} : neutral_element<rule, A>());
 }
 
 template <Rule rule, class T>
@@ -154,17 +155,17 @@ HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
   constexpr bool largest = rule == Rule::largest;
   const hn::ScalableTag<Computed<T>> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  double total = neutral<rule, double>();
+  double total = neutral_element<rule, double>();
   int64_t i = 0;
   if (n >= lanes) {
     auto a = hn::Set(d, static_cast<Computed<T>>(total)), b = a;
     auto no_numbers = hn::IsNaN(a);
-    const auto take_in = [&](auto& extremes, int64_t at) HWY_ATTR {
+    const auto update_extremes = [&](auto& extremes, int64_t at) HWY_ATTR {
       const auto v = load(d, x + at);
       extremes = extreme<largest>(extremes, v), no_numbers = hn::Or(no_numbers, hn::IsNaN(v));
     };
-    for (; i + 2 * lanes <= n; i += 2 * lanes) take_in(a, i), take_in(b, i + lanes);
-    for (; i + lanes <= n; i += lanes) take_in(a, i);
+    for (; i + 2 * lanes <= n; i += 2 * lanes) update_extremes(a, i), update_extremes(b, i + lanes);
+    for (; i + lanes <= n; i += lanes) update_extremes(a, i);
     if (!hn::AllFalse(d, no_numbers)) return std::numeric_limits<double>::quiet_NaN();
     a = extreme<largest>(a, b);
     total = static_cast<double>(hn::GetLane(largest ? hn::MaxOfLanes(d, a) : hn::MinOfLanes(d, a)));
@@ -201,8 +202,8 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
   return total;
 }
 
-template <Rule rule, class T, bool truth>
-HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
+template <Rule rule, class T, bool converts_to_bool>
+HWY_INLINE Accumulator<T> combine_row(Accumulator<T> total, const T* x, int64_t n) {
   constexpr bool floating = std::is_floating_point_v<Computed<T>>;
   if constexpr (floating && rule != Rule::product) {
     return combine<rule>(total, extreme_of_row<rule>(x, n));
@@ -211,12 +212,13 @@ HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
   } else {
     using A = Accumulator<T>;
     for (int64_t i = 0; i < n; ++i)
-      total = combine<rule>(total, static_cast<A>(truth ? number(x[i]) != 0 : number(x[i])));
+      total =
+          combine<rule>(total, static_cast<A>(converts_to_bool ? number(x[i]) != 0 : number(x[i])));
     return total;
   }
 }
 
-template <Rule rule, class T, bool truth>
+template <Rule rule, class T, bool converts_to_bool>
 void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
   const T* in = static_cast<const T*>(x);
   auto* a = static_cast<Accumulator<T>*>(acc);
@@ -228,7 +230,7 @@ void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
       if constexpr (adds_lanes)
         sum_rows(in + i, std::min(step, rows - row), width, n, a + row);
       else
-        a[row] = take_in<rule, T, truth>(a[row], in + i, n);
+        a[row] = combine_row<rule, T, converts_to_bool>(a[row], in + i, n);
     }
 }
 
@@ -237,12 +239,12 @@ template <Rule rule, class T>
 using Partial = std::conditional_t<std::is_floating_point_v<Computed<T>> && rule != Rule::product,
                                    Computed<T>, Accumulator<T>>;
 
-template <Rule rule, class T, bool truth>
+template <Rule rule, class T, bool converts_to_bool>
 void reduce_columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
                     void* partial) {
   using P = Partial<rule, T>;
   const auto value = [](T v) -> P {
-    if constexpr (truth)
+    if constexpr (converts_to_bool)
       return number(v) != 0;
     else
       return static_cast<P>(number(v));
@@ -268,9 +270,10 @@ void add_up(const void* partial, int64_t n, int64_t width, void* acc) {
   }
 }
 
-template <Rule rule, class T, bool truth = false>
-constexpr ReduceLoops kLoops = {start<rule, T, truth>, reduce_rows<rule, T, truth>,
-                                reduce_columns<rule, T, truth>, add_up<rule, T>, merge<rule, T>};
+template <Rule rule, class T, bool converts_to_bool = false>
+constexpr ReduceLoops kLoops = {
+    start<rule, T, converts_to_bool>, reduce_rows<rule, T, converts_to_bool>,
+    reduce_columns<rule, T, converts_to_bool>, add_up<rule, T>, merge<rule, T>};
 
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {

@@ -25,7 +25,7 @@ class ElasticMemory {
   std::byte* at_least(size_t bytes) {
     largest_request_ = std::max(largest_request_, bytes);
     if (bytes > bytes_)
-      take(std::max(bytes, bytes_ + bytes_ / 2));
+      reallocate(std::max(bytes, bytes_ + bytes_ / 2));
     else if (++use_count_ >= kUsesPerCheck)
       review();
     return memory_;
@@ -34,7 +34,7 @@ class ElasticMemory {
 
  private:
   /// Replaces the memory; the old memory is freed first, so that both never exist at the same time.
-  void take(size_t bytes) {
+  void reallocate(size_t bytes) {
     memory_ = nullptr, bytes_ = 0;
     block_.reset();
     if (bytes == 0) return;
@@ -45,7 +45,7 @@ class ElasticMemory {
     use_count_ = 0;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_review_ < patience_) return;
-    if (largest_request_ < bytes_ / 2) take(largest_request_);
+    if (largest_request_ < bytes_ / 2) reallocate(largest_request_);
     last_review_ = now, largest_request_ = 0;
   }
 

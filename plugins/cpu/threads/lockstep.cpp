@@ -114,21 +114,22 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
                StepBody body, void* context) {
   // If another process takes a helper's core, all threads must wait until the helper gets it back.
   // After such a loss, regions run without helpers for a multiple of the lost time.
-  static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
-  constexpr int kAlonePerLostTime = 16;
+  static std::atomic<Clock::duration> single_thread_until{Clock::duration::zero()};
+  constexpr int kSingleThreadPerLostTime = 16;
   constexpr auto kMaxNegligibleLoss = std::chrono::microseconds(20);
   max_threads = std::clamp<int64_t>(std::min<int64_t>(max_threads, threads.threads()), 1,
                                     std::max<int64_t>(1, count));
   if (max_threads > 1 &&
-      Clock::now().time_since_epoch() < alone_until.load(std::memory_order_relaxed))
+      Clock::now().time_since_epoch() < single_thread_until.load(std::memory_order_relaxed))
     max_threads = 1;
   Lockstep lockstep(steps, count, max_threads, body, context);
   threads.parallel(max_threads,
                    [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
   const auto lost_time = lockstep.lost_time();
   if (lost_time > kMaxNegligibleLoss)
-    alone_until.store(Clock::now().time_since_epoch() + kAlonePerLostTime * lost_time,
-                      std::memory_order_relaxed);
+    single_thread_until.store(
+        Clock::now().time_since_epoch() + kSingleThreadPerLostTime * lost_time,
+        std::memory_order_relaxed);
 }
 
 /// Runs the region by run_steps(), and records the time of its work for a profile.

@@ -24,7 +24,8 @@ namespace {
 // single atomic operations. Bit 0: workers may join; bit 1: the caller sleeps until they have left;
 // bits 2 to 15: the number of workers inside; bits 16 to 31: a count of regions. A worker that
 // wakes up late finds the region closed and does nothing.
-constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRegion = 0x10000;
+constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOneWorker = 4, kInside = 0xfffc,
+                   kRegion = 0x10000;
 
 /// The time for which a waiting thread spins before it sleeps. A longer time makes training 3 %
 /// faster if every thread has a core, and 10 % slower if threads share one.
@@ -104,18 +105,18 @@ struct Pool::State {
     }
   }
 
-  bool has_news(uint32_t seen) const {
+  bool has_new_region_or_stops(uint32_t last_region) const {
     uint32_t current = word.load(std::memory_order_acquire);
-    return ((current & kOpen) && current / kRegion != seen) ||
+    return ((current & kOpen) && current / kRegion != last_region) ||
            stopping.load(std::memory_order_relaxed);
   }
 
-  void wait_for_news(uint32_t seen) {
-    if (spin([&] { return has_news(seen); })) return;
+  void wait_for_region(uint32_t last_region) {
+    if (spin([&] { return has_new_region_or_stops(last_region); })) return;
     sleepers.fetch_add(1);
     for (;;) {
       uint32_t current = word.load();
-      if (has_news(seen)) break;
+      if (has_new_region_or_stops(last_region)) break;
       futex_wait(word, current);
     }
     sleepers.fetch_sub(1);
@@ -123,15 +124,16 @@ struct Pool::State {
 
   void loop(int worker) {
     const FlushDenormals flush;
-    for (uint32_t seen = 0;;) {
-      wait_for_news(seen);
+    for (uint32_t last_region = 0;;) {
+      wait_for_region(last_region);
       if (stopping.load()) return;
       uint32_t current = word.load(std::memory_order_acquire);
-      if (!(current & kOpen) || current / kRegion == seen) continue;
-      if (!word.compare_exchange_weak(current, current + kOne, std::memory_order_acq_rel)) continue;
-      seen = current / kRegion;
+      if (!(current & kOpen) || current / kRegion == last_region) continue;
+      if (!word.compare_exchange_weak(current, current + kOneWorker, std::memory_order_acq_rel))
+        continue;
+      last_region = current / kRegion;
       work(worker);
-      uint32_t left = word.fetch_sub(kOne, std::memory_order_acq_rel) - kOne;
+      uint32_t left = word.fetch_sub(kOneWorker, std::memory_order_acq_rel) - kOneWorker;
       if ((left & kInside) == 0 && (left & kCallerSleeps)) futex_wake(word);
     }
   }

@@ -72,13 +72,13 @@ class JoinedDepthwise {
   bool is_result(int value) const {
     return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;
   }
-  /// Whether no instruction other than `those` reads the value, and the value is not an output of
-  /// the program.
-  bool is_read_by(int value, const std::set<const Instruction*>& those) const {
+  /// Whether no instruction other than `instructions` reads the value, and the value is not an
+  /// output of the program.
+  bool is_read_by(int value, const std::set<const Instruction*>& instructions) const {
     const auto value_readers = readers(value);
-    return !is_result(value) && value_readers.size() == those.size() &&
+    return !is_result(value) && value_readers.size() == instructions.size() &&
            std::all_of(value_readers.begin(), value_readers.end(),
-                       [&](auto* i) { return those.count(i) > 0; });
+                       [&](auto* i) { return instructions.count(i) > 0; });
   }
   Instruction* producer(int value) {
     for (Instruction& i : program_.code) {

@@ -255,8 +255,8 @@ class Regions {
 
   /// Marks the values that are read outside of the instruction or region that computes them.
   void count_readers() {
-    needed_.assign(program_.values.size(), false);
-    auto mark_needed = [&](int value) { needed_[value] = true; };
+    is_needed_.assign(program_.values.size(), false);
+    auto mark_needed = [&](int value) { is_needed_[value] = true; };
     for (int value : program_.outputs) mark_needed(value);
     for (const Program::Binding& b : program_.variables) {
       if (b.result >= 0) mark_needed(b.result);
@@ -308,9 +308,9 @@ class Regions {
     auto value_here = [&](int value, SliceRole part) {
       const auto [at, is_new] = body_values.try_emplace(value, 0);
       if (!is_new) return std::pair(at->second, false);
-      TensorSpec of_slice = spec(value);
-      if (part == SliceRole::rows) of_slice.shape.set(0, op->rows);
-      return std::pair(at->second = body->add_value(of_slice), true);
+      TensorSpec slice_spec = spec(value);
+      if (part == SliceRole::rows) slice_spec.shape.set(0, op->rows);
+      return std::pair(at->second = body->add_value(slice_spec), true);
     };
     Instruction result{op, {}, {}, program_.code[region.last - 1].scope};
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
@@ -326,7 +326,7 @@ class Regions {
         const int value = value_here(i.outputs[k], cut.outputs[k]).first;
         slice.outputs.push_back(value);
         const bool is_kept = is_inside(region, i.outputs[k]) &&
-                             (needed_[i.outputs[k]] || cut.outputs[k] != SliceRole::rows);
+                             (is_needed_[i.outputs[k]] || cut.outputs[k] != SliceRole::rows);
         if (!is_kept) continue;
         body->outputs.push_back(value), result.outputs.push_back(i.outputs[k]);
         op->cut.outputs.push_back(cut.outputs[k]);
@@ -346,7 +346,7 @@ class Regions {
   std::vector<int> producer_;
   std::vector<Region> regions_;
   /// For each value, whether it is read outside of the region that computes it.
-  std::vector<bool> needed_;
+  std::vector<bool> is_needed_;
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {

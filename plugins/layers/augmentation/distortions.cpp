@@ -80,9 +80,9 @@ class RandomPerspective final : public ChanceAugmentation {
 Tensor blur_matrix(int64_t size, const Tensor& sigma, double largest_sigma) {
   const DType dtype = sigma.dtype();
   const Tensor half_window = ops::floor(ops::floor(sigma * 6.0) * 0.5);
-  const auto weight = [&](const Tensor& away) {
-    return ops::where(ops::less_equal(ops::abs(away), half_window),
-                      ops::exp(ops::square(away / sigma) * -0.5), 0.0);
+  const auto weight = [&](const Tensor& distance) {
+    return ops::where(ops::less_equal(ops::abs(distance), half_window),
+                      ops::exp(ops::square(distance / sigma) * -0.5), 0.0);
   };
   const auto radius = int64_t(3 * largest_sigma) + 1;
   const Tensor total = ops::sum(weight(ops::arange(2 * radius + 1, dtype) - double(radius)));

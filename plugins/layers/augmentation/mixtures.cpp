@@ -8,7 +8,7 @@ namespace crescent {
 namespace {
 
 /// The rows of x reordered by indices.
-Tensor in_order(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
+Tensor reordered(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
 
 Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
   return share * x + (1.0 - share) * other;
@@ -23,7 +23,7 @@ Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& sha
   if (!labels.shape().compatible({order.dim(0), labels.dim(1)}))
     fail("expected labels for each of ", order.dim(0), " images, got shape ", labels.shape());
   const Tensor numbers = is_floating(labels.dtype()) ? labels : ops::cast(labels, share.dtype());
-  return mixed(numbers, in_order(numbers, order), ops::cast(share, numbers.dtype()));
+  return mixed(numbers, reordered(numbers, order), ops::cast(share, numbers.dtype()));
 }
 
 class MixUp final : public ImageAugmentation {
@@ -44,7 +44,7 @@ class MixUp final : public ImageAugmentation {
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor share = ops::reshape(drawn[1], {images.dim(0), 1, 1, 1});
-    return mixed(images, in_order(images, drawn[0]), share);
+    return mixed(images, reordered(images, drawn[0]), share);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, drawn[1].dtype()), drawn);
@@ -56,7 +56,7 @@ class MixUp final : public ImageAugmentation {
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters& drawn) const override {
     const auto with_partners = [&](const Tensor& x) {
-      return ops::concatenate(Tensors{x, in_order(x, drawn[0])}, 1);
+      return ops::concatenate(Tensors{x, reordered(x, drawn[0])}, 1);
     };
     return {with_partners(given.boxes), with_partners(given.labels)};
   }
@@ -89,7 +89,7 @@ class CutMix final : public ImageAugmentation {
     return {random_order(random, batch), box.inside, 1.0 - box.share};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return ops::where(drawn[1], in_order(images, drawn[0]), images);
+    return ops::where(drawn[1], reordered(images, drawn[0]), images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return change(masks, drawn);

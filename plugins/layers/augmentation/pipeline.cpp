@@ -54,15 +54,15 @@ class Pipeline final : public Layer {
     for (const LayerPtr& layer : layers_) {
       CallOptions options;
       options.training = call.training;
-      const auto give = [&](const char* name, const Value& value) {
+      const auto add_argument = [&](const char* name, const Value& value) {
         if (!accepts_argument(*layer, name))
           fail("layer '", layer->name(), "' (", layer->class_name(), ") does not take ", name);
         options.arguments.set(name, value);
       };
       const bool with_labels = labels && accepts_argument(*layer, "labels");
-      if (with_labels) give("labels", boxed(labels));
-      if (!boxes.is_null()) give("bounding_boxes", boxes);
-      if (masks) give("segmentation_masks", boxed(masks));
+      if (with_labels) add_argument("labels", boxed(labels));
+      if (!boxes.is_null()) add_argument("bounding_boxes", boxes);
+      if (masks) add_argument("segmentation_masks", boxed(masks));
       const Tensors results = (*layer)(Tensors{x}, options);
       auto next = results.begin();
       x = *next++;

@@ -43,8 +43,9 @@ class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
     this->build_lora();
   }
   bool can_be_int8() const { return this->groups_ == 1; }
-  void quantize_on_request(const Value& mode_or_config, const Value& config, bool convolutions) {
-    if (!convolutions)
+  void quantize_on_request(const Value& mode_or_config, const Value& config,
+                           bool include_convolutions) {
+    if (!include_convolutions)
       fail_in_layer(this->name_, "Layer ", this->class_name(),
                     " does not have a `quantize` method implemented. Pass convolutions = true to ",
                     "quantize it nevertheless, in a way that Keras does not have.");

@@ -31,20 +31,20 @@ std::string kept_letters(const Letters& of, const Letters& wanted) {
 /// Brings the scales of the input, which have size 1 along summed axes, to the axes of the result,
 /// with size 1 along axes that the input lacks.
 Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vector<int>& summed) {
-  Tensor placed = scale;
+  Tensor output_scale = scale;
   for (auto axis = summed.rbegin(); axis != summed.rend(); ++axis)
-    placed = ops::squeeze(placed, *axis);
+    output_scale = ops::squeeze(output_scale, *axis);
   const std::string from = kept_letters(e.input, e.output), to = kept_letters(e.output, e.input);
   if (from != to) {
-    const Tensor operands[] = {placed};
-    placed = ops::einsum(from + "->" + to, operands);
+    const Tensor operands[] = {output_scale};
+    output_scale = ops::einsum(from + "->" + to, operands);
   }
   const int dots = e.input.dots(scale.shape());
   for (size_t i = 0; i < e.output.all_letters.size(); ++i)
     if (!e.input.has(e.output.all_letters[i]))
-      placed = ops::expand_dims(
-          placed, static_cast<int>(i) + (i < e.output.letters_before_dots ? 0 : dots));
-  return placed;
+      output_scale = ops::expand_dims(
+          output_scale, static_cast<int>(i) + (i < e.output.letters_before_dots ? 0 : dots));
+  return output_scale;
 }
 
 /// Whether each letter of the input is in the kernel or in the result, so that no axis of the input

@@ -27,7 +27,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
         .field("mask_zero", &ReversibleEmbedding::mask_zero_, "Treat 0 as padding and mask it.")
         .field("reverse_dtype", &ReversibleEmbedding::reverse_dtype_,
                "Dtype of the product in reverse; null: that of the layer.")
-        .field("logit_soft_cap", &ReversibleEmbedding::cap_,
+        .field("logit_soft_cap", &ReversibleEmbedding::logit_cap_,
                "Limit scores s softly: cap * tanh(s / cap); null: no limit.")
         .argument("reverse", false, "Map vectors (..., output_dim) to scores of the rows.")
         .keyword_only(true);
@@ -36,7 +36,8 @@ class ReversibleEmbedding final : public QuantizableLayer {
   }
   void configured() override {
     QuantizableLayer::configured();
-    if (cap_ && *cap_ == 0) fail("logit_soft_cap: expected a number other than 0, got 0");
+    if (logit_cap_ && *logit_cap_ == 0)
+      fail("logit_soft_cap: expected a number other than 0, got 0");
     set_supports_masking(mask_zero_);
   }
   void build(const Shape&) override {
@@ -75,7 +76,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
     const QuantizedWeight& table = tied_ ? table_ : reverse_;
     const Tensor y = is_quantized() ? product(tied_ ? kLastBySecond : kLastByFirst, x, table)
                                     : scores_of_floats(x, table.values());
-    return cap_ ? ops::tanh(y / *cap_) * *cap_ : y;
+    return logit_cap_ ? ops::tanh(y / *logit_cap_) * *logit_cap_ : y;
   }
   /// The scores of the rows of a table of floats. For quantized tables Keras ignores the adapter
   /// and reverse_dtype.
@@ -90,7 +91,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
   bool tied_ = true, mask_zero_ = false;
   WeightRules rules_{"uniform"};
   std::optional<DType> reverse_dtype_;
-  std::optional<double> cap_;
+  std::optional<double> logit_cap_;
   QuantizedWeight table_{"embeddings", {}}, reverse_{"reverse_embeddings", {}};
 };
 

@@ -68,9 +68,9 @@ class StftSpectrogram final : public UnaryLayer {
     if (!is_floating(x.dtype()))
       fail("Invalid input type. Expected `float16`, `float32` or `float64`. Received: input type=",
            x.dtype());
-    const Tensor sound = channels_first() ? ops::transpose(x, {0, 2, 1}) : x;
-    if (sound.dim(2) < 1) fail("the number of channels must be known, got shape ", x.shape());
-    const Tensors spectra = channel_spectra(sound);
+    const Tensor audio = channels_first() ? ops::transpose(x, {0, 2, 1}) : x;
+    if (audio.dim(2) < 1) fail("the number of channels must be known, got shape ", x.shape());
+    const Tensors spectra = channel_spectra(audio);
     if (expand_dims_) return ops::stack(spectra, channels_first() ? 1 : 3);
     const Tensor joined = spectra.size() == 1 ? spectra.front() : ops::concatenate(spectra, 2);
     return channels_first() ? ops::transpose(joined, {0, 2, 1}) : joined;
@@ -92,19 +92,19 @@ class StftSpectrogram final : public UnaryLayer {
   }
   /// The real or the imaginary part of the transform, (batch, times, channels * frequencies),
   /// depending on the kernel.
-  Tensor transformed(const Tensor& sound, const Variable& kernel) const {
-    const int64_t channels = sound.dim(2);
+  Tensor transformed(const Tensor& audio, const Variable& kernel) const {
+    const int64_t channels = audio.dim(2);
     const int64_t step = frame_step_.value_or(std::max<int64_t>(frame_length_ / 2, 1));
-    const Tensor waves = ops::cast(kernel.value(), sound.dtype());
-    return ops::conv(sound, channels == 1 ? waves : ops::tile(waves, {1, 1, channels}), {step},
+    const Tensor waves = ops::cast(kernel.value(), audio.dtype());
+    return ops::conv(audio, channels == 1 ? waves : ops::tile(waves, {1, 1, channels}), {step},
                      padding_ == "same" ? ops::Padding::same : ops::Padding::valid, {1}, channels);
   }
   /// The spectrum of each channel in the form that the option mode gives, (batch, times,
   /// frequencies); for "stft", (batch, times, 2 * frequencies).
-  Tensors channel_spectra(const Tensor& sound) const {
-    const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
-                 imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);
-    const std::vector<int64_t> sizes(sound.dim(2), frequencies());
+  Tensors channel_spectra(const Tensor& audio) const {
+    const Tensor real = mode_ == "imag" ? Tensor() : transformed(audio, real_),
+                 imaginary = mode_ == "real" ? Tensor() : transformed(audio, imaginary_);
+    const std::vector<int64_t> sizes(audio.dim(2), frequencies());
     if (mode_ == "real") return ops::split(real, sizes, 2);
     if (mode_ == "imag") return ops::split(imaginary, sizes, 2);
     if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);

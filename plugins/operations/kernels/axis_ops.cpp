@@ -68,54 +68,54 @@ constexpr int64_t kStripColumns = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
 typedef uint32_t Words __attribute__((vector_size(32)));
 constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
 
-/// Sets to[c * to_row + r] = from[r * from_row + c] for r < rows and c < columns <=
+/// Sets to[c * to_stride + r] = from[r * from_stride + c] for r < rows and c < columns <=
 /// kStripColumns<T>.
 template <class T>
-CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int64_t rows,
-                                           int64_t columns, T* to, int64_t to_row) {
+CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_stride, int64_t rows,
+                                           int64_t columns, T* to, int64_t to_stride) {
   constexpr int64_t kTile = 32;
   // a copy of the tile, so that both reads and writes of the arrays are contiguous
   T tile[kTile][kStripColumns<T> + 1];
   for (int64_t first = 0; first < rows; first += kTile) {
     const int64_t n = std::min(kTile, rows - first);
     for (int64_t r = 0; r < n; ++r)
-      for (int64_t c = 0; c < columns; ++c) tile[r][c] = from[(first + r) * from_row + c];
+      for (int64_t c = 0; c < columns; ++c) tile[r][c] = from[(first + r) * from_stride + c];
     for (int64_t c = 0; c < columns; ++c)
-      for (int64_t r = 0; r < n; ++r) to[c * to_row + first + r] = tile[r][c];
+      for (int64_t r = 0; r < n; ++r) to[c * to_stride + first + r] = tile[r][c];
   }
 }
 
 /// Transposes a whole strip of 32-bit elements, one cache line of each of its rows at a time.
-CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_row, int64_t rows,
-                                        int64_t columns, uint32_t* to, int64_t to_row) {
+CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_stride, int64_t rows,
+                                        int64_t columns, uint32_t* to, int64_t to_stride) {
   constexpr int64_t kLineWords = 2 * kWords;
   static_assert(kLineWords == kStripColumns<uint32_t>);
   int64_t r = 0;
   for (; columns == kLineWords && r + kLineWords <= rows; r += kLineWords) {
     if (r + 2 * kLineWords <= rows)
       for (int64_t i = 0; i < kLineWords; ++i)
-        __builtin_prefetch(from + (r + kLineWords + i) * from_row);
+        __builtin_prefetch(from + (r + kLineWords + i) * from_stride);
     for (int64_t c = 0; c < kLineWords; c += kWords) {
       Words left[kWords], right[kWords];
       for (int64_t i = 0; i < kWords; ++i) {
-        std::memcpy(&left[i], from + (r + i) * from_row + c, sizeof(Words));
-        std::memcpy(&right[i], from + (r + kWords + i) * from_row + c, sizeof(Words));
+        std::memcpy(&left[i], from + (r + i) * from_stride + c, sizeof(Words));
+        std::memcpy(&right[i], from + (r + kWords + i) * from_stride + c, sizeof(Words));
       }
       transpose_square(left), transpose_square(right);
       for (int64_t i = 0; i < kWords; ++i) {
-        uint32_t* line = to + (c + i) * to_row + r;
+        uint32_t* line = to + (c + i) * to_stride + r;
         std::memcpy(line, &left[i], sizeof(Words));
         std::memcpy(line + kWords, &right[i], sizeof(Words));
       }
     }
   }
-  transpose_elements(from + r * from_row, from_row, rows - r, columns, to + r, to_row);
+  transpose_elements(from + r * from_stride, from_stride, rows - r, columns, to + r, to_stride);
 }
 
 #define CRESCENT_TURN_PARAMETERS(T) \
-  (const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to, int64_t to_row)
+  (const T* from, int64_t from_stride, int64_t rows, int64_t columns, T* to, int64_t to_stride)
 CRESCENT_CLONES(transpose_word_strip, transpose_strip, CRESCENT_TURN_PARAMETERS(uint32_t),
-                (from, from_row, rows, columns, to, to_row))
+                (from, from_stride, rows, columns, to, to_stride))
 #undef CRESCENT_TURN_PARAMETERS
 
 /// Rotates the row and column axes of an array (outer, rows, middle, columns) by 90 degrees.
@@ -162,21 +162,24 @@ class Rot90Kernel final : public CpuKernel {
   /// Rotates the strip of columns that begins with column `first`.
   template <class T>
   void rotate_strip(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
-    const int64_t from_row = middle_ * columns_, to_row = middle_ * rows_, size = rows_ * from_row;
+    const int64_t from_stride = middle_ * columns_, to_stride = middle_ * rows_,
+                  size = rows_ * from_stride;
     const int64_t columns = std::min(kStripColumns<T>, columns_ - first);
     const T* from = a.in<T>(0) + outer * size + middle * columns_ + first;
     T* to = a.out<T>(0) + outer * size + middle * rows_;
     if (back_)
-      rotate_lines(from + (rows_ - 1) * from_row, -from_row, columns, to + first * to_row, to_row);
+      rotate_lines(from + (rows_ - 1) * from_stride, -from_stride, columns, to + first * to_stride,
+                   to_stride);
     else
-      rotate_lines(from, from_row, columns, to + (columns_ - 1 - first) * to_row, -to_row);
+      rotate_lines(from, from_stride, columns, to + (columns_ - 1 - first) * to_stride, -to_stride);
   }
   template <class T>
-  void rotate_lines(const T* from, int64_t from_row, int64_t columns, T* to, int64_t to_row) const {
+  void rotate_lines(const T* from, int64_t from_stride, int64_t columns, T* to,
+                    int64_t to_stride) const {
     if constexpr (sizeof(T) == sizeof(uint32_t))
-      transpose_word_strip(from, from_row, rows_, columns, to, to_row);
+      transpose_word_strip(from, from_stride, rows_, columns, to, to_stride);
     else
-      transpose_elements(from, from_row, rows_, columns, to, to_row);
+      transpose_elements(from, from_stride, rows_, columns, to, to_stride);
   }
   size_t bytes_ = 4;
   bool back_ = false;

@@ -17,7 +17,7 @@ class PartLines {
             size_t bytes) {
     auto step = static_cast<int64_t>(bytes);
     for (int i = array.rank(); i-- > 0; step *= array[i]) {
-      first_ += start[i] * step;
+      begin_offset_ += start[i] * step;
       if (i == array.rank() - 1) continue;
       axes_[axis_count_++] = {part[i], step};
       lines_ *= part[i];
@@ -29,7 +29,7 @@ class PartLines {
   /// Copies lines [begin, end) of the slice to the array.
   void copy(int64_t begin, int64_t end, const std::byte* part, std::byte* array) const {
     for (int64_t number = begin; number < end; ++number) {
-      int64_t remaining = number, at = first_;
+      int64_t remaining = number, at = begin_offset_;
       for (size_t i = 0; i < axis_count_; remaining /= axes_[i].size, ++i)
         at += remaining % axes_[i].size * axes_[i].step;
       std::memcpy(array + at, part + number * line_, line_);
@@ -42,7 +42,7 @@ class PartLines {
   };
   Axis axes_[Shape::kMaxRank] = {};  ///< the axes from the last but one to the first
   size_t axis_count_ = 0;
-  int64_t first_ = 0, lines_ = 1, line_ = 0;
+  int64_t begin_offset_ = 0, lines_ = 1, line_ = 0;
 };
 
 class PartUpdateKernel final : public CpuKernel {

@@ -35,16 +35,18 @@ class PatchLayout {
   /// Copies patches [begin, end) of the images to the array of patches.
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* patches) const {
-    int64_t place[kAxes], rest = begin;
-    for (size_t i = axes_; i-- > 0; rest /= axis_[i].windows) place[i] = rest % axis_[i].windows;
-    const T* image = images + rest * inner_;
+    int64_t window_index[kAxes], remaining = begin;
+    for (size_t i = axes_; i-- > 0; remaining /= axis_[i].windows)
+      window_index[i] = remaining % axis_[i].windows;
+    const T* image = images + remaining * inner_;
     T* to = patches + begin * elements_;
     for (int64_t number = begin; number < end; ++number) {
       int64_t starts[kAxes];
-      for (size_t i = 0; i < axes_; ++i) starts[i] = place[i] * axis_[i].stride - axis_[i].padding;
+      for (size_t i = 0; i < axes_; ++i)
+        starts[i] = window_index[i] * axis_[i].stride - axis_[i].padding;
       to = copy_from(0, starts, image, to);
       size_t i = axes_;
-      while (i > 0 && ++place[i - 1] == axis_[i - 1].windows) place[--i] = 0;
+      while (i > 0 && ++window_index[i - 1] == axis_[i - 1].windows) window_index[--i] = 0;
       if (i == 0) image += inner_;
     }
   }
@@ -102,12 +104,12 @@ class PatchLayout {
   }
 
   /// Adds to a row the elements of all patches that cover it. Axes before axis i have been fixed;
-  /// `place` and `element` are the indices of the patch and of the element in it, counted over
-  /// these axes.
+  /// `window_index` and `element` are the indices of the patch and of the element in it, counted
+  /// over these axes.
   template <class T>
-  void add_to(size_t i, int64_t place, int64_t element, const T* patches, T* to) const {
+  void add_to(size_t i, int64_t window_index, int64_t element, const T* patches, T* to) const {
     if (i == axes_) {
-      const T* from = patches + place * elements_ + element * channels_;
+      const T* from = patches + window_index * elements_ + element * channels_;
       for (int64_t c = 0; c < channels_; ++c) to[c] = static_cast<T>(to[c] + from[c]);
       return;
     }
@@ -116,7 +118,7 @@ class PatchLayout {
       for (int64_t k = 0; k < axis.size; ++k) {
         const int64_t at = p * axis.stride + k * axis.dilation - axis.padding;
         if (at >= 0 && at < axis.length)
-          add_to(i + 1, place * axis.windows + p, element * axis.size + k, patches,
+          add_to(i + 1, window_index * axis.windows + p, element * axis.size + k, patches,
                  to + at * axis.inner);
       }
   }

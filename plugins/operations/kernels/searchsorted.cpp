@@ -120,7 +120,7 @@ class NumberSet {
     return static_cast<size_t>((bits * 0x9e3779b97f4a7c15u) >> shift_);
   }
   /// The slot that contains x, or the empty slot in which x would be.
-  size_t found_slot(T x) const {
+  size_t slot_of(T x) const {
     size_t at = slot(x);
     while (!(slots_[at] == x) && !(slots_[at] == empty_)) at = (at + 1) & mask_;
     return at;
@@ -130,9 +130,9 @@ class NumberSet {
     std::fill_n(slots, size, free);
     slots_ = slots, empty_ = free, mask_ = size - 1, shift_ = 64 - std::countr_zero(size);
     for (int64_t i = 0; i < count_; ++i)
-      if (const T x = numbers_[i]; x == x && !(x == free)) slots[found_slot(x)] = x;
+      if (const T x = numbers_[i]; x == x && !(x == free)) slots[slot_of(x)] = x;
   }
-  bool is_in(T x) const { return x == empty_ || slots_[found_slot(x)] == x; }
+  bool is_in(T x) const { return x == empty_ || slots_[slot_of(x)] == x; }
 
   // ---- few numbers, which are compared one by one
 

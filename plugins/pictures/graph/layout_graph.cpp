@@ -44,7 +44,7 @@ class GraphLayout {
 
   Scene run() {
     const Block layout = block_of(-1);
-    const double margin = metrics_.cells ? 0 : 12;
+    const double margin = metrics_.in_cells ? 0 : 12;
     extent_ = {layout.width + 2 * margin, layout.height + 2 * margin};
     const Point size = is_horizontal_ ? exchanged(extent_) : extent_;
     scene_.width = std::max(size.x, 1.0);
@@ -54,20 +54,20 @@ class GraphLayout {
   }
 
  private:
-  /// The size of the box of a node to which `arriving` edges lead. The box has room for the node's
-  /// texts and for the ends of edges.
-  Point size_of_node(const GraphNode& node, int arriving) const {
+  /// The size of the box of a node to which `incoming_count` edges lead. The box has room for the
+  /// node's texts and for the ends of edges.
+  Point size_of_node(const GraphNode& node, int incoming_count) const {
     double width = 0;
     for (size_t i = 0; i < node.lines.size(); ++i)
       width =
-          std::max(width, metrics_.width(node.lines[i]) * (i == 0 && !metrics_.cells ? 1.1 : 1));
+          std::max(width, metrics_.width(node.lines[i]) * (i == 0 && !metrics_.in_cells ? 1.1 : 1));
     const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
-    Point size{width + (metrics_.cells ? 4 : 20),
-               lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
+    Point size{width + (metrics_.in_cells ? 4 : 20),
+               lines * (metrics_.line + (metrics_.in_cells ? 0 : 5)) + (metrics_.in_cells ? 2 : 0)};
     // In terminals the number of cells is odd, because then there is a middle cell.
-    if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
-    if (metrics_.cells && is_horizontal_) {
-      size.y = std::max(size.y, arriving + 2.0);
+    if (metrics_.in_cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
+    if (metrics_.in_cells && is_horizontal_) {
+      size.y = std::max(size.y, incoming_count + 2.0);
       size.y += std::fmod(size.y, 2) == 0;
     }
     return size;
@@ -81,7 +81,7 @@ class GraphLayout {
   }
 
   Spacing spacing() const {
-    if (!metrics_.cells) return {};
+    if (!metrics_.in_cells) return {};
     if (is_horizontal_)
       return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .dummies = 1, .in_cells = true};
     return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .dummies = 2, .in_cells = true};
@@ -189,10 +189,12 @@ class GraphLayout {
   /// The margin between a group's frame and its items, not including the room for its label.
   Point padding(int group) const {
     if (group < 0) return {0, 0};
-    if (metrics_.cells) return is_horizontal_ ? Point{1, 2} : Point{2, 1};
+    if (metrics_.in_cells) return is_horizontal_ ? Point{1, 2} : Point{2, 1};
     return {14, 10};
   }
-  double label_room(int group) const { return group < 0 || metrics_.cells ? 0 : metrics_.line + 2; }
+  double label_room(int group) const {
+    return group < 0 || metrics_.in_cells ? 0 : metrics_.line + 2;
+  }
 
   Block finished_block(Parts& parts, int group) {
     Block block;
@@ -203,7 +205,7 @@ class GraphLayout {
                        pad.y + (is_horizontal_ ? 0 : label_room(group))};
     block.width = std::max(parts.level.width, least_width(group)) + offset.x + pad.x;
     block.height = parts.level.height + offset.y + pad.y;
-    if (metrics_.cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
+    if (metrics_.in_cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
     const auto moved = [&](Point p) { return Point{p.x + offset.x, p.y + offset.y}; };
     const auto corner = [&](int item) {
       const Item& i = parts.level.items[static_cast<size_t>(item)];
@@ -211,7 +213,7 @@ class GraphLayout {
     };
     for (const auto& [node, item] : parts.node_items) block.nodes.emplace_back(node, corner(item));
     for (const auto& [inner, item] : parts.group_items)
-      take_over(block, parts.blocks[inner], inner, corner(item));
+      insert_block(block, parts.blocks[inner], inner, corner(item));
     for (const auto& [edge, item] : parts.entries)
       block.entries[edge] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
     for (const auto& [node, item] : parts.exits)
@@ -236,7 +238,7 @@ class GraphLayout {
     return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);
   }
 
-  static void take_over(Block& block, const Block& inner, int group, Point at) {
+  static void insert_block(Block& block, const Block& inner, int group, Point at) {
     const auto moved = [&](Point p) { return Point{p.x + at.x, p.y + at.y}; };
     block.frames.emplace_back(group, Box{.at = at, .width = inner.width, .height = inner.height});
     for (const auto& [number, frame] : inner.frames) {
@@ -278,12 +280,12 @@ class GraphLayout {
     frame.dashed = true;
     frame.edge = kGroup;
     scene_.elements.push_back(frame);
-    const double gap = metrics_.cells ? 2 : 8;
-    scene_.elements.push_back(
-        Text{.at = {frame.at.x + gap, frame.at.y + (metrics_.cells ? 0.5 : 4 + metrics_.line / 2)},
-             .text = fitted_text(metrics_, label, frame.width - 2 * gap),
-             .color = metrics_.cells ? kInk : kGroup,
-             .bold = true});
+    const double gap = metrics_.in_cells ? 2 : 8;
+    scene_.elements.push_back(Text{
+        .at = {frame.at.x + gap, frame.at.y + (metrics_.in_cells ? 0.5 : 4 + metrics_.line / 2)},
+        .text = fitted_text(metrics_, label, frame.width - 2 * gap),
+        .color = metrics_.in_cells ? kInk : kGroup,
+        .bold = true});
   }
 
   void draw_node(int number, Box box) {
@@ -291,8 +293,8 @@ class GraphLayout {
     box.kind = BoxKind::frame;
     box.fill = kWhite;
     box.edge = kInk;
-    const double row = metrics_.line + (metrics_.cells ? 0 : 5);
-    if (!metrics_.cells && !node.lines.empty()) {
+    const double row = metrics_.line + (metrics_.in_cells ? 0 : 5);
+    if (!metrics_.in_cells && !node.lines.empty()) {
       scene_.elements.push_back(box);
       scene_.elements.push_back(Box{.at = box.at,
                                     .width = box.width,
@@ -302,7 +304,7 @@ class GraphLayout {
     } else {
       scene_.elements.push_back(box);
     }
-    double middle = box.at.y + (metrics_.cells ? 1 : 0) + row / 2;
+    double middle = box.at.y + (metrics_.in_cells ? 1 : 0) + row / 2;
     for (size_t i = 0; i < node.lines.size(); ++i, middle += row)
       scene_.elements.push_back(Text{.at = {box.at.x + box.width / 2, middle},
                                      .text = node.lines[i],

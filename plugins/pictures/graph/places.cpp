@@ -85,9 +85,9 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
   std::vector<double> preferred, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
-    const bool linked = !(from_above ? segments_above_[item] : segments_below_[item]).empty();
+    const bool has_segments = !(from_above ? segments_above_[item] : segments_below_[item]).empty();
     preferred.push_back(preferred_x(layer[i], from_above));
-    weights.push_back(items[item].dummy ? 4 : linked ? 1 : 0.1);
+    weights.push_back(items[item].dummy ? 4 : has_segments ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
   const std::vector<double> positions = spread(preferred, weights, distances);

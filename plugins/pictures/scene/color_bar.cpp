@@ -8,9 +8,9 @@ namespace {
 constexpr int kMaxTicks = 5;
 constexpr int64_t kSteps = 64;  // number of different colours
 
-double gap_of(const Metrics& metrics) { return metrics.cells ? 1 : 12; }
-double strip_width(const Metrics& metrics) { return metrics.cells ? 2 : 14; }
-double text_gap(const Metrics& metrics) { return metrics.cells ? 1 : 5; }
+double gap_of(const Metrics& metrics) { return metrics.in_cells ? 1 : 12; }
+double strip_width(const Metrics& metrics) { return metrics.in_cells ? 2 : 14; }
+double text_gap(const Metrics& metrics) { return metrics.in_cells ? 1 : 5; }
 
 }  // namespace
 

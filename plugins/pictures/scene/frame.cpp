@@ -17,8 +17,8 @@ double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
 }
 
 /// The distance of an axis from the plot area. In a terminal an axis takes the middle of a cell.
-double axis_distance(const Metrics& metrics) { return metrics.cells ? 0.5 : 0; }
-double tick_length(const Metrics& metrics) { return metrics.cells ? 0.5 : kTick; }
+double axis_distance(const Metrics& metrics) { return metrics.in_cells ? 0.5 : 0; }
+double tick_length(const Metrics& metrics) { return metrics.in_cells ? 0.5 : kTick; }
 
 void add_rule(Scene& scene, Point from, Point to, Color color = kInk) {
   scene.elements.push_back(Line{.points = {from, to}, .color = color, .rule = true});
@@ -37,9 +37,9 @@ Point Frame::edge(long double x_value, long double y_value) const {
 }
 
 double Frame::draw_title(Scene& scene, const Metrics& metrics) const {
-  const double margin = metrics.cells ? 0 : 8;
+  const double margin = metrics.in_cells ? 0 : 8;
   if (title.empty()) return margin;
-  const double line = metrics.cells ? 1 : 1.3 * metrics.line;
+  const double line = metrics.in_cells ? 1 : 1.3 * metrics.line;
   scene.elements.push_back(
       title_text(metrics, title, {scene.width / 2, margin + line / 2}, scene.width));
   return margin + line;
@@ -49,8 +49,8 @@ double Frame::draw_title(Scene& scene, const Metrics& metrics) const {
 /// last line.
 double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) const {
   if (legend.empty()) return top;
-  const double sample = metrics.cells ? 2 : 22, gap = metrics.cells ? 1 : 6;
-  const double first = metrics.cells ? 2 : 56;
+  const double sample = metrics.in_cells ? 2 : 22, gap = metrics.in_cells ? 1 : 6;
+  const double first = metrics.in_cells ? 2 : 56;
   double left = first;
   for (const LegendEntry& item : legend) {
     const std::string text = fitted_text(metrics, item.label, scene.width - first - sample - gap);
@@ -64,13 +64,13 @@ double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) cons
                                   .dashed = item.dashed,
                                   .series = item.series});
     scene.elements.push_back(Text{.at = {left + sample + gap, middle}, .text = text});
-    left += width + (metrics.cells ? 3 : 20);
+    left += width + (metrics.in_cells ? 3 : 20);
   }
   return top + metrics.line;
 }
 
 void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) {
-  const bool in_cells = metrics.cells;
+  const bool in_cells = metrics.in_cells;
   if (in_cells && !ylabel.empty()) top += metrics.line;
   const double height_below =
       (in_cells ? 2 : metrics.line + kTick + 6) + (xlabel.empty() ? 0
@@ -96,15 +96,15 @@ void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
   double free_x = -1;
   for (size_t i = 0; i < x_ticks_.values.size(); ++i) {
     double position = at(x_ticks_.values[i], 0).x;
-    if (metrics.cells) position = std::min(std::floor(position), area_.right - 1) + 0.5;
-    if (!metrics.cells) add_rule(scene, {position, area_.top}, {position, axis}, kGrid);
+    if (metrics.in_cells) position = std::min(std::floor(position), area_.right - 1) + 0.5;
+    if (!metrics.in_cells) add_rule(scene, {position, area_.top}, {position, axis}, kGrid);
     add_rule(scene, {position, axis}, {position, axis + length});
     const double width = metrics.width(x_ticks_.texts[i]);
     double left = std::min(position - width / 2, scene.width - width);
-    if (metrics.cells) left = std::floor(left + 0.5);
+    if (metrics.in_cells) left = std::floor(left + 0.5);
     if (left < free_x) continue;
-    free_x = left + width + (metrics.cells ? 1 : 4);
-    const double middle = metrics.cells ? axis + 1 : axis + length + 4 + metrics.line / 2;
+    free_x = left + width + (metrics.in_cells ? 1 : 4);
+    const double middle = metrics.in_cells ? axis + 1 : axis + length + 4 + metrics.line / 2;
     scene.elements.push_back(Text{.at = {left, middle}, .text = x_ticks_.texts[i]});
   }
 }
@@ -113,10 +113,10 @@ void Frame::draw_y_ticks(Scene& scene, const Metrics& metrics) const {
   const double axis = area_.left - axis_distance(metrics), length = tick_length(metrics);
   for (size_t i = 0; i < y_ticks_.values.size(); ++i) {
     double position = at(0, y_ticks_.values[i]).y;
-    if (metrics.cells) position = std::min(std::floor(position), area_.bottom - 1) + 0.5;
-    if (!metrics.cells) add_rule(scene, {axis, position}, {area_.right, position}, kGrid);
+    if (metrics.in_cells) position = std::min(std::floor(position), area_.bottom - 1) + 0.5;
+    if (!metrics.in_cells) add_rule(scene, {axis, position}, {area_.right, position}, kGrid);
     add_rule(scene, {axis - length, position}, {axis, position});
-    const double right = axis - length - (metrics.cells ? 0 : 4);
+    const double right = axis - length - (metrics.in_cells ? 0 : 4);
     scene.elements.push_back(
         Text{.at = {right, position}, .text = y_ticks_.texts[i], .anchor = Anchor::end});
   }
@@ -127,13 +127,13 @@ void Frame::draw_labels(Scene& scene, const Metrics& metrics) const {
   const double middle = area_.left + area_.width() / 2;
   if (!xlabel.empty())
     scene.elements.push_back(
-        Text{.at = {middle, scene.height - metrics.line / 2 - (metrics.cells ? 0 : 4)},
+        Text{.at = {middle, scene.height - metrics.line / 2 - (metrics.in_cells ? 0 : 4)},
              .text = fitted_text(metrics, xlabel, area_.width()),
              .anchor = Anchor::middle});
   if (ylabel.empty()) return;
   const std::string text =
-      fitted_text(metrics, ylabel, metrics.cells ? scene.width : area_.height());
-  if (metrics.cells)
+      fitted_text(metrics, ylabel, metrics.in_cells ? scene.width : area_.height());
+  if (metrics.in_cells)
     scene.elements.push_back(Text{.at = {0, area_.top - 0.5}, .text = text});
   else
     scene.elements.push_back(Text{.at = {metrics.line / 2 + 4, area_.top + area_.height() / 2},
@@ -142,7 +142,7 @@ void Frame::draw_labels(Scene& scene, const Metrics& metrics) const {
                                   .upright = true});
 }
 
-void Frame::draw_behind(Scene& scene, const Metrics& metrics) {
+void Frame::draw_background(Scene& scene, const Metrics& metrics) {
   choose_area(scene, metrics, draw_legend(scene, metrics, draw_title(scene, metrics)));
   draw_x_ticks(scene, metrics);
   draw_y_ticks(scene, metrics);

@@ -31,11 +31,11 @@ class Frame {
   double columns = 1000;
 
   /// Chooses the plot area, and draws the elements behind the curves.
-  void draw_behind(Scene& scene, const Metrics& metrics);
+  void draw_background(Scene& scene, const Metrics& metrics);
   /// Draws the elements in front of the curves.
   void draw_before(Scene& scene, const Metrics& metrics) const;
-  /// The position of a data point; to be called after draw_behind(). In a terminal, points on the
-  /// edge of the plot area are moved inside.
+  /// The position of a data point; to be called after draw_background(). In a terminal, points on
+  /// the edge of the plot area are moved inside.
   Point at(long double x_value, long double y_value) const;
   /// The position of a corner of a bar.
   Point edge(long double x_value, long double y_value) const;

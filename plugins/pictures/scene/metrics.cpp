@@ -47,7 +47,7 @@ std::string_view first_letters(std::string_view text, size_t count) {
 }
 
 double Metrics::width(std::string_view text, double scale) const {
-  return cells ? static_cast<double>(letters_in(text)) : size * scale * proportional_width(text);
+  return in_cells ? static_cast<double>(letters_in(text)) : size * scale * proportional_width(text);
 }
 
 std::string fitted_text(const Metrics& metrics, const std::string& text, double width) {

@@ -89,14 +89,14 @@ struct Scene {
 
 /// Properties of the target that layouts use.
 struct Metrics {
-  bool cells = false;  ///< whether units are terminal cells, which are twice as high as wide
-  double line = 18;    ///< the height of a line of text
-  double size = 13;    ///< the usual font size
+  bool in_cells = false;  ///< whether units are terminal cells, which are twice as high as wide
+  double line = 18;       ///< the height of a line of text
+  double size = 13;       ///< the usual font size
   double width(std::string_view text, double scale = 1) const;
   /// The height, in units, of a square whose width is 1.
-  double aspect() const { return cells ? 0.5 : 1; }
+  double aspect() const { return in_cells ? 0.5 : 1; }
 };
-inline Metrics cell_metrics() { return {.cells = true, .line = 1, .size = 1}; }
+inline Metrics cell_metrics() { return {.in_cells = true, .line = 1, .size = 1}; }
 
 /// The width of the text in DejaVu Sans of font size 1.
 double proportional_width(std::string_view text);

@@ -69,8 +69,8 @@ double nearest_double(long double number) {
   return static_cast<double>(std::clamp(number, -max, max));
 }
 
-Ticks ticks_in(const Range& range, int count, bool integers) {
-  const long double step = std::max(step_for(range, count), integers ? 1.0L : 0.0L);
+Ticks ticks_in(const Range& range, int count, bool integers_only) {
+  const long double step = std::max(step_for(range, count), integers_only ? 1.0L : 0.0L);
   const long double largest = std::max(std::abs(range.min), std::abs(range.max));
   Ticks ticks;
   for (long double i = std::ceil(range.min / step - kSlack); i * step <= range.max + kSlack * step;

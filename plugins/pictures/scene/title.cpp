@@ -6,7 +6,7 @@ namespace {
 constexpr double kTitleSize = 1.2;
 constexpr double kBold = 1.2;  // the largest ratio of the widths of bold and normal letters
 
-double widening(const Metrics& metrics) { return metrics.cells ? 1 : kTitleSize * kBold; }
+double widening(const Metrics& metrics) { return metrics.in_cells ? 1 : kTitleSize * kBold; }
 
 }  // namespace
 

@@ -40,7 +40,7 @@ class CellCanvas {
         rows_(static_cast<int64_t>(std::ceil(scene.height))),
         cells_(static_cast<size_t>(columns_ * rows_)),
         options_(options) {
-    marks_ = !options.unicode || (options.colors == 0 && series_in(scene) > 1);
+    draws_marks_ = !options.unicode || (options.colors == 0 && series_in(scene) > 1);
   }
 
   void draw(const Text& text) {
@@ -136,7 +136,7 @@ class CellCanvas {
   void add_dot(Point p, Color color, size_t series) {
     const auto column = static_cast<int64_t>(std::floor(p.x)),
                row = static_cast<int64_t>(std::floor(p.y));
-    if (marks_) return put(column, row, std::string(1, kMarks[series % 10]), color);
+    if (draws_marks_) return put(column, row, std::string(1, kMarks[series % 10]), color);
     Cell& cell = at(column, row);
     cell.dots |= kDots[static_cast<int>((p.y - std::floor(p.y)) * 4)]
                       [static_cast<int>((p.x - std::floor(p.x)) * 2)];
@@ -144,17 +144,17 @@ class CellCanvas {
   }
 
   /// Draws a segment of a line as dots; in a dashed line every other pair of dots is omitted.
-  /// `along` is the number of dots before the segment; returns the number after it.
-  int64_t add_segment(const Line& line, Point from, Point to, int64_t along) {
+  /// `dots_before` is the number of dots before the segment; returns the number after it.
+  int64_t add_segment(const Line& line, Point from, Point to, int64_t dots_before) {
     const double dots = std::max(2 * std::abs(to.x - from.x), 4 * std::abs(to.y - from.y));
     const auto steps = std::max<int64_t>(1, std::llround(dots));
     for (int64_t i = 0; i <= steps; ++i) {
-      if (line.dashed && !marks_ && ((along + i) / 2) % 2 == 1) continue;
+      if (line.dashed && !draws_marks_ && ((dots_before + i) / 2) % 2 == 1) continue;
       const double share = static_cast<double>(i) / static_cast<double>(steps);
       add_dot({from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share}, line.color,
               line.series);
     }
-    return along + steps;
+    return dots_before + steps;
   }
 
   /// Draws a horizontal or vertical line with box-drawing characters. Positions are in cells and
@@ -294,7 +294,7 @@ class CellCanvas {
   std::vector<Cell> cells_;
   Cell outside_;
   CellOptions options_;
-  bool marks_ = false;  ///< whether curves are drawn as markers instead of Braille dots
+  bool draws_marks_ = false;  ///< whether curves are drawn as markers instead of Braille dots
 };
 
 }  // namespace

@@ -89,7 +89,7 @@ class Canvas {
     }
   }
 
-  Raster take() { return std::move(raster_); }
+  Raster take_raster() { return std::move(raster_); }
 
  private:
   using Segment = std::pair<Point, Point>;
@@ -241,7 +241,7 @@ Raster raster_of(const Scene& scene, double scale) {
   Canvas canvas(scene.width, scene.height, scale);
   for (const Element& element : scene.elements)
     std::visit([&](const auto& each) { canvas.draw(each); }, element);
-  return canvas.take();
+  return canvas.take_raster();
 }
 
 }  // namespace crescent::pictures

@@ -29,27 +29,27 @@ std::string_view variable(const char* name) {
 class UnbufferedInput {
  public:
   explicit UnbufferedInput(int terminal) : terminal_(terminal) {
-    changed_ = tcgetattr(terminal, &previous_settings_) == 0;
+    has_changed_settings_ = tcgetattr(terminal, &previous_settings_) == 0;
     termios mode = previous_settings_;
     mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     mode.c_cc[VMIN] = 0, mode.c_cc[VTIME] = 0;
-    changed_ = changed_ && tcsetattr(terminal, TCSANOW, &mode) == 0;
+    has_changed_settings_ = has_changed_settings_ && tcsetattr(terminal, TCSANOW, &mode) == 0;
   }
   ~UnbufferedInput() {
-    if (changed_) tcsetattr(terminal_, TCSANOW, &previous_settings_);
+    if (has_changed_settings_) tcsetattr(terminal_, TCSANOW, &previous_settings_);
   }
   UnbufferedInput(const UnbufferedInput&) = delete;
-  bool changed() const { return changed_; }
+  bool changed() const { return has_changed_settings_; }
 
  private:
   int terminal_;
   termios previous_settings_{};
-  bool changed_ = false;
+  bool has_changed_settings_ = false;
 };
 
-bool is_readable(int terminal, Clock::time_point until) {
+bool is_readable(int terminal, Clock::time_point deadline) {
   const auto time_left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
   pollfd wait{terminal, POLLIN, 0};
   return poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, time_left.count()))) == 1;
 }
@@ -61,12 +61,12 @@ bool has_attributes(std::string_view answer) {
 }
 
 /// Writes a query to the terminal and reads its answer, until the answer contains the device
-/// attributes, which every terminal sends, or until the time `until`.
-std::string query(int terminal, std::string_view question, Clock::time_point until) {
+/// attributes, which every terminal sends, or until the time `deadline`.
+std::string query(int terminal, std::string_view question, Clock::time_point deadline) {
   std::string answer;
   if (::write(terminal, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
     return answer;
-  while (!has_attributes(answer) && is_readable(terminal, until)) {
+  while (!has_attributes(answer) && is_readable(terminal, deadline)) {
     char bytes[256];
     const ssize_t count = ::read(terminal, bytes, sizeof bytes);
     if (count <= 0) break;
@@ -86,11 +86,11 @@ Graphics query_graphics() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (terminal < 0) return {};
   const UnbufferedInput mode(terminal);
-  const auto until = Clock::now() + kAnswerTimeout;
+  const auto deadline = Clock::now() + kAnswerTimeout;
   if (!mode.changed() || is_readable(terminal, Clock::now())) return {};
-  const std::string attributes = query(terminal, kAskAttributes, until);
+  const std::string attributes = query(terminal, kAskAttributes, deadline);
   if (!has_attributes(attributes)) return {};
-  return {says_kitty(query(terminal, kAskKitty, until)), says_sixel(attributes)};
+  return {says_kitty(query(terminal, kAskKitty, deadline)), says_sixel(attributes)};
 }
 
 int colors_of(std::string_view term) {

@@ -81,9 +81,9 @@ CRESCENT_CLONES(transform_rows, all_stages_of_rows,
                 (double* re, double* im, size_t n, const double* wr, const double* wi),
                 (re, im, n, wr, wi))
 
-/// Computes elements k and half - k of the transform of a real row from elements k and half - k of
-/// a complex transform, whose even and odd parts are the spectra of the numbers at even and at odd
-/// indices.
+/// Computes elements 0 to `half` of the Fourier transform of a row of 2 * half real numbers, in
+/// place. On input, re and im hold the transform of `half` complex numbers, whose real parts are
+/// the numbers at even indices of the row and whose imaginary parts are those at odd indices.
 template <class V>
 CRESCENT_IN_CLONES void unfold(V* re, V* im, size_t half, const double* wr, const double* wi) {
   re[half] = re[0], im[half] = im[0];
@@ -110,7 +110,7 @@ CRESCENT_CLONES(unfold_rows, unfold_lanes,
                 (double* re, double* im, size_t half, const double* wr, const double* wi),
                 (re, im, half, wr, wi))
 
-/// The inverse of unfold(), for elements k and half - k.
+/// The inverse of unfold(), whose results are multiplied by `scale`.
 template <class V>
 CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
                              const double* wi, double scale, const size_t* indices, V* to_re,

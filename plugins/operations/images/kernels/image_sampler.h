@@ -76,12 +76,13 @@ struct ImageSampler {
     const float* from = pixel(image, rounded(row), rounded(column));
     for (int64_t c = 0; c < count; ++c) to[c] = from ? from[c] : fill_value;
   }
-  /// Interpolates between four pixels. `known` is the number of channels if it is known at compile
-  /// time, else 0.
-  template <int64_t known>
+  /// Interpolates between four pixels. `kStaticChannels` is the number of channels if it is known
+  /// at compile time, else 0.
+  template <int64_t kStaticChannels>
   void interpolate(const float* image, float row, float column, int64_t channel_count,
                    float* to) const {
-    const int64_t count = known > 0 ? known : channel_count, step = known > 0 ? known : channels;
+    const int64_t count = kStaticChannels > 0 ? kStaticChannels : channel_count,
+                  step = kStaticChannels > 0 ? kStaticChannels : channels;
     const int64_t y = floor_of(row), x = floor_of(column);
     const float row_fraction = row - static_cast<float>(y),
                 column_fraction = column - static_cast<float>(x);

@@ -42,7 +42,7 @@ class ProjectImagesKernel final : public CpuKernel {
   /// Computes row `line` of the result with the coefficients n of the transform.
   void show_row(const float* image, const float* n, int64_t line, float* to) const {
     const int64_t channels = sampler_.channels;
-    const bool goes_by_channel = !perspective_ && (n[6] != 0 || n[7] != 0);
+    const bool shifts_channels = !perspective_ && (n[6] != 0 || n[7] != 0);
     const auto y = static_cast<float>(line);
     for (int64_t i = 0; i < sampler_.width; ++i, to += channels) {
       const auto x = static_cast<float>(i);
@@ -51,7 +51,7 @@ class ProjectImagesKernel final : public CpuKernel {
         const float scale = n[6] * x + n[7] * y + 1;
         from_x /= scale, from_y /= scale;
       }
-      if (!goes_by_channel) {
+      if (!shifts_channels) {
         sampler_(image, from_y, from_x, 0, channels, to);
         continue;
       }

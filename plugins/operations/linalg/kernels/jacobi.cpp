@@ -42,7 +42,7 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
 /// They are also applied to the columns of v (`basis`, n elements each). `norms` receives the
 /// squared norms of the columns of x; *has_rotated becomes false if no matrix needed a rotation.
 CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* norms, int64_t m,
-                                     int64_t n, double nothing, bool* has_rotated) {
+                                     int64_t n, double tolerance, bool* has_rotated) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
         *squares = reinterpret_cast<Lanes*>(norms);
   Lanes largest = {};
@@ -52,7 +52,7 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
     squares[j] = sum;
     largest = sum > largest ? sum : largest;
   }
-  const Lanes threshold = largest * nothing;
+  const Lanes threshold = largest * tolerance;
   *has_rotated = false;
   for (int64_t p = 0; p < n; ++p)
     for (int64_t q = p + 1; q < n; ++q) {
@@ -61,7 +61,7 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
       for (int64_t i = 0; i < m; ++i) dot += xp[i] * xq[i];
       const Lanes pp = squares[p], qq = squares[q];
       const Choice needs_rotation =
-          (dot * dot > pp * qq * nothing) & (pp > threshold) & (qq > threshold);
+          (dot * dot > pp * qq * tolerance) & (pp > threshold) & (qq > threshold);
       int64_t found = 0;
       for (int64_t lane = 0; lane < kSvdLanes; ++lane) found |= needs_rotation[lane];
       if (found == 0) continue;
@@ -82,8 +82,8 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
 
 CRESCENT_CLONES(rotate_columns, rotate_pairs,
                 (double* columns, double* basis, double* norms, int64_t m, int64_t n,
-                 double nothing, bool* has_rotated),
-                (columns, basis, norms, m, n, nothing, has_rotated))
+                 double tolerance, bool* has_rotated),
+                (columns, basis, norms, m, n, tolerance, has_rotated))
 
 /// A view of a matrix, or of its transpose.
 struct View {
@@ -132,7 +132,7 @@ class MatrixGroup {
   /// Number of doubles in the workspace of a group.
   static int64_t workspace_size(int64_t m, int64_t n) { return ((m + n + 1) * kSvdLanes + 1) * n; }
 
-  void take(const View& a, int64_t lane) {
+  void add_matrix(const View& a, int64_t lane) {
     double largest = 0;
     bool finite = true;
     for (int64_t i = 0; i < m_; ++i)
@@ -207,7 +207,7 @@ void svd_of_group(const double* matrices, int64_t count, int64_t m, int64_t n, d
   MatrixGroup group(std::max(m, n), k, work);
   for (int64_t i = 0; i < count; ++i) {
     double* a = const_cast<double*>(matrices) + i * m * n;
-    group.take(is_wide ? View{a, 1, n} : View{a, n, 1}, i);
+    group.add_matrix(is_wide ? View{a, 1, n} : View{a, n, 1}, i);
   }
   group.decompose();
   for (int64_t i = 0; i < count; ++i) {

@@ -18,56 +18,57 @@ struct QrLoop {
   void compute_one(const MatrixParts& x, double* work) const {
     const Matrix &a = x.in[0], &q = x.out[0], &r = x.out[1];
     const int64_t m = a.rows, n = a.columns;
-    const Matrix both{work, m, n + m};
+    const Matrix augmented{work, m, n + m};
     for (int64_t i = 0; i < m; ++i) {
-      std::copy_n(&a(i, 0), n, &both(i, 0));
-      std::fill_n(&both(i, n), m, 0.0);
-      both(i, n + i) = 1;
+      std::copy_n(&a(i, 0), n, &augmented(i, 0));
+      std::fill_n(&augmented(i, n), m, 0.0);
+      augmented(i, n + i) = 1;
     }
-    triangulate(both, n, work + m * (n + m));
+    triangulate(augmented, n, work + m * (n + m));
     for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < q.columns; ++j) q(i, j) = both(j, n + i);
+      for (int64_t j = 0; j < q.columns; ++j) q(i, j) = augmented(j, n + i);
     for (int64_t i = 0; i < r.rows; ++i)
-      for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? 0 : both(i, j);
+      for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? 0 : augmented(i, j);
   }
 
  private:
   /// Makes the first n columns of (a, 1) upper triangular by Householder reflections of all
   /// columns, which turn the identity matrix into q'. `work` has room for a row and a column.
-  static void triangulate(const Matrix& both, int64_t n, double* work) {
-    double *w = work, *products = work + both.rows;
-    for (int64_t k = 0; k < std::min(both.rows - 1, n); ++k) {
-      const double square = reflection(both, k, w);
-      if (square != 0) reflect(both, k, w, 2 / square, products);
+  static void triangulate(const Matrix& augmented, int64_t n, double* work) {
+    double *w = work, *products = work + augmented.rows;
+    for (int64_t k = 0; k < std::min(augmented.rows - 1, n); ++k) {
+      const double square = reflection(augmented, k, w);
+      if (square != 0) reflect(augmented, k, w, 2 / square, products);
     }
   }
   /// Sets w to the vector of the reflection that makes the elements of column k below the diagonal
   /// zero, divided by the largest of them, so that squares neither overflow nor underflow. Returns
   /// w'w, which is 0 if the elements are zero already.
-  static double reflection(const Matrix& both, int64_t k, double* w) {
+  static double reflection(const Matrix& augmented, int64_t k, double* w) {
     double largest = 0, total = 0, square = 0;
-    for (int64_t i = k; i < both.rows; ++i) {
-      const double size = std::abs(both(i, k));
+    for (int64_t i = k; i < augmented.rows; ++i) {
+      const double size = std::abs(augmented(i, k));
       largest = std::max(largest, size), total += size;
     }
     if (total == 0) return 0;
-    for (int64_t i = k; i < both.rows; ++i) w[i] = both(i, k) / largest, square += w[i] * w[i];
+    for (int64_t i = k; i < augmented.rows; ++i)
+      w[i] = augmented(i, k) / largest, square += w[i] * w[i];
     const double norm = std::sqrt(square), first = w[k];
     w[k] += std::copysign(norm, first);
     return 2 * (square + std::abs(first) * norm);
   }
   /// Subtracts w (scale w'x) from the columns x from column k on.
-  static void reflect(const Matrix& both, int64_t k, const double* w, double scale,
+  static void reflect(const Matrix& augmented, int64_t k, const double* w, double scale,
                       double* __restrict products) {
-    std::fill(products + k, products + both.columns, 0.0);
-    for (int64_t i = k; i < both.rows; ++i) {
-      const double* row = &both(i, 0);
-      for (int64_t j = k; j < both.columns; ++j) products[j] += w[i] * row[j];
+    std::fill(products + k, products + augmented.columns, 0.0);
+    for (int64_t i = k; i < augmented.rows; ++i) {
+      const double* row = &augmented(i, 0);
+      for (int64_t j = k; j < augmented.columns; ++j) products[j] += w[i] * row[j];
     }
-    for (int64_t i = k; i < both.rows; ++i) {
+    for (int64_t i = k; i < augmented.rows; ++i) {
       const double factor = scale * w[i];
-      double* row = &both(i, 0);
-      for (int64_t j = k; j < both.columns; ++j) row[j] -= factor * products[j];
+      double* row = &augmented(i, 0);
+      for (int64_t j = k; j < augmented.columns; ++j) row[j] -= factor * products[j];
     }
   }
 };
