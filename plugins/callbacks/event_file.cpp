@@ -54,7 +54,7 @@ std::string varint(uint64_t value) {
   for (; value > 127; value >>= 7) bytes += static_cast<char>(value | 128);
   return bytes + static_cast<char>(value);
 }
-std::string integer(int field, int64_t value) {
+std::string integer_field(int field, int64_t value) {
   return varint(uint64_t(field) << 3) + varint(static_cast<uint64_t>(value));
 }
 std::string fixed_field(int field, double value) {
@@ -117,7 +117,7 @@ void EventFile::write_record(const std::string& record) {
 }
 
 void EventFile::add_summary(const std::string& tag, const std::string& value, int64_t step) {
-  write_record(fixed_field(1, seconds_since_1970()) + integer(2, step) +
+  write_record(fixed_field(1, seconds_since_1970()) + integer_field(2, step) +
                bytes_field(5, bytes_field(1, bytes_field(1, tag) + value)));
 }
 
@@ -155,7 +155,8 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
 
 void EventFile::add_model(const std::string& json) {
   constexpr int kStringDtype = 7;  // the number of the dtype string in TensorFlow
-  const std::string tensor = integer(1, kStringDtype) + bytes_field(2, "") + bytes_field(8, json);
+  const std::string tensor =
+      integer_field(1, kStringDtype) + bytes_field(2, "") + bytes_field(8, json);
   const std::string metadata = bytes_field(1, bytes_field(1, "graph_keras_model"));
   add_summary("keras", bytes_field(8, tensor) + bytes_field(9, metadata), 0);
 }

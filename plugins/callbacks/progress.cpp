@@ -79,17 +79,17 @@ class ProgbarLogger final : public Callback {
   ~ProgbarLogger() override { end_line(); }
 
   void on_train_begin(const Logs&) override {
-    training_ = true;
+    is_training_ = true;
     is_title_shown_ = false;
   }
   void on_train_end(const Logs&) override {
-    training_ = false;
+    is_training_ = false;
     end_line();
   }
   void on_epoch_begin(int64_t epoch, const Logs&) override {
-    title_ = concat("Epoch ", epoch + 1, "/", integer("epochs"));
+    title_ = concat("Epoch ", epoch + 1, "/", integer_param("epochs"));
     if (is_title_shown_) show_title();
-    start(integer("steps"));
+    start(integer_param("steps"));
   }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
     show_title();
@@ -100,21 +100,21 @@ class ProgbarLogger final : public Callback {
     finish(logs);
   }
   void on_test_begin(const Logs&) override {
-    if (!training_) start(integer("steps"));
+    if (!is_training_) start(integer_param("steps"));
   }
   void on_test_batch_end(int64_t batch, const Logs& logs) override {
-    if (!training_) advance(batch + 1, logs);
+    if (!is_training_) advance(batch + 1, logs);
   }
   void on_test_end(const Logs& logs) override {
-    if (!training_) finish(logs);
+    if (!is_training_) finish(logs);
   }
-  void on_predict_begin(const Logs&) override { start(integer("steps")); }
+  void on_predict_begin(const Logs&) override { start(integer_param("steps")); }
   void on_predict_batch_end(int64_t batch, const Logs& logs) override { advance(batch + 1, logs); }
   void on_predict_end(const Logs& logs) override { finish(logs); }
   bool writes_for_all() const override { return true; }
 
  private:
-  int64_t integer(const char* name) const {
+  int64_t integer_param(const char* name) const {
     const Value* value = params_.find(name);
     return value && value->is_number() ? value->as_int() : 0;
   }
@@ -125,7 +125,7 @@ class ProgbarLogger final : public Callback {
     if (!title_.empty()) std::printf("%s\n", std::exchange(title_, "").c_str());
     is_title_shown_ = true;
   }
-  bool draws() const { return integer("verbose") != 2 && isatty(STDOUT_FILENO); }
+  bool redraws_line() const { return integer_param("verbose") != 2 && isatty(STDOUT_FILENO); }
 
   void start(int64_t steps) {
     total_steps_ = steps;
@@ -137,13 +137,13 @@ class ProgbarLogger final : public Callback {
   void advance(int64_t done, const Logs& logs) {
     done_steps_ = done;
     if (steps_before_clock_ < 0) steps_before_clock_ = done - 1;
-    if (!draws() || seconds_since(last_drawn_) < kInterval) return;
+    if (!redraws_line() || seconds_since(last_drawn_) < kInterval) return;
     last_drawn_ = Clock::now();
     draw(logs, false);
   }
   void finish(const Logs& logs) {
     if (total_steps_ <= 0) total_steps_ = done_steps_;
-    if (draws())
+    if (redraws_line())
       draw(logs, true);
     else
       std::printf("%s%s", line(true, kBarWidth).c_str(), join(format_values(logs), "").c_str());
@@ -165,7 +165,7 @@ class ProgbarLogger final : public Callback {
              "/" + total_text;
     else
       text += "/Unknown";
-    if (integer("verbose") != 2 && total_steps_ > 0 && width > 0)
+    if (integer_param("verbose") != 2 && total_steps_ > 0 && width > 0)
       text += format_bar(done_steps_, total_steps_, width);
     const double elapsed = seconds_since(clock_start_);
     const int64_t timed_steps = done_steps_ - std::max<int64_t>(steps_before_clock_, 0);
@@ -209,7 +209,7 @@ class ProgbarLogger final : public Callback {
     std::fflush(stdout);
   }
 
-  bool training_ = false;
+  bool is_training_ = false;
   bool is_title_shown_ = false;  // whether a title has been shown since training began
   std::string title_;            // the title of the present epoch; empty once it has been shown
   int64_t total_steps_ = 0, done_steps_ = 0;

@@ -44,32 +44,32 @@ class TensorBoard final : public Callback {
       fail("profile_batch is not supported; model:profile(x, y) tells where the time goes");
   }
   void on_train_begin(const Logs&) override {
-    batches_ = steps_before_ = iterations();
-    train_ = std::make_unique<EventFile>(log_dir_ + "/train");
-    validation_.reset();
+    batch_count_ = steps_before_epoch_ = iterations();
+    train_file_ = std::make_unique<EventFile>(log_dir_ + "/train");
+    validation_file_.reset();
     if (write_graph_ && model_->is_graph()) add_graph();
-    train_->flush();
+    train_file_->flush();
   }
   void on_train_end(const Logs&) override {
-    train_.reset();
-    validation_.reset();
+    train_file_.reset();
+    validation_file_.reset();
   }
   void on_epoch_begin(int64_t, const Logs&) override {
-    steps_before_ = iterations();
+    steps_before_epoch_ = iterations();
     epoch_start_ = Clock::now();
   }
   void on_train_batch_begin(int64_t, const Logs&) override { batch_start_ = Clock::now(); }
   void on_train_batch_end(int64_t, const Logs& logs) override {
-    const int64_t step = batches_++;
-    if (!train_ || batches_per_entry_ == 0) return;
+    const int64_t step = batch_count_++;
+    if (!train_file_ || batches_per_entry_ == 0) return;
     if (write_pace_)
-      train_->add_scalar("batch_steps_per_second", 1 / seconds_since(batch_start_), step);
+      train_file_->add_scalar("batch_steps_per_second", 1 / seconds_since(batch_start_), step);
     if (step % batches_per_entry_ != 0) return;
     for (const auto& [name, value] : logs.values())
-      train_->add_scalar("batch_" + name, value, step);
+      train_file_->add_scalar("batch_" + name, value, step);
   }
   void on_test_end(const Logs& logs) override {
-    if (!train_) return;
+    if (!train_file_) return;
     for (const auto& [name, value] : logs.values())
       validation().add_scalar("evaluation_" + name + "_vs_iterations", value, iterations());
   }
@@ -79,26 +79,27 @@ class TensorBoard final : public Callback {
       if (name.starts_with(prefix))
         validation().add_scalar("epoch_" + name.substr(prefix.size()), value, epoch);
       else
-        train_->add_scalar("epoch_" + name, value, epoch);
+        train_file_->add_scalar("epoch_" + name, value, epoch);
     if (!logs.contains("learning_rate") && has_rate())
-      train_->add_scalar("epoch_learning_rate", rate(), epoch);
+      train_file_->add_scalar("epoch_learning_rate", rate(), epoch);
     if (write_pace_)
-      train_->add_scalar("epoch_steps_per_second",
-                         double(iterations() - steps_before_) / seconds_since(epoch_start_), epoch);
+      train_file_->add_scalar(
+          "epoch_steps_per_second",
+          double(iterations() - steps_before_epoch_) / seconds_since(epoch_start_), epoch);
     if (histogram_freq_ > 0 && epoch % histogram_freq_ == 0) add_histograms(epoch);
-    train_->flush();
-    if (validation_) validation_->flush();
+    train_file_->flush();
+    if (validation_file_) validation_file_->flush();
   }
   bool writes_for_all() const override { return true; }
 
  private:
   EventFile& validation() {
-    if (!validation_) validation_ = std::make_unique<EventFile>(log_dir_ + "/validation");
-    return *validation_;
+    if (!validation_file_) validation_file_ = std::make_unique<EventFile>(log_dir_ + "/validation");
+    return *validation_file_;
   }
   void add_graph() {
     try {
-      train_->add_model(model_->to_json());
+      train_file_->add_model(model_->to_json());
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
@@ -116,7 +117,7 @@ class TensorBoard final : public Callback {
   double rate() const { return model_->optimizer()->learning_rate().value().item(); }
   void add_histograms(int64_t epoch) {
     for (const Variable& weight : model_->weights())
-      train_->add_histogram(weight.path() + "/histogram", weight.value().to_vector(), epoch);
+      train_file_->add_histogram(weight.path() + "/histogram", weight.value().to_vector(), epoch);
   }
 
   std::string log_dir_ = "logs";
@@ -124,9 +125,9 @@ class TensorBoard final : public Callback {
   bool write_graph_ = true, write_images_ = false, write_pace_ = false;
   Value update_freq_ = "epoch", profile_batch_ = 0, embeddings_metadata_;
 
-  int64_t batches_per_entry_ = 0, batches_ = 0, steps_before_ = 0;
+  int64_t batches_per_entry_ = 0, batch_count_ = 0, steps_before_epoch_ = 0;
   Clock::time_point epoch_start_, batch_start_;
-  std::unique_ptr<EventFile> train_, validation_;
+  std::unique_ptr<EventFile> train_file_, validation_file_;
 };
 
 }  // namespace

@@ -93,8 +93,8 @@ class MultiOptimizer final : public Optimizer {
           "MultiOptimizer leaves updates to its optimizers: give clipping, decay, averages and "
           "accumulation to those");
     if (!map_) fail("expected an optimizer_map, got none");
-    inner_ = map_->all();
-    for (const OptimizerPtr& optimizer : inner_) {
+    optimizers_ = map_->all();
+    for (const OptimizerPtr& optimizer : optimizers_) {
       const std::string name = optimizer->class_name();
       if (name == "LossScaleOptimizer" || name == "MultiOptimizer")
         fail(name, " cannot be used inside a MultiOptimizer.");
@@ -104,25 +104,28 @@ class MultiOptimizer final : public Optimizer {
   }
   void check_patterns(const Variables& weights) const override {
     map_->check_patterns(weights);
-    for (size_t i = 0; i < inner_.size(); ++i) inner_[i]->check_patterns(variables_of(weights, i));
+    for (size_t i = 0; i < optimizers_.size(); ++i)
+      optimizers_[i]->check_patterns(variables_of(weights, i));
   }
   void build(const Variables& variables) override {
-    for (size_t i = 0; i < inner_.size(); ++i)
-      if (const Variables own = variables_of(variables, i); !own.empty()) inner_[i]->build(own);
+    for (size_t i = 0; i < optimizers_.size(); ++i)
+      if (const Variables weights = variables_of(variables, i); !weights.empty())
+        optimizers_[i]->build(weights);
     Optimizer::build(variables);
   }
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
     Transaction transaction;
     include(variables);
-    for (size_t i = 0; i < inner_.size(); ++i) {
+    for (size_t i = 0; i < optimizers_.size(); ++i) {
       Variables optimizer_variables;
       Tensors optimizer_gradients;
       for (size_t k = 0; k < variables.size(); ++k) {
-        if (map_->find(variables[k].path()) != inner_[i] || !gradients[k]) continue;
+        if (map_->find(variables[k].path()) != optimizers_[i] || !gradients[k]) continue;
         optimizer_variables.push_back(variables[k]);
         optimizer_gradients.push_back(gradients[k]);
       }
-      if (!optimizer_variables.empty()) inner_[i]->apply(optimizer_gradients, optimizer_variables);
+      if (!optimizer_variables.empty())
+        optimizers_[i]->apply(optimizer_gradients, optimizer_variables);
     }
     iterations().assign(iterations().value() + 1);
     transaction.commit();
@@ -131,7 +134,7 @@ class MultiOptimizer final : public Optimizer {
   void set_learning_rate(double) override { fail_rate("set", "Set"); }
   std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
     std::vector<std::pair<Variable, Variable>> pairs;
-    for (const OptimizerPtr& optimizer : inner_)
+    for (const OptimizerPtr& optimizer : optimizers_)
       for (const auto& pair : optimizer->pairs_with(slot)) pairs.push_back(pair);
     return pairs;
   }
@@ -139,7 +142,7 @@ class MultiOptimizer final : public Optimizer {
   /// each optimizer.
   Variables state() const override {
     Variables state{iterations(), Optimizer::learning_rate()};
-    for (const OptimizerPtr& optimizer : inner_)
+    for (const OptimizerPtr& optimizer : optimizers_)
       if (optimizer->built())
         for (const Variable& v : optimizer->state()) state.push_back(v);
     return state;
@@ -149,20 +152,20 @@ class MultiOptimizer final : public Optimizer {
   void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {}
 
  private:
-  std::vector<OptimizerPtr> optimizers() const { return inner_; }
+  std::vector<OptimizerPtr> optimizers() const { return optimizers_; }
   Variables variables_of(const Variables& variables, size_t i) const {
     Variables optimizer_variables;
     for (const Variable& v : variables)
-      if (map_->find(v.path()) == inner_[i]) optimizer_variables.push_back(v);
+      if (map_->find(v.path()) == optimizers_[i]) optimizer_variables.push_back(v);
     return optimizer_variables;
   }
-  [[noreturn]] static void fail_rate(const char* done, const char* how) {
-    fail("Learning rate cannot be ", done, " on a MultiOptimizer. ", how,
+  [[noreturn]] static void fail_rate(const char* participle, const char* imperative) {
+    fail("Learning rate cannot be ", participle, " on a MultiOptimizer. ", imperative,
          " the learning rate on the individual sub-optimizers instead.");
   }
 
   Ref<OptimizerMap> map_;
-  std::vector<OptimizerPtr> inner_;
+  std::vector<OptimizerPtr> optimizers_;
 };
 
 }  // namespace

@@ -54,16 +54,16 @@ class ScheduleFreeAdamW final : public UpdateRule {
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             Slots slots) override {
     const Tensor warmed_up_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
-    const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
-    const Tensor after =
-        before - warmed_up_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
-    // The paper computes the old mean from `before`; Keras (on TensorFlow and PyTorch) reads the
-    // variable after the step.
-    const Tensor old_mean = (w - (1 - beta_1_) * after) / beta_1_;
+    const Tensor point_before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
+    const Tensor point_after =
+        point_before - warmed_up_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
+    // The paper computes the old mean from `point_before`; Keras (on TensorFlow and PyTorch) reads
+    // the variable after the step.
+    const Tensor old_mean = (w - (1 - beta_1_) * point_after) / beta_1_;
     const Tensor weight = 1.0 / step;
-    const Tensor mean = (1.0 - weight) * old_mean + weight * after;
-    slots[0].assign(after);
-    w.assign((1 - beta_1_) * after + beta_1_ * mean);
+    const Tensor mean = (1.0 - weight) * old_mean + weight * point_after;
+    slots[0].assign(point_after);
+    w.assign((1 - beta_1_) * point_after + beta_1_ * mean);
   }
 
  private:

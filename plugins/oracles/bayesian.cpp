@@ -48,11 +48,11 @@ class RandomStream {
 /// The hyperparameters that are searched, as the dimensions of a unit cube.
 class Space {
  public:
-  /// Takes from the hyperparameters with the indices `found` those that have several values, and
+  /// Takes from the hyperparameters with these `indices` those that have several values, and
   /// sorts them by key, because the order in which they were found may differ from one search to
   /// the next.
-  Space(const TrialHistory& history, const std::vector<size_t>& found) {
-    for (const size_t p : found)
+  Space(const TrialHistory& history, const std::vector<size_t>& indices) {
+    for (const size_t p : indices)
       if (history.parameters()[p].count() != 1) parameters_.push_back(history.parameters()[p]);
     std::sort(parameters_.begin(), parameters_.end(),
               [](const auto& a, const auto& b) { return a.key() < b.key(); });
@@ -150,10 +150,10 @@ class Results {
   const std::vector<size_t>& parameters() const { return parameters_; }
   size_t scored_count() const { return scored_count_; }
 
-  /// At most `most` of the trials 1 to `last`: three quarters of this number are the best trials,
-  /// the rest are the latest other ones. Trials without a score get the cost of the worst trial, so
-  /// that the search avoids their region. If no trial has a score, the result is empty.
-  std::vector<Observation> selected_observations(int64_t last, size_t most) const {
+  /// At most `max_count` of the trials 1 to `last`: three quarters of this number are the best
+  /// trials, the rest are the latest other ones. Trials without a score get the cost of the worst
+  /// trial, so that the search avoids their region. If no trial has a score, the result is empty.
+  std::vector<Observation> selected_observations(int64_t last, size_t max_count) const {
     std::vector<Observation> observations;
     double worst = -INFINITY;
     for (int64_t i = 1; i <= last; ++i) {
@@ -162,20 +162,21 @@ class Results {
         worst = std::max(worst, observations.back().cost);
     }
     if (!std::isfinite(worst)) return {};
-    for (Observation& one : observations) one.cost = std::min(one.cost, worst);
-    if (observations.size() <= most) return observations;
+    for (Observation& observation : observations)
+      observation.cost = std::min(observation.cost, worst);
+    if (observations.size() <= max_count) return observations;
     const auto split = [&](size_t count, auto from, auto less) {
       std::nth_element(from, observations.begin() + static_cast<std::ptrdiff_t>(count),
                        observations.end(), less);
       std::sort(from, observations.begin() + static_cast<std::ptrdiff_t>(count), less);
     };
-    const size_t best_count = most * 3 / 4;
+    const size_t best_count = max_count * 3 / 4;
     split(best_count, observations.begin(), [](const Observation& a, const Observation& b) {
       return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
     });
-    split(most, observations.begin() + static_cast<std::ptrdiff_t>(best_count),
+    split(max_count, observations.begin() + static_cast<std::ptrdiff_t>(best_count),
           [](const Observation& a, const Observation& b) { return a.number > b.number; });
-    observations.resize(most);
+    observations.resize(max_count);
     return observations;
   }
 
@@ -191,9 +192,9 @@ class Results {
 
 /// The costs, scaled to mean 0 and standard deviation 1. High outliers are first reduced to 1.5
 /// interquartile ranges above the upper quartile.
-std::vector<double> standardized(const std::vector<Observation>& all) {
+std::vector<double> standardized(const std::vector<Observation>& observations) {
   std::vector<double> costs, sorted;
-  for (const Observation& one : all) costs.push_back(one.cost);
+  for (const Observation& observation : observations) costs.push_back(observation.cost);
   sorted = costs;
   std::sort(sorted.begin(), sorted.end());
   const double low = sorted[sorted.size() / 4], high = sorted[sorted.size() * 3 / 4];
@@ -217,7 +218,7 @@ class BayesianOracle final : public Oracle {
   static void describe(Schema<BayesianOracle>& s) {
     s.doc("Chooses where a Gaussian process over the results expects the greatest improvement.")
         .field(
-            "num_initial_points", &BayesianOracle::initial_,
+            "num_initial_points", &BayesianOracle::num_initial_points_,
             "Results before which it chooses by chance; 3 for each hyperparameter when not given.")
         .min(1)
         .field("alpha", &BayesianOracle::alpha_, "The variance of the noise of scores.")
@@ -236,7 +237,7 @@ class BayesianOracle final : public Oracle {
     if (results_.extend(history, horizon)) fitted_horizon_ = -1;
     const Space space(history, results_.parameters());
     const auto initial =
-        static_cast<size_t>(initial_.value_or(3 * static_cast<int64_t>(space.size())));
+        static_cast<size_t>(num_initial_points_.value_or(3 * static_cast<int64_t>(space.size())));
     if (space.size() == 0 || results_.scored_count() < std::max<size_t>(initial, 1))
       return Suggestion();
     const std::vector<Observation> observed =
@@ -254,8 +255,8 @@ class BayesianOracle final : public Oracle {
   static Points points_of(const Space& space, const std::vector<Observation>& observed,
                           const TrialHistory& history) {
     Points points = space.no_points();
-    for (const Observation& one : observed)
-      points.add(space.point_of(history.values_by_key(history.at(one.number))));
+    for (const Observation& observation : observed)
+      points.add(space.point_of(history.values_by_key(history.at(observation.number))));
     return points;
   }
 
@@ -290,8 +291,9 @@ class BayesianOracle final : public Oracle {
     const auto keep_best_of = [&](const Points& points) {
       const auto predictions = process.predict(points);
       for (size_t i = 0; i < predictions.size(); ++i)
-        if (const double found = gain(predictions[i], costs[best]); found > best_gain)
-          best_gain = found, center.assign(points.at(i), points.at(i) + d);
+        if (const double candidate_gain = gain(predictions[i], costs[best]);
+            candidate_gain > best_gain)
+          best_gain = candidate_gain, center.assign(points.at(i), points.at(i) + d);
     };
     const auto point_around = [&](double deviation) {
       std::vector<double> point = center;
@@ -316,7 +318,7 @@ class BayesianOracle final : public Oracle {
   Results results_;
   std::vector<double> lengths_;
   int64_t fitted_horizon_ = -1;
-  std::optional<int64_t> initial_;
+  std::optional<int64_t> num_initial_points_;
   double alpha_ = 1e-4;
   std::optional<double> beta_;
 };

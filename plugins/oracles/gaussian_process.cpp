@@ -83,8 +83,9 @@ std::vector<double> GaussianProcess::likely_lengths(const Points& points,
     // Length scales near half the size of the space are preferred by this prior.
     double prior = 0;
     for (const double length : lengths) prior -= std::pow(std::log(length / 0.5), 2) / 4;
-    const double found = GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
-    if (found > best_likelihood) best_likelihood = found, best = lengths;
+    const double likelihood =
+        GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
+    if (likelihood > best_likelihood) best_likelihood = likelihood, best = lengths;
   };
   for (const double scale : kScales) try_lengths(std::vector<double>(points.dimensions, scale));
   for (size_t d = 0; d < points.dimensions; ++d)
@@ -117,10 +118,10 @@ std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& poin
       explained[c] += row[c] * row[c];
     }
   }
-  std::vector<Normal> found(m);
+  std::vector<Normal> predictions(m);
   for (size_t c = 0; c < m; ++c)
-    found[c] = {means[c], std::sqrt(std::max(1 - explained[c], 1e-12))};
-  return found;
+    predictions[c] = {means[c], std::sqrt(std::max(1 - explained[c], 1e-12))};
+  return predictions;
 }
 
 }  // namespace crescent

@@ -22,11 +22,11 @@ class GridOracle final : public Oracle {
     if (number == 1) return Suggestion{{}, Suggestion::Rest::first};
     const TrialRecord& previous_trial = history.at(number - 1);
     for (size_t i = previous_trial.parameters.size(); i-- > 0;) {
-      const Hyperparameter& last = history.parameters()[previous_trial.parameters[i]];
-      const int64_t next = last.grid_index(previous_trial.values.at(last.name)) + 1;
-      if (next >= last.grid_size()) continue;
+      const Hyperparameter& parameter = history.parameters()[previous_trial.parameters[i]];
+      const int64_t next = parameter.grid_index(previous_trial.values.at(parameter.name)) + 1;
+      if (next >= parameter.grid_size()) continue;
       Suggestion suggestion{values_before(history, previous_trial, i), Suggestion::Rest::first};
-      suggestion.values.set(last.key(), last.grid_value(next));
+      suggestion.values.set(parameter.key(), parameter.grid_value(next));
       return suggestion;
     }
     return std::nullopt;

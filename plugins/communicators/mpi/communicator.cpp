@@ -114,15 +114,17 @@ class Mpi final : public Communicator {
     facts.set("hosts", std::move(hosts));
     return facts;
   }
-  void leave(const std::string& why) noexcept override { World::instance().leave("left: " + why); }
+  void leave(const std::string& reason) noexcept override {
+    World::instance().leave("left: " + reason);
+  }
   std::vector<int> ranks_with(const std::string& error) override {
     return World::instance().ranks_with(error);
   }
 
  private:
   void meet() const {
-    const World::AbsentProcesses absence = World::instance().meet(timeout_);
-    if (!absence.ranks.empty()) fail_timeout(absence.ranks, timeout_, absence.findings);
+    const World::AbsentProcesses absent = World::instance().meet(timeout_);
+    if (!absent.ranks.empty()) fail_timeout(absent.ranks, timeout_, absent.descriptions);
   }
   /// Reduces half-width floats, which MPI cannot add, by converting them to float32 and back.
   void reduce_half(ReduceKind kind, void* data, size_t count, float widen(uint16_t),

@@ -21,7 +21,8 @@ constexpr char kFarewell = 'f', kQuestion = 'q', kAnswer = 'a', kError = 'e';
 constexpr double kAnswerSeconds = 1;
 /// how often the listening thread reads messages
 constexpr std::chrono::milliseconds kListeningInterval{50};
-constexpr double kEndSeconds = 10;  ///< how long a process that failed waits for the others to end
+/// how long a process that failed waits for the others to end
+constexpr double kMaxEndWaitSeconds = 10;
 constexpr int kSpins = 2000;  ///< number of polls without a pause before the thread yields its core
 /// how long a waiting thread polls before it sleeps between polls
 constexpr std::chrono::microseconds kYieldTime{300};
@@ -60,21 +61,21 @@ World& World::instance() {
 }
 
 World::World() {
-  int thread_level = 0, begun = 0;
+  int thread_level = 0, is_mpi_initialized = 0;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-  MPI_Initialized(&begun);
-  if (!begun)
+  MPI_Initialized(&is_mpi_initialized);
+  if (!is_mpi_initialized)
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &thread_level), "MPI_Init");
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   if (size_ == 1 && tasks_of_slurm() > 1)
     fail("srun started ", tasks_of_slurm(),
          " processes that do not see one another: start them by srun --mpi=pmix");
-  for (MPI_Comm* each : {&data_, &messages_}) {
-    check(MPI_Comm_dup(MPI_COMM_WORLD, each), "MPI_Comm_dup");
-    MPI_Comm_set_errhandler(*each, MPI_ERRORS_RETURN);
+  for (MPI_Comm* communicator : {&data_communicator_, &message_communicator_}) {
+    check(MPI_Comm_dup(MPI_COMM_WORLD, communicator), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN);
   }
-  farewell_.resize(static_cast<size_t>(size_));
+  leave_reasons_.resize(static_cast<size_t>(size_));
   errors_.resize(static_cast<size_t>(size_));
   find_hosts();
   if (size_ == 1) return;
@@ -88,7 +89,7 @@ void World::find_hosts() {
   int length = 0;
   MPI_Get_processor_name(own_host, &length);
   check(MPI_Allgather(own_host, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(),
-                      MPI_MAX_PROCESSOR_NAME, MPI_CHAR, data_),
+                      MPI_MAX_PROCESSOR_NAME, MPI_CHAR, data_communicator_),
         "MPI_Allgather");
   for (int i = 0; i < size_; ++i)
     hosts_.emplace_back(names.data() + static_cast<size_t>(i) * MPI_MAX_PROCESSOR_NAME);
@@ -103,25 +104,26 @@ void World::listen() {
 
 void World::send(int to, std::string text) {
   Message& message = sent_messages_.emplace_back(Message{MPI_REQUEST_NULL, std::move(text)});
-  MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to, 0, messages_,
-            &message.request);
+  MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to, 0,
+            message_communicator_, &message.request);
 }
 
 void World::read_messages() {
   for (;;) {
     int has_message = 0, bytes = 0;
     MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, 0, messages_, &has_message, &status);
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, message_communicator_, &has_message, &status);
     if (!has_message) return;
     MPI_Get_count(&status, MPI_CHAR, &bytes);
     std::string text(static_cast<size_t>(bytes), '\0');
-    MPI_Recv(text.data(), bytes, MPI_CHAR, status.MPI_SOURCE, 0, messages_, MPI_STATUS_IGNORE);
+    MPI_Recv(text.data(), bytes, MPI_CHAR, status.MPI_SOURCE, 0, message_communicator_,
+             MPI_STATUS_IGNORE);
     handle_message(status.MPI_SOURCE, text);
   }
 }
 
 void World::handle_message(int from, const std::string& text) {
-  if (text[0] == kFarewell) farewell_[static_cast<size_t>(from)] = text.substr(1);
+  if (text[0] == kFarewell) leave_reasons_[static_cast<size_t>(from)] = text.substr(1);
   if (text[0] == kError) errors_[static_cast<size_t>(from)] = text.substr(1);
   if (text[0] == kQuestion) send(from, concat(kAnswer, meeting_count_, ' ', activity()));
   if (text[0] == kAnswer && !answers_.empty())
@@ -160,27 +162,28 @@ World::AbsentProcesses World::meet(double seconds) {
   {
     const std::lock_guard lock(mutex_);
     ++meeting_count_;
-    check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
+    check(MPI_Ibarrier(data_communicator_, &request), "MPI_Ibarrier");
   }
   const auto has_met = [&] {
     int is_complete = 0;
     check(MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
     return is_complete != 0;
   };
-  int left = -1;  // the rank of a process that has left; -1 if none has
+  int left_rank = -1;  // the rank of a process that has left; -1 if none has
   const auto someone_left = [&] {
-    const auto farewell = std::find_if(farewell_.begin(), farewell_.end(),
-                                       [](const std::string& why) { return !why.empty(); });
-    if (farewell != farewell_.end()) left = static_cast<int>(farewell - farewell_.begin());
-    return left >= 0;
+    const auto farewell = std::find_if(leave_reasons_.begin(), leave_reasons_.end(),
+                                       [](const std::string& reason) { return !reason.empty(); });
+    if (farewell != leave_reasons_.end())
+      left_rank = static_cast<int>(farewell - leave_reasons_.begin());
+    return left_rank >= 0;
   };
   bool have_all_met = false;
-  const bool is_decided =
+  const bool has_met_or_left =
       poll(deadline_after(seconds), [&] { return (have_all_met = has_met()) || someone_left(); });
   if (have_all_met) return {};
-  if (!is_decided) return absent_processes();
+  if (!has_met_or_left) return absent_processes();
   const std::lock_guard lock(mutex_);
-  fail("the process of rank ", left, " ", farewell_[static_cast<size_t>(left)]);
+  fail("the process of rank ", left_rank, " ", leave_reasons_[static_cast<size_t>(left_rank)]);
 }
 
 /// Asks all other processes how often they have called meet(), and for their activities. Those that
@@ -198,8 +201,8 @@ World::AbsentProcesses World::absent_processes() {
                         [](const Answer& answer) { return answer.meeting_count < 0; });
   });
   const std::lock_guard lock(mutex_);
-  AbsentProcesses absence;
-  std::vector<std::string> findings;
+  AbsentProcesses absent;
+  std::vector<std::string> descriptions;
   std::vector<int> waiting;
   for (int i = 0; i < size_; ++i) {
     const Answer& answer = answers_[static_cast<size_t>(i)];
@@ -207,17 +210,17 @@ World::AbsentProcesses World::absent_processes() {
       waiting.push_back(i);
       continue;
     }
-    absence.ranks.push_back(i);
-    findings.push_back(
+    absent.ranks.push_back(i);
+    descriptions.push_back(
         concat("rank ", i, " (host ", hosts_[static_cast<size_t>(i)], ") ",
                answer.meeting_count < 0 ? "does not answer" : "has been " + answer.activity));
   }
   const std::string instruction_text = running_instruction();
-  findings.push_back(concat(
+  descriptions.push_back(concat(
       ranks_text(waiting), waiting.size() == 1 ? " waits " : " wait ",
       instruction_text.empty() ? "for all to agree on the next batch" : "in " + instruction_text));
-  absence.findings = join(findings, "; ");
-  return absence;
+  absent.descriptions = join(descriptions, "; ");
+  return absent;
 }
 
 std::vector<int> World::ranks_with(const std::string& error) {
@@ -238,11 +241,11 @@ std::vector<int> World::ranks_with(const std::string& error) {
   return ranks;
 }
 
-void World::leave(const std::string& why) noexcept try {
+void World::leave(const std::string& reason) noexcept try {
   const std::lock_guard lock(mutex_);
   if (std::exchange(has_left_, true)) return;
   for (int i = 0; i < size_; ++i)
-    if (i != rank_) send(i, kFarewell + why);
+    if (i != rank_) send(i, kFarewell + reason);
 } catch (...) {
 }
 
@@ -262,8 +265,8 @@ void World::finish(int status) noexcept {
     listener_.join();
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(messages_, &request);
-  const Clock::time_point end = deadline_after(kEndSeconds);
+  MPI_Ibarrier(message_communicator_, &request);
+  const Clock::time_point end = deadline_after(kMaxEndWaitSeconds);
   for (int done = 0; !done;) {
     // If this process has failed and another one hangs, the others would never end.
     if (status != 0 && Clock::now() > end) MPI_Abort(MPI_COMM_WORLD, status);

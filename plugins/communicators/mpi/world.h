@@ -34,7 +34,7 @@ class World {
   /// message that tells what each process is doing.
   struct AbsentProcesses {
     std::vector<int> ranks;
-    std::string findings;
+    std::string descriptions;
   };
   /// A barrier: waits until all processes have called this function, but at most `seconds`. Returns
   /// the processes that have not called it by then. Fails if a process has left; the error gives
@@ -44,10 +44,10 @@ class World {
   template <class F>
   void exchange(F call) {
     const std::lock_guard lock(mutex_);
-    call(data_);
+    call(data_communicator_);
   }
   /// Tells all other processes that this process will call meet() no more.
-  void leave(const std::string& why) noexcept;
+  void leave(const std::string& reason) noexcept;
   /// Sends an error to all other processes, and returns the ranks of the processes that have the
   /// same error: this one, and those whose error arrives within a second.
   std::vector<int> ranks_with(const std::string& error);
@@ -76,11 +76,11 @@ class World {
   std::mutex mutex_;  ///< locked during calls of MPI and while the members below are used
 
   int rank_ = 0, size_ = 1;
-  MPI_Comm data_ = MPI_COMM_NULL, messages_ = MPI_COMM_NULL;
+  MPI_Comm data_communicator_ = MPI_COMM_NULL, message_communicator_ = MPI_COMM_NULL;
   /// Messages that were sent; MPI reads them until the process ends.
   std::deque<Message> sent_messages_;
   /// For each process, the reason why it has left; empty if the process has not left.
-  std::vector<std::string> farewell_;
+  std::vector<std::string> leave_reasons_;
   std::vector<Answer> answers_;  ///< for each process, its last answer
   /// For each process, the error that it has sent because the error ends it; empty if none.
   std::vector<std::string> errors_;

@@ -17,18 +17,18 @@ class AffineAugmentation : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const final {
     return RandomParameters(affine(images, random, {images.shape[0], 1, 1}));
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const final {
-    return transformed(images, drawn.tensors, interpolation_);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const final {
+    return transformed(images, random_numbers.tensors, interpolation_);
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const final {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const final {
     return apply_as_floats(
-        masks, [&](const Tensor& m) { return transformed(m, drawn.tensors, "nearest"); });
+        masks, [&](const Tensor& m) { return transformed(m, random_numbers.tensors, "nearest"); });
   }
   /// Moves points by the inverse of the transformation, which maps positions in the result to
   /// positions in the image.
   Points change_points(const Points& points, const TensorSpec&,
-                       const RandomParameters& drawn) const final {
-    const auto number = [&](size_t i) { return ops::reshape(drawn[i], {-1, 1}); };
+                       const RandomParameters& random_numbers) const final {
+    const auto number = [&](size_t i) { return ops::reshape(random_numbers[i], {-1, 1}); };
     const Tensor x = points.x - number(2), y = points.y - number(5);
     const Tensor area = number(0) * number(4) - number(1) * number(3);
     return {(number(4) * x - number(1) * y) / area, (number(0) * y - number(3) * x) / area};
@@ -185,12 +185,12 @@ class RandomZoom final : public AffineAugmentation {
 
 /// The range that an option gives; a number f means the range from -f to f. Keras saves a number as
 /// the pair of -f and f, which Keras itself cannot read; here the pair is read as the number.
-Range shear_range(const char* option, Value& given) {
-  if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
-      given.as_list()[0] == Value(-given.as_list()[1].as_float()))
-    given = given.as_list()[1];
-  const Range range = range_within(option, given, {0, 1});
-  return given.is_number() ? Range{-range.high, range.high} : range;
+Range shear_range(const char* option, Value& value) {
+  if (value.is_list() && value.as_list().size() == 2 && value.as_list()[1].is_number() &&
+      value.as_list()[0] == Value(-value.as_list()[1].as_float()))
+    value = value.as_list()[1];
+  const Range range = range_within(option, value, {0, 1});
+  return value.is_number() ? Range{-range.high, range.high} : range;
 }
 
 class RandomShear final : public AffineAugmentation {

@@ -21,29 +21,34 @@ void ImageAugmentation::configured() {
   random_ = add_seed_generator(seed_);
 }
 
-BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& given, const TensorSpec& images,
-                                              const RandomParameters& drawn) const {
-  const auto move = [&](const Points& points) { return change_points(points, images, drawn); };
-  return {moved_boxes(given.boxes, move), given.labels};
+BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& original,
+                                              const TensorSpec& images,
+                                              const RandomParameters& random_numbers) const {
+  const auto move = [&](const Points& points) {
+    return change_points(points, images, random_numbers);
+  };
+  return {moved_boxes(original.boxes, move), original.labels};
 }
 
 ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
   // while only shapes are inferred, the batch may be unknown, so no numbers can be drawn
   const bool active = call.training && images.shape().is_known();
-  const RandomParameters drawn = active ? draw(images.spec(), *random_) : RandomParameters();
-  parts.images =
-      ops::cast(active ? change(images, drawn) : inference_images(images), compute_dtype());
-  if (parts.labels && active) parts.labels = change_labels(parts.labels, drawn);
+  const RandomParameters random_numbers =
+      active ? draw(images.spec(), *random_) : RandomParameters();
+  parts.images = ops::cast(active ? change(images, random_numbers) : inference_images(images),
+                           compute_dtype());
+  if (parts.labels && active) parts.labels = change_labels(parts.labels, random_numbers);
   if (parts.masks)
-    parts.masks = active ? change_masks(parts.masks, drawn) : inference_masks(parts.masks);
+    parts.masks = active ? change_masks(parts.masks, random_numbers) : inference_masks(parts.masks);
   const Extent from = extent_of(images), to = extent_of(parts.images);
   if (parts.boxes && (active || from != to))
-    parts.boxes = moved(*parts.boxes, from, to, [&](const BoundingBoxes& given) -> BoundingBoxes {
-      if (active) return change_boxes(given, images.spec(), drawn);
-      const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };
-      return {moved_boxes(given.boxes, move), given.labels};
-    });
+    parts.boxes =
+        moved(*parts.boxes, from, to, [&](const BoundingBoxes& original) -> BoundingBoxes {
+          if (active) return change_boxes(original, images.spec(), random_numbers);
+          const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };
+          return {moved_boxes(original.boxes, move), original.labels};
+        });
   return parts;
 }
 

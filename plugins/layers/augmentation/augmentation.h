@@ -28,23 +28,25 @@ class ImageAugmentation : public ImageLayer {
                                 const SeedGenerator& /*random*/) const {
     return {};
   }
-  virtual Tensor change(const Tensor& images, const RandomParameters& drawn) const = 0;
+  virtual Tensor change(const Tensor& images, const RandomParameters& random_numbers) const = 0;
   /// Changes masks (batch, height, width, channels) of any dtype.
-  virtual Tensor change_masks(const Tensor& masks, const RandomParameters& /*drawn*/) const {
+  virtual Tensor change_masks(const Tensor& masks,
+                              const RandomParameters& /*random_numbers*/) const {
     return masks;
   }
-  virtual Tensor change_labels(const Tensor& labels, const RandomParameters& /*drawn*/) const {
+  virtual Tensor change_labels(const Tensor& labels,
+                               const RandomParameters& /*random_numbers*/) const {
     return labels;
   }
   /// Returns where points of the images are in the changed images.
   virtual Points change_points(const Points& points, const TensorSpec& /*images*/,
-                               const RandomParameters& /*drawn*/) const {
+                               const RandomParameters& /*random_numbers*/) const {
     return points;
   }
   /// Changes boxes, given as xyxy in pixels; by default to the smallest boxes around their changed
   /// corners.
-  virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
-                                     const RandomParameters& drawn) const;
+  virtual BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec& images,
+                                     const RandomParameters& random_numbers) const;
   /// The next three functions change images, masks and points in inference, where no random numbers
   /// are drawn.
   virtual Tensor inference_images(const Tensor& images) const { return images; }

@@ -69,8 +69,8 @@ class RandomBrightness final : public FactorAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {factor(images, random, highest() - lowest())};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return within_range(images + drawn[0]);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return within_range(images + random_numbers[0]);
   }
 };
 
@@ -96,9 +96,9 @@ class RandomContrast final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {contrast_.draw(random, per_image_shape(images), images.dtype)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     const Tensor mean = ops::mean(images, {1, 2}, true);
-    return within_range((images - mean) * drawn[0] + mean);
+    return within_range((images - mean) * random_numbers[0] + mean);
   }
 
  private:
@@ -120,8 +120,8 @@ class RandomColorDegeneration final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return within_range(images + drawn[0] * (grey(images) - images));
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return within_range(images + random_numbers[0] * (grey(images) - images));
   }
 };
 
@@ -141,9 +141,9 @@ class RandomSaturation final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     constexpr double kEpsilon = 1e-7;
-    const Tensor times = drawn[0] / (1.0 - drawn[0] + kEpsilon);
+    const Tensor times = random_numbers[0] / (1.0 - random_numbers[0] + kEpsilon);
     return through_hsv(images, [&](const Tensors& hsv) {
       return Tensors{hsv[0], within_range(hsv[1] * times), hsv[2]};
     });
@@ -167,10 +167,10 @@ class RandomHue final : public FactorAugmentation {
     const Tensor sign = either_sign(images, random);
     return {sign * factor(images, random, 0.5)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     const Tensor unit = rescaled(images, lowest(), highest(), 0, 1);
     const Tensor hue_shifted = through_hsv(unit, [&](const Tensors& hsv) {
-      Tensor hue = hsv[0] + drawn[0];
+      Tensor hue = hsv[0] + random_numbers[0];
       hue = ops::where(ops::greater(hue, 1), hue - 1.0, hue);
       return Tensors{ops::where(ops::less(hue, 0), hue + 1.0, hue), hsv[1], hsv[2]};
     });
@@ -191,8 +191,8 @@ class RandomGrayscale final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {ops::less(random.uniform(per_image_shape(images)), factor_)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return ops::where(drawn[0], grey(images), images);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return ops::where(random_numbers[0], grey(images), images);
   }
 
  private:
@@ -211,8 +211,8 @@ class RandomInvert final : public ChanceAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {draw_choice(images, random)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return ops::where(drawn[0], highest() - images, images);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return ops::where(random_numbers[0], highest() - images, images);
   }
 };
 
@@ -241,13 +241,14 @@ class RandomColorJitter final : public ImageAugmentation {
             augmentation(name, {{"factor", factor}, {"value_range", Value(value_range_)}}));
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    RandomParameters drawn;
-    for (const auto& step : steps_) drawn.parts.push_back(step->draw(images, random));
-    return drawn;
+    RandomParameters random_numbers;
+    for (const auto& step : steps_) random_numbers.parts.push_back(step->draw(images, random));
+    return random_numbers;
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     Tensor result = images;
-    for (size_t i = 0; i < steps_.size(); ++i) result = steps_[i]->change(result, drawn.parts[i]);
+    for (size_t i = 0; i < steps_.size(); ++i)
+      result = steps_[i]->change(result, random_numbers.parts[i]);
     return result;
   }
 

@@ -72,15 +72,15 @@ class ChoosingAugmentation : public ImageAugmentation {
   /// computed and one is selected.
   template <class F>
   Tensor apply_chosen(const Tensor& x, const Tensor& number,
-                      const std::vector<RandomParameters>& drawn, F f) const {
+                      const std::vector<RandomParameters>& random_numbers, F f) const {
     if (!number.is_abstract()) {
       const auto i = static_cast<size_t>(number.item());
-      return i < choices_.size() ? f(*choices_[i], x, drawn[i]) : x;
+      return i < choices_.size() ? f(*choices_[i], x, random_numbers[i]) : x;
     }
     Tensor result = x;
     for (size_t i = 0; i < choices_.size(); ++i)
-      result = ops::where(ops::equal(number, static_cast<double>(i)), f(*choices_[i], x, drawn[i]),
-                          result);
+      result = ops::where(ops::equal(number, static_cast<double>(i)),
+                          f(*choices_[i], x, random_numbers[i]), result);
     return result;
   }
 
@@ -92,12 +92,12 @@ class ChoosingAugmentation : public ImageAugmentation {
 };
 
 Tensor apply_to_images(const ImageAugmentation& choice, const Tensor& images,
-                       const RandomParameters& drawn) {
-  return choice.change(images, drawn);
+                       const RandomParameters& random_numbers) {
+  return choice.change(images, random_numbers);
 }
 Tensor apply_to_masks(const ImageAugmentation& choice, const Tensor& masks,
-                      const RandomParameters& drawn) {
-  return choice.change_masks(masks, drawn);
+                      const RandomParameters& random_numbers) {
+  return choice.change_masks(masks, random_numbers);
 }
 
 class RandAugment final : public ChoosingAugmentation {
@@ -115,31 +115,32 @@ class RandAugment final : public ChoosingAugmentation {
     describe_data_format(s);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    RandomParameters drawn{draw_numbers(random, {num_ops_}, choices())};
-    drawn.parts = draw_all(images, random);
-    return drawn;
+    RandomParameters random_numbers{draw_numbers(random, {num_ops_}, choices())};
+    random_numbers.parts = draw_all(images, random);
+    return random_numbers;
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return apply_in_turn(images, drawn, apply_to_images);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return apply_in_turn(images, random_numbers, apply_to_images);
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return apply_in_turn(masks, drawn, apply_to_masks);
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    return apply_in_turn(masks, random_numbers, apply_to_masks);
   }
-  BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
-                             const RandomParameters& drawn) const override {
+  BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec& images,
+                             const RandomParameters& random_numbers) const override {
     const auto moved = [&](const ImageAugmentation& choice, const Tensor& boxes,
                            const RandomParameters& d) {
-      return choice.change_boxes({boxes, given.labels}, images, d).boxes;
+      return choice.change_boxes({boxes, original.labels}, images, d).boxes;
     };
-    return {apply_in_turn(given.boxes, drawn, moved), given.labels};
+    return {apply_in_turn(original.boxes, random_numbers, moved), original.labels};
   }
 
  private:
   template <class F>
-  Tensor apply_in_turn(const Tensor& x, const RandomParameters& drawn, F f) const {
+  Tensor apply_in_turn(const Tensor& x, const RandomParameters& random_numbers, F f) const {
     Tensor result = x;
     for (int64_t i = 0; i < num_ops_; ++i)
-      result = apply_chosen(result, ops::slice_axis(drawn[0], 0, i, i + 1), drawn.parts, f);
+      result = apply_chosen(result, ops::slice_axis(random_numbers[0], 0, i, i + 1),
+                            random_numbers.parts, f);
     return result;
   }
 
@@ -176,41 +177,43 @@ class AugMix final : public ChoosingAugmentation {
     const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
     const Tensor share = random_beta(random, {1}, alpha);
     const int64_t count = num_chains_ * chain_depth_;
-    RandomParameters drawn{weights, share, draw_numbers(random, {count}, choices() + 1)};
+    RandomParameters random_numbers{weights, share, draw_numbers(random, {count}, choices() + 1)};
     for (int64_t i = 0; i < count; ++i) {
       RandomParameters step;
       step.parts = draw_all(images, random);
-      drawn.parts.push_back(std::move(step));
+      random_numbers.parts.push_back(std::move(step));
     }
-    return drawn;
+    return random_numbers;
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return within_range(mixed(images, drawn, apply_to_images));
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return within_range(mixed(images, random_numbers, apply_to_images));
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     const bool floating = is_floating(masks.dtype());
-    return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, apply_to_masks);
+    return mixed(floating ? masks : ops::cast(masks, DType::float32), random_numbers,
+                 apply_to_masks);
   }
   /// Boxes are not changed, since the result also shows the original images.
-  BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
+  BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec&,
                              const RandomParameters&) const override {
-    return given;
+    return original;
   }
 
  private:
   template <class F>
-  Tensor mixed(const Tensor& x, const RandomParameters& drawn, F f) const {
-    const auto number = [](const Tensor& numbers, int64_t i) {
+  Tensor mixed(const Tensor& x, const RandomParameters& random_numbers, F f) const {
+    const auto element = [](const Tensor& numbers, int64_t i) {
       return ops::slice_axis(numbers, 0, i, i + 1);
     };
     Tensor sum = ops::zeros_like(x);
     for (int64_t chain = 0; chain < num_chains_; ++chain) {
       Tensor changed = x;
       for (int64_t i = chain * chain_depth_; i < (chain + 1) * chain_depth_; ++i)
-        changed = apply_chosen(changed, number(drawn[2], i), drawn.parts[i].parts, f);
-      sum = sum + changed * ops::cast(number(drawn[0], chain), x.dtype());
+        changed =
+            apply_chosen(changed, element(random_numbers[2], i), random_numbers.parts[i].parts, f);
+      sum = sum + changed * ops::cast(element(random_numbers[0], chain), x.dtype());
     }
-    const Tensor share = ops::cast(drawn[1], x.dtype());
+    const Tensor share = ops::cast(random_numbers[1], x.dtype());
     return share * x + (1.0 - share) * sum;
   }
 

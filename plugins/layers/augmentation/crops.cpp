@@ -20,18 +20,18 @@ class RandomFlip final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {ops::less_equal(random.uniform(per_image_shape(images)), 0.5)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     std::vector<int> axes;
     if (mode_ != "horizontal") axes.push_back(1);
     if (mode_ != "vertical") axes.push_back(2);
-    return ops::where(drawn[0], ops::flip(images, axes), images);
+    return ops::where(random_numbers[0], ops::flip(images, axes), images);
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return change(masks, drawn);
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    return change(masks, random_numbers);
   }
   Points change_points(const Points& points, const TensorSpec& images,
-                       const RandomParameters& drawn) const override {
-    const Tensor flipped = ops::reshape(drawn[0], {-1, 1});
+                       const RandomParameters& random_numbers) const override {
+    const Tensor flipped = ops::reshape(random_numbers[0], {-1, 1});
     const auto mirrored = [&](const Tensor& positions, int axis) {
       return ops::where(flipped, double(images.shape[axis]) - positions, positions);
     };
@@ -67,18 +67,19 @@ class RandomCrop final : public ImageAugmentation {
     const int64_t excess_rows = images.shape[1] - height_,
                   excess_columns = images.shape[2] - width_;
     if (excess_rows <= 0 || excess_columns <= 0) return {};
-    const auto draw_position = [&](int64_t most) {
-      const Tensor drawn_position = random.uniform({}, 0, double(most + 1));
-      return ops::minimum(ops::cast(drawn_position, DType::int32), most);
+    const auto draw_position = [&](int64_t max_position) {
+      const Tensor drawn_position = random.uniform({}, 0, double(max_position + 1));
+      return ops::minimum(ops::cast(drawn_position, DType::int32), max_position);
     };
     const Tensor top = draw_position(excess_rows);
     return {top, draw_position(excess_columns)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return cropped(images, drawn, "bilinear");
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return cropped(images, random_numbers, "bilinear");
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return apply_as_floats(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    return apply_as_floats(masks,
+                           [&](const Tensor& m) { return cropped(m, random_numbers, "nearest"); });
   }
   Tensor inference_images(const Tensor& images) const override {
     return resized(images, "bilinear", true);
@@ -87,10 +88,11 @@ class RandomCrop final : public ImageAugmentation {
     return apply_as_floats(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
   }
   Points change_points(const Points& points, const TensorSpec& images,
-                       const RandomParameters& drawn) const override {
-    if (drawn.tensors.empty()) return points_in_window(points, window_of_small(extent_of(images)));
-    return {points.x - ops::cast(drawn[1], points.x.dtype()),
-            points.y - ops::cast(drawn[0], points.y.dtype())};
+                       const RandomParameters& random_numbers) const override {
+    if (random_numbers.tensors.empty())
+      return points_in_window(points, window_of_small(extent_of(images)));
+    return {points.x - ops::cast(random_numbers[1], points.x.dtype()),
+            points.y - ops::cast(random_numbers[0], points.y.dtype())};
   }
   Points inference_points(const Points& points, const TensorSpec& images) const override {
     const Extent extent = extent_of(images);
@@ -124,10 +126,11 @@ class RandomCrop final : public ImageAugmentation {
                    double(width_) / double(window.size.width),
                    double(height_) / double(window.size.height));
   }
-  Tensor cropped(const Tensor& images, const RandomParameters& drawn,
+  Tensor cropped(const Tensor& images, const RandomParameters& random_numbers,
                  const std::string& interpolation) const {
-    if (!drawn.tensors.empty())
-      return rows_or_columns(rows_or_columns(images, 1, drawn[0], height_), 2, drawn[1], width_);
+    if (!random_numbers.tensors.empty())
+      return rows_or_columns(rows_or_columns(images, 1, random_numbers[0], height_), 2,
+                             random_numbers[1], width_);
     const auto [top, left, size] = window_of_small(extent_of(images));
     const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
     return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);

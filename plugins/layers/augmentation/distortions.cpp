@@ -37,38 +37,40 @@ class RandomPerspective final : public ChanceAugmentation {
                                   corners + corners * corner_shifts, corners);
     return {is_chosen, corners, end};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return transformed(images, drawn, interpolation_);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return transformed(images, random_numbers, interpolation_);
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return apply_as_floats(masks,
-                           [&](const Tensor& m) { return transformed(m, drawn, "nearest"); });
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    return apply_as_floats(
+        masks, [&](const Tensor& m) { return transformed(m, random_numbers, "nearest"); });
   }
   /// Moves points by the inverse of the transformation, because the transformation maps positions
   /// in the result to positions in the image: the result shows at the old corners the pixels at the
   /// new corners.
   Points change_points(const Points& points, const TensorSpec&,
-                       const RandomParameters& drawn) const override {
-    const Tensor map = operation(
-        "image.homography", {{"start_points", boxed(drawn[2])}, {"end_points", boxed(drawn[1])}});
+                       const RandomParameters& random_numbers) const override {
+    const Tensor map = operation("image.homography", {{"start_points", boxed(random_numbers[2])},
+                                                      {"end_points", boxed(random_numbers[1])}});
     const auto number = [&](int64_t i) { return ops::slice_axis(map, -1, i, i + 1); };
     const auto line = [&](int64_t i) { return number(i) * points.x + number(i + 1) * points.y; };
-    const Tensor scale = line(6) + 1.0, which = ops::reshape(drawn[0], {-1, 1});
+    const Tensor scale = line(6) + 1.0, which = ops::reshape(random_numbers[0], {-1, 1});
     return {ops::where(which, (line(0) + number(2)) / scale, points.x),
             ops::where(which, (line(3) + number(5)) / scale, points.y)};
   }
 
  private:
-  Tensor transformed(const Tensor& images, const RandomParameters& drawn,
+  Tensor transformed(const Tensor& images, const RandomParameters& random_numbers,
                      const std::string& interpolation) const {
-    const auto corners = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
+    const auto corners = [&](size_t i) {
+      return boxed(ops::cast(random_numbers[i], images.dtype()));
+    };
     const Tensor transformed =
         operation("image.perspective_transform", {{"images", boxed(images)},
                                                   {"start_points", corners(1)},
                                                   {"end_points", corners(2)},
                                                   {"interpolation", interpolation},
                                                   {"fill_value", fill_value_}});
-    return ops::where(drawn[0], transformed, images);
+    return ops::where(random_numbers[0], transformed, images);
   }
 
   double scale_ = 1, fill_value_ = 0;
@@ -133,13 +135,14 @@ class RandomElasticTransform final : public ChanceAugmentation {
     return {is_chosen, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})),
             columns};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    if (drawn.tensors.empty()) return images;
-    return within_range(distorted(images, drawn, interpolation_));
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    if (random_numbers.tensors.empty()) return images;
+    return within_range(distorted(images, random_numbers, interpolation_));
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    if (drawn.tensors.empty()) return masks;
-    return apply_as_floats(masks, [&](const Tensor& m) { return distorted(m, drawn, "nearest"); });
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    if (random_numbers.tensors.empty()) return masks;
+    return apply_as_floats(
+        masks, [&](const Tensor& m) { return distorted(m, random_numbers, "nearest"); });
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {
@@ -147,16 +150,18 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
 
  private:
-  Tensor distorted(const Tensor& images, const RandomParameters& drawn,
+  Tensor distorted(const Tensor& images, const RandomParameters& random_numbers,
                    const std::string& interpolation) const {
-    const auto coordinates = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
+    const auto coordinates = [&](size_t i) {
+      return boxed(ops::cast(random_numbers[i], images.dtype()));
+    };
     const Tensor distorted_images = operation("image.sample", {{"images", boxed(images)},
                                                                {"rows", coordinates(1)},
                                                                {"columns", coordinates(2)},
                                                                {"interpolation", interpolation},
                                                                {"fill_mode", fill_mode_},
                                                                {"fill_value", fill_value_}});
-    return ops::where(drawn[0], distorted_images, images);
+    return ops::where(random_numbers[0], distorted_images, images);
   }
 
   Value scale_ = 1.0;

@@ -35,12 +35,12 @@ class RandomSharpness final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {range_.draw(random, per_image_shape(images), images.dtype, 2)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     std::vector<double> weights(9, 1.0 / 13);
     weights[4] = 5.0 / 13;
     const Tensor smooth =
         filtered(images, ops::cast(Tensor::from(weights, {3, 3}), images.dtype()));
-    return within_range(images + (1.0 - drawn[0]) * (smooth - images));
+    return within_range(images + (1.0 - random_numbers[0]) * (smooth - images));
   }
 
  private:
@@ -81,11 +81,12 @@ class RandomGaussianBlur final : public ChanceAugmentation {
     const Tensor is_chosen = draw_choice(images, random);
     return {is_chosen, widths_.draw(random, {2}, images.dtype) + 1e-6};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    const Tensor row = gaussian(kernel_size_.front(), ops::slice_axis(drawn[1], 0, 0, 1)),
-                 column = gaussian(kernel_size_.back(), ops::slice_axis(drawn[1], 0, 1, 2));
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    const Tensor row = gaussian(kernel_size_.front(), ops::slice_axis(random_numbers[1], 0, 0, 1)),
+                 column =
+                     gaussian(kernel_size_.back(), ops::slice_axis(random_numbers[1], 0, 1, 2));
     const Tensor kernel = ops::expand_dims(column, 1) * ops::expand_dims(row, 0);
-    return within_range(ops::where(drawn[0], filtered(images, kernel), images));
+    return within_range(ops::where(random_numbers[0], filtered(images, kernel), images));
   }
 
  private:
@@ -132,8 +133,8 @@ class RandomErasing final : public ChanceAugmentation {
     const Tensor inside = ops::logical_and(box.inside, draw_choice(images, random));
     return {inside, filling(images, random)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return ops::where(drawn[0], drawn[1], images);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return ops::where(random_numbers[0], random_numbers[1], images);
   }
 
  private:

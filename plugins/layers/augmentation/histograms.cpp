@@ -124,20 +124,20 @@ class LocalEqualization final : public ImageAugmentation {
   Tensor inference_images(const Tensor& images) const override {
     return images.shape().is_known() ? change(images, {}) : images;
   }
-  Tensor change(const Tensor& given, const RandomParameters&) const override {
-    const int64_t batch = given.dim(0), height = given.dim(1), width = given.dim(2);
+  Tensor change(const Tensor& original, const RandomParameters&) const override {
+    const int64_t batch = original.dim(0), height = original.dim(1), width = original.dim(2);
     const int64_t tile_rows = (height + grid_[0] - 1) / grid_[0],
                   tile_columns = (width + grid_[1] - 1) / grid_[1];
-    if (batch == 0 || tile_rows == 0 || tile_columns == 0 || given.dim(3) == 0) return given;
-    if (double(batch * given.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >= 2147483648.0)
+    if (batch == 0 || tile_rows == 0 || tile_columns == 0 || original.dim(3) == 0) return original;
+    if (double(batch * original.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >= 2147483648.0)
       fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
-           given.shape());
-    Tensor images = rescaled(given, lowest(), highest(), 0, 255);
+           original.shape());
+    Tensor images = rescaled(original, lowest(), highest(), 0, 255);
     images = ops::gather(images, mirrored_indices(height, tile_rows * grid_[0]), 1);
     images = ops::gather(images, mirrored_indices(width, tile_columns * grid_[1]), 2);
     const Tensor levels = levels_of(images, tile_rows, tile_columns);
     const Tensor level = ops::slice(blended(images, levels, tile_rows, tile_columns), {0, 0, 0, 0},
-                                    {batch, height, width, given.dim(3)});
+                                    {batch, height, width, original.dim(3)});
     return rescaled(level, 0, 255, lowest(), highest());
   }
 

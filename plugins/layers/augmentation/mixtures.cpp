@@ -42,23 +42,25 @@ class MixUp final : public ImageAugmentation {
     const Tensor order = random_order(random, batch);
     return {order, random_beta(random, {batch, 1}, Tensor::full({}, alpha_, images.dtype))};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    const Tensor share = ops::reshape(drawn[1], {images.dim(0), 1, 1, 1});
-    return mixed(images, reordered(images, drawn[0]), share);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    const Tensor share = ops::reshape(random_numbers[1], {images.dim(0), 1, 1, 1});
+    return mixed(images, reordered(images, random_numbers[0]), share);
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, drawn[1].dtype()), drawn);
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, random_numbers[1].dtype()),
+                  random_numbers);
   }
-  Tensor change_labels(const Tensor& labels, const RandomParameters& drawn) const override {
-    return mixed_labels(labels, drawn[0], drawn[1]);
+  Tensor change_labels(const Tensor& labels,
+                       const RandomParameters& random_numbers) const override {
+    return mixed_labels(labels, random_numbers[0], random_numbers[1]);
   }
   /// The result has the boxes of both images.
-  BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
-                             const RandomParameters& drawn) const override {
+  BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec&,
+                             const RandomParameters& random_numbers) const override {
     const auto with_partners = [&](const Tensor& x) {
-      return ops::concatenate(Tensors{x, reordered(x, drawn[0])}, 1);
+      return ops::concatenate(Tensors{x, reordered(x, random_numbers[0])}, 1);
     };
-    return {with_partners(given.boxes), with_partners(given.labels)};
+    return {with_partners(original.boxes), with_partners(original.labels)};
   }
 
  private:
@@ -88,14 +90,15 @@ class CutMix final : public ImageAugmentation {
     const Box box = random_box(images, side, side, random);
     return {random_order(random, batch), box.inside, 1.0 - box.share};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return ops::where(drawn[1], reordered(images, drawn[0]), images);
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    return ops::where(random_numbers[1], reordered(images, random_numbers[0]), images);
   }
-  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return change(masks, drawn);
+  Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
+    return change(masks, random_numbers);
   }
-  Tensor change_labels(const Tensor& labels, const RandomParameters& drawn) const override {
-    return mixed_labels(labels, drawn[0], drawn[2]);
+  Tensor change_labels(const Tensor& labels,
+                       const RandomParameters& random_numbers) const override {
+    return mixed_labels(labels, random_numbers[0], random_numbers[2]);
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {

@@ -45,9 +45,10 @@ class RandomPosterization final : public ToneAugmentation {
     const Tensor bits = ops::floor(bits_.draw(random, shape, images.dtype));
     return {ops::minimum(bits, bits_.high - 1)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     const Tensor levels = ops::floor(ops::clip(to_bytes(images), 0, 255));
-    const Tensor step = ops::power(2.0 * ops::ones_like(drawn[0]), 8.0 - drawn[0]);
+    const Tensor step =
+        ops::power(2.0 * ops::ones_like(random_numbers[0]), 8.0 - random_numbers[0]);
     return from_bytes(ops::floor(levels / step) * step);
   }
 
@@ -83,9 +84,9 @@ class Solarization final : public ToneAugmentation {
     const Tensor addition = draw_from(addition_);
     return {addition, draw_from(threshold_)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    const Tensor sum = ops::clip(to_bytes(images) + drawn[0], 0, 255);
-    return from_bytes(ops::where(ops::less(sum, drawn[1]), sum, 255.0 - sum));
+  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+    const Tensor sum = ops::clip(to_bytes(images) + random_numbers[0], 0, 255);
+    return from_bytes(ops::where(ops::less(sum, random_numbers[1]), sum, 255.0 - sum));
   }
 
  private:

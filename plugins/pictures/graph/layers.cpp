@@ -137,7 +137,7 @@ void Level::assign_layers() {
 /// Adds a dummy item for an edge in a layer that the edge only crosses.
 int Level::add_dummy(int layer) {
   Item dummy;
-  dummy.dummy = true;
+  dummy.is_dummy = true;
   dummy.layer = layer;
   items.push_back(dummy);
   return static_cast<int>(items.size()) - 1;
@@ -149,9 +149,9 @@ Level::Segment Level::segment_of(int number, int from, int to) const {
   const Edge& edge = edges[static_cast<size_t>(number)];
   Segment segment;
   segment.from = from, segment.to = to, segment.edge = number;
-  segment.trunk = items[static_cast<size_t>(from)].dummy ? -1 - from : edge.trunk;
+  segment.trunk = items[static_cast<size_t>(from)].is_dummy ? -1 - from : edge.trunk;
   if (from == edge.from && edge.out) segment.out = *edge.out;
-  if (to == edge.to && edge.in) segment.in = *edge.in, segment.fixed_in = true;
+  if (to == edge.to && edge.in) segment.in = *edge.in, segment.is_end_fixed = true;
   return segment;
 }
 

@@ -14,7 +14,7 @@ struct Item {
   double width = 0, height = 0;
   /// Whether the item must be in the first or the last layer.
   enum Pin { kFree, kFirst, kLast } pin = kFree;
-  bool dummy = false;
+  bool is_dummy = false;
   int layer = 0;
   double x = 0;  ///< the position of the centre
   double top = 0;
@@ -64,14 +64,14 @@ class Level {
   int crossings() const;
   double barycenter(int item, bool from_above, double position) const;
   void sort_layer(std::vector<int>& layer, bool from_above);
-  void place_across();
+  void choose_x_positions();
   void place_side_by_side();
-  void settle_layer(const std::vector<int>& layer, bool from_above);
+  void move_to_preferred_positions(const std::vector<int>& layer, bool from_above);
   void round_positions();
   void choose_ports();
   void choose_ports_of(size_t number);
   std::vector<Segment*> free_segments(size_t number);
-  void place_along();
+  void choose_y_positions();
   double highest_in(const std::vector<int>& layer) const;
   void place_layer(const std::vector<int>& layer, double top, double highest);
   std::vector<Bundle> bundles_below(int layer);
@@ -96,7 +96,7 @@ struct Level::Segment {
   int from = 0, to = 0, edge = 0;
   // the horizontal distances of the segment's ends from the centres of its items
   double out = 0, in = 0;
-  bool fixed_in = false;
+  bool is_end_fixed = false;
   int track = -1;  // the track of the segment's horizontal part; -1 if the segment is straight
   int trunk = 0;
 };
@@ -107,9 +107,9 @@ struct Level::Bundle {
   std::vector<double> ends_x;
   int track = -1;
   bool goes_right() const { return max_x - start_x > start_x - min_x; }
-  /// Whether a segment of the bundle ends less than `near` from x.
-  bool ends_at(double x, double near) const;
-  int track_below(const std::vector<Bundle>& others, double near) const;
+  /// Whether a segment of the bundle ends less than `tolerance` from x.
+  bool ends_at(double x, double tolerance) const;
+  int track_below(const std::vector<Bundle>& others, double tolerance) const;
 };
 
 }  // namespace crescent::pictures

@@ -39,8 +39,9 @@ std::vector<double> isotonic_regression(const std::vector<double>& preferred,
 
 /// The positions, at least `distances` apart, whose weighted squared distance from `preferred` is
 /// least.
-std::vector<double> spread(const std::vector<double>& preferred, const std::vector<double>& weights,
-                           const std::vector<double>& distances) {
+std::vector<double> spaced_positions(const std::vector<double>& preferred,
+                                     const std::vector<double>& weights,
+                                     const std::vector<double>& distances) {
   std::vector<double> shifts{0}, relative;
   for (const double distance : distances) shifts.push_back(shifts.back() + distance);
   for (size_t i = 0; i < preferred.size(); ++i) relative.push_back(preferred[i] - shifts[i]);
@@ -61,7 +62,7 @@ double shift_into(const std::vector<double>& positions, double min, double max) 
 /// The least distance between the centres of two neighbouring items.
 double Level::distance(int left, int right) const {
   const Item &a = items[static_cast<size_t>(left)], &b = items[static_cast<size_t>(right)];
-  const double gap = a.dummy || b.dummy ? spacing_.dummies : spacing_.items;
+  const double gap = a.is_dummy || b.is_dummy ? spacing_.dummies : spacing_.items;
   return (a.width + b.width) / 2 + gap;
 }
 
@@ -72,25 +73,27 @@ double Level::preferred_x(int number, bool from_above) const {
   double sum = 0, weights = 0;
   for (const int k : from_above ? segments_above_[item] : segments_below_[item]) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
-    const Item& other = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
+    const Item& neighbour = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
     const double shift = from_above ? segment.out - segment.in : segment.in - segment.out;
-    const double weight = other.dummy && items[item].dummy ? 8 : other.dummy ? 0.5 : 1;
-    sum += weight * (other.x + shift);
+    const double weight = neighbour.is_dummy && items[item].is_dummy ? 8
+                          : neighbour.is_dummy                       ? 0.5
+                                                                     : 1;
+    sum += weight * (neighbour.x + shift);
     weights += weight;
   }
   return weights > 0 ? sum / weights : items[item].x;
 }
 
-void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
+void Level::move_to_preferred_positions(const std::vector<int>& layer, bool from_above) {
   std::vector<double> preferred, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
     const bool has_segments = !(from_above ? segments_above_[item] : segments_below_[item]).empty();
     preferred.push_back(preferred_x(layer[i], from_above));
-    weights.push_back(items[item].dummy ? 4 : has_segments ? 1 : 0.1);
+    weights.push_back(items[item].is_dummy ? 4 : has_segments ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
-  const std::vector<double> positions = spread(preferred, weights, distances);
+  const std::vector<double> positions = spaced_positions(preferred, weights, distances);
   for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = positions[i];
 }
 
@@ -105,14 +108,14 @@ void Level::place_side_by_side() {
   }
 }
 
-void Level::place_across() {
+void Level::choose_x_positions() {
   constexpr int kSweeps = 24;
   place_side_by_side();
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    for (size_t i = 1; i < layers_.size(); ++i) settle_layer(layers_[i], true);
-    for (size_t i = layers_.size(); i-- > 1;) settle_layer(layers_[i - 1], false);
+    for (size_t i = 1; i < layers_.size(); ++i) move_to_preferred_positions(layers_[i], true);
+    for (size_t i = layers_.size(); i-- > 1;) move_to_preferred_positions(layers_[i - 1], false);
   }
-  for (size_t i = 1; i < layers_.size(); ++i) settle_layer(layers_[i], true);
+  for (size_t i = 1; i < layers_.size(); ++i) move_to_preferred_positions(layers_[i], true);
   round_positions();
 }
 
@@ -146,53 +149,56 @@ double Level::end_of(const Segment& segment) const {
 /// The segments that may end anywhere on the top of an item, sorted by the positions at which they
 /// begin.
 std::vector<Level::Segment*> Level::free_segments(size_t number) {
-  std::vector<Segment*> free;
+  std::vector<Segment*> movable_segments;
   for (const int k : segments_above_[number])
-    if (!segments_[static_cast<size_t>(k)].fixed_in)
-      free.push_back(&segments_[static_cast<size_t>(k)]);
-  std::stable_sort(free.begin(), free.end(),
+    if (!segments_[static_cast<size_t>(k)].is_end_fixed)
+      movable_segments.push_back(&segments_[static_cast<size_t>(k)]);
+  std::stable_sort(movable_segments.begin(), movable_segments.end(),
                    [&](const Segment* a, const Segment* b) { return begin_of(*a) < begin_of(*b); });
-  return free;
+  return movable_segments;
 }
 
 /// Chooses where segments end on the top of a box: each as near as possible to the position at
 /// which it begins, but with a least distance between them.
 void Level::choose_ports_of(size_t number) {
   const Item& item = items[number];
-  const std::vector<Segment*> free = free_segments(number);
-  if (free.empty()) return;
+  const std::vector<Segment*> movable_segments = free_segments(number);
+  if (movable_segments.empty()) return;
   // the least distance of an end from the corners
   const double margin = spacing_.in_cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
   const double min = item.x - item.width / 2 + margin, max = item.x + item.width / 2 - margin;
   const double gap =
-      std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
+      std::min(spacing_.ports,
+               (item.width - 2 * margin) / std::max<double>(1, movable_segments.size() - 1.0));
   std::vector<double> preferred;
-  for (const Segment* segment : free) preferred.push_back(std::clamp(begin_of(*segment), min, max));
+  for (const Segment* segment : movable_segments)
+    preferred.push_back(std::clamp(begin_of(*segment), min, max));
   const std::vector<double> positions =
-      spread(preferred, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
+      spaced_positions(preferred, std::vector<double>(movable_segments.size(), 1),
+                       std::vector(movable_segments.size() - 1, gap));
   const double shift = shift_into(positions, 2 * item.x - max, max);
-  for (size_t k = 0; k < free.size(); ++k) {
+  for (size_t k = 0; k < movable_segments.size(); ++k) {
     const double at = positions[k] + shift;
-    free[k]->in = (spacing_.in_cells ? std::floor(at) + 0.5 : at) - item.x;
+    movable_segments[k]->in = (spacing_.in_cells ? std::floor(at) + 0.5 : at) - item.x;
   }
 }
 
 void Level::choose_ports() {
   for (size_t i = 0; i < items.size(); ++i)
-    if (!items[i].dummy && items[i].width > 0) choose_ports_of(i);
+    if (!items[i].is_dummy && items[i].width > 0) choose_ports_of(i);
 }
 
 std::vector<Level::Segment*> Level::segments_after(int layer) {
-  std::vector<Segment*> found;
+  std::vector<Segment*> segments;
   for (const int item : layers_[static_cast<size_t>(layer)])
     for (const int k : segments_below_[static_cast<size_t>(item)])
-      found.push_back(&segments_[static_cast<size_t>(k)]);
-  return found;
+      segments.push_back(&segments_[static_cast<size_t>(k)]);
+  return segments;
 }
 
-bool Level::Bundle::ends_at(double x, double near) const {
+bool Level::Bundle::ends_at(double x, double tolerance) const {
   return std::any_of(ends_x.begin(), ends_x.end(),
-                     [&](double end) { return std::abs(end - x) < near; });
+                     [&](double end) { return std::abs(end - x) < tolerance; });
 }
 
 /// The bundles of those segments below a layer that are not straight. Bundles that go to the right
@@ -223,7 +229,7 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
 /// another one begins gets a track below the track of the other. Returns the number of tracks.
 int Level::assign_tracks(int layer) {
   const double tolerance = spacing_.in_cells ? 0.9 : 0.75 * spacing_.dummies;
-  std::vector<Bundle> waiting = bundles_below(layer), done;
+  std::vector<Bundle> waiting = bundles_below(layer), placed;
   const auto is_next = [&](const Bundle& bundle) {
     return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle& other) {
       return &other != &bundle && bundle.ends_at(other.start_x, tolerance);
@@ -235,10 +241,10 @@ int Level::assign_tracks(int layer) {
     if (next == waiting.end()) next = waiting.begin();
     Bundle bundle = std::move(*next);
     waiting.erase(next);
-    bundle.track = bundle.track_below(done, tolerance);
+    bundle.track = bundle.track_below(placed, tolerance);
     for (Segment* segment : bundle.segments) segment->track = bundle.track;
     tracks = std::max(tracks, bundle.track + 1);
-    done.push_back(std::move(bundle));
+    placed.push_back(std::move(bundle));
   }
   return tracks;
 }
@@ -267,11 +273,11 @@ void Level::place_layer(const std::vector<int>& layer, double top, double highes
     Item& item = items[static_cast<size_t>(k)];
     const double room = highest - item.height;
     item.top = top + (spacing_.in_cells ? std::floor(room / 2) : room / 2);
-    if (item.dummy) item.top = top, item.height = highest;
+    if (item.is_dummy) item.top = top, item.height = highest;
   }
 }
 
-void Level::place_along() {
+void Level::choose_y_positions() {
   double y = 0;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const double highest = highest_in(layers_[i]);
@@ -313,9 +319,9 @@ void Level::arrange() {
   assign_layers();
   add_dummies();
   order_layers();
-  place_across();
+  choose_x_positions();
   choose_ports();
-  place_along();
+  choose_y_positions();
   route_edges();
 }
 
