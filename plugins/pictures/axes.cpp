@@ -42,11 +42,11 @@ Series count_values(Series series, const Value& bins) {
   return series;
 }
 
-/// The edges of bars whose centres are `middles`.
-std::vector<double> edges_between(const std::vector<double>& middles) {
-  if (middles.size() < 2)
-    return middles.empty() ? middles : std::vector{middles[0] - 0.5, middles[0] + 0.5};
-  const std::vector<long double> at(middles.begin(), middles.end());
+/// The edges of bars whose centres are `centers`.
+std::vector<double> edges_between(const std::vector<double>& centers) {
+  if (centers.size() < 2)
+    return centers.empty() ? centers : std::vector{centers[0] - 0.5, centers[0] + 0.5};
+  const std::vector<long double> at(centers.begin(), centers.end());
   std::vector<double> edges{nearest_double(at[0] - (at[1] - at[0]) / 2)};
   for (size_t i = 1; i < at.size(); ++i)
     edges.push_back(static_cast<double>((at[i - 1] + at[i]) / 2));

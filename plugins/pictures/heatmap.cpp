@@ -43,8 +43,8 @@ std::string number_text(double value) {
 
 Color color_of(const Matrix& matrix, double value) {
   if (!std::isfinite(value)) return {0xbb, 0xbb, 0xbb};
-  const bool differs = matrix.max > matrix.min;
-  return heat_color(differs ? Range{matrix.min, matrix.max}.share(value) : 0.5);
+  const bool has_several_values = matrix.max > matrix.min;
+  return heat_color(has_several_values ? Range{matrix.min, matrix.max}.share(value) : 0.5);
 }
 
 /// The layout of the grid: position and size of the fields, and the space around them.
@@ -175,11 +175,12 @@ class HeatmapLayout {
   /// the height is given, fields keep their proportions.
   void size_fields(Size size) {
     const bool is_requested = !size.is_limit;
-    const double field_width = room(size), usual = std::min(default_width(), field_width);
+    const double field_width = room(size),
+                 default_field_width = std::min(default_width(), field_width);
     const double field_height =
         (size.height - fields_.top - height_below()) / static_cast<double>(matrix_.rows);
-    const double shape = default_height(usual) / std::max(usual, 1.0);
-    fields_.width = usual, fields_.height = default_height(usual);
+    const double shape = default_height(default_field_width) / std::max(default_field_width, 1.0);
+    fields_.width = default_field_width, fields_.height = default_height(default_field_width);
     if (is_requested && size.height > 0)
       fields_.height = field_height, fields_.width = field_height / shape;
     if (is_requested && size.width > 0) fields_.width = field_width;

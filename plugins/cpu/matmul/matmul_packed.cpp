@@ -124,7 +124,7 @@ template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
                                 const Panel<T>& b, const TilePostOps<T>& post_ops, T* c,
                                 int64_t ldc, Prefetcher<T>& later) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), tail = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
   auto each_sum = [&](auto&& f) HWY_ATTR {
 #pragma GCC unroll 16
@@ -138,12 +138,12 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
   auto each_place = [&](auto&& f) HWY_ATTR {
     auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
     auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
-    if (rest >= lanes) return each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
+    if (tail >= lanes) return each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
     each_sum([&](int r, int v) HWY_ATTR {
       if (v < kV - 1) return f(r, v, load, store);
       f(
-          r, v, [d, rest](const T* from) HWY_ATTR { return load_part(d, from, rest); },
-          [d, rest](hn::Vec<D> x, T* to) HWY_ATTR { store_part(x, d, to, rest); });
+          r, v, [d, tail](const T* from) HWY_ATTR { return load_part(d, from, tail); },
+          [d, tail](hn::Vec<D> x, T* to) HWY_ATTR { store_part(x, d, to, tail); });
     });
   };
   each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
@@ -292,16 +292,16 @@ template <class T>
 HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel,
                                 int64_t width) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = columns / lanes * lanes,
-                deep = depth / 4 * 4;
-  for (int64_t j = 0; j < whole; j += lanes) {
-    for (int64_t q = 0; q < deep; q += 4)
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole_columns = columns / lanes * lanes,
+                whole_depth = depth / 4 * 4;
+  for (int64_t j = 0; j < whole_columns; j += lanes) {
+    for (int64_t q = 0; q < whole_depth; q += 4)
       transpose_4(d, b + j * ldb + q, ldb, panel + q * width + j, width);
-    for (int64_t q = deep; q < depth; ++q) {
+    for (int64_t q = whole_depth; q < depth; ++q) {
       for (int64_t i = j; i < j + lanes; ++i) panel[q * width + i] = b[i * ldb + q];
     }
   }
-  for (int64_t j = whole; j < width; ++j) {
+  for (int64_t j = whole_columns; j < width; ++j) {
     for (int64_t q = 0; q < depth; ++q) panel[q * width + j] = j < columns ? b[j * ldb + q] : T{0};
   }
 }

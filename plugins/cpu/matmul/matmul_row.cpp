@@ -56,7 +56,7 @@ namespace {
 // may be partial.
 template <int kV, class D, class B, class T = hn::TFromD<D>>
 HWY_INLINE void multiply_columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out,
-                                 int64_t rest) {
+                                 int64_t tail) {
   constexpr int kUnrolledRows = 8 / kV;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<D> sum[kUnrolledRows][kV];
@@ -71,7 +71,7 @@ HWY_INLINE void multiply_columns(D d, const T* a, int64_t depth, const B* b, int
     for (int v = 0; v < kV; ++v) {
       const B* at = b + q * step + v * lanes;
       sum[u][v] =
-          hn::MulAdd(left, v == kV - 1 && rest ? load_part(d, at, rest) : load(d, at), sum[u][v]);
+          hn::MulAdd(left, v == kV - 1 && tail ? load_part(d, at, tail) : load(d, at), sum[u][v]);
     }
   };
   int64_t q = 0;
@@ -85,7 +85,7 @@ HWY_INLINE void multiply_columns(D d, const T* a, int64_t depth, const B* b, int
     auto total = sum[0][v];
 #pragma GCC unroll 8
     for (int u = 1; u < kUnrolledRows; ++u) total = hn::Add(total, sum[u][v]);
-    v == kV - 1 && rest ? store_part(total, d, out + v * lanes, rest)
+    v == kV - 1 && tail ? store_part(total, d, out + v * lanes, tail)
                         : hn::StoreU(total, d, out + v * lanes);
   }
 }

@@ -9,26 +9,27 @@
 namespace crescent::cpu {
 
 ReduceGeometry::ReduceGeometry(const Shape& shape, const std::vector<int>& axes) {
-  struct Merged {
+  struct MergedAxis {
     int64_t size;
-    bool reduced;
+    bool is_reduced;
   };
-  std::vector<Merged> merged;  // the merged axes, from the outermost one, without axes of size 1
+  std::vector<MergedAxis>
+      merged;  // the merged axes, from the outermost one, without axes of size 1
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] == 1) continue;
-    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
-    if (!merged.empty() && merged.back().reduced == reduced)
+    const bool is_reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    if (!merged.empty() && merged.back().is_reduced == is_reduced)
       merged.back().size *= shape[axis];
     else
-      merged.push_back({shape[axis], reduced});
+      merged.push_back({shape[axis], is_reduced});
   }
   if (merged.empty()) return;
   width_ = merged.back().size;
-  along_rows_ = merged.back().reduced;
+  along_rows_ = merged.back().is_reduced;
   int64_t stride = width_;
   for (size_t i = merged.size() - 1; i-- > 0;) {
-    auto& list = merged[i].reduced ? reduced_ : kept_;
-    (merged[i].reduced ? rows_ : outer_) *= merged[i].size;
+    auto& list = merged[i].is_reduced ? reduced_ : kept_;
+    (merged[i].is_reduced ? rows_ : outer_) *= merged[i].size;
     list.insert(list.begin(), {merged[i].size, stride});
     stride *= merged[i].size;
   }

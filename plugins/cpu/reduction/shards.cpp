@@ -59,21 +59,21 @@ class ShardConcatKernel final : public Kernel {
     for (const TensorSpec& spec : r.inputs) parts_.push_back(bytes_of(spec));
   }
   void run(const Arguments& a) const override {
-    const auto shards = static_cast<int64_t>(parts_.size());
+    const auto shards = static_cast<int64_t>(shard_bytes_.size());
     const ShardRange own_range = own_shards(shards);
     std::byte* at = a.outputs[0];
     for (int64_t s = 0; s < shards; ++s) {
-      const size_t bytes = parts_[static_cast<size_t>(s)];
+      const size_t bytes = shard_bytes_[static_cast<size_t>(s)];
       if (s >= own_range.first && s < own_range.last && bytes > 0)
         std::memcpy(at, a.inputs[s], bytes);
       at += bytes;
     }
-    if (!is_alone()) communicator()->gather(a.outputs[0], bytes_by_process(parts_));
+    if (!is_alone()) communicator()->gather(a.outputs[0], bytes_by_process(shard_bytes_));
   }
   std::string name() const override { return "communicator"; }
 
  private:
-  std::vector<size_t> parts_;  ///< for each shard, the number of bytes
+  std::vector<size_t> shard_bytes_;  ///< for each shard, the number of bytes
 };
 
 /// A branch of the tree of a reduction: it combines the values of shards [first, last).
@@ -81,13 +81,15 @@ struct Branch {
   int64_t first, last;
   bool is_leaf() const { return last - first == 1; }
   int64_t middle() const { return first + (last - first) / 2; }
-  bool is_in(const ShardRange& range) const { return first >= range.first && last <= range.last; }
+  bool is_within(const ShardRange& range) const {
+    return first >= range.first && last <= range.last;
+  }
 };
 
 /// Appends to `list` the largest branches below `branch` whose shards are all in `range`.
 void add_branches(const Branch& branch, const ShardRange& range, std::vector<Branch>& list) {
   if (branch.last <= range.first || branch.first >= range.last) return;
-  if (branch.is_in(range)) return list.push_back(branch);
+  if (branch.is_within(range)) return list.push_back(branch);
   add_branches({branch.first, branch.middle()}, range, list);
   add_branches({branch.middle(), branch.last}, range, list);
 }
@@ -121,10 +123,10 @@ class ShardReduceKernel final : public Kernel {
   void run(const Arguments& a) const override {
     const Branch root{0, shards_};
     T* const result = a.out<T>(0);
-    const auto leaf = [&](int64_t shard) { return a.in<T>(static_cast<int>(shard)); };
+    const auto leaf_values = [&](int64_t shard) { return a.in<T>(static_cast<int>(shard)); };
     if (is_alone())
       return a.threads.blocks(count_, kChunk, [&](int64_t begin, int64_t end) {
-        reduce(root, leaf, begin, end, result + begin);
+        reduce(root, leaf_values, begin, end, result + begin);
       });
     const std::shared_ptr<Communicator> processes = communicator();
     std::vector<Branch> branches;  // the branches that the processes compute, in the order of ranks
@@ -137,19 +139,19 @@ class ShardReduceKernel final : public Kernel {
       add_branches(root, shards_of(shards_, rank, processes->size()), branches);
       counts.push_back(branches.size() - first_branch);
     }
-    T* const sent = reinterpret_cast<T*>(a.scratch);
+    T* const sent_values = reinterpret_cast<T*>(a.scratch);
     for (int64_t begin = 0; begin < count_; begin += kChunk) {
       const int64_t n = std::min(kChunk, count_ - begin);
       for (size_t i = 0; i < counts[static_cast<size_t>(processes->rank())]; ++i)
         a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
-          reduce(branches[earlier_branches + i], leaf, begin + from, begin + to,
-                 sent + static_cast<int64_t>(earlier_branches + i) * n + from);
+          reduce(branches[earlier_branches + i], leaf_values, begin + from, begin + to,
+                 sent_values + static_cast<int64_t>(earlier_branches + i) * n + from);
         });
       std::vector<size_t> bytes;
       for (size_t count : counts) bytes.push_back(count * static_cast<size_t>(n) * sizeof(T));
-      processes->gather(sent, bytes);
+      processes->gather(sent_values, bytes);
       a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
-        join(root, branches, sent, n, from, to, result + begin + from);
+        join(root, branches, sent_values, n, from, to, result + begin + from);
       });
     }
   }
@@ -158,37 +160,38 @@ class ShardReduceKernel final : public Kernel {
  private:
   /// Writes elements [begin, end) of the result of the branch to `to`.
   template <class Leaf>
-  void reduce(const Branch& branch, const Leaf& leaf, int64_t begin, int64_t end, T* to) const {
+  void reduce(const Branch& branch, const Leaf& leaf_values, int64_t begin, int64_t end,
+              T* to) const {
     for (int64_t at = begin; at < end; at += kBlock) {
       const int64_t n = std::min(kBlock, end - at);
-      std::array<std::array<T, kBlock>, kMaxTreeDepth> space;
-      const T* values = value(branch, leaf, at, n, space.data());
+      std::array<std::array<T, kBlock>, kMaxTreeDepth> block_buffers;
+      const T* values = value(branch, leaf_values, at, n, block_buffers.data());
       std::memcpy(to + (at - begin), values, static_cast<size_t>(n) * sizeof(T));
     }
   }
   template <class Leaf>
-  const T* value(const Branch& branch, const Leaf& leaf, int64_t at, int64_t n,
-                 std::array<T, kBlock>* space) const {
-    if (branch.is_leaf()) return leaf(branch.first) + at;
-    const T* first = value({branch.first, branch.middle()}, leaf, at, n, space);
-    const T* second = value({branch.middle(), branch.last}, leaf, at, n, space + 1);
-    combine_(first, second, space->data(), static_cast<size_t>(n));
-    return space->data();
+  const T* value(const Branch& branch, const Leaf& leaf_values, int64_t at, int64_t n,
+                 std::array<T, kBlock>* block_buffers) const {
+    if (branch.is_leaf()) return leaf_values(branch.first) + at;
+    const T* first = value({branch.first, branch.middle()}, leaf_values, at, n, block_buffers);
+    const T* second = value({branch.middle(), branch.last}, leaf_values, at, n, block_buffers + 1);
+    combine_(first, second, block_buffers->data(), static_cast<size_t>(n));
+    return block_buffers->data();
   }
   /// Computes the result of a branch from the results that the processes have sent.
-  void join(const Branch& branch, const std::vector<Branch>& branches, const T* sent, int64_t n,
-            int64_t from, int64_t to, T* result) const {
+  void join(const Branch& branch, const std::vector<Branch>& branches, const T* sent_values,
+            int64_t n, int64_t from, int64_t to, T* result) const {
     const auto sent_branch = std::find_if(
         branches.begin(), branches.end(),
         [&](const Branch& each) { return each.first == branch.first && each.last == branch.last; });
     if (sent_branch != branches.end()) {
-      std::memcpy(result, sent + (sent_branch - branches.begin()) * n + from,
+      std::memcpy(result, sent_values + (sent_branch - branches.begin()) * n + from,
                   static_cast<size_t>(to - from) * sizeof(T));
       return;
     }
     std::array<T, kBlock> second;
-    join({branch.first, branch.middle()}, branches, sent, n, from, to, result);
-    join({branch.middle(), branch.last}, branches, sent, n, from, to, second.data());
+    join({branch.first, branch.middle()}, branches, sent_values, n, from, to, result);
+    join({branch.middle(), branch.last}, branches, sent_values, n, from, to, second.data());
     combine_(result, second.data(), result, static_cast<size_t>(to - from));
   }
 

@@ -42,25 +42,26 @@ struct Region {
 struct Candidate {
   int64_t batch = 0;
   std::vector<size_t> moved_before, inside, moved_after;
-  std::set<int> computed;        ///< the values that the region computes
-  std::set<int> computed_after;  ///< the values that the instructions in `moved_after` compute
+  std::set<int> computed_values;  ///< the values that the region computes
+  std::set<int> computed_after;   ///< the values that the instructions in `moved_after` compute
   /// The values from outside of the region that the region reads, with their roles.
   std::map<int, SliceRole> read_values;
 };
 
-class Regions {
+class RegionSlicer {
  public:
-  explicit Regions(Program program)
+  explicit RegionSlicer(Program program)
       : program_(std::move(program)), producer_(program_.values.size(), -1) {
     for (size_t i = 0; i < program_.code.size(); ++i) {
-      const Instruction& each = program_.code[i];
-      cuts_.push_back(cut_of(*each.op, specs(each.inputs), specs(each.outputs)));
-      for (int value : each.outputs) producer_[value] = static_cast<int>(i);
+      const Instruction& instruction = program_.code[i];
+      cuts_.push_back(
+          cut_of(*instruction.op, specs(instruction.inputs), specs(instruction.outputs)));
+      for (int value : instruction.outputs) producer_[value] = static_cast<int>(i);
     }
   }
 
   std::optional<Program> run() {
-    find();
+    find_regions();
     if (regions_.empty()) return {};
     for (Region& region : regions_) add_recomputed(region);
     count_readers();
@@ -79,13 +80,13 @@ class Regions {
 
   /// Calls f(value, role) for every input and output of an instruction.
   template <class F>
-  static void each(const Instruction& i, const Cut& cut, F&& f) {
+  static void each_value(const Instruction& i, const Cut& cut, F&& f) {
     for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);
     for (size_t k = 0; k < i.outputs.size(); ++k) f(i.outputs[k], cut.outputs[k]);
   }
   int64_t batch_of(size_t i) const {
     int64_t batch = 0;
-    each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
+    each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
       if (part == SliceRole::rows) batch = spec(value).shape[0];
     });
     return batch;
@@ -100,13 +101,13 @@ class Regions {
   /// Whether instruction i can be added to the region `candidate`: it must have the same batch
   /// size, and read values of the region by rows only.
   bool fits(const Candidate& candidate, size_t i) const {
-    const Instruction& next = program_.code[i];
+    const Instruction& instruction = program_.code[i];
     if (!cuts_[i] || batch_of(i) != candidate.batch) return false;
-    for (size_t k = 0; k < next.inputs.size(); ++k) {
-      const int value = next.inputs[k];
+    for (size_t k = 0; k < instruction.inputs.size(); ++k) {
+      const int value = instruction.inputs[k];
       const SliceRole part = cuts_[i]->inputs[k];
       if (candidate.computed_after.count(value)) return false;
-      if (candidate.computed.count(value)) {
+      if (candidate.computed_values.count(value)) {
         if (role_of(value) != SliceRole::rows || part != SliceRole::rows) return false;
       } else if (const auto known = candidate.read_values.find(value);
                  known != candidate.read_values.end() && known->second != part) {
@@ -116,11 +117,11 @@ class Regions {
     return true;
   }
   void add_inside(Candidate& candidate, size_t i) const {
-    const Instruction& next = program_.code[i];
+    const Instruction& instruction = program_.code[i];
     candidate.inside.push_back(i),
-        candidate.computed.insert(next.outputs.begin(), next.outputs.end());
-    for (size_t k = 0; k < next.inputs.size(); ++k)
-      candidate.read_values.emplace(next.inputs[k], cuts_[i]->inputs[k]);
+        candidate.computed_values.insert(instruction.outputs.begin(), instruction.outputs.end());
+    for (size_t k = 0; k < instruction.inputs.size(); ++k)
+      candidate.read_values.emplace(instruction.inputs[k], cuts_[i]->inputs[k]);
   }
   /// Whether an instruction is cheap enough to run before or after a region instead of inside.
   bool is_light(const Instruction& i) const {
@@ -132,36 +133,37 @@ class Regions {
 
   /// Collects a region that begins with instruction `first`, and the light instructions between its
   /// instructions. Returns whether the region is worth slicing.
-  bool gather(size_t first, Candidate& candidate) const {
+  bool collect_region(size_t first, Candidate& candidate) const {
     if (!cuts_[first] || batch_of(first) < 2) return false;
     candidate.batch = batch_of(first);
     for (size_t i = first; i < program_.code.size(); ++i) {
-      const Instruction& next = program_.code[i];
+      const Instruction& instruction = program_.code[i];
       if (fits(candidate, i)) {
         add_inside(candidate, i);
-      } else if (!is_light(next)) {
+      } else if (!is_light(instruction)) {
         break;
       } else {
         const bool reads_results =
-            std::any_of(next.inputs.begin(), next.inputs.end(), [&](int value) {
-              return candidate.computed.count(value) || candidate.computed_after.count(value);
+            std::any_of(instruction.inputs.begin(), instruction.inputs.end(), [&](int value) {
+              return candidate.computed_values.count(value) ||
+                     candidate.computed_after.count(value);
             });
         (reads_results ? candidate.moved_after : candidate.moved_before).push_back(i);
         if (reads_results)
-          candidate.computed_after.insert(next.outputs.begin(), next.outputs.end());
+          candidate.computed_after.insert(instruction.outputs.begin(), instruction.outputs.end());
       }
     }
     return is_worth_it(candidate);
   }
 
-  void find() {
+  void find_regions() {
     std::vector<size_t> sequence;  // the original indices of the instructions in their new order
     auto append = [&](const std::vector<size_t>& part) {
       sequence.insert(sequence.end(), part.begin(), part.end());
     };
     for (size_t i = 0; i < program_.code.size();) {
       Candidate candidate;
-      if (!gather(i, candidate)) {
+      if (!collect_region(i, candidate)) {
         sequence.push_back(i++);
         continue;
       }
@@ -190,7 +192,7 @@ class Regions {
   bool is_worth_it(const Candidate& candidate) const {
     std::map<int, int> use_counts;
     for (size_t i : candidate.inside) {
-      each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
+      each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
         if (part == SliceRole::rows && spec(value).bytes() >= kLargeBytes) ++use_counts[value];
       });
     }
@@ -207,7 +209,7 @@ class Regions {
   int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
     std::set<int> values;
     for (size_t i : inside) {
-      each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
+      each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
         if (part == SliceRole::rows) values.insert(value);
       });
     }
@@ -233,22 +235,23 @@ class Regions {
   /// Finds the elementwise results from outside that the region shall compute again instead of
   /// reading them, because it already reads their inputs by rows.
   void add_recomputed(Region& region) {
-    std::set<int> read;
+    std::set<int> values_read;
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
       for (size_t k = 0; k < i.inputs.size(); ++k) {
         if (cut.inputs[k] == SliceRole::rows && !is_inside(region, i.inputs[k]))
-          read.insert(i.inputs[k]);
+          values_read.insert(i.inputs[k]);
       }
     });
-    for (int value : read) {
+    for (int value : values_read) {
       const int at = producer(value);
       if (at < 0 || !cuts_[at]) continue;
       const Instruction& source = program_.code[at];
       const Cut& cut = *cuts_[at];
       bool is_free = is_elementwise(*source.op) && source.outputs.size() == 1;
       for (size_t k = 0; k < source.inputs.size(); ++k)
-        is_free = is_free && (cut.inputs[k] == SliceRole::whole ? !read.count(source.inputs[k])
-                                                                : read.count(source.inputs[k]));
+        is_free =
+            is_free && (cut.inputs[k] == SliceRole::whole ? !values_read.count(source.inputs[k])
+                                                          : values_read.count(source.inputs[k]));
       if (is_free) region.recomputed.push_back(source);
     }
   }
@@ -274,14 +277,14 @@ class Regions {
   }
 
   std::set<int> read_from_outside(const Region& region) const {
-    std::set<int> read, computed;
+    std::set<int> values_read, computed_values;
     each_instruction(region, [&](const Instruction& i, const Cut&) {
       for (int value : i.inputs) {
-        if (!computed.count(value)) read.insert(value);
+        if (!computed_values.count(value)) values_read.insert(value);
       }
-      computed.insert(i.outputs.begin(), i.outputs.end());
+      computed_values.insert(i.outputs.begin(), i.outputs.end());
     });
-    return read;
+    return values_read;
   }
 
   void emit() {
@@ -305,7 +308,7 @@ class Regions {
     auto body = std::make_shared<Program>();
     body->scopes = program_.scopes;
     std::map<int, int> body_values;
-    auto value_here = [&](int value, SliceRole part) {
+    auto body_value = [&](int value, SliceRole part) {
       const auto [at, is_new] = body_values.try_emplace(value, 0);
       if (!is_new) return std::pair(at->second, false);
       TensorSpec slice_spec = spec(value);
@@ -316,14 +319,14 @@ class Regions {
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
       Instruction slice{with_rows(i.op, op->rows), {}, {}, i.scope};
       for (size_t k = 0; k < i.inputs.size(); ++k) {
-        const auto [value, is_new] = value_here(i.inputs[k], cut.inputs[k]);
+        const auto [value, is_new] = body_value(i.inputs[k], cut.inputs[k]);
         slice.inputs.push_back(value);
         if (!is_new) continue;
         body->inputs.push_back(value), result.inputs.push_back(i.inputs[k]);
         op->cut.inputs.push_back(cut.inputs[k]);
       }
       for (size_t k = 0; k < i.outputs.size(); ++k) {
-        const int value = value_here(i.outputs[k], cut.outputs[k]).first;
+        const int value = body_value(i.outputs[k], cut.outputs[k]).first;
         slice.outputs.push_back(value);
         const bool is_kept = is_inside(region, i.outputs[k]) &&
                              (is_needed_[i.outputs[k]] || cut.outputs[k] != SliceRole::rows);
@@ -362,7 +365,7 @@ std::optional<Program> by_slices(const Program& program) {
     return {};
   Program parts = program;
   split_batch_norm_gradients(parts);
-  return Regions(std::move(parts)).run();
+  return RegionSlicer(std::move(parts)).run();
 }
 
 }  // namespace crescent::cpu
