@@ -56,7 +56,7 @@ bool is_alone() { return distribution() == Distribution::none || communicator()-
 class ShardConcatKernel final : public Kernel {
  public:
   explicit ShardConcatKernel(const Request& r) {
-    for (const TensorSpec& spec : r.inputs) parts_.push_back(bytes_of(spec));
+    for (const TensorSpec& spec : r.inputs) shard_bytes_.push_back(bytes_of(spec));
   }
   void run(const Arguments& a) const override {
     const auto shards = static_cast<int64_t>(shard_bytes_.size());
