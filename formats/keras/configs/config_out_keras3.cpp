@@ -109,7 +109,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
 
 /// Makes a serialized object with the registered name of its class if Keras needs it; for a class
 /// in a package this is a name such as "acme>Scale".
-Dict make_object(Value module, const std::string& class_name, Value config) {
+Dict keras_object(Value module, const std::string& class_name, Value config) {
   const bool needs_registered_name = module.is_null() || row_of(kUnexportedClasses, class_name);
   const PythonModule* public_name = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
@@ -133,11 +133,11 @@ Value policy_object(const Value& policy) {
     Dict config = parse_json(policy.as_string()).as_dict();
     for (DictEntry& entry : config["policy_map"].as_dict())
       entry.value = policy_object(entry.value);
-    return make_object("keras.dtype_policies", "DTypePolicyMap", std::move(config));
+    return keras_object("keras.dtype_policies", "DTypePolicyMap", std::move(config));
   }
-  if (!is_object(policy)) return make_object("keras", "DTypePolicy", Dict{{"name", policy}});
-  return make_object(module_of("", class_of(policy)), class_of(policy),
-                     config_of(policy.as_dict()));
+  if (!is_object(policy)) return keras_object("keras", "DTypePolicy", Dict{{"name", policy}});
+  return keras_object(module_of("", class_of(policy)), class_of(policy),
+                      config_of(policy.as_dict()));
 }
 
 /// Finds the tensor for a reference [layer, node, tensor] of a configuration, in which the nodes of
@@ -294,13 +294,13 @@ Dict layer_options(const std::string& kind, const std::string& name, const Dict&
 
 Dict input_layer(const Dict& config) {
   const Value* dtype = config.find("dtype");
-  return make_object("keras.layers", "InputLayer",
-                     Dict{{"batch_shape", config.at("batch_input_shape")},
-                          {"dtype", dtype ? *dtype : Value("float32")},
-                          {"sparse", false},
-                          {"ragged", false},
-                          {"name", config.at("name")},
-                          {"optional", config.contains("optional")}});
+  return keras_object("keras.layers", "InputLayer",
+                      Dict{{"batch_shape", config.at("batch_input_shape")},
+                           {"dtype", dtype ? *dtype : Value("float32")},
+                           {"sparse", false},
+                           {"ragged", false},
+                           {"name", config.at("name")},
+                           {"optional", config.contains("optional")}});
 }
 
 /// Writes a Sequential so that its first layer is an InputLayer.
@@ -405,18 +405,18 @@ Value convert_without_shared_id(const Value& value, const Layer* owner,
   auto* model = dynamic_cast<const Model*>(owner);
   if (name == "InputLayer") return input_layer(config);
   if (name == kActivityKeras2) return convert_value(config.at("regularizer"), nullptr, kind);
-  if (model && is_sequential(name)) return make_object("keras", name, sequential(config, *model));
+  if (model && is_sequential(name)) return keras_object("keras", name, sequential(config, *model));
   if (model && is_model && is_functional(name))
-    return make_object(kFunctionalModule, "Functional", functional(config, *model));
+    return keras_object(kFunctionalModule, "Functional", functional(config, *model));
   if (model && is_model)
-    return make_object(module_of(kind, name), name,
-                       with_class_options(functional(config, *model), config));
+    return keras_object(module_of(kind, name), name,
+                        with_class_options(functional(config, *model), config));
   if (const auto activation = activation_of_lambda(name, config))
-    return make_object("keras.layers", "Activation",
-                       layer_options(kind, "Activation", *activation));
+    return keras_object("keras.layers", "Activation",
+                        layer_options(kind, "Activation", *activation));
   Dict options = layer_options(kind, name, config);
   const Value build_config = take_build_config(registry().find(kind, name).get(), options);
-  Dict written_object = make_object(module_of(kind, name), name, std::move(options));
+  Dict written_object = keras_object(module_of(kind, name), name, std::move(options));
   if (!build_config.is_null()) written_object.set(kBuildConfig, build_config);
   return written_object;
 }
@@ -470,7 +470,7 @@ Dict with_module(const std::string& kind, const Dict& written_object) {
   const Value module = is_sequential(name)   ? Value("keras")
                        : is_functional(name) ? Value(kFunctionalModule)
                                              : module_of(kind, name);
-  return make_object(module, name, written_object.at("config"));
+  return keras_object(module, name, written_object.at("config"));
 }
 
 Value keras3_model_config(const Value& model) {
