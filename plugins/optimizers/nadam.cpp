@@ -34,7 +34,7 @@ class Nadam final : public UpdateRule {
   /// Removes the option schedule_decay if its value is 1, because Keras 3 uses this value as a
   /// constant and has no such option.
   void configured() override {
-    Optimizer::configured();
+    UpdateRule::configured();
     if (schedule_decay_ == 1.0) schedule_decay_.reset();
   }
 

@@ -172,4 +172,15 @@ do -- tensors without axes are numbers: rates and sizes may be computed
   check.fails(function() x = cr.zeros { cr.tensor(1.5) } end, "expected an integer")
 end
 
+-- weights that are excluded from weight decay keep their values where the gradient is zero
+for _, class in ipairs { "SGD", "RMSprop", "Adam", "AdamW", "Adadelta", "Adagrad", "Adamax",
+  "Adafactor", "Nadam", "Lion" } do
+  local optimizer = cr.optimizers[class] { learning_rate = 1.0, weight_decay = 0.25 }
+  optimizer:exclude_from_weight_decay { var_names = { "bias" } }
+  local kernel, bias = cr.Variable(2.0, { name = "kernel" }), cr.Variable(2.0, { name = "bias" })
+  optimizer:apply({ cr.tensor(0.0), cr.tensor(0.0) }, { kernel, bias })
+  check.near(kernel, 1.5, 1e-6, class)
+  check.near(bias, 2.0, 0, class)
+end
+
 print "ok optimizers"
