@@ -101,7 +101,13 @@ class HeadedAttention : public AttentionLayer {
                          {"bias", &HeadedAttention::bias_rules_, "each bias"}},
                         &HeadedAttention::penalty_)
         .field("use_gate", &HeadedAttention::use_gate_,
-               "Multiply the output of each head by a learned sigmoid of the query.");
+               "Multiply the output of each head by a learned sigmoid of the query.")
+        .property("query_dense", &HeadedAttention::query_,
+                  "The layer that projects the query; nil before the attention is built.")
+        .property("key_dense", &HeadedAttention::key_, "The layer that projects the key.")
+        .property("value_dense", &HeadedAttention::value_, "The layer that projects the value.")
+        .property("output_dense", &HeadedAttention::output_,
+                  "The layer that projects the outputs of the heads.");
     describe_seed(s);
   }
 

@@ -261,3 +261,14 @@ for _, class in ipairs { "Attention", "AdditiveAttention" } do
   check.fails(function() attention({ q[1], v[1] }, { mask = v_mask[1] }) end,
     class .. " layer mask must be a list, namely [query_mask, value_mask]; got one mask")
 end
+
+-- the projections of an attention take adapters
+local adapted = layers.MultiHeadAttention(2, 3)
+check.same(adapted.query_dense, nil)
+adapted:build { { -1, 4, 8 }, { -1, 4, 8 } }
+for _, name in ipairs { "query", "key", "value", "output" } do
+  check.same(adapted[name .. "_dense"].class_name, "EinsumDense")
+end
+local weights_before = #adapted.trainable_weights
+adapted.query_dense:enable_lora(2)
+check.same(#adapted.trainable_weights, weights_before + 1)
