@@ -23,7 +23,7 @@ std::vector<int64_t> pads_of(const ConvSpec& spec) {
   return pads;
 }
 
-/// The sizes of the convolution window, which are the spatial axes of kernel `i`.
+/// The sizes of the spatial axes of the convolution kernel that is input `i` of the op.
 std::vector<int64_t> window_of(Emitter& e, size_t i) {
   return {e.sizes(i).begin(), e.sizes(i).end() - 2};
 }

@@ -83,9 +83,9 @@ int64_t size_of_equal_elements(const Tensor& a, const Tensor& b, const std::stri
 }
 
 bool is_arithmetic_sequence(const Tensor& numbers, const Tensor& first, const Tensor& step) {
-  Shape column = step.shape();
-  for (int i = 0; i < column.rank(); ++i) column.set(i, i == 0 ? numbers.dim(0) : 1);
-  const Tensor row_numbers = ops::reshape(ops::arange(numbers.dim(0), step.dtype()), column);
+  Shape column_shape = step.shape();
+  for (int i = 0; i < column_shape.rank(); ++i) column_shape.set(i, i == 0 ? numbers.dim(0) : 1);
+  const Tensor row_numbers = ops::reshape(ops::arange(numbers.dim(0), step.dtype()), column_shape);
   return same_bytes(first + row_numbers * step, numbers);
 }
 

@@ -7,7 +7,7 @@
 namespace crescent::tables {
 namespace {
 
-/// Reads the records of a file one by one, without a header.
+/// Reads the records of a file one by one; next() skips the header if the file has one.
 class TableReader {
  public:
   TableReader(const std::string& path, const TableOptions& options)

@@ -1,4 +1,5 @@
-// Arguments whose meaning depends on their form: an integer or a list, an integer or a fraction.
+// Arguments whose meaning depends on the type of the value: an integer or a list, an integer or a
+// floating-point number.
 #pragma once
 #include "crescent/layer/operation.h"
 
@@ -31,7 +32,7 @@ struct detail::ArgumentTraits<GivenIntegers> {
   static constexpr bool is_tensor = false, is_list = true;
 };
 
-/// A number, which is an integer or a fraction, or null.
+/// An integer, a floating-point number or null.
 struct GivenNumber {
   Value value;
 };

@@ -72,10 +72,11 @@ local function warning_of_comparison(value, text, number_text)
   end
 end
 
---- Returns the function that an entry calls with the index of a comparison and both operands. The
---- function returns the first operand. It warns, once for each comparison, if a tensor or a list is
---- compared with a number, because Lua calls no metamethod for such a comparison. `operands` holds
---- the texts of both operands of each comparison.
+--- Returns a function to which the shell adds calls in the code that was entered at the prompt: one
+--- call for each comparison, with its index and both operands. The function returns the first
+--- operand. It warns, once for each comparison, if a tensor or a list is compared with a number,
+--- because Lua calls no metamethod for such a comparison. `operands` holds the texts of both
+--- operands of each comparison.
 function prompt.watcher(operands)
   local has_warned = {}
   return function(index, watched_value, compared_value)

@@ -80,16 +80,17 @@ end
 --- The declarations of a class's constructors: one takes the required options and a table of the
 --- others, one takes a table of all options.
 local function constructor(class)
-  local options = type_name("options." .. class.path)
+  local options_type_name = type_name("options." .. class.path)
   local result = luals_types["the " .. class.kind] or "any"
   local parameters = {}
   for _, option in ipairs(class.options) do
     if option.required then parameters[#parameters + 1] = option end
   end
-  local other_options = { name = "options", type = options, doc = "By name.", required = false }
+  local other_options = { name = "options", type = options_type_name, doc = "By name.",
+    required = false }
   parameters[#parameters + 1] = other_options
-  luals_types[options] = options
-  local overload = ("---@overload fun(options: %s): %s\n"):format(options, result)
+  luals_types[options_type_name] = options_type_name
+  local overload = ("---@overload fun(options: %s): %s\n"):format(options_type_name, result)
   return options_type(class) .. "\n" .. overload
     .. declaration(class.path, class, parameters, result) .. "\n"
 end

@@ -139,7 +139,8 @@ TEST_CASE("levelled histograms") {
     for (int v = 0; v <= int(value(n, y, x, c)); ++v) below += counts[size_t(v)];
     return std::round((below - first) * 255.0 / (kBatch * kHeight * kWidth - first));
   };
-  // Keras looks some values up one bin lower, because its products are rounded down.
+  // The index of a bin is the integer part of value / 255 * 255. Because of rounding errors it is
+  // too small by 1 for some values, as in Keras.
   const std::vector<double> got = trained("Equalization", {}, images())[0].to_vector();
   size_t i = 0, same = 0;
   for (int n = 0; n < kBatch; ++n)

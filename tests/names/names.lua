@@ -105,7 +105,7 @@ local function compare_options(where, info, signature, skip)
     for _, alias in ipairs(option.aliases or {}) do options[alias] = option end
     if not option.keyword_only then place = place + 1; places[option.name] = place end
   end
-  local last = 0
+  local last_place = 0
   for _, parameter in ipairs(parameters_of(signature)) do
     local name, option = parameter.name, options[parameter.name]
     local excused = reason("options", where .. "." .. name)
@@ -119,10 +119,10 @@ local function compare_options(where, info, signature, skip)
     else
       -- options that can be given by position must have the same positions as in Keras
       local place = places[option.name]
-      if place and place < last then
+      if place and place < last_place then
         problem("%s: option '%s' is not where Keras has it", where, name)
       end
-      last = place or last
+      last_place = place or last_place
       local default = option.default
       local wanted = parameter.default == nil and meant[name] or parameter.default
       -- the default of `name` is derived from the class, so it is not compared

@@ -40,7 +40,8 @@ for what, text in pairs { std = "std::out_of_range: the shelf has 3 places",
   model:fit(x, y, { verbose = 0 })
 end
 
--- If a class returns an invalid value, the error names the class.
+-- If a layer calls itself without end, or an object of a plugin gives an invalid value, the error
+-- says where.
 load "careless"
 check.fails(function()
   cr.layers.CallsItself { name = "e" }(x)

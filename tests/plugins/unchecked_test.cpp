@@ -66,7 +66,8 @@ size_t files_in(const std::string& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
 }
 
-// without sanitizers only, since these install their own signal handlers
+// Whether this program tests the messages of crashes. Sanitizers install their own signal handlers,
+// so with a sanitizer Crescent writes no such message.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kHasCrashes = false;
 #else

@@ -1,5 +1,5 @@
-// Check: runs a recipe in all ways (compiled, eager, with variables, ...) and compares the results
-// with the reference interpreter.
+// Check: runs a random program (a Recipe) in all ways (compiled, eager, with variables, ...) and
+// compares the results with the reference interpreter.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,18 +16,19 @@ struct Difference {
 
 struct Outcome {
   std::optional<Difference> difference;
-  /// The recipe rewritten by identities, if only the rewritten one gave a different result.
+  /// The program rewritten by identities, if only the rewritten one gave a different result.
   std::optional<Recipe> rewritten_recipe;
-  bool is_skipped = false;  ///< whether the reference is unreliable for this recipe
+  bool is_skipped = false;  ///< whether the reference is unreliable for this program
 };
 
-/// Checks a recipe. `variant` is the seed of the choices that are not part of the recipe:
-/// identities, variables, a device.
+/// Runs the program `recipe` in all ways and compares the results with those of the reference
+/// interpreter. `variant` is the seed of the choices that are not part of the program: identities,
+/// variables, a device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// Checks the recipe that is made from these choices.
+/// Does the same for the program that is made from these choices.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
-/// The recipe with some values computed by other ops, according to mathematical identities.
+/// The program with some values computed by other ops, according to mathematical identities.
 Recipe rewritten(const Recipe& recipe, Choices& choices);
 
 }  // namespace crescent::random_programs

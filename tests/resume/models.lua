@@ -1,7 +1,9 @@
--- A training of a model of one kind, that can be killed and goes on in another process.
+-- Trains a model of the kind that SEED selects. The process can be killed; another process, started
+-- with the same FOLDER, resumes the training.
 --   crescent models.lua SEED FOLDER OFFSET [KILLED_AFTER]
 --
--- OFFSET is added to the seed of weights and draws, on which a run that goes on must not depend.
+-- OFFSET is added to the seed of initial weights and random numbers: the result of a resumed
+-- training must not depend on it.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local outcome = require "outcome"
 local seed, folder, offset = tonumber(arg[1]), arg[2], tonumber(arg[3])

@@ -121,18 +121,18 @@ TEST_CASE("counts, precision and recall at one and at several thresholds") {
 TEST_CASE("one class, and the k largest") {
   const Tensor truth = rows({0, 1, 0, 1, 0, 0, 0, 0, 1}, 3),
                scores = rows({0.1f, 0.8f, 0.3f, 0.2f, 0.9f, 0.6f, 0.7f, 0.1f, 0.6f}, 3);
-  auto value = [&](const char* name, const Dict& options) {
+  auto metric_result = [&](const char* name, const Dict& options) {
     auto metric = make<Metric>(name, options);
     metric->update_state(truth, scores, {});
     return metric->result().item();
   };
   // Rows 1 and 2 predict class 1, and row 1 is right.
-  CHECK(value("Precision", {{"class_id", 1}}) == 0.5);
+  CHECK(metric_result("Precision", {{"class_id", 1}}) == 0.5);
   // One of the three highest scores is right.
-  CHECK(value("Precision", {{"top_k", 1}}) == Approx(1 / 3.0));
-  CHECK(value("Recall", {{"top_k", 2}}) == Approx(2 / 3.0));     // right for rows 1 and 3
-  CHECK(value("Recall", {{"top_k", 2}, {"class_id", 2}}) == 1);  // right for row 3
-  CHECK_THROWS_WITH(value("Recall", {{"class_id", 3}}), Contains("out of range"));
+  CHECK(metric_result("Precision", {{"top_k", 1}}) == Approx(1 / 3.0));
+  CHECK(metric_result("Recall", {{"top_k", 2}}) == Approx(2 / 3.0));     // right for rows 1 and 3
+  CHECK(metric_result("Recall", {{"top_k", 2}, {"class_id", 2}}) == 1);  // right for row 3
+  CHECK_THROWS_WITH(metric_result("Recall", {{"class_id", 3}}), Contains("out of range"));
 }
 
 TEST_CASE("the best rate where another holds") {
@@ -252,25 +252,26 @@ TEST_CASE("overlap of classes") {
     for (int i = 0; i < 3; ++i) union_size += matrix[c][i] + matrix[i][c];
     return matrix[c][c] / union_size;
   };
-  auto value = [&](const char* name, const Dict& options, const Tensor& a, const Tensor& b) {
+  auto metric_result = [&](const char* name, const Dict& options, const Tensor& a,
+                           const Tensor& b) {
     auto metric = make<Metric>(name, options);
     metric->update_state(a, b, {});
     metric->update_state(a, b, {});
     return metric->result().item();
   };
   const double mean = (overlap(0) + overlap(1) + overlap(2)) / 3;
-  CHECK(value("MeanIoU", {{"num_classes", 3}}, truth, guess) == Approx(mean));
-  CHECK(value("IoU", {{"num_classes", 3}, {"target_class_ids", List{0, 2}}}, truth, guess) ==
-        Approx((overlap(0) + overlap(2)) / 2));
+  CHECK(metric_result("MeanIoU", {{"num_classes", 3}}, truth, guess) == Approx(mean));
+  CHECK(metric_result("IoU", {{"num_classes", 3}, {"target_class_ids", List{0, 2}}}, truth,
+                      guess) == Approx((overlap(0) + overlap(2)) / 2));
   const Tensor six = ops::slice_axis(truth, 0, 0, 6), guesses = ops::slice_axis(guess, 0, 0, 6);
   const Tensor one_hot = ops::one_hot(six, 3), scores = ops::one_hot(guesses, 3) * 0.9;
-  CHECK(value("OneHotMeanIoU", {{"num_classes", 3}}, one_hot, scores) == Approx(mean));
-  CHECK(value("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, one_hot, scores) ==
-        Approx(overlap(1)));
+  CHECK(metric_result("OneHotMeanIoU", {{"num_classes", 3}}, one_hot, scores) == Approx(mean));
+  CHECK(metric_result("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, one_hot,
+                      scores) == Approx(overlap(1)));
   const Counts c = counts_at(0.5, false);
-  CHECK(value("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kAnswers, {8}),
-              Tensor::from(kScores, {8})) == Approx(c.tp / (c.tp + c.fp + c.fn)));
-  CHECK(value("BinaryIoU", {}, Tensor::from(kAnswers, {8}), Tensor::from(kScores, {8})) ==
+  CHECK(metric_result("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kAnswers, {8}),
+                      Tensor::from(kScores, {8})) == Approx(c.tp / (c.tp + c.fp + c.fn)));
+  CHECK(metric_result("BinaryIoU", {}, Tensor::from(kAnswers, {8}), Tensor::from(kScores, {8})) ==
         Approx((c.tp / (c.tp + c.fp + c.fn) + c.tn / (c.tn + c.fp + c.fn)) / 2));
   CHECK_THROWS_WITH(make<Metric>("IoU", {{"num_classes", 3}, {"target_class_ids", List{3}}}),
                     Contains("Target class id 3 is out of range, which is [0, 3)."));
@@ -291,18 +292,20 @@ TEST_CASE("F-scores of classes and their averages") {
     return ratio(5 * p * r, 4 * p + r);
   };
   for (int c : {0, 1}) f[c] = score(tp[c], fp[c], fn[c]);
-  auto value = [&](Value average) {
+  auto metric_result = [&](Value average) {
     Dict options{{"beta", 2.0}, {"threshold", 0.5}};
     options.set("average", std::move(average));
     auto metric = make<Metric>("FBetaScore", options);
     metric->update_state(truth, scores, {});
     return metric->result();
   };
-  CHECK(value({}).to_vector()[0] == Approx(f[0]));
-  CHECK(value({}).to_vector()[1] == Approx(f[1]));
-  CHECK(value("macro").item() == Approx((f[0] + f[1]) / 2));
-  CHECK(value("weighted").item() == Approx((f[0] * positives[0] + f[1] * positives[1]) / 4));
-  CHECK(value("micro").item() == Approx(score(tp[0] + tp[1], fp[0] + fp[1], fn[0] + fn[1])));
+  CHECK(metric_result({}).to_vector()[0] == Approx(f[0]));
+  CHECK(metric_result({}).to_vector()[1] == Approx(f[1]));
+  CHECK(metric_result("macro").item() == Approx((f[0] + f[1]) / 2));
+  CHECK(metric_result("weighted").item() ==
+        Approx((f[0] * positives[0] + f[1] * positives[1]) / 4));
+  CHECK(metric_result("micro").item() ==
+        Approx(score(tp[0] + tp[1], fp[0] + fp[1], fn[0] + fn[1])));
   // Without a threshold, the largest score of each row counts as predicted.
   auto best = make<Metric>("F1Score", {{"average", "macro"}});
   best->update_state(rows({1, 0, 0, 1}, 2), rows({0.3f, 0.1f, 0.2f, 0.4f}, 2), {});
@@ -324,16 +327,16 @@ TEST_CASE("numbers that follow others") {
     total[c] = squares[c] - sum[c] * sum[c] / 3;
     r2[c] = 1 - residual[c] / total[c];
   }
-  auto value = [&](const char* name, const Dict& options) {
+  auto metric_result = [&](const char* name, const Dict& options) {
     auto metric = make<Metric>(name, options);
     metric->update_state(truth, guess, {});
     return metric->result().item();
   };
   const double mean = (r2[0] + r2[1]) / 2;
-  CHECK(value("R2Score", {}) == Approx(mean));
-  CHECK(value("R2Score", {{"class_aggregation", "variance_weighted_average"}}) ==
+  CHECK(metric_result("R2Score", {}) == Approx(mean));
+  CHECK(metric_result("R2Score", {{"class_aggregation", "variance_weighted_average"}}) ==
         Approx((r2[0] * total[0] + r2[1] * total[1]) / (total[0] + total[1])));
-  CHECK(value("R2Score", {{"num_regressors", 2}}) ==
+  CHECK(metric_result("R2Score", {{"num_regressors", 2}}) ==
         Approx(1 - (1 - mean) * (6 - 1) / (6 - 2 - 1)));
 
   double at = 0, ap = 0, tt = 0, pp = 0, tp = 0;
@@ -368,30 +371,32 @@ TEST_CASE("means of losses and shares of right answers") {
     wrapper->update_state(t, p, weights);
     CHECK(wrapper->result().item() == metric->result().item());
   }
-  auto value = [&](const char* name, const Tensor& a, const Tensor& b, const Dict& options = {}) {
+  auto metric_result = [&](const char* name, const Tensor& a, const Tensor& b,
+                           const Dict& options = {}) {
     auto metric = make<Metric>(name, options);
     metric->update_state(a, b, weights);
     return metric->result().item();
   };
   const Tensor numbers = Tensor::from(std::vector<int32_t>{1, 0}, {2});
-  CHECK(value("CategoricalAccuracy", t, p) == 0.25);
-  CHECK(value("SparseCategoricalAccuracy", numbers, p) == 0.25);
-  CHECK(value("FittingAccuracy", t, p) == 0.25);
-  CHECK(value("FittingAccuracy", numbers, p) == 0.25);
-  CHECK(value("TopKCategoricalAccuracy", t, p, {{"k", 2}}) == 0.25);
-  CHECK(value("SparseTopKCategoricalAccuracy", numbers, p, {{"k", 3}}) == 1);
+  CHECK(metric_result("CategoricalAccuracy", t, p) == 0.25);
+  CHECK(metric_result("SparseCategoricalAccuracy", numbers, p) == 0.25);
+  CHECK(metric_result("FittingAccuracy", t, p) == 0.25);
+  CHECK(metric_result("FittingAccuracy", numbers, p) == 0.25);
+  CHECK(metric_result("TopKCategoricalAccuracy", t, p, {{"k", 2}}) == 0.25);
+  CHECK(metric_result("SparseTopKCategoricalAccuracy", numbers, p, {{"k", 3}}) == 1);
   const Tensor sorted = rows({2, 1, 0, 2, 1, 0}, 3);
-  CHECK(value("SparseTopKCategoricalAccuracy", numbers, sorted,
-              {{"k", 2}, {"from_sorted_ids", true}}) == 0.25);
-  CHECK(value("BinaryAccuracy", t, p, {{"threshold", 0.4}}) == Approx((1 * 1 + 3 * (1 / 3.0)) / 4));
-  CHECK(value("Accuracy", t, ops::round(p)) == Approx((2 / 3.0 + 3 * (1 / 3.0)) / 4));
-  CHECK(value("SparseCategoricalCrossentropy", numbers, p) ==
+  CHECK(metric_result("SparseTopKCategoricalAccuracy", numbers, sorted,
+                      {{"k", 2}, {"from_sorted_ids", true}}) == 0.25);
+  CHECK(metric_result("BinaryAccuracy", t, p, {{"threshold", 0.4}}) ==
+        Approx((1 * 1 + 3 * (1 / 3.0)) / 4));
+  CHECK(metric_result("Accuracy", t, ops::round(p)) == Approx((2 / 3.0 + 3 * (1 / 3.0)) / 4));
+  CHECK(metric_result("SparseCategoricalCrossentropy", numbers, p) ==
         Approx((-std::log(0.5) - 3 * std::log(0.1)) / 4));
-  CHECK(value("RootMeanSquaredError", t, p) ==
+  CHECK(metric_result("RootMeanSquaredError", t, p) ==
         Approx(std::sqrt((0.38 / 3 + 3 * (0.81 + 0.09 + 0.36) / 3) / 4)));
-  CHECK(value("LogCoshError", t, p) ==
-        Approx(value("MeanMetricWrapper", t, p, {{"fn", "log_cosh"}})));
-  CHECK(value("CosineSimilarity", t, p) ==
+  CHECK(metric_result("LogCoshError", t, p) ==
+        Approx(metric_result("MeanMetricWrapper", t, p, {{"fn", "log_cosh"}})));
+  CHECK(metric_result("CosineSimilarity", t, p) ==
         Approx((0.5 / std::sqrt(0.38) + 3 * 0.1 / std::sqrt(0.46)) / 4));
   auto sum = make<Metric>("Sum"), mean = make<Metric>("Mean");
   const Tensor v = Tensor::from(std::vector<float>{2, 5}, {2});

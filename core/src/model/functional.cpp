@@ -75,7 +75,8 @@ Tensors for_each_input(const Tensors& tensors, const Value& structure,
   return result;
 }
 
-/// Numbers the calls of each layer that belong to this graph from 0.
+/// Gives numbers to the calls of each layer in this graph, from 0 for each layer. Calls of the
+/// layer outside of the graph get no number.
 class CallNumbers {
  public:
   explicit CallNumbers(const ModelAccess::Graph& graph) {

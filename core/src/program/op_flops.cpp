@@ -121,9 +121,10 @@ double flops_of_attention(const OpCall& call) {
 /// The operations of the body times the number of steps.
 double flops_of_scan(const OpCall& call) {
   const auto& scan = static_cast<const Scan&>(call.op);
-  double step = 0;
-  for (const auto& [scope, flops] : flops_by_scope(*scan.body)) step += flops;
-  return step * static_cast<double>(call.input_specs[static_cast<size_t>(scan.states)].shape[0]);
+  double flops_per_step = 0;
+  for (const auto& [scope, flops] : flops_by_scope(*scan.body)) flops_per_step += flops;
+  return flops_per_step *
+         static_cast<double>(call.input_specs[static_cast<size_t>(scan.states)].shape[0]);
 }
 
 using Rule = double (*)(const OpCall&);

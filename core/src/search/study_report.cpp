@@ -78,7 +78,7 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-double squares_around(const std::vector<double>& values, double mean) {
+double sum_of_squared_deviations(const std::vector<double>& values, double mean) {
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
   return sum;
@@ -91,9 +91,10 @@ double explained_variance(const std::vector<Point>& points) {
   if (groups.size() < 2 || points.size() <= groups.size()) return 0;
   std::vector<double> costs;
   for (const Point& point : points) costs.push_back(point.cost);
-  const double total_squares = squares_around(costs, mean_of(costs));
+  const double total_squares = sum_of_squared_deviations(costs, mean_of(costs));
   double within_squares = 0;
-  for (const auto& group : groups) within_squares += squares_around(group, mean_of(group));
+  for (const auto& group : groups)
+    within_squares += sum_of_squared_deviations(group, mean_of(group));
   const auto n = static_cast<double>(points.size()), g = static_cast<double>(groups.size());
   return total_squares > 0 ? std::max(0.0, 1 - within_squares / total_squares * (n - 1) / (n - g))
                            : 0;

@@ -12,10 +12,10 @@ class Comparison {
  public:
   explicit Comparison(Rounding rounding) : rounding_(rounding) {}
 
-  /// Compares and counts the elements; returns the worst element that exceeds its bound as a
-  /// finding without names.
+  /// Compares the elements and counts them for report(). Returns the element that exceeds its bound
+  /// the most; only `element`, `got`, `expected` and `bound` of the finding are set.
   std::optional<Finding> operator()(const Bounded& got, const Bounded& expected);
-  /// Does the same comparison without counting it.
+  /// Returns the same finding, but does not count the elements.
   std::optional<Finding> worst_finding(const Bounded& got, const Bounded& expected) const;
 
   void report(Validation& to) const;

@@ -289,7 +289,7 @@ void Contents::read_inventory(hid_t root) {
   const auto* texts = std::get_if<std::vector<std::string>>(&*contents_list);
   if (!texts) refuse_damage();
   inventory_.emplace(*texts);
-  is_rewritten_ = !inventory_->entries().empty() && !has_any_seal();
+  is_rewritten_ = !inventory_->entries().empty() && !any_object_has_checksum();
   if (is_rewritten_) {
     is_sealed_ = is_written_by_crescent_ = false;
     inventory_.reset();
@@ -298,7 +298,7 @@ void Contents::read_inventory(hid_t root) {
   }
 }
 
-bool Contents::has_any_seal() const {
+bool Contents::any_object_has_checksum() const {
   for (const auto& [path, entry] : inventory_->entries()) try {
       Handle object = open(path);
       if (has_attribute(object, kSeals) || has_attribute(object, kChecksum)) return true;

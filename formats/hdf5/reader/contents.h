@@ -44,7 +44,7 @@ class Contents {
   Handle open(const std::string& path, H5I_type_t type) const;
   int64_t checksum_of(const OpenDataset& dataset, const std::string& path) const;
   void read_inventory(hid_t root);
-  bool has_any_seal() const;
+  bool any_object_has_checksum() const;
   void check_members() const;
   OpenDataset& open_for_rows(const std::string& path);
 

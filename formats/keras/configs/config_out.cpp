@@ -51,10 +51,10 @@ constexpr ScalarOption kOptionsWrittenIfNull[] = {{"TextVectorization", "ngrams"
 /// up the layers of an .h5 file among its public names. It then also replaces texts that are names
 /// of functions ("dot") by these functions, and drops an axis that is not a number.
 bool needs_module(const Dict& layer) {
-  const std::string name = class_of(layer);
+  const std::string class_name = class_of(layer);
   const Dict config = config_of(layer);
   const Value* axis = config.find("axis");
-  return is_unexported_in_keras3(name) || name == "Attention" ||
+  return is_unexported_in_keras3(class_name) || class_name == "Attention" ||
          (axis && !axis->is_number() && !(axis->is_list() && axis->as_list().size() == 1));
 }
 
@@ -84,14 +84,16 @@ bool has_call_by_name(const Value& value) {
                      [](const DictEntry& entry) { return has_call_by_name(entry.value); });
 }
 
-bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
+bool is_model(const std::string& class_name) {
+  return is_sequential(class_name) || is_functional(class_name);
+}
 
 class ConfigWriter {
  public:
   /// `keras3_form` is the configuration of the same model in the form of Keras 3, or null if no
   /// part of it is needed.
-  ConfigWriter(const std::string& target, const Value& keras3_form)
-      : is_for_keras3_(target == "keras3"), keras3_root_(keras3_form) {}
+  ConfigWriter(const std::string& target_generation, const Value& keras3_form)
+      : is_for_keras3_(target_generation == "keras3"), keras3_root_(keras3_form) {}
 
   Value model(const Value& model) const {
     return plain_object(class_of(model), config_of(model.as_dict()), keras3_root_);
@@ -141,10 +143,12 @@ class ConfigWriter {
 
   /// Writes a layer of a model. The Python module of its class is included; Keras 2.3.1 and
   /// tf.keras ignore it.
-  Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3_form) const {
-    const Dict layer = plain_object(name, config, keras3_form);
-    return is_for_keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer)
-                                                                    : layer;
+  Dict layer_of_model(const std::string& class_name, const Dict& config,
+                      const Value& keras3_form) const {
+    const Dict layer = plain_object(class_name, config, keras3_form);
+    return is_for_keras3_ && !is_model(class_name) && needs_module(layer)
+               ? with_module("layer", layer)
+               : layer;
   }
 
   /// Copies the input shape of a nested Sequential from its InputLayer to the next layer, where
@@ -158,24 +162,25 @@ class ConfigWriter {
   }
 
   /// Returns {"class_name", "config"}, the form of layers in .h5 files of all generations.
-  Dict plain_object(const std::string& name, const Dict& config, const Value& keras3_form,
+  Dict plain_object(const std::string& class_name, const Dict& config, const Value& keras3_form,
                     const std::string& kind = "layer") const {
-    auto object = [](std::string name, Dict config) {
-      return Dict{{"class_name", std::move(name)}, {"config", std::move(config)}};
+    auto object = [](std::string class_name, Dict config) {
+      return Dict{{"class_name", std::move(class_name)}, {"config", std::move(config)}};
     };
-    if (is_sequential(name)) return object(name, sequential(config, keras3_form));
-    if (is_graph(name, config)) {
-      if (is_functional(name))
+    if (is_sequential(class_name)) return object(class_name, sequential(config, keras3_form));
+    if (is_graph(class_name, config)) {
+      if (is_functional(class_name))
         return object(is_for_keras3_ ? "Functional" : "Model", functional(config, keras3_form));
-      return object(name, with_class_options(functional(config, keras3_form), config));
+      return object(class_name, with_class_options(functional(config, keras3_form), config));
     }
-    if (name == "InputLayer") return object(name, input_options(config));
+    if (class_name == "InputLayer") return object(class_name, input_options(config));
     for (const VarianceScalingOptions& row : kVarianceScalings)
-      if (name == row.name) return object("VarianceScaling", variance_scaling_options(row, config));
-    if (name == "L1" || name == "L2") return object("L1L2", l1_l2_options(config));
-    if (const auto activation = activation_of_lambda(name, config))
+      if (class_name == row.name)
+        return object("VarianceScaling", variance_scaling_options(row, config));
+    if (class_name == "L1" || class_name == "L2") return object("L1L2", l1_l2_options(config));
+    if (const auto activation = activation_of_lambda(class_name, config))
       return object("Activation", options("layer", "Activation", *activation));
-    return object(name, options(kind, name, config));
+    return object(class_name, options(kind, class_name, config));
   }
 
   static Dict variance_scaling_options(const VarianceScalingOptions& row, const Dict& config) {
@@ -205,40 +210,42 @@ class ConfigWriter {
 
   /// Whether an option is not written: its value has no effect, or the target lacks the option and
   /// always behaves as this value says.
-  bool is_omitted(const Field* field, std::string_view kind, const std::string& name,
+  bool is_omitted(const Field* field, std::string_view kind, const std::string& class_name,
                   const Value& value) const {
     if (!field) return false;
-    if (field->name == kCarryMask || chooses_formula(name, field->name, is_for_keras3_))
+    if (field->name == kCarryMask || chooses_formula(class_name, field->name, is_for_keras3_))
       return true;
     if (value.is_null() && field->default_value.is_null())
-      return !has_row(kOptionsWrittenIfNull, name, field->name);
-    if (is_for_keras3_ && keras3_lacks(name, field->name)) return true;
+      return !has_row(kOptionsWrittenIfNull, class_name, field->name);
+    if (is_for_keras3_ && keras3_lacks(class_name, field->name)) return true;
     const bool is_base_option = kind != "layer" && field->keyword_only;
-    return value == field->default_value && (is_base_option || keras2_has_class(kind, name)) &&
-           !keras2_has_option(kind, name, field->name);
+    return value == field->default_value &&
+           (is_base_option || keras2_has_class(kind, class_name)) &&
+           !keras2_has_option(kind, class_name, field->name);
   }
 
-  Dict options(const std::string& kind, const std::string& name, const Dict& config) const {
-    auto info = kind.empty() ? find_class(name) : registry().find(kind, name);
+  Dict options(const std::string& kind, const std::string& class_name, const Dict& config) const {
+    auto info = kind.empty() ? find_class(class_name) : registry().find(kind, class_name);
     Dict result;
     for (const DictEntry& entry : config) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
-      if (is_build_shape(info.get(), entry.key) || is_omitted(field, kind, name, entry.value))
+      if (is_build_shape(info.get(), entry.key) || is_omitted(field, kind, class_name, entry.value))
         continue;
       std::string option = entry.key;
       for (const ExportedOptionName& row : kExportedOptionNames)
-        if (name == row.class_name && option == row.crescent) option = row.keras;
+        if (class_name == row.class_name && option == row.crescent) option = row.keras;
       const Value translated = name_in_keras(option, entry.value);
       const std::string object_kind = field ? field->kind : "";
       if (translated.is_string() && is_own_function(object_kind, translated.as_string()) &&
-          !is_own_word(name, option, translated.as_string()))
+          !is_own_word(class_name, option, translated.as_string()))
         result.set(option, function(translated.as_string()));
       else
-        result.set(option, has_row(kScalarOptions, name, option) ? first_of(translated)
-                                                                 : value(translated, object_kind));
+        result.set(option, has_row(kScalarOptions, class_name, option)
+                               ? first_of(translated)
+                               : value(translated, object_kind));
     }
-    if (name == "Bidirectional") drop_implied_direction(result);
-    if (!is_for_keras3_ && kind == "optimizer" && name == "Nadam" &&
+    if (class_name == "Bidirectional") drop_implied_direction(result);
+    if (!is_for_keras3_ && kind == "optimizer" && class_name == "Nadam" &&
         !result.contains("schedule_decay"))
       // the value with which Keras 3 computes; the default of Keras 2 is 0.004
       result.set("schedule_decay", 1.0);
@@ -270,10 +277,10 @@ class ConfigWriter {
   }
 
   template <size_t N>
-  static bool has_row(const ScalarOption (&table)[N], const std::string& name,
+  static bool has_row(const ScalarOption (&table)[N], const std::string& class_name,
                       const std::string& option) {
     return std::any_of(std::begin(table), std::end(table), [&](const ScalarOption& row) {
-      return name == row.class_name && option == row.option;
+      return class_name == row.class_name && option == row.option;
     });
   }
 
@@ -420,16 +427,19 @@ bool has_edge(const Value& value) {
                      [](const DictEntry& entry) { return has_edge(entry.value); });
 }
 
-Value keras_model_config(const Value& model, const std::string& target, const Layer* built_model) {
-  const bool needs_keras3 = target == "keras3" && (has_call_by_name(model) || has_operation(model));
+Value keras_model_config(const Value& model, const std::string& target_generation,
+                         const Layer* built_model) {
+  const bool needs_keras3 =
+      target_generation == "keras3" && (has_call_by_name(model) || has_operation(model));
   const auto keras3_form = [&] {
     return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
   };
-  return ConfigWriter(target, needs_keras3 ? keras3_form() : Value()).model(model);
+  return ConfigWriter(target_generation, needs_keras3 ? keras3_form() : Value()).model(model);
 }
 
-Value keras_value(const Value& value, const std::string& kind, const std::string& target) {
-  return ConfigWriter(target, {}).value(value, kind);
+Value keras_value(const Value& value, const std::string& kind,
+                  const std::string& target_generation) {
+  return ConfigWriter(target_generation, {}).value(value, kind);
 }
 
 }  // namespace crescent::keras

@@ -9,14 +9,16 @@
 
 namespace crescent::keras {
 
-/// Converts the configuration of a model for the generation `target`, "keras3" or "keras2".
+/// Converts the configuration of a model for a generation of Keras, "keras3" or "keras2".
 /// `built_model` is the model itself; it is needed if the configuration refers to functions of Lua,
 /// from which the model cannot be built again.
-CRESCENT_KERAS_API Value keras_model_config(const Value& model, const std::string& target,
+CRESCENT_KERAS_API Value keras_model_config(const Value& model,
+                                            const std::string& target_generation,
                                             const Layer* built_model = nullptr);
 /// Whether the arguments of a call contain an edge of the graph or a constant tensor.
 bool has_edge(const Value& arguments);
 /// Converts the value of an option that holds an object of this kind, or several such objects.
-Value keras_value(const Value& value, const std::string& kind, const std::string& target);
+Value keras_value(const Value& value, const std::string& kind,
+                  const std::string& target_generation);
 
 }  // namespace crescent::keras

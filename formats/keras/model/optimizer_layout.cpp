@@ -148,7 +148,7 @@ class LayoutMaker {
     return layout;
   }
 
-  StateLayout keras2(bool with_iterations, bool with_unused, bool with_extras) const {
+  StateLayout keras2(bool with_iterations, bool with_unused_slots, bool with_extras) const {
     StateLayout layout;
     if (with_iterations) layout.push_back(entry_of(optimizer_.iterations()));
     if (!is_loss_scaled_ && with_extras) append(layout, scalar_entries_);
@@ -157,11 +157,11 @@ class LayoutMaker {
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
     append(layout, sorted_slots(with_scalars_for_vectors(),
                                 is_by_variable ? Order::by_variable : Order::by_slot));
-    if (with_unused) append(layout, unused_slots());
+    if (with_unused_slots) append(layout, unused_slots());
     return layout;
   }
 
-  bool has_unused() const { return !unused_slots().empty(); }
+  bool has_unused_slots() const { return !unused_slots().empty(); }
   bool has_extras() const { return !scalar_entries_.empty() || class_name_ == kNadam; }
 
  private:
@@ -293,20 +293,21 @@ struct Candidate {
 
 std::vector<Candidate> candidates(const LayoutMaker& layouts, bool is_by_slot) {
   std::vector<Candidate> candidates;
-  for (const bool with_unused : {false, true})
+  for (const bool with_unused_slots : {false, true})
     for (const bool with_extras : {true, false}) {
-      if ((with_unused && !layouts.has_unused()) || (!with_extras && !layouts.has_extras()))
+      if ((with_unused_slots && !layouts.has_unused_slots()) ||
+          (!with_extras && !layouts.has_extras()))
         continue;
       if (is_by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
         for (const bool with_iterations : {true, false})
-          candidates.push_back({layouts.keras2(with_iterations, with_unused, with_extras)});
+          candidates.push_back({layouts.keras2(with_iterations, with_unused_slots, with_extras)});
         continue;
       }
       for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
         for (const bool with_rate : {!layouts.has_schedule(), layouts.has_schedule()})
           for (const bool with_untracked : {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
             candidates.push_back(
-                {layouts.keras3({order, with_rate, with_unused, with_extras, with_untracked}),
+                {layouts.keras3({order, with_rate, with_unused_slots, with_extras, with_untracked}),
                  order != Order::keras3});
     }
   return candidates;

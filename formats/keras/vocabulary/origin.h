@@ -38,8 +38,8 @@ struct Origin {
   bool accuracy_by_loss() const {
     return before_tensorflow() || (!is_written_by_crescent && has_tf_suffix() && minor() < 3);
   }
-  /// Whether the moving variance is divided by less than the number of values, as in Keras 2.1.4 to
-  /// 2.3.1.
+  /// Whether the moving variance is a sum of squared deviations that is divided by less than the
+  /// number of values (similar to Bessel's correction), as in Keras 2.1.4 to 2.3.1.
   bool corrects_variance() const {
     if (!before_tensorflow() || generation() < 2) return false;
     return minor() > 1 || (minor() == 1 && part(2) >= 4);

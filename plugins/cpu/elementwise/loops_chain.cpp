@@ -33,8 +33,8 @@ constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
   return {FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
 }
 
-/// The update of Adam with the gradient g: m += (g - m) s; v += (g^2 - v) t;
-/// w -= m rate / (sqrt(v) + epsilon).
+/// The update of Adam with the gradient g: m += (g - m) * s; v += (g^2 - v) * t;
+/// w -= m * rate / (sqrt(v) + epsilon).
 struct AdamChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
@@ -53,7 +53,8 @@ struct AdamChain {
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
 };
 
-/// The update of AdamW: that of AdamChain with w - w rate decay in place of w.
+/// The update of AdamW: w is replaced by w - w * kOwnRate * kDecay and then updated as in
+/// AdamChain.
 struct AdamWChain {
   static constexpr bool kHasRows = false;
   static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
@@ -80,7 +81,7 @@ struct AdamWChain {
   static constexpr std::array<int, 3> kOutputs = {15, 19, 24};
 };
 
-/// The update of Lion with d = g - m: m += d s; w -= rate sign(m_old + d t).
+/// The update of Lion with d = g - m: m += d * s; w -= rate * sign(m_old + d * t).
 struct LionChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
@@ -94,7 +95,8 @@ struct LionChain {
   static constexpr std::array<int, 2> kOutputs = {8, 13};
 };
 
-/// The update of RMSprop with the gradient g: v += (g^2 - v) s; w -= rate g / sqrt(v + epsilon).
+/// The update of RMSprop with the gradient g: v += (g^2 - v) * s;
+/// w -= rate * g / sqrt(v + epsilon).
 struct RmsPropChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;

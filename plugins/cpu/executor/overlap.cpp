@@ -20,8 +20,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// The bytes that steps read and write while an exchange is overlapped. For fewer, another thread
-/// costs more than it saves.
+/// An exchange runs at the same time as other steps only if these read and write at least this many
+/// bytes. For fewer, the thread for the exchange costs more than it saves.
 constexpr size_t kMinOverlap = size_t{256} << 10;
 
 bool is_exchange(const Step& step) {

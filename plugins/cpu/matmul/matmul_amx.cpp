@@ -242,11 +242,12 @@ class AmxMatmul final : public EpilogueHost {
         pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
     w.packs_all_depth = depth <= w.stretch, w.feeds_epilogue = has_epilogue && sum_count() == 1,
     w.in_rows = w.packs_all_depth || w.feeds_epilogue;
-    const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
+    const int64_t strip_size = amx::strip_values(w.stretch, form_),
+                  width = w.column_blocks * kBlock;
     const int64_t a =
-        !packs_left_ || p.partition.shares_a ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
+        !packs_left_ || p.partition.shares_a ? 0 : 2 * strip_size * (w.in_rows ? 1 : w.row_blocks);
     const int64_t b =
-        p.partition.shares_b || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
+        p.partition.shares_b || is_packed_ ? 0 : 2 * strip_size * (w.in_rows ? w.column_blocks : 1);
     const int64_t totals = w.packs_all_depth ? 0 : w.row_blocks * w.column_blocks;
     const int64_t floats =
         (2 + totals) * amx::kBlockValues + width + (w.feeds_epilogue ? kBlock * width : 0);

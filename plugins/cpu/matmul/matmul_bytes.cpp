@@ -38,7 +38,8 @@ class ByteMatmul final : public EpilogueHost {
   }
 
  protected:
-  /// A tile of whole rows reads all of b, so b must be small in comparison to the result.
+  /// Whether the epilogue can get whole rows. A tile of whole rows reads all of b, so b must be
+  /// small in comparison to the result.
   bool has_rows() const override { return cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m; }
   void prepare_for_epilogue() override {
     if (cut_.column_tiles > 1) cut_.use_whole_rows();

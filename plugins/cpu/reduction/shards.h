@@ -1,4 +1,5 @@
-// Kernels of the ops of logical shards (shard_ops.h) and of divided variables (division.h).
+// Kernels of the ops for logical shards, which are the parts of a batch that processes compute
+// (shard_ops.h), and for variables of which each process stores a part (division.h).
 #pragma once
 #include "kernel/kernel.h"
 

@@ -14,25 +14,26 @@ struct Window {
 };
 
 std::vector<Window> windows(int64_t from, int64_t to) {
-  std::vector<Window> list;
-  for (int64_t i = 0; i < to; ++i) list.push_back({i * from / to, ((i + 1) * from + to - 1) / to});
-  return list;
+  std::vector<Window> pooling_windows;
+  for (int64_t i = 0; i < to; ++i)
+    pooling_windows.push_back({i * from / to, ((i + 1) * from + to - 1) / to});
+  return pooling_windows;
 }
 
 /// The indices of the elements of all windows. The indices of each window are padded to the width
 /// of the widest window by repeating the last one.
-Tensor positions(const std::vector<Window>& list, int64_t width) {
+Tensor positions(const std::vector<Window>& pooling_windows, int64_t width) {
   std::vector<int32_t> indices;
-  for (const Window& window : list)
+  for (const Window& window : pooling_windows)
     for (int64_t i = 0; i < width; ++i)
       indices.push_back(int32_t(std::min(window.first + i, window.last - 1)));
   return Tensor::from(indices, Shape{int64_t(indices.size())});
 }
 
 /// The weights 1 / width for the elements of a window, 0 for padding.
-Tensor mean_weights(const std::vector<Window>& list, int64_t width, DType dtype) {
+Tensor mean_weights(const std::vector<Window>& pooling_windows, int64_t width, DType dtype) {
   std::vector<float> weights;
-  for (const Window& window : list)
+  for (const Window& window : pooling_windows)
     for (int64_t i = 0; i < width; ++i) {
       const int64_t window_size = window.last - window.first;
       weights.push_back(i < window_size ? 1 / float(window_size) : 0);
@@ -49,13 +50,14 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   // while shapes are inferred only the shape of the result matters
   if (from < 0) return ops::broadcast_to(ops::max(x, {axis}, true), result);
   if (from == 0) fail("axis ", axis, " of shape ", x.shape(), " has no elements to pool");
-  const std::vector<Window> list = windows(from, to);
+  const std::vector<Window> pooling_windows = windows(from, to);
   int64_t width = 0;
-  for (const Window& window : list) width = std::max(width, window.last - window.first);
-  Tensor elements = from == to * width ? x : ops::gather(x, positions(list, width), axis);
+  for (const Window& window : pooling_windows) width = std::max(width, window.last - window.first);
+  Tensor elements =
+      from == to * width ? x : ops::gather(x, positions(pooling_windows, width), axis);
   if (!Max && from != to * width) {
     const Shape trailing_ones(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
-    elements = elements * ops::reshape(mean_weights(list, width, x.dtype()),
+    elements = elements * ops::reshape(mean_weights(pooling_windows, width, x.dtype()),
                                        Shape{to * width}.concat(trailing_ones));
   }
   const Shape split_shape =

@@ -48,12 +48,12 @@ end
 -- Keras provides weights for these width factors, each with the text that stands for it in names of
 -- files, and for these sizes of images.
 local trained_widths = { [0.25] = "2_5", [0.5] = "5_0", [0.75] = "7_5", [1.0] = "1_0" }
-local squares = shapes.trained_squares { 128, 160, 192, 224 }
+local trained_image_sizes = shapes.trained_image_sizes { 128, 160, 192, 224 }
 
-local function trained_size(o) return squares.side(o.input_shape) end
+local function trained_size(o) return trained_image_sizes.side(o.input_shape) end
 
 local function trained(o)
-  squares.check(o.input_shape)
+  trained_image_sizes.check(o.input_shape)
   local ending = o.include_top and "_tf.h5" or "_tf_no_top.h5"
   return ("mobilenet_%s_%d%s"):format(trained_widths[o.alpha], trained_size(o), ending),
     application.folder .. "mobilenet"

@@ -63,14 +63,14 @@ local function build(net, x, o)
   return application.add_classifier(net, x, o, {})
 end
 
-local squares = shapes.trained_squares { 96, 128, 160, 192, 224 }
+local trained_image_sizes = shapes.trained_image_sizes { 96, 128, 160, 192, 224 }
 local trained_widths = { [0.35] = true, [0.5] = true, [0.75] = true, [1.0] = true, [1.3] = true,
   [1.4] = true }
 
-local function trained_size(o) return squares.side(o.input_shape) end
+local function trained_size(o) return trained_image_sizes.side(o.input_shape) end
 
 local function trained(o)
-  squares.check(o.input_shape)
+  trained_image_sizes.check(o.input_shape)
   local ending = o.include_top and ".h5" or "_no_top.h5"
   return ("mobilenet_v2_weights_tf_dim_ordering_tf_kernels_%s_%d%s"):format(o.alpha + 0.0,
     trained_size(o), ending),

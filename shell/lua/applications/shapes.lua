@@ -48,7 +48,7 @@ end
 --- Returns two functions for an architecture with pretrained weights for square images of these
 --- sides. `side(shape)` returns the side of the image if there are weights for it, else 224 (also
 --- without a shape). `check(shape)` warns if there are no weights for the shape.
-function shapes.trained_squares(sides)
+function shapes.trained_image_sizes(sides)
   local known_sides = {}
   for _, side in ipairs(sides) do known_sides[side] = true end
   local function is_known(shape) return shape[1] == shape[2] and known_sides[shape[1]] end

@@ -16,11 +16,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The minimum time between two updates of the noted status, and the average time between two calls
-// of the listener.
+// noted_status_ is updated at most once per kNoteInterval; on average, the listener is called at
+// most once per kReportInterval.
 constexpr std::chrono::milliseconds kNoteInterval{10}, kReportInterval{100};
-// If no call of the listener was due for some time, the next calls may follow one another without a
-// pause, as many as fit into this time.
+// If the listener has not been called for kBurst, about kBurst / kReportInterval calls may follow
+// one another without pauses.
 constexpr std::chrono::seconds kBurst{1};
 
 /// An observer that does nothing. While the object exists, the Lua state stays locked, also while

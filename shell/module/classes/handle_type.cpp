@@ -44,8 +44,9 @@ int push_lazy_method(lua_State* L) {
   return 1;
 }
 
-/// Pushes the method of a lazy parent and adds it to the table of methods, which is the first
-/// upvalue; returns whether there is one. The arguments are those of crescent_index.
+/// Pushes the method of a parent that makes its methods when they are first used, and adds it to
+/// the table of methods, which is the first upvalue; returns whether the parent has such a method.
+/// The arguments are those of crescent_index.
 bool add_lazy_method(lua_State* L) {
   static const CallablePtr push_method = raw("methods", push_lazy_method);
   finish(L, run(L, *push_method));
@@ -57,7 +58,7 @@ bool add_lazy_method(lua_State* L) {
 }
 
 /// The metamethod __index; its upvalues are the methods, the getters, the Callable for keys that
-/// are neither, and whether the type has a lazy parent.
+/// are neither, and whether the type has a parent that makes its methods when they are first used.
 extern "C" int crescent_index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (!is_build_from_outside(L) && push_from_instance(L)) return 1;

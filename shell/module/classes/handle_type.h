@@ -78,7 +78,8 @@ class HandleType {
   const Callable* find_missing_key_handler() const;
   UnsettableReason find_unsettable_reason() const;
   const Callable* find_position_setter() const { return position_setter_.get(); }
-  /// The method of a lazy parent; null if it has none of this name.
+  /// The method of the parent, which must be one that makes its methods when they are first used;
+  /// null if it has none of this name.
   const Callable* find_lazy_method(const std::string& name) const;
 
   /// Makes the metatable and stores it in the Lua registry under `key`; `close` is its metamethod

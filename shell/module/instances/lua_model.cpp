@@ -74,14 +74,14 @@ void LuaModel::configured() {
   if (!is_graph() && !has_build_config && !shapes.is_null()) build_again(shapes);
 }
 
-void LuaModel::build(const std::vector<Shape>& inputs) {
+void LuaModel::build(const std::vector<Shape>& input_shapes) {
   const bool was_graph = is_graph();
   if (graph_ && !was_graph) {
-    stack().build(inputs);
+    stack().build(input_shapes);
     track(stack().inputs().front().layer());
   }
-  LuaLayerOf<Model>::build(inputs);
-  if (!was_graph) built_input_shapes_ = encoded_shapes(call_structure(), inputs);
+  LuaLayerOf<Model>::build(input_shapes);
+  if (!was_graph) built_input_shapes_ = encoded_shapes(call_structure(), input_shapes);
 }
 
 /// Builds the model by running its call on inputs of these shapes.

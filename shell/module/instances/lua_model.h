@@ -22,7 +22,7 @@ class LuaModel final : public LuaLayerOf<Model> {
         .not_stored();
   }
   void configured() override;
-  void build(const std::vector<Shape>& inputs) override;
+  void build(const std::vector<Shape>& input_shapes) override;
   /// Sets the graph from `inputs` to `outputs`, each a symbol, a list of symbols or a table with
   /// names.
   void connect(const Value& inputs, const Value& outputs);

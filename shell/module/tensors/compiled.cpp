@@ -14,7 +14,7 @@ namespace {
 /// same text share a program.
 struct Arguments {
   Tensors tensors;
-  std::string pattern;
+  std::string cache_key;
 };
 
 /// The names in a table, in alphabetical order.
@@ -30,29 +30,29 @@ void collect_argument(lua_State* L, int index, Arguments& arguments, int depth) 
   if (depth > 16) fail("compiled: tables nested too deep");
   if (is_tensor_like(L, index)) {
     arguments.tensors.push_back(to_tensor(L, index));
-    arguments.pattern += 'T';
+    arguments.cache_key += 'T';
   } else if (is_plain_table(L, index)) {
     reserve(L, 4);
-    arguments.pattern += '{';
+    arguments.cache_key += '{';
     for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
       lua_rawgeti(L, index, i);
       collect_argument(L, lua_gettop(L), arguments, depth + 1);
       lua_pop(L, 1);
     }
     for (const std::string& name : names_in(L, index)) {
-      arguments.pattern += concat(name.size(), ":", name, "=");
+      arguments.cache_key += concat(name.size(), ":", name, "=");
       push_field(L, index, name.c_str());
       collect_argument(L, lua_gettop(L), arguments, depth + 1);
       lua_pop(L, 1);
     }
-    arguments.pattern += '}';
+    arguments.cache_key += '}';
   } else {
     switch (lua_type(L, index)) {
       case LUA_TNIL:
       case LUA_TBOOLEAN:
       case LUA_TNUMBER:
       case LUA_TSTRING:
-        arguments.pattern += "(" + describe(L, index) + ")";
+        arguments.cache_key += "(" + describe(L, index) + ")";
         break;
       default:
         fail("compiled: expected tensors, tables of tensors or plain values, got ",
@@ -93,7 +93,7 @@ class CompiledFunction final : public Object {
     Arguments arguments;
     const int last_index = lua_gettop(L);
     for (int i = first; i <= last_index; ++i) collect_argument(L, i, arguments, 0);
-    Entry& entry = entry_for(arguments.pattern);
+    Entry& entry = entry_for(arguments.cache_key);
     first_argument_ = first, last_argument_ = last_index;
     const Tensors results = entry.function(arguments.tensors);
     const Value values = with_tensors(entry.results, results);
@@ -103,16 +103,16 @@ class CompiledFunction final : public Object {
 
  private:
   struct Entry {
-    std::string argument_pattern;
+    std::string cache_key;
     Function function;
     Value results;  ///< the nested value that the Lua function returned, with abstract tensors
   };
 
-  Entry& entry_for(const std::string& pattern) {
+  Entry& entry_for(const std::string& cache_key) {
     for (auto& entry : entries_)
-      if (entry->argument_pattern == pattern) return *entry;
+      if (entry->cache_key == cache_key) return *entry;
     auto& entry = *entries_.emplace_back(std::make_unique<Entry>());
-    entry.argument_pattern = pattern;
+    entry.cache_key = cache_key;
     entry.function =
         Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
     return entry;

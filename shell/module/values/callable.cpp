@@ -185,8 +185,8 @@ void refuse_class(const std::string& class_text, const Callable& method, std::st
        "(...):", method.name(), "(...)");
 }
 
-/// Calls the function. The name of the function is put in front of the message of an error if the
-/// message begins with what was expected or with an axis.
+/// Calls the function. The name of the function is put in front of an error message that begins
+/// with "expected " or "axis ".
 int call_named(lua_State* L, const Callable& function) {
   check_self(L, function);
   const std::string class_text = class_as_self(L, function);

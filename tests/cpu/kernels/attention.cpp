@@ -26,7 +26,7 @@ struct AttentionRule {
 
   /// The factor by which dropout multiplies attention weight number `weight`: 0 or 1 / (1 -
   /// dropout).
-  double factor(const Sizes& z, int64_t weight) const {
+  double dropout_factor(const Sizes& z, int64_t weight) const {
     if (dropout == 0) return 1;
     const int64_t i = first_row * z.heads * z.queries * z.keys + weight;
     const uint32_t word = philox(kSeed, kCounter, static_cast<uint64_t>(i / 4)).word[i % 4];
@@ -77,7 +77,7 @@ Array context_of(const Sizes& z, const Array& weights, const Array& v, const Att
       for (int64_t i = 0; i < z.queries; ++i) {
         for (int64_t j = 0; j < z.keys; ++j) {
           const int64_t weight = ((b * z.heads + h) * z.queries + i) * z.keys + j;
-          const double dropped_weight = weights[weight] * rule.factor(z, weight);
+          const double dropped_weight = weights[weight] * rule.dropout_factor(z, weight);
           for (int64_t c = 0; c < z.value_width; ++c) {
             y.values[static_cast<size_t>(((b * z.queries + i) * z.heads + h) * z.value_width +
                                          c)] +=
@@ -103,12 +103,13 @@ std::vector<Array> gradients_of(const Sizes& z, const std::vector<Array>& in, co
     double mean = 0;
     for (int64_t j = 0; j < z.keys; ++j) {
       const int64_t key = (b * z.keys + j) * z.heads + h;
-      const double factor = rule.factor(z, row * z.keys + j);
+      const double dropout_factor = rule.dropout_factor(z, row * z.keys + j);
       double& weight_gradient = dw[static_cast<size_t>(j)] = 0;
       for (int64_t c = 0; c < z.value_width; ++c) {
-        weight_gradient += factor * dy[query * z.value_width + c] * v[key * z.value_width + c];
+        weight_gradient +=
+            dropout_factor * dy[query * z.value_width + c] * v[key * z.value_width + c];
         d[2].values[static_cast<size_t>(key * z.value_width + c)] +=
-            factor * w[row * z.keys + j] * dy[query * z.value_width + c];
+            dropout_factor * w[row * z.keys + j] * dy[query * z.value_width + c];
       }
       mean += weight_gradient * w[row * z.keys + j];
     }

@@ -68,7 +68,8 @@ TEST_CASE("groups of layers have the snake case of Keras 3") {
 }
 
 TEST_CASE("attention takes its tensors in a list, heads take them one by one") {
-  // Otherwise Keras 3 fails: "Attention layer must be called on a list of inputs"
+  // If the inputs are not a list, Keras 3 fails: "Attention layer must be called on a list of
+  // inputs"
   CHECK(contains(in_archive(*model_on_two_inputs(layer("Attention", {}))),
                  R"("args": [[{"class_name")"));
   CHECK(contains(in_archive(*model_on_two_inputs(layer("AdditiveAttention", {}))),

@@ -38,7 +38,7 @@ on_steps("dropout", layers.SpatialDropout1D(0.5), { -1, -1, 4 }, { 2, 7, 4 })
 check_shapes("channels first", layers.Conv1D { 3, 2, data_format = "channels_first" }, { 4, -1 },
   { -1, 3, -1 }, { 2, 4, 7 }, { 2, 3, 6 })
 
--- slices of tensors in the call of a class
+-- slices of tensors in the method `call` of a class that is written in Lua
 local Part = cr.Layer:subclass("Part", { "first", "last" })
 function Part:call(inputs) return inputs:slice(self.first, self.last) end
 local function part(first, last) return Part { first = first, last = last } end

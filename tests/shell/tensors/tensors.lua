@@ -44,9 +44,9 @@ assert(t[2][3] == 6 and t[3] == nil)
 check.fails(function() return t[0] end, "count from 1", "(2, 3)")
 check.fails(function() return t[4] end, "position 4")
 check.fails(function() return cr.tensor(3)[1] end, "item()")
-local rows = 0
-for _, row in ipairs(t) do rows = rows + row:sum():item() end
-assert(rows == 21)
+local total = 0
+for _, row in ipairs(t) do total = total + row:sum():item() end
+assert(total == 21)
 assert(cr.tensor { 2.5 }:item() == 2.5)
 check.fails(function() t:item() end, "(2, 3)")
 assert(math.type(cr.tensor({ 3 }, "int64")[1]) == "integer")

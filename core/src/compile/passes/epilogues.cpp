@@ -46,8 +46,8 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
-/// Inserts a bias as the first post-op. Returns kKeep if the product already has a mask, or the
-/// convolution any post-op.
+/// Inserts a bias as the first post-op. Returns kKeep if a matrix product already has a post-op
+/// other than PostOp::add, or if a convolution already has any post-op.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
   auto* producer = extendable_product<T>(r, value);

@@ -85,8 +85,8 @@ std::vector<double> tile_maxima(std::vector<double> sizes, const Shape& shape, i
 /// Computes a convolution or one of its gradients from a and b. `pass` maps the indices of an
 /// element of x, of the kernel and of y to those of a, of b and of the result.
 template <class Pass>
-std::vector<Bounded> convolved(const RuleInput& r, const Geometry& g, int spatial_a, int spatial_b,
-                               double terms, Pass&& pass) {
+std::vector<Bounded> convolved(const RuleInput& r, const Geometry& g, int first_spatial_axis_a,
+                               int first_spatial_axis_b, double terms, Pass&& pass) {
   const Bounded &a = r.input(0), &b = r.input(1);
   if (!a.is_real()) return {Bounded::undecided(r.outputs[0])};
   Bounded y = Bounded::zeros(r.outputs[0]);
@@ -94,8 +94,8 @@ std::vector<Bounded> convolved(const RuleInput& r, const Geometry& g, int spatia
              has_errors = !a.bound.empty() || !b.bound.empty();
   std::vector<double> size_a = sizes_of(a), size_b = sizes_of(b), size(y.size(), 0);
   if (is_transformed) {
-    size_a = tile_maxima(std::move(size_a), a.spec.shape, spatial_a);
-    size_b = tile_maxima(std::move(size_b), b.spec.shape, spatial_b);
+    size_a = tile_maxima(std::move(size_a), a.spec.shape, first_spatial_axis_a);
+    size_b = tile_maxima(std::move(size_b), b.spec.shape, first_spatial_axis_b);
   }
   if (has_errors) y.bound.assign(y.size(), 0);
   g.each([&](size_t x, size_t w, size_t to) {

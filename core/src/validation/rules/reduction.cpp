@@ -16,14 +16,14 @@ std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
   return broadcast_offsets(kept_shape, x);
 }
 
-void finish_sum(const RuleInput& r, Bounded& y, const std::vector<double>& size, double count,
-                double factor) {
+void finish_sum(const RuleInput& r, Bounded& y, const std::vector<double>& magnitude_sums,
+                double count, double factor) {
   const double u = r.roundoff(), error_of_sum = sum_roundoff(r.outputs[0].dtype, r.rounding);
   for (size_t i = 0; i < y.size(); ++i) {
     y.real[i] *= factor;
     if (!y.bound.empty()) y.bound[i] *= factor;
-    if (count > 1 && size[i] > 0)
-      y.widen(i, error_of_sum * count * size[i] * factor + 2 * u * std::abs(y.real[i]) +
+    if (count > 1 && magnitude_sums[i] > 0)
+      y.widen(i, error_of_sum * count * magnitude_sums[i] * factor + 2 * u * std::abs(y.real[i]) +
                      r.tiny_sum(count));
   }
 }
@@ -31,13 +31,13 @@ void finish_sum(const RuleInput& r, Bounded& y, const std::vector<double>& size,
 std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
-  std::vector<double> size(y.size(), 0);
+  std::vector<double> magnitude_sums(y.size(), 0);
   for (size_t i = 0; i < to.size(); ++i) {
-    y.real[to[i]] += x.real[i], size[to[i]] += std::abs(x.real[i]);
+    y.real[to[i]] += x.real[i], magnitude_sums[to[i]] += std::abs(x.real[i]);
     y.widen(to[i], x.error(i));
   }
   const bool is_mean = r.as<Reduce>().kind == ReduceKind::mean;
-  finish_sum(r, y, size, count, is_mean ? 1 / count : 1);
+  finish_sum(r, y, magnitude_sums, count, is_mean ? 1 / count : 1);
   return {std::move(y)};
 }
 
@@ -67,14 +67,14 @@ std::vector<Bounded> prod_rule(const RuleInput& r, const std::vector<size_t>& to
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::fill(y.real.begin(), y.real.end(), 1);
-  std::vector<double> largest(y.size(), 1), size(y.size(), 1);
+  std::vector<double> largest(y.size(), 1), magnitude_products(y.size(), 1);
   for (size_t i = 0; i < to.size(); ++i) {
-    y.real[to[i]] *= x.real[i], size[to[i]] *= std::abs(x.real[i]);
+    y.real[to[i]] *= x.real[i], magnitude_products[to[i]] *= std::abs(x.real[i]);
     largest[to[i]] *= std::abs(x.real[i]) + x.error(i);
   }
   for (size_t i = 0; i < y.size(); ++i)
     if (largest[i] != 0)
-      y.widen(i, largest[i] - size[i] + r.roundoff() * count * largest[i] + r.tiny());
+      y.widen(i, largest[i] - magnitude_products[i] + r.roundoff() * count * largest[i] + r.tiny());
   return {std::move(y)};
 }
 
