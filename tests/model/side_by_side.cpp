@@ -134,10 +134,10 @@ TEST_CASE("who takes a turn alone waits for predictions that run") {
   const Tensor x = data(4);
   model->predict({x});
   std::thread caller([&] { model->predict({x}); });
-  while (!SleepingOp::run_count) std::this_thread::yield();
+  while (!SleepingOp::is_running) std::this_thread::yield();
   {
     const StepLock lock(*model);
-    CHECK_FALSE(SleepingOp::run_count);
+    CHECK_FALSE(SleepingOp::is_running);
   }
   caller.join();
 }

@@ -75,7 +75,7 @@ TEST_CASE("epilogues: the mask of a relu behind the gradient of a convolution", 
       [](const Tensors& in) {
         GradientTape tape;
         tape.watch(in[0]);
-        return tape.gradient(sum(square_program(conv(relu(in[0]), in[1], {1, 1}, Padding::same))),
+        return tape.gradient(sum(square(conv(relu(in[0]), in[1], {1, 1}, Padding::same))),
                              Tensors{in[0]});
       },
       {f32({3, 6, 6, 2}), f32({3, 3, 2, 5})});
@@ -128,8 +128,8 @@ TEST_CASE("epilogues: a mask is that of a relu alone", "[passes]") {
         [&](const Tensors& in) {
           GradientTape tape;
           tape.watch(in[0]);
-          const Tensor g = tape.gradient(
-              sum(square_program(conv(in[0], in[1], {1, 1}, Padding::same))), Tensors{in[0]})[0];
+          const Tensor g = tape.gradient(sum(square(conv(in[0], in[1], {1, 1}, Padding::same))),
+                                         Tensors{in[0]})[0];
           return Tensors{mask_kind(in[0], g), mask_kind(in[2], matmul(in[2], in[3]))};
         },
         {f32({3, 6, 6, 2}), f32({3, 3, 2, 5}), f32({7, 4}), f32({4, 4})});
@@ -189,7 +189,7 @@ namespace {
 
 /// Batch normalization as the layer computes it.
 Tensor normalized(const Tensor& x, const Tensors& v) {
-  const Tensor factor = rsqrt(square_program(v[2]) + 1e-3) * v[0];
+  const Tensor factor = rsqrt(square(v[2]) + 1e-3) * v[0];
   return x * factor + (v[1] - v[3] * factor);
 }
 

@@ -243,7 +243,8 @@ std::optional<std::string> ExpectedResults::compare_slopes(const Recipe& recipe,
   // is unlikely.
   for (double angle : {0.9, 2.3, 4.1, 5.7})
     if (!in_direction(angle).is_smooth) return std::nullopt;
-  return concat("a slope of ", slope.given, " where differences give ", slope.found);
+  return concat("a slope of ", slope.from_gradients, " where differences give ",
+                slope.from_differences);
 }
 
 /// A program in which some inputs are replaced by variables.

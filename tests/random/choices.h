@@ -33,8 +33,8 @@ class Choices {
   /// removed as a whole.
   class Step {
    public:
-    explicit Step(Choices& choices) : choices_(choices), first_(choices.results_.size()) {}
-    ~Step() { choices_.steps_.emplace_back(first_, choices_.results_.size()); }
+    explicit Step(Choices& choices) : choices_(choices), first_(choices.recorded_choices_.size()) {}
+    ~Step() { choices_.steps_.emplace_back(first_, choices_.recorded_choices_.size()); }
     Step(const Step&) = delete;
 
    private:

@@ -221,7 +221,7 @@ bool Input::decode_sequence(std::string_view bytes) {
 void Input::push_keys(size_t byte_count) {
   if (key_decoder_)
     termkey_push_bytes(key_decoder_.get(), bytes_.data() + consumed_bytes_, byte_count);
-  consumed_bytes_ += count;
+  consumed_bytes_ += byte_count;
   in_key_ = key_decoder_ != nullptr;
 }
 

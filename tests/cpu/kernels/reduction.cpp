@@ -199,7 +199,7 @@ TEST_CASE("arg_reduce gives the first of equals, along any axis") {
           want.values[static_cast<size_t>(o)] = static_cast<double>(best_index);
         }
         ArgReduce op;
-        op.max = max, op.axis = axis;
+        op.max = is_max, op.axis = axis;
         CHECK(check(reduction_kernels, op, {x}, {want}) == 2);
       }
     }
