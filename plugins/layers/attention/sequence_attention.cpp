@@ -23,9 +23,6 @@ class SequenceAttention : public AttentionLayer {
     build_scores(inputs[0]);
   }
   Tensors call(const Tensors& inputs, const Call& call) final {
-    if (call.masks.size() == 1)
-      fail(class_name(),
-           " layer mask must be a list, namely [query_mask, value_mask]; got one mask");
     const Tensor query = with_one_batch_axis(inputs[0], 2),
                  value = with_one_batch_axis(inputs[1], 2),
                  key = with_one_batch_axis(inputs.back(), 2);

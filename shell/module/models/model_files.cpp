@@ -38,6 +38,9 @@ int save_weights_to(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save_weights");
   auto format = format_to_write<WeightsFormat>(path);
+  if (!model->built() && model->weights().empty())
+    fail("You are saving a model that has not yet been built. Try building the model first by ",
+         "calling it on some data or by using `build()`.");
   format->save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
   return 0;
 }

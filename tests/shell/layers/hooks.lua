@@ -265,7 +265,6 @@ do -- results with names, and classes given instead of objects
   check.same(Named()(cr.ones { 1 }).b:totable(), { 1 })
   check.fails(function() cr.Sequential { Named } end, "got the class NamedResults")
 end
-print "ok hooks"
 
 -- call gets the mask of its inputs whether the layer passes masks on or not
 local seen_mask
@@ -281,3 +280,4 @@ MaskReader()(cr.ones { 1, 3, 1 }, { mask = cr.tensor({ { false, true, true } }, 
 check.same(seen_mask:totable(), { { false, true, true } })
 MaskReader()(cr.ones { 1, 3, 1 })
 check.same(seen_mask, nil)
+print "ok hooks"
