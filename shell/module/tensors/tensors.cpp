@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "crescent/ops/creation.h"
 #include "crescent/program/element_writing.h"
 #include "crescent/tensor/strings.h"
 #include "tensors/element_loops.h"
@@ -208,13 +209,7 @@ Tensor arange(double start, std::optional<double> stop, double step, std::option
 
 Tensor linspace(double start, double stop, int64_t num) {
   if (num < 1) fail("linspace: expected at least one element, got ", num);
-  Tensor elements(Shape{num}, DType::float64);
-  double* values = elements.mutable_data<double>();
-  for (int64_t i = 0; i < num; ++i)
-    values[i] =
-        num == 1 ? start
-                 : start + (stop - start) * static_cast<double>(i) / static_cast<double>(num - 1);
-  return ops::cast(elements, floatx());
+  return ops::linspace(start, stop, num, true, floatx());
 }
 
 /// Makes a variable with its own memory, so that later assignments to elements of `initial` do not
