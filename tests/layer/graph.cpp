@@ -24,8 +24,10 @@ TEST_CASE("each call on symbols is a node") {
   CHECK(dense->get_input_at(0).front() == a);
   CHECK(dense->get_output_at(1).front() == b2);
   CHECK(dense->input_shape().front() == Shape{-1, 32});
-  CHECK(dense->input().front() == a);
-  CHECK(dense->output().front() == a2);
+  CHECK_THROWS_WITH(dense->input(),
+                    "Layer dense_1 has multiple inbound nodes, hence the notion of \"layer input\" "
+                    "is ill-defined. "
+                    "Use `get_input_at(node_index)` instead.");
   CHECK_THROWS_WITH(dense->get_output_at(2),
                     "Asked to get output at node 2, but the layer has only 2 inbound nodes.");
   CHECK_THROWS_WITH(Linear(3, "lonely").input(),

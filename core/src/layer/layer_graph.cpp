@@ -38,6 +38,15 @@ const NodePtr& node_at(const std::vector<NodePtr>& nodes, int index, const char*
 std::vector<Symbol> inputs_of(const NodePtr& node) { return node->inputs; }
 std::vector<Symbol> outputs_of(const NodePtr& node) { return node->output_symbols(node); }
 
+const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& layer,
+                         const char* what, const char* getter) {
+  if (nodes.size() > 1)
+    fail_in_layer(layer, "Layer ", layer,
+                  " has multiple inbound nodes, hence the notion of \"layer ", what,
+                  "\" is ill-defined. Use `", getter, "(node_index)` instead.");
+  return nodes.front();
+}
+
 std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes,
                                  std::vector<Symbol> (*ends)(const NodePtr&),
                                  const std::string& layer, const std::string& what) {
@@ -102,14 +111,14 @@ std::vector<Symbol> Layer::input() const {
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (nodes.empty())
     fail_in_layer(name_, "Layer ", name_, " is not connected, no input to return.");
-  return nodes.front()->inputs;
+  return only_node(nodes, name_, "input", "get_input_at")->inputs;
 }
 
 std::vector<Symbol> Layer::output() const {
   if (std::vector<Symbol> outputs = graph_outputs(); !outputs.empty()) return outputs;
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (nodes.empty()) fail_in_layer(name_, "Layer ", name_, " has no inbound nodes.");
-  return outputs_of(nodes.front());
+  return outputs_of(only_node(nodes, name_, "output", "get_output_at"));
 }
 
 std::vector<Symbol> Layer::get_input_at(int node_index) const {

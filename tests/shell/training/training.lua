@@ -252,7 +252,7 @@ check.near(cr.losses.CTC()(cr.tensor({ { 1, 2, 1, 0 }, { 1, 2, 0, 2 } }, "int32"
 local mean = cr.metrics.Mean()
 mean:update_state({ 1, 3, 5, 7 }, { sample_weight = { -1, -1, 0, 0 } })
 check.near(mean:result(), 2.0)
-for _, none in ipairs { "none", cr.null } do
+for _, none in ipairs { "none", false, cr.null } do
   check.same(cr.losses.MeanSquaredError { reduction = none }(cr.ones { 3, 2 }, cr.zeros { 3, 2 })
     :totable(), { 1, 1, 1 })
 end

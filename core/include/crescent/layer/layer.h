@@ -212,10 +212,9 @@ class CRESCENT_API Layer : public Configurable {
   // ---- graph
   std::vector<NodePtr> inbound_nodes() const;   ///< calls of this layer on symbols
   std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on outputs of this layer
-  // `node_index` counts the calls of this layer on symbols from 0; -1 is the last call. input() and
-  // output() return those of the first call, and fail if there was none; the masks fail unless
-  // there was exactly one call; the shapes fail if there was none or calls with different shapes;
-  // get_..._at() fail for an index without a call.
+  // `node_index` counts the calls of this layer on symbols from 0; -1 is the last call. input(),
+  // output() and the masks fail unless there was exactly one call; the shapes fail if there was
+  // none or calls with different shapes; get_..._at() fail for an index without a call.
   std::vector<Symbol> input() const;
   std::vector<Symbol> output() const;
   std::vector<Symbol> get_input_at(int node_index) const;

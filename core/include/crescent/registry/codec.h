@@ -56,8 +56,11 @@ struct Codec<std::vector<T>> {
 /// An optional value; null decodes to nullopt.
 template <class T>
 struct Codec<std::optional<T>> {
+  /// Decodes null as nullopt; false, too, unless T may be false, since Lua has no null in tables.
   static std::optional<T> decode(const Value& value) {
-    return value.is_null() ? std::nullopt : std::optional<T>(Codec<T>::decode(value));
+    constexpr bool may_be_false = std::is_same_v<T, bool> || std::is_same_v<T, Value>;
+    const bool is_absent = value.is_null() || (!may_be_false && value == Value(false));
+    return is_absent ? std::nullopt : std::optional<T>(Codec<T>::decode(value));
   }
   static Value encode(const std::optional<T>& member) {
     return member ? Codec<T>::encode(*member) : Value();
