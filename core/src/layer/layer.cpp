@@ -12,6 +12,7 @@
 #include "layer/sublayer_options.h"
 #include "layer/unknown_sizes.h"
 #include "program/batch_share.h"
+#include "program/large_results.h"
 #include "program/recording/divided.h"
 #include "program/recording/lockstep.h"
 #include "program/recording/option_changes.h"
@@ -98,6 +99,7 @@ std::string path_of(const Layer& layer) {
 void Layer::build_for(const std::vector<Shape>& inputs) {
   if (built_) return;
   const OutsideTrace outside_trace;
+  const LargeResultsAbstract all_results_computed(std::nullopt);
   LayerAccess::ensure_name(*this);
   const Variables trainable = own_trainable_, own_trainable = own_fixed_;
   const std::vector<LayerPtr> sublayers = sublayers_;

@@ -3,11 +3,15 @@
 #include <algorithm>
 
 #include "layer/calls/outside_trace.h"
+#include "program/large_results.h"
 
 namespace crescent {
 namespace {
 
-constexpr int64_t kStandIns[] = {1009, 1013};  // primes that are rarely used as sizes
+// These numbers are rarely used as sizes, and can be divided into 2 to 8, 10, 12, 14, 15, 16 and 32
+// equal parts.
+constexpr int64_t kStandIns[] = {3360, 6720};
+constexpr int64_t kSmallestSize = 1;
 // the number that replaces unknown sizes on this thread; 0: none
 thread_local int64_t stand_in = 0;
 
@@ -45,6 +49,7 @@ bool needs_numbers(Layer& layer, const Tensors& examples) {
 Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
                  const Tensors& examples) {
   const StandInScope stand_in_scope(size);
+  const LargeResultsAbstract large_results_abstract(kStandIns[0]);
   Tensors sized;
   for (const Tensor& t : examples) sized.push_back(with_size(t, size));
   return run_abstractly(f, sized);
@@ -70,14 +75,28 @@ Tensors common_dims(const Tensors& a, const Tensors& b) {
   return tensors;
 }
 
+/// Runs f with two large numbers for the unknown sizes, and with the smallest one: a bound that is
+/// cut off at the end of an axis, or a size that is rounded up, agrees for large numbers alone.
+Tensors run_with_stand_ins(const std::function<Tensors(const Tensors&)>& f,
+                           const Tensors& examples) {
+  const Tensors results =
+      common_dims(run_with(kStandIns[0], f, examples), run_with(kStandIns[1], f, examples));
+  try {
+    return common_dims(results, run_with(kSmallestSize, f, examples));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    return results;  // f needs more than one element
+  }
+}
+
 }  // namespace
 
 Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const Tensors&)>& f,
                                const Tensors& examples) {
   if (!needs_numbers(layer, examples)) return run_abstractly(f, examples);
   try {
-    const Tensors first_results = run_with(kStandIns[0], f, examples);
-    return common_dims(first_results, run_with(kStandIns[1], f, examples));
+    return run_with_stand_ins(f, examples);
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {

@@ -1,5 +1,6 @@
 // Shape inference through code that computes with sizes which are still unknown: the code runs
-// twice with different numbers in their place, and dims that agree in both results are known.
+// several times with different numbers in their place, and dims that agree in all results are
+// known.
 #pragma once
 #include <functional>
 

@@ -19,6 +19,7 @@ class OperationLayer final : public Layer {
   /// The layer accepts masks but gives none to its outputs, as in Keras.
   bool supports_masking() const override { return true; }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override { return {}; }
+  bool computes_with_sizes() const override { return true; }
   Tensors call(const Tensors& inputs, const Call&) override;
 
  private:

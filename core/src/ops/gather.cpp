@@ -1,4 +1,5 @@
 // Ops with indices: gather, scatter, one-hot; and ops that make tensors from a shape alone.
+#include "program/large_results.h"
 #include "program/support.h"
 
 namespace crescent {
@@ -120,7 +121,8 @@ Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype) {
 
 Tensor full(const Shape& shape, const Operand& value, DType dtype) {
   if (value.tensor) return broadcast_to(cast(value.tensor, dtype), shape);
-  if (shape.is_known()) return Tensor::full(shape, value.number, dtype);
+  if (shape.is_known() && !LargeResultsAbstract::includes(shape))
+    return Tensor::full(shape, value.number, dtype);
   Fill op;
   op.shape = shape;
   op.dtype = dtype;

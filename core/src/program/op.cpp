@@ -6,6 +6,7 @@
 #include "crescent/program/gradient.h"
 #include "crescent/program/op_types.h"
 #include "program/eager.h"
+#include "program/large_results.h"
 #include "program/op_blame.h"
 #include "program/recording/recorder.h"
 #include "program/recording/tape.h"
@@ -96,8 +97,9 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   any_abstract = any_abstract || (recorder && op->effect() >= Effect::state);
   const TensorSpecs results = inferred_specs(*op, specs);
   any_abstract =
-      any_abstract || std::any_of(results.begin(), results.end(),
-                                  [](const TensorSpec& s) { return !s.shape.is_known(); });
+      any_abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) {
+        return !s.shape.is_known() || LargeResultsAbstract::includes(s.shape);
+      });
   any_abstract = any_abstract || is_better_recorded(*op, results);
 
   Tensors outputs;

@@ -28,6 +28,7 @@ class Lambda final : public Layer {
     mask_name_ = mask_.is_string() ? mask_.as_string() : name() + "_mask";
     set_supports_masking(!mask_.is_null());
   }
+  bool computes_with_sizes() const override { return true; }
   Tensors call(const Tensors& inputs, const Call&) override {
     auto function = function_.object_as<LuaFunction>();
     return function ? call_function(*function, inputs, arguments_) : call_by_name(inputs);

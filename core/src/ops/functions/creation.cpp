@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "ops/functions/array_ops.h"
+#include "program/large_results.h"
 
 namespace crescent::ops {
 namespace {
@@ -17,6 +18,7 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
 /// and `most`.
 template <class F>
 Tensor from_indices(int64_t count, DType dtype, double least, double most, F f) {
+  if (LargeResultsAbstract::includes({count})) return Tensor::abstract({dtype, {count}});
   const auto write = [&]<class T>(T) {
     Tensor result = Tensor::uninitialized({dtype, {count}});
     T* target = reinterpret_cast<T*>(result.storage()->host());

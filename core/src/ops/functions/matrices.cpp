@@ -3,6 +3,7 @@
 
 #include "crescent/ops/creation.h"
 #include "ops/functions/array_ops.h"
+#include "program/large_results.h"
 
 namespace crescent::ops {
 namespace {
@@ -53,7 +54,9 @@ Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> 
   const int64_t columns = m.value_or(n);
   if (n < 0 || columns < 0) fail("eye: expected sizes of at least 0, got ", n, " and ", columns);
   k = clamped_diagonal(k, n, columns);
-  Tensor result({n, columns}, dtype.value_or(floatx()));
+  const TensorSpec spec{dtype.value_or(floatx()), {n, columns}};
+  if (LargeResultsAbstract::includes(spec.shape)) return Tensor::abstract(spec);
+  Tensor result(spec.shape, spec.dtype);
   const Tensor one = Tensor::scalar(1, result.dtype());
   const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
   for (int64_t row = std::max<int64_t>(0, -k); row < n && row + k < columns; ++row)
