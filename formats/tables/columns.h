@@ -46,7 +46,7 @@ class Columns {
 
  private:
   struct ColumnStatistics {
-    bool has_values = false, has_missing = false;
+    bool has_missing = false;
     std::optional<FieldType> widest;
   };
   bool is_missing(const std::string& field) const;

@@ -12,52 +12,65 @@
 namespace crescent {
 namespace {
 
-/// Concatenates the outputs of batches, one array per output.
+/// Joins the batches of one output along their first axis. Batches with a row for each sample are
+/// copied into an array for all samples; other batches are kept and concatenated at the end.
+class OutputBatches {
+ public:
+  /// Adds the results for `count` samples that follow the first `start` of `sample_count` samples.
+  void add(const Tensor& result, int64_t count, int64_t start, int64_t sample_count) {
+    if (result.rank() == 0)
+      fail("predict: expected an output with a first axis, along which batches are joined, got a ",
+           "scalar");
+    if (!batches_.empty() || sample_count < 0 || result.dim(0) != count)
+      return add_batch(result, start);
+    if (!samples_)
+      samples_ = Tensor::uninitialized(
+          {result.dtype(), Shape{sample_count}.concat(result.shape().slice(1, result.rank()))});
+    const Shape expected_shape = Shape{count}.concat(samples_.shape().slice(1, samples_.rank()));
+    if (!(result.shape() == expected_shape))
+      fail("predict: expected an output of shape ", expected_shape, " like those before, got ",
+           result.shape());
+    const size_t row_size = samples_.bytes() / static_cast<size_t>(sample_count);
+    samples_.storage()->copy(static_cast<size_t>(start) * row_size, *result.storage(),
+                             result.offset(), result.bytes());
+  }
+  Tensor joined() const { return batches_.empty() ? samples_ : ops::concatenate(batches_, 0); }
+
+ private:
+  void add_batch(const Tensor& result, int64_t start) {
+    if (samples_) batches_.push_back(ops::slice_axis(samples_, 0, 0, start).clone());
+    samples_ = {};
+    batches_.push_back(result.clone());
+  }
+
+  Tensor samples_;
+  Tensors batches_;
+};
+
+/// Joins the outputs of batches, one array per output.
 class CollectedOutputs {
  public:
   explicit CollectedOutputs(int64_t samples) : sample_count_(samples) {}
   void add(const Tensors& outputs, int64_t count) {
-    for (const Tensor& t : outputs)
-      if (t.rank() == 0 || t.dim(0) != count)
-        fail("predict: expected outputs with a row for each of ", count, " samples, got shape ",
-             t.shape());
-    if (sample_count_ < 0) {
-      batch_outputs_.resize(outputs.size());
-      for (size_t i = 0; i < outputs.size(); ++i) batch_outputs_[i].push_back(outputs[i].clone());
-      return;
-    }
-    if (samples_collected_ + count > sample_count_)
+    if (sample_count_ >= 0 && samples_collected_ + count > sample_count_)
       fail("predict: the data gave more than the ", sample_count_, " samples that it said it has");
-    if (whole_outputs_.empty())
-      for (const Tensor& t : outputs)
-        whole_outputs_.push_back(Tensor::uninitialized(
-            {t.dtype(), Shape{sample_count_}.concat(t.shape().slice(1, t.rank()))}));
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Shape expected_shape =
-          Shape{count}.concat(whole_outputs_[i].shape().slice(1, whole_outputs_[i].rank()));
-      if (!(outputs[i].shape() == expected_shape))
-        fail("predict: expected an output of shape ", expected_shape, " like those before, got ",
-             outputs[i].shape());
-      const size_t row_size = whole_outputs_[i].bytes() / static_cast<size_t>(sample_count_);
-      whole_outputs_[i].storage()->copy(static_cast<size_t>(samples_collected_) * row_size,
-                                        *outputs[i].storage(), outputs[i].offset(),
-                                        outputs[i].bytes());
-    }
+    outputs_.resize(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputs_[i].add(outputs[i], count, samples_collected_, sample_count_);
     samples_collected_ += count;
   }
-  Tensors take() {
-    for (const Tensors& parts : batch_outputs_)
-      whole_outputs_.push_back(ops::concatenate(parts, 0));
+  Tensors arrays() const {
     if (samples_collected_ < sample_count_)
       fail("predict: the data gave ", samples_collected_, " of the ", sample_count_,
            " samples that it said it has");
-    return std::move(whole_outputs_);
+    Tensors arrays;
+    for (const OutputBatches& output : outputs_) arrays.push_back(output.joined());
+    return arrays;
   }
 
  private:
   int64_t sample_count_, samples_collected_ = 0;
-  Tensors whole_outputs_;
-  std::vector<Tensors> batch_outputs_;
+  std::vector<OutputBatches> outputs_;
 };
 
 /// Collects the predictions of all processes. Unless the weights are divided, the processes compute
@@ -243,7 +256,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
   progress.reset();
   if (pass.batches().batches_done() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
-  return collected_outputs.take();
+  return collected_outputs.arrays();
 }
 
 // ---- single batches

@@ -15,12 +15,5 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema);
 Dict arguments_from(lua_State* L, int first, const SchemaData& parameters);
 /// Removes `name` from the options and returns its value; returns null if it is missing.
 Value take_option(Dict& options, std::string_view name);
-/// A struct of options filled from a dictionary.
-template <class T>
-T make_options(const Dict& options, const SchemaData& schema) {
-  T result;
-  schema.configure(&result, options);
-  return result;
-}
 
 }  // namespace crescent::lua
