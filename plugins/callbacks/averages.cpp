@@ -17,7 +17,7 @@ class SwapEMAWeights final : public Callback {
             "swap_on_epoch", &SwapEMAWeights::swap_on_epoch_,
             "Exchange them at the end of each epoch too, so that checkpoints hold the averages.");
   }
-  void on_train_begin(const Logs&) override { swapped_ = false; }
+  void on_train_begin(const Logs&) override { is_swapped_ = false; }
   void on_epoch_begin(int64_t, const Logs&) override {
     if (swap_on_epoch_) use_averages(false);
   }
@@ -34,8 +34,8 @@ class SwapEMAWeights final : public Callback {
   void on_test_end(const Logs&) override { use_averages(false); }
   void on_predict_begin(const Logs&) override { use_averages(true); }
   void on_predict_end(const Logs&) override { use_averages(false); }
-  Dict get_state() const override { return swapped_ ? Dict{{"swapped", true}} : Dict(); }
-  void set_state(const Dict& state) override { swapped_ = state.at("swapped").as_bool(); }
+  Dict get_state() const override { return is_swapped_ ? Dict{{"swapped", true}} : Dict(); }
+  void set_state(const Dict& state) override { is_swapped_ = state.at("swapped").as_bool(); }
 
  private:
   /// Pairs of a weight of the model and the moving average of this weight, which the optimizer
@@ -49,17 +49,17 @@ class SwapEMAWeights final : public Callback {
     return pairs;
   }
   void use_averages(bool on) {
-    if (on == swapped_) return;
+    if (on == is_swapped_) return;
     const StepLock lock(*model_);
     for (const auto& [weight, average] : pairs()) {
       const Tensor weight_value = weight.value().clone();
       weight.assign(average.value());
       average.assign(weight_value);
     }
-    swapped_ = on;
+    is_swapped_ = on;
   }
 
-  bool swap_on_epoch_ = false, swapped_ = false;
+  bool swap_on_epoch_ = false, is_swapped_ = false;
 };
 
 }  // namespace

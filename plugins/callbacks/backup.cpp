@@ -40,7 +40,7 @@ class BackupAndRestore final : public Callback {
   }
 
   void try_resume(TrainingRun& run) override {
-    const std::string current_path = path(), previous_path = previous();
+    const std::string current_path = path(), previous_path = path_of_previous();
     // While the run is being restored it counts as saved: if it is interrupted meanwhile, its state
     // is incomplete and must not replace the backup files.
     is_saved_ = exists(current_path) || exists(previous_path);
@@ -57,16 +57,16 @@ class BackupAndRestore final : public Callback {
       // The damaged file must not replace the good backup (`previous_path`) when the next backup is
       // saved. The damaged file is not removed here, because processes that resume together may
       // still read it.
-      is_broken_ = true;
+      is_unreadable_ = true;
     } else if (exists(previous_path)) {
       load(run, previous_path);
     }
   }
-  void on_train_begin(const Logs&) override { batches_ = 0; }
+  void on_train_begin(const Logs&) override { batch_count_ = 0; }
   void on_train_batch_end(int64_t, const Logs&) override {
-    ++batches_;
+    ++batch_count_;
     is_saved_ = false;
-    if (interrupted() || (save_freq_.is_int() && batches_ % save_freq_.as_int() == 0)) save();
+    if (interrupted() || (save_freq_.is_int() && batch_count_ % save_freq_.as_int() == 0)) save();
   }
   void on_test_batch_end(int64_t, const Logs&) override {
     if (interrupted()) save();
@@ -78,14 +78,14 @@ class BackupAndRestore final : public Callback {
     if (interrupted() && !is_saved_) save();
     if (!delete_checkpoint_ || interrupted() || !is_reporting_process()) return;
     remove(path());
-    remove(previous());
+    remove(path_of_previous());
   }
   bool comes_last() const override { return true; }
 
  private:
   std::string path() const { return (fs::path(folder_) / file_name_).string(); }
   /// The path of the backup before the last one: "run.previous.h5" for "run.h5".
-  std::string previous() const {
+  std::string path_of_previous() const {
     const fs::path name = file_name_;
     return (fs::path(folder_) / (name.stem().string() + ".previous" + name.extension().string()))
         .string();
@@ -111,25 +111,25 @@ class BackupAndRestore final : public Callback {
     }
   }
 
-  /// Saves the training run. The reporting process writes the file; all processes take part if
-  /// weights are divided among them, because the weights must be gathered. If saving fails, prints
-  /// the reason, and training continues.
+  /// Saves the training run. Only the reporting process writes the file, but if weights are divided
+  /// among processes, all of them take part, because the weights must be gathered. If saving fails,
+  /// prints the reason, and training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
     // During evaluate() there is no training run.
-    const bool writes = is_reporting_process();
-    if (!run || !(writes || any_divided(model_->weights()))) return;
+    const bool is_writer = is_reporting_process();
+    if (!run || !(is_writer || any_divided(model_->weights()))) return;
     is_saved_ = true;
     try {
       std::error_code ignored;
-      if (writes) fs::create_directories(folder_, ignored);
-      const bool keeps_previous = double_checkpoint_ && !std::exchange(is_broken_, false);
-      if (writes && keeps_previous) fs::rename(path(), previous(), ignored);
+      if (is_writer) fs::create_directories(folder_, ignored);
+      const bool keeps_previous = double_checkpoint_ && !std::exchange(is_unreadable_, false);
+      if (is_writer && keeps_previous) fs::rename(path(), path_of_previous(), ignored);
       run->save(path());
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      if (writes) warn("BackupAndRestore: the run was not saved: ", error.what());
+      if (is_writer) warn("BackupAndRestore: the run was not saved: ", error.what());
     }
   }
 
@@ -137,9 +137,9 @@ class BackupAndRestore final : public Callback {
   Value save_freq_ = "epoch";
   bool double_checkpoint_ = false, delete_checkpoint_ = true;
 
-  int64_t batches_ = 0;
-  bool is_saved_ = false;   ///< whether the files hold the run as it is since the last batch
-  bool is_broken_ = false;  ///< whether the backup could not be read
+  int64_t batch_count_ = 0;
+  bool is_saved_ = false;       ///< whether the backup file holds the state after the last batch
+  bool is_unreadable_ = false;  ///< whether the last backup file could not be read
 };
 
 }  // namespace

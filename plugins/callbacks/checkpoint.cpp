@@ -16,8 +16,8 @@
 namespace crescent {
 namespace {
 
-/// The time of a save: the epoch and the batch, counted from 1. At the end of an epoch there is no
-/// batch.
+/// The epoch and the batch, counted from 1, after which the model is saved. A save at the end of an
+/// epoch has no batch.
 struct SaveTime {
   int64_t epoch;
   std::optional<int64_t> batch;
@@ -37,18 +37,18 @@ std::string fill_placeholder(const std::string& text, const SaveTime& moment, co
          moment.batch ? "batch, " : "", join(logs.names()),
          name == "batch" ? "; 'batch' comes with save_freq = a number of batches" : "");
   const std::string digits = "0123456789.";
-  const char kind = format.empty() ? (number ? 'd' : 'g') : format.back();
+  const char conversion = format.empty() ? (number ? 'd' : 'g') : format.back();
   if (!format.empty()) format.pop_back();
   if (format.find_first_not_of(digits) != std::string::npos || format.size() > 6 ||
-      std::string("dfeg").find(kind) == std::string::npos)
+      std::string("dfeg").find(conversion) == std::string::npos)
     fail("ModelCheckpoint: cannot read the format '", text,
          "'; write {epoch:02d} or {val_loss:.2f}");
   char buffer[400];
-  if (kind == 'd')
+  if (conversion == 'd')
     std::snprintf(buffer, sizeof buffer, ("%" + format + "lld").c_str(),
                   (long long)(number ? *number : int64_t(logs.at(name))));
   else
-    std::snprintf(buffer, sizeof buffer, ("%" + format + kind).c_str(),
+    std::snprintf(buffer, sizeof buffer, ("%" + format + conversion).c_str(),
                   number ? double(*number) : logs.at(name));
   return buffer;
 }
@@ -69,7 +69,7 @@ std::string fill_path(const std::string& pattern, const SaveTime& moment, const 
 }
 
 /// The name of a weight that contains NaN or infinity; empty if all weights are finite.
-std::string weight_not_finite(const Model& model) {
+std::string name_of_non_finite_weight(const Model& model) {
   for (const Variable& weight : model.weights())
     if (is_floating(weight.dtype()) && ops::all(ops::isfinite(weight)).item() == 0)
       return weight.name();
@@ -94,9 +94,9 @@ class ModelCheckpoint final : public Callback {
         .field("monitor", &ModelCheckpoint::monitor_name_,
                "Name of the value that save_best_only compares.")
         .field("verbose", &ModelCheckpoint::verbose_, "1: print a message.")
-        .field("save_best_only", &ModelCheckpoint::best_only_,
+        .field("save_best_only", &ModelCheckpoint::save_best_only_,
                "Save only if the monitored value improved.")
-        .field("save_weights_only", &ModelCheckpoint::weights_only_,
+        .field("save_weights_only", &ModelCheckpoint::save_weights_only_,
                "Save the weights instead of the whole model.")
         .field("mode", &ModelCheckpoint::mode_,
                "Whether smaller (\"min\") or larger (\"max\") values are better; \"auto\" decides "
@@ -110,37 +110,37 @@ class ModelCheckpoint final : public Callback {
     const bool is_batch_count = save_freq_.is_int() && save_freq_.as_int() > 0;
     if (!is_batch_count && !(save_freq_.is_string() && save_freq_.as_string() == "epoch"))
       fail("save_freq must be \"epoch\" or a number of batches, got ", save_freq_);
-    check_ending();
+    check_file_name_ending();
     monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = 0, .best = threshold_};
   }
   void on_train_begin(const Logs&) override { monitor_.improvement = Direction::unknown; }
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
-    if (best_only_) monitor_.look_up(*model_, class_name());
-    if (save_freq_.is_int() && ++batches_ % save_freq_.as_int() == 0)
+    if (save_best_only_) monitor_.find_direction(*model_, class_name());
+    if (save_freq_.is_int() && ++batch_count_ % save_freq_.as_int() == 0)
       save_unless_worse({epoch_ + 1, batch + 1}, logs);
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     if (save_freq_.is_string()) save_unless_worse({epoch + 1, {}}, logs);
   }
   bool comes_last() const override { return true; }
-  /// Whether one process writes the file alone; not if weights are divided among the processes,
-  /// which then all contribute to the file.
+  /// Whether one process alone writes the file. This is false if weights are divided among the
+  /// processes, because then all processes contribute to the file.
   bool writes_for_all() const override { return layouts().empty(); }
   Dict get_state() const override {
-    return {{"best", monitor_.best_value()}, {"batches", batches_}};
+    return {{"best", monitor_.best_value()}, {"batches", batch_count_}};
   }
   void set_state(const Dict& state) override {
     monitor_.set_best(state.at("best"));
-    batches_ = state.at("batches").as_int();
+    batch_count_ = state.at("batches").as_int();
   }
 
  private:
   /// Fails for a path whose file name ending belongs to no file format. The folder need not exist
   /// yet.
-  void check_ending() const {
+  void check_file_name_ending() const {
     const std::string name = path_.substr(path_.rfind('/') + 1);
-    if (weights_only_)
+    if (save_weights_only_)
       format_to_write<WeightsFormat>(name);
     else
       format_to_write<ModelFormat>(name);
@@ -148,20 +148,20 @@ class ModelCheckpoint final : public Callback {
   void save_unless_worse(const SaveTime& moment, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
-    if (!best_only_) return void(save(moment, logs, ""));
-    monitor_.look_up(*model_, class_name());
+    if (!save_best_only_) return void(save(moment, logs, ""));
+    monitor_.find_direction(*model_, class_name());
     if (!logs.contains(monitor_.name)) {
       warn("Can save best model only with ", monitor_.name, " available.");
       return void(save(moment, logs, ""));
     }
     const double value = logs.at(monitor_.name);
     if (!monitor_.improves(value)) return report_no_improvement(moment.epoch);
-    const std::string change = monitor_.best ? concat(monitor_.name, " improved from ",
-                                                      *monitor_.best, " to ", value, ", ")
-                                             : "";
+    const std::string improvement_text = monitor_.best ? concat(monitor_.name, " improved from ",
+                                                                *monitor_.best, " to ", value, ", ")
+                                                       : "";
     // The best value is set before saving, because the saved state of callbacks contains it.
     const std::optional<double> old_best = std::exchange(monitor_.best, value);
-    if (!save(moment, logs, change)) monitor_.best = old_best;
+    if (!save(moment, logs, improvement_text)) monitor_.best = old_best;
   }
   void report_no_improvement(int64_t epoch) const {
     if (!prints_messages()) return;
@@ -172,27 +172,27 @@ class ModelCheckpoint final : public Callback {
   }
   /// Whether this process prints messages.
   bool prints_messages() const { return verbose_ > 0 && is_reporting_process(); }
-  /// Saves the model. The reporting process writes the file; all processes take part if weights are
-  /// divided among them, because the weights must be gathered. If saving fails, prints the reason
-  /// and returns false; training continues, and the previous file is kept.
-  bool save(const SaveTime& moment, const Logs& logs, const std::string& change) {
+  /// Saves the model. Only the reporting process writes the file, but if weights are divided among
+  /// processes, all of them take part, because the weights must be gathered. If saving fails,
+  /// prints the reason and returns false; training continues, and the previous file is kept.
+  bool save(const SaveTime& moment, const Logs& logs, const std::string& improvement_text) {
     const std::string path = fill_path(path_, moment, logs);
     const int64_t epoch = moment.epoch;
-    const bool writes = is_reporting_process();
-    if (!writes && !any_divided(model_->weights())) return true;
-    if (const std::string non_finite_weight = weight_not_finite(*model_);
-        !non_finite_weight.empty()) {
-      if (writes)
-        warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", non_finite_weight,
+    const bool is_writer = is_reporting_process();
+    if (!is_writer && !any_divided(model_->weights())) return true;
+    if (const std::string bad_weight_name = name_of_non_finite_weight(*model_);
+        !bad_weight_name.empty()) {
+      if (is_writer)
+        warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", bad_weight_name,
              "' is not finite");
       return false;
     }
     if (prints_messages())
       std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch,
-                  printable(change).c_str(), printable(path).c_str());
+                  printable(improvement_text).c_str(), printable(path).c_str());
     try {
-      if (writes) create_folder_of(path);
-      if (weights_only_)
+      if (is_writer) create_folder_of(path);
+      if (save_weights_only_)
         save_weights(*model_, path);
       else
         save_model(*model_, path);
@@ -200,19 +200,19 @@ class ModelCheckpoint final : public Callback {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      if (writes) warn("ModelCheckpoint: epoch ", epoch, " was not saved: ", error.what());
+      if (is_writer) warn("ModelCheckpoint: epoch ", epoch, " was not saved: ", error.what());
       return false;
     }
   }
 
   std::string path_, monitor_name_ = "val_loss", mode_ = "auto";
   int64_t verbose_ = 0;
-  bool best_only_ = false, weights_only_ = false;
+  bool save_best_only_ = false, save_weights_only_ = false;
   Value save_freq_ = "epoch";
   std::optional<double> threshold_;
 
   Monitor monitor_;
-  int64_t epoch_ = 0, batches_ = 0;
+  int64_t epoch_ = 0, batch_count_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// CSVLogger writes a line per epoch.
+// CSVLogger writes the logs of each epoch as a line of a CSV file.
 #include <algorithm>
 #include <cstdio>
 
@@ -19,18 +19,18 @@ class CSVLogger final : public Callback {
         .field("append", &CSVLogger::append_, "Append to an existing file.");
   }
   void on_train_begin(const Logs&) override {
-    names_.clear();
-    has_header_ = append_ && size_of_file() > 0;
+    column_names_.clear();
+    has_header_ = append_ && file_size() > 0;
     open(append_ ? "a" : "w");
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     if (!file_) return;
-    if (names_.empty()) {
+    if (column_names_.empty()) {
       choose_columns(logs);
       if (!has_header_) write_header();
     }
     std::string line = std::to_string(epoch);
-    for (const std::string& name : names_)
+    for (const std::string& name : column_names_)
       line += separator_ + (logs.contains(name) ? to_text(logs.at(name)) : "NA");
     write(line);
   }
@@ -42,7 +42,7 @@ class CSVLogger final : public Callback {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  int64_t size_of_file() const {
+  int64_t file_size() const {
     const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(system_path(filename_), "r"));
     if (!file) return 0;
     std::fseek(file.get(), 0, SEEK_END);
@@ -52,14 +52,16 @@ class CSVLogger final : public Callback {
     file_.reset(std::fopen(system_path(filename_), mode));
     if (!file_) fail("CSVLogger: cannot write '", filename_, "'");
   }
-  /// Chooses the columns: the sorted names of the logs of the first epoch and, as in Keras, the
-  /// names of validation logs, since validation may only begin in a later epoch.
+  /// Chooses the columns: the sorted names of the logs of the first epoch. If these contain no
+  /// validation logs, columns "val_..." are added, as in Keras, because validation may begin in a
+  /// later epoch.
   void choose_columns(const Logs& logs) {
-    names_ = logs.names();
-    std::sort(names_.begin(), names_.end());
-    const auto validated = [](const std::string& name) { return name.starts_with("val_"); };
-    if (std::any_of(names_.begin(), names_.end(), validated)) return;
-    for (size_t i = 0, count = names_.size(); i < count; ++i) names_.push_back("val_" + names_[i]);
+    column_names_ = logs.names();
+    std::sort(column_names_.begin(), column_names_.end());
+    const auto is_validation_log = [](const std::string& name) { return name.starts_with("val_"); };
+    if (std::any_of(column_names_.begin(), column_names_.end(), is_validation_log)) return;
+    for (size_t i = 0, count = column_names_.size(); i < count; ++i)
+      column_names_.push_back("val_" + column_names_[i]);
   }
   std::string quoted(const std::string& text) const {
     if (text.find_first_of("\"\r\n" + separator_) == std::string::npos) return text;
@@ -69,7 +71,7 @@ class CSVLogger final : public Callback {
   }
   void write_header() {
     std::string line = "epoch";
-    for (const std::string& name : names_) line += separator_ + quoted(name);
+    for (const std::string& name : column_names_) line += separator_ + quoted(name);
     write(line);
   }
   void write(const std::string& line) {
@@ -80,7 +82,7 @@ class CSVLogger final : public Callback {
 
   std::string filename_, separator_ = ",";
   bool append_ = false, has_header_ = false;
-  std::vector<std::string> names_;
+  std::vector<std::string> column_names_;
   std::unique_ptr<std::FILE, FileCloser> file_;
 };
 

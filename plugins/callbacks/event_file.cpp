@@ -18,8 +18,8 @@
 namespace crescent {
 namespace {
 
-// ---- checksums: CRC-32C (Castagnoli), masked as in TensorFlow because the plain CRC of data that
-// contains CRCs is weak
+// ---- Checksums are CRC-32C (Castagnoli). As in TensorFlow they are masked (rotated, plus a
+// constant), because a CRC of data that contains its own CRCs detects few errors.
 
 std::array<uint32_t, 256> crc_table() {
   std::array<uint32_t, 256> table{};
@@ -47,29 +47,29 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// ---- protocol buffers: a field is a key (field number and wire type) and a value
+// ---- In protocol buffers, a field is a key (field number and wire type) and a value.
 
 std::string varint(uint64_t value) {
   std::string bytes;
   for (; value > 127; value >>= 7) bytes += static_cast<char>(value | 128);
   return bytes + static_cast<char>(value);
 }
-std::string integer_field(int field, int64_t value) {
-  return varint(uint64_t(field) << 3) + varint(static_cast<uint64_t>(value));
+std::string integer_field(int number, int64_t value) {
+  return varint(uint64_t(number) << 3) + varint(static_cast<uint64_t>(value));
 }
-std::string fixed_field(int field, double value) {
-  return varint(uint64_t(field) << 3 | 1) + little_endian(value);
+std::string fixed_field(int number, double value) {
+  return varint(uint64_t(number) << 3 | 1) + little_endian(value);
 }
-std::string fixed_field(int field, float value) {
-  return varint(uint64_t(field) << 3 | 5) + little_endian(value);
+std::string fixed_field(int number, float value) {
+  return varint(uint64_t(number) << 3 | 5) + little_endian(value);
 }
-std::string bytes_field(int field, const std::string& value) {
-  return varint(uint64_t(field) << 3 | 2) + varint(value.size()) + value;
+std::string bytes_field(int number, const std::string& value) {
+  return varint(uint64_t(number) << 3 | 2) + varint(value.size()) + value;
 }
-std::string doubles_field(int field, const std::vector<double>& values) {
+std::string doubles_field(int number, const std::vector<double>& values) {
   std::string packed;
   for (const double value : values) packed += little_endian(value);
-  return bytes_field(field, packed);
+  return bytes_field(number, packed);
 }
 
 double seconds_since_1970() {
@@ -79,7 +79,7 @@ double seconds_since_1970() {
 
 /// The upper limits of histogram buckets: ..., -1e-12, 0, 1e-12, ..., each 1.1 times the previous
 /// one in magnitude.
-const std::vector<double>& limits() {
+const std::vector<double>& histogram_limits() {
   static const std::vector<double> bucket_limits = [] {
     std::vector<double> positive;
     for (double x = 1e-12; x < 1e20; x *= 1.1) positive.push_back(x);
@@ -96,12 +96,12 @@ const std::vector<double>& limits() {
 }  // namespace
 
 EventFile::EventFile(const std::string& folder) {
-  static std::atomic<int> count = 0;
+  static std::atomic<int> file_count = 0;
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
   create_folder(folder);
   path_ = concat(folder, "/events.out.tfevents.", static_cast<int64_t>(seconds_since_1970()), ".",
-                 host, ".", getpid(), ".", count++, ".v2");
+                 host, ".", getpid(), ".", file_count++, ".v2");
   file_.reset(std::fopen(system_path(path_), "wb"));
   if (!file_) fail("TensorBoard: cannot write '", path_, "'");
   write_record(fixed_field(1, seconds_since_1970()) + bytes_field(3, "brain.Event:2"));
@@ -127,30 +127,33 @@ void EventFile::add_scalar(const std::string& tag, double value, int64_t step) {
 
 void EventFile::add_histogram(const std::string& tag, std::span<const double> values,
                               int64_t step) {
-  std::vector<double> counts(limits().size());
-  double low = INFINITY, high = -INFINITY, sum = 0, squares = 0, number = 0;
+  std::vector<double> counts(histogram_limits().size());
+  double low = INFINITY, high = -INFINITY, sum = 0, sum_of_squares = 0, finite_count = 0;
   for (const double x : values) {
     if (!std::isfinite(x)) continue;
     low = std::min(low, x), high = std::max(high, x);
-    sum += x, squares += x * x, ++number;
-    const auto bucket = std::lower_bound(limits().begin(), limits().end(), x) - limits().begin();
+    sum += x, sum_of_squares += x * x, ++finite_count;
+    const auto bucket = std::lower_bound(histogram_limits().begin(), histogram_limits().end(), x) -
+                        histogram_limits().begin();
     ++counts[std::min<size_t>(size_t(bucket), counts.size() - 1)];
   }
-  // the upper limits and counts of all buckets from the first to the last one that is not empty
+  // The upper limits and counts of the buckets from the one before the first that is not empty to
+  // the last that is not empty.
   std::vector<double> kept_limits, kept_counts;
   size_t first = 0, last = counts.size();
   while (first < last && counts[first] == 0) ++first;
   while (last > first && counts[last - 1] == 0) --last;
   for (size_t i = first > 0 ? first - 1 : 0; i < last; ++i) {
-    kept_limits.push_back(limits()[i]);
+    kept_limits.push_back(histogram_limits()[i]);
     kept_counts.push_back(counts[i]);
   }
-  if (number == 0) low = high = 0;
-  add_summary(tag,
-              bytes_field(5, fixed_field(1, low) + fixed_field(2, high) + fixed_field(3, number) +
-                                 fixed_field(4, sum) + fixed_field(5, squares) +
-                                 doubles_field(6, kept_limits) + doubles_field(7, kept_counts)),
-              step);
+  if (finite_count == 0) low = high = 0;
+  add_summary(
+      tag,
+      bytes_field(5, fixed_field(1, low) + fixed_field(2, high) + fixed_field(3, finite_count) +
+                         fixed_field(4, sum) + fixed_field(5, sum_of_squares) +
+                         doubles_field(6, kept_limits) + doubles_field(7, kept_counts)),
+      step);
 }
 
 void EventFile::add_model(const std::string& json) {

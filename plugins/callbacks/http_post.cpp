@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-// the time limit in seconds for connecting, for sending and for each part of the answer
+/// The time limit for connecting, for sending and for each part of the answer.
 constexpr int kTimeoutSeconds = 5;
 
 struct Address {
@@ -86,7 +86,7 @@ int status_of(const std::string& line) {
   return std::sscanf(line.c_str(), "HTTP/%*d.%*d %d", &status) == 1 ? status : 0;
 }
 
-std::string exchange(const Socket& socket, const std::string& text) {
+std::string send_request(const Socket& socket, const std::string& text) {
   if (!socket.send_all(text)) return "the connection broke";
   const std::string line = socket.first_line();
   const int status = status_of(line);
@@ -98,17 +98,17 @@ std::string exchange(const Socket& socket, const std::string& text) {
 
 std::string http_post(const HttpRequest& request) {
   const Address address = address_of(request.url);
-  addrinfo hints{}, *found = nullptr;
+  addrinfo hints{}, *addresses = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
+  const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &addresses);
   if (error != 0) return gai_strerror(error);
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses_owner(addresses, freeaddrinfo);
   const std::string text =
       concat("POST ", address.path, " HTTP/1.1\r\nHost: ", address.host, ":", address.port,
              "\r\nConnection: close\r\nContent-Length: ", request.body.size(), "\r\n",
              request.headers, "\r\n", request.body);
-  for (const addrinfo* to = found; to; to = to->ai_next)
-    if (const Socket socket(*to); socket.connected()) return exchange(socket, text);
+  for (const addrinfo* to = addresses; to; to = to->ai_next)
+    if (const Socket socket(*to); socket.connected()) return send_request(socket, text);
   return "no connection";
 }
 

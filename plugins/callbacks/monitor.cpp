@@ -8,23 +8,23 @@ namespace {
 
 /// The names of losses and metrics for which the model knows whether higher or lower is better,
 /// each also with the prefix "val_".
-std::vector<std::string> known_names(const Model& model) {
+std::vector<std::string> names_with_direction(const Model& model) {
   std::vector<std::string> names;
   for (const std::string& name : model.metrics_names())
     if (model.direction_of(name) != Direction::unknown)
-      for (const char* data : {"", "val_"}) names.push_back(data + name);
+      for (const char* prefix : {"", "val_"}) names.push_back(prefix + name);
   return names;
 }
 
 }  // namespace
 
-void Monitor::look_up(const Model& model, const std::string& callback) {
+void Monitor::find_direction(const Model& model, const std::string& callback) {
   if (improvement != Direction::unknown) return;
   improvement = mode == "min"   ? Direction::down
                 : mode == "max" ? Direction::up
                                 : model.direction_of(name);
   if (improvement != Direction::unknown) return;
-  const std::vector<std::string> names = known_names(model);
+  const std::vector<std::string> names = names_with_direction(model);
   fail(callback, ": monitor = '", name,
        "': it is not known whether that gets better by rising or by ",
        "falling; pass mode = \"max\" or mode = \"min\"", did_you_mean(name, names),
@@ -42,10 +42,10 @@ bool Monitor::improves_on(double value, double reference) const {
 }
 
 std::optional<double> monitored_value(const Monitor& monitor, const Logs& logs,
-                                      const std::string& what) {
+                                      const std::string& callback_title) {
   if (logs.contains(monitor.name)) return logs.at(monitor.name);
   const std::vector<std::string> names = logs.names();
-  warn(what, " conditioned on metric `", monitor.name,
+  warn(callback_title, " conditioned on metric `", monitor.name,
        "` which is not available. Available metrics are: ", join(names, ","));
   return std::nullopt;
 }

@@ -10,12 +10,12 @@ struct Monitor {
   std::string mode = "auto";  ///< "auto", "min" or "max": whether lower or higher values are better
   double min_delta = 0;
   std::optional<double> best = std::nullopt;
-  Direction improvement =
-      Direction::unknown;  ///< whether lower or higher is better; set by look_up()
+  /// Whether lower or higher values are better; set by find_direction().
+  Direction improvement = Direction::unknown;
 
   /// Sets the direction of improvement from `mode`, or for "auto" from the monitored metric of the
   /// model. Fails, naming the callback `callback`, if that metric has no direction.
-  void look_up(const Model& model, const std::string& callback);
+  void find_direction(const Model& model, const std::string& callback);
   /// Whether the value is better than the best one so far; false for NaN and infinity.
   bool improves(double value) const;
   bool improves_on(double value, double reference) const;
@@ -27,8 +27,8 @@ struct Monitor {
 };
 
 /// The monitored value in the logs. If the logs lack it, warns, with a list of the values that they
-/// have, and returns nullopt. The warning begins with `what`, such as "Early stopping".
+/// have, and returns nullopt. The warning begins with `callback_title`, such as "Early stopping".
 std::optional<double> monitored_value(const Monitor& monitor, const Logs& logs,
-                                      const std::string& what);
+                                      const std::string& callback_title);
 
 }  // namespace crescent

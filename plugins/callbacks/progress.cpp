@@ -18,7 +18,7 @@ namespace crescent {
 namespace {
 
 constexpr int64_t kBarWidth = 30, kMinBarWidth = 5;
-constexpr double kInterval = 0.05;
+constexpr double kRedrawSeconds = 0.05;
 
 std::string format_number(const char* format, double value) {
   char buffer[64];
@@ -130,14 +130,14 @@ class ProgbarLogger final : public Callback {
   void start(int64_t steps) {
     total_steps_ = steps;
     done_steps_ = 0;
-    steps_before_clock_ = -1;
+    steps_before_start_ = -1;
     drawn_columns_ = 0;
     clock_start_ = last_drawn_ = Clock::now();
   }
   void advance(int64_t done, const Logs& logs) {
     done_steps_ = done;
-    if (steps_before_clock_ < 0) steps_before_clock_ = done - 1;
-    if (!redraws_line() || seconds_since(last_drawn_) < kInterval) return;
+    if (steps_before_start_ < 0) steps_before_start_ = done - 1;
+    if (!redraws_line() || seconds_since(last_drawn_) < kRedrawSeconds) return;
     last_drawn_ = Clock::now();
     draw(logs, false);
   }
@@ -168,7 +168,7 @@ class ProgbarLogger final : public Callback {
     if (integer_param("verbose") != 2 && total_steps_ > 0 && width > 0)
       text += format_bar(done_steps_, total_steps_, width);
     const double elapsed = seconds_since(clock_start_);
-    const int64_t timed_steps = done_steps_ - std::max<int64_t>(steps_before_clock_, 0);
+    const int64_t timed_steps = done_steps_ - std::max<int64_t>(steps_before_start_, 0);
     if (is_finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, timed_steps);
     return text + " - ETA: " +
            format_eta(int64_t(elapsed / double(std::max<int64_t>(timed_steps, 1)) *
@@ -176,15 +176,15 @@ class ProgbarLogger final : public Callback {
   }
   /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
   /// into `columns` terminal columns, if possible.
-  std::string line_with_room(bool is_finished, int64_t columns, const std::string& values) const {
+  std::string line_for_width(bool is_finished, int64_t columns, const std::string& values) const {
     const int64_t missing_columns = columns_of(line(is_finished, kBarWidth) + values) - columns;
     const int64_t width = kBarWidth - std::max<int64_t>(missing_columns, 0);
     return line(is_finished, width < kMinBarWidth ? 0 : width);
   }
   /// Appends the losses and metrics to the line `text`. Those that do not fit into the columns are
   /// omitted, or, in the last line of an epoch, printed below it.
-  static std::string with_values(std::string text, const std::vector<std::string>& values,
-                                 int64_t columns, bool is_finished) {
+  static std::string append_values(std::string text, const std::vector<std::string>& values,
+                                   int64_t columns, bool is_finished) {
     int64_t used_columns = columns_of(text);
     for (const std::string& value : values) {
       const bool fits = used_columns + columns_of(value) <= columns;
@@ -199,8 +199,8 @@ class ProgbarLogger final : public Callback {
     const int64_t columns =
         terminal_width > 1 ? terminal_width - 1 : std::numeric_limits<int32_t>::max();
     const std::vector<std::string> values = format_values(logs);
-    std::string text = line_with_room(is_finished, columns, join(values, ""));
-    text = with_values(std::move(text), values, columns, is_finished);
+    std::string text = line_for_width(is_finished, columns, join(values, ""));
+    text = append_values(std::move(text), values, columns, is_finished);
     const int64_t length = columns_of(text.substr(0, text.find('\n')));
     if (const int64_t padding = std::min(drawn_columns_, columns) - length; padding > 0)
       text.insert(std::min(text.find('\n'), text.size()), size_t(padding), ' ');
@@ -215,7 +215,7 @@ class ProgbarLogger final : public Callback {
   int64_t total_steps_ = 0, done_steps_ = 0;
   // The number of steps that were complete when the clock started, -1 until the first step ends;
   // more than 0 only in a resumed epoch.
-  int64_t steps_before_clock_ = -1;
+  int64_t steps_before_start_ = -1;
   // the width in columns of the progress line that is on the screen, 0 if there is none
   int64_t drawn_columns_ = 0;
   Clock::time_point clock_start_, last_drawn_;

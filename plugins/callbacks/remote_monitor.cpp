@@ -15,25 +15,28 @@ class RemoteMonitor final : public Callback {
         .field("path", &RemoteMonitor::path_, "Path of the request.")
         .field("field", &RemoteMonitor::field_, "Name of the form field that holds the JSON.")
         .field("headers", &RemoteMonitor::headers_, "Additional headers of the request: a table.")
-        .field("send_as_json", &RemoteMonitor::as_json_, "Send the JSON itself instead of a form.");
+        .field("send_as_json", &RemoteMonitor::send_as_json_,
+               "Send the JSON itself instead of a form.");
   }
   void configured() override {
     if (!root_.starts_with("http://")) fail("root must begin with http://, got '", root_, "'");
-    lines_ = as_json_ ? "Content-Type: application/json\r\n"
-                      : "Content-Type: application/x-www-form-urlencoded\r\n";
+    header_lines_ = send_as_json_ ? "Content-Type: application/json\r\n"
+                                  : "Content-Type: application/x-www-form-urlencoded\r\n";
     for (const DictEntry& header : headers_.value_or(Dict())) {
       const std::string line = concat(header.key, ": ", header.value.as_string());
       if (line.find_first_of("\r\n") != std::string::npos)
         fail("headers: a line of its own is needed for each, got '", line, "'");
-      lines_ += line + "\r\n";
+      header_lines_ += line + "\r\n";
     }
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    Dict sent{{"epoch", epoch}};
-    for (const auto& [name, value] : logs.values()) sent.set(name, value);
-    const std::string json = to_strict_json(sent);
-    const std::string body = as_json_ ? json : concat(url_encoded(field_), "=", url_encoded(json));
-    if (const std::string problem = http_post({root_ + path_, lines_, body}); !problem.empty())
+    Dict data{{"epoch", epoch}};
+    for (const auto& [name, value] : logs.values()) data.set(name, value);
+    const std::string json = to_strict_json(data);
+    const std::string body =
+        send_as_json_ ? json : concat(url_encoded(field_), "=", url_encoded(json));
+    if (const std::string problem = http_post({root_ + path_, header_lines_, body});
+        !problem.empty())
       warn("Could not reach RemoteMonitor root server at ", root_, ": ", problem);
   }
   bool writes_for_all() const override { return true; }
@@ -41,8 +44,8 @@ class RemoteMonitor final : public Callback {
  private:
   std::string root_ = "http://localhost:9000", path_ = "/publish/epoch/end/", field_ = "data";
   std::optional<Dict> headers_;
-  bool as_json_ = false;
-  std::string lines_;
+  bool send_as_json_ = false;
+  std::string header_lines_;
 };
 
 }  // namespace

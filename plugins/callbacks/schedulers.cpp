@@ -41,10 +41,10 @@ class ReduceLROnPlateau final : public Callback {
   }
   /// Looks up the monitored metric after the first batch, when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
-    monitor_.look_up(*model_, class_name());
+    monitor_.find_direction(*model_, class_name());
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    monitor_.look_up(*model_, class_name());
+    monitor_.find_direction(*model_, class_name());
     logs.set("learning_rate", rate());
     const std::optional<double> value = monitored_value(monitor_, logs, "Reduce LR on plateau");
     if (!value) return;

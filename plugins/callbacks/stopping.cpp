@@ -28,9 +28,9 @@ class EarlyStopping final : public Callback {
         .choices({"auto", "min", "max"})
         .field("baseline", &EarlyStopping::baseline_,
                "A value to beat; until then every epoch counts as one without improvement.")
-        .field("restore_best_weights", &EarlyStopping::restore_,
+        .field("restore_best_weights", &EarlyStopping::restore_best_weights_,
                "Restore the weights of the best epoch.")
-        .field("start_from_epoch", &EarlyStopping::start_,
+        .field("start_from_epoch", &EarlyStopping::start_from_epoch_,
                "Number of epochs before monitoring begins.")
         .min(0)
         .property("wait", &EarlyStopping::wait_, "Number of epochs without improvement so far.")
@@ -47,20 +47,20 @@ class EarlyStopping final : public Callback {
   }
   /// Looks up the monitored metric after the first batch, when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
-    monitor_.look_up(*model_, class_name());
+    monitor_.find_direction(*model_, class_name());
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    monitor_.look_up(*model_, class_name());
+    monitor_.find_direction(*model_, class_name());
     const std::optional<double> value = monitored_value(monitor_, logs, "Early stopping");
-    if (!value || epoch < start_) return;
-    if (restore_ && best_weights_.empty()) remember(epoch);
+    if (!value || epoch < start_from_epoch_) return;
+    if (restore_best_weights_ && best_weights_.empty()) keep_weights(epoch);
     ++wait_;
     if (!monitor_.improves(*value)) {
       if (wait_ >= patience_ && epoch > 0) stop(epoch);
       return;
     }
     monitor_.best = *value;
-    if (restore_) remember(epoch);
+    if (restore_best_weights_) keep_weights(epoch);
     if (!baseline_ || monitor_.improves_on(*value, *baseline_)) wait_ = 0;
   }
   void on_train_end(const Logs&) override {
@@ -100,7 +100,7 @@ class EarlyStopping final : public Callback {
     const TrainingRunPtr run = model_->training_run();
     return interrupted() && run && !model_->stop_training && run->epoch() < run->epochs();
   }
-  void remember(int64_t epoch) {
+  void keep_weights(int64_t epoch) {
     best_weights_ = model_->get_weights();
     best_epoch_ = epoch;
   }
@@ -113,9 +113,9 @@ class EarlyStopping final : public Callback {
 
   std::string monitor_name_ = "val_loss", mode_ = "auto";
   double min_delta_ = 0;
-  int64_t patience_ = 0, verbose_ = 0, start_ = 0;
+  int64_t patience_ = 0, verbose_ = 0, start_from_epoch_ = 0;
   std::optional<double> baseline_;
-  bool restore_ = false;
+  bool restore_best_weights_ = false;
 
   Monitor monitor_;
   int64_t wait_ = 0, best_epoch_ = 0, stopped_epoch_ = 0;

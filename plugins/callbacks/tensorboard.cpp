@@ -20,7 +20,7 @@ class TensorBoard final : public Callback {
         .min(0)
         .field("write_graph", &TensorBoard::write_graph_, "Write the graph of the layers.")
         .field("write_images", &TensorBoard::write_images_, "Not supported.")
-        .field("write_steps_per_second", &TensorBoard::write_pace_,
+        .field("write_steps_per_second", &TensorBoard::write_steps_per_second_,
                "Write the number of steps per second.")
         .field("update_freq", &TensorBoard::update_freq_,
                "\"epoch\", \"batch\" or a number of batches between values.")
@@ -30,9 +30,9 @@ class TensorBoard final : public Callback {
   }
   void configured() override {
     const bool is_batch_count = update_freq_.is_int() && update_freq_.as_int() > 0;
-    const bool is_word = update_freq_.is_string() && (update_freq_.as_string() == "epoch" ||
-                                                      update_freq_.as_string() == "batch");
-    if (!is_batch_count && !is_word)
+    const bool is_keyword = update_freq_.is_string() && (update_freq_.as_string() == "epoch" ||
+                                                         update_freq_.as_string() == "batch");
+    if (!is_batch_count && !is_keyword)
       fail("update_freq must be \"epoch\", \"batch\" or a number of batches, got ", update_freq_);
     batches_per_entry_ = is_batch_count                        ? update_freq_.as_int()
                          : update_freq_.as_string() == "batch" ? 1
@@ -62,7 +62,7 @@ class TensorBoard final : public Callback {
   void on_train_batch_end(int64_t, const Logs& logs) override {
     const int64_t step = batch_count_++;
     if (!train_file_ || batches_per_entry_ == 0) return;
-    if (write_pace_)
+    if (write_steps_per_second_)
       train_file_->add_scalar("batch_steps_per_second", 1 / seconds_since(batch_start_), step);
     if (step % batches_per_entry_ != 0) return;
     for (const auto& [name, value] : logs.values())
@@ -71,18 +71,19 @@ class TensorBoard final : public Callback {
   void on_test_end(const Logs& logs) override {
     if (!train_file_) return;
     for (const auto& [name, value] : logs.values())
-      validation().add_scalar("evaluation_" + name + "_vs_iterations", value, iterations());
+      open_validation_file().add_scalar("evaluation_" + name + "_vs_iterations", value,
+                                        iterations());
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     const std::string prefix = "val_";
     for (const auto& [name, value] : logs.values())
       if (name.starts_with(prefix))
-        validation().add_scalar("epoch_" + name.substr(prefix.size()), value, epoch);
+        open_validation_file().add_scalar("epoch_" + name.substr(prefix.size()), value, epoch);
       else
         train_file_->add_scalar("epoch_" + name, value, epoch);
     if (!logs.contains("learning_rate") && has_rate())
       train_file_->add_scalar("epoch_learning_rate", rate(), epoch);
-    if (write_pace_)
+    if (write_steps_per_second_)
       train_file_->add_scalar(
           "epoch_steps_per_second",
           double(iterations() - steps_before_epoch_) / seconds_since(epoch_start_), epoch);
@@ -93,7 +94,7 @@ class TensorBoard final : public Callback {
   bool writes_for_all() const override { return true; }
 
  private:
-  EventFile& validation() {
+  EventFile& open_validation_file() {
     if (!validation_file_) validation_file_ = std::make_unique<EventFile>(log_dir_ + "/validation");
     return *validation_file_;
   }
@@ -122,7 +123,7 @@ class TensorBoard final : public Callback {
 
   std::string log_dir_ = "logs";
   int64_t histogram_freq_ = 0, embeddings_freq_ = 0;
-  bool write_graph_ = true, write_images_ = false, write_pace_ = false;
+  bool write_graph_ = true, write_images_ = false, write_steps_per_second_ = false;
   Value update_freq_ = "epoch", profile_batch_ = 0, embeddings_metadata_;
 
   int64_t batches_per_entry_ = 0, batch_count_ = 0, steps_before_epoch_ = 0;

@@ -17,23 +17,24 @@ namespace {
 
 /// The largest number of trials from which predictions are computed, and the largest number of
 /// trials to which length scales are fitted.
-constexpr size_t kMaxObservations = 64, kMaxToFit = 48;
-/// If there are more than kMaxToFit trials, length scales are fitted again after this number of
-/// further trials.
-constexpr int64_t kFitEvery = 8;
-/// The numbers of candidate points: uniform random points, points around the best trial, and points
-/// around the best candidates of these.
-constexpr size_t kUniform = 128, kAround = 64, kRefining = 32;
-constexpr double kInactive = 0.5;  // the coordinate of a hyperparameter that a trial does not have
+constexpr size_t kMaxObservations = 64, kMaxFittedObservations = 48;
+/// If there are more than kMaxFittedObservations trials, length scales are fitted again after this
+/// number of further trials.
+constexpr int64_t kFitInterval = 8;
+/// The numbers of candidate points: uniform random points, points around the point of the best
+/// trial, and points around the best of these candidates.
+constexpr size_t kUniformCandidates = 128, kCandidatesAroundBest = 64, kRefiningCandidates = 32;
+constexpr double kInactiveCoordinate =
+    0.5;  // the coordinate of a hyperparameter that a trial does not have
 
 /// A stream of random numbers for one trial, which depends only on the seed and the number of the
 /// trial.
 class RandomStream {
  public:
-  RandomStream(uint64_t seed, int64_t number)
-      : seed_(seed), number_(static_cast<uint64_t>(number)) {}
+  RandomStream(uint64_t seed, int64_t trial_number)
+      : seed_(seed), trial_number_(static_cast<uint64_t>(trial_number)) {}
   double uniform() {
-    const PhiloxBlock block = philox(seed_, number_, next_++);
+    const PhiloxBlock block = philox(seed_, trial_number_, counter_++);
     return static_cast<double>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 11) * 0x1p-53;
   }
   double normal() {
@@ -42,7 +43,7 @@ class RandomStream {
   }
 
  private:
-  uint64_t seed_, number_, next_ = 0;
+  uint64_t seed_, trial_number_, counter_ = 0;
 };
 
 /// The hyperparameters that are searched, as the dimensions of a unit cube.
@@ -60,14 +61,14 @@ class Space {
   }
 
   size_t size() const { return parameters_.size(); }
-  Points no_points() const {
+  Points empty_points() const {
     Points points{size(), {}, {}};
     for (const Hyperparameter& p : parameters_) points.categorical.push_back(p.is_categorical());
     return points;
   }
 
   std::vector<double> point_of(const Dict& values) const {
-    std::vector<double> point(size(), kInactive);
+    std::vector<double> point(size(), kInactiveCoordinate);
     for (size_t d = 0; d < size(); ++d)
       if (const Value* value = values.find(keys_[d])) point[d] = parameters_[d].position(*value);
     return point;
@@ -75,7 +76,7 @@ class Space {
 
   /// The point where a trial that has not registered its values yet is expected to be: suggested
   /// values are used, others are drawn as the trial draws them.
-  std::vector<double> point_expected(const TrialRecord& trial, uint64_t seed) const {
+  std::vector<double> expected_point(const TrialRecord& trial, uint64_t seed) const {
     std::vector<double> point(size());
     for (size_t d = 0; d < size(); ++d) {
       const Value* value = trial.suggested.find(keys_[d]);
@@ -84,23 +85,23 @@ class Space {
     return to_possible_values(point);
   }
 
-  /// Moves each coordinate to that of a possible value, or to kInactive if the hyperparameter does
-  /// not exist at this point.
+  /// Moves each coordinate to that of a possible value, or to kInactiveCoordinate if the
+  /// hyperparameter does not exist at this point.
   std::vector<double> to_possible_values(std::vector<double> point) const {
     for (size_t d = 0; d < size(); ++d) {
       point[d] = std::clamp(point[d], 0.0, 1 - 0x1p-53);
       if (parameters_[d].count()) point[d] = parameters_[d].position(parameters_[d].at(point[d]));
     }
     for (size_t d = 0; d < size(); ++d)
-      if (!exists(d, point)) point[d] = kInactive;
+      if (!exists(d, point)) point[d] = kInactiveCoordinate;
     return point;
   }
 
   Dict values_at(const double* point) const {
-    const std::vector<double> at(point, point + size());
+    const std::vector<double> coordinates(point, point + size());
     Dict values;
     for (size_t d = 0; d < size(); ++d)
-      if (exists(d, at)) values.set(keys_[d], parameters_[d].at(at[d]));
+      if (exists(d, coordinates)) values.set(keys_[d], parameters_[d].at(coordinates[d]));
     return values;
   }
 
@@ -134,10 +135,10 @@ class Results {
   /// Adds the results of the trials up to the horizon. If the history is another one or the horizon
   /// is smaller than before, discards all earlier results first and returns true.
   bool extend(const TrialHistory& history, int64_t horizon) {
-    const bool is_new_history = &history != history_ || horizon < last();
+    const bool is_new_history = &history != history_ || horizon < trial_count();
     if (is_new_history) *this = {};
     history_ = &history;
-    for (int64_t i = last() + 1; i <= horizon; ++i) {
+    for (int64_t i = trial_count() + 1; i <= horizon; ++i) {
       const TrialRecord& trial = history.at(i);
       costs_.push_back(trial.has_score() ? history.cost(trial) : INFINITY);
       scored_count_ += trial.has_score();
@@ -150,13 +151,14 @@ class Results {
   const std::vector<size_t>& parameters() const { return parameters_; }
   size_t scored_count() const { return scored_count_; }
 
-  /// At most `max_count` of the trials 1 to `last`: three quarters of this number are the best
-  /// trials, the rest are the latest other ones. Trials without a score get the cost of the worst
-  /// trial, so that the search avoids their region. If no trial has a score, the result is empty.
-  std::vector<Observation> selected_observations(int64_t last, size_t max_count) const {
+  /// At most `max_count` of the trials 1 to `last_trial`: three quarters of this number are the
+  /// best trials, and one quarter are the latest of the others. Trials without a score get the cost
+  /// of the worst trial, so that the search avoids their region. If no trial has a score, the
+  /// result is empty.
+  std::vector<Observation> selected_observations(int64_t last_trial, size_t max_count) const {
     std::vector<Observation> observations;
     double worst = -INFINITY;
-    for (int64_t i = 1; i <= last; ++i) {
+    for (int64_t i = 1; i <= last_trial; ++i) {
       observations.push_back({i, costs_[static_cast<size_t>(i - 1)]});
       if (std::isfinite(observations.back().cost))
         worst = std::max(worst, observations.back().cost);
@@ -165,23 +167,23 @@ class Results {
     for (Observation& observation : observations)
       observation.cost = std::min(observation.cost, worst);
     if (observations.size() <= max_count) return observations;
-    const auto split = [&](size_t count, auto from, auto less) {
+    const auto move_to_front = [&](size_t count, auto from, auto less) {
       std::nth_element(from, observations.begin() + static_cast<std::ptrdiff_t>(count),
                        observations.end(), less);
       std::sort(from, observations.begin() + static_cast<std::ptrdiff_t>(count), less);
     };
     const size_t best_count = max_count * 3 / 4;
-    split(best_count, observations.begin(), [](const Observation& a, const Observation& b) {
+    move_to_front(best_count, observations.begin(), [](const Observation& a, const Observation& b) {
       return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
     });
-    split(max_count, observations.begin() + static_cast<std::ptrdiff_t>(best_count),
-          [](const Observation& a, const Observation& b) { return a.number > b.number; });
+    move_to_front(max_count, observations.begin() + static_cast<std::ptrdiff_t>(best_count),
+                  [](const Observation& a, const Observation& b) { return a.number > b.number; });
     observations.resize(max_count);
     return observations;
   }
 
  private:
-  int64_t last() const { return static_cast<int64_t>(costs_.size()); }
+  int64_t trial_count() const { return static_cast<int64_t>(costs_.size()); }
 
   const TrialHistory* history_ = nullptr;
   /// The costs of the trials from 1 on; infinite for a trial without a score.
@@ -197,20 +199,22 @@ std::vector<double> standardized(const std::vector<Observation>& observations) {
   for (const Observation& observation : observations) costs.push_back(observation.cost);
   sorted = costs;
   std::sort(sorted.begin(), sorted.end());
-  const double low = sorted[sorted.size() / 4], high = sorted[sorted.size() * 3 / 4];
-  double sum = 0, squares = 0;
-  for (double& cost : costs) sum += cost = std::min(cost, high + 1.5 * (high - low));
+  const double lower_quartile = sorted[sorted.size() / 4],
+               upper_quartile = sorted[sorted.size() * 3 / 4];
+  double sum = 0, sum_of_squares = 0;
+  for (double& cost : costs)
+    sum += cost = std::min(cost, upper_quartile + 1.5 * (upper_quartile - lower_quartile));
   const auto n = static_cast<double>(costs.size());
-  for (double& cost : costs) cost -= sum / n, squares += cost * cost;
-  const double deviation = std::sqrt(squares / n);
+  for (double& cost : costs) cost -= sum / n, sum_of_squares += cost * cost;
+  const double deviation = std::sqrt(sum_of_squares / n);
   for (double& cost : costs) cost = deviation > 0 ? cost / deviation : 0;
   return costs;
 }
 
-double expected_improvement(const GaussianProcess::Normal& at, double best) {
-  const double z = (best - at.mean) / at.deviation;
+double expected_improvement(const GaussianProcess::Normal& prediction, double best) {
+  const double z = (best - prediction.mean) / prediction.deviation;
   const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-  return at.deviation * (z * std::erfc(-z / std::numbers::sqrt2) / 2 + density);
+  return prediction.deviation * (z * std::erfc(-z / std::numbers::sqrt2) / 2 + density);
 }
 
 class BayesianOracle final : public Oracle {
@@ -236,17 +240,17 @@ class BayesianOracle final : public Oracle {
     const int64_t horizon = history.horizon(number);
     if (results_.extend(history, horizon)) fitted_horizon_ = -1;
     const Space space(history, results_.parameters());
-    const auto initial =
+    const auto initial_count =
         static_cast<size_t>(num_initial_points_.value_or(3 * static_cast<int64_t>(space.size())));
-    if (space.size() == 0 || results_.scored_count() < std::max<size_t>(initial, 1))
+    if (space.size() == 0 || results_.scored_count() < std::max<size_t>(initial_count, 1))
       return Suggestion();
     const std::vector<Observation> observed =
         results_.selected_observations(horizon, kMaxObservations);
     Points points = points_of(space, observed, history);
     for (int64_t i = horizon + 1; i < number; ++i)
-      points.add(space.point_expected(history.at(i), history.seed));
+      points.add(space.expected_point(history.at(i), history.seed));
     const std::vector<double> costs = standardized(observed);
-    const GaussianProcess process(points, costs, lengths(history, space, horizon), alpha_);
+    const GaussianProcess process(points, costs, length_scales(history, space, horizon), alpha_);
     return Suggestion{
         best_values(space, process, points, costs, RandomStream(history.seed, number)), {}};
   }
@@ -254,69 +258,71 @@ class BayesianOracle final : public Oracle {
  private:
   static Points points_of(const Space& space, const std::vector<Observation>& observed,
                           const TrialHistory& history) {
-    Points points = space.no_points();
+    Points points = space.empty_points();
     for (const Observation& observation : observed)
       points.add(space.point_of(history.values_by_key(history.at(observation.number))));
     return points;
   }
 
   /// The length scales, fitted to the results up to the horizon; if there are many results, up to
-  /// the last multiple of kFitEvery.
-  const std::vector<double>& lengths(const TrialHistory& history, const Space& space,
-                                     int64_t horizon) {
-    if (horizon > static_cast<int64_t>(kMaxToFit)) horizon -= horizon % kFitEvery;
-    if (horizon != fitted_horizon_ || lengths_.size() != space.size()) {
-      const auto observed = results_.selected_observations(horizon, kMaxToFit);
-      lengths_ = GaussianProcess::likely_lengths(points_of(space, observed, history),
-                                                 standardized(observed), alpha_);
+  /// the last multiple of kFitInterval.
+  const std::vector<double>& length_scales(const TrialHistory& history, const Space& space,
+                                           int64_t horizon) {
+    if (horizon > static_cast<int64_t>(kMaxFittedObservations)) horizon -= horizon % kFitInterval;
+    if (horizon != fitted_horizon_ || length_scales_.size() != space.size()) {
+      const auto observed = results_.selected_observations(horizon, kMaxFittedObservations);
+      length_scales_ = GaussianProcess::likely_length_scales(points_of(space, observed, history),
+                                                             standardized(observed), alpha_);
       fitted_horizon_ = horizon;
     }
-    return lengths_;
+    return length_scales_;
   }
 
   /// The expected benefit of a trial at a point, by which candidates are compared.
-  double gain(const GaussianProcess::Normal& at, double best) const {
-    return beta_ ? *beta_ * at.deviation - at.mean : expected_improvement(at, best);
+  double gain(const GaussianProcess::Normal& prediction, double best) const {
+    return beta_ ? *beta_ * prediction.deviation - prediction.mean
+                 : expected_improvement(prediction, best);
   }
 
   /// The values at the best of the candidate points: uniform random points, points around the best
-  /// observed one, and finally points around the best of these.
+  /// observed point, and finally points around the best of these candidates.
   Dict best_values(const Space& space, const GaussianProcess& process, const Points& observed,
                    const std::vector<double>& costs, RandomStream random) const {
     const auto best =
         static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
-    const size_t d = space.size();
-    std::vector<double> center(observed.at(best), observed.at(best) + d);
+    const size_t dimension_count = space.size();
+    std::vector<double> center(observed.at(best), observed.at(best) + dimension_count);
     double best_gain = -INFINITY;
     const auto keep_best_of = [&](const Points& points) {
       const auto predictions = process.predict(points);
       for (size_t i = 0; i < predictions.size(); ++i)
         if (const double candidate_gain = gain(predictions[i], costs[best]);
             candidate_gain > best_gain)
-          best_gain = candidate_gain, center.assign(points.at(i), points.at(i) + d);
+          best_gain = candidate_gain, center.assign(points.at(i), points.at(i) + dimension_count);
     };
     const auto point_around = [&](double deviation) {
       std::vector<double> point = center;
       for (double& x : point)
-        if (random.uniform() < 0.5 || d == 1) x += deviation * random.normal();
+        if (random.uniform() < 0.5 || dimension_count == 1) x += deviation * random.normal();
       return space.to_possible_values(std::move(point));
     };
-    Points candidates = space.no_points();
-    for (size_t i = 0; i < kUniform; ++i) {
-      std::vector<double> point(d);
+    Points candidates = space.empty_points();
+    for (size_t i = 0; i < kUniformCandidates; ++i) {
+      std::vector<double> point(dimension_count);
       for (double& x : point) x = random.uniform();
       candidates.add(space.to_possible_values(std::move(point)));
     }
-    for (size_t i = 0; i < kAround; ++i) candidates.add(point_around(i % 2 == 0 ? 0.2 : 0.05));
+    for (size_t i = 0; i < kCandidatesAroundBest; ++i)
+      candidates.add(point_around(i % 2 == 0 ? 0.2 : 0.05));
     keep_best_of(candidates);
-    Points refined = space.no_points();
-    for (size_t i = 0; i < kRefining; ++i) refined.add(point_around(0.02));
+    Points refined = space.empty_points();
+    for (size_t i = 0; i < kRefiningCandidates; ++i) refined.add(point_around(0.02));
     keep_best_of(refined);
     return space.values_at(center.data());
   }
 
   Results results_;
-  std::vector<double> lengths_;
+  std::vector<double> length_scales_;
   int64_t fitted_horizon_ = -1;
   std::optional<int64_t> num_initial_points_;
   double alpha_ = 1e-4;

@@ -13,24 +13,25 @@ double matern(double squared) {
 }
 
 double squared_distance(const Points& points, const double* a, const double* b,
-                        const std::vector<double>& lengths) {
+                        const std::vector<double>& length_scales) {
   double sum = 0;
   for (size_t d = 0; d < points.dimensions; ++d) {
     const double difference = points.categorical[d] ? (a[d] != b[d] ? 1 : 0) : a[d] - b[d];
-    sum += difference * difference / (lengths[d] * lengths[d]);
+    sum += difference * difference / (length_scales[d] * length_scales[d]);
   }
   return sum;
 }
 
 /// The lower Cholesky factor of the matrix of correlations, with `noise` added to its diagonal.
-std::vector<double> factor_of(const Points& points, const std::vector<double>& lengths,
-                              double noise) {
+std::vector<double> cholesky_factor(const Points& points, const std::vector<double>& length_scales,
+                                    double noise) {
   const size_t n = points.size();
   std::vector<double> l(n * n);
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j <= i; ++j) {
-      double sum = i == j ? 1 + noise
-                          : matern(squared_distance(points, points.at(i), points.at(j), lengths));
+      double sum =
+          i == j ? 1 + noise
+                 : matern(squared_distance(points, points.at(i), points.at(j), length_scales));
       for (size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
       l[i * n + j] = i == j ? std::sqrt(std::max(sum, noise)) : sum / l[j * n + j];
     }
@@ -56,11 +57,11 @@ std::vector<double> solve(const std::vector<double>& l, size_t n, std::vector<do
 }  // namespace
 
 GaussianProcess::GaussianProcess(Points points, std::vector<double> values,
-                                 std::vector<double> lengths, double noise)
+                                 std::vector<double> length_scales, double noise)
     : points_(std::move(points)),
       values_(std::move(values)),
-      lengths_(std::move(lengths)),
-      factor_(factor_of(points_, lengths_, noise)),
+      length_scales_(std::move(length_scales)),
+      factor_(cholesky_factor(points_, length_scales_, noise)),
       weights_(solve(factor_, points_.size(), values_)) {
   weights_.resize(points_.size());
 }
@@ -73,26 +74,27 @@ double GaussianProcess::log_likelihood() const {
   return sum;
 }
 
-std::vector<double> GaussianProcess::likely_lengths(const Points& points,
-                                                    const std::vector<double>& values,
-                                                    double noise) {
+std::vector<double> GaussianProcess::likely_length_scales(const Points& points,
+                                                          const std::vector<double>& values,
+                                                          double noise) {
   constexpr double kScales[] = {0.1, 0.2, 0.4, 0.8, 1.6};
   std::vector<double> best(points.dimensions, 0.4);
   double best_likelihood = -INFINITY;
-  const auto try_lengths = [&](const std::vector<double>& lengths) {
+  const auto try_length_scales = [&](const std::vector<double>& length_scales) {
     // Length scales near half the size of the space are preferred by this prior.
     double prior = 0;
-    for (const double length : lengths) prior -= std::pow(std::log(length / 0.5), 2) / 4;
+    for (const double length : length_scales) prior -= std::pow(std::log(length / 0.5), 2) / 4;
     const double likelihood =
-        GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
-    if (likelihood > best_likelihood) best_likelihood = likelihood, best = lengths;
+        GaussianProcess(points, values, length_scales, noise).log_likelihood() + prior;
+    if (likelihood > best_likelihood) best_likelihood = likelihood, best = length_scales;
   };
-  for (const double scale : kScales) try_lengths(std::vector<double>(points.dimensions, scale));
+  for (const double scale : kScales)
+    try_length_scales(std::vector<double>(points.dimensions, scale));
   for (size_t d = 0; d < points.dimensions; ++d)
     for (const double factor : {0.5, 2.0, 4.0}) {
-      std::vector<double> lengths = best;
-      lengths[d] *= factor;
-      try_lengths(lengths);
+      std::vector<double> length_scales = best;
+      length_scales[d] *= factor;
+      try_length_scales(length_scales);
     }
   return best;
 }
@@ -101,11 +103,11 @@ std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& poin
   const size_t n = points_.size(), m = points.size();
   // For each point c, column c of `solved` is L^-1 times the correlations of the observed points
   // with point c. It is stored by rows, so that the inner loops run over points.
-  std::vector<double> solved(n * m), means(m), explained(m);
+  std::vector<double> solved(n * m), means(m), explained_variances(m);
   for (size_t i = 0; i < n; ++i) {
     double* row = solved.data() + i * m;
     for (size_t c = 0; c < m; ++c) {
-      row[c] = matern(squared_distance(points, points_.at(i), points.at(c), lengths_));
+      row[c] = matern(squared_distance(points, points_.at(i), points.at(c), length_scales_));
       means[c] += row[c] * weights_[i];
     }
     for (size_t k = 0; k < i; ++k) {
@@ -115,12 +117,12 @@ std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& poin
     }
     for (size_t c = 0; c < m; ++c) {
       row[c] /= factor_[i * n + i];
-      explained[c] += row[c] * row[c];
+      explained_variances[c] += row[c] * row[c];
     }
   }
   std::vector<Normal> predictions(m);
   for (size_t c = 0; c < m; ++c)
-    predictions[c] = {means[c], std::sqrt(std::max(1 - explained[c], 1e-12))};
+    predictions[c] = {means[c], std::sqrt(std::max(1 - explained_variances[c], 1e-12))};
   return predictions;
 }
 

@@ -29,12 +29,12 @@ class GaussianProcess {
   /// `values`, which should have mean 0 and standard deviation 1, are the values at the first
   /// points. The values at the other points are not known yet: these points reduce the deviations
   /// of predictions near them, but do not change the means. `noise` is the variance of a value
-  /// about the function, `lengths` are the length scales of the dimensions.
-  GaussianProcess(Points points, std::vector<double> values, std::vector<double> lengths,
+  /// about the function, `length_scales` are the length scales of the dimensions.
+  GaussianProcess(Points points, std::vector<double> values, std::vector<double> length_scales,
                   double noise);
   /// Returns length scales for which the values have a high likelihood.
-  static std::vector<double> likely_lengths(const Points& points, const std::vector<double>& values,
-                                            double noise);
+  static std::vector<double> likely_length_scales(const Points& points,
+                                                  const std::vector<double>& values, double noise);
 
   std::vector<Normal> predict(const Points& points) const;
   /// The logarithm of the likelihood of the values, up to a constant.
@@ -42,7 +42,7 @@ class GaussianProcess {
 
  private:
   Points points_;
-  std::vector<double> values_, lengths_;
+  std::vector<double> values_, length_scales_;
   std::vector<double> factor_;  ///< lower triangle of the Cholesky factor, row by row
   /// The mean of a prediction is the sum of its correlations with the points, times these weights;
   /// points without a value have weight 0.

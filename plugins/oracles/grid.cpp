@@ -23,10 +23,10 @@ class GridOracle final : public Oracle {
     const TrialRecord& previous_trial = history.at(number - 1);
     for (size_t i = previous_trial.parameters.size(); i-- > 0;) {
       const Hyperparameter& parameter = history.parameters()[previous_trial.parameters[i]];
-      const int64_t next = parameter.grid_index(previous_trial.values.at(parameter.name)) + 1;
-      if (next >= parameter.grid_size()) continue;
+      const int64_t next_index = parameter.grid_index(previous_trial.values.at(parameter.name)) + 1;
+      if (next_index >= parameter.grid_size()) continue;
       Suggestion suggestion{values_before(history, previous_trial, i), Suggestion::Rest::first};
-      suggestion.values.set(parameter.key(), parameter.grid_value(next));
+      suggestion.values.set(parameter.key(), parameter.grid_value(next_index));
       return suggestion;
     }
     return std::nullopt;

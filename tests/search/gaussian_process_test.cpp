@@ -105,7 +105,7 @@ TEST_CASE("Likely lengths are short along what values depend on") {
   Points points = random_points(40, 3, random);
   std::vector<double> values;
   for (size_t i = 0; i < points.size(); ++i) values.push_back(std::sin(12 * points.at(i)[0]));
-  const auto lengths = GaussianProcess::likely_lengths(points, values, 1e-4);
+  const auto lengths = GaussianProcess::likely_length_scales(points, values, 1e-4);
   CHECK(lengths[0] < 0.5);
   CHECK(lengths[2] > 2 * lengths[0]);
 }

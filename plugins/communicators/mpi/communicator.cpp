@@ -10,7 +10,7 @@ namespace crescent::mpi {
 namespace {
 
 /// The largest number of elements or bytes in one call of MPI.
-constexpr size_t kMaximum = size_t{1} << 28;
+constexpr size_t kMaxCallCount = size_t{1} << 28;
 
 MPI_Datatype type_of(DType dtype) {
   switch (dtype) {
@@ -42,12 +42,12 @@ MPI_Op operation_of(ReduceKind kind) {
   fail("mpi: expected sum, max or min, got ", name_of(kind));
 }
 
-/// Calls exchange(first, count) for consecutive parts of at most kMaximum elements, since MPI
+/// Calls exchange(first, count) for consecutive parts of at most kMaxCallCount elements, since MPI
 /// counts with int.
 template <class F>
 void exchange_in_parts(size_t count, F exchange) {
-  for (size_t first = 0; first < count; first += kMaximum)
-    exchange(first, static_cast<int>(std::min(kMaximum, count - first)));
+  for (size_t first = 0; first < count; first += kMaxCallCount)
+    exchange(first, static_cast<int>(std::min(kMaxCallCount, count - first)));
 }
 
 class Mpi final : public Communicator {
@@ -68,9 +68,9 @@ class Mpi final : public Communicator {
     const MPI_Op operation = operation_of(kind);
     meet();
     exchange_in_parts(count, [&](size_t first, int n) {
-      std::byte* const at = static_cast<std::byte*>(data) + first * size_of(dtype);
-      World::instance().exchange([&](MPI_Comm data) {
-        check(MPI_Allreduce(MPI_IN_PLACE, at, n, type, operation, data), "MPI_Allreduce");
+      std::byte* const first_byte = static_cast<std::byte*>(data) + first * size_of(dtype);
+      World::instance().exchange([&](MPI_Comm all) {
+        check(MPI_Allreduce(MPI_IN_PLACE, first_byte, n, type, operation, all), "MPI_Allreduce");
       });
     });
   }
@@ -88,12 +88,12 @@ class Mpi final : public Communicator {
   void gather(void* data, const std::vector<size_t>& bytes) override {
     size_t total = 0;
     std::vector<int> counts, offsets;
-    for (size_t part : bytes) {
-      counts.push_back(static_cast<int>(std::min(part, kMaximum)));
-      offsets.push_back(static_cast<int>(std::min(total, kMaximum)));
-      total += part;
+    for (size_t byte_count : bytes) {
+      counts.push_back(static_cast<int>(std::min(byte_count, kMaxCallCount)));
+      offsets.push_back(static_cast<int>(std::min(total, kMaxCallCount)));
+      total += byte_count;
     }
-    if (total > kMaximum) return Communicator::gather(data, bytes);
+    if (total > kMaxCallCount) return Communicator::gather(data, bytes);
     meet();
     World::instance().exchange([&](MPI_Comm all) {
       check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts.data(), offsets.data(),
@@ -103,16 +103,16 @@ class Mpi final : public Communicator {
   }
   void barrier() override { meet(); }
   Dict information() override {
-    Dict facts = Communicator::information();
+    Dict result = Communicator::information();
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(library, &length);
     const std::string_view version(library);
-    facts.set("transport", std::string(version.substr(0, version.find(','))));
+    result.set("transport", std::string(version.substr(0, version.find(','))));
     List hosts;
     for (const std::string& host : World::instance().hosts()) hosts.emplace_back(host);
-    facts.set("hosts", std::move(hosts));
-    return facts;
+    result.set("hosts", std::move(hosts));
+    return result;
   }
   void leave(const std::string& reason) noexcept override {
     World::instance().leave("left: " + reason);

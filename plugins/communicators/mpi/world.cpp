@@ -23,10 +23,11 @@ constexpr double kAnswerSeconds = 1;
 constexpr std::chrono::milliseconds kListeningInterval{50};
 /// how long a process that failed waits for the others to end
 constexpr double kMaxEndWaitSeconds = 10;
-constexpr int kSpins = 2000;  ///< number of polls without a pause before the thread yields its core
+/// The number of polls without a pause before the thread yields its core.
+constexpr int kPollsBeforeYield = 2000;
 /// how long a waiting thread polls before it sleeps between polls
 constexpr std::chrono::microseconds kYieldTime{300};
-constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1000};
+constexpr std::chrono::microseconds kShortestSleep{50}, kLongestSleep{1000};
 
 World::Clock::time_point deadline_after(double seconds) {
   constexpr double kLongestWait = 1e9;
@@ -99,7 +100,8 @@ void World::find_hosts() {
 /// hangs.
 void World::listen() {
   std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, kListeningInterval, [&] { return has_ended_; })) read_messages();
+  while (!end_condition_.wait_for(lock, kListeningInterval, [&] { return has_ended_; }))
+    read_messages();
 }
 
 void World::send(int to, std::string text) {
@@ -137,12 +139,12 @@ void World::handle_message(int from, const std::string& text) {
 template <class Done>
 bool World::poll(Clock::time_point end, Done done) {
   const Clock::time_point begin = Clock::now();
-  std::chrono::microseconds nap = kShortestNap;
-  for (int spins = 0;; ++spins) {
+  std::chrono::microseconds sleep_time = kShortestSleep;
+  for (int poll_count = 0;; ++poll_count) {
     {
       const std::lock_guard lock(mutex_);
       if (done()) return true;
-      if (spins < kSpins) continue;
+      if (poll_count < kPollsBeforeYield) continue;
       read_messages();
       if (done()) return true;
     }
@@ -152,8 +154,8 @@ bool World::poll(Clock::time_point end, Done done) {
       sched_yield();
       continue;
     }
-    std::this_thread::sleep_for(nap);
-    nap = std::min(2 * nap, kLongestNap);
+    std::this_thread::sleep_for(sleep_time);
+    sleep_time = std::min(2 * sleep_time, kLongestSleep);
   }
 }
 
@@ -170,7 +172,7 @@ World::AbsentProcesses World::meet(double seconds) {
     return is_complete != 0;
   };
   int left_rank = -1;  // the rank of a process that has left; -1 if none has
-  const auto someone_left = [&] {
+  const auto has_process_left = [&] {
     const auto farewell = std::find_if(leave_reasons_.begin(), leave_reasons_.end(),
                                        [](const std::string& reason) { return !reason.empty(); });
     if (farewell != leave_reasons_.end())
@@ -178,8 +180,8 @@ World::AbsentProcesses World::meet(double seconds) {
     return left_rank >= 0;
   };
   bool have_all_met = false;
-  const bool has_met_or_left =
-      poll(deadline_after(seconds), [&] { return (have_all_met = has_met()) || someone_left(); });
+  const bool has_met_or_left = poll(
+      deadline_after(seconds), [&] { return (have_all_met = has_met()) || has_process_left(); });
   if (have_all_met) return {};
   if (!has_met_or_left) return absent_processes();
   const std::lock_guard lock(mutex_);
@@ -232,7 +234,7 @@ std::vector<int> World::ranks_with(const std::string& error) {
   }
   poll(deadline_after(kAnswerSeconds), [&] {
     return std::none_of(errors_.begin(), errors_.end(),
-                        [](const std::string& other) { return other.empty(); });
+                        [](const std::string& error_text) { return error_text.empty(); });
   });
   const std::lock_guard lock(mutex_);
   std::vector<int> ranks;
@@ -261,7 +263,7 @@ void World::finish(int status) noexcept {
       const std::lock_guard lock(mutex_);
       has_ended_ = true;
     }
-    ending_.notify_all();
+    end_condition_.notify_all();
     listener_.join();
   }
   MPI_Request request = MPI_REQUEST_NULL;

@@ -87,7 +87,7 @@ class World {
   int64_t meeting_count_ = 0;  ///< the number of calls of meet() so far
   bool has_left_ = false, has_ended_ = false;
   std::vector<std::string> hosts_;
-  std::condition_variable ending_;
+  std::condition_variable end_condition_;
   /// Reads messages (listen()); started only if there are several processes.
   std::thread listener_;
 };
