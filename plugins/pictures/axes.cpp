@@ -32,7 +32,7 @@ void check_bins(int64_t bins) {
     fail("bins: expected a number from 1 to ", kMaxBins, ", got ", bins);
 }
 
-/// Converts a series for a histogram, whose y are the values to count, to a series of bars.
+/// Converts a histogram series, in which `y` are the values to count, to a series of bars.
 Series count_values(Series series, const Value& bins) {
   if (!bins.is_null()) check_bins(bins.as_int());
   Histogram histogram = histogram_of(series.y, bins.is_null() ? 0 : bins.as_int());
@@ -46,11 +46,13 @@ Series count_values(Series series, const Value& bins) {
 std::vector<double> edges_between(const std::vector<double>& centers) {
   if (centers.size() < 2)
     return centers.empty() ? centers : std::vector{centers[0] - 0.5, centers[0] + 0.5};
-  const std::vector<long double> at(centers.begin(), centers.end());
-  std::vector<double> edges{nearest_double(at[0] - (at[1] - at[0]) / 2)};
-  for (size_t i = 1; i < at.size(); ++i)
-    edges.push_back(static_cast<double>((at[i - 1] + at[i]) / 2));
-  edges.push_back(nearest_double(at.back() + (at.back() - at[at.size() - 2]) / 2));
+  const std::vector<long double> exact_centers(centers.begin(), centers.end());
+  std::vector<double> edges{
+      nearest_double(exact_centers[0] - (exact_centers[1] - exact_centers[0]) / 2)};
+  for (size_t i = 1; i < exact_centers.size(); ++i)
+    edges.push_back(static_cast<double>((exact_centers[i - 1] + exact_centers[i]) / 2));
+  edges.push_back(nearest_double(
+      exact_centers.back() + (exact_centers.back() - exact_centers[exact_centers.size() - 2]) / 2));
   return edges;
 }
 
@@ -60,17 +62,17 @@ std::vector<double> consecutive_numbers(size_t count, double from) {
   return numbers;
 }
 
-Series series_from(const Dict& row, size_t number, double from) {
+Series series_from(const Dict& row, size_t series_index, double first_x) {
   Series series;
   series.y = numbers_in(row.at("y"), "y");
   series.label = text_entry(row, "label");
   series.dashed = is_set(row, "dashed");
   series.color =
-      entry(row, "color").is_null() ? number : static_cast<size_t>(row.at("color").as_int());
+      entry(row, "color").is_null() ? series_index : static_cast<size_t>(row.at("color").as_int());
   if (!entry(row, "style").is_null()) series.style = row.at("style").as_string();
   check_style(series);
   if (series.style == "histogram") return count_values(series, entry(row, "bins"));
-  series.x = entry(row, "x").is_null() ? consecutive_numbers(series.y.size(), from)
+  series.x = entry(row, "x").is_null() ? consecutive_numbers(series.y.size(), first_x)
                                        : numbers_in(row.at("x"), "x");
   if (series.x.size() != series.y.size())
     fail("expected as many x as y, ", series.y.size(), ", got ", series.x.size());
@@ -79,10 +81,10 @@ Series series_from(const Dict& row, size_t number, double from) {
 }
 
 std::vector<Series> all_series(const Dict& figure) {
-  const double from = entry(figure, "from").is_null() ? 0 : figure.at("from").as_float();
+  const double first_x = entry(figure, "from").is_null() ? 0 : figure.at("from").as_float();
   std::vector<Series> result;
   for (const Value& row : figure.at("series").as_list())
-    result.push_back(series_from(row.as_dict(), result.size(), from));
+    result.push_back(series_from(row.as_dict(), result.size(), first_x));
   return result;
 }
 
@@ -102,18 +104,18 @@ Range range_of(const Extent& extent, double margin) {
   const long double size = extent.max - extent.min;
   const long double magnitude = std::max(std::abs(extent.min), std::abs(extent.max));
   if (!(size > 1e-9L * magnitude)) {
-    const long double room = magnitude > 0 ? magnitude / 2 : 1;
-    return {extent.min - room, extent.max + room};
+    const long double half_range = magnitude > 0 ? magnitude / 2 : 1;
+    return {extent.min - half_range, extent.max + half_range};
   }
   return {extent.min - margin * size, extent.max + margin * size};
 }
 
 bool is_shown(double x, double y) { return std::isfinite(x) && std::isfinite(y); }
 
-Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
+Frame frame_for(const std::vector<Series>& series_list, const Metrics& metrics) {
   Extent x, y;
   bool has_bars = false;
-  for (const Series& series : all) {
+  for (const Series& series : series_list) {
     has_bars = has_bars || series.is_bars();
     if (series.is_bars() && !series.y.empty()) y.include(0);
     for (size_t i = 0; i < series.y.size(); ++i) {
@@ -130,20 +132,22 @@ Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
   return frame;
 }
 
-void draw_bars(Scene& scene, const Frame& frame, const Series& series, Color color, size_t number) {
-  const double base = frame.edge(0, 0).y;
+void draw_bars(Scene& scene, const Frame& frame, const Series& series, Color color,
+               size_t series_index) {
+  const double base_y = frame.bar_corner(0, 0).y;
   for (size_t i = 0; i < series.y.size(); ++i) {
     if (!is_shown(series.x[i], series.y[i])) continue;
-    const Point from = frame.edge(series.x[i], series.y[i]), to = frame.edge(series.x[i + 1], 0);
+    const Point from = frame.bar_corner(series.x[i], series.y[i]),
+                to = frame.bar_corner(series.x[i + 1], 0);
     const double width = std::abs(to.x - from.x);
     scene.elements.push_back(
-        Box{.at = {std::min(from.x, to.x) + width * series.gap / 2, std::min(from.y, base)},
+        Box{.at = {std::min(from.x, to.x) + width * series.gap / 2, std::min(from.y, base_y)},
             .width = width * (1 - series.gap),
-            .height = std::abs(base - from.y),
+            .height = std::abs(base_y - from.y),
             .fill = color,
             .edge = kWhite,
             .kind = BoxKind::bar,
-            .series = number});
+            .series_index = series_index});
   }
 }
 
@@ -161,18 +165,19 @@ std::vector<std::vector<Point>> pieces_of(const Frame& frame, const Series& seri
 }
 
 void draw_points(Scene& scene, const Frame& frame, const Series& series, Color color,
-                 size_t number) {
-  const double grain = scene.width / frame.columns;
+                 size_t series_index) {
+  const double column_width = scene.width / frame.columns;
   for (std::vector<Point>& piece : pieces_of(frame, series)) {
     if (series.style == "points" || piece.size() == 1)
-      scene.elements.push_back(
-          Dots{.points = distinct(piece, grain / 2), .color = color, .series = number});
+      scene.elements.push_back(Dots{.points = distinct_points(piece, column_width / 2),
+                                    .color = color,
+                                    .series_index = series_index});
     else
-      scene.elements.push_back(Line{.points = thinned(piece, grain),
+      scene.elements.push_back(Line{.points = thinned_line(piece, column_width),
                                     .color = color,
                                     .width = 1.8,
                                     .dashed = series.dashed,
-                                    .series = number});
+                                    .series_index = series_index});
   }
 }
 
@@ -192,10 +197,11 @@ void draw_empty_notice(Scene& scene, const Frame& frame) {
                                 .anchor = Anchor::middle});
 }
 
-std::vector<LegendEntry> legend_of(const std::vector<Series>& all) {
+std::vector<LegendEntry> legend_of(const std::vector<Series>& series_list) {
   std::vector<LegendEntry> legend;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (!all[i].label.empty()) legend.push_back({all[i].label, i, all[i].color, all[i].dashed});
+  for (size_t i = 0; i < series_list.size(); ++i)
+    if (!series_list[i].label.empty())
+      legend.push_back({series_list[i].label, i, series_list[i].color, series_list[i].dashed});
   return legend;
 }
 
@@ -216,7 +222,7 @@ Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size) {
   for (size_t i = 0; i < series_list.size(); ++i)
     (series_list[i].is_bars() ? draw_bars : draw_points)(scene, frame, series_list[i],
                                                          series_color(series_list[i].color), i);
-  frame.draw_before(scene, metrics);
+  frame.draw_foreground(scene, metrics);
   if (std::none_of(series_list.begin(), series_list.end(), has_numbers))
     draw_empty_notice(scene, frame);
   return scene;

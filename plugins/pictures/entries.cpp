@@ -39,7 +39,7 @@ std::vector<std::string> texts_entry(const Dict& figure, std::string_view name) 
   return texts;
 }
 
-std::vector<std::string> counted_texts(const Dict& figure, std::string_view name, size_t count) {
+std::vector<std::string> texts_with_count(const Dict& figure, std::string_view name, size_t count) {
   std::vector<std::string> texts = texts_entry(figure, name);
   if (texts.size() != count) fail(name, ": expected ", count, " texts, got ", texts.size());
   return texts;

@@ -14,7 +14,7 @@ const Value& entry(const Dict& figure, std::string_view name);
 std::string text_entry(const Dict& figure, std::string_view name);
 std::vector<std::string> texts_entry(const Dict& figure, std::string_view name);
 /// An entry that is a list of texts; fails unless there are `count` texts.
-std::vector<std::string> counted_texts(const Dict& figure, std::string_view name, size_t count);
+std::vector<std::string> texts_with_count(const Dict& figure, std::string_view name, size_t count);
 bool is_set(const Dict& figure, std::string_view name);
 /// The numbers of a tensor or of a list, in which null is NaN; `name` is for messages.
 std::vector<double> numbers_in(const Value& value, std::string_view name);

@@ -21,9 +21,9 @@ constexpr Layout kLayouts[] = {{"axes", layout_axes},
 Scene layout(const Dict& figure, const Metrics& metrics, Size size) {
   const std::string& kind = figure.at("kind").as_string();
   std::vector<std::string> kinds;
-  for (const Layout& each : kLayouts) {
-    if (each.kind == kind) return each.run(figure, metrics, size);
-    kinds.push_back(each.kind);
+  for (const Layout& candidate : kLayouts) {
+    if (candidate.kind == kind) return candidate.run(figure, metrics, size);
+    kinds.push_back(candidate.kind);
   }
   fail("unknown kind of figure '", kind, "'", did_you_mean(kind, kinds));
 }

@@ -39,37 +39,36 @@ void write_pixel(const Images& images, int64_t offset, uint8_t* rgb) {
   }
 }
 
-Bitmap bitmap_of(const Images& images, int64_t number) {
+Bitmap bitmap_of(const Images& images, int64_t image_index) {
   Bitmap bitmap;
   bitmap.rows = images.rows;
   bitmap.columns = images.columns;
   const int64_t pixels = images.rows * images.columns;
   bitmap.rgb.resize(static_cast<size_t>(3 * pixels));
   for (int64_t i = 0; i < pixels; ++i)
-    write_pixel(images, (number * pixels + i) * images.channels, &bitmap.rgb[3 * i]);
+    write_pixel(images, (image_index * pixels + i) * images.channels, &bitmap.rgb[3 * i]);
   return bitmap;
 }
 
 // in a terminal, narrower images are widened to the width of their labels, but at most to this
 // width
-constexpr double kWidestLabel = 16;
+constexpr double kMaxLabelWidth = 16;
 
 /// The layout of a grid of images.
 struct Grid {
   int64_t column_count = 1, row_count = 1;
   double width = 0, height = 0;  ///< size of an image in units
-  double gap = 0, label = 0, top = 0, left = 0;
-  /// Width of the space for the color bar, and height of the space for the legend.
-  double beside = 0, below = 0;
+  double gap = 0, label_height = 0, top = 0, left = 0;
+  double color_bar_width = 0, legend_height = 0;
   double label_width = 0;  ///< width of the longest label in a terminal
 
-  Point offset(int64_t number) const {
-    return {left + static_cast<double>(number % column_count) * (width + gap),
-            top + static_cast<double>(number / column_count) * (height + label + gap)};
+  Point offset(int64_t image_index) const {
+    return {left + static_cast<double>(image_index % column_count) * (width + gap),
+            top + static_cast<double>(image_index / column_count) * (height + label_height + gap)};
   }
-  double whole_width() const { return static_cast<double>(column_count) * (width + gap) - gap; }
-  double whole_height() const {
-    return static_cast<double>(row_count) * (height + label + gap) - gap;
+  double total_width() const { return static_cast<double>(column_count) * (width + gap) - gap; }
+  double total_height() const {
+    return static_cast<double>(row_count) * (height + label_height + gap) - gap;
   }
 };
 
@@ -93,23 +92,25 @@ int64_t default_columns(const Images& images, const Metrics& metrics, const Grid
 /// The default width, reduced if the grid would be wider than the limit, or an image higher than
 /// the limit.
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
-                     double shape) {
+                     double aspect_ratio) {
   const auto column_count = static_cast<double>(grid.column_count);
-  return std::min({default_width(images, metrics, grid),
-                   (limit.width - grid.beside - (column_count - 1) * grid.gap) / column_count,
-                   std::max(1.0, limit.height - grid.top - grid.label) / shape});
+  return std::min(
+      {default_width(images, metrics, grid),
+       (limit.width - grid.color_bar_width - (column_count - 1) * grid.gap) / column_count,
+       std::max(1.0, limit.height - grid.top - grid.label_height) / aspect_ratio});
 }
 
 /// The width of images such that the grid has the requested width and does not exceed the requested
 /// height.
 double image_width_to_fit(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
-                          double shape) {
+                          double aspect_ratio) {
   const auto column_count = static_cast<double>(grid.column_count),
              row_count = static_cast<double>(grid.row_count);
   const double width_by_columns =
-      (size.width - grid.beside - (column_count - 1) * grid.gap) / column_count;
-  const double grid_height = size.height - grid.top - grid.below - (row_count - 1) * grid.gap;
-  const double width_by_height = (grid_height / row_count - grid.label) / shape;
+      (size.width - grid.color_bar_width - (column_count - 1) * grid.gap) / column_count;
+  const double grid_height =
+      size.height - grid.top - grid.legend_height - (row_count - 1) * grid.gap;
+  const double width_by_height = (grid_height / row_count - grid.label_height) / aspect_ratio;
   if (size.width == 0 && size.height == 0) return default_width(images, metrics, grid);
   return size.height == 0  ? width_by_columns
          : size.width == 0 ? width_by_height
@@ -131,7 +132,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::vector<std::vector<std::string>> labels_in(const Dict& figure, const Images& images) {
   std::vector<std::vector<std::string>> labels;
   if (entry(figure, "labels").is_null()) return labels;
-  for (const std::string& text : counted_texts(figure, "labels", static_cast<size_t>(images.count)))
+  for (const std::string& text :
+       texts_with_count(figure, "labels", static_cast<size_t>(images.count)))
     labels.push_back(lines_of(text));
   return labels;
 }
@@ -152,14 +154,14 @@ Color color_in(const Value& value) {
 std::vector<LegendItem> legend_in(const Dict& figure) {
   std::vector<LegendItem> legend;
   if (entry(figure, "legend").is_null()) return legend;
-  for (const Value& row : figure.at("legend").as_list())
-    legend.push_back({text_entry(row.as_dict(), "label"), color_in(row.as_dict().at("color"))});
+  for (const Value& item : figure.at("legend").as_list())
+    legend.push_back({text_entry(item.as_dict(), "label"), color_in(item.as_dict().at("color"))});
   return legend;
 }
 
 /// The color bar of grays, from the number that is shown as black to the number that is shown as
 /// white.
-std::optional<ColorBar> bar_in(const Dict& figure) {
+std::optional<ColorBar> color_bar_in(const Dict& figure) {
   if (entry(figure, "range").is_null()) return std::nullopt;
   const std::vector<double> ends = numbers_in(figure.at("range"), "range");
   if (ends.size() != 2 || !(ends[0] < ends[1])) return std::nullopt;
@@ -173,9 +175,9 @@ class ImagesLayout {
         images_(images_from(tensor_entry(figure, "pixels"))),
         labels_(labels_in(figure, images_)),
         legend_(legend_in(figure)),
-        bar_(bar_in(figure)),
+        color_bar_(color_bar_in(figure)),
         title_(text_entry(figure, "title")) {
-    place_beside(entry(figure, "gap"));
+    choose_margins(entry(figure, "gap"));
     count_columns(entry(figure, "columns"), size);
     size_images(size);
     size_scene(size);
@@ -183,9 +185,9 @@ class ImagesLayout {
 
   Scene run() {
     for (int64_t i = 0; i < images_.count; ++i) draw_image(i);
-    if (bar_)
-      bar_->draw(scene_, metrics_, {grid_.left + grid_.whole_width(), grid_.top},
-                 grid_.whole_height());
+    if (color_bar_)
+      color_bar_->draw(scene_, metrics_, {grid_.left + grid_.total_width(), grid_.top},
+                       grid_.total_height());
     draw_legend();
     if (!title_.empty())
       scene_.elements.push_back(
@@ -194,7 +196,7 @@ class ImagesLayout {
   }
 
  private:
-  void place_beside(const Value& gap) {
+  void choose_margins(const Value& gap) {
     const bool in_cells = metrics_.in_cells;
     size_t lines = 0;
     for (const auto& label : labels_) {
@@ -202,12 +204,12 @@ class ImagesLayout {
       for (const std::string& line : label)
         grid_.label_width = std::max(grid_.label_width, in_cells ? metrics_.width(line) : 0);
     }
-    grid_.label_width = std::min(grid_.label_width, kWidestLabel);
+    grid_.label_width = std::min(grid_.label_width, kMaxLabelWidth);
     grid_.gap = in_cells ? 1 : gap.is_null() ? (images_.count > 1 ? 4 : 0) : gap.as_float();
-    grid_.label = static_cast<double>(lines) * metrics_.line;
-    grid_.top = title_.empty() ? 0 : in_cells ? 1 : 1.4 * metrics_.line;
-    grid_.beside = bar_ ? bar_->width(metrics_) : 0;
-    grid_.below = static_cast<double>(legend_.size()) * metrics_.line;
+    grid_.label_height = static_cast<double>(lines) * metrics_.line_height;
+    grid_.top = title_.empty() ? 0 : in_cells ? 1 : 1.4 * metrics_.line_height;
+    grid_.color_bar_width = color_bar_ ? color_bar_->width(metrics_) : 0;
+    grid_.legend_height = static_cast<double>(legend_.size()) * metrics_.line_height;
   }
 
   void count_columns(const Value& columns, Size size) {
@@ -218,19 +220,20 @@ class ImagesLayout {
   }
 
   void size_images(Size size) {
-    const double shape = metrics_.aspect() * static_cast<double>(images_.rows) /
-                         static_cast<double>(images_.columns);
-    const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
-                                       : image_width_to_fit(images_, metrics_, grid_, size, shape);
+    const double aspect_ratio = metrics_.aspect() * static_cast<double>(images_.rows) /
+                                static_cast<double>(images_.columns);
+    const double width = size.is_limit
+                             ? limited_width(images_, metrics_, grid_, size, aspect_ratio)
+                             : image_width_to_fit(images_, metrics_, grid_, size, aspect_ratio);
     const double min = metrics_.in_cells ? 1 : 0.1;
     grid_.width = std::max(min, metrics_.in_cells ? std::floor(width) : width);
-    grid_.height = std::max(min, grid_.width * shape);
+    grid_.height = std::max(min, grid_.width * aspect_ratio);
     if (metrics_.in_cells) grid_.height = std::ceil(grid_.height);
   }
 
   /// Sets the size of the scene; by default it is at least as wide as its title.
   void size_scene(Size size) {
-    const double content_width = grid_.whole_width() + grid_.beside;
+    const double content_width = grid_.total_width() + grid_.color_bar_width;
     double scene_width = std::max(content_width, title_width(metrics_, title_));
     if (size.width > 0)
       scene_width = size.is_limit ? std::min(scene_width, std::max(content_width, size.width))
@@ -238,44 +241,45 @@ class ImagesLayout {
     grid_.left = (scene_width - content_width) / 2;
     if (metrics_.in_cells) grid_.left = std::floor(grid_.left);
     scene_.width = scene_width;
-    scene_.height = grid_.top + grid_.whole_height() + grid_.below;
+    scene_.height = grid_.top + grid_.total_height() + grid_.legend_height;
   }
 
-  void draw_image(int64_t number) {
-    Bitmap bitmap = bitmap_of(images_, number);
-    bitmap.at = grid_.offset(number);
+  void draw_image(int64_t image_index) {
+    Bitmap bitmap = bitmap_of(images_, image_index);
+    bitmap.at = grid_.offset(image_index);
     bitmap.width = grid_.width;
     bitmap.height = grid_.height;
     scene_.elements.push_back(std::move(bitmap));
-    if (!labels_.empty()) draw_label(number, labels_[static_cast<size_t>(number)]);
+    if (!labels_.empty()) draw_label(image_index, labels_[static_cast<size_t>(image_index)]);
   }
 
-  void draw_label(int64_t number, const std::vector<std::string>& lines) {
-    const Point offset = grid_.offset(number);
-    double middle = offset.y + grid_.height + metrics_.line / 2;
+  void draw_label(int64_t image_index, const std::vector<std::string>& lines) {
+    const Point offset = grid_.offset(image_index);
+    double middle = offset.y + grid_.height + metrics_.line_height / 2;
     for (const std::string& line : lines) {
       scene_.elements.push_back(Text{.at = {offset.x + grid_.width / 2, middle},
                                      .text = fitted_text(metrics_, line, grid_.width),
                                      .anchor = Anchor::middle});
-      middle += metrics_.line;
+      middle += metrics_.line_height;
     }
   }
 
   /// Draws the legend below the images, one line per colour.
   void draw_legend() {
-    const double sample = metrics_.in_cells ? 2 : 12, gap = metrics_.in_cells ? 1 : 6;
-    double middle = grid_.top + grid_.whole_height() + metrics_.line / 2;
+    const double sample_width = metrics_.in_cells ? 2 : 12, gap = metrics_.in_cells ? 1 : 6;
+    double middle = grid_.top + grid_.total_height() + metrics_.line_height / 2;
     for (const LegendItem& item : legend_) {
-      const double sample_height = metrics_.in_cells ? 1 : sample;
+      const double sample_height = metrics_.in_cells ? 1 : sample_width;
       scene_.elements.push_back(Box{.at = {grid_.left, middle - sample_height / 2},
-                                    .width = sample,
+                                    .width = sample_width,
                                     .height = sample_height,
                                     .fill = item.color,
                                     .kind = BoxKind::bar});
-      scene_.elements.push_back(
-          Text{.at = {grid_.left + sample + gap, middle},
-               .text = fitted_text(metrics_, item.text, scene_.width - grid_.left - sample - gap)});
-      middle += metrics_.line;
+      scene_.elements.push_back(Text{
+          .at = {grid_.left + sample_width + gap, middle},
+          .text =
+              fitted_text(metrics_, item.text, scene_.width - grid_.left - sample_width - gap)});
+      middle += metrics_.line_height;
     }
   }
 
@@ -283,7 +287,7 @@ class ImagesLayout {
   Images images_;
   std::vector<std::vector<std::string>> labels_;
   std::vector<LegendItem> legend_;
-  std::optional<ColorBar> bar_;
+  std::optional<ColorBar> color_bar_;
   std::string title_;
   Grid grid_;
   Scene scene_;

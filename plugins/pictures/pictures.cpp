@@ -67,9 +67,9 @@ class Png final : public Picture {
   }
 };
 
-class AsText final : public Picture {
+class TextPicture final : public Picture {
  public:
-  static void describe(Schema<AsText>& s) {
+  static void describe(Schema<TextPicture>& s) {
     s.doc("Text, for terminals and files.").trait("ending", ".txt");
   }
   std::string draw(const Dict& figure, const Dict& options) override {
@@ -101,41 +101,41 @@ constexpr int64_t kMaxColumns = 100;
 /// kMaxColumns, and the height is that of the terminal without two lines, but at most 20.
 Size cells_for(const DrawOptions& o, const Terminal& terminal) {
   const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMaxColumns) : 80;
-  const int64_t max = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
+  const int64_t max_rows = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
   return {.width = o.width > 0 ? o.width : static_cast<double>(columns),
-          .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(max, 20))};
+          .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(max_rows, 20))};
 }
 
 /// Whether the figure can fill any size; other figures have a natural size.
-bool fills(const Dict& figure) { return figure.at("kind").as_string() == "axes"; }
+bool fills_any_size(const Dict& figure) { return figure.at("kind").as_string() == "axes"; }
 
 /// The scene as text. If the terminal has too few columns, the text is cut off, and a note says how
 /// many of the columns are shown.
 std::string text_on(const Terminal& terminal, const Scene& scene) {
-  CellOptions cells = terminal.cells;
-  cells.columns = terminal.columns;
-  const std::string text = cells_of(scene, cells);
+  CellOptions options = terminal.cell_options;
+  options.columns = terminal.columns;
+  const std::string text = cells_of(scene, options);
   if (terminal.columns == 0 || scene.width <= static_cast<double>(terminal.columns)) return text;
   return concat(text, "(", terminal.columns, " of ", std::ceil(scene.width),
                 " columns; a file has all)\n");
 }
 
-class OnTerminal final : public Picture {
+class TerminalPicture final : public Picture {
  public:
-  static void describe(Schema<OnTerminal>& s) {
+  static void describe(Schema<TerminalPicture>& s) {
     s.doc("What the terminal behind stdout shows best: pixels, or letters.");
   }
   std::string draw(const Dict& figure, const Dict& options) override {
     const DrawOptions o = options_in(options);
     const Terminal terminal = terminal_now();
     Size size = cells_for(o, terminal);
-    size.is_limit = !fills(figure) && o.width == 0 && o.height == 0;
-    if (!terminal.kitty && !terminal.sixel)
+    size.is_limit = !fills_any_size(figure) && o.width == 0 && o.height == 0;
+    if (!terminal.supports_kitty && !terminal.supports_sixel)
       return text_on(terminal, layout(figure, cell_metrics(), size));
     size.width *= terminal.cell_width;
     size.height *= terminal.cell_height;
     const Raster raster = raster_of(layout(figure, Metrics(), size));
-    return terminal.kitty ? kitty_of(raster) : sixel_of(raster);
+    return terminal.supports_kitty ? kitty_of(raster) : sixel_of(raster);
   }
 };
 
@@ -144,10 +144,10 @@ class OnTerminal final : public Picture {
 CRESCENT_PLUGIN("pictures", CRESCENT_VERSION) {
   registry.add<Svg>("svg");
   registry.add<Png>("png");
-  registry.add<AsText>("text");
+  registry.add<TextPicture>("text");
   registry.add<Kitty>("kitty");
   registry.add<Sixel>("sixel");
-  registry.add<OnTerminal>("terminal");
+  registry.add<TerminalPicture>("terminal");
 }
 
 }  // namespace crescent::pictures

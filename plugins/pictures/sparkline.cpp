@@ -14,10 +14,10 @@ namespace {
 std::vector<double> downsampled(const std::vector<double>& values, size_t count) {
   std::vector<double> means(count);
   for (size_t i = 0; i < count; ++i) {
-    long double sum = 0, number = 0;
+    long double sum = 0, finite_count = 0;
     for (size_t k = i * values.size() / count; k < (i + 1) * values.size() / count; ++k)
-      if (std::isfinite(values[k])) sum += values[k], ++number;
-    means[i] = static_cast<double>(sum / number);
+      if (std::isfinite(values[k])) sum += values[k], ++finite_count;
+    means[i] = static_cast<double>(sum / finite_count);
   }
   return means;
 }
@@ -26,22 +26,23 @@ std::vector<double> downsampled(const std::vector<double>& values, size_t count)
 
 Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
   std::vector<double> values = numbers_in(figure.at("values"), "values");
-  const double unit = metrics.in_cells ? 1 : 6;
-  const auto max_count = static_cast<size_t>(size.width > 0 ? size.width / unit : 1e6);
+  const double bar_width = metrics.in_cells ? 1 : 6;
+  const auto max_count = static_cast<size_t>(size.width > 0 ? size.width / bar_width : 1e6);
   values = downsampled(values, std::min(values.size(), std::max<size_t>(max_count, 1)));
   double min = INFINITY, max = -INFINITY;
   for (const double value : values)
     if (std::isfinite(value)) min = std::min(min, value), max = std::max(max, value);
-  Scene scene{unit * static_cast<double>(values.size()), metrics.line, {}};
+  Scene scene{bar_width * static_cast<double>(values.size()), metrics.line_height, {}};
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) continue;
     const double share = max > min ? Range{min, max}.share(values[i]) : 0.5;
-    const double height = metrics.line * (1 + 7 * share) / 8;
-    scene.elements.push_back(Box{.at = {unit * static_cast<double>(i), metrics.line - height},
-                                 .width = unit,
-                                 .height = height,
-                                 .fill = series_color(0),
-                                 .kind = BoxKind::bar});
+    const double height = metrics.line_height * (1 + 7 * share) / 8;
+    scene.elements.push_back(
+        Box{.at = {bar_width * static_cast<double>(i), metrics.line_height - height},
+            .width = bar_width,
+            .height = height,
+            .fill = series_color(0),
+            .kind = BoxKind::bar});
   }
   return scene;
 }

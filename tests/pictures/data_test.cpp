@@ -12,7 +12,7 @@ namespace {
 std::vector<size_t> line_lengths(const Dict& figure) {
   std::vector<size_t> lengths;
   for (const Element& element : layout(figure, Metrics(), {}).elements)
-    if (const auto* line = std::get_if<Line>(&element); line && !line->rule)
+    if (const auto* line = std::get_if<Line>(&element); line && !line->is_rule)
       lengths.push_back(line->points.size());
   return lengths;
 }
@@ -54,11 +54,11 @@ TEST_CASE("long lines keep the extremes of every column") {
   std::vector<Point> line;
   for (int i = 0; i < 100'000; ++i)
     line.push_back({i * 0.006, static_cast<double>(random() % 100'000)});
-  const std::vector<Point> thinned_line = thinned(line, 1);
-  CHECK(thinned_line.size() <= 4 * 601);
+  const std::vector<Point> kept_points = thinned_line(line, 1);
+  CHECK(kept_points.size() <= 4 * 601);
   for (int column = 0; column < 600; ++column) {
     double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
-    const std::vector<Point>* const both[] = {&line, &thinned_line};
+    const std::vector<Point>* const both[] = {&line, &kept_points};
     for (int k : {0, 1})
       for (const Point& p : *both[k])
         if (std::floor(p.x) == column) {

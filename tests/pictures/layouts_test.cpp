@@ -97,7 +97,7 @@ TEST_CASE("names of rows end beside the name of the axis") {
   const Text axis = text_named(scene, "true");
   for (const Text& text : texts_in(scene))
     if (text.text.starts_with("a name"))
-      CHECK(text.at.x - Metrics().width(text.text) >= axis.at.x + Metrics().line / 2);
+      CHECK(text.at.x - Metrics().width(text.text) >= axis.at.x + Metrics().line_height / 2);
 }
 
 TEST_CASE("a label that is wider than the fields of a heatmap is whole where there is room") {
@@ -199,7 +199,7 @@ TEST_CASE("the greatest numbers are drawn") {
   const Scene scene = layout(axes_of(List{-greatest, greatest}), Metrics(), {});
   std::vector<Point> line;
   for (const Element& element : scene.elements)
-    if (const auto* found = std::get_if<Line>(&element); found && !found->rule)
+    if (const auto* found = std::get_if<Line>(&element); found && !found->is_rule)
       line = found->points;
   REQUIRE(line.size() == 2);
   CHECK(line[0].y > line[1].y + 100);
@@ -218,7 +218,7 @@ TEST_CASE("a legend names the colours of images") {
                     {"labels", List{"above\nbelow"}},
                     {"legend", List{Dict{{"label", "cat"}, {"color", List{250, 10, 20}}}}}};
   const Scene scene = layout(figure, Metrics(), {.width = 300});
-  CHECK(scene.height == Approx(100 + 3 * Metrics().line));
+  CHECK(scene.height == Approx(100 + 3 * Metrics().line_height));
   CHECK(text_named(scene, "below").at.y == Approx(text_named(scene, "above").at.y + 18));
   const Raster raster = raster_of(scene);
   bool has_color = false;

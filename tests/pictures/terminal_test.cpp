@@ -35,8 +35,8 @@ std::string read_until(int terminal, const std::string& text) {
   const auto begin = std::chrono::steady_clock::now();
   const Terminal t = terminal_now();
   const auto took = std::chrono::steady_clock::now() - begin;
-  dprintf(STDOUT_FILENO, "kitty %d sixel %d colors %d columns %d ms %d.", t.kitty, t.sixel,
-          t.cells.colors, static_cast<int>(t.columns),
+  dprintf(STDOUT_FILENO, "kitty %d sixel %d colors %d columns %d ms %d.", t.supports_kitty,
+          t.supports_sixel, t.cell_options.colors, static_cast<int>(t.columns),
           static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
   _exit(0);
 }

@@ -7,10 +7,10 @@
 namespace crescent::pictures {
 namespace {
 
-int number_below(const Value& value, size_t count, const char* what) {
+int number_below(const Value& value, size_t count, const char* item_kind) {
   const int64_t number = value.as_int();
   if (number < 0 || number >= static_cast<int64_t>(count))
-    fail("expected the number of a ", what, " below ", count, ", got ", number);
+    fail("expected the number of a ", item_kind, " below ", count, ", got ", number);
   return static_cast<int>(number);
 }
 
@@ -35,16 +35,16 @@ Graph graph_from(const Dict& figure) {
   Graph graph;
   static const List empty_list;
   const Value& groups = entry(figure, "groups");
-  for (const Value& row : groups.is_null() ? empty_list : groups.as_list()) {
-    const Value& parent = entry(row.as_dict(), "parent");
-    graph.groups.push_back({text_entry(row.as_dict(), "label"),
+  for (const Value& item : groups.is_null() ? empty_list : groups.as_list()) {
+    const Value& parent = entry(item.as_dict(), "parent");
+    graph.groups.push_back({text_entry(item.as_dict(), "label"),
                             parent.is_null() ? -1 : static_cast<int>(parent.as_int())});
   }
   check_parents(graph);
-  for (const Value& row : figure.at("nodes").as_list()) {
-    const Value& group = entry(row.as_dict(), "group");
+  for (const Value& item : figure.at("nodes").as_list()) {
+    const Value& group = entry(item.as_dict(), "group");
     graph.nodes.push_back(
-        {texts_entry(row.as_dict(), "lines"),
+        {texts_entry(item.as_dict(), "lines"),
          group.is_null() ? -1 : number_below(group, graph.groups.size(), "group")});
   }
   for (const Value& edge : figure.at("edges").as_list())

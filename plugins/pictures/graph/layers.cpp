@@ -1,12 +1,12 @@
 // Assigns the items of a graph to layers, and orders the items of each layer.
 #include <algorithm>
 
-#include "graph/level.h"
+#include "graph/layered_drawing.h"
 
 namespace crescent::pictures {
 namespace {
 
-using Numbers = std::vector<std::vector<int>>;
+using IndexLists = std::vector<std::vector<int>>;
 
 /// A depth-first search along edges, started at every item that has not been visited.
 class CycleSearch {
@@ -28,7 +28,7 @@ class CycleSearch {
  private:
   enum State { kNew, kOpen, kDone };
   struct Visit {
-    size_t item, next;
+    size_t item, next_edge;
   };
 
   void enter(size_t item) {
@@ -37,15 +37,16 @@ class CycleSearch {
   }
 
   void advance() {
-    Visit& at = path_.back();
-    if (at.next < outgoing_[at.item].size()) return follow(edges_[outgoing_[at.item][at.next++]]);
-    states_[at.item] = kDone;
+    Visit& visit = path_.back();
+    if (visit.next_edge < outgoing_[visit.item].size())
+      return follow(edges_[outgoing_[visit.item][visit.next_edge++]]);
+    states_[visit.item] = kDone;
     path_.pop_back();
   }
 
   void follow(Edge& edge) {
     const auto to = static_cast<size_t>(edge.to);
-    if (states_[to] == kOpen) edge.reversed = true;
+    if (states_[to] == kOpen) edge.is_reversed = true;
     if (states_[to] == kNew) enter(to);
   }
 
@@ -56,86 +57,89 @@ class CycleSearch {
 };
 
 /// For each item, the items to which its edges lead.
-Numbers successors(size_t items, const std::vector<Edge>& edges) {
-  Numbers result(items);
+IndexLists successors(size_t items, const std::vector<Edge>& edges) {
+  IndexLists result(items);
   for (const Edge& edge : edges) result[static_cast<size_t>(edge.from)].push_back(edge.to);
   return result;
 }
 
 /// The number of edges that lead to each item.
 std::vector<int> predecessor_counts(size_t items, const std::vector<Edge>& edges) {
-  std::vector<int> arriving_counts(items);
-  for (const Edge& edge : edges) ++arriving_counts[static_cast<size_t>(edge.to)];
-  return arriving_counts;
+  std::vector<int> incoming_counts(items);
+  for (const Edge& edge : edges) ++incoming_counts[static_cast<size_t>(edge.to)];
+  return incoming_counts;
 }
 
 /// Sets each item's layer to the first layer that it may have: 0, or 1 if other items are pinned to
 /// the first layer.
 void set_first_layers(std::vector<Item>& items) {
-  const bool has_first = std::any_of(items.begin(), items.end(),
-                                     [](const Item& item) { return item.pin == Item::kFirst; });
-  for (Item& item : items) item.layer = has_first && item.pin != Item::kFirst ? 1 : 0;
+  const bool has_pinned_first = std::any_of(
+      items.begin(), items.end(), [](const Item& item) { return item.pin == Item::kFirst; });
+  for (Item& item : items) item.layer = has_pinned_first && item.pin != Item::kFirst ? 1 : 0;
 }
 
-/// Moves each item below all of its predecessors; returns the items in topological order. `waiting`
-/// is the number of predecessors of each item.
-std::vector<int> place_below_predecessors(std::vector<Item>& items, const Numbers& after,
-                                          std::vector<int> waiting) {
+/// Moves each item below all of its predecessors; returns the items in topological order.
+/// `unplaced_predecessors` is the number of predecessors of each item at the start.
+std::vector<int> place_below_predecessors(std::vector<Item>& items,
+                                          const IndexLists& successor_lists,
+                                          std::vector<int> unplaced_predecessors) {
   std::vector<int> ready, sorted;
   for (size_t i = 0; i < items.size(); ++i)
-    if (waiting[i] == 0) ready.push_back(static_cast<int>(i));
+    if (unplaced_predecessors[i] == 0) ready.push_back(static_cast<int>(i));
   while (!ready.empty()) {
     const int item = ready.back();
     ready.pop_back();
     sorted.push_back(item);
-    for (const int next : after[static_cast<size_t>(item)]) {
+    for (const int next : successor_lists[static_cast<size_t>(item)]) {
       int& layer = items[static_cast<size_t>(next)].layer;
       layer = std::max(layer, items[static_cast<size_t>(item)].layer + 1);
-      if (--waiting[static_cast<size_t>(next)] == 0) ready.push_back(next);
+      if (--unplaced_predecessors[static_cast<size_t>(next)] == 0) ready.push_back(next);
     }
   }
   return sorted;
 }
 
 /// Moves an item to the layer just above its highest successor.
-void raise_to_successors(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
-  int min = -1;
-  for (const int next : after) {
+void raise_to_successors(std::vector<Item>& items, size_t item,
+                         const std::vector<int>& successor_items) {
+  int min_layer = -1;
+  for (const int next : successor_items) {
     const int layer = items[static_cast<size_t>(next)].layer;
-    if (min < 0 || layer < min) min = layer;
+    if (min_layer < 0 || layer < min_layer) min_layer = layer;
   }
-  if (min > 0) items[number].layer = min - 1;
+  if (min_layer > 0) items[item].layer = min_layer - 1;
 }
 
 }  // namespace
 
 /// Reverses back edges, so that the graph has no cycles.
-void Level::break_cycles() {
+void LayeredDrawing::break_cycles() {
   CycleSearch(items.size(), edges).mark();
   for (Edge& edge : edges)
-    if (edge.reversed) std::swap(edge.from, edge.to), std::swap(edge.in, edge.out);
+    if (edge.is_reversed)
+      std::swap(edge.from, edge.to), std::swap(edge.end_offset, edge.start_offset);
 }
 
 /// Assigns layers: an item is below all of its predecessors; an item without predecessors is just
 /// above its successors.
-void Level::assign_layers() {
-  const Numbers successor_lists = successors(items.size(), edges);
-  const std::vector<int> arriving_counts = predecessor_counts(items.size(), edges);
+void LayeredDrawing::assign_layers() {
+  const IndexLists successor_lists = successors(items.size(), edges);
+  const std::vector<int> incoming_counts = predecessor_counts(items.size(), edges);
   set_first_layers(items);
-  int last = 0;
-  for (const int i : place_below_predecessors(items, successor_lists, arriving_counts)) {
+  int last_layer = 0;
+  for (const int i : place_below_predecessors(items, successor_lists, incoming_counts)) {
     const auto number = static_cast<size_t>(i);
     const Item& item = items[number];
-    last = std::max(last, item.layer + (item.pin == Item::kLast ? 0 : 1));
-    if (arriving_counts[number] == 0 && item.pin == Item::kFree)
+    last_layer = std::max(last_layer, item.layer + (item.pin == Item::kLast ? 0 : 1));
+    if (incoming_counts[number] == 0 && item.pin == Item::kFree)
       raise_to_successors(items, number, successor_lists[number]);
   }
   for (Item& item : items)
-    if (item.pin == Item::kLast) item.layer = last;
+    if (item.pin == Item::kLast) item.layer = last_layer;
 }
 
 /// Adds a dummy item for an edge in a layer that the edge only crosses.
-int Level::add_dummy(int layer) {
+int LayeredDrawing::add_dummy(int layer) {
   Item dummy;
   dummy.is_dummy = true;
   dummy.layer = layer;
@@ -143,25 +147,26 @@ int Level::add_dummy(int layer) {
   return static_cast<int>(items.size()) - 1;
 }
 
-/// The segment of an edge between two items. A segment that begins at a dummy item has its own
-/// trunk.
-Level::Segment Level::segment_of(int number, int from, int to) const {
-  const Edge& edge = edges[static_cast<size_t>(number)];
+/// Returns the segment of an edge between two items. A segment that begins at a dummy item has a
+/// trunk of its own, with a negative number.
+LayeredDrawing::Segment LayeredDrawing::segment_of(int edge_number, int from, int to) const {
+  const Edge& edge = edges[static_cast<size_t>(edge_number)];
   Segment segment;
-  segment.from = from, segment.to = to, segment.edge = number;
+  segment.from = from, segment.to = to, segment.edge = edge_number;
   segment.trunk = items[static_cast<size_t>(from)].is_dummy ? -1 - from : edge.trunk;
-  if (from == edge.from && edge.out) segment.out = *edge.out;
-  if (to == edge.to && edge.in) segment.in = *edge.in, segment.is_end_fixed = true;
+  if (from == edge.from && edge.start_offset) segment.start_offset = *edge.start_offset;
+  if (to == edge.to && edge.end_offset)
+    segment.end_offset = *edge.end_offset, segment.is_end_fixed = true;
   return segment;
 }
 
 /// Splits edges into segments between adjacent layers, by dummy items.
-void Level::add_dummies() {
+void LayeredDrawing::add_dummies() {
   for (size_t i = 0; i < edges.size(); ++i) {
     int from = edges[i].from;
-    const int last = items[static_cast<size_t>(edges[i].to)].layer;
-    for (int layer = items[static_cast<size_t>(from)].layer + 1; layer <= last; ++layer) {
-      const int to = layer < last ? add_dummy(layer) : edges[i].to;
+    const int last_layer = items[static_cast<size_t>(edges[i].to)].layer;
+    for (int layer = items[static_cast<size_t>(from)].layer + 1; layer <= last_layer; ++layer) {
+      const int to = layer < last_layer ? add_dummy(layer) : edges[i].to;
       segments_.push_back(segment_of(static_cast<int>(i), from, to));
       from = to;
     }
@@ -170,7 +175,7 @@ void Level::add_dummies() {
 }
 
 /// Records for each item the segments that end at it and those that begin at it.
-void Level::record_segments() {
+void LayeredDrawing::record_segments() {
   segments_above_.resize(items.size());
   segments_below_.resize(items.size());
   for (size_t i = 0; i < segments_.size(); ++i) {
@@ -179,35 +184,38 @@ void Level::record_segments() {
   }
 }
 
-/// The barycenter of an item: the mean position of its neighbours in the previous layer; `position`
-/// if it has none.
-double Level::barycenter(int item, bool from_above, double position) const {
-  const std::vector<int>& neighbours =
+/// The barycenter of an item: the mean position of its neighbours in the layer above or below, as
+/// `from_above` says; `position` if it has no neighbours there.
+double LayeredDrawing::barycenter(int item, bool from_above, double position) const {
+  const std::vector<int>& neighbour_segments =
       (from_above ? segments_above_ : segments_below_)[static_cast<size_t>(item)];
   double sum = 0;
-  for (const int k : neighbours) {
+  for (const int k : neighbour_segments) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
-    const Item& other = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
-    const double width = std::max(other.width, 1.0);
-    sum += other.x + 0.5 * (from_above ? segment.out : segment.in) / width;
+    const Item& neighbour = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
+    const double width = std::max(neighbour.width, 1.0);
+    sum += neighbour.x + 0.5 * (from_above ? segment.start_offset : segment.end_offset) / width;
   }
-  return neighbours.empty() ? position : sum / static_cast<double>(neighbours.size());
+  return neighbour_segments.empty() ? position
+                                    : sum / static_cast<double>(neighbour_segments.size());
 }
 
 /// Sorts a layer by the barycenters of its items.
-void Level::sort_layer(std::vector<int>& layer, bool from_above) {
-  std::vector<double> keys(items.size());
+void LayeredDrawing::sort_layer(std::vector<int>& layer, bool from_above) {
+  std::vector<double> barycenters(items.size());
   for (size_t i = 0; i < layer.size(); ++i)
-    keys[static_cast<size_t>(layer[i])] = barycenter(layer[i], from_above, static_cast<double>(i));
+    barycenters[static_cast<size_t>(layer[i])] =
+        barycenter(layer[i], from_above, static_cast<double>(i));
   std::stable_sort(layer.begin(), layer.end(), [&](int a, int b) {
-    return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)];
+    return barycenters[static_cast<size_t>(a)] < barycenters[static_cast<size_t>(b)];
   });
   for (size_t i = 0; i < layer.size(); ++i)
     items[static_cast<size_t>(layer[i])].x = static_cast<double>(i);
 }
 
 /// For each segment below a layer, the positions at which it begins and ends.
-std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>& layer) const {
+std::vector<std::pair<double, double>> LayeredDrawing::ends_below(
+    const std::vector<int>& layer) const {
   std::vector<std::pair<double, double>> ends;
   for (const int item : layer)
     for (const int k : segments_below_[static_cast<size_t>(item)]) {
@@ -220,7 +228,7 @@ std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>&
 
 /// The number of pairs of segments that cross when each item has the position that it has in the
 /// order of its layer.
-int Level::crossings() const {
+int LayeredDrawing::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {
     const auto ends = ends_below(layer);
@@ -232,10 +240,10 @@ int Level::crossings() const {
 }
 
 /// Fills the layers with their items, in the order of item numbers.
-void Level::fill_layers() {
-  int last = 0;
-  for (const Item& item : items) last = std::max(last, item.layer);
-  layers_.resize(static_cast<size_t>(last) + 1);
+void LayeredDrawing::fill_layers() {
+  int last_layer = 0;
+  for (const Item& item : items) last_layer = std::max(last_layer, item.layer);
+  layers_.resize(static_cast<size_t>(last_layer) + 1);
   for (size_t i = 0; i < items.size(); ++i) {
     std::vector<int>& layer = layers_[static_cast<size_t>(items[i].layer)];
     items[i].x = static_cast<double>(layer.size());
@@ -245,7 +253,7 @@ void Level::fill_layers() {
 
 /// Sorts all layers, one after another, by the barycenters in the layer before: from the top to the
 /// bottom, or back.
-void Level::sweep(bool downwards) {
+void LayeredDrawing::sweep(bool downwards) {
   if (downwards)
     for (size_t i = 1; i < layers_.size(); ++i) sort_layer(layers_[i], true);
   else
@@ -253,14 +261,14 @@ void Level::sweep(bool downwards) {
 }
 
 /// Makes several sweeps downwards and upwards and keeps the order with the fewest crossings.
-void Level::order_layers() {
+void LayeredDrawing::order_layers() {
   constexpr int kSweeps = 12;
   fill_layers();
   std::vector<std::vector<int>> best = layers_;
-  int min = crossings();
-  for (int i = 0; i < kSweeps && min > 0; ++i) {
+  int min_crossings = crossings();
+  for (int i = 0; i < kSweeps && min_crossings > 0; ++i) {
     sweep(i % 2 == 0);
-    if (const int now = crossings(); now < min) min = now, best = layers_;
+    if (const int count = crossings(); count < min_crossings) min_crossings = count, best = layers_;
   }
   layers_ = best;
 }

@@ -7,12 +7,12 @@
 #include "crescent/base/error.h"
 #include "figure.h"
 #include "graph/graph.h"
-#include "graph/level.h"
+#include "graph/layered_drawing.h"
 
 namespace crescent::pictures {
 namespace {
 
-constexpr Color kHeading{0xdc, 0xe8, 0xf6}, kGroup{0x80, 0x80, 0x80};
+constexpr Color kHeadingColor{0xdc, 0xe8, 0xf6}, kGroupColor{0x80, 0x80, 0x80};
 
 /// The layout of a group: the positions of its contents relative to its upper left corner, and the
 /// points where edges enter and leave the group.
@@ -27,7 +27,7 @@ struct Block {
 };
 
 /// Exchanges the axes of a point or a size, as is done for graphs that run from left to right.
-Point exchanged(Point p) { return {p.y, p.x}; }
+Point transposed(Point p) { return {p.y, p.x}; }
 
 class GraphLayout {
  public:
@@ -46,7 +46,7 @@ class GraphLayout {
     const Block layout = block_of(-1);
     const double margin = metrics_.in_cells ? 0 : 12;
     extent_ = {layout.width + 2 * margin, layout.height + 2 * margin};
-    const Point size = is_horizontal_ ? exchanged(extent_) : extent_;
+    const Point size = is_horizontal_ ? transposed(extent_) : extent_;
     scene_.width = std::max(size.x, 1.0);
     scene_.height = std::max(size.y, 1.0);
     draw(layout, {margin, margin});
@@ -62,8 +62,9 @@ class GraphLayout {
       width =
           std::max(width, metrics_.width(node.lines[i]) * (i == 0 && !metrics_.in_cells ? 1.1 : 1));
     const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
-    Point size{width + (metrics_.in_cells ? 4 : 20),
-               lines * (metrics_.line + (metrics_.in_cells ? 0 : 5)) + (metrics_.in_cells ? 2 : 0)};
+    Point size{
+        width + (metrics_.in_cells ? 4 : 20),
+        lines * (metrics_.line_height + (metrics_.in_cells ? 0 : 5)) + (metrics_.in_cells ? 2 : 0)};
     // In terminals the number of cells is odd, because then there is a middle cell.
     if (metrics_.in_cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
     if (metrics_.in_cells && is_horizontal_) {
@@ -77,7 +78,7 @@ class GraphLayout {
   /// bottom.
   Point extent_of(int node) const {
     const Point size = sizes_[static_cast<size_t>(node)];
-    return is_horizontal_ ? exchanged(size) : size;
+    return is_horizontal_ ? transposed(size) : size;
   }
 
   Spacing spacing() const {
@@ -103,54 +104,54 @@ class GraphLayout {
   }
 
   /// The data from which the layout of a group (Block) is built.
-  struct Parts {
-    Level level;
-    // the index in level.items of each node, and of each group
+  struct GroupContents {
+    LayeredDrawing drawing;
+    // the index in drawing.items of each node, and of each group
     std::map<int, int> node_items, group_items;
-    // for each edge that enters the group, the index in level.items of the place where it enters
+    // for each edge that enters the group, the index in drawing.items of the place where it enters
     std::map<int, int> entries;
     // for each node with edges that leave the group, the index of the place where they leave
     std::map<int, int> exits;
-    std::map<int, Block> blocks;  // the layouts of the groups directly inside of this one
-    std::vector<bool> ends;       // for each edge of the level, whether it ends at a node
+    std::map<int, Block> blocks;     // the layouts of the groups directly inside of this one
+    std::vector<bool> ends_at_node;  // for each edge of the drawing, whether it ends at a node
   };
 
   Block block_of(int group) {
-    Parts parts{Level(spacing()), {}, {}, {}, {}, {}, {}};
-    add_items(parts, group);
-    add_edges(parts, group);
-    parts.level.arrange();
-    return finished_block(parts, group);
+    GroupContents contents{LayeredDrawing(spacing()), {}, {}, {}, {}, {}, {}};
+    add_items(contents, group);
+    add_edges(contents, group);
+    contents.drawing.arrange();
+    return finished_block(contents, group);
   }
 
-  void add_items(Parts& parts, int group) {
+  void add_items(GroupContents& contents, int group) {
     const auto add = [&](double width, double height, Item::Pin pin = Item::kFree) {
       Item item;
       item.width = width, item.height = height, item.pin = pin;
-      parts.level.items.push_back(item);
-      return static_cast<int>(parts.level.items.size()) - 1;
+      contents.drawing.items.push_back(item);
+      return static_cast<int>(contents.drawing.items.size()) - 1;
     };
     for (int node = 0; node < static_cast<int>(graph_.nodes.size()); ++node) {
       if (!is_within(node, group)) continue;
-      const int inner = inner_group(node, group);
-      if (inner < 0) {
+      const int nested_group = inner_group(node, group);
+      if (nested_group < 0) {
         const Point size = extent_of(node);
-        parts.node_items[node] = add(size.x, size.y);
-      } else if (!parts.group_items.count(inner)) {
-        const Block& block = parts.blocks[inner] = block_of(inner);
-        parts.group_items[inner] = add(block.width, block.height);
+        contents.node_items[node] = add(size.x, size.y);
+      } else if (!contents.group_items.count(nested_group)) {
+        const Block& block = contents.blocks[nested_group] = block_of(nested_group);
+        contents.group_items[nested_group] = add(block.width, block.height);
       }
     }
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
       const bool begins_inside = is_within(from, group), ends_inside = is_within(to, group);
-      if (!begins_inside && ends_inside) parts.entries[edge] = add(0, 0, Item::kFirst);
-      if (begins_inside && !ends_inside && !parts.exits.count(from))
-        parts.exits[from] = add(0, 0, Item::kLast);
+      if (!begins_inside && ends_inside) contents.entries[edge] = add(0, 0, Item::kFirst);
+      if (begins_inside && !ends_inside && !contents.exits.count(from))
+        contents.exits[from] = add(0, 0, Item::kLast);
     }
   }
 
-  void add_edges(Parts& parts, int group) {
+  void add_edges(GroupContents& contents, int group) {
     // the nodes from which an edge that leaves the group has already been added
     std::map<int, bool> has_exit;
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
@@ -158,32 +159,34 @@ class GraphLayout {
       const bool begins_inside = is_within(from, group), ends_inside = is_within(to, group);
       if (!begins_inside && !ends_inside) continue;
       if (begins_inside && !ends_inside && std::exchange(has_exit[from], true)) continue;
-      Edge part;
-      part.trunk = begins_inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
-      part.from = begins_inside ? begin_of(parts, from, group, part) : parts.entries[edge];
-      part.to = ends_inside ? end_of(parts, edge, to, group, part) : parts.exits[from];
-      if (part.from == part.to) continue;
-      parts.level.edges.push_back(part);
-      parts.ends.push_back(ends_inside && inner_group(to, group) < 0);
+      Edge drawn_edge;
+      drawn_edge.trunk = begins_inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
+      drawn_edge.from =
+          begins_inside ? begin_item(contents, from, group, drawn_edge) : contents.entries[edge];
+      drawn_edge.to =
+          ends_inside ? end_item(contents, edge, to, group, drawn_edge) : contents.exits[from];
+      if (drawn_edge.from == drawn_edge.to) continue;
+      contents.drawing.edges.push_back(drawn_edge);
+      contents.ends_at_node.push_back(ends_inside && inner_group(to, group) < 0);
     }
   }
 
-  int begin_of(Parts& parts, int node, int group, Edge& part) const {
-    const int inner = inner_group(node, group);
-    if (inner < 0) return parts.node_items[node];
-    const Block& block = parts.blocks[inner];
+  int begin_item(GroupContents& contents, int node, int group, Edge& drawn_edge) const {
+    const int nested_group = inner_group(node, group);
+    if (nested_group < 0) return contents.node_items[node];
+    const Block& block = contents.blocks[nested_group];
     if (const auto exit = block.exits.find(node); exit != block.exits.end())
-      part.out = exit->second - block.width / 2;
-    return parts.group_items[inner];
+      drawn_edge.start_offset = exit->second - block.width / 2;
+    return contents.group_items[nested_group];
   }
 
-  int end_of(Parts& parts, int edge, int node, int group, Edge& part) const {
-    const int inner = inner_group(node, group);
-    if (inner < 0) return parts.node_items[node];
-    const Block& block = parts.blocks[inner];
+  int end_item(GroupContents& contents, int edge, int node, int group, Edge& drawn_edge) const {
+    const int nested_group = inner_group(node, group);
+    if (nested_group < 0) return contents.node_items[node];
+    const Block& block = contents.blocks[nested_group];
     if (const auto entry = block.entries.find(edge); entry != block.entries.end())
-      part.in = entry->second - block.width / 2;
-    return parts.group_items[inner];
+      drawn_edge.end_offset = entry->second - block.width / 2;
+    return contents.group_items[nested_group];
   }
 
   /// The margin between a group's frame and its items, not including the room for its label.
@@ -193,39 +196,40 @@ class GraphLayout {
     return {14, 10};
   }
   double label_room(int group) const {
-    return group < 0 || metrics_.in_cells ? 0 : metrics_.line + 2;
+    return group < 0 || metrics_.in_cells ? 0 : metrics_.line_height + 2;
   }
 
-  Block finished_block(Parts& parts, int group) {
+  Block finished_block(GroupContents& contents, int group) {
     Block block;
     const Point pad = padding(group);
     // The label is at the top, inside of the frame. In a layout from left to right, whose axes are
     // exchanged at the end, its room is on the left before the exchange.
     const Point offset{pad.x + (is_horizontal_ ? label_room(group) : 0),
                        pad.y + (is_horizontal_ ? 0 : label_room(group))};
-    block.width = std::max(parts.level.width, least_width(group)) + offset.x + pad.x;
-    block.height = parts.level.height + offset.y + pad.y;
+    block.width = std::max(contents.drawing.width, min_width(group)) + offset.x + pad.x;
+    block.height = contents.drawing.height + offset.y + pad.y;
     if (metrics_.in_cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
     const auto moved = [&](Point p) { return Point{p.x + offset.x, p.y + offset.y}; };
     const auto corner = [&](int item) {
-      const Item& i = parts.level.items[static_cast<size_t>(item)];
+      const Item& i = contents.drawing.items[static_cast<size_t>(item)];
       return moved({i.x - i.width / 2, i.top});
     };
-    for (const auto& [node, item] : parts.node_items) block.nodes.emplace_back(node, corner(item));
-    for (const auto& [inner, item] : parts.group_items)
-      insert_block(block, parts.blocks[inner], inner, corner(item));
-    for (const auto& [edge, item] : parts.entries)
-      block.entries[edge] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
-    for (const auto& [node, item] : parts.exits)
-      block.exits[node] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
-    for (size_t i = 0; i < parts.level.edges.size(); ++i) {
-      const Edge& part = parts.level.edges[i];
-      Line line{.points = {}, .rule = true, .arrow = parts.ends[i]};
-      for (const Point& p : part.route) line.points.push_back(moved(p));
+    for (const auto& [node, item] : contents.node_items)
+      block.nodes.emplace_back(node, corner(item));
+    for (const auto& [nested_group, item] : contents.group_items)
+      insert_block(block, contents.blocks[nested_group], nested_group, corner(item));
+    for (const auto& [edge, item] : contents.entries)
+      block.entries[edge] = moved({contents.drawing.items[static_cast<size_t>(item)].x, 0}).x;
+    for (const auto& [node, item] : contents.exits)
+      block.exits[node] = moved({contents.drawing.items[static_cast<size_t>(item)].x, 0}).x;
+    for (size_t i = 0; i < contents.drawing.edges.size(); ++i) {
+      const Edge& drawn_edge = contents.drawing.edges[i];
+      Line line{.points = {}, .is_rule = true, .has_arrow = contents.ends_at_node[i]};
+      for (const Point& p : drawn_edge.route) line.points.push_back(moved(p));
       // The ends of edges that enter or leave the group are at its frame.
-      if (parts.level.items[static_cast<size_t>(part.from)].pin == Item::kFirst)
+      if (contents.drawing.items[static_cast<size_t>(drawn_edge.from)].pin == Item::kFirst)
         line.points.front().y = 0;
-      if (parts.level.items[static_cast<size_t>(part.to)].pin == Item::kLast)
+      if (contents.drawing.items[static_cast<size_t>(drawn_edge.to)].pin == Item::kLast)
         line.points.back().y = block.height;
       block.lines.push_back(std::move(line));
     }
@@ -233,20 +237,22 @@ class GraphLayout {
   }
 
   /// The least width of a group's frame, so that its label fits.
-  double least_width(int group) const {
+  double min_width(int group) const {
     if (group < 0 || is_horizontal_) return 0;
     return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);
   }
 
-  static void insert_block(Block& block, const Block& inner, int group, Point at) {
+  static void insert_block(Block& block, const Block& nested_block, int group, Point at) {
     const auto moved = [&](Point p) { return Point{p.x + at.x, p.y + at.y}; };
-    block.frames.emplace_back(group, Box{.at = at, .width = inner.width, .height = inner.height});
-    for (const auto& [number, frame] : inner.frames) {
+    block.frames.emplace_back(
+        group, Box{.at = at, .width = nested_block.width, .height = nested_block.height});
+    for (const auto& [number, frame] : nested_block.frames) {
       block.frames.emplace_back(number, frame);
       block.frames.back().second.at = moved(frame.at);
     }
-    for (const auto& [node, corner] : inner.nodes) block.nodes.emplace_back(node, moved(corner));
-    for (Line line : inner.lines) {
+    for (const auto& [node, corner] : nested_block.nodes)
+      block.nodes.emplace_back(node, moved(corner));
+    for (Line line : nested_block.lines) {
       for (Point& p : line.points) p = moved(p);
       block.lines.push_back(std::move(line));
     }
@@ -257,20 +263,20 @@ class GraphLayout {
   /// Converts a region from layout coordinates to scene coordinates.
   Box to_scene(Point at, Point size) const {
     if (is_reversed_) at.y = extent_.y - at.y - size.y;
-    if (is_horizontal_) at = exchanged(at), size = exchanged(size);
+    if (is_horizontal_) at = transposed(at), size = transposed(size);
     return {.at = at, .width = size.x, .height = size.y};
   }
 
-  void draw(const Block& all, Point margin) {
+  void draw(const Block& layout, Point margin) {
     const auto moved = [&](Point p) { return Point{p.x + margin.x, p.y + margin.y}; };
-    for (const auto& [group, frame] : all.frames)
+    for (const auto& [group, frame] : layout.frames)
       draw_frame(group, to_scene(moved(frame.at), {frame.width, frame.height}));
-    for (Line line : all.lines) {
+    for (Line line : layout.lines) {
       for (Point& p : line.points) p = to_scene(moved(p), {0, 0}).at;
       line.width = 1.2;
       scene_.elements.push_back(std::move(line));
     }
-    for (const auto& [node, corner] : all.nodes)
+    for (const auto& [node, corner] : layout.nodes)
       draw_node(node, to_scene(moved(corner), extent_of(node)));
   }
 
@@ -278,14 +284,15 @@ class GraphLayout {
     const std::string& label = graph_.groups[static_cast<size_t>(group)].label;
     frame.kind = BoxKind::frame;
     frame.dashed = true;
-    frame.edge = kGroup;
+    frame.edge = kGroupColor;
     scene_.elements.push_back(frame);
     const double gap = metrics_.in_cells ? 2 : 8;
-    scene_.elements.push_back(Text{
-        .at = {frame.at.x + gap, frame.at.y + (metrics_.in_cells ? 0.5 : 4 + metrics_.line / 2)},
-        .text = fitted_text(metrics_, label, frame.width - 2 * gap),
-        .color = metrics_.in_cells ? kInk : kGroup,
-        .bold = true});
+    scene_.elements.push_back(
+        Text{.at = {frame.at.x + gap,
+                    frame.at.y + (metrics_.in_cells ? 0.5 : 4 + metrics_.line_height / 2)},
+             .text = fitted_text(metrics_, label, frame.width - 2 * gap),
+             .color = metrics_.in_cells ? kInk : kGroupColor,
+             .bold = true});
   }
 
   void draw_node(int number, Box box) {
@@ -293,19 +300,19 @@ class GraphLayout {
     box.kind = BoxKind::frame;
     box.fill = kWhite;
     box.edge = kInk;
-    const double row = metrics_.line + (metrics_.in_cells ? 0 : 5);
+    const double line_height = metrics_.line_height + (metrics_.in_cells ? 0 : 5);
     if (!metrics_.in_cells && !node.lines.empty()) {
       scene_.elements.push_back(box);
       scene_.elements.push_back(Box{.at = box.at,
                                     .width = box.width,
-                                    .height = node.lines.size() == 1 ? box.height : row,
-                                    .fill = kHeading,
+                                    .height = node.lines.size() == 1 ? box.height : line_height,
+                                    .fill = kHeadingColor,
                                     .edge = kInk});
     } else {
       scene_.elements.push_back(box);
     }
-    double middle = box.at.y + (metrics_.in_cells ? 1 : 0) + row / 2;
-    for (size_t i = 0; i < node.lines.size(); ++i, middle += row)
+    double middle = box.at.y + (metrics_.in_cells ? 1 : 0) + line_height / 2;
+    for (size_t i = 0; i < node.lines.size(); ++i, middle += line_height)
       scene_.elements.push_back(Text{.at = {box.at.x + box.width / 2, middle},
                                      .text = node.lines[i],
                                      .anchor = Anchor::middle,

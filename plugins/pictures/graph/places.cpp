@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "graph/level.h"
+#include "graph/layered_drawing.h"
 
 namespace crescent::pictures {
 namespace {
@@ -60,7 +60,7 @@ double shift_into(const std::vector<double>& positions, double min, double max) 
 }  // namespace
 
 /// The least distance between the centres of two neighbouring items.
-double Level::distance(int left, int right) const {
+double LayeredDrawing::distance(int left, int right) const {
   const Item &a = items[static_cast<size_t>(left)], &b = items[static_cast<size_t>(right)];
   const double gap = a.is_dummy || b.is_dummy ? spacing_.dummies : spacing_.items;
   return (a.width + b.width) / 2 + gap;
@@ -68,23 +68,24 @@ double Level::distance(int left, int right) const {
 
 /// The preferred position of an item: the weighted mean of the positions at which its segments are
 /// straight. Segments between two dummies have a higher weight, so that long edges become straight.
-double Level::preferred_x(int number, bool from_above) const {
+double LayeredDrawing::preferred_x(int number, bool from_above) const {
   const auto item = static_cast<size_t>(number);
-  double sum = 0, weights = 0;
+  double sum = 0, weight_sum = 0;
   for (const int k : from_above ? segments_above_[item] : segments_below_[item]) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
     const Item& neighbour = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
-    const double shift = from_above ? segment.out - segment.in : segment.in - segment.out;
+    const double shift = from_above ? segment.start_offset - segment.end_offset
+                                    : segment.end_offset - segment.start_offset;
     const double weight = neighbour.is_dummy && items[item].is_dummy ? 8
                           : neighbour.is_dummy                       ? 0.5
                                                                      : 1;
     sum += weight * (neighbour.x + shift);
-    weights += weight;
+    weight_sum += weight;
   }
-  return weights > 0 ? sum / weights : items[item].x;
+  return weight_sum > 0 ? sum / weight_sum : items[item].x;
 }
 
-void Level::move_to_preferred_positions(const std::vector<int>& layer, bool from_above) {
+void LayeredDrawing::move_to_preferred_positions(const std::vector<int>& layer, bool from_above) {
   std::vector<double> preferred, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
@@ -98,7 +99,7 @@ void Level::move_to_preferred_positions(const std::vector<int>& layer, bool from
 }
 
 /// Sets the first positions: the items of each layer stand side by side.
-void Level::place_side_by_side() {
+void LayeredDrawing::place_side_by_side() {
   for (const std::vector<int>& layer : layers_) {
     double x = 0;
     for (size_t i = 0; i < layer.size(); ++i) {
@@ -108,7 +109,7 @@ void Level::place_side_by_side() {
   }
 }
 
-void Level::choose_x_positions() {
+void LayeredDrawing::choose_x_positions() {
   constexpr int kSweeps = 24;
   place_side_by_side();
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -121,14 +122,14 @@ void Level::choose_x_positions() {
 
 /// Shifts all items so that the leftmost one is at x = 0, and rounds positions to terminal cells or
 /// half pixels.
-void Level::round_positions() {
+void LayeredDrawing::round_positions() {
   double left = INFINITY;
   for (const Item& item : items) left = std::min(left, item.x - item.width / 2);
-  const double grain = spacing_.in_cells ? 1 : 0.5;
+  const double step = spacing_.in_cells ? 1 : 0.5;
   for (const std::vector<int>& layer : layers_) {
     for (size_t i = 0; i < layer.size(); ++i) {
       Item& item = items[static_cast<size_t>(layer[i])];
-      item.x = std::floor((item.x - left) / grain) * grain + (spacing_.in_cells ? 0.5 : 0);
+      item.x = std::floor((item.x - left) / step) * step + (spacing_.in_cells ? 0.5 : 0);
       if (i == 0) continue;
       const Item& previous_item = items[static_cast<size_t>(layer[i - 1])];
       item.x = std::max(item.x, previous_item.x + std::ceil(distance(layer[i - 1], layer[i])));
@@ -138,29 +139,29 @@ void Level::round_positions() {
   for (const Item& item : items) width = std::max(width, item.x + item.width / 2);
 }
 
-double Level::begin_of(const Segment& segment) const {
-  return items[static_cast<size_t>(segment.from)].x + segment.out;
+double LayeredDrawing::begin_x(const Segment& segment) const {
+  return items[static_cast<size_t>(segment.from)].x + segment.start_offset;
 }
 
-double Level::end_of(const Segment& segment) const {
-  return items[static_cast<size_t>(segment.to)].x + segment.in;
+double LayeredDrawing::end_x(const Segment& segment) const {
+  return items[static_cast<size_t>(segment.to)].x + segment.end_offset;
 }
 
 /// The segments that may end anywhere on the top of an item, sorted by the positions at which they
 /// begin.
-std::vector<Level::Segment*> Level::free_segments(size_t number) {
+std::vector<LayeredDrawing::Segment*> LayeredDrawing::free_segments(size_t number) {
   std::vector<Segment*> movable_segments;
   for (const int k : segments_above_[number])
     if (!segments_[static_cast<size_t>(k)].is_end_fixed)
       movable_segments.push_back(&segments_[static_cast<size_t>(k)]);
   std::stable_sort(movable_segments.begin(), movable_segments.end(),
-                   [&](const Segment* a, const Segment* b) { return begin_of(*a) < begin_of(*b); });
+                   [&](const Segment* a, const Segment* b) { return begin_x(*a) < begin_x(*b); });
   return movable_segments;
 }
 
 /// Chooses where segments end on the top of a box: each as near as possible to the position at
 /// which it begins, but with a least distance between them.
-void Level::choose_ports_of(size_t number) {
+void LayeredDrawing::choose_ports_of(size_t number) {
   const Item& item = items[number];
   const std::vector<Segment*> movable_segments = free_segments(number);
   if (movable_segments.empty()) return;
@@ -172,23 +173,23 @@ void Level::choose_ports_of(size_t number) {
                (item.width - 2 * margin) / std::max<double>(1, movable_segments.size() - 1.0));
   std::vector<double> preferred;
   for (const Segment* segment : movable_segments)
-    preferred.push_back(std::clamp(begin_of(*segment), min, max));
+    preferred.push_back(std::clamp(begin_x(*segment), min, max));
   const std::vector<double> positions =
       spaced_positions(preferred, std::vector<double>(movable_segments.size(), 1),
                        std::vector(movable_segments.size() - 1, gap));
   const double shift = shift_into(positions, 2 * item.x - max, max);
   for (size_t k = 0; k < movable_segments.size(); ++k) {
-    const double at = positions[k] + shift;
-    movable_segments[k]->in = (spacing_.in_cells ? std::floor(at) + 0.5 : at) - item.x;
+    const double x = positions[k] + shift;
+    movable_segments[k]->end_offset = (spacing_.in_cells ? std::floor(x) + 0.5 : x) - item.x;
   }
 }
 
-void Level::choose_ports() {
+void LayeredDrawing::choose_ports() {
   for (size_t i = 0; i < items.size(); ++i)
     if (!items[i].is_dummy && items[i].width > 0) choose_ports_of(i);
 }
 
-std::vector<Level::Segment*> Level::segments_after(int layer) {
+std::vector<LayeredDrawing::Segment*> LayeredDrawing::segments_after(int layer) {
   std::vector<Segment*> segments;
   for (const int item : layers_[static_cast<size_t>(layer)])
     for (const int k : segments_below_[static_cast<size_t>(item)])
@@ -196,17 +197,17 @@ std::vector<Level::Segment*> Level::segments_after(int layer) {
   return segments;
 }
 
-bool Level::Bundle::ends_at(double x, double tolerance) const {
+bool LayeredDrawing::Bundle::ends_at(double x, double tolerance) const {
   return std::any_of(ends_x.begin(), ends_x.end(),
                      [&](double end) { return std::abs(end - x) < tolerance; });
 }
 
 /// The bundles of those segments below a layer that are not straight. Bundles that go to the right
 /// are sorted from the right, the others from the left, so that they are nested.
-std::vector<Level::Bundle> Level::bundles_below(int layer) {
+std::vector<LayeredDrawing::Bundle> LayeredDrawing::bundles_below(int layer) {
   std::map<int, Bundle> by_trunk;
   for (Segment* segment : segments_after(layer)) {
-    const double begin = begin_of(*segment), end = end_of(*segment);
+    const double begin = begin_x(*segment), end = end_x(*segment);
     if (std::abs(begin - end) < 0.25) continue;
     Bundle& bundle = by_trunk[segment->trunk];
     if (bundle.segments.empty()) bundle.start_x = bundle.min_x = bundle.max_x = begin;
@@ -227,32 +228,34 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
 /// Assigns tracks, numbered downwards, to the horizontal parts of the segments below a layer, so
 /// that neither horizontal nor vertical parts overlap: a segment that ends at the position at which
 /// another one begins gets a track below the track of the other. Returns the number of tracks.
-int Level::assign_tracks(int layer) {
+int LayeredDrawing::assign_tracks(int layer) {
   const double tolerance = spacing_.in_cells ? 0.9 : 0.75 * spacing_.dummies;
-  std::vector<Bundle> waiting = bundles_below(layer), placed;
+  std::vector<Bundle> waiting_bundles = bundles_below(layer), placed_bundles;
   const auto is_next = [&](const Bundle& bundle) {
-    return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle& other) {
+    return std::none_of(waiting_bundles.begin(), waiting_bundles.end(), [&](const Bundle& other) {
       return &other != &bundle && bundle.ends_at(other.start_x, tolerance);
     });
   };
   int tracks = 0;
-  while (!waiting.empty()) {
-    auto next = std::find_if(waiting.begin(), waiting.end(), is_next);
-    if (next == waiting.end()) next = waiting.begin();
+  while (!waiting_bundles.empty()) {
+    auto next = std::find_if(waiting_bundles.begin(), waiting_bundles.end(), is_next);
+    if (next == waiting_bundles.end()) next = waiting_bundles.begin();
     Bundle bundle = std::move(*next);
-    waiting.erase(next);
-    bundle.track = bundle.track_below(placed, tolerance);
+    waiting_bundles.erase(next);
+    bundle.track = bundle.track_below(placed_bundles, tolerance);
     for (Segment* segment : bundle.segments) segment->track = bundle.track;
     tracks = std::max(tracks, bundle.track + 1);
-    placed.push_back(std::move(bundle));
+    placed_bundles.push_back(std::move(bundle));
   }
   return tracks;
 }
 
-/// The first track below the tracks of those bundles in `others` that this bundle would overlap.
-int Level::Bundle::track_below(const std::vector<Bundle>& others, double tolerance) const {
+/// The first track below the tracks of those bundles in `other_bundles` that this bundle would
+/// overlap.
+int LayeredDrawing::Bundle::track_below(const std::vector<Bundle>& other_bundles,
+                                        double tolerance) const {
   int first_free = 0;
-  for (const Bundle& other : others) {
+  for (const Bundle& other : other_bundles) {
     const bool overlaps = other.min_x - tolerance < max_x && min_x - tolerance < other.max_x;
     if (overlaps || ends_at(other.start_x, tolerance))
       first_free = std::max(first_free, other.track + 1);
@@ -260,30 +263,31 @@ int Level::Bundle::track_below(const std::vector<Bundle>& others, double toleran
   return first_free;
 }
 
-double Level::highest_in(const std::vector<int>& layer) const {
-  double highest = 0;
-  for (const int item : layer) highest = std::max(highest, items[static_cast<size_t>(item)].height);
-  return highest;
+double LayeredDrawing::max_height_in(const std::vector<int>& layer) const {
+  double layer_height = 0;
+  for (const int item : layer)
+    layer_height = std::max(layer_height, items[static_cast<size_t>(item)].height);
+  return layer_height;
 }
 
 /// Sets the vertical positions of a layer: boxes are in the middle of the layer, and dummies span
 /// its whole height.
-void Level::place_layer(const std::vector<int>& layer, double top, double highest) {
+void LayeredDrawing::place_layer(const std::vector<int>& layer, double top, double layer_height) {
   for (const int k : layer) {
     Item& item = items[static_cast<size_t>(k)];
-    const double room = highest - item.height;
-    item.top = top + (spacing_.in_cells ? std::floor(room / 2) : room / 2);
-    if (item.is_dummy) item.top = top, item.height = highest;
+    const double free_height = layer_height - item.height;
+    item.top = top + (spacing_.in_cells ? std::floor(free_height / 2) : free_height / 2);
+    if (item.is_dummy) item.top = top, item.height = layer_height;
   }
 }
 
-void Level::choose_y_positions() {
+void LayeredDrawing::choose_y_positions() {
   double y = 0;
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const double highest = highest_in(layers_[i]);
-    place_layer(layers_[i], y, highest);
-    bottoms_.push_back(y + highest);
-    y += highest;
+    const double layer_height = max_height_in(layers_[i]);
+    place_layer(layers_[i], y, layer_height);
+    bottoms_.push_back(y + layer_height);
+    y += layer_height;
     if (i + 1 == layers_.size()) break;
     const int tracks = assign_tracks(static_cast<int>(i));
     y += spacing_.layers + std::max(0, tracks - 1) * spacing_.tracks;
@@ -291,11 +295,11 @@ void Level::choose_y_positions() {
   height = y;
 }
 
-void Level::route_segment(const Segment& segment) {
+void LayeredDrawing::route_segment(const Segment& segment) {
   const Item &from = items[static_cast<size_t>(segment.from)],
              &to = items[static_cast<size_t>(segment.to)];
   std::vector<Point>& route = edges[static_cast<size_t>(segment.edge)].route;
-  const Point begin{begin_of(segment), from.top + from.height}, end{end_of(segment), to.top};
+  const Point begin{begin_x(segment), from.top + from.height}, end{end_x(segment), to.top};
   if (route.empty()) route.push_back(begin);
   if (segment.track >= 0) {
     const double first = spacing_.in_cells ? 0.5 : spacing_.layers / 2 - 4;
@@ -308,13 +312,13 @@ void Level::route_segment(const Segment& segment) {
 }
 
 /// Connects the segments of each edge to a line.
-void Level::route_edges() {
+void LayeredDrawing::route_edges() {
   for (const Segment& segment : segments_) route_segment(segment);
   for (Edge& edge : edges)
-    if (edge.reversed) std::reverse(edge.route.begin(), edge.route.end());
+    if (edge.is_reversed) std::reverse(edge.route.begin(), edge.route.end());
 }
 
-void Level::arrange() {
+void LayeredDrawing::arrange() {
   break_cycles();
   assign_layers();
   add_dummies();

@@ -6,7 +6,7 @@ namespace crescent::pictures {
 namespace {
 
 constexpr int kMaxTicks = 5;
-constexpr int64_t kSteps = 64;  // number of different colours
+constexpr int64_t kColorCount = 64;
 
 double gap_of(const Metrics& metrics) { return metrics.in_cells ? 1 : 12; }
 double strip_width(const Metrics& metrics) { return metrics.in_cells ? 2 : 14; }
@@ -18,17 +18,18 @@ ColorBar::ColorBar(const Range& range, Color (*color)(double share))
     : range_(range), ticks_(ticks_in(range, kMaxTicks)), color_(color) {}
 
 double ColorBar::width(const Metrics& metrics) const {
-  double texts = 0;
-  for (const std::string& text : ticks_.texts) texts = std::max(texts, metrics.width(text));
-  return gap_of(metrics) + strip_width(metrics) + text_gap(metrics) + texts;
+  double text_width = 0;
+  for (const std::string& text : ticks_.texts)
+    text_width = std::max(text_width, metrics.width(text));
+  return gap_of(metrics) + strip_width(metrics) + text_gap(metrics) + text_width;
 }
 
 /// The colours as a bitmap of one pixel per colour, from the top to the bottom.
 Bitmap ColorBar::strip() const {
   Bitmap strip;
-  strip.rows = kSteps, strip.columns = 1;
-  for (int64_t i = 0; i < kSteps; ++i) {
-    const Color color = color_(1 - static_cast<double>(i) / (kSteps - 1));
+  strip.rows = kColorCount, strip.columns = 1;
+  for (int64_t i = 0; i < kColorCount; ++i) {
+    const Color color = color_(1 - static_cast<double>(i) / (kColorCount - 1));
     strip.rgb.insert(strip.rgb.end(), {color.red, color.green, color.blue});
   }
   return strip;
@@ -44,11 +45,11 @@ void ColorBar::draw(Scene& scene, const Metrics& metrics, Point at, double heigh
   double free_y = at.y + height;
   for (size_t i = 0; i < ticks_.values.size(); ++i) {
     const double share = range_.share(ticks_.values[i]);
-    const double half = std::min(metrics.line, height) / 2;
+    const double half_line = std::min(metrics.line_height, height) / 2;
     const double middle =
-        std::clamp(at.y + height * (1 - share), at.y + half, at.y + height - half);
-    if (middle + half > free_y + 1e-9) continue;
-    free_y = middle - half;
+        std::clamp(at.y + height * (1 - share), at.y + half_line, at.y + height - half_line);
+    if (middle + half_line > free_y + 1e-9) continue;
+    free_y = middle - half_line;
     scene.elements.push_back(Text{.at = {left + strip_width(metrics) + text_gap(metrics), middle},
                                   .text = ticks_.texts[i]});
   }

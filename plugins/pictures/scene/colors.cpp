@@ -7,9 +7,9 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr Color kSeries[] = {{31, 119, 180},  {255, 127, 14}, {44, 160, 44},   {214, 39, 40},
-                             {148, 103, 189}, {140, 86, 75},  {227, 119, 194}, {127, 127, 127},
-                             {188, 189, 34},  {23, 190, 207}};
+constexpr Color kSeriesColors[] = {
+    {31, 119, 180}, {255, 127, 14},  {44, 160, 44},   {214, 39, 40},  {148, 103, 189},
+    {140, 86, 75},  {227, 119, 194}, {127, 127, 127}, {188, 189, 34}, {23, 190, 207}};
 constexpr Color kViridis[] = {{68, 1, 84},    {72, 40, 120},  {62, 74, 137},  {49, 104, 142},
                               {38, 130, 142}, {31, 158, 137}, {53, 183, 121}, {110, 206, 88},
                               {181, 222, 43}, {253, 231, 37}};
@@ -20,7 +20,7 @@ uint8_t interpolated(uint8_t from, uint8_t to, double share) {
 
 }  // namespace
 
-Color series_color(size_t number) { return kSeries[number % std::size(kSeries)]; }
+Color series_color(size_t number) { return kSeriesColors[number % std::size(kSeriesColors)]; }
 
 Color heat_color(double share) {
   const double position = std::clamp(share, 0.0, 1.0) * (std::size(kViridis) - 1);

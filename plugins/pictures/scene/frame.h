@@ -10,7 +10,7 @@ namespace crescent::pictures {
 
 struct LegendEntry {
   std::string label;
-  size_t series = 0, color = 0;
+  size_t series_index = 0, color = 0;
   bool dashed = false;
 };
 
@@ -33,12 +33,12 @@ class Frame {
   /// Chooses the plot area, and draws the elements behind the curves.
   void draw_background(Scene& scene, const Metrics& metrics);
   /// Draws the elements in front of the curves.
-  void draw_before(Scene& scene, const Metrics& metrics) const;
+  void draw_foreground(Scene& scene, const Metrics& metrics) const;
   /// The position of a data point; to be called after draw_background(). In a terminal, points on
   /// the edge of the plot area are moved inside.
   Point at(long double x_value, long double y_value) const;
   /// The position of a corner of a bar.
-  Point edge(long double x_value, long double y_value) const;
+  Point bar_corner(long double x_value, long double y_value) const;
 
  private:
   double draw_title(Scene& scene, const Metrics& metrics) const;

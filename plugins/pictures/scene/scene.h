@@ -42,17 +42,17 @@ struct Line {
   double width = 1;  ///< line width in pixels
   bool dashed = false;
   /// Whether the line is part of a frame or an edge, with only horizontal or vertical pieces.
-  bool rule = false;
-  bool arrow = false;  ///< whether the line ends in an arrow head
+  bool is_rule = false;
+  bool has_arrow = false;  ///< whether the line ends in an arrow head
   /// The index of the series, from which the marker follows if the target has no colours.
-  size_t series = 0;
+  size_t series_index = 0;
 };
 
 struct Dots {
   std::vector<Point> points;
   Color color = kInk;
   double radius = 2.5;  ///< radius of a dot in pixels
-  size_t series = 0;
+  size_t series_index = 0;
 };
 
 /// The role of a box; terminals draw each role differently.
@@ -68,7 +68,7 @@ struct Box {
   std::optional<Color> fill = {}, edge = {};
   BoxKind kind = BoxKind::field;
   bool dashed = false;
-  size_t series = 0;
+  size_t series_index = 0;
 };
 
 /// An image that is scaled to a region.
@@ -87,16 +87,16 @@ struct Scene {
   std::vector<Element> elements;
 };
 
-/// Properties of the target that layouts use.
+/// The properties of a target format that the layout of a figure depends on.
 struct Metrics {
-  bool in_cells = false;  ///< whether units are terminal cells, which are twice as high as wide
-  double line = 18;       ///< the height of a line of text
-  double size = 13;       ///< the usual font size
+  bool in_cells = false;    ///< whether units are terminal cells, which are twice as high as wide
+  double line_height = 18;  ///< the height of a line of text
+  double size = 13;         ///< the usual font size
   double width(std::string_view text, double scale = 1) const;
   /// The height, in units, of a square whose width is 1.
   double aspect() const { return in_cells ? 0.5 : 1; }
 };
-inline Metrics cell_metrics() { return {.in_cells = true, .line = 1, .size = 1}; }
+inline Metrics cell_metrics() { return {.in_cells = true, .line_height = 1, .size = 1}; }
 
 /// The width of the text in DejaVu Sans of font size 1.
 double proportional_width(std::string_view text);

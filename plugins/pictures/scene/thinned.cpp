@@ -19,21 +19,22 @@ void add_column(std::vector<Point>& kept, const Point* first, const Point* end) 
 
 }  // namespace
 
-std::vector<Point> thinned(const std::vector<Point>& line, double column) {
+std::vector<Point> thinned_line(const std::vector<Point>& line, double column_width) {
   if (line.size() < 5 || !std::is_sorted(line.begin(), line.end(), is_left)) return line;
   std::vector<Point> result;
   const Point* end = line.data() + line.size();
   for (const Point* first = line.data(); first != end;) {
-    const double column_of_first = std::floor(first->x / column);
-    const Point* last = std::find_if(
-        first, end, [&](const Point& p) { return std::floor(p.x / column) != column_of_first; });
+    const double column_of_first = std::floor(first->x / column_width);
+    const Point* last = std::find_if(first, end, [&](const Point& p) {
+      return std::floor(p.x / column_width) != column_of_first;
+    });
     add_column(result, first, last);
     first = last;
   }
   return result;
 }
 
-std::vector<Point> distinct(const std::vector<Point>& points, double size) {
+std::vector<Point> distinct_points(const std::vector<Point>& points, double size) {
   std::set<std::pair<double, double>> used_squares;
   std::vector<Point> result;
   for (const Point& p : points)

@@ -4,9 +4,11 @@ namespace crescent::pictures {
 namespace {
 
 constexpr double kTitleSize = 1.2;
-constexpr double kBold = 1.2;  // the largest ratio of the widths of bold and normal letters
+constexpr double kBoldWidening = 1.2;  // the largest ratio of the widths of bold and normal letters
 
-double widening(const Metrics& metrics) { return metrics.in_cells ? 1 : kTitleSize * kBold; }
+double widening(const Metrics& metrics) {
+  return metrics.in_cells ? 1 : kTitleSize * kBoldWidening;
+}
 
 }  // namespace
 

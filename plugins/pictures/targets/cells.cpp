@@ -15,8 +15,8 @@ enum Side : uint8_t { kUp = 1, kDown = 2, kLeft = 4, kRight = 8 };
 constexpr const char* kRules[] = {" ", "╵", "╷", "│", "╴", "┘", "┐", "┤",
                                   "╶", "└", "┌", "├", "─", "┴", "┬", "┼"};
 constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr const char* kShades = " .:-=+*#%@";  // characters for brightness, from dark to light
-constexpr const char* kMarks = "*+ox#%&=~^";   // markers of series in terminals without colours
+constexpr const char* kShades = " .:-=+*#%@";   // characters for brightness, from dark to light
+constexpr const char* kMarkers = "*+ox#%&=~^";  // markers of series in terminals without colours
 
 /// The bit of each dot in a Braille character, by row and column.
 constexpr uint8_t kDots[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
@@ -26,9 +26,10 @@ std::string braille(uint8_t dots) {
 }
 
 struct Cell {
-  /// The character that the cell shows; if empty, the character follows from `dots` and `rules`.
+  /// The character that the cell shows; if empty, the character follows from `dots` and
+  /// `line_sides`.
   std::string letter;
-  uint8_t dots = 0, rules = 0;
+  uint8_t dots = 0, line_sides = 0;
   std::optional<Color> foreground, background_color;
   bool bold = false;
 };
@@ -40,7 +41,7 @@ class CellCanvas {
         rows_(static_cast<int64_t>(std::ceil(scene.height))),
         cells_(static_cast<size_t>(columns_ * rows_)),
         options_(options) {
-    draws_marks_ = !options.unicode || (options.colors == 0 && series_in(scene) > 1);
+    draws_markers_ = !options.unicode || (options.colors == 0 && series_in(scene) > 1);
   }
 
   void draw(const Text& text) {
@@ -60,9 +61,9 @@ class CellCanvas {
   }
 
   void draw(const Line& line) {
-    if (line.rule) {
+    if (line.is_rule) {
       for (size_t i = 1; i < line.points.size(); ++i) add_rule(line.points[i - 1], line.points[i]);
-      if (line.arrow) add_arrow(line);
+      if (line.has_arrow) add_arrow(line);
       return;
     }
     int64_t dash_position = 0;
@@ -71,7 +72,7 @@ class CellCanvas {
   }
 
   void draw(const Dots& dots) {
-    for (const Point& p : dots.points) add_dot(p, dots.color, dots.series);
+    for (const Point& p : dots.points) add_dot(p, dots.color, dots.series_index);
   }
 
   void draw(const Box& box) {
@@ -91,8 +92,8 @@ class CellCanvas {
                columns = static_cast<int64_t>(bitmap.width);
     for (int64_t y = 0; y < rows; ++y)
       for (int64_t x = 0; x < columns; ++x) {
-        const Color upper = part(bitmap, 2 * y, x, 2 * rows, columns),
-                    lower = part(bitmap, 2 * y + 1, x, 2 * rows, columns);
+        const Color upper = mean_color_of_part(bitmap, 2 * y, x, 2 * rows, columns),
+                    lower = mean_color_of_part(bitmap, 2 * y + 1, x, 2 * rows, columns);
         put_halves(left + x, top + y, upper, lower);
       }
   }
@@ -112,9 +113,10 @@ class CellCanvas {
   static size_t series_in(const Scene& scene) {
     size_t max = 0;
     for (const Element& element : scene.elements) {
-      if (const auto* line = std::get_if<Line>(&element); line && !line->rule)
-        max = std::max(max, line->series + 1);
-      if (const auto* dots = std::get_if<Dots>(&element)) max = std::max(max, dots->series + 1);
+      if (const auto* line = std::get_if<Line>(&element); line && !line->is_rule)
+        max = std::max(max, line->series_index + 1);
+      if (const auto* dots = std::get_if<Dots>(&element))
+        max = std::max(max, dots->series_index + 1);
     }
     return max;
   }
@@ -123,7 +125,8 @@ class CellCanvas {
   /// shown.
   Cell& at(int64_t column, int64_t row) {
     const bool is_inside = column >= 0 && row >= 0 && column < columns_ && row < rows_;
-    return is_inside ? cells_[static_cast<size_t>(row * columns_ + column)] : outside_ = Cell();
+    return is_inside ? cells_[static_cast<size_t>(row * columns_ + column)]
+                     : outside_cell_ = Cell();
   }
 
   void put(int64_t column, int64_t row, std::string letter, Color color, bool bold = false) {
@@ -136,7 +139,7 @@ class CellCanvas {
   void add_dot(Point p, Color color, size_t series) {
     const auto column = static_cast<int64_t>(std::floor(p.x)),
                row = static_cast<int64_t>(std::floor(p.y));
-    if (draws_marks_) return put(column, row, std::string(1, kMarks[series % 10]), color);
+    if (draws_markers_) return put(column, row, std::string(1, kMarkers[series % 10]), color);
     Cell& cell = at(column, row);
     cell.dots |= kDots[static_cast<int>((p.y - std::floor(p.y)) * 4)]
                       [static_cast<int>((p.x - std::floor(p.x)) * 2)];
@@ -149,10 +152,10 @@ class CellCanvas {
     const double dots = std::max(2 * std::abs(to.x - from.x), 4 * std::abs(to.y - from.y));
     const auto steps = std::max<int64_t>(1, std::llround(dots));
     for (int64_t i = 0; i <= steps; ++i) {
-      if (line.dashed && !draws_marks_ && ((dots_before + i) / 2) % 2 == 1) continue;
+      if (line.dashed && !draws_markers_ && ((dots_before + i) / 2) % 2 == 1) continue;
       const double share = static_cast<double>(i) / static_cast<double>(steps);
       add_dot({from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share}, line.color,
-              line.series);
+              line.series_index);
     }
     return dots_before + steps;
   }
@@ -169,9 +172,10 @@ class CellCanvas {
       const double middle = static_cast<double>(cell_index) + 0.5;
       Cell& cell = is_horizontal ? at(cell_index, static_cast<int64_t>(std::floor(cross_position)))
                                  : at(static_cast<int64_t>(std::floor(cross_position)), cell_index);
-      if (begin <= middle - 0.25 && middle - 0.25 <= end) cell.rules |= is_horizontal ? kLeft : kUp;
+      if (begin <= middle - 0.25 && middle - 0.25 <= end)
+        cell.line_sides |= is_horizontal ? kLeft : kUp;
       if (begin <= middle + 0.25 && middle + 0.25 <= end)
-        cell.rules |= is_horizontal ? kRight : kDown;
+        cell.line_sides |= is_horizontal ? kRight : kDown;
     }
   }
 
@@ -180,9 +184,9 @@ class CellCanvas {
     const bool is_horizontal = std::abs(tip.x - from.x) > std::abs(tip.y - from.y);
     const bool is_forward = is_horizontal ? tip.x > from.x : tip.y > from.y;
     const char* head = is_horizontal ? (is_forward ? "▶" : "◀") : is_forward ? "▼" : "▲";
-    const double background_color = is_forward ? -0.5 : 0.5;
-    put(static_cast<int64_t>(std::floor(tip.x + (is_horizontal ? background_color : 0))),
-        static_cast<int64_t>(std::floor(tip.y + (is_horizontal ? 0 : background_color))), head,
+    const double tip_shift = is_forward ? -0.5 : 0.5;
+    put(static_cast<int64_t>(std::floor(tip.x + (is_horizontal ? tip_shift : 0))),
+        static_cast<int64_t>(std::floor(tip.y + (is_horizontal ? 0 : tip_shift))), head,
         line.color);
   }
 
@@ -224,8 +228,8 @@ class CellCanvas {
         color);
   }
 
-  static Color part(const Bitmap& bitmap, int64_t row, int64_t column, int64_t rows,
-                    int64_t columns) {
+  static Color mean_color_of_part(const Bitmap& bitmap, int64_t row, int64_t column, int64_t rows,
+                                  int64_t columns) {
     const int64_t top = row * bitmap.rows / rows, left = column * bitmap.columns / columns;
     return mean_of(bitmap, top, left, std::max(top + 1, (row + 1) * bitmap.rows / rows),
                    std::max(left + 1, (column + 1) * bitmap.columns / columns));
@@ -246,13 +250,13 @@ class CellCanvas {
   std::string text_of(const Cell& cell) const {
     if (!cell.letter.empty()) return options_.unicode ? cell.letter : ascii_of(cell.letter);
     if (cell.dots != 0) return braille(cell.dots);
-    return options_.unicode ? kRules[cell.rules] : std::string(1, plain_rule(cell.rules));
+    return options_.unicode ? kRules[cell.line_sides] : std::string(1, plain_rule(cell.line_sides));
   }
 
-  static char plain_rule(uint8_t rules) {
-    if (rules == 0) return ' ';
-    if ((rules & (kLeft | kRight)) == 0) return '|';
-    return (rules & (kUp | kDown)) == 0 ? '-' : '+';
+  static char plain_rule(uint8_t line_sides) {
+    if (line_sides == 0) return ' ';
+    if ((line_sides & (kLeft | kRight)) == 0) return '|';
+    return (line_sides & (kUp | kDown)) == 0 ? '-' : '+';
   }
 
   static std::string ascii_of(const std::string& letter) {
@@ -274,27 +278,27 @@ class CellCanvas {
 
   /// The text of a row, without trailing blanks.
   std::string line_text(int64_t row) const {
-    std::string text, last;
+    std::string text, last_codes;
     size_t end = 0;
     for (int64_t column = 0; column < columns_; ++column) {
       const Cell& cell = cells_[static_cast<size_t>(row * columns_ + column)];
       const std::string letter = text_of(cell);
       const bool is_blank = letter == " " && !cell.background_color;
-      const std::string cell_codes = is_blank ? last : codes(cell);
-      if (cell_codes != last) text += (last.empty() ? "" : "\033[0m") + cell_codes;
-      last = cell_codes;
+      const std::string cell_codes = is_blank ? last_codes : codes(cell);
+      if (cell_codes != last_codes) text += (last_codes.empty() ? "" : "\033[0m") + cell_codes;
+      last_codes = cell_codes;
       text += letter;
       if (!is_blank) end = text.size();
     }
     text.resize(end);
-    return last.empty() ? text : text + "\033[0m";
+    return last_codes.empty() ? text : text + "\033[0m";
   }
 
   int64_t columns_, rows_;
   std::vector<Cell> cells_;
-  Cell outside_;
+  Cell outside_cell_;
   CellOptions options_;
-  bool draws_marks_ = false;  ///< whether curves are drawn as markers instead of Braille dots
+  bool draws_markers_ = false;  ///< whether curves are drawn as markers instead of Braille dots
 };
 
 }  // namespace
@@ -302,7 +306,7 @@ class CellCanvas {
 std::string cells_of(const Scene& scene, const CellOptions& options) {
   CellCanvas canvas(scene, options);
   for (const Element& element : scene.elements)
-    std::visit([&](const auto& each) { canvas.draw(each); }, element);
+    std::visit([&](const auto& shape) { canvas.draw(shape); }, element);
   return canvas.text();
 }
 

@@ -13,7 +13,7 @@ constexpr double kFontSize = 13;  // equal to the default of Metrics::size
 constexpr int64_t kMaxSide = 30000;
 // number of segments of a line that are filled together, as one outline
 constexpr size_t kSegmentsPerFill = 200;
-constexpr double kDash = 6, kGap = 4;
+constexpr double kDashLength = 6, kGapLength = 4;
 
 FT_Vector fixed_point(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
 
@@ -48,7 +48,7 @@ class Canvas {
             pieces.begin() +
                 static_cast<std::ptrdiff_t>(std::min(i + kSegmentsPerFill, pieces.size()))},
            line.color);
-    if (line.arrow) fill({arrow_head(line)}, line.color);
+    if (line.has_arrow) fill({arrow_head(line)}, line.color);
   }
 
   void draw(const Dots& dots) {
@@ -82,8 +82,8 @@ class Canvas {
       if (text.upright) turn_left(outline);
       const double x = text.at.x * scale_ + (text.upright ? baseline_offset : pen_x),
                    y = text.at.y * scale_ + (text.upright ? -pen_x : baseline_offset);
-      const FT_Vector at = fixed_point(x, static_cast<double>(raster_.rows) - y);
-      FT_Outline_Translate(&outline, at.x, at.y);
+      const FT_Vector origin = fixed_point(x, static_cast<double>(raster_.rows) - y);
+      FT_Outline_Translate(&outline, origin.x, origin.y);
       render(outline, text.color);
       pen_x += static_cast<double>(face->glyph->linearHoriAdvance) / 65536;
     }
@@ -108,20 +108,22 @@ class Canvas {
     return result;
   }
 
-  static double add_dashes(std::vector<Segment>& all, Point from, Point to, double along) {
+  static double add_dashes(std::vector<Segment>& dashes, Point from, Point to,
+                           double dash_position) {
     const double length = std::hypot(to.x - from.x, to.y - from.y);
-    const auto at = [&](double d) {
+    const auto point_at = [&](double d) {
       return Point{from.x + (to.x - from.x) * d / length, from.y + (to.y - from.y) * d / length};
     };
-    for (double done = 0; done < length;) {
-      const bool is_dash = along < kDash;
-      const double step = std::min((is_dash ? kDash : kDash + kGap) - along, length - done);
-      if (is_dash) all.push_back({at(done), at(done + step)});
-      done += step;
-      along += step;
-      if (along >= kDash + kGap - 1e-9) along = 0;
+    for (double done_length = 0; done_length < length;) {
+      const bool is_dash = dash_position < kDashLength;
+      const double step = std::min(
+          (is_dash ? kDashLength : kDashLength + kGapLength) - dash_position, length - done_length);
+      if (is_dash) dashes.push_back({point_at(done_length), point_at(done_length + step)});
+      done_length += step;
+      dash_position += step;
+      if (dash_position >= kDashLength + kGapLength - 1e-9) dash_position = 0;
     }
-    return along;
+    return dash_position;
   }
 
   static std::vector<Point> outline_of_segment(Point from, Point to, double radius) {
@@ -240,7 +242,7 @@ class Canvas {
 Raster raster_of(const Scene& scene, double scale) {
   Canvas canvas(scene.width, scene.height, scale);
   for (const Element& element : scene.elements)
-    std::visit([&](const auto& each) { canvas.draw(each); }, element);
+    std::visit([&](const auto& shape) { canvas.draw(shape); }, element);
   return canvas.take_raster();
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxColors = 256;
 
-uint32_t key_of(const uint8_t* rgb) { return uint32_t{rgb[0]} << 16 | rgb[1] << 8 | rgb[2]; }
+uint32_t color_key(const uint8_t* rgb) { return uint32_t{rgb[0]} << 16 | rgb[1] << 8 | rgb[2]; }
 
 /// An image with a palette: each pixel is the index of a colour.
 struct IndexedImage {
@@ -20,13 +20,13 @@ struct IndexedImage {
 
 /// Makes a palette of the exact colours of the image; returns false if there are too many.
 bool index_exactly(const Raster& raster, IndexedImage& indexed) {
-  std::map<uint32_t, uint8_t> numbers;
+  std::map<uint32_t, uint8_t> palette_indices;
   for (size_t i = 0; i < raster.rgb.size(); i += 3) {
-    const uint32_t key = key_of(&raster.rgb[i]);
-    auto found = numbers.find(key);
-    if (found == numbers.end()) {
-      if (numbers.size() == kMaxColors) return false;
-      found = numbers.emplace(key, static_cast<uint8_t>(numbers.size())).first;
+    const uint32_t key = color_key(&raster.rgb[i]);
+    auto found = palette_indices.find(key);
+    if (found == palette_indices.end()) {
+      if (palette_indices.size() == kMaxColors) return false;
+      found = palette_indices.emplace(key, static_cast<uint8_t>(palette_indices.size())).first;
       indexed.colors.push_back(key);
     }
     indexed.pixels.push_back(found->second);
@@ -42,27 +42,27 @@ int dithered(uint8_t value, int steps, int64_t x, int64_t y) {
   return std::min(scaled / (255 * 16), steps - 1);
 }
 
-/// Uses a palette of 6 x 7 x 6 colours.
+/// Maps the pixels of the image to a fixed palette of 6 x 7 x 6 colours.
 IndexedImage index_in_cube(const Raster& raster) {
-  constexpr int kRed = 6, kGreen = 7, kBlue = 6;
+  constexpr int kRedLevels = 6, kGreenLevels = 7, kBlueLevels = 6;
   IndexedImage indexed;
-  for (int r = 0; r < kRed; ++r)
-    for (int g = 0; g < kGreen; ++g)
-      for (int b = 0; b < kBlue; ++b)
-        indexed.colors.push_back(static_cast<uint32_t>(r * 255 / (kRed - 1)) << 16 |
-                                 static_cast<uint32_t>(g * 255 / (kGreen - 1)) << 8 |
-                                 static_cast<uint32_t>(b * 255 / (kBlue - 1)));
+  for (int r = 0; r < kRedLevels; ++r)
+    for (int g = 0; g < kGreenLevels; ++g)
+      for (int b = 0; b < kBlueLevels; ++b)
+        indexed.colors.push_back(static_cast<uint32_t>(r * 255 / (kRedLevels - 1)) << 16 |
+                                 static_cast<uint32_t>(g * 255 / (kGreenLevels - 1)) << 8 |
+                                 static_cast<uint32_t>(b * 255 / (kBlueLevels - 1)));
   for (int64_t i = 0; i < raster.rows * raster.columns; ++i) {
     const int64_t x = i % raster.columns, y = i / raster.columns;
     const uint8_t* rgb = &raster.rgb[static_cast<size_t>(3 * i)];
-    const int r = dithered(rgb[0], kRed, x, y), g = dithered(rgb[1], kGreen, x, y),
-              b = dithered(rgb[2], kBlue, x, y);
-    indexed.pixels.push_back(static_cast<uint8_t>((r * kGreen + g) * kBlue + b));
+    const int r = dithered(rgb[0], kRedLevels, x, y), g = dithered(rgb[1], kGreenLevels, x, y),
+              b = dithered(rgb[2], kBlueLevels, x, y);
+    indexed.pixels.push_back(static_cast<uint8_t>((r * kGreenLevels + g) * kBlueLevels + b));
   }
   return indexed;
 }
 
-std::string run(char letter, int64_t count) {
+std::string run_text(char letter, int64_t count) {
   return count > 3 ? concat("!", count, std::string(1, letter))
                    : std::string(static_cast<size_t>(count), letter);
 }
@@ -77,19 +77,19 @@ std::string band_of(const IndexedImage& indexed, const Raster& raster, int64_t t
     for (int64_t k = 0; k < 6 && top + k < raster.rows; ++k)
       bits |= (indexed.pixels[static_cast<size_t>((top + k) * raster.columns + x)] == color) << k;
     const char letter = static_cast<char>(63 + bits);
-    if (letter != last && count > 0) text += run(last, std::exchange(count, 0));
+    if (letter != last && count > 0) text += run_text(last, std::exchange(count, 0));
     last = letter;
     ++count;
   }
-  return last == 63 && text.empty() ? "" : text + run(last, count);
+  return last == 63 && text.empty() ? "" : text + run_text(last, count);
 }
 
 std::vector<bool> colors_in_band(const IndexedImage& indexed, const Raster& raster, int64_t top) {
-  std::vector<bool> used(kMaxColors);
+  std::vector<bool> is_used(kMaxColors);
   const int64_t end = std::min(top + 6, raster.rows) * raster.columns;
   for (int64_t i = top * raster.columns; i < end; ++i)
-    used[indexed.pixels[static_cast<size_t>(i)]] = true;
-  return used;
+    is_used[indexed.pixels[static_cast<size_t>(i)]] = true;
+  return is_used;
 }
 
 int percent(uint32_t byte) { return static_cast<int>(((byte & 255) * 100 + 127) / 255); }
@@ -105,9 +105,9 @@ std::string sixel_of(const Raster& raster) {
     text += concat("#", i, ";2;", percent(c >> 16), ";", percent(c >> 8), ";", percent(c));
   }
   for (int64_t top = 0; top < raster.rows; top += 6) {
-    const std::vector<bool> used = colors_in_band(indexed, raster, top);
-    for (size_t color = 0; color < used.size(); ++color)
-      if (used[color])
+    const std::vector<bool> is_used = colors_in_band(indexed, raster, top);
+    for (size_t color = 0; color < is_used.size(); ++color)
+      if (is_used[color])
         text += concat("#", color, band_of(indexed, raster, top, static_cast<uint8_t>(color)), "$");
     text += "-";
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSvgFontSize = 13;  // equal to the default of Metrics::size
 
-std::string number(double x) {
+std::string format_number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", x);
   std::string short_text = text;
@@ -21,7 +21,7 @@ std::string number(double x) {
   return short_text == "-0" ? "0" : short_text;
 }
 
-std::string name_of_color(Color c) {
+std::string hex_color(Color c) {
   char text[8];
   std::snprintf(text, sizeof text, "#%02x%02x%02x", c.red, c.green, c.blue);
   return text;
@@ -53,39 +53,44 @@ std::string escaped(std::string_view text) {
 std::string attribute(const char* name, const std::string& value) {
   return concat(" ", name, "=\"", value, "\"");
 }
-std::string attribute(const char* name, double value) { return attribute(name, number(value)); }
+std::string attribute(const char* name, double value) {
+  return attribute(name, format_number(value));
+}
 
-std::string dashes(bool dashed) { return dashed ? attribute("stroke-dasharray", "6 4") : ""; }
+std::string dash_attribute(bool is_dashed) {
+  return is_dashed ? attribute("stroke-dasharray", "6 4") : "";
+}
 
 std::string write(const Box& box) {
-  return concat("<rect", attribute("x", box.at.x), attribute("y", box.at.y),
-                attribute("width", box.width), attribute("height", box.height),
-                attribute("fill", box.fill ? name_of_color(*box.fill) : "none"),
-                box.edge ? attribute("stroke", name_of_color(*box.edge)) : "", dashes(box.dashed),
-                "/>");
+  return concat(
+      "<rect", attribute("x", box.at.x), attribute("y", box.at.y), attribute("width", box.width),
+      attribute("height", box.height), attribute("fill", box.fill ? hex_color(*box.fill) : "none"),
+      box.edge ? attribute("stroke", hex_color(*box.edge)) : "", dash_attribute(box.dashed), "/>");
 }
 
 /// The arrow head at the last point of the line.
-std::string write_head(const Line& line) {
+std::string write_arrow_head(const Line& line) {
   const std::vector<Point> head = arrow_head(line);
   std::string points_text;
-  for (const Point& p : head) points_text += concat(number(p.x), ",", number(p.y), " ");
+  for (const Point& p : head)
+    points_text += concat(format_number(p.x), ",", format_number(p.y), " ");
   return concat("<polygon", attribute("points", points_text),
-                attribute("fill", name_of_color(line.color)), "/>");
+                attribute("fill", hex_color(line.color)), "/>");
 }
 
 std::string write(const Line& line) {
   std::string points_text;
   for (const Point& p : line.points)
-    points_text += concat(points_text.empty() ? "" : " ", number(p.x), ",", number(p.y));
+    points_text +=
+        concat(points_text.empty() ? "" : " ", format_number(p.x), ",", format_number(p.y));
   return concat("<polyline", attribute("points", points_text), attribute("fill", "none"),
-                attribute("stroke", name_of_color(line.color)),
-                attribute("stroke-width", line.width), attribute("stroke-linejoin", "round"),
-                dashes(line.dashed), "/>", line.arrow ? write_head(line) : "");
+                attribute("stroke", hex_color(line.color)), attribute("stroke-width", line.width),
+                attribute("stroke-linejoin", "round"), dash_attribute(line.dashed), "/>",
+                line.has_arrow ? write_arrow_head(line) : "");
 }
 
 std::string write(const Dots& dots) {
-  std::string text = concat("<g", attribute("fill", name_of_color(dots.color)), ">");
+  std::string text = concat("<g", attribute("fill", hex_color(dots.color)), ">");
   for (const Point& p : dots.points)
     text += concat("<circle", attribute("cx", p.x), attribute("cy", p.y),
                    attribute("r", dots.radius), "/>");
@@ -109,13 +114,13 @@ std::string write(const Text& text) {
                        : text.anchor == Anchor::middle ? "middle"
                                                        : "end";
   const double baseline_offset = baseline(text);
-  const std::string rotation = text.upright
-                                   ? attribute("transform", concat("rotate(-90 ", number(text.at.x),
-                                                                   " ", number(text.at.y), ")"))
-                                   : "";
+  const std::string rotation =
+      text.upright ? attribute("transform", concat("rotate(-90 ", format_number(text.at.x), " ",
+                                                   format_number(text.at.y), ")"))
+                   : "";
   return concat("<text", attribute("x", text.at.x), attribute("y", text.at.y + baseline_offset),
                 attribute("font-size", kSvgFontSize * text.size), attribute("text-anchor", anchor),
-                attribute("fill", name_of_color(text.color)),
+                attribute("fill", hex_color(text.color)),
                 text.bold ? attribute("font-weight", "bold") : "", rotation, ">",
                 escaped(text.text), "</text>");
 }
@@ -127,11 +132,12 @@ std::string svg_of(const Scene& scene) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
       "xmlns:xlink=\"http://www.w3.org/1999/xlink\"",
       attribute("width", scene.width), attribute("height", scene.height),
-      attribute("viewBox", concat("0 0 ", number(scene.width), " ", number(scene.height))),
+      attribute("viewBox",
+                concat("0 0 ", format_number(scene.width), " ", format_number(scene.height))),
       attribute("font-family", "DejaVu Sans, Verdana, sans-serif"), ">\n<rect",
       attribute("width", "100%"), attribute("height", "100%"), attribute("fill", "white"), "/>\n");
   for (const Element& element : scene.elements)
-    text += std::visit([](const auto& each) { return write(each); }, element) + "\n";
+    text += std::visit([](const auto& shape) { return write(shape); }, element) + "\n";
   return text + "</svg>\n";
 }
 

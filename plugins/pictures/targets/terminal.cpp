@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kAnswerTimeout{20};
 constexpr std::string_view kAskAttributes = "\033[c";
 constexpr std::string_view kAskKitty = "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[c";
 
-std::string_view variable(const char* name) {
+std::string_view environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
@@ -75,14 +75,14 @@ std::string query(int terminal, std::string_view question, Clock::time_point dea
   return answer;
 }
 
-struct Graphics {
-  bool kitty = false, sixel = false;
+struct GraphicsSupport {
+  bool supports_kitty = false, supports_sixel = false;
 };
 
 /// Asks the terminal which graphics protocols it supports, unless there is unread keyboard input,
 /// which the queries would consume. The query about kitty is only sent if the terminal has answered
 /// the first query in time, because a late answer would look like typed text.
-Graphics query_graphics() {
+GraphicsSupport query_graphics() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (terminal < 0) return {};
   const UnbufferedInput mode(terminal);
@@ -94,8 +94,8 @@ Graphics query_graphics() {
 }
 
 int colors_of(std::string_view term) {
-  if (!variable("NO_COLOR").empty() || term == "dumb" || term.empty()) return 0;
-  const std::string_view color_support = variable("COLORTERM");
+  if (!environment_variable("NO_COLOR").empty() || term == "dumb" || term.empty()) return 0;
+  const std::string_view color_support = environment_variable("COLORTERM");
   if (color_support == "truecolor" || color_support == "24bit" || term.ends_with("-direct"))
     return 1 << 24;
   return term.find("256") != term.npos || term.starts_with("xterm-kitty") ? 256 : 16;
@@ -105,7 +105,7 @@ int colors_of(std::string_view term) {
 /// process.
 bool is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view locale = variable(name);
+    const std::string_view locale = environment_variable(name);
     if (locale.empty()) continue;
     return locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos ||
            locale.find("UTF8") != locale.npos || locale.find("utf-8") != locale.npos;
@@ -133,11 +133,11 @@ bool says_kitty(std::string_view answer) { return answer.find("\033_Gi=31;OK") !
 
 Terminal terminal_now() {
   Terminal terminal;
-  const std::string_view term = variable("TERM");
-  terminal.cells.unicode = is_utf8() && term != "dumb";
+  const std::string_view term = environment_variable("TERM");
+  terminal.cell_options.unicode = is_utf8() && term != "dumb";
   winsize size{};
   if (!isatty(STDOUT_FILENO)) return terminal;
-  terminal.cells.colors = colors_of(term);
+  terminal.cell_options.colors = colors_of(term);
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
     terminal.columns = size.ws_col, terminal.rows = size.ws_row;
     if (size.ws_xpixel > 0 && size.ws_col > 0)
@@ -146,8 +146,9 @@ Terminal terminal_now() {
       terminal.cell_height = 1.0 * size.ws_ypixel / size.ws_row;
   }
   if (term == "dumb") return terminal;
-  static const Graphics graphics = query_graphics();
-  terminal.kitty = graphics.kitty, terminal.sixel = graphics.sixel;
+  static const GraphicsSupport graphics = query_graphics();
+  terminal.supports_kitty = graphics.supports_kitty,
+  terminal.supports_sixel = graphics.supports_sixel;
   return terminal;
 }
 

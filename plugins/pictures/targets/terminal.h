@@ -5,8 +5,8 @@
 namespace crescent::pictures {
 
 struct Terminal {
-  bool kitty = false, sixel = false;
-  CellOptions cells;
+  bool supports_kitty = false, supports_sixel = false;
+  CellOptions cell_options;
   int64_t columns = 0, rows = 0;            ///< numbers of columns and rows in cells; 0 if unknown
   double cell_width = 8, cell_height = 16;  ///< size of a cell in pixels
 };

@@ -26,21 +26,23 @@ struct Edge {
   int from = 0, to = 0;
   /// The horizontal distances of the edge's ends from the centres of its items; nullopt if they may
   /// be chosen.
-  std::optional<double> out = {}, in = {};
+  std::optional<double> start_offset = {}, end_offset = {};
   int trunk = 0;
-  bool reversed = false;  ///< whether the edge was reversed to break a cycle
+  bool is_reversed = false;  ///< whether the edge was reversed to break a cycle
   std::vector<Point> route = {};
 };
 
-/// Distances between the elements of a drawing, such as adjacent items, layers or parallel edges.
+/// The least distances between elements of a drawing: adjacent items, layers, tracks (the
+/// horizontal parts of edges), ports (the ends of edges at a box) and dummies.
 struct Spacing {
   double items = 24, layers = 34, tracks = 11, ports = 14, dummies = 12;
   bool in_cells = false;  ///< whether positions must be centres of terminal cells
 };
 
-class Level {
+/// The drawing of the items of a graph, or of one group of it, and of the edges between the items.
+class LayeredDrawing {
  public:
-  explicit Level(const Spacing& spacing) : spacing_(spacing) {}
+  explicit LayeredDrawing(const Spacing& spacing) : spacing_(spacing) {}
   std::vector<Item> items;
   std::vector<Edge> edges;
   double width = 0, height = 0;
@@ -72,14 +74,14 @@ class Level {
   void choose_ports_of(size_t number);
   std::vector<Segment*> free_segments(size_t number);
   void choose_y_positions();
-  double highest_in(const std::vector<int>& layer) const;
-  void place_layer(const std::vector<int>& layer, double top, double highest);
+  double max_height_in(const std::vector<int>& layer) const;
+  void place_layer(const std::vector<int>& layer, double top, double layer_height);
   std::vector<Bundle> bundles_below(int layer);
   int assign_tracks(int layer);
   void route_segment(const Segment& segment);
   void route_edges();
-  double begin_of(const Segment& segment) const;
-  double end_of(const Segment& segment) const;
+  double begin_x(const Segment& segment) const;
+  double end_x(const Segment& segment) const;
   double distance(int left, int right) const;
   double preferred_x(int item, bool from_above) const;
   std::vector<Segment*> segments_after(int layer);
@@ -92,16 +94,16 @@ class Level {
   std::vector<double> bottoms_;  // y coordinates of the lower ends of layers
 };
 
-struct Level::Segment {
+struct LayeredDrawing::Segment {
   int from = 0, to = 0, edge = 0;
   // the horizontal distances of the segment's ends from the centres of its items
-  double out = 0, in = 0;
+  double start_offset = 0, end_offset = 0;
   bool is_end_fixed = false;
   int track = -1;  // the track of the segment's horizontal part; -1 if the segment is straight
   int trunk = 0;
 };
 
-struct Level::Bundle {
+struct LayeredDrawing::Bundle {
   double start_x = 0, min_x = 0, max_x = 0;
   std::vector<Segment*> segments;
   std::vector<double> ends_x;
@@ -109,7 +111,7 @@ struct Level::Bundle {
   bool goes_right() const { return max_x - start_x > start_x - min_x; }
   /// Whether a segment of the bundle ends less than `tolerance` from x.
   bool ends_at(double x, double tolerance) const;
-  int track_below(const std::vector<Bundle>& others, double tolerance) const;
+  int track_below(const std::vector<Bundle>& other_bundles, double tolerance) const;
 };
 
 }  // namespace crescent::pictures
