@@ -18,27 +18,27 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
   using typename Base::TileRows;
 
   explicit AttentionForward(const Request& r) : Base(r, 3) {
-    group_ = std::clamp<int64_t>(this->query_.head_count * this->block_count_ / kTargetParts, 1,
-                                 std::min(kMaxGroupBlocks, this->block_count_));
+    group_blocks_ = std::clamp<int64_t>(this->query_.head_count * this->block_count_ / kTargetParts,
+                                        1, std::min(kMaxGroupBlocks, this->block_count_));
     ScratchArrays arrays;
     scratch_of(arrays);
-    bytes_ = arrays.bytes();
+    thread_scratch_bytes_ = arrays.bytes();
   }
   void run(const Arguments& a) const override {
-    this->each_part(
-        a, pieces(this->block_count_, group_),
+    this->for_each_part(
+        a, pieces(this->block_count_, group_blocks_),
         [&](const auto& multiply, int64_t head, int64_t group) {
-          const int64_t first = group * group_;
-          attend(a, multiply, head, {first, std::min(first + group_, this->block_count_)});
+          const int64_t first = group * group_blocks_;
+          attend(a, multiply, head, {first, std::min(first + group_blocks_, this->block_count_)});
         });
   }
   double flops() const override { return this->flops_of(2); }
 
  private:
   struct Scratch {
-    T* packed;  ///< the keys of a tile
-    S* x;       ///< the scores of a tile
-    S* mixed;   ///< the weighted sums of values of all blocks
+    T* packed;         ///< the keys of a tile
+    S* x;              ///< the scores of a tile
+    S* weighted_sums;  ///< the weighted sums of values of all blocks
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {
@@ -47,76 +47,80 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
     Scratch s;
     s.packed = arrays.assign<T>(packed_count);
     s.x = arrays.assign<S>(this->block_queries_ * this->tile_keys_);
-    s.mixed = arrays.assign<S>(group_ * this->block_queries_ * this->value_.head_size);
-    s.work = arrays.assign<std::byte>(static_cast<int64_t>(this->work_));
+    s.weighted_sums =
+        arrays.assign<S>(group_blocks_ * this->block_queries_ * this->value_.head_size);
+    s.work = arrays.assign<std::byte>(static_cast<int64_t>(this->work_bytes_));
     return s;
   }
 
   /// Computes the blocks of a group.
   void attend(const Arguments& a, const HeadProducts<T>& multiply, int64_t head,
               StepRange group) const {
-    ScratchArrays arrays(thread_scratch(bytes_));
+    ScratchArrays arrays(thread_scratch(thread_scratch_bytes_));
     const Scratch s = scratch_of(arrays);
-    StepRange seen[kMaxGroupBlocks], all{this->key_.steps, 0};
+    StepRange visible_keys[kMaxGroupBlocks], all_keys{this->key_.steps, 0};
     for (int64_t i = 0; i < group.count(); ++i) {
-      seen[i] = this->keys_of(a, head, this->block(group.begin + i));
-      all = {std::min(all.begin, seen[i].begin), std::max(all.end, seen[i].end)};
+      visible_keys[i] = this->keys_of(a, head, this->block(group.begin + i));
+      all_keys = {std::min(all_keys.begin, visible_keys[i].begin),
+                  std::max(all_keys.end, visible_keys[i].end)};
     }
-    for (int64_t t = all.begin / this->tile_keys_;
-         t < this->tile_count_ && t * this->tile_keys_ < all.end; ++t) {
+    for (int64_t t = all_keys.begin / this->tile_keys_;
+         t < this->tile_count_ && t * this->tile_keys_ < all_keys.end; ++t) {
       const StepRange tile = this->tile(t);
       const auto rows = this->tile_rows(multiply, this->rows_of(a.in<T>(1), this->key_, head, tile),
                                         group.count() > 1, s.packed);
       for (int64_t i = 0; i < group.count(); ++i)
-        mix(a, multiply, head, this->block(group.begin + i), tile, rows, seen[i], s,
-            s.mixed + i * this->block_queries_ * this->value_.head_size);
+        add_values(a, multiply, head, this->block(group.begin + i), tile, rows, visible_keys[i], s,
+                   s.weighted_sums + i * this->block_queries_ * this->value_.head_size);
     }
     for (int64_t i = 0; i < group.count(); ++i) {
       const StepRange block = this->block(group.begin + i);
-      this->loops_.divide(s.mixed + i * this->block_queries_ * this->value_.head_size,
-                          a.out<S>(1) + this->statistics(head, block.begin),
+      this->loops_.divide(s.weighted_sums + i * this->block_queries_ * this->value_.head_size,
+                          a.out<S>(1) + this->statistics_offset(head, block.begin),
                           this->rows_of(a.out<T>(0), this->context_, head, block));
     }
   }
 
-  /// Adds the values of a tile of keys to the sums of a block that attends to the keys `seen`.
-  void mix(const Arguments& a, const HeadProducts<T>& multiply, int64_t head, StepRange block,
-           StepRange tile, const TileRows& rows, StepRange seen, const Scratch& s, S* mixed) const {
-    const StepRange keys = this->part_of_tile(tile, seen);
+  /// Adds the values of a tile of keys to the sums of a block that attends to the keys
+  /// `visible_keys`.
+  void add_values(const Arguments& a, const HeadProducts<T>& multiply, int64_t head,
+                  StepRange block, StepRange tile, const TileRows& rows, StepRange visible_keys,
+                  const Scratch& s, S* weighted_sums) const {
+    const StepRange keys = this->keys_in_tile(tile, visible_keys);
     if (keys.count() == 0) return;
     const int64_t width = this->value_.head_size;
-    const bool is_first = tile.begin <= seen.begin;
+    const bool is_first = tile.begin <= visible_keys.begin;
     this->multiply_transposed(multiply, this->rows_of(a.in<T>(0), this->query_, head, block), rows,
                               keys.begin - tile.begin, keys.count(), s.x, s.work);
-    S* statistics = a.out<S>(1) + this->statistics(head, block.begin);
-    this->each_slice(a, head, this->score_tile(a, head, block, keys, s.x),
-                     [&](const ScoreTile<S>& slice, int64_t row) {
-                       this->loops_.exponentials(slice, is_first, statistics + 2 * row,
-                                                 mixed + row * width, width);
-                       const int64_t query = block.begin + row;
-                       typename Base::SliceDropout(*this, a, head, {query, query + slice.rows},
-                                                   keys)
-                           .apply(slice.x);
-                     });
+    S* statistics = a.out<S>(1) + this->statistics_offset(head, block.begin);
+    this->for_each_slice(a, head, this->score_tile(a, head, block, keys, s.x),
+                         [&](const ScoreTile<S>& slice, int64_t row) {
+                           this->loops_.exponentials(slice, is_first, statistics + 2 * row,
+                                                     weighted_sums + row * width, width);
+                           const int64_t query = block.begin + row;
+                           typename Base::SliceDropout(*this, a, head, {query, query + slice.rows},
+                                                       keys)
+                               .apply(slice.x);
+                         });
     const auto values = this->rows_of(a.in<T>(2), this->value_, head, keys);
     multiply(HeadProduct<S, T>{false, false, block.count(), width, keys.count(), s.x, keys.count(),
-                               values.x, values.ld, !is_first, mixed, width},
+                               values.x, values.ld, !is_first, weighted_sums, width},
              s.work);
   }
 
-  int64_t group_;  ///< blocks per group
-  size_t bytes_;
+  int64_t group_blocks_;  ///< blocks per group
+  size_t thread_scratch_bytes_;
 };
 
 }  // namespace
 
 std::span<const KernelEntry> attention_kernels() {
   static constexpr KernelFactory kThroughFloat32 = make_converted<attention_kernels>;
-  static constexpr KernelEntry kRows[] = {{"attention", make_attention<AttentionForward>},
-                                          {"attention", kThroughFloat32},
-                                          {"attention_backward", make_attention_gradient},
-                                          {"attention_backward", kThroughFloat32}};
-  return kRows;
+  static constexpr KernelEntry kEntries[] = {{"attention", make_attention<AttentionForward>},
+                                             {"attention", kThroughFloat32},
+                                             {"attention_backward", make_attention_gradient},
+                                             {"attention_backward", kThroughFloat32}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

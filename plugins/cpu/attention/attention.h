@@ -7,28 +7,30 @@
 
 namespace crescent::cpu {
 
-/// A mask of the keys to which a query may attend: the byte first[i * query + j * key] is not 0 if
-/// query i may attend to key j. If `first` is null, queries attend to all keys. `key` is 0 or 1.
+/// A mask of the keys to which a query may attend: the byte first[i * query_stride + j *
+/// key_stride] is not 0 if query i may attend to key j. If `first` is null, queries attend to all
+/// keys. `key_stride` is 0 or 1.
 struct AttentionMask {
   const uint8_t* first = nullptr;
-  int64_t query = 0, key = 0;
+  int64_t query_stride = 0, key_stride = 0;
 };
 
 /// The row-major products q k' of some queries and some keys. Query i attends to none of the keys
-/// from seen + i * step on; with step 0 all queries have the same limit.
+/// from visible_keys + i * visible_step on; with visible_step 0 all queries have the same limit.
 template <class S>
 struct ScoreTile {
   int64_t rows, keys;
   S* x;
   S scale;
   AttentionMask mask;  ///< the mask for these queries and keys
-  int64_t seen, step;
+  int64_t visible_keys, visible_step;
 
   /// The `count` rows from `first` on.
   ScoreTile slice_rows(int64_t first, int64_t count) const {
     AttentionMask part = mask;
-    if (part.first) part.first += first * part.query;
-    return {count, keys, x + first * keys, scale, part, seen + first * step, step};
+    if (part.first) part.first += first * part.query_stride;
+    return {count,       keys, x + first * keys, scale, part, visible_keys + first * visible_step,
+            visible_step};
   }
 };
 
@@ -42,7 +44,7 @@ struct WeightDraw {
 
 /// A row-major matrix whose rows are `ld` elements apart.
 template <class T>
-struct RowsOf {
+struct StridedRows {
   T* x;
   int64_t rows, columns, ld;
 };
@@ -53,7 +55,7 @@ inline constexpr int64_t kSliceRows = 4;
 /// The loops, compiled for the best instruction set of the machine. Scores and statistics have type
 /// S, tensors type T. The score of a key is scale x, or masked_score if the query may not attend to
 /// it.
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 struct AttentionLoops {
   /// Replaces each product x by e^(score - m), where m is the maximum of the scores of the row, and
   /// of the maximum in `statistics` unless this is the first tile of keys. The statistics (rows, 2)
@@ -63,16 +65,16 @@ struct AttentionLoops {
                        int64_t columns);
   /// Writes, for `n` elements of the draw from `first` on, 1 if dropout leaves their weights
   /// unchanged, else 0.
-  void (*keep)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept);
+  void (*find_kept)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept);
   /// Multiplies the elements of x for which `kept` is 1 by `factor`; the others become 0.
-  void (*drop)(const uint8_t* kept, int64_t n, S factor, S* x);
+  void (*drop_weights)(const uint8_t* kept, int64_t n, S factor, S* x);
   /// Writes x, divided by the sum of its row from `statistics`, to y. Without statistics, x is only
   /// converted to T.
-  void (*divide)(const S* x, const S* statistics, const RowsOf<T>& y);
+  void (*divide)(const S* x, const S* statistics, const StridedRows<T>& y);
   /// Adds n elements to `sum`.
   void (*add)(const S* x, int64_t n, S* sum);
   /// Writes the dot product of each row of x with the same row of y.
-  void (*dots)(const RowsOf<const T>& x, const T* y, S* result);
+  void (*row_dots)(const StridedRows<const T>& x, const T* y, S* result);
   /// Replaces each product x by its weight w = e^(score - maximum) / sum, with the maximum and sum
   /// of its row from `statistics`, and the gradient dw of the weight by that of x: scale w (dw -
   /// mean), or 0 for masked scores. `means` has the mean of each row; if it is null, the tile has

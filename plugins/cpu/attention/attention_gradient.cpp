@@ -16,22 +16,24 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
 
   explicit AttentionGradient(const Request& r) : Base(r, 6) {
     const int64_t target_parts = pieces(kTargetParts, this->query_.head_count);
-    part_tiles_ = pieces(this->tile_count_, target_parts);
-    parts_ = pieces(this->tile_count_, part_tiles_);
+    tiles_per_part_ = pieces(this->tile_count_, target_parts);
+    parts_per_head_ = pieces(this->tile_count_, tiles_per_part_);
     ScratchArrays arrays;
     scratch_of(arrays);
-    bytes_ = arrays.bytes();
+    thread_scratch_bytes_ = arrays.bytes();
   }
   void run(const Arguments& a) const override {
-    this->each_part(a, parts_, [&](const auto& multiply, int64_t head, int64_t part) {
-      const int64_t first = part * part_tiles_;
+    this->for_each_part(a, parts_per_head_, [&](const auto& multiply, int64_t head, int64_t part) {
+      const int64_t first = part * tiles_per_part_;
       Task(*this, a, multiply, head, part)
-          .run({first, std::min(first + part_tiles_, this->tile_count_)});
+          .run({first, std::min(first + tiles_per_part_, this->tile_count_)});
     });
-    if (parts_ > 1) add_parts(a);
+    if (parts_per_head_ > 1) add_parts(a);
   }
   size_t scratch_bytes() const override {
-    return parts_ > 1 ? this->query_.head_count * parts_ * query_values() * sizeof(S) : 0;
+    return parts_per_head_ > 1
+               ? this->query_.head_count * parts_per_head_ * query_values() * sizeof(S)
+               : 0;
   }
   double flops() const override { return this->flops_of(5); }
 
@@ -46,8 +48,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     /// The gradients of all queries, and those of the keys and values of a tile, before they are
     /// converted; no memory is reserved for gradients that are computed directly in the outputs.
     S *dq, *dk, *dv;
-    S* means;         ///< for each query the mean of the gradients of its weights, or null
-    StepRange* seen;  ///< the keys to which each block attends
+    S* means;                 ///< for each query the mean of the gradients of its weights, or null
+    StepRange* visible_keys;  ///< the keys to which each block attends
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {
@@ -58,16 +60,16 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     s.value = arrays.assign<T>(HeadProducts<T>::packed_values(tile, values));
     s.w = arrays.assign<S>(this->block_queries_ * tile);
     s.dw = arrays.assign<S>(this->block_queries_ * tile);
-    s.dq = arrays.assign<S>(kInPlace || parts_ > 1 ? 0 : query_values());
+    s.dq = arrays.assign<S>(kInPlace || parts_per_head_ > 1 ? 0 : query_values());
     s.dk = arrays.assign<S>(kInPlace ? 0 : tile * keys);
     s.dv = arrays.assign<S>(kInPlace ? 0 : tile * values);
     s.means = this->tile_count_ > 1 ? arrays.assign<S>(this->query_.steps) : nullptr;
-    s.seen = arrays.assign<StepRange>(this->block_count_);
-    s.work = arrays.assign<std::byte>(static_cast<int64_t>(this->work_));
+    s.visible_keys = arrays.assign<StepRange>(this->block_count_);
+    s.work = arrays.assign<std::byte>(static_cast<int64_t>(this->work_bytes_));
     return s;
   }
   S* part_of_scratch(const Arguments& a, int64_t head, int64_t part) const {
-    return reinterpret_cast<S*>(a.scratch) + (head * parts_ + part) * query_values();
+    return reinterpret_cast<S*>(a.scratch) + (head * parts_per_head_ + part) * query_values();
   }
 
   /// Computes the gradients of the keys and values in one part of a head, on one thread.
@@ -75,120 +77,131 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
    public:
     Task(const AttentionGradient& kernel, const Arguments& a, const HeadProducts<T>& multiply,
          int64_t head, int64_t part)
-        : k_(kernel), a_(a), multiply_(multiply), head_(head) {
-      ScratchArrays arrays(thread_scratch(k_.bytes_));
-      s_ = k_.scratch_of(arrays);
-      dq_ = target(0, k_.query_, {0, k_.query_.steps}, s_.dq);
-      if (k_.parts_ > 1) dq_.x = k_.part_of_scratch(a, head, part), dq_.ld = k_.query_.head_size;
+        : kernel_(kernel), a_(a), multiply_(multiply), head_(head) {
+      ScratchArrays arrays(thread_scratch(kernel_.thread_scratch_bytes_));
+      scratch_ = kernel_.scratch_of(arrays);
+      dq_ = gradient_rows(0, kernel_.query_, {0, kernel_.query_.steps}, scratch_.dq);
+      if (kernel_.parts_per_head_ > 1)
+        dq_.x = kernel_.part_of_scratch(a, head, part), dq_.ld = kernel_.query_.head_size;
     }
     /// Computes the gradients of the keys and values of some tiles.
     void run(StepRange tiles) const {
-      for (int64_t i = 0; i < k_.block_count_; ++i) s_.seen[i] = k_.keys_of(a_, head_, k_.block(i));
-      const StepRange queries{0, k_.query_.steps};
-      if (k_.tile_count_ > 1)
-        k_.loops_.dots(k_.rows_of(a_.template in<T>(5), k_.context_, head_, queries),
-                       k_.rows_of(a_.template in<T>(3), k_.context_, head_, queries).x, s_.means);
-      if (k_.visible_.is_partial()) clear(dq_);
-      for (int64_t t = tiles.begin; t < tiles.end; ++t) run_tile(k_.tile(t), t == tiles.begin);
-      if (k_.parts_ == 1) store(dq_, 0, k_.query_, queries);
+      for (int64_t i = 0; i < kernel_.block_count_; ++i)
+        scratch_.visible_keys[i] = kernel_.keys_of(a_, head_, kernel_.block(i));
+      const StepRange queries{0, kernel_.query_.steps};
+      if (kernel_.tile_count_ > 1)
+        kernel_.loops_.row_dots(
+            kernel_.rows_of(a_.template in<T>(5), kernel_.context_, head_, queries),
+            kernel_.rows_of(a_.template in<T>(3), kernel_.context_, head_, queries).x,
+            scratch_.means);
+      if (kernel_.visibility_.is_partial()) clear(dq_);
+      for (int64_t t = tiles.begin; t < tiles.end; ++t) run_tile(kernel_.tile(t), t == tiles.begin);
+      if (kernel_.parts_per_head_ == 1) store(dq_, 0, kernel_.query_, queries);
     }
 
    private:
     /// The memory in which the gradient of some rows is computed: the output itself or, if it has
     /// half width, scratch memory.
-    RowsOf<S> target(int output, const Heads& heads, StepRange steps, S* scratch) const {
+    StridedRows<S> gradient_rows(int output, const Heads& heads, StepRange steps,
+                                 S* scratch) const {
       if constexpr (kInPlace)
-        return k_.rows_of(a_.template out<T>(output), heads, head_, steps);
+        return kernel_.rows_of(a_.template out<T>(output), heads, head_, steps);
       else
         return {scratch, steps.count(), heads.head_size, heads.head_size};
     }
-    void store(const RowsOf<S>& rows, int output, const Heads& heads, StepRange steps) const {
+    void store(const StridedRows<S>& rows, int output, const Heads& heads, StepRange steps) const {
       if constexpr (!kInPlace)
-        k_.loops_.divide(rows.x, nullptr,
-                         k_.rows_of(a_.template out<T>(output), heads, head_, steps));
+        kernel_.loops_.divide(rows.x, nullptr,
+                              kernel_.rows_of(a_.template out<T>(output), heads, head_, steps));
     }
-    static void clear(const RowsOf<S>& rows) {
+    static void clear(const StridedRows<S>& rows) {
       for (int64_t i = 0; i < rows.rows; ++i) std::fill_n(rows.x + i * rows.ld, rows.columns, S{0});
     }
     void run_tile(StepRange tile, bool is_first) const {
-      const TileRows keys = rows_of_tile(1, k_.key_, tile, s_.key),
-                     values = rows_of_tile(2, k_.value_, tile, s_.value);
-      const RowsOf<S> dk = target(1, k_.key_, tile, s_.dk), dv = target(2, k_.value_, tile, s_.dv);
-      if (k_.visible_.is_partial()) clear(dk), clear(dv);
-      for (int64_t i = 0; i < k_.block_count_; ++i) {
-        const StepRange part = k_.part_of_tile(tile, s_.seen[i]);
-        if (part.count() > 0) run_block(k_.block(i), tile, part, keys, values, dk, dv, is_first);
+      const TileRows keys = rows_of_tile(1, kernel_.key_, tile, scratch_.key),
+                     values = rows_of_tile(2, kernel_.value_, tile, scratch_.value);
+      const StridedRows<S> dk = gradient_rows(1, kernel_.key_, tile, scratch_.dk),
+                           dv = gradient_rows(2, kernel_.value_, tile, scratch_.dv);
+      if (kernel_.visibility_.is_partial()) clear(dk), clear(dv);
+      for (int64_t i = 0; i < kernel_.block_count_; ++i) {
+        const StepRange part = kernel_.keys_in_tile(tile, scratch_.visible_keys[i]);
+        if (part.count() > 0)
+          run_block(kernel_.block(i), tile, part, keys, values, dk, dv, is_first);
       }
-      store(dk, 1, k_.key_, tile), store(dv, 2, k_.value_, tile);
+      store(dk, 1, kernel_.key_, tile), store(dv, 2, kernel_.value_, tile);
     }
     TileRows rows_of_tile(int input, const Heads& heads, StepRange tile, T* packed) const {
-      return k_.tile_rows(multiply_, k_.rows_of(a_.template in<T>(input), heads, head_, tile),
-                          k_.block_count_ > 1, packed);
+      return kernel_.tile_rows(multiply_,
+                               kernel_.rows_of(a_.template in<T>(input), heads, head_, tile),
+                               kernel_.block_count_ > 1, packed);
     }
     /// Adds to the gradients what a block of queries contributes by its scores for the keys `part`
     /// of a tile.
     void run_block(StepRange block, StepRange tile, StepRange part, const TileRows& keys,
-                   const TileRows& values, const RowsOf<S>& dk, const RowsOf<S>& dv,
+                   const TileRows& values, const StridedRows<S>& dk, const StridedRows<S>& dv,
                    bool is_first) const {
-      const auto q = k_.rows_of(a_.template in<T>(0), k_.query_, head_, block);
-      const auto dy = k_.rows_of(a_.template in<T>(5), k_.context_, head_, block);
-      const int64_t count = part.count(), at = part.begin - tile.begin;
-      k_.multiply_transposed(multiply_, q, keys, at, count, s_.w, s_.work);
-      k_.multiply_transposed(multiply_, dy, values, at, count, s_.dw, s_.work);
+      const auto q = kernel_.rows_of(a_.template in<T>(0), kernel_.query_, head_, block);
+      const auto dy = kernel_.rows_of(a_.template in<T>(5), kernel_.context_, head_, block);
+      const int64_t count = part.count(), first_key = part.begin - tile.begin;
+      kernel_.multiply_transposed(multiply_, q, keys, first_key, count, scratch_.w, scratch_.work);
+      kernel_.multiply_transposed(multiply_, dy, values, first_key, count, scratch_.dw,
+                                  scratch_.work);
       replace_products(block, part);
-      const bool partial = k_.visible_.is_partial(), add = partial || block.begin > 0;
-      multiply_(HeadProduct<S, T>{true, false, count, dy.columns, dy.rows, s_.w, count, dy.x, dy.ld,
-                                  add, dv.x + at * dv.ld, dv.ld},
-                s_.work);
-      multiply_(HeadProduct<S, T>{true, false, count, q.columns, q.rows, s_.dw, count, q.x, q.ld,
-                                  add, dk.x + at * dk.ld, dk.ld},
-                s_.work);
-      multiply_(HeadProduct<S, T>{false, false, q.rows, q.columns, count, s_.dw, count,
-                                  keys.rows.x + at * keys.rows.ld, keys.rows.ld,
-                                  partial || !is_first, dq_.x + block.begin * dq_.ld, dq_.ld},
-                s_.work);
+      const bool is_partial = kernel_.visibility_.is_partial(),
+                 accumulates = is_partial || block.begin > 0;
+      multiply_(HeadProduct<S, T>{true, false, count, dy.columns, dy.rows, scratch_.w, count, dy.x,
+                                  dy.ld, accumulates, dv.x + first_key * dv.ld, dv.ld},
+                scratch_.work);
+      multiply_(HeadProduct<S, T>{true, false, count, q.columns, q.rows, scratch_.dw, count, q.x,
+                                  q.ld, accumulates, dk.x + first_key * dk.ld, dk.ld},
+                scratch_.work);
+      multiply_(HeadProduct<S, T>{false, false, q.rows, q.columns, count, scratch_.dw, count,
+                                  keys.rows.x + first_key * keys.rows.ld, keys.rows.ld,
+                                  is_partial || !is_first, dq_.x + block.begin * dq_.ld, dq_.ld},
+                scratch_.work);
     }
     /// Replaces the products q k' by the attention weights after dropout, and the gradients of the
     /// weights by those of the products.
     void replace_products(StepRange block, StepRange keys) const {
-      const S* statistics = a_.template in<S>(4) + k_.statistics(head_, block.begin);
-      k_.each_slice(a_, head_, k_.score_tile(a_, head_, block, keys, s_.w),
-                    [&](const ScoreTile<S>& slice, int64_t row) {
-                      const int64_t query = block.begin + row;
-                      const typename Base::SliceDropout dropout(k_, a_, head_,
-                                                                {query, query + slice.rows}, keys);
-                      S* dw = s_.dw + row * keys.count();
-                      dropout.apply(dw);
-                      k_.loops_.gradient(slice, statistics + 2 * row,
-                                         s_.means ? s_.means + query : nullptr, dw);
-                      dropout.apply(slice.x);
-                    });
+      const S* statistics = a_.template in<S>(4) + kernel_.statistics_offset(head_, block.begin);
+      kernel_.for_each_slice(a_, head_, kernel_.score_tile(a_, head_, block, keys, scratch_.w),
+                             [&](const ScoreTile<S>& slice, int64_t row) {
+                               const int64_t query = block.begin + row;
+                               const typename Base::SliceDropout dropout(
+                                   kernel_, a_, head_, {query, query + slice.rows}, keys);
+                               S* dw = scratch_.dw + row * keys.count();
+                               dropout.apply(dw);
+                               kernel_.loops_.gradient(
+                                   slice, statistics + 2 * row,
+                                   scratch_.means ? scratch_.means + query : nullptr, dw);
+                               dropout.apply(slice.x);
+                             });
     }
 
-    const AttentionGradient& k_;
+    const AttentionGradient& kernel_;
     const Arguments& a_;
     const HeadProducts<T>& multiply_;
     int64_t head_;
-    Scratch s_;
-    RowsOf<S> dq_;
+    Scratch scratch_;
+    StridedRows<S> dq_;
   };
 
   /// Adds up the gradients of the queries that the parts have computed.
   void add_parts(const Arguments& a) const {
-    this->each_part(a, this->block_count_, [&](const auto&, int64_t head, int64_t number) {
-      const StepRange block = this->block(number);
+    this->for_each_part(a, this->block_count_, [&](const auto&, int64_t head, int64_t index) {
+      const StepRange block = this->block(index);
       const int64_t first = block.begin * this->query_.head_size;
       S* sum = part_of_scratch(a, head, 0) + first;
-      for (int64_t part = 1; part < parts_; ++part)
+      for (int64_t part = 1; part < parts_per_head_; ++part)
         this->loops_.add(part_of_scratch(a, head, part) + first,
                          block.count() * this->query_.head_size, sum);
       this->loops_.divide(sum, nullptr, this->rows_of(a.out<T>(0), this->query_, head, block));
     });
   }
 
-  int64_t part_tiles_;  ///< the number of tiles of a part
-  int64_t parts_;       ///< the number of parts of a head
-  size_t bytes_;
+  int64_t tiles_per_part_;  ///< the number of tiles of a part
+  int64_t parts_per_head_;  ///< the number of parts of a head
+  size_t thread_scratch_bytes_;
 };
 
 }  // namespace

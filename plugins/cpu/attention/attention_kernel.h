@@ -72,28 +72,28 @@ class Visibility {
   /// A range of keys that contains every key to which some of the queries may attend; the scores of
   /// other keys are not computed. If a query may attend to no key, the range has all keys, since
   /// such a query attends to all keys equally. `mask` is that of the first query.
-  StepRange seen_keys(const AttentionMask& mask, StepRange queries, int64_t keys) const {
+  StepRange visible_keys(const AttentionMask& mask, StepRange queries, int64_t keys) const {
     const StepRange all_keys{0, keys};
     if (!mask.first) return {0, limit(queries.end - 1, keys)};
-    StepRange seen{keys, 0};
-    const bool is_same_for_queries = mask.query == 0 && !is_causal_;
+    StepRange visible{keys, 0};
+    const bool is_same_for_queries = mask.query_stride == 0 && !is_causal_;
     for (int64_t i = queries.begin; i < (is_same_for_queries ? queries.begin + 1 : queries.end);
          ++i) {
-      const uint8_t* row = mask.first + (i - queries.begin) * mask.query;
+      const uint8_t* row = mask.first + (i - queries.begin) * mask.query_stride;
       const int64_t max_keys = limit(i, keys);
-      if (mask.key == 0) {
+      if (mask.key_stride == 0) {
         if (!*row) return all_keys;
-        seen = {0, max_keys};
+        visible = {0, max_keys};
         continue;
       }
       const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, max_keys));
       if (!first) return all_keys;
-      seen.begin = std::min(seen.begin, first - row);
-      if (seen.end >= max_keys) continue;
-      const void* last = memrchr(row + seen.end, 1, max_keys - seen.end);
-      if (last) seen.end = static_cast<const uint8_t*>(last) + 1 - row;
+      visible.begin = std::min(visible.begin, first - row);
+      if (visible.end >= max_keys) continue;
+      const void* last = memrchr(row + visible.end, 1, max_keys - visible.end);
+      if (last) visible.end = static_cast<const uint8_t*>(last) + 1 - row;
     }
-    return seen;
+    return visible;
   }
 
  private:
@@ -108,7 +108,7 @@ class Visibility {
 
 /// Prefetches rows of a head, which are too short and too far apart for the hardware prefetcher.
 template <class T>
-void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t end) {
+void prefetch_rows(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t end) {
   constexpr int64_t kCacheLine = 64 / sizeof(T);
   for (int64_t step = begin; step < end; ++step) {
     const T* row = x + heads.offset(head, step);
@@ -123,8 +123,8 @@ class ScratchArrays {
   explicit ScratchArrays(std::byte* memory = nullptr) : scratch_(memory) {}
   template <class V>
   V* assign(int64_t count) {
-    const size_t at = std::exchange(bytes_, bytes_ + (count * sizeof(V) + 63) / 64 * 64);
-    return scratch_ ? reinterpret_cast<V*>(scratch_ + at) : nullptr;
+    const size_t offset = std::exchange(bytes_, bytes_ + (count * sizeof(V) + 63) / 64 * 64);
+    return scratch_ ? reinterpret_cast<V*>(scratch_ + offset) : nullptr;
   }
   size_t bytes() const { return bytes_; }
 
@@ -139,7 +139,7 @@ class ScratchArrays {
 template <class T, class O>
 class AttentionKernel : public Kernel {
  public:
-  using S = Computed<T>;
+  using S = ComputeType<T>;
 
   AttentionKernel(const Request& r, size_t mask_input)
       : query_(r.inputs[0].shape),
@@ -152,33 +152,33 @@ class AttentionKernel : public Kernel {
                       key_.steps),
         mask_input_(mask_input),
         state_input_(r.inputs.size() - (dropout_ > 0 ? 1 : 0)),
-        visible_(state_input_ > mask_input ? &r.inputs[mask_input].shape : nullptr,
-                 static_cast<const O&>(r.op).causal),
+        visibility_(state_input_ > mask_input ? &r.inputs[mask_input].shape : nullptr,
+                    static_cast<const O&>(r.op).causal),
         loops_(attention_loops<T>()),
         tile_keys_(std::min(kTileKeys, key_.steps)),
         block_queries_(
             std::min(query_.steps, std::max(kMinBlockQueries, kTargetTileScores / tile_keys_))),
         tile_count_(pieces(key_.steps, tile_keys_)),
         block_count_(pieces(query_.steps, block_queries_)),
-        work_(HeadProducts<T>::work_bytes(std::max(block_queries_, tile_keys_),
-                                          std::max(query_.head_size, value_.head_size))) {}
+        work_bytes_(HeadProducts<T>::work_bytes(std::max(block_queries_, tile_keys_),
+                                                std::max(query_.head_size, value_.head_size))) {}
   std::string name() const override { return HeadProducts<T>::name(); }
 
  protected:
   using Multiply = HeadProducts<T>;
 
-  StepRange block(int64_t number) const {
-    return {number * block_queries_, std::min((number + 1) * block_queries_, query_.steps)};
+  StepRange block(int64_t index) const {
+    return {index * block_queries_, std::min((index + 1) * block_queries_, query_.steps)};
   }
-  StepRange tile(int64_t number) const {
-    return {number * tile_keys_, std::min((number + 1) * tile_keys_, key_.steps)};
+  StepRange tile(int64_t index) const {
+    return {index * tile_keys_, std::min((index + 1) * tile_keys_, key_.steps)};
   }
   /// The floating-point operations of `products` matrix products per head: half of them have the
   /// size of the product q k', half that of the product of the attention weights with v.
   double flops_of(double products) const {
     const auto queries = static_cast<double>(query_.steps), keys = static_cast<double>(key_.steps);
     const double square = std::min(queries, keys);
-    const double pairs = visible_.is_causal()
+    const double pairs = visibility_.is_causal()
                              ? queries * keys - square * (2 * keys - square - 1) / 2
                              : queries * keys;
     return products * static_cast<double>(query_.head_count) * pairs *
@@ -186,7 +186,7 @@ class AttentionKernel : public Kernel {
   }
   /// Calls f(multiply, head, part) for all parts of all heads, in parallel.
   template <class F>
-  void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
+  void for_each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
     // The largest number of tasks is small so that a thread computes neighbouring heads.
     constexpr int64_t kMaxTasks = 32;
     constexpr double kFlopsPerTask = 100e3;
@@ -201,16 +201,16 @@ class AttentionKernel : public Kernel {
                      });
   }
   AttentionMask mask_of(const Arguments& a, int64_t head, int64_t query, int64_t key) const {
-    return visible_.mask_at(visible_.is_masked() ? a.inputs[mask_input_] : nullptr,
-                            head / query_.heads, head % query_.heads, query, key);
+    return visibility_.mask_at(visibility_.is_masked() ? a.inputs[mask_input_] : nullptr,
+                               head / query_.heads, head % query_.heads, query, key);
   }
   StepRange keys_of(const Arguments& a, int64_t head, StepRange queries) const {
-    return visible_.seen_keys(mask_of(a, head, queries.begin, 0), queries, key_.steps);
+    return visibility_.visible_keys(mask_of(a, head, queries.begin, 0), queries, key_.steps);
   }
-  /// The keys of a tile whose scores are computed if a block attends to `seen`: they begin and end
-  /// where packed rows can be divided.
-  static StepRange part_of_tile(StepRange tile, StepRange seen) {
-    const StepRange part = intersection(tile, seen);
+  /// The keys of a tile whose scores are computed if a block attends to `visible`: they begin and
+  /// end where packed rows can be divided.
+  static StepRange keys_in_tile(StepRange tile, StepRange visible) {
+    const StepRange part = intersection(tile, visible);
     if (part.count() == 0) return part;
     const int64_t begin_offset = part.begin - tile.begin, end_offset = part.end - tile.begin;
     return {tile.begin + begin_offset / kPackedRows * kPackedRows,
@@ -218,17 +218,19 @@ class AttentionKernel : public Kernel {
   }
   /// Rows of a tile of k or v, which are also packed if several blocks of queries read them.
   struct TileRows {
-    RowsOf<const T> rows;
+    StridedRows<const T> rows;
     const T* packed_rows;
   };
-  TileRows tile_rows(const Multiply& multiply, RowsOf<const T> rows, bool packs, T* packed) const {
+  TileRows tile_rows(const Multiply& multiply, StridedRows<const T> rows, bool packs,
+                     T* packed) const {
     if (!packs) return {rows, nullptr};
     multiply.pack(rows.x, rows.rows, rows.columns, rows.ld, packed);
     return {rows, packed};
   }
   /// Multiplies x by the transpose of `count` rows of a tile from `first` on.
-  static void multiply_transposed(const Multiply& multiply, RowsOf<const T> x, const TileRows& tile,
-                                  int64_t first, int64_t count, S* result, std::byte* work) {
+  static void multiply_transposed(const Multiply& multiply, StridedRows<const T> x,
+                                  const TileRows& tile, int64_t first, int64_t count, S* result,
+                                  std::byte* work) {
     HeadProduct<T, T> p{false, true, x.rows, count, x.columns, x.x, x.ld};
     p.b = tile.packed_rows ? tile.packed_rows + Multiply::packed_values(first, x.columns)
                            : tile.rows.x + first * tile.rows.ld;
@@ -237,7 +239,7 @@ class AttentionKernel : public Kernel {
   }
   ScoreTile<S> score_tile(const Arguments& a, int64_t head, StepRange queries, StepRange keys,
                           S* x) const {
-    const bool causal = visible_.is_causal();
+    const bool causal = visibility_.is_causal();
     return {queries.count(),
             keys.count(),
             x,
@@ -250,13 +252,13 @@ class AttentionKernel : public Kernel {
   /// has the scores of a few queries, `first` is the index of its first query. If a head is a
   /// single block, q, k and v of the next head are prefetched meanwhile.
   template <class F>
-  void each_slice(const Arguments& a, int64_t head, const ScoreTile<S>& tile, F&& f) const {
+  void for_each_slice(const Arguments& a, int64_t head, const ScoreTile<S>& tile, F&& f) const {
     const bool has_next = head + 1 < query_.head_count && block_count_ == 1 && tile_count_ == 1;
     for (int64_t i = 0; i < tile.rows; i += kSliceRows) {
       const int64_t rows = std::min(kSliceRows, tile.rows - i);
       auto fetch_next = [&](const T* x, const Heads& heads) {
-        fetch(x, heads, head + 1, heads.steps * i / tile.rows,
-              heads.steps * (i + rows) / tile.rows);
+        prefetch_rows(x, heads, head + 1, heads.steps * i / tile.rows,
+                      heads.steps * (i + rows) / tile.rows);
       };
       if (has_next)
         fetch_next(a.in<T>(0), query_), fetch_next(a.in<T>(1), key_),
@@ -269,35 +271,39 @@ class AttentionKernel : public Kernel {
    public:
     SliceDropout(const AttentionKernel& kernel, const Arguments& a, int64_t head, StepRange queries,
                  StepRange keys)
-        : k_(kernel), count_(kernel.dropout_ > 0 ? queries.count() * keys.count() : 0) {
-      if (count_ == 0) return;
-      const auto* state = a.in<int64_t>(static_cast<int>(k_.state_input_));
+        : kernel_(kernel), weight_count_(kernel.dropout_ > 0 ? queries.count() * keys.count() : 0) {
+      if (weight_count_ == 0) return;
+      const auto* state = a.in<int64_t>(static_cast<int>(kernel_.state_input_));
       const auto min_fraction =
-          static_cast<uint32_t>(std::ceil(static_cast<float>(k_.dropout_) * 0x1p24));
+          static_cast<uint32_t>(std::ceil(static_cast<float>(kernel_.dropout_) * 0x1p24));
       const WeightDraw draw{state[0], state[1], min_fraction};
-      const int64_t key_count = k_.key_.steps, count = keys.count();
-      const int64_t first =
-          k_.first_weight_ + (head * k_.query_.steps + queries.begin) * key_count + keys.begin;
-      const int64_t rows = count == key_count ? 1 : queries.count(), each = count_ / rows;
+      const int64_t key_count = kernel_.key_.steps, count = keys.count();
+      const int64_t first = kernel_.first_weight_ +
+                            (head * kernel_.query_.steps + queries.begin) * key_count + keys.begin;
+      const int64_t rows = count == key_count ? 1 : queries.count(),
+                    count_per_row = weight_count_ / rows;
       for (int64_t i = 0; i < rows; ++i)
-        k_.loops_.keep(draw, first + i * key_count, each, kept_ + i * each);
+        kernel_.loops_.find_kept(draw, first + i * key_count, count_per_row,
+                                 kept_ + i * count_per_row);
     }
     /// Drops weights, or their gradients.
     void apply(S* x) const {
-      if (count_ > 0) k_.loops_.drop(kept_, count_, static_cast<S>(1 / (1 - k_.dropout_)), x);
+      if (weight_count_ > 0)
+        kernel_.loops_.drop_weights(kept_, weight_count_,
+                                    static_cast<S>(1 / (1 - kernel_.dropout_)), x);
     }
 
    private:
-    const AttentionKernel& k_;
-    int64_t count_;
+    const AttentionKernel& kernel_;
+    int64_t weight_count_;
     uint8_t kept_[kSliceRows * kTileKeys];
   };
-  int64_t statistics(int64_t head, int64_t query) const {
+  int64_t statistics_offset(int64_t head, int64_t query) const {
     return 2 * (head * query_.steps + query);
   }
   /// The rows `steps` of a head of x.
   template <class V>
-  static RowsOf<V> rows_of(V* x, const Heads& heads, int64_t head, StepRange steps) {
+  static StridedRows<V> rows_of(V* x, const Heads& heads, int64_t head, StepRange steps) {
     return {x + heads.offset(head, steps.begin), steps.count(), heads.head_size, heads.ld()};
   }
 
@@ -307,13 +313,13 @@ class AttentionKernel : public Kernel {
   int64_t first_weight_;  ///< the element of the draw that belongs to the first weight
   size_t mask_input_;     ///< the index of the mask among the inputs
   size_t state_input_;    ///< the index of the random state among the inputs
-  Visibility visible_;
+  Visibility visibility_;
   AttentionLoops<T> loops_;
   int64_t tile_keys_;      ///< the largest number of keys of a tile
   int64_t block_queries_;  ///< the largest number of queries of a block
   int64_t tile_count_;     ///< the number of tiles of a head
   int64_t block_count_;    ///< the number of blocks of a head
-  size_t work_;            ///< the bytes of scratch memory that matrix products need
+  size_t work_bytes_;      ///< the bytes of scratch memory that matrix products need
 };
 
 /// Kernels of class K for the dtypes that it supports.

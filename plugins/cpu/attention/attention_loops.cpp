@@ -19,14 +19,14 @@ namespace {
 template <class D>
 struct WholeVector {
   D d;
-  int64_t at;
+  int64_t offset;
   template <class T>
   HWY_INLINE hn::Vec<D> load(const T* x) const {
-    return HWY_NAMESPACE::load(d, x + at);
+    return HWY_NAMESPACE::load(d, x + offset);
   }
   template <class T>
   HWY_INLINE void store(hn::Vec<D> x, T* to) const {
-    HWY_NAMESPACE::store(x, d, to + at);
+    HWY_NAMESPACE::store(x, d, to + offset);
   }
   HWY_INLINE hn::Vec<D> or_else(hn::Vec<D> x, hn::Vec<D>) const { return x; }
 };
@@ -35,14 +35,14 @@ struct WholeVector {
 template <class D>
 struct PartVector {
   D d;
-  int64_t at, count;
+  int64_t offset, count;
   template <class T>
   HWY_INLINE hn::Vec<D> load(const T* x) const {
-    return load_part(d, x + at, count);
+    return load_part(d, x + offset, count);
   }
   template <class T>
   HWY_INLINE void store(hn::Vec<D> x, T* to) const {
-    store_part(x, d, to + at, count);
+    store_part(x, d, to + offset, count);
   }
   /// Returns x in the lanes that have an element, and `other` in the rest.
   HWY_INLINE hn::Vec<D> or_else(hn::Vec<D> x, hn::Vec<D> other) const {
@@ -52,15 +52,15 @@ struct PartVector {
 
 /// Calls f for each vector of the elements [0, n).
 template <class D, class F>
-HWY_INLINE void each_vector(D d, int64_t n, F&& f) {
+HWY_INLINE void for_each_vector(D d, int64_t n, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) f(WholeVector<D>{d, i});
   if (i < n) f(PartVector<D>{d, i, n - i});
 }
 
-/// A row of a tile: the query may attend to none of the keys from `seen` on and, if `allowed` is
-/// not null, to no key whose byte there is 0.
+/// A row of a tile: the query may attend to none of the keys from `visible_keys` on and, if
+/// `allowed` is not null, to no key whose byte there is 0.
 template <class S>
 struct ScoreRow {
   // the score of masked keys; it depends on S, whose range it must not exceed
@@ -69,110 +69,111 @@ struct ScoreRow {
   ScoreRow(const ScoreTile<S>& tile, int64_t i)
       : x(tile.x + i * tile.keys),
         keys(tile.keys),
-        seen(std::clamp(tile.seen + i * tile.step, int64_t{0}, tile.keys)),
+        visible_keys(std::clamp(tile.visible_keys + i * tile.visible_step, int64_t{0}, tile.keys)),
         scale(tile.scale) {
     if (!tile.mask.first) return;
-    const uint8_t* bytes = tile.mask.first + i * tile.mask.query;
-    if (tile.mask.key != 0)
+    const uint8_t* bytes = tile.mask.first + i * tile.mask.query_stride;
+    if (tile.mask.key_stride != 0)
       allowed = bytes;
     else if (*bytes == 0)
-      seen = 0;
+      visible_keys = 0;
   }
   /// Whether the query may attend to each key of a vector.
   template <class V, class D>
   HWY_INLINE hn::Mask<D> is_allowed(V v, D d) const {
     return hn::Ne(v.load(allowed), hn::Zero(d));
   }
-  /// Calls f(vector, scores) for all keys before `seen`.
+  /// Calls f(vector, scores) for all keys before `visible_keys`.
   template <class F>
-  HWY_INLINE void each_score(F&& f) const {
+  HWY_INLINE void for_each_score(F&& f) const {
     const hn::ScalableTag<S> d;
     const auto factor = hn::Set(d, scale), masked = hn::Set(d, kMasked);
     if (allowed) {
-      each_vector(d, seen, [&](auto v) HWY_ATTR {
+      for_each_vector(d, visible_keys, [&](auto v) HWY_ATTR {
         f(v, hn::IfThenElse(is_allowed(v, d), hn::Mul(v.load(x), factor), masked));
       });
     } else {
-      each_vector(d, seen, [&](auto v) HWY_ATTR { f(v, hn::Mul(v.load(x), factor)); });
+      for_each_vector(d, visible_keys, [&](auto v) HWY_ATTR { f(v, hn::Mul(v.load(x), factor)); });
     }
   }
 
   S* x;
   const uint8_t* allowed = nullptr;
-  int64_t keys, seen;
+  int64_t keys, visible_keys;
   S scale;
 };
 
 /// Returns the maximum of the scores of a row; an arbitrary number if some are NaN.
 template <class S>
-HWY_INLINE S top_score(const ScoreRow<S>& row) {
+HWY_INLINE S max_score(const ScoreRow<S>& row) {
   const hn::ScalableTag<S> d;
-  auto top = hn::Set(d, row.seen < row.keys ? row.kMasked : static_cast<S>(-INFINITY));
-  row.each_score([&](auto v, auto score) HWY_ATTR { top = hn::Max(top, v.or_else(score, top)); });
-  return hn::GetLane(hn::MaxOfLanes(d, top));
+  auto maximum = hn::Set(d, row.visible_keys < row.keys ? row.kMasked : static_cast<S>(-INFINITY));
+  row.for_each_score([&](auto v, auto score)
+                         HWY_ATTR { maximum = hn::Max(maximum, v.or_else(score, maximum)); });
+  return hn::GetLane(hn::MaxOfLanes(d, maximum));
 }
 
 /// e^(x - top) for a single number x.
 template <class S>
-HWY_INLINE S power_of(S x, S top) {
+HWY_INLINE S power_of(S x, S maximum) {
   const hn::ScalableTag<S> d;
-  return hn::GetLane(exponential_of_negative(d, hn::Set(d, x - top)));
+  return hn::GetLane(exponential_of_negative(d, hn::Set(d, x - maximum)));
 }
 
 /// Replaces each product of a row by e^(score - top) and returns the sum.
 template <class S>
-HWY_INLINE S replace_by_exponentials(const ScoreRow<S>& row, S top) {
+HWY_INLINE S replace_by_exponentials(const ScoreRow<S>& row, S maximum) {
   const hn::ScalableTag<S> d;
-  const auto shift = hn::Set(d, top);
+  const auto shift = hn::Set(d, maximum);
   auto sum = hn::Zero(d);
-  row.each_score([&](auto v, auto score) HWY_ATTR {
+  row.for_each_score([&](auto v, auto score) HWY_ATTR {
     const auto e = exponential_of_negative(d, hn::Sub(score, shift));
     v.store(e, row.x);
     sum = hn::Add(sum, v.or_else(e, hn::Zero(d)));
   });
   const S total = hn::GetLane(hn::SumOfLanes(d, sum));
-  if (row.seen == row.keys) return total;
-  const S masked_weight = power_of(row.kMasked, top);
-  std::fill(row.x + row.seen, row.x + row.keys, masked_weight);
-  return total + masked_weight * static_cast<S>(row.keys - row.seen);
+  if (row.visible_keys == row.keys) return total;
+  const S masked_weight = power_of(row.kMasked, maximum);
+  std::fill(row.x + row.visible_keys, row.x + row.keys, masked_weight);
+  return total + masked_weight * static_cast<S>(row.keys - row.visible_keys);
 }
 
-/// The number that is subtracted from scores with the maximum `top`: if all are -infinity, 0, so
-/// that their exponentials are 0 and not NaN.
+/// The number that is subtracted from scores with the maximum `maximum`: if all are -infinity, 0,
+/// so that their exponentials are 0 and not NaN.
 template <class S>
-S shift_of(S top) {
-  return top == static_cast<S>(-INFINITY) ? S{0} : top;
+S shift_of(S maximum) {
+  return maximum == static_cast<S>(-INFINITY) ? S{0} : maximum;
 }
 
 template <class S>
 void multiply_row(S* x, int64_t n, S factor) {
   const hn::ScalableTag<S> d;
   const auto factors = hn::Set(d, factor);
-  each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), factors), x); });
+  for_each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), factors), x); });
 }
 
-/// Raises the maximum in the statistics of a row to `top`, if that is greater, and rescales the
+/// Raises the maximum in the statistics of a row to `maximum`, if that is greater, and rescales the
 /// sums that were computed with the earlier maximum.
 template <class S>
-void raise_maximum(S top, S* statistics, S* mixed, int64_t columns) {
+void raise_maximum(S maximum, S* statistics, S* weighted_sums, int64_t columns) {
   const S old_maximum = statistics[0];
-  if (!(top > old_maximum)) return;
-  const S factor = power_of(old_maximum, top);
-  statistics[0] = top, statistics[1] *= factor;
-  multiply_row(mixed, columns, factor);
+  if (!(maximum > old_maximum)) return;
+  const S factor = power_of(old_maximum, maximum);
+  statistics[0] = maximum, statistics[1] *= factor;
+  multiply_row(weighted_sums, columns, factor);
 }
 
 template <class S>
-void compute_exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
+void compute_exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* weighted_sums,
                           int64_t columns) {
   // First a loop for all maxima, then one for all exponentials, so that the processor can overlap
   // the maxima of different rows.
   for (int64_t i = 0; i < tile.rows; ++i) {
-    const S top = top_score(ScoreRow<S>(tile, i));
+    const S maximum = max_score(ScoreRow<S>(tile, i));
     if (is_first)
-      statistics[2 * i] = top, statistics[2 * i + 1] = 0;
+      statistics[2 * i] = maximum, statistics[2 * i + 1] = 0;
     else
-      raise_maximum(top, statistics + 2 * i, mixed + i * columns, columns);
+      raise_maximum(maximum, statistics + 2 * i, weighted_sums + i * columns, columns);
   }
   for (int64_t i = 0; i < tile.rows; ++i) {
     statistics[2 * i + 1] +=
@@ -180,7 +181,7 @@ void compute_exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics
   }
 }
 
-void keep(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
+void find_kept(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
   constexpr int kBlocks = 32;
   constexpr int64_t kWords = 4 * kBlocks;
   HWY_ALIGN uint32_t words[kWords];
@@ -195,39 +196,39 @@ void keep(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
 }
 
 template <class S>
-void drop(const uint8_t* kept, int64_t n, S factor, S* x) {
+void drop_weights(const uint8_t* kept, int64_t n, S factor, S* x) {
   const hn::ScalableTag<S> d;
   const auto factors = hn::Set(d, factor);
-  each_vector(d, n, [&](auto v) HWY_ATTR {
+  for_each_vector(d, n, [&](auto v) HWY_ATTR {
     v.store(hn::IfThenElseZero(hn::Ne(v.load(kept), hn::Zero(d)), hn::Mul(v.load(x), factors)), x);
   });
 }
 
-template <class T, class S = Computed<T>>
-void divide(const S* x, const S* statistics, const RowsOf<T>& y) {
+template <class T, class S = ComputeType<T>>
+void divide(const S* x, const S* statistics, const StridedRows<T>& y) {
   const hn::ScalableTag<S> d;
   T* to = y.x;
   for (int64_t i = 0; i < y.rows; ++i, x += y.columns, to += y.ld) {
     const auto inverse_sum = hn::Set(d, statistics ? S{1} / statistics[2 * i + 1] : S{1});
-    each_vector(d, y.columns,
-                [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), inverse_sum), to); });
+    for_each_vector(d, y.columns,
+                    [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), inverse_sum), to); });
   }
 }
 
 template <class S>
 void add(const S* x, int64_t n, S* sum) {
   const hn::ScalableTag<S> d;
-  each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Add(v.load(sum), v.load(x)), sum); });
+  for_each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Add(v.load(sum), v.load(x)), sum); });
 }
 
-template <class T, class S = Computed<T>>
-void compute_dots(const RowsOf<const T>& x, const T* y, S* result) {
+template <class T, class S = ComputeType<T>>
+void compute_dots(const StridedRows<const T>& x, const T* y, S* result) {
   const hn::ScalableTag<S> d;
   const T* from = x.x;
   for (int64_t i = 0; i < x.rows; ++i, from += x.ld, y += x.ld) {
     auto sum = hn::Zero(d);
-    each_vector(d, x.columns,
-                [&](auto v) HWY_ATTR { sum = hn::MulAdd(v.load(from), v.load(y), sum); });
+    for_each_vector(d, x.columns,
+                    [&](auto v) HWY_ATTR { sum = hn::MulAdd(v.load(from), v.load(y), sum); });
     result[i] = hn::GetLane(hn::SumOfLanes(d, sum));
   }
 }
@@ -244,18 +245,18 @@ S mean_slope(S dot, S total) {
 /// Replaces the products of a row by weights and returns the mean of the gradients of the weights,
 /// weighted by them.
 template <class S>
-HWY_INLINE S replace_products(const ScoreRow<S>& row, S top, S share, const S* dweights) {
+HWY_INLINE S replace_products(const ScoreRow<S>& row, S maximum, S inverse, const S* dweights) {
   const hn::ScalableTag<S> d;
-  const auto shift = hn::Set(d, top), inverse_sum = hn::Set(d, share);
+  const auto shift = hn::Set(d, maximum), inverse_sum = hn::Set(d, inverse);
   auto dot = hn::Zero(d), total = hn::Zero(d);
-  row.each_score([&](auto v, auto score) HWY_ATTR {
+  row.for_each_score([&](auto v, auto score) HWY_ATTR {
     const auto w = hn::Mul(exponential_of_negative(d, hn::Sub(score, shift)), inverse_sum);
     v.store(w, row.x);
     dot = hn::Add(dot, v.or_else(hn::Mul(w, v.load(dweights)), hn::Zero(d)));
     total = hn::Add(total, v.or_else(w, hn::Zero(d)));
   });
-  if (row.seen < row.keys)
-    std::fill(row.x + row.seen, row.x + row.keys, power_of(row.kMasked, top) * share);
+  if (row.visible_keys < row.keys)
+    std::fill(row.x + row.visible_keys, row.x + row.keys, power_of(row.kMasked, maximum) * inverse);
   return mean_slope(hn::GetLane(hn::SumOfLanes(d, dot)), hn::GetLane(hn::SumOfLanes(d, total)));
 }
 
@@ -264,30 +265,31 @@ template <class S>
 HWY_INLINE void replace_weight_gradients(const ScoreRow<S>& row, S mean, S* dweights) {
   const hn::ScalableTag<S> d;
   const auto mean_vector = hn::Set(d, mean), scale = hn::Set(d, row.scale);
-  each_vector(d, row.seen, [&](auto v) HWY_ATTR {
+  for_each_vector(d, row.visible_keys, [&](auto v) HWY_ATTR {
     const auto slope =
         hn::Mul(hn::Mul(v.load(row.x), hn::Sub(v.load(dweights), mean_vector)), scale);
     v.store(row.allowed ? hn::IfThenElseZero(row.is_allowed(v, d), slope) : slope, dweights);
   });
-  if (row.seen < row.keys) std::fill(dweights + row.seen, dweights + row.keys, S{0});
+  if (row.visible_keys < row.keys)
+    std::fill(dweights + row.visible_keys, dweights + row.keys, S{0});
 }
 
 template <class S>
 void compute_gradient(const ScoreTile<S>& tile, const S* statistics, const S* means, S* dweights) {
-  S own[kSliceRows];
+  S row_means[kSliceRows];
   for (int64_t i = 0; i < tile.rows; ++i) {
-    own[i] = replace_products(ScoreRow<S>(tile, i), statistics[2 * i], S{1} / statistics[2 * i + 1],
-                              dweights + i * tile.keys);
+    row_means[i] = replace_products(ScoreRow<S>(tile, i), statistics[2 * i],
+                                    S{1} / statistics[2 * i + 1], dweights + i * tile.keys);
   }
   for (int64_t i = 0; i < tile.rows; ++i)
-    replace_weight_gradients(ScoreRow<S>(tile, i), means ? means[i] : own[i],
+    replace_weight_gradients(ScoreRow<S>(tile, i), means ? means[i] : row_means[i],
                              dweights + i * tile.keys);
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 AttentionLoops<T> loops() {
-  return {compute_exponentials<S>, keep, drop<S>, divide<T>, add<S>, compute_dots<T>,
-          compute_gradient<S>};
+  return {compute_exponentials<S>, find_kept,          drop_weights<S>, divide<T>, add<S>,
+          compute_dots<T>,         compute_gradient<S>};
 }
 AttentionLoops<float> loops_float() { return loops<float>(); }
 AttentionLoops<double> loops_double() { return loops<double>(); }

@@ -10,9 +10,9 @@
 
 namespace crescent::cpu {
 
-/// The matrix product c (m, n) = op(a) op(b), or c += op(a) op(b) if `add`; op transposes or does
-/// nothing. If one operand has half width, the other is rounded to half width as well. If
-/// `is_packed`, b is what HeadProducts::pack() made of it and `ldb` is not used.
+/// The matrix product c (m, n) = op(a) op(b), or c += op(a) op(b) if `accumulates`; op transposes
+/// or does nothing. If one operand has half width, the other is rounded to half width as well. If
+/// `is_packed`, b is the result of HeadProducts::pack(), and `ldb` is not used.
 template <class A, class B>
 struct HeadProduct {
   bool transpose_a = false, transpose_b = false;
@@ -21,8 +21,8 @@ struct HeadProduct {
   int64_t lda = 0;
   const B* b = nullptr;
   int64_t ldb = 0;
-  bool add = false;
-  Computed<B>* c = nullptr;
+  bool accumulates = false;
+  ComputeType<B>* c = nullptr;
   int64_t ldc = 0;
   bool is_packed = false;
 };
@@ -53,8 +53,9 @@ class HeadProducts {
     pack_panels(p, packed);
   }
   void operator()(const HeadProduct<T, T>& p, std::byte* /*work*/) const {
-    Product<T> product{p.transpose_a, p.transpose_b,       p.m, p.n,  p.k, p.a, p.lda, p.b,
-                       p.ldb,         p.add ? T{1} : T{0}, p.c, p.ldc};
+    Product<T> product{p.transpose_a, p.transpose_b, p.m, p.n,   p.k,
+                       p.a,           p.lda,         p.b, p.ldb, p.accumulates ? T{1} : T{0},
+                       p.c,           p.ldc};
     product.is_packed = p.is_packed;
     packed_gemm<T>(product);
   }
@@ -66,14 +67,14 @@ class HeadProducts<BFloat16> {
   static bool is_available() { return amx::available(); }
   static constexpr const char* name() { return "amx"; }
   static size_t work_bytes(int64_t longest, int64_t width) {
-    const int64_t wide = std::max(longest, width);
-    return static_cast<size_t>(2 * strips(wide) * amx::strip_values(longest) +
-                               strips(longest) * amx::strip_values(width)) *
+    const int64_t max_size = std::max(longest, width);
+    return static_cast<size_t>(2 * strip_count(max_size) * amx::strip_values(longest) +
+                               strip_count(longest) * amx::strip_values(width)) *
                sizeof(uint16_t) +
            amx::kBlockValues * sizeof(float);
   }
   static int64_t packed_values(int64_t rows, int64_t width) {
-    return strips(rows) * amx::strip_values(width);
+    return strip_count(rows) * amx::strip_values(width);
   }
   void pack(const BFloat16* x, int64_t rows, int64_t width, int64_t ld, BFloat16* packed) const {
     amx::pack_right(values(x), ld, order(true), rows, width, &packed->bits,
@@ -84,14 +85,14 @@ class HeadProducts<BFloat16> {
     float* tile = reinterpret_cast<float*>(work);
     const int64_t strip = amx::strip_values(p.k);
     uint16_t *left = reinterpret_cast<uint16_t*>(tile + amx::kBlockValues),
-             *own = left + strips(p.m) * strip;
+             *packed_right = left + strip_count(p.m) * strip;
     amx::pack_left(values(p.a), p.lda, order(!p.transpose_a), p.m, p.k, left, strip);
     if (!p.is_packed)
-      amx::pack_right(values(p.b), p.ldb, order(p.transpose_b), p.n, p.k, own, strip);
-    const uint16_t* right = p.is_packed ? values(p.b) : own;
+      amx::pack_right(values(p.b), p.ldb, order(p.transpose_b), p.n, p.k, packed_right, strip);
+    const uint16_t* right = p.is_packed ? values(p.b) : packed_right;
     auto strip_pair = [&](const uint16_t* first, int64_t block, int64_t lines) {
       return std::array{first + 2 * block * strip,
-                        first + std::min(2 * block + 1, strips(lines) - 1) * strip};
+                        first + std::min(2 * block + 1, strip_count(lines) - 1) * strip};
     };
     for (int64_t j = 0; j < p.n; j += amx::kBlock) {
       const auto b = strip_pair(right, j / amx::kBlock, p.n);
@@ -100,17 +101,17 @@ class HeadProducts<BFloat16> {
         const int64_t rows = std::min(amx::kBlock, p.m - i),
                       columns = std::min(amx::kBlock, p.n - j);
         float* c = p.c + i * p.ldc + j;
-        for (int64_t r = 0; p.add && r < rows; ++r)
+        for (int64_t r = 0; p.accumulates && r < rows; ++r)
           std::copy_n(c + r * p.ldc, columns, tile + r * amx::kBlock);
         amx::multiply(amx::Block::square, {{a[0], a[1]}}, {{b[0], b[1]}}, amx::steps(p.k), 1, tile,
-                      p.add);
+                      p.accumulates);
         amx::store(tile, amx::kBlock, rows, columns, nullptr, false, c, p.ldc);
       }
     }
   }
 
  private:
-  static int64_t strips(int64_t lines) { return (lines + amx::kLines - 1) / amx::kLines; }
+  static int64_t strip_count(int64_t lines) { return (lines + amx::kLines - 1) / amx::kLines; }
   static amx::LineOrder order(bool in_rows) {
     return in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
   }

@@ -61,7 +61,8 @@ ConvPlan::ConvPlan(const Request& r) {
   }
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
   const PostOps post_ops(r.op);
-  has_bias = post_ops.bias, activation = post_ops.activation, has_moments = post_ops.moments;
+  has_bias = post_ops.has_bias, activation = post_ops.activation,
+  has_moments = post_ops.has_moments;
   has_residual = post_ops.combine == Combine::add,
   is_relu_masked = post_ops.combine == Combine::mask;
 }
@@ -74,30 +75,30 @@ std::span<const KernelEntry> convolution_kernels() {
       kOnednn = with_relu_mask<make_onednn_convolution>,
       kIm2col = without_mixed_precision<without_post_ops<make_unfolded_convolution>>,
       kConverted = without_mixed_precision<without_post_ops<make_converted<convolution_kernels>>>;
-  static constexpr KernelEntry kRows[] = {{"conv", kWinograd},
-                                          {"conv", kPointwise},
-                                          {"conv", kAmx},
-                                          {"conv", kOnednn},
-                                          {"conv", kIm2col},
-                                          {"conv", kConverted},
-                                          {Int8Conv::kName, make_byte_convolution},
-                                          {"conv_pool", make_winograd_pooled_convolution},
-                                          {"conv_backward_data", kWinograd},
-                                          {"conv_backward_data", kPointwise},
-                                          {"conv_backward_data", kAmx},
-                                          {"conv_backward_data", kOnednn},
-                                          {"conv_backward_data", kIm2col},
-                                          {"conv_backward_data", kConverted},
-                                          {"conv_backward_data", make_relu_masked_convolution},
-                                          {"conv_backward_kernel", kWinograd},
-                                          {"conv_backward_kernel", kPointwise},
-                                          {"conv_backward_kernel", kAmx},
-                                          {"conv_backward_kernel", kOnednn},
-                                          {"conv_backward_kernel", kIm2col},
-                                          {"conv_backward_kernel", kConverted},
-                                          {"depthwise_forward", make_depthwise_forward},
-                                          {"depthwise_backward", make_depthwise_backward}};
-  return kRows;
+  static constexpr KernelEntry kEntries[] = {{"conv", kWinograd},
+                                             {"conv", kPointwise},
+                                             {"conv", kAmx},
+                                             {"conv", kOnednn},
+                                             {"conv", kIm2col},
+                                             {"conv", kConverted},
+                                             {Int8Conv::kName, make_byte_convolution},
+                                             {"conv_pool", make_winograd_pooled_convolution},
+                                             {"conv_backward_data", kWinograd},
+                                             {"conv_backward_data", kPointwise},
+                                             {"conv_backward_data", kAmx},
+                                             {"conv_backward_data", kOnednn},
+                                             {"conv_backward_data", kIm2col},
+                                             {"conv_backward_data", kConverted},
+                                             {"conv_backward_data", make_relu_masked_convolution},
+                                             {"conv_backward_kernel", kWinograd},
+                                             {"conv_backward_kernel", kPointwise},
+                                             {"conv_backward_kernel", kAmx},
+                                             {"conv_backward_kernel", kOnednn},
+                                             {"conv_backward_kernel", kIm2col},
+                                             {"conv_backward_kernel", kConverted},
+                                             {"depthwise_forward", make_depthwise_forward},
+                                             {"depthwise_backward", make_depthwise_backward}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kTileValues = 1 << 14;  // approximate number of results of a tile
 constexpr int64_t kTilePixels = 24;       // tiles have multiples of this number of pixels
-constexpr int64_t kParts = 16;            // parts of a sample that several threads share
+constexpr int64_t kPartsPerSample = 16;   // parts of a sample that several threads share
 constexpr int64_t kAlignment = 64;
 
 int64_t aligned(int64_t bytes) { return pieces(bytes, kAlignment) * kAlignment; }
@@ -66,19 +66,19 @@ class ByteConvolution final : public EpilogueHost {
         right_{plan_.out_channels, 1, image_.depth, plan_.out_channels},
         loops_(rounding_loops()),
         multiply_(bytes::fastest_product()) {
-    tile_ = pixels_of(kTileValues / plan_.out_channels);
+    tile_pixels_ = pixels_of(kTileValues / plan_.out_channels);
   }
 
   Prepared prepare(int input) override {
     if (input != 1) return {};
     is_packed_ = true;
-    return bytes::as_panels(right_);
+    return bytes::conversion_to_panels(right_);
   }
   void run(const Arguments& a) const override {
     MaybeEpilogue epilogue;
     begin(a, epilogue);
     if (!is_packed_)
-      a.threads.parallel(right_.panels(), [&](int64_t panel, int) {
+      a.threads.parallel(right_.panel_count(), [&](int64_t panel, int) {
         right_.pack(a.in<int8_t>(1), panel, reinterpret_cast<int8_t*>(a.scratch));
       });
     const int threads = a.threads.threads();
@@ -86,24 +86,24 @@ class ByteConvolution final : public EpilogueHost {
     a.threads.parallel(sample_count_for_all_threads,
                        [&](int64_t sample, int) { compute(a, epilogue, sample); });
     for (int64_t sample = sample_count_for_all_threads; sample < plan_.batch; ++sample)
-      share(a, epilogue, sample);
+      compute_on_all_threads(a, epilogue, sample);
   }
 
  protected:
-  bool has_rows() const override { return true; }
-  size_t own_scratch_bytes() const override {
+  bool can_pass_rows() const override { return true; }
+  size_t product_scratch_bytes() const override {
     return static_cast<size_t>(panel_bytes() + sample_bytes());
   }
-  std::string own_name() const override { return bytes::name_of_fastest(); }
-  double own_flops() const override { return plan_.flops(); }
+  std::string product_name() const override { return bytes::name_of_fastest(); }
+  double product_flops() const override { return plan_.flops(); }
 
  private:
   /// The data of one sample in scratch memory, from which its result is computed.
   struct Sample {
-    int64_t number;
+    int64_t index;
     uint8_t* image;
-    float* factors;  ///< for each output channel, what a sum is multiplied by
-    float largest, scale;
+    float* factors;  ///< for each output channel, the factor of its sums
+    float largest_magnitude, scale;
   };
 
   int64_t panel_bytes() const { return is_packed_ ? 0 : aligned(right_.bytes()); }
@@ -115,51 +115,55 @@ class ByteConvolution final : public EpilogueHost {
   int64_t pixels_of(int64_t pixels) const {
     return std::min(plan_.out_pixels(), std::max<int64_t>(1, pixels / kTilePixels) * kTilePixels);
   }
-  Sample sample_at(int64_t number, std::byte* memory) const {
-    return {number, reinterpret_cast<uint8_t*>(memory + factor_bytes()),
+  Sample sample_at(int64_t index, std::byte* memory) const {
+    return {index, reinterpret_cast<uint8_t*>(memory + factor_bytes()),
             reinterpret_cast<float*>(memory), 0, 0};
   }
   const float* values(const Arguments& a, const Sample& s) const {
-    return a.in<float>(0) + s.number * sample_values();
+    return a.in<float>(0) + s.index * sample_values();
   }
 
   /// Computes a sample on the calling thread.
-  void compute(const Arguments& a, const MaybeEpilogue& epilogue, int64_t number) const {
+  void compute(const Arguments& a, const MaybeEpilogue& epilogue, int64_t index) const {
     std::byte* memory = thread_scratch(static_cast<size_t>(sample_bytes() + tile_bytes()));
-    Sample s = sample_at(number, memory);
-    s.largest = loops_.largest(values(a, s), sample_values());
-    begin_sample(a, s);
+    Sample s = sample_at(index, memory);
+    s.largest_magnitude = loops_.largest_magnitude(values(a, s), sample_values());
+    set_factors(a, s);
     round_lines(a, s, 0, image_.lines);
-    for (int64_t first = 0; first < plan_.out_pixels(); first += tile_)
-      compute_tile(a, epilogue, s, first, std::min(tile_, plan_.out_pixels() - first),
+    for (int64_t first = 0; first < plan_.out_pixels(); first += tile_pixels_)
+      compute_tile(a, epilogue, s, first, std::min(tile_pixels_, plan_.out_pixels() - first),
                    memory + sample_bytes());
   }
 
   /// Computes a sample on all threads.
-  void share(const Arguments& a, const MaybeEpilogue& epilogue, int64_t number) const {
-    Sample s = sample_at(number, a.scratch + panel_bytes());
-    float largest[kParts] = {};
-    const auto part_of = [](int64_t whole, int64_t part) { return whole * part / kParts; };
-    a.threads.parallel(kParts, [&](int64_t part, int) {
-      const int64_t first = part_of(sample_values(), part);
-      largest[part] =
-          loops_.largest(values(a, s) + first, part_of(sample_values(), part + 1) - first);
+  void compute_on_all_threads(const Arguments& a, const MaybeEpilogue& epilogue,
+                              int64_t index) const {
+    Sample s = sample_at(index, a.scratch + panel_bytes());
+    float largest_magnitude[kPartsPerSample] = {};
+    const auto part_begin = [](int64_t whole, int64_t part) {
+      return whole * part / kPartsPerSample;
+    };
+    a.threads.parallel(kPartsPerSample, [&](int64_t part, int) {
+      const int64_t first = part_begin(sample_values(), part);
+      largest_magnitude[part] = loops_.largest_magnitude(
+          values(a, s) + first, part_begin(sample_values(), part + 1) - first);
     });
-    s.largest = loops_.largest(largest, kParts);
-    begin_sample(a, s);
-    a.threads.parallel(kParts, [&](int64_t part, int) {
-      round_lines(a, s, part_of(image_.lines, part), part_of(image_.lines, part + 1));
+    s.largest_magnitude = loops_.largest_magnitude(largest_magnitude, kPartsPerSample);
+    set_factors(a, s);
+    a.threads.parallel(kPartsPerSample, [&](int64_t part, int) {
+      round_lines(a, s, part_begin(image_.lines, part), part_begin(image_.lines, part + 1));
     });
-    const int64_t tile = std::min(tile_, pixels_of(plan_.out_pixels() / kParts));
+    const int64_t tile = std::min(tile_pixels_, pixels_of(plan_.out_pixels() / kPartsPerSample));
     a.threads.blocks(plan_.out_pixels(), tile, [&](int64_t begin, int64_t end) {
       compute_tile(a, epilogue, s, begin, end - begin,
                    thread_scratch(static_cast<size_t>(tile_bytes())));
     });
   }
 
-  /// Computes the scale of a sample and the factors from its largest value.
-  void begin_sample(const Arguments& a, Sample& s) const {
-    s.scale = static_cast<float>(range_.high) / (s.largest + static_cast<float>(range_.epsilon));
+  /// Computes the scale of a sample and the factors from its largest magnitude.
+  void set_factors(const Arguments& a, Sample& s) const {
+    s.scale = static_cast<float>(range_.high) /
+              (s.largest_magnitude + static_cast<float>(range_.epsilon));
     for (int64_t j = 0; j < plan_.out_channels; ++j)
       s.factors[j] = 1 / (s.scale * a.in<float>(2)[j]);
   }
@@ -191,36 +195,37 @@ class ByteConvolution final : public EpilogueHost {
   }
 
   int64_t tile_bytes() const {
-    return has_epilogue() ? tile_ * plan_.out_channels * int64_t{sizeof(float)} : 0;
+    return has_epilogue() ? tile_pixels_ * plan_.out_channels * int64_t{sizeof(float)} : 0;
   }
   /// Computes `count` pixels from `first` on; the epilogue reads them in `memory`.
   void compute_tile(const Arguments& a, const MaybeEpilogue& epilogue, const Sample& s,
                     int64_t first, int64_t count, std::byte* memory) const {
-    const int64_t out = plan_.out_channels, at = (s.number * plan_.out_pixels() + first) * out;
+    const int64_t out = plan_.out_channels, offset = (s.index * plan_.out_pixels() + first) * out;
     int32_t* c = epilogue ? reinterpret_cast<int32_t*>(memory)
-                          : reinterpret_cast<int32_t*>(a.out<float>(0) + at);
+                          : reinterpret_cast<int32_t*>(a.out<float>(0) + offset);
     const int8_t* right = is_packed_ ? a.in<int8_t>(1) : reinterpret_cast<int8_t*>(a.scratch);
     multiply_({s.image, 0, image_.windows.data() + first, image_.runs.data()}, count, right,
               image_.depth, out, {c, out, s.factors});
-    if (epilogue) (*epilogue)(at, at + count * out, c);
+    if (epilogue) (*epilogue)(offset, offset + count * out, c);
   }
 
   ConvPlan plan_;
   AbsMax range_;
   ByteImage image_;
-  bytes::Right right_;
+  bytes::RightMatrix right_;
   RoundingLoops loops_;
   bytes::Multiply multiply_;
-  int64_t tile_;  ///< pixels of a tile
+  int64_t tile_pixels_;  ///< pixels of a tile
   bool is_packed_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_byte_convolution(const Request& r) {
-  constexpr int64_t kMaxTerms = 1 << 17;  // of sums that fit 32 bits
+  constexpr int64_t kMaxTerms = 1 << 17;  // number of terms whose sum fits 32 bits
   const ConvPlan plan(r);
-  if (plan.dtype != DType::float32 || plan.empty() || !bytes::has(bytes::Instructions::avx2) ||
+  if (plan.dtype != DType::float32 || plan.empty() ||
+      !bytes::processor_has(bytes::Instructions::avx2) ||
       plan.taps() * plan.in_channels >= kMaxTerms)
     return nullptr;
   return std::make_unique<ByteConvolution>(r);

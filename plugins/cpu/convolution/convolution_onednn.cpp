@@ -14,7 +14,7 @@ namespace {
 using dnnl::memory;
 using Dims = memory::dims;
 
-constexpr int64_t kSlices = 64, kPartials = 16;
+constexpr int64_t kMaxSlices = 64, kMaxPartialGradients = 16;
 /// If a batch has fewer images than this, the rows of each image are divided too.
 constexpr int64_t kMinRowPieces = 8;
 constexpr double kMinFlops = 2e6;  ///< fewest operations per slice of the batch
@@ -102,16 +102,16 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
   return pieces;
 }
 
-/// The number of images per slice of the batch: there are at most `most` slices, each with at least
-/// kMinFlops operations. The number depends on shapes only, not on threads.
-int64_t images_of_slice(const ConvPlan& p, int64_t most) {
+/// The number of images per slice of the batch: there are at most `max_slices` slices, each with at
+/// least kMinFlops operations. The number depends on shapes only, not on threads.
+int64_t images_of_slice(const ConvPlan& p, int64_t max_slices) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
-  return std::clamp(
-      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kMinFlops / flops_per_image)),
-      int64_t{1}, p.batch);
+  return std::clamp(std::max((p.batch + max_slices - 1) / max_slices,
+                             static_cast<int64_t>(kMinFlops / flops_per_image)),
+                    int64_t{1}, p.batch);
 }
 std::vector<SubConvolution> slices(const ConvPlan& p) {
-  return slices_of(p, images_of_slice(p, kSlices));
+  return slices_of(p, images_of_slice(p, kMaxSlices));
 }
 
 /// The slices of the batch, each with a partial gradient of the kernel. There are few slices, but
@@ -120,7 +120,7 @@ std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = p.kernel_size() * sizeof(float);
   const int64_t max_slices =
       std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
-  const int64_t images = images_of_slice(p, std::min(max_slices, kPartials));
+  const int64_t images = images_of_slice(p, std::min(max_slices, kMaxPartialGradients));
   const int64_t images_of_short_sums = std::max<int64_t>(1, kMaxTerms / p.out_pixels());
   return slices_of(
       p, std::min(images, std::max(images_of_short_sums, (p.batch + max_slices - 1) / max_slices)));
@@ -222,18 +222,18 @@ class PiecewiseConvolution : public Kernel {
       primitive_indices_.push_back(found->second);
     }
   }
-  size_t x_at(const SubConvolution& p) const {
+  size_t x_offset(const SubConvolution& p) const {
     const int64_t row = p.image * plan_.axes[0].in * plan_.axes[1].in + p.in_row;
     return static_cast<size_t>(row * plan_.axes[2].in * plan_.in_channels) * size_of(plan_.dtype);
   }
-  size_t y_at(const SubConvolution& p) const {
+  size_t y_offset(const SubConvolution& p) const {
     const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
     return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
   }
   /// Calls f(piece, index of the piece, run) for all pieces on the threads of the pool;
   /// run(addresses) executes the primitive of the piece.
   template <class F>
-  void each_piece(const Arguments& a, F&& f) const {
+  void for_each_piece(const Arguments& a, F&& f) const {
     const onednn::Primitives::Region region(primitives_, a.threads.threads());
     a.threads.parallel(
         static_cast<int64_t>(pieces_.size()),
@@ -260,72 +260,74 @@ class PiecewiseConvolution : public Kernel {
 class OnednnImageConvolution final : public PiecewiseConvolution {
  public:
   OnednnImageConvolution(const Request& r, std::vector<SubConvolution> pieces)
-      : PiecewiseConvolution(r, std::move(pieces)), forward_(plan_.pass == ConvPass::forward) {
+      : PiecewiseConvolution(r, std::move(pieces)), is_forward_(plan_.pass == ConvPass::forward) {
     const ConvPlan& first = pieces_[0].plan;
     const Descriptions d(first);
-    kernel_ = forward_ ? forward(first, d).weights_desc() : backward_data(first, d).weights_desc();
-    if (kernel_ != d.kernel) pack_ = std::make_unique<Reorder>(d.kernel, kernel_);
-    add_primitives([&](const ConvPlan& p, const Descriptions& of) {
-      return forward_ ? add_forward(p, of) : add_backward(p, of);
+    kernel_layout_ =
+        is_forward_ ? forward(first, d).weights_desc() : backward_data(first, d).weights_desc();
+    if (kernel_layout_ != d.kernel) reorder_ = std::make_unique<Reorder>(d.kernel, kernel_layout_);
+    add_primitives([&](const ConvPlan& p, const Descriptions& descriptions) {
+      return is_forward_ ? add_forward(p, descriptions) : add_backward(p, descriptions);
     });
   }
 
   Prepared prepare(int input) override {
-    if (input != 1 || !pack_) return {};
-    const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
-    std::string form = pack_->form();
+    if (input != 1 || !reorder_) return {};
+    const TensorSpec spec{DType::uint8, {static_cast<int64_t>(reorder_->bytes())}};
+    std::string form = reorder_->form();
     // After prepare(), run() receives the reordered kernel.
-    return {std::move(pack_), spec, std::move(form)};
+    return {std::move(reorder_), spec, std::move(form)};
   }
   void run(const Arguments& a) const override {
-    if (pack_) pack_->run(a.inputs[1], a.scratch);
-    const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
-    each_piece(a, [&](const SubConvolution& piece, int64_t, auto run) {
-      const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
-      std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
+    if (reorder_) reorder_->run(a.inputs[1], a.scratch);
+    const std::byte* kernel = reorder_ ? a.scratch : a.inputs[1];
+    for_each_piece(a, [&](const SubConvolution& piece, int64_t, auto run) {
+      const std::byte* from = a.inputs[0] + (is_forward_ ? x_offset(piece) : y_offset(piece));
+      std::byte* to = a.outputs[0] + (is_forward_ ? y_offset(piece) : x_offset(piece));
       plan_.has_bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
-      if (plan_.is_relu_masked) return apply_gates(piece, a);
+      if (plan_.is_relu_masked) return apply_mask(piece, a);
       if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
     });
   }
-  size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
+  size_t scratch_bytes() const override { return reorder_ ? reorder_->bytes() : 0; }
 
  private:
   /// Sets the gradient of a piece to 0 where the gate, input 2, is not positive, while the piece is
   /// in the cache.
-  void apply_gates(const SubConvolution& piece, const Arguments& a) const {
+  void apply_mask(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
-    const size_t at = x_at(piece);
-    combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,
-            reinterpret_cast<float*>(a.outputs[0] + at), count);
+    const size_t offset = x_offset(piece);
+    combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + offset), count, 1, count,
+            reinterpret_cast<float*>(a.outputs[0] + offset), count);
   }
   int add_forward(const ConvPlan& p, const Descriptions& d) {
     auto desc = forward(p, d);
-    accept(desc.impl_info_str(), desc.weights_desc());
+    check_implementation(desc.impl_info_str(), desc.weights_desc());
     onednn::Arguments arguments = {
-        {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y}};
+        {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_layout_}, {DNNL_ARG_DST, d.y}};
     if (plan_.has_bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
     return primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
   }
   int add_backward(const ConvPlan& p, const Descriptions& d) {
     auto desc = backward_data(p, d);
-    accept(desc.impl_info_str(), desc.weights_desc());
+    check_implementation(desc.impl_info_str(), desc.weights_desc());
     return primitives_.add(
         dnnl::convolution_backward_data(desc), desc,
-        {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
+        {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_layout_}, {DNNL_ARG_DIFF_SRC, d.x}});
   }
   /// Fails unless the primitive `implementation` is a fast one and uses the same kernel layout as
   /// the pieces before.
-  void accept(const char* implementation, const memory::desc& kernel) {
+  void check_implementation(const char* implementation, const memory::desc& kernel) {
     implementation_ = require_fast(implementation);
-    if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
+    if (kernel != kernel_layout_)
+      throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
   }
 
-  bool forward_;
-  memory::desc kernel_;
-  std::unique_ptr<Reorder> pack_;  ///< null if the kernel needs no reordering
+  bool is_forward_;
+  memory::desc kernel_layout_;
+  std::unique_ptr<Reorder> reorder_;  ///< null if the kernel needs no reordering
 };
 
 class OnednnKernelGradient final : public PiecewiseConvolution {
@@ -333,45 +335,47 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
   explicit OnednnKernelGradient(const Request& r)
       : PiecewiseConvolution(r, gradient_slices(ConvPlan(r))) {
     const Descriptions d(pieces_[0].plan);
-    kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
+    kernel_layout_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
     memory::desc result = d.kernel;
     result.data.data_type = static_cast<dnnl_data_type_t>(onednn::type_of(r.outputs[0].dtype));
-    reorder_ = std::make_unique<Reorder>(kernel_, result);
-    add_primitives([&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
+    reorder_ = std::make_unique<Reorder>(kernel_layout_, result);
+    add_primitives([&](const ConvPlan& p, const Descriptions& descriptions) {
+      return add_primitive(p, descriptions);
+    });
   }
 
   void run(const Arguments& a) const override {
-    each_piece(a, [&](const SubConvolution& piece, int64_t i, auto run) {
-      run({a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
+    for_each_piece(a, [&](const SubConvolution& piece, int64_t i, auto run) {
+      run({a.inputs[0] + x_offset(piece), a.inputs[1] + y_offset(piece), partial_gradient(a, i)});
     });
     const int64_t count = static_cast<int64_t>(pieces_.size());
     a.threads.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = 1; i < count; ++i)
-        accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
+        accumulate(partial_gradient(a, 0) + begin, partial_gradient(a, i) + begin, end - begin);
     });
-    reorder_->run(reinterpret_cast<const std::byte*>(partial(a, 0)), a.outputs[0]);
+    reorder_->run(reinterpret_cast<const std::byte*>(partial_gradient(a, 0)), a.outputs[0]);
   }
   size_t scratch_bytes() const override {
-    return pieces_.size() * static_cast<size_t>(stride()) * sizeof(float);
+    return pieces_.size() * static_cast<size_t>(partial_stride()) * sizeof(float);
   }
 
  private:
-  int64_t values() const { return static_cast<int64_t>(kernel_.get_size() / sizeof(float)); }
-  int64_t stride() const { return (values() + 15) / 16 * 16; }
-  float* partial(const Arguments& a, int64_t i) const {
-    return reinterpret_cast<float*>(a.scratch) + i * stride();
+  int64_t values() const { return static_cast<int64_t>(kernel_layout_.get_size() / sizeof(float)); }
+  int64_t partial_stride() const { return (values() + 15) / 16 * 16; }
+  float* partial_gradient(const Arguments& a, int64_t i) const {
+    return reinterpret_cast<float*>(a.scratch) + i * partial_stride();
   }
-  int add(const ConvPlan& p, const Descriptions& d) {
+  int add_primitive(const ConvPlan& p, const Descriptions& d) {
     auto desc = backward_kernel(p, d);
     implementation_ = require_fast(desc.impl_info_str());
-    if (desc.diff_weights_desc() != kernel_)
+    if (desc.diff_weights_desc() != kernel_layout_)
       throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
     return primitives_.add(
         dnnl::convolution_backward_weights(desc), desc,
-        {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel_}});
+        {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel_layout_}});
   }
 
-  memory::desc kernel_;
+  memory::desc kernel_layout_;
   std::unique_ptr<Reorder> reorder_;
 };
 
@@ -379,7 +383,7 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
 /// gives wrong gradients or crashes; without AMX tiles it reads uninitialized memory for gradients
 /// of the kernel if a stride exceeds the row length, and gives wrong gradients of the image for 1x1
 /// kernels with an odd number of filters.
-bool is_wrong(const ConvPlan& plan) {
+bool is_computed_wrongly(const ConvPlan& plan) {
   if (plan.dtype != DType::bfloat16) return false;
   const ConvPlan::Axis& row = plan.axes[2];
   const bool is_pointwise_kernel = std::all_of(plan.axes.begin(), plan.axes.end(),
@@ -398,7 +402,7 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   if (r.inputs[1].dtype != plan.dtype) return nullptr;
   if (plan.is_relu_masked && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
     return nullptr;
-  if (is_wrong(plan)) return nullptr;
+  if (is_computed_wrongly(plan)) return nullptr;
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<OnednnKernelGradient>(r);
     if (plan.pass == ConvPass::backward_data)

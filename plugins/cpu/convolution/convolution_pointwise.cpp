@@ -44,8 +44,8 @@ std::unique_ptr<Kernel> make_pointwise_convolution(const Request& r) {
   const TensorSpec output = as_matrix(r.outputs[0]);
   const OpPtr op = product_for(r.op, plan.pass);
   const Request product{*op, inputs, {&output, 1}, r.options};
-  for (const KernelEntry& row : matmul_kernels())
-    if (auto kernel = row.make(product)) return kernel;
+  for (const KernelEntry& entry : matmul_kernels())
+    if (auto kernel = entry.make(product)) return kernel;
   return nullptr;
 }
 

@@ -22,22 +22,23 @@ template <class T>
 class UnfoldedConvolution final : public Kernel {
  public:
   explicit UnfoldedConvolution(const Request& r)
-      : p_(r), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {
-    in_channels_per_group_ = p_.in_channels / p_.groups,
-    out_channels_per_group_ = p_.out_channels / p_.groups;
-    row_ = p_.taps() * in_channels_per_group_;
-    block_ = std::clamp<int64_t>(kBlockValues / std::max<int64_t>(row_, 1), 8, 256);
-    blocks_ = (p_.out_pixels() + block_ - 1) / block_;
-    const int64_t items = p_.pass == ConvPass::backward_data ? p_.batch : p_.batch * blocks_;
-    lanes_ = std::clamp<int64_t>(items, 1, kLanes);
-    if (p_.pass == ConvPass::backward_kernel) {
-      lanes_ = std::clamp<int64_t>(kMaxUnfoldedPartials / std::max<int64_t>(p_.kernel_size(), 1), 1,
-                                   lanes_);
+      : plan_(r), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {
+    in_channels_per_group_ = plan_.in_channels / plan_.groups,
+    out_channels_per_group_ = plan_.out_channels / plan_.groups;
+    row_values_ = plan_.taps() * in_channels_per_group_;
+    block_pixels_ = std::clamp<int64_t>(kBlockValues / std::max<int64_t>(row_values_, 1), 8, 256);
+    blocks_per_image_ = (plan_.out_pixels() + block_pixels_ - 1) / block_pixels_;
+    const int64_t item_count =
+        plan_.pass == ConvPass::backward_data ? plan_.batch : plan_.batch * blocks_per_image_;
+    lane_count_ = std::clamp<int64_t>(item_count, 1, kLanes);
+    if (plan_.pass == ConvPass::backward_kernel) {
+      lane_count_ = std::clamp<int64_t>(
+          kMaxUnfoldedPartials / std::max<int64_t>(plan_.kernel_size(), 1), 1, lane_count_);
     }
   }
 
   void run(const Arguments& a) const override {
-    switch (p_.pass) {
+    switch (plan_.pass) {
       case ConvPass::forward:
         return run_forward(a);
       case ConvPass::backward_data:
@@ -47,8 +48,8 @@ class UnfoldedConvolution final : public Kernel {
     }
   }
   std::string name() const override { return std::string("unfolded, ") + name_; }
-  size_t scratch_bytes() const override { return lanes_ * lane_values() * sizeof(T); }
-  double flops() const override { return p_.flops(); }
+  size_t scratch_bytes() const override { return lane_count_ * lane_values() * sizeof(T); }
+  double flops() const override { return plan_.flops(); }
 
  private:
   struct Block {
@@ -56,34 +57,39 @@ class UnfoldedConvolution final : public Kernel {
   };
 
   int64_t lane_values() const {
-    return block_ * row_ + (p_.pass == ConvPass::backward_kernel ? p_.kernel_size() : 0);
+    return block_pixels_ * row_values_ +
+           (plan_.pass == ConvPass::backward_kernel ? plan_.kernel_size() : 0);
   }
   T* unfolded(const Arguments& a, int64_t lane) const {
     return reinterpret_cast<T*>(a.scratch) + lane * lane_values();
   }
-  T* partial(const Arguments& a, int64_t lane) const { return unfolded(a, lane) + block_ * row_; }
-  int64_t in_size() const { return p_.in_pixels() * p_.in_channels; }
-  int64_t out_size() const { return p_.out_pixels() * p_.out_channels; }
+  T* partial_gradient(const Arguments& a, int64_t lane) const {
+    return unfolded(a, lane) + block_pixels_ * row_values_;
+  }
+  int64_t in_size() const { return plan_.in_pixels() * plan_.in_channels; }
+  int64_t out_size() const { return plan_.out_pixels() * plan_.out_channels; }
 
   /// Calls f(block, lane) for all blocks of all images. Each lane has a fixed range of the blocks
   /// and goes through them in order.
   template <class F>
-  void each_block(const Arguments& a, F&& f) const {
-    const int64_t items = p_.batch * blocks_;
-    a.threads.parallel(lanes_, [&](int64_t lane, int) {
-      for (int64_t i = items * lane / lanes_; i < items * (lane + 1) / lanes_; ++i)
-        f(block_at(i / blocks_, i % blocks_), lane);
+  void for_each_block(const Arguments& a, F&& f) const {
+    const int64_t item_count = plan_.batch * blocks_per_image_;
+    a.threads.parallel(lane_count_, [&](int64_t lane, int) {
+      for (int64_t i = item_count * lane / lane_count_; i < item_count * (lane + 1) / lane_count_;
+           ++i)
+        f(block_at(i / blocks_per_image_, i % blocks_per_image_), lane);
     });
   }
   Block block_at(int64_t image, int64_t i) const {
-    return {image, i * block_, std::min(block_, p_.out_pixels() - i * block_)};
+    return {image, i * block_pixels_,
+            std::min(block_pixels_, plan_.out_pixels() - i * block_pixels_)};
   }
 
   /// Calls f(tap, pixel of the image) for the taps of output pixel `pixel` that are inside of the
   /// image.
   template <class F>
-  void each_tap(int64_t pixel, F&& f) const {
-    const auto& [d, h, w] = p_.axes;
+  void for_each_tap(int64_t pixel, F&& f) const {
+    const auto& [d, h, w] = plan_.axes;
     const int64_t z0 = pixel / (h.out * w.out) * d.stride - d.pad_before;
     const int64_t y0 = pixel / w.out % h.out * h.stride - h.pad_before,
                   x0 = pixel % w.out * w.stride - w.pad_before;
@@ -100,18 +106,18 @@ class UnfoldedConvolution final : public Kernel {
     }
   }
   void unfold(const T* image, int64_t group, const Block& b, T* rows) const {
-    std::memset(rows, 0, b.count * row_ * sizeof(T));
-    for (int64_t i = 0; i < b.count; ++i, rows += row_) {
-      each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
-        std::copy_n(image + pixel * p_.in_channels + group * in_channels_per_group_,
+    std::memset(rows, 0, b.count * row_values_ * sizeof(T));
+    for (int64_t i = 0; i < b.count; ++i, rows += row_values_) {
+      for_each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
+        std::copy_n(image + pixel * plan_.in_channels + group * in_channels_per_group_,
                     in_channels_per_group_, rows + tap * in_channels_per_group_);
       });
     }
   }
   void fold(const T* rows, int64_t group, const Block& b, T* image) const {
-    for (int64_t i = 0; i < b.count; ++i, rows += row_) {
-      each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
-        T* to = image + pixel * p_.in_channels + group * in_channels_per_group_;
+    for (int64_t i = 0; i < b.count; ++i, rows += row_values_) {
+      for_each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
+        T* to = image + pixel * plan_.in_channels + group * in_channels_per_group_;
         for (int64_t c = 0; c < in_channels_per_group_; ++c)
           to[c] += rows[tap * in_channels_per_group_ + c];
       });
@@ -119,64 +125,66 @@ class UnfoldedConvolution final : public Kernel {
   }
 
   void run_forward(const Arguments& a) const {
-    const T* bias = p_.has_bias ? a.in<T>(2) : nullptr;
-    each_block(a, [&](const Block& b, int64_t lane) {
-      T* y = a.out<T>(0) + b.image * out_size() + b.first * p_.out_channels;
-      for (int64_t g = 0; g < p_.groups; ++g) {
+    const T* bias = plan_.has_bias ? a.in<T>(2) : nullptr;
+    for_each_block(a, [&](const Block& b, int64_t lane) {
+      T* y = a.out<T>(0) + b.image * out_size() + b.first * plan_.out_channels;
+      for (int64_t g = 0; g < plan_.groups; ++g) {
         unfold(a.in<T>(0) + b.image * in_size(), g, b, unfolded(a, lane));
-        gemm_({false, false, b.count, out_channels_per_group_, row_, unfolded(a, lane), row_,
-               a.in<T>(1) + g * out_channels_per_group_, p_.out_channels, 0,
-               y + g * out_channels_per_group_, p_.out_channels});
+        gemm_({false, false, b.count, out_channels_per_group_, row_values_, unfolded(a, lane),
+               row_values_, a.in<T>(1) + g * out_channels_per_group_, plan_.out_channels, 0,
+               y + g * out_channels_per_group_, plan_.out_channels});
       }
-      finish(y, b.count, p_.out_channels, p_.out_channels, bias, p_.activation);
+      finish(y, b.count, plan_.out_channels, plan_.out_channels, bias, plan_.activation);
     });
   }
 
   void backward_data(const Arguments& a) const {
-    a.threads.parallel(lanes_, [&](int64_t lane, int) {
-      for (int64_t i = p_.batch * lane / lanes_; i < p_.batch * (lane + 1) / lanes_; ++i)
+    a.threads.parallel(lane_count_, [&](int64_t lane, int) {
+      for (int64_t i = plan_.batch * lane / lane_count_; i < plan_.batch * (lane + 1) / lane_count_;
+           ++i)
         compute_image_gradient(a, i, lane);
     });
   }
   void compute_image_gradient(const Arguments& a, int64_t image, int64_t lane) const {
     T* dx = a.out<T>(0) + image * in_size();
     std::fill_n(dx, in_size(), T{0});
-    for (int64_t i = 0; i < blocks_; ++i) {
+    for (int64_t i = 0; i < blocks_per_image_; ++i) {
       const Block b = block_at(image, i);
-      const T* dy = a.in<T>(0) + image * out_size() + b.first * p_.out_channels;
-      for (int64_t g = 0; g < p_.groups; ++g) {
-        gemm_({false, true, b.count, row_, out_channels_per_group_,
-               dy + g * out_channels_per_group_, p_.out_channels,
-               a.in<T>(1) + g * out_channels_per_group_, p_.out_channels, 0, unfolded(a, lane),
-               row_});
+      const T* dy = a.in<T>(0) + image * out_size() + b.first * plan_.out_channels;
+      for (int64_t g = 0; g < plan_.groups; ++g) {
+        gemm_({false, true, b.count, row_values_, out_channels_per_group_,
+               dy + g * out_channels_per_group_, plan_.out_channels,
+               a.in<T>(1) + g * out_channels_per_group_, plan_.out_channels, 0, unfolded(a, lane),
+               row_values_});
         fold(unfolded(a, lane), g, b, dx);
       }
     }
   }
 
   void backward_kernel(const Arguments& a) const {
-    for (int64_t lane = 0; lane < lanes_; ++lane)
-      std::fill_n(partial(a, lane), p_.kernel_size(), T{0});
-    each_block(a, [&](const Block& b, int64_t lane) {
-      const T* dy = a.in<T>(1) + b.image * out_size() + b.first * p_.out_channels;
-      for (int64_t g = 0; g < p_.groups; ++g) {
+    for (int64_t lane = 0; lane < lane_count_; ++lane)
+      std::fill_n(partial_gradient(a, lane), plan_.kernel_size(), T{0});
+    for_each_block(a, [&](const Block& b, int64_t lane) {
+      const T* dy = a.in<T>(1) + b.image * out_size() + b.first * plan_.out_channels;
+      for (int64_t g = 0; g < plan_.groups; ++g) {
         unfold(a.in<T>(0) + b.image * in_size(), g, b, unfolded(a, lane));
-        gemm_({true, false, row_, out_channels_per_group_, b.count, unfolded(a, lane), row_,
-               dy + g * out_channels_per_group_, p_.out_channels, 1,
-               partial(a, lane) + g * out_channels_per_group_, p_.out_channels});
+        gemm_({true, false, row_values_, out_channels_per_group_, b.count, unfolded(a, lane),
+               row_values_, dy + g * out_channels_per_group_, plan_.out_channels, 1,
+               partial_gradient(a, lane) + g * out_channels_per_group_, plan_.out_channels});
       }
     });
-    a.threads.blocks(p_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
-      std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<T>(0) + begin);
-      for (int64_t i = 1; i < lanes_; ++i)
-        accumulate(a.out<T>(0) + begin, partial(a, i) + begin, end - begin);
+    a.threads.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
+      std::copy(partial_gradient(a, 0) + begin, partial_gradient(a, 0) + end, a.out<T>(0) + begin);
+      for (int64_t i = 1; i < lane_count_; ++i)
+        accumulate(a.out<T>(0) + begin, partial_gradient(a, i) + begin, end - begin);
     });
   }
 
-  ConvPlan p_;
+  ConvPlan plan_;
   Gemm<T> gemm_;
   const char* name_;
-  int64_t in_channels_per_group_, out_channels_per_group_, row_, block_, blocks_, lanes_;
+  int64_t in_channels_per_group_, out_channels_per_group_, row_values_, block_pixels_,
+      blocks_per_image_, lane_count_;
 };
 
 }  // namespace

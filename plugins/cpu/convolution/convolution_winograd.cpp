@@ -28,9 +28,9 @@ constexpr int64_t kMomentTiles = 16;
 constexpr int64_t kMinWinogradTiles = 32;  ///< fewest tiles for which transforming the kernel pays
 /// Kernels of at least this size are read once by all threads together.
 constexpr int64_t kMinSharedKernelBytes = 1 << 20;
-constexpr int64_t kPartials = 8;               ///< number of partial sums of a kernel's gradient
-constexpr int64_t kTilesPerPartial = 256;      ///< tiles per additional partial sum
-constexpr int64_t kMaxTilePartials = 4 << 20;  ///< most values of all partial sums together
+constexpr int64_t kPartialSums = 8;             ///< number of partial sums of a kernel's gradient
+constexpr int64_t kTilesPerPartialSum = 256;    ///< tiles per additional partial sum
+constexpr int64_t kMaxPartialValues = 4 << 20;  ///< most values of all partial sums together
 
 /// The image that a pass reads and the image that it writes; for the gradient of the image these
 /// are dy and dx.
@@ -52,14 +52,14 @@ struct InOutImages {
   int64_t values(int64_t tiles) const {
     return kPoints * (point_stride(tiles, in.channels) + point_stride(tiles, out.channels));
   }
-  int64_t best_block() const {
+  int64_t best_block_tiles() const {
     return std::max(kMinBlockTiles, kBlockBytes / static_cast<int64_t>(sizeof(float)) / values(1));
   }
 };
 
 /// Whether kernels use the division of their work that is made for many threads, which is slower
 /// with few threads. Profiles use it too, because they estimate times on many cores.
-bool use_many_thread_split(const CpuThreads& threads) {
+bool uses_many_threads_split(const CpuThreads& threads) {
   constexpr int kMaxFewThreads = 8;
   return threads.threads() > kMaxFewThreads || WorkTrace::current();
 }
@@ -72,61 +72,63 @@ class TransformedKernel final : public cpu::Kernel {
  public:
   TransformedKernel(const ConvPlan& p, const InOutImages& in_out)
       : loops_(loops()),
-        rows_(in_out.in.channels),
-        columns_(in_out.out.channels),
-        forward_(p.pass == ConvPass::forward) {}
+        in_channels_(in_out.in.channels),
+        out_channels_(in_out.out.channels),
+        is_forward_(p.pass == ConvPass::forward) {}
   std::string name() const override { return "winograd"; }
   void run(const Arguments& a) const override {
     transform(a.in<float>(0), a.out<float>(0), a.threads);
   }
   void transform(const float* kernel, float* to, CpuThreads& threads) const {
-    const int64_t column_vectors = pieces(columns_, kLanes);
-    threads.parallel(pieces(rows_, kLanes) * column_vectors, [&](int64_t part, int) {
+    const int64_t column_vectors = pieces(out_channels_, kLanes);
+    threads.parallel(pieces(in_channels_, kLanes) * column_vectors, [&](int64_t part, int) {
       const int64_t first = part / column_vectors * kLanes;
-      transform_taps(kernel, to, first, std::min(first + kLanes, rows_),
+      transform_taps(kernel, to, first, std::min(first + kLanes, in_channels_),
                      part % column_vectors * kLanes);
     });
   }
-  int64_t stride() const { return point_stride(rows_, columns_); }
+  int64_t stride() const { return point_stride(in_channels_, out_channels_); }
   int64_t values() const { return kPoints * stride(); }
   std::string form() const {
-    return concat("winograd ", rows_, " ", columns_, forward_ ? "" : " turned");
+    return concat("winograd ", in_channels_, " ", out_channels_, is_forward_ ? "" : " turned");
   }
-  int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
+  int64_t panel_width(int64_t column) const {
+    return std::min(kPanelColumns, padded(out_channels_) - column);
+  }
 
  private:
   /// Transforms the taps of rows [first, last) and of one vector of columns.
   void transform_taps(const float* kernel, float* to, int64_t first, int64_t last,
                       int64_t column) const {
     float taps[kTaps][kLanes][kLanes] = {};
-    const int64_t rows = last - first, columns = std::min(kLanes, columns_ - column);
+    const int64_t rows = last - first, columns = std::min(kLanes, out_channels_ - column);
     for (int64_t tap = 0; tap < kTaps; ++tap) {
-      const float* from = kernel + tap * rows_ * columns_;
-      if (forward_) {
-        copy_tap(from + first * columns_ + column, rows, columns, taps[tap]);
+      const float* from = kernel + tap * in_channels_ * out_channels_;
+      if (is_forward_) {
+        copy_tap(from + first * out_channels_ + column, rows, columns, taps[tap]);
       } else {
-        flip_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
+        flip_tap(from + column * in_channels_ + first, rows, columns, taps[kTaps - 1 - tap]);
       }
     }
-    const int64_t panel = column / kPanel * kPanel, width = panel_width(panel);
+    const int64_t panel = column / kPanelColumns * kPanelColumns, width = panel_width(panel);
     for (int64_t r = 0; r < rows; ++r) {
-      float* points = to + panel * rows_ + (first + r) * width + column - panel;
+      float* points = to + panel * in_channels_ + (first + r) * width + column - panel;
       loops_.kernel(taps[0][r], kLanes * kLanes, points, stride());
     }
   }
   void copy_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
-    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * out_channels_, columns, to[r]);
   }
   /// Copies a tap of the flipped kernel of a backward pass, whose input and output channels swap.
   void flip_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
     for (int64_t c = 0; c < columns; ++c) {
-      for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
+      for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * in_channels_ + r];
     }
   }
 
   const Loops& loops_;
-  int64_t rows_, columns_;  ///< input and output channels
-  bool forward_;
+  int64_t in_channels_, out_channels_;
+  bool is_forward_;
 };
 
 /// The base of the kernels for all passes. Tiles are divided into blocks of equal size except the
@@ -137,9 +139,9 @@ class WinogradConvolution : public cpu::Kernel {
       : plan_(plan),
         images_(plan),
         loops_(loops()),
-        tiles_(plan.batch * images_.out.tile_rows * images_.out.tile_columns),
-        rows_(images_.in.channels),
-        columns_(images_.out.channels) {}
+        tile_count_(plan.batch * images_.out.tile_rows * images_.out.tile_columns),
+        in_channels_(images_.in.channels),
+        out_channels_(images_.out.channels) {}
   std::string name() const override { return "winograd"; }
   double flops() const override { return plan_.flops(); }
 
@@ -149,15 +151,15 @@ class WinogradConvolution : public cpu::Kernel {
     Tiles in, out;
   };
   Block block(int64_t first, int64_t count, float* memory) const {
-    const int64_t in = point_stride(count, rows_), out = point_stride(count, columns_);
+    const int64_t in = point_stride(count, in_channels_), out = point_stride(count, out_channels_);
     return {{first, count, memory, in}, {first, count, memory + kPoints * in, out}};
   }
 
   ConvPlan plan_;
   InOutImages images_;
   const Loops& loops_;
-  int64_t tiles_;
-  int64_t rows_, columns_;  ///< input and output channels
+  int64_t tile_count_;
+  int64_t in_channels_, out_channels_;
 };
 
 /// The forward pass and the gradient of images.
@@ -166,52 +168,55 @@ class WinogradImageConvolution final : public WinogradConvolution {
   explicit WinogradImageConvolution(const ConvPlan& plan)
       : WinogradConvolution(plan), kernel_(plan, images_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
-    shares_steps_ = tiles_ < 2 * kMinSmallBlockTiles ||
-                    (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
-    block_ =
-        std::min(images_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
-    const int64_t finer_block =
-        std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
+    shares_steps_ = tile_count_ < 2 * kMinSmallBlockTiles ||
+                    (bytes >= kMinSharedKernelBytes && tile_count_ <= kMinBlocks * kMinBlockTiles);
+    block_tiles_ = std::min(images_.best_block_tiles(),
+                            std::max(kMinSmallBlockTiles, pieces(tile_count_, kMinBlocks)));
+    const int64_t finer_block = std::min(
+        block_tiles_, std::max(kMinSmallBlockTiles, pieces(tile_count_, kMinBlocksForManyThreads)));
     const int64_t row = images_.out.tile_columns;
     moment_tiles_ =
-        !plan.has_moments ? 1 : pieces(finer_block < block_ ? kMomentTiles : block_, row) * row;
-    block_ = pieces(block_, moment_tiles_) * moment_tiles_,
-    many_thread_block_ = pieces(finer_block, moment_tiles_) * moment_tiles_;
+        !plan.has_moments
+            ? 1
+            : pieces(finer_block < block_tiles_ ? kMomentTiles : block_tiles_, row) * row;
+    block_tiles_ = pieces(block_tiles_, moment_tiles_) * moment_tiles_,
+    small_block_tiles_ = pieces(finer_block, moment_tiles_) * moment_tiles_;
   }
   /// Whether the kernel can compute moments (means and variances) of its result, block by block.
-  bool has_moments() const { return !shares_steps_; }
+  bool can_compute_moments() const { return !shares_steps_; }
 
   Prepared prepare(int input) override {
     if (input != 1) return {};
-    is_prepared_ = true;
+    is_transformed_ = true;
     return {std::make_unique<TransformedKernel>(kernel_),
             {DType::float32, {kernel_.values()}},
             kernel_.form()};
   }
   void run(const Arguments& a) const override {
-    if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
+    if (!is_transformed_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
     shares_steps_ ? run_shared_steps(a) : run_blocks(a);
     if (plan_.has_moments) combine(a);
   }
   size_t scratch_bytes() const override {
-    const int64_t moments = plan_.has_moments ? 2 * units() * columns_ : 0;
-    return static_cast<size_t>(kernel_scratch() + (shares_steps_ ? images_.values(tiles_) : 0) +
-                               moments) *
+    const int64_t moments = plan_.has_moments ? 2 * group_count() * out_channels_ : 0;
+    return static_cast<size_t>(kernel_scratch() +
+                               (shares_steps_ ? images_.values(tile_count_) : 0) + moments) *
            sizeof(float);
   }
 
  private:
-  int64_t kernel_scratch() const { return is_prepared_ ? 0 : kernel_.values(); }
+  int64_t kernel_scratch() const { return is_transformed_ ? 0 : kernel_.values(); }
   const float* kernel(const Arguments& a) const {
-    return is_prepared_ ? a.in<float>(1) : floats(a.scratch);
+    return is_transformed_ ? a.in<float>(1) : floats(a.scratch);
   }
 
   void multiply(const Block& b, const float* kernel, int64_t point) const {
-    for (int64_t panel = 0; panel < columns_; panel += kPanel) {
+    for (int64_t panel = 0; panel < out_channels_; panel += kPanelColumns) {
       const int64_t width = kernel_.panel_width(panel);
-      loops_.product({b.in.count, width, rows_, b.in.points + point * b.in.stride, padded(rows_), 1,
-                      kernel + point * kernel_.stride() + panel * rows_, width,
-                      b.out.points + point * b.out.stride + panel, padded(columns_), false});
+      loops_.product({b.in.count, width, in_channels_, b.in.points + point * b.in.stride,
+                      padded(in_channels_), 1,
+                      kernel + point * kernel_.stride() + panel * in_channels_, width,
+                      b.out.points + point * b.out.stride + panel, padded(out_channels_), false});
     }
   }
   void write_output(const Arguments& a, const Tiles& tiles) const {
@@ -228,37 +233,36 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
 
   void run_blocks(const Arguments& a) const {
-    a.threads.blocks(tiles_, use_many_thread_split(a.threads) ? many_thread_block_ : block_,
-                     [&](int64_t first, int64_t last) {
-                       const int64_t count = last - first;
-                       const Block b =
-                           block(first, count,
-                                 floats(thread_scratch(images_.values(count) * sizeof(float))));
-                       loops_.input(images_.in, a.in<float>(0), b.in);
-                       for (int64_t point = 0; point < kPoints; ++point)
-                         multiply(b, kernel(a), point);
-                       write_output(a, b.out);
-                       for (int64_t i = first; plan_.has_moments && i < last; i += moment_tiles_)
-                         find_moments(a, i, std::min(i + moment_tiles_, last));
-                     });
+    a.threads.blocks(
+        tile_count_, uses_many_threads_split(a.threads) ? small_block_tiles_ : block_tiles_,
+        [&](int64_t first, int64_t last) {
+          const int64_t count = last - first;
+          const Block b =
+              block(first, count, floats(thread_scratch(images_.values(count) * sizeof(float))));
+          loops_.input(images_.in, a.in<float>(0), b.in);
+          for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
+          write_output(a, b.out);
+          for (int64_t i = first; plan_.has_moments && i < last; i += moment_tiles_)
+            compute_moments(a, i, std::min(i + moment_tiles_, last));
+        });
   }
   void run_shared_steps(const Arguments& a) const {
-    const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
+    const Block b = block(0, tile_count_, floats(a.scratch) + kernel_scratch());
     auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
       return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
     };
-    a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
-      loops_.input(images_.in, a.in<float>(0), part(b.in, begin, end, rows_));
+    a.threads.blocks(tile_count_, kTile, [&](int64_t begin, int64_t end) {
+      loops_.input(images_.in, a.in<float>(0), part(b.in, begin, end, in_channels_));
     });
     a.threads.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
-    a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
-      write_output(a, part(b.out, begin, end, columns_));
+    a.threads.blocks(tile_count_, kTile, [&](int64_t begin, int64_t end) {
+      write_output(a, part(b.out, begin, end, out_channels_));
     });
   }
 
-  int64_t units() const { return pieces(tiles_, moment_tiles_); }
-  float* moments(const Arguments& a, int64_t unit) const {
-    return floats(a.scratch) + kernel_scratch() + unit * columns_;
+  int64_t group_count() const { return pieces(tile_count_, moment_tiles_); }
+  float* moments(const Arguments& a, int64_t group) const {
+    return floats(a.scratch) + kernel_scratch() + group * out_channels_;
   }
   /// The number of output pixels before `tile`, which begins a row of tiles.
   int64_t pixels_before(int64_t tile) const {
@@ -267,38 +271,38 @@ class WinogradImageConvolution final : public WinogradConvolution {
     return (image * y.height + row % y.tile_rows * kTile) * y.width;
   }
   /// Computes the moments of tiles [first, last), which are whole rows of tiles.
-  void find_moments(const Arguments& a, int64_t first, int64_t last) const {
-    const int64_t begin = pixels_before(first), unit = first / moment_tiles_;
+  void compute_moments(const Arguments& a, int64_t first, int64_t last) const {
+    const int64_t begin = pixels_before(first), group = first / moment_tiles_;
     normalization_.moments(
-        {pixels_before(last) - begin, columns_, a.out<float>(0) + begin * columns_},
-        moments(a, unit), moments(a, units() + unit));
+        {pixels_before(last) - begin, out_channels_, a.out<float>(0) + begin * out_channels_},
+        moments(a, group), moments(a, group_count() + group));
   }
   void combine(const Arguments& a) const {
     auto pixels = [&](int64_t i) {
-      return pixels_before(std::min((i + 1) * moment_tiles_, tiles_)) -
+      return pixels_before(std::min((i + 1) * moment_tiles_, tile_count_)) -
              pixels_before(i * moment_tiles_);
     };
-    for (int64_t c = 0; c < columns_; ++c) {
-      combine_moments(moments(a, 0), moments(a, units()), units(), columns_, c, pixels,
-                      a.out<float>(1), a.out<float>(2));
+    for (int64_t c = 0; c < out_channels_; ++c) {
+      combine_moments(moments(a, 0), moments(a, group_count()), group_count(), out_channels_, c,
+                      pixels, a.out<float>(1), a.out<float>(2));
     }
   }
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  int64_t block_;              ///< the number of tiles in a block if there are few threads
-  int64_t many_thread_block_;  ///< the number of tiles in a block if there are many threads
+  int64_t block_tiles_;        ///< the number of tiles in a block if there are few threads
+  int64_t small_block_tiles_;  ///< the number of tiles in a block if there are many threads
   int64_t moment_tiles_;       ///< the number of tiles whose moments are computed together
-  bool shares_steps_, is_prepared_ = false;
+  bool shares_steps_, is_transformed_ = false;
 };
 
 /// A convolution with so few tiles that transforming its weights in each run would take too long.
-/// The kernel `other` computes it, unless prepare() is called, after which the weights are
+/// The kernel `direct_kernel` computes it, unless prepare() is called, after which the weights are
 /// transformed in advance.
 class FewTilesConvolution final : public cpu::Kernel {
  public:
-  FewTilesConvolution(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
-      : kernel_(std::move(other)), plan_(plan) {}
+  FewTilesConvolution(std::unique_ptr<cpu::Kernel> direct_kernel, const ConvPlan& plan)
+      : kernel_(std::move(direct_kernel)), plan_(plan) {}
   Prepared prepare(int input) override {
     if (input != 1) return {};
     kernel_ = std::make_unique<WinogradImageConvolution>(plan_);
@@ -321,30 +325,34 @@ class WinogradKernelGradient final : public WinogradConvolution {
  public:
   explicit WinogradKernelGradient(const ConvPlan& plan)
       : WinogradConvolution(plan),
-        block_(images_.best_block()),
-        lanes_(std::clamp<int64_t>(
-            std::min(tiles_ / kMinBlockTiles, kMaxTilePartials / plan.kernel_size()), 2,
-            std::clamp(tiles_ / kTilesPerPartial, kPartials, 2 * kPartials))),
-        channel_groups_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
+        block_tiles_(images_.best_block_tiles()),
+        lane_count_(std::clamp<int64_t>(
+            std::min(tile_count_ / kMinBlockTiles, kMaxPartialValues / plan.kernel_size()), 2,
+            std::clamp(tile_count_ / kTilesPerPartialSum, kPartialSums, 2 * kPartialSums))),
+        channel_groups_(std::clamp<int64_t>(2 * kPartialSums / lane_count_, 1,
+                                            pieces(out_channels_, kLanes))) {}
 
   void run(const Arguments& a) const override {
-    const int64_t groups = use_many_thread_split(a.threads) ? channel_groups_ : 1,
-                  vectors = pieces(columns_, kLanes);
-    a.threads.parallel(lanes_ * groups, [&](int64_t part, int) {
+    const int64_t groups = uses_many_threads_split(a.threads) ? channel_groups_ : 1,
+                  vectors = pieces(out_channels_, kLanes);
+    a.threads.parallel(lane_count_ * groups, [&](int64_t part, int) {
       const int64_t group = part % groups, first = vectors * group / groups * kLanes;
       add_lane(a, part / groups, first,
-               std::min(vectors * (group + 1) / groups * kLanes, columns_) - first);
+               std::min(vectors * (group + 1) / groups * kLanes, out_channels_) - first);
     });
     a.threads.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
-      std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<float>(0) + begin);
-      for (int64_t i = 1; i < lanes_; ++i)
-        accumulate(a.out<float>(0) + begin, partial(a, i) + begin, end - begin);
+      std::copy(partial_gradient(a, 0) + begin, partial_gradient(a, 0) + end,
+                a.out<float>(0) + begin);
+      for (int64_t i = 1; i < lane_count_; ++i)
+        accumulate(a.out<float>(0) + begin, partial_gradient(a, i) + begin, end - begin);
     });
   }
-  size_t scratch_bytes() const override { return lanes_ * plan_.kernel_size() * sizeof(float); }
+  size_t scratch_bytes() const override {
+    return lane_count_ * plan_.kernel_size() * sizeof(float);
+  }
 
  private:
-  float* partial(const Arguments& a, int64_t lane) const {
+  float* partial_gradient(const Arguments& a, int64_t lane) const {
     return floats(a.scratch) + lane * plan_.kernel_size();
   }
 
@@ -352,36 +360,38 @@ class WinogradKernelGradient final : public WinogradConvolution {
   void add_lane(const Arguments& a, int64_t lane, int64_t channel, int64_t channels) const {
     Images out = images_.out;
     out.channels = channels;
-    const int64_t in_stride = point_stride(block_, rows_),
-                  out_stride = point_stride(block_, channels),
-                  sum_stride = point_stride(rows_, channels);
+    const int64_t in_stride = point_stride(block_tiles_, in_channels_),
+                  out_stride = point_stride(block_tiles_, channels),
+                  sum_stride = point_stride(in_channels_, channels);
     float* in =
         floats(thread_scratch((kPoints * (in_stride + out_stride + sum_stride)) * sizeof(float)));
     float *dy = in + kPoints * in_stride, *sum = dy + kPoints * out_stride;
-    const int64_t begin = tiles_ * lane / lanes_, end = tiles_ * (lane + 1) / lanes_;
-    for (int64_t i = begin; i < end; i += block_) {
-      const int64_t count = std::min(block_, end - i);
+    const int64_t begin = tile_count_ * lane / lane_count_,
+                  end = tile_count_ * (lane + 1) / lane_count_;
+    for (int64_t i = begin; i < end; i += block_tiles_) {
+      const int64_t count = std::min(block_tiles_, end - i);
       loops_.input(images_.in, a.in<float>(0), {i, count, in, in_stride});
       loops_.output_gradient(out, a.in<float>(1) + channel, {i, count, dy, out_stride});
       for (int64_t point = 0; point < kPoints; ++point) {
-        loops_.product({rows_, padded(channels), count, in + point * in_stride, 1, padded(rows_),
-                        dy + point * out_stride, padded(channels), sum + point * sum_stride,
-                        padded(channels), i > begin});
+        loops_.product({in_channels_, padded(channels), count, in + point * in_stride, 1,
+                        padded(in_channels_), dy + point * out_stride, padded(channels),
+                        sum + point * sum_stride, padded(channels), i > begin});
       }
     }
-    for (int64_t r = 0; r < rows_; ++r) {
+    for (int64_t r = 0; r < in_channels_; ++r) {
       loops_.kernel_gradient(sum + r * padded(channels), sum_stride, channels,
-                             partial(a, lane) + r * columns_ + channel, rows_ * columns_);
+                             partial_gradient(a, lane) + r * out_channels_ + channel,
+                             in_channels_ * out_channels_);
     }
   }
 
-  int64_t block_, lanes_;
+  int64_t block_tiles_, lane_count_;
   /// The number of groups of output channels that are computed separately if there are many
   /// threads.
   int64_t channel_groups_;
 };
 
-bool applies(const ConvPlan& p) {
+bool is_supported(const ConvPlan& p) {
   const auto& [d, h, w] = p.axes;
   auto fits = [](const ConvPlan::Axis& a) {
     return a.kernel == 3 && a.stride == 1 && a.dilation == 1;
@@ -412,7 +422,7 @@ bool has_2x2_windows(const P& p) {
 /// Few input channels make the image transforms too expensive (8: 0.9 to 1.4, 3: 0.5 to 0.9), few
 /// tiles that of the kernel (4 of 64 channels: 0.9), and images slightly larger than their tiles
 /// waste products (128 of 5x5x64: 0.9 0.8 1.2).
-bool suits(const ConvPlan& p, const InOutImages& in_out) {
+bool is_faster(const ConvPlan& p, const InOutImages& in_out) {
   const int64_t tiles = in_out.out.tile_rows * in_out.out.tile_columns,
                 pixels = in_out.out.height * in_out.out.width;
   return in_out.in.channels >= 12 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
@@ -426,13 +436,13 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   ConvPlan plan({*op.conv, r.inputs, images, r.options});
   auto* pool_argmax = dynamic_cast<const PoolArgmax*>(op.pool.get());
   auto* pool = dynamic_cast<const crescent::Pool*>(op.pool.get());
-  if (!applies(plan) ||
+  if (!is_supported(plan) ||
       !(pool_argmax ? has_2x2_windows(*pool_argmax)
                     : pool && pool->max && has_2x2_windows(*pool)) ||
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
   const InOutImages in_out(plan);
-  if (!suits(plan, in_out) ||
+  if (!is_faster(plan, in_out) ||
       plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles)
     return nullptr;
   plan.is_pooled = true, plan.has_argmax_indices = pool_argmax != nullptr;
@@ -441,9 +451,9 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
 
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const ConvPlan plan(r);
-  if (!applies(plan)) return nullptr;
+  if (!is_supported(plan)) return nullptr;
   const InOutImages in_out(plan);
-  if (!suits(plan, in_out)) return nullptr;
+  if (!is_faster(plan, in_out)) return nullptr;
   if (plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles &&
       !plan.has_residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.has_moments || plan.is_relu_masked)
@@ -454,7 +464,7 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<WinogradKernelGradient>(plan);
   auto kernel = std::make_unique<WinogradImageConvolution>(plan);
-  return plan.has_moments && !kernel->has_moments() ? nullptr : std::move(kernel);
+  return plan.has_moments && !kernel->can_compute_moments() ? nullptr : std::move(kernel);
 }
 
 }  // namespace crescent::cpu

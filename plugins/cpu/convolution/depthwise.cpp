@@ -17,8 +17,8 @@ bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& 
     return false;
   for (int i = 0; i < 2; ++i) {
     const auto axis = static_cast<size_t>(i);
-    const int64_t step = spec.strides[axis], before = spec.pad_before[axis];
-    if (step > 2 || spec.dilation[axis] != 1 || before > 1 || (step == 1 && before == 0) ||
+    const int64_t step = spec.strides[axis], pad_before = spec.pad_before[axis];
+    if (step > 2 || spec.dilation[axis] != 1 || pad_before > 1 || (step == 1 && pad_before == 0) ||
         spec.pad_after[axis] > 1 || out[i + 1] != pieces(in[i + 1], step))
       return false;
   }
@@ -32,7 +32,7 @@ class RowRingBuffer {
  public:
   /// Rows have `columns` pixels, with one pixel of zeros at each end.
   RowRingBuffer(float* memory, int64_t columns, int64_t channels)
-      : first_(memory + channels), step_((columns + 2) * channels) {
+      : first_(memory + channels), stride_((columns + 2) * channels) {
     for (int64_t i = 0; i < kWindowRows; ++i) {
       std::fill_n((*this)[i] - channels, channels, 0.0f);
       std::fill_n((*this)[i] + columns * channels, channels, 0.0f);
@@ -41,115 +41,119 @@ class RowRingBuffer {
   static int64_t values(int64_t columns, int64_t channels) {
     return kWindowRows * (columns + 2) * channels;
   }
-  float* operator[](int64_t i) const { return first_ + i % kWindowRows * step_; }
+  float* operator[](int64_t i) const { return first_ + i % kWindowRows * stride_; }
 
  private:
   static constexpr int64_t kWindowRows = 3;
   float* first_;
-  int64_t step_;
+  int64_t stride_;
 };
 
 /// The base of the forward and the backward kernel: the geometry, and memory for rows.
-class DepthwiseByRows : public Kernel {
+class DepthwiseKernel : public Kernel {
  public:
-  DepthwiseByRows(const ConvSpec& spec, const Shape& x, const Shape& y)
+  DepthwiseKernel(const ConvSpec& spec, const Shape& x, const Shape& y)
       : batch_(x[0]),
         rows_(x[1]),
         columns_(x[2]),
         out_rows_(y[1]),
         out_columns_(y[2]),
         channels_(x[3]),
-        step_(spec.strides[0]),
-        pad_before_(spec.pad_before[0]),
-        column_before_(spec.pad_before[1]) {}
+        stride_(spec.strides[0]),
+        pad_top_(spec.pad_before[0]),
+        pad_left_(spec.pad_before[1]) {}
   std::string name() const override { return "highway by rows"; }
 
  protected:
-  int64_t row() const { return columns_ * channels_; }  ///< values per row
-  int64_t out_row() const { return out_columns_ * channels_; }
-  int64_t zero_row() const { return (columns_ + 2) * channels_; }
-  double window_flops() const { return 18.0 * static_cast<double>(batch_ * out_rows_ * out_row()); }
-  DepthwiseRow row_of(int64_t columns, const float* kernel, const float* prefetched,
-                      const float* prefetched_too = nullptr) const {
-    return {columns, channels_,  static_cast<int>(step_), static_cast<int>(column_before_),
-            kernel,  prefetched, prefetched_too};
+  int64_t row_values() const { return columns_ * channels_; }  ///< values per row
+  int64_t out_row_values() const { return out_columns_ * channels_; }
+  int64_t zero_row_values() const { return (columns_ + 2) * channels_; }
+  double window_flops() const {
+    return 18.0 * static_cast<double>(batch_ * out_rows_ * out_row_values());
+  }
+  DepthwiseRow row_arguments(int64_t columns, const float* kernel, const float* prefetched_row,
+                             const float* second_prefetched_row = nullptr) const {
+    return {columns, channels_,      static_cast<int>(stride_), static_cast<int>(pad_left_),
+            kernel,  prefetched_row, second_prefetched_row};
   }
 
-  /// Normalizes the rows of an image from `next` up to the last row that the windows of output row
-  /// `out` cover.
-  void normalize(const float* x, const ChannelNormalization& normal, int64_t out, int64_t& next,
-                 const RowRingBuffer& to) const {
-    for (const int64_t end = std::min(rows_, out * step_ - pad_before_ + 3); next < end; ++next)
-      loops_.normalize(x + next * row(), normal, columns_, channels_, to[next]);
+  /// Normalizes the rows of an image from row `normalized_rows` up to the last row that the windows
+  /// of output row `out` cover.
+  void normalize(const float* x, const ChannelNormalization& normal, int64_t out,
+                 int64_t& normalized_rows, const RowRingBuffer& to) const {
+    for (const int64_t end = std::min(rows_, out * stride_ - pad_top_ + 3); normalized_rows < end;
+         ++normalized_rows)
+      loops_.normalize(x + normalized_rows * row_values(), normal, columns_, channels_,
+                       to[normalized_rows]);
   }
   /// Row i of the buffer, or a row of zeros if i is outside of the image with `count` rows.
-  const float* pick(const RowRingBuffer& rows, int64_t i, int64_t count, const float* zeros) const {
+  const float* row_or_zeros(const RowRingBuffer& rows, int64_t i, int64_t count,
+                            const float* zeros) const {
     return i >= 0 && i < count ? rows[i] : zeros + channels_;
   }
   /// Calls f with the rows that the windows of output row `out` cover.
   template <class F>
   void with_window(const RowRingBuffer& rows, int64_t out, const float* zeros, F&& f) const {
-    const int64_t top = out * step_ - pad_before_;
-    f({pick(rows, top, rows_, zeros), pick(rows, top + 1, rows_, zeros),
-       pick(rows, top + 2, rows_, zeros)});
+    const int64_t top = out * stride_ - pad_top_;
+    f({row_or_zeros(rows, top, rows_, zeros), row_or_zeros(rows, top + 1, rows_, zeros),
+       row_or_zeros(rows, top + 2, rows_, zeros)});
   }
 
-  int64_t batch_, rows_, columns_, out_rows_, out_columns_, channels_, step_, pad_before_,
-      column_before_;
+  int64_t batch_, rows_, columns_, out_rows_, out_columns_, channels_, stride_, pad_top_, pad_left_;
   DepthwiseLoops loops_ = depthwise_loops();
 };
 
-class DepthwiseForwardKernel final : public DepthwiseByRows {
+class DepthwiseForwardKernel final : public DepthwiseKernel {
  public:
   DepthwiseForwardKernel(const DepthwiseForward& op, const Request& r)
-      : DepthwiseByRows(op.spec, r.inputs[0].shape, r.outputs[0].shape), relu_(op.relu) {}
+      : DepthwiseKernel(op.spec, r.inputs[0].shape, r.outputs[0].shape), has_relu_(op.relu) {}
   double flops() const override { return window_flops(); }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(zero_row() + RowRingBuffer::values(columns_, channels_)) *
+    return static_cast<size_t>(zero_row_values() + RowRingBuffer::values(columns_, channels_)) *
            sizeof(float);
   }
 
   void run(const Arguments& a) const override {
     auto* zeros = reinterpret_cast<float*>(a.scratch);
-    std::fill_n(zeros, zero_row(), 0.0f);
-    const RowRingBuffer rows(zeros + zero_row(), columns_, channels_);
+    std::fill_n(zeros, zero_row_values(), 0.0f);
+    const RowRingBuffer rows(zeros + zero_row_values(), columns_, channels_);
     const ChannelNormalization normal{a.in<float>(1), a.in<float>(2), a.in<float>(3),
-                                      a.in<float>(4), relu_};
+                                      a.in<float>(4), has_relu_};
     float* y = a.out<float>(0);
     for (int64_t n = 0; n < batch_; ++n) {
-      const float* x = a.in<float>(0) + n * rows_ * row();
-      int64_t next = 0;
-      for (int64_t i = 0; i < out_rows_; ++i, y += out_row()) {
-        normalize(x, normal, i, next, rows);
+      const float* x = a.in<float>(0) + n * rows_ * row_values();
+      int64_t normalized_rows = 0;
+      for (int64_t i = 0; i < out_rows_; ++i, y += out_row_values()) {
+        normalize(x, normal, i, normalized_rows, rows);
         with_window(rows, i, zeros, [&](WindowRows window) {
-          const float* prefetched = x + (next + step_) * row();
-          loops_.forward(row_of(out_columns_, a.in<float>(5), prefetched), window, y);
+          const float* prefetched_row = x + (normalized_rows + stride_) * row_values();
+          loops_.forward(row_arguments(out_columns_, a.in<float>(5), prefetched_row), window, y);
         });
       }
     }
   }
 
  private:
-  bool relu_;
+  bool has_relu_;
 };
 
-class DepthwiseBackwardKernel final : public DepthwiseByRows {
+class DepthwiseBackwardKernel final : public DepthwiseKernel {
  public:
   DepthwiseBackwardKernel(const DepthwiseBackward& op, const Request& r)
-      : DepthwiseByRows(op.spec, r.inputs[6].shape, r.inputs[0].shape) {}
+      : DepthwiseKernel(op.spec, r.inputs[6].shape, r.inputs[0].shape) {}
   double flops() const override { return 2 * window_flops(); }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(zero_row() + RowRingBuffer::values(columns_, channels_) +
+    return static_cast<size_t>(zero_row_values() + RowRingBuffer::values(columns_, channels_) +
                                RowRingBuffer::values(out_columns_, channels_)) *
            sizeof(float);
   }
 
   void run(const Arguments& a) const override {
     auto* zeros = reinterpret_cast<float*>(a.scratch);
-    std::fill_n(zeros, zero_row(), 0.0f);
+    std::fill_n(zeros, zero_row_values(), 0.0f);
     std::fill_n(a.out<float>(0), 9 * channels_, 0.0f);
     for (int sum : {2, 3}) std::fill_n(a.out<float>(sum), channels_, 0.0f);
-    float* memory = zeros + zero_row();
+    float* memory = zeros + zero_row_values();
     const RowRingBuffer normal(memory, columns_, channels_),
         dy(memory + RowRingBuffer::values(columns_, channels_), out_columns_, channels_);
     for (int64_t n = 0; n < batch_; ++n) run_image(a, n, normal, dy, zeros);
@@ -162,35 +166,37 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
                                                            a.in<float>(4), a.in<float>(5)};
     const ChannelNormalization normalization_before{a.in<float>(7), a.in<float>(8), a.in<float>(9),
                                                     a.in<float>(10), true};
-    const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
-    // next: number of rows of x that have been normalized; done: number of rows of dx that have
-    // been computed
-    int64_t next = 0, done = 0;
+    const int64_t first = n * rows_ * row_values(), out_first = n * out_rows_ * out_row_values();
+    // the numbers of rows of x that have been normalized, and of rows of dx that have been computed
+    int64_t normalized_rows = 0, computed_rows = 0;
     for (int64_t i = 0; i < out_rows_; ++i) {
-      const float *y = a.in<float>(0) + out_first + i * out_row(),
-                  *dnormal = a.in<float>(1) + out_first + i * out_row();
+      const float *y = a.in<float>(0) + out_first + i * out_row_values(),
+                  *dnormal = a.in<float>(1) + out_first + i * out_row_values();
       loops_.output_gradient(y, dnormal, normalization_after, out_columns_, channels_, dy[i]);
-      normalize(a.in<float>(6) + first, normalization_before, i, next, normal);
+      normalize(a.in<float>(6) + first, normalization_before, i, normalized_rows, normal);
       with_window(normal, i, zeros, [&](WindowRows window) {
-        const int64_t distance = 2 * out_row();
-        loops_.kernel_gradient(row_of(out_columns_, nullptr, y + distance, dnormal + distance),
-                               window, dy[i], a.out<float>(0));
+        const int64_t distance = 2 * out_row_values();
+        loops_.kernel_gradient(
+            row_arguments(out_columns_, nullptr, y + distance, dnormal + distance), window, dy[i],
+            a.out<float>(0));
       });
-      const int64_t end = i + 1 == out_rows_ ? rows_ : (i + 1) * step_ - pad_before_;
-      for (; done < end; ++done) compute_data_row(a, first + done * row(), done, normal, dy, zeros);
+      const int64_t end = i + 1 == out_rows_ ? rows_ : (i + 1) * stride_ - pad_top_;
+      for (; computed_rows < end; ++computed_rows)
+        compute_data_row(a, first + computed_rows * row_values(), computed_rows, normal, dy, zeros);
     }
   }
   /// Computes row i of dx once all rows of dy are available whose windows cover row i.
-  void compute_data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
+  void compute_data_row(const Arguments& a, int64_t offset, int64_t i, const RowRingBuffer& normal,
                         const RowRingBuffer& dy, const float* zeros) const {
     auto output_row = [&](int64_t below) {
-      const int64_t out = i + pad_before_ - below;
-      return out % step_ == 0 ? pick(dy, out / step_, out_rows_, zeros) : nullptr;
+      const int64_t out = i + pad_top_ - below;
+      return out % stride_ == 0 ? row_or_zeros(dy, out / stride_, out_rows_, zeros) : nullptr;
     };
-    const float* x = a.in<float>(6) + at;
-    loops_.data_gradient(row_of(columns_, a.in<float>(11), x + 4 * row()),
+    const float* x = a.in<float>(6) + offset;
+    loops_.data_gradient(row_arguments(columns_, a.in<float>(11), x + 4 * row_values()),
                          {output_row(0), output_row(1), output_row(2)}, normal[i], x,
-                         a.in<float>(7), a.out<float>(1) + at, a.out<float>(2), a.out<float>(3));
+                         a.in<float>(7), a.out<float>(1) + offset, a.out<float>(2),
+                         a.out<float>(3));
   }
 };
 

@@ -58,13 +58,14 @@ struct ChannelNormalizationGradient {
 using WindowRows = const float* const (&)[3];
 
 /// The arguments for computing one row of an image. The row has `columns` pixels, and the windows
-/// of its first pixel begin `pad_left` pixels left of the row. `prefetched` and `prefetched_too`
-/// are rows that will be read soon; the loops prefetch them while they read this row.
+/// of its first pixel begin `pad_left` pixels left of the row. `prefetched_row` and
+/// `second_prefetched_row` are rows that will be read soon; the loops prefetch them while they read
+/// this row.
 struct DepthwiseRow {
   int64_t columns, channels;
   int step, pad_left;
   const float* kernel;  ///< (3, 3, channels)
-  const float *prefetched, *prefetched_too = nullptr;
+  const float *prefetched_row, *second_prefetched_row = nullptr;
 };
 
 struct DepthwiseLoops {

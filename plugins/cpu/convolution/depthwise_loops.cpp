@@ -12,7 +12,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kTaps = 3;  // number of taps in each row of a window
-// how far ahead of a read the loops prefetch, in elements
+// The distance, in elements, from a read to the element that the loops prefetch.
 constexpr int64_t kPrefetchAhead = 8192 / sizeof(float);
 
 template <bool kRelu>
@@ -24,8 +24,8 @@ void normalize_row(const float* x, const ChannelNormalization& normal, int64_t c
   for (int64_t j = 0; j < columns; ++j, x += channels, y += channels) {
     for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
       __builtin_prefetch(prefetched), prefetched += lanes;
-      const auto unit = hn::Mul(hn::Sub(load(x), load(normal.mean)), load(normal.rstd)),
-                 result = hn::MulAdd(unit, load(normal.gamma), load(normal.beta));
+      const auto normalized = hn::Mul(hn::Sub(load(x), load(normal.mean)), load(normal.rstd)),
+                 result = hn::MulAdd(normalized, load(normal.gamma), load(normal.beta));
       store(kRelu ? activate(d, result, ActivationKind::relu) : result, y);
     });
   }
@@ -40,11 +40,11 @@ void compute_output_gradient(const float* y, const float* dnormal,
                              int64_t channels, float* dy) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float *prefetched = y + kPrefetchAhead, *prefetched_too = dnormal + kPrefetchAhead;
+  const float *prefetched = y + kPrefetchAhead, *second_prefetched = dnormal + kPrefetchAhead;
   for (int64_t j = 0; j < columns; ++j) {
     for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-      __builtin_prefetch(prefetched), __builtin_prefetch(prefetched_too);
-      prefetched += lanes, prefetched_too += lanes;
+      __builtin_prefetch(prefetched), __builtin_prefetch(second_prefetched);
+      prefetched += lanes, second_prefetched += lanes;
       const auto subtracted =
           hn::MulAdd(hn::Sub(load(y), load(g.mean)), load(g.slope), load(g.offset));
       store(hn::MulSub(load(g.scale), load(dnormal), subtracted), dy);
@@ -55,7 +55,7 @@ void compute_output_gradient(const float* y, const float* dnormal,
 
 /// Calls f(row, column) for all taps of the window.
 template <class F>
-HWY_INLINE void each_tap(F&& f) {
+HWY_INLINE void for_each_tap(F&& f) {
 #pragma GCC unroll 4
   for (int k = 0; k < kTaps; ++k) {
 #pragma GCC unroll 4
@@ -69,21 +69,21 @@ void convolve_row(const DepthwiseRow& row, WindowRows x, float* y) {
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
   const float *x0 = x[0] - row.pad_left * c, *x1 = x[1] - row.pad_left * c,
-              *x2 = x[2] - row.pad_left * c, *prefetched = row.prefetched;
+              *x2 = x[2] - row.pad_left * c, *prefetched = row.prefetched_row;
   for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
     V w[kTaps][kTaps];
-    each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
+    for_each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
     for (int64_t j = 0; j < row.columns; ++j) {
-      const int64_t at = j * kStep * c;
+      const int64_t offset = j * kStep * c;
 #pragma GCC unroll 4
       for (int e = 0; e < kStep * kStep; ++e, prefetched += lanes) __builtin_prefetch(prefetched);
-      V sum = hn::Mul(load(x0 + at), w[0][0]);
-      sum = hn::MulAdd(load(x0 + at + c), w[0][1], sum);
-      sum = hn::MulAdd(load(x0 + at + 2 * c), w[0][2], sum);
+      V sum = hn::Mul(load(x0 + offset), w[0][0]);
+      sum = hn::MulAdd(load(x0 + offset + c), w[0][1], sum);
+      sum = hn::MulAdd(load(x0 + offset + 2 * c), w[0][2], sum);
 #pragma GCC unroll 4
-      for (int l = 0; l < kTaps; ++l) sum = hn::MulAdd(load(x1 + at + l * c), w[1][l], sum);
+      for (int l = 0; l < kTaps; ++l) sum = hn::MulAdd(load(x1 + offset + l * c), w[1][l], sum);
 #pragma GCC unroll 4
-      for (int l = 0; l < kTaps; ++l) sum = hn::MulAdd(load(x2 + at + l * c), w[2][l], sum);
+      for (int l = 0; l < kTaps; ++l) sum = hn::MulAdd(load(x2 + offset + l * c), w[2][l], sum);
       store(sum, y + j * c);
     }
   });
@@ -96,24 +96,24 @@ void add_kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float*
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
   const float *x0 = x[0] - row.pad_left * c, *x1 = x[1] - row.pad_left * c,
-              *x2 = x[2] - row.pad_left * c, *prefetched = row.prefetched,
-              *prefetched_too = row.prefetched_too;
+              *x2 = x[2] - row.pad_left * c, *prefetched = row.prefetched_row,
+              *second_prefetched = row.second_prefetched_row;
   for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
     V sum[kTaps][kTaps];
-    each_tap([&](int k, int l) HWY_ATTR { sum[k][l] = load(dkernel + (k * kTaps + l) * c); });
+    for_each_tap([&](int k, int l) HWY_ATTR { sum[k][l] = load(dkernel + (k * kTaps + l) * c); });
     for (int64_t j = 0; j < row.columns; ++j) {
-      const int64_t at = j * kStep * c;
-      __builtin_prefetch(prefetched), __builtin_prefetch(prefetched_too);
-      prefetched += lanes, prefetched_too += lanes;
+      const int64_t offset = j * kStep * c;
+      __builtin_prefetch(prefetched), __builtin_prefetch(second_prefetched);
+      prefetched += lanes, second_prefetched += lanes;
       const V g = load(dy + j * c);
 #pragma GCC unroll 4
       for (int l = 0; l < kTaps; ++l) {
-        sum[0][l] = hn::MulAdd(load(x0 + at + l * c), g, sum[0][l]);
-        sum[1][l] = hn::MulAdd(load(x1 + at + l * c), g, sum[1][l]);
-        sum[2][l] = hn::MulAdd(load(x2 + at + l * c), g, sum[2][l]);
+        sum[0][l] = hn::MulAdd(load(x0 + offset + l * c), g, sum[0][l]);
+        sum[1][l] = hn::MulAdd(load(x1 + offset + l * c), g, sum[1][l]);
+        sum[2][l] = hn::MulAdd(load(x2 + offset + l * c), g, sum[2][l]);
       }
     }
-    each_tap([&](int k, int l) HWY_ATTR { store(sum[k][l], dkernel + (k * kTaps + l) * c); });
+    for_each_tap([&](int k, int l) HWY_ATTR { store(sum[k][l], dkernel + (k * kTaps + l) * c); });
   });
 }
 
@@ -127,21 +127,21 @@ void compute_data_gradient_row(const DepthwiseRow& row, WindowRows dy, const flo
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float* prefetched = row.prefetched;
+  const float* prefetched = row.prefetched_row;
   for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
     V w[kTaps][kTaps];
-    each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
+    for_each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
     V total = load(sums), dot = load(products);
     const V center = load(mean);
     const float* const rows[] = {dy[0], dy[1], dy[2]};
     auto pixel = [&]<int kColumn>(std::integral_constant<int, kColumn>, int64_t j) HWY_ATTR {
       V sum = hn::Zero(d);
-      const int64_t at = (j + row.pad_left - kColumn) / kStep * c;
+      const int64_t offset = (j + row.pad_left - kColumn) / kStep * c;
 #pragma GCC unroll 4
       for (int k = kFirst; k < kTaps; k += kStep) {
 #pragma GCC unroll 4
         for (int l = kColumn; l < kTaps; l += kStep)
-          sum = hn::MulAdd(load(rows[k] + at - (l - kColumn) / kStep * c), w[k][l], sum);
+          sum = hn::MulAdd(load(rows[k] + offset - (l - kColumn) / kStep * c), w[k][l], sum);
       }
       sum = hn::IfThenElseZero(hn::Gt(load(gate + j * c), hn::Zero(d)), sum);
       total = hn::Add(total, sum);

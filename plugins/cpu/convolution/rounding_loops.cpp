@@ -12,7 +12,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Compares the bits of magnitudes as integers, among which those of NaN are the largest.
-float largest(const float* x, int64_t count) {
+float largest_magnitude(const float* x, int64_t count) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   auto maximum = hn::Zero(di);
@@ -32,7 +32,7 @@ void round(const float* x, int64_t count, float scale, float low, float high, fl
   });
 }
 
-RoundingLoops find_loops() { return {largest, round}; }
+RoundingLoops find_loops() { return {largest_magnitude, round}; }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE

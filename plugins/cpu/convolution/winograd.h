@@ -15,7 +15,7 @@ constexpr int64_t kTile = 4, kReach = 6;
 constexpr int64_t kPoints = kReach * kReach, kTaps = 9;
 /// Numbers of channels at the points are rounded up to a multiple of kLanes.
 constexpr int64_t kLanes = 16;
-constexpr int64_t kPanel = 64;  ///< columns per panel of a transformed kernel
+constexpr int64_t kPanelColumns = 64;  ///< columns per panel of a transformed kernel
 
 constexpr int64_t padded(int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
 /// The distance in elements between two points of an array (36, rows, padded(columns)). It is one
@@ -43,17 +43,17 @@ struct Tiles {
   int64_t stride;
 };
 
-/// The matrix product c (rows, columns) = a b, or c += a b if `add`. Element (i, q) of a is at i *
-/// row + q * step; columns is a multiple of kLanes.
+/// The matrix product c (rows, columns) = a b, or c += a b if `accumulates`. Element (i, q) of a is
+/// at i * row_stride + q * column_stride; `columns` is a multiple of kLanes.
 struct Product {
   int64_t rows, columns, depth;
   const float* a;
-  int64_t row, step;
+  int64_t row_stride, column_stride;
   const float* b;
   int64_t ldb;
   float* c;
   int64_t ldc;
-  bool add;
+  bool accumulates;
 };
 
 /// The loops, compiled for the best instruction set of the machine.
@@ -70,12 +70,12 @@ struct Loops {
                         ActivationKind activation, float* y, uint8_t* argmax_indices);
   /// Transforms the 4x4 tiles of the output's gradient to points: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
-  /// Transforms a kernel to points: G k G' for kLanes neighbouring output channels. Taps are `tap`
-  /// elements apart.
-  void (*kernel)(const float* taps, int64_t tap, float* points, int64_t stride);
+  /// Transforms a kernel to points: G k G' for kLanes neighbouring output channels. Taps are
+  /// `tap_stride` elements apart.
+  void (*kernel)(const float* taps, int64_t tap_stride, float* points, int64_t stride);
   /// Transforms points p to the gradient of the kernel: G' p G for `channels` output channels.
   void (*kernel_gradient)(const float* points, int64_t stride, int64_t channels, float* taps,
-                          int64_t tap);
+                          int64_t tap_stride);
   void (*product)(const Product& p);
 };
 const Loops& loops();

@@ -99,7 +99,7 @@ struct KernelGradient {
 /// from load(row, column).
 template <class T, class Load, class Store>
 HWY_INLINE void transform(Load&& load, Store&& store) {
-  V half[T::kToSize][T::kFromSize];
+  V half_transformed[T::kToSize][T::kFromSize];
 #pragma GCC unroll 6
   for (int j = 0; j < T::kFromSize; ++j) {
     V x[T::kFromSize], y[T::kToSize];
@@ -107,18 +107,18 @@ HWY_INLINE void transform(Load&& load, Store&& store) {
     for (int i = 0; i < T::kFromSize; ++i) x[i] = load(i, j);
     T::apply(x, y);
 #pragma GCC unroll 6
-    for (int i = 0; i < T::kToSize; ++i) half[i][j] = y[i];
+    for (int i = 0; i < T::kToSize; ++i) half_transformed[i][j] = y[i];
   }
 #pragma GCC unroll 6
   for (int i = 0; i < T::kToSize; ++i) {
     V y[T::kToSize];
-    T::apply(half[i], y);
+    T::apply(half_transformed[i], y);
 #pragma GCC unroll 6
     for (int j = 0; j < T::kToSize; ++j) store(y[j], i, j);
   }
 }
 
-constexpr int kPooled = kTile / 2;  ///< pixels per axis of a pooled tile
+constexpr int kPooledTile = kTile / 2;  ///< pixels per axis of a pooled tile
 
 /// The part of a tile of `size` x `size` pixels that is inside of its image. Tiles begin `step`
 /// pixels apart.
@@ -139,8 +139,8 @@ struct Window {
     column = std::clamp<int64_t>(-x, 0, size),
     columns = std::clamp<int64_t>(g.width - x, column, size) - column;
   }
-  bool whole(int64_t size) const { return rows == size && columns == size; }
-  bool has(int64_t i, int64_t j) const {
+  bool is_whole(int64_t size) const { return rows == size && columns == size; }
+  bool contains(int64_t i, int64_t j) const {
     return static_cast<uint64_t>(i - row) < static_cast<uint64_t>(rows) &&
            static_cast<uint64_t>(j - column) < static_cast<uint64_t>(columns);
   }
@@ -149,7 +149,8 @@ struct Window {
 /// Prefetches the columns of a tile from `begin` on, because the hardware prefetcher does not
 /// predict where the next rows begin.
 template <bool kWrite>
-HWY_INLINE void fetch(const Images& g, const float* images, const Window& window, int64_t begin) {
+HWY_INLINE void prefetch(const Images& g, const float* images, const Window& window,
+                         int64_t begin) {
   constexpr int64_t kCacheLine = 16;
   const int64_t first = std::max(begin, window.column) * g.pixel_stride;
   const int64_t last = (window.column + window.columns) * g.pixel_stride;
@@ -166,7 +167,7 @@ HWY_INLINE void tile_to_points(const Images& g, const float* images, const Windo
   for_vectors(D(), g.channels, [&](auto load, auto) HWY_ATTR {
     transform<T>(
         [&](int i, int j) HWY_ATTR {
-          return kWhole || window.has(i, j)
+          return kWhole || window.contains(i, j)
                      ? load(images + window.first + i * row_stride + j * g.pixel_stride)
                      : hn::Zero(D());
         },
@@ -181,9 +182,10 @@ HWY_INLINE void tiles_to_points(const Images& g, const float* images, const Tile
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, T::kFromSize);
     float* points = tiles.points + t * padded(g.channels);
-    fetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFromSize), T::kFromSize - kTile);
-    window.whole(T::kFromSize) ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
-                               : tile_to_points<T, false>(g, images, window, points, tiles.stride);
+    prefetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFromSize), T::kFromSize - kTile);
+    window.is_whole(T::kFromSize)
+        ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
+        : tile_to_points<T, false>(g, images, window, points, tiles.stride);
   }
 }
 
@@ -195,27 +197,28 @@ void transform_output_gradient(const Images& g, const float* dy, const Tiles& ti
 }
 
 /// Transforms points to the pixels of a tile that are inside of the image: adds bias and residual,
-/// replaces values below `least` by `least`, and sets the result to 0 where the gate is not
-/// positive.
+/// replaces values below `lower_bound` by `lower_bound`, and sets the result to 0 where the gate is
+/// not positive.
 template <bool kWhole>
 HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
                                const float* bias, const float* residual, const float* gate,
-                               float least, const Window& window, float* images) {
-  const int64_t row = g.width * g.channels;
-  const V bound = hn::Set(D(), least);
+                               float lower_bound, const Window& window, float* images) {
+  const int64_t row_stride = g.width * g.channels;
+  const V bound = hn::Set(D(), lower_bound);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
     transform<Output>(
         [&](int i, int j) HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
         [&](V x, int i, int j) HWY_ATTR {
-          if (!kWhole && !window.has(i, j)) return;
-          const int64_t at = window.first + i * row + j * g.channels;
+          if (!kWhole && !window.contains(i, j)) return;
+          const int64_t offset = window.first + i * row_stride + j * g.channels;
           V y = hn::Add(x, shift);
-          if (residual) y = hn::Add(y, load(residual + at));
-          // unlike max, this keeps a NaN in y
+          if (residual) y = hn::Add(y, load(residual + offset));
+          // Unlike max, this keeps a NaN in y.
           V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);
-          if (gate) bounded = hn::IfThenElseZero(hn::Gt(load(gate + at), hn::Zero(D())), bounded);
-          store(bounded, images + at);
+          if (gate)
+            bounded = hn::IfThenElseZero(hn::Gt(load(gate + offset), hn::Zero(D())), bounded);
+          store(bounded, images + offset);
         });
     points += hn::Lanes(D());
   });
@@ -234,27 +237,28 @@ void transform_output(const Images& g, const Tiles& tiles, const float* bias, co
                       const float* gate, ActivationKind activation, float* y) {
   const float lower_bound =
       activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
-  const bool is_curved = activation != ActivationKind::none && activation != ActivationKind::relu;
+  const bool needs_activation_pass =
+      activation != ActivationKind::none && activation != ActivationKind::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
     const float* points = tiles.points + t * padded(g.channels);
-    fetch<true>(g, y, next, 0);
-    if (residual) fetch<false>(g, residual, next, 0);
-    if (gate) fetch<false>(g, gate, next, 0);
-    window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate,
-                                               lower_bound, window, y)
-                        : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate,
-                                                lower_bound, window, y);
-    if (is_curved) activate_tile(g, window, activation, y);
+    prefetch<true>(g, y, next, 0);
+    if (residual) prefetch<false>(g, residual, next, 0);
+    if (gate) prefetch<false>(g, gate, next, 0);
+    window.is_whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate,
+                                                  lower_bound, window, y)
+                           : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate,
+                                                   lower_bound, window, y);
+    if (needs_activation_pass) activate_tile(g, window, activation, y);
   }
 }
 
 /// Transforms points to the pooled pixels of a tile that are inside of the image.
 template <bool kArgmax>
 HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride,
-                                      const float* bias, float least, const Window& window,
+                                      const float* bias, float lower_bound, const Window& window,
                                       float* images, uint8_t* argmax_indices) {
-  const V bound = hn::Set(D(), least);
+  const V bound = hn::Set(D(), lower_bound);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
     V pixels[kTile][kTile];
@@ -262,25 +266,25 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
                           HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
                       [&](V x, int i, int j) HWY_ATTR {
                         const V y = hn::Add(x, shift);
-                        // unlike max, this keeps a NaN in y
+                        // Unlike max, this keeps a NaN in y.
                         pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);
                       });
     points += hn::Lanes(D());
 #pragma GCC unroll 4
-    for (int position = 0; position < kPooled * kPooled; ++position) {
-      const int i = position / kPooled, j = position % kPooled;
-      if (!window.has(i, j)) continue;
+    for (int position = 0; position < kPooledTile * kPooledTile; ++position) {
+      const int i = position / kPooledTile, j = position % kPooledTile;
+      if (!window.contains(i, j)) continue;
       V best = pixels[2 * i][2 * j], argmax = hn::Zero(D());
 #pragma GCC unroll 4
-      for (int number = 1; number < 4; ++number) {
-        const V x = pixels[2 * i + number / 2][2 * j + number % 2];
+      for (int index = 1; index < 4; ++index) {
+        const V x = pixels[2 * i + index / 2][2 * j + index % 2];
         const auto replaces = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
         best = hn::IfThenElse(replaces, x, best);
-        if (kArgmax) argmax = hn::IfThenElse(replaces, hn::Set(D(), number), argmax);
+        if (kArgmax) argmax = hn::IfThenElse(replaces, hn::Set(D(), index), argmax);
       }
-      const int64_t at = window.first + (i * g.width + j) * g.channels;
-      store(best, images + at);
-      if (kArgmax) store(argmax, argmax_indices + at);
+      const int64_t offset = window.first + (i * g.width + j) * g.channels;
+      store(best, images + offset);
+      if (kArgmax) store(argmax, argmax_indices + offset);
     }
   });
 }
@@ -292,9 +296,9 @@ void transform_pooled_output(const Images& g, const Tiles& tiles, const float* b
   Images pooled = g;
   pooled.height = g.height / 2, pooled.width = g.width / 2, pooled.top = pooled.left = 0;
   for (int64_t t = 0; t < tiles.count; ++t) {
-    const Window window(pooled, tiles.first + t, kPooled, kPooled);
+    const Window window(pooled, tiles.first + t, kPooledTile, kPooledTile);
     const float* points = tiles.points + t * padded(g.channels);
-    fetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooled, kPooled), 0);
+    prefetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooledTile, kPooledTile), 0);
     argmax_indices ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, lower_bound,
                                                  window, y, argmax_indices)
                    : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, lower_bound,
@@ -302,29 +306,29 @@ void transform_pooled_output(const Images& g, const Tiles& tiles, const float* b
   }
 }
 
-void transform_kernel(const float* taps, int64_t tap, float* points, int64_t stride) {
+void transform_kernel(const float* taps, int64_t tap_stride, float* points, int64_t stride) {
   for_vectors(D(), kLanes, [&](auto load, auto store) HWY_ATTR {
-    transform<Kernel>([&](int i, int j) HWY_ATTR { return load(taps + (i * 3 + j) * tap); },
+    transform<Kernel>([&](int i, int j) HWY_ATTR { return load(taps + (i * 3 + j) * tap_stride); },
                       [&](V x, int i, int j)
                           HWY_ATTR { store(x, points + (i * kReach + j) * stride); });
   });
 }
 
 void transform_kernel_gradient(const float* points, int64_t stride, int64_t channels, float* taps,
-                               int64_t tap) {
+                               int64_t tap_stride) {
   for_vectors(D(), channels, [&](auto load, auto store) HWY_ATTR {
     transform<KernelGradient>(
         [&](int i, int j) HWY_ATTR { return load(points + (i * kReach + j) * stride); },
-        [&](V x, int i, int j) HWY_ATTR { store(x, taps + (i * 3 + j) * tap); });
+        [&](V x, int i, int j) HWY_ATTR { store(x, taps + (i * 3 + j) * tap_stride); });
   });
 }
 
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 // With 32 registers, blocks of 6 x 4, 12 x 2 or 16 x 1 vectors of sums fit into registers.
-constexpr int kWidest = 4;
+constexpr int kMaxVectors = 4;
 #else
 // With 16 registers, blocks of 6 x 2 or 12 x 1 vectors of sums fit into registers.
-constexpr int kWidest = 2;
+constexpr int kMaxVectors = 2;
 #endif
 
 /// Computes a block of c: kRows rows from row i on, and kVectors vectors of columns from column j
@@ -332,14 +336,15 @@ constexpr int kWidest = 2;
 template <int kRows, int kVectors>
 HWY_INLINE void multiply_block(const Product& p, int64_t i, int64_t j) {
   const D d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), ldb = p.ldb, row = p.row, step = p.step;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), ldb = p.ldb, row = p.row_stride,
+                step = p.column_stride;
   float* c = p.c + i * p.ldc + j;
   V sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v)
-      sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
+      sum[r][v] = p.accumulates ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
   }
   // Three pointers for all rows, instead of a pointer per row, save registers.
   const float *a = p.a + i * row, *a6 = a + 6 * row, *a12 = a6 + 6 * row;
@@ -364,26 +369,26 @@ HWY_INLINE void multiply_block(const Product& p, int64_t i, int64_t j) {
   }
 }
 
-// number of rows of b that are kept in registers, together with the sums of 8 rows of c
-constexpr int64_t kSlice = 16;
+// The number of rows of b that are kept in registers, together with the sums of 8 rows of c.
+constexpr int64_t kSliceRows = 16;
 
-/// Multiplies columns [q, q + kSlice) of a by the rows of b in `right`, and adds the products to
-/// one vector of columns of c, in kRows rows from row i on. For q = 0 the products are stored
+/// Multiplies columns [q, q + kSliceRows) of a by the rows of b in `right`, and adds the products
+/// to one vector of columns of c, in kRows rows from row i on. For q = 0 the products are stored
 /// instead of added, unless p.add is true.
 template <int kRows>
 HWY_INLINE void multiply_slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
   const D d;
-  const float* a = p.a + i * p.row + q;
+  const float* a = p.a + i * p.row_stride + q;
   float* c = p.c + i * p.ldc + j;
   V sum[kRows];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
-    sum[r] = p.add || q > 0 ? hn::LoadU(d, c + r * p.ldc) : hn::Zero(d);
+    sum[r] = p.accumulates || q > 0 ? hn::LoadU(d, c + r * p.ldc) : hn::Zero(d);
 #pragma GCC unroll 16
-  for (int k = 0; k < kSlice; ++k) {
+  for (int k = 0; k < kSliceRows; ++k) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r)
-      sum[r] = hn::MulAdd(hn::Set(d, a[r * p.row + k]), right[k], sum[r]);
+      sum[r] = hn::MulAdd(hn::Set(d, a[r * p.row_stride + k]), right[k], sum[r]);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) hn::StoreU(sum[r], d, c + r * p.ldc);
@@ -392,10 +397,10 @@ HWY_INLINE void multiply_slice(const Product& p, const V* right, int64_t i, int6
 /// Computes the last vector of columns of c. The last columns of b are read only once for all rows
 /// of c.
 void multiply_last_column(const Product& p, int64_t j) {
-  for (int64_t q = 0; q < p.depth; q += kSlice) {
-    V right[kSlice];
+  for (int64_t q = 0; q < p.depth; q += kSliceRows) {
+    V right[kSliceRows];
 #pragma GCC unroll 16
-    for (int k = 0; k < kSlice; ++k) right[k] = hn::LoadU(D(), p.b + (q + k) * p.ldb + j);
+    for (int k = 0; k < kSliceRows; ++k) right[k] = hn::LoadU(D(), p.b + (q + k) * p.ldb + j);
     int64_t i = 0;
     for (; i + 8 <= p.rows; i += 8) multiply_slice<8>(p, right, i, j, q);
     for (; i < p.rows; ++i) multiply_slice<1>(p, right, i, j, q);
@@ -403,14 +408,14 @@ void multiply_last_column(const Product& p, int64_t j) {
 }
 
 template <int kVectors>
-HWY_INLINE int64_t columns(const Product& p, int64_t j) {
+HWY_INLINE int64_t multiply_columns(const Product& p, int64_t j) {
   const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(D()));
   for (; j + width <= p.columns; j += width) {
     int64_t i = 0;
-    if constexpr (kVectors == 1 && kWidest == 4) {
+    if constexpr (kVectors == 1 && kMaxVectors == 4) {
       for (; i + 16 <= p.rows; i += 16) multiply_block<16, kVectors>(p, i, j);
     }
-    if constexpr (2 * kVectors <= kWidest) {
+    if constexpr (2 * kVectors <= kMaxVectors) {
       for (; i + 12 <= p.rows; i += 12) multiply_block<12, kVectors>(p, i, j);
       if (i + 8 <= p.rows) multiply_block<8, kVectors>(p, i, j), i += 8;
     }
@@ -424,15 +429,16 @@ HWY_INLINE int64_t columns(const Product& p, int64_t j) {
 
 void multiply(const Product& p) {
   int64_t j = 0;
-  if constexpr (kWidest == 4) j = columns<4>(p, j);
-  j = columns<2>(p, j);
-  if constexpr (kWidest == 4) {
-    if (j < p.columns && p.step == 1 && p.depth % kSlice == 0) return multiply_last_column(p, j);
+  if constexpr (kMaxVectors == 4) j = multiply_columns<4>(p, j);
+  j = multiply_columns<2>(p, j);
+  if constexpr (kMaxVectors == 4) {
+    if (j < p.columns && p.column_stride == 1 && p.depth % kSliceRows == 0)
+      return multiply_last_column(p, j);
   }
-  columns<1>(p, j);
+  multiply_columns<1>(p, j);
 }
 
-const Loops& loops_here() {
+const Loops& find_loops() {
   static constexpr Loops kLoops = {transform_input,
                                    transform_output,
                                    transform_pooled_output,
@@ -449,8 +455,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace crescent::cpu::winograd {
-HWY_EXPORT(loops_here);
+HWY_EXPORT(find_loops);
 
-const Loops& loops() { return HWY_DYNAMIC_DISPATCH(loops_here)(); }
+const Loops& loops() { return HWY_DYNAMIC_DISPATCH(find_loops)(); }
 }  // namespace crescent::cpu::winograd
 #endif

@@ -2,65 +2,67 @@
 
 namespace crescent::cpu {
 
-Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first)
+Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole_shape,
+                     int64_t first)
     : first_(first) {
   const int missing_axes = result.rank() - input.rank();
   // sizes and strides of the merged axes, from the innermost one
-  std::array<int64_t, Shape::kMaxRank> size{}, stride{};
+  std::array<int64_t, Shape::kMaxRank> sizes{}, strides{};
   int rank = 0;
   int64_t step = 1;
   for (int axis = result.rank() - 1; axis >= 0; --axis) {
-    const int64_t n = result[axis], own = axis >= missing_axes ? input[axis - missing_axes] : 1;
-    const int64_t s = own == 1 ? 0 : step;
-    if (axis >= missing_axes) step *= whole[axis - missing_axes];
+    const int64_t n = result[axis],
+                  input_size = axis >= missing_axes ? input[axis - missing_axes] : 1;
+    const int64_t s = input_size == 1 ? 0 : step;
+    if (axis >= missing_axes) step *= whole_shape[axis - missing_axes];
     if (n == 1) continue;
     const size_t last = rank - 1;
-    if (rank > 0 && s == stride[last] * size[last]) {
-      size[last] *= n;
+    if (rank > 0 && s == strides[last] * sizes[last]) {
+      sizes[last] *= n;
     } else {
-      size[rank] = n;
-      stride[rank] = s;
+      sizes[rank] = n;
+      strides[rank] = s;
       ++rank;
     }
   }
   rank_ = rank;
   for (int i = 0; i < rank; ++i) {
-    size_[i] = size[rank - 1 - i];
-    stride_[i] = stride[rank - 1 - i];
+    sizes_[i] = sizes[rank - 1 - i];
+    strides_[i] = strides[rank - 1 - i];
   }
 }
 
 template <class T>
 void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
   if (rank_ == 0) return std::fill(to, to + n, input[first_]);
-  std::array<int64_t, Shape::kMaxRank> at{};
+  std::array<int64_t, Shape::kMaxRank> indices{};
   int64_t remaining = begin, offset = first_;
   for (int axis = rank_ - 1; axis >= 0; --axis) {
     const size_t i = axis;
-    at[i] = remaining % size_[i];
-    remaining /= size_[i];
-    offset += at[i] * stride_[i];
+    indices[i] = remaining % sizes_[i];
+    remaining /= sizes_[i];
+    offset += indices[i] * strides_[i];
   }
-  const size_t inner = rank_ - 1;
+  const size_t last_axis = rank_ - 1;
   while (n > 0) {
-    const int64_t run = std::min(size_[inner] - at[inner], n);
-    if (stride_[inner] == 0) {
+    const int64_t run = std::min(sizes_[last_axis] - indices[last_axis], n);
+    if (strides_[last_axis] == 0) {
       std::fill(to, to + run, input[offset]);
-    } else if (stride_[inner] == 1) {
+    } else if (strides_[last_axis] == 1) {
       std::copy(input + offset, input + offset + run, to);
     } else {
-      for (int64_t i = 0; i < run; ++i) to[i] = input[offset + i * stride_[inner]];
+      for (int64_t i = 0; i < run; ++i) to[i] = input[offset + i * strides_[last_axis]];
     }
     to += run;
     n -= run;
-    offset -= at[inner] * stride_[inner];
-    at[inner] = 0;
+    offset -= indices[last_axis] * strides_[last_axis];
+    indices[last_axis] = 0;
     // the outer indices advance to the beginning of the next run
-    for (size_t i = inner; i-- > 0;) {
-      offset += stride_[i];
-      if (++at[i] < size_[i]) break;
-      offset -= at[i] * stride_[i];
-      at[i] = 0;
+    for (size_t i = last_axis; i-- > 0;) {
+      offset += strides_[i];
+      if (++indices[i] < sizes_[i]) break;
+      offset -= indices[i] * strides_[i];
+      indices[i] = 0;
     }
   }
 }

@@ -6,9 +6,9 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kLongestPeriod = 512;
+constexpr int64_t kMaxPeriod = 512;
 // The shortest runs (Broadcast::run) of an input that is read in place, without a copy to a block.
-constexpr int64_t kShortestRow = 256, kShortestColumn = 128;
+constexpr int64_t kMinRowLength = 256, kMinColumnLength = 128;
 
 size_t args_of(FusedStep::Kind kind) {
   constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
@@ -20,33 +20,33 @@ bool contains(const std::vector<int>& list, int x) {
 }
 
 /// Matches the steps from `first` on with the steps of `chain`. Returns, for each register of the
-/// chain, the corresponding register of the program; empty if the steps differ. `next` is the
-/// register that step `first` writes.
+/// chain, the corresponding register of the program; empty if the steps differ. `next_register` is
+/// the register that step `first` writes.
 std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep>& steps,
-                                 size_t first, int next) {
+                                 size_t first, int next_register) {
   if (first + chain.steps.size() > steps.size()) return {};
   // the register that the first step of the chain writes; registers with lower indices are inputs
   // of the chain
-  const int first_result = next;
-  std::vector<int> names(chain.scalar.size(), -1);
-  for (const FusedStep& wanted : chain.steps) {
+  const int first_result = next_register;
+  std::vector<int> program_registers(chain.is_scalar.size(), -1);
+  for (const FusedStep& chain_step : chain.steps) {
     FusedStep step = steps[first++];
-    for (size_t i = 0; i < args_of(wanted.kind); ++i) {
-      int& name = names[wanted.args[i]];
-      if (name < 0 && step.args[i] < first_result) name = step.args[i];
-      if (name != step.args[i]) return {};
-      step.args[i] = wanted.args[i];
+    for (size_t i = 0; i < args_of(chain_step.kind); ++i) {
+      int& program_register = program_registers[chain_step.args[i]];
+      if (program_register < 0 && step.args[i] < first_result) program_register = step.args[i];
+      if (program_register != step.args[i]) return {};
+      step.args[i] = chain_step.args[i];
     }
-    if (!(step == wanted)) return {};
-    names.push_back(next++);
+    if (!(step == chain_step)) return {};
+    program_registers.push_back(next_register++);
   }
-  return names;
+  return program_registers;
 }
 
 /// True when register `reg` is an output of the program, or is read by a step that follows the
 /// `count` steps from `first` on.
-bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t count,
-             const std::vector<int>& outputs) {
+bool is_needed_later(int reg, const std::vector<FusedStep>& steps, size_t first, size_t count,
+                     const std::vector<int>& outputs) {
   if (contains(outputs, reg)) return true;
   for (size_t i = first + count; i < steps.size(); ++i) {
     const auto end = steps[i].args.begin() + args_of(steps[i].kind);
@@ -56,17 +56,17 @@ bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t 
 }
 
 /// For each register, whether a select step reads it.
-std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t registers) {
-  std::vector<bool> read(registers);
+std::vector<bool> find_registers_of_selects(const std::vector<FusedStep>& steps, size_t registers) {
+  std::vector<bool> is_read(registers);
   for (const FusedStep& step : steps) {
     if (step.kind != FusedStep::Kind::select) continue;
-    for (int r : step.args) read[r] = true;
+    for (int r : step.args) is_read[r] = true;
   }
-  return read;
+  return is_read;
 }
 
 /// Whether there is a loop for the step that reads and writes bfloat16 directly.
-bool works_on_bfloat16(const FusedStep& step) {
+bool has_bfloat16_loop(const FusedStep& step) {
   if (step.kind == FusedStep::Kind::unary)
     return unary_loop(step.unary, DType::bfloat16) != nullptr;
   if (step.kind == FusedStep::Kind::binary)
@@ -88,28 +88,28 @@ std::vector<FusedStep> steps_of(const Op& op, DType result) {
   return {};
 }
 
-bool Elementwise::reads(const Window& window, const TensorSpec& input, const Shape& result) {
-  const Broadcast rows(input.shape, result, window.whole, window.first);
-  const bool repeats = rows.period() > 0 && rows.period() <= kLongestPeriod;
-  return computed_as(input.dtype) == input.dtype && !repeats && !rows.is_constant_along_run() &&
-         rows.run() >= kShortestRow;
+bool Elementwise::can_read(const Window& window, const TensorSpec& input, const Shape& result) {
+  const Broadcast broadcast(input.shape, result, window.whole_shape, window.first);
+  const bool is_periodic = broadcast.period() > 0 && broadcast.period() <= kMaxPeriod;
+  return compute_dtype_of(input.dtype) == input.dtype && !is_periodic &&
+         !broadcast.is_constant_along_run() && broadcast.run() >= kMinRowLength;
 }
 
 std::unique_ptr<Kernel> Elementwise::make(const Request& request, std::span<const Window> windows) {
   auto kernel = std::make_unique<Elementwise>();
   auto* fused = dynamic_cast<const Fused*>(&request.op);
   std::vector<FusedStep> steps = steps_of(request.op, request.outputs[0].dtype);
-  int last = static_cast<int>(request.inputs.size() + steps.size()) - 1;
+  int last_register = static_cast<int>(request.inputs.size() + steps.size()) - 1;
   kernel->size_ = request.outputs[0].shape.size();
-  kernel->inputs_ = static_cast<int>(request.inputs.size());
+  kernel->input_count_ = static_cast<int>(request.inputs.size());
   bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
   if (!fits) return nullptr;
   kernel->add_inputs(request, steps, windows);
-  const std::vector<int> outputs = fused ? fused->outputs : std::vector<int>{last};
+  const std::vector<int> outputs = fused ? fused->outputs : std::vector<int>{last_register};
   if (!kernel->add_steps(request, steps, outputs)) return nullptr;
   kernel->add_results(outputs, request);
   kernel->assign_slots();
-  kernel->lay_out();
+  kernel->choose_layout();
   return kernel;
 }
 
@@ -122,31 +122,31 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
     r.input = static_cast<int>(i);
     bool is_read_by_element = false;
     for (const FusedStep& step : steps) {
-      const bool scatters = step.kind == FusedStep::Kind::scatter;
+      const bool is_scatter = step.kind == FusedStep::Kind::scatter;
       const size_t args = args_of(step.kind);
-      const bool reads = std::find(step.args.begin(), step.args.begin() + args, r.input) !=
-                         step.args.begin() + args;
-      (scatters ? r.read_by_scatter : is_read_by_element) |= reads;
+      const bool is_read = std::find(step.args.begin(), step.args.begin() + args, r.input) !=
+                           step.args.begin() + args;
+      (is_scatter ? r.is_read_by_scatter : is_read_by_element) |= is_read;
     }
-    if (r.read_by_scatter && !is_read_by_element) {
+    if (r.is_read_by_scatter && !is_read_by_element) {
       r.source = Source::for_scatters;
       continue;
     }
     const auto window = std::find_if(windows.begin(), windows.end(),
                                      [&](const Window& w) { return w.input == r.input; });
-    r.broadcast = window == windows.end()
-                      ? Broadcast(request.inputs[i].shape, shape)
-                      : Broadcast(request.inputs[i].shape, shape, window->whole, window->first);
+    r.broadcast = window == windows.end() ? Broadcast(request.inputs[i].shape, shape)
+                                          : Broadcast(request.inputs[i].shape, shape,
+                                                      window->whole_shape, window->first);
     if (request.inputs[i].shape.size() == 1) {
       r.source = Source::cell;
     } else if (r.is_half()) {
       r.source = Source::block;
     } else if (r.broadcast.is_identity()) {
       r.source = Source::memory;
-    } else if (r.broadcast.period() > 0 && r.broadcast.period() <= kLongestPeriod) {
+    } else if (r.broadcast.period() > 0 && r.broadcast.period() <= kMaxPeriod) {
       r.source = Source::periodic;
     } else if (r.broadcast.run() >=
-               (r.broadcast.is_constant_along_run() ? kShortestColumn : kShortestRow)) {
+               (r.broadcast.is_constant_along_run() ? kMinColumnLength : kMinRowLength)) {
       r.source = r.broadcast.is_constant_along_run() ? Source::column : Source::row;
     }
   }
@@ -158,39 +158,39 @@ std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& st
                                                 const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
   const size_t inputs = registers_.size();
-  std::vector<bool> is_unconverted, cell;
+  std::vector<bool> is_unconverted, is_cell;
   std::vector<DType> dtypes;
   for (const Register& r : registers_) {
-    dtypes.push_back(r.dtype), cell.push_back(r.is_cell());
-    is_unconverted.push_back(r.dtype == DType::bfloat16 && !r.read_by_scatter &&
+    dtypes.push_back(r.dtype), is_cell.push_back(r.is_cell());
+    is_unconverted.push_back(r.dtype == DType::bfloat16 && !r.is_read_by_scatter &&
                              (r.is_cell() || r.broadcast.is_identity()));
   }
   for (const FusedStep& step : steps) {
-    const bool scatters = step.kind == Kind::scatter;
+    const bool is_scatter = step.kind == Kind::scatter;
     const auto end = step.args.begin() + args_of(step.kind);
-    cell.push_back(!scatters &&
-                   std::all_of(step.args.begin(), end, [&](int r) { return cell[r]; }));
+    is_cell.push_back(!is_scatter &&
+                      std::all_of(step.args.begin(), end, [&](int r) { return is_cell[r]; }));
     dtypes.push_back(step.dtype),
-        is_unconverted.push_back(step.dtype == DType::bfloat16 && !scatters);
+        is_unconverted.push_back(step.dtype == DType::bfloat16 && !is_scatter);
   }
-  for (int r : outputs) is_unconverted[r] = is_unconverted[r] && !cell[r];
-  for (bool changed = true; changed;) {
-    changed = false;
+  for (int r : outputs) is_unconverted[r] = is_unconverted[r] && !is_cell[r];
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
     for (size_t s = 0; s < steps.size(); ++s) {
       const FusedStep& step = steps[s];
-      if (step.kind == Kind::cast || step.kind == Kind::scatter || cell[inputs + s]) continue;
+      if (step.kind == Kind::cast || step.kind == Kind::scatter || is_cell[inputs + s]) continue;
       std::vector<size_t> registers = {inputs + s};
       for (size_t i = 0; i < args_of(step.kind); ++i)
         registers.push_back(static_cast<size_t>(step.args[i]));
-      std::erase_if(registers, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
+      std::erase_if(registers, [&](size_t r) { return compute_dtype_of(dtypes[r]) == dtypes[r]; });
       // A loop can read a cell (a scalar register) as a float32 number, except the loop of a
       // select, for which the cell is broadcast to a block.
       const auto fits = [&](size_t r) {
-        return is_unconverted[r] || (cell[r] && step.kind != Kind::select);
+        return is_unconverted[r] || (is_cell[r] && step.kind != Kind::select);
       };
-      if (works_on_bfloat16(step) && std::all_of(registers.begin(), registers.end(), fits))
+      if (has_bfloat16_loop(step) && std::all_of(registers.begin(), registers.end(), fits))
         continue;
-      for (size_t r : registers) changed |= is_unconverted[r], is_unconverted[r] = false;
+      for (size_t r : registers) has_changed |= is_unconverted[r], is_unconverted[r] = false;
     }
   }
   return is_unconverted;
@@ -199,10 +199,11 @@ std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& st
 bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps,
                             const std::vector<int>& outputs) {
   const std::vector<bool> is_unconverted = find_unconverted(steps, outputs),
-                          read_by_select = read_by_selects(steps, is_unconverted.size());
+                          is_read_by_select =
+                              find_registers_of_selects(steps, is_unconverted.size());
   for (size_t i = 0; i < registers_.size(); ++i) {
     registers_[i].is_unconverted = is_unconverted[i],
-    registers_[i].read_by_select = read_by_select[i];
+    registers_[i].is_read_by_select = is_read_by_select[i];
     if (is_unconverted[i] && !registers_[i].is_cell()) registers_[i].source = Source::memory;
   }
   for (size_t i = 0; i < steps.size();) {
@@ -215,14 +216,14 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
       continue;
     }
     const FusedStep& step = steps[i++];
-    const bool scatters = step.kind == FusedStep::Kind::scatter;
+    const bool is_scatter = step.kind == FusedStep::Kind::scatter;
     const size_t result_register = registers_.size();
     const bool is_shared = contains(outputs, static_cast<int>(result_register)) &&
-                           is_seen(static_cast<int>(result_register), steps, i, 0, {});
-    if (!(scatters ? add_scatter(request, step)
-                   : add_step(step, is_unconverted[result_register], is_shared)))
+                           is_needed_later(static_cast<int>(result_register), steps, i, 0, {});
+    if (!(is_scatter ? add_scatter(request, step)
+                     : add_step(step, is_unconverted[result_register], is_shared)))
       return false;
-    registers_[result_register].read_by_select = read_by_select[result_register];
+    registers_[result_register].is_read_by_select = is_read_by_select[result_register];
   }
   return true;
 }
@@ -231,21 +232,23 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
 /// chain are outputs of the program, and no other step reads the chain's intermediate registers.
 bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                             const std::vector<int>& outputs) {
-  const std::vector<int> names =
+  const std::vector<int> program_registers =
       match_registers(chain, steps, first, static_cast<int>(registers_.size()));
-  if (names.empty()) return false;
+  if (program_registers.empty()) return false;
   ChainCall call{
       &chain,
-      std::vector<int>(names.begin(), names.begin() + static_cast<ptrdiff_t>(chain.scalar.size())),
+      std::vector<int>(program_registers.begin(),
+                       program_registers.begin() + static_cast<ptrdiff_t>(chain.is_scalar.size())),
       {}};
-  for (int r : chain.outputs) call.output_registers.push_back(names[r]);
+  for (int r : chain.outputs) call.output_registers.push_back(program_registers[r]);
   for (size_t i = 0; i < call.input_registers.size(); ++i) {
-    if (registers_[call.input_registers[i]].is_cell() != chain.scalar[i]) return false;
+    if (registers_[call.input_registers[i]].is_cell() != chain.is_scalar[i]) return false;
   }
-  for (size_t i = call.input_registers.size(); i < names.size(); ++i) {
-    const bool is_result = contains(call.output_registers, names[i]);
-    if (is_result ? !contains(outputs, names[i])
-                  : is_seen(names[i], steps, first, chain.steps.size(), outputs))
+  for (size_t i = call.input_registers.size(); i < program_registers.size(); ++i) {
+    const bool is_result = contains(call.output_registers, program_registers[i]);
+    if (is_result
+            ? !contains(outputs, program_registers[i])
+            : is_needed_later(program_registers[i], steps, first, chain.steps.size(), outputs))
       return false;
   }
   for (int i : call.input_registers) {
@@ -264,7 +267,7 @@ bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& st
 }
 
 template <class F>
-void Elementwise::each_result(const Step& step, F&& f) const {
+void Elementwise::for_each_result(const Step& step, F&& f) const {
   if (step.chain_call < 0) return f(step.result);
   for (int r : chain_calls_[step.chain_call].output_registers) f(r);
 }
@@ -274,7 +277,7 @@ void Elementwise::each_result(const Step& step, F&& f) const {
 bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   const TensorSpec &indices = request.inputs[step.args[0]], &updates = request.inputs[step.args[1]];
   const int64_t rows = request.outputs[0].shape[0];
-  const DType computed = computed_as(step.dtype);
+  const DType computed = compute_dtype_of(step.dtype);
   Scatter s{static_cast<int>(registers_.size()),
             step.args[0],
             step.args[1],
@@ -290,7 +293,7 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   cost_ += 1 + static_cast<int>(updates.shape.size() / std::max<int64_t>(size_, 1));
   scatters_.push_back(s);
   Register& result = registers_.emplace_back();
-  result.dtype = step.dtype, result.filled_by_scatter = true;
+  result.dtype = step.dtype, result.is_filled_by_scatter = true;
   return true;
 }
 
@@ -309,7 +312,7 @@ bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_s
   bool all_cells = true;
   for (size_t i = 0; i < args; ++i) all_cells &= arg(i).is_cell();
   if (all_cells) result.source = Source::cell;
-  const DType in = arg(step.kind == Kind::binary && arg(0).is_cell() ? 1 : 0).form();
+  const DType in = arg(step.kind == Kind::binary && arg(0).is_cell() ? 1 : 0).loop_dtype();
   if (step.kind == Kind::unary) {
     s.unary = unary_loop(step.unary, in);
     cost_ += cost_of(step.unary);
@@ -321,7 +324,7 @@ bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_s
     for (size_t i = 0; i < args; ++i) arg(i).is_broadcast |= arg(i).is_cell() && !all_cells;
     cost_ += 1;
   } else {
-    s.unary = cast_loop(in, result.form());
+    s.unary = cast_loop(in, result.loop_dtype());
     cost_ += 1;
   }
   if (result.is_half() && (step.kind == Kind::cast || is_shared)) {
@@ -378,7 +381,7 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
     }
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
-    each_result(steps_[s], [&](int result) {
+    for_each_result(steps_[s], [&](int result) {
       const Register& r = registers_[result];
       if (r.output >= 0) writing_steps_[r.output] = static_cast<int>(s);
     });
@@ -386,12 +389,12 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
 }
 
 std::span<const KernelEntry> elementwise_kernels() {
-  static constexpr KernelEntry rows[] = {{"unary", Elementwise::make},
-                                         {"binary", Elementwise::make},
-                                         {"select", Elementwise::make},
-                                         {"cast", Elementwise::make},
-                                         {"fused", Elementwise::make}};
-  return rows;
+  static constexpr KernelEntry entries[] = {{"unary", Elementwise::make},
+                                            {"binary", Elementwise::make},
+                                            {"select", Elementwise::make},
+                                            {"cast", Elementwise::make},
+                                            {"fused", Elementwise::make}};
+  return entries;
 }
 
 }  // namespace crescent::cpu

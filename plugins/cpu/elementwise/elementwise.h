@@ -27,11 +27,11 @@ class Elementwise final : public Kernel {
   /// An input that is a slice of a larger array; the kernel gets the whole array as the argument.
   struct Window {
     int input;
-    Shape whole;
+    Shape whole_shape;
     int64_t first;  ///< element of the array at which the slice begins
   };
   /// Whether the kernel can read the window in place, in rows that are long enough to be worth it.
-  static bool reads(const Window& window, const TensorSpec& input, const Shape& result);
+  static bool can_read(const Window& window, const TensorSpec& input, const Shape& result);
   static std::unique_ptr<Kernel> make(const Request& request, std::span<const Window> windows);
 
   void run(const Arguments& a) const override;
@@ -52,11 +52,11 @@ class Elementwise final : public Kernel {
     const std::byte* at(size_t reg) const { return memory + reg * kBytes; }
     alignas(kBytes) std::byte memory[kMaxRegisters * kBytes];
   };
-  int inputs() const { return inputs_; }
-  int outputs() const { return static_cast<int>(writing_steps_.size()); }
+  int input_count() const { return input_count_; }
+  int output_count() const { return static_cast<int>(writing_steps_.size()); }
   int cost() const { return cost_; }  ///< the cost per element, in units of an addition
   /// The number of tasks into which the elements are divided.
-  int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
+  int64_t task_count() const { return size_ <= task_length_ ? 1 : pieces(size_, task_length_); }
   /// True when any range of elements can be computed separately.
   bool can_be_cut() const { return scatters_.empty(); }
   /// True when any range can be computed separately with `input` given as an InputRange.
@@ -79,12 +79,12 @@ class Elementwise final : public Kernel {
   struct Register {
     DType dtype{};  ///< the dtype in memory of arguments
     Source source = Source::block;
-    /// The indices of the kernel's input and output that the register is; -1 if it is none.
+    /// The index of the kernel's input or output whose values the register holds; -1 if none.
     int input = -1, output = -1;
     int slot = -1;              ///< the index of the block in the thread's memory
     bool is_broadcast = false;  ///< whether a step needs the cell or column broadcast to a block
-    bool filled_by_scatter = false;  ///< whether a scatter step fills the register
-    bool read_by_scatter = false;
+    bool is_filled_by_scatter = false;  ///< whether a scatter step fills the register
+    bool is_read_by_scatter = false;
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< offset in scratch memory of a periodic input
     int last_read = -1;          ///< index of the last step that reads the register
@@ -92,15 +92,17 @@ class Elementwise final : public Kernel {
     /// cell (one value for all elements) this applies to the block that is filled with it.
     bool is_unconverted = false;
     /// Whether a select step reads the register; a cell must then be broadcast.
-    bool read_by_select = false;
+    bool is_read_by_select = false;
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
-    DType form() const { return is_unconverted && !is_cell() ? dtype : computed_as(dtype); }
-    size_t bytes() const { return size_of(form()); }
-    bool is_half() const { return form() != dtype; }
+    DType loop_dtype() const {
+      return is_unconverted && !is_cell() ? dtype : compute_dtype_of(dtype);
+    }
+    size_t bytes() const { return size_of(loop_dtype()); }
+    bool is_half() const { return loop_dtype() != dtype; }
     /// Whether the register is a cell that steps read as a float32 number; false if it is broadcast
     /// in half width.
-    bool is_number() const { return is_cell() && !(is_unconverted && read_by_select); }
+    bool is_number() const { return is_cell() && !(is_unconverted && is_read_by_select); }
   };
   struct ChainCall {
     const Chain* chain;
@@ -108,9 +110,9 @@ class Elementwise final : public Kernel {
     int64_t columns = 0;  ///< the row length if the chain runs row by row, else 0
   };
   struct Step {
-    /// `round` rounds to half width and converts back to float32.
-    UnaryLoop unary = nullptr, round = nullptr;
-    UnaryLoop widen = nullptr;
+    UnaryLoop unary = nullptr;
+    /// `round` rounds the result to half width, and `widen` converts it back to float32.
+    UnaryLoop round = nullptr, widen = nullptr;
     BinaryLoop binary = nullptr;
     SelectLoop select = nullptr;
     std::array<int, 3> args{};
@@ -145,51 +147,52 @@ class Elementwise final : public Kernel {
   bool add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                  const std::vector<int>& outputs);
   template <class F>
-  void each_result(const Step& step, F&& f) const;
+  void for_each_result(const Step& step, F&& f) const;
   void add_results(const std::vector<int>& outputs, const Request& request);
   void assign_slots();
   int64_t columns_of(const ChainCall& call) const;
-  int64_t written_out(const Register& r) const;
-  void lay_out();
-  void run_cells(const Arguments& a, Cells& cells) const;
-  void write_periodic(const Arguments& a) const;
-  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, InputRange range,
-             Block& block) const;
+  int64_t repeated_length(const Register& r) const;
+  void choose_layout();
+  void compute_cells(const Arguments& a, Cells& cells) const;
+  void repeat_periodic_inputs(const Arguments& a) const;
+  void set_addresses(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
+                     InputRange range, Block& block) const;
   int64_t block_length(int64_t begin, int64_t end) const;
-  void point(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
-  void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
+  void set_row_addresses(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
+  void load_block(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                 std::byte* to) const;
   void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int skipped_register) const;
-  void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
+  void store_block(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   void execute(const ChainCall& call, std::byte* const* registers, int64_t n) const;
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
-  int64_t size_ = 0, block_ = 0, grain_ = 0;
+  int64_t size_ = 0, max_block_length_ = 0, task_length_ = 0;
   bool has_rows_ = false;  ///< whether the program is a single chain that runs row by row
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
-  /// to_load_: the registers that are loaded into a block before each block is computed;
-  /// to_broadcast_: the cells that are broadcast to a block once per range.
-  std::vector<int> to_load_, to_broadcast_;
+  /// The registers that are loaded into a block before each block is computed.
+  std::vector<int> loaded_registers_;
+  /// The cells that are broadcast to a block once per range.
+  std::vector<int> broadcast_cells_;
   struct Stream {  ///< a register with Source::memory
     int reg;
     size_t bytes;  ///< bytes per element
   };
   std::vector<Stream> streams_;
   /// Input registers that are prefetched because every element of the input is read.
-  std::vector<int> to_fetch_;
+  std::vector<int> prefetched_registers_;
   std::vector<int> periodic_registers_;       ///< registers with Source::periodic
   std::vector<int> row_or_column_registers_;  ///< registers with Source::row or Source::column
-  std::vector<int64_t>
-      block_boundaries_;  ///< numbers of elements; no block crosses a multiple of one of them
+  /// Lengths in elements; no block crosses a multiple of one of these lengths.
+  std::vector<int64_t> boundary_lengths_;
   std::vector<Result> results_;
   /// For each output, the index of the step that writes directly to its memory; -1 if the output is
   /// copied from a register.
   std::vector<int> writing_steps_;
-  int inputs_ = 0, slots_ = 0, cost_ = 0;
+  int input_count_ = 0, slot_count_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace crescent::cpu {
 namespace {
 
 constexpr size_t kStackBytes =
-    kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
+    kBlockBytes + 2 * kMaxRegisters * 64 + kMaxRegisters * kMinBlockElements * 8;
 constexpr size_t kMaxChainInputs = 16;
 
 }  // namespace
@@ -24,36 +24,38 @@ struct Elementwise::Block {
 void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
   const void* inputs[kMaxChainInputs];
   void* outputs[kMaxChainInputs];
-  const int64_t rows = call.columns > 0 ? n / call.columns : 0, done = rows * call.columns;
-  auto place = [&](int64_t at) {
+  const int64_t rows = call.columns > 0 ? n / call.columns : 0, row_elements = rows * call.columns;
+  auto set_pointers = [&](int64_t first_element) {
     for (size_t i = 0; i < call.input_registers.size(); ++i)
-      inputs[i] = registers[call.input_registers[i]] + (call.chain->streams[i] ? at * 4 : 0);
+      inputs[i] =
+          registers[call.input_registers[i]] + (call.chain->is_stream[i] ? first_element * 4 : 0);
     for (size_t i = 0; i < call.output_registers.size(); ++i)
-      outputs[i] = registers[call.output_registers[i]] + at * 4;
+      outputs[i] = registers[call.output_registers[i]] + first_element * 4;
   };
-  place(0);
-  if (rows > 0) call.chain->rows(inputs, outputs, rows, call.columns), place(done);
-  if (done < n) call.chain->loop(inputs, outputs, n - done);
+  set_pointers(0);
+  if (rows > 0)
+    call.chain->row_loop(inputs, outputs, rows, call.columns), set_pointers(row_elements);
+  if (row_elements < n) call.chain->loop(inputs, outputs, n - row_elements);
 }
 
 void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
   if (step.chain_call >= 0)
     return execute(chain_calls_[step.chain_call], registers, static_cast<int64_t>(n));
-  auto at = [&](int i) { return registers[step.args[i]]; };
+  auto arg = [&](int i) { return registers[step.args[i]]; };
   std::byte* result = registers[step.result];
   if (step.binary)
-    step.binary(at(0), at(1), result, n);
+    step.binary(arg(0), arg(1), result, n);
   else if (step.select)
-    step.select(at(0), at(1), at(2), result, n);
+    step.select(arg(0), arg(1), arg(2), result, n);
   else
-    step.unary(at(0), result, n);
+    step.unary(arg(0), result, n);
   if (!step.round) return;
-  alignas(64) std::byte half[kLargestBlock * 2];
+  alignas(64) std::byte half[kMaxBlockElements * 2];
   step.round(result, half, n);
   step.widen(half, result, n);
 }
 
-void Elementwise::run_cells(const Arguments& a, Cells& cells) const {
+void Elementwise::compute_cells(const Arguments& a, Cells& cells) const {
   std::byte* pointers[kMaxRegisters];
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
@@ -69,11 +71,11 @@ void Elementwise::run_cells(const Arguments& a, Cells& cells) const {
   for (const Step& step : cell_steps_) execute(step, pointers, 1);
 }
 
-void Elementwise::write_periodic(const Arguments& a) const {
+void Elementwise::repeat_periodic_inputs(const Arguments& a) const {
   for (int i : periodic_registers_) {
     const Register& r = registers_[i];
     const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
-    const size_t total = static_cast<size_t>(written_out(r)) * r.bytes();
+    const size_t total = static_cast<size_t>(repeated_length(r)) * r.bytes();
     std::byte* to = a.scratch + r.periodic_offset;
     std::memcpy(to, a.inputs[r.input], std::min(period, total));
     for (size_t done = period; done < total; done *= 2)
@@ -83,14 +85,15 @@ void Elementwise::write_periodic(const Arguments& a) const {
 
 /// Sets the addresses of all registers for a range whose first block begins at element `begin` and
 /// whose blocks have at most `n` elements.
-void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
-                        InputRange range, Block& block) const {
-  const size_t slot =
-      (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
+void Elementwise::set_addresses(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
+                                InputRange range, Block& block) const {
+  const size_t block_bytes =
+      (static_cast<size_t>(std::min(max_block_length_, kMaxBlockElements)) * slot_bytes_ + 63) /
+      64 * 64;
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
     if (r.slot >= 0)
-      block.registers[i] = block.memory + static_cast<size_t>(r.slot) * slot;
+      block.registers[i] = block.memory + static_cast<size_t>(r.slot) * block_bytes;
     else if (r.is_cell())
       block.registers[i] = const_cast<std::byte*>(cells.at(i));
   }
@@ -104,7 +107,7 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
         r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output];
     block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
   }
-  for (int i : to_broadcast_) {
+  for (int i : broadcast_cells_) {
     const Register& r = registers_[i];
     const std::byte* value = cells.at(i);
     alignas(8) std::byte half[2];
@@ -115,19 +118,21 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
 }
 
 int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
-  int64_t n = std::min(block_, end - begin);
-  for (int64_t cut : block_boundaries_) n = std::min(n, cut - begin % cut);
+  int64_t n = std::min(max_block_length_, end - begin);
+  for (int64_t boundary_length : boundary_lengths_)
+    n = std::min(n, boundary_length - begin % boundary_length);
   return n;
 }
 
 /// Sets the registers with Source::row or Source::column for the block of `n` elements that begins
 /// at element `begin`: to an address in the input, or, for a register that is broadcast, fills its
 /// block with copies of one value.
-void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+void Elementwise::set_row_addresses(const Arguments& a, int64_t begin, int64_t n,
+                                    Block& block) const {
   for (int i : row_or_column_registers_) {
     const Register& r = registers_[i];
-    const auto place = static_cast<size_t>(r.broadcast.offset_of(begin));
-    const std::byte* from = a.inputs[r.input] + place * r.bytes();
+    const auto offset = static_cast<size_t>(r.broadcast.offset_of(begin));
+    const std::byte* from = a.inputs[r.input] + offset * r.bytes();
     if (r.is_broadcast)
       fill_loop(r.bytes())(from, block.registers[i], static_cast<size_t>(n));
     else
@@ -135,15 +140,15 @@ void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& blo
   }
 }
 
-void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
-  point(a, begin, n, block);
+void Elementwise::load_block(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+  set_row_addresses(a, begin, n, block);
   for (int i : periodic_registers_) {
     const Register& r = registers_[i];
-    const size_t phase = begin % r.broadcast.period();
-    block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
+    const size_t offset_in_period = begin % r.broadcast.period();
+    block.registers[i] = a.scratch + r.periodic_offset + offset_in_period * r.bytes();
   }
   for (const Scatter& s : scatters_) sum_rows(a, s, begin, n, block.registers[s.reg]);
-  for (int i : to_load_) {
+  for (int i : loaded_registers_) {
     const Register& r = registers_[i];
     std::byte* to = block.registers[i];
     const size_t bytes = size_of(r.dtype);
@@ -153,7 +158,7 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
       const std::byte* from = a.inputs[r.input] + static_cast<size_t>(begin) * bytes;
       cast_loop(r.dtype, DType::float32)(from, to, static_cast<size_t>(n));
     } else {
-      alignas(64) std::byte half[kLargestBlock * 2];
+      alignas(64) std::byte half[kMaxBlockElements * 2];
       r.broadcast.gather(a.inputs[r.input], bytes, begin, n, half);
       cast_loop(r.dtype, DType::float32)(half, to, static_cast<size_t>(n));
     }
@@ -165,18 +170,21 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
 void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                            std::byte* to) const {
   const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
-  const size_t bytes = registers_[s.reg].bytes(), own = size_of(registers_[s.reg].dtype);
-  std::memset(to, 0, static_cast<size_t>(n) * bytes);
-  alignas(64) std::byte half[kLargestBlock * 2], wide[kLargestBlock * 4];
-  for (int64_t at = begin; at < begin + n;) {
-    const int64_t column = at % s.width, count = std::min(s.width - column, begin + n - at);
-    std::byte* sum = to + static_cast<size_t>(at - begin) * bytes;
-    s.lists.each(lists, at / s.width, [&](int64_t i) {
-      const std::byte* row = a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * own;
+  const size_t register_bytes = registers_[s.reg].bytes(),
+               stored_bytes = size_of(registers_[s.reg].dtype);
+  std::memset(to, 0, static_cast<size_t>(n) * register_bytes);
+  alignas(64) std::byte half[kMaxBlockElements * 2], wide[kMaxBlockElements * 4];
+  for (int64_t element = begin; element < begin + n;) {
+    const int64_t column = element % s.width,
+                  count = std::min(s.width - column, begin + n - element);
+    std::byte* sum = to + static_cast<size_t>(element - begin) * register_bytes;
+    s.lists.each(lists, element / s.width, [&](int64_t i) {
+      const std::byte* row =
+          a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * stored_bytes;
       if (s.widen) s.widen(row, wide, count), row = wide;
       s.add(sum, row, sum, count);
     });
-    at += count;
+    element += count;
   }
   if (!s.round) return;
   s.round(to, half, n);
@@ -188,7 +196,7 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
 void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n,
                               int skipped_register) const {
   if (steps_.size() < 2) return;
-  for (int i : to_fetch_) {
+  for (int i : prefetched_registers_) {
     if (i == skipped_register) continue;
     const size_t bytes = size_of(registers_[i].dtype);
     const std::byte* from = a.inputs[registers_[i].input] + static_cast<size_t>(begin) * bytes;
@@ -197,7 +205,8 @@ void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n,
   }
 }
 
-void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const {
+void Elementwise::store_block(const Arguments& a, int64_t begin, int64_t n,
+                              const Block& block) const {
   for (const Result& result : results_) {
     const Register& r = registers_[result.reg];
     std::byte* to = a.outputs[result.output] + static_cast<size_t>(begin) * size_of(r.dtype);
@@ -211,25 +220,25 @@ void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Bloc
 void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
                             InputRange range) const {
   Block block;
-  place(a, cells, begin, std::min(block_, end - begin), range, block);
+  set_addresses(a, cells, begin, std::min(max_block_length_, end - begin), range, block);
   for (int64_t n; begin < end; begin += n) {
     n = block_length(begin, end);
-    load(a, begin, n, block);
+    load_block(a, begin, n, block);
     fetch_ahead(a, begin + n, block_length(begin + n, end), range.input);
     for (const Step& step : steps_) execute(step, block.registers, n);
-    store(a, begin, n, block);
+    store_block(a, begin, n, block);
     for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;
   }
 }
 
 bool Elementwise::can_be_epilogue(int input) const {
   const Register& r = registers_[input];
-  return r.source == Source::memory && !r.read_by_scatter && can_be_cut();
+  return r.source == Source::memory && !r.is_read_by_scatter && can_be_cut();
 }
 
 void Elementwise::begin(const Arguments& a, Cells& cells) const {
-  run_cells(a, cells);
-  write_periodic(a);
+  compute_cells(a, cells);
+  repeat_periodic_inputs(a);
 }
 
 void Elementwise::run(const Arguments& a) const {
@@ -238,7 +247,7 @@ void Elementwise::run(const Arguments& a) const {
   begin(a, cells);
   for (const Scatter& s : scatters_)
     s.lists.build(a.inputs[s.indices], reinterpret_cast<int32_t*>(a.scratch + s.offset));
-  a.threads.blocks(size_, grain_,
+  a.threads.blocks(size_, task_length_,
                    [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
 }
 

@@ -17,27 +17,28 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
 /// epilogue's own kernel, if this kernel allows it, because the inputs of the product are read
 /// until the product is complete.
 bool Epilogue::may_share(int input, int output) const {
-  const int own_input = input - product_inputs_;
-  return own_input >= 0 && output < kernel_->outputs() &&
-         kernel_->may_share(own_input < input_ ? own_input : own_input + 1, output);
+  const int epilogue_input = input - product_inputs_;
+  return epilogue_input >= 0 && output < kernel_->output_count() &&
+         kernel_->may_share(epilogue_input < input_ ? epilogue_input : epilogue_input + 1, output);
 }
 
-Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& both,
+Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& joint_arguments,
                                  std::byte* scratch)
-    : epilogue_(epilogue), arguments_{inputs_, both.outputs, scratch, both.threads} {
-  const std::byte* const* from = both.inputs + epilogue.product_inputs_;
-  for (int i = 0; i < epilogue.kernel_->inputs(); ++i)
+    : epilogue_(epilogue),
+      arguments_{inputs_, joint_arguments.outputs, scratch, joint_arguments.threads} {
+  const std::byte* const* from = joint_arguments.inputs + epilogue.product_inputs_;
+  for (int i = 0; i < epilogue.kernel_->input_count(); ++i)
     inputs_[i] = i == epilogue.input_ ? nullptr : *from++;
   epilogue.kernel_->begin(arguments_, cells_);
 }
 
-void Epilogue::Invocation::operator()(int64_t begin, int64_t end, const void* part) const {
+void Epilogue::Invocation::operator()(int64_t begin, int64_t end, const void* product_part) const {
   epilogue_.kernel_->run_range(arguments_, cells_, begin, end,
-                               {epilogue_.input_, static_cast<const std::byte*>(part)});
+                               {epilogue_.input_, static_cast<const std::byte*>(product_part)});
 }
 
 bool EpilogueHost::fuse_epilogue(std::unique_ptr<Kernel>& next, int input) {
-  epilogue_ = Epilogue::make(next, input, inputs_);
+  epilogue_ = Epilogue::make(next, input, input_count_);
   if (epilogue_) prepare_for_epilogue();
   return has_epilogue();
 }

@@ -33,14 +33,14 @@ class Epilogue {
 /// One run of an epilogue.
 class Epilogue::Invocation {
  public:
-  /// `both` are the arguments of the product and the epilogue; `scratch` is memory for the
-  /// epilogue.
-  Invocation(const Epilogue& epilogue, const Arguments& both, std::byte* scratch);
+  /// `joint_arguments` are the arguments of the product and the epilogue; `scratch` is memory for
+  /// the epilogue.
+  Invocation(const Epilogue& epilogue, const Arguments& joint_arguments, std::byte* scratch);
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;
-  /// Computes elements [begin, end) of the epilogue; `part` is the address of these elements of the
-  /// product's result. Any thread may call this.
-  void operator()(int64_t begin, int64_t end, const void* part) const;
+  /// Computes elements [begin, end) of the epilogue; `product_part` is the address of these
+  /// elements of the product's result. Any thread may call this.
+  void operator()(int64_t begin, int64_t end, const void* product_part) const;
 
  private:
   const Epilogue& epilogue_;
@@ -54,39 +54,39 @@ class EpilogueHost : public Kernel {
  public:
   /// Whether the product can have an epilogue: it can pass on its result in rows at little cost and
   /// has no epilogue yet.
-  bool can_host_epilogue() const final { return !epilogue_ && has_rows(); }
+  bool can_host_epilogue() const final { return !epilogue_ && can_pass_rows(); }
   bool fuse_epilogue(std::unique_ptr<Kernel>& next, int input) final;
   bool may_share(int input, int output) const final {
     return epilogue_ && epilogue_->may_share(input, output);
   }
   size_t scratch_bytes() const final {
-    return own_scratch() + (epilogue_ ? epilogue_->scratch_bytes() : 0);
+    return product_scratch() + (epilogue_ ? epilogue_->scratch_bytes() : 0);
   }
   std::string name() const final {
-    return own_name() + (epilogue_ ? ", " + epilogue_->name() : "");
+    return product_name() + (epilogue_ ? ", " + epilogue_->name() : "");
   }
-  double flops() const final { return own_flops() + (epilogue_ ? epilogue_->flops() : 0); }
+  double flops() const final { return product_flops() + (epilogue_ ? epilogue_->flops() : 0); }
 
  protected:
   explicit EpilogueHost(const Request& request)
-      : inputs_(static_cast<int>(request.inputs.size())) {}
-  virtual bool has_rows() const = 0;
+      : input_count_(static_cast<int>(request.inputs.size())) {}
+  virtual bool can_pass_rows() const = 0;
   virtual void prepare_for_epilogue() {}
-  virtual size_t own_scratch_bytes() const = 0;
-  virtual std::string own_name() const = 0;
-  virtual double own_flops() const = 0;
+  virtual size_t product_scratch_bytes() const = 0;
+  virtual std::string product_name() const = 0;
+  virtual double product_flops() const = 0;
 
   bool has_epilogue() const { return epilogue_ != nullptr; }
-  /// Prepares the epilogue, if there is one, for a run of the product.
   using MaybeEpilogue = std::optional<Epilogue::Invocation>;
+  /// Prepares the epilogue, if there is one, for a run of the product.
   void begin(const Arguments& a, MaybeEpilogue& invocation) const {
-    if (epilogue_) invocation.emplace(*epilogue_, a, a.scratch + own_scratch());
+    if (epilogue_) invocation.emplace(*epilogue_, a, a.scratch + product_scratch());
   }
 
  private:
-  size_t own_scratch() const { return (own_scratch_bytes() + 63) / 64 * 64; }
+  size_t product_scratch() const { return (product_scratch_bytes() + 63) / 64 * 64; }
 
-  int inputs_;
+  int input_count_;
   std::unique_ptr<Epilogue> epilogue_;
 };
 

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Computes an operation on a vector. Without a line for the kind in this function the compilation
-/// fails.
+/// Computes an operation on a vector. The compilation fails for a kind that has no line in this
+/// function.
 template <UnaryKind kind, class D, class V>
 HWY_INLINE auto evaluate(D d, V x) {
   using K = UnaryKind;
@@ -35,15 +35,15 @@ HWY_INLINE auto evaluate(D d, V x) {
   if constexpr (kind == K::log) return logarithm(d, x);
   if constexpr (kind == K::log1p) return logarithm_of_1_plus(d, x);
   if constexpr (kind == K::sin) {
-    if (HWY_LIKELY(small_angles(d, x))) return hn::Sin(d, x);
+    if (HWY_LIKELY(all_angles_small(d, x))) return hn::Sin(d, x);
     return apply_to_lanes(d, x, [](T lane) { return std::sin(lane); });
   }
   if constexpr (kind == K::cos) {
-    if (HWY_LIKELY(small_angles(d, x))) return hn::Cos(d, x);
+    if (HWY_LIKELY(all_angles_small(d, x))) return hn::Cos(d, x);
     return apply_to_lanes(d, x, [](T lane) { return std::cos(lane); });
   }
   if constexpr (kind == K::tan) {
-    if (HWY_LIKELY(small_angles(d, x))) return hn::Div(hn::Sin(d, x), hn::Cos(d, x));
+    if (HWY_LIKELY(all_angles_small(d, x))) return hn::Div(hn::Sin(d, x), hn::Cos(d, x));
     return apply_to_lanes(d, x, [](T lane) { return std::tan(lane); });
   }
   if constexpr (kind == K::arcsin) {
@@ -56,11 +56,11 @@ HWY_INLINE auto evaluate(D d, V x) {
   }
   if constexpr (kind == K::arctan) return keep_nan(x, hn::Atan(d, x));
   if constexpr (kind == K::sinh) {
-    if (HWY_LIKELY(small_exponents(d, x))) return hn::Sinh(d, x);
+    if (HWY_LIKELY(all_exponents_small(d, x))) return hn::Sinh(d, x);
     return apply_to_lanes(d, x, [](T lane) { return std::sinh(lane); });
   }
   if constexpr (kind == K::cosh) {
-    if (HWY_LIKELY(small_exponents(d, x))) return hyperbolic_cosine(d, x);
+    if (HWY_LIKELY(all_exponents_small(d, x))) return hyperbolic_cosine(d, x);
     return apply_to_lanes(d, x, [](T lane) { return std::cosh(lane); });
   }
   if constexpr (kind == K::tanh) return hyperbolic_tangent(d, x);
@@ -76,7 +76,7 @@ HWY_INLINE auto evaluate(D d, V x) {
 }
 
 /// True for kinds that have a vector form for floats.
-constexpr bool is_vector(BinaryKind kind) {
+constexpr bool has_vector_instruction(BinaryKind kind) {
   using K = BinaryKind;
   return kind == K::add || kind == K::subtract || kind == K::multiply || kind == K::divide ||
          kind == K::maximum || kind == K::minimum;

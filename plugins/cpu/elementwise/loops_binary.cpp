@@ -17,7 +17,7 @@ namespace {
 
 using K = BinaryKind;
 
-template <K kind, class T, bool first_scalar, bool second_scalar>
+template <K kind, class T, bool first_is_scalar, bool second_is_scalar>
 void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
   T* y = static_cast<T*>(py);
@@ -26,28 +26,29 @@ void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto a0 = hn::Set(d, a[0]), b0 = hn::Set(d, b[0]);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto va = first_scalar ? a0 : hn::LoadU(d, a + i);
-    const auto vb = second_scalar ? b0 : hn::LoadU(d, b + i);
+    const auto va = first_is_scalar ? a0 : hn::LoadU(d, a + i);
+    const auto vb = second_is_scalar ? b0 : hn::LoadU(d, b + i);
     hn::StoreU(evaluate<kind>(va, vb), d, y + i);
   }
   if (i == n) return;
-  HWY_ALIGN T rest_a[hn::MaxLanes(d)] = {}, rest_b[hn::MaxLanes(d)] = {};
-  std::memcpy(rest_a, first_scalar ? a : a + i, (first_scalar ? 1 : n - i) * sizeof(T));
-  std::memcpy(rest_b, second_scalar ? b : b + i, (second_scalar ? 1 : n - i) * sizeof(T));
-  vector_loop<kind, T, first_scalar, second_scalar>(rest_a, rest_b, rest_a, lanes);
-  std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
+  HWY_ALIGN T tail_a[hn::MaxLanes(d)] = {}, tail_b[hn::MaxLanes(d)] = {};
+  std::memcpy(tail_a, first_is_scalar ? a : a + i, (first_is_scalar ? 1 : n - i) * sizeof(T));
+  std::memcpy(tail_b, second_is_scalar ? b : b + i, (second_is_scalar ? 1 : n - i) * sizeof(T));
+  vector_loop<kind, T, first_is_scalar, second_is_scalar>(tail_a, tail_b, tail_a, lanes);
+  std::memcpy(y + i, tail_a, (n - i) * sizeof(T));
 }
 
 /// A loop on bfloat16 arrays; an operand that is a scalar is float32.
-template <K kind, bool first_scalar, bool second_scalar>
+template <K kind, bool first_is_scalar, bool second_is_scalar>
 void half_loop(const void* a, const void* b, void* y, size_t n) {
   const hn::ScalableTag<float> d;
-  const auto a0 = hn::Set(d, first_scalar ? *static_cast<const float*>(a) : 0);
-  const auto b0 = hn::Set(d, second_scalar ? *static_cast<const float*>(b) : 0);
+  const auto a0 = hn::Set(d, first_is_scalar ? *static_cast<const float*>(a) : 0);
+  const auto b0 = hn::Set(d, second_is_scalar ? *static_cast<const float*>(b) : 0);
   for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
-    const auto left = first_scalar ? a0 : load(static_cast<const BFloat16*>(first_scalar ? b : a));
+    const auto left =
+        first_is_scalar ? a0 : load(static_cast<const BFloat16*>(first_is_scalar ? b : a));
     const auto right =
-        second_scalar ? b0 : load(static_cast<const BFloat16*>(second_scalar ? a : b));
+        second_is_scalar ? b0 : load(static_cast<const BFloat16*>(second_is_scalar ? a : b));
     store(evaluate<kind>(left, right), static_cast<BFloat16*>(y));
   });
 }
@@ -57,14 +58,14 @@ void plain_loop(const void* pa, const void* pb, void* py, size_t n) {
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
   using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   Y* y = static_cast<Y*>(py);
-  for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_one<kind, T>(a[i], b[i]));
+  for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_scalars<kind, T>(a[i], b[i]));
 }
 
 /// Whether all lanes of a and b are in the range in which the vector form of `kind` is valid.
 template <K kind, class D, class V>
 HWY_INLINE bool has_vector_form(D d, V a, V b) {
   if constexpr (kind == K::mod)
-    return HWY_NATIVE_FMA && small_quotients(d, a, b);
+    return HWY_NATIVE_FMA && all_quotients_small(d, a, b);
   else
     return all_finite_and_not_zero(d, a) && all_finite_and_not_zero(d, b);
 }
@@ -86,12 +87,12 @@ void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
       hn::StoreU(angle_of(d, va, vb), d, y + i);
   }
   if (i == n) return;
-  HWY_ALIGN T rest_a[hn::MaxLanes(d)], rest_b[hn::MaxLanes(d)];
-  for (size_t lane = 0; lane < lanes; ++lane) rest_a[lane] = rest_b[lane] = T{1};
-  std::memcpy(rest_a, a + i, (n - i) * sizeof(T));
-  std::memcpy(rest_b, b + i, (n - i) * sizeof(T));
-  mixed_loop<kind, T>(rest_a, rest_b, rest_a, lanes);
-  std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
+  HWY_ALIGN T tail_a[hn::MaxLanes(d)], tail_b[hn::MaxLanes(d)];
+  for (size_t lane = 0; lane < lanes; ++lane) tail_a[lane] = tail_b[lane] = T{1};
+  std::memcpy(tail_a, a + i, (n - i) * sizeof(T));
+  std::memcpy(tail_b, b + i, (n - i) * sizeof(T));
+  mixed_loop<kind, T>(tail_a, tail_b, tail_a, lanes);
+  std::memcpy(y + i, tail_a, (n - i) * sizeof(T));
 }
 
 /// The loop of floor_divide and mod of integers, with the results of integer_quotient and remainder
@@ -128,7 +129,7 @@ void integer_division_loop(const void* pa, const void* pb, void* py, size_t n) {
 
 /// Powers of float32, computed from logarithms in float64 if these exist for all lanes: not for
 /// negative bases, for 0 to a power <= 0, or for values that are not finite.
-template <bool second_scalar>
+template <bool second_is_scalar>
 void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const float*>(pa), *b = static_cast<const float*>(pb);
   auto* y = static_cast<float*>(py);
@@ -139,12 +140,12 @@ void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto max_exponent = hn::Set(double_tag, 300.0);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto base = hn::LoadU(d, a + i), exponent = second_scalar ? b0 : hn::LoadU(d, b + i);
+    const auto base = hn::LoadU(d, a + i), exponent = second_is_scalar ? b0 : hn::LoadU(d, b + i);
     const auto is_zero = hn::Eq(base, zero);
     const auto are_finite = hn::And(hn::Lt(base, infinity), hn::Lt(hn::Abs(exponent), infinity));
     const auto is_defined = hn::Or(hn::Gt(base, zero), hn::And(is_zero, hn::Gt(exponent, zero)));
     if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(are_finite, is_defined)))) {
-      for (size_t k = i; k < i + lanes; ++k) y[k] = std::pow(a[k], b[second_scalar ? 0 : k]);
+      for (size_t k = i; k < i + lanes; ++k) y[k] = std::pow(a[k], b[second_is_scalar ? 0 : k]);
       continue;
     }
     const auto logarithm = binary_logarithm(double_tag, hn::PromoteTo(double_tag, base));
@@ -153,12 +154,12 @@ void power_loop(const void* pa, const void* pb, void* py, size_t n) {
         power_of_2(double_tag, hn::Min(hn::Max(x, hn::Neg(max_exponent)), max_exponent));
     hn::StoreU(hn::IfThenZeroElse(is_zero, hn::DemoteTo(d, power)), d, y + i);
   }
-  for (; i < n; ++i) y[i] = std::pow(a[i], b[second_scalar ? 0 : i]);
+  for (; i < n; ++i) y[i] = std::pow(a[i], b[second_is_scalar ? 0 : i]);
 }
 
 /// Powers with a scalar exponent; some exponents are computed by multiplication or division.
 template <class T>
-void power_by_number(const void* a, const void* b, void* y, size_t n) {
+void power_by_scalar(const void* a, const void* b, void* y, size_t n) {
   const T exponent = *static_cast<const T*>(b), one = 1;
   if (exponent == 2) return vector_loop<K::multiply, T, false, false>(a, a, y, n);
   if (exponent == -1) return vector_loop<K::divide, T, true, false>(&one, a, y, n);
@@ -168,13 +169,13 @@ void power_by_number(const void* a, const void* b, void* y, size_t n) {
   const T* x = static_cast<const T*>(a);
   T* to = static_cast<T*>(y);
   for (size_t i = 0; i < n; ++i)
-    to[i] = exponent == 3 ? x[i] * x[i] * x[i] : evaluate_one<K::power, T>(x[i], exponent);
+    to[i] = exponent == 3 ? x[i] * x[i] * x[i] : evaluate_scalars<K::power, T>(x[i], exponent);
 }
 
 template <K kind, class T>
-constexpr BinaryLoops pick() {
+constexpr BinaryLoops make_loops() {
   constexpr bool is_float = std::is_floating_point_v<T>;
-  if constexpr (is_float && is_vector(kind)) {
+  if constexpr (is_float && has_vector_instruction(kind)) {
     return {vector_loop<kind, T, false, false>, vector_loop<kind, T, true, false>,
             vector_loop<kind, T, false, true>};
   } else if constexpr (is_float && (kind == K::mod || kind == K::arctan2)) {
@@ -183,65 +184,66 @@ constexpr BinaryLoops pick() {
     return {integer_division_loop<kind>};
   } else if constexpr (is_float && kind == K::power) {
     constexpr bool uses_vectors = std::is_same_v<T, float>;
-    return {uses_vectors ? power_loop<false> : plain_loop<kind, T>, nullptr, power_by_number<T>};
+    return {uses_vectors ? power_loop<false> : plain_loop<kind, T>, nullptr, power_by_scalar<T>};
   } else {
     return {plain_loop<kind, T>};
   }
 }
 
 template <class T, size_t... i>
-BinaryLoops find(BinaryKind kind, std::index_sequence<i...>) {
-  static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {pick<static_cast<K>(i), T>()...};
+BinaryLoops find_loops(BinaryKind kind, std::index_sequence<i...>) {
+  static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {
+      make_loops<static_cast<K>(i), T>()...};
   return loops[static_cast<size_t>(kind)];
 }
 
 /// Comparisons of bfloat16.
-template <K kind, bool first_scalar, bool second_scalar>
+template <K kind, bool first_is_scalar, bool second_is_scalar>
 void half_compare(const void* pa, const void* pb, void* py, size_t n) {
   const auto widened = [](uint16_t bits) {
     return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
   };
   const auto *a = static_cast<const uint16_t*>(pa), *b = static_cast<const uint16_t*>(pb);
-  const float a0 = first_scalar ? *static_cast<const float*>(pa) : 0,
-              b0 = second_scalar ? *static_cast<const float*>(pb) : 0;
+  const float a0 = first_is_scalar ? *static_cast<const float*>(pa) : 0,
+              b0 = second_is_scalar ? *static_cast<const float*>(pb) : 0;
   auto* y = static_cast<uint8_t*>(py);
   for (size_t i = 0; i < n; ++i) {
-    const float left = first_scalar ? a0 : widened(a[i]),
-                right = second_scalar ? b0 : widened(b[i]);
-    y[i] = static_cast<uint8_t>(evaluate_one<kind, float>(left, right));
+    const float left = first_is_scalar ? a0 : widened(a[i]),
+                right = second_is_scalar ? b0 : widened(b[i]);
+    y[i] = static_cast<uint8_t>(evaluate_scalars<kind, float>(left, right));
   }
 }
 
 template <K kind>
-constexpr BinaryLoops half() {
+constexpr BinaryLoops half_loops() {
   return {half_loop<kind, false, false>, half_loop<kind, true, false>,
           half_loop<kind, false, true>};
 }
 template <K kind>
-constexpr BinaryLoops compare() {
+constexpr BinaryLoops comparison_loops() {
   return {half_compare<kind, false, false>, half_compare<kind, true, false>,
           half_compare<kind, false, true>};
 }
 BinaryLoops find_half(BinaryKind kind) {
   switch (kind) {
     case K::add:
-      return half<K::add>();
+      return half_loops<K::add>();
     case K::subtract:
-      return half<K::subtract>();
+      return half_loops<K::subtract>();
     case K::multiply:
-      return half<K::multiply>();
+      return half_loops<K::multiply>();
     case K::maximum:
-      return half<K::maximum>();
+      return half_loops<K::maximum>();
     case K::minimum:
-      return half<K::minimum>();
+      return half_loops<K::minimum>();
     case K::greater:
-      return compare<K::greater>();
+      return comparison_loops<K::greater>();
     case K::greater_equal:
-      return compare<K::greater_equal>();
+      return comparison_loops<K::greater_equal>();
     case K::less:
-      return compare<K::less>();
+      return comparison_loops<K::less>();
     case K::less_equal:
-      return compare<K::less_equal>();
+      return comparison_loops<K::less_equal>();
     default:
       return {};
   }
@@ -251,20 +253,20 @@ BinaryLoops find_binary(BinaryKind kind, DType dtype) {
   constexpr auto kinds = std::make_index_sequence<kBinaryCount>();
   switch (dtype) {
     case DType::float32:
-      return find<float>(kind, kinds);
+      return find_loops<float>(kind, kinds);
     case DType::float64:
-      return find<double>(kind, kinds);
+      return find_loops<double>(kind, kinds);
     case DType::bfloat16:
       return find_half(kind);
     case DType::int32:
-      return find<int32_t>(kind, kinds);
+      return find_loops<int32_t>(kind, kinds);
     case DType::int64:
-      return find<int64_t>(kind, kinds);
+      return find_loops<int64_t>(kind, kinds);
     case DType::uint8:
     case DType::boolean:
-      return find<uint8_t>(kind, kinds);
+      return find_loops<uint8_t>(kind, kinds);
     case DType::string:
-      return find<int64_t>(kind, kinds);
+      return find_loops<int64_t>(kind, kinds);
     default:
       return rare_binary_loops(kind, dtype);
   }

@@ -36,37 +36,37 @@ HWY_INLINE BFloat16 narrow_bfloat16(float x) {
       static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded)};
 }
 
-/// A multiplication shifts the exponent, which also converts subnormal numbers correctly.
+/// Corrects the bias of the exponent by a multiplication, which also normalizes subnormal numbers.
 HWY_INLINE float widen(Float16 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(x.bits & 0x7fffu) << 13;
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
-  const uint32_t special =
-      // the exponent of infinity and NaN stays the largest one
+  const uint32_t infinite_exponent =
+      // Infinity and NaN keep the largest exponent.
       magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | special | sign);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | infinite_exponent | sign);
 }
 
 HWY_INLINE Float16 narrow_float16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x), sign = (bits >> 16) & 0x8000u,
                  magnitude = bits & 0x7fffffffu;
   const uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1)) >> 13;
-  // adding 0.5 rounds a result that is subnormal in half precision
+  // The addition of 0.5 rounds a result that is subnormal in half precision.
   const float half = std::bit_cast<float>(magnitude) + 0.5f;
-  const uint32_t tiny = std::bit_cast<uint32_t>(half) - 0x3f000000u;
-  uint32_t result = magnitude < 0x38800000u ? tiny : normal;
+  const uint32_t subnormal = std::bit_cast<uint32_t>(half) - 0x3f000000u;
+  uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
   result = magnitude >= 0x477ff000u ? 0x7c00u : result;  // 65520 and more become infinity
   result = magnitude > 0x7f800000u ? 0x7e00u : result;
   return {static_cast<uint16_t>(result | sign)};
 }
 
 template <class T>
-HWY_INLINE T value(T x) {
+HWY_INLINE T number_of(T x) {
   return x;
 }
-HWY_INLINE float value(BFloat16 x) { return widen(x); }
-HWY_INLINE float value(Float16 x) { return widen(x); }
-HWY_INLINE uint8_t value(Boolean x) { return x.value; }
+HWY_INLINE float number_of(BFloat16 x) { return widen(x); }
+HWY_INLINE float number_of(Float16 x) { return widen(x); }
+HWY_INLINE uint8_t number_of(Boolean x) { return x.value; }
 
 template <class To, class From>
 HWY_INLINE To convert(From x) {
@@ -86,17 +86,17 @@ template <class From, class To>
 void cast(const void* x, void* y, size_t n) {
   const From* in = static_cast<const From*>(x);
   To* out = static_cast<To*>(y);
-  for (size_t i = 0; i < n; ++i) out[i] = convert<To>(value(in[i]));
+  for (size_t i = 0; i < n; ++i) out[i] = convert<To>(number_of(in[i]));
 }
 
 /// The number of common dtypes, which come first in DType. The other ones are rare and have no fast
 /// loops.
-constexpr size_t kCommon = 8;
-constexpr bool is_rare(DType dtype) { return static_cast<size_t>(dtype) >= kCommon; }
+constexpr size_t kCommonDtypes = 8;
+constexpr bool is_rare(DType dtype) { return static_cast<size_t>(dtype) >= kCommonDtypes; }
 
 template <class From>
 UnaryLoop find_from(DType to) {
-  static constexpr std::array<UnaryLoop, kCommon> loops = {
+  static constexpr std::array<UnaryLoop, kCommonDtypes> loops = {
       cast<From, float>,   cast<From, double>,  cast<From, BFloat16>, cast<From, Float16>,
       cast<From, int32_t>, cast<From, int64_t>, cast<From, uint8_t>,  cast<From, Boolean>};
   return loops[static_cast<size_t>(to)];
@@ -104,10 +104,10 @@ UnaryLoop find_from(DType to) {
 
 UnaryLoop find_cast(DType from, DType to) {
   if (is_rare(from) || is_rare(to)) return rare_cast_loop(from, to);
-  static constexpr std::array<UnaryLoop (*)(DType), kCommon> rows = {
+  static constexpr std::array<UnaryLoop (*)(DType), kCommonDtypes> finders = {
       find_from<float>,   find_from<double>,  find_from<BFloat16>, find_from<Float16>,
       find_from<int32_t>, find_from<int64_t>, find_from<uint8_t>,  find_from<Boolean>};
-  return rows[static_cast<size_t>(from)](to);
+  return finders[static_cast<size_t>(from)](to);
 }
 
 }  // namespace

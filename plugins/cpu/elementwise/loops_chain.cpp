@@ -36,7 +36,7 @@ constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
 /// The update of Adam with the gradient g: m += (g - m) * s; v += (g^2 - v) * t;
 /// w -= m * rate / (sqrt(v) + epsilon).
 struct AdamChain {
-  static constexpr bool kHasRows = false;
+  static constexpr bool kHasRowLoop = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
                        kInputs = 8;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, false,
@@ -53,17 +53,17 @@ struct AdamChain {
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
 };
 
-/// The update of AdamW: w is replaced by w - w * kOwnRate * kDecay and then updated as in
+/// The update of AdamW: w is replaced by w - w * kDecayRate * kDecay and then updated as in
 /// AdamChain.
 struct AdamWChain {
-  static constexpr bool kHasRows = false;
-  static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
+  static constexpr bool kHasRowLoop = false;
+  static constexpr int kW = 0, kDecayRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
                        kEpsilon = 8, kRate = 9, kInputs = 10;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, true,  true, false, false,
                                                           true,  false, true, true,  true};
   static constexpr std::array<bool, kInputs> kIsStream = {true,  false, false, true,  true,
                                                           false, true,  false, false, false};
-  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kW, kOwnRate),
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kW, kDecayRate),
                                         chain_step(BinaryKind::multiply, 10, kDecay),
                                         chain_step(BinaryKind::subtract, kW, 11),
                                         chain_step(BinaryKind::subtract, kG, kM),
@@ -83,7 +83,7 @@ struct AdamWChain {
 
 /// The update of Lion with d = g - m: m += d * s; w -= rate * sign(m_old + d * t).
 struct LionChain {
-  static constexpr bool kHasRows = false;
+  static constexpr bool kHasRowLoop = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, true, true, false};
   static constexpr std::array<bool, kInputs> kIsStream = {true, true, false, false, false, true};
@@ -98,7 +98,7 @@ struct LionChain {
 /// The update of RMSprop with the gradient g: v += (g^2 - v) * s;
 /// w -= rate * g / sqrt(v + epsilon).
 struct RmsPropChain {
-  static constexpr bool kHasRows = false;
+  static constexpr bool kHasRowLoop = false;
   static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, true, true, false};
   static constexpr std::array<bool, kInputs> kIsStream = {true, true, false, false, false, true};
@@ -114,12 +114,13 @@ struct RmsPropChain {
 /// The base of chains of one array x and `scalars` scalar inputs.
 template <size_t scalars>
 struct FunctionChain {
-  static constexpr bool kHasRows = false;
-  static constexpr int kX = 0, kFirst = 1, kSecond = 2, kThird = 3, kInputs = 1 + scalars;
+  static constexpr bool kHasRowLoop = false;
+  static constexpr int kX = 0, kFirstScalar = 1, kSecondScalar = 2, kThirdScalar = 3,
+                       kInputs = 1 + scalars;
   static constexpr auto kIsScalar = [] {
-    std::array<bool, kInputs> scalar{};
-    for (size_t i = 1; i < scalar.size(); ++i) scalar[i] = true;
-    return scalar;
+    std::array<bool, kInputs> is_scalar{};
+    for (size_t i = 1; i < is_scalar.size(); ++i) is_scalar[i] = true;
+    return is_scalar;
   }();
   static constexpr std::array<bool, kInputs> kIsStream = {true};
 };
@@ -127,95 +128,97 @@ struct FunctionChain {
 /// x, or the scalar where x is NaN.
 struct NanChain : FunctionChain<1> {
   static constexpr std::array kSteps = {chain_test(UnaryKind::isnan, kX),
-                                        chain_select(2, kFirst, kX)};
+                                        chain_select(2, kFirstScalar, kX)};
   static constexpr std::array<int, 1> kOutputs = {3};
 };
 
 /// x clipped to two limits.
 struct ClipChain : FunctionChain<2> {
-  static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kFirst),
-                                        chain_step(BinaryKind::minimum, 3, kSecond)};
+  static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kFirstScalar),
+                                        chain_step(BinaryKind::minimum, 3, kSecondScalar)};
   static constexpr std::array<int, 1> kOutputs = {4};
 };
 
 /// x clipped to 0 and a limit.
 struct LimitedReluChain : FunctionChain<1> {
   static constexpr std::array kSteps = {chain_step(UnaryKind::relu, kX),
-                                        chain_step(BinaryKind::minimum, 2, kFirst)};
+                                        chain_step(BinaryKind::minimum, 2, kFirstScalar)};
   static constexpr std::array<int, 1> kOutputs = {3};
 };
 
 /// x where it is positive, slope x elsewhere.
 struct LeakyReluChain : FunctionChain<2> {
-  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirst),
-                                        chain_test(BinaryKind::greater, kX, kSecond),
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirstScalar),
+                                        chain_test(BinaryKind::greater, kX, kSecondScalar),
                                         chain_select(4, kX, 3)};
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
 /// x above a limit, a scalar elsewhere.
 struct ThresholdChain : FunctionChain<2> {
-  static constexpr std::array kSteps = {chain_test(BinaryKind::greater, kX, kFirst),
-                                        chain_select(3, kX, kSecond)};
+  static constexpr std::array kSteps = {chain_test(BinaryKind::greater, kX, kFirstScalar),
+                                        chain_select(3, kX, kSecondScalar)};
   static constexpr std::array<int, 1> kOutputs = {4};
 };
 
 /// elu(x): x above 0, e^x - 1 below.
 struct EluChain : FunctionChain<1> {
   static constexpr std::array kSteps = {
-      chain_step(BinaryKind::minimum, kX, kFirst), chain_step(UnaryKind::expm1, 2),
-      chain_test(BinaryKind::greater, kX, kFirst), chain_select(4, kX, 3)};
+      chain_step(BinaryKind::minimum, kX, kFirstScalar), chain_step(UnaryKind::expm1, 2),
+      chain_test(BinaryKind::greater, kX, kFirstScalar), chain_select(4, kX, 3)};
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
 /// selu(x): scale x above 0, scale alpha (e^x - 1) below.
 struct SeluChain : FunctionChain<3> {
-  static constexpr std::array kSteps = {chain_step(BinaryKind::minimum, kX, kFirst),
+  static constexpr std::array kSteps = {chain_step(BinaryKind::minimum, kX, kFirstScalar),
                                         chain_step(UnaryKind::expm1, 4),
-                                        chain_step(BinaryKind::multiply, 5, kSecond),
-                                        chain_test(BinaryKind::greater, kX, kFirst),
+                                        chain_step(BinaryKind::multiply, 5, kSecondScalar),
+                                        chain_test(BinaryKind::greater, kX, kFirstScalar),
                                         chain_select(7, kX, 6),
-                                        chain_step(BinaryKind::multiply, kThird, 8)};
+                                        chain_step(BinaryKind::multiply, kThirdScalar, 8)};
   static constexpr std::array<int, 1> kOutputs = {9};
 };
 
 /// celu(x): relu(x) + (e^min(x, 0) - 1).
 struct CeluChain : FunctionChain<1> {
   static constexpr std::array kSteps = {
-      chain_step(BinaryKind::minimum, kX, kFirst), chain_step(UnaryKind::expm1, 2),
+      chain_step(BinaryKind::minimum, kX, kFirstScalar), chain_step(UnaryKind::expm1, 2),
       chain_step(UnaryKind::relu, kX), chain_step(BinaryKind::add, 4, 3)};
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// hard_sigmoid(x): x / 6 + 1/2 clipped to [0, 1]; with `multiplied` multiplied by x (hard_silu).
-template <bool multiplied>
+/// hard_sigmoid(x): x / 6 + 1/2 clipped to [0, 1]. If `is_multiplied`, the result is multiplied by
+/// x (hard_silu).
+template <bool is_multiplied>
 struct HardSigmoidChain : FunctionChain<3> {
   static constexpr auto kSteps = [] {
-    std::array<FusedStep, 4 + multiplied> steps = {
-        chain_step(BinaryKind::divide, kX, kFirst), chain_step(BinaryKind::add, 4, kSecond),
-        chain_step(UnaryKind::relu, 5), chain_step(BinaryKind::minimum, 6, kThird)};
-    if (multiplied) steps[4] = chain_step(BinaryKind::multiply, kX, 7);
+    std::array<FusedStep, 4 + is_multiplied> steps = {
+        chain_step(BinaryKind::divide, kX, kFirstScalar),
+        chain_step(BinaryKind::add, 4, kSecondScalar), chain_step(UnaryKind::relu, 5),
+        chain_step(BinaryKind::minimum, 6, kThirdScalar)};
+    if (is_multiplied) steps[4] = chain_step(BinaryKind::multiply, kX, 7);
     return steps;
   }();
-  static constexpr std::array<int, 1> kOutputs = {7 + multiplied};
+  static constexpr std::array<int, 1> kOutputs = {7 + is_multiplied};
 };
 
 /// x, or 0 where |x| is at most a limit.
 struct HardShrinkChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_step(UnaryKind::abs, kX),
-                                        chain_test(BinaryKind::less_equal, 3, kFirst),
-                                        chain_select(4, kSecond, kX)};
+                                        chain_test(BinaryKind::less_equal, 3, kFirstScalar),
+                                        chain_select(4, kSecondScalar, kX)};
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
 /// x moved towards 0 by a limit; 0 where |x| is at most the limit.
 struct SoftShrinkChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_step(UnaryKind::sign, kX),
-                                        chain_step(BinaryKind::multiply, 3, kFirst),
+                                        chain_step(BinaryKind::multiply, 3, kFirstScalar),
                                         chain_step(BinaryKind::subtract, kX, 4),
                                         chain_step(UnaryKind::abs, kX),
-                                        chain_test(BinaryKind::greater, 6, kFirst),
-                                        chain_select(7, 5, kSecond)};
+                                        chain_test(BinaryKind::greater, 6, kFirstScalar),
+                                        chain_select(7, 5, kSecondScalar)};
   static constexpr std::array<int, 1> kOutputs = {8};
 };
 
@@ -223,17 +226,17 @@ struct SoftShrinkChain : FunctionChain<2> {
 struct TruncChain : FunctionChain<1> {
   static constexpr std::array kSteps = {
       chain_step(UnaryKind::floor, kX), chain_step(UnaryKind::ceil, kX),
-      chain_test(BinaryKind::less, kX, kFirst), chain_select(4, 3, 2)};
+      chain_test(BinaryKind::less, kX, kFirstScalar), chain_select(4, 3, 2)};
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
 /// gelu(x): x / 2 (erf(x / sqrt(2)) + 1).
 struct GeluChain : FunctionChain<3> {
-  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirst),
-                                        chain_step(BinaryKind::multiply, 4, kSecond),
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirstScalar),
+                                        chain_step(BinaryKind::multiply, 4, kSecondScalar),
                                         chain_step(UnaryKind::erf, 5),
-                                        chain_step(BinaryKind::add, 6, kThird),
-                                        chain_step(BinaryKind::multiply, kX, kSecond),
+                                        chain_step(BinaryKind::add, 6, kThirdScalar),
+                                        chain_step(BinaryKind::multiply, kX, kSecondScalar),
                                         chain_step(BinaryKind::multiply, 8, 7)};
   static constexpr std::array<int, 1> kOutputs = {9};
 };
@@ -245,27 +248,28 @@ enum class Addend { none, left, right };
 template <Addend addend, bool relu>
 struct NormalizationChain {
   static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
-                       kAdds = addend != Addend::none, kInputs = 5 + kAdds, kResult = kInputs + 3;
+                       kHasAddend = addend != Addend::none, kInputs = 5 + kHasAddend,
+                       kResult = kInputs + 3;
   static constexpr std::array<bool, kInputs> kIsScalar = {};
-  static constexpr bool kHasRows = true;
+  static constexpr bool kHasRowLoop = true;
   static constexpr auto kIsStream = [] {
-    std::array<bool, kInputs> streams{};
-    streams[kX] = true;
-    if (kAdds) streams[kInputs - 1] = true;
-    return streams;
+    std::array<bool, kInputs> is_stream{};
+    is_stream[kX] = true;
+    if (kHasAddend) is_stream[kInputs - 1] = true;
+    return is_stream;
   }();
   static constexpr auto kSteps = [] {
-    std::array<FusedStep, 4 + kAdds + relu> steps = {
+    std::array<FusedStep, 4 + kHasAddend + relu> steps = {
         chain_step(BinaryKind::subtract, kX, kMean),
         chain_step(BinaryKind::multiply, kInputs, kRstd),
         chain_step(BinaryKind::multiply, kInputs + 1, kGamma),
         chain_step(BinaryKind::add, kInputs + 2, kBeta)};
     if (addend == Addend::left) steps[4] = chain_step(BinaryKind::add, kAddend, kResult);
     if (addend == Addend::right) steps[4] = chain_step(BinaryKind::add, kResult, kAddend);
-    if (relu) steps[4 + kAdds] = chain_step(UnaryKind::relu, kResult + kAdds);
+    if (relu) steps[4 + kHasAddend] = chain_step(UnaryKind::relu, kResult + kHasAddend);
     return steps;
   }();
-  static constexpr std::array<int, 1> kOutputs = {kResult + kAdds + relu};
+  static constexpr std::array<int, 1> kOutputs = {kResult + kHasAddend + relu};
 };
 
 }  // namespace crescent::cpu
@@ -295,15 +299,15 @@ void chain_loop(const void* const* in, void* const* out, size_t n, std::index_se
   const float* from[kInputs];
   for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
   float* to[] = {static_cast<float*>(out[o])...};
-  size_t at = 0;
+  size_t element = 0;
   for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
     V r[kInputs + sizeof...(i)];
 #pragma GCC unroll 16
     for (size_t k = 0; k < kInputs; ++k) {
-      if (Chain::kIsStream[k]) fetch_ahead(from[k] + at);
+      if (Chain::kIsStream[k]) fetch_ahead(from[k] + element);
       r[k] = Chain::kIsScalar[k] ? hn::Set(d, *from[k]) : load(from[k]);
     }
-    at += hn::Lanes(d);
+    element += hn::Lanes(d);
     ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
     (store(r[Chain::kOutputs[o]], to[o]), ...);
   });
@@ -324,19 +328,20 @@ void chain_rows(const void* const* in, void* const* out, int64_t rows, int64_t c
   const float* from[kInputs];
   for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
   float* to = static_cast<float*>(out[0]);
-  auto compute_rows = [&](int64_t row, int64_t last, auto n, auto load, auto store) HWY_ATTR {
-    V same[n][kInputs];
+  auto compute_rows = [&](int64_t row, int64_t last_row, auto n, auto load, auto store) HWY_ATTR {
+    V shared_values[n][kInputs];
     for (int v = 0; v < n; ++v) {
-      for (size_t k = 0; k < kInputs; ++k) same[v][k] = load(from[k], v);
+      for (size_t k = 0; k < kInputs; ++k) shared_values[v][k] = load(from[k], v);
     }
-    for (int64_t at = row * columns; at < last * columns; at += columns) {
+    for (int64_t row_offset = row * columns; row_offset < last_row * columns;
+         row_offset += columns) {
       for (int v = 0; v < n; ++v) {
         V r[kInputs + sizeof...(i)];
         for (size_t k = 0; k < kInputs; ++k) {
-          r[k] = Chain::kIsStream[k] ? load(from[k] + at, v) : same[v][k];
+          r[k] = Chain::kIsStream[k] ? load(from[k] + row_offset, v) : shared_values[v][k];
         }
         ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
-        store(r[Chain::kOutputs[0]], to + at, v);
+        store(r[Chain::kOutputs[0]], to + row_offset, v);
       }
     }
   };
@@ -349,30 +354,30 @@ void run_chain_rows(const void* const* in, void* const* out, int64_t rows, int64
 }
 
 template <class Chain>
-constexpr auto rows_of() -> decltype(&run_chain_rows<Chain>) {
-  if constexpr (Chain::kHasRows)
+constexpr auto row_loop_of() -> decltype(&run_chain_rows<Chain>) {
+  if constexpr (Chain::kHasRowLoop)
     return run_chain_rows<Chain>;
   else
     return nullptr;
 }
 
-template <class... Rows>
-std::span<const Chain> table() {
-  static constexpr std::array<Chain, sizeof...(Rows)> kRows = {
-      Chain{Rows::kSteps, Rows::kIsScalar, Rows::kOutputs, run_chain<Rows>, Rows::kIsStream,
-            rows_of<Rows>()}...};
-  return kRows;
+template <class... Chains>
+std::span<const Chain> chain_table() {
+  static constexpr std::array<Chain, sizeof...(Chains)> kChains = {
+      Chain{Chains::kSteps, Chains::kIsScalar, Chains::kOutputs, run_chain<Chains>,
+            Chains::kIsStream, row_loop_of<Chains>()}...};
+  return kChains;
 }
 
 /// Longer chains come first, because the first one that matches is taken.
 std::span<const Chain> find_chains() {
-  return table<AdamWChain, AdamChain, RmsPropChain, LionChain,
-               NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
-               NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
-               NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>,
-               NanChain, ClipChain, LimitedReluChain, LeakyReluChain, ThresholdChain, EluChain,
-               SeluChain, CeluChain, HardSigmoidChain<true>, HardSigmoidChain<false>,
-               HardShrinkChain, SoftShrinkChain, TruncChain, GeluChain>();
+  return chain_table<
+      AdamWChain, AdamChain, RmsPropChain, LionChain, NormalizationChain<Addend::left, true>,
+      NormalizationChain<Addend::right, true>, NormalizationChain<Addend::left, false>,
+      NormalizationChain<Addend::right, false>, NormalizationChain<Addend::none, true>,
+      NormalizationChain<Addend::none, false>, NanChain, ClipChain, LimitedReluChain,
+      LeakyReluChain, ThresholdChain, EluChain, SeluChain, CeluChain, HardSigmoidChain<true>,
+      HardSigmoidChain<false>, HardShrinkChain, SoftShrinkChain, TruncChain, GeluChain>();
 }
 
 }  // namespace

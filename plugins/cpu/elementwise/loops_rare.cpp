@@ -17,7 +17,7 @@ void apply_unary(const void* x, void* y, size_t n) {
 }
 
 template <UnaryKind kind, class T>
-constexpr UnaryLoop pick_unary() {
+constexpr UnaryLoop make_unary_loop() {
   if constexpr (is_for_integers(kind))
     return apply_unary<kind, T>;
   else
@@ -25,8 +25,8 @@ constexpr UnaryLoop pick_unary() {
 }
 
 template <class T, size_t... i>
-UnaryLoop find_unary(UnaryKind kind, std::index_sequence<i...>) {
-  static constexpr std::array loops = {pick_unary<static_cast<UnaryKind>(i), T>()...};
+UnaryLoop find_unary_loop(UnaryKind kind, std::index_sequence<i...>) {
+  static constexpr std::array loops = {make_unary_loop<static_cast<UnaryKind>(i), T>()...};
   return loops[static_cast<size_t>(kind)];
 }
 
@@ -35,11 +35,11 @@ void apply_binary(const void* pa, const void* pb, void* py, size_t n) {
   using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
   Y* y = static_cast<Y*>(py);
-  for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_one<kind, T>(a[i], b[i]));
+  for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_scalars<kind, T>(a[i], b[i]));
 }
 
 template <class T, size_t... i>
-BinaryLoops find_binary(BinaryKind kind, std::index_sequence<i...>) {
+BinaryLoops find_binary_loops(BinaryKind kind, std::index_sequence<i...>) {
   static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {
       BinaryLoops{apply_binary<static_cast<BinaryKind>(i), T>}...};
   return loops[static_cast<size_t>(kind)];
@@ -62,12 +62,12 @@ struct Text {
 };
 
 template <class T>
-T value(T x) {
+T number_of(T x) {
   return x;
 }
-float value(BFloat16 x) { return bfloat16_to_float(x.bits); }
-float value(Float16 x) { return float16_to_float(x.bits); }
-uint8_t value(Boolean x) { return x.value; }
+float number_of(BFloat16 x) { return bfloat16_to_float(x.bits); }
+float number_of(Float16 x) { return float16_to_float(x.bits); }
+uint8_t number_of(Boolean x) { return x.value; }
 
 template <class To, class From>
 To convert(From x) {
@@ -91,7 +91,7 @@ template <class From, class To>
 void cast(const void* x, void* y, size_t n) {
   const From* in = static_cast<const From*>(x);
   To* out = static_cast<To*>(y);
-  for (size_t i = 0; i < n; ++i) out[i] = convert<To>(value(in[i]));
+  for (size_t i = 0; i < n; ++i) out[i] = convert<To>(number_of(in[i]));
 }
 
 template <class From>
@@ -138,15 +138,15 @@ UnaryLoop cast_from_rare(DType to) {
 
 UnaryLoop rare_unary_loop(UnaryKind kind, DType dtype) {
   constexpr auto kinds = std::make_index_sequence<kUnaryCount>();
-  return dtype == DType::int8    ? find_unary<int8_t>(kind, kinds)
-         : dtype == DType::int16 ? find_unary<int16_t>(kind, kinds)
+  return dtype == DType::int8    ? find_unary_loop<int8_t>(kind, kinds)
+         : dtype == DType::int16 ? find_unary_loop<int16_t>(kind, kinds)
                                  : nullptr;
 }
 
 BinaryLoops rare_binary_loops(BinaryKind kind, DType dtype) {
   constexpr auto kinds = std::make_index_sequence<kBinaryCount>();
-  return dtype == DType::int8    ? find_binary<int8_t>(kind, kinds)
-         : dtype == DType::int16 ? find_binary<int16_t>(kind, kinds)
+  return dtype == DType::int8    ? find_binary_loops<int8_t>(kind, kinds)
+         : dtype == DType::int16 ? find_binary_loops<int16_t>(kind, kinds)
                                  : BinaryLoops{};
 }
 

@@ -44,12 +44,12 @@ void float_loop(const void* x, void* y, size_t n) {
     for (; i + lanes <= n; i += lanes)
       hn::StoreU(evaluate<kind>(d, hn::LoadU(d, in + i)), d, out + i);
     if (i == n) return;
-    // the last elements, padded to a whole vector, so that the loop above needs no second version
-    HWY_ALIGN T rest[hn::MaxLanes(d)];
-    std::memset(rest, 0, sizeof rest);
-    std::memcpy(rest, in + i, (n - i) * sizeof(T));
-    float_loop<kind, T>(rest, rest, lanes);
-    std::memcpy(out + i, rest, (n - i) * sizeof(T));
+    // The last elements are padded to a whole vector, so that this function can process them, too.
+    HWY_ALIGN T tail[hn::MaxLanes(d)];
+    std::memset(tail, 0, sizeof tail);
+    std::memcpy(tail, in + i, (n - i) * sizeof(T));
+    float_loop<kind, T>(tail, tail, lanes);
+    std::memcpy(out + i, tail, (n - i) * sizeof(T));
   }
 }
 
@@ -84,7 +84,7 @@ void integer_loop(const void* x, void* y, size_t n) {
 }
 
 template <K kind, class T>
-constexpr UnaryLoop pick() {
+constexpr UnaryLoop make_loop() {
   if constexpr (std::is_floating_point_v<T>)
     return float_loop<kind, T>;
   else if constexpr (is_for_integers(kind))
@@ -94,8 +94,9 @@ constexpr UnaryLoop pick() {
 }
 
 template <class T, size_t... i>
-UnaryLoop find(UnaryKind kind, std::index_sequence<i...>) {
-  static constexpr std::array<UnaryLoop, sizeof...(i)> loops = {pick<static_cast<K>(i), T>()...};
+UnaryLoop find_loop(UnaryKind kind, std::index_sequence<i...>) {
+  static constexpr std::array<UnaryLoop, sizeof...(i)> loops = {
+      make_loop<static_cast<K>(i), T>()...};
   return loops[static_cast<size_t>(kind)];
 }
 
@@ -103,18 +104,18 @@ UnaryLoop find_unary(UnaryKind kind, DType dtype) {
   constexpr auto kinds = std::make_index_sequence<kUnaryCount>();
   switch (dtype) {
     case DType::float32:
-      return find<float>(kind, kinds);
+      return find_loop<float>(kind, kinds);
     case DType::float64:
-      return find<double>(kind, kinds);
+      return find_loop<double>(kind, kinds);
     case DType::bfloat16:
       return find_half(kind);
     case DType::int32:
-      return find<int32_t>(kind, kinds);
+      return find_loop<int32_t>(kind, kinds);
     case DType::int64:
-      return find<int64_t>(kind, kinds);
+      return find_loop<int64_t>(kind, kinds);
     case DType::uint8:
     case DType::boolean:
-      return find<uint8_t>(kind, kinds);
+      return find_loop<uint8_t>(kind, kinds);
     default:
       return rare_unary_loop(kind, dtype);
   }

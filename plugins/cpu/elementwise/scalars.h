@@ -64,12 +64,12 @@ HWY_INLINE T integer_power(T base, T exponent) {
 
 /// Division by 0 gives 0; the most negative number divided by -1 wraps around.
 template <class T>
-HWY_INLINE T integer_quotient(T a, T b, bool floored) {
+HWY_INLINE T integer_quotient(T a, T b, bool rounds_down) {
   if (b == 0) return 0;
   if (std::is_signed_v<T> && b == T(-1))
     return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
   T quotient = static_cast<T>(a / b);
-  return floored && a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
+  return rounds_down && a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
 }
 
 template <class T>
@@ -84,22 +84,22 @@ HWY_INLINE T remainder(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
 }
 
-/// The largest whole number that is not above a / b. A quotient that is rounded up to a whole
-/// number is found by its remainder, which has another sign than b.
+/// The largest whole number that is not above a / b. If the division rounds the quotient up to a
+/// whole number, a - quotient b has another sign than b, and the result is one less.
 template <std::floating_point T>
 HWY_INLINE T floored_quotient(T a, T b) {
-  const T quotient = std::floor(a / b), rest = std::fma(-quotient, b, a);
-  return (b > 0 ? rest < 0 : rest > 0) ? quotient - 1 : quotient;
+  const T quotient = std::floor(a / b), difference = std::fma(-quotient, b, a);
+  return (b > 0 ? difference < 0 : difference > 0) ? quotient - 1 : quotient;
 }
 
 template <BinaryKind kind, class T>
-HWY_INLINE auto evaluate_one(T a, T b) {
-  constexpr bool floating = std::is_floating_point_v<T>;
-  if constexpr (kind == BinaryKind::power && floating)
+HWY_INLINE auto evaluate_scalars(T a, T b) {
+  constexpr bool is_floating = std::is_floating_point_v<T>;
+  if constexpr (kind == BinaryKind::power && is_floating)
     return std::pow(a, b);
   else if constexpr (kind == BinaryKind::power)
     return integer_power(a, b);
-  else if constexpr (kind == BinaryKind::floor_divide && floating)
+  else if constexpr (kind == BinaryKind::floor_divide && is_floating)
     return floored_quotient(a, b);
   else if constexpr (kind == BinaryKind::floor_divide)
     return integer_quotient(a, b, true);

@@ -79,7 +79,7 @@ class SliceJoiner {
       const size_t slice = slice_step(reader.inputs[i]);
       if (slice == kNone) continue;
       const Elementwise::Window w = window(static_cast<int>(i), step(slice));
-      if (Elementwise::reads(w, in[i], out[0].shape)) windows.push_back(w);
+      if (Elementwise::can_read(w, in[i], out[0].shape)) windows.push_back(w);
     }
     if (windows.empty()) return;
     auto kernel = Elementwise::make({*reader.op, in, out, options_}, windows);

@@ -14,9 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 
-/// Calls f(n, load, store, fetch) for all columns, n vectors of columns at a time: load(row, v)
-/// reads vector v < n of a row, store(x, row, v) writes it, fetch(row, v) prefetches it. In this
-/// way values that all rows share stay in registers, and rows are read in the order of memory.
+/// Calls f(n, load, store, fetch) for consecutive groups of columns that together are all columns.
+/// A group has n vectors: load(row, v) reads vector v < n of a row, store(x, row, v) writes it, and
+/// fetch(row, v) prefetches it. Values that all rows share can stay in registers.
 template <class D, class F>
 HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -58,11 +58,12 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
 
 /// The distance, in elements, from the current row to the row that for_columns() prefetches.
 /// Software prefetches are needed because a row of a few cache lines ends before the hardware
-/// prefetcher detects the next one, and because of wide rows only some vectors are read at a time.
+/// prefetcher detects the sequence, and because of a wide row only a few vectors are read before
+/// the next row.
 template <class T>
 HWY_INLINE int64_t prefetch_distance(int64_t columns) {
-  constexpr int64_t kPrefetchAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);
-  return kPrefetchAhead / std::min(columns, kRead) * columns;
+  constexpr int64_t kPrefetchAhead = 4096 / sizeof(T), kReadElements = 256 / sizeof(T);
+  return kPrefetchAhead / std::min(columns, kReadElements) * columns;
 }
 
 }  // namespace crescent::cpu::HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// Composed: a kernel that executes several instructions, such as a scan. Profiles list these
+// ComposedKernel: a kernel that executes several instructions, such as a scan. Profiles list these
 // instructions instead of the kernel.
 #pragma once
 #include <vector>

@@ -6,9 +6,9 @@
 namespace crescent::cpu {
 
 /// Computes a request with half-width operands by a float32 kernel. Returns null if no operand is
-/// half-width, or if no factory in `rows` makes a float32 kernel for the request.
+/// half-width, or if no factory in `entries` makes a float32 kernel for the request.
 std::unique_ptr<Kernel> make_through_float32(const Request& request,
-                                             std::span<const KernelEntry> rows);
+                                             std::span<const KernelEntry> entries);
 
 /// Computes a request with int8 or int16 operands by an int32 kernel; null if there is none.
 std::unique_ptr<Kernel> make_through_int32(const Request& request);

@@ -11,6 +11,6 @@ struct BFloat16 {
 
 /// The type of the registers in which loops compute on elements of type T.
 template <class T>
-using Computed = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
+using ComputeType = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
 
 }  // namespace crescent::cpu

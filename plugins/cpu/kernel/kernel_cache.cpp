@@ -9,14 +9,13 @@ namespace crescent::cpu {
 namespace {
 
 struct CachedKernel {
-  /// Hash of the op, by which another op that was later allocated at the same address is
-  /// recognized.
+  /// The hash of the op. It differs if another op has been allocated at the same address since.
   size_t hash;
   TensorSpecs inputs, outputs;
   bool deterministic;
   std::unique_ptr<Kernel> kernel;
 
-  bool is_for(const Request& r, size_t op_hash) const {
+  bool matches(const Request& r, size_t op_hash) const {
     return hash == op_hash && deterministic == r.options.deterministic &&
            std::equal(inputs.begin(), inputs.end(), r.inputs.begin(), r.inputs.end()) &&
            std::equal(outputs.begin(), outputs.end(), r.outputs.begin(), r.outputs.end());
@@ -45,7 +44,7 @@ std::unique_ptr<Kernel> cached_or_new_kernel(const Request& r) {
   const auto [first, last] = kernel_cache.equal_range(&r.op);
   const size_t hash = first == last ? 0 : r.op.hash();
   const auto found =
-      std::find_if(first, last, [&](const auto& each) { return each.second.is_for(r, hash); });
+      std::find_if(first, last, [&](const auto& entry) { return entry.second.matches(r, hash); });
   if (found == last) return make_kernel(r);
   return std::move(kernel_cache.extract(found).mapped().kernel);
 }

@@ -15,12 +15,12 @@ constexpr std::array kFamilies = {elementwise_kernels, shape_kernels,     reduct
 }  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Request& request) {
-  if (!PostOps(request.op).is_known) return nullptr;
+  if (!PostOps(request.op).is_supported) return nullptr;
   const std::string_view name = base_of(request.op).name();
   for (auto family : kFamilies) {
-    for (const KernelEntry& row : family()) {
-      if (name != row.op) continue;
-      if (auto kernel = row.make(request)) return kernel;
+    for (const KernelEntry& entry : family()) {
+      if (name != entry.op) continue;
+      if (auto kernel = entry.make(request)) return kernel;
     }
   }
   if (auto kernel = make_plugin_kernel(request)) return kernel;

@@ -43,20 +43,21 @@ void stream(const float* from, float* to, size_t count);
 /// Fused: first the inputs, then the results of the steps.
 struct Chain {
   std::span<const FusedStep> steps;
-  std::span<const bool> scalar;  ///< for each input, whether it is a scalar
-  std::span<const int> outputs;  ///< registers that are written to memory
+  std::span<const bool> is_scalar;  ///< for each input, whether it is a scalar
+  std::span<const int> outputs;     ///< registers that are written to memory
   void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
-  std::span<const bool> streams;  ///< for each input, whether it is an array as long as the outputs
+  /// For each input, whether it is an array as long as the outputs.
+  std::span<const bool> is_stream;
   /// The loop over the rows of a matrix. The inputs that are not streams have the length of a row
   /// and are the same for each row, so that their values stay in registers. Null if the chain has
   /// no such loop.
-  void (*rows)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
+  void (*row_loop)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
 };
 std::span<const Chain> chains();
 
 /// The dtype in which values of `dtype` are computed and summed: float32 for half-width floats,
 /// `dtype` itself for others.
-inline DType computed_as(DType dtype) {
+inline DType compute_dtype_of(DType dtype) {
   return dtype == DType::bfloat16 || dtype == DType::float16 ? DType::float32 : dtype;
 }
 

@@ -22,10 +22,10 @@ HWY_INLINE hn::Vec<D> constant(D d, double x) {
 }
 
 /// Evaluates a polynomial whose coefficients are given from the highest power down.
-template <class D, class V, class... Rest>
-HWY_INLINE V horner(D d, V x, double highest, Rest... rest) {
+template <class D, class V, class... Coefficients>
+HWY_INLINE V horner(D d, V x, double highest, Coefficients... lower_coefficients) {
   V y = constant(d, highest);
-  ((y = hn::MulAdd(y, x, constant(d, rest))), ...);
+  ((y = hn::MulAdd(y, x, constant(d, lower_coefficients))), ...);
   return y;
 }
 
@@ -113,13 +113,13 @@ HWY_INLINE bool all_below(D d, V x, double limit) {
 
 /// True when all angles are in the range in which Highway's sine and cosine are accurate.
 template <class D, class V>
-HWY_INLINE bool small_angles(D d, V x) {
+HWY_INLINE bool all_angles_small(D d, V x) {
   return all_below(d, x, 39000);
 }
 
 /// True when e^x and e^x / 2 are normal numbers in all lanes.
 template <class D, class V>
-HWY_INLINE bool small_exponents(D d, V x) {
+HWY_INLINE bool all_exponents_small(D d, V x) {
   return all_below(d, x, kExpLimit<D> - 2);
 }
 
@@ -147,7 +147,7 @@ HWY_INLINE bool all_finite_and_not_zero(D d, V x) {
 /// True when |a / b| is so small in all lanes that its computed integer part is wrong by at most
 /// one.
 template <class D, class V>
-HWY_INLINE bool small_quotients(D d, V a, V b) {
+HWY_INLINE bool all_quotients_small(D d, V a, V b) {
   constexpr double kMaxQuotient = sizeof(hn::TFromD<D>) == 4 ? 0x1p22 : 0x1p51;
   return all_finite_and_not_zero(d, b) && all_below(d, hn::Div(a, b), kMaxQuotient);
 }
@@ -159,8 +159,9 @@ HWY_INLINE V remainder_of(D d, V a, V b) {
   V r = hn::NegMulAdd(hn::Floor(hn::Div(x, y)), y, x);
   r = hn::IfThenElse(hn::Lt(r, zero), hn::Add(r, y), r);
   r = hn::CopySign(hn::IfThenElse(hn::Ge(r, y), hn::Sub(r, y), r), a);
-  const auto have_other_signs = hn::And(hn::Ne(r, zero), hn::Xor(hn::Lt(r, zero), hn::Lt(b, zero)));
-  return hn::IfThenElse(have_other_signs, hn::Add(r, b), r);
+  const auto have_different_signs =
+      hn::And(hn::Ne(r, zero), hn::Xor(hn::Lt(r, zero), hn::Lt(b, zero)));
+  return hn::IfThenElse(have_different_signs, hn::Add(r, b), r);
 }
 
 /// log2(x) for positive normal float64, to 1e-12. The mantissa, between sqrt(1/2) and sqrt(2), goes

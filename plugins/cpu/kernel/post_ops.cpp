@@ -39,21 +39,22 @@ PostOps::PostOps(const Op& op) {
   if (!wrapper) return;
   mixed = wrapper->mixed;
   for (int last = -1; PostOp post : wrapper->post) {
-    is_known = is_known && rank_of(post) > std::exchange(last, rank_of(post));
-    if (post == PostOp::bias) bias = true;
+    is_supported = is_supported && rank_of(post) > std::exchange(last, rank_of(post));
+    if (post == PostOp::bias) has_bias = true;
     if (post == PostOp::add) combine = Combine::add;
     if (post == PostOp::mask) combine = Combine::mask;
     if (post == PostOp::relu) activation = ActivationKind::relu;
     if (post == PostOp::sigmoid) activation = ActivationKind::sigmoid;
     if (post == PostOp::tanh) activation = ActivationKind::tanh;
-    if (post == PostOp::moments) moments = true;
+    if (post == PostOp::moments) has_moments = true;
   }
   const std::string_view base = wrapper->op->name();
   const bool is_forward = base == Conv::kName, is_product = base == Matmul::kName;
-  const bool is_sum = bias || combine == Combine::add || activation != ActivationKind::none;
+  const bool is_sum = has_bias || combine == Combine::add || activation != ActivationKind::none;
   const bool is_masked = combine == Combine::mask;
-  is_known = is_known && (!moments || is_forward) && (!is_sum || is_forward || is_product) &&
-             (!is_masked || (!is_forward && !bias));
+  is_supported = is_supported && (!has_moments || is_forward) &&
+                 (!is_sum || is_forward || is_product) &&
+                 (!is_masked || (!is_forward && !has_bias));
 }
 
 }  // namespace crescent::cpu

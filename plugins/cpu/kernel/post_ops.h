@@ -13,11 +13,11 @@ enum class Combine : uint8_t { none, add /* c + x */, mask /* x > 0 ? c : 0 */ }
 struct PostOps {
   explicit PostOps(const Op& op);
 
-  bool bias = false, moments = false;
+  bool has_bias = false, has_moments = false;
   Combine combine = Combine::none;
   ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
-  bool is_known = true;  ///< false if kernels do not support post-ops in this order
+  bool is_supported = true;  ///< false if kernels do not support post-ops in this order
 };
 
 /// The op to which `op` adds post-ops, or `op` itself if it adds none. Tables of kernels contain

@@ -13,9 +13,9 @@ namespace {
 void stream_floats(const float* from, float* to, size_t count) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d), misalignment = reinterpret_cast<uintptr_t>(to) / 4 % lanes,
-               first = std::min(count, (lanes - misalignment) % lanes);
-  std::copy(from, from + first, to);
-  size_t i = first;
+               head_count = std::min(count, (lanes - misalignment) % lanes);
+  std::copy(from, from + head_count, to);
+  size_t i = head_count;
   for (; i + lanes <= count; i += lanes) hn::Stream(hn::LoadU(d, from + i), d, to + i);
   std::copy(from + i, from + count, to + i);
   hwy::FlushStream();

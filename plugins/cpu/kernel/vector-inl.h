@@ -27,7 +27,7 @@ HWY_INLINE V keep_nan(V x, V y) {
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>{1});
-  // cannot overflow, because the argument of exp is <= 0
+  // This exp cannot overflow, because its argument is at most 0.
   const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));
   const V y = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
   return keep_nan(x, y);
@@ -45,7 +45,7 @@ HWY_INLINE V activate(D d, V x, ActivationKind activation) {
     case ActivationKind::none:
       return x;
     case ActivationKind::relu:
-      // a relu whose result is NaN where x is NaN
+      // The result is x, not 0, where x is NaN.
       return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);
     case ActivationKind::sigmoid:
       return sigmoid(d, x);
@@ -159,9 +159,9 @@ HWY_INLINE void for_vectors(D d, int64_t count, F&& f) {
     f([d, i](const auto* p) { return load(d, p + i); },
       [d, i](hn::Vec<D> x, auto* p) { store(x, d, p + i); });
   }
-  if (const int64_t rest = count - i; rest > 0) {
-    f([d, i, rest](const auto* p) { return load_part(d, p + i, rest); },
-      [d, i, rest](hn::Vec<D> x, auto* p) { store_part(x, d, p + i, rest); });
+  if (const int64_t remaining = count - i; remaining > 0) {
+    f([d, i, remaining](const auto* p) { return load_part(d, p + i, remaining); },
+      [d, i, remaining](hn::Vec<D> x, auto* p) { store_part(x, d, p + i, remaining); });
   }
 }
 

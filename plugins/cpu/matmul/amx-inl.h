@@ -19,7 +19,7 @@
 namespace crescent::cpu::amx {
 
 using Mask = __mmask32;
-inline Mask first(int64_t count) {
+inline Mask first_lanes(int64_t count) {
   return static_cast<Mask>(count >= 32 ? ~0u : (1u << std::max<int64_t>(count, 0)) - 1);
 }
 

@@ -19,9 +19,9 @@ namespace {
 bool processor_has_tiles() {
   unsigned a, b, c, d, a1;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-  const bool tiles = (d >> 22 & 1) && (d >> 24 & 1), bw = b >> 30 & 1, vl = b >> 31 & 1,
+  const bool has_tiles = (d >> 22 & 1) && (d >> 24 & 1), bw = b >> 30 & 1, vl = b >> 31 & 1,
              dq = b >> 17 & 1;
-  return tiles && bw && vl && dq && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && (a1 >> 5 & 1);
+  return has_tiles && bw && vl && dq && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && (a1 >> 5 & 1);
 }
 
 /// Asks Linux for permission to use the tile registers, which a process does not have by default.
@@ -41,7 +41,7 @@ template <bool relu, class T>
 CRESCENT_INLINE void store_columns(const float* from, int64_t width, int64_t rows, int64_t columns,
                                    const float* bias, T* to, int64_t ld) {
   const __m512 zero = _mm512_setzero_ps();
-  const auto mask = static_cast<__mmask16>(first(columns));
+  const auto mask = static_cast<__mmask16>(first_lanes(columns));
   const __m512 bias_vector = bias ? _mm512_maskz_loadu_ps(mask, bias) : zero;
   for (int64_t i = 0; i < rows; ++i, from += width, to += ld) {
     __m512 x = _mm512_load_ps(from);
@@ -73,7 +73,7 @@ CRESCENT_AVX512 bool are_finite(const uint16_t* values, int64_t count) {
   Mask non_finite = 0;
   for (int64_t i = 0; i < count; i += 32) {
     non_finite |= _mm512_cmpeq_epi16_mask(
-        _mm512_and_si512(_mm512_maskz_loadu_epi16(first(count - i), values + i), exponent),
+        _mm512_and_si512(_mm512_maskz_loadu_epi16(first_lanes(count - i), values + i), exponent),
         exponent);
   }
   return non_finite == 0;
@@ -86,7 +86,7 @@ CRESCENT_AVX512 void add_rows_to(const float* x, int64_t ld, int64_t rows, int64
     __mmask16 mask[kVectors];
     __m512 sum[kVectors];
     for (int v = 0; v < kVectors; ++v) {
-      mask[v] = static_cast<__mmask16>(first(columns - j - v * kLines));
+      mask[v] = static_cast<__mmask16>(first_lanes(columns - j - v * kLines));
       sum[v] = _mm512_maskz_loadu_ps(mask[v], sums + j + v * kLines);
     }
     for (int64_t i = 0; i < rows; ++i) {
@@ -101,13 +101,13 @@ CRESCENT_AVX512 void add_rows_to(const float* x, int64_t ld, int64_t rows, int64
 }
 
 /// Sets tiles 0 to 3, which hold the sums, to c or to zero; tiles 4 to 7 are for the operands.
-CRESCENT_AMX_INLINE void begin_sums(const float* c, int64_t second, int64_t third, int64_t row,
-                                    bool add) {
+CRESCENT_AMX_INLINE void begin_sums(const float* c, int64_t second_tile, int64_t third_tile,
+                                    int64_t row_bytes, bool add) {
   if (add) {
-    _tile_loadd(0, c, row);
-    _tile_loadd(1, c + second, row);
-    _tile_loadd(2, c + third, row);
-    _tile_loadd(3, c + third + second, row);
+    _tile_loadd(0, c, row_bytes);
+    _tile_loadd(1, c + second_tile, row_bytes);
+    _tile_loadd(2, c + third_tile, row_bytes);
+    _tile_loadd(3, c + third_tile + second_tile, row_bytes);
   } else {
     _tile_zero(0);
     _tile_zero(1);
@@ -115,21 +115,23 @@ CRESCENT_AMX_INLINE void begin_sums(const float* c, int64_t second, int64_t thir
     _tile_zero(3);
   }
 }
-CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second, int64_t third, int64_t row) {
-  _tile_stored(0, c, row);
-  _tile_stored(1, c + second, row);
-  _tile_stored(2, c + third, row);
-  _tile_stored(3, c + third + second, row);
+CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second_tile, int64_t third_tile,
+                                  int64_t row_bytes) {
+  _tile_stored(0, c, row_bytes);
+  _tile_stored(1, c + second_tile, row_bytes);
+  _tile_stored(2, c + third_tile, row_bytes);
+  _tile_stored(3, c + third_tile + second_tile, row_bytes);
 }
 
 /// Calls step(offset in a, offset in b) for all steps of all runs; a run is a sequence of steps at
 /// equal distances.
 template <class F>
-CRESCENT_AMX_INLINE void each_step(const LeftStrips& a, int64_t steps, int64_t runs, F&& step) {
+CRESCENT_AMX_INLINE void for_each_step(const LeftStrips& a, int64_t steps, int64_t runs, F&& step) {
   int64_t right = 0;
   for (int64_t r = 0; r < runs; ++r) {
-    int64_t left = r * a.run;
-    for (int64_t i = 0; i < steps; ++i, left += a.step, right += kTileValues) step(left, right);
+    int64_t left = r * a.run_stride;
+    for (int64_t i = 0; i < steps; ++i, left += a.step_stride, right += kTileValues)
+      step(left, right);
   }
 }
 
@@ -138,7 +140,7 @@ class BlockWriter {
  public:
   CRESCENT_INLINE explicit BlockWriter(const Result& result) : r_(result) {
     for (int half = 0; half < 2; ++half) {
-      masks_[half] = static_cast<__mmask16>(first(r_.columns - half * kLines));
+      masks_[half] = static_cast<__mmask16>(first_lanes(r_.columns - half * kLines));
       bias_[half] = r_.bias ? _mm512_loadu_ps(r_.bias + half * kLines) : _mm512_setzero_ps();
     }
   }
@@ -155,22 +157,23 @@ class BlockWriter {
   template <int kHalf>
   CRESCENT_INLINE void write_half() {
     const __m512 zero = _mm512_setzero_ps();
-    const int64_t source = row_ * kBlock + kHalf * kLines, at = row_ * r_.ld + kHalf * kLines;
-    __m512 x = _mm512_load_ps(r_.sums + source);
-    if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + source));
-    // becomes NaN as soon as an x is not finite
+    const int64_t source_offset = row_ * kBlock + kHalf * kLines,
+                  target_offset = row_ * r_.ld + kHalf * kLines;
+    __m512 x = _mm512_load_ps(r_.sums + source_offset);
+    if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + source_offset));
+    // The sum of 0 * x becomes NaN as soon as an x is not finite.
     zeros_[kHalf] = _mm512_fmadd_ps(x, zero, zeros_[kHalf]);
     if (r_.combine != Combine::none) {
-      const __m512 other = _mm512_maskz_loadu_ps(masks_[kHalf], r_.other + at);
+      const __m512 other = _mm512_maskz_loadu_ps(masks_[kHalf], r_.other + target_offset);
       if (r_.combine == Combine::add)
         x = _mm512_add_ps(x, other);
       else
         x = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(other, zero, _CMP_GT_OQ), x);
     }
     if (r_.bias) x = _mm512_add_ps(x, bias_[kHalf]);
-    // if x is NaN, the instruction returns its second operand, x
+    // If x is NaN, the instruction returns its second operand, which is x.
     if (r_.relu) x = _mm512_max_ps(zero, x);
-    _mm512_mask_storeu_ps(r_.c + at, masks_[kHalf], x);
+    _mm512_mask_storeu_ps(r_.c + target_offset, masks_[kHalf], x);
   }
 
   const Result& r_;
@@ -184,9 +187,10 @@ class BlockWriter {
 class ResultPrefetcher {
  public:
   CRESCENT_INLINE explicit ResultPrefetcher(const Result& result)
-      : c_(result.c), other_(result.other), ld_(result.ld), left_(result.rows) {}
+      : c_(result.c), other_(result.other), ld_(result.ld), rows_left_(result.rows) {}
   CRESCENT_INLINE void fetch_rows(int64_t count) {
-    for (int64_t end = left_ - std::min(count, left_); left_ > end; --left_, c_ += ld_) {
+    for (int64_t end = rows_left_ - std::min(count, rows_left_); rows_left_ > end;
+         --rows_left_, c_ += ld_) {
       __builtin_prefetch(c_, 1, 3), __builtin_prefetch(c_ + kLines, 1, 3);
       if (!other_) continue;
       __builtin_prefetch(other_, 0, 3), __builtin_prefetch(other_ + kLines, 0, 3);
@@ -196,7 +200,7 @@ class ResultPrefetcher {
 
  private:
   const float *c_, *other_;
-  int64_t ld_, left_;
+  int64_t ld_, rows_left_;
 };
 
 /// Computes the six products of parts of split values that matter in float32, four tiles of sums
@@ -204,29 +208,29 @@ class ResultPrefetcher {
 CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                         const Result& result, const Result& earlier) {
   constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kLines * kLines,
-                    kRow = 2 * kLines * sizeof(float);
+                    kRowBytes = 2 * kLines * sizeof(float);
   constexpr int64_t kPairs = 6;
-  // number of rows of `earlier` to store per multiplication
-  const int64_t rows = pieces(kBlock, kPairs * steps);
+  // The number of rows of `earlier` that are stored for each multiplication of tiles.
+  const int64_t rows_per_multiplication = pieces(kBlock, kPairs * steps);
   BlockWriter writer(earlier);
-  ResultPrefetcher fetching(result);
-  begin_sums(result.sums, kSecondTile, kThirdTile, kRow, false);
-  for (int64_t at = 0, end = steps * 3 * kTileValues; at < end; at += 3 * kTileValues) {
+  ResultPrefetcher prefetcher(result);
+  begin_sums(result.sums, kSecondTile, kThirdTile, kRowBytes, false);
+  for (int64_t offset = 0, end = steps * 3 * kTileValues; offset < end; offset += 3 * kTileValues) {
     auto load_left = [&](int64_t part) CRESCENT_AMX_LAMBDA {
-      _tile_loadd(4, a.strips[0] + at + part * kTileValues, 64);
-      _tile_loadd(5, a.strips[1] + at + part * kTileValues, 64);
+      _tile_loadd(4, a.strips[0] + offset + part * kTileValues, 64);
+      _tile_loadd(5, a.strips[1] + offset + part * kTileValues, 64);
     };
     auto load_right = [&](int64_t part) CRESCENT_AMX_LAMBDA {
-      _tile_loadd(6, b.strips[0] + at + part * kTileValues, 64);
-      _tile_loadd(7, b.strips[1] + at + part * kTileValues, 64);
+      _tile_loadd(6, b.strips[0] + offset + part * kTileValues, 64);
+      _tile_loadd(7, b.strips[1] + offset + part * kTileValues, 64);
     };
     auto multiply_tiles = [&]() CRESCENT_AMX_LAMBDA {
       _tile_dpbf16ps(0, 4, 6);
       _tile_dpbf16ps(1, 4, 7);
       _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(3, 5, 7);
-      writer.write_rows(rows);
-      fetching.fetch_rows(rows);
+      writer.write_rows(rows_per_multiplication);
+      prefetcher.fetch_rows(rows_per_multiplication);
     };
     load_left(2), load_right(0), multiply_tiles();
     load_left(1), multiply_tiles();
@@ -235,7 +239,7 @@ CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& 
     load_right(2), multiply_tiles();
     load_right(0), multiply_tiles();
   }
-  end_sums(result.sums, kSecondTile, kThirdTile, kRow);
+  end_sums(result.sums, kSecondTile, kThirdTile, kRowBytes);
   return writer.all_finite();
 }
 
@@ -248,50 +252,50 @@ CRESCENT_AVX512 bool store_block(const Result& result) {
 CRESCENT_AMX void multiply_square(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                   int64_t runs, float* c, bool add) {
   constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kLines * kLines,
-                    kRow = 2 * kLines * sizeof(float);
-  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
-  begin_sums(c, kSecondTile, kThirdTile, kRow, add);
-  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
-    _tile_loadd(4, a.strips[0] + left, row);
+                    kRowBytes = 2 * kLines * sizeof(float);
+  const int64_t row_bytes = a.row_stride * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecondTile, kThirdTile, kRowBytes, add);
+  for_each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(4, a.strips[0] + left, row_bytes);
     _tile_loadd(6, b.strips[0] + right, 64);
     _tile_loadd(7, b.strips[1] + right, 64);
     _tile_dpbf16ps(0, 4, 6);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, a.strips[1] + left, row);
+    _tile_loadd(5, a.strips[1] + left, row_bytes);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   });
-  end_sums(c, kSecondTile, kThirdTile, kRow);
+  end_sums(c, kSecondTile, kThirdTile, kRowBytes);
 }
 
 CRESCENT_AMX void multiply_tall(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                 int64_t runs, float* c, bool add) {
   constexpr int64_t kSecondTile = kLines * kLines, kThirdTile = 2 * kSecondTile,
-                    kRow = kLines * sizeof(float);
-  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
-  begin_sums(c, kSecondTile, kThirdTile, kRow, add);
-  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+                    kRowBytes = kLines * sizeof(float);
+  const int64_t row_bytes = a.row_stride * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecondTile, kThirdTile, kRowBytes, add);
+  for_each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
     _tile_loadd(7, b.strips[0] + right, 64);
-    _tile_loadd(4, a.strips[0] + left, row);
+    _tile_loadd(4, a.strips[0] + left, row_bytes);
     _tile_dpbf16ps(0, 4, 7);
-    _tile_loadd(5, a.strips[1] + left, row);
+    _tile_loadd(5, a.strips[1] + left, row_bytes);
     _tile_dpbf16ps(1, 5, 7);
-    _tile_loadd(6, a.strips[2] + left, row);
+    _tile_loadd(6, a.strips[2] + left, row_bytes);
     _tile_dpbf16ps(2, 6, 7);
-    _tile_loadd(4, a.strips[3] + left, row);
+    _tile_loadd(4, a.strips[3] + left, row_bytes);
     _tile_dpbf16ps(3, 4, 7);
   });
-  end_sums(c, kSecondTile, kThirdTile, kRow);
+  end_sums(c, kSecondTile, kThirdTile, kRowBytes);
 }
 
 CRESCENT_AMX void multiply_wide(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                 int64_t runs, float* c, bool add) {
   constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kSecondTile,
-                    kRow = 4 * kLines * sizeof(float);
-  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
-  begin_sums(c, kSecondTile, kThirdTile, kRow, add);
-  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
-    _tile_loadd(7, a.strips[0] + left, row);
+                    kRowBytes = 4 * kLines * sizeof(float);
+  const int64_t row_bytes = a.row_stride * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecondTile, kThirdTile, kRowBytes, add);
+  for_each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, a.strips[0] + left, row_bytes);
     _tile_loadd(4, b.strips[0] + right, 64);
     _tile_dpbf16ps(0, 7, 4);
     _tile_loadd(5, b.strips[1] + right, 64);
@@ -301,7 +305,7 @@ CRESCENT_AMX void multiply_wide(const LeftStrips& a, const RightStrips& b, int64
     _tile_loadd(4, b.strips[3] + right, 64);
     _tile_dpbf16ps(3, 7, 4);
   });
-  end_sums(c, kSecondTile, kThirdTile, kRow);
+  end_sums(c, kSecondTile, kThirdTile, kRowBytes);
 }
 
 CRESCENT_AMX void configure() { _tile_loadconfig(&kWholeTiles); }

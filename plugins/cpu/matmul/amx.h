@@ -69,9 +69,9 @@ void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, 
 /// Strips of a: pointers to their beginnings, and distances in values.
 struct LeftStrips {
   const uint16_t* strips[4];
-  int64_t row = kDepth;        ///< the distance to the next row of a tile
-  int64_t step = kTileValues;  ///< the distance to the next step
-  int64_t run = 0;             ///< the distance to the next run of steps
+  int64_t row_stride = kDepth;        ///< the distance to the next row of a tile
+  int64_t step_stride = kTileValues;  ///< the distance to the next step
+  int64_t run_stride = 0;             ///< the distance to the next run of steps
 };
 /// Pointers to up to four packed strips of b; the steps of a strip follow one another in memory.
 struct RightStrips {

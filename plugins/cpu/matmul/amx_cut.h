@@ -11,16 +11,16 @@ namespace crescent::cpu {
 /// The largest number of values along k that is packed at a time. Four strips of rounded values fit
 /// the first-level cache; split ones are multiplied so often that the second-level cache is fast
 /// enough.
-constexpr int64_t longest_stretch(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
+constexpr int64_t max_packed_depth(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 
 /// Returns the size of pieces that together exceed `whole` by as little as possible: a multiple of
 /// `step`, and at most `piece` rounded up to such a multiple.
 inline int64_t even_piece(int64_t whole, int64_t piece, int64_t step) {
-  int64_t best_size = 0, missing = std::numeric_limits<int64_t>::max();
+  int64_t best_size = 0, least_excess = std::numeric_limits<int64_t>::max();
   for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
     const int64_t size = pieces(pieces(whole, count), step) * step,
-                  rest = pieces(whole, size) * size - whole;
-    if (rest < missing) best_size = size, missing = rest;
+                  excess = pieces(whole, size) * size - whole;
+    if (excess < least_excess) best_size = size, least_excess = excess;
   }
   return best_size;
 }
@@ -36,9 +36,9 @@ struct AmxCut {
       : thread_count(thread_count), rows(p.m), columns(p.n), depth(p.k) {
     halve(p, packs_left, form, ThreadCount::few);
     if (thread_count == ThreadCount::many) halve(p, packs_left, form, ThreadCount::many);
-    constexpr int64_t kLargest = 512;  // largest number of lines per block
-    rows = even_piece(p.m, std::min(rows, kLargest), amx::kBlock),
-    columns = even_piece(p.n, std::min(columns, kLargest), amx::kBlock);
+    constexpr int64_t kMaxLines = 512;  // largest number of lines per block
+    rows = even_piece(p.m, std::min(rows, kMaxLines), amx::kBlock),
+    columns = even_piece(p.n, std::min(columns, kMaxLines), amx::kBlock);
     depth = even_piece(p.k, depth, amx::kDepth);
     row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
     if (thread_count == ThreadCount::many) share_evenly(p);
@@ -46,10 +46,10 @@ struct AmxCut {
 
   /// Makes each block consist of whole rows of the result.
   void use_whole_rows(const MatmulPlan& p) {
-    constexpr int64_t kLargest = 512, kMaxSums = 256 << 10;  // rows per block; values per block
+    constexpr int64_t kMaxLines = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
     while (may_be_cut(p, thread_count) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
-    rows = even_piece(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMaxSums / columns)}),
+    rows = even_piece(p.m, std::min({rows, kMaxLines, std::max(amx::kBlock, kMaxSums / columns)}),
                       amx::kBlock);
     row_blocks = pieces(p.m, rows), column_blocks = 1;
   }
@@ -65,22 +65,25 @@ struct AmxCut {
   /// Halves the parts along the dimension in which this costs least, until there are enough parts.
   /// Sums are only split for few threads.
   void halve(const MatmulPlan& p, bool packs_left, amx::Form form, ThreadCount thread_count) {
-    const int64_t packing = amx::parts(form), shortest = longest_stretch(form);
+    const int64_t values_per_element = amx::parts(form), min_depth = max_packed_depth(form);
     while (may_be_cut(p, thread_count)) {
       constexpr int64_t kForbiddenCost = std::numeric_limits<int64_t>::max();
-      const int64_t columns_cost = columns < 2 * amx::kBlock      ? kForbiddenCost
-                                   : packs_left && columns == p.n ? packing * rows * depth
-                                                                  : 0;
+      const int64_t columns_cost = columns < 2 * amx::kBlock ? kForbiddenCost
+                                   : packs_left && columns == p.n
+                                       ? values_per_element * rows * depth
+                                       : 0;
       const int64_t rows_cost = rows < 2 * amx::kBlock ? kForbiddenCost
-                                : rows == p.m          ? packing * columns * depth
+                                : rows == p.m          ? values_per_element * columns * depth
                                                        : 0;
-      const bool is_whole = depth < 2 * shortest || thread_count == ThreadCount::many;
+      const bool is_whole = depth < 2 * min_depth || thread_count == ThreadCount::many;
       const int64_t depth_cost =
           is_whole ? kForbiddenCost : rows * columns * (depth == p.k ? 8 : 2);
       const int64_t cheapest = std::min({columns_cost, rows_cost, depth_cost});
       if (cheapest == kForbiddenCost) break;
-      int64_t& halved = cheapest == columns_cost ? columns : cheapest == rows_cost ? rows : depth;
-      halved = (halved + 1) / 2;
+      int64_t& halved_size = cheapest == columns_cost ? columns
+                             : cheapest == rows_cost  ? rows
+                                                      : depth;
+      halved_size = (halved_size + 1) / 2;
     }
   }
 

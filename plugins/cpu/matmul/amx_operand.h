@@ -36,12 +36,11 @@ struct Operand {
   amx::Form form;
   bool is_left, in_rows;  ///< in_rows: whether a line is contiguous in memory
   int64_t lines, depth;
-  std::span<const int64_t> items;  ///< the offset of the matrix of each product of a batch
+  std::span<const int64_t> item_offsets;  ///< the offset of the matrix of each product of a batch
 
   int64_t ld() const { return in_rows ? depth : lines; }
-  int64_t values() const {
-    return pieces(lines, amx::kLines) * strip(depth);
-  }  ///< values of one packed matrix
+  /// The number of values of one packed matrix.
+  int64_t values() const { return pieces(lines, amx::kLines) * strip(depth); }
   int64_t strip(int64_t k_count) const { return amx::strip_values(k_count, form); }
   /// The offset of value k in a strip; k must be the first value of a step.
   int64_t offset(int64_t k) const { return k * amx::kLines * amx::parts(form); }
@@ -51,7 +50,7 @@ struct Operand {
             int64_t k_count, uint16_t* to, int64_t stride) const {
     const auto order = in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
     as_values(dtype, memory, [&](auto* from) {
-      from += items[item] + (in_rows ? line * depth + k : k * lines + line);
+      from += item_offsets[item] + (in_rows ? line * depth + k : k * lines + line);
       is_left ? amx::pack_left(from, ld(), order, count, k_count, to, stride, form)
               : amx::pack_right(from, ld(), order, count, k_count, to, stride, form);
     });
@@ -59,26 +58,32 @@ struct Operand {
 
   /// The number of parts in which the whole operand is packed; within a part memory is read in
   /// order.
-  int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
+  int64_t packing_parts() const {
+    return static_cast<int64_t>(item_offsets.size()) * parts_of_item();
+  }
   void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
-    const int64_t item = part / parts_of_item(), at = part % parts_of_item() * amx::kBlock,
+    const int64_t item = part / parts_of_item(), first = part % parts_of_item() * amx::kBlock,
                   stride = strip(depth);
     to += item * values();
     if (in_rows)
-      return pack(memory, item, at, std::min(amx::kBlock, lines - at), 0, depth,
-                  to + at / amx::kLines * stride, stride);
-    pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + offset(at), stride);
+      return pack(memory, item, first, std::min(amx::kBlock, lines - first), 0, depth,
+                  to + first / amx::kLines * stride, stride);
+    pack(memory, item, 0, lines, first, std::min(amx::kBlock, depth - first), to + offset(first),
+         stride);
   }
 
-  /// Returns the strips of `count` lines from `line` on with values [k, k + k_count): from `all` if
-  /// the whole operand is packed there, otherwise they are packed into `own`.
-  Strips strips(const std::byte* memory, const uint16_t* all, uint16_t* own, int64_t item,
-                int64_t line, int64_t count, int64_t k, int64_t k_count) const {
-    const int64_t stride = strip(all ? depth : k_count), strips = pieces(count, amx::kLines);
-    if (all)
-      return {all + item * values() + line / amx::kLines * stride + offset(k), stride, strips};
-    pack(memory, item, line, count, k, k_count, own, stride);
-    return {own, stride, strips};
+  /// Returns the strips of `count` lines from `line` on with values [k, k + k_count): from
+  /// `packed_operand` if the whole operand is packed there, otherwise they are packed into
+  /// `scratch`.
+  Strips strips(const std::byte* memory, const uint16_t* packed_operand, uint16_t* scratch,
+                int64_t item, int64_t line, int64_t count, int64_t k, int64_t k_count) const {
+    const int64_t stride = strip(packed_operand ? depth : k_count),
+                  strips = pieces(count, amx::kLines);
+    if (packed_operand)
+      return {packed_operand + item * values() + line / amx::kLines * stride + offset(k), stride,
+              strips};
+    pack(memory, item, line, count, k, k_count, scratch, stride);
+    return {scratch, stride, strips};
   }
 
  private:
@@ -88,8 +93,9 @@ struct Operand {
 /// Packs b of a product once, for all runs until b changes.
 class PackRight final : public Kernel {
  public:
-  explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) {
-    b_.items = items_;
+  explicit PackRight(const Operand& b)
+      : b_(b), item_offsets_(b.item_offsets.begin(), b.item_offsets.end()) {
+    b_.item_offsets = item_offsets_;
   }
 
   void run(const Arguments& a) const override {
@@ -101,7 +107,7 @@ class PackRight final : public Kernel {
 
  private:
   Operand b_;
-  std::vector<int64_t> items_;
+  std::vector<int64_t> item_offsets_;
 };
 
 }  // namespace crescent::cpu

@@ -59,11 +59,11 @@ alignas(64) constexpr uint16_t kInterleaved[32] = {0,  16, 1,  17, 2,  18, 3,  1
 /// Loads `count` <= 32 values and sets the others to zero.
 template <Form form>
 CRESCENT_INLINE PackedVectors<form> load32(const uint16_t* from, int64_t count) {
-  return {{_mm512_maskz_loadu_epi16(first(count), from)}};
+  return {{_mm512_maskz_loadu_epi16(first_lanes(count), from)}};
 }
 template <Form form>
 CRESCENT_INLINE PackedVectors<form> load32(const float* from, int64_t count) {
-  const Mask mask = first(count);
+  const Mask mask = first_lanes(count);
   const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
   const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), from + 16);
   if constexpr (form == Form::split)
@@ -72,7 +72,7 @@ CRESCENT_INLINE PackedVectors<form> load32(const float* from, int64_t count) {
     return {{reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low))}};
 }
 CRESCENT_INLINE __m256i load16(const uint16_t* from, int64_t count) {
-  return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first(count)), from);
+  return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first_lanes(count)), from);
 }
 
 /// The rows of the tiles of one step. A row belongs to a line in the left operand, and to a pair of
@@ -83,11 +83,11 @@ struct alignas(64) Rows {
 };
 
 template <Form form>
-CRESCENT_INLINE void put(const PackedVectors<form>& forms, int64_t row, __m512i* tiles) {
-  for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = forms.part[p];
+CRESCENT_INLINE void store_row(const PackedVectors<form>& vectors, int64_t row, __m512i* tiles) {
+  for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = vectors.part[p];
 }
 template <Form form>
-CRESCENT_INLINE void put_zeros(int64_t row, __m512i* tiles) {
+CRESCENT_INLINE void store_zero_row(int64_t row, __m512i* tiles) {
   for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = _mm512_setzero_si512();
 }
 
@@ -95,8 +95,9 @@ CRESCENT_INLINE void put_zeros(int64_t row, __m512i* tiles) {
 template <Form form, class T>
 CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_t depth,
                                 __m512i* tiles) {
-  for (int64_t i = 0; i < lines; ++i, from += ld) put<form>(load32<form>(from, depth), i, tiles);
-  for (int64_t i = lines; i < 16; ++i) put_zeros<form>(i, tiles);
+  for (int64_t i = 0; i < lines; ++i, from += ld)
+    store_row<form>(load32<form>(from, depth), i, tiles);
+  for (int64_t i = lines; i < 16; ++i) store_zero_row<form>(i, tiles);
 }
 
 /// 16 pairs of a value from `low` and a value from `high`, or zero if `high` is null.
@@ -109,7 +110,7 @@ CRESCENT_INLINE PackedVectors<form> pairs(const uint16_t* low, const uint16_t* h
 }
 template <Form form>
 CRESCENT_INLINE PackedVectors<form> pairs(const float* low, const float* high, int64_t count) {
-  const auto mask = static_cast<__mmask16>(first(count));
+  const auto mask = static_cast<__mmask16>(first_lanes(count));
   const __m512 lower = _mm512_maskz_loadu_ps(mask, low),
                upper = high ? _mm512_maskz_loadu_ps(mask, high) : _mm512_setzero_ps();
   if constexpr (form == Form::split)
@@ -126,12 +127,12 @@ CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_
                                 __m512i* tiles) {
   const int64_t full_pairs = depth / 2;
   for (int64_t p = 0; p < full_pairs; ++p, from += 2 * ld)
-    put<form>(pairs<form>(from, from + ld, lines), p, tiles);
+    store_row<form>(pairs<form>(from, from + ld, lines), p, tiles);
   for (int64_t p = full_pairs; p < 16; ++p) {
     if (2 * p < depth)
-      put<form>(pairs<form>(from, static_cast<const T*>(nullptr), lines), p, tiles);
+      store_row<form>(pairs<form>(from, static_cast<const T*>(nullptr), lines), p, tiles);
     else
-      put_zeros<form>(p, tiles);
+      store_zero_row<form>(p, tiles);
   }
 }
 
@@ -179,15 +180,15 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
     const T* corner = from + (in_rows ? line * ld + k : k * ld + line);
     auto* tiles =
         reinterpret_cast<__m512i*>(to + line / kLines * stride + k * kLines * parts(form));
-    Rows<form> read_first;
-    __m512i* rows = in_rows == rows_are_lines ? tiles : read_first.tile[0];
+    Rows<form> untransposed;
+    __m512i* rows = in_rows == rows_are_lines ? tiles : untransposed.tile[0];
     if (count == kLines && k_count == kDepth)
-      // with constant sizes the compiler needs no masks
+      // With constant sizes the compiler needs no masks.
       read<in_rows, form>(corner, ld, kLines, kDepth, rows);
     else
       read<in_rows, form>(corner, ld, count, k_count, rows);
     if constexpr (in_rows != rows_are_lines) {
-      for (int p = 0; p < parts(form); ++p) transpose(read_first.tile[p], tiles + 16 * p);
+      for (int p = 0; p < parts(form); ++p) transpose(untransposed.tile[p], tiles + 16 * p);
     }
     // Prefetches the next step, which has more rows than the hardware prefetcher can follow.
     if constexpr (!in_rows) {
@@ -239,9 +240,10 @@ void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, 
   for (int64_t k = 0; k < depth; ++k, to += ld) {
     const uint16_t* tiles = strip + k / kDepth * 3 * kTileValues + k % kDepth / 2 * kDepth + k % 2;
     for (int64_t i = 0; i < lines; ++i) {
-      const float first = value_of(tiles[2 * i]), rest = value_of(tiles[kTileValues + 2 * i]) +
-                                                         value_of(tiles[2 * kTileValues + 2 * i]);
-      to[i] = std::isfinite(first) ? first + rest : first;
+      const float first = value_of(tiles[2 * i]),
+                  lower_parts = value_of(tiles[kTileValues + 2 * i]) +
+                                value_of(tiles[2 * kTileValues + 2 * i]);
+      to[i] = std::isfinite(first) ? first + lower_parts : first;
     }
   }
 }

@@ -11,19 +11,19 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr const char* kParallel[] = {"serial", "pthread", "openmp"};
+constexpr const char* kParallelModels[] = {"serial", "pthread", "openmp"};
 
 std::string library_of(const void* symbol) {
   Dl_info info{};
   return dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-BlasLibrary ask_library() {
+BlasLibrary query_library() {
   openblas_set_num_threads(1);
   std::string path = library_of(reinterpret_cast<void*>(openblas_get_config));
   int parallel = openblas_get_parallel();
   return {path, openblas_get_corename(), openblas_get_config(),
-          kParallel[parallel < 0 || parallel > 2 ? 0 : parallel]};
+          kParallelModels[parallel < 0 || parallel > 2 ? 0 : parallel]};
 }
 
 std::mutex& blas_mutex() {
@@ -31,13 +31,13 @@ std::mutex& blas_mutex() {
   return mutex;
 }
 
-constexpr char letter(bool transpose) { return transpose ? 'T' : 'N'; }
+constexpr char transpose_letter(bool transpose) { return transpose ? 'T' : 'N'; }
 
 // OpenBLAS expects columns in memory and sees row-major matrices as their transposes, so the call
 // computes c' = b' a'.
 template <class T>
 void openblas(const Product<T>& p) {
-  const char ta = letter(p.transpose_a), tb = letter(p.transpose_b);
+  const char ta = transpose_letter(p.transpose_a), tb = transpose_letter(p.transpose_b);
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
   const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb),
             ldc = static_cast<int>(p.ldc);
@@ -48,19 +48,19 @@ void openblas(const Product<T>& p) {
 
 void onednn_gemm(const Product<float>& p) {
   onednn::SingleThread single_thread;
-  const auto status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1,
-                                 p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  const auto status = dnnl_sgemm(transpose_letter(p.transpose_a), transpose_letter(p.transpose_b),
+                                 p.m, p.n, p.k, 1, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
   if (status != dnnl_success) onednn::fail_as("sgemm", status);
 }
 
 }  // namespace
 
 const BlasLibrary& blas_library() {
-  static const BlasLibrary library = ask_library();
+  static const BlasLibrary library = query_library();
   return library;
 }
 
-BlasLock::BlasLock() : is_serialized_(!std::strcmp(blas_library().parallel, kParallel[0])) {
+BlasLock::BlasLock() : is_serialized_(!std::strcmp(blas_library().parallel, kParallelModels[0])) {
   if (is_serialized_) blas_mutex().lock();
 }
 BlasLock::~BlasLock() {

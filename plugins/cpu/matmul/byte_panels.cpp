@@ -7,27 +7,27 @@ namespace {
 
 class PackPanels final : public Kernel {
  public:
-  explicit PackPanels(const Right& matrix) : matrix_(matrix) {}
+  explicit PackPanels(const RightMatrix& matrix) : matrix_(matrix) {}
   void run(const Arguments& a) const override {
-    a.threads.parallel(matrix_.panels(), [&](int64_t panel, int) {
+    a.threads.parallel(matrix_.panel_count(), [&](int64_t panel, int) {
       matrix_.pack(a.in<int8_t>(0), panel, a.out<int8_t>(0));
     });
   }
   std::string name() const override { return "loop"; }
 
  private:
-  Right matrix_;
+  RightMatrix matrix_;
 };
 
 }  // namespace
 
-void Right::pack(const int8_t* from, int64_t panel, int8_t* to) const {
+void RightMatrix::pack(const int8_t* from, int64_t panel, int8_t* to) const {
   const int64_t j = panel * kPanelColumns;
   pack_panel(from + j * column_step, row_step, column_step, depth,
              std::min(kPanelColumns, columns - j), to + panel * panel_bytes(depth));
 }
 
-Prepared as_panels(const Right& m) {
+Prepared conversion_to_panels(const RightMatrix& m) {
   return {std::make_unique<PackPanels>(m),
           {DType::int8, {m.bytes()}},
           concat("byte panels ", m.depth.runs, " x ", m.depth.length, " ", m.columns, " by ",

@@ -7,18 +7,18 @@
 namespace crescent::cpu::bytes {
 
 /// A matrix of bytes (depth.size(), columns), whose values are `row_step` and `column_step` apart.
-struct Right {
+struct RightMatrix {
   int64_t row_step, column_step;
   Depth depth;
   int64_t columns;
 
-  int64_t panels() const { return bytes::panels(columns); }
-  int64_t bytes() const { return panels() * panel_bytes(depth); }
+  int64_t panel_count() const { return bytes::panel_count(columns); }
+  int64_t bytes() const { return panel_count() * panel_bytes(depth); }
   /// Packs panel `panel` of the matrix that begins at `from`; the panels begin at `to`.
   void pack(const int8_t* from, int64_t panel, int8_t* to) const;
 };
 
 /// The conversion of an input, which is the single matrix `matrix`, to panels.
-Prepared as_panels(const Right& matrix);
+Prepared conversion_to_panels(const RightMatrix& matrix);
 
 }  // namespace crescent::cpu::bytes

@@ -14,7 +14,7 @@ namespace {
 
 /// The operands and results of a product, as the code for every instruction set reads them.
 struct Operands {
-  Left a;
+  LeftMatrix a;
   int64_t rows;
   const int8_t* b;
   Depth depth;
@@ -58,12 +58,12 @@ int32_t load_group(const uint8_t* from) {
   return group;
 }
 
-void multiply_plain(const Left& a, int64_t rows, const int8_t* b, Depth depth, int64_t columns,
-                    const Sums& c) {
+void multiply_plain(const LeftMatrix& a, int64_t rows, const int8_t* b, Depth depth,
+                    int64_t columns, const Sums& c) {
   const Operands o{a, rows, b, depth, columns, c};
-  for (int64_t panel = 0; panel < panels(columns); ++panel)
+  for (int64_t panel = 0; panel < panel_count(columns); ++panel)
     for (int64_t i = 0; i < rows; ++i) {
-      // unsigned, because unsigned integers wrap around on overflow
+      // The sums are unsigned, because unsigned integers wrap around on overflow.
       uint32_t sums[kPanelColumns];
       for (int64_t j = 0; j < kPanelColumns; ++j)
         sums[j] = 0u - static_cast<uint32_t>(o.corrections(panel)[j]);
@@ -107,13 +107,13 @@ CRESCENT_VNNI inline void multiply_vnni_block(const Operands& o, int64_t i, int6
 #pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) sums[r][p] = _mm512_setzero_si512();
   }
-  int64_t at = 0;  // the position in the panels
+  int64_t panel_offset = 0;  // the position in the panels
   for (int64_t run = 0; run < o.depth.runs; ++run) {
     const int64_t first = o.a.runs[run], end = first + o.depth.groups_of_run() * kGroup;
-    for (int64_t q = first; q < end; q += kGroup, at += kGroup * kPanelColumns) {
+    for (int64_t q = first; q < end; q += kGroup, panel_offset += kGroup * kPanelColumns) {
       __m512i right[kPanels];
 #pragma GCC unroll 8
-      for (int p = 0; p < kPanels; ++p) right[p] = _mm512_loadu_si512(b[p] + at);
+      for (int p = 0; p < kPanels; ++p) right[p] = _mm512_loadu_si512(b[p] + panel_offset);
 #pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
         const __m512i left = _mm512_set1_epi32(load_group(a[r] + q));
@@ -147,11 +147,11 @@ CRESCENT_VNNI inline void multiply_vnni_rows(const Operands& o, int64_t i, int64
   if constexpr (kRows > 1) multiply_vnni_rows<kRows / 2, kPanels>(o, i, panel);
 }
 
-CRESCENT_VNNI void multiply_vnni(const Left& a, int64_t rows, const int8_t* b, Depth depth,
+CRESCENT_VNNI void multiply_vnni(const LeftMatrix& a, int64_t rows, const int8_t* b, Depth depth,
                                  int64_t columns, const Sums& c) {
   constexpr int64_t kFewRows = 3;
   const Operands o{a, rows, b, depth, columns, c};
-  const int64_t count = panels(columns);
+  const int64_t count = panel_count(columns);
   int64_t panel = 0;
   if (rows <= kFewRows)
     for (; panel + 8 <= count; panel += 8) multiply_vnni_rows<2, 8>(o, 0, panel);
@@ -212,10 +212,10 @@ CRESCENT_AVX2 inline void multiply_avx2_block(const Operands& o, int64_t i, int6
   }
 }
 
-CRESCENT_AVX2 void multiply_avx2(const Left& a, int64_t rows, const int8_t* b, Depth depth,
+CRESCENT_AVX2 void multiply_avx2(const LeftMatrix& a, int64_t rows, const int8_t* b, Depth depth,
                                  int64_t columns, const Sums& c) {
   const Operands o{a, rows, b, depth, columns, c};
-  for (int64_t panel = 0; panel < panels(columns); ++panel) {
+  for (int64_t panel = 0; panel < panel_count(columns); ++panel) {
     int64_t i = 0;
     for (; i + 4 <= rows; i += 4) multiply_avx2_block<4>(o, i, panel);
     for (; i < rows; ++i) multiply_avx2_block<1>(o, i, panel);
@@ -250,7 +250,7 @@ void pack_panel(const int8_t* b, int64_t row_step, int64_t column_step, Depth de
   std::memcpy(to, sums, sizeof sums);
 }
 
-bool has(Instructions instructions) {
+bool processor_has(Instructions instructions) {
 #ifdef __x86_64__
   if (instructions == Instructions::vnni)
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
@@ -270,8 +270,8 @@ Multiply product_with(Instructions instructions) {
 namespace {
 
 Instructions fastest() {
-  for (Instructions each : {Instructions::vnni, Instructions::avx2})
-    if (has(each)) return each;
+  for (Instructions candidate : {Instructions::vnni, Instructions::avx2})
+    if (processor_has(candidate)) return candidate;
   return Instructions::plain;
 }
 

@@ -11,6 +11,7 @@
 
 namespace crescent::cpu::bytes {
 
+/// The number of columns of a panel, and the number of rows whose values of a column are adjacent.
 constexpr int64_t kPanelColumns = 16, kGroup = 4;
 
 /// The number of products in a sum: `runs` runs of `length` each.
@@ -20,14 +21,14 @@ struct Depth {
   int64_t size() const { return length * runs; }
   int64_t padded() const { return groups_of_run() * kGroup * runs; }
 };
-inline int64_t panels(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
+inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
 inline int64_t panel_bytes(Depth depth) {
   return kPanelColumns * (static_cast<int64_t>(sizeof(int32_t)) + depth.padded());
 }
 
 /// Rows of values plus 128. Row i begins at offset rows[i], or at i * row_step without `rows`, and
 /// run r of a row at runs[r]. Up to kGroup - 1 bytes behind a run are read.
-struct Left {
+struct LeftMatrix {
   const uint8_t* values;
   int64_t row_step;
   const int64_t* rows = nullptr;
@@ -44,7 +45,7 @@ struct Sums {
   const float* factors = nullptr;
 };
 
-/// What is added to the values of the left operand.
+/// The number that is added to the values of the left operand.
 constexpr int kOffset = 128;
 /// Packs a row of k values that are `step` apart as a single run.
 void pack_row(const int8_t* row, int64_t step, int64_t k, uint8_t* to);
@@ -55,10 +56,10 @@ void pack_panel(const int8_t* b, int64_t row_step, int64_t column_step, Depth de
 /// The instructions that a product uses, the slowest first.
 enum class Instructions { plain, avx2, vnni };
 /// Whether the processor has these instructions.
-bool has(Instructions instructions);
+bool processor_has(Instructions instructions);
 
 /// Computes c (rows, columns) from packed panels b.
-using Multiply = void (*)(const Left& a, int64_t rows, const int8_t* b, Depth depth,
+using Multiply = void (*)(const LeftMatrix& a, int64_t rows, const int8_t* b, Depth depth,
                           int64_t columns, const Sums& c);
 Multiply product_with(Instructions instructions);
 /// The product with the fastest instructions that the processor has, and their name for profiles.

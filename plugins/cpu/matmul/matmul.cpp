@@ -10,11 +10,11 @@ namespace {
 /// The offset, in elements, of each matrix of an operand whose leading axes are broadcast to
 /// `leading`.
 std::vector<int64_t> offsets(const Shape& operand, const Shape& leading) {
-  const int axes = leading.rank(), own = operand.rank() - 2;
+  const int axes = leading.rank(), own_axes = operand.rank() - 2;
   std::vector<int64_t> strides(axes, 0);
   int64_t stride = operand[-1] * operand[-2];
-  for (int i = own - 1; i >= 0; --i) {
-    if (operand[i] != 1) strides[axes - own + i] = stride;
+  for (int i = own_axes - 1; i >= 0; --i) {
+    if (operand[i] != 1) strides[axes - own_axes + i] = stride;
     stride *= operand[i];
   }
   std::vector<int64_t> result(leading.size());
@@ -45,13 +45,13 @@ class IntegerMatmul final : public Kernel {
   void compute_row(const Arguments& args, int64_t item, int64_t i) const {
     const T* a = args.in<T>(0) + plan_.a[item] + i * (plan_.transpose_a ? 1 : plan_.k);
     const T* b = args.in<T>(1) + plan_.b[item];
-    const T* bias = plan_.bias ? args.in<T>(2) : nullptr;
+    const T* bias = plan_.has_bias ? args.in<T>(2) : nullptr;
     T* c = args.out<T>(0) + (item * plan_.m + i) * plan_.n;
     const int64_t step_a = plan_.transpose_a ? plan_.m : 1;
     const int64_t step_k = plan_.transpose_b ? 1 : plan_.n,
                   step_n = plan_.transpose_b ? plan_.k : 1;
     for (int64_t j = 0; j < plan_.n; ++j) {
-      // unsigned, because unsigned integers wrap around on overflow
+      // The sum is unsigned, because unsigned integers wrap around on overflow.
       uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;
       for (int64_t q = 0; q < plan_.k; ++q) {
         sum += static_cast<uint64_t>(a[q * step_a]) *
@@ -66,7 +66,7 @@ class IntegerMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
-int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
+int64_t rounded_up(int64_t n, int64_t step) { return pieces(n, step) * step; }
 
 bool is_float_activation(ActivationKind e) {
   return e == ActivationKind::sigmoid || e == ActivationKind::tanh;
@@ -92,13 +92,13 @@ MatmulPlan::MatmulPlan(const Request& r) {
   const PostOps post(r.op);
   const Shape &left = r.inputs[0].shape, &right = r.inputs[1].shape, &out = r.outputs[0].shape;
   transpose_a = op.transpose_a, transpose_b = op.transpose_b;
-  bias = post.bias, combine = post.combine, activation = post.activation;
+  has_bias = post.has_bias, combine = post.combine, activation = post.activation;
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
   const Shape leading_shape = out.slice(0, out.rank() - 2);
   a = offsets(left, leading_shape), b = offsets(right, leading_shape);
-  const bool has_own_rows = left.size() == leading_shape.size() * m * k,
+  const bool has_separate_rows = left.size() == leading_shape.size() * m * k,
              has_one_b = right.size() == n * k;
-  if (!transpose_a && has_own_rows && has_one_b && count() > 1) {
+  if (!transpose_a && has_separate_rows && has_one_b && count() > 1) {
     m *= count();
     a.resize(1), b.resize(1);
   }
@@ -106,20 +106,20 @@ MatmulPlan::MatmulPlan(const Request& r) {
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_count)
     : thread_count(thread_count), m(p.m), n(p.n) {
-  constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows of a tile
+  constexpr int64_t kMaxTileColumns = 128, kMaxTileRows = 512;  // most columns and rows of a tile
   // numbers of parts at which parts are no longer halved
   constexpr int64_t kFewParts = 8, kEnoughParts = 16;
   // fewest multiplications per part, some microseconds
   constexpr double kMinWork = 400e3;
-  rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
+  rows = std::min(m, kMaxTileRows), columns = std::min(n, kMaxTileColumns), depth = p.k;
   auto parts = [&] {
     return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
   };
-  auto halve = [&](int64_t& length, int64_t least, int64_t most_parts) {
+  auto halve = [&](int64_t& length, int64_t min_length, int64_t max_parts) {
     auto flops = [&] {
       return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
     };
-    while (length >= 2 * least && parts() < most_parts && flops() > kMinWork)
+    while (length >= 2 * min_length && parts() < max_parts && flops() > kMinWork)
       length = (length + 1) / 2;
   };
   // Splitting has costs: partial sums must be stored and added, and each tile copies (and
@@ -131,11 +131,11 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
   halve(rows, 64, kFewParts);
   if (thread_count == ThreadCount::many) halve(columns, 32, kEnoughParts);
   if (thread_count != ThreadCount::few) halve(rows, 32, kEnoughParts);
-  // gives all threads equal numbers of tiles
-  if (rows == kLongTile && parts() > kEnoughParts && parts() < 2 * kEnoughParts) rows /= 2;
-  // makes the tiles equally large
-  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));
-  columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
+  // This gives all threads equal numbers of tiles.
+  if (rows == kMaxTileRows && parts() > kEnoughParts && parts() < 2 * kEnoughParts) rows /= 2;
+  // The tiles are made equally large.
+  rows = std::min(m, rounded_up(pieces(m, pieces(m, rows)), 4));
+  columns = std::min(n, rounded_up(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
@@ -145,20 +145,20 @@ void MatmulCut::use_whole_rows() {
   const int64_t min_tile_rows = thread_count == ThreadCount::few ? 128 : 32;
   const int64_t tiles =
       std::max(row_tiles, m >= kEnoughTiles * min_tile_rows ? kEnoughTiles : kFewTiles);
-  rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
+  rows = std::min(m, rounded_up(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
 }
 
-MatmulCut::Tile MatmulCut::tile(int64_t number) const {
-  const int64_t tile_number = number % tiles(), i = tile_number / column_tiles * rows,
+MatmulCut::Tile MatmulCut::tile(int64_t index) const {
+  const int64_t tile_number = index % tiles(), i = tile_number / column_tiles * rows,
                 j = tile_number % column_tiles * columns;
-  return {number / tiles(), i, j, std::min(rows, m - i), std::min(columns, n - j)};
+  return {index / tiles(), i, j, std::min(rows, m - i), std::min(columns, n - j)};
 }
 
 std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
-  const bool is_same =
+  const bool has_same_dtypes =
       r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
-  if (!is_same || is_float_activation(PostOps(r.op).activation)) return nullptr;
+  if (!has_same_dtypes || is_float_activation(PostOps(r.op).activation)) return nullptr;
   switch (r.outputs[0].dtype) {
     case DType::int32:
       return std::make_unique<IntegerMatmul<int32_t>>(r);
@@ -172,7 +172,7 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 }
 
 std::span<const KernelEntry> matmul_kernels() {
-  static constexpr KernelEntry kRows[] = {
+  static constexpr KernelEntry kEntries[] = {
       {"matmul", make_byte_matmul},
       {"matmul", make_row_matmul},
       {"matmul", without_mixed_precision<make_direct_matmul>},
@@ -181,7 +181,7 @@ std::span<const KernelEntry> matmul_kernels() {
       {"matmul", without_mixed_precision<make_tiled_matmul>},
       {"matmul", without_post_ops<make_integer_matmul>},
       {"matmul", without_mixed_precision<make_converted<matmul_kernels>>}};
-  return kRows;
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

@@ -14,7 +14,7 @@ namespace crescent::cpu {
 struct MatmulPlan {
   explicit MatmulPlan(const Request& request);
 
-  bool transpose_a, transpose_b, bias;
+  bool transpose_a, transpose_b, has_bias;
   Combine combine;
   ActivationKind activation;
   int64_t m, n, k;
@@ -25,7 +25,8 @@ struct MatmulPlan {
   bool has_gradient_layout(int64_t columns) const {
     return transpose_a && !transpose_b && count() == 1 && n == columns;
   }
-  int other() const { return bias ? 3 : 2; }  ///< index of the input with which c is combined
+  /// The index of the input with which c is combined.
+  int other_input() const { return has_bias ? 3 : 2; }
   int64_t count() const { return static_cast<int64_t>(a.size()); }
   int64_t lda() const { return transpose_a ? m : k; }
   int64_t ldb() const { return transpose_b ? k : n; }
@@ -51,7 +52,7 @@ struct MatmulCut {
   MatmulCut(const MatmulPlan& plan, bool split_sums, ThreadCount thread_count = ThreadCount::few);
 
   int64_t tiles() const { return row_tiles * column_tiles; }  ///< number of tiles per product
-  Tile tile(int64_t number) const;
+  Tile tile(int64_t index) const;
   /// Makes each tile consist of whole rows of the result.
   void use_whole_rows();
 
@@ -76,13 +77,13 @@ void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias,
             ActivationKind activation);
 
 /// Whether an activation costs almost nothing if it is applied just before a value is stored.
-inline bool is_simple(ActivationKind activation) {
+inline bool is_cheap(ActivationKind activation) {
   return activation == ActivationKind::none || activation == ActivationKind::relu;
 }
 
 /// sum += part, elementwise.
 template <class T>
-void accumulate(T* sum, const T* part, int64_t count);
+void accumulate(T* sum, const T* addend, int64_t count);
 
 /// The sums of the columns of b, which a matrix product can compute in addition. Partial sums are
 /// in scratch memory; if there is only one, it is in the output.

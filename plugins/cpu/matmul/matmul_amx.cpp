@@ -21,7 +21,7 @@ namespace {
 
 using amx::kBlock;
 
-constexpr double kFlopsPerRegion = 4e6;  ///< fewest operations for which a further thread is used
+constexpr double kMinThreadFlops = 4e6;  ///< fewest operations for which a further thread is used
 
 amx::Form form_of(const Request& r) {
   const bool is_half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
@@ -54,15 +54,15 @@ class AmxMatmul final : public EpilogueHost {
         many_threads_(AmxCut(plan_, packs_left_, form_, AmxCut::ThreadCount::many)),
         a_{r.inputs[0].dtype, form_, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
         b_{r.inputs[1].dtype, form_, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b},
-        c_(r.outputs[0].dtype),
+        c_dtype_(r.outputs[0].dtype),
         widen_(cast_loop(is_split() ? DType::float32 : DType::bfloat16, DType::float32)) {
-    find_shared();
+    find_shared_operands();
   }
 
   Prepared prepare(int input) override {
     if (input != 1 || plan_.count() > 1) return {};
     is_packed_ = true;
-    find_shared();
+    find_shared_operands();
     return {std::make_unique<PackRight>(b_),
             {DType::bfloat16, {b_.values()}},
             concat("amx ", b_.lines, " ", b_.depth, b_.in_rows ? " rows" : " columns",
@@ -76,14 +76,15 @@ class AmxMatmul final : public EpilogueHost {
     const int64_t parts =
         plan_.count() * partition.cut.row_blocks * partition.cut.column_blocks * sum_count();
     const auto grain =
-        static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / plan_.flops());
+        static_cast<int64_t>(kMinThreadFlops / 2 * static_cast<double>(parts) / plan_.flops());
     args.threads.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const amx::Tiles tiles;
       for (int64_t i = begin; i < end; ++i) compute(args, epilogue, part(partition, i));
     });
     if (sum_count() > 1)
-      args.threads.blocks(plan_.count() * plan_.m, 32,
-                          [&](int64_t begin, int64_t end) { sum(args, epilogue, begin, end); });
+      args.threads.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) {
+        add_partial_sums(args, epilogue, begin, end);
+      });
     column_sums_.end(args, plan_, sum_count(), column_scratch(args));
   }
   bool sum_columns(int64_t columns, int output) override {
@@ -96,7 +97,7 @@ class AmxMatmul final : public EpilogueHost {
  protected:
   /// Whether the epilogue can get whole rows. For this all of b is packed, so b must be smaller
   /// than the result.
-  bool has_rows() const override {
+  bool can_pass_rows() const override {
     const AmxCut& cut = few_threads_.cut;
     return sum_count() > 1 ||
            (plan_.k <= plan_.m && plan_.count() * cut.row_blocks * cut.column_blocks > 1);
@@ -105,17 +106,17 @@ class AmxMatmul final : public EpilogueHost {
     if (sum_count() > 1) return;
     for (Partition* partition : {&few_threads_, &many_threads_})
       partition->cut.use_whole_rows(plan_);
-    find_shared();
+    find_shared_operands();
   }
-  std::string own_name() const override {
+  std::string product_name() const override {
     return std::string(is_split() ? "amx bf16x3" : "amx") +
            (column_sums_.is_enabled() ? " with column sums" : "");
   }
-  size_t own_scratch_bytes() const override {
-    return (partials() * size() + column_values()) * sizeof(float) +
+  size_t product_scratch_bytes() const override {
+    return (partial_sum_count() * size() + column_values()) * sizeof(float) +
            (packed_a_values() + packed_b_values()) * sizeof(uint16_t);
   }
-  double own_flops() const override { return plan_.flops(); }
+  double product_flops() const override { return plan_.flops(); }
 
  private:
   bool is_split() const { return form_ == amx::Form::split; }
@@ -138,10 +139,10 @@ class AmxMatmul final : public EpilogueHost {
     const Partition& partition;
     int64_t item, sum, i, j, rows, columns, k0, k1;
   };
-  PartialTile part(const Partition& partition, int64_t number) const {
+  PartialTile part(const Partition& partition, int64_t index) const {
     const AmxCut& cut = partition.cut;
     const int64_t blocks = cut.row_blocks * cut.column_blocks, all = plan_.count() * blocks;
-    const int64_t sum = number / all, block = number % all,
+    const int64_t sum = index / all, block = index % all,
                   item = block / blocks;  // partial sums are the outermost index, as in TiledMatmul
     const int64_t i = block / cut.column_blocks % cut.row_blocks * cut.rows,
                   j = block % cut.column_blocks * cut.columns;
@@ -156,28 +157,28 @@ class AmxMatmul final : public EpilogueHost {
             k,
             std::min(k + cut.depth, plan_.k)};
   }
-  void find_shared() {
+  void find_shared_operands() {
     for (Partition* partition : {&few_threads_, &many_threads_}) {
       partition->shares_a = packs_left_ && partition->cut.column_blocks > 1,
       partition->shares_b = partition->cut.row_blocks > 1 && !is_packed_;
     }
   }
 
-  int64_t partials() const { return sum_count() > 1 ? sum_count() : 0; }
+  int64_t partial_sum_count() const { return sum_count() > 1 ? sum_count() : 0; }
   /// The number of values of a partial sum of all products, rounded up to whole cache lines.
   int64_t size() const {
     return pieces(plan_.count() * plan_.m * plan_.n, amx::kLines) * amx::kLines;
   }
-  float* partial(const Arguments& args, int64_t sum) const {
+  float* partial_sum(const Arguments& args, int64_t sum) const {
     return reinterpret_cast<float*>(args.scratch) + sum * size();
   }
 
   /// Whether a can be read without packing: it has the layout of tiles, and its rows do not compete
   /// for the same sets of the first-level cache.
   static bool can_be_read_unpacked(const MatmulPlan& p, DType a) {
-    constexpr int64_t kFarthest = 512;  // largest number of values between rows
+    constexpr int64_t kMaxRowStride = 512;  // largest number of values between rows
     return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 &&
-           p.k <= kFarthest;
+           p.k <= kMaxRowStride;
   }
 
   /// The number of values of the packed a, which is in scratch memory behind the partial sums; 0 if
@@ -191,7 +192,9 @@ class AmxMatmul final : public EpilogueHost {
   int64_t column_values() const {
     return pieces(column_sums_.scratch_values(plan_, sum_count()), amx::kLines) * amx::kLines;
   }
-  float* column_scratch(const Arguments& args) const { return partial(args, partials()); }
+  float* column_scratch(const Arguments& args) const {
+    return partial_sum(args, partial_sum_count());
+  }
   uint16_t* shared_a(const Arguments& args) const {
     return reinterpret_cast<uint16_t*>(column_scratch(args) + column_values());
   }
@@ -223,7 +226,7 @@ class AmxMatmul final : public EpilogueHost {
   /// of one operand is packed and multiplied by all blocks of the other operand in turn.
   struct Workspace {
     int64_t row_blocks, column_blocks;  ///< the numbers of blocks
-    int64_t stretch;                    ///< the number of values along k that are packed at a time
+    int64_t k_step;                     ///< the number of values along k that are packed at a time
     bool packs_all_depth;               ///< whether all of k is packed at once
     bool feeds_epilogue;                ///< whether the epilogue reads rows of the result
     bool in_rows;                       ///< whether blocks are computed row by row
@@ -232,18 +235,17 @@ class AmxMatmul final : public EpilogueHost {
     float* bias;
     /// Memory for a row of blocks, which the epilogue reads; null without epilogue.
     std::byte* row;
-    uint16_t *own_a, *own_b;
+    uint16_t *scratch_a, *scratch_b;
   };
   Workspace workspace(const PartialTile& p, bool has_epilogue) const {
     Workspace w{};
     const int64_t depth = p.k1 - p.k0;
     w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
-    w.stretch =
-        pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
-    w.packs_all_depth = depth <= w.stretch, w.feeds_epilogue = has_epilogue && sum_count() == 1,
+    w.k_step =
+        pieces(pieces(depth, pieces(depth, max_packed_depth(form_))), amx::kDepth) * amx::kDepth;
+    w.packs_all_depth = depth <= w.k_step, w.feeds_epilogue = has_epilogue && sum_count() == 1,
     w.in_rows = w.packs_all_depth || w.feeds_epilogue;
-    const int64_t strip_size = amx::strip_values(w.stretch, form_),
-                  width = w.column_blocks * kBlock;
+    const int64_t strip_size = amx::strip_values(w.k_step, form_), width = w.column_blocks * kBlock;
     const int64_t a =
         !packs_left_ || p.partition.shares_a ? 0 : 2 * strip_size * (w.in_rows ? 1 : w.row_blocks);
     const int64_t b =
@@ -255,18 +257,18 @@ class AmxMatmul final : public EpilogueHost {
         thread_scratch(floats * sizeof(float) + (a + b) * sizeof(uint16_t)));
     w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + totals * amx::kBlockValues;
     w.row = w.feeds_epilogue ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
-    w.own_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.own_b = w.own_a + a;
+    w.scratch_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.scratch_b = w.scratch_a + a;
     return w;
   }
 
   void compute(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p) const {
     const Workspace w = workspace(p, static_cast<bool>(epilogue));
-    if (plan_.bias) read_bias(args, p.j, p.columns, w.bias);
+    if (plan_.has_bias) read_bias(args, p.j, p.columns, w.bias);
     Block earlier;
-    for (int64_t k = p.k0; k < p.k1; k += w.stretch) {
-      const int64_t k_count = std::min(w.stretch, p.k1 - k);
+    for (int64_t k = p.k0; k < p.k1; k += w.k_step) {
+      const int64_t k_count = std::min(w.k_step, p.k1 - k);
       if (column_sums_.is_enabled() && p.i == 0) add_rows(args, p, k, k_count);
-      add_stretch(args, epilogue, p, w, k, k_count, earlier);
+      add_depth_range(args, epilogue, p, w, k, k_count, earlier);
     }
     flush(args, p, earlier);
   }
@@ -274,15 +276,15 @@ class AmxMatmul final : public EpilogueHost {
   /// Adds the products of values [k, k + k_count) to all sums of the part; after the last values
   /// the sums are finished. `earlier` is a block of split values that is stored while the next one
   /// is multiplied.
-  void add_stretch(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p,
-                   const Workspace& w, int64_t k, int64_t k_count, Block& earlier) const {
+  void add_depth_range(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p,
+                       const Workspace& w, int64_t k, int64_t k_count, Block& earlier) const {
     auto rows = [&](int64_t i, int64_t count) {
       if (!packs_left_) return Strips{};
-      return a_.strips(args.inputs[0], p.partition.shares_a ? shared_a(args) : nullptr, w.own_a,
+      return a_.strips(args.inputs[0], p.partition.shares_a ? shared_a(args) : nullptr, w.scratch_a,
                        p.item, p.i + i, std::min(count, p.rows - i), k, k_count);
     };
     auto columns = [&](int64_t j, int64_t count) {
-      return b_.strips(args.inputs[1], whole_b(args, p.partition), w.own_b, p.item, p.j + j,
+      return b_.strips(args.inputs[1], whole_b(args, p.partition), w.scratch_b, p.item, p.j + j,
                        std::min(count, p.columns - j), k, k_count);
     };
     const bool is_last = k + k_count >= p.k1;
@@ -311,20 +313,20 @@ class AmxMatmul final : public EpilogueHost {
     }
   }
 
-  /// Multiplies the strips of block `number` of the part, which is at (i, j).
+  /// Multiplies the strips of block `index` of the part, which is at (i, j).
   void multiply(const Arguments& args, const PartialTile& p, const Workspace& w, int64_t i,
-                int64_t j, const amx::LeftStrips& a, const amx::RightStrips& b, int64_t number,
+                int64_t j, const amx::LeftStrips& a, const amx::RightStrips& b, int64_t index,
                 bool is_first, bool is_last, int64_t k_count, Block& earlier) const {
-    float* total = w.totals + number * amx::kBlockValues;
-    const float* bias = plan_.bias ? w.bias + j : nullptr;
+    float* total = w.totals + index * amx::kBlockValues;
+    const float* bias = plan_.has_bias ? w.bias + j : nullptr;
     if (is_split()) {
-      float* sums = w.sums + number % 2 * amx::kBlockValues;
+      float* sums = w.sums + index % 2 * amx::kBlockValues;
       Block block = is_last ? this->block(args, p, i, j, sums, bias, w.row)
                             : Block{{sums, kBlock, kBlock, total, kBlock}};
       if (!is_first) block.result.total = total;
       const bool is_finite =
           amx::multiply_split(a, b, amx::steps(k_count), block.result, earlier.result);
-      end(args, p, std::exchange(earlier, block), is_finite);
+      finish_block(args, p, std::exchange(earlier, block), is_finite);
     } else {
       float* sums = w.packs_all_depth ? w.sums : total;
       amx::multiply(amx::Block::square, a, b, amx::steps(k_count), 1, sums, !is_first);
@@ -347,11 +349,11 @@ class AmxMatmul final : public EpilogueHost {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
     if (sum_count() > 1)
-      return {{sums, rows, columns, partial(args, p.sum) + at, plan_.n}, i, j, rows, columns};
+      return {{sums, rows, columns, partial_sum(args, p.sum) + at, plan_.n}, i, j, rows, columns};
     float* c = row ? reinterpret_cast<float*>(row) + j : args.out<float>(0) + at;
     const float* other =
-        plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.other()) + at;
-    if (!is_simple(plan_.activation))
+        plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.other_input()) + at;
+    if (!is_cheap(plan_.activation))
       return {{sums, 0, columns, c, plan_.n}, i, j, rows, columns, bias, other};
     return {{sums, rows, columns, c, plan_.n, nullptr, bias, plan_.combine, other,
              plan_.activation == ActivationKind::relu},
@@ -362,7 +364,8 @@ class AmxMatmul final : public EpilogueHost {
   }
   /// Finishes a block after amx::multiply_split() or amx::store() has stored its sums: computes
   /// sums that are not finite again, and applies activations other than relu.
-  void end(const Arguments& args, const PartialTile& p, Block block, bool is_finite) const {
+  void finish_block(const Arguments& args, const PartialTile& p, Block block,
+                    bool is_finite) const {
     amx::Result& r = block.result;
     if (block.rows == 0) return;
     const bool is_activated = r.rows == 0;
@@ -370,7 +373,7 @@ class AmxMatmul final : public EpilogueHost {
       is_finite = amx::store(
           {r.sums, block.rows, block.columns, r.sums, kBlock, std::exchange(r.total, nullptr)});
     if (!is_finite) {
-      compute_in_full(args, p, block.i, block.j, block.rows, block.columns, r.sums);
+      recompute_exactly(args, p, block.i, block.j, block.rows, block.columns, r.sums);
       r.total = nullptr;
       amx::store(r);
     }
@@ -382,7 +385,7 @@ class AmxMatmul final : public EpilogueHost {
     amx::store(r);
   }
   void flush(const Arguments& args, const PartialTile& p, Block& block) const {
-    end(args, p, block, amx::store(block.result));
+    finish_block(args, p, block, amx::store(block.result));
     block = {};
   }
 
@@ -398,16 +401,15 @@ class AmxMatmul final : public EpilogueHost {
   }
   void combine_with(const Arguments& args, int64_t at, int64_t rows, int64_t columns, float* c,
                     int64_t ld) const {
-    is_split()
-        ? combine(plan_.combine, args.in<float>(plan_.other()) + at, plan_.n, rows, columns, c, ld)
-        : combine(plan_.combine, args.in<BFloat16>(plan_.other()) + at, plan_.n, rows, columns, c,
-                  ld);
+    is_split() ? combine(plan_.combine, args.in<float>(plan_.other_input()) + at, plan_.n, rows,
+                         columns, c, ld)
+               : combine(plan_.combine, args.in<BFloat16>(plan_.other_input()) + at, plan_.n, rows,
+                         columns, c, ld);
   }
 
-  /// Computes the sums of a block again by float32 products, which handle infinity and NaN
-  /// correctly.
-  void compute_in_full(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
-                       int64_t rows, int64_t columns, float* sums) const {
+  /// Computes the sums of a block again by float32 products, which handle infinity and NaN.
+  void recompute_exactly(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
+                         int64_t rows, int64_t columns, float* sums) const {
     constexpr int64_t kDepthAtOnce = 4 * amx::kDepth;
     alignas(64) float joined[kDepthAtOnce * kBlock];
     const float* a =
@@ -419,10 +421,9 @@ class AmxMatmul final : public EpilogueHost {
       if (is_packed_) {
         const Strips b = b_.strips(args.inputs[1], whole_b(args, p.partition), nullptr, p.item,
                                    p.j + j, columns, k, product.k);
-        for (int64_t s = 0; s < b.count; ++s) {
+        for (int64_t s = 0; s < b.count; ++s)
           amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k,
                           joined + s * amx::kLines, kBlock);
-        }
         product.transpose_b = false, product.b = joined, product.ldb = kBlock;
       } else {
         product.b = args.in<float>(1) + plan_.b[p.item] +
@@ -441,45 +442,46 @@ class AmxMatmul final : public EpilogueHost {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
     if (sum_count() > 1)
-      return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at,
+      return amx::store(sums, kBlock, rows, columns, nullptr, false, partial_sum(args, p.sum) + at,
                         plan_.n);
     if (plan_.combine != Combine::none) combine_with(args, at, rows, columns, sums, kBlock);
-    if (!is_simple(plan_.activation))
+    if (!is_cheap(plan_.activation))
       finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.activation);
-    as_values(c_, row ? row : args.outputs[0], [&](auto* c) {
+    as_values(c_dtype_, row ? row : args.outputs[0], [&](auto* c) {
       amx::store(sums, kBlock, rows, columns, bias, plan_.activation == ActivationKind::relu,
                  c + (row ? j : at), plan_.n);
     });
   }
 
-  void sum(const Arguments& args, const MaybeEpilogue& epilogue, int64_t begin, int64_t end) const {
+  void add_partial_sums(const Arguments& args, const MaybeEpilogue& epilogue, int64_t begin,
+                        int64_t end) const {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
-    float* total = partial(args, 0) + first;
-    for (int64_t i = 1; i < sum_count(); ++i) accumulate(total, partial(args, i) + first, count);
+    float* total = partial_sum(args, 0) + first;
+    for (int64_t i = 1; i < sum_count(); ++i)
+      accumulate(total, partial_sum(args, i) + first, count);
     if (plan_.combine != Combine::none)
       combine_with(args, first, end - begin, plan_.n, total, plan_.n);
     for (int64_t j = 0; j < plan_.n; j += kBlock) {
       const int64_t columns = std::min(kBlock, plan_.n - j);
       float bias[kBlock];
-      if (plan_.bias) read_bias(args, j, columns, bias);
-      finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr,
+      if (plan_.has_bias) read_bias(args, j, columns, bias);
+      finish<float>(total + j, end - begin, columns, plan_.n, plan_.has_bias ? bias : nullptr,
                     plan_.activation);
     }
     if (epilogue && is_split()) return (*epilogue)(first, first + count, total);
-    const size_t bytes = size_of(c_);
+    const size_t bytes = size_of(c_dtype_);
     std::byte* to = epilogue ? thread_scratch(static_cast<size_t>(count) * bytes)
                              : args.outputs[0] + static_cast<size_t>(first) * bytes;
-    cast_loop(DType::float32, c_)(total, to, static_cast<size_t>(count));
+    cast_loop(DType::float32, c_dtype_)(total, to, static_cast<size_t>(count));
     if (epilogue) (*epilogue)(first, first + count, to);
   }
 
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  Partition few_threads_;   ///< the partition for few threads
-  Partition many_threads_;  ///< the partition for many threads, which gives the same sums
+  Partition few_threads_, many_threads_;  ///< the partitions, which give the same sums
   Operand a_, b_;
-  DType c_;
+  DType c_dtype_;
   bool is_packed_ = false;
   ColumnSums column_sums_;
   UnaryLoop widen_;

@@ -8,9 +8,9 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;  // fewest bytes that a thread packs at a time
+constexpr int64_t kMinPackedBytes = 1 << 15;  // fewest bytes that a thread packs at a time
 
-bytes::Right right_of(const MatmulPlan& p) {
+bytes::RightMatrix right_matrix_of(const MatmulPlan& p) {
   return {p.transpose_b ? 1 : p.n, p.transpose_b ? p.k : 1, {p.k}, p.n};
 }
 
@@ -20,13 +20,13 @@ class ByteMatmul final : public EpilogueHost {
       : EpilogueHost(r),
         plan_(r),
         cut_(plan_, false),
-        right_(right_of(plan_)),
+        right_(right_matrix_of(plan_)),
         multiply_(bytes::fastest_product()) {}
 
   Prepared prepare(int input) override {
     if (input != 1 || plan_.count() > 1) return {};
     is_packed_ = true;
-    return bytes::as_panels(right_);
+    return bytes::conversion_to_panels(right_);
   }
   void run(const Arguments& a) const override {
     MaybeEpilogue epilogue;
@@ -40,16 +40,16 @@ class ByteMatmul final : public EpilogueHost {
  protected:
   /// Whether the epilogue can get whole rows. A tile of whole rows reads all of b, so b must be
   /// small in comparison to the result.
-  bool has_rows() const override { return cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m; }
+  bool can_pass_rows() const override { return cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m; }
   void prepare_for_epilogue() override {
     if (cut_.column_tiles > 1) cut_.use_whole_rows();
   }
-  size_t own_scratch_bytes() const override {
+  size_t product_scratch_bytes() const override {
     const int64_t right = is_packed_ ? 0 : plan_.count() * right_.bytes();
     return static_cast<size_t>(right + plan_.count() * plan_.m * depth());
   }
-  std::string own_name() const override { return bytes::name_of_fastest(); }
-  double own_flops() const override { return plan_.flops(); }
+  std::string product_name() const override { return bytes::name_of_fastest(); }
+  double product_flops() const override { return plan_.flops(); }
 
  private:
   int64_t depth() const { return right_.depth.padded(); }
@@ -64,15 +64,15 @@ class ByteMatmul final : public EpilogueHost {
     const int64_t row_step = plan_.transpose_a ? 1 : plan_.k,
                   step = plan_.transpose_a ? plan_.m : 1;
     a.threads.blocks(
-        plan_.count() * plan_.m, 1 + kGrain / depth(), [&](int64_t begin, int64_t end) {
+        plan_.count() * plan_.m, 1 + kMinPackedBytes / depth(), [&](int64_t begin, int64_t end) {
           for (int64_t row = begin; row < end; ++row)
             bytes::pack_row(a.in<int8_t>(0) + plan_.a[row / plan_.m] + row % plan_.m * row_step,
                             step, plan_.k, left_scratch(a) + row * depth());
         });
   }
   void pack_right(const Arguments& a) const {
-    const int64_t panels = right_.panels();
-    a.threads.blocks(plan_.count() * panels, 1 + kGrain / bytes::panel_bytes(right_.depth),
+    const int64_t panels = right_.panel_count();
+    a.threads.blocks(plan_.count() * panels, 1 + kMinPackedBytes / bytes::panel_bytes(right_.depth),
                      [&](int64_t begin, int64_t end) {
                        for (int64_t i = begin; i < end; ++i)
                          right_.pack(a.in<int8_t>(1) + plan_.b[i / panels], i % panels,
@@ -82,19 +82,19 @@ class ByteMatmul final : public EpilogueHost {
 
   void compute(const Arguments& a, const MaybeEpilogue& epilogue, const MatmulCut::Tile& t) const {
     const int8_t* right = is_packed_ ? a.in<int8_t>(1) : right_scratch(a) + t.item * right_.bytes();
-    const int64_t first_row = t.item * plan_.m + t.i, at = first_row * plan_.n + t.j;
+    const int64_t first_row = t.item * plan_.m + t.i, offset = first_row * plan_.n + t.j;
     int32_t* c =
         epilogue ? reinterpret_cast<int32_t*>(thread_scratch(t.rows * plan_.n * sizeof(int32_t)))
-                 : a.out<int32_t>(0) + at;
+                 : a.out<int32_t>(0) + offset;
     multiply_({left_scratch(a) + first_row * depth(), depth()}, t.rows,
               right + t.j / bytes::kPanelColumns * bytes::panel_bytes(right_.depth), right_.depth,
               t.columns, {c, plan_.n});
-    if (epilogue) (*epilogue)(at, at + t.rows * plan_.n, c);
+    if (epilogue) (*epilogue)(offset, offset + t.rows * plan_.n, c);
   }
 
   MatmulPlan plan_;
   MatmulCut cut_;
-  bytes::Right right_;
+  bytes::RightMatrix right_;
   bool is_packed_ = false;
   bytes::Multiply multiply_;
 };

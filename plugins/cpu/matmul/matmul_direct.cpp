@@ -16,27 +16,28 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Element (i,q) of op(a) is at offset i * row_a + q * step_a.
+// Element (i,q) of op(a) is at offset i * row_stride_a + q * column_stride_a.
 template <class T>
-HWY_INLINE int64_t row_a(const Product<T>& p) {
+HWY_INLINE int64_t row_stride_a(const Product<T>& p) {
   return p.transpose_a ? 1 : p.lda;
 }
 template <class T>
-HWY_INLINE int64_t step_a(const Product<T>& p) {
+HWY_INLINE int64_t column_stride_a(const Product<T>& p) {
   return p.transpose_a ? p.lda : 1;
 }
 
 // The number of terms that are added one by one to a partial sum; adding partial sums then loses
 // fewer digits than one long sum.
-constexpr int64_t kStretch = 256;
+constexpr int64_t kMaxTerms = 256;
 
 // Computes kRows rows from i on and kVectors vectors of columns from j on of c, with all sums in
 // registers, one stretch of the depth after the other; the last vector may be partial.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void multiply_stretch(D d, const Product<T>& p, const T* a, const T* b, int64_t depth,
-                                 int64_t rest, hn::Vec<D> (&sum)[kRows][kVectors]) {
+HWY_INLINE void multiply_depth_range(D d, const Product<T>& p, const T* a, const T* b,
+                                     int64_t depth, int64_t tail,
+                                     hn::Vec<D> (&sum)[kRows][kVectors]) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const int64_t row = row_a(p), step = step_a(p), ldb = p.ldb;
+  const int64_t row = row_stride_a(p), step = column_stride_a(p), ldb = p.ldb;
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
@@ -46,7 +47,7 @@ HWY_INLINE void multiply_stretch(D d, const Product<T>& p, const T* a, const T* 
     hn::Vec<D> right[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v)
-      right[v] = rest ? load_part(d, b, rest) : hn::LoadU(d, b + v * lanes);
+      right[v] = tail ? load_part(d, b, tail) : hn::LoadU(d, b + v * lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const auto left = hn::Set(d, a[r * row]);
@@ -57,19 +58,19 @@ HWY_INLINE void multiply_stretch(D d, const Product<T>& p, const T* a, const T* 
 }
 
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void multiply_block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
+HWY_INLINE void multiply_block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t tail = 0) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const T* a = p.a + i * row_a(p);
+  const T* a = p.a + i * row_stride_a(p);
   const T* b = p.b + j;
-  hn::Vec<D> sum[kRows][kVectors], next[kRows][kVectors];
-  multiply_stretch(d, p, a, b, std::min(p.k, kStretch), rest, sum);
-  for (int64_t q = kStretch; q < p.k; q += kStretch) {
-    multiply_stretch(d, p, a + q * step_a(p), b + q * p.ldb, std::min(p.k - q, kStretch), rest,
-                     next);
+  hn::Vec<D> sum[kRows][kVectors], range_sum[kRows][kVectors];
+  multiply_depth_range(d, p, a, b, std::min(p.k, kMaxTerms), tail, sum);
+  for (int64_t q = kMaxTerms; q < p.k; q += kMaxTerms) {
+    multiply_depth_range(d, p, a + q * column_stride_a(p), b + q * p.ldb,
+                         std::min(p.k - q, kMaxTerms), tail, range_sum);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Add(sum[r][v], next[r][v]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Add(sum[r][v], range_sum[r][v]);
     }
   }
 #pragma GCC unroll 8
@@ -77,17 +78,18 @@ HWY_INLINE void multiply_block(D d, const Product<T>& p, int64_t i, int64_t j, i
     T* c = p.c + (i + r) * p.ldc + j;
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v)
-      rest ? store_part(sum[r][v], d, c, rest) : hn::StoreU(sum[r][v], d, c + v * lanes);
+      tail ? store_part(sum[r][v], d, c, tail) : hn::StoreU(sum[r][v], d, c + v * lanes);
   }
 }
 
 template <int kRows, class D, class T>
 HWY_INLINE void multiply_rows(D d, const Product<T>& p, int64_t i) {
   // the fewer rows there are, the more columns are computed at a time
-  constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;
+  constexpr int kManyVectors = 8 / kRows > 4 ? 8 : 8 / kRows;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
-  for (; j + kWide * lanes <= p.n; j += kWide * lanes) multiply_block<kRows, kWide>(d, p, i, j);
+  for (; j + kManyVectors * lanes <= p.n; j += kManyVectors * lanes)
+    multiply_block<kRows, kManyVectors>(d, p, i, j);
   for (; j + lanes <= p.n; j += lanes) multiply_block<kRows, 1>(d, p, i, j);
   if (j < p.n) multiply_block<kRows, 1>(d, p, i, j, p.n - j);
 }
@@ -170,10 +172,10 @@ class SmallMatmul final : public Kernel {
                       a.in<T>(0) + plan_.a[i], plan_.lda(), a.in<T>(1) + plan_.b[i], plan_.ldb(), 0,
                       c, plan_.n});
       if (plan_.combine != Combine::none) {
-        combine(plan_.combine, a.in<T>(plan_.other()) + i * plan_.m * plan_.n, plan_.n, plan_.m,
-                plan_.n, c, plan_.n);
+        combine(plan_.combine, a.in<T>(plan_.other_input()) + i * plan_.m * plan_.n, plan_.n,
+                plan_.m, plan_.n, c, plan_.n);
       }
-      finish(c, plan_.m, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.activation);
+      finish(c, plan_.m, plan_.n, plan_.n, plan_.has_bias ? a.in<T>(2) : nullptr, plan_.activation);
     }
   }
   std::string name() const override { return "highway"; }

@@ -44,18 +44,19 @@ void combine_tile(Combine how, const X* x, int64_t ldx, int64_t rows, int64_t co
 }
 
 template <class T>
-void add_part(T* sum, const T* part, int64_t count) {
-  for_vectors(hn::ScalableTag<T>(), count,
-              [&](auto load, auto store) HWY_ATTR { store(hn::Add(load(sum), load(part)), sum); });
+void add_addend(T* sum, const T* addend, int64_t count) {
+  for_vectors(hn::ScalableTag<T>(), count, [&](auto load, auto store) HWY_ATTR {
+    store(hn::Add(load(sum), load(addend)), sum);
+  });
 }
 
 void finish_float(float* c, int64_t rows, int64_t columns, int64_t ldc, const float* bias,
-                  ActivationKind e) {
-  finish_tile(c, rows, columns, ldc, bias, e);
+                  ActivationKind activation) {
+  finish_tile(c, rows, columns, ldc, bias, activation);
 }
 void finish_double(double* c, int64_t rows, int64_t columns, int64_t ldc, const double* bias,
-                   ActivationKind e) {
-  finish_tile(c, rows, columns, ldc, bias, e);
+                   ActivationKind activation) {
+  finish_tile(c, rows, columns, ldc, bias, activation);
 }
 void combine_float(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns,
                    float* c, int64_t ldc) {
@@ -69,8 +70,10 @@ void combine_half(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int
                   float* c, int64_t ldc) {
   combine_tile(how, x, ldx, rows, columns, c, ldc);
 }
-void add_float(float* sum, const float* part, int64_t count) { add_part(sum, part, count); }
-void add_double(double* sum, const double* part, int64_t count) { add_part(sum, part, count); }
+void add_float(float* sum, const float* addend, int64_t count) { add_addend(sum, addend, count); }
+void add_double(double* sum, const double* addend, int64_t count) {
+  add_addend(sum, addend, count);
+}
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -88,15 +91,15 @@ HWY_EXPORT(add_double);
 
 template <>
 void finish<float>(float* c, int64_t rows, int64_t columns, int64_t ldc, const float* bias,
-                   ActivationKind e) {
-  if (bias || e != ActivationKind::none)
-    HWY_DYNAMIC_DISPATCH(finish_float)(c, rows, columns, ldc, bias, e);
+                   ActivationKind activation) {
+  if (bias || activation != ActivationKind::none)
+    HWY_DYNAMIC_DISPATCH(finish_float)(c, rows, columns, ldc, bias, activation);
 }
 template <>
 void finish<double>(double* c, int64_t rows, int64_t columns, int64_t ldc, const double* bias,
-                    ActivationKind e) {
-  if (bias || e != ActivationKind::none)
-    HWY_DYNAMIC_DISPATCH(finish_double)(c, rows, columns, ldc, bias, e);
+                    ActivationKind activation) {
+  if (bias || activation != ActivationKind::none)
+    HWY_DYNAMIC_DISPATCH(finish_double)(c, rows, columns, ldc, bias, activation);
 }
 void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
              int64_t ldc) {
@@ -111,12 +114,12 @@ void combine(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t 
   HWY_DYNAMIC_DISPATCH(combine_half)(how, x, ldx, rows, columns, c, ldc);
 }
 template <>
-void accumulate<float>(float* sum, const float* part, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(add_float)(sum, part, count);
+void accumulate<float>(float* sum, const float* addend, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(add_float)(sum, addend, count);
 }
 template <>
-void accumulate<double>(double* sum, const double* part, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(add_double)(sum, part, count);
+void accumulate<double>(double* sum, const double* addend, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(add_double)(sum, addend, count);
 }
 }  // namespace crescent::cpu
 #endif

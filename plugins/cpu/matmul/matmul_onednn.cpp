@@ -14,7 +14,7 @@ class HalfMatmul final : public Kernel {
     const int64_t last_rows = plan_.m - (cut_.row_tiles - 1) * cut_.rows;
     const int64_t last_columns = plan_.n - (cut_.column_tiles - 1) * cut_.columns;
     for (int64_t rows : {cut_.rows, last_rows}) {
-      for (int64_t columns : {cut_.columns, last_columns}) add(rows, columns);
+      for (int64_t columns : {cut_.columns, last_columns}) add_primitive(rows, columns);
     }
   }
 
@@ -30,7 +30,7 @@ class HalfMatmul final : public Kernel {
 
  private:
   /// Adds the primitive for tiles of this size; its index is primitive_index(rows, columns).
-  void add(int64_t rows, int64_t columns) {
+  void add_primitive(int64_t rows, int64_t columns) {
     const auto type = onednn::type_of(dtype_);
     auto strides = [](bool transposed, int64_t ld) {
       return transposed ? memory::dims{1, ld} : memory::dims{ld, 1};
@@ -40,14 +40,14 @@ class HalfMatmul final : public Kernel {
     const memory::desc bias({1, columns}, type, memory::dims{columns, 1}),
         c({rows, columns}, type, memory::dims{plan_.n, 1});
     const dnnl::matmul::desc desc =
-        plan_.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+        plan_.has_bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     const dnnl::matmul::primitive_desc primitive(desc, onednn::attributes(plan_.activation),
                                                  onednn::engine());
     if (onednn::is_reference(primitive.impl_info_str()))
       throw dnnl::error(dnnl_unimplemented, "only reference code");
     if (implementation_.empty()) implementation_ = primitive.impl_info_str();
     onednn::Arguments arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
-    if (plan_.bias) arguments.emplace_back(DNNL_ARG_BIAS, bias);
+    if (plan_.has_bias) arguments.emplace_back(DNNL_ARG_BIAS, bias);
     primitives_.add(dnnl::matmul(primitive), primitive, arguments);
   }
   int primitive_index(const MatmulCut::Tile& t) const {
@@ -62,8 +62,8 @@ class HalfMatmul final : public Kernel {
     const uint16_t* a = args.in<uint16_t>(0) + plan_.a[t.item] + t.i * row_step;
     const uint16_t* b = args.in<uint16_t>(1) + plan_.b[t.item] + t.j * column_step;
     uint16_t* c = args.out<uint16_t>(0) + (t.item * plan_.m + t.i) * plan_.n + t.j;
-    plan_.bias ? region.run(worker, primitive_index(t), {a, b, c, args.in<uint16_t>(2) + t.j})
-               : region.run(worker, primitive_index(t), {a, b, c});
+    plan_.has_bias ? region.run(worker, primitive_index(t), {a, b, c, args.in<uint16_t>(2) + t.j})
+                   : region.run(worker, primitive_index(t), {a, b, c});
     if (plan_.activation != ActivationKind::relu) return;
     for (int64_t i = 0; i < t.rows; ++i) {
       onednn::apply_relu(dtype_, reinterpret_cast<std::byte*>(c + i * plan_.n), t.columns);
@@ -81,9 +81,10 @@ class HalfMatmul final : public Kernel {
 
 std::unique_ptr<Kernel> make_onednn_matmul(const Request& r) {
   const MatmulPlan plan(r);
-  const bool is_same =
+  const bool has_same_dtypes =
       r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
-  if (!r.options.onednn || !is_same || r.outputs[0].dtype != DType::bfloat16 || plan.flops() == 0)
+  if (!r.options.onednn || !has_same_dtypes || r.outputs[0].dtype != DType::bfloat16 ||
+      plan.flops() == 0)
     return nullptr;
   return onednn::kernel_if_known("matmul", [&] { return std::make_unique<HalfMatmul>(r); });
 }

@@ -56,43 +56,43 @@ class Prefetcher {
   void add(const Block<T>& block) {
     if (block.rows <= 0 || block.columns <= 0) return;
     blocks_[count_++] = block;
-    pieces_ += block.rows * pieces(block.columns, kPiece);
+    pieces_left_ += block.rows * pieces(block.columns, kPiece);
   }
   /// Distributes all prefetches evenly over `turns` calls of turn().
   void begin(int64_t turns) {
-    pace_ = pieces(pieces_, std::max<int64_t>(1, turns));
+    pieces_per_turn_ = pieces(pieces_left_, std::max<int64_t>(1, turns));
     if (count_ > 0) open(blocks_[0]);
   }
   HWY_INLINE void turn() {
-    for (int64_t i = std::min(pace_, pieces_); i > 0; --i) fetch_piece();
+    for (int64_t i = std::min(pieces_per_turn_, pieces_left_); i > 0; --i) fetch_piece();
   }
 
  private:
   static constexpr int64_t kPiece = 4 * kCacheLine<T>;
 
   void open(const Block<T>& block) {
-    row_ = at_ = block.first, step_ = block.step, rows_ = block.rows,
-    left_ = width_ = pieces(block.columns, kPiece);
+    row_ = next_ = block.first, step_ = block.step, rows_left_ = block.rows,
+    row_pieces_left_ = row_pieces_ = pieces(block.columns, kPiece);
   }
   HWY_INLINE void fetch_piece() {
 #pragma GCC unroll 4
-    for (int64_t e = 0; e < kPiece; e += kCacheLine<T>) __builtin_prefetch(at_ + e, 0, 2);
-    --pieces_;
-    at_ += kPiece;
-    if (--left_ > 0) return;
-    at_ = row_ += step_, left_ = width_;
-    if (--rows_ == 0 && pieces_ > 0) open(blocks_[1]);
+    for (int64_t e = 0; e < kPiece; e += kCacheLine<T>) __builtin_prefetch(next_ + e, 0, 2);
+    --pieces_left_;
+    next_ += kPiece;
+    if (--row_pieces_left_ > 0) return;
+    next_ = row_ += step_, row_pieces_left_ = row_pieces_;
+    if (--rows_left_ == 0 && pieces_left_ > 0) open(blocks_[1]);
   }
 
   Block<T> blocks_[2];
   int count_ = 0;
-  int64_t pieces_ = 0;  // the number of pieces that are left
-  int64_t pace_ = 0;    // the number of pieces per call of turn()
-  const T *row_ = nullptr, *at_ = nullptr;
-  int64_t step_ = 0;   // the distance between rows of the current block
-  int64_t rows_ = 0;   // the number of rows that are left of the current block
-  int64_t left_ = 0;   // the number of pieces that are left of the current row
-  int64_t width_ = 0;  // the number of pieces of a row
+  int64_t pieces_left_ = 0;      // the number of pieces that are left
+  int64_t pieces_per_turn_ = 0;  // the number of pieces per call of turn()
+  const T *row_ = nullptr, *next_ = nullptr;
+  int64_t step_ = 0;             // the distance between rows of the current block
+  int64_t rows_left_ = 0;        // the number of rows that are left of the current block
+  int64_t row_pieces_left_ = 0;  // the number of pieces that are left of the current row
+  int64_t row_pieces_ = 0;       // the number of pieces of a row
 };
 
 /// The operations on the sums of a tile before they are stored. Addends are added last, since small
@@ -121,9 +121,9 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 // separate function with few pointers, all in registers, because anything that GCC spills to memory
 // or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
+HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, const T* next_rows,
                                 const Panel<T>& b, const TilePostOps<T>& post_ops, T* c,
-                                int64_t ldc, Prefetcher<T>& later) {
+                                int64_t ldc, Prefetcher<T>& prefetcher) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), tail = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
   auto each_sum = [&](auto&& f) HWY_ATTR {
@@ -135,7 +135,7 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
   };
   // Conditions that are the same for all sums are tested once, because a branch for each sum took a
   // fifth of the time of the multiplications.
-  auto each_place = [&](auto&& f) HWY_ATTR {
+  auto for_each_vector = [&](auto&& f) HWY_ATTR {
     auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
     auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
     if (tail >= lanes) return each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
@@ -149,16 +149,16 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
   each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
   if (post_ops.addend && post_ops.addend != c) fetch_tile<kR, kV>(post_ops.addend, ldc);
   if (post_ops.mask) fetch_tile<kR, kV>(post_ops.mask, ldc);
-  const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
+  const T *lower = a + kR / 2 * row, *right = b.first, *c_row = c;
   for (int64_t q = 0; q < b.depth; q += kCacheLine<T>) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kCacheLine<T>, 1, 3);
-    stored += ldc;
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(c_row + v * kCacheLine<T>, 1, 3);
+    c_row += ldc;
     if (step == 1) {
 #pragma GCC unroll 16
-      for (int r = 0; r < kR; ++r) __builtin_prefetch(prefetcher + q + r * row, 0, 3);
+      for (int r = 0; r < kR; ++r) __builtin_prefetch(next_rows + q + r * row, 0, 3);
     } else {
-      later.turn();
+      prefetcher.turn();
     }
 #pragma GCC unroll 4
     for (int64_t left = std::min(kCacheLine<T>, b.depth - q); left > 0;
@@ -175,16 +175,17 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
     }
   }
   if (post_ops.bias) {
-    each_place([&](int r, int v, auto load, auto)
-                   HWY_ATTR { sum[r][v] = hn::Add(sum[r][v], load(post_ops.bias + v * lanes)); });
+    for_each_vector([&](int r, int v, auto load, auto) HWY_ATTR {
+      sum[r][v] = hn::Add(sum[r][v], load(post_ops.bias + v * lanes));
+    });
   }
   if (post_ops.addend) {
-    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
+    for_each_vector([&](int r, int v, auto load, auto) HWY_ATTR {
       sum[r][v] = hn::Add(sum[r][v], load(post_ops.addend + r * ldc + v * lanes));
     });
   }
   if (post_ops.mask) {
-    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
+    for_each_vector([&](int r, int v, auto load, auto) HWY_ATTR {
       sum[r][v] = hn::IfThenElseZero(hn::Gt(load(post_ops.mask + r * ldc + v * lanes), hn::Zero(d)),
                                      sum[r][v]);
     });
@@ -192,31 +193,32 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
   if (post_ops.relu)
     each_sum([&](int r, int v)
                  HWY_ATTR { sum[r][v] = activate(d, sum[r][v], ActivationKind::relu); });
-  each_place([&](int r, int v, auto, auto store)
-                 HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
+  for_each_vector([&](int r, int v, auto, auto store)
+                      HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
 }
 
 /// Computes all rows of c, as many at a time as the registers can hold; the last rows in smaller
 /// even numbers.
 template <int kV, class T>
 void multiply_all_rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> post_ops,
-                       T* c, Prefetcher<T>& later) {
+                       T* c, Prefetcher<T>& prefetcher) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
   int64_t i = 0;
   auto multiply_rows = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
     const T* from = a + i * row;
-    const T* prefetcher = i + kR < p.m ? from + kR * row : a + b.depth * step;
-    if (!p.transpose_a) later.turn();
-    multiply_tile<kR, kV>(d, from, row, step, prefetcher, b, post_ops, c + i * p.ldc, p.ldc, later);
+    const T* next_rows = i + kR < p.m ? from + kR * row : a + b.depth * step;
+    if (!p.transpose_a) prefetcher.turn();
+    multiply_tile<kR, kV>(d, from, row, step, next_rows, b, post_ops, c + i * p.ldc, p.ldc,
+                          prefetcher);
     if (post_ops.addend) post_ops.addend += kR * p.ldc;
     if (post_ops.mask) post_ops.mask += kR * p.ldc;
     i += kR;
   };
   // tiles with few columns can have more rows
   constexpr int kTallRows = std::min(2, kVectors / kV) * kRows;
-  later.begin(std::max<int64_t>(1, p.m / kTallRows) *
-              (p.transpose_a ? pieces(b.depth, kCacheLine<T>) : 1));
+  prefetcher.begin(std::max<int64_t>(1, p.m / kTallRows) *
+                   (p.transpose_a ? pieces(b.depth, kCacheLine<T>) : 1));
   if constexpr (kTallRows > kRows) {
     while (p.m - i >= kTallRows) multiply_rows(std::integral_constant<int, kTallRows>());
   }
@@ -399,8 +401,7 @@ void add_rows(const Panel<T>& b, T* sums) {
   for (int64_t j = 0; j < b.columns; j += lanes) {
     const int64_t count = std::min(lanes, b.columns - j);
     auto row = [&](int64_t q) HWY_ATTR { return load_part(d, b.first + q * b.step + j, count); };
-    auto s0 = load_part(d, sums + j, count), s1 = hn::Zero(d), s2 = s1,
-         s3 = s1;  // four independent sums
+    auto s0 = load_part(d, sums + j, count), s1 = hn::Zero(d), s2 = s1, s3 = s1;
     int64_t q = 0;
     for (; q + 4 <= b.depth; q += 4) {
       s0 = hn::Add(s0, row(q)), s1 = hn::Add(s1, row(q + 1)), s2 = hn::Add(s2, row(q + 2)),
@@ -415,9 +416,9 @@ template <class T>
 void multiply(const Product<T>& p) {
   // number of rows up to which a copy of b takes more time than it saves
   constexpr int64_t kFewRows = 2 * kRows;
-  constexpr int64_t kMaxCachedElements =
-      (256 << 10) / sizeof(T);  // number of elements of b that stay in the cache
-  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kMaxCachedElements;
+  // number of elements of b that stay in the cache
+  constexpr int64_t kMaxCachedElements = (256 << 10) / sizeof(T);
+  const bool prefetches = p.m > kFewRows || p.n * p.k > kMaxCachedElements;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const PanelSequence<T> panels(p);
   for (int64_t number = 0; number < panels.count(); ++number) {
@@ -442,7 +443,7 @@ void multiply(const Product<T>& p) {
     }
     if (is_last && p.combine == Combine::mask) post_ops.mask = p.other + j;
     const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-    Prefetcher<T> prefetcher = looks_ahead ? panels.after(number) : Prefetcher<T>();
+    Prefetcher<T> prefetcher = prefetches ? panels.after(number) : Prefetcher<T>();
     if (columns.vectors == kVectors)
       multiply_all_rows<kVectors>(p, a, panel, post_ops, p.c + j, prefetcher);
     else if (columns.vectors == 1)
@@ -458,9 +459,8 @@ template <class T>
 void pack_all_panels(const Product<T>& p, T* packed) {
   for (Columns<T> columns(p, 0); columns.first < p.n;
        columns = Columns<T>(p, columns.first + columns.count)) {
-    for (int64_t q = 0; q < p.k; q += kDepth) {
+    for (int64_t q = 0; q < p.k; q += kDepth)
       pack_block(p, columns, q, packed + columns.first * p.k + q * columns.width);
-    }
   }
 }
 

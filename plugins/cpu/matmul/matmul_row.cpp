@@ -149,7 +149,7 @@ void multiply_row(const T* a, int64_t depth, const B* b, int64_t step, int64_t c
 /// range is a part of the work.
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
-    const int64_t max_parts = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
+    const int64_t max_parts = std::max<int64_t>(1, k * std::min(n, kColumns) / kPartElements);
     // A transposed matrix with fewer columns than this consists in memory of few long rows, which
     // are split along k; one with more columns is not split along k.
     constexpr int64_t kMinColumns = 16;
@@ -161,7 +161,7 @@ struct RowCut {
   int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
 
   // columns per block, and elements of b per part, which take some 2 us
-  static constexpr int64_t kColumns = 128, kPart = 32768;
+  static constexpr int64_t kColumns = 128, kPartElements = 32768;
   int64_t n, k, blocks, k_parts = 1;
 };
 
@@ -176,7 +176,7 @@ void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, i
                is_packed ? width : cut.n, width, out);
 }
 
-std::string row_form(const MatmulPlan& p) {
+std::string conversion_name(const MatmulPlan& p) {
   return concat("row blocks ", p.k, " ", p.n, p.transpose_b ? " transposed" : "");
 }
 
@@ -184,15 +184,15 @@ std::string row_form(const MatmulPlan& p) {
 template <class T>
 class PackBlocks final : public Kernel {
  public:
-  explicit PackBlocks(const MatmulPlan& plan) : cut_(plan), transposed_(plan.transpose_b) {}
+  explicit PackBlocks(const MatmulPlan& plan) : cut_(plan), is_transposed_(plan.transpose_b) {}
   void run(const Arguments& a) const override {
     a.threads.parallel(cut_.blocks, [&](int64_t block, int) {
       const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
-      const T* from = a.in<T>(0) + (transposed_ ? j * cut_.k : j);
+      const T* from = a.in<T>(0) + (is_transposed_ ? j * cut_.k : j);
       T* to = a.out<T>(0) + j * cut_.k;
       for (int64_t q = 0; q < cut_.k; ++q, to += width) {
         for (int64_t i = 0; i < width; ++i)
-          to[i] = transposed_ ? from[i * cut_.k + q] : from[q * cut_.n + i];
+          to[i] = is_transposed_ ? from[i * cut_.k + q] : from[q * cut_.n + i];
       }
     });
   }
@@ -200,7 +200,7 @@ class PackBlocks final : public Kernel {
 
  private:
   RowCut cut_;
-  bool transposed_;
+  bool is_transposed_;
 };
 
 /// Converts a product with a column to a product with a row: the transposed column times the
@@ -222,12 +222,12 @@ class RowMatmul final : public Kernel {
       : plan_(as_row(MatmulPlan(r))),
         cut_(plan_),
         dtype_(r.outputs[0].dtype),
-        matrix_(MatmulPlan(r).m == 1 ? 1 : 0) {}
+        matrix_input_(MatmulPlan(r).m == 1 ? 1 : 0) {}
 
   Prepared prepare(int input) override {
-    if (input != 1 || matrix_ != 1 || plan_.n == 1) return {};
+    if (input != 1 || matrix_input_ != 1 || plan_.n == 1) return {};
     auto kernel = std::make_unique<PackBlocks<T>>(plan_);
-    std::string form = row_form(plan_);
+    std::string form = conversion_name(plan_);
     is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);
     return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
   }
@@ -253,7 +253,7 @@ class RowMatmul final : public Kernel {
     const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
     T* out =
         (cut_.k_parts > 1 ? reinterpret_cast<T*>(a.scratch) + k_part * plan_.n : a.out<T>(0)) + j;
-    const T *x = a.in<T>(1 - matrix_), *b = a.in<T>(matrix_);
+    const T *x = a.in<T>(1 - matrix_input_), *b = a.in<T>(matrix_input_);
     if (plan_.transpose_b) {
       const int64_t q = cut_.first_k(k_part), count = cut_.first_k(k_part + 1) - q;
       direct_gemm<T>({false, true, 1, width, count, x + q, plan_.k, b + j * plan_.k + q, plan_.k, 0,
@@ -266,14 +266,14 @@ class RowMatmul final : public Kernel {
   void finish_columns(const Arguments& a, int64_t j, int64_t width) const {
     T* out = a.out<T>(0) + j;
     if (plan_.combine != Combine::none)
-      combine(plan_.combine, a.in<T>(plan_.other()) + j, plan_.n, 1, width, out, plan_.n);
-    finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.activation);
+      combine(plan_.combine, a.in<T>(plan_.other_input()) + j, plan_.n, 1, width, out, plan_.n);
+    finish(out, 1, width, width, plan_.has_bias ? a.in<T>(2) + j : nullptr, plan_.activation);
   }
 
   MatmulPlan plan_;
   RowCut cut_;
   DType dtype_;
-  int matrix_;  ///< index of the input that is the matrix
+  int matrix_input_;  ///< index of the input that is the matrix
   bool is_packed_ = false;
 };
 
@@ -281,14 +281,14 @@ class RowMatmul final : public Kernel {
 class PackHalfBlocks final : public Kernel {
  public:
   PackHalfBlocks(const MatmulPlan& plan, DType from)
-      : cut_(plan), from_(from), convert_(cast_loop(from, DType::bfloat16)) {}
+      : cut_(plan), from_dtype_(from), convert_(cast_loop(from, DType::bfloat16)) {}
   void run(const Arguments& a) const override {
     a.threads.parallel(cut_.blocks, [&](int64_t block, int) {
       const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
-      const std::byte* from = a.inputs[0] + static_cast<size_t>(j) * size_of(from_);
+      const std::byte* from = a.inputs[0] + static_cast<size_t>(j) * size_of(from_dtype_);
       auto* to = a.out<BFloat16>(0) + j * cut_.k;
       for (int64_t q = 0; q < cut_.k;
-           ++q, to += width, from += static_cast<size_t>(cut_.n) * size_of(from_)) {
+           ++q, to += width, from += static_cast<size_t>(cut_.n) * size_of(from_dtype_)) {
         convert_(from, to, width);
       }
     });
@@ -297,7 +297,7 @@ class PackHalfBlocks final : public Kernel {
 
  private:
   RowCut cut_;
-  DType from_;
+  DType from_dtype_;
   UnaryLoop convert_;
 };
 
@@ -307,35 +307,36 @@ class HalfRowMatmul final : public Kernel {
   explicit HalfRowMatmul(const Request& r)
       : plan_(r),
         cut_(plan_),
-        a_(r.inputs[0].dtype),
-        b_(r.inputs[1].dtype),
-        c_(r.outputs[0].dtype) {}
+        a_dtype_(r.inputs[0].dtype),
+        b_dtype_(r.inputs[1].dtype),
+        c_dtype_(r.outputs[0].dtype) {}
 
   Prepared prepare(int input) override {
     if (input != 1) return {};
-    auto kernel = std::make_unique<PackHalfBlocks>(plan_, b_);
-    is_packed_ = true, b_ = DType::bfloat16;
-    return {std::move(kernel), {b_, {plan_.k, plan_.n}}, row_form(plan_)};
+    auto kernel = std::make_unique<PackHalfBlocks>(plan_, b_dtype_);
+    is_packed_ = true, b_dtype_ = DType::bfloat16;
+    return {std::move(kernel), {b_dtype_, {plan_.k, plan_.n}}, conversion_name(plan_)};
   }
   void run(const Arguments& a) const override {
     auto* x = reinterpret_cast<float*>(a.scratch);
     float *bias = x + plan_.k, *sums = bias + plan_.n;
-    read(a_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));
+    read_row(a_dtype_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));
     a.threads.parallel(cut_.blocks * cut_.k_parts, [&](int64_t part, int) {
       const int64_t block = part / cut_.k_parts, k_part = part % cut_.k_parts;
       float* out = sums + k_part * plan_.n + block * RowCut::kColumns;
-      if (b_ == DType::bfloat16)
+      if (b_dtype_ == DType::bfloat16)
         multiply_block(cut_, x, a.in<BFloat16>(1), is_packed_, block, k_part, out);
       else
         multiply_block(cut_, x, a.in<RoundedFloat>(1), is_packed_, block, k_part, out);
     });
     for (int64_t i = 1; i < cut_.k_parts; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
-    if (plan_.bias)
+    if (plan_.has_bias)
       cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
     if (plan_.combine != Combine::none)
-      combine(plan_.combine, a.in<BFloat16>(plan_.other()), plan_.n, 1, plan_.n, sums, plan_.n);
-    finish(sums, 1, plan_.n, plan_.n, plan_.bias ? bias : nullptr, plan_.activation);
-    cast_loop(DType::float32, c_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));
+      combine(plan_.combine, a.in<BFloat16>(plan_.other_input()), plan_.n, 1, plan_.n, sums,
+              plan_.n);
+    finish(sums, 1, plan_.n, plan_.n, plan_.has_bias ? bias : nullptr, plan_.activation);
+    cast_loop(DType::float32, c_dtype_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));
   }
   std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
   size_t scratch_bytes() const override {
@@ -345,7 +346,8 @@ class HalfRowMatmul final : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  private:
-  static void read(DType dtype, const std::byte* from, int64_t count, float* to, BFloat16* half) {
+  static void read_row(DType dtype, const std::byte* from, int64_t count, float* to,
+                       BFloat16* half) {
     const size_t n = count;
     if (dtype == DType::float32)
       cast_loop(dtype, DType::bfloat16)(from, half, n), from = reinterpret_cast<std::byte*>(half);
@@ -354,7 +356,7 @@ class HalfRowMatmul final : public Kernel {
 
   MatmulPlan plan_;
   RowCut cut_;
-  DType a_, b_, c_;
+  DType a_dtype_, b_dtype_, c_dtype_;
   bool is_packed_ = false;
 };
 
@@ -362,7 +364,7 @@ class HalfRowMatmul final : public Kernel {
 
 std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
   const MatmulPlan plan(r);
-  const bool is_column = plan.n == 1 && plan.m != 1 && !plan.bias;
+  const bool is_column = plan.n == 1 && plan.m != 1 && !plan.has_bias;
   if (plan.count() != 1 || (plan.m != 1 && !is_column) || plan.flops() == 0) return nullptr;
   const bool is_half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   if (is_half) return plan.transpose_b || is_column ? nullptr : std::make_unique<HalfRowMatmul>(r);

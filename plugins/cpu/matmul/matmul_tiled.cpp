@@ -57,20 +57,20 @@ class TiledMatmul final : public EpilogueHost {
   explicit TiledMatmul(const Request& r)
       : EpilogueHost(r),
         plan_(r),
-        few_threads_(plan_, true),
-        many_threads_(plan_, true, MatmulCut::ThreadCount::many),
+        few_threads_cut_(plan_, true),
+        many_threads_cut_(plan_, true, MatmulCut::ThreadCount::many),
         dtype_(r.outputs[0].dtype),
-        direct_(prefers_direct(plan_)),
-        gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
+        is_direct_(prefers_direct(plan_)),
+        gemm_(is_direct_ ? direct_gemm<T> : packed_gemm<T>) {}
 
   Prepared prepare(int input) override {
-    if (input != 1 || direct_ || plan_.count() > 1) return {};
+    if (input != 1 || is_direct_ || plan_.count() > 1) return {};
     is_packed_ = true;
-    many_threads_ = MatmulCut(plan_, true, MatmulCut::ThreadCount::many_same_columns);
-    return {std::make_unique<PackPanels<T>>(plan_, few_threads_),
+    many_threads_cut_ = MatmulCut(plan_, true, MatmulCut::ThreadCount::many_same_columns);
+    return {std::make_unique<PackPanels<T>>(plan_, few_threads_cut_),
             {dtype_, {plan_.k, panel_columns(plan_.n)}},
-            concat("panels ", plan_.k, " ", plan_.n, " of ", few_threads_.depth, " ",
-                   few_threads_.columns, plan_.transpose_b ? " transposed" : "")};
+            concat("panels ", plan_.k, " ", plan_.n, " of ", few_threads_cut_.depth, " ",
+                   few_threads_cut_.columns, plan_.transpose_b ? " transposed" : "")};
   }
   void run(const Arguments& a) const override {
     MaybeEpilogue epilogue;
@@ -78,17 +78,18 @@ class TiledMatmul final : public EpilogueHost {
     const MatmulCut& cut = cut_for(a.threads);
     // Partial sums are the outermost index: a thread then mostly multiplies operands that were just
     // computed and are still in its cache.
-    const int64_t parts = plan_.count() * cut.tiles() * sums();
-    a.threads.parallel(parts, [&](int64_t number, int) {
-      compute(a, epilogue, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
+    const int64_t parts = plan_.count() * cut.tiles() * sum_count();
+    a.threads.parallel(parts, [&](int64_t index, int) {
+      compute(a, epilogue, part(cut, index), part(cut, std::min(index + 1, parts - 1)));
     });
-    if (sums() == 1) return;
+    if (sum_count() == 1) return;
     a.threads.blocks(plan_.count() * plan_.m, 32,
                      [&](int64_t begin, int64_t end) { sum(a, epilogue, begin, end); });
-    column_sums_.end(a, plan_, sums(), column_scratch(a));
+    column_sums_.end(a, plan_, sum_count(), column_scratch(a));
   }
   bool sum_columns(int64_t columns, int output) override {
-    if (column_sums_.is_enabled() || direct_ || !plan_.has_gradient_layout(columns)) return false;
+    if (column_sums_.is_enabled() || is_direct_ || !plan_.has_gradient_layout(columns))
+      return false;
     column_sums_.enable(output);
     return true;
   }
@@ -96,49 +97,50 @@ class TiledMatmul final : public EpilogueHost {
  protected:
   /// Whether the epilogue can get whole rows. A tile of whole rows reads all of b, so b must be
   /// small in comparison to the result and not packed for other tiles.
-  bool has_rows() const override {
+  bool can_pass_rows() const override {
     const bool is_worthwhile =
-        few_threads_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
-    return sums() > 1 || (is_worthwhile && plan_.count() * few_threads_.tiles() > 1);
+        few_threads_cut_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
+    return sum_count() > 1 || (is_worthwhile && plan_.count() * few_threads_cut_.tiles() > 1);
   }
   void prepare_for_epilogue() override {
-    if (sums() > 1) return;
-    for (MatmulCut* cut : {&few_threads_, &many_threads_}) {
+    if (sum_count() > 1) return;
+    for (MatmulCut* cut : {&few_threads_cut_, &many_threads_cut_}) {
       if (cut->column_tiles > 1) cut->use_whole_rows();
     }
   }
-  size_t own_scratch_bytes() const override {
-    return sums() > 1 ? static_cast<size_t>((sums() - in_output()) * size() +
-                                            column_sums_.scratch_values(plan_, sums())) *
-                            sizeof(T)
-                      : 0;
+  size_t product_scratch_bytes() const override {
+    return sum_count() > 1 ? static_cast<size_t>((sum_count() - sums_in_output()) * result_size() +
+                                                 column_sums_.scratch_values(plan_, sum_count())) *
+                                 sizeof(T)
+                           : 0;
   }
-  std::string own_name() const override {
-    return std::string(direct_ ? "highway" : "highway packed") +
+  std::string product_name() const override {
+    return std::string(is_direct_ ? "highway" : "highway packed") +
            (column_sums_.is_enabled() ? " with column sums" : "");
   }
-  double own_flops() const override { return plan_.flops(); }
+  double product_flops() const override { return plan_.flops(); }
 
  private:
   /// Chooses the cut by the number of threads. Profiles always use the cut for many threads,
   /// because they estimate times on many cores.
   const MatmulCut& cut_for(const CpuThreads& threads) const {
     constexpr int kMaxFewThreads = 8;
-    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_threads_
-                                                                      : few_threads_;
+    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_threads_cut_
+                                                                      : few_threads_cut_;
   }
-  int64_t sums() const { return few_threads_.sums; }
-  int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
+  int64_t sum_count() const { return few_threads_cut_.sums; }
+  int64_t result_size() const { return plan_.count() * plan_.m * plan_.n; }
   /// The number of partial sums that are stored in the output: one, or none if an epilogue reads
   /// the sum.
-  int64_t in_output() const { return has_epilogue() ? 0 : 1; }
-  T* result(const Arguments& a, int64_t sum) const {
-    return sum < in_output() ? a.out<T>(0)
-                             : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
+  int64_t sums_in_output() const { return has_epilogue() ? 0 : 1; }
+  T* partial_sum(const Arguments& a, int64_t sum) const {
+    return sum < sums_in_output()
+               ? a.out<T>(0)
+               : reinterpret_cast<T*>(a.scratch) + (sum - sums_in_output()) * result_size();
   }
 
   T* column_scratch(const Arguments& a) const {
-    return reinterpret_cast<T*>(a.scratch) + (sums() - in_output()) * size();
+    return reinterpret_cast<T*>(a.scratch) + (sum_count() - sums_in_output()) * result_size();
   }
 
   /// A tile of partial sum `sum`, whose first term is number q.
@@ -146,48 +148,50 @@ class TiledMatmul final : public EpilogueHost {
     MatmulCut::Tile tile;
     int64_t sum, q;
   };
-  PartialTile part(const MatmulCut& cut, int64_t number) const {
-    const int64_t tiles = plan_.count() * cut.tiles(), sum = number / tiles;
-    return {cut.tile(number % tiles), sum, sum * cut.depth};
+  PartialTile part(const MatmulCut& cut, int64_t index) const {
+    const int64_t tiles = plan_.count() * cut.tiles(), sum = index / tiles;
+    return {cut.tile(index % tiles), sum, sum * cut.depth};
   }
-  const T* left(const Arguments& a, const PartialTile& part) const {
+  const T* left_operand(const Arguments& a, const PartialTile& part) const {
     const auto& [t, sum, q] = part;
     return a.in<T>(0) + plan_.a[t.item] +
            (plan_.transpose_a ? q * plan_.lda() + t.i : t.i * plan_.lda() + q);
   }
-  const T* right(const Arguments& a, const PartialTile& part) const {
+  const T* right_operand(const Arguments& a, const PartialTile& part) const {
     const auto& [t, sum, q] = part;
     return a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q)
                                     : plan_.b[t.item] + offset_of_right(plan_, t, q));
   }
 
-  /// Computes a part. `later` is the part that the thread will probably compute next, whose
+  /// Computes a part. `next_part` is the part that the thread will probably compute next, whose
   /// operands are prefetched.
   void compute(const Arguments& a, const MaybeEpilogue& epilogue, const PartialTile& part,
-               const PartialTile& later) const {
+               const PartialTile& next_part) const {
     const auto& [t, sum, q] = part;
-    const int64_t at = (t.item * plan_.m + t.i) * plan_.n + t.j;
+    const int64_t offset = (t.item * plan_.m + t.i) * plan_.n + t.j;
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns,
-                 std::min(few_threads_.depth, plan_.k - q)};
-    p.a = left(a, part), p.lda = plan_.lda(), p.next_a = left(a, later);
-    p.b = right(a, part), p.next_b = right(a, later);
+                 std::min(few_threads_cut_.depth, plan_.k - q)};
+    p.a = left_operand(a, part), p.lda = plan_.lda(), p.next_a = left_operand(a, next_part);
+    p.b = right_operand(a, part), p.next_b = right_operand(a, next_part);
     if (column_sums_.is_enabled() && t.i == 0)
-      p.column_sums = column_sums_.partial_sums(a, plan_, sums(), sum, column_scratch(a)) + t.j;
+      p.column_sums =
+          column_sums_.partial_sums(a, plan_, sum_count(), sum, column_scratch(a)) + t.j;
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
-    p.c = result(a, sum) + at, p.ldc = plan_.n;
-    if (sums() > 1) return gemm_(p);
+    p.c = partial_sum(a, sum) + offset, p.ldc = plan_.n;
+    if (sum_count() > 1) return gemm_(p);
     if (epilogue) p.c = reinterpret_cast<T*>(thread_scratch(t.rows * plan_.n * sizeof(T)));
-    multiply(a, p, at, t.j);
-    if (epilogue) (*epilogue)(at, at + t.rows * plan_.n, p.c);
+    multiply(a, p, offset, t.j);
+    if (epilogue) (*epilogue)(offset, offset + t.rows * plan_.n, p.c);
   }
 
-  /// Computes the rows of p from column j on, which begin at element `at` of the output, with all
-  /// post-ops. packed_gemm() adds the bias before it combines c with another array, so it cannot be
-  /// used for a bias together with a mask; its only activation is relu.
-  void multiply(const Arguments& a, Product<T>& p, int64_t at, int64_t j) const {
-    const T* bias = plan_.bias ? a.in<T>(2) + j : nullptr;
-    const T* other = plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other()) + at;
-    if (!direct_ && is_simple(plan_.activation) && !(bias && plan_.combine == Combine::mask)) {
+  /// Computes the rows of p from column j on, which begin at element `offset` of the output, with
+  /// all post-ops. packed_gemm() adds the bias before it combines c with another array, so it
+  /// cannot be used for a bias together with a mask; its only activation is relu.
+  void multiply(const Arguments& a, Product<T>& p, int64_t offset, int64_t j) const {
+    const T* bias = plan_.has_bias ? a.in<T>(2) + j : nullptr;
+    const T* other =
+        plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other_input()) + offset;
+    if (!is_direct_ && is_cheap(plan_.activation) && !(bias && plan_.combine == Combine::mask)) {
       p.bias = bias, p.combine = plan_.combine, p.other = other,
       p.relu = plan_.activation == ActivationKind::relu;
       return gemm_(p);
@@ -199,19 +203,19 @@ class TiledMatmul final : public EpilogueHost {
 
   void sum(const Arguments& a, const MaybeEpilogue& epilogue, int64_t begin, int64_t end) const {
     const int64_t n = plan_.n, first = begin * n, count = (end - begin) * n;
-    T* c = result(a, 0) + first;
-    for (int64_t i = 1; i < sums(); ++i) accumulate(c, result(a, i) + first, count);
+    T* c = partial_sum(a, 0) + first;
+    for (int64_t i = 1; i < sum_count(); ++i) accumulate(c, partial_sum(a, i) + first, count);
     if (plan_.combine != Combine::none)
-      combine(plan_.combine, a.in<T>(plan_.other()) + first, n, end - begin, n, c, n);
-    finish(c, end - begin, n, n, plan_.bias ? a.in<T>(2) : nullptr, plan_.activation);
+      combine(plan_.combine, a.in<T>(plan_.other_input()) + first, n, end - begin, n, c, n);
+    finish(c, end - begin, n, n, plan_.has_bias ? a.in<T>(2) : nullptr, plan_.activation);
     if (epilogue) (*epilogue)(first, first + count, c);
   }
 
   MatmulPlan plan_;
-  MatmulCut few_threads_;   ///< the cut for few threads
-  MatmulCut many_threads_;  ///< the cut for many threads, which gives the same sums
+  /// The cuts for few and for many threads, which give the same sums.
+  MatmulCut few_threads_cut_, many_threads_cut_;
   DType dtype_;
-  bool direct_, is_packed_ = false;
+  bool is_direct_, is_packed_ = false;
   ColumnSums column_sums_;
   Gemm<T> gemm_;
 };

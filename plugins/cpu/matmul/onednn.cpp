@@ -9,16 +9,16 @@ namespace crescent::cpu::onednn {
 
 dnnl::engine& engine() {
   static dnnl::engine engine = [] {
-    constexpr int kMaxUnused = 128;  // number of unused primitives that oneDNN keeps
-    dnnl::set_primitive_cache_capacity(kMaxUnused);
+    constexpr int kMaxUnusedPrimitives = 128;  // number of unused primitives that oneDNN keeps
+    dnnl::set_primitive_cache_capacity(kMaxUnusedPrimitives);
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return engine;
 }
 
-void fail_as(const char* what, dnnl_status_t status) {
-  if (status == dnnl_out_of_memory) fail("oneDNN has not enough memory for its ", what);
-  fail("oneDNN's ", what, " failed: ", dnnl_status2str(status));
+void fail_as(const char* operation, dnnl_status_t status) {
+  if (status == dnnl_out_of_memory) fail("oneDNN has not enough memory for its ", operation);
+  fail("oneDNN's ", operation, " failed: ", dnnl_status2str(status));
 }
 
 dnnl::memory::data_type type_of(DType dtype) {
@@ -66,9 +66,9 @@ bool is_reference(const char* implementation) {
   return std::string_view(implementation).find("ref") != std::string_view::npos;
 }
 
-Primitives::Task Primitives::make_task(const Recipe& recipe) {
+Primitives::Task Primitives::make_task(const PrimitiveEntry& entry) {
   Task task;
-  for (const auto& [index, layout] : recipe.arguments) {
+  for (const auto& [index, layout] : entry.arguments) {
     task.memory.emplace_back(layout, engine(), nullptr);
     task.arguments.push_back({index, task.memory.back().get()});
   }
@@ -78,22 +78,22 @@ Primitives::Task Primitives::make_task(const Recipe& recipe) {
 Primitives::Region::Region(const Primitives& primitives, int workers)
     : primitives_(primitives),
       workers_(primitives.workers_, [] { return std::make_unique<Workers>(); }),
-      count_(workers) {
+      worker_count_(workers) {
   checked("preparation", [&] {
     while (static_cast<int>(workers_->size()) < workers) {
       Worker worker{dnnl::stream(engine()), {}};
-      for (const auto& recipe : primitives.recipes_) worker.tasks.push_back(make_task(recipe));
+      for (const auto& entry : primitives.entries_) worker.tasks.push_back(make_task(entry));
       workers_->push_back(std::move(worker));
     }
   });
 }
 
-void Primitives::Region::run(int worker, int which,
+void Primitives::Region::run(int worker, int primitive_index,
                              std::initializer_list<const void*> addresses) const {
   SingleThread single_thread;
-  Worker& own_worker = (*workers_)[static_cast<size_t>(worker)];
-  Task& task = own_worker.tasks[which];
-  const dnnl::primitive& primitive = primitives_.recipes_[which].primitive;
+  Worker& current_worker = (*workers_)[static_cast<size_t>(worker)];
+  Task& task = current_worker.tasks[primitive_index];
+  const dnnl::primitive& primitive = primitives_.entries_[primitive_index].primitive;
   const char* name = dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(primitive.get_kind()));
   checked(name, [&] {
     size_t i = 0;
@@ -103,7 +103,7 @@ void Primitives::Region::run(int worker, int which,
     scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
   });
   const auto status =
-      dnnl_primitive_execute(primitive.get(), own_worker.stream.get(),
+      dnnl_primitive_execute(primitive.get(), current_worker.stream.get(),
                              static_cast<int>(task.arguments.size()), task.arguments.data());
   if (status != dnnl_success) fail_as(name, status);
 }

@@ -34,21 +34,21 @@ dnnl::engine& engine();
 /// The oneDNN type for float32 and bfloat16; undef for other dtypes.
 dnnl::memory::data_type type_of(DType dtype);
 
-/// Throws an error for a failed call of oneDNN. `what` is the operation that the message names,
-/// such as "convolution" or "matmul".
-[[noreturn]] void fail_as(const char* what, dnnl_status_t status);
+/// Throws an error for a failed call of oneDNN. `operation` is the operation that the message
+/// names, such as "convolution" or "matmul".
+[[noreturn]] void fail_as(const char* operation, dnnl_status_t status);
 template <class F>
-auto checked(const char* what, F&& f) -> decltype(f()) {
+auto checked(const char* operation, F&& f) -> decltype(f()) {
   try {
     return f();
   } catch (const dnnl::error& error) {
-    fail_as(what, error.status);
+    fail_as(operation, error.status);
   }
 }
 
 /// Returns the kernel that make() returns; null if oneDNN has no implementation or only a slow one.
 template <class F>
-std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
+std::unique_ptr<Kernel> kernel_if_known(const char* operation, F&& make) {
   if (!onednn_library().is_available()) return nullptr;
   SingleThread single_thread;
   try {
@@ -56,7 +56,7 @@ std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments)
       return nullptr;
-    fail_as(what, error.status);
+    fail_as(operation, error.status);
   }
 }
 
@@ -68,8 +68,8 @@ dnnl::memory::desc unblocked_layout(const std::vector<int64_t>& dims, dnnl::memo
 /// relu is left to apply_relu().
 dnnl::primitive_attr attributes(ActivationKind activation = ActivationKind::none);
 
-/// relu that keeps NaN. oneDNN's own relu turns NaN into 0, which would hide that a training
-/// diverges.
+/// Applies a relu that keeps NaN. oneDNN's own relu turns NaN into 0, which would hide that a
+/// training diverges.
 void apply_relu(DType dtype, std::byte* values, int64_t count);
 
 /// Whether an implementation is oneDNN's slow reference code; Crescent's own kernels are faster.
@@ -96,8 +96,8 @@ class Primitives {
   template <class Desc, class Primitive = dnnl::primitive>
   int add(const Primitive& primitive, const Desc& desc, Arguments arguments) {
     arguments.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
-    recipes_.push_back({primitive, std::move(arguments)});
-    return static_cast<int>(recipes_.size()) - 1;
+    entries_.push_back({primitive, std::move(arguments)});
+    return static_cast<int>(entries_.size()) - 1;
   }
 
   /// The primitives for one parallel region, in which each worker has separate memory objects and
@@ -107,23 +107,23 @@ class Primitives {
     /// Makes memory for at most `workers` workers; allocates only if there are more workers, or
     /// more regions at the same time, than ever before.
     Region(const Primitives& primitives, int workers);
-    int workers() const { return count_; }
-    void run(int worker, int which, std::initializer_list<const void*> addresses) const;
+    int workers() const { return worker_count_; }
+    void run(int worker, int primitive_index, std::initializer_list<const void*> addresses) const;
 
    private:
     const Primitives& primitives_;
     ObjectPool<Workers>::Lease workers_;
-    int count_;
+    int worker_count_;
   };
 
  private:
-  struct Recipe {
+  struct PrimitiveEntry {
     dnnl::primitive primitive;
     Arguments arguments;
   };
-  static Task make_task(const Recipe& recipe);
+  static Task make_task(const PrimitiveEntry& entry);
 
-  std::vector<Recipe> recipes_;
+  std::vector<PrimitiveEntry> entries_;
   mutable ObjectPool<Workers> workers_;  ///< one set per concurrent region
 };
 

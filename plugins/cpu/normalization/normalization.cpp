@@ -16,24 +16,24 @@ constexpr int64_t kBlockValues = 1 << 14;  ///< values of x per block; two block
 
 /// A tensor as rows along its last axis, divided into blocks of rows that depend on the shape only.
 struct Blocks {
-  int64_t rows, columns, block, count;
+  int64_t rows, columns, block_rows, block_count;
 
   explicit Blocks(const Shape& shape)
       : rows(shape.slice(0, shape.rank() - 1).size()),
         columns(shape[-1]),
-        block(std::max<int64_t>(kBlockValues / std::max<int64_t>(columns, 1), 16)),
-        count((rows + block - 1) / block) {}
-  int64_t values() const { return count * columns; }
-  int64_t size(int64_t i) const { return std::min(block, rows - i * block); }
+        block_rows(std::max<int64_t>(kBlockValues / std::max<int64_t>(columns, 1), 16)),
+        block_count((rows + block_rows - 1) / block_rows) {}
+  int64_t values() const { return block_count * columns; }
+  int64_t rows_of_block(int64_t i) const { return std::min(block_rows, rows - i * block_rows); }
   template <class T>
-  RowBlock<T> at(const T* x, int64_t i) const {
-    return {size(i), columns, x + i * block * columns};
+  RowBlock<T> block_at(const T* x, int64_t i) const {
+    return {rows_of_block(i), columns, x + i * block_rows * columns};
   }
-  int64_t offset(int64_t i) const { return i * block * columns; }
+  int64_t offset(int64_t i) const { return i * block_rows * columns; }
   /// Calls f(column) for all columns, in parallel.
   template <class F>
-  void each_column(CpuThreads& threads, F&& f) const {
-    threads.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
+  void for_each_column(CpuThreads& threads, F&& f) const {
+    threads.blocks(columns, 1 + 20000 / (block_count + 1), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) f(c);
     });
   }
@@ -43,7 +43,7 @@ struct Blocks {
 template <class T, class O>
 class Normalization : public Kernel {
  public:
-  using S = Computed<T>;  // type of statistics and parameters
+  using S = ComputeType<T>;  // type of statistics and parameters
 
   explicit Normalization(const Request& r)
       : blocks_(r.inputs[0].shape),
@@ -57,14 +57,19 @@ class Normalization : public Kernel {
   }
 
  protected:
-  S* first(const Arguments& a, int64_t block) const {
+  S* first_statistics(const Arguments& a, int64_t block) const {
     return reinterpret_cast<S*>(a.scratch) + block * blocks_.columns;
   }
-  S* second(const Arguments& a, int64_t block) const { return first(a, blocks_.count + block); }
-  S* column(const Arguments& a, int i) const { return first(a, 2 * blocks_.count + i); }
+  S* second_statistics(const Arguments& a, int64_t block) const {
+    return first_statistics(a, blocks_.block_count + block);
+  }
+  S* column_values(const Arguments& a, int i) const {
+    return first_statistics(a, 2 * blocks_.block_count + i);
+  }
   double total(const Arguments& a, bool is_second, int64_t c) const {
     double sum = 0;
-    for (int64_t i = 0; i < blocks_.count; ++i) sum += (is_second ? second(a, i) : first(a, i))[c];
+    for (int64_t i = 0; i < blocks_.block_count; ++i)
+      sum += (is_second ? second_statistics(a, i) : first_statistics(a, i))[c];
     return sum;
   }
   double rows() const { return static_cast<double>(blocks_.rows); }
@@ -75,25 +80,25 @@ class Normalization : public Kernel {
 };
 
 template <class T>
-class Moments final : public Kernel {
+class MomentsKernel final : public Kernel {
  public:
-  using S = Computed<T>;
+  using S = ComputeType<T>;
 
-  explicit Moments(const Request& r)
+  explicit MomentsKernel(const Request& r)
       : blocks_(r.inputs[0].shape), loops_(normalization_loops<T>()) {}
   std::string name() const override { return "highway"; }
   size_t scratch_bytes() const override { return 2 * blocks_.values() * sizeof(S); }
 
   void run(const Arguments& a) const override {
-    S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
-    a.threads.parallel(blocks_.count, [&](int64_t i, int) {
-      loops_.moments(blocks_.at(a.in<T>(0), i), means + i * blocks_.columns,
-                     deviations + i * blocks_.columns);
+    S *means = reinterpret_cast<S*>(a.scratch), *squared_deviations = means + blocks_.values();
+    a.threads.parallel(blocks_.block_count, [&](int64_t i, int) {
+      loops_.moments(blocks_.block_at(a.in<T>(0), i), means + i * blocks_.columns,
+                     squared_deviations + i * blocks_.columns);
     });
-    blocks_.each_column(a.threads, [&](int64_t c) {
+    blocks_.for_each_column(a.threads, [&](int64_t c) {
       combine_moments(
-          means, deviations, blocks_.count, blocks_.columns, c,
-          [&](int64_t i) { return blocks_.size(i); }, a.out<S>(0), a.out<S>(1));
+          means, squared_deviations, blocks_.block_count, blocks_.columns, c,
+          [&](int64_t i) { return blocks_.rows_of_block(i); }, a.out<S>(0), a.out<S>(1));
     });
   }
 
@@ -110,19 +115,20 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
 
   void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
-    a.threads.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
+    a.threads.parallel(b.block_count, [&](int64_t i, int) {
+      this->loops_.moments(b.block_at(a.in<T>(0), i), this->first_statistics(a, i),
+                           this->second_statistics(a, i));
     });
-    b.each_column(a.threads, [&](int64_t c) {
+    b.for_each_column(a.threads, [&](int64_t c) {
       combine_moments(
-          this->first(a, 0), this->second(a, 0), b.count, b.columns, c,
-          [&](int64_t i) { return b.size(i); }, a.out<S>(1), a.out<S>(2));
-      this->column(a, 0)[c] =
+          this->first_statistics(a, 0), this->second_statistics(a, 0), b.block_count, b.columns, c,
+          [&](int64_t i) { return b.rows_of_block(i); }, a.out<S>(1), a.out<S>(2));
+      this->column_values(a, 0)[c] =
           static_cast<S>(a.in<S>(1)[c] / std::sqrt(double{a.out<S>(2)[c]} + this->epsilon_));
     });
-    a.threads.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2),
-                             a.out<T>(0) + b.offset(i));
+    a.threads.parallel(b.block_count, [&](int64_t i, int) {
+      this->loops_.normalize(b.block_at(a.in<T>(0), i), a.out<S>(1), this->column_values(a, 0),
+                             a.in<S>(2), a.out<T>(0) + b.offset(i));
     });
   }
 };
@@ -138,14 +144,15 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
     const auto& b = this->blocks_;
     const T *x = a.in<T>(0), *dy = a.in<T>(4);
     const S* mean = a.in<S>(2);
-    a.threads.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i),
-                            this->second(a, i));
+    a.threads.parallel(b.block_count, [&](int64_t i, int) {
+      this->loops_.products(b.block_at(x, i), dy + b.offset(i), mean, this->first_statistics(a, i),
+                            this->second_statistics(a, i));
     });
-    b.each_column(a.threads, [&](int64_t c) { combine(a, c); });
-    a.threads.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.gradient(b.at(x, i), dy + b.offset(i), mean, this->column(a, 0),
-                            this->column(a, 1), this->column(a, 2), a.out<T>(0) + b.offset(i));
+    b.for_each_column(a.threads, [&](int64_t c) { combine(a, c); });
+    a.threads.parallel(b.block_count, [&](int64_t i, int) {
+      this->loops_.gradient(b.block_at(x, i), dy + b.offset(i), mean, this->column_values(a, 0),
+                            this->column_values(a, 1), this->column_values(a, 2),
+                            a.out<T>(0) + b.offset(i));
     });
   }
 
@@ -154,16 +161,16 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
     const double rstd = 1 / std::sqrt(a.in<S>(3)[c] + this->epsilon_), scale = a.in<S>(1)[c] * rstd;
     const double dbeta = this->total(a, false, c), dgamma = this->total(a, true, c) * rstd;
     a.out<S>(1)[c] = static_cast<S>(dgamma), a.out<S>(2)[c] = static_cast<S>(dbeta);
-    this->column(a, 0)[c] = static_cast<S>(scale);
-    this->column(a, 1)[c] = static_cast<S>(scale * rstd * dgamma / this->rows());
-    this->column(a, 2)[c] = static_cast<S>(scale * dbeta / this->rows());
+    this->column_values(a, 0)[c] = static_cast<S>(scale);
+    this->column_values(a, 1)[c] = static_cast<S>(scale * rstd * dgamma / this->rows());
+    this->column_values(a, 2)[c] = static_cast<S>(scale * dbeta / this->rows());
   }
 };
 
 /// The base of kernels that compute one pass of BatchNormBackwardKernel, for slices of the batch.
-class BatchNormPart : public Kernel {
+class BatchNormPass : public Kernel {
  public:
-  explicit BatchNormPart(const Request& r)
+  explicit BatchNormPass(const Request& r)
       : blocks_(r.inputs[0].shape), loops_(normalization_loops<float>()) {}
   std::string name() const override { return "highway"; }
 
@@ -172,17 +179,17 @@ class BatchNormPart : public Kernel {
   NormalizationLoops<float> loops_;
 };
 
-class BatchNormSumsKernel final : public BatchNormPart {
+class BatchNormSumsKernel final : public BatchNormPass {
  public:
-  using BatchNormPart::BatchNormPart;
+  using BatchNormPass::BatchNormPass;
   size_t scratch_bytes() const override { return 2 * blocks_.values() * sizeof(float); }
   void run(const Arguments& a) const override {
     float *sums = reinterpret_cast<float*>(a.scratch), *products = sums + blocks_.values();
-    a.threads.parallel(blocks_.count, [&](int64_t i, int) {
-      loops_.products(blocks_.at(a.in<float>(0), i), a.in<float>(1) + blocks_.offset(i),
+    a.threads.parallel(blocks_.block_count, [&](int64_t i, int) {
+      loops_.products(blocks_.block_at(a.in<float>(0), i), a.in<float>(1) + blocks_.offset(i),
                       a.in<float>(2), sums + i * blocks_.columns, products + i * blocks_.columns);
     });
-    blocks_.each_column(a.threads, [&](int64_t c) {
+    blocks_.for_each_column(a.threads, [&](int64_t c) {
       a.out<float>(0)[c] = total(sums + c), a.out<float>(1)[c] = total(products + c);
     });
   }
@@ -190,7 +197,7 @@ class BatchNormSumsKernel final : public BatchNormPart {
  private:
   float total(const float* block_sums) const {
     double sum = 0;
-    for (int64_t i = 0; i < blocks_.count; ++i) sum += block_sums[i * blocks_.columns];
+    for (int64_t i = 0; i < blocks_.block_count; ++i) sum += block_sums[i * blocks_.columns];
     return static_cast<float>(sum);
   }
 };
@@ -218,21 +225,21 @@ class BatchNormFactorsKernel final : public Kernel {
   int64_t channels_;
 };
 
-class BatchNormGradientPart final : public BatchNormPart {
+class BatchNormGradientPass final : public BatchNormPass {
  public:
-  using BatchNormPart::BatchNormPart;
+  using BatchNormPass::BatchNormPass;
   bool in_place(int input) const override { return input == 1; }
   void run(const Arguments& a) const override {
-    a.threads.parallel(blocks_.count, [&](int64_t i, int) {
-      const int64_t at = blocks_.offset(i);
-      loops_.gradient(blocks_.at(a.in<float>(0), i), a.in<float>(1) + at, a.in<float>(2),
-                      a.in<float>(3), a.in<float>(4), a.in<float>(5), a.out<float>(0) + at);
+    a.threads.parallel(blocks_.block_count, [&](int64_t i, int) {
+      const int64_t offset = blocks_.offset(i);
+      loops_.gradient(blocks_.block_at(a.in<float>(0), i), a.in<float>(1) + offset, a.in<float>(2),
+                      a.in<float>(3), a.in<float>(4), a.in<float>(5), a.out<float>(0) + offset);
     });
   }
 };
 
 template <class K>
-std::unique_ptr<Kernel> make_part(const Request& r) {
+std::unique_ptr<Kernel> make_pass(const Request& r) {
   return std::make_unique<K>(r);
 }
 
@@ -244,9 +251,9 @@ class LayerNormForward final : public Normalization<T, LayerNorm> {
 
   void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
-    a.threads.parallel(b.count, [&](int64_t i, int) {
-      const int64_t row = i * b.block;
-      this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2), this->epsilon_,
+    a.threads.parallel(b.block_count, [&](int64_t i, int) {
+      const int64_t row = i * b.block_rows;
+      this->loops_.row_forward(b.block_at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2), this->epsilon_,
                                a.out<T>(0) + b.offset(i), a.out<S>(1) + row, a.out<S>(2) + row);
     });
   }
@@ -261,13 +268,14 @@ class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
 
   void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
-    a.threads.parallel(b.count, [&](int64_t i, int) {
-      const int64_t row = i * b.block;
-      this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2) + row, a.in<S>(3) + row,
-                                a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i),
-                                this->first(a, i), this->second(a, i));
+    a.threads.parallel(b.block_count, [&](int64_t i, int) {
+      const int64_t row = i * b.block_rows;
+      this->loops_.row_gradient(b.block_at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2) + row,
+                                a.in<S>(3) + row, a.in<T>(4) + b.offset(i),
+                                a.out<T>(0) + b.offset(i), this->first_statistics(a, i),
+                                this->second_statistics(a, i));
     });
-    b.each_column(a.threads, [&](int64_t c) {
+    b.for_each_column(a.threads, [&](int64_t c) {
       a.out<S>(1)[c] = static_cast<S>(this->total(a, false, c)),
       a.out<S>(2)[c] = static_cast<S>(this->total(a, true, c));
     });
@@ -283,20 +291,21 @@ std::unique_ptr<Kernel> make(const Request& r) {
 
 std::span<const KernelEntry> normalization_kernels() {
   static constexpr KernelFactory kThroughFloat32 = make_converted<normalization_kernels>;
-  static constexpr KernelEntry kRows[] = {{"batch_moments", make<Moments>},
-                                          {"batch_moments", kThroughFloat32},
-                                          {"batch_norm_train", make<BatchNormForward>},
-                                          {"batch_norm_train", kThroughFloat32},
-                                          {"batch_norm_backward", make<BatchNormBackwardKernel>},
-                                          {"batch_norm_backward", kThroughFloat32},
-                                          {"batch_norm_sums", make_part<BatchNormSumsKernel>},
-                                          {"batch_norm_factors", make_part<BatchNormFactorsKernel>},
-                                          {"batch_norm_gradient", make_part<BatchNormGradientPart>},
-                                          {"layer_norm", make<LayerNormForward>},
-                                          {"layer_norm", kThroughFloat32},
-                                          {"layer_norm_backward", make<LayerNormGradient>},
-                                          {"layer_norm_backward", kThroughFloat32}};
-  return kRows;
+  static constexpr KernelEntry kEntries[] = {
+      {"batch_moments", make<MomentsKernel>},
+      {"batch_moments", kThroughFloat32},
+      {"batch_norm_train", make<BatchNormForward>},
+      {"batch_norm_train", kThroughFloat32},
+      {"batch_norm_backward", make<BatchNormBackwardKernel>},
+      {"batch_norm_backward", kThroughFloat32},
+      {"batch_norm_sums", make_pass<BatchNormSumsKernel>},
+      {"batch_norm_factors", make_pass<BatchNormFactorsKernel>},
+      {"batch_norm_gradient", make_pass<BatchNormGradientPass>},
+      {"layer_norm", make<LayerNormForward>},
+      {"layer_norm", kThroughFloat32},
+      {"layer_norm_backward", make<LayerNormGradient>},
+      {"layer_norm_backward", kThroughFloat32}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

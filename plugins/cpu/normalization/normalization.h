@@ -14,11 +14,11 @@ struct RowBlock {
 
 /// The loops, compiled for the best instruction set of the machine. x, y and their gradients have
 /// type T; statistics and parameters have type S.
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 struct NormalizationLoops {
   /// Computes the mean of each column and the sum of squared deviations from it. The block is read
   /// twice, so it should fit the cache.
-  void (*moments)(const RowBlock<T>& block, S* mean, S* deviation);
+  void (*moments)(const RowBlock<T>& block, S* mean, S* squared_deviation_sum);
   /// Computes y = (x - mean) scale + shift, where mean, scale and shift have a value per column.
   void (*normalize)(const RowBlock<T>& block, const S* mean, const S* scale, const S* shift, T* y);
   /// Computes the sums of dy and of dy (x - mean) of each column.
@@ -37,23 +37,24 @@ struct NormalizationLoops {
 };
 
 /// Combines the moments of blocks of rows to the mean and the variance of column `column`. `means`
-/// and `deviations` have a row of `columns` values per block; rows(i) is the number of rows of
-/// block i.
+/// and `squared_deviations` have a row of `columns` values per block; rows(i) is the number of rows
+/// of block i.
 template <class S, class F>
-void combine_moments(const S* means, const S* deviations, int64_t blocks, int64_t columns,
+void combine_moments(const S* means, const S* squared_deviations, int64_t blocks, int64_t columns,
                      int64_t column, F&& rows, S* mean, S* variance) {
-  double count = 0, middle = 0, deviation = 0;
+  double count = 0, overall_mean = 0, squared_deviation_sum = 0;
   for (int64_t i = 0; i < blocks; ++i) {
     const double n = static_cast<double>(rows(i));
-    count += n, middle += n * means[i * columns + column];
+    count += n, overall_mean += n * means[i * columns + column];
   }
-  middle /= count;
+  overall_mean /= count;
   for (int64_t i = 0; i < blocks; ++i) {
-    const double difference = means[i * columns + column] - middle;
-    deviation +=
-        deviations[i * columns + column] + static_cast<double>(rows(i)) * difference * difference;
+    const double difference = means[i * columns + column] - overall_mean;
+    squared_deviation_sum += squared_deviations[i * columns + column] +
+                             static_cast<double>(rows(i)) * difference * difference;
   }
-  mean[column] = static_cast<S>(middle), variance[column] = static_cast<S>(deviation / count);
+  mean[column] = static_cast<S>(overall_mean),
+  variance[column] = static_cast<S>(squared_deviation_sum / count);
 }
 
 template <class T>

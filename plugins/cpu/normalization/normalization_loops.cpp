@@ -15,7 +15,7 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 void compute_moments(const RowBlock<T>& block, S* mean, S* deviation) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
@@ -54,7 +54,7 @@ void compute_moments(const RowBlock<T>& block, S* mean, S* deviation) {
   });
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 void normalize(const RowBlock<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
   const T* x = block.x;
   const int64_t columns = block.columns;
@@ -74,7 +74,7 @@ void normalize(const RowBlock<T>& block, const S* mean, const S* scale, const S*
   for_rows(d, block.rows, columns, compute_rows);
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 void sum_products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* product) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
@@ -96,7 +96,7 @@ void sum_products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, 
   });
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 void compute_gradient(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale,
                       const S* slope, const S* offset, T* dx) {
   const T* x = block.x;
@@ -128,7 +128,7 @@ HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
   for (int64_t i = 0; i < columns; i += kCacheLine) __builtin_prefetch(next_row + i);
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
   const hn::ScalableTag<S> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = count % lanes,
@@ -147,7 +147,7 @@ HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
   return hn::GetLane(hn::SumOfLanes(d, squares));
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 void normalize_rows(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
                     S* mean, S* rstd) {
   const hn::ScalableTag<S> d;
@@ -168,7 +168,7 @@ void normalize_rows(const RowBlock<T>& block, const S* gamma, const S* beta, dou
   }
 }
 
-template <class T, class S = Computed<T>>
+template <class T, class S = ComputeType<T>>
 void compute_row_gradients(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
                            const T* dy, T* dx, S* dgamma, S* dbeta) {
   const hn::ScalableTag<S> d;

@@ -79,7 +79,7 @@ HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::
 template <class T>
 HWY_INLINE void pool_max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y,
                                uint8_t* argmax_indices) {
-  const hn::ScalableTag<Computed<T>> d;
+  const hn::ScalableTag<ComputeType<T>> d;
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
     hn::Vec<decltype(d)> best, argmax;
     find_greatest(d, w, load, x, best, argmax);
@@ -89,10 +89,11 @@ HWY_INLINE void pool_max_pixel(const PoolPlan& p, const Window& w, const T* x, T
 
 template <class T>
 HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y) {
-  const hn::ScalableTag<Computed<T>> d;
-  const auto inverse_count = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
+  const hn::ScalableTag<ComputeType<T>> d;
+  const auto inverse_count = hn::Set(d, 1 / static_cast<ComputeType<T>>(w.count()));
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
-    auto result = p.max ? hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()) : hn::Zero(d);
+    auto result =
+        p.max ? hn::Set(d, -std::numeric_limits<ComputeType<T>>::infinity()) : hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
       const auto value = load(x + pixel);
       result =
@@ -113,7 +114,7 @@ HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
 template <bool kOverlap, class T>
 HWY_INLINE void add_max_gradient(const Window& w, const T* x, const uint8_t* argmax_indices,
                                  const T* dy, T* dx, int64_t channels) {
-  const hn::ScalableTag<Computed<T>> d;
+  const hn::ScalableTag<ComputeType<T>> d;
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     hn::Vec<decltype(d)> best, argmax;
     if (argmax_indices)
@@ -131,8 +132,8 @@ HWY_INLINE void add_max_gradient(const Window& w, const T* x, const uint8_t* arg
 
 template <bool kOverlap, class T>
 HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t channels) {
-  const hn::ScalableTag<Computed<T>> d;
-  const auto inverse_count = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
+  const hn::ScalableTag<ComputeType<T>> d;
+  const auto inverse_count = hn::Set(d, 1 / static_cast<ComputeType<T>>(w.count()));
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     const auto gradient = hn::Mul(load(dy), inverse_count);
     w.each([&](int64_t pixel) HWY_ATTR { put<kOverlap>(load, store, gradient, dx + pixel); });

@@ -26,23 +26,23 @@ template <class T>
 class PackPanels final : public Kernel {
  public:
   PackPanels(int64_t rows, int64_t units, int64_t gates)
-      : rows_(rows), units_(units), gates_(gates), loops_(recurrent_loops<T>()) {}
-  int64_t values() const { return rows_ * gates_ * panels() * loops_.lanes; }
-  std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gates_); }
+      : rows_(rows), units_(units), gate_count_(gates), loops_(recurrent_loops<T>()) {}
+  int64_t values() const { return rows_ * gate_count_ * panel_count() * loops_.lanes; }
+  std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gate_count_); }
   void pack(CpuThreads& threads, const T* weights, T* packed) const {
-    threads.blocks(panels(), 1 + kMinPackedWeights / (1 + rows_ * gates_ * loops_.lanes),
+    threads.blocks(panel_count(), 1 + kMinPackedWeights / (1 + rows_ * gate_count_ * loops_.lanes),
                    [&](int64_t first, int64_t last) {
                      for (int64_t panel = first; panel < last; ++panel)
-                       loops_.pack(rows_, units_, gates_, weights, panel, packed);
+                       loops_.pack(rows_, units_, gate_count_, weights, panel, packed);
                    });
   }
   void run(const Arguments& a) const override { pack(a.threads, a.in<T>(0), a.out<T>(0)); }
   std::string name() const override { return "pack"; }
 
  private:
-  int64_t panels() const { return (units_ + loops_.lanes - 1) / loops_.lanes; }
+  int64_t panel_count() const { return (units_ + loops_.lanes - 1) / loops_.lanes; }
 
-  int64_t rows_, units_, gates_;
+  int64_t rows_, units_, gate_count_;
   RecurrentLoops<T> loops_;
 };
 
@@ -53,24 +53,24 @@ class RecurrentForward : public Recurrent<T> {
  public:
   RecurrentForward(const Request& r, int64_t gates, int kernel)
       : Recurrent<T>(r, gates, forward_parts(r.inputs[0].shape[0])),
-        kernel_(kernel),
+        kernel_input_(kernel),
         bias_rows_(r.inputs[kernel + 2].shape.rank()),
-        chunk_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
+        chunk_steps_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
         pack_kernel_(this->features_, this->units_, gates),
         pack_recurrent_(this->units_, this->units_, gates),
         pack_bias_(1, this->units_, gates),
         has_factors_(static_cast<int>(r.inputs.size()) > kernel + 3) {
-    packed_kernel_ = this->shared_.reserve(pack_kernel_.values());
-    packed_recurrent_ = this->shared_.reserve(pack_recurrent_.values());
-    packed_bias_ = this->shared_.reserve(bias_rows_ * pack_bias_.values());
-    if (this->parts_ == 1) x_parts_ = this->shared_.reserve(x_part_values());
-    if (has_factors_) dropped_ = this->shared_.reserve(2 * this->batch_ * this->units_);
+    packed_kernel_offset_ = this->shared_.reserve(pack_kernel_.values());
+    packed_recurrent_offset_ = this->shared_.reserve(pack_recurrent_.values());
+    packed_bias_offset_ = this->shared_.reserve(bias_rows_ * pack_bias_.values());
+    if (this->part_count_ == 1) x_products_offset_ = this->shared_.reserve(x_product_values());
+    if (has_factors_) dropped_offset_ = this->shared_.reserve(2 * this->batch_ * this->units_);
   }
 
   Prepared prepare(int input) override {
-    if (input != kernel_ && input != kernel_ + 1) return {};
-    const PackPanels<T>& pack = input == kernel_ ? pack_kernel_ : pack_recurrent_;
-    (input == kernel_ ? is_kernel_packed_ : is_recurrent_packed_) = true;
+    if (input != kernel_input_ && input != kernel_input_ + 1) return {};
+    const PackPanels<T>& pack = input == kernel_input_ ? pack_kernel_ : pack_recurrent_;
+    (input == kernel_input_ ? is_kernel_packed_ : is_recurrent_packed_) = true;
     return {std::make_unique<PackPanels<T>>(pack),
             {sizeof(T) == 4 ? DType::float32 : DType::float64, {pack.values()}},
             pack.form()};
@@ -94,30 +94,31 @@ class RecurrentForward : public Recurrent<T> {
         loops,
         results,
         a.in<T>(0),
-        packed(a, is_kernel_packed_, kernel_, pack_kernel_, packed_kernel_),
-        packed(a, is_recurrent_packed_, kernel_ + 1, pack_recurrent_, packed_recurrent_),
-        this->scratch(a, packed_bias_),
-        has_factors_ ? a.in<T>(kernel_ + 3) : nullptr,
-        has_factors_ ? this->scratch(a, dropped_) : nullptr};
+        packed(a, is_kernel_packed_, kernel_input_, pack_kernel_, packed_kernel_offset_),
+        packed(a, is_recurrent_packed_, kernel_input_ + 1, pack_recurrent_,
+               packed_recurrent_offset_),
+        this->scratch(a, packed_bias_offset_),
+        has_factors_ ? a.in<T>(kernel_input_ + 3) : nullptr,
+        has_factors_ ? this->scratch(a, dropped_offset_) : nullptr};
     if (run.factors)
       multiply(results.h0, run.factors, this->batch_ * this->units_, dropped(run, 0));
     for (int64_t row = 0; row < bias_rows_; ++row) {
-      pack_bias_.pack(a.threads, a.in<T>(kernel_ + 2) + row * this->width_,
-                      this->scratch(a, packed_bias_) + row * pack_bias_.values());
+      pack_bias_.pack(a.threads, a.in<T>(kernel_input_ + 2) + row * this->width_,
+                      this->scratch(a, packed_bias_offset_) + row * pack_bias_.values());
     }
-    const int64_t panels = this->padded(this->units_) / this->loops_.lanes;
-    if (this->parts_ > 1) {
-      a.threads.parallel(this->parts_, [&](int64_t part, int) {
-        const Share share{this->first_sample(part), this->first_sample(part + 1), 0, panels,
-                          reinterpret_cast<T*>(thread_scratch(x_part_values() * sizeof(T)))};
+    const int64_t panel_count = this->padded(this->units_) / this->loops_.lanes;
+    if (this->part_count_ > 1) {
+      a.threads.parallel(this->part_count_, [&](int64_t part, int) {
+        const Share share{this->first_sample(part), this->first_sample(part + 1), 0, panel_count,
+                          reinterpret_cast<T*>(thread_scratch(x_product_values() * sizeof(T)))};
         for (int64_t t = 0; t < this->steps_; ++t) step(run, t, share);
       });
     } else {
       const int64_t max_threads =
           this->batch_ * this->units_ * this->width_ / kMinMultiplicationsPerThread;
-      lockstep(a.threads, this->steps_, panels, max_threads,
+      lockstep(a.threads, this->steps_, panel_count, max_threads,
                [&](int64_t t, int64_t first, int64_t last) {
-                 step(run, t, {0, this->batch_, first, last, this->scratch(a, x_parts_)});
+                 step(run, t, {0, this->batch_, first, last, this->scratch(a, x_products_offset_)});
                });
     }
   }
@@ -125,7 +126,7 @@ class RecurrentForward : public Recurrent<T> {
   /// Copies the last state of every sample.
   void copy_last(const T* state0, const T* states, T* last) const {
     for (int64_t i = 0; i < this->batch_; ++i) {
-      const T* from = this->steps_ ? states + this->at(i, this->steps_ - 1, this->units_)
+      const T* from = this->steps_ ? states + this->row_offset(i, this->steps_ - 1, this->units_)
                                    : state0 + i * this->units_;
       std::copy_n(from, this->units_, last + i * this->units_);
     }
@@ -136,7 +137,7 @@ class RecurrentForward : public Recurrent<T> {
   /// last_panel) of units.
   struct Share {
     int64_t first, last, first_panel, last_panel;
-    T* x_parts;
+    T* x_products;
   };
   struct Invocation {
     Loops loops;
@@ -153,17 +154,17 @@ class RecurrentForward : public Recurrent<T> {
   }
   /// Multiplies the states of step t that the thread has just computed by the dropout factors; step
   /// t + 1 reads the products.
-  void drop(const Invocation& run, int64_t t, const Share& share) const {
+  void apply_dropout(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);
     for (int64_t i = share.first; i < share.last; ++i) {
-      const int64_t at = i * this->units_ + first;
-      multiply(run.results.hs + this->at(i, t, this->units_) + first, run.factors + at,
-               last - first, dropped(run, t + 1) + at);
+      const int64_t offset = i * this->units_ + first;
+      multiply(run.results.hs + this->row_offset(i, t, this->units_) + first, run.factors + offset,
+               last - first, dropped(run, t + 1) + offset);
     }
   }
-  int64_t x_part_values() const {
-    return this->max_samples() * chunk_ * this->gates_ * this->padded(this->units_);
+  int64_t x_product_values() const {
+    return this->max_samples() * chunk_steps_ * this->gate_count_ * this->padded(this->units_);
   }
   const T* packed(const Arguments& a, bool is_packed, int input, const PackPanels<T>& pack,
                   size_t index) const {
@@ -175,16 +176,17 @@ class RecurrentForward : public Recurrent<T> {
   /// Computes a thread's share of step t. In the first step of a chunk it also computes the input
   /// products of all steps of the chunk.
   void step(const Invocation& run, int64_t t, const Share& share) const {
-    const int64_t begin = t / chunk_ * chunk_, steps = std::min(chunk_, this->steps_ - begin),
+    const int64_t begin = t / chunk_steps_ * chunk_steps_,
+                  steps = std::min(chunk_steps_, this->steps_ - begin),
                   samples = share.last - share.first;
-    const int64_t width = this->gates_ * this->loops_.lanes, features = this->features_,
+    const int64_t width = this->gate_count_ * this->loops_.lanes, features = this->features_,
                   units = this->units_;
     if (t == begin) {
       run.loops.input({samples, steps, features, share.first_panel, share.last_panel,
-                       run.x + this->at(share.first, t, features), run.kernel, run.bias,
-                       this->steps_ * features, share.x_parts});
+                       run.x + this->row_offset(share.first, t, features), run.kernel, run.bias,
+                       this->steps_ * features, share.x_products});
     }
-    const int64_t state = this->at(share.first, t, units);
+    const int64_t state = this->row_offset(share.first, t, units);
     RecurrentStep<T> s{};
     s.samples = samples, s.units = units, s.first_panel = share.first_panel,
     s.last_panel = share.last_panel;
@@ -199,18 +201,19 @@ class RecurrentForward : public Recurrent<T> {
     s.c_stride = t ? this->steps_ * units : units;
     s.h_before_stride = run.factors ? units : s.c_stride, s.state_stride = this->steps_ * units,
     s.gates_stride = 4 * s.state_stride;
-    s.x_part = share.x_parts + (t - begin) * width, s.x_stride = steps * width,
-    s.x_panel = samples * steps * width;
+    s.x_products = share.x_products + (t - begin) * width, s.x_stride = steps * width,
+    s.x_panel_stride = samples * steps * width;
     run.loops.step(s);
-    if (run.factors) drop(run, t, share);
+    if (run.factors) apply_dropout(run, t, share);
   }
 
-  int kernel_;
-  int64_t bias_rows_, chunk_;
+  int kernel_input_;
+  int64_t bias_rows_, chunk_steps_;
   PackPanels<T> pack_kernel_, pack_recurrent_, pack_bias_;
   bool is_kernel_packed_ = false, is_recurrent_packed_ = false, has_factors_;
   // the offsets of arrays in the kernel's scratch memory
-  size_t packed_kernel_ = 0, packed_recurrent_ = 0, packed_bias_ = 0, x_parts_ = 0, dropped_ = 0;
+  size_t packed_kernel_offset_ = 0, packed_recurrent_offset_ = 0, packed_bias_offset_ = 0,
+         x_products_offset_ = 0, dropped_offset_ = 0;
 };
 
 }  // namespace crescent::cpu

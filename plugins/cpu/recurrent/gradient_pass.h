@@ -26,34 +26,38 @@ inline int64_t gradient_parts(int64_t batch) {
 template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
-  /// `biases` is the number of values of the bias. `is_shared` tells whether the products with x
-  /// and with h have the same gradient. `factors` is the index of the input with dropout factors,
-  /// which may be missing.
-  RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared, int factors)
+  /// `bias_size` is the number of values of the bias. `is_shared` tells whether the products with x
+  /// and with h have the same gradient. `factors_input` is the index of the input with dropout
+  /// factors, which may be missing.
+  RecurrentGradient(const Request& r, int64_t gates, int64_t bias_size, bool is_shared,
+                    int factors_input)
       : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
-        factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
-        biases_(biases),
-        chunk_(std::clamp<int64_t>(kGradientRows / this->max_samples(), 1,
-                                   std::max<int64_t>(1, this->steps_))),
-        inputs_(this->features_ + this->units_),
-        sums_(inputs_ * this->padded(this->width_) + biases),
-        groups_(std::min(this->parts_, std::clamp<int64_t>(kMaxSumValues / (1 + sums_), 4, 16))),
+        factors_input_(static_cast<int>(r.inputs.size()) > factors_input ? factors_input : -1),
+        bias_size_(bias_size),
+        chunk_steps_(std::clamp<int64_t>(kGradientRows / this->max_samples(), 1,
+                                         std::max<int64_t>(1, this->steps_))),
+        weight_rows_(this->features_ + this->units_),
+        sum_size_(weight_rows_ * this->padded(this->width_) + bias_size),
+        group_count_(std::min(this->part_count_,
+                              std::clamp<int64_t>(kMaxSumValues / (1 + sum_size_), 4, 16))),
         dz_stride_(row_stride(this->width_)),
-        x_stride_(row_stride(inputs_)) {
+        x_stride_(row_stride(weight_rows_)) {
     packed_kernel_ = this->shared_.reserve(this->padded(this->features_) * this->width_);
     packed_recurrent_ = this->shared_.reserve(this->padded(this->units_) * this->width_);
-    sums_at_ = this->shared_.reserve(groups_ * sums_);
-    const int64_t samples = this->max_samples(), rows = samples * chunk_;
-    dh_ = own_.reserve(samples * this->padded(this->units_)),
-    x_rows_ = own_.reserve(rows * x_stride_);
-    dx_rows_ = own_.reserve(rows * this->padded(this->features_));
-    dx_part_ = dh_part_ = own_.reserve(rows * dz_stride_);
-    if (!is_shared) dh_part_ = own_.reserve(rows * dz_stride_);
+    sums_offset_ = this->shared_.reserve(group_count_ * sum_size_);
+    const int64_t samples = this->max_samples(), rows = samples * chunk_steps_;
+    dh_ = thread_layout_.reserve(samples * this->padded(this->units_)),
+    x_rows_ = thread_layout_.reserve(rows * x_stride_);
+    dx_rows_ = thread_layout_.reserve(rows * this->padded(this->features_));
+    dx_products_ = dh_products_ = thread_layout_.reserve(rows * dz_stride_);
+    if (!is_shared) dh_products_ = thread_layout_.reserve(rows * dz_stride_);
   }
   double flops() const override { return 2 * Recurrent<T>::flops(); }
 
  protected:
-  const T* factors(const Arguments& a) const { return factors_ < 0 ? nullptr : a.in<T>(factors_); }
+  const T* factors(const Arguments& a) const {
+    return factors_input_ < 0 ? nullptr : a.in<T>(factors_input_);
+  }
   struct Tensors {
     const T *x, *h0, *kernel, *recurrent, *hs, *dlast_h;
     const T* factors;  ///< dropout factors of states, or null
@@ -65,32 +69,34 @@ class RecurrentGradient : public Recurrent<T> {
     /// On input the gradient of h; on output the part of the gradient of h_before that does not
     /// come from products with weights.
     T* dh;
-    T *dx_part, *dh_part;  ///< gradients of the products with x and with h
+    T *dx_products, *dh_products;  ///< gradients of the products with x and with h
     T* dbias;
     const T* h_before;  ///< the previous state, after dropout
   };
 
-  /// Calls row(SampleStep) for all samples and steps, from the last step to the first. With `add`,
-  /// the gradient that row() leaves in dh is part of the gradient of the previous state; otherwise
-  /// it is overwritten.
+  /// Calls row(SampleStep) for all samples and steps, from the last step to the first. With
+  /// `accumulates`, the gradient that row() leaves in dh is part of the gradient of the previous
+  /// state; otherwise it is overwritten.
   template <class F>
-  void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
+  void run_backwards(const Arguments& a, const Tensors& p, bool accumulates, F&& run_row) const {
     const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
     a.threads.parallel(2 * blocks, [&](int64_t i, int) {
-      const bool first = i < blocks;
-      this->loops_.pack_transposed(first ? this->features_ : this->units_, this->width_,
-                                   first ? p.kernel : p.recurrent, i % blocks,
-                                   this->scratch(a, first ? packed_kernel_ : packed_recurrent_));
+      const bool is_kernel = i < blocks;
+      this->loops_.pack_transposed(
+          is_kernel ? this->features_ : this->units_, this->width_,
+          is_kernel ? p.kernel : p.recurrent, i % blocks,
+          this->scratch(a, is_kernel ? packed_kernel_ : packed_recurrent_));
     });
-    a.threads.parallel(groups_, [&](int64_t group, int) {
-      T* sums = this->scratch(a, sums_at_) + group * sums_;
-      std::fill_n(sums, sums_, T{0});
-      for (int64_t part = this->parts_ * group / groups_;
-           part < this->parts_ * (group + 1) / groups_; ++part) {
-        run_part_back(a, p, add, this->first_sample(part), this->first_sample(part + 1), sums, row);
+    a.threads.parallel(group_count_, [&](int64_t group, int) {
+      T* sums = this->scratch(a, sums_offset_) + group * sum_size_;
+      std::fill_n(sums, sum_size_, T{0});
+      for (int64_t part = this->part_count_ * group / group_count_;
+           part < this->part_count_ * (group + 1) / group_count_; ++part) {
+        run_part_backwards(a, p, accumulates, this->first_sample(part),
+                           this->first_sample(part + 1), sums, run_row);
       }
     });
-    add_up(a, p);
+    add_group_sums(a, p);
   }
 
  private:
@@ -102,40 +108,41 @@ class RecurrentGradient : public Recurrent<T> {
 
   /// Multiplies a row of states, or of the gradient of states, by the dropout factors of the
   /// sample, if there are any.
-  void scale(const Tensors& p, int64_t sample, T* row) const {
+  void apply_dropout(const Tensors& p, int64_t sample, T* row) const {
     for (int64_t u = 0; p.factors && u < this->units_; ++u)
       row[u] *= p.factors[sample * this->units_ + u];
   }
 
   template <class F>
-  void run_part_back(const Arguments& a, const Tensors& p, bool add, int64_t first, int64_t last,
-                     T* sums, F&& row) const {
-    T* own_memory = reinterpret_cast<T*>(thread_scratch(own_.bytes()));
+  void run_part_backwards(const Arguments& a, const Tensors& p, bool accumulates, int64_t first,
+                          int64_t last, T* sums, F&& run_row) const {
+    T* memory = reinterpret_cast<T*>(thread_scratch(thread_layout_.bytes()));
     const int64_t units = this->units_, features = this->features_, samples = last - first,
                   padded = this->padded(units);
-    T *dh = own_memory + dh_, *dbias = sums + sums_ - biases_;
+    T *dh = memory + dh_, *dbias = sums + sum_size_ - bias_size_;
     for (int64_t i = 0; i < samples; ++i)
       std::copy_n(p.dlast_h + (first + i) * units, units, dh + i * padded);
     for (int64_t end = this->steps_; end > 0;) {
-      const int64_t begin = (end - 1) / chunk_ * chunk_;
+      const int64_t begin = (end - 1) / chunk_steps_ * chunk_steps_;
       for (int64_t t = end - 1; t >= begin; --t) {
-        T *x_rows = own_memory + x_rows_ + (t - begin) * samples * x_stride_,
-          *dx_part = own_memory + dx_part_ + (t - begin) * samples * dz_stride_;
-        T* dh_part = own_memory + dh_part_ + (t - begin) * samples * dz_stride_;
+        T *x_rows = memory + x_rows_ + (t - begin) * samples * x_stride_,
+          *dx_products = memory + dx_products_ + (t - begin) * samples * dz_stride_;
+        T* dh_products = memory + dh_products_ + (t - begin) * samples * dz_stride_;
         for (int64_t i = 0; i < samples; ++i) {
-          T* x_row =
-              std::copy_n(p.x + this->at(first + i, t, features), features, x_rows + i * x_stride_);
-          std::copy_n(t ? p.hs + this->at(first + i, t - 1, units) : p.h0 + (first + i) * units,
-                      units, x_row);
-          scale(p, first + i, x_row);
-          row(SampleStep{first + i, t, dh + i * padded, dx_part + i * dz_stride_,
-                         dh_part + i * dz_stride_, dbias, x_row});
+          T* x_row = std::copy_n(p.x + this->row_offset(first + i, t, features), features,
+                                 x_rows + i * x_stride_);
+          std::copy_n(
+              t ? p.hs + this->row_offset(first + i, t - 1, units) : p.h0 + (first + i) * units,
+              units, x_row);
+          apply_dropout(p, first + i, x_row);
+          run_row(SampleStep{first + i, t, dh + i * padded, dx_products + i * dz_stride_,
+                             dh_products + i * dz_stride_, dbias, x_row});
         }
-        this->loops_.multiply_transposed(samples, units, this->width_, dh_part, dz_stride_,
-                                         this->scratch(a, packed_recurrent_), add, dh);
-        for (int64_t i = 0; i < samples; ++i) scale(p, first + i, dh + i * padded);
+        this->loops_.multiply_transposed(samples, units, this->width_, dh_products, dz_stride_,
+                                         this->scratch(a, packed_recurrent_), accumulates, dh);
+        for (int64_t i = 0; i < samples; ++i) apply_dropout(p, first + i, dh + i * padded);
       }
-      run_chunk_back(a, p, first, samples, begin, end - begin, own_memory, sums);
+      run_chunk_backwards(a, p, first, samples, begin, end - begin, memory, sums);
       end = begin;
     }
     for (int64_t i = 0; i < samples; ++i)
@@ -143,56 +150,56 @@ class RecurrentGradient : public Recurrent<T> {
   }
 
   /// Computes, for a chunk of steps, dx and the terms of the gradients of weights.
-  void run_chunk_back(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
-                      int64_t begin, int64_t steps, T* own, T* sums) const {
+  void run_chunk_backwards(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
+                           int64_t begin, int64_t steps, T* memory, T* sums) const {
     const int64_t features = this->features_, rows = samples * steps,
                   padded = this->padded(features);
-    T* dx = own + dx_rows_;
-    this->loops_.multiply_transposed(rows, features, this->width_, own + dx_part_, dz_stride_,
-                                     this->scratch(a, packed_kernel_), false, dx);
+    T* dx = memory + dx_rows_;
+    this->loops_.multiply_transposed(rows, features, this->width_, memory + dx_products_,
+                                     dz_stride_, this->scratch(a, packed_kernel_), false, dx);
     for (int64_t row = 0; row < rows; ++row) {
       std::copy_n(dx + row * padded, features,
-                  p.dx + this->at(first + row % samples, begin + row / samples, features));
+                  p.dx + this->row_offset(first + row % samples, begin + row / samples, features));
     }
-    this->loops_.add_weight_gradient(rows, features, own + x_rows_, x_stride_, this->width_,
-                                     own + dx_part_, dz_stride_, sums);
-    this->loops_.add_weight_gradient(rows, this->units_, own + x_rows_ + features, x_stride_,
-                                     this->width_, own + dh_part_, dz_stride_,
+    this->loops_.add_weight_gradient(rows, features, memory + x_rows_, x_stride_, this->width_,
+                                     memory + dx_products_, dz_stride_, sums);
+    this->loops_.add_weight_gradient(rows, this->units_, memory + x_rows_ + features, x_stride_,
+                                     this->width_, memory + dh_products_, dz_stride_,
                                      sums + features * this->padded(this->width_));
   }
 
-  void add_up(const Arguments& a, const Tensors& p) const {
-    const T* sums = this->scratch(a, sums_at_);
-    auto total = [&](const T* first, T* to, int64_t count) {
+  void add_group_sums(const Arguments& a, const Tensors& p) const {
+    const T* sums = this->scratch(a, sums_offset_);
+    auto add_groups = [&](const T* first, T* to, int64_t count) {
       std::copy_n(first, count, to);
-      for (int64_t group = 1; group < groups_; ++group)
-        accumulate(to, first + group * sums_, count);
+      for (int64_t group = 1; group < group_count_; ++group)
+        accumulate(to, first + group * sum_size_, count);
     };
     a.threads.blocks(
-        inputs_, std::max<int64_t>(1, 2 * kMinMultiplicationsPerThread / (1 + this->width_)),
+        weight_rows_, std::max<int64_t>(1, 2 * kMinMultiplicationsPerThread / (1 + this->width_)),
         [&](int64_t first, int64_t last) {
           for (int64_t i = first; i < last; ++i) {
             T* to = i < this->features_ ? p.dkernel + i * this->width_
                                         : p.drecurrent + (i - this->features_) * this->width_;
-            total(sums + i * this->padded(this->width_), to, this->width_);
+            add_groups(sums + i * this->padded(this->width_), to, this->width_);
           }
         });
-    total(sums + sums_ - biases_, p.dbias, biases_);
+    add_groups(sums + sum_size_ - bias_size_, p.dbias, bias_size_);
   }
 
-  int factors_;
-  int64_t biases_, chunk_;
-  int64_t inputs_;  ///< the number of rows of kernel and recurrent weights together
-  int64_t sums_;    ///< the number of gradients (weights and bias) that a group of parts adds up
-  int64_t groups_;  ///< the number of groups
+  int factors_input_;
+  int64_t bias_size_, chunk_steps_;
+  int64_t weight_rows_;  ///< the number of rows of kernel and recurrent weights together
+  int64_t sum_size_;  ///< the number of gradients (weights and bias) that a group of parts adds up
+  int64_t group_count_;  ///< the number of groups
   /// Distances between rows in values: of gradients of products (dz), and of rows that contain x
   /// and then h_before.
   int64_t dz_stride_, x_stride_;
-  Layout<T> own_;  ///< the layout of the thread's scratch memory
+  ScratchLayout<T> thread_layout_;  ///< the layout of the thread's scratch memory
   // the offsets of arrays in the kernel's scratch memory
-  size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;
+  size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_offset_ = 0;
   // the offsets of arrays in the thread's scratch memory
-  size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_part_ = 0, dh_part_ = 0;
+  size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_products_ = 0, dh_products_ = 0;
 };
 
 }  // namespace crescent::cpu

@@ -29,14 +29,14 @@ class GruGradient final : public RecurrentGradient<T> {
   void run(const Arguments& a) const override {
     const int64_t units = this->units_;
     const T *gates = a.in<T>(6), *dhs = a.in<T>(7);
-    this->run_back(
+    this->run_backwards(
         a,
         {a.in<T>(0), a.in<T>(1), a.in<T>(2), a.in<T>(3), a.in<T>(5), a.in<T>(8), this->factors(a),
          a.out<T>(0), a.out<T>(1), a.out<T>(2), a.out<T>(3), a.out<T>(4)},
         true, [&](const auto& row) {
-          const int64_t state = this->at(row.sample, row.step, units);
+          const int64_t state = this->row_offset(row.sample, row.step, units);
           this->loops_.gru_gradient(units, gates + 4 * state, row.h_before, dhs + state, row.dh,
-                                    row.dx_part, row.dh_part, row.dbias);
+                                    row.dx_products, row.dh_products, row.dbias);
         });
   }
 };

@@ -32,15 +32,16 @@ class LstmGradient final : public RecurrentGradient<T> {
     T* dc = a.out<T>(2);  // the gradient of the cell at the current step
     std::copy_n(a.in<T>(10), this->batch_ * units, dc);
     const T *c0 = a.in<T>(2), *gates = a.in<T>(6), *cells = a.in<T>(7), *dhs = a.in<T>(8);
-    this->run_back(
+    this->run_backwards(
         a,
         {a.in<T>(0), a.in<T>(1), a.in<T>(3), a.in<T>(4), a.in<T>(5), a.in<T>(9), this->factors(a),
          a.out<T>(0), a.out<T>(1), a.out<T>(3), a.out<T>(4), a.out<T>(5)},
         false, [&](const auto& row) {
-          const int64_t state = this->at(row.sample, row.step, units);
+          const int64_t state = this->row_offset(row.sample, row.step, units);
           const T* c_before = row.step ? cells + state - units : c0 + row.sample * units;
           this->loops_.lstm_gradient(units, gates + 4 * state, c_before, cells + state, row.dh,
-                                     dhs + state, dc + row.sample * units, row.dx_part, row.dbias);
+                                     dhs + state, dc + row.sample * units, row.dx_products,
+                                     row.dbias);
         });
   }
 };

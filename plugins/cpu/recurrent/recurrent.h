@@ -20,7 +20,7 @@ struct RecurrentInput {
   /// `x` begins at the first sample and step; `kernel` and `bias` are packed in panels.
   const T *x, *kernel, *bias;
   int64_t x_stride;  ///< distance between samples in values
-  T* parts;          ///< the result, (panels, samples, steps, gates * lanes)
+  T* products;       ///< the result, (panels, samples, steps, gates * lanes)
 };
 
 /// The arguments for computing one step of at most kPartRows samples, for some panels of units.
@@ -31,13 +31,13 @@ struct RecurrentStep {
   /// Both are packed in panels; `bias` is added to the product with h (GRU only).
   const T *weights, *bias;
   const T *h_before, *c_before;  ///< the previous states, (samples, units)
-  const T* x_part;               ///< the products of this step's inputs, from RecurrentInput::parts
+  const T* x_products;  ///< the products of this step's inputs, from RecurrentInput::products
   /// The results: (samples, units), (samples, units), (samples, 4 * units).
   T *h, *c, *gates;
   /// Distances between samples in values.
   int64_t h_before_stride, c_stride, x_stride, state_stride, gates_stride;
-  /// Distance between panels of x_part in values.
-  int64_t x_panel;
+  /// Distance between panels of x_products in values.
+  int64_t x_panel_stride;
 };
 
 template <class T>
@@ -51,9 +51,10 @@ struct RecurrentLoops {
   /// multiply_transposed.
   void (*pack_transposed)(int64_t columns, int64_t depth, const T* weights, int64_t block,
                           T* packed);
-  /// Computes c (rows, padded columns) = a (rows, depth) . transpose(weights), plus c if `add`.
+  /// Computes c (rows, padded columns) = a (rows, depth) . transpose(weights), plus c if
+  /// `accumulates`.
   void (*multiply_transposed)(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t lda,
-                              const T* packed, bool add, T* c);
+                              const T* packed, bool accumulates, T* c);
   /// Adds x' dz to sum (inputs, padded columns), for x (rows, inputs) and dz (rows, padded
   /// columns).
   void (*add_weight_gradient)(int64_t rows, int64_t inputs, const T* x, int64_t ldx,
@@ -62,7 +63,7 @@ struct RecurrentLoops {
   /// Computes the four gates (i, f, candidate, o) after their activations, then c and h.
   void (*lstm)(const RecurrentStep<T>& step);
   /// Does the same as `lstm`, but from finished products with x and with h, (rows, 4 * units) each.
-  void (*lstm_gates)(int64_t rows, int64_t units, const T* x_part, const T* h_part,
+  void (*lstm_gates)(int64_t rows, int64_t units, const T* x_products, const T* h_products,
                      const T* c_before, T* gates, T* c, T* h);
   /// The gradient of an LSTM step. dh is the gradient of h. dc is, on input, the gradient of c that
   /// comes from the next step and, on output, the gradient of the previous c. The gradient of the
@@ -74,10 +75,10 @@ struct RecurrentLoops {
   /// from the products with x and with h (z, r, candidate; 3 * units).
   void (*gru)(const RecurrentStep<T>& step);
   /// The gradient of a GRU step. It replaces dh, the gradient of h, by the part of the gradient of
-  /// h_before that does not come from products with weights. dx_part and dh_part (3 * units) are
-  /// also added to the two rows of dbias.
+  /// h_before that does not come from products with weights. dx_products and dh_products (3 *
+  /// units) are also added to the two rows of dbias.
   void (*gru_gradient)(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh,
-                       T* dx_part, T* dh_part, T* dbias);
+                       T* dx_products, T* dh_products, T* dbias);
 };
 
 template <class T>

@@ -21,9 +21,9 @@ constexpr int kMaxRows = 6;
 #endif
 constexpr int64_t kWidePanelVectors = 4;  // number of vectors of columns per wide panel
 
-/// The arguments of the product c (rows, columns of a panel) = from + a b. a is (rows, depth), or
-/// (depth, rows) if it is read transposed. Rows of `from` are `ldf` elements apart; 0 means that
-/// one row is used for all rows, and a null `from` means zeros.
+/// The arguments of the product c (rows, columns of a panel) = initial + a b. a is (rows, depth),
+/// or (depth, rows) if it is read transposed. Rows of `initial` are `ld_initial` elements apart; 0
+/// means that one row is used for all rows, and a null `initial` means zeros.
 template <class T>
 struct Operands {
   int64_t rows, depth;
@@ -31,8 +31,8 @@ struct Operands {
   int64_t lda;
   const T* b;
   int64_t ldb;
-  const T* from;
-  int64_t ldf;
+  const T* initial;
+  int64_t ld_initial;
   T* c;
   int64_t ldc;
 };
@@ -51,8 +51,8 @@ HWY_INLINE void multiply_tile(D d, const Operands<T>& p) {
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
-        sum[s][r][v] =
-            s == 0 && p.from ? hn::LoadU(d, p.from + r * p.ldf + v * lanes) : hn::Zero(d);
+        sum[s][r][v] = s == 0 && p.initial ? hn::LoadU(d, p.initial + r * p.ld_initial + v * lanes)
+                                           : hn::Zero(d);
       }
     }
   }
@@ -104,7 +104,7 @@ HWY_NOINLINE void multiply(Operands<T> p) {
     multiply_rows<kMaxRows, kVectors, kTransposed>(tile_rows, d, p);
     p.a += kTransposed ? tile_rows : tile_rows * p.lda, p.c += tile_rows * p.ldc,
         p.rows -= tile_rows;
-    if (p.from) p.from += tile_rows * p.ldf;
+    if (p.initial) p.initial += tile_rows * p.ld_initial;
   }
 }
 
@@ -114,7 +114,7 @@ void pack(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t 
   const int64_t first = panel * lanes, count = std::min(lanes, units - first);
   packed += first * gates * rows;
   for (int64_t row = 0; row < rows * gates; ++row, packed += lanes) {
-    // copies a row of the weights, seen as (rows, gates, units)
+    // Copies a row of the weights, which are read as an array (rows, gates, units).
     std::copy_n(weights + row * units + first, count, packed);
     std::fill_n(packed + count, lanes - count, T{0});
   }
@@ -123,7 +123,7 @@ void pack(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t 
 /// Calls f(first column, number of vectors) for the panels of `columns` columns: wide panels first,
 /// then panels of a single vector.
 template <class T, class F>
-void each_panel(int64_t columns, F&& f) {
+void for_each_panel(int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   for (int64_t column = 0; column < columns;) {
     const int64_t vectors = column + kWidePanelVectors * lanes <= columns ? kWidePanelVectors : 1;
@@ -145,7 +145,7 @@ void pack_transposed(int64_t columns, int64_t depth, const T* weights, int64_t b
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const int64_t first = block * kDepth, count = std::min(kDepth, depth - first);
   packed += first * padded(columns, lanes);
-  each_panel<T>(columns, [&](int64_t panel, int64_t vectors) {
+  for_each_panel<T>(columns, [&](int64_t panel, int64_t vectors) {
     const int64_t width = vectors * lanes;
     for (int64_t column = 0; column < width; ++column) {
       const T* from = weights + (panel + column) * depth + first;
@@ -157,15 +157,16 @@ void pack_transposed(int64_t columns, int64_t depth, const T* weights, int64_t b
 
 template <class T>
 void multiply_transposed(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t lda,
-                         const T* packed, bool add, T* c) {
+                         const T* packed, bool accumulates, T* c) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())),
                 width = padded(columns, lanes);
-  for (int64_t first = 0; first < depth; first += kDepth, add = true) {
+  for (int64_t first = 0; first < depth; first += kDepth, accumulates = true) {
     const int64_t count = std::min(kDepth, depth - first);
-    each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
+    for_each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
       const T* panel = packed + first * width + column * count;
-      multiply_panel<false, T>(vectors, {rows, count, a + first, lda, panel, vectors * lanes,
-                                         add ? c + column : nullptr, width, c + column, width});
+      multiply_panel<false, T>(vectors,
+                               {rows, count, a + first, lda, panel, vectors * lanes,
+                                accumulates ? c + column : nullptr, width, c + column, width});
     });
   }
 }
@@ -175,7 +176,7 @@ void add_weight_gradient(int64_t rows, int64_t inputs, const T* x, int64_t ldx, 
                          const T* dz, int64_t ldz, T* sum) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())),
                 width = padded(columns, lanes);
-  each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
+  for_each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
     multiply_panel<true, T>(vectors, {inputs, rows, x, ldx, dz + column, ldz, sum + column, width,
                                       sum + column, width});
   });
@@ -188,7 +189,7 @@ void multiply_inputs(const RecurrentInput<T>& p) {
     const T *kernel = p.kernel + panel * width * p.features, *bias = p.bias + panel * width;
     for (int64_t q = 0; q < p.features; q += kDepth) {
       for (int64_t i = 0; i < p.samples; ++i) {
-        T* part = p.parts + (panel * p.samples + i) * p.steps * width;
+        T* part = p.products + (panel * p.samples + i) * p.steps * width;
         multiply<kGates, false, T>({p.steps, std::min(kDepth, p.features - q),
                                     p.x + i * p.x_stride + q, p.features, kernel + q * width, width,
                                     q ? part : bias, q ? width : 0, part, width});
@@ -197,11 +198,12 @@ void multiply_inputs(const RecurrentInput<T>& p) {
   }
 }
 
-/// Computes z (samples, kGates * lanes) = from(panel) + h_before . weights for each panel of units,
-/// then calls row(panel, sample, z). Several panels are computed at once, so that the long
+/// Computes z (samples, kGates * lanes) = initial(panel) + h_before . weights for each panel of
+/// units, then calls row(panel, sample, z). Several panels are computed at once, so that the long
 /// dependency chains of their rows overlap.
 template <int kGates, class T, class From, class F>
-HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&& row) {
+HWY_INLINE void for_each_row(const RecurrentStep<T>& s, int64_t ld_initial, Initial&& initial,
+                             F&& row) {
   const hn::ScalableTag<T> d;
   const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(d)),
                 panels_at_once = kPartRows / std::max<int64_t>(1, s.samples);
@@ -210,8 +212,8 @@ HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&
     const int64_t last = std::min(first + panels_at_once, s.last_panel);
     for (int64_t panel = first; panel < last; ++panel) {
       multiply<kGates, false, T>({s.samples, s.units, s.h_before, s.h_before_stride,
-                                  s.weights + panel * width * s.units, width, from(panel), ldf,
-                                  z + (panel - first) * s.samples * width, width});
+                                  s.weights + panel * width * s.units, width, initial(panel),
+                                  ld_initial, z + (panel - first) * s.samples * width, width});
     }
     for (int64_t panel = first; panel < last; ++panel) {
       for (int64_t i = 0; i < s.samples; ++i)
@@ -266,7 +268,7 @@ HWY_INLINE V gate_sigmoid(D d, V x) {
 /// Prefetches the rows that the next step writes, because rows of different samples are too far
 /// apart for the hardware prefetcher.
 template <class T>
-HWY_INLINE void fetch(std::initializer_list<const T*> written) {
+HWY_INLINE void prefetch_rows(std::initializer_list<const T*> written) {
   for (const T* row : written) __builtin_prefetch(row, 1, 2);
 }
 
@@ -286,41 +288,41 @@ template <class T>
 void lstm(const RecurrentStep<T>& s) {
   const hn::ScalableTag<T> d;
   const int64_t u = s.units, lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto x = [&](int64_t panel) { return s.x_part + panel * s.x_panel; };
-  each_row<4>(s, s.x_stride, x, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
+  const auto x = [&](int64_t panel) { return s.x_products + panel * s.x_panel_stride; };
+  for_each_row<4>(s, s.x_stride, x, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
     const int64_t first = panel * lanes;
     const T* c_before = s.c_before + sample * s.c_stride + first;
     T *gates = s.gates + sample * s.gates_stride + first,
       *c = s.c + sample * s.state_stride + first;
     T* h = s.h + sample * s.state_stride + first;
-    fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u, c + u});
+    prefetch_rows({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u, c + u});
     for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
-      const auto part = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
-      lstm_cell(d, u, part, load, store, c_before, gates, c, h);
+      const auto gate_sum = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
+      lstm_cell(d, u, gate_sum, load, store, c_before, gates, c, h);
     });
   });
 }
 
 template <class T>
-void lstm_gates(int64_t rows, int64_t units, const T* x_part, const T* h_part, const T* c_before,
-                T* gates, T* c, T* h) {
+void lstm_gates(int64_t rows, int64_t units, const T* x_products, const T* h_products,
+                const T* c_before, T* gates, T* c, T* h) {
   const hn::ScalableTag<T> d;
   const int64_t u = units;
   for (int64_t row = 0; row < rows; ++row) {
     for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
-      const auto part = [&](int64_t gate) HWY_ATTR {
-        return hn::Add(load(x_part + gate * u), load(h_part + gate * u));
+      const auto gate_sum = [&](int64_t gate) HWY_ATTR {
+        return hn::Add(load(x_products + gate * u), load(h_products + gate * u));
       };
-      lstm_cell(d, u, part, load, store, c_before, gates, c, h);
+      lstm_cell(d, u, gate_sum, load, store, c_before, gates, c, h);
     });
-    x_part += 4 * u, h_part += 4 * u, gates += 4 * u, c_before += u, c += u, h += u;
+    x_products += 4 * u, h_products += 4 * u, gates += 4 * u, c_before += u, c += u, h += u;
   }
 }
 
 /// Prefetches the row before `row`, which is the row of the previous time step and is read by the
 /// next call.
 template <class T>
-HWY_INLINE void fetch_before(const T* row, int64_t count) {
+HWY_INLINE void prefetch_previous_row(const T* row, int64_t count) {
   for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
 }
 
@@ -339,20 +341,20 @@ void lstm_gradient(int64_t units, const T* gates, const T* c_before, const T* c,
                    const T* dhs, T* dc, T* dgates, T* dbias) {
   const hn::ScalableTag<T> d;
   const int64_t u = units;
-  fetch_before(gates, 4 * u), fetch_before(dhs, u);
+  prefetch_previous_row(gates, 4 * u), prefetch_previous_row(dhs, u);
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto i = load(gates), f = load(gates + u), g = load(gates + 2 * u),
                o = load(gates + 3 * u);
     const auto t = gate_tanh(d, load(c)), h_gradient = hn::Add(load(dh), load(dhs));
     const auto cell = hn::MulAdd(hn::Mul(h_gradient, o), tanh_slope(d, t), load(dc));
-    const auto put = [&](auto gradient, int64_t gate) HWY_ATTR {
+    const auto store_gradient = [&](auto gradient, int64_t gate) HWY_ATTR {
       store(gradient, dgates + gate * u),
           store(hn::Add(load(dbias + gate * u), gradient), dbias + gate * u);
     };
-    put(hn::Mul(hn::Mul(cell, g), sigmoid_slope(d, i)), 0);
-    put(hn::Mul(hn::Mul(cell, load(c_before)), sigmoid_slope(d, f)), 1);
-    put(hn::Mul(hn::Mul(cell, i), tanh_slope(d, g)), 2);
-    put(hn::Mul(hn::Mul(h_gradient, t), sigmoid_slope(d, o)), 3);
+    store_gradient(hn::Mul(hn::Mul(cell, g), sigmoid_slope(d, i)), 0);
+    store_gradient(hn::Mul(hn::Mul(cell, load(c_before)), sigmoid_slope(d, f)), 1);
+    store_gradient(hn::Mul(hn::Mul(cell, i), tanh_slope(d, g)), 2);
+    store_gradient(hn::Mul(hn::Mul(h_gradient, t), sigmoid_slope(d, o)), 3);
     store(hn::Mul(cell, f), dc);
   });
 }
@@ -362,34 +364,34 @@ void gru(const RecurrentStep<T>& s) {
   const hn::ScalableTag<T> d;
   const int64_t u = s.units, lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto bias = [&](int64_t panel) { return s.bias + panel * 3 * lanes; };
-  each_row<3>(s, 0, bias, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
+  for_each_row<3>(s, 0, bias, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
     const int64_t first = panel * lanes;
-    const T *x = s.x_part + panel * s.x_panel + sample * s.x_stride,
+    const T *x = s.x_products + panel * s.x_panel_stride + sample * s.x_stride,
             *h_before = s.h_before + sample * s.h_before_stride + first;
     T *gates = s.gates + sample * s.gates_stride + first,
       *h = s.h + sample * s.state_stride + first;
-    fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u});
+    prefetch_rows({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u});
     for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
       const auto input_sum = [&](int64_t gate) HWY_ATTR { return hn::LoadU(d, x + gate * lanes); };
       const auto recurrent_sum = [&](int64_t gate)
                                      HWY_ATTR { return hn::Load(d, z + gate * lanes); };
-      const auto keep = gate_sigmoid(d, hn::Add(input_sum(0), recurrent_sum(0))),
+      const auto update = gate_sigmoid(d, hn::Add(input_sum(0), recurrent_sum(0))),
                  r = gate_sigmoid(d, hn::Add(input_sum(1), recurrent_sum(1)));
       const auto candidate_recurrent_sum = recurrent_sum(2),
                  candidate = gate_tanh(d, hn::MulAdd(r, candidate_recurrent_sum, input_sum(2)));
-      store(keep, gates), store(r, gates + u), store(candidate, gates + 2 * u),
+      store(update, gates), store(r, gates + u), store(candidate, gates + 2 * u),
           store(candidate_recurrent_sum, gates + 3 * u);
-      store(hn::MulAdd(keep, hn::Sub(load(h_before), candidate), candidate), h);
+      store(hn::MulAdd(update, hn::Sub(load(h_before), candidate), candidate), h);
     });
   });
 }
 
 template <class T>
-void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh, T* dx_part,
-                  T* dh_part, T* dbias) {
+void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh,
+                  T* dx_products, T* dh_products, T* dbias) {
   const hn::ScalableTag<T> d;
   const int64_t u = units;
-  fetch_before(gates, 4 * u), fetch_before(dhs, u);
+  prefetch_previous_row(gates, 4 * u), prefetch_previous_row(dhs, u);
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto z = load(gates), r = load(gates + u), candidate = load(gates + 2 * u),
                recurrent_sum = load(gates + 3 * u);
@@ -399,13 +401,14 @@ void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs
     const auto dg = hn::Mul(hn::NegMulAdd(h_gradient, z, h_gradient), tanh_slope(d, candidate));
     const auto dr = hn::Mul(hn::Mul(dg, recurrent_sum), sigmoid_slope(d, r)),
                drecurrent_sum = hn::Mul(dg, r);
-    const auto put = [&](auto gradient, T* part, T* bias) HWY_ATTR {
+    const auto store_gradient = [&](auto gradient, T* part, T* bias) HWY_ATTR {
       store(gradient, part), store(hn::Add(load(bias), gradient), bias);
     };
-    put(dz, dx_part, dbias), put(dr, dx_part + u, dbias + u),
-        put(dg, dx_part + 2 * u, dbias + 2 * u);
-    put(dz, dh_part, dbias + 3 * u), put(dr, dh_part + u, dbias + 4 * u),
-        put(drecurrent_sum, dh_part + 2 * u, dbias + 5 * u);
+    store_gradient(dz, dx_products, dbias), store_gradient(dr, dx_products + u, dbias + u),
+        store_gradient(dg, dx_products + 2 * u, dbias + 2 * u);
+    store_gradient(dz, dh_products, dbias + 3 * u),
+        store_gradient(dr, dh_products + u, dbias + 4 * u),
+        store_gradient(drecurrent_sum, dh_products + 2 * u, dbias + 5 * u);
     store(hn::Mul(h_gradient, z), dh);
   });
 }

@@ -24,13 +24,13 @@ constexpr int64_t kManyParts = 16;
 
 /// Assigns offsets in a block of memory to consecutive arrays of T.
 template <class T>
-class Layout {
+class ScratchLayout {
  public:
   /// Appends an array of `count` values; returns its offset.
   size_t reserve(int64_t count) {
-    const size_t at = values_;
+    const size_t offset = values_;
     values_ += static_cast<size_t>(round_up(count, 64 / sizeof(T)));
-    return at;
+    return offset;
   }
   size_t bytes() const { return values_ * sizeof(T); }
 
@@ -43,14 +43,14 @@ class Layout {
 template <class T>
 class Recurrent : public Kernel {
  public:
-  Recurrent(const Request& r, int64_t gates, int64_t parts)
+  Recurrent(const Request& r, int64_t gate_count, int64_t part_count)
       : batch_(r.inputs[0].shape[0]),
         steps_(r.inputs[0].shape[1]),
         features_(r.inputs[0].shape[2]),
         units_(r.inputs[1].shape[1]),
-        gates_(gates),
-        width_(gates * units_),
-        parts_(parts),
+        gate_count_(gate_count),
+        width_(gate_count * units_),
+        part_count_(part_count),
         loops_(recurrent_loops<T>()) {}
 
   std::string name() const override { return "recurrent, highway"; }
@@ -62,20 +62,24 @@ class Recurrent : public Kernel {
 
  protected:
   int64_t padded(int64_t columns) const { return round_up(columns, loops_.lanes); }
-  int64_t first_sample(int64_t part) const { return batch_ * part / parts_; }
-  int64_t max_samples() const { return std::max<int64_t>(1, (batch_ + parts_ - 1) / parts_); }
+  int64_t first_sample(int64_t part) const { return batch_ * part / part_count_; }
+  int64_t max_samples() const {
+    return std::max<int64_t>(1, (batch_ + part_count_ - 1) / part_count_);
+  }
   /// The offset of row (sample, step) in a tensor (batch, steps, width).
-  int64_t at(int64_t sample, int64_t step, int64_t width) const {
+  int64_t row_offset(int64_t sample, int64_t step, int64_t width) const {
     return (sample * steps_ + step) * width;
   }
-  T* scratch(const Arguments& a, size_t at) const { return reinterpret_cast<T*>(a.scratch) + at; }
+  T* scratch(const Arguments& a, size_t offset) const {
+    return reinterpret_cast<T*>(a.scratch) + offset;
+  }
 
   int64_t batch_, steps_, features_, units_;
-  int64_t gates_;  ///< the number of gates of a unit
-  int64_t width_;  ///< the number of gates of all units
-  int64_t parts_;  ///< the number of parts into which the batch is divided
+  int64_t gate_count_;  ///< the number of gates of a unit
+  int64_t width_;       ///< the number of gates of all units
+  int64_t part_count_;  ///< the number of parts into which the batch is divided
   RecurrentLoops<T> loops_;
-  Layout<T> shared_;  ///< the layout of the kernel's scratch memory, which all threads use
+  ScratchLayout<T> shared_;  ///< the layout of the kernel's scratch memory, which all threads use
 };
 
 template <template <class> class K>

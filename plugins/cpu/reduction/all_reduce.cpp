@@ -12,9 +12,9 @@ namespace crescent::cpu {
 namespace {
 
 template <class T>
-void divide(std::byte* values, size_t count, int by) {
+void divide(std::byte* values, size_t count, int divisor) {
   T* x = reinterpret_cast<T*>(values);
-  for (size_t i = 0; i < count; ++i) x[i] /= static_cast<T>(by);
+  for (size_t i = 0; i < count; ++i) x[i] /= static_cast<T>(divisor);
 }
 
 class AllReduceKernel final : public Kernel {
@@ -56,14 +56,14 @@ std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
 }  // namespace
 
 std::span<const KernelEntry> collective_kernels() {
-  static constexpr KernelEntry kRows[] = {{"all_reduce", make_all_reduce},
-                                          {"all_reduce", make_converted<collective_kernels>},
-                                          {"all_gather", make_all_gather},
-                                          {"shard_slice", make_shard_slice},
-                                          {"shard_concat", make_shard_concat},
-                                          {"shard_reduce", make_shard_reduce},
-                                          {"shard_reduce", make_converted<collective_kernels>}};
-  return kRows;
+  static constexpr KernelEntry kEntries[] = {{"all_reduce", make_all_reduce},
+                                             {"all_reduce", make_converted<collective_kernels>},
+                                             {"all_gather", make_all_gather},
+                                             {"shard_slice", make_shard_slice},
+                                             {"shard_concat", make_shard_concat},
+                                             {"shard_reduce", make_shard_reduce},
+                                             {"shard_reduce", make_converted<collective_kernels>}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

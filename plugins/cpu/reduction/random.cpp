@@ -32,7 +32,7 @@ struct Draw {
   double low_or_mean;        ///< the lower limit, or the mean
   double high_or_deviation;  ///< the upper limit, or the standard deviation
   /// The smallest and largest result of a uniform or truncated draw, exact in the result's dtype.
-  double low, top;
+  double smallest, largest;
   int64_t seed = 0, counter = 0;
 };
 /// Writes elements [begin, end) of a draw; `to` is the address of element `begin`, which is a
@@ -75,9 +75,9 @@ template <class T>
 void make_uniform(const Draw& draw, T* u, int64_t n) {
   const T low = static_cast<T>(draw.low_or_mean),
           width = static_cast<T>(draw.high_or_deviation - draw.low_or_mean);
-  // rounding must not give the upper limit, which is exclusive
-  const T top = static_cast<T>(draw.top);
-  for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
+  // Rounding must not give the upper limit, which is exclusive.
+  const T largest = static_cast<T>(draw.largest);
+  for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? largest : low);
 }
 
 /// Converts the uniform numbers u[2k] and u[2k+1] to a pair of normal numbers.
@@ -100,9 +100,9 @@ void make_normal(const Draw& draw, T* u, int64_t n) {
 }
 
 /// The quantile of the standard normal distribution for p near 1/2, by Acklam's rational function
-/// with an error of 1e-8. If `exact`, a step of Halley's method reduces the error to the precision
-/// of float64.
-double normal_quantile(double p, bool exact) {
+/// with an error of 1e-8. If `is_exact`, a step of Halley's method reduces the error to the
+/// precision of float64.
+double normal_quantile(double p, bool is_exact) {
   const double q = p - 0.5, r = q * q;
   const double numerator =
       ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
@@ -119,7 +119,7 @@ double normal_quantile(double p, bool exact) {
           r +
       1;
   const double x = q * numerator / denominator;
-  if (!exact) return x;
+  if (!is_exact) return x;
   const double error = 0.5 * std::erfc(-x / std::numbers::sqrt2) - p;
   const double u = error * std::sqrt(2 * std::numbers::pi) * std::exp(x * x / 2);
   return x - u / (1 + x * u / 2);
@@ -133,7 +133,7 @@ void make_truncated_normal(const Draw& draw, T* u, int64_t n) {
     const double p = lower_tail + inner_probability * (static_cast<double>(u[i]) +
                                                        0.5 * static_cast<double>(kUlp<T>));
     const double x = draw.low_or_mean + draw.high_or_deviation * normal_quantile(p, sizeof(T) == 8);
-    u[i] = static_cast<T>(std::min(std::max(x, draw.low), draw.top));
+    u[i] = static_cast<T>(std::min(std::max(x, draw.smallest), draw.largest));
   }
 }
 
@@ -181,7 +181,7 @@ namespace {
 HWY_EXPORT(find_random);
 
 /// Rounds x to the nearest value of the dtype.
-double rounded(double x, DType dtype) {
+double rounded_to_dtype(double x, DType dtype) {
   switch (dtype) {
     case DType::float32:
       return static_cast<float>(x);
@@ -207,7 +207,7 @@ double value_below(double x, DType dtype) {
 
 /// The largest value of the dtype that is at most x.
 double rounded_down(double x, DType dtype) {
-  const double nearest = rounded(x, dtype);
+  const double nearest = rounded_to_dtype(x, dtype);
   return nearest > x ? value_below(nearest, dtype) : nearest;
 }
 
@@ -216,7 +216,7 @@ Draw draw_of(const Random& op, DType dtype) {
   if (op.kind == RandomKind::truncated_normal)
     return {op.kind, op.a, op.b, -rounded_down(half_range - op.a, dtype),
             rounded_down(op.a + half_range, dtype)};
-  return {op.kind, op.a, op.b, op.a, value_below(rounded(op.b, dtype), dtype)};
+  return {op.kind, op.a, op.b, op.a, value_below(rounded_to_dtype(op.b, dtype), dtype)};
 }
 
 /// The kernel that draws random numbers. Half-width floats are drawn as float32, a block at a time,
@@ -225,10 +225,10 @@ class RandomKernel final : public Kernel {
  public:
   RandomKernel(const Random& op, const TensorSpec& out, RandomLoop loop)
       : draw_(draw_of(op, out.dtype)),
-        size_(out.shape.size()),
-        bytes_(size_of(out.dtype)),
+        element_count_(out.shape.size()),
+        element_bytes_(size_of(out.dtype)),
         loop_(loop),
-        round_(bytes_ == 2 ? cast_loop(DType::float32, out.dtype) : nullptr) {}
+        round_(element_bytes_ == 2 ? cast_loop(DType::float32, out.dtype) : nullptr) {}
   void run(const Arguments& a) const override {
     Draw draw = draw_;
     draw.seed = a.in<int64_t>(0)[0];
@@ -236,8 +236,8 @@ class RandomKernel final : public Kernel {
     const int64_t grain =
         // elements per task, a multiple of kWords
         draw.kind == RandomKind::truncated_normal ? 1024 : 8192;
-    a.threads.blocks(size_, grain, [&](int64_t begin, int64_t end) {
-      std::byte* to = a.outputs[0] + static_cast<size_t>(begin) * bytes_;
+    a.threads.blocks(element_count_, grain, [&](int64_t begin, int64_t end) {
+      std::byte* to = a.outputs[0] + static_cast<size_t>(begin) * element_bytes_;
       round_ ? draw_rounded(draw, begin, end, to) : loop_(draw, begin, end, to);
     });
   }
@@ -251,13 +251,13 @@ class RandomKernel final : public Kernel {
       const int64_t n = std::min(kBlock, end - begin);
       loop_(draw, begin, begin + n, block);
       round_(block, to, n);
-      to += static_cast<size_t>(n) * bytes_;
+      to += static_cast<size_t>(n) * element_bytes_;
     }
   }
 
   Draw draw_;
-  int64_t size_;
-  size_t bytes_;
+  int64_t element_count_;
+  size_t element_bytes_;
   RandomLoop loop_;
   UnaryLoop round_;
 };
@@ -274,8 +274,8 @@ std::unique_ptr<Kernel> make_random(const Request& r) {
 }  // namespace
 
 std::span<const KernelEntry> random_kernels() {
-  static constexpr KernelEntry rows[] = {{"random", make_random}};
-  return rows;
+  static constexpr KernelEntry entries[] = {{"random", make_random}};
+  return entries;
 }
 
 }  // namespace crescent::cpu

@@ -16,15 +16,15 @@ struct ReduceLoops {
   /// Combines the elements of row i with acc[i], for `rows` contiguous rows of `width` elements,
   /// kRowLength elements at a time. Here and below, "combines" and "adds" mean the operation of the
   /// reduction: sum, maximum, ...
-  void (*rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
-  /// Adds x[i * stride + j], for all i < rows, to partial[j] for j < width; if `first`, the
+  void (*reduce_rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
+  /// Adds x[i * stride + j], for all i < rows, to partial[j] for j < width; if `is_first`, the
   /// previous values of `partial` are discarded. Partial results have at most 8 bytes.
-  void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
-                  void* partial) = nullptr;
+  void (*reduce_columns)(const void* x, int64_t rows, int64_t width, int64_t stride, bool is_first,
+                         void* partial) = nullptr;
   /// Adds partial[j] to acc[j % width] for j < n, where n is a multiple of width.
   void (*add_up)(const void* partial, int64_t n, int64_t width, void* acc) = nullptr;
-  void (*merge)(const void* from, void* acc,
-                int64_t n) = nullptr;  ///< adds n other accumulators to those at `acc`
+  /// Adds the n accumulators at `from` to those at `acc`.
+  void (*merge)(const void* from, void* acc, int64_t n) = nullptr;
 };
 /// The number of elements of a row or column that are summed in the dtype of the elements before
 /// the sum is added to the accumulator.
@@ -39,8 +39,8 @@ class ReduceGeometry {
   ReduceGeometry(const Shape& shape, const std::vector<int>& axes);
   bool operator==(const ReduceGeometry&) const = default;
 
-  bool along_rows() const { return along_rows_; }  ///< whether the last axis is reduced
-  int64_t width() const { return width_; }         ///< length of the last axis
+  bool reduces_last_axis() const { return reduces_last_axis_; }
+  int64_t width() const { return width_; }  ///< length of the last axis
   /// The number of combinations of indices of the kept axes, without the last axis.
   int64_t outer() const { return outer_; }
   /// The number of rows that are reduced to one result, or to one row of results.
@@ -54,7 +54,7 @@ class ReduceGeometry {
   /// contiguous in memory.
   int64_t neighbours(int64_t outer) const;
   int64_t size() const { return outer_ * rows_ * width_; }
-  int64_t results() const { return along_rows_ ? outer_ : outer_ * width_; }
+  int64_t result_count() const { return reduces_last_axis_ ? outer_ : outer_ * width_; }
 
  private:
   struct Axis {
@@ -62,7 +62,7 @@ class ReduceGeometry {
     bool operator==(const Axis&) const = default;
   };
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
-  bool along_rows_ = false;
+  bool reduces_last_axis_ = false;
   // the results of width(), outer(), rows() and adjacent_rows()
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_rows_ = 1;
   std::vector<Axis> kept_, reduced_;  // the axes except the last one, from the outermost one
@@ -106,40 +106,40 @@ class ReduceKernel final : public Kernel {
     int64_t begin, rows, width, stride;
     /// Whether the block is the first, and the last, of the blocks that are summed in the same
     /// partial column sums.
-    bool first = true, last = true;
+    bool is_first = true, is_last = true;
   };
-  class Worker;
+  class TaskState;
 
-  void cut();
+  void divide_work();
   void set_tile(int64_t width);
   void set_source(Result& result, int output);
   size_t partial_bytes() const;
-  size_t own_scratch() const;
+  size_t elementwise_scratch_bytes() const;
   int64_t width_of(int64_t unit) const;
   template <class F>
-  void each_block(int64_t unit, int64_t chunk, F&& f) const;
+  void for_each_block(int64_t unit, int64_t chunk, F&& f) const;
   /// The address of the accumulators of each result.
   using Accumulators = std::array<std::byte*, kMaxResults>;
-  void run_whole(const Arguments& a, const Elementwise::Cells& cells) const;
-  void reduce_units(Worker& worker, int64_t first, int64_t n, const Accumulators& acc) const;
-  void reduce_unit(Worker& worker, int64_t unit, int64_t chunk, const Accumulators& acc) const;
-  Accumulators of_part(const Arguments& a, int64_t part) const;
+  void run_undivided_units(const Arguments& a, const Elementwise::Cells& cells) const;
+  void reduce_units(TaskState& task, int64_t first, int64_t n, const Accumulators& acc) const;
+  void reduce_unit(TaskState& task, int64_t unit, int64_t chunk, const Accumulators& acc) const;
+  Accumulators accumulators_of_part(const Arguments& a, int64_t part) const;
   void merge_unit(const Arguments& a, int64_t unit) const;
   void store(const Arguments& a, int64_t unit, const Accumulators& acc) const;
-  void store_numbers(const Result& result, int64_t first, int64_t n, std::byte* acc,
+  void store_results(const Result& result, int64_t first, int64_t n, std::byte* acc,
                      std::byte* to) const;
 
   ReduceGeometry geometry_;
   std::vector<Result> results_;
   std::unique_ptr<Elementwise> elementwise_;  ///< the fused elementwise kernel, or null
   std::vector<size_t> output_bytes_;          ///< bytes per element of each output of elementwise_
-  int64_t tile_ = 1;                          ///< the number of columns of a tile
-  int64_t tiles_ = 1;                         ///< the number of tiles of a row
-  int64_t units_ = 1;                         ///< the number of units (see cut())
-  int64_t chunks_ = 1;                        ///< the number of chunks of a unit
-  int64_t steps_ = 1;          ///< the number of rows, or of elements of a row, that chunks divide
+  int64_t tile_columns_ = 1;                  ///< the number of columns of a tile
+  int64_t tiles_per_row_ = 1;                 ///< the number of tiles of a row
+  int64_t unit_count_ = 1;                    ///< the number of units (see divide_work())
+  int64_t chunks_per_unit_ = 1;               ///< the number of chunks of a unit
+  int64_t step_count_ = 1;     ///< the number of rows, or of elements of a row, that chunks divide
   int64_t unit_elements_ = 1;  ///< the number of elements that a unit reduces
-  bool split_row_ = false;     ///< whether each unit reduces one row, which chunks divide
+  bool divides_rows_ = false;  ///< whether each unit reduces one row, which chunks divide
 };
 
 }  // namespace crescent::cpu

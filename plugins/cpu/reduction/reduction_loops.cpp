@@ -18,7 +18,7 @@ namespace {
 enum class Rule { sum, product, largest, smallest };
 
 template <class T>
-using Accumulator = std::conditional_t<std::is_floating_point_v<Computed<T>>, double, int64_t>;
+using Accumulator = std::conditional_t<std::is_floating_point_v<ComputeType<T>>, double, int64_t>;
 
 template <Rule rule, class A>
 constexpr A neutral_element() {
@@ -62,10 +62,10 @@ void merge(const void* from, void* acc, int64_t n) {
 }
 
 template <class T>
-HWY_INLINE T number(T x) {
+HWY_INLINE T number_of(T x) {
   return x;
 }
-HWY_INLINE float number(BFloat16 x) {
+HWY_INLINE float number_of(BFloat16 x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
 }
 
@@ -93,7 +93,7 @@ HWY_INLINE hn::Vec<hn::ScalableTag<double>> folded_lanes([[maybe_unused]] hn::Sc
 /// first element that is left.
 template <class T>
 HWY_INLINE hn::Vec<hn::ScalableTag<double>> sum_vectors(const T* x, int64_t n, int64_t& i) {
-  const hn::ScalableTag<Computed<T>> d;
+  const hn::ScalableTag<ComputeType<T>> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
   for (i = 0; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -138,46 +138,47 @@ HWY_INLINE void sum_rows(const T* x, int64_t rows, int64_t width, int64_t n, dou
   add_lanes(vectors);
   for (int64_t row = 0; row < rows; ++row) {
     double total = vectors[row];
-    for (int64_t i = begin; i < n; ++i) total += static_cast<double>(number(x[row * width + i]));
+    for (int64_t i = begin; i < n; ++i) total += static_cast<double>(number_of(x[row * width + i]));
     acc[row] += total;
   }
 }
 
-template <bool largest, class V>
+template <bool is_largest, class V>
 HWY_INLINE V extreme(V a, V x) {
-  return largest ? hn::Max(a, x) : hn::Min(a, x);
+  return is_largest ? hn::Max(a, x) : hn::Min(a, x);
 }
 
 /// The largest or smallest element of a row. NaN is tested separately, because maximum and minimum
 /// instructions on vectors may lose a NaN.
 template <Rule rule, class T>
 HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
-  constexpr bool largest = rule == Rule::largest;
-  const hn::ScalableTag<Computed<T>> d;
+  constexpr bool is_largest = rule == Rule::largest;
+  const hn::ScalableTag<ComputeType<T>> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   double total = neutral_element<rule, double>();
   int64_t i = 0;
   if (n >= lanes) {
-    auto a = hn::Set(d, static_cast<Computed<T>>(total)), b = a;
-    auto no_numbers = hn::IsNaN(a);
-    const auto update_extremes = [&](auto& extremes, int64_t at) HWY_ATTR {
-      const auto v = load(d, x + at);
-      extremes = extreme<largest>(extremes, v), no_numbers = hn::Or(no_numbers, hn::IsNaN(v));
+    auto a = hn::Set(d, static_cast<ComputeType<T>>(total)), b = a;
+    auto has_nan = hn::IsNaN(a);
+    const auto update_extremes = [&](auto& extremes, int64_t index) HWY_ATTR {
+      const auto v = load(d, x + index);
+      extremes = extreme<is_largest>(extremes, v), has_nan = hn::Or(has_nan, hn::IsNaN(v));
     };
     for (; i + 2 * lanes <= n; i += 2 * lanes) update_extremes(a, i), update_extremes(b, i + lanes);
     for (; i + lanes <= n; i += lanes) update_extremes(a, i);
-    if (!hn::AllFalse(d, no_numbers)) return std::numeric_limits<double>::quiet_NaN();
-    a = extreme<largest>(a, b);
-    total = static_cast<double>(hn::GetLane(largest ? hn::MaxOfLanes(d, a) : hn::MinOfLanes(d, a)));
+    if (!hn::AllFalse(d, has_nan)) return std::numeric_limits<double>::quiet_NaN();
+    a = extreme<is_largest>(a, b);
+    total =
+        static_cast<double>(hn::GetLane(is_largest ? hn::MaxOfLanes(d, a) : hn::MinOfLanes(d, a)));
   }
-  for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(number(x[i])));
+  for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(number_of(x[i])));
   return total;
 }
 
-HWY_INLINE hn::Vec<hn::ScalableTag<double>> doubles(const double* x) {
+HWY_INLINE hn::Vec<hn::ScalableTag<double>> load_doubles(const double* x) {
   return hn::LoadU(hn::ScalableTag<double>(), x);
 }
-HWY_INLINE hn::Vec<hn::ScalableTag<double>> doubles(const float* x) {
+HWY_INLINE hn::Vec<hn::ScalableTag<double>> load_doubles(const float* x) {
   const hn::ScalableTag<double> d;
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x));
 }
@@ -191,29 +192,30 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
   auto a = hn::Set(d, 1.0), b = a, c = a, e = a;
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    a = hn::Mul(a, doubles(x + i)), b = hn::Mul(b, doubles(x + i + lanes));
-    c = hn::Mul(c, doubles(x + i + 2 * lanes)), e = hn::Mul(e, doubles(x + i + 3 * lanes));
+    a = hn::Mul(a, load_doubles(x + i)), b = hn::Mul(b, load_doubles(x + i + lanes));
+    c = hn::Mul(c, load_doubles(x + i + 2 * lanes)),
+    e = hn::Mul(e, load_doubles(x + i + 3 * lanes));
   }
-  HWY_ALIGN double parts[hn::MaxLanes(d)];
-  hn::Store(hn::Mul(hn::Mul(a, b), hn::Mul(c, e)), d, parts);
+  HWY_ALIGN double lane_products[hn::MaxLanes(d)];
+  hn::Store(hn::Mul(hn::Mul(a, b), hn::Mul(c, e)), d, lane_products);
   double total = 1;
-  for (int64_t k = 0; k < lanes; ++k) total *= parts[k];
+  for (int64_t k = 0; k < lanes; ++k) total *= lane_products[k];
   for (; i < n; ++i) total *= static_cast<double>(x[i]);
   return total;
 }
 
 template <Rule rule, class T, bool converts_to_bool>
 HWY_INLINE Accumulator<T> combine_row(Accumulator<T> total, const T* x, int64_t n) {
-  constexpr bool floating = std::is_floating_point_v<Computed<T>>;
-  if constexpr (floating && rule != Rule::product) {
+  constexpr bool is_floating = std::is_floating_point_v<ComputeType<T>>;
+  if constexpr (is_floating && rule != Rule::product) {
     return combine<rule>(total, extreme_of_row<rule>(x, n));
   } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
     return total * multiply_row(x, n);
   } else {
     using A = Accumulator<T>;
     for (int64_t i = 0; i < n; ++i)
-      total =
-          combine<rule>(total, static_cast<A>(converts_to_bool ? number(x[i]) != 0 : number(x[i])));
+      total = combine<rule>(
+          total, static_cast<A>(converts_to_bool ? number_of(x[i]) != 0 : number_of(x[i])));
     return total;
   }
 }
@@ -222,13 +224,14 @@ template <Rule rule, class T, bool converts_to_bool>
 void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
   const T* in = static_cast<const T*>(x);
   auto* a = static_cast<Accumulator<T>*>(acc);
-  constexpr bool adds_lanes = std::is_floating_point_v<Computed<T>> && rule == Rule::sum;
-  const int64_t step = adds_lanes ? static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())) : 1;
-  for (int64_t row = 0; row < rows; row += step, in += step * width)
+  constexpr bool adds_lanes = std::is_floating_point_v<ComputeType<T>> && rule == Rule::sum;
+  const int64_t rows_at_once =
+      adds_lanes ? static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())) : 1;
+  for (int64_t row = 0; row < rows; row += rows_at_once, in += rows_at_once * width)
     for (int64_t i = 0; i < width; i += kRowLength) {
       const int64_t n = std::min(kRowLength, width - i);
       if constexpr (adds_lanes)
-        sum_rows(in + i, std::min(step, rows - row), width, n, a + row);
+        sum_rows(in + i, std::min(rows_at_once, rows - row), width, n, a + row);
       else
         a[row] = combine_row<rule, T, converts_to_bool>(a[row], in + i, n);
     }
@@ -236,27 +239,28 @@ void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
 
 /// The type of partial results of columns: the type of the elements if it is precise enough.
 template <Rule rule, class T>
-using Partial = std::conditional_t<std::is_floating_point_v<Computed<T>> && rule != Rule::product,
-                                   Computed<T>, Accumulator<T>>;
+using Partial =
+    std::conditional_t<std::is_floating_point_v<ComputeType<T>> && rule != Rule::product,
+                       ComputeType<T>, Accumulator<T>>;
 
 template <Rule rule, class T, bool converts_to_bool>
-void reduce_columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
+void reduce_columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool is_first,
                     void* partial) {
   using P = Partial<rule, T>;
   const auto value = [](T v) -> P {
     if constexpr (converts_to_bool)
-      return number(v) != 0;
+      return number_of(v) != 0;
     else
-      return static_cast<P>(number(v));
+      return static_cast<P>(number_of(v));
   };
   const T* HWY_RESTRICT in = static_cast<const T*>(x);
   P* HWY_RESTRICT sum = static_cast<P*>(partial);
-  if (first) {
+  if (is_first) {
     for (int64_t j = 0; j < width; ++j) sum[j] = value(in[j]);
   }
-  for (int64_t i = first; i < rows; ++i) {
-    const T* HWY_RESTRICT line = in + i * stride;
-    for (int64_t j = 0; j < width; ++j) sum[j] = combine<rule>(sum[j], value(line[j]));
+  for (int64_t i = is_first ? 1 : 0; i < rows; ++i) {
+    const T* HWY_RESTRICT row = in + i * stride;
+    for (int64_t j = 0; j < width; ++j) sum[j] = combine<rule>(sum[j], value(row[j]));
   }
 }
 
@@ -276,10 +280,10 @@ constexpr ReduceLoops kLoops = {
     reduce_columns<rule, T, converts_to_bool>, add_up<rule, T>, merge<rule, T>};
 
 template <class T>
-ReduceLoops find_for(ReduceKind kind) {
-  constexpr bool floating = std::is_floating_point_v<Computed<T>>;
-  // the type for `any` and `all`, which exist for bool and integers only
-  using Truth = std::conditional_t<floating, uint8_t, T>;
+ReduceLoops loops_for(ReduceKind kind) {
+  constexpr bool is_floating = std::is_floating_point_v<ComputeType<T>>;
+  // The type for `any` and `all`, which exist for bool and integers only.
+  using Truth = std::conditional_t<is_floating, uint8_t, T>;
   switch (kind) {
     case ReduceKind::sum:
     case ReduceKind::mean:
@@ -291,9 +295,9 @@ ReduceLoops find_for(ReduceKind kind) {
     case ReduceKind::prod:
       return kLoops<Rule::product, T>;
     case ReduceKind::any:
-      return floating ? ReduceLoops{} : kLoops<Rule::largest, Truth, true>;
+      return is_floating ? ReduceLoops{} : kLoops<Rule::largest, Truth, true>;
     case ReduceKind::all:
-      return floating ? ReduceLoops{} : kLoops<Rule::smallest, Truth, true>;
+      return is_floating ? ReduceLoops{} : kLoops<Rule::smallest, Truth, true>;
   }
   return {};
 }
@@ -301,18 +305,18 @@ ReduceLoops find_for(ReduceKind kind) {
 ReduceLoops find_reduce(ReduceKind kind, DType dtype) {
   switch (dtype) {
     case DType::float32:
-      return find_for<float>(kind);
+      return loops_for<float>(kind);
     case DType::float64:
-      return find_for<double>(kind);
+      return loops_for<double>(kind);
     case DType::bfloat16:
-      return find_for<BFloat16>(kind);
+      return loops_for<BFloat16>(kind);
     case DType::int32:
-      return find_for<int32_t>(kind);
+      return loops_for<int32_t>(kind);
     case DType::int64:
-      return find_for<int64_t>(kind);
+      return loops_for<int64_t>(kind);
     case DType::uint8:
     case DType::boolean:
-      return find_for<uint8_t>(kind);
+      return loops_for<uint8_t>(kind);
     default:
       return {};
   }

@@ -22,7 +22,7 @@ size_t bytes_of(const TensorSpec& spec) { return static_cast<size_t>(spec.bytes(
 class ShardSliceKernel final : public Kernel {
  public:
   explicit ShardSliceKernel(const Request& r)
-      : offset_(static_cast<size_t>(static_cast<const ShardSlice&>(r.op).first) * row_of(r)),
+      : offset_(static_cast<size_t>(static_cast<const ShardSlice&>(r.op).first) * row_bytes_of(r)),
         bytes_(bytes_of(r.outputs[0])) {}
   void run(const Arguments& a) const override {
     if (bytes_ > 0) std::memcpy(a.outputs[0], a.inputs[0] + offset_, bytes_);
@@ -30,22 +30,22 @@ class ShardSliceKernel final : public Kernel {
   std::string name() const override { return "memcpy"; }
 
  private:
-  static size_t row_of(const Request& r) {
+  static size_t row_bytes_of(const Request& r) {
     return bytes_of(r.outputs[0]) / static_cast<size_t>(r.outputs[0].shape[0]);
   }
   size_t offset_, bytes_;
 };
 
 /// Returns for each process the number of bytes of its shards, computed from the bytes of each
-/// shard (`parts`).
-std::vector<size_t> bytes_by_process(const std::vector<size_t>& parts) {
+/// shard (`shard_bytes`).
+std::vector<size_t> bytes_by_process(const std::vector<size_t>& shard_bytes) {
   const auto processes = communicator();
-  const auto shards = static_cast<int64_t>(parts.size());
+  const auto shards = static_cast<int64_t>(shard_bytes.size());
   std::vector<size_t> bytes;
   for (int rank = 0; rank < processes->size(); ++rank) {
     const ShardRange range = shards_of(shards, rank, processes->size());
     size_t sum = 0;
-    for (int64_t s = range.first; s < range.last; ++s) sum += parts[static_cast<size_t>(s)];
+    for (int64_t s = range.first; s < range.last; ++s) sum += shard_bytes[static_cast<size_t>(s)];
     bytes.push_back(sum);
   }
   return bytes;
@@ -61,12 +61,12 @@ class ShardConcatKernel final : public Kernel {
   void run(const Arguments& a) const override {
     const auto shards = static_cast<int64_t>(shard_bytes_.size());
     const ShardRange own_range = own_shards(shards);
-    std::byte* at = a.outputs[0];
+    std::byte* to = a.outputs[0];
     for (int64_t s = 0; s < shards; ++s) {
       const size_t bytes = shard_bytes_[static_cast<size_t>(s)];
       if (s >= own_range.first && s < own_range.last && bytes > 0)
-        std::memcpy(at, a.inputs[s], bytes);
-      at += bytes;
+        std::memcpy(to, a.inputs[s], bytes);
+      to += bytes;
     }
     if (!is_alone()) communicator()->gather(a.outputs[0], bytes_by_process(shard_bytes_));
   }
@@ -96,14 +96,14 @@ void add_branches(const Branch& branch, const ShardRange& range, std::vector<Bra
 
 /// The loop that combines the values of two branches; null if the dtype has none.
 BinaryLoop loop_of(ReduceKind kind, DType dtype) {
-  const BinaryKind combines = kind == ReduceKind::sum   ? BinaryKind::add
-                              : kind == ReduceKind::max ? BinaryKind::maximum
-                                                        : BinaryKind::minimum;
-  return binary_loops(combines, dtype).arrays;
+  const BinaryKind combination = kind == ReduceKind::sum   ? BinaryKind::add
+                                 : kind == ReduceKind::max ? BinaryKind::maximum
+                                                           : BinaryKind::minimum;
+  return binary_loops(combination, dtype).arrays;
 }
 
-constexpr int64_t kBlock = 1024;     ///< number of elements that are combined at once
-constexpr int64_t kChunk = 1 << 16;  ///< number of elements that are exchanged at once
+constexpr int64_t kBlockElements = 1024;     ///< number of elements that are combined at once
+constexpr int64_t kChunkElements = 1 << 16;  ///< number of elements that are exchanged at once
 /// Depth of the tree for 256 shards, which is the largest number that the op allows.
 constexpr int kMaxTreeDepth = 8;
 
@@ -111,21 +111,21 @@ template <class T>
 class ShardReduceKernel final : public Kernel {
  public:
   explicit ShardReduceKernel(const Request& r)
-      : combine_(loop_of(static_cast<const ShardReduce&>(r.op).kind, r.outputs[0].dtype)),
-        shards_(static_cast<int64_t>(r.inputs.size())),
-        count_(r.inputs[0].shape.size()) {}
+      : combine_loop_(loop_of(static_cast<const ShardReduce&>(r.op).kind, r.outputs[0].dtype)),
+        shard_count_(static_cast<int64_t>(r.inputs.size())),
+        element_count_(r.inputs[0].shape.size()) {}
 
   /// Scratch memory holds the results of the branches of all processes, which are at most as many
   /// as the shards.
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(shards_ * std::min(count_, kChunk)) * sizeof(T);
+    return static_cast<size_t>(shard_count_ * std::min(element_count_, kChunkElements)) * sizeof(T);
   }
   void run(const Arguments& a) const override {
-    const Branch root{0, shards_};
+    const Branch root{0, shard_count_};
     T* const result = a.out<T>(0);
     const auto leaf_values = [&](int64_t shard) { return a.in<T>(static_cast<int>(shard)); };
     if (is_alone())
-      return a.threads.blocks(count_, kChunk, [&](int64_t begin, int64_t end) {
+      return a.threads.blocks(element_count_, kChunkElements, [&](int64_t begin, int64_t end) {
         reduce(root, leaf_values, begin, end, result + begin);
       });
     const std::shared_ptr<Communicator> processes = communicator();
@@ -136,21 +136,21 @@ class ShardReduceKernel final : public Kernel {
     for (int rank = 0; rank < processes->size(); ++rank) {
       if (rank == processes->rank()) earlier_branches = branches.size();
       const size_t first_branch = branches.size();
-      add_branches(root, shards_of(shards_, rank, processes->size()), branches);
+      add_branches(root, shards_of(shard_count_, rank, processes->size()), branches);
       counts.push_back(branches.size() - first_branch);
     }
     T* const sent_values = reinterpret_cast<T*>(a.scratch);
-    for (int64_t begin = 0; begin < count_; begin += kChunk) {
-      const int64_t n = std::min(kChunk, count_ - begin);
+    for (int64_t begin = 0; begin < element_count_; begin += kChunkElements) {
+      const int64_t n = std::min(kChunkElements, element_count_ - begin);
       for (size_t i = 0; i < counts[static_cast<size_t>(processes->rank())]; ++i)
-        a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
+        a.threads.blocks(n, kBlockElements, [&](int64_t from, int64_t to) {
           reduce(branches[earlier_branches + i], leaf_values, begin + from, begin + to,
                  sent_values + static_cast<int64_t>(earlier_branches + i) * n + from);
         });
       std::vector<size_t> bytes;
       for (size_t count : counts) bytes.push_back(count * static_cast<size_t>(n) * sizeof(T));
       processes->gather(sent_values, bytes);
-      a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
+      a.threads.blocks(n, kBlockElements, [&](int64_t from, int64_t to) {
         join(root, branches, sent_values, n, from, to, result + begin + from);
       });
     }
@@ -162,41 +162,44 @@ class ShardReduceKernel final : public Kernel {
   template <class Leaf>
   void reduce(const Branch& branch, const Leaf& leaf_values, int64_t begin, int64_t end,
               T* to) const {
-    for (int64_t at = begin; at < end; at += kBlock) {
-      const int64_t n = std::min(kBlock, end - at);
-      std::array<std::array<T, kBlock>, kMaxTreeDepth> block_buffers;
-      const T* values = value(branch, leaf_values, at, n, block_buffers.data());
-      std::memcpy(to + (at - begin), values, static_cast<size_t>(n) * sizeof(T));
+    for (int64_t first_element = begin; first_element < end; first_element += kBlockElements) {
+      const int64_t n = std::min(kBlockElements, end - first_element);
+      std::array<std::array<T, kBlockElements>, kMaxTreeDepth> block_buffers;
+      const T* values = compute_values(branch, leaf_values, first_element, n, block_buffers.data());
+      std::memcpy(to + (first_element - begin), values, static_cast<size_t>(n) * sizeof(T));
     }
   }
   template <class Leaf>
-  const T* value(const Branch& branch, const Leaf& leaf_values, int64_t at, int64_t n,
-                 std::array<T, kBlock>* block_buffers) const {
-    if (branch.is_leaf()) return leaf_values(branch.first) + at;
-    const T* first = value({branch.first, branch.middle()}, leaf_values, at, n, block_buffers);
-    const T* second = value({branch.middle(), branch.last}, leaf_values, at, n, block_buffers + 1);
-    combine_(first, second, block_buffers->data(), static_cast<size_t>(n));
+  const T* compute_values(const Branch& branch, const Leaf& leaf_values, int64_t first_element,
+                          int64_t n, std::array<T, kBlockElements>* block_buffers) const {
+    if (branch.is_leaf()) return leaf_values(branch.first) + first_element;
+    const T* first = compute_values({branch.first, branch.middle()}, leaf_values, first_element, n,
+                                    block_buffers);
+    const T* second = compute_values({branch.middle(), branch.last}, leaf_values, first_element, n,
+                                     block_buffers + 1);
+    combine_loop_(first, second, block_buffers->data(), static_cast<size_t>(n));
     return block_buffers->data();
   }
   /// Computes the result of a branch from the results that the processes have sent.
   void join(const Branch& branch, const std::vector<Branch>& branches, const T* sent_values,
             int64_t n, int64_t from, int64_t to, T* result) const {
-    const auto sent_branch = std::find_if(
-        branches.begin(), branches.end(),
-        [&](const Branch& each) { return each.first == branch.first && each.last == branch.last; });
+    const auto sent_branch =
+        std::find_if(branches.begin(), branches.end(), [&](const Branch& candidate) {
+          return candidate.first == branch.first && candidate.last == branch.last;
+        });
     if (sent_branch != branches.end()) {
       std::memcpy(result, sent_values + (sent_branch - branches.begin()) * n + from,
                   static_cast<size_t>(to - from) * sizeof(T));
       return;
     }
-    std::array<T, kBlock> second;
+    std::array<T, kBlockElements> second;
     join({branch.first, branch.middle()}, branches, sent_values, n, from, to, result);
     join({branch.middle(), branch.last}, branches, sent_values, n, from, to, second.data());
-    combine_(result, second.data(), result, static_cast<size_t>(to - from));
+    combine_loop_(result, second.data(), result, static_cast<size_t>(to - from));
   }
 
-  BinaryLoop combine_;
-  int64_t shards_, count_;
+  BinaryLoop combine_loop_;
+  int64_t shard_count_, element_count_;
 };
 
 }  // namespace

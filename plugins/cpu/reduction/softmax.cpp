@@ -9,17 +9,17 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kGrain = 2048;  // fewest elements per task
+constexpr int64_t kMinTaskElements = 2048;  // fewest elements per task
 
-int64_t lines_per_part(int64_t elements) {
-  return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1));
+int64_t lines_per_task(int64_t elements) {
+  return std::max<int64_t>(1, kMinTaskElements / std::max<int64_t>(elements, 1));
 }
 
 class SoftmaxKernel final : public Kernel {
  public:
   SoftmaxKernel(const Softmax& op, const Request& r, SoftmaxLoops loops)
       : view_(r.inputs[0].shape, op.axis),
-        log_(op.log),
+        is_log_(op.log),
         bytes_(size_of(r.inputs[0].dtype)),
         loops_(loops) {}
   bool is_complete() const { return view_.inner == 1 || loops_.lines; }
@@ -35,31 +35,31 @@ class SoftmaxKernel final : public Kernel {
 
  private:
   void run_lines(const Arguments& a) const {
-    const size_t line = static_cast<size_t>(view_.length) * bytes_;
-    a.threads.blocks(view_.outer, lines_per_part(view_.length), [&](int64_t begin, int64_t end) {
+    const size_t line_bytes = static_cast<size_t>(view_.length) * bytes_;
+    a.threads.blocks(view_.outer, lines_per_task(view_.length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const size_t at = static_cast<size_t>(i) * line;
-        loops_.line(a.inputs[0] + at, a.outputs[0] + at, view_.length, log_);
+        const size_t offset = static_cast<size_t>(i) * line_bytes;
+        loops_.line(a.inputs[0] + offset, a.outputs[0] + offset, view_.length, is_log_);
       }
     });
   }
   void run_tiles(const Arguments& a) const {
-    const int64_t tiles = (view_.inner + kSoftmaxTile - 1) / kSoftmaxTile;
+    const int64_t tiles = (view_.inner + kSoftmaxTileLines - 1) / kSoftmaxTileLines;
     a.threads.blocks(
-        view_.outer * tiles, lines_per_part(view_.length * kSoftmaxTile),
+        view_.outer * tiles, lines_per_task(view_.length * kSoftmaxTileLines),
         [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
-            const int64_t first = i % tiles * kSoftmaxTile;
-            const size_t at =
+            const int64_t first = i % tiles * kSoftmaxTileLines;
+            const size_t offset =
                 static_cast<size_t>(i / tiles * view_.length * view_.inner + first) * bytes_;
-            loops_.lines(a.inputs[0] + at, a.outputs[0] + at, view_.length, view_.inner,
-                         std::min(kSoftmaxTile, view_.inner - first), log_);
+            loops_.lines(a.inputs[0] + offset, a.outputs[0] + offset, view_.length, view_.inner,
+                         std::min(kSoftmaxTileLines, view_.inner - first), is_log_);
           }
         });
   }
 
   AxisView view_;
-  bool log_;
+  bool is_log_;
   size_t bytes_;
   SoftmaxLoops loops_;
 };
@@ -119,7 +119,7 @@ class CrossEntropyKernel final : public Kernel {
  public:
   explicit CrossEntropyKernel(const LogitRows& rows) : rows_(rows) {}
   void run(const Arguments& a) const override {
-    a.threads.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(rows_.count, lines_per_task(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) a.out<T>(0)[row] = static_cast<T>(loss(a, row));
     });
   }
@@ -151,7 +151,7 @@ class CrossEntropyBackwardKernel final : public Kernel {
  public:
   explicit CrossEntropyBackwardKernel(const LogitRows& rows) : rows_(rows) {}
   void run(const Arguments& a) const override {
-    a.threads.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(rows_.count, lines_per_task(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) run_row(a, row);
     });
   }
@@ -164,7 +164,7 @@ class CrossEntropyBackwardKernel final : public Kernel {
     const T* target = rows_.sparse ? nullptr : a.in<T>(1) + row * n;
     const double sum = target ? std::accumulate(target, target + n, 0.0) : 1.0;
     T* dz = a.out<T>(0) + row * n;
-    rows_.loops.scaled(a.in<T>(0) + row * n, dz, n, sum * static_cast<double>(upstream));
+    rows_.loops.scaled_softmax(a.in<T>(0) + row * n, dz, n, sum * static_cast<double>(upstream));
     if (rows_.sparse) {
       const int64_t label = rows_.label(a.inputs[1], row);
       if (label < 0 || label >= n)
@@ -179,7 +179,7 @@ class CrossEntropyBackwardKernel final : public Kernel {
 };
 
 template <template <class> class K>
-std::unique_ptr<Kernel> make_rows(const LogitRows& rows, const Request& r) {
+std::unique_ptr<Kernel> make_row_kernel(const LogitRows& rows, const Request& r) {
   if (!rows.is_complete(r)) return nullptr;
   if (r.inputs[0].dtype == DType::float32) return std::make_unique<K<float>>(rows);
   return std::make_unique<K<double>>(rows);
@@ -193,26 +193,26 @@ std::unique_ptr<Kernel> make_softmax(const Request& r) {
 }
 
 std::unique_ptr<Kernel> make_cross_entropy(const Request& r) {
-  return make_rows<CrossEntropyKernel>(
+  return make_row_kernel<CrossEntropyKernel>(
       LogitRows(static_cast<const SoftmaxCrossEntropy&>(r.op).sparse, r), r);
 }
 
 std::unique_ptr<Kernel> make_cross_entropy_backward(const Request& r) {
-  return make_rows<CrossEntropyBackwardKernel>(
+  return make_row_kernel<CrossEntropyBackwardKernel>(
       LogitRows(static_cast<const SoftmaxCrossEntropyBackward&>(r.op).sparse, r), r);
 }
 
 }  // namespace
 
 std::span<const KernelEntry> softmax_kernels() {
-  static constexpr KernelEntry rows[] = {
+  static constexpr KernelEntry entries[] = {
       {"softmax", make_softmax},
       {"softmax", make_converted<softmax_kernels>},
       {"softmax_cross_entropy", make_cross_entropy},
       {"softmax_cross_entropy", make_converted<softmax_kernels>},
       {"softmax_cross_entropy_backward", make_cross_entropy_backward},
       {"softmax_cross_entropy_backward", make_converted<softmax_kernels>}};
-  return rows;
+  return entries;
 }
 
 }  // namespace crescent::cpu

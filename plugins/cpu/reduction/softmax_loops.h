@@ -7,25 +7,25 @@
 
 namespace crescent::cpu {
 
-/// The number log(sum(exp(x))), as the sum top + rest. minus() subtracts x from top first, which
-/// keeps all digits of results close to 0.
+/// The number log(sum(exp(x))), as the sum maximum + remainder. minus() subtracts x from `maximum`
+/// first, which keeps all digits of results close to 0.
 struct LogSum {
-  double top, rest;
-  double minus(double x) const { return (top - x) + rest; }
+  double maximum, remainder;
+  double minus(double x) const { return (maximum - x) + remainder; }
 };
 
 struct SoftmaxLoops {
   /// Computes y = softmax or log softmax of x[0..n); x and y may be the same array.
-  void (*line)(const void* x, void* y, int64_t n, bool log) = nullptr;
-  /// Does the same as `line` for `width` <= kSoftmaxTile lines of length n; elements of a line are
-  /// `stride` apart, and the lines begin at adjacent elements.
+  void (*line)(const void* x, void* y, int64_t n, bool is_log) = nullptr;
+  /// Does the same as `line` for `width` <= kSoftmaxTileLines lines of length n; elements of a line
+  /// are `stride` apart, and the lines begin at adjacent elements.
   void (*lines)(const void* x, void* y, int64_t n, int64_t stride, int64_t width,
-                bool log) = nullptr;
+                bool is_log) = nullptr;
   LogSum (*log_sum)(const void* x, int64_t n) = nullptr;
   /// Computes y = softmax(x) * scale.
-  void (*scaled)(const void* x, void* y, int64_t n, double scale) = nullptr;
+  void (*scaled_softmax)(const void* x, void* y, int64_t n, double scale) = nullptr;
 };
-inline constexpr int64_t kSoftmaxTile = 64;
+inline constexpr int64_t kSoftmaxTileLines = 64;
 SoftmaxLoops softmax_loops(DType dtype);
 
 }  // namespace crescent::cpu

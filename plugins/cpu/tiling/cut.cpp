@@ -48,7 +48,8 @@ std::optional<Cut> cut_of_convolution(const Op& op, const ConvSpec& spec, const 
                                       const TensorSpecs& out) {
   const PostOps post(op);
   const bool is_gradient = as<ConvBackwardKernel>(base_of(op));
-  if (post.moments || post.mixed != Mixed::no || (is_gradient && &base_of(op) != &op)) return {};
+  if (post.has_moments || post.mixed != Mixed::no || (is_gradient && &base_of(op) != &op))
+    return {};
   const TensorSpec &kernel = is_gradient ? out[0] : in[1], &other = is_gradient ? in[1] : out[0];
   if (in[0].shape.rank() < 3 ||
       !has_light_kernel(spec, kernel, in[0].shape.size() + other.shape.size()))

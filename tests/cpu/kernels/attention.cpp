@@ -49,7 +49,7 @@ struct Weights {
 
 Weights weights_of(const Sizes& z, const Array& q, const Array& k, const AttentionRule& rule) {
   Weights r{zeros({z.batch, z.heads, z.queries, z.keys}),
-            zeros({z.batch, z.heads, z.queries, 2}, computed_as(q.spec.dtype))};
+            zeros({z.batch, z.heads, z.queries, 2}, compute_dtype_of(q.spec.dtype))};
   for (int64_t row = 0; row < z.batch * z.heads * z.queries; ++row) {
     const int64_t i = row % z.queries, h = row / z.queries % z.heads, b = row / z.queries / z.heads;
     double* w = &r.weights.values[static_cast<size_t>(row * z.keys)];

@@ -64,15 +64,15 @@ struct Runs {
                              runs[static_cast<size_t>(q / depth.length)] + q % depth.length;
     return memory[static_cast<size_t>(position)] - bytes::kOffset;
   }
-  bytes::Left left() const { return {memory.data(), 0, rows.data(), runs.data()}; }
+  bytes::LeftMatrix left() const { return {memory.data(), 0, rows.data(), runs.data()}; }
 };
 
 constexpr int64_t kMarginColumns = 3;  // columns of a result that a product must not write
 
 std::vector<int8_t> packed_panels(const std::vector<int8_t>& b, int64_t n, bytes::Depth depth) {
-  std::vector<int8_t> b_panels(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(depth)),
-                               0x55);
-  for (int64_t p = 0; p < bytes::panels(n); ++p)
+  std::vector<int8_t> b_panels(
+      static_cast<size_t>(bytes::panel_count(n) * bytes::panel_bytes(depth)), 0x55);
+  for (int64_t p = 0; p < bytes::panel_count(n); ++p)
     bytes::pack_panel(b.data() + p * bytes::kPanelColumns, n, 1, depth,
                       std::min(bytes::kPanelColumns, n - p * bytes::kPanelColumns),
                       b_panels.data() + p * bytes::panel_bytes(depth));
@@ -117,7 +117,7 @@ TEST_CASE("products of bytes are exact with all instructions of the processor") 
   std::mt19937 generator(1);
   for (auto instructions :
        {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni}) {
-    if (!bytes::has(instructions)) {
+    if (!bytes::processor_has(instructions)) {
       WARN("skipped: instructions " << static_cast<int>(instructions) << " on this processor");
       continue;
     }
@@ -140,7 +140,7 @@ TEST_CASE("products of rows of several runs are exact, and their factors are app
   std::mt19937 generator(3);
   for (auto instructions :
        {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni}) {
-    if (!bytes::has(instructions)) continue;
+    if (!bytes::processor_has(instructions)) continue;
     for (int trial = 0; trial < 600; ++trial) {
       const bytes::Depth depth{1 + static_cast<int64_t>(generator() % 40),
                                1 + static_cast<int64_t>(generator() % 9)};
@@ -176,7 +176,7 @@ TEST_CASE("sums of bytes beyond 32 bits wrap around") {
   const std::vector<int8_t> a(kDepth, -128), b(kDepth, -128);
   for (auto instructions :
        {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni})
-    if (bytes::has(instructions))
+    if (bytes::processor_has(instructions))
       CHECK(multiply(instructions, a, b, 1, 1, kDepth)[0] ==
             product_at(a.data(), 1, b.data(), 1, kDepth));
 }

@@ -226,18 +226,18 @@ TEST_CASE("what is compiled as one loop gives the bits of its steps") {
     // repeat for each row.
     for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
                                Shape{400, 96}, Shape{40, 512}}) {
-      CAPTURE(chain.steps.size(), chain.scalar.size(), shape);
+      CAPTURE(chain.steps.size(), chain.is_scalar.size(), shape);
       Fused op;
       op.shape = shape;
       op.steps.assign(chain.steps.begin(), chain.steps.end());
       op.outputs.assign(chain.outputs.begin(), chain.outputs.end());
       std::vector<Array> inputs;
       TensorSpecs in;
-      for (size_t i = 0; i < chain.scalar.size(); ++i) {
-        const Shape repeated = shape.rank() > 1 && chain.rows ? Shape{shape[-1]} : shape,
-                    of_input = chain.scalar[i]    ? Shape{}
-                               : chain.streams[i] ? shape
-                                                  : repeated;
+      for (size_t i = 0; i < chain.is_scalar.size(); ++i) {
+        const Shape repeated = shape.rank() > 1 && chain.row_loop ? Shape{shape[-1]} : shape,
+                    of_input = chain.is_scalar[i]   ? Shape{}
+                               : chain.is_stream[i] ? shape
+                                                    : repeated;
         inputs.push_back(random(of_input, DType::float32, static_cast<unsigned>(i), 0.1, 1));
         in.push_back(inputs.back().spec);
       }
@@ -255,14 +255,14 @@ TEST_CASE("what is compiled as one loop gives the bits of its steps") {
 TEST_CASE("steps that read their own results are no loop that reads inputs in their place") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Chain& chain : chains()) {
-    const size_t count = chain.scalar.size();
+    const size_t count = chain.is_scalar.size();
     Fused op;
     op.shape = {3, 19};
     op.outputs.assign(chain.outputs.begin(), chain.outputs.end());
     std::vector<Array> inputs;
     TensorSpecs in;
     for (size_t i = 0; i < count; ++i) {
-      inputs.push_back(random(chain.scalar[i] ? Shape{} : op.shape, DType::float32,
+      inputs.push_back(random(chain.is_scalar[i] ? Shape{} : op.shape, DType::float32,
                               static_cast<unsigned>(i), 0.1, 1));
       in.push_back(inputs.back().spec);
     }

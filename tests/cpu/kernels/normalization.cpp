@@ -10,7 +10,7 @@ namespace {
 /// The mean and variance over the rows of x, for each column.
 std::vector<Array> moments(const Array& x) {
   const int64_t columns = x.spec.shape[-1], rows = x.spec.shape.size() / columns;
-  Array mean = zeros({columns}, computed_as(x.spec.dtype)), variance = mean;
+  Array mean = zeros({columns}, compute_dtype_of(x.spec.dtype)), variance = mean;
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) mean.values[c] += x[r * columns + c] / rows;
     for (int64_t r = 0; r < rows; ++r)
@@ -42,7 +42,7 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
   const Array& x = in[0];
   const Shape shape = x.spec.shape, leading = shape.slice(0, shape.rank() - 1);
   const int64_t columns = shape[-1], rows = leading.size();
-  Array y = x, mean = zeros(leading, computed_as(x.spec.dtype)), rstd = mean;
+  Array y = x, mean = zeros(leading, compute_dtype_of(x.spec.dtype)), rstd = mean;
   for (int64_t r = 0; r < rows; ++r) {
     double variance = 0;
     for (int64_t c = 0; c < columns; ++c) mean.values[r] += x[r * columns + c] / columns;
@@ -57,7 +57,7 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
 }
 
 std::vector<Array> operands(const Shape& shape, DType dtype) {
-  const DType wide_dtype = computed_as(dtype);
+  const DType wide_dtype = compute_dtype_of(dtype);
   return {random(shape, dtype, 1), random({shape[-1]}, wide_dtype, 2, 0.5, 1.5),
           random({shape[-1]}, wide_dtype, 3)};
 }
