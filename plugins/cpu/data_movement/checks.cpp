@@ -31,7 +31,7 @@ bool is_outside(T x, int64_t size) {
 
 /// True when one of n > 0 values is outside of [0, size).
 template <class T>
-bool any_is_outside(const T* x, int64_t n, int64_t size) {
+bool contains_outside(const T* x, int64_t n, int64_t size) {
   if constexpr (std::is_integral_v<T>) {
     T minimum = 0, maximum = 0;
     extremes_loop(sizeof(T), std::is_signed_v<T>)(x, n, &minimum, &maximum);
@@ -49,36 +49,36 @@ class CheckKernel final : public Kernel {
   CheckKernel(const CheckIndices& op, const Request& r)
       : op_(op),
         shape_(r.inputs[0].shape),
-        count_(shape_.size()),
+        element_count_(shape_.size()),
         convert_(std::is_integral_v<T> ? nullptr
                                        : cast_loop(r.inputs[0].dtype, r.outputs[0].dtype)) {}
 
   void run(const Arguments& a) const override {
     const T* x = a.in<T>(0);
     std::atomic<bool> any_outside = false;
-    a.threads.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {
-      if (begin < end && any_is_outside(x + begin, end - begin, op_.size)) any_outside = true;
+    a.threads.blocks(element_count_, kMinTaskElements, [&](int64_t begin, int64_t end) {
+      if (begin < end && contains_outside(x + begin, end - begin, op_.size)) any_outside = true;
     });
-    if (any_outside) fail_at(x);
-    if (convert_) convert_(x, a.outputs[0], count_);
+    if (any_outside) fail_for_outside_value(x);
+    if (convert_) convert_(x, a.outputs[0], element_count_);
   }
   std::string name() const override { return "loop"; }
 
  private:
-  [[noreturn]] void fail_at(const T* x) const {
+  [[noreturn]] void fail_for_outside_value(const T* x) const {
     const int64_t i =
-        std::find_if(x, x + count_, [this](T v) { return is_outside(v, op_.size); }) - x;
+        std::find_if(x, x + element_count_, [this](T v) { return is_outside(v, op_.size); }) - x;
     const std::string value = std::is_integral_v<T> ? to_text(static_cast<int64_t>(x[i]))
                                                     : to_text(static_cast<double>(x[i]));
     const std::string message =
         concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of);
     if (shape_.rank() == 0) throw DataError(message);
-    throw RowError(message, i / (count_ / shape_[0]), shape_[0]);
+    throw RowError(message, i / (element_count_ / shape_[0]), shape_[0]);
   }
-  static constexpr int64_t kGrain = 65536;  ///< fewest elements per part of a thread
+  static constexpr int64_t kMinTaskElements = 65536;  ///< fewest elements per task
   CheckIndices op_;
   Shape shape_;
-  int64_t count_;
+  int64_t element_count_;
   UnaryLoop convert_;
 };
 

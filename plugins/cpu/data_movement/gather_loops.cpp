@@ -14,21 +14,21 @@ namespace {
 template <class T, class Index>
 void gather(const void* line, const void* indices, int64_t n, int64_t length, void* to) {
   const T* HWY_RESTRICT from = static_cast<const T*>(line);
-  const Index* HWY_RESTRICT at = static_cast<const Index*>(indices);
+  const Index* HWY_RESTRICT index_array = static_cast<const Index*>(indices);
   T* HWY_RESTRICT out = static_cast<T*>(to);
   const auto last = static_cast<Index>(length - 1);
   for (int64_t i = 0; i < n; ++i) {
-    const Index low = at[i] < 0 ? 0 : at[i];
+    const Index low = index_array[i] < 0 ? 0 : index_array[i];
     out[i] = from[low < last ? low : last];
   }
 }
 
 template <class T>
-void find_extremes_of(const void* numbers, int64_t n, void* least, void* most) {
+void find_extremes_of(const void* numbers, int64_t n, void* minimum, void* maximum) {
   const T* HWY_RESTRICT x = static_cast<const T*>(numbers);
   T low = x[0], high = x[0];
   for (int64_t i = 1; i < n; ++i) low = std::min(low, x[i]), high = std::max(high, x[i]);
-  *static_cast<T*>(least) = low, *static_cast<T*>(most) = high;
+  *static_cast<T*>(minimum) = low, *static_cast<T*>(maximum) = high;
 }
 
 ExtremesLoop find_extremes(size_t bytes, bool is_signed) {
@@ -39,13 +39,13 @@ ExtremesLoop find_extremes(size_t bytes, bool is_signed) {
 }
 
 template <class Index>
-GatherLoop of_size(size_t bytes) {
+GatherLoop gather_of_size(size_t bytes) {
   return bytes == 4 ? gather<int32_t, Index> : bytes == 8 ? gather<int64_t, Index> : nullptr;
 }
 
 GatherLoop find_gather(size_t bytes, DType indices) {
-  if (indices == DType::int32) return of_size<int32_t>(bytes);
-  return indices == DType::int64 ? of_size<int64_t>(bytes) : nullptr;
+  if (indices == DType::int32) return gather_of_size<int32_t>(bytes);
+  return indices == DType::int64 ? gather_of_size<int64_t>(bytes) : nullptr;
 }
 
 }  // namespace

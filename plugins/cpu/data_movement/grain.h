@@ -4,6 +4,6 @@
 
 namespace crescent::cpu {
 
-inline constexpr int64_t kGrain = 16384;  ///< fewest elements per task
+inline constexpr int64_t kMinTaskElements = 16384;  ///< fewest elements per task
 
 }  // namespace crescent::cpu

@@ -13,17 +13,18 @@ namespace {
 
 /// The number of lines that a task copies, where a line has `elements` elements. It is small enough
 /// that several cores get tasks.
-int64_t lines_per_part(int64_t lines, int64_t elements) {
-  constexpr int64_t kMinElements = 4096, kTargetParts = 64;
+int64_t lines_per_task(int64_t lines, int64_t elements) {
+  constexpr int64_t kMinElements = 4096, kTargetTasks = 64;
   const int64_t total = lines * elements;
-  const int64_t part =
-      total <= kGrain ? kGrain : std::clamp(total / kTargetParts, kMinElements, kGrain);
-  return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
+  const int64_t task_elements =
+      total <= kMinTaskElements ? kMinTaskElements
+                                : std::clamp(total / kTargetTasks, kMinElements, kMinTaskElements);
+  return std::max<int64_t>(1, task_elements / std::max<int64_t>(elements, 1));
 }
 
 /// Prefetches the line that is gathered from next, if it fits into the first-level cache together
 /// with the present line: the hardware prefetcher cannot predict the order of reads within a line.
-void fetch_line(const std::byte* line, size_t bytes) {
+void prefetch_line(const std::byte* line, size_t bytes) {
   constexpr size_t kMaxLineBytes = size_t{8} << 10, kCacheLine = 64;
   for (size_t i = 0; i < bytes && bytes <= kMaxLineBytes; i += kCacheLine)
     __builtin_prefetch(line + i);
@@ -33,17 +34,19 @@ class GatherKernel final : public Kernel {
  public:
   explicit GatherKernel(const Request& r)
       : view_(r.inputs[0].shape, static_cast<const Gather&>(r.op).axis),
-        count_(r.inputs[1].shape.size()),
+        index_count_(r.inputs[1].shape.size()),
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
         loop_(gather_loop(bytes_, r.inputs[1].dtype)) {}
   void run(const Arguments& a) const override {
-    const int64_t lines = view_.outer * count_;
-    a.threads.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
+    const int64_t lines = view_.outer * index_count_;
+    a.threads.blocks(lines, lines_per_task(lines, view_.inner), [&](int64_t begin, int64_t end) {
       while (begin < end) {
-        const int64_t first_index = begin % count_, n = std::min(count_ - first_index, end - begin);
-        if (loop_ && begin + n < end) fetch_line(line_of(a, begin / count_ + 1), line_bytes());
-        copy(a, begin / count_, first_index, n);
+        const int64_t first_index = begin % index_count_,
+                      n = std::min(index_count_ - first_index, end - begin);
+        if (loop_ && begin + n < end)
+          prefetch_line(line_of(a, begin / index_count_ + 1), line_bytes());
+        copy(a, begin / index_count_, first_index, n);
         begin += n;
       }
     });
@@ -58,8 +61,9 @@ class GatherKernel final : public Kernel {
   /// Copies the rows that the indices at positions [first_index, first_index + n) select.
   void copy(const Arguments& a, int64_t outer, int64_t first_index, int64_t n) const {
     const std::byte* from = line_of(a, outer);
-    std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + first_index) * bytes_;
-    if (loop_) return loop_(from, indices_.from(a.inputs[1], first_index), n, view_.length, to);
+    std::byte* to = a.outputs[0] + static_cast<size_t>(outer * index_count_ + first_index) * bytes_;
+    if (loop_)
+      return loop_(from, indices_.address_of(a.inputs[1], first_index), n, view_.length, to);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t row = indices_.clamped(a.inputs[1], first_index + i, view_.length);
       std::memcpy(to + static_cast<size_t>(i) * bytes_, from + static_cast<size_t>(row) * bytes_,
@@ -67,9 +71,9 @@ class GatherKernel final : public Kernel {
     }
   }
   AxisView view_;
-  int64_t count_;
+  int64_t index_count_;
   size_t bytes_;
-  Indices indices_;
+  IndexReader indices_;
   GatherLoop loop_;
 };
 
@@ -83,7 +87,7 @@ class TakeAlongKernel final : public Kernel {
         loop_(to_.inner == 1 ? gather_loop(bytes_, r.inputs[1].dtype) : nullptr) {}
   void run(const Arguments& a) const override {
     const int64_t lines = to_.outer * to_.length;
-    a.threads.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(lines, lines_per_task(lines, to_.inner), [&](int64_t begin, int64_t end) {
       if (loop_) return gather_elements(a, begin, end);
       for (int64_t line = begin; line < end; ++line) {
         for (int64_t i = 0; i < to_.inner; ++i) gather_element(a, line, line * to_.inner + i, i);
@@ -98,10 +102,10 @@ class TakeAlongKernel final : public Kernel {
     while (begin < end) {
       const int64_t outer = begin / to_.length;
       const int64_t n = std::min((outer + 1) * to_.length, end) - begin;
-      const size_t line = static_cast<size_t>(from_.length) * bytes_;
-      const std::byte* from = a.inputs[0] + static_cast<size_t>(outer) * line;
-      if (begin + n < end) fetch_line(from + line, line);
-      loop_(from, indices_.from(a.inputs[1], begin), n, from_.length,
+      const size_t line_bytes = static_cast<size_t>(from_.length) * bytes_;
+      const std::byte* from = a.inputs[0] + static_cast<size_t>(outer) * line_bytes;
+      if (begin + n < end) prefetch_line(from + line_bytes, line_bytes);
+      loop_(from, indices_.address_of(a.inputs[1], begin), n, from_.length,
             a.outputs[0] + static_cast<size_t>(begin) * bytes_);
       begin += n;
     }
@@ -114,7 +118,7 @@ class TakeAlongKernel final : public Kernel {
   }
   AxisView from_, to_;
   size_t bytes_;
-  Indices indices_;
+  IndexReader indices_;
   GatherLoop loop_;
 };
 
@@ -124,19 +128,20 @@ class ScatterAddKernel final : public Kernel {
  public:
   ScatterAddKernel(const Request& r, BinaryLoop add)
       : view_(r.outputs[0].shape, static_cast<const ScatterAdd&>(r.op).axis),
-        count_(r.inputs[0].shape.size()),
+        index_count_(r.inputs[0].shape.size()),
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.outputs[0].dtype)),
         indices_(r.inputs[0].dtype),
         dtype_(r.outputs[0].dtype),
-        add_(add) {
+        add_loop_(add) {
     const int64_t elements = r.outputs[0].shape.size();
-    parts_ = std::clamp<int64_t>(elements / kGrain, 1,
-                                 std::min<int64_t>(16, std::max<int64_t>(view_.length, 1)));
+    ranges_per_line_ = std::clamp<int64_t>(
+        elements / kMinTaskElements, 1, std::min<int64_t>(16, std::max<int64_t>(view_.length, 1)));
   }
   void run(const Arguments& a) const override {
-    a.threads.parallel(view_.outer * parts_, [&](int64_t part, int) {
-      const int64_t outer = part / parts_, piece = part % parts_;
-      add_rows(a, outer, view_.length * piece / parts_, view_.length * (piece + 1) / parts_);
+    a.threads.parallel(view_.outer * ranges_per_line_, [&](int64_t task, int) {
+      const int64_t outer = task / ranges_per_line_, range = task % ranges_per_line_;
+      add_rows(a, outer, view_.length * range / ranges_per_line_,
+               view_.length * (range + 1) / ranges_per_line_);
     });
   }
   std::string name() const override { return "highway"; }
@@ -144,18 +149,18 @@ class ScatterAddKernel final : public Kernel {
  private:
   void add_rows(const Arguments& a, int64_t outer, int64_t first, int64_t last) const {
     std::byte* target = a.outputs[0] + static_cast<size_t>(outer * view_.length) * bytes_;
-    const std::byte* updates = a.inputs[1] + static_cast<size_t>(outer * count_) * bytes_;
+    const std::byte* updates = a.inputs[1] + static_cast<size_t>(outer * index_count_) * bytes_;
     std::memset(target + static_cast<size_t>(first) * bytes_, 0,
                 static_cast<size_t>(last - first) * bytes_);
     if (view_.inner == 1 && dtype_ == DType::float32)
       return add_elements<float>(a, first, last, updates, target);
     if (view_.inner == 1 && dtype_ == DType::int32)
       return add_elements<int32_t>(a, first, last, updates, target);
-    for (int64_t i = 0; i < count_; ++i) {
+    for (int64_t i = 0; i < index_count_; ++i) {
       const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
       if (row < first || row >= last) continue;
       std::byte* to = target + static_cast<size_t>(row) * bytes_;
-      add_(to, updates + static_cast<size_t>(i) * bytes_, to, view_.inner);
+      add_loop_(to, updates + static_cast<size_t>(i) * bytes_, to, view_.inner);
     }
   }
   /// Adds rows that consist of a single element, for which a call per row would cost more than the
@@ -166,7 +171,7 @@ class ScatterAddKernel final : public Kernel {
     const T* from = reinterpret_cast<const T*>(updates);
     T* to = reinterpret_cast<T*>(target);
     indices_.with_typed_indices(a.inputs[0], [&](const auto* indices) {
-      for (int64_t i = 0; i < count_; ++i) {
+      for (int64_t i = 0; i < index_count_; ++i) {
         const auto row = std::clamp<int64_t>(indices[i], 0, view_.length - 1);
         if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
       }
@@ -178,45 +183,47 @@ class ScatterAddKernel final : public Kernel {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
   }
   AxisView view_;
-  int64_t count_, parts_;
+  int64_t index_count_, ranges_per_line_;
   size_t bytes_;
-  Indices indices_;
+  IndexReader indices_;
   DType dtype_;
-  BinaryLoop add_;
+  BinaryLoop add_loop_;
 };
 
 class OneHotKernel final : public Kernel {
  public:
   explicit OneHotKernel(const Request& r)
       : depth_(static_cast<const OneHot&>(r.op).depth),
-        count_(r.inputs[0].shape.size()),
+        index_count_(r.inputs[0].shape.size()),
         bytes_(size_of(r.outputs[0].dtype)),
         indices_(r.inputs[0].dtype) {
     const double one = 1;
-    cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_, 1);
+    cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_bytes_, 1);
   }
   void run(const Arguments& a) const override {
-    a.threads.blocks(count_, lines_per_part(count_, depth_), [&](int64_t begin, int64_t end) {
-      const size_t line = static_cast<size_t>(depth_) * bytes_;
-      std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,
-                  static_cast<size_t>(end - begin) * line);
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t index = indices_.at(a.inputs[0], i);
-        if (index < 0 || index >= depth_) continue;
-        std::memcpy(a.outputs[0] + static_cast<size_t>(i * depth_ + index) * bytes_, one_, bytes_);
-      }
-    });
+    a.threads.blocks(
+        index_count_, lines_per_task(index_count_, depth_), [&](int64_t begin, int64_t end) {
+          const size_t line = static_cast<size_t>(depth_) * bytes_;
+          std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,
+                      static_cast<size_t>(end - begin) * line);
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t index = indices_.at(a.inputs[0], i);
+            if (index < 0 || index >= depth_) continue;
+            std::memcpy(a.outputs[0] + static_cast<size_t>(i * depth_ + index) * bytes_, one_bytes_,
+                        bytes_);
+          }
+        });
   }
   std::string name() const override { return "loop"; }
 
  private:
-  int64_t depth_, count_;
+  int64_t depth_, index_count_;
   size_t bytes_;
-  Indices indices_;
-  alignas(8) std::byte one_[8];
+  IndexReader indices_;
+  alignas(8) std::byte one_bytes_[8];
 };
 
-bool is_readable(const TensorSpec& indices) { return Indices(indices.dtype).is_readable(); }
+bool is_readable(const TensorSpec& indices) { return IndexReader(indices.dtype).is_readable(); }
 
 }  // namespace
 

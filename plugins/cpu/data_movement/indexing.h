@@ -9,9 +9,9 @@
 namespace crescent::cpu {
 
 /// Reads indices of any integer dtype.
-class Indices {
+class IndexReader {
  public:
-  explicit Indices(DType dtype) : dtype_(dtype) {}
+  explicit IndexReader(DType dtype) : dtype_(dtype) {}
   bool is_readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
   int64_t at(const std::byte* indices, int64_t i) const {
     int64_t number = 0;
@@ -62,26 +62,28 @@ ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
 class RowLists {
  public:
   RowLists(const TensorSpec& indices, int64_t rows)
-      : indices_(indices.dtype), count_(indices.shape.size()), rows_(rows) {}
-  bool is_possible() const { return indices_.is_readable() && std::max(count_, rows_) < INT32_MAX; }
-  size_t bytes() const { return (rows_ + count_) * sizeof(int32_t); }
+      : indices_(indices.dtype), index_count_(indices.shape.size()), row_count_(rows) {}
+  bool is_possible() const {
+    return indices_.is_readable() && std::max(index_count_, row_count_) < INT32_MAX;
+  }
+  size_t bytes() const { return (row_count_ + index_count_) * sizeof(int32_t); }
   void build(const std::byte* indices, int32_t* lists) const {
-    std::fill_n(lists, rows_, int32_t{-1});
-    for (int64_t i = count_ - 1; i >= 0; --i) {
-      int32_t& first = lists[indices_.clamped(indices, i, rows_)];
-      lists[rows_ + i] = first;
+    std::fill_n(lists, row_count_, int32_t{-1});
+    for (int64_t i = index_count_ - 1; i >= 0; --i) {
+      int32_t& first = lists[indices_.clamped(indices, i, row_count_)];
+      lists[row_count_ + i] = first;
       first = static_cast<int32_t>(i);
     }
   }
   /// Calls f(i) for every position i whose index is `row`.
   template <class F>
-  void each(const int32_t* lists, int64_t row, F&& f) const {
-    for (int32_t i = lists[row]; i >= 0; i = lists[rows_ + i]) f(int64_t{i});
+  void for_each(const int32_t* lists, int64_t row, F&& f) const {
+    for (int32_t i = lists[row]; i >= 0; i = lists[row_count_ + i]) f(int64_t{i});
   }
 
  private:
-  Indices indices_;
-  int64_t count_, rows_;
+  IndexReader indices_;
+  int64_t index_count_, row_count_;
 };
 
 std::unique_ptr<Kernel> make_check_indices(const Request& request);

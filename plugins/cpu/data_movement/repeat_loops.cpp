@@ -16,10 +16,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Writes each element as whole vectors; the values that are written beyond its n copies are
 /// overwritten by the next element.
 template <class D, class T>
-HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int64_t n, T* to) {
+HWY_INLINE void repeat_by_vectors(D d, const T* from, int64_t step, int64_t count, int64_t n,
+                                  T* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const int64_t vectors = (n + lanes - 1) / lanes, beyond = vectors * lanes - n;
-  const int64_t full_vector_count = count - (beyond + n - 1) / n;
+  const int64_t vectors = (n + lanes - 1) / lanes, excess = vectors * lanes - n;
+  const int64_t full_vector_count = count - (excess + n - 1) / n;
   int64_t i = 0;
   for (; i < full_vector_count; ++i) {
     const auto vector = hn::Set(d, from[i * step]);
@@ -32,14 +33,14 @@ template <class T>
 void repeat(const void* from, int64_t step, int64_t count, int64_t n, void* to) {
   const hn::ScalableTag<T> d;
   // vectors of 16 bytes, which write fewer values beyond the end of an element's copies
-  const hn::CappedTag<T, 16 / sizeof(T)> few;
+  const hn::CappedTag<T, 16 / sizeof(T)> short_tag;
   const T* first = static_cast<const T*>(from);
   T* target = static_cast<T*>(to);
   if (n == 0) return;
   if (n >= static_cast<int64_t>(hn::Lanes(d)))
-    by_vectors(d, first, step, count, n, target);
+    repeat_by_vectors(d, first, step, count, n, target);
   else
-    by_vectors(few, first, step, count, n, target);
+    repeat_by_vectors(short_tag, first, step, count, n, target);
 }
 
 RepeatLoop find_repeat(size_t bytes) {

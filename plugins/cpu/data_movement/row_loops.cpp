@@ -10,11 +10,11 @@ namespace {
 template <class Word>
 void copy_pairs(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                 int64_t bytes, int64_t rows) {
-  const int64_t second = bytes - static_cast<int64_t>(sizeof(Word));
+  const int64_t second_offset = bytes - static_cast<int64_t>(sizeof(Word));
   for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
     Word a, b;
-    std::memcpy(&a, from, sizeof a), std::memcpy(&b, from + second, sizeof b);
-    std::memcpy(to, &a, sizeof a), std::memcpy(to + second, &b, sizeof b);
+    std::memcpy(&a, from, sizeof a), std::memcpy(&b, from + second_offset, sizeof b);
+    std::memcpy(to, &a, sizeof a), std::memcpy(to + second_offset, &b, sizeof b);
   }
 }
 
@@ -25,37 +25,38 @@ struct Vector {
 /// Copies rows that are at least one vector long.
 void copy_vectors(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                   int64_t bytes, int64_t rows) {
-  constexpr auto kVector = static_cast<int64_t>(sizeof(Vector));
-  const auto copy = [&](int64_t at) {
+  constexpr auto kVectorBytes = static_cast<int64_t>(sizeof(Vector));
+  const auto copy = [&](int64_t offset) {
     Vector v;
-    std::memcpy(&v, from + at, sizeof v), std::memcpy(to + at, &v, sizeof v);
+    std::memcpy(&v, from + offset, sizeof v), std::memcpy(to + offset, &v, sizeof v);
   };
   for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
-    for (int64_t at = 0; at < bytes - kVector; at += kVector) copy(at);
-    copy(bytes - kVector);
+    for (int64_t offset = 0; offset < bytes - kVectorBytes; offset += kVectorBytes) copy(offset);
+    copy(bytes - kVectorBytes);
   }
 }
 
 template <class T, size_t arrays>
 void interleave(const std::byte* const* from, int64_t count, std::byte* to) {
-  const T* in[arrays];
-  for (size_t k = 0; k < arrays; ++k) in[k] = reinterpret_cast<const T*>(from[k]);
+  const T* in[array_count];
+  for (size_t k = 0; k < array_count; ++k) in[k] = reinterpret_cast<const T*>(from[k]);
   T* __restrict out = reinterpret_cast<T*>(to);
   for (int64_t i = 0; i < count; ++i)
-    for (size_t k = 0; k < arrays; ++k) out[i * static_cast<int64_t>(arrays) + k] = in[k][i];
+    for (size_t k = 0; k < array_count; ++k)
+      out[i * static_cast<int64_t>(array_count) + k] = in[k][i];
 }
 
 template <size_t arrays>
 InterleaveLoop interleave_of_size(int64_t bytes) {
   switch (bytes) {
     case 1:
-      return interleave<uint8_t, arrays>;
+      return interleave<uint8_t, array_count>;
     case 2:
-      return interleave<uint16_t, arrays>;
+      return interleave<uint16_t, array_count>;
     case 4:
-      return interleave<uint32_t, arrays>;
+      return interleave<uint32_t, array_count>;
     case 8:
-      return interleave<uint64_t, arrays>;
+      return interleave<uint64_t, array_count>;
     default:
       return nullptr;
   }
@@ -86,12 +87,12 @@ void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* t
   // that it stays in the first-level cache.
   constexpr int64_t kMaxCachedBytes = 4096;
   if (bytes >= kMaxCachedBytes || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
-  const int64_t total = bytes * times, most = kMaxCachedBytes / bytes * bytes;
+  const int64_t total = bytes * times, max_bytes = kMaxCachedBytes / bytes * bytes;
   std::memcpy(to, row, bytes);
-  for (int64_t done = bytes; done < total;) {
-    const int64_t next = std::min({done, most, total - done});
-    std::memcpy(to + done, to, next);
-    done += next;
+  for (int64_t done_bytes = bytes; done_bytes < total;) {
+    const int64_t count = std::min({done_bytes, max_bytes, total - done_bytes});
+    std::memcpy(to + done_bytes, to, count);
+    done_bytes += count;
   }
 }
 

@@ -46,8 +46,8 @@ std::unique_ptr<Kernel> make_broadcast(const Request& r) {
   Axes axes;
   const int missing_axes = out.rank() - in.rank();
   for (int i = 0; i < out.rank(); ++i) {
-    const bool repeats = i < missing_axes || in[i - missing_axes] == 1;
-    axes.push_back({out[i], repeats ? 0 : from[i - missing_axes], to[i]});
+    const bool is_repeated = i < missing_axes || in[i - missing_axes] == 1;
+    axes.push_back({out[i], is_repeated ? 0 : from[i - missing_axes], to[i]});
   }
   return std::make_unique<RearrangeKernel>(std::move(axes), size_of(r.inputs[0].dtype));
 }
@@ -98,7 +98,7 @@ void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Cpu
   const size_t bytes = size_of(spec.dtype);
   const UnaryLoop fill = fill_loop(bytes);
   const bool is_zero =
-      std::all_of(value, value + bytes, [](std::byte each) { return each == std::byte{}; });
+      std::all_of(value, value + bytes, [](std::byte byte) { return byte == std::byte{}; });
   threads.blocks(spec.shape.size(), 65536, [&](int64_t begin, int64_t end) {
     std::byte* first = to + static_cast<size_t>(begin) * bytes;
     const auto count = static_cast<size_t>(end - begin);
@@ -107,8 +107,8 @@ void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Cpu
 }
 
 /// The bytes of a number, rounded to the nearest value of a dtype.
-struct Number {
-  Number(double x, DType dtype) {
+struct NumberBytes {
+  NumberBytes(double x, DType dtype) {
     std::memcpy(bytes, Tensor::full({}, x, dtype).raw(), size_of(dtype));
   }
   alignas(8) std::byte bytes[8];
@@ -130,7 +130,7 @@ class PadKernel final : public Kernel {
  private:
   StridedCopy copy_;
   int64_t target_offset_;
-  Number value_;
+  NumberBytes value_;
   TensorSpec out_;
 };
 
@@ -161,50 +161,51 @@ class ConcatKernel final : public Kernel {
     bool is_single = true;
     for (const TensorSpec& in : r.inputs) {
       const int64_t input_row = in.shape[op.axis] * inner;
-      parts_.push_back(
+      inputs_.push_back(
           {StridedCopy({{rows_, input_row, row}, {input_row, 1, 1}}, size_of(in.dtype)),
            first * bytes, input_row * bytes});
       is_single = is_single && input_row == 1;
       first += input_row;
     }
-    if (is_single) interleave_ = interleave_loop(parts_.size(), bytes);
+    if (is_single) interleave_ = interleave_loop(inputs_.size(), bytes);
   }
   void run(const Arguments& a) const override {
     // The longest row in bytes that is copied row by row, and the bytes per task.
-    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;
-    if (rows_ > 1 && row_bytes_ <= kLongest) {
-      const int64_t rows_per_task = kPart / std::max<int64_t>(row_bytes_, 1);
+    constexpr int64_t kMaxRowBytes = 64 << 10, kTaskBytes = 64 << 10;
+    if (rows_ > 1 && row_bytes_ <= kMaxRowBytes) {
+      const int64_t rows_per_task = kTaskBytes / std::max<int64_t>(row_bytes_, 1);
       return a.threads.blocks(rows_, std::max<int64_t>(rows_per_task, 1),
-                              [&](int64_t begin, int64_t end) { join(a, begin, end); });
+                              [&](int64_t begin, int64_t end) { copy_row_range(a, begin, end); });
     }
-    for (size_t i = 0; i < parts_.size(); ++i)
-      parts_[i].copy.run(a.inputs[i], a.outputs[0] + parts_[i].offset, a.threads);
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      inputs_[i].copy.run(a.inputs[i], a.outputs[0] + inputs_[i].offset, a.threads);
   }
   std::string name() const override { return "copy"; }
 
  private:
-  void join(const Arguments& a, int64_t begin, int64_t end) const {
+  void copy_row_range(const Arguments& a, int64_t begin, int64_t end) const {
     constexpr int64_t kBlockBytes = 16 << 10;
     const int64_t block = std::max<int64_t>(kBlockBytes / std::max<int64_t>(row_bytes_, 1), 1);
-    for (; begin < end; begin += block) join_block(a, begin, std::min(block, end - begin));
+    for (; begin < end; begin += block) copy_row_block(a, begin, std::min(block, end - begin));
   }
-  void join_block(const Arguments& a, int64_t first, int64_t rows) const {
+  void copy_row_block(const Arguments& a, int64_t first, int64_t rows) const {
     std::byte* to = a.outputs[0] + first * row_bytes_;
-    const auto from = [&](size_t i) { return a.inputs[i] + first * parts_[i].bytes; };
+    const auto from = [&](size_t i) { return a.inputs[i] + first * inputs_[i].bytes; };
     if (interleave_) {
       const std::byte* sources[kMaxInterleaved];
-      for (size_t i = 0; i < parts_.size(); ++i) sources[i] = from(i);
+      for (size_t i = 0; i < inputs_.size(); ++i) sources[i] = from(i);
       return interleave_(sources, rows, to);
     }
-    for (size_t i = 0; i < parts_.size(); ++i)
-      copy_rows(from(i), parts_[i].bytes, to + parts_[i].offset, row_bytes_, parts_[i].bytes, rows);
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      copy_rows(from(i), inputs_[i].bytes, to + inputs_[i].offset, row_bytes_, inputs_[i].bytes,
+                rows);
   }
 
   struct ConcatInput {
     StridedCopy copy;
     int64_t offset, bytes;  ///< position and size within a row
   };
-  std::vector<ConcatInput> parts_;
+  std::vector<ConcatInput> inputs_;
   int64_t rows_ = 1, row_bytes_ = 0;
   InterleaveLoop interleave_ = nullptr;
 };
@@ -227,7 +228,7 @@ class FillKernel final : public Kernel {
   std::string name() const override { return "fill"; }
 
  private:
-  Number value_;
+  NumberBytes value_;
   TensorSpec out_;
 };
 
@@ -270,22 +271,22 @@ std::unique_ptr<Kernel> make_iota(const Request& r) {
 }  // namespace
 
 std::span<const KernelEntry> shape_kernels() {
-  static constexpr KernelEntry rows[] = {{"broadcast_to", make_broadcast},
-                                         {"transpose", make_transpose},
-                                         {"slice", make_slice},
-                                         {"reverse", make_reverse},
-                                         {"pad", make_pad},
-                                         {"concat", make_concat},
-                                         {"bitcast", make_bitcast},
-                                         {"fill", make_fill},
-                                         {"iota", make_iota},
-                                         {"gather", make_gather},
-                                         {"take_along", make_take_along},
-                                         {"scatter_add", make_scatter_add},
-                                         {"one_hot", make_one_hot},
-                                         {"scatter_add", make_converted_scatter_add},
-                                         {CheckIndices::kName, make_check_indices}};
-  return rows;
+  static constexpr KernelEntry kEntries[] = {{"broadcast_to", make_broadcast},
+                                             {"transpose", make_transpose},
+                                             {"slice", make_slice},
+                                             {"reverse", make_reverse},
+                                             {"pad", make_pad},
+                                             {"concat", make_concat},
+                                             {"bitcast", make_bitcast},
+                                             {"fill", make_fill},
+                                             {"iota", make_iota},
+                                             {"gather", make_gather},
+                                             {"take_along", make_take_along},
+                                             {"scatter_add", make_scatter_add},
+                                             {"one_hot", make_one_hot},
+                                             {"scatter_add", make_converted_scatter_add},
+                                             {CheckIndices::kName, make_check_indices}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

@@ -8,14 +8,14 @@
 namespace crescent::cpu {
 namespace {
 
-int64_t lines_per_part(int64_t length) {
-  return std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
+int64_t lines_per_task(int64_t length) {
+  return std::max<int64_t>(1, kMinTaskElements / std::max<int64_t>(length, 1));
 }
 
 /// Divides adjacent lines into tiles, whose lines are processed together.
 struct Tiles {
-  Tiles(const AxisView& view, int64_t most)
-      : width(std::clamp<int64_t>(view.inner, 1, most)),
+  Tiles(const AxisView& view, int64_t max_width)
+      : width(std::clamp<int64_t>(view.inner, 1, max_width)),
         per_outer_index((view.inner + width - 1) / width) {}
   /// The number of lines per tile, and the number of tiles for each combination of indices of the
   /// outer axes.
@@ -26,61 +26,65 @@ struct Tiles {
 /// smallest) elements of the pieces are compared.
 class ArgReduceKernel final : public Kernel {
  public:
-  ArgReduceKernel(AxisView view, DType dtype, bool max)
+  ArgReduceKernel(AxisView view, DType dtype, bool finds_max)
       : view_(view),
         bytes_(size_of(dtype)),
-        loops_(extreme_loops(max, dtype)),
+        loops_(extreme_loops(finds_max, dtype)),
         tiles_(view, kExtremeColumns) {
     if (view.inner == 1 && view.outer < kMinParallelLines)
-      pieces_ = std::clamp<int64_t>(view.length / kPiece, 1, kMaxPieces);
+      pieces_per_line_ = std::clamp<int64_t>(view.length / kPieceElements, 1, kMaxPieces);
   }
   void run(const Arguments& a) const override {
     if (view_.inner > 1) return run_columns(a);
-    int64_t* indices = pieces_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
-    const int64_t lines = view_.outer * pieces_, length = view_.length / pieces_;
-    a.threads.blocks(lines, lines_per_part(length), [&](int64_t begin, int64_t end) {
+    int64_t* indices =
+        pieces_per_line_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
+    const int64_t lines = view_.outer * pieces_per_line_, length = view_.length / pieces_per_line_;
+    a.threads.blocks(lines, lines_per_task(length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = view_.length * (i % pieces_) / pieces_;
-        const int64_t last = view_.length * (i % pieces_ + 1) / pieces_;
-        indices[i] = first + loops_.row(at(a, i / pieces_, first), last - first);
+        const int64_t first = view_.length * (i % pieces_per_line_) / pieces_per_line_;
+        const int64_t last = view_.length * (i % pieces_per_line_ + 1) / pieces_per_line_;
+        indices[i] = first + loops_.find_in_row(element_address(a, i / pieces_per_line_, first),
+                                                last - first);
       }
     });
-    if (pieces_ > 1) merge(a, indices);
+    if (pieces_per_line_ > 1) merge_pieces(a, indices);
   }
   size_t scratch_bytes() const override {
-    return pieces_ == 1 ? 0 : static_cast<size_t>(view_.outer * pieces_) * (sizeof(int64_t) + 8);
+    return pieces_per_line_ == 1
+               ? 0
+               : static_cast<size_t>(view_.outer * pieces_per_line_) * (sizeof(int64_t) + 8);
   }
   std::string name() const override { return "highway"; }
 
  private:
-  static constexpr int64_t kMinParallelLines = 16, kPiece = 65536, kMaxPieces = 64;
+  static constexpr int64_t kMinParallelLines = 16, kPieceElements = 65536, kMaxPieces = 64;
 
-  const std::byte* at(const Arguments& a, int64_t line, int64_t i) const {
+  const std::byte* element_address(const Arguments& a, int64_t line, int64_t i) const {
     return a.inputs[0] + static_cast<size_t>(line * view_.length + i) * bytes_;
   }
   /// Finds the extreme element of each line among the extreme elements of its pieces, which are
   /// first copied into one row.
-  void merge(const Arguments& a, const int64_t* indices) const {
-    std::byte* numbers = a.scratch + view_.outer * pieces_ * sizeof(int64_t);
+  void merge_pieces(const Arguments& a, const int64_t* indices) const {
+    std::byte* numbers = a.scratch + view_.outer * pieces_per_line_ * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {
-      const int64_t* piece_indices = indices + line * pieces_;
-      for (int64_t i = 0; i < pieces_; ++i)
-        std::memcpy(numbers + static_cast<size_t>(i) * bytes_, at(a, line, piece_indices[i]),
-                    bytes_);
-      a.out<int64_t>(0)[line] = piece_indices[loops_.row(numbers, pieces_)];
+      const int64_t* piece_indices = indices + line * pieces_per_line_;
+      for (int64_t i = 0; i < pieces_per_line_; ++i)
+        std::memcpy(numbers + static_cast<size_t>(i) * bytes_,
+                    element_address(a, line, piece_indices[i]), bytes_);
+      a.out<int64_t>(0)[line] = piece_indices[loops_.find_in_row(numbers, pieces_per_line_)];
     }
   }
   void run_columns(const Arguments& a) const {
     const int64_t units = view_.outer * tiles_.per_outer_index;
     a.threads.blocks(
-        units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
+        units, lines_per_task(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t outer = unit / tiles_.per_outer_index,
                           column = unit % tiles_.per_outer_index * tiles_.width;
             const int64_t width = std::min(tiles_.width, view_.inner - column);
-            loops_.columns(at(a, outer * view_.inner, 0) + static_cast<size_t>(column) * bytes_,
-                           view_.length, width, view_.inner,
-                           a.out<int64_t>(0) + outer * view_.inner + column);
+            loops_.find_in_columns(
+                element_address(a, outer * view_.inner, 0) + static_cast<size_t>(column) * bytes_,
+                view_.length, width, view_.inner, a.out<int64_t>(0) + outer * view_.inner + column);
           }
         });
   }
@@ -88,7 +92,7 @@ class ArgReduceKernel final : public Kernel {
   size_t bytes_;
   ExtremeLoops loops_;
   Tiles tiles_;
-  int64_t pieces_ = 1;
+  int64_t pieces_per_line_ = 1;
 };
 
 /// Cumulative sums. For floating-point types they are computed in float64, so that late sums are as
@@ -97,11 +101,11 @@ template <class T>
 class CumulativeKernel final : public Kernel {
  public:
   CumulativeKernel(AxisView view, bool reverse)
-      : view_(view), tiles_(view, kTile), reverse_(reverse) {}
+      : view_(view), tiles_(view, kTileLines), is_reversed_(reverse) {}
   void run(const Arguments& a) const override {
     const int64_t units = view_.outer * tiles_.per_outer_index;
     a.threads.blocks(
-        units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
+        units, lines_per_task(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t column = unit % tiles_.per_outer_index * tiles_.width;
             const int64_t offset =
@@ -116,9 +120,9 @@ class CumulativeKernel final : public Kernel {
 
  private:
   using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-  static constexpr int64_t kTile = 256;
+  static constexpr int64_t kTileLines = 256;
 
-  int64_t row(int64_t i) const { return (reverse_ ? view_.length - 1 - i : i) * view_.inner; }
+  int64_t row(int64_t i) const { return (is_reversed_ ? view_.length - 1 - i : i) * view_.inner; }
   void run_line(const Arguments& a, int64_t offset) const {
     const T* x = a.in<T>(0) + offset;
     T* y = a.out<T>(0) + offset;
@@ -129,7 +133,7 @@ class CumulativeKernel final : public Kernel {
     }
   }
   void run_tile(const Arguments& a, int64_t offset, int64_t width) const {
-    Sum sums[kTile] = {};
+    Sum sums[kTileLines] = {};
     for (int64_t i = 0; i < view_.length; ++i) {
       const T* x = a.in<T>(0) + offset + row(i);
       T* y = a.out<T>(0) + offset + row(i);
@@ -141,7 +145,7 @@ class CumulativeKernel final : public Kernel {
   }
   AxisView view_;
   Tiles tiles_;
-  bool reverse_;
+  bool is_reversed_;
 };
 
 }  // namespace
@@ -150,7 +154,7 @@ std::unique_ptr<Kernel> make_arg_reduce(const Request& request) {
   auto& op = static_cast<const ArgReduce&>(request.op);
   AxisView view(request.inputs[0].shape, op.axis);
   const DType dtype = request.inputs[0].dtype;
-  if (view.length == 0 || view.length > INT32_MAX || !extreme_loops(op.max, dtype).row)
+  if (view.length == 0 || view.length > INT32_MAX || !extreme_loops(op.max, dtype).find_in_row)
     return nullptr;
   return std::make_unique<ArgReduceKernel>(view, dtype, op.max);
 }

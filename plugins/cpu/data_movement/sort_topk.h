@@ -9,17 +9,19 @@ std::unique_ptr<Kernel> make_top_k(const Request& request);
 std::unique_ptr<Kernel> make_order_statistics(const Request& request);
 std::unique_ptr<Kernel> make_cumulative(const Request& request);
 
-/// Loops that find the index of the extreme value, the first among equals; null for dtypes without
-/// loops.
+/// Loops that find the index of the largest or of the smallest value, the first among equals; null
+/// for dtypes without loops.
 struct ExtremeLoops {
-  int64_t (*row)(const void* x, int64_t n) = nullptr;  ///< n >= 1
+  /// Returns the index in a row of n >= 1 elements.
+  int64_t (*find_in_row)(const void* x, int64_t n) = nullptr;
   /// For each j < width (at most kExtremeColumns): sets to[j] to the row index i of the extreme
   /// element among x[i * stride + j], i < rows.
-  void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride,
-                  int64_t* to) = nullptr;
+  void (*find_in_columns)(const void* x, int64_t rows, int64_t width, int64_t stride,
+                          int64_t* to) = nullptr;
 };
 inline constexpr int64_t kExtremeColumns = 256;
-ExtremeLoops extreme_loops(bool max, DType dtype);
+/// `is_max`: whether the loops find the largest value.
+ExtremeLoops extreme_loops(bool is_max, DType dtype);
 
 /// A dense array seen as (outer, length, inner), where `length` is the size of the given axis.
 struct AxisView {

@@ -70,10 +70,11 @@ Entry<Key>* radix_sort(Entry<Key>* a, Entry<Key>* b, size_t n) {
 
 /// Merges the two sorted halves of an array of n entries from both ends at once. Each end writes
 /// half of the result, so no test for an exhausted half is needed.
-template <class Each>
-void merge_halves(const Each* from, int64_t n, Each* to) {
+template <class EntryType>
+void merge_halves(const EntryType* from, int64_t n, EntryType* to) {
   const int64_t half = n / 2;
-  const Each *low = from, *high = from + half, *low_end = from + half - 1, *high_end = from + n - 1;
+  const EntryType *low = from, *high = from + half, *low_end = from + half - 1,
+                  *high_end = from + n - 1;
   for (int64_t i = 0; i < half; ++i) {
     const bool takes_high = *high < *low, takes_low = *high_end < *low_end;
     to[i] = *(takes_high ? high : low);
@@ -84,8 +85,8 @@ void merge_halves(const Each* from, int64_t n, Each* to) {
 }
 
 /// Merge sort for short arrays. Returns the array, `a` or `b`, that holds the result.
-template <class Each>
-Each* merge_sort(Each* a, Each* b, int64_t n) {
+template <class EntryType>
+EntryType* merge_sort(EntryType* a, EntryType* b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2, std::swap(a, b)) {
     int64_t begin = 0;
     for (; begin + 2 * width <= n; begin += 2 * width)
@@ -106,8 +107,8 @@ auto entry_of(const T* x, int64_t index) {
 }
 
 /// Sorts the n entries of `a`, stably by key. Returns the array, `a` or `b`, that holds the result.
-template <class Each>
-Each* sort_entries(Each* a, Each* b, int64_t n) {
+template <class EntryType>
+EntryType* sort_entries(EntryType* a, EntryType* b, int64_t n) {
   constexpr int64_t kMaxMergeSorted = 256;
   if (n < kMaxMergeSorted) return merge_sort(a, b, n);
   return radix_sort(a, b, static_cast<size_t>(n));

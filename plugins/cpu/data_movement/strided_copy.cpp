@@ -11,10 +11,10 @@ namespace crescent::cpu {
 namespace {
 
 // side of the tiles of a transposition; the cache holds a tile of both arrays
-constexpr int64_t kTile = 32;
+constexpr int64_t kTileSide = 32;
 // The longest line, in elements, for which run_short_lines() is used, and the number of such lines
 // per block.
-constexpr int64_t kShort = 8, kShortLines = 1024;
+constexpr int64_t kMaxShortLength = 8, kLinesPerBlock = 1024;
 
 /// Drops axes of size 1 and merges adjacent axes whose strides match in both arrays.
 std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
@@ -33,10 +33,10 @@ std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes
 
 }  // namespace
 
-StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
-  empty_ = std::any_of(axes.begin(), axes.end(), [](const Axis& a) { return a.size == 0; });
+StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : element_bytes_(bytes) {
+  is_empty_ = std::any_of(axes.begin(), axes.end(), [](const Axis& a) { return a.size == 0; });
   outer_ = merged(axes);
-  if (empty_ || outer_.empty()) return;
+  if (is_empty_ || outer_.empty()) return;
   inner_ = outer_.back();
   outer_.pop_back();
   auto contiguous = [](const Axis& a) { return a.source_stride == 1; };
@@ -46,7 +46,7 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
       outer_.erase(it);
     }
   }
-  for (const Axis& axis : outer_) lines_ *= axis.size;
+  for (const Axis& axis : outer_) line_count_ *= axis.size;
 }
 
 /// Calls f(from, to, count) for the lines [begin, end). Lines are numbered by the indices of the
@@ -57,16 +57,17 @@ static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, 
   if (axes.empty()) return f(from, to, int64_t{1});
   const StridedCopy::Axis& last = axes.back();
   for (int64_t line = begin; line < end;) {
-    const int64_t first = line % last.size, count = std::min(last.size - first, end - line);
-    int64_t remaining = line / last.size, source = first * last.source_stride,
-            target = first * last.target_stride;
+    const int64_t first_index = line % last.size,
+                  count = std::min(last.size - first_index, end - line);
+    int64_t remaining = line / last.size, source_offset = first_index * last.source_stride,
+            target_offset = first_index * last.target_stride;
     for (size_t i = axes.size() - 1; i-- > 0;) {
-      const int64_t at = remaining % axes[i].size;
+      const int64_t index = remaining % axes[i].size;
       remaining /= axes[i].size;
-      source += at * axes[i].source_stride;
-      target += at * axes[i].target_stride;
+      source_offset += index * axes[i].source_stride;
+      target_offset += index * axes[i].target_stride;
     }
-    f(from + source, to + target, count);
+    f(from + source_offset, to + target_offset, count);
     line += count;
   }
 }
@@ -92,10 +93,10 @@ static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inn
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   const auto* source = reinterpret_cast<const std::byte*>(from);
   auto* target = reinterpret_cast<std::byte*>(to);
-  const bool one_after_the_other = inner.target_stride == 1 && last.target_stride == inner.size;
-  if (one_after_the_other && inner.source_stride == 0) {
+  const bool is_contiguous = inner.target_stride == 1 && last.target_stride == inner.size;
+  if (is_contiguous && inner.source_stride == 0) {
     repeat_loop(sizeof(T))(from, last.source_stride, count, inner.size, to);
-  } else if (one_after_the_other && inner.source_stride == 1 && last.source_stride == 0) {
+  } else if (is_contiguous && inner.source_stride == 1 && last.source_stride == 0) {
     repeat_row(source, inner.size * kBytes, count, target);
   } else if (inner.source_stride == 1 && inner.target_stride == 1) {
     copy_rows(source, last.source_stride * kBytes, target, last.target_stride * kBytes,
@@ -117,10 +118,10 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
 /// cache while all of its elements are copied.
 template <class T>
 void StridedCopy::run_short_lines(const T* from, T* to, int64_t begin, int64_t end) const {
-  const int64_t blocks = pieces(inner_.size, kShortLines);
+  const int64_t blocks = pieces(inner_.size, kLinesPerBlock);
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t first = unit % blocks * kShortLines, line = unit / blocks,
-                  last = std::min(first + kShortLines, inner_.size);
+    const int64_t first = unit % blocks * kLinesPerBlock, line = unit / blocks,
+                  last = std::min(first + kLinesPerBlock, inner_.size);
     for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
       for (int64_t i = 0; i < transposed_axis_.size;
            ++i, ++source, target += transposed_axis_.target_stride)
@@ -133,36 +134,36 @@ void StridedCopy::run_short_lines(const T* from, T* to, int64_t begin, int64_t e
 /// Prefetches the part of a line that the next tile reads or writes: the hardware prefetcher can
 /// only follow few lines at once.
 template <class T>
-static void fetch_ahead(const T* line) {
+static void prefetch_tile_part(const T* line) {
   constexpr size_t kCacheLine = 64;
   const auto* bytes = reinterpret_cast<const char*>(line);
-  for (size_t i = 0; i < kTile * sizeof(T); i += kCacheLine) __builtin_prefetch(bytes + i);
+  for (size_t i = 0; i < kTileSide * sizeof(T); i += kCacheLine) __builtin_prefetch(bytes + i);
 }
 
-/// Transposes units [begin, end) of the array tile by tile. A unit has kTile indices of
+/// Transposes units [begin, end) of the array tile by tile. A unit has kTileSide indices of
 /// `transposed_axis_`, all indices of `inner_` and one index of every other axis.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
-  const int64_t tiles = (transposed_axis_.size + kTile - 1) / kTile;
+  const int64_t tiles = (transposed_axis_.size + kTileSide - 1) / kTileSide;
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t first = unit % tiles * kTile,
-                  last = std::min(first + kTile, transposed_axis_.size);
+    const int64_t first = unit % tiles * kTileSide,
+                  last = std::min(first + kTileSide, transposed_axis_.size);
     const int64_t line = unit / tiles;
     for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
       // a copy of the tile, so that both reads and writes of the arrays are contiguous
-      T tile[kTile][kTile + 1];
-      for (int64_t block = 0; block < inner_.size; block += kTile) {
-        const int64_t n = std::min(kTile, inner_.size - block);
-        const bool has_next_block = block + kTile < inner_.size;
+      T tile[kTileSide][kTileSide + 1];
+      for (int64_t block = 0; block < inner_.size; block += kTileSide) {
+        const int64_t n = std::min(kTileSide, inner_.size - block);
+        const bool has_next_block = block + kTileSide < inner_.size;
         for (int64_t j = 0; j < n; ++j) {
           const T* line = source + (block + j) * inner_.source_stride;
-          if (has_next_block) fetch_ahead(line + kTile * inner_.source_stride + first);
+          if (has_next_block) prefetch_tile_part(line + kTileSide * inner_.source_stride + first);
           std::copy(line + first, line + last, tile[j]);
         }
         for (int64_t i = first; i < last; ++i) {
-          T* t = target + i * transposed_axis_.target_stride + block * inner_.target_stride;
-          if (has_next_block) fetch_ahead(t + kTile * inner_.target_stride);
-          for (int64_t j = 0; j < n; ++j) t[j * inner_.target_stride] = tile[j][i - first];
+          T* to_line = target + i * transposed_axis_.target_stride + block * inner_.target_stride;
+          if (has_next_block) prefetch_tile_part(to_line + kTileSide * inner_.target_stride);
+          for (int64_t j = 0; j < n; ++j) to_line[j * inner_.target_stride] = tile[j][i - first];
         }
       }
     });
@@ -173,30 +174,30 @@ template <class T>
 void StridedCopy::run_typed(const std::byte* source, std::byte* target, CpuThreads& threads) const {
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
-  if (transposed_axis_.size > 1 && transposed_axis_.size <= kShort) {
-    threads.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
+  if (transposed_axis_.size > 1 && transposed_axis_.size <= kMaxShortLength) {
+    threads.blocks(line_count_ * pieces(inner_.size, kLinesPerBlock), 4,
                    [&](int64_t begin, int64_t end) { run_short_lines(from, to, begin, end); });
   } else if (transposed_axis_.size > 1) {
-    const int64_t tiles = (transposed_axis_.size + kTile - 1) / kTile * lines_;
-    const int64_t grain =
-        std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, transposed_axis_.size)));
-    threads.blocks(tiles, grain,
+    const int64_t tiles = (transposed_axis_.size + kTileSide - 1) / kTileSide * line_count_;
+    const int64_t tiles_per_task = std::max<int64_t>(
+        1, kMinTaskElements / (inner_.size * std::min(kTileSide, transposed_axis_.size)));
+    threads.blocks(tiles, tiles_per_task,
                    [&](int64_t begin, int64_t end) { run_tiles(from, to, begin, end); });
-  } else if (lines_ == 1) {
-    threads.blocks(inner_.size, 4 * kGrain, [&](int64_t begin, int64_t end) {
+  } else if (line_count_ == 1) {
+    threads.blocks(inner_.size, 4 * kMinTaskElements, [&](int64_t begin, int64_t end) {
       copy_line({end - begin, inner_.source_stride, inner_.target_stride},
                 from + begin * inner_.source_stride, to + begin * inner_.target_stride);
     });
   } else {
-    const int64_t grain = std::max<int64_t>(1, kGrain / inner_.size);
-    threads.blocks(lines_, grain,
+    const int64_t lines_per_task = std::max<int64_t>(1, kMinTaskElements / inner_.size);
+    threads.blocks(line_count_, lines_per_task,
                    [&](int64_t begin, int64_t end) { run_lines(from, to, begin, end); });
   }
 }
 
 void StridedCopy::run(const std::byte* from, std::byte* to, CpuThreads& threads) const {
-  if (empty_) return;
-  switch (bytes_) {
+  if (is_empty_) return;
+  switch (element_bytes_) {
     case 1:
       return run_typed<uint8_t>(from, to, threads);
     case 2:

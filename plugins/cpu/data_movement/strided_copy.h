@@ -30,12 +30,12 @@ class StridedCopy {
   template <class T>
   void run_typed(const std::byte* from, std::byte* to, CpuThreads& threads) const;
 
-  size_t bytes_ = 0;
-  bool empty_ = false;
+  size_t element_bytes_ = 0;
+  bool is_empty_ = false;
   Axis inner_{1, 1, 1};            ///< the innermost axis of the target
   Axis transposed_axis_{1, 0, 0};  ///< in a transposition, the innermost axis of the source
   std::vector<Axis> outer_;
-  int64_t lines_ = 1;  ///< number of combinations of the outer axes
+  int64_t line_count_ = 1;  ///< number of combinations of the outer axes
 };
 
 }  // namespace crescent::cpu

@@ -13,28 +13,31 @@ template <class T>
 class TopKKernel final : public Kernel {
  public:
   TopKKernel(AxisView view, int64_t k)
-      : view_(view), k_(k), parts_(std::min<int64_t>(view.outer, kMaxParts)) {}
+      : view_(view), k_(k), part_count_(std::min<int64_t>(view.outer, kMaxParts)) {}
   void run(const Arguments& a) const override {
-    a.threads.parallel(parts_, [&](int64_t part, int) {
-      auto* entries = reinterpret_cast<Each*>(a.scratch) + 2 * part * view_.length;
-      const int64_t end = view_.outer * (part + 1) / parts_;
-      for (int64_t line = view_.outer * part / parts_; line < end; ++line)
+    a.threads.parallel(part_count_, [&](int64_t part, int) {
+      auto* entries = reinterpret_cast<LineEntry*>(a.scratch) + 2 * part * view_.length;
+      const int64_t end = view_.outer * (part + 1) / part_count_;
+      for (int64_t line = view_.outer * part / part_count_; line < end; ++line)
         run_line(a, line, entries);
     });
   }
   std::string name() const override { return "loop"; }
-  size_t scratch_bytes() const override { return 2 * parts_ * view_.length * sizeof(Each); }
+  size_t scratch_bytes() const override {
+    return 2 * part_count_ * view_.length * sizeof(LineEntry);
+  }
 
  private:
   using Key = decltype(key_of(T{}));
-  using Each = Entry<Key>;
+  using LineEntry = Entry<Key>;
   static constexpr int64_t kMaxParts = 64;
   // number of values that are compared with the lower bound in one step
   static constexpr int64_t kValuesPerStep = 32;
 
-  void run_line(const Arguments& a, int64_t line, Each* entries) const {
+  void run_line(const Arguments& a, int64_t line, LineEntry* entries) const {
     const T* x = a.in<T>(0) + line * view_.length;
-    const Each* sorted = k_ < view_.length / 8 ? selected(x, entries) : all_sorted(x, entries);
+    const LineEntry* sorted =
+        k_ < view_.length / 8 ? select_largest(x, entries) : sort_all(x, entries);
     T* values = a.out<T>(0) + line * k_;
     int32_t* top_indices = a.out<int32_t>(1) + line * k_;
     for (int64_t i = 0; i < k_; ++i) {
@@ -43,14 +46,14 @@ class TopKKernel final : public Kernel {
     }
   }
 
-  const Each* all_sorted(const T* x, Each* entries) const {
+  const LineEntry* sort_all(const T* x, LineEntry* entries) const {
     const int64_t n = collect_all(x, entries);
     return sort_entries(entries, entries + n, n);
   }
 
   /// The k entries with the smallest keys, sorted. They are selected from the values that are at
   /// least a lower bound.
-  const Each* selected(const T* x, Each* entries) const {
+  const LineEntry* select_largest(const T* x, LineEntry* entries) const {
     if (k_ == 0) return entries;
     const int64_t found = has_nan(x) ? collect_all(x, entries) : collect_likely(x, entries);
     std::nth_element(entries, entries + k_ - 1, entries + found);
@@ -62,16 +65,16 @@ class TopKKernel final : public Kernel {
     for (int64_t i = 0; i < view_.length; ++i) found |= x[i] != x[i];
     return found != 0;
   }
-  int64_t collect_all(const T* x, Each* entries) const {
+  int64_t collect_all(const T* x, LineEntry* entries) const {
     for (int64_t i = 0; i < view_.length; ++i) entries[i] = entry_of(x, i);
     return view_.length;
   }
-  int64_t collect_likely(const T* x, Each* entries) const {
+  int64_t collect_likely(const T* x, LineEntry* entries) const {
     const T limit = lower_bound(x, reinterpret_cast<T*>(entries + view_.length));
     int64_t found = 0;
     for (int64_t i = 0; i < view_.length; i += kValuesPerStep) {
       const int64_t end = std::min(i + kValuesPerStep, view_.length);
-      if (!any_from(x, i, end, limit)) continue;
+      if (!has_value_from(x, i, end, limit)) continue;
       for (int64_t index = i; index < end; ++index)
         if (x[index] >= limit) entries[found++] = entry_of(x, index);
     }
@@ -92,14 +95,14 @@ class TopKKernel final : public Kernel {
     std::nth_element(lanes, lanes + k_ - 1, lanes + count, std::greater<T>());
     return lanes[k_ - 1];
   }
-  static bool any_from(const T* x, int64_t begin, int64_t end, T limit) {
+  static bool has_value_from(const T* x, int64_t begin, int64_t end, T limit) {
     int found = 0;
     for (int64_t i = begin; i < end; ++i) found |= x[i] >= limit;
     return found != 0;
   }
 
   AxisView view_;
-  int64_t k_, parts_;
+  int64_t k_, part_count_;
 };
 
 }  // namespace

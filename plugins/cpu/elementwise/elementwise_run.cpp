@@ -178,7 +178,7 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
     const int64_t column = element % s.width,
                   count = std::min(s.width - column, begin + n - element);
     std::byte* sum = to + static_cast<size_t>(element - begin) * register_bytes;
-    s.lists.each(lists, element / s.width, [&](int64_t i) {
+    s.lists.for_each(lists, element / s.width, [&](int64_t i) {
       const std::byte* row =
           a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * stored_bytes;
       if (s.widen) s.widen(row, wide, count), row = wide;

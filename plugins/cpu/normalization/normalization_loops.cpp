@@ -16,7 +16,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T, class S = ComputeType<T>>
-void compute_moments(const RowBlock<T>& block, S* mean, S* deviation) {
+void compute_moments(const RowBlock<T>& block, S* mean, S* squared_deviation_sum) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
@@ -49,7 +49,7 @@ void compute_moments(const RowBlock<T>& block, S* mean, S* deviation) {
     for (int v = 0; v < n; ++v) {
       const V a = r < rows ? hn::Sub(load(x + r * columns, v), center[v]) : hn::Zero(d);
       store(center[v], mean, v),
-          store(hn::MulAdd(a, a, hn::Add(sum[v][0], sum[v][1])), deviation, v);
+          store(hn::MulAdd(a, a, hn::Add(sum[v][0], sum[v][1])), squared_deviation_sum, v);
     }
   });
 }
@@ -104,14 +104,14 @@ void compute_gradient(const RowBlock<T>& block, const T* dy, const S* mean, cons
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
   auto compute_rows = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
-    V center[n], factor[n], rise[n], start[n];
+    V center[n], factor[n], slopes[n], offsets[n];
     for (int v = 0; v < n; ++v)
-      center[v] = load(mean, v), factor[v] = load(scale, v), rise[v] = load(slope, v),
-      start[v] = load(offset, v);
+      center[v] = load(mean, v), factor[v] = load(scale, v), slopes[v] = load(slope, v),
+      offsets[v] = load(offset, v);
     for (; r < last; ++r) {
       for (int v = 0; v < n; ++v) {
         const V subtracted =
-            hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
+            hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), slopes[v], offsets[v]);
         store(hn::MulSub(factor[v], load(dy + r * columns, v), subtracted), dx + r * columns, v);
       }
     }
@@ -122,7 +122,7 @@ void compute_gradient(const RowBlock<T>& block, const T* dy, const S* mean, cons
 /// Prefetches a row some rows ahead, because a row of a few cache lines ends before the hardware
 /// prefetcher detects the next one.
 template <class T>
-HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
+HWY_INLINE void prefetch_row_ahead(const T* row, int64_t columns) {
   constexpr int64_t kPrefetchAhead = 4096 / sizeof(T), kCacheLine = 64 / sizeof(T);
   const T* next_row = row + std::max<int64_t>(1, kPrefetchAhead / columns) * columns;
   for (int64_t i = 0; i < columns; i += kCacheLine) __builtin_prefetch(next_row + i);
@@ -131,20 +131,20 @@ HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
 template <class T, class S = ComputeType<T>>
 HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
   const hn::ScalableTag<S> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = count % lanes,
-                whole = count - rest;
-  const auto middle = hn::Set(d, center);
-  auto squares = hn::Zero(d);
-  for_vectors(d, whole, [&](auto load, auto) HWY_ATTR {
-    const auto a = hn::Sub(load(x), middle);
-    squares = hn::MulAdd(a, a, squares);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), tail = count % lanes,
+                whole_count = count - tail;
+  const auto center_vector = hn::Set(d, center);
+  auto sum_of_squares = hn::Zero(d);
+  for_vectors(d, whole_count, [&](auto load, auto) HWY_ATTR {
+    const auto a = hn::Sub(load(x), center_vector);
+    sum_of_squares = hn::MulAdd(a, a, sum_of_squares);
   });
-  if (rest > 0) {
-    const auto a =
-        hn::IfThenElseZero(hn::FirstN(d, rest), hn::Sub(load_part(d, x + whole, rest), middle));
-    squares = hn::MulAdd(a, a, squares);
+  if (tail > 0) {
+    const auto a = hn::IfThenElseZero(hn::FirstN(d, tail),
+                                      hn::Sub(load_part(d, x + whole_count, tail), center_vector));
+    sum_of_squares = hn::MulAdd(a, a, sum_of_squares);
   }
-  return hn::GetLane(hn::SumOfLanes(d, squares));
+  return hn::GetLane(hn::SumOfLanes(d, sum_of_squares));
 }
 
 template <class T, class S = ComputeType<T>>
@@ -155,15 +155,15 @@ void normalize_rows(const RowBlock<T>& block, const S* gamma, const S* beta, dou
   const S inverse_count = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, y += columns) {
     const T* x = block.x + i * columns;
-    fetch_row_ahead(x, columns), fetch_row_ahead(y, columns);
+    prefetch_row_ahead(x, columns), prefetch_row_ahead(y, columns);
     auto sum = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto) HWY_ATTR { sum = hn::Add(sum, load(x)); });
     mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * inverse_count;
     rstd[i] = static_cast<S>(
         1 / std::sqrt(squared_deviations(x, columns, mean[i]) * inverse_count + epsilon));
-    const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
+    const auto mean_vector = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
-      store(hn::MulAdd(hn::Mul(hn::Sub(load(x), middle), factor), load(gamma), load(beta)), y);
+      store(hn::MulAdd(hn::Mul(hn::Sub(load(x), mean_vector), factor), load(gamma), load(beta)), y);
     });
   }
 }
@@ -177,21 +177,22 @@ void compute_row_gradients(const RowBlock<T>& block, const S* gamma, const S* me
   const S inverse_count = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, dy += columns, dx += columns) {
     const T* x = block.x + i * columns;
-    fetch_row_ahead(x, columns), fetch_row_ahead(dy, columns), fetch_row_ahead<T>(dx, columns);
-    const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
+    prefetch_row_ahead(x, columns), prefetch_row_ahead(dy, columns),
+        prefetch_row_ahead<T>(dx, columns);
+    const auto mean_vector = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
     auto sum = hn::Zero(d), dot = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
-      const auto g = load(dy), normal = hn::Mul(hn::Sub(load(x), middle), factor),
+      const auto g = load(dy), normalized = hn::Mul(hn::Sub(load(x), mean_vector), factor),
                  scaled = hn::Mul(g, load(gamma));
-      sum = hn::Add(sum, scaled), dot = hn::MulAdd(scaled, normal, dot);
-      store(hn::MulAdd(g, normal, load(dgamma)), dgamma), store(hn::Add(load(dbeta), g), dbeta);
+      sum = hn::Add(sum, scaled), dot = hn::MulAdd(scaled, normalized, dot);
+      store(hn::MulAdd(g, normalized, load(dgamma)), dgamma), store(hn::Add(load(dbeta), g), dbeta);
     });
     const auto a = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, sum)) * inverse_count);
     const auto b = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)) * inverse_count);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
-      const auto normal = hn::Mul(hn::Sub(load(x), middle), factor),
+      const auto normalized = hn::Mul(hn::Sub(load(x), mean_vector), factor),
                  scaled = hn::Mul(load(dy), load(gamma));
-      store(hn::Mul(factor, hn::Sub(scaled, hn::MulAdd(normal, b, a))), dx);
+      store(hn::Mul(factor, hn::Sub(scaled, hn::MulAdd(normalized, b, a))), dx);
     });
   }
 }

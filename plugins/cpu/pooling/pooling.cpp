@@ -9,7 +9,7 @@ namespace crescent::cpu {
 namespace {
 
 /// Number of channels of an image that one task computes in the gradient.
-constexpr int64_t kChannels = 64;
+constexpr int64_t kTaskChannels = 64;
 
 template <class T>
 class PoolForward final : public Kernel {
@@ -23,9 +23,9 @@ class PoolForward final : public Kernel {
       for (int64_t i = begin / rows; begin < end; ++i) {
         const int64_t last = std::min(end, (i + 1) * rows);
         const int64_t out = i * rows * plan_.out_row_size();
-        loops_.rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + out,
-                    plan_.argmax_indices ? a.out<uint8_t>(1) + out : nullptr, begin - i * rows,
-                    last - i * rows);
+        loops_.pool_rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + out,
+                         plan_.has_argmax_indices ? a.out<uint8_t>(1) + out : nullptr,
+                         begin - i * rows, last - i * rows);
         begin = last;
       }
     });
@@ -43,17 +43,17 @@ class PoolGradient final : public Kernel {
   explicit PoolGradient(const Request& r) : plan_(r, true), loops_(pool_loops<T>()) {}
 
   void run(const Arguments& a) const override {
-    const T* x = plan_.max && !plan_.argmax_indices ? a.in<T>(0) : nullptr;
-    const uint8_t* argmax_indices = plan_.argmax_indices ? a.in<uint8_t>(0) : nullptr;
-    const T* dy = a.in<T>(plan_.max ? 1 : 0);
-    const int64_t pieces = (plan_.channels + kChannels - 1) / kChannels,
+    const T* x = plan_.is_max && !plan_.has_argmax_indices ? a.in<T>(0) : nullptr;
+    const uint8_t* argmax_indices = plan_.has_argmax_indices ? a.in<uint8_t>(0) : nullptr;
+    const T* dy = a.in<T>(plan_.is_max ? 1 : 0);
+    const int64_t channel_groups = (plan_.channels + kTaskChannels - 1) / kTaskChannels,
                   out = plan_.out_rows() * plan_.out_row_size();
-    a.threads.parallel(plan_.batch * pieces, [&](int64_t part, int) {
-      const int64_t i = part / pieces, first = part % pieces * kChannels;
+    a.threads.parallel(plan_.batch * channel_groups, [&](int64_t part, int) {
+      const int64_t i = part / channel_groups, first = part % channel_groups * kTaskChannels;
       loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr,
                       argmax_indices ? argmax_indices + i * out : nullptr, dy + i * out,
                       a.out<T>(0) + i * plan_.in_size(), first,
-                      std::min(first + kChannels, plan_.channels));
+                      std::min(first + kTaskChannels, plan_.channels));
     });
   }
   std::string name() const override { return "highway"; }
@@ -70,7 +70,7 @@ std::unique_ptr<Kernel> make(const Request& r) {
 
 }  // namespace
 
-PoolPlan::PoolPlan(const Request& r, bool backward) {
+PoolPlan::PoolPlan(const Request& r, bool is_backward) {
   auto fill = [&](const auto& op, const Shape& in, const Shape& out) {
     const int spatial = in.rank() - 2;
     batch = in[0], channels = in[-1];
@@ -80,18 +80,18 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
     }
   };
   const Shape &from = r.inputs.back().shape, &to = r.outputs[0].shape;
-  max = argmax_indices = true;
+  is_max = has_argmax_indices = true;
   if (auto* argmax_op = dynamic_cast<const PoolArgmax*>(&r.op)) {
     fill(*argmax_op, from, to);
   } else if (auto* gradient = dynamic_cast<const PoolArgmaxBackward*>(&r.op)) {
     fill(*gradient, to, from);
-  } else if (backward) {
+  } else if (is_backward) {
     const auto& op = static_cast<const PoolBackward&>(r.op);
-    max = op.max, argmax_indices = false;
+    is_max = op.max, has_argmax_indices = false;
     fill(op, to, from);
   } else {
     const auto& op = static_cast<const crescent::Pool&>(r.op);
-    max = op.max, argmax_indices = false;
+    is_max = op.max, has_argmax_indices = false;
     fill(op, from, to);
   }
   inner_window_offsets = window_offsets();
@@ -112,15 +112,16 @@ std::vector<int64_t> PoolPlan::window_offsets() const {
 }
 
 std::span<const KernelEntry> pooling_kernels() {
-  static constexpr KernelEntry kRows[] = {{"pool", make<PoolForward>},
-                                          {"pool", make_converted<pooling_kernels>},
-                                          {"pool_argmax", make<PoolForward>},
-                                          {"pool_argmax", make_converted<pooling_kernels>},
-                                          {"pool_argmax_backward", make<PoolGradient>},
-                                          {"pool_argmax_backward", make_converted<pooling_kernels>},
-                                          {"pool_backward", make<PoolGradient>},
-                                          {"pool_backward", make_converted<pooling_kernels>}};
-  return kRows;
+  static constexpr KernelEntry kEntries[] = {
+      {"pool", make<PoolForward>},
+      {"pool", make_converted<pooling_kernels>},
+      {"pool_argmax", make<PoolForward>},
+      {"pool_argmax", make_converted<pooling_kernels>},
+      {"pool_argmax_backward", make<PoolGradient>},
+      {"pool_argmax_backward", make_converted<pooling_kernels>},
+      {"pool_backward", make<PoolGradient>},
+      {"pool_backward", make_converted<pooling_kernels>}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

@@ -21,9 +21,11 @@ struct PoolPlan {
     }
   };
 
-  PoolPlan(const Request& request, bool backward);
+  PoolPlan(const Request& request, bool is_backward);
 
-  bool max, argmax_indices;
+  /// Whether the maximum of each window is computed, not the average; whether its index in the
+  /// window is an array of its own.
+  bool is_max, has_argmax_indices;
   /// The spatial axes, with leading axes of size 1 if there are fewer than three.
   std::array<Axis, 3> axes;
   /// For a window that is entirely inside of the image, the offsets of its pixels from the first
@@ -44,8 +46,8 @@ template <class T>
 struct PoolLoops {
   /// Computes output rows [first, last) of one image. For max pooling argmax_indices receive the
   /// index of each maximum in its window; they may be null.
-  void (*rows)(const PoolPlan& plan, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
-               int64_t last);
+  void (*pool_rows)(const PoolPlan& plan, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
+                    int64_t last);
   /// Computes channels [first, last) of dx of one image. Max pooling reads either x or
   /// argmax_indices, average pooling neither.
   void (*gradient)(const PoolPlan& plan, const T* x, const uint8_t* argmax_indices, const T* dy,

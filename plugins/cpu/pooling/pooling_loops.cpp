@@ -28,25 +28,25 @@ class Window {
     const auto& w = plan_.axes[2];
     x0_ = w.first(column), x1_ = w.last(column);
     is_inside_ = are_rows_inside_ && x1_ - x0_ == w.window;
-    corner_ = at(z0_, y0_, x0_);
+    corner_ = pixel_offset(z0_, y0_, x0_);
   }
   int64_t count() const { return (z1_ - z0_) * (y1_ - y0_) * (x1_ - x0_); }
   /// Calls f(offset of the pixel) for all pixels of the window, in order.
   template <class F>
-  HWY_INLINE void each(F&& f) const {
+  HWY_INLINE void for_each_pixel(F&& f) const {
     if (is_inside_) {
       for (int64_t offset : plan_.inner_window_offsets) f(corner_ + offset);
       return;
     }
     for (int64_t z = z0_; z < z1_; ++z) {
       for (int64_t y = y0_; y < y1_; ++y) {
-        for (int64_t x = x0_; x < x1_; ++x) f(at(z, y, x));
+        for (int64_t x = x0_; x < x1_; ++x) f(pixel_offset(z, y, x));
       }
     }
   }
 
  private:
-  int64_t at(int64_t z, int64_t y, int64_t x) const {
+  int64_t pixel_offset(int64_t z, int64_t y, int64_t x) const {
     return ((z * plan_.axes[1].in + y) * plan_.axes[2].in + x) * plan_.channels;
   }
 
@@ -64,11 +64,11 @@ HWY_INLINE auto exceeds(V x, V best) {
 
 /// Computes the maximum over the window and its index in the window.
 template <class D, class Load, class T>
-HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best,
-                              hn::Vec<D>& argmax) {
+HWY_INLINE void find_maximum(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best,
+                             hn::Vec<D>& argmax) {
   best = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity()), argmax = hn::Zero(d);
   auto index = hn::Zero(d);
-  w.each([&](int64_t pixel) HWY_ATTR {
+  w.for_each_pixel([&](int64_t pixel) HWY_ATTR {
     const auto value = load(x + pixel);
     const auto replaces = exceeds(value, best);
     best = hn::IfThenElse(replaces, value, best), argmax = hn::IfThenElse(replaces, index, argmax);
@@ -82,7 +82,7 @@ HWY_INLINE void pool_max_pixel(const PoolPlan& p, const Window& w, const T* x, T
   const hn::ScalableTag<ComputeType<T>> d;
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
     hn::Vec<decltype(d)> best, argmax;
-    find_greatest(d, w, load, x, best, argmax);
+    find_maximum(d, w, load, x, best, argmax);
     store(best, y), store(argmax, argmax_indices);
   });
 }
@@ -93,19 +93,19 @@ HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y)
   const auto inverse_count = hn::Set(d, 1 / static_cast<ComputeType<T>>(w.count()));
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
     auto result =
-        p.max ? hn::Set(d, -std::numeric_limits<ComputeType<T>>::infinity()) : hn::Zero(d);
-    w.each([&](int64_t pixel) HWY_ATTR {
+        p.is_max ? hn::Set(d, -std::numeric_limits<ComputeType<T>>::infinity()) : hn::Zero(d);
+    w.for_each_pixel([&](int64_t pixel) HWY_ATTR {
       const auto value = load(x + pixel);
       result =
-          p.max ? hn::IfThenElse(exceeds(value, result), value, result) : hn::Add(result, value);
+          p.is_max ? hn::IfThenElse(exceeds(value, result), value, result) : hn::Add(result, value);
     });
-    store(p.max ? result : hn::Mul(result, inverse_count), y);
+    store(p.is_max ? result : hn::Mul(result, inverse_count), y);
   });
 }
 
 /// Adds the gradient to dx if windows overlap, else stores it.
 template <bool kOverlap, class Load, class Store, class V, class T>
-HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
+HWY_INLINE void store_gradient(Load& load, Store& store, V gradient, T* dx) {
   store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
 }
 
@@ -120,11 +120,12 @@ HWY_INLINE void add_max_gradient(const Window& w, const T* x, const uint8_t* arg
     if (argmax_indices)
       argmax = load(argmax_indices);
     else
-      find_greatest(d, w, load, x, best, argmax);
+      find_maximum(d, w, load, x, best, argmax);
     const auto gradient = load(dy);
     auto index = hn::Zero(d);
-    w.each([&](int64_t pixel) HWY_ATTR {
-      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(index, argmax), gradient), dx + pixel);
+    w.for_each_pixel([&](int64_t pixel) HWY_ATTR {
+      store_gradient<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(index, argmax), gradient),
+                               dx + pixel);
       index = hn::Add(index, hn::Set(d, 1));
     });
   });
@@ -136,7 +137,8 @@ HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t ch
   const auto inverse_count = hn::Set(d, 1 / static_cast<ComputeType<T>>(w.count()));
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     const auto gradient = hn::Mul(load(dy), inverse_count);
-    w.each([&](int64_t pixel) HWY_ATTR { put<kOverlap>(load, store, gradient, dx + pixel); });
+    w.for_each_pixel([&](int64_t pixel)
+                         HWY_ATTR { store_gradient<kOverlap>(load, store, gradient, dx + pixel); });
   });
 }
 
@@ -147,9 +149,9 @@ void pool_rows(const PoolPlan& p, const T* x, T* y, uint8_t* argmax_indices, int
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
-      const int64_t at = row * p.out_row_size() + i * p.channels;
-      argmax_indices ? pool_max_pixel(p, window, x, y + at, argmax_indices + at)
-                     : pool_pixel(p, window, x, y + at);
+      const int64_t offset = row * p.out_row_size() + i * p.channels;
+      argmax_indices ? pool_max_pixel(p, window, x, y + offset, argmax_indices + offset)
+                     : pool_pixel(p, window, x, y + offset);
     }
   }
 }
@@ -161,10 +163,11 @@ HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* argma
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
-      const int64_t at = row * p.out_row_size() + i * p.channels;
-      p.max ? add_max_gradient<kOverlap>(window, x, argmax_indices ? argmax_indices + at : nullptr,
-                                         dy + at, dx, channels)
-            : average_gradient<kOverlap>(window, dy + at, dx, channels);
+      const int64_t offset = row * p.out_row_size() + i * p.channels;
+      p.is_max ? add_max_gradient<kOverlap>(window, x,
+                                            argmax_indices ? argmax_indices + offset : nullptr,
+                                            dy + offset, dx, channels)
+               : average_gradient<kOverlap>(window, dy + offset, dx, channels);
     }
   }
 }
@@ -172,7 +175,9 @@ HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* argma
 template <class T>
 void compute_gradient(const PoolPlan& p, const T* x, const uint8_t* argmax_indices, const T* dy,
                       T* dx, int64_t first, int64_t last) {
-  auto for_all_axes = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
+  auto for_all_axes = [&](auto&& condition) {
+    return std::all_of(p.axes.begin(), p.axes.end(), condition);
+  };
   const bool windows_overlap =
       !for_all_axes([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
   const bool windows_tile_image = for_all_axes([](const PoolPlan::Axis& a) {
