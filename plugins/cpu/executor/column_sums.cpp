@@ -42,10 +42,11 @@ class ColumnSumJoiner {
     if (columns == 0) return;
     const int result = step(sum).outputs[0];
     for (size_t product : products_of(step(sum).inputs[0])) {
-      Step& to = step(product);
-      if (product == sum || !to.kernel || is_read_between(result, sum, product)) continue;
-      if (!to.kernel->sum_columns(columns, static_cast<int>(to.outputs.size()))) continue;
-      to.outputs.push_back(result);
+      Step& product_step = step(product);
+      if (product == sum || !product_step.kernel || is_read_between(result, sum, product)) continue;
+      if (!product_step.kernel->sum_columns(columns, static_cast<int>(product_step.outputs.size())))
+        continue;
+      product_step.outputs.push_back(result);
       step(sum) = Step{};
       return;
     }

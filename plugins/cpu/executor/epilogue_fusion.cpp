@@ -44,11 +44,11 @@ class EpilogueFusion {
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
-  /// The current position of the step whose original position is `first`, or of the step that it
+  /// The current position of the step whose original position is `original`, or of the step that it
   /// was fused with.
-  size_t position_of(size_t first) const {
-    while (fused_with_[first] != first) first = fused_with_[first];
-    return position_[first];
+  size_t position_of(size_t original) const {
+    while (fused_with_[original] != original) original = fused_with_[original];
+    return position_[original];
   }
 
   /// Joins the product at position `product` with the step that alone reads its result; returns
@@ -118,16 +118,18 @@ class EpilogueFusion {
   }
 
   bool fuse_reader(size_t product, size_t reader) {
-    Step &to = step(product), &next = step(reader);
-    const size_t result = root(to.outputs[0]);
-    const auto read = std::find_if(next.inputs.begin(), next.inputs.end(),
+    Step &product_step = step(product), &reader_step = step(reader);
+    const size_t result = root(product_step.outputs[0]);
+    const auto read = std::find_if(reader_step.inputs.begin(), reader_step.inputs.end(),
                                    [&](int value) { return root(value) == result; });
-    if (!to.kernel->fuse_epilogue(next.kernel, static_cast<int>(read - next.inputs.begin())))
+    if (!product_step.kernel->fuse_epilogue(reader_step.kernel,
+                                            static_cast<int>(read - reader_step.inputs.begin())))
       return false;
-    next.inputs.erase(read);
-    to.inputs.insert(to.inputs.end(), next.inputs.begin(), next.inputs.end());
-    to.outputs = std::move(next.outputs);
-    next = Step{};
+    reader_step.inputs.erase(read);
+    product_step.inputs.insert(product_step.inputs.end(), reader_step.inputs.begin(),
+                               reader_step.inputs.end());
+    product_step.outputs = std::move(reader_step.outputs);
+    reader_step = Step{};
     fused_with_[original_position_[reader]] = original_position_[product];
     return true;
   }
@@ -144,12 +146,13 @@ class EpilogueFusion {
       if (s == last) order.push_back(product);
     }
     std::vector<Step> steps;
-    std::vector<size_t> at;
-    for (size_t s : order) steps.push_back(std::move(step(s))), at.push_back(original_position_[s]);
+    std::vector<size_t> original_positions;
+    for (size_t s : order)
+      steps.push_back(std::move(step(s))), original_positions.push_back(original_position_[s]);
     for (size_t i = 0; i < order.size(); ++i) {
       step(product + i) = std::move(steps[i]);
-      original_position_[product + i] = at[i];
-      position_[at[i]] = product + i;
+      original_position_[product + i] = original_positions[i];
+      position_[original_positions[i]] = product + i;
     }
   }
 

@@ -11,9 +11,9 @@ namespace crescent::cpu {
 ExchangeThread::~ExchangeThread() {
   {
     const std::lock_guard lock(mutex_);
-    stops_ = true;
+    is_stopping_ = true;
   }
-  changed_.notify_all();
+  state_changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -24,7 +24,7 @@ void ExchangeThread::begin(const Exchange& exchange) {
     const std::lock_guard lock(mutex_);
     begun_exchanges_.push_back(exchange);
   }
-  changed_.notify_all();
+  state_changed_.notify_all();
 }
 
 void ExchangeThread::wait() {
@@ -35,7 +35,7 @@ void ExchangeThread::wait_quietly() noexcept { first_error(); }
 
 std::exception_ptr ExchangeThread::first_error() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ended_count_ == begun_exchanges_.size(); });
+  state_changed_.wait(lock, [&] { return ended_count_ == begun_exchanges_.size(); });
   begun_exchanges_.clear();
   ended_count_ = 0;
   return std::exchange(error_, nullptr);
@@ -45,8 +45,9 @@ void ExchangeThread::work() {
   const FlushDenormals flush;
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return stops_ || ended_count_ < begun_exchanges_.size(); });
-    if (stops_) return;
+    state_changed_.wait(lock,
+                        [&] { return is_stopping_ || ended_count_ < begun_exchanges_.size(); });
+    if (is_stopping_) return;
     const Exchange next = begun_exchanges_[ended_count_];
     const bool is_skipped = error_ != nullptr;
     lock.unlock();
@@ -58,7 +59,7 @@ void ExchangeThread::work() {
       }
     lock.lock();
     if (error) error_ = error;
-    if (++ended_count_ == begun_exchanges_.size()) changed_.notify_all();
+    if (++ended_count_ == begun_exchanges_.size()) state_changed_.notify_all();
   }
 }
 

@@ -40,11 +40,11 @@ class ExchangeThread {
   std::exception_ptr first_error();
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable state_changed_;
   std::vector<Exchange> begun_exchanges_;  ///< all exchanges since the last wait()
   size_t ended_count_ = 0;                 ///< how many of them have ended
   std::exception_ptr error_;
-  bool stops_ = false;
+  bool is_stopping_ = false;
   std::thread thread_;  ///< started by the first exchange
 };
 

@@ -33,31 +33,31 @@ class PlacedBlocks {
     int steps = 0;
     for (const Block& block : blocks) {
       steps = std::max(steps, block.last);
-      some_are_long_ = some_are_long_ || !is_short(block);
+      has_long_blocks_ = has_long_blocks_ || !is_short(block);
     }
-    short_.resize(steps / kStepsPerInterval + 1);
+    short_blocks_.resize(steps / kStepsPerInterval + 1);
   }
 
   void add(const Block& block) {
-    if (some_are_long_) add_sorted(all_, block);
-    if (!is_short(block)) return add_sorted(long_, block);
+    if (has_long_blocks_) add_sorted(all_blocks_, block);
+    if (!is_short(block)) return add_sorted(long_blocks_, block);
     for (int s = block.first / kStepsPerInterval; s <= block.last / kStepsPerInterval; ++s)
-      short_[s].push_back(&block);
+      short_blocks_[s].push_back(&block);
   }
 
   /// The lowest offset at which `block` fits between the blocks that are in use at the same time.
   size_t find_gap(const Block& block) {
     neighbours_.clear();
     if (!is_short(block)) {
-      find_neighbours(block, all_);
+      find_neighbours(block, all_blocks_);
     } else {
-      find_neighbours(block, long_);
-      const auto sorted = static_cast<ptrdiff_t>(neighbours_.size());
+      find_neighbours(block, long_blocks_);
+      const auto sorted_count = static_cast<ptrdiff_t>(neighbours_.size());
       for (int s = block.first / kStepsPerInterval; s <= block.last / kStepsPerInterval; ++s)
-        find_neighbours(block, short_[s]);
-      const auto middle = neighbours_.begin() + sorted;
-      std::sort(middle, neighbours_.end(), is_below);
-      std::inplace_merge(neighbours_.begin(), middle, neighbours_.end(), is_below);
+        find_neighbours(block, short_blocks_[s]);
+      const auto first_unsorted = neighbours_.begin() + sorted_count;
+      std::sort(first_unsorted, neighbours_.end(), is_below);
+      std::inplace_merge(neighbours_.begin(), first_unsorted, neighbours_.end(), is_below);
     }
     size_t offset = 0;
     for (const Block* other : neighbours_) {
@@ -75,19 +75,19 @@ class PlacedBlocks {
   static void add_sorted(Blocks& to, const Block& block) {
     to.insert(std::upper_bound(to.begin(), to.end(), &block, is_below), &block);
   }
-  /// Appends to neighbours_ the blocks of `among` that are in use at the same time as `block`. A
-  /// block that is in the lists of two intervals is appended twice, which does not change the
+  /// Appends to neighbours_ the blocks of `candidates` that are in use at the same time as `block`.
+  /// A block that is in the lists of two intervals is appended twice, which does not change the
   /// result.
-  void find_neighbours(const Block& block, const Blocks& among) {
-    for (const Block* other : among)
+  void find_neighbours(const Block& block, const Blocks& candidates) {
+    for (const Block* other : candidates)
       if (overlap(block, *other)) neighbours_.push_back(other);
   }
 
-  bool some_are_long_ = false;
-  /// all_: all blocks if there are long-lived ones, else empty; long_: the long-lived blocks; both
-  /// are sorted by offset.
-  Blocks all_, long_;
-  std::vector<Blocks> short_;  ///< short-lived blocks for each interval of steps
+  bool has_long_blocks_ = false;
+  /// all_blocks_: all blocks if there are long-lived ones, else empty; long_blocks_: the long-lived
+  /// blocks; both are sorted by offset.
+  Blocks all_blocks_, long_blocks_;
+  std::vector<Blocks> short_blocks_;  ///< short-lived blocks for each interval of steps
   Blocks neighbours_;
 };
 
@@ -155,12 +155,12 @@ void MemoryPlan::add_result_copies() {
 }
 
 void MemoryPlan::find_ends() {
-  end_.resize(schedule_.steps.size());
+  end_step_.resize(schedule_.steps.size());
   int last_step_before_wait = static_cast<int>(schedule_.steps.size()) - 1;
   for (size_t s = schedule_.steps.size(); s-- > 0;) {
-    const auto at = static_cast<int>(s);
-    end_[s] = schedule_.steps[s].is_overlapped ? last_step_before_wait : at;
-    if (schedule_.steps[s].awaits_exchanges) last_step_before_wait = at - 1;
+    const auto step_index = static_cast<int>(s);
+    end_step_[s] = schedule_.steps[s].is_overlapped ? last_step_before_wait : step_index;
+    if (schedule_.steps[s].awaits_exchanges) last_step_before_wait = step_index - 1;
   }
 }
 
@@ -168,18 +168,19 @@ void MemoryPlan::find_lives() {
   find_ends();
   producer_step_.assign(schedule_.values.size(), -1);
   last_use_.assign(schedule_.values.size(), -1);
-  busy_until_.assign(schedule_.values.size(), -1);
+  last_overlapped_use_.assign(schedule_.values.size(), -1);
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     const Step& step = schedule_.steps[s];
-    if (may_fail(step)) last_failure_ = std::max(last_failure_, end_[s]);
-    const auto use = [&](size_t root) {
+    if (may_fail(step)) last_failure_ = std::max(last_failure_, end_step_[s]);
+    const auto mark_use = [&](size_t root) {
       last_use_[root] = static_cast<int>(s);
-      if (step.is_overlapped) busy_until_[root] = std::max(busy_until_[root], end_[s]);
+      if (step.is_overlapped)
+        last_overlapped_use_[root] = std::max(last_overlapped_use_[root], end_step_[s]);
     };
-    for (int v : step.inputs) use(schedule_.root(v));
+    for (int v : step.inputs) mark_use(schedule_.root(v));
     for (int v : step.outputs) {
       size_t root = schedule_.root(v);
-      use(root);
+      mark_use(root);
       producer_step_[root] = static_cast<int>(s);
     }
   }
@@ -189,8 +190,8 @@ void MemoryPlan::find_lives() {
 /// `step`, whose index is `step_index`, writes to the value's memory. Overlapped steps run one
 /// after another.
 bool MemoryPlan::is_busy(int value, const Step& step, int step_index) const {
-  const int last_step = busy_until_[schedule_.root(value)];
-  return step.is_overlapped ? last_step > end_[static_cast<size_t>(step_index)]
+  const int last_step = last_overlapped_use_[schedule_.root(value)];
+  return step.is_overlapped ? last_step > end_step_[static_cast<size_t>(step_index)]
                             : last_step >= step_index;
 }
 
@@ -256,7 +257,7 @@ void MemoryPlan::cache_prepacked() {
 /// Whether element i of value a and element i of value b are at the same offset. Values with the
 /// same number of bytes may differ in the number of elements, because a step may read a slice from
 /// an array that is longer than its result.
-bool MemoryPlan::have_elements_alike(int a, int b) const {
+bool MemoryPlan::have_same_element_offsets(int a, int b) const {
   const TensorSpec &x = schedule_.values[a], &y = schedule_.values[b];
   return x.shape.size() == y.shape.size() && size_of(x.dtype) == size_of(y.dtype);
 }
@@ -275,7 +276,7 @@ void MemoryPlan::share_in_place() {
         size_t in = schedule_.root(input);
         bool is_last_use = in_arena(in) && producer_step_[in] >= 0 &&
                            last_use_[in] == producer_step_[out] && !is_lent[in];
-        if (!is_last_use || !have_elements_alike(input, output)) continue;
+        if (!is_last_use || !have_same_element_offsets(input, output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
         is_lent[in] = true;
         shares_with_[out] = shares_with_[in];
@@ -286,20 +287,20 @@ void MemoryPlan::share_in_place() {
 }
 
 void MemoryPlan::pack() {
-  std::vector<int> block_of(schedule_.values.size(), -1);
+  std::vector<int> block_of_root(schedule_.values.size(), -1);
   std::vector<Block> blocks;
   for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
       size_t root = schedule_.root(output);
       if (locations[root].kind != Location::Kind::none) continue;
-      size_t first = shares_with_[root];
-      if (block_of[first] < 0) {
-        block_of[first] = static_cast<int>(blocks.size());
+      size_t memory_root = shares_with_[root];
+      if (block_of_root[memory_root] < 0) {
+        block_of_root[memory_root] = static_cast<int>(blocks.size());
         blocks.push_back(
             {aligned(schedule_.bytes(output)), producer_step_[root], producer_step_[root], 0, {}});
       }
-      Block& block = blocks[block_of[first]];
-      block.last = std::max({block.last, last_use_[root], busy_until_[root]});
+      Block& block = blocks[block_of_root[memory_root]];
+      block.last = std::max({block.last, last_use_[root], last_overlapped_use_[root]});
       block.owners.push_back(&locations[root].offset);
       locations[root].kind = Location::Kind::arena;
     }
@@ -307,7 +308,7 @@ void MemoryPlan::pack() {
   scratch.resize(schedule_.steps.size());
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     size_t bytes = aligned(schedule_.steps[s].kernel->scratch_bytes());
-    if (bytes > 0) blocks.push_back({bytes, static_cast<int>(s), end_[s], 0, {&scratch[s]}});
+    if (bytes > 0) blocks.push_back({bytes, static_cast<int>(s), end_step_[s], 0, {&scratch[s]}});
   }
   arena_bytes = assign_offsets(blocks);
 }

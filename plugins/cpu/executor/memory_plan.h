@@ -46,7 +46,7 @@ struct MemoryPlan {
   void pack();
   bool is_busy(int value, const Step& step, int step_index) const;
   bool can_write_in_place(const Step& step, int old_value, int result) const;
-  bool have_elements_alike(int a, int b) const;
+  bool have_same_element_offsets(int a, int b) const;
   Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;
@@ -58,10 +58,10 @@ struct MemoryPlan {
   std::vector<int> last_use_;
   /// For each step, the index of the last step that runs before the step has ended; the step's own
   /// unless it is overlapped.
-  std::vector<int> end_;
-  /// For each root value, the largest end_ of the overlapped steps that read or compute it; -1 if
-  /// there is none.
-  std::vector<int> busy_until_;
+  std::vector<int> end_step_;
+  /// For each root value, the largest end_step_ of the overlapped steps that read or compute it; -1
+  /// if there is none.
+  std::vector<int> last_overlapped_use_;
   /// For each root value, the root value whose memory it reuses, or the value itself.
   std::vector<int> shares_with_;
 };

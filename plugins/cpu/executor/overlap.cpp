@@ -22,7 +22,7 @@ namespace {
 
 /// An exchange runs at the same time as other steps only if these read and write at least this many
 /// bytes. For fewer, the thread for the exchange costs more than it saves.
-constexpr size_t kMinOverlap = size_t{256} << 10;
+constexpr size_t kMinOverlappedBytes = size_t{256} << 10;
 
 bool is_exchange(const Step& step) {
   return step.op && (step.op->name() == AllReduce::kName || step.op->name() == ShardReduce::kName);
@@ -30,7 +30,7 @@ bool is_exchange(const Step& step) {
 
 bool is_ordered(const Step& step) { return step.op && step.op->effect() == Effect::ordered; }
 
-bool checks(const Step& step) {
+bool is_check(const Step& step) {
   return step.kernel->may_fail() || (step.op && step.op->effect() == Effect::check);
 }
 
@@ -61,7 +61,7 @@ class Overlap {
       may_move_[s] = is_exchange(steps()[s]) || only_moving_steps_read(steps()[s], is_kept);
   }
   bool only_moving_steps_read(const Step& step, const std::vector<bool>& is_kept) const {
-    if (checks(step) || (step.op && step.op->effect() != Effect::none)) return false;
+    if (is_check(step) || (step.op && step.op->effect() != Effect::none)) return false;
     return std::all_of(step.outputs.begin(), step.outputs.end(), [&](int value) {
       const std::vector<size_t>& readers = readers_.of(value);
       return !is_kept[root(value)] && !readers.empty() &&
@@ -84,7 +84,7 @@ class Overlap {
           new_position[s] = std::max(new_position[s], producer[root(value)]);
       }
       for (int value : step.outputs) producer[root(value)] = new_position[s];
-      if (checks(step)) last_check = new_position[s];
+      if (is_check(step)) last_check = new_position[s];
       if (is_ordered(step)) last_ordered = new_position[s];
     }
     std::vector<size_t> order(steps().size());
@@ -103,9 +103,10 @@ class Overlap {
     std::vector<size_t> exchanges;
     for (size_t s = 0; s < steps().size(); ++s) {
       const Step& step = steps()[s];
-      const bool reads = std::any_of(step.inputs.begin(), step.inputs.end(),
-                                     [&](int value) { return is_exchanged[root(value)]; });
-      if (reads || (is_ordered(step) && !is_exchange(step))) {
+      const bool reads_exchanged =
+          std::any_of(step.inputs.begin(), step.inputs.end(),
+                      [&](int value) { return is_exchanged[root(value)]; });
+      if (reads_exchanged || (is_ordered(step) && !is_exchange(step))) {
         overlap(exchanges, s);
         for (size_t e : std::exchange(exchanges, {}))
           for (int value : steps()[e].outputs) is_exchanged[root(value)] = false;
@@ -122,7 +123,7 @@ class Overlap {
     size_t bytes = 0, s = end;
     while (!exchanges.empty()) {
       while (--s > exchanges.back()) bytes += bytes_of(steps()[s]);
-      if (bytes >= kMinOverlap) break;
+      if (bytes >= kMinOverlappedBytes) break;
       end = s;
       exchanges.pop_back();
     }

@@ -24,12 +24,12 @@ Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCa
   describe(schedule, program.scopes);
   find_shards(sliced ? *sliced : program, schedule);
   for (Step& step : schedule.steps) kernels_.push_back(std::move(step.kernel));
-  for (const auto& [value, result] : schedule.variables) writes_.push_back(result >= 0);
+  for (const auto& [value, result] : schedule.variables) is_written_.push_back(result >= 0);
 }
 
 /// Converts the locations in the memory plan to pointers.
 void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
-  inputs_ = schedule.inputs.size(), outputs_ = schedule.outputs.size();
+  input_count_ = schedule.inputs.size(), output_count_ = schedule.outputs.size();
   for (const Program::Constant& c : schedule.constants)
     constants_.push_back(cache_.constants().shared(c.tensor));
   arena_bytes_ = plan.arena_bytes;
@@ -71,7 +71,7 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
     calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s],
                       step.is_overlapped, step.awaits_exchanges});
     can_overlap_ = can_overlap_ || (exchange_thread_ && step.is_overlapped);
-    results_.push_back(step.outputs);
+    result_values_.push_back(step.outputs);
   }
 }
 
@@ -167,36 +167,36 @@ void Plan::find_shards(const Program& program, const Schedule& schedule) {
   }
 }
 
-void Plan::profile(bool on, bool times_parts) {
-  profiling_ = on, observed_ = on || watcher_;
+void Plan::profile(bool on, bool measures_parts) {
+  profiles_runs_ = on, observes_runs_ = on || watcher_;
   for (const Call& call : calls_) {
     if (auto* composed = dynamic_cast<ComposedKernel*>(call.kernel)) composed->profile(on);
   }
   if (!on) return;
   for (Tally& tally : tallies_) tally.calls = 0, tally.seconds = 0;
-  if (times_parts) traces_.assign(calls_.size(), {});
+  if (measures_parts) traces_.assign(calls_.size(), {});
 }
 
 Plan::Frame::Frame(const Plan& plan) : arguments_(plan.arguments_) {
-  memory_.inputs.resize(plan.inputs_);
-  memory_.variables.resize(plan.writes_.size());
-  memory_.contents.resize(plan.writes_.size());
-  memory_.outputs.resize(plan.outputs_);
+  memory_.inputs.resize(plan.input_count_);
+  memory_.variables.resize(plan.is_written_.size());
+  memory_.contents.resize(plan.is_written_.size());
+  memory_.outputs.resize(plan.output_count_);
   if (plan.prepack_stage_) prepacked_ = plan.prepack_stage_->new_state();
 }
 
-void Plan::move_to(Frame& frame, std::byte* arena) const {
+void Plan::point_to_arena(Frame& frame, std::byte* arena) const {
   frame.arena_ = arena;
   for (const auto& [argument, offset] : arena_arguments_)
     frame.arguments_[argument] = arena + offset;
 }
 
-void Plan::place(Frame& frame, std::byte* arena) const {
+void Plan::point_to_memory(Frame& frame, std::byte* arena) const {
   std::byte** const to = frame.arguments_.data();
   for (const auto& [argument, i] : input_arguments_) to[argument] = frame.memory_.inputs[i];
   for (const auto& [argument, i] : variable_arguments_) to[argument] = frame.memory_.variables[i];
   for (const auto& [argument, i] : output_arguments_) to[argument] = frame.memory_.outputs[i];
-  if (arena != frame.arena_) move_to(frame, arena);
+  if (arena != frame.arena_) point_to_arena(frame, arena);
 }
 
 /// Runs the prepack stage if a variable that it reads has changed. The caller must hold an
@@ -211,7 +211,7 @@ void Plan::update_prepacked(Frame& frame) {
 void Plan::prepare(Frame& frame, std::byte* arena) {
   if (!prepack_stage_) return;
   const FlushDenormals flush;
-  place(frame, arena);
+  point_to_memory(frame, arena);
   const PrepackCache::ExecutionScope scope(cache_);
   update_prepacked(frame);
 }
@@ -219,7 +219,7 @@ void Plan::prepare(Frame& frame, std::byte* arena) {
 void Plan::run(Frame& frame, std::byte* arena, bool is_observed) {
   const FlushDenormals flush;
   frame.is_observed_ = is_observed;
-  place(frame, arena);
+  point_to_memory(frame, arena);
   if (!prepack_stage_) return run_calls(frame, 0, calls_.size());
   const PrepackCache::ExecutionScope scope(cache_);
   update_prepacked(frame);
@@ -262,7 +262,7 @@ class ExchangeGuard {
 
 void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
   const ShardRange own_range = shard_count_ > 0 ? own_shards(shard_count_) : ShardRange{};
-  const auto is_of_others = [&](size_t call) {
+  const auto belongs_to_others = [&](size_t call) {
     return shard_count_ > 0 && shards_[call] >= 0 &&
            (shards_[call] < own_range.first || shards_[call] >= own_range.last);
   };
@@ -276,7 +276,7 @@ void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
   for (; i < last; ++i) {
     const Call& call = calls_[i];
     if (thread && call.awaits_exchanges) report(last_exchange), thread->wait();
-    if (is_of_others(i)) continue;
+    if (belongs_to_others(i)) continue;
     report(i);
     if (thread && call.is_overlapped) {
       last_exchange = i;
@@ -288,18 +288,19 @@ void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
 }
 
 void Plan::run_observed(const Frame& frame, size_t i) {
-  profiling_ ? run_timed(frame, i) : run(frame, calls_[i]);
+  profiles_runs_ ? run_timed(frame, i) : run(frame, calls_[i]);
   if (watcher_) notify_watcher(frame, i);
 }
 
 void Plan::watch(Executable::Watcher watcher) {
   watcher_ = std::move(watcher);
-  observed_ = profiling_ || watcher_;
+  observes_runs_ = profiles_runs_ || watcher_;
 }
 
 void Plan::notify_watcher(const Frame& frame, size_t i) const {
-  for (size_t o = 0; o < results_[i].size(); ++o)
-    watcher_(results_[i][o], calls_[i].kernel->name(), frame.arguments_[calls_[i].outputs + o]);
+  for (size_t o = 0; o < result_values_[i].size(); ++o)
+    watcher_(result_values_[i][o], calls_[i].kernel->name(),
+             frame.arguments_[calls_[i].outputs + o]);
 }
 
 void Plan::run_timed(const Frame& frame, size_t i) {
@@ -327,7 +328,7 @@ size_t Plan::bytes() const {
   return sizeof *this + kBytesPerStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
 }
 
-ProfileEntry Plan::row_of(size_t i) const {
+ProfileEntry Plan::profile_row(size_t i) const {
   ProfileEntry row = profile_[i];
   row.calls = tallies_[i].calls, row.seconds = tallies_[i].seconds;
   const auto calls = static_cast<double>(row.calls);
@@ -345,12 +346,12 @@ namespace {
 
 /// Appends the profile rows of the instructions that are executed within an instruction (`whole`),
 /// with the time of each scaled to its share of the time of the whole.
-void add_shares(const ProfileEntry& whole, std::vector<ProfileEntry> within,
+void add_shares(const ProfileEntry& whole, std::vector<ProfileEntry> inner_rows,
                 std::vector<ProfileEntry>& rows) {
   double seconds = 0;
-  for (const ProfileEntry& row : within) seconds += row.seconds;
+  for (const ProfileEntry& row : inner_rows) seconds += row.seconds;
   if (seconds == 0) return rows.push_back(whole);
-  for (ProfileEntry& row : within) {
+  for (ProfileEntry& row : inner_rows) {
     const double share = row.seconds / seconds;
     row.calls = whole.calls, row.seconds = share * whole.seconds;
     for (size_t c = 0; c < kProfiledCores.size(); ++c)
@@ -366,9 +367,9 @@ std::vector<ProfileEntry> Plan::rows() const {
   std::vector<ProfileEntry> rows;
   for (size_t i = 0; i < calls_.size(); ++i) {
     if (const auto* composed = dynamic_cast<const ComposedKernel*>(calls_[i].kernel))
-      add_shares(row_of(i), composed->rows(), rows);
+      add_shares(profile_row(i), composed->rows(), rows);
     else
-      rows.push_back(row_of(i));
+      rows.push_back(profile_row(i));
   }
   return rows;
 }

@@ -55,7 +55,7 @@ class Plan {
   /// several plans run that use its results.
   void prepare(Frame& frame, std::byte* arena);
   /// Whether the program writes variable `i`.
-  bool writes(size_t i) const { return writes_[i]; }
+  bool writes(size_t i) const { return is_written_[i]; }
 
   double flops() const;  ///< floating-point operations per run
   size_t arena_bytes() const { return arena_bytes_; }
@@ -63,11 +63,11 @@ class Plan {
   size_t bytes() const;
   /// Whether runs are observed: timed, or reported to a watcher. While a watcher is set, or the
   /// division of calls among threads is timed, only one run at a time is observed.
-  bool is_observed() const { return observed_.load(std::memory_order_relaxed); }
+  bool is_observed() const { return observes_runs_.load(std::memory_order_relaxed); }
   /// If `on`, starts to measure the time of each call, beginning at zero; else stops. With
-  /// `times_parts` the times of the parts into which threads divide each call are measured, too. No
-  /// observed run may be in progress.
-  void profile(bool on, bool times_parts = true);
+  /// `measures_parts` the times of the parts into which threads divide each call are measured, too.
+  /// No observed run may be in progress.
+  void profile(bool on, bool measures_parts = true);
   std::vector<ProfileEntry> rows() const;
   /// Calls `watcher` after each instruction, as described at Executable::watch().
   void watch(Executable::Watcher watcher);
@@ -92,8 +92,8 @@ class Plan {
     std::atomic<double> seconds{0};
   };
   void link(const Schedule& schedule, const MemoryPlan& plan);
-  void place(Frame& frame, std::byte* arena) const;
-  void move_to(Frame& frame, std::byte* arena) const;
+  void point_to_memory(Frame& frame, std::byte* arena) const;
+  void point_to_arena(Frame& frame, std::byte* arena) const;
   void update_prepacked(Frame& frame);
   void describe(const Schedule& schedule, const std::vector<std::string>& scopes);
   void find_shards(const Program& program, const Schedule& schedule);
@@ -109,7 +109,7 @@ class Plan {
   /// Runs call i and measures its time, reports it to the watcher, or both.
   void run_observed(const Frame& frame, size_t i);
   void notify_watcher(const Frame& frame, size_t i) const;
-  ProfileEntry row_of(size_t i) const;
+  ProfileEntry profile_row(size_t i) const;
   Arguments arguments(const Frame& frame, const Call& call) const {
     std::byte* const* arguments = frame.arguments_.data();
     return {arguments + call.inputs, arguments + call.outputs, frame.arena_ + call.scratch, pool_};
@@ -119,7 +119,7 @@ class Plan {
   Pool& pool_;
   PrepackCache& cache_;
   ExchangeThread* exchange_thread_;
-  size_t inputs_ = 0, outputs_ = 0;  ///< numbers of inputs and outputs of the program
+  size_t input_count_ = 0, output_count_ = 0;  ///< numbers of inputs and outputs of the program
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -131,14 +131,15 @@ class Plan {
   /// for each call, the logical shard it belongs to, -1 for none; empty in programs without shards
   std::vector<int> shards_;
   int64_t shard_count_ = 0;
-  bool can_overlap_ = false;  ///< whether there is an exchange thread, and a call for it
-  std::vector<bool> writes_;  ///< for each variable, whether the program writes it
+  bool can_overlap_ = false;      ///< whether there is an exchange thread, and a call for it
+  std::vector<bool> is_written_;  ///< for each variable, whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
-  /// profiling_: whether the plan is profiled; observed_: whether it is profiled or watched.
-  std::atomic<bool> profiling_{false}, observed_{false};
+  /// profiles_runs_: whether the plan is profiled; observes_runs_: whether it is profiled or
+  /// watched.
+  std::atomic<bool> profiles_runs_{false}, observes_runs_{false};
   Executable::Watcher watcher_;
   /// For each call, the indices of the values that it computes.
-  std::vector<std::vector<int>> results_;
+  std::vector<std::vector<int>> result_values_;
   std::vector<ProfileEntry> profile_;  ///< for each call, its description in profiles
   /// For each call, the number of its executions and their total time.
   std::vector<Tally> tallies_;

@@ -78,30 +78,31 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
     : cache_(cache) {
   if (schedule.prepack_steps == 0) return;
   const PrepackedByKey prepacked(schedule, source, options, cache);
-  std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // keys: root values
+  std::unordered_map<int, size_t> cached_index_of, producer_of, variable_of;  // keys: root values
   for (size_t v = 0; v < schedule.variables.size(); ++v)
     variable_of.emplace(schedule.root(schedule.variables[v].value), v);
   for (int value : plan.prepacked) {
     add_cached(source, prepacked.of(value), schedule.bytes(value));
-    cached_as.emplace(schedule.root(value), index_.back());
+    cached_index_of.emplace(schedule.root(value), cached_indices_.back());
   }
   for (size_t s = 0; s < schedule.prepack_steps; ++s) {
-    const cpu::Step& from = schedule.steps[s];
-    Step& step = steps_.emplace_back(Step{{}, {}, !from.outputs.empty()});
-    for (int value : from.inputs) {
+    const cpu::Step& source_step = schedule.steps[s];
+    Step& step = steps_.emplace_back(Step{{}, {}, !source_step.outputs.empty()});
+    for (int value : source_step.inputs) {
       const int root = schedule.root(value);
       if (auto producer = producer_of.find(root);
-          producer != producer_of.end() && !cached_as.contains(root))
+          producer != producer_of.end() && !cached_index_of.contains(root))
         step.producers.push_back(producer->second);
       auto variable = variable_of.find(root);
-      if (variable != variable_of.end() &&
-          std::find(reads_.begin(), reads_.end(), variable->second) == reads_.end())
-        reads_.push_back(variable->second);
+      if (variable != variable_of.end() && std::find(read_variables_.begin(), read_variables_.end(),
+                                                     variable->second) == read_variables_.end())
+        read_variables_.push_back(variable->second);
     }
-    for (int value : from.outputs) {
+    for (int value : source_step.outputs) {
       producer_of.emplace(schedule.root(value), s);
-      if (auto k = cached_as.find(schedule.root(value)); k != cached_as.end())
-        step.cached.push_back(k->second);
+      if (auto cached_index = cached_index_of.find(schedule.root(value));
+          cached_index != cached_index_of.end())
+        step.cached.push_back(cached_index->second);
     }
   }
 }
@@ -109,7 +110,7 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
 void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, size_t bytes) {
   const auto same = std::find_if(cached_.begin(), cached_.end(),
                                  [&](const CachedValue& cached) { return cached.value == value; });
-  index_.push_back(static_cast<size_t>(same - cached_.begin()));
+  cached_indices_.push_back(static_cast<size_t>(same - cached_.begin()));
   if (same != cached_.end()) return;
   CachedValue cached{std::move(value), bytes, {}, {}};
   for (const void* id : cached.value->variables()) {
@@ -123,8 +124,8 @@ void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, si
 
 bool PrepackStage::is_valid(const State& state, const std::vector<Contents>& contents) const {
   if (!state.was_made) return false;
-  for (size_t r = 0; r < reads_.size(); ++r) {
-    if (!(contents[reads_[r]] == state.contents[r])) return false;
+  for (size_t r = 0; r < read_variables_.size(); ++r) {
+    if (!(contents[read_variables_[r]] == state.contents[r])) return false;
   }
   for (size_t c = 0; c < cached_.size(); ++c) {
     if (cached_[c].value->version() != state.versions[c]) return false;
@@ -136,17 +137,17 @@ namespace {
 
 std::vector<Contents> contents_of(const std::vector<Contents>& contents,
                                   const std::vector<size_t>& variables) {
-  std::vector<Contents> list;
-  for (size_t v : variables) list.push_back(contents[v]);
-  return list;
+  std::vector<Contents> selected;
+  for (size_t v : variables) selected.push_back(contents[v]);
+  return selected;
 }
 
 }  // namespace
 
 /// Marks the steps that must run: those that compute values that are out of date, the earlier steps
 /// on which these depend, and all steps that only check values.
-void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte** arguments,
-                               PrepackCache::ExclusiveUpdate& update) {
+void PrepackStage::find_needed_steps(const std::vector<Contents>& contents, std::byte** arguments,
+                                     PrepackCache::ExclusiveUpdate& update) {
   for (CachedValue& cached : cached_)
     cached.is_stale = !update.is_current(*cached.value, contents_of(contents, cached.variables));
   for (Step& step : steps_) step.must_run = !step.has_results;
@@ -171,7 +172,8 @@ void PrepackStage::end(State& state, const std::vector<Contents>& contents,
     if (cached.is_stale) update.end(*cached.value, contents_of(contents, cached.variables));
     state.versions[c] = cached.value->version();
   }
-  for (size_t r = 0; r < reads_.size(); ++r) state.contents[r] = contents[reads_[r]];
+  for (size_t r = 0; r < read_variables_.size(); ++r)
+    state.contents[r] = contents[read_variables_[r]];
   state.was_made = true;
 }
 

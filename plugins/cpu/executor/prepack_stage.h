@@ -27,10 +27,11 @@ class PrepackStage {
   /// Registers an argument of the frame that shall point to the prepacked value with index `index`
   /// in the memory plan; make() sets the pointer.
   void add_argument(size_t index, size_t argument) {
-    cached_[index_[index]].arguments.push_back(argument);
+    cached_[cached_indices_[index]].arguments.push_back(argument);
   }
   State new_state() const {
-    return {false, std::vector<uint64_t>(cached_.size()), std::vector<Contents>(reads_.size())};
+    return {false, std::vector<uint64_t>(cached_.size()),
+            std::vector<Contents>(read_variables_.size())};
   }
   /// Whether all prepacked values, no matter which program computed them, were made from these
   /// contents of the program's variables.
@@ -41,7 +42,7 @@ class PrepackStage {
   void make(State& state, const std::vector<Contents>& contents, std::byte** arguments, F&& run) {
     PrepackCache::ExclusiveUpdate update(cache_);
     state.was_made = false;  // was_made stays false if a step fails
-    find_needed(contents, arguments, update);
+    find_needed_steps(contents, arguments, update);
     for (size_t s = 0; s < steps_.size(); ++s) {
       if (steps_[s].must_run) run(s);
     }
@@ -62,19 +63,20 @@ class PrepackStage {
     /// Indices of the steps that compute those inputs of this step that are not in the cache.
     std::vector<size_t> producers;
     bool has_results;       ///< false for a step that only checks values
-    bool must_run = false;  ///< set by find_needed()
+    bool must_run = false;  ///< set by find_needed_steps()
   };
   void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
-  void find_needed(const std::vector<Contents>& contents, std::byte** arguments,
-                   PrepackCache::ExclusiveUpdate& update);
+  void find_needed_steps(const std::vector<Contents>& contents, std::byte** arguments,
+                         PrepackCache::ExclusiveUpdate& update);
   void end(State& state, const std::vector<Contents>& contents,
            PrepackCache::ExclusiveUpdate& update);
 
   PrepackCache& cache_;
   std::vector<CachedValue> cached_;
-  std::vector<size_t> index_;  ///< for each prepacked value of the plan, its index in cached_
+  /// For each prepacked value of the plan, its index in cached_.
+  std::vector<size_t> cached_indices_;
   std::vector<Step> steps_;
-  std::vector<size_t> reads_;  ///< the variables that the steps read
+  std::vector<size_t> read_variables_;  ///< the variables that the steps read
 };
 
 }  // namespace crescent::cpu

@@ -23,8 +23,8 @@ Schedule::Schedule(const Program& program, const Options& options, Pool& pool)
       inputs(program.inputs),
       outputs(program.outputs),
       constants(program.constants) {
-  alias_.resize(values.size());
-  for (size_t v = 0; v < values.size(); ++v) alias_[v] = static_cast<int>(v);
+  roots_.resize(values.size());
+  for (size_t v = 0; v < values.size(); ++v) roots_[v] = static_cast<int>(v);
   for (const Program::Binding& b : program.variables) variables.push_back({b.value, b.result});
   for (const Program::Instruction& instruction : program.code) add(instruction, options, pool);
   for (Binding& v : variables) {
@@ -43,7 +43,7 @@ size_t Schedule::bytes(int value) const { return static_cast<size_t>(values[valu
 int Schedule::add_value(const TensorSpec& spec) {
   int value = static_cast<int>(values.size());
   values.push_back(spec);
-  alias_.push_back(value);
+  roots_.push_back(value);
   return value;
 }
 
@@ -64,7 +64,7 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
   const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
   std::vector<int> results = instruction.outputs;
   if (is_alias(op, in, out)) {
-    alias_[results[0]] = root(instruction.inputs[0]);
+    roots_[results[0]] = root(instruction.inputs[0]);
     if (op.name() != CheckIndices::kName) return;
     results.clear();
   }
@@ -94,10 +94,11 @@ void Schedule::separate_prepack_steps() {
 
   auto can_prepack = [&](const Step& step) {
     constexpr size_t kMaxFreeBytes = size_t{64} << 10;
-    size_t read = 0, made = 0;
-    for (int value : step.inputs) read += bytes(value);
-    for (int value : step.outputs) made += bytes(value);
-    return !step.inputs.empty() && is_repeatable(step) && made <= std::max(read, kMaxFreeBytes) &&
+    size_t input_bytes = 0, output_bytes = 0;
+    for (int value : step.inputs) input_bytes += bytes(value);
+    for (int value : step.outputs) output_bytes += bytes(value);
+    return !step.inputs.empty() && is_repeatable(step) &&
+           output_bytes <= std::max(input_bytes, kMaxFreeBytes) &&
            std::all_of(step.inputs.begin(), step.inputs.end(),
                        [&](int v) { return has(is_stable, v); }) &&
            std::none_of(step.outputs.begin(), step.outputs.end(),

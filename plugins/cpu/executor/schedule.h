@@ -39,7 +39,7 @@ struct Schedule {
   std::vector<Step> steps;
   size_t prepack_steps = 0;  ///< the number of prepack steps, which come first
 
-  int root(int value) const { return alias_[value]; }
+  int root(int value) const { return roots_[value]; }
   size_t bytes(int value) const;
   int add_value(const TensorSpec& spec);
   /// Appends a step that copies `value`; returns the index of the copy.
@@ -51,7 +51,7 @@ struct Schedule {
   void separate_prepack_steps();
 
   /// For each value, the root value whose memory it shares, perhaps itself.
-  std::vector<int> alias_;
+  std::vector<int> roots_;
 };
 
 /// Joins elementwise steps with matrix products: an elementwise step that alone reads the result of

@@ -16,22 +16,22 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kLanes = 32;
+constexpr int64_t kMaxLanes = 32;
 
 class SlicedKernel final : public ComposedKernel {
  public:
   SlicedKernel(const Sliced& op, const Request& r)
-      : op_(op), options_(r.options), lanes_(std::min(op.slices, kLanes)) {
-    for (int value : op.body->inputs) inputs_.push_back(bytes(value));
+      : op_(op), options_(r.options), lane_count_(std::min(op.slices, kMaxLanes)) {
+    for (int value : op.body->inputs) input_bytes_.push_back(bytes(value));
     size_t scratch = 0;
     for (size_t i = 0; i < op.body->outputs.size(); ++i) {
-      const SliceRole part = op.cut.outputs[i];
+      const SliceRole role = op.cut.outputs[i];
       const size_t size = bytes(op.body->outputs[i]), padded = (size + 63) / 64 * 64;
-      const int64_t copies = part == SliceRole::rows  ? 0
-                             : part == SliceRole::sum ? lanes_
+      const int64_t copies = role == SliceRole::rows  ? 0
+                             : role == SliceRole::sum ? lane_count_
                                                       : op.slices;
-      const bool is_in_thread_memory = part == SliceRole::rows || part == SliceRole::sum;
-      outputs_.push_back({part, size, scratch, padded, thread_memory_bytes_});
+      const bool is_in_thread_memory = role == SliceRole::rows || role == SliceRole::sum;
+      outputs_.push_back({role, size, scratch, padded, thread_memory_bytes_});
       scratch += static_cast<size_t>(copies) * padded;
       if (is_in_thread_memory) thread_memory_bytes_ += padded;
     }
@@ -43,14 +43,14 @@ class SlicedKernel final : public ComposedKernel {
     const ObjectPool<Frames>::Lease frames(frames_, [] { return std::make_unique<Frames>(); });
     make_frames(*frames, a.threads.threads());
     a.threads.parallel(
-        lanes_,
+        lane_count_,
         [&](int64_t lane, int worker) {
           run_lane(a, lane, (*frames)[static_cast<size_t>(worker)]);
         },
         static_cast<int>(frames->size()));
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].part == SliceRole::sum) add_lanes(a, i);
-      if (outputs_[i].part == SliceRole::mean) combine(a, i);
+      if (outputs_[i].role == SliceRole::sum) add_lanes(a, i);
+      if (outputs_[i].role == SliceRole::mean) combine_statistics(a, i);
     }
   }
   std::string name() const override { return "by slices"; }
@@ -66,7 +66,7 @@ class SlicedKernel final : public ComposedKernel {
  private:
   using Frames = std::vector<Plan::Frame>;  ///< one frame per thread
   struct Output {
-    SliceRole part;
+    SliceRole role;
     size_t bytes;  ///< size in bytes of the output of one slice
     /// If scratch memory has a copy of the output for each lane or for each slice: the offset of
     /// the first copy, and the distance between copies.
@@ -79,18 +79,20 @@ class SlicedKernel final : public ComposedKernel {
   size_t bytes(int value) const { return static_cast<size_t>(op_.body->values[value].bytes()); }
   /// Makes a frame for each thread; adds frames if there are more threads than in any earlier run.
   void make_frames(Frames& frames, int threads) const {
-    const auto count = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
+    const auto count =
+        std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lane_count_));
     while (frames.size() < count) frames.emplace_back(*plan_);
   }
 
-  std::byte* copy(const Arguments& a, const Output& output, int64_t i) const {
+  std::byte* copy_address(const Arguments& a, const Output& output, int64_t i) const {
     return a.scratch + output.offset + static_cast<size_t>(i) * output.stride;
   }
 
   void run_lane(const Arguments& a, int64_t lane, Plan::Frame& frame) const {
     const size_t arena = (plan_->arena_bytes() + 63) / 64 * 64;
     std::byte* memory = slice_scratch(arena + thread_memory_bytes_);
-    const int64_t first = op_.slices * lane / lanes_, last = op_.slices * (lane + 1) / lanes_;
+    const int64_t first = op_.slices * lane / lane_count_,
+                  last = op_.slices * (lane + 1) / lane_count_;
     for (int64_t slice = first; slice < last; ++slice) {
       place(a, slice, memory + arena, frame.memory());
       plan_->run(frame, memory, plan_->is_observed());
@@ -101,16 +103,16 @@ class SlicedKernel final : public ComposedKernel {
   /// thread's memory for results.
   void place(const Arguments& a, int64_t slice, std::byte* thread_memory,
              Plan::Memory& memory) const {
-    for (size_t i = 0; i < inputs_.size(); ++i) {
+    for (size_t i = 0; i < input_bytes_.size(); ++i) {
       const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
       memory.inputs[i] = const_cast<std::byte*>(a.inputs[i]) +
-                         (is_cut ? static_cast<size_t>(slice) * inputs_[i] : 0);
+                         (is_cut ? static_cast<size_t>(slice) * input_bytes_[i] : 0);
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Output& o = outputs_[i];
-      const bool is_in_thread_memory = o.part == SliceRole::rows || o.part == SliceRole::sum;
+      const bool is_in_thread_memory = o.role == SliceRole::rows || o.role == SliceRole::sum;
       memory.outputs[i] =
-          is_in_thread_memory ? thread_memory + o.thread_memory_offset : copy(a, o, slice);
+          is_in_thread_memory ? thread_memory + o.thread_memory_offset : copy_address(a, o, slice);
     }
   }
   void store_results(const Arguments& a, int64_t slice, int64_t lane, bool is_first,
@@ -119,12 +121,12 @@ class SlicedKernel final : public ComposedKernel {
       const Output& o = outputs_[i];
       const auto* from = reinterpret_cast<const float*>(thread_memory + o.thread_memory_offset);
       const size_t count = o.bytes / sizeof(float);
-      auto* sum = reinterpret_cast<float*>(copy(a, o, lane));
-      if (o.part == SliceRole::rows)
+      auto* sum = reinterpret_cast<float*>(copy_address(a, o, lane));
+      if (o.role == SliceRole::rows)
         stream(from, a.out<float>(static_cast<int>(i)) + static_cast<size_t>(slice) * count, count);
-      else if (o.part == SliceRole::sum && is_first)
+      else if (o.role == SliceRole::sum && is_first)
         std::copy(from, from + count, sum);
-      else if (o.part == SliceRole::sum)
+      else if (o.role == SliceRole::sum)
         accumulate(sum, from, static_cast<int64_t>(count));
     }
   }
@@ -135,45 +137,45 @@ class SlicedKernel final : public ComposedKernel {
                      [&](int64_t begin, int64_t end) {
                        float* sum = a.out<float>(static_cast<int>(i));
                        std::copy(lane_of(a, o, 0) + begin, lane_of(a, o, 0) + end, sum + begin);
-                       for (int64_t lane = 1; lane < lanes_; ++lane)
+                       for (int64_t lane = 1; lane < lane_count_; ++lane)
                          accumulate(sum + begin, lane_of(a, o, lane) + begin, end - begin);
                      });
   }
   const float* lane_of(const Arguments& a, const Output& o, int64_t lane) const {
-    return reinterpret_cast<const float*>(copy(a, o, lane));
+    return reinterpret_cast<const float*>(copy_address(a, o, lane));
   }
 
   /// Combines the means and variances of all slices, which have equal numbers of rows: output i is
   /// the mean, output i + 1 the variance.
-  void combine(const Arguments& a, size_t i) const {
+  void combine_statistics(const Arguments& a, size_t i) const {
     const Output &mean = outputs_[i], &variance = outputs_[i + 1];
     const int64_t channels = static_cast<int64_t>(mean.bytes / sizeof(float)),
                   stride = static_cast<int64_t>(mean.stride / sizeof(float));
     const float *means = lane_of(a, mean, 0), *variances = lane_of(a, variance, 0);
     const double slices = static_cast<double>(op_.slices);
     for (int64_t c = 0; c < channels; ++c) {
-      double middle = 0, deviation = 0;
-      for (int64_t s = 0; s < op_.slices; ++s) middle += means[s * stride + c];
-      middle /= slices;
+      double common_mean = 0, variance_sum = 0;
+      for (int64_t s = 0; s < op_.slices; ++s) common_mean += means[s * stride + c];
+      common_mean /= slices;
       for (int64_t s = 0; s < op_.slices; ++s) {
-        const double difference = means[s * stride + c] - middle;
-        deviation += variances[s * stride + c] + difference * difference;
+        const double difference = means[s * stride + c] - common_mean;
+        variance_sum += variances[s * stride + c] + difference * difference;
       }
-      a.out<float>(static_cast<int>(i))[c] = static_cast<float>(middle);
-      a.out<float>(static_cast<int>(i + 1))[c] = static_cast<float>(deviation / slices);
+      a.out<float>(static_cast<int>(i))[c] = static_cast<float>(common_mean);
+      a.out<float>(static_cast<int>(i + 1))[c] = static_cast<float>(variance_sum / slices);
     }
   }
 
   Sliced op_;
   Options options_;
-  int64_t lanes_;
+  int64_t lane_count_;
   Pool single_thread_pool_{1};  // the pool of the plan, each run of which uses one thread
   // the prepack cache that the plan requires; the plan reads no variables, so nothing in it becomes
   // out of date
   PrepackCache cache_;
   std::unique_ptr<Plan> plan_;
   mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
-  std::vector<size_t> inputs_;         ///< size in bytes of each input
+  std::vector<size_t> input_bytes_;    ///< size in bytes of each input
   std::vector<Output> outputs_;
   size_t thread_memory_bytes_ = 0, scratch_bytes_ = 0;
 };

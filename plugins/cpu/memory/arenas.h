@@ -29,9 +29,9 @@ class Arenas {
   /// A registered user of the arenas; their memory is freed when the last user is destroyed.
   class User {
    public:
-    explicit User(Arenas& arenas) : arenas_(arenas) { ++arenas_.users_; }
+    explicit User(Arenas& arenas) : arenas_(arenas) { ++arenas_.user_count_; }
     ~User() {
-      if (--arenas_.users_ == 0) arenas_.arenas_.clear();
+      if (--arenas_.user_count_ == 0) arenas_.arenas_.clear();
     }
     User(const User&) = delete;
     User& operator=(const User&) = delete;
@@ -56,7 +56,7 @@ class Arenas {
   };
 
  private:
-  std::atomic<int> users_{0};
+  std::atomic<int> user_count_{0};
   ObjectPool<Arena> arenas_;
 };
 

@@ -23,7 +23,7 @@ class ObjectPool {
    public:
     template <class Make>
     Lease(ObjectPool& pool, Make&& make) : pool_(pool), object_(pool.take_latest_or_free()) {
-      if (!object_) object_ = pool.added(make());
+      if (!object_) object_ = pool.registered(make());
     }
     ~Lease() { pool_.give_back(object_); }
     Lease(const Lease&) = delete;
@@ -61,7 +61,7 @@ class ObjectPool {
   }
   /// Registers a new object, and reserves room in free_objects_ for all objects, so that returning
   /// an object allocates nothing.
-  T* added(std::unique_ptr<T> object) {
+  T* registered(std::unique_ptr<T> object) {
     const std::lock_guard lock(mutex_);
     free_objects_.reserve(++object_count_);
     return object.release();

@@ -37,11 +37,11 @@ PrepackedValue::PrepackedValue(PrepackKey key) : key_(std::move(key)) {
 PrepackedValuePtr PrepackCache::find(PrepackKey key) {
   const size_t hash = key.hash();
   const std::lock_guard lock(mutex_);
-  auto [at, last] = values_.equal_range(hash);
-  while (at != last) {
-    const PrepackedValuePtr value = at->second.lock();
+  auto [entry, last] = values_.equal_range(hash);
+  while (entry != last) {
+    const PrepackedValuePtr value = entry->second.lock();
     if (value && value->key() == key) return value;
-    at = value ? std::next(at) : values_.erase(at);
+    entry = value ? std::next(entry) : values_.erase(entry);
   }
   if (values_.size() >= cleanup_size_) {
     std::erase_if(values_, [](const auto& entry) { return entry.second.expired(); });
@@ -66,9 +66,9 @@ std::byte* PrepackCache::ExclusiveUpdate::begin(PrepackedValue& value, size_t by
   return value.memory_->host();
 }
 
-void PrepackCache::ExclusiveUpdate::end(PrepackedValue& value, std::vector<Contents> of) {
-  value.variable_contents_ = std::move(of);
-  value.version_.store(++cache_.versions_);
+void PrepackCache::ExclusiveUpdate::end(PrepackedValue& value, std::vector<Contents> contents) {
+  value.variable_contents_ = std::move(contents);
+  value.version_.store(++cache_.last_version_);
 }
 
 void PrepackCache::free_retired() {

@@ -82,15 +82,15 @@ class PrepackCache {
   class ExclusiveUpdate {
    public:
     explicit ExclusiveUpdate(PrepackCache& cache) : cache_(cache), lock_(cache.mutex_) {}
-    /// Whether `value` was computed while its variables had the contents `of`.
-    bool is_current(const PrepackedValue& value, const std::vector<Contents>& of) const {
-      return value.version() > 0 && value.variable_contents_ == of;
+    /// Whether `value` was computed while its variables had these contents.
+    bool is_current(const PrepackedValue& value, const std::vector<Contents>& contents) const {
+      return value.version() > 0 && value.variable_contents_ == contents;
     }
     std::byte* memory(const PrepackedValue& value) const { return value.memory_->host(); }
     /// Returns the memory to which the caller must write the value; end() then marks the value as
     /// valid.
     std::byte* begin(PrepackedValue& value, size_t bytes);
-    void end(PrepackedValue& value, std::vector<Contents> of);
+    void end(PrepackedValue& value, std::vector<Contents> contents);
 
    private:
     PrepackCache& cache_;
@@ -113,7 +113,7 @@ class PrepackCache {
   std::atomic<bool> has_retired_{false};
   /// Replaced memory that a running program may still read.
   std::vector<std::shared_ptr<Storage>> retired_;
-  uint64_t versions_ = 0;
+  uint64_t last_version_ = 0;
 };
 
 }  // namespace crescent::cpu

@@ -9,14 +9,14 @@
 namespace crescent::cpu {
 namespace {
 
-bool is_single(const TensorSpecs& specs) {
+bool is_float32(const TensorSpecs& specs) {
   return std::all_of(specs.begin(), specs.end(),
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
 /// The cut of an elementwise op into slices along the batch. Inputs without a batch axis are not
 /// divided: each slice gets them whole and broadcasts them.
-Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
+Cut cut_of_elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
   Cut cut{{}, std::vector<SliceRole>(out.size(), SliceRole::rows)};
   for (const TensorSpec& spec : in) {
@@ -56,10 +56,10 @@ std::optional<Cut> cut_of_convolution(const Op& op, const ConvSpec& spec, const 
     return {};
   if (is_gradient) return Cut{{SliceRole::rows, SliceRole::rows}, {SliceRole::sum}};
   Cut cut{{SliceRole::rows, SliceRole::whole}, {SliceRole::rows}};
-  if (auto* with = as<WithPostOps>(op)) {
-    for (PostOp each : with->post) {
-      if (reads_input(each))
-        cut.inputs.push_back(each == PostOp::bias ? SliceRole::whole : SliceRole::rows);
+  if (auto* with_post_ops = as<WithPostOps>(op)) {
+    for (PostOp post_op : with_post_ops->post) {
+      if (reads_input(post_op))
+        cut.inputs.push_back(post_op == PostOp::bias ? SliceRole::whole : SliceRole::rows);
     }
   }
   return cut;
@@ -75,8 +75,8 @@ bool is_elementwise(const Op& op) {
 }
 
 std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
-  if (in.empty() || out.empty() || !is_single(in) || !is_single(out)) return {};
-  if (is_elementwise(op) && out[0].shape.rank() > 1) return elementwise(in, out);
+  if (in.empty() || out.empty() || !is_float32(in) || !is_float32(out)) return {};
+  if (is_elementwise(op) && out[0].shape.rank() > 1) return cut_of_elementwise(in, out);
   if (as<BatchMoments>(op)) return Cut{{SliceRole::rows}, {SliceRole::mean, SliceRole::variance}};
   if (as<BatchNormSums>(op))
     return Cut{{SliceRole::rows, SliceRole::rows, SliceRole::whole},
@@ -95,7 +95,7 @@ namespace {
 /// Returns a copy of the op whose attributes are changed by set_rows(copy) to another batch size;
 /// null if the op is not a T.
 template <class T, class F>
-OpPtr changed(const Op& op, const F& set_rows) {
+OpPtr changed_copy(const Op& op, const F& set_rows) {
   auto* typed_op = as<T>(op);
   if (!typed_op) return nullptr;
   auto result = std::make_shared<T>(*typed_op);
@@ -106,15 +106,17 @@ OpPtr changed(const Op& op, const F& set_rows) {
 }  // namespace
 
 OpPtr with_rows(const OpPtr& op, int64_t rows) {
-  const auto shape = [rows](auto& each) { each.shape.set(0, rows); };
-  if (OpPtr found = changed<WithPostOps>(*op, [rows](auto& w) { w.op = with_rows(w.op, rows); }))
+  const auto set_rows = [rows](auto& op_with_shape) { op_with_shape.shape.set(0, rows); };
+  if (OpPtr found =
+          changed_copy<WithPostOps>(*op, [rows](auto& w) { w.op = with_rows(w.op, rows); }))
     return found;
-  if (OpPtr found = changed<ConvBackwardData>(*op, [rows](auto& d) { d.input.set(0, rows); }))
+  if (OpPtr found = changed_copy<ConvBackwardData>(*op, [rows](auto& d) { d.input.set(0, rows); }))
     return found;
-  if (OpPtr found = changed<Slice>(*op, [rows](auto& s) { s.size[0] = rows; })) return found;
-  for (auto* change : {changed<Fused, decltype(shape)>, changed<Reshape, decltype(shape)>,
-                       changed<BroadcastTo, decltype(shape)>, changed<Fill, decltype(shape)>}) {
-    if (OpPtr found = change(*op, shape)) return found;
+  if (OpPtr found = changed_copy<Slice>(*op, [rows](auto& s) { s.size[0] = rows; })) return found;
+  for (auto* change :
+       {changed_copy<Fused, decltype(set_rows)>, changed_copy<Reshape, decltype(set_rows)>,
+        changed_copy<BroadcastTo, decltype(set_rows)>, changed_copy<Fill, decltype(set_rows)>}) {
+    if (OpPtr found = change(*op, set_rows)) return found;
   }
   return op;
 }

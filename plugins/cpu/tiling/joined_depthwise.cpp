@@ -100,8 +100,8 @@ class JoinedDepthwise {
     return found;
   }
 
-  bool join_forward(size_t at) {
-    Instruction& i = program_.code[at];
+  bool join_forward(size_t index) {
+    Instruction& i = program_.code[index];
     const auto* conv = i.op ? as<Conv>(*i.op) : nullptr;
     if (!conv ||
         !has_row_loops(conv->spec, spec(i.inputs[0]), spec(i.inputs[1]), spec(i.outputs[0])))
@@ -119,20 +119,20 @@ class JoinedDepthwise {
   }
 
   /// Joins the gradients of a depthwise convolution, and of the normalizations before and after it,
-  /// into one instruction. It takes the place of instruction `at`, the last of those that are
-  /// joined, which computes the sums of BatchNormSums. Returns false if `at` is no such
+  /// into one instruction. It takes the place of instruction `index`, the last of those that are
+  /// joined, which computes the sums of BatchNormSums. Returns false if `index` is no such
   /// instruction.
-  bool join_gradients(size_t at) {
-    Instruction& sums = program_.code[at];
+  bool join_gradients(size_t index) {
+    Instruction& sums = program_.code[index];
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;
-    Instruction* data = producer(sums.inputs[1]);
-    const auto* post_ops = data ? as<WithPostOps>(*data->op) : nullptr;
+    Instruction* data_gradient = producer(sums.inputs[1]);
+    const auto* post_ops = data_gradient ? as<WithPostOps>(*data_gradient->op) : nullptr;
     const auto* data_op = post_ops ? as<ConvBackwardData>(*post_ops->op) : nullptr;
     if (!data_op || post_ops->post != std::vector{PostOp::mask}) return false;
-    const int dy = data->inputs[0], kernel = data->inputs[1], normal = data->inputs[2],
-              dx = data->outputs[0];
-    Instruction *dy_producer = producer(dy), *normalize = producer(normal);
-    const auto input_normalization = normalization(normal);
+    const int dy = data_gradient->inputs[0], kernel = data_gradient->inputs[1],
+              normalized = data_gradient->inputs[2], dx = data_gradient->outputs[0];
+    Instruction *dy_producer = producer(dy), *normalization_instruction = producer(normalized);
+    const auto input_normalization = normalization(normalized);
     if (!dy_producer || !as<BatchNormGradient>(*dy_producer->op) || !input_normalization ||
         !input_normalization->relu ||
         !has_row_loops(data_op->spec, spec(dx), spec(kernel), spec(dy)))
@@ -140,13 +140,13 @@ class JoinedDepthwise {
     Instruction* kernel_instruction = nullptr;
     for (Instruction& i : program_.code) {
       const auto* op = i.op ? as<ConvBackwardKernel>(*i.op) : nullptr;
-      if (op && i.inputs == std::vector{normal, dy} && op->spec == data_op->spec)
+      if (op && i.inputs == std::vector{normalized, dy} && op->spec == data_op->spec)
         kernel_instruction = &i;
     }
-    if (!kernel_instruction || !is_read_by(dy, {data, kernel_instruction}) ||
-        !is_read_by(normal, {data, kernel_instruction}) || kernel_instruction > &sums ||
-        !readers(kernel_instruction->outputs[0]).empty() || readers(dx).size() != 1 ||
-        sums.inputs[0] != input_normalization->values[0] ||
+    if (!kernel_instruction || !is_read_by(dy, {data_gradient, kernel_instruction}) ||
+        !is_read_by(normalized, {data_gradient, kernel_instruction}) ||
+        kernel_instruction > &sums || !readers(kernel_instruction->outputs[0]).empty() ||
+        readers(dx).size() != 1 || sums.inputs[0] != input_normalization->values[0] ||
         sums.inputs[2] != input_normalization->values[1])
       return false;
     auto op = std::make_shared<DepthwiseBackward>();
@@ -158,7 +158,8 @@ class JoinedDepthwise {
     std::vector<int> outputs = {kernel_instruction->outputs[0], dx, sums.outputs[0],
                                 sums.outputs[1]};
     sums.op = std::move(op), sums.inputs = std::move(inputs), sums.outputs = std::move(outputs);
-    for (Instruction* joined : {data, dy_producer, normalize, kernel_instruction})
+    for (Instruction* joined :
+         {data_gradient, dy_producer, normalization_instruction, kernel_instruction})
       joined->op = nullptr;
     return true;
   }

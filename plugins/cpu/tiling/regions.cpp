@@ -64,7 +64,7 @@ class RegionSlicer {
     find_regions();
     if (regions_.empty()) return {};
     for (Region& region : regions_) add_recomputed(region);
-    count_readers();
+    mark_needed_values();
     emit();
     return std::move(program_);
   }
@@ -80,22 +80,22 @@ class RegionSlicer {
 
   /// Calls f(value, role) for every input and output of an instruction.
   template <class F>
-  static void each_value(const Instruction& i, const Cut& cut, F&& f) {
+  static void for_each_value(const Instruction& i, const Cut& cut, F&& f) {
     for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);
     for (size_t k = 0; k < i.outputs.size(); ++k) f(i.outputs[k], cut.outputs[k]);
   }
   int64_t batch_of(size_t i) const {
     int64_t batch = 0;
-    each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
-      if (part == SliceRole::rows) batch = spec(value).shape[0];
+    for_each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole role) {
+      if (role == SliceRole::rows) batch = spec(value).shape[0];
     });
     return batch;
   }
   SliceRole role_of(int value) const {
     const size_t i = producer(value);
     const std::vector<int>& outputs = program_.code[i].outputs;
-    const auto at = std::find(outputs.begin(), outputs.end(), value) - outputs.begin();
-    return cuts_[i]->outputs[at];
+    const auto index = std::find(outputs.begin(), outputs.end(), value) - outputs.begin();
+    return cuts_[i]->outputs[index];
   }
 
   /// Whether instruction i can be added to the region `candidate`: it must have the same batch
@@ -105,12 +105,12 @@ class RegionSlicer {
     if (!cuts_[i] || batch_of(i) != candidate.batch) return false;
     for (size_t k = 0; k < instruction.inputs.size(); ++k) {
       const int value = instruction.inputs[k];
-      const SliceRole part = cuts_[i]->inputs[k];
+      const SliceRole role = cuts_[i]->inputs[k];
       if (candidate.computed_after.count(value)) return false;
       if (candidate.computed_values.count(value)) {
-        if (role_of(value) != SliceRole::rows || part != SliceRole::rows) return false;
+        if (role_of(value) != SliceRole::rows || role != SliceRole::rows) return false;
       } else if (const auto known = candidate.read_values.find(value);
-                 known != candidate.read_values.end() && known->second != part) {
+                 known != candidate.read_values.end() && known->second != role) {
         return false;
       }
     }
@@ -124,11 +124,11 @@ class RegionSlicer {
       candidate.read_values.emplace(instruction.inputs[k], cuts_[i]->inputs[k]);
   }
   /// Whether an instruction is cheap enough to run before or after a region instead of inside.
-  bool is_light(const Instruction& i) const {
-    constexpr int64_t kMaxLightBytes = 64 << 10;
+  bool is_cheap(const Instruction& i) const {
+    constexpr int64_t kMaxCheapBytes = 64 << 10;
     return i.op->effect() == Effect::none &&
            std::all_of(i.outputs.begin(), i.outputs.end(),
-                       [&](int value) { return spec(value).bytes() <= kMaxLightBytes; });
+                       [&](int value) { return spec(value).bytes() <= kMaxCheapBytes; });
   }
 
   /// Collects a region that begins with instruction `first`, and the light instructions between its
@@ -140,7 +140,7 @@ class RegionSlicer {
       const Instruction& instruction = program_.code[i];
       if (fits(candidate, i)) {
         add_inside(candidate, i);
-      } else if (!is_light(instruction)) {
+      } else if (!is_cheap(instruction)) {
         break;
       } else {
         const bool reads_results =
@@ -192,8 +192,8 @@ class RegionSlicer {
   bool is_worth_it(const Candidate& candidate) const {
     std::map<int, int> use_counts;
     for (size_t i : candidate.inside) {
-      each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
-        if (part == SliceRole::rows && spec(value).bytes() >= kLargeBytes) ++use_counts[value];
+      for_each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole role) {
+        if (role == SliceRole::rows && spec(value).bytes() >= kLargeBytes) ++use_counts[value];
       });
     }
     const bool reads_value_twice =
@@ -209,44 +209,44 @@ class RegionSlicer {
   int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
     std::set<int> values;
     for (size_t i : inside) {
-      each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
-        if (part == SliceRole::rows) values.insert(value);
+      for_each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole role) {
+        if (role == SliceRole::rows) values.insert(value);
       });
     }
-    int64_t image = 0;
-    for (int value : values) image += spec(value).bytes() / batch;
-    int64_t rows = std::clamp<int64_t>(kMaxSliceBytes / image, 1, batch);
+    int64_t image_bytes = 0;
+    for (int value : values) image_bytes += spec(value).bytes() / batch;
+    int64_t rows = std::clamp<int64_t>(kMaxSliceBytes / image_bytes, 1, batch);
     while (batch % rows != 0) --rows;
-    return image * rows <= kMaxImageSliceBytes ? rows : 0;
+    return image_bytes * rows <= kMaxImageSliceBytes ? rows : 0;
   }
 
   /// Calls f(instruction, cut) for all instructions of a region, beginning with those of other
   /// regions that the region computes again.
   template <class F>
-  void each_instruction(const Region& region, F&& f) const {
+  void for_each_instruction(const Region& region, F&& f) const {
     for (const Instruction& i : region.recomputed) f(i, *cuts_[producer(i.outputs[0])]);
     for (size_t i = region.first; i < region.last; ++i) f(program_.code[i], *cuts_[i]);
   }
   bool is_inside(const Region& region, int value) const {
-    const auto at = static_cast<size_t>(producer(value));
-    return producer(value) >= 0 && at >= region.first && at < region.last;
+    const auto index = static_cast<size_t>(producer(value));
+    return producer(value) >= 0 && index >= region.first && index < region.last;
   }
 
   /// Finds the elementwise results from outside that the region shall compute again instead of
   /// reading them, because it already reads their inputs by rows.
   void add_recomputed(Region& region) {
     std::set<int> values_read;
-    each_instruction(region, [&](const Instruction& i, const Cut& cut) {
+    for_each_instruction(region, [&](const Instruction& i, const Cut& cut) {
       for (size_t k = 0; k < i.inputs.size(); ++k) {
         if (cut.inputs[k] == SliceRole::rows && !is_inside(region, i.inputs[k]))
           values_read.insert(i.inputs[k]);
       }
     });
     for (int value : values_read) {
-      const int at = producer(value);
-      if (at < 0 || !cuts_[at]) continue;
-      const Instruction& source = program_.code[at];
-      const Cut& cut = *cuts_[at];
+      const int source_index = producer(value);
+      if (source_index < 0 || !cuts_[source_index]) continue;
+      const Instruction& source = program_.code[source_index];
+      const Cut& cut = *cuts_[source_index];
       bool is_free = is_elementwise(*source.op) && source.outputs.size() == 1;
       for (size_t k = 0; k < source.inputs.size(); ++k)
         is_free =
@@ -257,7 +257,7 @@ class RegionSlicer {
   }
 
   /// Marks the values that are read outside of the instruction or region that computes them.
-  void count_readers() {
+  void mark_needed_values() {
     is_needed_.assign(program_.values.size(), false);
     auto mark_needed = [&](int value) { is_needed_[value] = true; };
     for (int value : program_.outputs) mark_needed(value);
@@ -278,7 +278,7 @@ class RegionSlicer {
 
   std::set<int> read_from_outside(const Region& region) const {
     std::set<int> values_read, computed_values;
-    each_instruction(region, [&](const Instruction& i, const Cut&) {
+    for_each_instruction(region, [&](const Instruction& i, const Cut&) {
       for (int value : i.inputs) {
         if (!computed_values.count(value)) values_read.insert(value);
       }
@@ -295,28 +295,28 @@ class RegionSlicer {
         code.push_back(program_.code[i]);
         continue;
       }
-      code.push_back(sliced(*region));
+      code.push_back(sliced_instruction(*region));
       i = region->last - 1;
       ++region;
     }
     program_.code = std::move(code);
   }
 
-  Instruction sliced(const Region& region) const {
+  Instruction sliced_instruction(const Region& region) const {
     auto op = std::make_shared<Sliced>();
     op->rows = region.rows, op->slices = region.slices;
     auto body = std::make_shared<Program>();
     body->scopes = program_.scopes;
     std::map<int, int> body_values;
-    auto body_value = [&](int value, SliceRole part) {
-      const auto [at, is_new] = body_values.try_emplace(value, 0);
-      if (!is_new) return std::pair(at->second, false);
+    auto body_value = [&](int value, SliceRole role) {
+      const auto [entry, is_new] = body_values.try_emplace(value, 0);
+      if (!is_new) return std::pair(entry->second, false);
       TensorSpec slice_spec = spec(value);
-      if (part == SliceRole::rows) slice_spec.shape.set(0, op->rows);
-      return std::pair(at->second = body->add_value(slice_spec), true);
+      if (role == SliceRole::rows) slice_spec.shape.set(0, op->rows);
+      return std::pair(entry->second = body->add_value(slice_spec), true);
     };
     Instruction result{op, {}, {}, program_.code[region.last - 1].scope};
-    each_instruction(region, [&](const Instruction& i, const Cut& cut) {
+    for_each_instruction(region, [&](const Instruction& i, const Cut& cut) {
       Instruction slice{with_rows(i.op, op->rows), {}, {}, i.scope};
       for (size_t k = 0; k < i.inputs.size(); ++k) {
         const auto [value, is_new] = body_value(i.inputs[k], cut.inputs[k]);

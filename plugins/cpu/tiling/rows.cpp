@@ -28,8 +28,8 @@ class RowPropagation {
       if (!assign_role(value, SliceRole::rows)) return {};
     }
     RowwiseProgram result{program_, batch_, {}};
-    for (const std::optional<SliceRole>& each : roles_)
-      result.roles.push_back(each.value_or(SliceRole::whole));
+    for (const std::optional<SliceRole>& role : roles_)
+      result.roles.push_back(role.value_or(SliceRole::whole));
     return result;
   }
 
@@ -51,7 +51,7 @@ class RowPropagation {
     return std::all_of(values.begin(), values.end(),
                        [&](int v) { return assign_role(v, new_role); });
   }
-  bool all_by_rows(const Instruction& i) {
+  bool assign_all_rows(const Instruction& i) {
     return all_get_role(i.inputs, SliceRole::rows) && all_get_role(i.outputs, SliceRole::rows);
   }
 
@@ -64,8 +64,8 @@ class RowPropagation {
     if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
       return assign_elementwise_roles(i);
     if (base_of(op).name() == Matmul::kName) return assign_product_roles(i);
-    if (op.name() == "lstm_gates" || op.name() == "lstm_gates_backward") return all_by_rows(i);
-    return leaves_rows(op, i) && all_by_rows(i);
+    if (op.name() == "lstm_gates" || op.name() == "lstm_gates_backward") return assign_all_rows(i);
+    return keeps_rows_apart(op, i) && assign_all_rows(i);
   }
 
   bool assign_elementwise_roles(const Instruction& i) {
@@ -84,8 +84,8 @@ class RowPropagation {
         !assign_role(left, SliceRole::rows) || !assign_role(right, SliceRole::whole))
       return false;
     size_t input = 2;
-    if (auto* with = dynamic_cast<const WithPostOps*>(i.op.get())) {
-      for (PostOp post : with->post) {
+    if (auto* with_post_ops = dynamic_cast<const WithPostOps*>(i.op.get())) {
+      for (PostOp post : with_post_ops->post) {
         if (!reads_input(post)) continue;
         if (!assign_role(i.inputs[input++],
                          post == PostOp::bias ? SliceRole::whole : SliceRole::rows))
@@ -97,7 +97,7 @@ class RowPropagation {
 
   /// Whether each row (index of axis 0) of the result is computed from the same row of the input
   /// alone.
-  bool leaves_rows(const Op& op, const Instruction& i) const {
+  bool keeps_rows_apart(const Op& op, const Instruction& i) const {
     const int rank = shape(i.inputs[0]).rank();
     if (auto* reduce = dynamic_cast<const Reduce*>(&op))
       return !reduce->axes.empty() && reduce->axes[0] > 0;
