@@ -11,8 +11,8 @@ namespace crescent::cpu {
 
 LateLibrary::LateLibrary(std::string path) : path_(std::move(path)) {
   const std::string file = std::filesystem::path(path_).filename();
-  for (const std::string& each : {path_, file})
-    if (!handle_) handle_ = dlopen(each.c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const std::string& candidate : {path_, file})
+    if (!handle_) handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_) return;
   const char* reason = dlerror();
   reason_ = reason ? reason : "unknown reason";

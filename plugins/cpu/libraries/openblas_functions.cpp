@@ -10,7 +10,7 @@ namespace {
 class EnvironmentScope {
  public:
   EnvironmentScope(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) old_value_ = before;
+    if (const char* old_value = std::getenv(name)) old_value_ = old_value;
     setenv(name, value, 1);
   }
   ~EnvironmentScope() { old_value_ ? setenv(name_, old_value_->c_str(), 1) : unsetenv(name_); }

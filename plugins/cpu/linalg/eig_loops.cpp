@@ -32,7 +32,7 @@ class ComplexMatrix {
 /// its inverse is applied to the columns p and q of `a` and `basis`.
 struct Rotation {
   Number c, s;
-  static Rotation clearing(const Number& x, const Number& y) {
+  static Rotation that_clears(const Number& x, const Number& y) {
     const double length = std::hypot(std::abs(x), std::abs(y));
     return length == 0 ? Rotation{1, 0} : Rotation{std::conj(x) / length, std::conj(y) / length};
   }
@@ -57,7 +57,7 @@ void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
   for (int64_t column = 0; column + 2 < a.size(); ++column)
     for (int64_t row = column + 2; row < a.size(); ++row) {
       if (a(row, column) == Number(0)) continue;
-      const Rotation rotation = Rotation::clearing(a(column + 1, column), a(row, column));
+      const Rotation rotation = Rotation::that_clears(a(column + 1, column), a(row, column));
       rotation.rotate_rows(a, column + 1, row);
       rotation.rotate_columns(a, column + 1, row);
       rotation.rotate_columns(basis, column + 1, row);
@@ -80,12 +80,12 @@ bool is_negligible(ComplexMatrix& a, int64_t i) {
 }
 
 /// One shifted QR step on rows and columns [begin, end).
-void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
-             const Number& shift) {
+void run_qr_step(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
+                 const Number& shift) {
   std::vector<Rotation> rotations;
   for (int64_t i = begin; i < end; ++i) a(i, i) -= shift;
   for (int64_t i = begin; i + 1 < end; ++i) {
-    rotations.push_back(Rotation::clearing(a(i, i), a(i + 1, i)));
+    rotations.push_back(Rotation::that_clears(a(i, i), a(i + 1, i)));
     rotations.back().rotate_rows(a, i, i + 1);
   }
   for (int64_t i = begin; i + 1 < end; ++i) {
@@ -99,21 +99,21 @@ void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
 void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
   make_hessenberg(a, basis);
   const int64_t max_steps = 60 * a.size();
-  int64_t end = a.size(), tries = 0;
+  int64_t end = a.size(), steps_for_this_value = 0;
   for (int64_t step = 0; end > 1; ++step) {
     if (step == max_steps) fail("eig: the eigenvalues of a matrix were not found");
     if (is_negligible(a, end - 1)) {
       --end;
       a(end, end - 1) = 0;
-      tries = 0;
+      steps_for_this_value = 0;
       continue;
     }
     int64_t begin = end - 1;
     while (begin > 0 && !is_negligible(a, begin)) --begin;
-    const bool is_stuck = ++tries % 11 == 10;
+    const bool is_stuck = ++steps_for_this_value % 11 == 10;
     const Number shift =
         is_stuck ? a(end - 1, end - 1) + std::abs(a(end - 1, end - 2)) : shift_of(a, end);
-    iterate(a, basis, begin, end, shift);
+    run_qr_step(a, basis, begin, end, shift);
   }
 }
 
@@ -123,24 +123,25 @@ void find_eigenvector(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   double norm = 0;
   for (int64_t i = 0; i < a.size(); ++i)
     for (int64_t j = i; j < a.size(); ++j) norm = std::max(norm, std::abs(a(i, j)));
-  const double smallest = std::max(kTiny, norm * std::numeric_limits<double>::epsilon());
+  const double min_difference = std::max(kTiny, norm * std::numeric_limits<double>::epsilon());
   vectors(k, k) = 1;
   for (int64_t i = k; i-- > 0;) {
     Number sum = 0;
     for (int64_t j = i + 1; j <= k; ++j) sum += a(i, j) * vectors(j, k);
     const Number difference = a(k, k) - a(i, i);
-    vectors(i, k) = sum / (std::abs(difference) < smallest ? Number(smallest) : difference);
+    vectors(i, k) =
+        sum / (std::abs(difference) < min_difference ? Number(min_difference) : difference);
   }
 }
 
 /// Scales the vector to length 1 and rotates its phase so that its largest element is real.
 void normalize(std::vector<Number>& vector) {
-  double square = 0;
-  for (const Number& x : vector) square += std::norm(x);
+  double sum_of_squares = 0;
+  for (const Number& x : vector) sum_of_squares += std::norm(x);
   const Number& largest = *std::max_element(
       vector.begin(), vector.end(),
       [](const Number& a, const Number& b) { return std::norm(a) < std::norm(b); });
-  const Number scale = std::conj(largest) / (std::abs(largest) * std::sqrt(square));
+  const Number scale = std::conj(largest) / (std::abs(largest) * std::sqrt(sum_of_squares));
   for (Number& x : vector) x *= scale;
 }
 
@@ -168,11 +169,11 @@ class EigKernel final : public Kernel {
  public:
   explicit EigKernel(const Request& r)
       : n_(r.inputs[0].shape[-2]),
-        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 3).size()) {}
+        matrix_count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 3).size()) {}
   std::string name() const override { return "complex qr algorithm"; }
   bool may_fail() const override { return true; }
   void run(const Arguments& a) const override {
-    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+    for (int64_t i = 0; i < matrix_count_; ++i) run_one(a, i);
   }
 
  private:
@@ -187,7 +188,7 @@ class EigKernel final : public Kernel {
     find_eigenpairs(matrix, a.out<std::complex<float>>(0) + i * n_,
                     a.out<std::complex<float>>(1) + i * size);
   }
-  int64_t n_, count_;
+  int64_t n_, matrix_count_;
 };
 
 }  // namespace

@@ -22,10 +22,10 @@ constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 /// Transposes `from` (rows, columns) to `to` (columns, rows).
 template <class T>
 void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
-  constexpr int64_t kTile = 16;
-  for (int64_t first = 0; first < rows; first += kTile)
+  constexpr int64_t kTileRows = 16;
+  for (int64_t first = 0; first < rows; first += kTileRows)
     for (int64_t j = 0; j < columns; ++j)
-      for (int64_t i = first; i < std::min(first + kTile, rows); ++i)
+      for (int64_t i = first; i < std::min(first + kTileRows, rows); ++i)
         to[j * rows + i] = from[i * columns + j];
 }
 
@@ -35,18 +35,18 @@ class BatchKernel : public Kernel {
  public:
   explicit BatchKernel(const Request& r)
       : n_(static_cast<int>(r.inputs[0].shape[-1])),
-        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
+        matrix_count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
   std::string name() const override { return "openblas lapack"; }
   void run(const Arguments& a) const final {
     const BlasLock lock;
-    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+    for (int64_t i = 0; i < matrix_count_; ++i) run_one(a, i);
   }
 
  protected:
   int64_t size() const { return int64_t{n_} * n_; }
   virtual void run_one(const Arguments& a, int64_t i) const = 0;
   int n_;
-  int64_t count_;
+  int64_t matrix_count_;
 };
 
 template <class T, class... A>
@@ -63,9 +63,9 @@ class EighKernel final : public BatchKernel {
     const int query_size = -1;
     int info = 0;
     const BlasLock lock;
-    T* const none = nullptr;
-    syevd<T>("V", "U", &n_, none, &n_, none, &best_size, &query_size, &integer_count_, &query_size,
-             &info, 1, 1);
+    T* const no_array = nullptr;
+    syevd<T>("V", "U", &n_, no_array, &n_, no_array, &best_size, &query_size, &integer_count_,
+             &query_size, &info, 1, 1);
     work_size_ = work_size(best_size);
   }
   size_t scratch_bytes() const override {
@@ -106,18 +106,18 @@ class SolveKernel final : public BatchKernel {
       : BatchKernel(r), columns_(static_cast<int>(r.inputs[1].shape[-1])) {}
   size_t scratch_bytes() const override { return size() * sizeof(T) + n_ * sizeof(int); }
   double flops() const override {
-    return static_cast<double>(count_) * n_ * n_ * (2.0 / 3 * n_ + 2.0 * columns_);
+    return static_cast<double>(matrix_count_) * n_ * n_ * (2.0 / 3 * n_ + 2.0 * columns_);
   }
   bool in_place(int input) const override { return input == 1; }
 
  private:
   void run_one(const Arguments& a, int64_t i) const override {
-    const int64_t right = int64_t{n_} * columns_;
+    const int64_t right_size = int64_t{n_} * columns_;
     auto* matrix = reinterpret_cast<T*>(a.scratch);
     int* pivots = reinterpret_cast<int*>(matrix + size());
-    T* x = a.out<T>(0) + i * right;
+    T* x = a.out<T>(0) + i * right_size;
     std::copy_n(a.in<T>(0) + i * size(), size(), matrix);
-    if (const T* b = a.in<T>(1) + i * right; b != x) std::copy_n(b, right, x);
+    if (const T* b = a.in<T>(1) + i * right_size; b != x) std::copy_n(b, right_size, x);
     int info = 0;
     getrf<T>(&n_, &n_, matrix, &n_, pivots, &info);
     const T one = 1;
@@ -139,14 +139,14 @@ class TriangularSolveKernel final : public BatchKernel {
       : BatchKernel(r),
         columns_(static_cast<int>(r.inputs[1].shape[-1])),
         triangle_(r.op_as<TriangularSolve>()->lower ? "U" : "L") {}
-  double flops() const override { return static_cast<double>(count_) * n_ * n_ * columns_; }
+  double flops() const override { return static_cast<double>(matrix_count_) * n_ * n_ * columns_; }
   bool in_place(int input) const override { return input == 1; }
 
  private:
   void run_one(const Arguments& a, int64_t i) const override {
-    const int64_t right = int64_t{n_} * columns_;
-    T* x = a.out<T>(0) + i * right;
-    if (const T* b = a.in<T>(1) + i * right; b != x) std::copy_n(b, right, x);
+    const int64_t right_size = int64_t{n_} * columns_;
+    T* x = a.out<T>(0) + i * right_size;
+    if (const T* b = a.in<T>(1) + i * right_size; b != x) std::copy_n(b, right_size, x);
     const T one = 1;
     trsm<T>("R", triangle_, "N", "N", &columns_, &n_, &one, a.in<T>(0) + i * size(), &n_, x,
             &columns_, 1, 1, 1, 1);
@@ -190,14 +190,14 @@ class LuKernel final : public BatchKernel {
     int info = 0;
     getrf<T>(&n_, &n_, matrix, &n_, pivots, &info);
     transpose(matrix, n_, n_, a.out<T>(0) + i * size());
-    double sign = 1, log = 0;
+    double sign = 1, log_determinant = 0;
     for (int k = 0; k < n_; ++k) {
       const double x = matrix[int64_t{k} * n_ + k];
       if (--pivots[k] != k) sign = -sign;
       sign *= x < 0 ? -1 : x == 0 ? 0 : 1;
-      log += std::log(std::abs(x));
+      log_determinant += std::log(std::abs(x));
     }
-    a.out<double>(2)[i] = sign, a.out<double>(3)[i] = log;
+    a.out<double>(2)[i] = sign, a.out<double>(3)[i] = log_determinant;
   }
 };
 

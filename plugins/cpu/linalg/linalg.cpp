@@ -28,14 +28,14 @@ class SvdKernel final : public Kernel {
       : m_(static_cast<int>(r.inputs[0].shape[-2])),
         n_(static_cast<int>(r.inputs[0].shape[-1])),
         k_(std::min(m_, n_)),
-        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {
+        matrix_count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {
     T best_size = 0, unused = 0;
     const int query_size = -1;
-    int info = 0, integer = 0;
+    int info = 0, integer_scratch = 0;
     if (k_ == 0) return;
     const BlasLock lock;
     gesdd<T>("S", &n_, &m_, &unused, &n_, &unused, &unused, &n_, &unused, &k_, &best_size,
-             &query_size, &integer, &info, 1);
+             &query_size, &integer_scratch, &info, 1);
     work_size_ = work_size(best_size);
   }
   std::string name() const override { return "openblas lapack"; }
@@ -46,7 +46,7 @@ class SvdKernel final : public Kernel {
   void run(const Arguments& a) const override {
     if (k_ == 0) return;
     const BlasLock lock;
-    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+    for (int64_t i = 0; i < matrix_count_; ++i) run_one(a, i);
   }
 
  private:
@@ -67,7 +67,7 @@ class SvdKernel final : public Kernel {
   size_t size() const { return static_cast<size_t>(m_) * static_cast<size_t>(n_); }
 
   int m_, n_, k_, work_size_ = 0;
-  int64_t count_;
+  int64_t matrix_count_;
 };
 
 std::unique_ptr<Kernel> make_svd(const Request& r) {
@@ -81,25 +81,25 @@ std::unique_ptr<Kernel> make_svd(const Request& r) {
 std::unique_ptr<Kernel> make_batched_svd(const Request& r) {
   constexpr int64_t kMaxSmallRows = 32, kMinBatch = 4;
   const Shape& shape = r.inputs[0].shape;
-  const bool has_several = shape.slice(0, shape.rank() - 2).size() >= kMinBatch;
-  return has_several && std::max(shape[-2], shape[-1]) <= kMaxSmallRows ? nullptr : make_svd(r);
+  const bool is_large_batch = shape.slice(0, shape.rank() - 2).size() >= kMinBatch;
+  return is_large_batch && std::max(shape[-2], shape[-1]) <= kMaxSmallRows ? nullptr : make_svd(r);
 }
 
 }  // namespace
 
 std::span<const KernelEntry> linalg_kernels() {
-  static constexpr KernelEntry kRows[] = {{"qr", make_qr},
-                                          {"qr", make_converted<linalg_kernels>},
-                                          {"svd", make_svd},
-                                          {"svd", make_converted<linalg_kernels>},
-                                          {"svd_batch", make_batched_svd},
-                                          {"eig", make_eig},
-                                          {"eigh", make_eigh},
-                                          {"solve", make_solve},
-                                          {"tri_solve", make_triangular_solve},
-                                          {"cholesky", make_cholesky},
-                                          {"lu_factor", make_lu}};
-  return kRows;
+  static constexpr KernelEntry kEntries[] = {{"qr", make_qr},
+                                             {"qr", make_converted<linalg_kernels>},
+                                             {"svd", make_svd},
+                                             {"svd", make_converted<linalg_kernels>},
+                                             {"svd_batch", make_batched_svd},
+                                             {"eig", make_eig},
+                                             {"eigh", make_eigh},
+                                             {"solve", make_solve},
+                                             {"tri_solve", make_triangular_solve},
+                                             {"cholesky", make_cholesky},
+                                             {"lu_factor", make_lu}};
+  return kEntries;
 }
 
 }  // namespace crescent::cpu

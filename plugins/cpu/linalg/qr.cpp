@@ -16,8 +16,9 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest and the largest block
-constexpr int64_t kChunk = 256;             // number of columns to which a task applies reflections
+// numbers of columns of the smallest and of the largest block
+constexpr int64_t kLeafColumns = 8, kMaxBlockColumns = 128;
+constexpr int64_t kTaskColumns = 256;  // number of columns to which a task applies reflections
 
 template <class T>
 struct Matrix {
@@ -28,13 +29,13 @@ struct Matrix {
 
 enum class Transposed { neither, first };
 
-/// Computes c = a b, or c += a b if `add`. With Transposed::first, a is transposed.
+/// Computes c = a b, or c += a b if `adds`. With Transposed::first, a is transposed.
 template <class T>
-void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
-              Matrix<T> c, bool add = false) {
+void multiply(Transposed transposed, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
+              Matrix<T> c, bool adds = false) {
   if (m == 0 || n == 0) return;
-  packed_gemm<T>({which == Transposed::first, false, m, n, k, a.first, a.step, b.first, b.step,
-                  add ? T{1} : T{0}, c.first, c.step});
+  packed_gemm<T>({transposed == Transposed::first, false, m, n, k, a.first, a.step, b.first, b.step,
+                  adds ? T{1} : T{0}, c.first, c.step});
 }
 
 template <class T>
@@ -70,15 +71,17 @@ class QrKernel final : public Kernel {
       : m_(r.inputs[0].shape[0]),
         n_(r.inputs[0].shape[1]),
         k_(std::min(m_, n_)),
-        block_(std::clamp<int64_t>(k_, 1, kBlock)) {}
+        block_columns_(std::clamp<int64_t>(k_, 1, kMaxBlockColumns)) {}
   std::string name() const override { return "blocked householder"; }
   double flops() const override {
     return 4.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_);
   }
   size_t scratch_bytes() const override {
     const int64_t max_columns = std::max(n_, k_);
-    return static_cast<size_t>(m_ * n_ + m_ * k_ + pieces(k_, block_) * block_ * block_ +
-                               2 * block_ * max_columns + 2 * block_ * block_ + kLeaf * m_) *
+    return static_cast<size_t>(m_ * n_ + m_ * k_ +
+                               pieces(k_, block_columns_) * block_columns_ * block_columns_ +
+                               2 * block_columns_ * max_columns +
+                               2 * block_columns_ * block_columns_ + kLeafColumns * m_) *
            sizeof(T);
   }
 
@@ -88,19 +91,20 @@ class QrKernel final : public Kernel {
     auto allocate_matrix = [&](int64_t rows, int64_t columns) {
       return Matrix<T>{std::exchange(next_free, next_free + rows * columns), columns};
     };
-    Workspace w{
-        allocate_matrix(m_, n_),
-        allocate_matrix(m_, k_),
-        allocate_matrix(pieces(k_, block_) * block_, block_),
-        {allocate_matrix(block_, std::max(n_, k_)), allocate_matrix(block_, std::max(n_, k_))},
-        {allocate_matrix(block_, block_), allocate_matrix(block_, block_)},
-        next_free,
-        a.threads};
+    Workspace w{allocate_matrix(m_, n_),
+                allocate_matrix(m_, k_),
+                allocate_matrix(pieces(k_, block_columns_) * block_columns_, block_columns_),
+                {allocate_matrix(block_columns_, std::max(n_, k_)),
+                 allocate_matrix(block_columns_, std::max(n_, k_))},
+                {allocate_matrix(block_columns_, block_columns_),
+                 allocate_matrix(block_columns_, block_columns_)},
+                next_free,
+                a.threads};
     std::copy_n(a.in<T>(0), m_ * n_, w.matrix.first);
     std::fill_n(w.v.first, m_ * k_, T{0});
-    std::fill_n(w.t.first, pieces(k_, block_) * block_ * block_, T{0});
-    for (int64_t j = 0; j < k_; j += block_) {
-      const int64_t width = std::min(block_, k_ - j);
+    std::fill_n(w.t.first, pieces(k_, block_columns_) * block_columns_ * block_columns_, T{0});
+    for (int64_t j = 0; j < k_; j += block_columns_) {
+      const int64_t width = std::min(block_columns_, k_ - j);
       factor(w, j, width);
       reflect(w, j, width, w.matrix, j + width, n_, Transposed::first);
     }
@@ -119,39 +123,40 @@ class QrKernel final : public Kernel {
   /// The matrix -T of the block that contains `column`, without the rows and columns before
   /// `column`'s own.
   Matrix<T> t_at(const Workspace& w, int64_t column) const {
-    return {w.t.at(column, column % block_), block_};
+    return {w.t.at(column, column % block_columns_), block_columns_};
   }
 
   /// Applies the reflections of a block to columns [first, last) of `target`: adds V (-T) V'
   /// target, or V (-T') V' target for the reflections in reverse order.
   void reflect_columns(const Workspace& w, int64_t j, int64_t width, Matrix<T> target,
-                       int64_t first, int64_t last, Transposed t) const {
+                       int64_t first, int64_t last, Transposed transposed) const {
     const int64_t rows = m_ - j, count = last - first;
-    const Matrix<T> v{w.v.at(j, j), k_}, part{target.at(j, first), target.step};
+    const Matrix<T> v{w.v.at(j, j), k_}, columns{target.at(j, first), target.step};
     const Matrix<T> products{w.wide[0].at(0, first), w.wide[0].step},
-        turned{w.wide[1].at(0, first), w.wide[1].step};
-    multiply(Transposed::first, width, count, rows, v, part, products);
-    multiply(t, width, count, width, t_at(w, j), products, turned);
-    multiply(Transposed::neither, rows, count, width, v, turned, part, true);
+        transformed{w.wide[1].at(0, first), w.wide[1].step};
+    multiply(Transposed::first, width, count, rows, v, columns, products);
+    multiply(transposed, width, count, width, t_at(w, j), products, transformed);
+    multiply(Transposed::neither, rows, count, width, v, transformed, columns, true);
   }
 
   void reflect(const Workspace& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
-               int64_t last, Transposed t) const {
-    w.threads.blocks(last - first, kChunk, [&](int64_t begin, int64_t end) {
-      reflect_columns(w, j, width, target, first + begin, first + end, t);
+               int64_t last, Transposed transposed) const {
+    w.threads.blocks(last - first, kTaskColumns, [&](int64_t begin, int64_t end) {
+      reflect_columns(w, j, width, target, first + begin, first + end, transposed);
     });
   }
 
   /// Factors `width` columns of the matrix from column j on: replaces them by R, and stores their
   /// reflections in V and T.
   void factor(const Workspace& w, int64_t j, int64_t width) const {
-    if (width <= kLeaf) return factor_leaf(w, j, width);
-    const int64_t left = pieces(width / 2, kLeaf) * kLeaf, right = width - left, next = j + left;
+    if (width <= kLeafColumns) return factor_leaf(w, j, width);
+    const int64_t left = pieces(width / 2, kLeafColumns) * kLeafColumns, right = width - left,
+                  next = j + left;
     factor(w, j, left);
     reflect_columns(w, j, left, w.matrix, next, next + right, Transposed::first);
     factor(w, next, right);
     const Matrix<T> v1{w.v.at(next, j), k_}, v2{w.v.at(next, next), k_},
-        t1 = t_at(w, j), corner{t1.at(0, left), block_};
+        t1 = t_at(w, j), corner{t1.at(0, left), block_columns_};
     multiply(Transposed::first, left, right, m_ - next, v1, v2, w.small[0]);
     multiply(Transposed::neither, left, right, left, t1, w.small[0], w.small[1]);
     multiply(Transposed::neither, left, right, right, w.small[1], t_at(w, next), corner);
@@ -171,7 +176,8 @@ class QrKernel final : public Kernel {
         const T factor = tau * dot(x + i, column(other) + i, rows - i);
         for (int64_t r = i; r < rows; ++r) column(other)[r] -= factor * x[r];
       }
-      add_to_t(t, i, tau, [&](int64_t before) { return dot(column(before) + i, x + i, rows - i); });
+      add_to_t(t, i, tau,
+               [&](int64_t earlier) { return dot(column(earlier) + i, x + i, rows - i); });
     }
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t i = 0; i < width; ++i) *w.v.at(j + r, j + i) = column(i)[r];
@@ -180,12 +186,12 @@ class QrKernel final : public Kernel {
   /// Replaces x by the vector v of a reflection, with v[0] = 1, such that x - tau v v'x is (beta,
   /// 0, ...); returns tau.
   static T reflection(T* x, int64_t count, T& beta) {
-    const T alpha = std::exchange(x[0], T{1}), rest = length(x + 1, count - 1);
+    const T alpha = std::exchange(x[0], T{1}), rest_length = length(x + 1, count - 1);
     beta = alpha;
-    if (rest == 0) return 0;
-    beta = -std::copysign(std::hypot(alpha, rest), alpha);
-    const T first = alpha - beta;
-    for (int64_t r = 1; r < count; ++r) x[r] /= first;
+    if (rest_length == 0) return 0;
+    beta = -std::copysign(std::hypot(alpha, rest_length), alpha);
+    const T scale = alpha - beta;
+    for (int64_t r = 1; r < count; ++r) x[r] /= scale;
     return (beta - alpha) / beta;
   }
 
@@ -193,11 +199,12 @@ class QrKernel final : public Kernel {
   /// the products of v with the earlier columns (overlap).
   template <class Overlap>
   static void add_to_t(Matrix<T> t, int64_t i, T tau, Overlap overlap) {
-    T overlaps[kLeaf];
-    for (int64_t before = 0; before < i; ++before) overlaps[before] = tau * overlap(before);
+    T overlaps[kLeafColumns];
+    for (int64_t earlier = 0; earlier < i; ++earlier) overlaps[earlier] = tau * overlap(earlier);
     for (int64_t row = 0; row < i; ++row) {
       T sum = 0;
-      for (int64_t before = row; before < i; ++before) sum -= *t.at(row, before) * overlaps[before];
+      for (int64_t earlier = row; earlier < i; ++earlier)
+        sum -= *t.at(row, earlier) * overlaps[earlier];
       *t.at(row, i) = sum;
     }
     *t.at(i, i) = -tau;
@@ -214,11 +221,11 @@ class QrKernel final : public Kernel {
   void write_q(const Workspace& w, Matrix<T> q) const {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;
-    for (int64_t j = (k_ - 1) / block_ * block_; j >= 0; j -= block_)
-      reflect(w, j, std::min(block_, k_ - j), q, j, k_, Transposed::neither);
+    for (int64_t j = (k_ - 1) / block_columns_ * block_columns_; j >= 0; j -= block_columns_)
+      reflect(w, j, std::min(block_columns_, k_ - j), q, j, k_, Transposed::neither);
   }
 
-  int64_t m_, n_, k_, block_;
+  int64_t m_, n_, k_, block_columns_;
 };
 
 }  // namespace

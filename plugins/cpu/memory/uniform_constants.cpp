@@ -5,10 +5,10 @@
 
 namespace crescent::cpu {
 
-std::shared_ptr<Storage> UniformConstants::filled(const Entry& entry, size_t bytes) {
+std::shared_ptr<Storage> UniformConstants::filled_storage(const Entry& entry, size_t bytes) {
   auto storage = Storage::allocate(bytes, false);
-  for (size_t at = 0; at < bytes; at += entry.size)
-    std::memcpy(storage->host() + at, entry.number.data(), entry.size);
+  for (size_t offset = 0; offset < bytes; offset += entry.size)
+    std::memcpy(storage->host() + offset, entry.number.data(), entry.size);
   return storage;
 }
 
@@ -23,16 +23,17 @@ Tensor UniformConstants::shared(const Tensor& constant) {
   std::memcpy(new_entry.number.data(), first, size);
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [](const Entry& entry) { return entry.memory.expired(); });
-  size_t largest = 0;
+  size_t largest_bytes = 0;
   for (Entry& entry : entries_) {
     if (entry.size != size || entry.number != new_entry.number) continue;
     const auto memory = entry.memory.lock();
     if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
-    largest = std::max(largest, memory ? memory->bytes() : 0);
+    largest_bytes = std::max(largest_bytes, memory ? memory->bytes() : 0);
   }
   // The new memory has 1.5 times the size of the largest one for this number, so that it rarely has
   // to grow, and so that all smaller ones together take less than twice its size.
-  const auto memory = filled(new_entry, std::max(bytes, (largest + largest / 2) / size * size));
+  const auto memory =
+      filled_storage(new_entry, std::max(bytes, (largest_bytes + largest_bytes / 2) / size * size));
   new_entry.memory = memory;
   entries_.push_back(new_entry);
   return Tensor::on(memory, 0, constant.spec());

@@ -21,7 +21,7 @@ class UniformConstants {
     size_t size;  ///< size of the number in bytes
     std::weak_ptr<Storage> memory;
   };
-  static std::shared_ptr<Storage> filled(const Entry& entry, size_t bytes);
+  static std::shared_ptr<Storage> filled_storage(const Entry& entry, size_t bytes);
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

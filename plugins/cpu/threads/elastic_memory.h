@@ -27,7 +27,7 @@ class ElasticMemory {
     if (bytes > bytes_)
       reallocate(std::max(bytes, bytes_ + bytes_ / 2));
     else if (++use_count_ >= kUsesPerCheck)
-      review();
+      shrink_if_unused();
     return memory_;
   }
   size_t bytes() const { return bytes_; }
@@ -41,7 +41,7 @@ class ElasticMemory {
     block_.emplace(bytes);
     memory_ = block_->data(), bytes_ = bytes;
   }
-  void review() {
+  void shrink_if_unused() {
     use_count_ = 0;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_review_ < patience_) return;
@@ -51,7 +51,7 @@ class ElasticMemory {
 
   std::byte* memory_ = nullptr;
   size_t bytes_ = 0;  ///< the present size
-  /// The largest size that a caller has asked for since the last review().
+  /// The largest size that a caller has asked for since the last shrink_if_unused().
   size_t largest_request_ = 0;
   int use_count_ = 0;
   Duration patience_;

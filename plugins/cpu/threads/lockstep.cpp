@@ -14,19 +14,19 @@ namespace {
 struct alignas(64) Signal {
   std::atomic<int64_t> value{0};
   int64_t get() const { return value.load(std::memory_order_acquire); }
-  void set(int64_t now) { value.store(now, std::memory_order_release); }
+  void set(int64_t new_value) { value.store(new_value, std::memory_order_release); }
 };
 
 using Clock = std::chrono::steady_clock;
 
 // number of polls before the thread yields its core, which take some 45 us
-constexpr int kSpins = 4096;
+constexpr int kPollsBeforeYield = 4096;
 
 /// Polls done() for a while, then yields the core between polls, until done() is true. Returns the
 /// time spent yielding.
 template <class F>
 Clock::duration wait(F&& done) {
-  for (int i = 0; i < kSpins; ++i) {
+  for (int i = 0; i < kPollsBeforeYield; ++i) {
     if (done()) return {};
     relax();
   }
@@ -42,45 +42,49 @@ Clock::duration wait(F&& done) {
 class Lockstep {
  public:
   Lockstep(int64_t steps, int64_t count, int64_t max_threads, StepBody body, void* context)
-      : steps_(steps), count_(count), max_threads_(max_threads), body_(body), context_(context) {
+      : step_count_(steps),
+        item_count_(count),
+        max_threads_(max_threads),
+        body_(body),
+        context_(context) {
     announce(0, 1);
   }
 
   void lead() {
     int64_t participants = 1;
-    for (int64_t step = 0; step < steps_;) {
-      work(step++, 0, participants);
-      const int64_t next =
-          step < steps_ ? std::min(max_threads_, 1 + arrived_count_.get()) : participants;
-      if (next == participants) announce(step, participants);
+    for (int64_t step = 0; step < step_count_;) {
+      run_share(step++, 0, participants);
+      const int64_t next_participants =
+          step < step_count_ ? std::min(max_threads_, 1 + arrived_count_.get()) : participants;
+      if (next_participants == participants) announce(step, participants);
       for (int64_t thread = 1; thread < participants; ++thread)
         lost_time_ += wait_for(thread, step);
-      if (next == participants) continue;
-      first_ = step, participants = next;
+      if (next_participants == participants) continue;
+      first_step_of_new_helpers_ = step, participants = next_participants;
       announce(step, participants);
     }
-    end_ = Clock::now();
+    leader_end_ = Clock::now();
   }
 
   void help() {
     const int64_t thread = 1 + arrived_count_.value.fetch_add(1);
-    wait([&] { return participants() > thread || announced_step() == steps_; });
+    wait([&] { return participants() > thread || announced_step() == step_count_; });
     if (participants() <= thread) return;
     int64_t participant_count = participants();
-    for (int64_t step = first_;;) {
-      work(step++, thread, participant_count);
-      done_[thread].set(step);
-      if (step == steps_) return;
+    for (int64_t step = first_step_of_new_helpers_;;) {
+      run_share(step++, thread, participant_count);
+      done_steps_[thread].set(step);
+      if (step == step_count_) return;
       wait([&] { return announced_step() >= step; });
-      const int64_t next = participants();
+      const int64_t next_participants = participants();
       for (int64_t other = 1; other < participant_count; ++other) wait_for(other, step);
-      participant_count = next;
+      participant_count = next_participants;
     }
   }
 
   /// The time for which the leader waited for helpers, including the time from the end of its own
   /// share to the end of the region.
-  Clock::duration lost_time() const { return lost_time_ + (Clock::now() - end_); }
+  Clock::duration lost_time() const { return lost_time_ + (Clock::now() - leader_end_); }
 
  private:
   static constexpr int64_t kParticipantCounts = Pool::kMaxThreads + 1;
@@ -91,23 +95,24 @@ class Lockstep {
   int64_t announced_step() const { return announcement_.get() / kParticipantCounts; }
   int64_t participants() const { return announcement_.get() % kParticipantCounts; }
   Clock::duration wait_for(int64_t thread, int64_t step) const {
-    return wait([&] { return done_[thread].get() >= step; });
+    return wait([&] { return done_steps_[thread].get() >= step; });
   }
-  void work(int64_t step, int64_t thread, int64_t participants) const {
-    body_(context_, step, count_ * thread / participants, count_ * (thread + 1) / participants);
+  void run_share(int64_t step, int64_t thread, int64_t participants) const {
+    body_(context_, step, item_count_ * thread / participants,
+          item_count_ * (thread + 1) / participants);
   }
 
-  const int64_t steps_, count_, max_threads_;
+  const int64_t step_count_, item_count_, max_threads_;
   const StepBody body_;
   void* const context_;
   Clock::duration lost_time_{};
-  Clock::time_point end_;  ///< the time when the leader finished its share
+  Clock::time_point leader_end_;  ///< the time when the leader finished its share
   /// The first step in which those helpers take part that were admitted last.
-  int64_t first_ = 0;
+  int64_t first_step_of_new_helpers_ = 0;
   /// The number of steps that the leader has done, and the number of threads for the next step.
   Signal announcement_;
-  Signal arrived_count_;            ///< number of helpers that have arrived
-  Signal done_[Pool::kMaxThreads];  ///< number of steps that each helper has done
+  Signal arrived_count_;                  ///< number of helpers that have arrived
+  Signal done_steps_[Pool::kMaxThreads];  ///< number of steps that each helper has done
 };
 
 void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,

@@ -24,12 +24,12 @@ namespace {
 // single atomic operations. Bit 0: workers may join; bit 1: the caller sleeps until they have left;
 // bits 2 to 15: the number of workers inside; bits 16 to 31: a count of regions. A worker that
 // wakes up late finds the region closed and does nothing.
-constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOneWorker = 4, kInside = 0xfffc,
-                   kRegion = 0x10000;
+constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOneWorker = 4, kInsideMask = 0xfffc,
+                   kOneRegion = 0x10000;
 
 /// The time for which a waiting thread spins before it sleeps. A longer time makes training 3 %
 /// faster if every thread has a core, and 10 % slower if threads share one.
-constexpr auto kSpin = std::chrono::microseconds(40);
+constexpr auto kSpinTime = std::chrono::microseconds(40);
 
 thread_local bool inside_region = false;
 
@@ -43,10 +43,10 @@ void futex_wake(std::atomic<uint32_t>& word) {
           nullptr, 0);
 }
 
-/// Spins until done() is true or kSpin has passed; returns whether done() is true.
+/// Spins until done() is true or kSpinTime has passed; returns whether done() is true.
 template <class F>
 bool spin(F&& done) {
-  auto end = std::chrono::steady_clock::now() + kSpin;
+  auto end = std::chrono::steady_clock::now() + kSpinTime;
   do {
     for (int i = 0; i < 32; ++i) {
       if (done()) return true;
@@ -69,36 +69,37 @@ struct alignas(64) Share {
 struct Pool::State {
   alignas(64) std::atomic<uint32_t> word{0};
   Share shares[kMaxThreads];
-  int sharers = 0;
+  int share_count = 0;
   alignas(64) std::atomic<int> sleepers{0};
-  std::atomic<bool> stopping{false};
+  std::atomic<bool> is_stopping{false};
   Body body = nullptr;
   void* context = nullptr;
-  std::atomic<bool> failed{false};
+  std::atomic<bool> has_failed{false};
   std::exception_ptr error;
-  std::mutex caller;  // locked by the caller of a region, so that only one region runs at a time
+  // locked by the caller of a region, so that only one region runs at a time
+  std::mutex caller_mutex;
   std::vector<std::thread> workers;
 
-  void work(int worker) {
-    if (worker >= sharers) return;
+  void run_parts_as(int worker) {
+    if (worker >= share_count) return;
     inside_region = true;
     try {
-      for (int i = 0; i < sharers; ++i) {
-        Share& share = shares[(worker + i) % sharers];
+      for (int i = 0; i < share_count; ++i) {
+        Share& share = shares[(worker + i) % share_count];
         for (int64_t part;
              (part = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
           body(context, part, worker);
         }
       }
     } catch (...) {
-      if (!failed.exchange(true)) error = std::current_exception();
+      if (!has_failed.exchange(true)) error = std::current_exception();
       for (Share& share : shares) share.next.store(share.end, std::memory_order_relaxed);
     }
     inside_region = false;
   }
 
   void divide(int64_t parts, int count) {
-    sharers = count;
+    share_count = count;
     for (int i = 0; i < count; ++i) {
       shares[i].next.store(parts * i / count, std::memory_order_relaxed);
       shares[i].end = parts * (i + 1) / count;
@@ -107,8 +108,8 @@ struct Pool::State {
 
   bool has_new_region_or_stops(uint32_t last_region) const {
     uint32_t current = word.load(std::memory_order_acquire);
-    return ((current & kOpen) && current / kRegion != last_region) ||
-           stopping.load(std::memory_order_relaxed);
+    return ((current & kOpen) && current / kOneRegion != last_region) ||
+           is_stopping.load(std::memory_order_relaxed);
   }
 
   void wait_for_region(uint32_t last_region) {
@@ -126,31 +127,32 @@ struct Pool::State {
     const FlushDenormals flush;
     for (uint32_t last_region = 0;;) {
       wait_for_region(last_region);
-      if (stopping.load()) return;
+      if (is_stopping.load()) return;
       uint32_t current = word.load(std::memory_order_acquire);
-      if (!(current & kOpen) || current / kRegion == last_region) continue;
+      if (!(current & kOpen) || current / kOneRegion == last_region) continue;
       if (!word.compare_exchange_weak(current, current + kOneWorker, std::memory_order_acq_rel))
         continue;
-      last_region = current / kRegion;
-      work(worker);
-      uint32_t left = word.fetch_sub(kOneWorker, std::memory_order_acq_rel) - kOneWorker;
-      if ((left & kInside) == 0 && (left & kCallerSleeps)) futex_wake(word);
+      last_region = current / kOneRegion;
+      run_parts_as(worker);
+      uint32_t remaining_state = word.fetch_sub(kOneWorker, std::memory_order_acq_rel) - kOneWorker;
+      if ((remaining_state & kInsideMask) == 0 && (remaining_state & kCallerSleeps))
+        futex_wake(word);
     }
   }
 
   void open() {
-    uint32_t region = word.load(std::memory_order_relaxed) / kRegion + 1;
-    word.store((region * kRegion) | kOpen);
+    uint32_t region = word.load(std::memory_order_relaxed) / kOneRegion + 1;
+    word.store((region * kOneRegion) | kOpen);
     if (sleepers.load() > 0) futex_wake(word);
   }
 
   void close() {
     word.fetch_and(~kOpen);
-    auto empty = [&] { return (word.load(std::memory_order_acquire) & kInside) == 0; };
+    auto empty = [&] { return (word.load(std::memory_order_acquire) & kInsideMask) == 0; };
     if (spin(empty)) return;
     for (;;) {
       uint32_t current = word.fetch_or(kCallerSleeps) | kCallerSleeps;
-      if ((current & kInside) == 0) break;
+      if ((current & kInsideMask) == 0) break;
       futex_wait(word, current);
     }
   }
@@ -165,7 +167,7 @@ Pool::~Pool() {
 
 void Pool::start(int threads) {
   threads = std::clamp(threads, 1, kMaxThreads);
-  state_->stopping = false;
+  state_->is_stopping = false;
   state_->workers.reserve(threads);
   for (int worker = 1; worker < threads; ++worker) {
     std::thread thread = start_thread([this, worker] { state_->loop(worker); });
@@ -176,16 +178,16 @@ void Pool::start(int threads) {
 }
 
 void Pool::stop() {
-  state_->stopping = true;
+  state_->is_stopping = true;
   // The change of `word` also wakes workers that are just about to sleep.
-  state_->word.fetch_add(kRegion);
+  state_->word.fetch_add(kOneRegion);
   futex_wake(state_->word);
   for (std::thread& worker : state_->workers) worker.join();
   state_->workers.clear();
 }
 
 void Pool::resize(int threads) {
-  std::lock_guard lock(state_->caller);
+  std::lock_guard lock(state_->caller_mutex);
   stop();
   start(threads);
 }
@@ -214,7 +216,7 @@ void Pool::run_timed(int64_t parts, Body body, void* context, int max_threads, W
 void Pool::run_parts(int64_t parts, Body body, void* context, int max_threads) {
   State& s = *state_;
   bool runs_alone = parts <= 1 || max_threads <= 1 || threads() == 1 || inside_region;
-  std::unique_lock lock(s.caller, std::defer_lock);
+  std::unique_lock lock(s.caller_mutex, std::defer_lock);
   if (runs_alone || !lock.try_lock()) {
     for (int64_t part = 0; part < parts; ++part) body(context, part, 0);
     return;
@@ -223,9 +225,9 @@ void Pool::run_parts(int64_t parts, Body body, void* context, int max_threads) {
   s.context = context;
   s.divide(parts, std::min(max_threads, threads()));
   s.open();
-  s.work(0);
+  s.run_parts_as(0);
   s.close();
-  if (s.failed.exchange(false)) std::rethrow_exception(std::exchange(s.error, nullptr));
+  if (s.has_failed.exchange(false)) std::rethrow_exception(std::exchange(s.error, nullptr));
 }
 
 }  // namespace crescent::cpu

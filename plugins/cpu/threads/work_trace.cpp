@@ -20,9 +20,9 @@ double seconds_of(WorkTrace::Clock::duration duration) {
 WorkTrace* WorkTrace::of_this_thread() { return current_trace; }
 
 WorkTrace::Recording::Recording(WorkTrace& trace) : trace_(trace) {
-  ++runs_;
+  ++recorded_runs_;
   current_trace = &trace;
-  trace.next_ = 0, trace.region_time_ = {};
+  trace.next_region_ = 0, trace.region_time_ = {};
   begin_ = Clock::now();
 }
 
@@ -32,7 +32,7 @@ WorkTrace::Recording::~Recording() {
                                ? seconds_outside
                                : std::min(trace_.serial_seconds_, seconds_outside);
   current_trace = nullptr;
-  --runs_;
+  --recorded_runs_;
 }
 
 void WorkTrace::begin_region(int64_t parts) {
@@ -44,19 +44,19 @@ void WorkTrace::begin_region(int64_t parts) {
 void WorkTrace::end_region() {
   Region region{{}, std::numeric_limits<int64_t>::max()};
   for (Clock::duration time : times_) region.parts.push_back(seconds_of(time));
-  add(std::move(region));
+  add_region(std::move(region));
 }
 
 void WorkTrace::end_region(int64_t parts, int64_t max_threads, Clock::duration work) {
   const double part_seconds = seconds_of(work) / static_cast<double>(parts);
-  add({std::vector<double>(parts, part_seconds), max_threads});
+  add_region({std::vector<double>(parts, part_seconds), max_threads});
 }
 
-void WorkTrace::add(Region region) {
+void WorkTrace::add_region(Region region) {
   region_time_ += Clock::now() - region_begin_;
   current_trace = this;
-  if (next_ == regions_.size()) regions_.push_back(region);
-  Region& earlier_region = regions_[next_++];
+  if (next_region_ == regions_.size()) regions_.push_back(region);
+  Region& earlier_region = regions_[next_region_++];
   if (earlier_region.parts.size() != region.parts.size()) {
     earlier_region = std::move(region);
     return;
@@ -87,19 +87,19 @@ double WorkTrace::seconds_on(int cores) const {
   return seconds;
 }
 
-const WorkTrace::Region* WorkTrace::longest() const {
+const WorkTrace::Region* WorkTrace::longest_region() const {
   auto shorter = [](const Region& a, const Region& b) { return a.seconds() < b.seconds(); };
   const auto found = std::max_element(regions_.begin(), regions_.end(), shorter);
   return found == regions_.end() ? nullptr : &*found;
 }
 
 int64_t WorkTrace::parts() const {
-  const Region* region = longest();
+  const Region* region = longest_region();
   return region ? static_cast<int64_t>(region->parts.size()) : 1;
 }
 
 double WorkTrace::largest_part() const {
-  const Region* region = longest();
+  const Region* region = longest_region();
   const double total = region ? region->seconds() : 0;
   return total > 0 ? *std::max_element(region->parts.begin(), region->parts.end()) / total : 1;
 }

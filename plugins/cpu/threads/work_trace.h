@@ -29,7 +29,7 @@ class WorkTrace {
 
   /// The trace to which the regions of the calling thread report; null if there is none.
   static WorkTrace* current() {
-    return runs_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
+    return recorded_runs_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
   }
 
   /// Begins a region; regions inside of it are not recorded. For each part i, the thread that runs
@@ -57,16 +57,16 @@ class WorkTrace {
     double seconds_on(int64_t cores) const;
   };
   static WorkTrace* of_this_thread();
-  void add(Region region);
-  const Region* longest() const;
+  void add_region(Region region);
+  const Region* longest_region() const;
 
   /// Number of runs that are being recorded, on all threads.
-  inline static std::atomic<int> runs_{0};
+  inline static std::atomic<int> recorded_runs_{0};
 
   std::vector<Region> regions_;
   std::vector<Clock::duration> times_;  ///< times of the current region's parts
   Clock::time_point region_begin_;
-  size_t next_ = 0;                ///< index of the next region in the present run
+  size_t next_region_ = 0;         ///< index of the next region in the present run
   Clock::duration region_time_{};  ///< time that the present run has spent in regions so far
   /// Seconds that a run spends outside of regions; -1 before the first run.
   double serial_seconds_ = -1;
