@@ -36,7 +36,7 @@ void copy_vectors(const std::byte* from, int64_t from_step, std::byte* to, int64
   }
 }
 
-template <class T, size_t arrays>
+template <class T, size_t array_count>
 void interleave(const std::byte* const* from, int64_t count, std::byte* to) {
   const T* in[array_count];
   for (size_t k = 0; k < array_count; ++k) in[k] = reinterpret_cast<const T*>(from[k]);
@@ -46,7 +46,7 @@ void interleave(const std::byte* const* from, int64_t count, std::byte* to) {
       out[i * static_cast<int64_t>(array_count) + k] = in[k][i];
 }
 
-template <size_t arrays>
+template <size_t array_count>
 InterleaveLoop interleave_of_size(int64_t bytes) {
   switch (bytes) {
     case 1:

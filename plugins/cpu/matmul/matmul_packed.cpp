@@ -116,8 +116,8 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 }
 
 // Computes kR rows of the product c = a b, to which the post-ops in `post_ops` are applied, and
-// prefetches meanwhile: the rows of c, and at `prefetcher` the next rows of a or, if a is
-// transposed, the blocks of `later`. Element (i,q) of a is at i * row + q * step. This is a
+// prefetches meanwhile: the rows of c, and the next rows of a from `next_rows` on or, if a is
+// transposed, the blocks of `prefetcher`. Element (i,q) of a is at i * row + q * step. This is a
 // separate function with few pointers, all in registers, because anything that GCC spills to memory
 // or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>

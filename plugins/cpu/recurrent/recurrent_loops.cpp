@@ -201,7 +201,7 @@ void multiply_inputs(const RecurrentInput<T>& p) {
 /// Computes z (samples, kGates * lanes) = initial(panel) + h_before . weights for each panel of
 /// units, then calls row(panel, sample, z). Several panels are computed at once, so that the long
 /// dependency chains of their rows overlap.
-template <int kGates, class T, class From, class F>
+template <int kGates, class T, class Initial, class F>
 HWY_INLINE void for_each_row(const RecurrentStep<T>& s, int64_t ld_initial, Initial&& initial,
                              F&& row) {
   const hn::ScalableTag<T> d;
