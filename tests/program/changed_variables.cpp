@@ -19,7 +19,7 @@ struct VariablePlusInput {
   Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
              {.inference = true}};
   /// Whether the compiled result is the one for the current values of the variables.
-  bool is_right() {
+  bool has_right_result() {
     const Tensor expected = x + ops::exp(w.value()) * 2.0;
     return f({x})[0].to_vector() == expected.to_vector();
   }
@@ -33,9 +33,9 @@ TEST_CASE("what depends on unchanged variables is computed once") {
   VariablePlusInput d(row(0));
   const auto executable = d.f.executable(Tensors{d.x});
   executable->profile(true);
-  for (int i = 0; i < 3; ++i) CHECK(d.is_right());
+  for (int i = 0; i < 3; ++i) CHECK(d.has_right_result());
   d.w.assign(row(5));
-  for (int i = 0; i < 3; ++i) CHECK(d.is_right());
+  for (int i = 0; i < 3; ++i) CHECK(d.has_right_result());
   std::vector<uint64_t> call_counts;
   for (const ProfileEntry& r : executable->rows()) call_counts.push_back(r.calls);
   CHECK(call_counts == std::vector<uint64_t>{2, 6});
@@ -43,46 +43,46 @@ TEST_CASE("what depends on unchanged variables is computed once") {
 
 TEST_CASE("assigning is noticed, whatever memory the values come in") {
   VariablePlusInput d(row(0));
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
   for (int i = 0; i < 50; ++i) {  // freed memory is reused
     d.w.assign(row(static_cast<float>(i)));
-    CHECK(d.is_right());
+    CHECK(d.has_right_result());
   }
   const Tensor rows = ops::stack(Tensors{row(1), row(2), row(3)});
   for (int i = 0; i < 3; ++i) {  // several offsets in one storage
     d.w.assign(rows.view_rows(i, 1).view({3}));
-    CHECK(d.is_right());
+    CHECK(d.has_right_result());
   }
   d.w.assign_add(row(1));
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
 }
 
 TEST_CASE("writing through a pointer is noticed") {
   Tensor initial = row(0);
-  float* written_early = initial.mutable_data<float>();
+  float* early_pointer = initial.mutable_data<float>();
   VariablePlusInput d(initial);
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
   // This write comes too late to matter, since the variable has its own memory by now.
-  written_early[0] = 7;
+  early_pointer[0] = 7;
   CHECK(d.w.value().to_vector() == row(0).to_vector());
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
 
   Tensor value = d.w.value();
   value.mutable_data<float>()[1] = 9;
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
   CHECK(d.w.value().to_vector() == std::vector<double>{0, 9, 2});
   Tensor second_value = d.w.value();
   float* pointer = second_value.mutable_data<float>();
   for (int i = 0; i < 3; ++i) {
     pointer[2] = static_cast<float>(i);
-    CHECK(d.is_right());
+    CHECK(d.has_right_result());
   }
 
   Tensor assigned = row(3);
   d.w.assign(assigned);
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
   assigned.mutable_data<float>()[0] = 11;
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
 }
 
 TEST_CASE("what another program writes is noticed") {
@@ -93,22 +93,22 @@ TEST_CASE("what another program writes is noticed") {
   });
   for (int i = 0; i < 5; ++i) {
     step({row(1)});
-    CHECK(d.is_right());
-    CHECK(d.is_right());
+    CHECK(d.has_right_result());
+    CHECK(d.has_right_result());
   }
   Function triple([&](const Tensors& in) { return Tensors{in[0] * 3.0}; });
   for (int i = 0; i < 8; ++i) {  // the results of these runs use the same memory in turn
     d.w.assign(triple({row(static_cast<float>(i))})[0]);
-    if (i % 3 != 1) CHECK(d.is_right());
+    if (i % 3 != 1) CHECK(d.has_right_result());
   }
   Variable other(d.w.value());  // the two variables share memory until one of them is changed
   Function move_value([&](const Tensors&) {
     other.assign_add(1.0);
     return Tensors{};
   });
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
   move_value({});
-  CHECK(d.is_right());
+  CHECK(d.has_right_result());
   CHECK(other.value().to_vector()[0] == d.w.value().to_vector()[0] + 1);
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("several programs keep what they need of one variable") {
   });
   for (int i = 0; i < 6; ++i) {
     if (i % 2) d.w.assign(row(static_cast<float>(i)));
-    if (i % 3) CHECK(d.is_right());
+    if (i % 3) CHECK(d.has_right_result());
     CHECK(g({d.x + 1.0})[0].to_vector()[0] == Approx(3 * (3.0 * (i % 2    ? i
                                                                  : i == 0 ? 0
                                                                           : i - 1) +

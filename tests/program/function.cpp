@@ -142,10 +142,10 @@ TEST_CASE("tensors taken from a variable keep their values when a step writes it
   CHECK(old_values.to_vector() == std::vector<double>(4, 1));
   CHECK(w.value().to_vector() == std::vector<double>(4, 2));
   const Tensor initial = Tensor::full({2}, 3);
-  const Variable shared(initial);
+  const Variable shared_variable(initial);
   const Function add_and_assign([&](const Tensors&) {
-    shared.assign_add(Tensor::full({2}, 1));
-    return Tensors{shared.value()};
+    shared_variable.assign_add(Tensor::full({2}, 1));
+    return Tensors{shared_variable.value()};
   });
   const Tensor sum = add_and_assign({})[0];
   CHECK(initial.to_vector() == std::vector<double>(2, 3));
@@ -203,7 +203,7 @@ TEST_CASE("state made on first use is made eagerly") {
   Variable variable;
   const Function f([&](const Tensors& in) {
     if (!variable) {
-      NoTrace eager;
+      NoTrace no_trace;
       variable = Variable(SeedGenerator(1).normal({2}));
     }
     return Tensors{in[0] * variable};
@@ -239,9 +239,9 @@ TEST_CASE("draws are the same compiled and eager, and advance") {
 TEST_CASE("instructions know the layer that asked for them") {
   const Program p = trace(
       [](const Tensors& in) {
-        ProgramScope block("block");
+        ProgramScope block_scope("block");
         const Tensor y = in[0] + 1.0;
-        ProgramScope dense("dense_2");
+        ProgramScope dense_scope("dense_2");
         return Tensors{y * 2.0};
       },
       TensorSpecs{{DType::float32, {2}}});
@@ -258,11 +258,11 @@ TEST_CASE("gradients belong to the layer of what they differentiate") {
         tape.watch(in[0]);
         Tensor y;
         {
-          ProgramScope dense("dense_1");
+          ProgramScope dense_scope("dense_1");
           y = ops::tanh(in[0]);
         }
         {
-          ProgramScope dense("dense_2");
+          ProgramScope dense_scope("dense_2");
           y = ops::exp(y);
         }
         const Tensors gradients = tape.gradient(y, std::span(in.data(), 1));

@@ -29,7 +29,7 @@ Tensor bounded(const Tensor& x) { return ops::tanh(x); }
 
 const Shape kShapes[] = {{3, 4}, {4}, {3, 1}, {}, {3, 4}, {2, 3, 4}};
 
-Tensor matrix(const Tensor& x) {
+Tensor as_matrix(const Tensor& x) {
   return ops::broadcast_to(x.rank() > 2 ? ops::sum(x, {0}) : x, {3, 4});
 }
 
@@ -66,44 +66,46 @@ Tensor random_value_from(RandomChoices& random, const Tensors& values) {
     case 13:
       return ops::power(a, 2);
     case 14:
-      return ops::reshape(ops::reshape(matrix(a), {12}), {4, 3});
+      return ops::reshape(ops::reshape(as_matrix(a), {12}), {4, 3});
     case 15:
-      return ops::transpose(ops::transpose(matrix(a)));
+      return ops::transpose(ops::transpose(as_matrix(a)));
     case 16:
-      return bounded(ops::matmul(matrix(a), ops::transpose(matrix(b))));
+      return bounded(ops::matmul(as_matrix(a), ops::transpose(as_matrix(b))));
     case 17:
-      return bounded(ops::matmul(ops::transpose(matrix(a)), matrix(b)) + ops::sum(matrix(b), {0}));
+      return bounded(ops::matmul(ops::transpose(as_matrix(a)), as_matrix(b)) +
+                     ops::sum(as_matrix(b), {0}));
     case 18:
-      return ops::softmax(matrix(a));
+      return ops::softmax(as_matrix(a));
     case 19:
-      return bounded(ops::log(ops::softmax(matrix(a))));
+      return bounded(ops::log(ops::softmax(as_matrix(a))));
     case 20:
       return ops::mean(a);
     case 21:
-      return ops::sum(matrix(a), {1}, true) * 0.25;
+      return ops::sum(as_matrix(a), {1}, true) * 0.25;
     case 22:
-      return ops::max(matrix(a), {0});
+      return ops::max(as_matrix(a), {0});
     case 23:
       return ops::cast(ops::cast(a, DType::float64), DType::float32);
     case 24:
       return ops::cast(ops::less(a, b), DType::float32);
     case 25:
-      return ops::slice_axis(matrix(a), 1, 0, 4);
+      return ops::slice_axis(as_matrix(a), 1, 0, 4);
     case 26:
-      return ops::flip(ops::flip(matrix(a), {0}), {0});
+      return ops::flip(ops::flip(as_matrix(a), {0}), {0});
     case 27: {
-      const Tensor parts[] = {matrix(a), matrix(b)};
+      const Tensor parts[] = {as_matrix(a), as_matrix(b)};
       return ops::slice_axis(ops::concatenate(parts, 0), 0, 1, 4);
     }
     case 28:
       return ops::stop_gradient(a) * b;
     default:
-      return ops::layer_norm(matrix(a), ops::sum(matrix(b), {0}), ops::mean(matrix(a), {0}), 1e-3) *
+      return ops::layer_norm(as_matrix(a), ops::sum(as_matrix(b), {0}),
+                             ops::mean(as_matrix(a), {0}), 1e-3) *
              0.3;
   }
 }
 
-bool broadcasts(const Tensors& values, const Tensor& y) {
+bool can_broadcast_with(const Tensors& values, const Tensor& y) {
   try {
     for (const Tensor& x : values) broadcast_shapes(x.shape(), y.shape(), "");
     return y.rank() <= 3;
@@ -122,7 +124,7 @@ Tensors run(uint64_t seed, const Tensors& inputs, const Variable& v, const Varia
   values.push_back(Tensor::full({4}, 0.7)), values.push_back(Tensor(1.0));
   for (int i = 0; i < 24; ++i) {
     Tensor y = random_value_from(random, values);
-    if (broadcasts(values, y)) values.push_back(y);
+    if (can_broadcast_with(values, y)) values.push_back(y);
     if (i == 12)
       v.assign(
           ops::broadcast_to(ops::mean(values[random.below(values.size())]) + v.value(), {3, 4}) *
@@ -159,8 +161,9 @@ uint64_t seed_count() {
 PickyDevice draw_device(uint64_t seed) {
   RandomChoices random(seed + 1000);
   const size_t salt = random.below(1 << 16), unsupported_share = random.below(5);
-  auto flip = [&] { return random.below(2) == 1; };
-  const Capabilities capabilities{flip(), flip(), flip(), flip(), flip()};
+  auto random_bool = [&] { return random.below(2) == 1; };
+  const Capabilities capabilities{random_bool(), random_bool(), random_bool(), random_bool(),
+                                  random_bool()};
   return PickyDevice(
       [=](const Op& op) { return (op.hash() ^ salt) * 2654435761u % 4 < unsupported_share; },
       capabilities);
@@ -177,7 +180,7 @@ TEST_CASE("random programs compute the same lowered for any device") {
     TensorSpecs specs;
     for (const Tensor& x : inputs) specs.push_back(x.spec());
     const Program traced = trace([&](const Tensors& in) { return run(seed, in, v, w); }, specs);
-    auto results = [&](const Program& program) {
+    auto results_of = [&](const Program& program) {
       Tensors variables, outputs;
       for (const auto& b : program.variables) variables.push_back(b.variable.value().clone());
       for (int value : program.outputs)
@@ -186,8 +189,9 @@ TEST_CASE("random programs compute the same lowered for any device") {
       outputs.insert(outputs.end(), variables.begin(), variables.end());
       return outputs;
     };
-    const Tensors got = results(lower(optimize(traced, {.device = &picky_device}), picky_device)),
-                  expected = results(optimize(traced));
+    const Tensors got =
+                      results_of(lower(optimize(traced, {.device = &picky_device}), picky_device)),
+                  expected = results_of(optimize(traced));
     REQUIRE(got.size() == expected.size());
     for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i]);
   }

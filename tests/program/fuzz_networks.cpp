@@ -44,7 +44,7 @@ class Network {
   size_t choose_below(size_t n) { return philox(seed_, 1, next_choice_++).word[0] % n; }
 
   const Variable& weight(const Shape& shape) {
-    NoTrace eager;
+    NoTrace no_trace;
     if (next_weight_ == weights_.size())
       weights_.emplace_back(generator_.uniform(shape, -0.5, 0.5));
     return weights_[next_weight_++];
@@ -153,8 +153,8 @@ TEST_CASE("random recurrent bodies give the same compiled and eager, with gradie
     const Tensors inputs{generator.normal({2, 3}), generator.normal({5, 2, 3}),
                          generator.normal({3, 3}), generator.normal({3})};
     auto run = [&](const Tensors& in) {
-      uint64_t next = 0;
-      auto choose_below = [&](size_t n) { return philox(seed, 2, next++).word[0] % n; };
+      uint64_t next_choice = 0;
+      auto choose_below = [&](size_t n) { return philox(seed, 2, next_choice++).word[0] % n; };
       GradientTape tape;
       for (const Tensor& t : in) tape.watch(t);
       auto scanned = ops::scan(

@@ -33,13 +33,13 @@ void check_gathered_arrays() {
        {Shape{1}, Shape{2}, Shape{7}, Shape{5, 3}, Shape{2, 3, 5}, Shape{3, 0}})
     for (int axis = 0; axis < shape.rank(); ++axis)
       for (bool partial : {false, true}) {
-        const Tensor whole = numbered_elements(shape);
-        const Tensor own_part_of_whole = own_part(whole, {axis, 2, 1, 2});
+        const Tensor whole_tensor = numbered_elements(shape);
+        const Tensor own_part_of_whole = own_part(whole_tensor, {axis, 2, 1, 2});
         GradientTape tape;
         tape.watch(own_part_of_whole);
         const Tensor gathered = apply1(gather_of(axis, shape[axis], partial), {own_part_of_whole});
-        CHECK(gathered.to_vector() == whole.to_vector());
-        const Tensor loss = ops::sum(gathered * whole) * (rank + 1.0);
+        CHECK(gathered.to_vector() == whole_tensor.to_vector());
+        const Tensor loss = ops::sum(gathered * whole_tensor) * (rank + 1.0);
         const Tensor gradient = tape.gradient(loss, Tensors{own_part_of_whole})[0];
         CHECK(gradient.to_vector() ==
               (own_part_of_whole * (partial ? 3.0 : rank + 1.0)).to_vector());
@@ -49,17 +49,17 @@ void check_gathered_arrays() {
 /// Divides a variable, reads, assigns and trains it, in both processes.
 void check_divided_variable() {
   const int rank = communicator()->rank();
-  const Tensor whole = numbered_elements({5, 3});
-  const Variable v(rank == 0 ? whole : ops::zeros({5, 3}));
+  const Tensor whole_tensor = numbered_elements({5, 3});
+  const Variable v(rank == 0 ? whole_tensor : ops::zeros({5, 3}));
   divide(v, {0, 2, 1, 2});
   CHECK(v.shape() == Shape{5, 3});
   CHECK(stored_spec(v).shape == Shape{rank == 0 ? 2 : 3, 3});
-  CHECK(v.value().to_vector() == whole.to_vector());
-  v.assign(whole * 2.0);
-  CHECK(v.value().to_vector() == (whole * 2.0).to_vector());
+  CHECK(v.value().to_vector() == whole_tensor.to_vector());
+  v.assign(whole_tensor * 2.0);
+  CHECK(v.value().to_vector() == (whole_tensor * 2.0).to_vector());
   {
     const PartAccess part_access;
-    CHECK(v.value().to_vector() == own_part(whole * 2.0, *division_of(v)).to_vector());
+    CHECK(v.value().to_vector() == own_part(whole_tensor * 2.0, *division_of(v)).to_vector());
   }
   const Function step([&](const Tensors& in) {
     GradientTape tape;
@@ -69,13 +69,14 @@ void check_divided_variable() {
     v.assign_sub(gradient * 0.01);
     return Tensors{loss};
   });
-  const Variable undivided(whole * 2.0);
+  const Variable undivided_variable(whole_tensor * 2.0);
   const Tensor x = numbered_elements({4, 5}) * 0.1;
   step({x});
   GradientTape tape;
-  const Tensor loss = ops::sum(ops::square(ops::matmul(x, undivided)));
-  undivided.assign_sub(tape.gradient(loss, Variables{undivided})[0] * 0.01);
-  const std::vector<double> got = v.value().to_vector(), expected = undivided.value().to_vector();
+  const Tensor loss = ops::sum(ops::square(ops::matmul(x, undivided_variable)));
+  undivided_variable.assign_sub(tape.gradient(loss, Variables{undivided_variable})[0] * 0.01);
+  const std::vector<double> got = v.value().to_vector(),
+                            expected = undivided_variable.value().to_vector();
   for (size_t i = 0; i < expected.size(); ++i) CHECK(got[i] == Approx(expected[i]));
   const NoCollectives no_collectives("the test");
   CHECK_THROWS_WITH(v.value(), Catch::Contains("the test reads 'variable' in this process alone"));
@@ -122,18 +123,18 @@ TEST_CASE("a whole is gathered again behind another exchange", "[gathering]") {
 }
 
 TEST_CASE("a layout is found by the path or by one pattern", "[gathering]") {
-  const Division undivided{1, 1, 1, 1};
+  const Division no_division{1, 1, 1, 1};
   set_layouts(
-      {{"dense.*kernel", 2, undivided}, {"dense_1/kernel", 1, std::nullopt}, {"kernel$", 2, {}}});
+      {{"dense.*kernel", 2, no_division}, {"dense_1/kernel", 1, std::nullopt}, {"kernel$", 2, {}}});
   CHECK_FALSE(division_for("dense_1/kernel", {3, 4}));
   CHECK_FALSE(division_for("embeddings", {3, 4}));
   CHECK_THROWS_WITH(division_for("dense_2/kernel", {3, 4}),
                     Catch::Contains("Path 'dense_2/kernel' matches multiple layout specification "
                                     "keys: 'dense.*kernel', 'kernel$'"));
-  set_layouts({{"dense.*kernel", 2, undivided}});
-  CHECK(division_for("dense_2/kernel", {3, 4}) == undivided);
+  set_layouts({{"dense.*kernel", 2, no_division}});
+  CHECK(division_for("dense_2/kernel", {3, 4}) == no_division);
   CHECK_THROWS_WITH(division_for("dense_2/kernel", {3}), Catch::Contains("has 2 axes"));
-  CHECK_THROWS_WITH(set_layouts({{"(", 2, undivided}}),
+  CHECK_THROWS_WITH(set_layouts({{"(", 2, no_division}}),
                     Catch::Contains("expected a regular expression"));
   set_layouts({});
 }

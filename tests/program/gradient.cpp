@@ -36,39 +36,39 @@ TEST_CASE("what is not connected has no gradient") {
   const Tensor y = ops::multiply(x, x);
   CHECK_FALSE(gradient(tape, y, other));
   CHECK_FALSE(gradient(tape, ops::stop_gradient(y), x));
-  Tensor unrecorded;
+  Tensor unrecorded_square;
   {
     NoGradient no_gradient;
-    unrecorded = ops::square(x);
+    unrecorded_square = ops::square(x);
   }
-  CHECK_FALSE(gradient(tape, unrecorded, x));
+  CHECK_FALSE(gradient(tape, unrecorded_square, x));
   CHECK_THROWS_AS(tape.watch(Tensor(Shape{2}, DType::int32)), Error);
 }
 
 TEST_CASE("variables that do not train are watched only on request") {
   Variable::Options options;
   options.trainable = false;
-  const Variable frozen(Tensor(3.0), options);
-  const Variables sources{frozen};
+  const Variable frozen_variable(Tensor(3.0), options);
+  const Variables sources{frozen_variable};
   GradientTape tape;
-  CHECK_FALSE(tape.gradient(ops::square(frozen), sources)[0]);
-  tape.watch(frozen.value());
-  CHECK(tape.gradient(ops::square(frozen), sources)[0].item() == 6);
+  CHECK_FALSE(tape.gradient(ops::square(frozen_variable), sources)[0]);
+  tape.watch(frozen_variable.value());
+  CHECK(tape.gradient(ops::square(frozen_variable), sources)[0].item() == 6);
 }
 
 TEST_CASE("gradients of gradients") {
   const Tensor x = scalar(0.7);
-  GradientTape outer;
-  outer.watch(x);
-  Tensor first;
+  GradientTape outer_tape;
+  outer_tape.watch(x);
+  Tensor first_derivative;
   {
-    GradientTape inner;
-    inner.watch(x);
-    first = gradient(inner, ops::sin(ops::multiply(x, x)), x);
+    GradientTape inner_tape;
+    inner_tape.watch(x);
+    first_derivative = gradient(inner_tape, ops::sin(ops::multiply(x, x)), x);
   }
   const double v = 0.7;
-  CHECK(first.item() == Approx(2 * v * std::cos(v * v)));
-  CHECK(gradient(outer, first, x).item() ==
+  CHECK(first_derivative.item() == Approx(2 * v * std::cos(v * v)));
+  CHECK(gradient(outer_tape, first_derivative, x).item() ==
         Approx(2 * std::cos(v * v) - 4 * v * v * std::sin(v * v)));
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("second order through compound ops agrees with differences") {
   const Tensor labels = Tensor::from(std::vector<int32_t>{2, 0}, {2});
   const Tensor ones = Tensor::full({3}, 1, DType::float64),
                kernel = Tensor::full({2, 1, 2}, 0.5, DType::float64);
-  const std::pair<const char*, F> rows[] = {
+  const std::pair<const char*, F> functions[] = {
       {"softmax", [&](const Tensor& x) { return ops::sum(ops::square(ops::softmax(x * w))); }},
       {"cross entropy",
        [&](const Tensor& x) { return ops::sum(ops::sparse_softmax_cross_entropy(x * w, labels)); }},
@@ -145,9 +145,9 @@ TEST_CASE("second order through compound ops agrees with differences") {
                              .states[0]);
        }},
   };
-  for (const auto& [name, f] : rows) {
+  for (const auto& [name, f] : functions) {
     INFO(name);
-    auto first = [&, &f = f](const Tensor& x) {
+    auto first_gradient = [&, &f = f](const Tensor& x) {
       GradientTape tape;
       tape.watch(x);
       return gradient(tape, f(x), x);
@@ -155,15 +155,15 @@ TEST_CASE("second order through compound ops agrees with differences") {
     const Tensor x = Tensor::from(std::vector<double>{1, 0.4, -0.6, 0.2, 1.1, 0.5}, {2, 3});
     GradientTape tape;
     tape.watch(x);
-    const Tensor second = gradient(tape, ops::sum(first(x) * w), x);
-    REQUIRE(second);
+    const Tensor second_gradient = gradient(tape, ops::sum(first_gradient(x) * w), x);
+    REQUIRE(second_gradient);
     for (int64_t i = 0; i < x.size(); ++i) {
       auto loss_at = [&](double shift) {
-        Tensor moved = x.clone();
-        moved.mutable_data<double>()[i] += shift;
-        return ops::sum(first(moved) * w).item();
+        Tensor shifted_x = x.clone();
+        shifted_x.mutable_data<double>()[i] += shift;
+        return ops::sum(first_gradient(shifted_x) * w).item();
       };
-      CHECK(second.to_vector()[static_cast<size_t>(i)] ==
+      CHECK(second_gradient.to_vector()[static_cast<size_t>(i)] ==
             Approx((loss_at(1e-5) - loss_at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
     }
   }
@@ -338,15 +338,15 @@ TEST_CASE("a variable read before and after an assignment has the sum of both gr
   const Variables sources{w};
   const auto derivative = [&](const Tensor& x) {
     GradientTape tape;
-    const Tensor before = w * x;
+    const Tensor product = w * x;
     w.assign(x * 2.0);
     const Tensor square = ops::square(w.value());
     w.assign(x * 3.0);
-    return tape.gradient(before + square + w * 5.0, sources)[0];
+    return tape.gradient(product + square + w * 5.0, sources)[0];
   };
   CHECK(derivative(scalar(3)).item() == 3 + 2 * 6 + 5);
-  const Function traced([&](const Tensors& in) { return Tensors{derivative(in[0])}; });
-  CHECK(traced({scalar(3)})[0].item() == 3 + 2 * 6 + 5);
+  const Function traced_derivative([&](const Tensors& in) { return Tensors{derivative(in[0])}; });
+  CHECK(traced_derivative({scalar(3)})[0].item() == 3 + 2 * 6 + 5);
 }
 
 TEST_CASE("an upstream gradient weighs the target") {

@@ -14,9 +14,9 @@ using namespace ops;
 namespace {
 
 bool is_supported(const Op& op) {
-  static const std::set<std::string_view> kSimple{"unary",        "binary",    "select", "cast",
-                                                  "broadcast_to", "transpose", "reduce", "matmul"};
-  return kSimple.count(op.name()) > 0;
+  static const std::set<std::string_view> kSupportedOps{
+      "unary", "binary", "select", "cast", "broadcast_to", "transpose", "reduce", "matmul"};
+  return kSupportedOps.count(op.name()) > 0;
 }
 
 /// Lowers the program for the device, and checks on the cpu that the results are unchanged.
@@ -57,7 +57,7 @@ struct CountingIdentity final : OpOf<CountingIdentity> {
 };
 
 /// An op (x) -> x whose decomposition gives another shape.
-struct Misshapen final : OpOf<Misshapen> {
+struct OpOfWrongShape final : OpOf<OpOfWrongShape> {
   static constexpr const char* kName = "misshapen";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -65,7 +65,7 @@ struct Misshapen final : OpOf<Misshapen> {
 };
 
 /// An op (x) -> x whose decomposition is the op itself.
-struct Endless final : OpOf<Endless> {
+struct EndlessOp final : OpOf<EndlessOp> {
   static constexpr const char* kName = "endless";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -73,7 +73,7 @@ struct Endless final : OpOf<Endless> {
 };
 
 /// An op that has neither a kernel nor a decomposition.
-struct Unknown final : OpOf<Unknown> {
+struct UnknownOp final : OpOf<UnknownOp> {
   static constexpr const char* kName = "unknown";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -117,7 +117,7 @@ TEST_CASE("lowering: an op of somebody else is computed by itself", "[lowering]"
 TEST_CASE("lowering: an op that computes by itself is not asked to before it is run",
           "[lowering]") {
   CHECK(CountingIdentity().computes());
-  CHECK_FALSE(Unknown().computes());
+  CHECK_FALSE(UnknownOp().computes());
   const Program p = traced(
       [](const Tensors& in) { return Tensors{apply1(CountingIdentity(), {in[0]})}; }, {f32({3})});
   run_count = 0;
@@ -128,7 +128,7 @@ TEST_CASE("lowering: an op that computes by itself is not asked to before it is 
 }
 
 TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
-  auto message = [](auto op) {
+  auto message_for = [](auto op) {
     try {
       lower(traced([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; }, {f32({3})}),
             host_device());
@@ -137,11 +137,12 @@ TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
     }
     return std::string("nothing");
   };
-  CHECK(message(Unknown()) ==
+  CHECK(message_for(UnknownOp()) ==
         "the cpu device has no way to run unknown on (float32(3,)): it has no decompose(), no "
         "compute() and no CpuKernel that is registered as 'unknown'");
-  CHECK(message(Misshapen()) == "misshapen: decompose() gave (float32()), expected (float32(3,))");
-  CHECK(message(Endless()) == "endless: it decomposes into ops that decompose without end");
+  CHECK(message_for(OpOfWrongShape()) ==
+        "misshapen: decompose() gave (float32()), expected (float32(3,))");
+  CHECK(message_for(EndlessOp()) == "endless: it decomposes into ops that decompose without end");
 }
 
 TEST_CASE("lowering: identities and empty results are no instructions", "[lowering]") {
@@ -238,10 +239,10 @@ TEST_CASE("lowering: of post-ops a device may take some", "[lowering]") {
 }
 
 TEST_CASE("lowering: mixed precision is done with casts where it is not taken", "[lowering]") {
-  const DType bfloat16_ = DType::bfloat16, float32 = DType::float32;
+  const DType narrow_dtype = DType::bfloat16, float32 = DType::float32;
   const Program p = optimize(traced(
       [=](const Tensors& in) {
-        return Tensors{cast(matmul(cast(in[0], bfloat16_), cast(in[1], bfloat16_)), float32)};
+        return Tensors{cast(matmul(cast(in[0], narrow_dtype), cast(in[1], narrow_dtype)), float32)};
       },
       {f32({4, 3}), f32({3, 5})}));
   REQUIRE(names(p) == "matmul");
@@ -277,11 +278,11 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
       },
       {f32({2, 3})});
   REQUIRE(names(p) == "exp, reshape, tanh, reduce, add");
-  const std::vector<int> last = last_uses(p);
+  const std::vector<int> last_use_indices = last_uses(p);
   auto last_use_of = [&](size_t instruction) {
-    return last[static_cast<size_t>(p.code[instruction].outputs[0])];
+    return last_use_indices[static_cast<size_t>(p.code[instruction].outputs[0])];
   };
-  CHECK(last[static_cast<size_t>(p.inputs[0])] == 3);
+  CHECK(last_use_indices[static_cast<size_t>(p.inputs[0])] == 3);
   CHECK(last_use_of(0) == 2);  // the last reader is tanh, which reads the memory as shape (6)
   CHECK(last_use_of(1) == 2);
   CHECK(last_use_of(2) == 4);

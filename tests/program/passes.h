@@ -87,9 +87,9 @@ inline std::string names(const Program& program) {
     std::string name(i.op->name());
     if (auto* unary = dynamic_cast<const Unary*>(i.op.get())) name = name_of(unary->kind);
     if (auto* binary = dynamic_cast<const Binary*>(i.op.get())) name = name_of(binary->kind);
-    if (auto* with = dynamic_cast<const WithPostOps*>(i.op.get())) {
-      name = with->op->name();
-      for (PostOp post : with->post) name += std::string("+") + name_of(post);
+    if (auto* op_with_post_ops = dynamic_cast<const WithPostOps*>(i.op.get())) {
+      name = op_with_post_ops->op->name();
+      for (PostOp post : op_with_post_ops->post) name += std::string("+") + name_of(post);
     }
     names_text += (names_text.empty() ? "" : ", ") + name;
   }
@@ -106,9 +106,9 @@ inline TensorSpec f32(const Shape& shape) { return {DType::float32, shape}; }
 /// Adds an instruction to a program built by hand; tracing would fold constants.
 template <class T>
 int add(Program& program, T op, std::vector<int> inputs) {
-  auto shared = std::make_shared<const T>(std::move(op));
-  const int result = program.add_value(shared->infer(program.specs_of(inputs))[0]);
-  program.code.push_back({shared, std::move(inputs), {result}, 0});
+  auto shared_op = std::make_shared<const T>(std::move(op));
+  const int result = program.add_value(shared_op->infer(program.specs_of(inputs))[0]);
+  program.code.push_back({shared_op, std::move(inputs), {result}, 0});
   return result;
 }
 

@@ -11,9 +11,9 @@ using namespace ops;
 namespace {
 
 struct RewriteCase {
-  const char* what;
+  const char* description;
   Tensor (*f)(const Tensor& x, const Tensor& y);
-  const char* after;
+  const char* expected_names;
 };
 
 Tensor cast_chain(const Tensor& x, DType first, DType second) {
@@ -143,16 +143,16 @@ const RewriteCase kShapes[] = {
      "broadcast_to, reduce"},
 };
 
-void check(const RewriteCase& row, Pass pass) {
-  INFO(row.what);
-  Program p = traced([&](const Tensors& in) { return Tensors{row.f(in[0], in[1])}; },
+void check(const RewriteCase& rewrite_case, Pass pass) {
+  INFO(rewrite_case.description);
+  Program p = traced([&](const Tensors& in) { return Tensors{rewrite_case.f(in[0], in[1])}; },
                      {f32({2, 3}), f32({2, 3})});
   p = rewritten(p, [](Program& q) { return common_subexpressions(q); });
   p = rewritten(p, pass);
   std::erase_if(p.code, [](const auto& i) {
     return i.op->name() == "fill" && i.op->infer({})[0].shape.rank() == 0;
   });
-  CHECK(names(p) == row.after);
+  CHECK(names(p) == rewrite_case.expected_names);
 }
 
 }  // namespace

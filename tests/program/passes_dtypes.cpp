@@ -117,17 +117,18 @@ TEST_CASE("sums of a filled tensor wrap around as plain ones do", "[passes]") {
     double number;
     int64_t count;
   };
-  for (const FilledSum& row :
+  for (const FilledSum& filled_sum :
        {FilledSum{DType::int8, 100, 300}, FilledSum{DType::uint8, 255, 3},
         FilledSum{DType::int16, 30000, 70000}, FilledSum{DType::int32, 0x1p30, 5},
         FilledSum{DType::int32, 7, 9}, FilledSum{DType::int64, 0x1p52 + 1, 3},
         FilledSum{DType::int64, 0x1p52 + 1, 70001}, FilledSum{DType::float16, 60000, 3},
         FilledSum{DType::float16, 0.001, 70000}, FilledSum{DType::bfloat16, 3, 70001}}) {
-    CAPTURE(row.dtype, row.number, row.count);
+    CAPTURE(filled_sum.dtype, filled_sum.number, filled_sum.count);
     Program program;
-    const int filled_tensor = add(program, fill_op({row.count}, row.number, row.dtype), {});
+    const int filled_tensor =
+        add(program, fill_op({filled_sum.count}, filled_sum.number, filled_sum.dtype), {});
     program.outputs = {add(program, reduce_op(ReduceKind::sum, {0}), {filled_tensor})};
-    rewritten(program, shapes, row.dtype == DType::bfloat16 ? 0x1p-7 : 1e-3);
+    rewritten(program, shapes, filled_sum.dtype == DType::bfloat16 ? 0x1p-7 : 1e-3);
   }
 }
 

@@ -62,9 +62,10 @@ TEST_CASE("fusion: what comes after one region comes after all that joined it", 
       [](const Tensors& in) {
         const Tensor exponential = exp(in[0]),
                      reversed_float64 = cast(flip(exponential, {0}), DType::float64);
-        const Tensor base = exp(in[1]), other = base * 2.0, joined = base + reversed_float64;
-        const Tensor reversed_float32 = cast(flip(other, {0}), DType::float32);
-        return Tensors{exponential + reversed_float32, joined};
+        const Tensor base = exp(in[1]), doubled_base = base * 2.0,
+                     joined_sum = base + reversed_float64;
+        const Tensor reversed_float32 = cast(flip(doubled_base, {0}), DType::float32);
+        return Tensors{exponential + reversed_float32, joined_sum};
       },
       {f32({4, 3}), {DType::float64, {4, 3}}});
   rewritten(p, fusion);
@@ -207,10 +208,10 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
-        const Tensor product = in[0] * in[1], root = sqrt(in[0]), out = in[0] * 2.0,
-                     summed = in[0] + 1.0;
-        return Tensors{product + exp(product), root + exp(root), out, out + exp(out),
-                       sum(summed) + summed + exp(summed)};
+        const Tensor product = in[0] * in[1], square_root = sqrt(in[0]), doubled_x = in[0] * 2.0,
+                     shifted_x = in[0] + 1.0;
+        return Tensors{product + exp(product), square_root + exp(square_root), doubled_x,
+                       doubled_x + exp(doubled_x), sum(shifted_x) + shifted_x + exp(shifted_x)};
       },
       {f32({6}), f32({6})});
   CHECK_FALSE(recomputation(p));
@@ -237,8 +238,8 @@ namespace {
 
 /// Two dense layers and a convolution, softmax, Keras' cross entropy, Adam: a training step as fit
 /// records it.
-struct Step {
-  Step() {
+struct TrainingStep {
+  TrainingStep() {
     for (const Shape& shape :
          {Shape{3, 3, 1, 8}, Shape{8}, Shape{6 * 6 * 8, 16}, Shape{16}, Shape{16, 10}, Shape{10}}) {
       weights.emplace_back(numbers(f32(shape), static_cast<uint32_t>(weights.size()) + 50) *
@@ -279,19 +280,19 @@ const TensorSpecs kBatch{f32({16, 14, 14, 1}), {DType::int32, {16}}};
 }  // namespace
 
 TEST_CASE("optimize: a training step", "[passes]") {
-  Step step;
-  const Program before = traced(step, kBatch);
-  const Program after = optimize(before);
-  INFO(before.text() << "\n" << after.text());
-  validate(after);
-  check_same(run(before), run(after), 1e-5);
-  CHECK(after.code.size() * 3 < before.code.size());
+  TrainingStep step;
+  const Program original_program = traced(step, kBatch);
+  const Program optimized_program = optimize(original_program);
+  INFO(original_program.text() << "\n" << optimized_program.text());
+  validate(optimized_program);
+  check_same(run(original_program), run(optimized_program), 1e-5);
+  CHECK(optimized_program.code.size() * 3 < original_program.code.size());
   int update_count = 0;
   auto is_new_value = [&](int v) {
-    return std::any_of(after.variables.begin(), after.variables.end(),
+    return std::any_of(optimized_program.variables.begin(), optimized_program.variables.end(),
                        [&](const auto& b) { return b.result == v; });
   };
-  for (const auto& i : after.code) {
+  for (const auto& i : optimized_program.code) {
     CHECK(i.op->name() != "transpose");
     CHECK(i.op->name() != "stop_gradient");
     update_count += i.op->name() == "fused" && i.outputs.size() == 3 &&
@@ -301,32 +302,32 @@ TEST_CASE("optimize: a training step", "[passes]") {
 }
 
 TEST_CASE("optimize: inference keeps outputs and follows variables assigned later", "[passes]") {
-  Step step;
-  const Program before =
+  TrainingStep step;
+  const Program original_program =
       traced([&](const Tensors& in) { return Tensors{step.predict(in[0])}; }, {kBatch[0]});
-  const Program after = optimize(before, {.inference = true});
-  validate(after);
-  check_same(run(before), run(after), 1e-5);
+  const Program optimized_program = optimize(original_program, {.inference = true});
+  validate(optimized_program);
+  check_same(run(original_program), run(optimized_program), 1e-5);
   step.weights[0].assign(step.weights[0] * 2.0);
-  check_same(run(before), run(after), 1e-5);
+  check_same(run(original_program), run(optimized_program), 1e-5);
 }
 
 TEST_CASE("optimize: outputs that are inputs, constants, variables or the same value", "[passes]") {
   Variable v(Tensor::full({2}, 3));
-  const Program before = traced(
+  const Program original_program = traced(
       [&](const Tensors& in) {
         const Tensor x = in[0] * 1.0, y = exp(in[0]);
         return Tensors{x, Tensor::full({2}, 1) + 1.0, v.value() + 0.0, y, y, y * 1.0};
       },
       {f32({2})});
-  const Program after = optimize(before);
-  validate(after);
-  CHECK(names(after) == "exp");
-  check_same(run(before), run(after), 0);
+  const Program optimized_program = optimize(original_program);
+  validate(optimized_program);
+  CHECK(names(optimized_program) == "exp");
+  check_same(run(original_program), run(optimized_program), 0);
 }
 
 TEST_CASE("optimize: twice is once", "[passes]") {
-  Step step;
+  TrainingStep step;
   const Program optimized_once = optimize(traced(step, kBatch)),
                 optimized_twice = optimize(optimized_once);
   validate(optimized_twice);
@@ -335,7 +336,7 @@ TEST_CASE("optimize: twice is once", "[passes]") {
 }
 
 TEST_CASE("optimize: dims that are not known", "[passes]") {
-  const Program before = traced(
+  const Program original_program = traced(
       [](const Tensors& in) {
         GradientTape tape;
         tape.watch(in[0]);
@@ -347,29 +348,30 @@ TEST_CASE("optimize: dims that are not known", "[passes]") {
                        broadcast_to(mean(h, {0}), h.shape())};
       },
       {f32({-1, 3}), f32({3, 4}), f32({4}), f32({-1, 4})});
-  const Program after = optimize(before);
-  CHECK_NOTHROW(validate(after));
-  CHECK(after.code.size() < before.code.size());
-  for (size_t i = 0; i < before.outputs.size(); ++i) {
-    CHECK(after.values[size_t(after.outputs[i])] == before.values[size_t(before.outputs[i])]);
+  const Program optimized_program = optimize(original_program);
+  CHECK_NOTHROW(validate(optimized_program));
+  CHECK(optimized_program.code.size() < original_program.code.size());
+  for (size_t i = 0; i < original_program.outputs.size(); ++i) {
+    CHECK(optimized_program.values[size_t(optimized_program.outputs[i])] ==
+          original_program.values[size_t(original_program.outputs[i])]);
   }
 }
 
 TEST_CASE("optimize: empty tensors", "[passes]") {
-  const Program before = traced(
+  const Program original_program = traced(
       [](const Tensors& in) {
         const Tensor h = relu(matmul(in[0], in[1]) + in[2]);
         return Tensors{h, sum(h, {0}), max(in[1] * 1.0, {1}), h + ops::zeros_like(h),
                        reshape(h, {4, 0})};
       },
       {f32({0, 3}), f32({3, 4}), f32({4})});
-  const Program after = optimize(before);
-  validate(after);
-  check_same(run(before), run(after), 0);
+  const Program optimized_program = optimize(original_program);
+  validate(optimized_program);
+  check_same(run(original_program), run(optimized_program), 0);
 }
 
 TEST_CASE("optimize takes little time", "[passes]") {
-  Step step;
+  TrainingStep step;
   const Program program = traced(step, kBatch);
   optimize(program);  // the first call compiles kernels for constants
   using Clock = std::chrono::steady_clock;
@@ -385,7 +387,7 @@ TEST_CASE("optimize takes little time", "[passes]") {
 }
 
 TEST_CASE("optimize: long programs", "[passes]") {
-  const Program before = traced(
+  const Program original_program = traced(
       [](const Tensors& in) {
         Tensor x = in[0];
         for (int i = 0; i < 1500; ++i)
@@ -393,9 +395,9 @@ TEST_CASE("optimize: long programs", "[passes]") {
         return Tensors{x};
       },
       {f32({3, 3}), f32({3, 3})});
-  const Program after = optimize(before);
-  validate(after);
-  check_same(run(before), run(after), 1e-4);
+  const Program optimized_program = optimize(original_program);
+  validate(optimized_program);
+  check_same(run(original_program), run(optimized_program), 1e-4);
 }
 
 }  // namespace crescent::passes

@@ -80,12 +80,12 @@ TEST_CASE("pooling: sums of its gradient along other axes see where it goes", "[
 TEST_CASE("pooling: winners are those of the pooling with the same strides", "[passes]") {
   const Program p = traced(
       [](const Tensors& in) {
-        GradientTape first, second;
-        first.watch(in[0]), second.watch(in[0]);
+        GradientTape first_tape, second_tape;
+        first_tape.watch(in[0]), second_tape.watch(in[0]);
         const Tensor y = max_pool(in[0], {2, 2}, {2}, Padding::valid),
                      z = max_pool(in[0], {2, 2}, {1}, Padding::valid);
-        return Tensors{first.gradient(sum(y * y), Tensors{in[0]})[0],
-                       second.gradient(sum(z * z), Tensors{in[0]})[0]};
+        return Tensors{first_tape.gradient(sum(y * y), Tensors{in[0]})[0],
+                       second_tape.gradient(sum(z * z), Tensors{in[0]})[0]};
       },
       {f32({2, 6, 6, 3})});
   rewritten(p, pool_argmax);

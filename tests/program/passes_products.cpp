@@ -204,7 +204,7 @@ TEST_CASE("batch norm goes into the kernel of the convolution before it", "[pass
           return Tensors{relu(normalized(y, {in[2], in[3], in[4], in[5]}))};
         },
         {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
-    const Tensors before = run(p);
+    const Tensors expected_results = run(p);
     Program q = rewritten(p, batch_norm, 1e-5);
     q = rewritten(q, epilogues, 1e-5);
     for (const auto& i : q.code) {
@@ -212,7 +212,7 @@ TEST_CASE("batch norm goes into the kernel of the convolution before it", "[pass
       CHECK((i.op->name() != "conv" && (!product || product->has(PostOp::bias))));
       if (!product) CHECK(q.values[size_t(i.outputs[0])].shape.size() <= 3 * 3 * 3 * 4);
     }
-    check_same(before, run(q), 1e-5);
+    check_same(expected_results, run(q), 1e-5);
   }
 }
 

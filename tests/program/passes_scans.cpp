@@ -32,29 +32,30 @@ const TensorSpecs kSpecs{f32({5, 2, 3}), f32({2, 4}), f32({3, 4}), f32({4, 4}), 
 }  // namespace
 
 TEST_CASE("scans: bodies are optimised", "[passes]") {
-  const Program before = traced([](const Tensors& in) { return recurrent_outputs(in); }, kSpecs);
-  const Program after = optimize(before);
-  validate(after);
-  check_same(run(before), run(after), 1e-6);
-  REQUIRE(scans_of(after).size() == 1);
-  validate(*scans_of(after)[0]->body);
-  CHECK(names(*scans_of(after)[0]->body) == "matmul+bias+add+tanh, fused");
+  const Program original_program =
+      traced([](const Tensors& in) { return recurrent_outputs(in); }, kSpecs);
+  const Program optimized_program = optimize(original_program);
+  validate(optimized_program);
+  check_same(run(original_program), run(optimized_program), 1e-6);
+  REQUIRE(scans_of(optimized_program).size() == 1);
+  validate(*scans_of(optimized_program)[0]->body);
+  CHECK(names(*scans_of(optimized_program)[0]->body) == "matmul+bias+add+tanh, fused");
 }
 
 namespace {
 
-/// The program, whose only instruction is a scan, changed so that the scan stores its states; those
-/// of state `kept_state` become a result.
+/// Changes a program, whose only instruction is a scan, so that the scan stores its states after
+/// every step. The stored values of state number `kept_state` become an output of the program.
 Program with_kept_states(Program program, size_t kept_state) {
-  Program::Instruction& loop = program.code.at(0);
-  auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
+  Program::Instruction& scan_instruction = program.code.at(0);
+  auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*scan_instruction.op));
   scan->keep_states = true;
-  const TensorSpecs output_specs = scan->infer(program.specs_of(loop.inputs));
-  const size_t first = loop.outputs.size();
+  const TensorSpecs output_specs = scan->infer(program.specs_of(scan_instruction.inputs));
+  const size_t first = scan_instruction.outputs.size();
   for (size_t o = first; o < output_specs.size(); ++o)
-    loop.outputs.push_back(program.add_value(output_specs[o]));
-  loop.op = scan;
-  program.outputs.push_back(loop.outputs.at(first + kept_state));
+    scan_instruction.outputs.push_back(program.add_value(output_specs[o]));
+  scan_instruction.op = scan;
+  program.outputs.push_back(scan_instruction.outputs.at(first + kept_state));
   return program;
 }
 
@@ -75,11 +76,11 @@ TEST_CASE("scans, sinking: states that somebody looks back at are kept", "[passe
             },
             {f32({5, 3, 3}), f32({3, 3}), f32({3, 3})}),
         kept_state);
-    const Tensors before = run(p);
+    const Tensors expected_results = run(p);
     Program q = p;
     passes::scans(q, false, {});
     validate(q);
-    check_same(before, run(q), 1e-5);
+    check_same(expected_results, run(q), 1e-5);
     rewritten(p, sinking, 1e-5);
   }
 }
@@ -120,9 +121,9 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
         return tape.gradient(sum(square(y[0])) + sum(y[1]), in);
       },
       kSpecs);
-  const Program after = optimize(gradient);
-  validate(after);
-  check_same(run(gradient), run(after), 1e-5);
+  const Program optimized_program = optimize(gradient);
+  validate(optimized_program);
+  check_same(run(gradient), run(optimized_program), 1e-5);
 
   Random draw_op;
   draw_op.shape = {2, 4};
@@ -162,10 +163,10 @@ Program sum_over_steps(AddedTerm added_term, const Shape& sum, bool reverse) {
 
 TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
   struct SunkSum {
-    const char* what;
+    const char* description;
     AddedTerm added_term;
     Shape sum;
-    const char* after;
+    const char* expected_names;
   };
   const SunkSum rows[] = {
       {"a product of rows",
@@ -191,20 +192,21 @@ TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
        {4, 4},
        "scan"},
   };
-  for (const SunkSum& row : rows) {
-    INFO(row.what);
+  for (const SunkSum& sum_case : rows) {
+    INFO(sum_case.description);
     for (const bool reverse : {false, true}) {
-      const Program after =
-          rewritten(sum_over_steps(row.added_term, row.sum, reverse), sinking, 1e-5);
-      CHECK(names(after) == row.after);
-      CHECK(scans_of(after)[0]->states == (std::string(row.after) == "scan" ? 2 : 1));
+      const Program rewritten_program =
+          rewritten(sum_over_steps(sum_case.added_term, sum_case.sum, reverse), sinking, 1e-5);
+      CHECK(names(rewritten_program) == sum_case.expected_names);
+      CHECK(scans_of(rewritten_program)[0]->states ==
+            (std::string(sum_case.expected_names) == "scan" ? 2 : 1));
     }
   }
 }
 
 TEST_CASE("sinking: a sum that the steps read stays with them", "[passes]") {
   for (const bool reverse : {false, true}) {
-    const Program after = rewritten(
+    const Program rewritten_program = rewritten(
         traced(
             [&](const Tensors& in) {
               auto body = [&](const Tensors& states, const Tensors& step) {
@@ -216,14 +218,14 @@ TEST_CASE("sinking: a sum that the steps read stays with them", "[passes]") {
             },
             {f32({5, 2, 4}), f32({2, 4}), f32({4, 4}), f32({4, 4})}),
         sinking);
-    CHECK(names(after) == "scan");
-    CHECK(scans_of(after)[0]->states == 2);
+    CHECK(names(rewritten_program) == "scan");
+    CHECK(scans_of(rewritten_program)[0]->states == 2);
   }
 }
 
 TEST_CASE("sinking: products with a matrix that only the result wants", "[passes]") {
   for (const bool is_read : {false, true}) {
-    const Program after = rewritten(
+    const Program rewritten_program = rewritten(
         traced(
             [&](const Tensors& in) {
               auto body = [&](const Tensors& states, const Tensors& step) {
@@ -235,7 +237,7 @@ TEST_CASE("sinking: products with a matrix that only the result wants", "[passes
             },
             {f32({5, 2, 4}), f32({2, 4}), f32({4, 4}), f32({4, 3})}),
         sinking);
-    CHECK(names(after) == (is_read ? "scan" : "scan, reshape, matmul, reshape"));
+    CHECK(names(rewritten_program) == (is_read ? "scan" : "scan, reshape, matmul, reshape"));
   }
 }
 
@@ -252,10 +254,10 @@ TEST_CASE("sinking: the gradient of a loop keeps nothing but what goes from step
         return tape.gradient(sum(square(scan(body, {in[1]}, {in[0]}).states[0])), in);
       },
       kSpecs);
-  const Program after = optimize(gradient);
-  REQUIRE(scans_of(after).size() == 2);
-  CHECK(scans_of(after)[1]->states == 1);
-  check_same(run(gradient), run(after), 1e-5);
+  const Program optimized_program = optimize(gradient);
+  REQUIRE(scans_of(optimized_program).size() == 2);
+  CHECK(scans_of(optimized_program)[1]->states == 1);
+  check_same(run(gradient), run(optimized_program), 1e-5);
 }
 
 }  // namespace crescent::passes

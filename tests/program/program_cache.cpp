@@ -25,7 +25,7 @@ struct Doubling {
     ++trace_count;
     return Tensors{ops::exp(in[0]) * 0.0 + in[0] * 2.0};
   }};
-  bool is_right(int64_t n) {
+  bool has_right_result(int64_t n) {
     return f({ones(n)})[0].to_vector() == std::vector<double>(static_cast<size_t>(n), 2);
   }
 };
@@ -35,13 +35,13 @@ struct Doubling {
 TEST_CASE("any number of signatures stays within the budget, and each gives its results") {
   const Budget budget(512 << 10);
   Doubling doubling;
-  for (int64_t n = 1; n <= 300; ++n) CHECK(doubling.is_right(n));
+  for (int64_t n = 1; n <= 300; ++n) CHECK(doubling.has_right_result(n));
   CHECK(doubling.trace_count == 300);
   const ProgramCache cache = program_cache();
   CHECK(cache.bytes <= cache.budget);
   CHECK(doubling.f.signatures() < 250);
   CHECK(doubling.f.signatures() > 16);
-  CHECK(doubling.is_right(1));
+  CHECK(doubling.has_right_result(1));
   CHECK(doubling.trace_count == 301);
 }
 
@@ -49,14 +49,14 @@ TEST_CASE("those go first that were not used for longest") {
   const Budget budget(512 << 10);
   clear_session();
   Doubling often_used, seldom_used;
-  CHECK(seldom_used.is_right(1));
+  CHECK(seldom_used.has_right_result(1));
   for (int64_t n = 2; n <= 300; ++n) {
-    CHECK(often_used.is_right(1));
-    CHECK(often_used.is_right(n));
+    CHECK(often_used.has_right_result(1));
+    CHECK(often_used.has_right_result(n));
   }
   // One trace for each other size: the program for one element was never dropped.
   CHECK(often_used.trace_count == 300);
-  CHECK(seldom_used.is_right(1));
+  CHECK(seldom_used.has_right_result(1));
   CHECK(seldom_used.trace_count == 2);
 }
 
@@ -64,10 +64,10 @@ TEST_CASE("a budget of nothing keeps what is in use") {
   const Budget budget(0);
   Doubling doubling;
   for (int i = 0; i < 3; ++i) {
-    for (int64_t n = 1; n <= 5; ++n) CHECK(doubling.is_right(n));
+    for (int64_t n = 1; n <= 5; ++n) CHECK(doubling.has_right_result(n));
   }
   CHECK(doubling.trace_count == 5);
-  for (int64_t n = 1; n <= 50; ++n) CHECK(doubling.is_right(n));
+  for (int64_t n = 1; n <= 50; ++n) CHECK(doubling.has_right_result(n));
   CHECK(program_cache().programs <= 17);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("ops that run at once are in the same cache, and clear_session empties
   CHECK(program_cache().programs == program_count);
   {
     Doubling doubling;
-    CHECK(doubling.is_right(7));
+    CHECK(doubling.has_right_result(7));
     CHECK(program_cache().programs > program_count);
   }
   CHECK(program_cache().bytes > 0);
@@ -107,9 +107,9 @@ TEST_CASE("an op whose options hold a NaN is found again, and -0 is another than
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto padded = [](double value) { return ops::pad(ones(3), {1}, {1}, value).to_vector(); };
   padded(nan);
-  const size_t programs = program_cache().programs;
+  const size_t program_count = program_cache().programs;
   for (int i = 0; i < 3; ++i) CHECK(std::isnan(padded(nan)[0]));
-  CHECK(program_cache().programs == programs);
+  CHECK(program_cache().programs == program_count);
   CHECK_FALSE(std::signbit(padded(0.0)[0]));
   CHECK(std::signbit(padded(-0.0)[0]));
 }
@@ -120,6 +120,6 @@ TEST_CASE("results keep memory for the signature of now only") {
   f({ones(kElements)});
   const int64_t old_bytes = allocated_bytes();
   for (int64_t n = 1; n <= 20; ++n) f({ones(kElements - n)});
-  // Each of the 20 calls made two results of 4 kMany bytes, whose memory was freed.
+  // Each of the 20 calls made two results of about 4 * kElements bytes, whose memory was freed.
   CHECK(allocated_bytes() < old_bytes + kElements);
 }

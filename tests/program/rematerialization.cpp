@@ -62,7 +62,7 @@ Tensors arguments(const TensorSpecs& specs) {
   return tensors;
 }
 
-int64_t count(const Program& program, std::string_view op) {
+int64_t op_count(const Program& program, std::string_view op) {
   return std::count_if(program.code.begin(), program.code.end(),
                        [&](const Program::Instruction& i) { return i.op->name() == op; });
 }
@@ -74,30 +74,30 @@ TEST_CASE("gradients of rematerialized programs have the same bits") {
     const Body body = [layer_count](const Tensors& in) { return chain_gradient(in, layer_count); };
     const Tensors in = arguments(chain_specs());
     const Program plain_program = traced(body, chain_specs(), false),
-                  recomputing = traced(body, chain_specs(), true);
-    passes::validate(recomputing);
+                  recomputing_program = traced(body, chain_specs(), true);
+    passes::validate(recomputing_program);
     INFO(layer_count << " layers");
-    CHECK((recomputing.code.size() > plain_program.code.size()) == (layer_count > 2));
-    CHECK(run(optimize(recomputing), in)[0].to_vector() ==
+    CHECK((recomputing_program.code.size() > plain_program.code.size()) == (layer_count > 2));
+    CHECK(run(optimize(recomputing_program), in)[0].to_vector() ==
           run(optimize(plain_program), in)[0].to_vector());
-    CHECK(run(recomputing, in)[0].to_vector() == run(plain_program, in)[0].to_vector());
+    CHECK(run(recomputing_program, in)[0].to_vector() == run(plain_program, in)[0].to_vector());
   }
 }
 
 TEST_CASE("the memory of a rematerialized chain grows with the root of its depth") {
-  const size_t layer = kRows * kWidth * sizeof(float);
-  CHECK(chain_bytes(64, false) > 64 * layer);
-  CHECK(chain_bytes(64, true) < 24 * layer);
-  CHECK(chain_bytes(256, true) < 44 * layer);
-  CHECK(chain_bytes(1024, true) < 84 * layer);
+  const size_t layer_bytes = kRows * kWidth * sizeof(float);
+  CHECK(chain_bytes(64, false) > 64 * layer_bytes);
+  CHECK(chain_bytes(64, true) < 24 * layer_bytes);
+  CHECK(chain_bytes(256, true) < 44 * layer_bytes);
+  CHECK(chain_bytes(1024, true) < 84 * layer_bytes);
 }
 
 TEST_CASE("each layer of a rematerialized chain is computed twice at most") {
   const Body body = [](const Tensors& in) { return chain_gradient(in, 100); };
-  const int64_t plain_count = count(traced(body, chain_specs(), false), Unary::kName),
-                recomputing = count(traced(body, chain_specs(), true), Unary::kName);
-  CHECK(recomputing > plain_count);
-  CHECK(recomputing <= plain_count + 100);
+  const int64_t plain_count = op_count(traced(body, chain_specs(), false), Unary::kName),
+                recomputed_count = op_count(traced(body, chain_specs(), true), Unary::kName);
+  CHECK(recomputed_count > plain_count);
+  CHECK(recomputed_count <= plain_count + 100);
 }
 
 TEST_CASE("values that are computed again are drawn from the same random numbers") {
@@ -129,9 +129,10 @@ TEST_CASE("all results of an op that is computed again are those of the original
     return Tensors{tape.gradient(ops::sum(x), in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {64, 8}}};
-  const Program plain_program = traced(body, specs, false), recomputing = traced(body, specs, true);
-  CHECK(count(recomputing, "top_k") > count(plain_program, "top_k"));
-  CHECK(run(optimize(recomputing), arguments(specs))[0].to_vector() ==
+  const Program plain_program = traced(body, specs, false),
+                recomputing_program = traced(body, specs, true);
+  CHECK(op_count(recomputing_program, "top_k") > op_count(plain_program, "top_k"));
+  CHECK(run(optimize(recomputing_program), arguments(specs))[0].to_vector() ==
         run(optimize(plain_program), arguments(specs))[0].to_vector());
 }
 
@@ -144,10 +145,11 @@ TEST_CASE("ops with effects are not computed again") {
     return Tensors{tape.gradient(ops::sum(x), in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {64, 8}}};
-  const Program plain_program = traced(body, specs, false), recomputing = traced(body, specs, true);
-  CHECK(recomputing.code.size() > plain_program.code.size());
-  CHECK(count(recomputing, "all_reduce") == count(plain_program, "all_reduce"));
-  CHECK(run(optimize(recomputing), arguments(specs))[0].to_vector() ==
+  const Program plain_program = traced(body, specs, false),
+                recomputing_program = traced(body, specs, true);
+  CHECK(recomputing_program.code.size() > plain_program.code.size());
+  CHECK(op_count(recomputing_program, "all_reduce") == op_count(plain_program, "all_reduce"));
+  CHECK(run(optimize(recomputing_program), arguments(specs))[0].to_vector() ==
         run(optimize(plain_program), arguments(specs))[0].to_vector());
 }
 
@@ -163,7 +165,7 @@ TEST_CASE("what passes a cut is kept, and the last segment as a whole") {
   const auto copy_count = [&](std::vector<size_t> cuts) {
     const Program with_copies = rematerialized(plain_program, 3, std::move(cuts));
     passes::validate(with_copies);
-    return count(with_copies, Unary::kName) - count(plain_program, Unary::kName);
+    return op_count(with_copies, Unary::kName) - op_count(plain_program, Unary::kName);
   };
   CHECK(copy_count({}) == 0);
   CHECK(copy_count({1}) == 0);  // a passes the cut

@@ -37,10 +37,10 @@ TEST_CASE("threads work side by side") {
       });
       for (int i = 1; i <= 50; ++i) {
         const Tensor x = Tensor::full({4, 4}, v);
-        const bool right = shared_function({x})[0].to_vector()[5] == 4 * v * v + 1 &&
-                           slope_of_square(x) == 2 * v &&
-                           step({Tensor::full({8}, v)})[0].item() == 8 * v * i;
-        wrong_counts[id] += right ? 0 : 1;
+        const bool is_right = shared_function({x})[0].to_vector()[5] == 4 * v * v + 1 &&
+                              slope_of_square(x) == 2 * v &&
+                              step({Tensor::full({8}, v)})[0].item() == 8 * v * i;
+        wrong_counts[id] += is_right ? 0 : 1;
       }
     });
   }

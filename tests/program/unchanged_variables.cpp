@@ -12,7 +12,7 @@ using Catch::Contains;
 namespace {
 
 /// An op (x) -> x that fails if an element is negative; it is computed on the host.
-struct Positive final : OpOf<Positive> {
+struct PositiveCheck final : OpOf<PositiveCheck> {
   static constexpr const char* kName = "positive";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -24,7 +24,7 @@ struct Positive final : OpOf<Positive> {
     return true;
   }
 };
-Tensor positive_or_fail(const Tensor& x) { return apply1(Positive(), {x}); }
+Tensor positive_or_fail(const Tensor& x) { return apply1(PositiveCheck(), {x}); }
 
 /// Returns x if it is valid; otherwise fails with an error of an index out of range.
 Tensor checked_or_fail(const Tensor& x) {

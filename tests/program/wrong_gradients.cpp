@@ -30,14 +30,14 @@ std::string message_of(const WrongGradientOp::GradientFunction& gradients) {
     GradientTape tape;
     for (const Tensor& x : in) tape.watch(x);
     const Tensor y = crescent::apply(std::make_shared<const WrongGradientOp>(gradients), in)[0];
-    Tensors computed = tape.gradient(y, in);
-    for (Tensor& g : computed) g = g ? g : Tensor(0.0);
-    return computed;
+    Tensors gradients_of_inputs = tape.gradient(y, in);
+    for (Tensor& g : gradients_of_inputs) g = g ? g : Tensor(0.0);
+    return gradients_of_inputs;
   };
   const Tensors inputs{Tensor::full({2, 3}, 1), Tensor::full({2, 3}, 2)};
-  const auto message_from = [&](const std::function<void()>& work) {
+  const auto message_from = [&](const std::function<void()>& call) {
     try {
-      work();
+      call();
     } catch (const Error& error) {
       return std::string(error.what());
     }

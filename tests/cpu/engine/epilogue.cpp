@@ -20,23 +20,23 @@ Tensor gradient(const Tensor& x, const Tensor& dy, bool uses_bfloat16) {
   return ops::cast(ops::matmul(ops::transpose(to_bfloat16(x)), to_bfloat16(dy)), DType::float32);
 }
 
-/// A program that updates w and momentum with a gradient. If `is_output` is true, the gradient is
-/// also an output, so that it must be stored as a whole.
-Program step(const Variable& w, const Variable& momentum, const TensorSpecs& specs,
-             bool uses_bfloat16, bool is_output) {
+/// A program that updates w and momentum with a gradient. If `outputs_gradient` is true, the
+/// gradient is also an output, so that it must be stored as a whole.
+Program update_program(const Variable& w, const Variable& momentum, const TensorSpecs& specs,
+                       bool uses_bfloat16, bool outputs_gradient) {
   return optimize(trace(
       [&](const Tensors& in) {
         const Tensor g = gradient(in[0], in[1], uses_bfloat16);
         momentum.assign(momentum.value() * in[2] + g);
         w.assign(w.value() - momentum.value() * ops::sqrt(in[2]));
-        return is_output ? Tensors{g} : Tensors{};
+        return outputs_gradient ? Tensors{g} : Tensors{};
       },
       specs));
 }
 
 struct UpdatedVariables {
   std::vector<double> w, momentum, gradient;
-  size_t steps;
+  size_t step_count;
   bool operator==(const UpdatedVariables& other) const {
     return w == other.w && momentum == other.momentum;
   }
@@ -66,7 +66,7 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
       const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
       const UpdatedVariables want =
-          run(step(w, momentum, specs, uses_bfloat16, true), inputs, {m, n});
+          run(update_program(w, momentum, specs, uses_bfloat16, true), inputs, {m, n});
       const auto expected_gradient = gradient(inputs[0], inputs[1], uses_bfloat16).to_vector();
       for (size_t i = 0; i < expected_gradient.size(); i += 7)
         REQUIRE(want.gradient[i] ==
@@ -75,7 +75,7 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
         CAPTURE(m, n, k, uses_bfloat16, threads);
         test_device().set_threads(threads);
         const UpdatedVariables got =
-            run(step(w, momentum, specs, uses_bfloat16, false), inputs, {m, n});
+            run(update_program(w, momentum, specs, uses_bfloat16, false), inputs, {m, n});
         CHECK(got == want);
         CHECK(got.steps <= want.steps);
         if (m == 600 && (!uses_bfloat16 || crescent::cpu::amx::available()))
@@ -93,10 +93,10 @@ TEST_CASE("an update waits for those who read the old weight", "[cpu][epilogue]"
   const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
   const Program program = optimize(trace(
       [&](const Tensors& in) {
-        const Tensor old = w.value(), g = gradient(in[0], in[1], false),
-                     late = ops::matmul(in[1], ops::transpose(old));
-        w.assign(old - g);
-        return Tensors{late};
+        const Tensor old_weight = w.value(), g = gradient(in[0], in[1], false),
+                     late_product = ops::matmul(in[1], ops::transpose(old_weight));
+        w.assign(old_weight - g);
+        return Tensors{late_product};
       },
       specs));
   Tensors variables = {w.value() + 0.0f}, outputs = {Tensor(Shape{k, m}, DType::float32)};

@@ -18,7 +18,7 @@ using Body = std::function<Tensors(const Tensors&)>;
 
 struct Result {
   std::vector<std::vector<double>> values;
-  size_t steps;
+  size_t step_count;
 };
 
 /// Runs a program that applies `read` to the results of `make`; with `stores_values` the results of
@@ -44,13 +44,13 @@ Result run(const Body& make, const Body& read, const Tensors& inputs, bool store
 
 /// Checks that the results are bit-identical whether or not the results of `make` are stored, for
 /// any number of threads.
-void check(const Body& make, const Body& read, const Tensors& inputs, size_t steps) {
+void check(const Body& make, const Body& read, const Tensors& inputs, size_t step_count) {
   const Result want = run(make, read, inputs, true);
   for (int threads : {1, 2, 3, 9}) {
     CAPTURE(threads);
     test_device().set_threads(threads);
     const Result got = run(make, read, inputs, false);
-    CHECK(got.steps == steps);
+    CHECK(got.step_count == step_count);
     for (size_t i = 0; i < got.values.size(); ++i) {
       // compared as one boolean, so that a failure does not print many numbers
       const bool is_same = got.values[i] == want.values[i];
@@ -74,7 +74,9 @@ TEST_CASE("what is made for a reduction alone is made within it, with the same b
     CAPTURE(to_text(shape), axes);
     const Tensors inputs = {sines(shape, 1), sines({shape[-1]}, 2)};
     const auto reduced = [&](auto f) {
-      return [&axes = axes, f](const Tensors& made) { return Tensors{f(made[0], axes)}; };
+      return [&axes = axes, f](const Tensors& made_values) {
+        return Tensors{f(made_values[0], axes)};
+      };
     };
     check(halved, reduced([](const Tensor& x, auto& a) { return ops::sum(x, a); }), inputs, 1);
     check(halved, reduced([](const Tensor& x, auto& a) { return ops::mean(x, a, true); }), inputs,
@@ -92,13 +94,13 @@ TEST_CASE("reductions over the same axes share what is made for them", "[cpu][jo
         const Tensor is_positive = ops::greater(in[0], 0);
         return Tensors{ops::where(is_positive, in[0], 0), ops::cast(is_positive, DType::int32)};
       };
-      const auto reduce = [&](const Tensors& made) {
-        return Tensors{ops::sum(made[0], {axis}), ops::max(made[0], {axis}),
-                       ops::sum(made[1], {axis})};
+      const auto reduce = [&](const Tensors& made_values) {
+        return Tensors{ops::sum(made_values[0], {axis}), ops::max(made_values[0], {axis}),
+                       ops::sum(made_values[1], {axis})};
       };
       check(make, reduce, {sines(shape, 1)}, 1);
-      const auto sums_of_both = [&](const Tensors& made) {
-        return Tensors{ops::sum(made[0], {axis}), ops::sum(made[1], {1 - axis})};
+      const auto sums_of_both = [&](const Tensors& made_values) {
+        return Tensors{ops::sum(made_values[0], {axis}), ops::sum(made_values[1], {1 - axis})};
       };
       check(make, sums_of_both, {sines(shape, 1)}, 3);
     }
@@ -110,7 +112,9 @@ TEST_CASE("half-width numbers are rounded before they are reduced", "[cpu][joine
     return Tensors{ops::exp(ops::cast(in[0], DType::bfloat16))};
   };
   for (int axis : {0, 1}) {
-    const auto reduce = [&](const Tensors& made) { return Tensors{ops::sum(made[0], {axis})}; };
+    const auto reduce = [&](const Tensors& made_values) {
+      return Tensors{ops::sum(made_values[0], {axis})};
+    };
     check(make, reduce, {sines({300, 2500}, 1)}, 1);
   }
 }
@@ -141,8 +145,12 @@ TEST_CASE("slices are read where they lie", "[cpu][joined_steps]") {
       return Tensors{ops::slice_axis(in[0], axis, 1, n), ops::slice_axis(in[0], axis, 0, n - 1)};
     };
   };
-  const auto difference = [](const Tensors& made) { return Tensors{made[0] - made[1]}; };
-  const auto sum = [](const Tensors& made) { return Tensors{ops::sum(made[0] * made[1], {0})}; };
+  const auto difference = [](const Tensors& made_values) {
+    return Tensors{made_values[0] - made_values[1]};
+  };
+  const auto sum = [](const Tensors& made_values) {
+    return Tensors{ops::sum(made_values[0] * made_values[1], {0})};
+  };
   for (const Shape& shape :
        {Shape{5000}, Shape{70, 5000}, Shape{50, 300, 4}, Shape{6, 1, 5, 700}}) {
     for (int axis : {0, shape.rank() - 2, shape.rank() - 1}) {
@@ -161,12 +169,12 @@ TEST_CASE("slices that repeat, that are small, or that others read are cut out",
     return Tensors{ops::slice_axis(in[0], 0, 3, 303)};
   };
   const auto add = [](const Tensors& x) {
-    return [x](const Tensors& made) { return Tensors{made[0] + x[0]}; };
+    return [x](const Tensors& made_values) { return Tensors{made_values[0] + x[0]}; };
   };
   check(row_slice, add({sines({40, 300}, 2)}), {sines({1000}, 1)}, 2);
   check(row_slice, add({sines({300, 300}, 2)}), {sines({1000, 1}, 1)}, 2);
-  const auto doubled_values = [](const Tensors& made) {
-    return Tensors{made[0] + 1.0, ops::cumsum(made[0], 0)};
+  const auto doubled_values = [](const Tensors& made_values) {
+    return Tensors{made_values[0] + 1.0, ops::cumsum(made_values[0], 0)};
   };
   check(row_slice, doubled_values, {sines({1000}, 1)}, 3);
   const auto shorter_sum = [](const Tensors& in) {
@@ -191,8 +199,8 @@ TEST_CASE("a slice is not overwritten where it lies by wider elements made of it
       const auto first_half = [](const Tensors& in) {
         return Tensors{ops::slice_axis(ops::cumsum(in[0], 1), 0, 0, 2)};
       };
-      const auto read = [wide_dtype = wide_dtype](const Tensors& made) {
-        return Tensors{ops::cumsum(ops::cast(made[0], wide_dtype), 1)};
+      const auto read = [wide_dtype = wide_dtype](const Tensors& made_values) {
+        return Tensors{ops::cumsum(ops::cast(made_values[0], wide_dtype), 1)};
       };
       const Tensors inputs{ops::cast(sines({4, n}, 1) * 10, narrow_dtype)};
       const bool is_same = run(first_half, read, inputs, false).values[0] ==
@@ -211,29 +219,31 @@ TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu]
   constexpr int64_t kExtents[] = {1, 1, 2, 3, 4, 8, 63, 65, 255, 257, 511, 513, 1025, 4097};
   for (int round = 0; round < 400; ++round) {
     Shape whole_shape, cut_shape;
-    std::vector<int64_t> start, size;
-    for (int64_t axes = 1 + random_below(4), most = 40000; axes > 0; --axes) {
-      const int64_t extent = std::min(kExtents[random_below(std::size(kExtents))], most);
-      most = std::max<int64_t>(most / extent, 1);
+    std::vector<int64_t> start_indices, part_sizes;
+    for (int64_t axes = 1 + random_below(4), max_extent = 40000; axes > 0; --axes) {
+      const int64_t extent = std::min(kExtents[random_below(std::size(kExtents))], max_extent);
+      max_extent = std::max<int64_t>(max_extent / extent, 1);
       const int64_t part_size = random_below(3) == 0   ? 1
                                 : random_below(2) == 0 ? extent
                                                        : 1 + random_below(extent);
-      whole_shape.append(extent), cut_shape.append(part_size), size.push_back(part_size);
-      start.push_back(random_below(extent - part_size + 1));
+      whole_shape.append(extent), cut_shape.append(part_size), part_sizes.push_back(part_size);
+      start_indices.push_back(random_below(extent - part_size + 1));
     }
     // The shape of the other operand determines how the slice is broadcast.
     Shape other_shape = cut_shape;
     for (int axis = 0; axis < cut_shape.rank(); ++axis)
       if (cut_shape[axis] == 1 && other_shape.size() < 1000 && random_below(2) == 0)
         other_shape.set(axis, 1 + random_below(300));
-    CAPTURE(round, to_text(whole_shape), to_text(cut_shape), to_text(other_shape), start);
-    const auto slice = [&](const Tensors& in) { return Tensors{ops::slice(in[0], start, size)}; };
-    const Tensor other = sines(other_shape, 2);
-    const auto add = [&](const Tensors& made) {
-      return Tensors{ops::relu(made[0]) * other, ops::square(made[0])};
+    CAPTURE(round, to_text(whole_shape), to_text(cut_shape), to_text(other_shape), start_indices);
+    const auto slice = [&](const Tensors& in) {
+      return Tensors{ops::slice(in[0], start_indices, part_sizes)};
     };
-    const Tensors inputs = {sines(whole_shape, 1)}, want = add(slice(inputs));
-    const Result got = run(slice, add, inputs, false);
+    const Tensor other_operand = sines(other_shape, 2);
+    const auto results_of_slice = [&](const Tensors& made_values) {
+      return Tensors{ops::relu(made_values[0]) * other_operand, ops::square(made_values[0])};
+    };
+    const Tensors inputs = {sines(whole_shape, 1)}, want = results_of_slice(slice(inputs));
+    const Result got = run(slice, results_of_slice, inputs, false);
     for (size_t i = 0; i < want.size(); ++i) {
       const bool is_same = got.values[i] == want[i].to_vector();
       CHECK(is_same);
@@ -252,8 +262,8 @@ TEST_CASE("slices with steps are read as they lie, along every axis", "[cpu][joi
           const auto slice = [&](const Tensors& in) {
             return Tensors{ops::slice_axis(in[0], axis, first, shape[axis], step)};
           };
-          const auto read = [](const Tensors& made) {
-            return Tensors{ops::relu(made[0]) * 3.0, ops::square(made[0])};
+          const auto read = [](const Tensors& made_values) {
+            return Tensors{ops::relu(made_values[0]) * 3.0, ops::square(made_values[0])};
           };
           const Tensors inputs = {sines(shape, 1)}, want = read(slice(inputs));
           const Result got = run(slice, read, inputs, false);

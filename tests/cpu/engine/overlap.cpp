@@ -48,7 +48,7 @@ class TwinCommunicator final : public Communicator {
   void leave(const std::string&) noexcept override {}
 
   int64_t microseconds = 0;               ///< microseconds that an exchange takes
-  int failing_exchange = -1;              ///< the number of the exchange that fails, from 1
+  int failing_exchange = -1;              ///< number of the exchange that fails, counted from 1
   std::vector<size_t> element_counts;     ///< the number of elements of each exchange
   std::vector<std::string> instructions;  ///< the text that each exchange adds to the profile
   std::atomic<int> overlapped_count = 0;  ///< the number of exchanges on another thread
@@ -59,7 +59,7 @@ class TwinCommunicator final : public Communicator {
 class TwinCommunicatorScope {
  public:
   TwinCommunicatorScope() {
-    set_communicator(twins);
+    set_communicator(twin_communicator);
     set_activity_tracking(true);
   }
   ~TwinCommunicatorScope() {
@@ -67,7 +67,7 @@ class TwinCommunicatorScope {
     set_communicator(nullptr);
   }
   TwinCommunicatorScope(const TwinCommunicatorScope&) = delete;
-  const std::shared_ptr<TwinCommunicator> twins = std::make_shared<TwinCommunicator>();
+  const std::shared_ptr<TwinCommunicator> twin_communicator = std::make_shared<TwinCommunicator>();
 };
 
 CpuDevice& device_with(bool overlap) {
@@ -84,20 +84,21 @@ CpuDevice& device_with(bool overlap) {
 /// Steps as in training: a chain of layers, gradients from the last layer to the first, their sums
 /// over the processes in buckets, and an update of the variables.
 struct Network {
-  explicit Network(int64_t seed) : random(static_cast<uint64_t>(seed)) {
-    rows = number(1, 500), layers = number(1, 6), max_joined_elements = one_of({0, 500, 1 << 20});
-    reads_own_gradients = number(0, 1) == 1;
-    for (int64_t i = 0; i <= layers; ++i) widths.push_back(number(1, 140));
+  explicit Network(int64_t seed) : generator(static_cast<uint64_t>(seed)) {
+    rows = random_integer(1, 500), layer_count = random_integer(1, 6),
+    max_joined_elements = random_choice({0, 500, 1 << 20});
+    reads_own_gradients = random_integer(0, 1) == 1;
+    for (int64_t i = 0; i <= layer_count; ++i) widths.push_back(random_integer(1, 140));
   }
-  int64_t number(int64_t first, int64_t last) {
-    return first + static_cast<int64_t>(random() % static_cast<uint64_t>(last - first + 1));
+  int64_t random_integer(int64_t first, int64_t last) {
+    return first + static_cast<int64_t>(generator() % static_cast<uint64_t>(last - first + 1));
   }
-  int64_t one_of(std::initializer_list<int64_t> list) {
-    return list.begin()[number(0, static_cast<int64_t>(list.size()) - 1)];
+  int64_t random_choice(std::initializer_list<int64_t> list) {
+    return list.begin()[random_integer(0, static_cast<int64_t>(list.size()) - 1)];
   }
 
-  std::mt19937_64 random;
-  int64_t rows, layers;
+  std::mt19937_64 generator;
+  int64_t rows, layer_count;
   int64_t max_joined_elements;  ///< gradients of at most so many elements are summed as one tensor
   bool reads_own_gradients;     ///< whether steps read the gradients of this process, too
   std::vector<int64_t> widths;
@@ -105,7 +106,7 @@ struct Network {
   /// The weights, and an average of outputs; the update of the average needs no sum over processes.
   Variables variables() const {
     Variables variables;
-    for (int64_t i = 0; i < layers; ++i)
+    for (int64_t i = 0; i < layer_count; ++i)
       variables.emplace_back(sines({widths[i], widths[i + 1]}, static_cast<double>(i)) * 0.2);
     variables.emplace_back(ops::zeros({rows, widths.back()}));
     return variables;
@@ -118,11 +119,11 @@ struct Network {
     Tensors activations{x};
     for (const Variable& weight : w)
       activations.push_back(ops::tanh(ops::matmul(activations.back(), weight)));
-    const Tensor first = ops::all_reduce(ops::sum(activations.back()));
-    Tensor error = activations.back() + 1e-3 * first;
-    Tensors gradients(w.size()), flat;
+    const Tensor total_output = ops::all_reduce(ops::sum(activations.back()));
+    Tensor error = activations.back() + 1e-3 * total_output;
+    Tensors gradients(w.size()), flat_gradients;
     Tensor own_sum = Tensor(1.0);
-    std::vector<int64_t> sizes;
+    std::vector<int64_t> flat_sizes;
     for (size_t i = w.size(); i-- > 0;) {
       error = error * (1.0 - ops::square(activations[i + 1]));
       gradients[i] = ops::matmul(activations[i], error, true);
@@ -136,19 +137,20 @@ struct Network {
       if (gradients[i].size() > max_joined_elements) {
         gradients[i] = ops::all_reduce(gradients[i]);
       } else {
-        flat.push_back(ops::reshape(gradients[i], {-1}));
-        sizes.push_back(flat.back().size());
+        flat_gradients.push_back(ops::reshape(gradients[i], {-1}));
+        flat_sizes.push_back(flat_gradients.back().size());
       }
     }
-    if (!flat.empty()) {
-      const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flat, 0)), sizes, 0);
+    if (!flat_gradients.empty()) {
+      const Tensors sums =
+          ops::split(ops::all_reduce(ops::concatenate(flat_gradients, 0)), flat_sizes, 0);
       for (size_t i = w.size(), k = 0; i-- > 0;)
         if (gradients[i].size() <= max_joined_elements)
           gradients[i] = ops::reshape(sums[k++], w[i].shape());
     }
     average.assign(average.value() * 0.9 + activations.back());
     for (size_t i = 0; i < w.size(); ++i) w[i].assign_sub(gradients[i] * 0.01);
-    return {ops::sum(gradients.front()), first, own_sum, ops::mean(error)};
+    return {ops::sum(gradients.front()), total_output, own_sum, ops::mean(error)};
   }
 };
 
@@ -163,8 +165,8 @@ struct TrainingResult {
 TrainingResult train(const Network& network, bool overlap, int64_t microseconds, int steps,
                      int failing_exchange = -1) {
   const TwinCommunicatorScope twins_scope;
-  twins_scope.twins->microseconds = microseconds,
-  twins_scope.twins->failing_exchange = failing_exchange;
+  twins_scope.twin_communicator->microseconds = microseconds,
+  twins_scope.twin_communicator->failing_exchange = failing_exchange;
   const Variables network_variables = network.variables();
   Device& device = device_with(overlap);
   const Program program =
@@ -185,10 +187,10 @@ TrainingResult train(const Network& network, bool overlap, int64_t microseconds,
     result.error = error.what();
   }
   result.variables = variables;
-  result.element_counts = twins_scope.twins->element_counts;
-  result.overlapped_count = twins_scope.twins->overlapped_count;
-  for (const std::string& each : twins_scope.twins->instructions)
-    CHECK(each.find("all_reduce_sum") == 0);
+  result.element_counts = twins_scope.twin_communicator->element_counts;
+  result.overlapped_count = twins_scope.twin_communicator->overlapped_count;
+  for (const std::string& instruction : twins_scope.twin_communicator->instructions)
+    CHECK(instruction.find("all_reduce_sum") == 0);
   return result;
 }
 
@@ -239,7 +241,7 @@ TEST_CASE("an exchange that fails ends the step, which has changed no variable")
 TEST_CASE("a profile and a watcher see exchanges where they stand") {
   const TwinCommunicatorScope twins_scope;
   Network network(1);
-  network.rows = 250, network.widths = {100, 120, 130}, network.layers = 2,
+  network.rows = 250, network.widths = {100, 120, 130}, network.layer_count = 2,
   network.max_joined_elements = 0;
   const Variables network_variables = network.variables();
   Device& device = device_with(true);
@@ -252,12 +254,12 @@ TEST_CASE("a profile and a watcher see exchanges where they stand") {
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value().clone(nullptr));
   executable->run(inputs, variables, outputs);
-  CHECK(twins_scope.twins->overlapped_count > 0);
-  twins_scope.twins->overlapped_count = 0;
-  twins_scope.twins->microseconds = 2000;
+  CHECK(twins_scope.twin_communicator->overlapped_count > 0);
+  twins_scope.twin_communicator->overlapped_count = 0;
+  twins_scope.twin_communicator->microseconds = 2000;
   executable->profile(true);
   executable->run(inputs, variables, outputs);
-  CHECK(twins_scope.twins->overlapped_count == 0);
+  CHECK(twins_scope.twin_communicator->overlapped_count == 0);
   for (const ProfileEntry& row : executable->rows())
     if (row.op == "all_reduce_sum") CHECK(row.seconds > 1e-3);
 }

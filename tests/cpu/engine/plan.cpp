@@ -49,15 +49,15 @@ OpPtr unary(UnaryKind kind) {
 /// Builds a program whose values all have one shape.
 struct Builder {
   explicit Builder(Shape shape = {100}) : spec{DType::float32, shape} {}
-  int value() { return program.add_value(spec); }
-  int input() { return program.inputs.push_back(value()), program.inputs.back(); }
+  int add_value() { return program.add_value(spec); }
+  int input() { return program.inputs.push_back(add_value()), program.inputs.back(); }
   int add(OpPtr op, std::vector<int> inputs) {
-    int v = value();
+    int v = add_value();
     program.code.push_back({std::move(op), std::move(inputs), {v}, 0});
     return v;
   }
-  int variable(const Tensor& initial) {
-    int v = value();
+  int add_variable(const Tensor& initial) {
+    int v = add_value();
     program.variables.push_back({Variable(initial), v, -1});
     return v;
   }
@@ -101,7 +101,7 @@ TEST_CASE("a traced function computes what it says") {
 
 TEST_CASE("outputs may be inputs, constants, one another, and reshapes of them") {
   Builder b({6});
-  int x = b.input(), constant = b.value();
+  int x = b.input(), constant = b.add_value();
   b.program.constants.push_back({constant, numbers({6}, 50)});
   int y = b.add(unary(UnaryKind::negative), {x});
   auto reshape = std::make_shared<Reshape>();
@@ -120,7 +120,7 @@ TEST_CASE("outputs may be inputs, constants, one another, and reshapes of them")
 TEST_CASE("a variable is written in place, after its last read") {
   Builder b;
   Tensor memory = numbers({100}), other = numbers({100}, 7);
-  int v = b.variable(memory), x = b.input();
+  int v = b.add_variable(memory), x = b.input();
   int new_value = b.add(binary(BinaryKind::add), {v, x});
   int late_square = b.add(binary(BinaryKind::multiply),
                           {v, v});  // reads the old value of v after its new value is computed
@@ -143,7 +143,7 @@ TEST_CASE("variables may take each other's values") {
   Builder b;
   Tensor first = numbers({100}), second = numbers({100}, 1000), third = numbers({100}, 5);
   std::vector<double> first_before = first.to_vector(), second_before = second.to_vector();
-  int p = b.variable(first), q = b.variable(second), r = b.variable(third);
+  int p = b.add_variable(first), q = b.add_variable(second), r = b.add_variable(third);
   int sum = b.add(binary(BinaryKind::add), {p, q});
   b.program.variables[0].result = q;
   b.program.variables[1].result = p;
@@ -164,15 +164,17 @@ TEST_CASE("random programs give the same as one value at a time") {
     std::srand(seed);
     Builder b({40});
     std::vector<int> live_values = {b.input(), b.input()};
-    Tensors memory{numbers({40}, 3), numbers({40}, 4)};
-    for (const Tensor& m : memory) live_values.push_back(b.variable(m));
-    std::vector<std::vector<double>> values(64);
-    auto store = [&](int v, std::vector<double> x) {
-      values[static_cast<size_t>(v)] = std::move(x);
+    Tensors variables{numbers({40}, 3), numbers({40}, 4)};
+    for (const Tensor& m : variables) live_values.push_back(b.add_variable(m));
+    std::vector<std::vector<double>> expected_values(64);
+    auto set_expected = [&](int v, std::vector<double> x) {
+      expected_values[static_cast<size_t>(v)] = std::move(x);
     };
     Tensors inputs{numbers({40}, 1), numbers({40}, 2)};
-    store(live_values[0], inputs[0].to_vector()), store(live_values[1], inputs[1].to_vector());
-    store(live_values[2], memory[0].to_vector()), store(live_values[3], memory[1].to_vector());
+    set_expected(live_values[0], inputs[0].to_vector()),
+        set_expected(live_values[1], inputs[1].to_vector());
+    set_expected(live_values[2], variables[0].to_vector()),
+        set_expected(live_values[3], variables[1].to_vector());
     for (int step = 0; step < 12; ++step) {
       int a = live_values[static_cast<size_t>(std::rand()) % live_values.size()],
           c = live_values[static_cast<size_t>(std::rand()) % live_values.size()];
@@ -180,11 +182,11 @@ TEST_CASE("random programs give the same as one value at a time") {
       int v = b.add(binary(is_maximum ? BinaryKind::maximum : BinaryKind::subtract), {a, c});
       std::vector<double> y(40);
       for (size_t i = 0; i < 40; ++i) {
-        float x0 = static_cast<float>(values[static_cast<size_t>(a)][i]),
-              x1 = static_cast<float>(values[static_cast<size_t>(c)][i]);
+        float x0 = static_cast<float>(expected_values[static_cast<size_t>(a)][i]),
+              x1 = static_cast<float>(expected_values[static_cast<size_t>(c)][i]);
         y[i] = is_maximum ? std::max(x0, x1) : x0 - x1;
       }
-      store(v, y);
+      set_expected(v, y);
       live_values.push_back(v);
     }
     auto random_live_value = [&] {
@@ -195,14 +197,14 @@ TEST_CASE("random programs give the same as one value at a time") {
     b.program.outputs = {random_live_value(), random_live_value(), live_values.back()};
     Tensors outputs = outputs_of(b.program);
     auto executable = compile(b.program, test_device());
-    executable->run(inputs, memory, outputs);
+    executable->run(inputs, variables, outputs);
     CAPTURE(seed, b.program.text());
     for (size_t o = 0; o < outputs.size(); ++o)
-      CHECK(outputs[o].to_vector() == values[static_cast<size_t>(b.program.outputs[o])]);
+      CHECK(outputs[o].to_vector() == expected_values[static_cast<size_t>(b.program.outputs[o])]);
     for (size_t i = 0; i < 2; ++i) {
       const Program::Binding& binding = b.program.variables[i];
-      CHECK(memory[i].to_vector() ==
-            values[static_cast<size_t>(binding.result >= 0 ? binding.result : binding.value)]);
+      CHECK(variables[i].to_vector() == expected_values[static_cast<size_t>(
+                                            binding.result >= 0 ? binding.result : binding.value)]);
     }
   }
 }
@@ -242,11 +244,11 @@ TEST_CASE("a run allocates nothing") {
   Tensors inputs{numbers({128, 784}), numbers({784, 64}), numbers({64})},
       outputs = outputs_of(program), none;
   executable->run(inputs, none, outputs);
-  const int64_t before = allocation_calls;
-  const uint64_t storages = allocation_count();
+  const int64_t calls_before = allocation_calls;
+  const uint64_t storages_before = allocation_count();
   for (int i = 0; i < 10; ++i) executable->run(inputs, none, outputs);
-  CHECK(allocation_calls - before == 0);
-  CHECK(allocation_count() == storages);
+  CHECK(allocation_calls - calls_before == 0);
+  CHECK(allocation_count() == storages_before);
 }
 
 TEST_CASE("several threads run executables at once, and one executable too") {
@@ -255,17 +257,17 @@ TEST_CASE("several threads run executables at once, and one executable too") {
     return Tensors{ops::sum(ops::tanh(ops::matmul(in[0], in[0])), {0})};
   };
   Program program = optimize(trace(f, specs));
-  auto shared = compile(program, test_device());
+  auto shared_executable = compile(program, test_device());
   const Tensor x = numbers({300, 300}, -5);
   std::vector<double> want = run_program(program, {x})[0].to_vector();
   std::atomic<int> wrong_count{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      auto separate = compile(program, test_device());
+      auto own_executable = compile(program, test_device());
       Tensors inputs{x}, outputs{Tensor(TensorSpec{DType::float32, {300}})}, none;
       for (int i = 0; i < 20; ++i) {
-        (i % 2 ? separate : shared)->run(inputs, none, outputs);
+        (i % 2 ? own_executable : shared_executable)->run(inputs, none, outputs);
         wrong_count += outputs[0].to_vector() != want;
       }
     });

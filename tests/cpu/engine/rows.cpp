@@ -1,5 +1,5 @@
-// Programs that can be computed for parts of the rows of the batch: recognizing them, even where
-// other axes are as long as the batch, and their results for parts of the rows.
+// Programs that can be computed for a few rows of the batch at a time. They must be recognized,
+// even where other axes are as long as the batch, and give the same results as for the whole batch.
 #include "tiling/rows.h"
 
 #include <catch2/catch.hpp>
@@ -132,12 +132,13 @@ TEST_CASE("what is broadcast along the batch is whole in a slice", "[cpu][rows]"
 }
 
 TEST_CASE("an op of some rows says how many it makes", "[cpu][rows]") {
-  ConvBackwardData convolution;
-  convolution.input = {6, 9, 9, 3};
-  const OpPtr op_of_fewer_rows = cpu::with_rows(std::make_shared<ConvBackwardData>(convolution), 2);
+  ConvBackwardData input_gradient;
+  input_gradient.input = {6, 9, 9, 3};
+  const OpPtr op_of_fewer_rows =
+      cpu::with_rows(std::make_shared<ConvBackwardData>(input_gradient), 2);
   CHECK(static_cast<const ConvBackwardData&>(*op_of_fewer_rows).input == Shape{2, 9, 9, 3});
-  auto wrapped = std::make_shared<WithPostOps>();
-  wrapped->op = std::make_shared<ConvBackwardData>(convolution);
-  const OpPtr inner_op = static_cast<const WithPostOps&>(*cpu::with_rows(wrapped, 3)).op;
+  auto op_with_post_ops = std::make_shared<WithPostOps>();
+  op_with_post_ops->op = std::make_shared<ConvBackwardData>(input_gradient);
+  const OpPtr inner_op = static_cast<const WithPostOps&>(*cpu::with_rows(op_with_post_ops, 3)).op;
   CHECK(static_cast<const ConvBackwardData&>(*inner_op).input == Shape{3, 9, 9, 3});
 }

@@ -16,17 +16,17 @@ namespace {
 
 constexpr int64_t kSteps = 5, kUnits = 48;
 
-/// A step of a scan with the state h (b, u), inputs x (b, u) and keep (b,), and captured values
-/// `captured`: a matrix (u, u), factors (b, u) and a bias (u).
-using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& keep,
+/// A step of a scan with the state h (b, u), the inputs x (b, u) and mask (b,), and the captured
+/// values `captured`: a matrix (u, u), factors (b, u) and a bias (u).
+using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& mask,
                         const Tensors& captured);
 
 Tensor simple_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
   return ops::tanh(ops::matmul(h * captured[1], captured[0]) + x + captured[2]);
 }
-Tensor masked_step(const Tensor& h, const Tensor& x, const Tensor& keep, const Tensors& captured) {
+Tensor masked_step(const Tensor& h, const Tensor& x, const Tensor& mask, const Tensors& captured) {
   const Tensor next = ops::softmax(ops::matmul(h, captured[0], false, true) - x, -1);
-  return ops::where(ops::greater(ops::expand_dims(keep, 1), 0.0), next, h);
+  return ops::where(ops::greater(ops::expand_dims(mask, 1), 0.0), next, h);
 }
 Tensor step_in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
   const Tensor left = ops::slice_axis(h, 1, 0, kUnits / 2),
@@ -76,16 +76,17 @@ Program scan_program(Step step, const Tensors& inputs) {
 }
 
 /// Runs the program on other inputs first, which must not influence the results for `inputs`.
-Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t* parts = nullptr) {
+Tensors run(const Program& program, const Tensors& inputs, int threads,
+            int64_t* part_count = nullptr) {
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);
   Tensors outputs = outputs_of(program);
-  executable->profile(parts != nullptr);
+  executable->profile(part_count != nullptr);
   Tensors other_inputs;
   for (const Tensor& x : inputs) other_inputs.push_back(x * -0.5);
   for (const Tensors& in : {other_inputs, inputs}) executable->run(in, {}, outputs);
   for (const ProfileEntry& row : executable->rows()) {
-    if (parts && row.op.find("scan") != std::string::npos) *parts = row.parts;
+    if (part_count && row.op.find("scan") != std::string::npos) *part_count = row.parts;
   }
   test_device().set_threads(0);
   return outputs;
@@ -119,21 +120,21 @@ double distance(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
-  const auto [step, is_cut] = GENERATE(table<Step, bool>({{simple_step, true},
-                                                          {masked_step, true},
-                                                          {step_in_pieces, true},
-                                                          {batch_mean_step, false},
-                                                          {weighting_step, false},
-                                                          {centering_step, false},
-                                                          {concatenating_step, false}}));
+  const auto [step, is_divided] = GENERATE(table<Step, bool>({{simple_step, true},
+                                                              {masked_step, true},
+                                                              {step_in_pieces, true},
+                                                              {batch_mean_step, false},
+                                                              {weighting_step, false},
+                                                              {centering_step, false},
+                                                              {concatenating_step, false}}));
   for (const int64_t batch : {8, 24, 30, 128, 130}) {
     CAPTURE(batch);
     const Tensors inputs = operands(batch);
     const Program program = scan_program(step, inputs);
     int64_t part_count = 0;
     const Tensors got = run(program, inputs, 1, &part_count);
-    if (is_cut && batch >= 128) CHECK(part_count >= 14);
-    if (!is_cut || batch == 8) CHECK(part_count == 1);
+    if (is_divided && batch >= 128) CHECK(part_count >= 14);
+    if (!is_divided || batch == 8) CHECK(part_count == 1);
     const Tensors states = step_by_step(step, inputs);
     CHECK(distance(got[0], states.back()) < 1e-5);
     for (int64_t t = 0; t < kSteps; ++t) {

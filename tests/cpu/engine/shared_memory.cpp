@@ -38,7 +38,7 @@ struct PredictingProgram {
     executable_->run(std::span(&x_, 1), std::span(&w, 1), std::span(&y_, 1));
     return y_.clone();
   }
-  bool is_right() {
+  bool has_right_result() {
     const Tensor result = run();
     return ops::max(ops::abs(result - ops::matmul(x_, w_.value()))).item() < 1e-3;
   }
@@ -150,29 +150,29 @@ TEST_CASE("large constants of one number share memory") {
   CHECK(slightly_larger.raw() == much_larger.raw());
   CHECK(much_larger.to_vector() == std::vector<double>(150000, 0));
   const Tensor ones = constants.shared(Tensor::full({100, 1000}, 1)),
-               wide = constants.shared(Tensor::full({100, 1000}, 0, DType::float64));
+               float64_zeros = constants.shared(Tensor::full({100, 1000}, 0, DType::float64));
   CHECK(ones.to_vector() == std::vector<double>(100000, 1));
-  CHECK(wide.to_vector() == std::vector<double>(100000, 0));
-  const Tensor varied_values = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
+  CHECK(float64_zeros.to_vector() == std::vector<double>(100000, 0));
+  const Tensor varied_values = sines({100, 1000}, 0), small_tensor(Shape{3}, DType::float32);
   CHECK(constants.shared(varied_values).raw() == varied_values.raw());
-  CHECK(constants.shared(small).raw() == small.raw());
+  CHECK(constants.shared(small_tensor).raw() == small_tensor.raw());
 }
 
 TEST_CASE("a weight is prepared once for all programs that want it in one form") {
   const Variable w(sines({512, 512}, 3));
   PredictingProgram first(w, 200), second(w, 264);
-  const auto weight = static_cast<int64_t>(w.value().bytes());
-  CHECK(first.is_right());
-  const int64_t before = allocated_bytes();
+  const auto weight_bytes = static_cast<int64_t>(w.value().bytes());
+  CHECK(first.has_right_result());
+  const int64_t bytes_before = allocated_bytes();
   second.profile();
-  CHECK(second.is_right());
+  CHECK(second.has_right_result());
   CHECK(second.rows()[0].op == "prepare");
   CHECK(second.rows()[0].calls == 0);
-  CHECK(allocated_bytes() - before < weight / 2 + (2 << 20));
+  CHECK(allocated_bytes() - bytes_before < weight_bytes / 2 + (2 << 20));
   for (int i = 0; i < 4; ++i) {
     w.assign(sines({512, 512}, i));
-    CHECK((i % 2 ? first : second).is_right());
-    CHECK((i % 2 ? second : first).is_right());
+    CHECK((i % 2 ? first : second).has_right_result());
+    CHECK((i % 2 ? second : first).has_right_result());
   }
   // the weight was prepared after each of the four assignments, twice by each of the two programs
   CHECK(second.rows()[0].calls == 2);
@@ -180,13 +180,14 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
 
 TEST_CASE("what another program prepared of other numbers is prepared again") {
   const Variable w(sines({300, 200}, 2));
-  PredictingProgram program_(w, 64), other_program(w, 64);
-  const Tensor first = sines({300, 200}, 3), second = sines({300, 200}, 4);
-  const auto want = program_.run_with(first).to_vector();
-  CHECK(other_program.run_with(first).to_vector() == want);
-  CHECK(other_program.run_with(second).to_vector() != want);
-  CHECK(program_.run_with(first).to_vector() == want);
-  CHECK(other_program.run_with(second).to_vector() == program_.run_with(second).to_vector());
+  PredictingProgram one_program(w, 64), other_program(w, 64);
+  const Tensor first_weight = sines({300, 200}, 3), second_weight = sines({300, 200}, 4);
+  const auto want = one_program.run_with(first_weight).to_vector();
+  CHECK(other_program.run_with(first_weight).to_vector() == want);
+  CHECK(other_program.run_with(second_weight).to_vector() != want);
+  CHECK(one_program.run_with(first_weight).to_vector() == want);
+  CHECK(other_program.run_with(second_weight).to_vector() ==
+        one_program.run_with(second_weight).to_vector());
 }
 
 TEST_CASE("what is prepared of one weight in several shapes is not taken for each other") {
@@ -215,27 +216,27 @@ TEST_CASE("prepared weights go with the last program that wants them") {
   const Variable w(sines({512, 512}, 3));
   // Allocates everything else that is allocated only once.
   PredictingProgram(w, 1).run(), PredictingProgram(w, 200).run();
-  const int64_t before = allocated_bytes();
+  const int64_t bytes_before = allocated_bytes();
   {
     PredictingProgram first(w, 200);
     first.run();
     PredictingProgram(w, 264).run();
-    CHECK(first.is_right());
-    CHECK(allocated_bytes() > before + static_cast<int64_t>(w.value().bytes()));
+    CHECK(first.has_right_result());
+    CHECK(allocated_bytes() > bytes_before + static_cast<int64_t>(w.value().bytes()));
   }
-  CHECK(allocated_bytes() <= before);
+  CHECK(allocated_bytes() <= bytes_before);
 }
 
 TEST_CASE("weights are prepared while other threads predict with them") {
-  const Variable w(sines({256, 256}, 3)), other(sines({256, 256}, 5));
+  const Variable w(sines({256, 256}, 3)), other_weight(sines({256, 256}, 5));
   std::atomic<int> wrong_count{0};
   std::vector<std::thread> threads;
   for (int64_t id = 0; id < 3; ++id) {
     threads.emplace_back([&, id] {
       for (int64_t i = 0; i < 20; ++i) {  // new programs reuse prepared values of earlier ones
-        PredictingProgram program_(w, 40 + 8 * ((i + id) % 4)),
-            other_program(other, 40 + 8 * (i % 3));
-        wrong_count += !program_.is_right() + !other_program.is_right();
+        PredictingProgram one_program(w, 40 + 8 * ((i + id) % 4)),
+            other_program(other_weight, 40 + 8 * (i % 3));
+        wrong_count += !one_program.has_right_result() + !other_program.has_right_result();
       }
     });
   }
@@ -245,16 +246,17 @@ TEST_CASE("weights are prepared while other threads predict with them") {
 
 TEST_CASE("constants that somebody may write to are not taken for each other", "[cpu]") {
   const Tensor x = sines({200, 300}, 1);
-  const auto product_with = [&](Tensor weight) {
+  const auto program_with_constant = [&](Tensor weight) {
     weight.mutable_data<float>();
     return test_device().compile(
         optimize(trace([&](const Tensors& in) { return Tensors{ops::matmul(in[0], weight)}; },
                        TensorSpecs{x.spec()}),
                  {.inference = true}));
   };
-  const Tensor first = sines({300, 120}, 2), second = sines({300, 120}, 3);
+  const Tensor first_weight = sines({300, 120}, 2), second_weight = sines({300, 120}, 3);
   const std::pair<const Tensor&, std::unique_ptr<Executable>> programs[] = {
-      {first, product_with(first.clone())}, {second, product_with(second.clone())}};
+      {first_weight, program_with_constant(first_weight.clone())},
+      {second_weight, program_with_constant(second_weight.clone())}};
   for (const auto& [weight, executable] : programs) {
     Tensor y(Shape{200, 120}, DType::float32);
     executable->run(std::span(&x, 1), {}, std::span(&y, 1));
@@ -266,13 +268,15 @@ TEST_CASE("prepared values are distinguished by all that they are made of", "[cp
   const Tensor x = sines({8}, 1), y = sines({8}, 2);
   PrepackCache values;
   const PrepackKey key{nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()};
-  PrepackKey number = key, form = key, output = key, specs = key, variable = key, from = key;
-  number.constant = y.contents();
-  form.form = "packed", output.output = 1, variable.variable = &x;
-  specs.specs = {{DType::int32, {8}}}, from.from = {values.find(key)};
+  PrepackKey other_constant = key, other_form = key, other_output = key, other_specs = key,
+             other_variable = key, other_source = key;
+  other_constant.constant = y.contents();
+  other_form.form = "packed", other_output.output = 1, other_variable.variable = &x;
+  other_specs.specs = {{DType::int32, {8}}}, other_source.from = {values.find(key)};
   CHECK(key == PrepackKey(key));
-  for (const PrepackKey& other : {number, form, output, specs, variable, from})
-    CHECK_FALSE(key == other);
+  for (const PrepackKey& other_key :
+       {other_constant, other_form, other_output, other_specs, other_variable, other_source})
+    CHECK_FALSE(key == other_key);
 }
 
 TEST_CASE("what a program reads is prepared anew elsewhere while it runs", "[cpu]") {

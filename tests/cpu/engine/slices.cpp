@@ -42,14 +42,14 @@ Tensors network(const Tensors& in, int64_t stride, bool has_residual) {
 Tensors operands(const Shape& x) {
   const int64_t c = x[-1];
   Tensors in{sines(x, 1)};
-  auto add_norm = [&](double first) {
+  auto add_normalization = [&](double first) {
     in.push_back(sines({c}, first)), in.push_back(sines({c}, first + 0.5));
   };
-  add_norm(2);
+  add_normalization(2);
   in.push_back(sines({3, 3, 1, c}, 3));
-  add_norm(4);
+  add_normalization(4);
   in.push_back(sines({1, 1, c, c}, 5));
-  add_norm(6);
+  add_normalization(6);
   return in;
 }
 

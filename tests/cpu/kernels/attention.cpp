@@ -24,11 +24,11 @@ struct AttentionRule {
   double dropout = 0;
   int64_t first_row = 0;
 
-  /// The factor by which dropout multiplies attention weight number `weight`: 0 or 1 / (1 -
+  /// The factor by which dropout multiplies attention weight number `weight_index`: 0 or 1 / (1 -
   /// dropout).
-  double dropout_factor(const Sizes& z, int64_t weight) const {
+  double dropout_factor(const Sizes& z, int64_t weight_index) const {
     if (dropout == 0) return 1;
-    const int64_t i = first_row * z.heads * z.queries * z.keys + weight;
+    const int64_t i = first_row * z.heads * z.queries * z.keys + weight_index;
     const uint32_t word = philox(kSeed, kCounter, static_cast<uint64_t>(i / 4)).word[i % 4];
     const bool is_kept = static_cast<float>(word >> 8) * 0x1p-24f >= static_cast<float>(dropout);
     return is_kept ? 1 / (1 - dropout) : 0;

@@ -48,23 +48,26 @@ struct Runs {
   int64_t m, n;
   bytes::Depth depth;
   std::vector<uint8_t> memory;
-  std::vector<int64_t> rows, runs;
+  std::vector<int64_t> row_offsets, run_offsets;
 
   Runs(int64_t m, int64_t n, bytes::Depth depth, std::mt19937& generator)
       : m(m), n(n), depth(depth) {
     int64_t position = 0;
     for (int64_t r = 0; r < depth.runs; ++r, position += depth.length + generator() % 3)
-      runs.push_back(position);
-    for (int64_t i = 0; i < m; ++i) rows.push_back(generator() % 7 + (i > 0 ? rows.back() : 0));
-    const int64_t end = rows.back() + position + bytes::kGroup;
+      run_offsets.push_back(position);
+    for (int64_t i = 0; i < m; ++i)
+      row_offsets.push_back(generator() % 7 + (i > 0 ? row_offsets.back() : 0));
+    const int64_t end = row_offsets.back() + position + bytes::kGroup;
     for (int8_t x : random_bytes(end, generator)) memory.push_back(static_cast<uint8_t>(x));
   }
   int32_t at(int64_t i, int64_t q) const {
-    const int64_t position = rows[static_cast<size_t>(i)] +
-                             runs[static_cast<size_t>(q / depth.length)] + q % depth.length;
+    const int64_t position = row_offsets[static_cast<size_t>(i)] +
+                             run_offsets[static_cast<size_t>(q / depth.length)] + q % depth.length;
     return memory[static_cast<size_t>(position)] - bytes::kOffset;
   }
-  bytes::LeftMatrix left() const { return {memory.data(), 0, rows.data(), runs.data()}; }
+  bytes::LeftMatrix left() const {
+    return {memory.data(), 0, row_offsets.data(), run_offsets.data()};
+  }
 };
 
 constexpr int64_t kMarginColumns = 3;  // columns of a result that a product must not write
@@ -80,7 +83,7 @@ std::vector<int8_t> packed_panels(const std::vector<int8_t>& b, int64_t n, bytes
 }
 
 /// The result c without the columns beside it, which must be unchanged.
-std::vector<int32_t> without_columns_beside(const std::vector<int32_t>& c, int64_t m, int64_t n) {
+std::vector<int32_t> without_margin_columns(const std::vector<int32_t>& c, int64_t m, int64_t n) {
   std::vector<int32_t> result;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n + kMarginColumns; ++j) {
@@ -104,7 +107,7 @@ std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vecto
   bytes::product_with(instructions)({left.data(), depth.padded()}, m,
                                     packed_panels(b, n, depth).data(), depth, n,
                                     {c.data(), n + kMarginColumns});
-  return without_columns_beside(c, m, n);
+  return without_margin_columns(c, m, n);
 }
 
 Array array_of(const std::vector<int8_t>& values, const Shape& shape) {
@@ -155,7 +158,7 @@ TEST_CASE("products of rows of several runs are exact, and their factors are app
       bytes::product_with(instructions)(
           rows.left(), m, packed_panels(b, n, depth).data(), depth, n,
           {c.data(), n + kMarginColumns, has_factors ? factors.data() : nullptr});
-      const std::vector<int32_t> product = without_columns_beside(c, m, n);
+      const std::vector<int32_t> product = without_margin_columns(c, m, n);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           int32_t sum = 0;
@@ -189,13 +192,13 @@ TEST_CASE("kernels for products of int8 have exact results in every layout") {
                   k = random_choice(kDepths, generator);
     Matmul op;
     op.transpose_a = generator() % 2, op.transpose_b = generator() % 2;
-    const int64_t items = generator() % 3 ? 1 : 1 + generator() % 4;
-    const bool shares_b = generator() % 2, has_items = items > 1;
+    const int64_t item_count = generator() % 3 ? 1 : 1 + generator() % 4;
+    const bool shares_b = generator() % 2, has_items = item_count > 1;
     const Shape item_shape_a = op.transpose_a ? Shape{k, m} : Shape{m, k},
                 one_b = op.transpose_b ? Shape{n, k} : Shape{k, n};
-    const Shape shape_a = has_items ? Shape{items}.concat(item_shape_a) : item_shape_a,
-                shape_b = has_items && !shares_b ? Shape{items}.concat(one_b) : one_b,
-                shape_c = has_items ? Shape{items, m, n} : Shape{m, n};
+    const Shape shape_a = has_items ? Shape{item_count}.concat(item_shape_a) : item_shape_a,
+                shape_b = has_items && !shares_b ? Shape{item_count}.concat(one_b) : one_b,
+                shape_c = has_items ? Shape{item_count, m, n} : Shape{m, n};
     const std::vector<int8_t> a = random_bytes(shape_a.size(), generator),
                               b = random_bytes(shape_b.size(), generator);
     const TensorSpecs in{{DType::int8, shape_a}, {DType::int8, shape_b}},
@@ -210,7 +213,7 @@ TEST_CASE("kernels for products of int8 have exact results in every layout") {
     INFO(to_text(shape_a) << " " << op.transpose_a << ", " << to_text(shape_b) << " "
                           << op.transpose_b << ", prepared " << is_prepared << ", threads "
                           << threads);
-    for (int64_t item = 0; item < items; ++item)
+    for (int64_t item = 0; item < item_count; ++item)
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           const int8_t* left = a.data() + item * m * k + i * (op.transpose_a ? 1 : k);

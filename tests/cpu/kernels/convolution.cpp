@@ -33,11 +33,14 @@ template <class F>
 void each_product(const Case& c, F&& f) {
   const int axes = c.x.rank() - 2;
   const Shape y = output_shape(c);
-  const int64_t in = c.x[-1], out = y[-1], in_group = in / c.spec.groups,
-                out_group = out / c.spec.groups;
-  const int64_t pixels = y.slice(1, 1 + axes).size(), taps = c.kernel.slice(0, axes).size();
-  for (int64_t item = 0; item < y[0] * pixels * taps; ++item) {
-    int64_t pixel = item / taps % pixels, tap = item % taps, offset = 0, stride = 1;
+  const int64_t in_channels = c.x[-1], out_channels = y[-1],
+                in_channels_of_group = in_channels / c.spec.groups,
+                out_channels_of_group = out_channels / c.spec.groups;
+  const int64_t pixel_count = y.slice(1, 1 + axes).size(),
+                tap_count = c.kernel.slice(0, axes).size();
+  for (int64_t window_tap = 0; window_tap < y[0] * pixel_count * tap_count; ++window_tap) {
+    int64_t pixel = window_tap / tap_count % pixel_count, tap = window_tap % tap_count, offset = 0,
+            stride = 1;
     bool is_inside = true;
     for (int i = axes - 1; i >= 0; --i) {
       const int64_t position = pixel % y[i + 1] * c.spec.strides[i] - c.spec.pad_before[i] +
@@ -46,17 +49,19 @@ void each_product(const Case& c, F&& f) {
       offset += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], tap /= c.kernel[i];
     }
     if (!is_inside) continue;
-    const int64_t x0 = (item / taps / pixels * stride + offset) * in, y0 = item / taps * out;
-    for (int64_t o = 0; o < out; ++o) {
-      for (int64_t q = 0; q < in_group; ++q) {
-        f(x0 + o / out_group * in_group + q, (item % taps * in_group + q) * out + o, y0 + o);
+    const int64_t x0 = (window_tap / tap_count / pixel_count * stride + offset) * in_channels,
+                  y0 = window_tap / tap_count * out_channels;
+    for (int64_t o = 0; o < out_channels; ++o) {
+      for (int64_t q = 0; q < in_channels_of_group; ++q) {
+        f(x0 + o / out_channels_of_group * in_channels_of_group + q,
+          (window_tap % tap_count * in_channels_of_group + q) * out_channels + o, y0 + o);
       }
     }
   }
 }
 
 void check_case(const Case& c, DType dtype, bool has_bias, ActivationKind activation,
-                int least_kernels) {
+                int min_kernel_count) {
   const Array x = random(c.x, dtype, 1), kernel = random(c.kernel, dtype, 2),
               b = random({c.kernel[-1]}, dtype, 3);
   const Array dy = random(output_shape(c), dtype, 4);
@@ -77,16 +82,17 @@ void check_case(const Case& c, DType dtype, bool has_bias, ActivationKind activa
   forward.spec = c.spec;
   CHECK(check(convolution_kernels, with_post_ops(forward, has_bias, Combine::none, activation),
               has_bias ? std::vector<Array>{x, kernel, b} : std::vector<Array>{x, kernel},
-              {y}) >= least_kernels);
-  ConvBackwardData data;
-  data.spec = c.spec, data.input = c.x;
-  CHECK(check(convolution_kernels, data, {dy, kernel}, {dx}) >= least_kernels);
+              {y}) >= min_kernel_count);
+  ConvBackwardData input_gradient;
+  input_gradient.spec = c.spec, input_gradient.input = c.x;
+  CHECK(check(convolution_kernels, input_gradient, {dy, kernel}, {dx}) >= min_kernel_count);
   for (size_t i = 0; i < dx.values.size(); ++i) dx.values[i] *= x.values[i] > 0;
-  const WithPostOps with_mask = with_post_ops(data, false, Combine::mask, ActivationKind::none);
+  const WithPostOps with_mask =
+      with_post_ops(input_gradient, false, Combine::mask, ActivationKind::none);
   CHECK(check(convolution_kernels, with_mask, {dy, kernel, x}, {dx}) >= 1);
-  ConvBackwardKernel gradient;
-  gradient.spec = c.spec, gradient.kernel = c.kernel;
-  CHECK(check(convolution_kernels, gradient, {x, dy}, {dkernel}, 2) >= least_kernels);
+  ConvBackwardKernel kernel_gradient;
+  kernel_gradient.spec = c.spec, kernel_gradient.kernel = c.kernel;
+  CHECK(check(convolution_kernels, kernel_gradient, {x, dy}, {dkernel}, 2) >= min_kernel_count);
 }
 
 ConvSpec spec(std::vector<int64_t> strides, std::vector<int64_t> dilation,
@@ -261,25 +267,26 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
 
 TEST_CASE("convolution of random geometry", "[cpu][conv]") {
   std::mt19937 generator(7);
-  auto pick = [&](int64_t low, int64_t high) {
+  auto random_integer = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(generator);
   };
   for (int round = 0; round < 60; ++round) {
-    const int64_t axes = pick(1, 3), groups = pick(1, 5) == 1 ? pick(2, 4) : 1;
-    Case c{{pick(1, 5)}, {}, spec({}, {}, {}, {}, groups)};
+    const int64_t axes = random_integer(1, 3),
+                  groups = random_integer(1, 5) == 1 ? random_integer(2, 4) : 1;
+    Case c{{random_integer(1, 5)}, {}, spec({}, {}, {}, {}, groups)};
     for (int64_t i = 0; i < axes; ++i) {
-      const int64_t kernel = pick(1, 4), dilation = pick(1, 2), before = pick(0, 2),
-                    after = pick(0, 2);
+      const int64_t kernel = random_integer(1, 4), dilation = random_integer(1, 2),
+                    before = random_integer(0, 2), after = random_integer(0, 2);
       c.kernel.append(kernel), c.spec.dilation.push_back(dilation),
-          c.spec.strides.push_back(pick(1, 3));
+          c.spec.strides.push_back(random_integer(1, 3));
       c.spec.pad_before.push_back(before), c.spec.pad_after.push_back(after);
       c.x.append(std::max<int64_t>((kernel - 1) * dilation + 1 - before - after, 1) +
-                 pick(0, axes == 3 ? 3 : 9));
+                 random_integer(0, axes == 3 ? 3 : 9));
     }
-    const int64_t in = pick(1, 20), out = pick(1, 20);
+    const int64_t in = random_integer(1, 20), out = random_integer(1, 20);
     c.x.append(in * groups), c.kernel.append(in), c.kernel.append(out * groups);
-    check_case(c, DType::float32, pick(0, 1) == 1,
-               pick(0, 1) == 1 ? ActivationKind::relu : ActivationKind::none, 2);
+    check_case(c, DType::float32, random_integer(0, 1) == 1,
+               random_integer(0, 1) == 1 ? ActivationKind::relu : ActivationKind::none, 2);
     check_case(c, DType::bfloat16, true, ActivationKind::none, 1);
   }
 }

@@ -362,7 +362,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
     std::vector<uint16_t> bits(65536);
     for (size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>(i);
     std::vector<float> float32_values(bits.size());
-    std::vector<uint16_t> bits_again(bits.size());
+    std::vector<uint16_t> bits_after_round_trip(bits.size());
     cpu::Pool pool(1);
     const std::byte* in[] = {reinterpret_cast<std::byte*>(bits.data())};
     std::byte* out[] = {reinterpret_cast<std::byte*>(float32_values.data())};
@@ -370,7 +370,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
     Cast narrowing;
     narrowing.dtype = half_dtype;
     const std::byte* in2[] = {reinterpret_cast<std::byte*>(float32_values.data())};
-    std::byte* out2[] = {reinterpret_cast<std::byte*>(bits_again.data())};
+    std::byte* out2[] = {reinterpret_cast<std::byte*>(bits_after_round_trip.data())};
     make(narrowing, {{DType::float32, {65536}}}, {{half_dtype, {65536}}})
         ->run({in2, out2, nullptr, pool});
     size_t wrong_count = 0;
@@ -380,7 +380,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
       if (std::isnan(expected))
         wrong_count += !std::isnan(float32_values[i]);
       else
-        wrong_count += float32_values[i] != expected || bits_again[i] != bits[i];
+        wrong_count += float32_values[i] != expected || bits_after_round_trip[i] != bits[i];
     }
     CHECK(wrong_count == 0);
   }

@@ -74,19 +74,19 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
 TEST_CASE("what a fused kernel compares is what others read in its memory") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
-  const DType half = GENERATE(DType::float16, DType::bfloat16);
+  const DType half_dtype = GENERATE(DType::float16, DType::bfloat16);
   // Registers: 0 x, 1 the number 1; the steps compute whether 1 + x^2 equals 1, and this sum.
   Fused op;
   op.shape = {1, 1031};
-  op.steps = {{Kind::binary, {}, BinaryKind::multiply, half, {0, 0, 0}},         // register 2
-              {Kind::binary, {}, BinaryKind::add, half, {2, 1, 0}},              // register 3
+  op.steps = {{Kind::binary, {}, BinaryKind::multiply, half_dtype, {0, 0, 0}},   // register 2
+              {Kind::binary, {}, BinaryKind::add, half_dtype, {2, 1, 0}},        // register 3
               {Kind::binary, {}, BinaryKind::equal, DType::boolean, {3, 1, 0}},  // register 4
-              {Kind::select, {}, {}, half, {4, 0, 3}},                           // register 5
-              {Kind::unary, UnaryKind::exp, {}, half, {5, 0, 0}}};               // register 6
+              {Kind::select, {}, {}, half_dtype, {4, 0, 3}},                     // register 5
+              {Kind::unary, UnaryKind::exp, {}, half_dtype, {5, 0, 0}}};         // register 6
   op.outputs = {4, 3, 6};
-  const double largest = half == DType::float16 ? 0.05 : 0.1;
-  const Array x = random(op.shape, half, 1, -largest, largest), one{{half, {}}, {1}};
-  const TensorSpec result{half, op.shape};
+  const double largest = half_dtype == DType::float16 ? 0.05 : 0.1;
+  const Array x = random(op.shape, half_dtype, 1, -largest, largest), one{{half_dtype, {}}, {1}};
+  const TensorSpec result{half_dtype, op.shape};
   const TensorSpecs in{x.spec, one.spec}, out{{DType::boolean, op.shape}, result, result};
   for (int threads : {1, 3}) {
     const Outcome got = run(*make_kernel({op, in, out, Options{}}), {x, one}, out, threads);
@@ -128,11 +128,15 @@ TEST_CASE("steps compiled as one give the bits of single steps") {
   }
   TensorSpecs specs;
   for (const Array& a : in) specs.push_back(a.spec);
-  const TensorSpec wide{DType::float32, adam.shape};
-  const TensorSpecs three(3, wide), four(4, wide);
-  const Outcome fused_outcome = run(*make_kernel({adam, specs, three, Options{}}), in, three, 2),
-                apart = run(*make_kernel({with_visible_step, specs, four, Options{}}), in, four, 2);
-  for (size_t i = 0; i < 3; ++i) CHECK((fused_outcome.bits[i] == apart.bits[i]));
+  const TensorSpec spec_of_output{DType::float32, adam.shape};
+  const TensorSpecs three_specs(3, spec_of_output), four_specs(4, spec_of_output);
+  const Outcome outcome_with_fusion =
+                    run(*make_kernel({adam, specs, three_specs, Options{}}), in, three_specs, 2),
+                outcome_without_fusion =
+                    run(*make_kernel({with_visible_step, specs, four_specs, Options{}}), in,
+                        four_specs, 2);
+  for (size_t i = 0; i < 3; ++i)
+    CHECK((outcome_with_fusion.bits[i] == outcome_without_fusion.bits[i]));
 }
 
 TEST_CASE("a fused scatter sums rows where they are needed") {
@@ -273,15 +277,16 @@ TEST_CASE("steps that read their own results are no loop that reads inputs in th
         const auto end = step.args.begin() + operands_of(step);
         return std::find(step.args.begin(), end, input) != end;
       };
-      const auto first = std::find_if(chain.steps.begin(), chain.steps.end(), reads_input);
-      if (first == chain.steps.begin() || (first - 1)->dtype != DType::float32) continue;
+      const auto first_reader = std::find_if(chain.steps.begin(), chain.steps.end(), reads_input);
+      if (first_reader == chain.steps.begin() || (first_reader - 1)->dtype != DType::float32)
+        continue;
       CAPTURE(chain.steps.size(), count, input);
       op.steps.assign(chain.steps.begin(), chain.steps.end());
-      const int before =
-          static_cast<int>(count) + static_cast<int>(first - chain.steps.begin()) - 1;
+      const int previous_result =
+          static_cast<int>(count) + static_cast<int>(first_reader - chain.steps.begin()) - 1;
       for (FusedStep& step : op.steps)
         for (size_t i = 0; i < operands_of(step); ++i)
-          if (step.args[i] == input) step.args[i] = before;
+          if (step.args[i] == input) step.args[i] = previous_result;
       const TensorSpecs out(op.outputs.size(), {DType::float32, op.shape});
       const auto kernel = make_kernel({op, in, out, Options{}});
       check_outputs(op, inputs, in, run(*kernel, inputs, out, 2));

@@ -37,9 +37,9 @@ Outcome outcome_of(const Op& op, const Array& a, const std::vector<Shape>& shape
                    int threads = 1) {
   TensorSpecs out;
   for (const auto& shape : shapes) out.push_back({a.spec.dtype, shape});
-  for (const auto& row : linalg_kernels()) {
-    if (op.name() != row.op) continue;
-    if (auto kernel = row.make({op, {&a.spec, 1}, out, Options{}}))
+  for (const auto& kernel_entry : linalg_kernels()) {
+    if (op.name() != kernel_entry.op) continue;
+    if (auto kernel = kernel_entry.make({op, {&a.spec, 1}, out, Options{}}))
       return run(*kernel, {a}, out, threads);
   }
   return {};

@@ -39,7 +39,7 @@ int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item)
 
 /// The operands and post-ops of a product.
 struct Product {
-  bool transpose_a = false, transpose_b = false, bias = false;
+  bool transpose_a = false, transpose_b = false, has_bias = false;
   Combine combine = Combine::none;
   ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
@@ -47,13 +47,13 @@ struct Product {
   WithPostOps op() const {
     Matmul matmul;
     matmul.transpose_a = transpose_a, matmul.transpose_b = transpose_b;
-    WithPostOps op = with_post_ops(matmul, bias, combine, activation);
+    WithPostOps op = with_post_ops(matmul, has_bias, combine, activation);
     op.mixed = mixed;
     return op;
   }
 };
 
-Array reference(const Product& op, const std::vector<Array>& in, const Shape& shape) {
+Array expected_product(const Product& op, const std::vector<Array>& in, const Shape& shape) {
   Array c = zeros(shape, in[0].spec.dtype);
   const Shape leading = shape.slice(0, shape.rank() - 2);
   const int64_t m = shape[-2], n = shape[-1], k = in[0].spec.shape[op.transpose_a ? -2 : -1];
@@ -68,33 +68,36 @@ Array reference(const Product& op, const std::vector<Array>& in, const Shape& sh
                  in[1][b + (op.transpose_b ? j * k + q : q * n + j)];
         }
         const int64_t at = (item * m + i) * n + j;
-        if (op.combine == Combine::add) sum += in[op.bias ? 3 : 2][at];
-        if (op.combine == Combine::mask && !(in[op.bias ? 3 : 2][at] > 0)) sum = 0;
-        c.values[at] = activate(op.bias ? sum + in[2][j] : sum, op.activation);
+        if (op.combine == Combine::add) sum += in[op.has_bias ? 3 : 2][at];
+        if (op.combine == Combine::mask && !(in[op.has_bias ? 3 : 2][at] > 0)) sum = 0;
+        c.values[at] = activate(op.has_bias ? sum + in[2][j] : sum, op.activation);
       }
     }
   }
   return c;
 }
 
-Shape matrix(Shape leading, int64_t rows, int64_t columns, bool transposed) {
+Shape matrix_shape(Shape leading, int64_t rows, int64_t columns, bool transposed) {
   leading.append(transposed ? columns : rows), leading.append(transposed ? rows : columns);
   return leading;
 }
 
 int check_product(const Product& op, const Shape& leading_a, const Shape& leading_b,
                   const Shape& leading_c, int64_t m, int64_t n, int64_t k, DType dtype) {
-  std::vector<Array> in = {random(matrix(leading_a, m, k, op.transpose_a), dtype, 1),
-                           random(matrix(leading_b, k, n, op.transpose_b), dtype, 2)};
-  if (op.bias) in.push_back(random({n}, dtype, 3));
-  if (op.combine != Combine::none) in.push_back(random(matrix(leading_c, m, n, false), dtype, 4));
-  return check(matmul_kernels, op.op(), in, {reference(op, in, matrix(leading_c, m, n, false))});
+  std::vector<Array> in = {random(matrix_shape(leading_a, m, k, op.transpose_a), dtype, 1),
+                           random(matrix_shape(leading_b, k, n, op.transpose_b), dtype, 2)};
+  if (op.has_bias) in.push_back(random({n}, dtype, 3));
+  if (op.combine != Combine::none)
+    in.push_back(random(matrix_shape(leading_c, m, n, false), dtype, 4));
+  return check(matmul_kernels, op.op(), in,
+               {expected_product(op, in, matrix_shape(leading_c, m, n, false))});
 }
 
-Product matmul(bool transpose_a_, bool transpose_b_, bool bias = false,
+Product matmul(bool transpose_a, bool transpose_b, bool has_bias = false,
                ActivationKind e = ActivationKind::none) {
   Product op;
-  op.transpose_a = transpose_a_, op.transpose_b = transpose_b_, op.bias = bias, op.activation = e;
+  op.transpose_a = transpose_a, op.transpose_b = transpose_b, op.has_bias = has_bias,
+  op.activation = e;
   return op;
 }
 
@@ -108,9 +111,10 @@ TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][
                               {8, 64, 130},    {20, 96, 260},  {13, 40, 129}, {1, 130, 2100},
                               {40, 201, 1300}, {1, 1, 70000},  {700, 1, 300}};
   for (auto [m, n, k] : sizes) {
-    for (int form = 0; form < 4; ++form) {
-      CAPTURE(m, n, k, form);
-      CHECK(check_product(matmul(form & 1, form & 2), {}, {}, {}, m, n, k, DType::float32) >= 2);
+    for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+      CAPTURE(m, n, k, transpose_bits);
+      CHECK(check_product(matmul(transpose_bits & 1, transpose_bits & 2), {}, {}, {}, m, n, k,
+                          DType::float32) >= 2);
     }
   }
 }
@@ -132,9 +136,10 @@ TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
 TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto combine : {Combine::add, Combine::mask}) {
-    for (bool bias : {false, true}) {
-      if (bias && combine == Combine::mask) continue;
-      Product op = matmul(false, true, bias, bias ? ActivationKind::relu : ActivationKind::none);
+    for (bool has_bias : {false, true}) {
+      if (has_bias && combine == Combine::mask) continue;
+      Product op =
+          matmul(false, true, has_bias, has_bias ? ActivationKind::relu : ActivationKind::none);
       op.combine = combine;
       for (DType dtype : {DType::float32, DType::float64}) {
         check_product(op, {}, {}, {}, 3, 5, 7, dtype);
@@ -153,14 +158,16 @@ TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
 TEST_CASE("small products are not lost beside what they are added to", "[cpu][matmul]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto [m, n, k] : {std::array<int64_t, 3>{20, 64, 100}, {20, 70, 465}, {130, 64, 1000}}) {
-    for (int form = 0; form < 4; ++form) {
-      CAPTURE(m, n, k, form);
-      Product product = matmul(form & 1, form & 2);
+    for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+      CAPTURE(m, n, k, transpose_bits);
+      Product product = matmul(transpose_bits & 1, transpose_bits & 2);
       product.combine = Combine::add;
       const WithPostOps op = product.op();
       const DType dtype = DType::float32;
-      const Array a{{dtype, matrix({}, m, k, form & 1)}, std::vector<double>(m * k, 0x1p-13)},
-          b{{dtype, matrix({}, k, n, form & 2)}, std::vector<double>(k * n, 0x1p-13)},
+      const Array a{{dtype, matrix_shape({}, m, k, transpose_bits & 1)},
+                    std::vector<double>(m * k, 0x1p-13)},
+          b{{dtype, matrix_shape({}, k, n, transpose_bits & 2)},
+            std::vector<double>(k * n, 0x1p-13)},
           c{{dtype, {m, n}}, std::vector<double>(m * n, 1)};
       const TensorSpecs in{a.spec, b.spec, c.spec}, out{c.spec};
       const Array got = run(*make_kernel({op, in, out, Options{}}), {a, b, c}, out, 1).outputs[0];
@@ -172,21 +179,23 @@ TEST_CASE("small products are not lost beside what they are added to", "[cpu][ma
 }
 
 TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
-  const Shape leads[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}},
-                            {{}, {4}, {4}},           {{2, 1}, {1, 3}, {2, 3}},
-                            {{3}, {2, 3}, {2, 3}},    {{2, 3}, {1, 1}, {2, 3}}};
-  for (const auto& [a, b, c] : leads) {
-    for (int form = 0; form < 4; ++form) {
-      check_product(matmul(form & 1, form & 2, form == 1), a, b, c, 5, 19, 8, DType::float32);
-      check_product(matmul(form & 1, form & 2, form == 2), a, b, c, 70, 66, 40, DType::float32);
+  const Shape leading_shapes[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}},
+                                     {{}, {4}, {4}},           {{2, 1}, {1, 3}, {2, 3}},
+                                     {{3}, {2, 3}, {2, 3}},    {{2, 3}, {1, 1}, {2, 3}}};
+  for (const auto& [a, b, c] : leading_shapes) {
+    for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+      check_product(matmul(transpose_bits & 1, transpose_bits & 2, transpose_bits == 1), a, b, c, 5,
+                    19, 8, DType::float32);
+      check_product(matmul(transpose_bits & 1, transpose_bits & 2, transpose_bits == 2), a, b, c,
+                    70, 66, 40, DType::float32);
     }
   }
 }
 
 TEST_CASE("matmul of many small products", "[cpu][matmul]") {
-  for (int form = 0; form < 4; ++form) {
-    check_product(matmul(form & 1, form & 2, true, ActivationKind::tanh), {50, 7}, {50, 7}, {50, 7},
-                  7, 19, 9, DType::float32);
+  for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+    check_product(matmul(transpose_bits & 1, transpose_bits & 2, true, ActivationKind::tanh),
+                  {50, 7}, {50, 7}, {50, 7}, 7, 19, 9, DType::float32);
   }
 }
 
@@ -194,17 +203,19 @@ TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
   const int64_t sizes[][3] = {{1, 1, 1},      {1, 150, 700},  {33, 65, 70}, {40, 10, 2100},
                               {300, 129, 48}, {64, 40, 1100}, {64, 70, 288}};
   for (auto [m, n, k] : sizes) {
-    for (int form = 0; form < 4; ++form) {
-      for (int dtypes = 0; dtypes < 8; ++dtypes) {
-        CAPTURE(m, n, k, form, dtypes);
-        auto dtype = [&](int bit) { return dtypes >> bit & 1 ? DType::float32 : DType::bfloat16; };
-        Product op = matmul(form & 1, form & 2, true,
-                            form == 3 ? ActivationKind::relu : ActivationKind::none);
+    for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+      for (int dtype_bits = 0; dtype_bits < 8; ++dtype_bits) {
+        CAPTURE(m, n, k, transpose_bits, dtype_bits);
+        auto dtype = [&](int bit) {
+          return dtype_bits >> bit & 1 ? DType::float32 : DType::bfloat16;
+        };
+        Product op = matmul(transpose_bits & 1, transpose_bits & 2, true,
+                            transpose_bits == 3 ? ActivationKind::relu : ActivationKind::none);
         op.mixed = dtype(2) == DType::float32 ? Mixed::to_float32 : Mixed::to_bfloat16;
-        std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::bfloat16, 1),
-                                 random(matrix({}, k, n, op.transpose_b), DType::bfloat16, 2),
+        std::vector<Array> in = {random(matrix_shape({}, m, k, op.transpose_a), DType::bfloat16, 1),
+                                 random(matrix_shape({}, k, n, op.transpose_b), DType::bfloat16, 2),
                                  random({n}, DType::bfloat16, 3)};
-        Array wanted = reference(op, in, {m, n});
+        Array wanted = expected_product(op, in, {m, n});
         in[0].spec.dtype = dtype(0), in[1].spec.dtype = dtype(1), wanted.spec.dtype = dtype(2);
         const int expected = (amx::available() ? 2 : 0) + (m == 1 && !op.transpose_b ? 2 : 0);
         CHECK(check(matmul_kernels, op.op(), in, {wanted}) == expected);
@@ -250,7 +261,7 @@ TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
     Product op = matmul(false, true, true);
     std::vector<Array> in = {random({5, 7}, dtype, 1, 0, 4), random({3, 7}, dtype, 2, 0, 4),
                              random({3}, dtype, 3, 0, 4)};
-    CHECK(check(matmul_kernels, op.op(), in, {reference(op, in, {5, 3})}) >= 2);
+    CHECK(check(matmul_kernels, op.op(), in, {expected_product(op, in, {5, 3})}) >= 2);
   }
 }
 
@@ -282,13 +293,16 @@ TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
         {DType::float32, {m, k}}, {DType::float32, {k, n}}, {DType::float32, {m, n}}};
     CHECK((make_amx_matmul({op.op(), {specs.data(), 2}, {&specs[2], 1}, Options{}}) != nullptr) ==
           amx::available());
-    for (int form = 0; form < 4; ++form) {
-      op.transpose_a = form & 1, op.transpose_b = form & 2, op.bias = form & 1;
-      op.activation = form == 1              ? ActivationKind::relu
-                      : form == 3 && k < 200 ? ActivationKind::tanh
-                                             : ActivationKind::none;
-      op.combine = form == 1 ? Combine::add : form == 2 ? Combine::mask : Combine::none;
-      CAPTURE(m, n, k, form);
+    for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+      op.transpose_a = transpose_bits & 1, op.transpose_b = transpose_bits & 2,
+      op.has_bias = transpose_bits & 1;
+      op.activation = transpose_bits == 1              ? ActivationKind::relu
+                      : transpose_bits == 3 && k < 200 ? ActivationKind::tanh
+                                                       : ActivationKind::none;
+      op.combine = transpose_bits == 1   ? Combine::add
+                   : transpose_bits == 2 ? Combine::mask
+                                         : Combine::none;
+      CAPTURE(m, n, k, transpose_bits);
       CHECK(check_product(op, {}, {}, {}, m, n, k, DType::float32) >= 2);
     }
   }
@@ -303,10 +317,10 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
                                             {make_amx_matmul, DType::bfloat16}}));
   const int64_t sizes[][3] = {{128, 512, 784}, {130, 500, 300}, {300, 64, 2100}, {600, 10, 512}};
   for (const auto& [m, n, k] : sizes) {
-    for (int form = 0; form < 4; ++form) {
-      const Product op = matmul(form & 1, form & 2, true, ActivationKind::relu);
-      const std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), dtype, 1),
-                                     random(matrix({}, k, n, op.transpose_b), dtype, 2),
+    for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+      const Product op = matmul(transpose_bits & 1, transpose_bits & 2, true, ActivationKind::relu);
+      const std::vector<Array> in = {random(matrix_shape({}, m, k, op.transpose_a), dtype, 1),
+                                     random(matrix_shape({}, k, n, op.transpose_b), dtype, 2),
                                      random({n}, dtype, 3)};
       const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
       const TensorSpec out{dtype, {m, n}};
@@ -317,7 +331,7 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
         auto kernel_for_few_threads = make(request), kernel_for_many_threads = make(request);
         // No kernel uses AMX here: the processor lacks it, or the product is too small for it.
         if (!kernel_for_few_threads) continue;
-        CAPTURE(m, n, k, form, is_prepared, kernel_for_few_threads->name());
+        CAPTURE(m, n, k, transpose_bits, is_prepared, kernel_for_few_threads->name());
         CHECK(run(*kernel_for_few_threads, in, {out}, 1, is_prepared).bits ==
               run(*kernel_for_many_threads, in, {out}, 9, is_prepared).bits);
       }
@@ -351,13 +365,13 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
 }
 
 TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
-  for (int form = 0; form < 4; ++form) {
+  for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
     for (bool has_activation : {false, true}) {
-      Product op = matmul(form & 1, form & 2, true,
+      Product op = matmul(transpose_bits & 1, transpose_bits & 2, true,
                           has_activation ? ActivationKind::tanh : ActivationKind::none);
       const int64_t m = 190, n = 220, k = 300;
-      std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
-                               random(matrix({}, k, n, op.transpose_b), DType::float32, 2),
+      std::vector<Array> in = {random(matrix_shape({}, m, k, op.transpose_a), DType::float32, 1),
+                               random(matrix_shape({}, k, n, op.transpose_b), DType::float32, 2),
                                random({n}, DType::float32, 3)};
       auto a = [&](int64_t i, int64_t q) -> double& {
         return in[0].values[static_cast<size_t>(op.transpose_a ? q * m + i : i * k + q)];
@@ -367,7 +381,7 @@ TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
       };
       a(3, 290) = INFINITY, a(40, 5) = -INFINITY, a(20, 7) = std::bit_cast<float>(0xffffffffu),
            b(17, 99) = INFINITY, a(189, 17) = 0, a(5, 0) = 3e38, b(0, 2) = 3e38;
-      const Array wanted = reference(op, in, {m, n});
+      const Array wanted = expected_product(op, in, {m, n});
       auto is_right = [&](double got, int64_t at) {
         const double want = static_cast<float>(wanted[at]);
         if (!std::isfinite(want)) return std::isnan(want) ? std::isnan(got) : got == want;
@@ -381,7 +395,7 @@ TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
         for (bool is_prepared : {false, true}) {
           auto kernel = row.make({lowered, specs, {&wanted.spec, 1}, Options{}});
           if (!kernel) continue;
-          CAPTURE(form, has_activation, kernel->name(), is_prepared);
+          CAPTURE(transpose_bits, has_activation, kernel->name(), is_prepared);
           const auto got = run(*kernel, in, {wanted.spec}, 2, is_prepared).outputs[0];
           int64_t wrong_count = 0;
           for (int64_t at = 0; at < m * n; ++at) wrong_count += !is_right(got[at], at);
@@ -408,7 +422,7 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
         for (double& v : x.values) v = is_wide ? static_cast<float>(v * std::exp(20 * v)) : v;
       }
       const Product op = matmul(false, false);
-      const Array wanted = reference(op, in, {m, n});
+      const Array wanted = expected_product(op, in, {m, n});
       const WithPostOps lowered = op.op();
       std::vector<double> errors;
       for (KernelFactory make : {make_amx_matmul, make_tiled_matmul}) {

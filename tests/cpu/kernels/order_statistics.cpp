@@ -1,5 +1,6 @@
-// Quantiles of rows around the lengths and the numbers of ranks by which the kernel of order
-// statistics decides, compared with sorted copies.
+// Quantiles of rows, compared with sorted copies. The kernel of order statistics chooses its
+// algorithm by the length of a row and the number of requested ranks; the tests use values around
+// these thresholds.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

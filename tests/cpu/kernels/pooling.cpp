@@ -27,13 +27,13 @@ template <class F>
 void each_window(const PoolCase& c, F&& f) {
   const int axes = c.x.rank() - 2;
   const Shape y = pooled_shape(c);
-  const int64_t channels = y[-1], pixels = y.slice(1, 1 + axes).size();
-  int64_t taps = 1;
-  for (int64_t w : c.window) taps *= w;
+  const int64_t channels = y[-1], pixel_count = y.slice(1, 1 + axes).size();
+  int64_t tap_count = 1;
+  for (int64_t w : c.window) tap_count *= w;
   for (int64_t out = 0; out < y.size(); ++out) {
     std::vector<int64_t> window_indices;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      int64_t pixel = out / channels % pixels, remaining = tap, offset = 0, stride = 1;
+    for (int64_t tap = 0; tap < tap_count; ++tap) {
+      int64_t pixel = out / channels % pixel_count, remaining = tap, offset = 0, stride = 1;
       bool is_inside = true;
       for (int i = axes - 1; i >= 0; --i) {
         const int64_t position =
@@ -43,7 +43,7 @@ void each_window(const PoolCase& c, F&& f) {
             remaining /= c.window[i];
       }
       if (is_inside)
-        window_indices.push_back((out / channels / pixels * stride + offset) * channels +
+        window_indices.push_back((out / channels / pixel_count * stride + offset) * channels +
                                  out % channels);
     }
     f(out, window_indices);
@@ -57,18 +57,18 @@ void check_case(const PoolCase& c, DType dtype, bool is_max) {
   const Array dy = random(pooled_shape(c), dtype, 2);
   Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
         argmax_indices = zeros(dy.spec.shape, DType::uint8);
-  each_window(c, [&](int64_t out, const std::vector<int64_t>& window_indices_) {
+  each_window(c, [&](int64_t out, const std::vector<int64_t>& indices_of_window) {
     size_t best_index = 0;
-    for (size_t i = 0; i < window_indices_.size(); ++i)
-      best_index = x[window_indices_[i]] > x[window_indices_[best_index]] ? i : best_index;
+    for (size_t i = 0; i < indices_of_window.size(); ++i)
+      best_index = x[indices_of_window[i]] > x[indices_of_window[best_index]] ? i : best_index;
     argmax_indices.values[out] = static_cast<double>(best_index);
     if (is_max)
-      y.values[out] = x[window_indices_[best_index]],
-      dx.values[window_indices_[best_index]] += dy[out];
-    for (int64_t i : window_indices_) {
+      y.values[out] = x[indices_of_window[best_index]],
+      dx.values[indices_of_window[best_index]] += dy[out];
+    for (int64_t i : indices_of_window) {
       if (!is_max)
-        y.values[out] += x[i] / window_indices_.size(),
-            dx.values[i] += dy[out] / window_indices_.size();
+        y.values[out] += x[i] / indices_of_window.size(),
+            dx.values[i] += dy[out] / indices_of_window.size();
     }
   });
   CAPTURE(to_text(c.x), is_max, name_of(dtype));
@@ -107,25 +107,27 @@ const PoolCase kPoolCases[] = {
 TEST_CASE("pooling and its gradients agree with plain loops", "[cpu][pool]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const auto& c : kPoolCases) {
-    for (bool max : {true, false}) check_case(c, DType::float32, max);
+    for (bool is_max : {true, false}) check_case(c, DType::float32, is_max);
   }
 }
 
 TEST_CASE("pooling of random geometry", "[cpu][pool]") {
   std::mt19937 generator(7);
-  auto pick = [&](int64_t low, int64_t high) {
+  auto random_integer = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(generator);
   };
   for (int round = 0; round < 60; ++round) {
-    const int64_t axes = pick(1, 3);
-    PoolCase c{{pick(1, 5)}, {}, {}, {}, {}};
+    const int64_t axes = random_integer(1, 3);
+    PoolCase c{{random_integer(1, 5)}, {}, {}, {}, {}};
     for (int64_t i = 0; i < axes; ++i) {
-      const int64_t window = pick(1, 4), before = pick(0, window - 1), after = pick(0, window - 1);
-      c.window.push_back(window), c.strides.push_back(pick(1, 4));
-      c.before.push_back(before), c.after.push_back(after), c.x.append(window + pick(0, 5));
+      const int64_t window = random_integer(1, 4), before = random_integer(0, window - 1),
+                    after = random_integer(0, window - 1);
+      c.window.push_back(window), c.strides.push_back(random_integer(1, 4));
+      c.before.push_back(before), c.after.push_back(after),
+          c.x.append(window + random_integer(0, 5));
     }
-    c.x.append(pick(1, 40));
-    check_case(c, DType::float32, pick(0, 1) == 1);
+    c.x.append(random_integer(1, 40));
+    check_case(c, DType::float32, random_integer(0, 1) == 1);
   }
 }
 

@@ -95,9 +95,10 @@ TEST_CASE("quotients of floats are floored as if division were exact") {
   a.values[3] = 0.3f, b.values[3] = 0.1f;
   Array want = zeros({1003}, DType::float32);
   for (size_t i = 0; i < a.values.size(); ++i) {
-    const double rest = std::fmod(a.values[i], b.values[i]);
-    want.values[i] = std::round((a.values[i] - rest) / b.values[i]) -
-                     (rest != 0 && (rest < 0) != (b.values[i] < 0) ? 1 : 0);
+    const double expected_remainder = std::fmod(a.values[i], b.values[i]);
+    want.values[i] =
+        std::round((a.values[i] - expected_remainder) / b.values[i]) -
+        (expected_remainder != 0 && (expected_remainder < 0) != (b.values[i] < 0) ? 1 : 0);
   }
   CHECK(want.values[1] == 9);
   check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {want});

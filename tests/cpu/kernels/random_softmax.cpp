@@ -161,17 +161,17 @@ TEST_CASE("softmax along any axis") {
       for (bool is_log : {false, true}) {
         Array x = random(shape, dtype, 1, -20, 20), want = zeros(shape, dtype);
         const int axis_index = shape.axis(axis);
-        int64_t inner = 1;
-        for (int i = axis_index + 1; i < shape.rank(); ++i) inner *= shape[i];
+        int64_t inner_size = 1;
+        for (int i = axis_index + 1; i < shape.rank(); ++i) inner_size *= shape[i];
         const int64_t n = shape[axis_index], lines = shape.size() / n;
         for (int64_t line = 0; line < lines; ++line) {
-          const int64_t base = line / inner * n * inner + line % inner;
+          const int64_t base = line / inner_size * n * inner_size + line % inner_size;
           double largest = -1e300, sum = 0;
-          for (int64_t i = 0; i < n; ++i) largest = std::max(largest, x[base + i * inner]);
-          for (int64_t i = 0; i < n; ++i) sum += std::exp(x[base + i * inner] - largest);
+          for (int64_t i = 0; i < n; ++i) largest = std::max(largest, x[base + i * inner_size]);
+          for (int64_t i = 0; i < n; ++i) sum += std::exp(x[base + i * inner_size] - largest);
           for (int64_t i = 0; i < n; ++i) {
-            const double z = x[base + i * inner] - largest - std::log(sum);
-            want.values[static_cast<size_t>(base + i * inner)] = is_log ? z : std::exp(z);
+            const double z = x[base + i * inner_size] - largest - std::log(sum);
+            want.values[static_cast<size_t>(base + i * inner_size)] = is_log ? z : std::exp(z);
           }
         }
         Softmax op;
@@ -189,7 +189,7 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
     for (int64_t n : {1, 10, 100}) {
       Array z = random({50, n}, dtype, 1, -5, 5),
             labels = random({50}, DType::int32, 2, 0, static_cast<double>(n) - 0.01);
-      Array one_hot_weights = random({50, n}, dtype, 3, 0, 1), up = random({50}, dtype, 4);
+      Array one_hot_weights = random({50, n}, dtype, 3, 0, 1), upstream = random({50}, dtype, 4);
       Array sparse_loss = zeros({50}, dtype), dense_loss = sparse_loss,
             sparse_dz = zeros({50, n}, dtype), dense_dz = sparse_dz;
       for (int64_t r = 0; r < 50; ++r) {
@@ -206,18 +206,18 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
           const double p = std::exp(z.values[element_index]) / sum;
           dense_loss.values[row] +=
               one_hot_weights.values[element_index] * (std::log(sum) - z.values[element_index]);
-          sparse_dz.values[element_index] = (p - (i == label)) * up[r];
+          sparse_dz.values[element_index] = (p - (i == label)) * upstream[r];
           dense_dz.values[element_index] =
-              (p * targets - one_hot_weights.values[element_index]) * up[r];
+              (p * targets - one_hot_weights.values[element_index]) * upstream[r];
         }
       }
       SoftmaxCrossEntropy forward;
       SoftmaxCrossEntropyBackward backward;
       CHECK(check(softmax_kernels, forward, {z, labels}, {sparse_loss}) == 2);
-      CHECK(check(softmax_kernels, backward, {z, labels, up}, {sparse_dz}) == 2);
+      CHECK(check(softmax_kernels, backward, {z, labels, upstream}, {sparse_dz}) == 2);
       forward.sparse = backward.sparse = false;
       CHECK(check(softmax_kernels, forward, {z, one_hot_weights}, {dense_loss}) == 2);
-      CHECK(check(softmax_kernels, backward, {z, one_hot_weights, up}, {dense_dz}) == 2);
+      CHECK(check(softmax_kernels, backward, {z, one_hot_weights, upstream}, {dense_dz}) == 2);
     }
   }
 }

@@ -138,9 +138,10 @@ std::vector<Array> lstm_gates(const std::vector<Array>& in) {
       auto z = [&](int64_t gate) { return in[0].values[at(gate)] + in[1].values[at(gate)]; };
       const double i = sigmoid(z(0)), f = sigmoid(z(1)), g = std::tanh(z(2)), o = sigmoid(z(3)),
                    c = f * in[2][r * u + k] + i * g;
-      const auto state = static_cast<size_t>(r * u + k);
+      const auto state_index = static_cast<size_t>(r * u + k);
       out[0].values[at(0)] = i, out[0].values[at(1)] = f, out[0].values[at(2)] = g;
-      out[0].values[at(3)] = o, out[1].values[state] = c, out[2].values[state] = o * std::tanh(c);
+      out[0].values[at(3)] = o, out[1].values[state_index] = c,
+      out[2].values[state_index] = o * std::tanh(c);
     }
   }
   return out;
@@ -236,10 +237,10 @@ TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurr
   for (bool has_dropout : {false, true}) {
     auto in = lstm_operands(b, t, f, u, DType::float64),
          gru_in = gru_operands(b, t, f, u, DType::float64);
-    for (size_t weights : {3u, 4u})
-      for (double& w : in[weights].values) w *= 0.2;
-    for (size_t weights : {2u, 3u})
-      for (double& w : gru_in[weights].values) w *= 0.2;
+    for (size_t weight_index : {3u, 4u})
+      for (double& w : in[weight_index].values) w *= 0.2;
+    for (size_t weight_index : {2u, 3u})
+      for (double& w : gru_in[weight_index].values) w *= 0.2;
     // With factors of 2 the states would grow without limit, so the factors are halved.
     if (has_dropout) {
       in.push_back(dropout_factors_of(b, u, DType::float64));
@@ -263,19 +264,22 @@ TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cp
       CHECK(check(recurrent_kernels, LstmGates{}, in, out, 4) == 2);
       if (rows > 7) continue;  // skipped, because finite differences are slow
       const Array dc = random({rows, units}, dtype, 4), dh = random({rows, units}, dtype, 5),
-                  more = random({rows, units}, dtype, 6), nothing = zeros({rows, 4 * units}, dtype);
-      Array sum = dh;
-      for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += more.values[i];
+                  second_dh = random({rows, units}, dtype, 6),
+                  no_gradient = zeros({rows, 4 * units}, dtype);
+      Array dh_sum = dh;
+      for (size_t i = 0; i < dh_sum.values.size(); ++i) dh_sum.values[i] += second_dh.values[i];
       const double tolerance_factor = dtype == DType::float64 ? 1e4 : 10;
-      auto wanted = [&](const Array& of_h) {
-        return std::vector<Array>{numeric_gradient(lstm_gates, in, 0, {nothing, dc, of_h}),
-                                  numeric_gradient(lstm_gates, in, 2, {nothing, dc, of_h})};
+      auto wanted = [&](const Array& upstream_of_h) {
+        return std::vector<Array>{
+            numeric_gradient(lstm_gates, in, 0, {no_gradient, dc, upstream_of_h}),
+            numeric_gradient(lstm_gates, in, 2, {no_gradient, dc, upstream_of_h})};
       };
       const std::vector<Array> backward_inputs{out[0], out[1], in[2], dc, dh};
       CHECK(check(recurrent_kernels, LstmGatesBackward{}, backward_inputs, wanted(dh),
                   tolerance_factor) == 2);
-      CHECK(check(recurrent_kernels, LstmGatesBackward{}, {out[0], out[1], in[2], dc, dh, more},
-                  wanted(sum), tolerance_factor) == 2);
+      CHECK(check(recurrent_kernels, LstmGatesBackward{},
+                  {out[0], out[1], in[2], dc, dh, second_dh}, wanted(dh_sum),
+                  tolerance_factor) == 2);
     }
   }
 }

@@ -87,23 +87,24 @@ Array transposed(const Array& x) {
 
 TEST_CASE("reductions of rows of any length take in the last element", "[cpu][lengths]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  for (const Reduction& row : kReductions) {
-    const bool is_logical = row.kind == ReduceKind::any || row.kind == ReduceKind::all;
-    const bool is_mean = row.kind == ReduceKind::mean, is_product = row.kind == ReduceKind::prod;
+  for (const Reduction& reduction : kReductions) {
+    const bool is_logical = reduction.kind == ReduceKind::any || reduction.kind == ReduceKind::all;
+    const bool is_mean = reduction.kind == ReduceKind::mean,
+               is_product = reduction.kind == ReduceKind::prod;
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::int64,
                         DType::uint8, DType::boolean}) {
       if (is_logical != (dtype == DType::boolean) || (is_mean && !is_floating(dtype))) continue;
-      if (dtype == DType::uint8 && (row.low < 0 || row.special < 0)) continue;
+      if (dtype == DType::uint8 && (reduction.low < 0 || reduction.special < 0)) continue;
       // For dtypes of 16 bits all factors are 1, because other products would be rounded.
       if (is_product && size_of(dtype) < 4) continue;
       for (int64_t n : kLengths) {
-        const Array x = rows_with(n, dtype, row.low, row.high, row.special);
+        const Array x = rows_with(n, dtype, reduction.low, reduction.high, reduction.special);
         Array want =
-            for_each_row(x, dtype, [&](auto a, auto b) { return reduced(row.kind, a, b); });
+            for_each_row(x, dtype, [&](auto a, auto b) { return reduced(reduction.kind, a, b); });
         if (dtype == DType::uint8)
           for (double& v : want.values) v = std::fmod(v, 256);
         Reduce op;
-        op.kind = row.kind, op.axes = {1};
+        op.kind = reduction.kind, op.axes = {1};
         CAPTURE(n);
         CHECK(check(reduction_kernels, op, {x}, {want}, 2) >= 1);
         if (n > kLongestColumn) continue;

@@ -115,15 +115,15 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
     for (int axis : {0, 1, 2}) {
       Concat concat;
       concat.axis = axis;
-      Shape second = x.spec.shape, whole = x.spec.shape;
-      second.set(axis, 3), whole.set(axis, x.spec.shape[axis] + 3);
-      Array y = random(second, dtype, 3, 0, 100), want = zeros(whole, dtype);
-      for_each(whole, [&](std::vector<int64_t> at, size_t i) {
+      Shape second_shape = x.spec.shape, joined_shape = x.spec.shape;
+      second_shape.set(axis, 3), joined_shape.set(axis, x.spec.shape[axis] + 3);
+      Array y = random(second_shape, dtype, 3, 0, 100), want = zeros(joined_shape, dtype);
+      for_each(joined_shape, [&](std::vector<int64_t> at, size_t i) {
         int64_t& c = at[static_cast<size_t>(axis)];
         const bool is_first = c < x.spec.shape[axis];
         if (!is_first) c -= x.spec.shape[axis];
         want.values[i] =
-            is_first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second, at)];
+            is_first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second_shape, at)];
       });
       CHECK(check(shape_kernels, concat, {x, y}, {want}) == 2);
     }
@@ -137,27 +137,30 @@ TEST_CASE("rows of any length are joined and repeated") {
       for (size_t array_count : {2u, 3u, 4u, 5u}) {
         Concat concat;
         concat.axis = 1;
-        std::vector<Array> parts;
+        std::vector<Array> joined_arrays;
         for (size_t i = 0; i < array_count; ++i)
-          parts.push_back(random({rows, width}, dtype, static_cast<unsigned>(i + 1), 0, 100));
+          joined_arrays.push_back(
+              random({rows, width}, dtype, static_cast<unsigned>(i + 1), 0, 100));
         const auto count = static_cast<int64_t>(array_count);
         Array want = zeros({rows, count * width}, dtype);
         for_each(want.spec.shape, [&](const std::vector<int64_t>& at, size_t i) {
           const auto part = static_cast<size_t>(at[1] / width);
-          want.values[i] = parts[part].values[static_cast<size_t>(at[0] * width + at[1] % width)];
+          want.values[i] =
+              joined_arrays[part].values[static_cast<size_t>(at[0] * width + at[1] % width)];
         });
-        CHECK(check(shape_kernels, concat, parts, {want}) == 2);
+        CHECK(check(shape_kernels, concat, joined_arrays, {want}) == 2);
       }
       BroadcastTo broadcast;  // broadcasting repeats rows, then elements
       broadcast.shape = {rows, width, 3};
-      Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
-      check(shape_kernels, broadcast, {row},
-            {moved_elements(row, broadcast.shape, [](const std::vector<int64_t>& at) {
+      Array row_values = random({rows, 1, 3}, dtype, 1, 0, 100),
+            column_values = random({rows, 1, 1}, dtype, 2);
+      check(shape_kernels, broadcast, {row_values},
+            {moved_elements(row_values, broadcast.shape, [](const std::vector<int64_t>& at) {
               return std::vector<int64_t>{at[0], 0, at[2]};
             })});
       broadcast.shape = {rows, width, 1};
-      check(shape_kernels, broadcast, {each},
-            {moved_elements(each, broadcast.shape, [](const std::vector<int64_t>& at) {
+      check(shape_kernels, broadcast, {column_values},
+            {moved_elements(column_values, broadcast.shape, [](const std::vector<int64_t>& at) {
               return std::vector<int64_t>{at[0], 0, 0};
             })});
     }

@@ -103,10 +103,10 @@ struct Outcome {
   std::vector<Array> outputs;
 };
 
-/// Runs a kernel twice with inputs given as they are or prepared; the second run must not depend on
-/// the first.
+/// Runs a kernel twice; the second run must not depend on the first. With `uses_prepared_inputs`
+/// the inputs are first brought into the form that kernel.prepare() gives.
 inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs,
-                   int threads, bool prepared = false) {
+                   int threads, bool uses_prepared_inputs = false) {
   std::vector<Memory> memory;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;
@@ -122,7 +122,7 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
     out.push_back(memory.back().start);
   }
   Pool pool(threads);
-  for (size_t i = 0; prepared && i < inputs.size(); ++i) {
+  for (size_t i = 0; uses_prepared_inputs && i < inputs.size(); ++i) {
     Prepared prepared_form = kernel.prepare(static_cast<int>(i));
     if (!prepared_form.kernel) continue;
     memory.emplace_back(static_cast<size_t>(prepared_form.spec.bytes()));
@@ -163,19 +163,19 @@ inline double difference(const Array& got, const Array& want) {
   return farthest(got.values, want.values) / magnitude(want.values, 1e-3);
 }
 
-inline bool prepares_inputs(Kernel& kernel, size_t inputs) {
+inline bool prepares_inputs(Kernel& kernel, size_t input_count) {
   bool any_prepared = false;
-  for (size_t i = 0; i < inputs; ++i)
+  for (size_t i = 0; i < input_count; ++i)
     any_prepared |= kernel.prepare(static_cast<int>(i)).kernel != nullptr;
   return any_prepared;
 }
 
 /// The op wrapped with the given post-ops (bias, activation, ...).
 template <class T>
-WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKind activation) {
+WithPostOps with_post_ops(const T& op, bool has_bias, Combine combine, ActivationKind activation) {
   WithPostOps result;
   result.op = std::make_shared<const T>(op);
-  if (bias) result.post.push_back(PostOp::bias);
+  if (has_bias) result.post.push_back(PostOp::bias);
   if (combine == Combine::add) result.post.push_back(PostOp::add);
   if (combine == Combine::mask) result.post.push_back(PostOp::mask);
   if (activation == ActivationKind::relu) result.post.push_back(PostOp::relu);
@@ -186,41 +186,41 @@ WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKin
 
 using Family = std::span<const KernelEntry> (*)();
 
-/// Checks every kernel of the family that supports the op, with oneDNN and without: correct values,
-/// bit-identical for 1, 2 and 3 threads. `tolerance_factor` multiplies the tolerance of the dtype.
-/// Returns the number of kernels.
+/// Checks every kernel of the family that supports the op, with oneDNN and without: the values must
+/// be right, and bit-identical for 1, 2 and 3 threads. `tolerance_factor` multiplies the tolerance
+/// of the dtype. Returns the number of kernels that were checked.
 inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
                  const std::vector<Array>& wanted, double tolerance_factor = 1) {
   TensorSpecs in, out;
   for (const auto& a : inputs) in.push_back(a.spec);
   for (const auto& a : wanted) out.push_back(a.spec);
-  int kernels = 0;
-  for (bool onednn : {true, false}) {
+  int kernel_count = 0;
+  for (bool uses_onednn : {true, false}) {
     Options options;
-    options.onednn = onednn;
-    for (const auto& row : family()) {
-      if (base_of(op).name() != row.op) continue;
-      auto kernel = row.make({op, in, out, options});
+    options.onednn = uses_onednn;
+    for (const auto& kernel_entry : family()) {
+      if (base_of(op).name() != kernel_entry.op) continue;
+      auto kernel = kernel_entry.make({op, in, out, options});
       if (!kernel) continue;
-      ++kernels;
-      for (bool prepared : {false, true}) {
-        if (prepared && !prepares_inputs(*kernel, inputs.size())) break;
-        if (prepared) kernel = row.make({op, in, out, options});
-        const Outcome outcome = run(*kernel, inputs, out, 1, prepared);
-        CAPTURE(op.text(), in.size(), outcome.kernel, onednn, prepared);
+      ++kernel_count;
+      for (bool uses_prepared_inputs : {false, true}) {
+        if (uses_prepared_inputs && !prepares_inputs(*kernel, inputs.size())) break;
+        if (uses_prepared_inputs) kernel = kernel_entry.make({op, in, out, options});
+        const Outcome outcome = run(*kernel, inputs, out, 1, uses_prepared_inputs);
+        CAPTURE(op.text(), in.size(), outcome.kernel, uses_onednn, uses_prepared_inputs);
         for (size_t i = 0; i < wanted.size(); ++i) {
           CAPTURE(i, to_text(wanted[i].spec));
           CHECK(difference(outcome.outputs[i], wanted[i]) <=
                 tolerance_factor * tolerance(wanted[i].spec.dtype));
         }
         for (int threads : {2, 3}) {
-          if (prepared) kernel = row.make({op, in, out, options});
-          CHECK((run(*kernel, inputs, out, threads, prepared).bits == outcome.bits));
+          if (uses_prepared_inputs) kernel = kernel_entry.make({op, in, out, options});
+          CHECK((run(*kernel, inputs, out, threads, uses_prepared_inputs).bits == outcome.bits));
         }
       }
     }
   }
-  return kernels;
+  return kernel_count;
 }
 
 /// The instruction sets that loops may use: all, all without AVX-512, or all without AVX2.
