@@ -40,8 +40,8 @@ Program traced(const Recipe& recipe, const Tensors& inputs) {
 }
 
 /// Whether the recipe calls functions that are not differentiable everywhere (that have kinks).
-bool has_corners(const Recipe& recipe) {
-  static const std::set<std::string> kSmooth{
+bool has_kinks(const Recipe& recipe) {
+  static const std::set<std::string> kSmoothFunctions{
       "add",     "subtract", "multiply",  "divide",      "negative",    "square",  "exp",
       "tanh",    "sigmoid",  "softplus",  "sin",         "cos",         "sum",     "mean",
       "prod",    "cumsum",   "cumprod",   "softmax",     "log_softmax", "matmul",  "einsum",
@@ -50,16 +50,16 @@ bool has_corners(const Recipe& recipe) {
       "gelu",    "silu",     "pad",       "roll",        "expand_dims", "cast",    "broadcast_to",
       "moments", "where",    "take",      "mod",         "logaddexp"};
   return std::any_of(recipe.nodes.begin(), recipe.nodes.end(), [](const Node& node) {
-    return !node.function.empty() && kSmooth.count(node.function) == 0;
+    return !node.function.empty() && kSmoothFunctions.count(node.function) == 0;
   });
 }
 
 /// Whether the recipe calls functions that round numbers to integers, or that return remainders.
 bool has_steps(const Recipe& recipe) {
-  static const std::set<std::string> kSteps{"floor", "ceil",         "round",
-                                            "trunc", "floor_divide", "mod"};
+  static const std::set<std::string> kStepFunctions{"floor", "ceil",         "round",
+                                                    "trunc", "floor_divide", "mod"};
   return std::any_of(recipe.nodes.begin(), recipe.nodes.end(),
-                     [](const Node& node) { return kSteps.count(node.function) != 0; });
+                     [](const Node& node) { return kStepFunctions.count(node.function) != 0; });
 }
 
 /// Whether the recipe calls a function with a body (scan).
@@ -163,24 +163,25 @@ class ExpectedResults {
 
 std::optional<std::string> ExpectedResults::compare_slopes(const Recipe& recipe,
                                                            const Tensors& inputs) const {
-  Recipe forward = recipe;
-  forward.has_gradients = false;
+  Recipe forward_recipe = recipe;
+  forward_recipe.has_gradients = false;
   const size_t output_count = recipe.outputs.size(), input_count = recipe.inputs().size();
   if (!recipe.has_gradients || exact_results_.size() == output_count) return std::nullopt;
-  const Program program = traced(
-      forward, Tensors(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(input_count)));
+  const Program program =
+      traced(forward_recipe,
+             Tensors(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(input_count)));
   // If several functions have kinks at the same point, their composition may have none, and
   // gradients cannot show that. So the inputs are shifted, each by different amounts, because equal
   // numbers would still coincide.
   std::vector<Array> shifted_inputs = inputs_;
   const bool is_shifted =
-      has_corners(recipe) && (recipe.nodes.size() > input_count + 1 || has_body(recipe));
+      has_kinks(recipe) && (recipe.nodes.size() > input_count + 1 || has_body(recipe));
   for (size_t k = 0; k < input_count && is_shifted; ++k)
     for (size_t i = 0;
          i < shifted_inputs[k].values.size() && is_floating(shifted_inputs[k].spec.dtype); ++i)
       shifted_inputs[k].values[i] +=
           0.01 * std::sin(static_cast<double>(i) * 3.3 + 1 + 0.7 * static_cast<double>(k));
-  const std::vector<Array> exact = interpret(program_, shifted_inputs);
+  const std::vector<Array> exact_results = interpret(program_, shifted_inputs);
   const auto direction_of = [](size_t input, size_t i, double angle) {
     return std::cos(static_cast<double>(i) * (7.1 + angle) + static_cast<double>(input));
   };
@@ -194,41 +195,41 @@ std::optional<std::string> ExpectedResults::compare_slopes(const Recipe& recipe,
     moved_inputs.resize(input_count);
     const std::vector<Array> results = interpret(program, moved_inputs);
     double sum = 0;
-    size_t upstream = input_count;
+    size_t upstream_index = input_count;
     for (size_t o = 0; o < output_count; ++o) {
       if (!is_floating(results[o].spec.dtype)) continue;
-      const Array& weights = shifted_inputs[upstream++];
+      const Array& weights = shifted_inputs[upstream_index++];
       for (size_t i = 0; i < weights.values.size(); ++i)
         sum += weights.values[i] * results[o].values[i];
     }
     return sum;
   };
-  const double base = loss(0, 0);
-  const bool jumps = has_steps(recipe);
-  const auto in_direction = [&](double angle) {
+  const double loss_at_center = loss(0, 0);
+  const bool has_jumps = has_steps(recipe);
+  const auto slope_in_direction = [&](double angle) {
     Slope slope;
     double magnitude = 0;
-    size_t gradient = output_count;
+    size_t gradient_index = output_count;
     for (size_t k = 0; k < input_count; ++k) {
       if (!is_floating(inputs_[k].spec.dtype)) continue;
-      const Array& of_input = exact[gradient++];
-      for (size_t i = 0; i < of_input.values.size(); ++i) {
-        const double term = of_input.values[i] * direction_of(k, i, angle);
+      const Array& input_gradient = exact_results[gradient_index++];
+      for (size_t i = 0; i < input_gradient.values.size(); ++i) {
+        const double term = input_gradient.values[i] * direction_of(k, i, angle);
         slope.from_gradients += term, magnitude += std::abs(term);
       }
     }
     constexpr double kStep = 1e-5;
     const double loss_ahead = loss(kStep, angle), loss_behind = loss(-kStep, angle);
-    const double forward_slope = (loss_ahead - base) / kStep,
-                 backward_slope = (base - loss_behind) / kStep;
+    const double forward_slope = (loss_ahead - loss_at_center) / kStep,
+                 backward_slope = (loss_at_center - loss_behind) / kStep;
     const double half_step_slope = (loss(kStep / 2, angle) - loss(-kStep / 2, angle)) / kStep;
-    const double tolerance = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
+    const double tolerance = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(loss_at_center) / kStep;
     slope.from_differences = (loss_ahead - loss_behind) / (2 * kStep);
     // A finite difference that spans many steps of a function hides them: floor of large numbers
     // seems to have the slope of its argument although its derivative is 0, and a remainder seems
     // to be flat although its derivative is large.
     const bool hides_steps =
-        jumps &&
+        has_jumps &&
         std::max(std::abs(slope.from_differences), std::abs(slope.from_gradients)) * kStep > 1;
     slope.is_smooth = !hides_steps &&
                       std::abs(slope.from_differences - half_step_slope) < tolerance / 4 &&
@@ -237,12 +238,12 @@ std::optional<std::string> ExpectedResults::compare_slopes(const Recipe& recipe,
                    std::abs(slope.from_differences - slope.from_gradients) <= tolerance;
     return slope;
   };
-  const Slope slope = in_direction(0);
+  const Slope slope = slope_in_direction(0);
   if (!slope.is_smooth || slope.agrees) return std::nullopt;
   // In one direction the effects of several kinks may cancel each other; in several directions that
   // is unlikely.
   for (double angle : {0.9, 2.3, 4.1, 5.7})
-    if (!in_direction(angle).is_smooth) return std::nullopt;
+    if (!slope_in_direction(angle).is_smooth) return std::nullopt;
   return concat("a slope of ", slope.from_gradients, " where differences give ",
                 slope.from_differences);
 }
@@ -250,24 +251,24 @@ std::optional<std::string> ExpectedResults::compare_slopes(const Recipe& recipe,
 /// A program in which some inputs are replaced by variables.
 struct ProgramWithVariables {
   ProgramWithVariables(const Recipe& recipe, const Tensors& inputs) {
-    const std::vector<int> numbers = recipe.inputs();
+    const std::vector<int> input_indices = recipe.inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_variable =
-          i < numbers.size() && recipe.nodes[static_cast<size_t>(numbers[i])].is_variable;
+      const bool is_variable = i < input_indices.size() &&
+                               recipe.nodes[static_cast<size_t>(input_indices[i])].is_variable;
       variables.push_back(is_variable ? Variable(inputs[i]) : Variable());
     }
   }
-  Tensors unassigned(const Tensors& inputs) const {
+  Tensors inputs_without_variables(const Tensors& inputs) const {
     Tensors results;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!variables[i]) results.push_back(inputs[i]);
     return results;
   }
-  Tensors all_inputs(const Tensors& unassigned) const {
+  Tensors all_inputs(const Tensors& inputs_without_variables) const {
     Tensors inputs;
-    size_t next = 0;
+    size_t next_input = 0;
     for (const Variable& variable : variables)
-      inputs.push_back(variable ? variable.value() : unassigned[next++]);
+      inputs.push_back(variable ? variable.value() : inputs_without_variables[next_input++]);
     return inputs;
   }
   void assign(const Tensors& inputs) const {
@@ -297,15 +298,17 @@ Tensors run_program(const Program& program, const Tensors& inputs) {
 
 PickyDevice draw_device(Choices& choices) {
   const size_t salt = static_cast<size_t>(choices.below(1 << 16)),
-               share = static_cast<size_t>(choices.below(5));
-  const auto flip = [&] { return choices.one_in(2); };
-  const Capabilities capabilities{flip(), flip(), flip(), flip(), flip()};
-  // A scan is told by its name, because lowering changes its body and thereby its hash.
-  const auto key = [](const Op& op) {
+               unsupported_share = static_cast<size_t>(choices.below(5));
+  const auto random_bool = [&] { return choices.one_in(2); };
+  const Capabilities capabilities{random_bool(), random_bool(), random_bool(), random_bool(),
+                                  random_bool()};
+  // A scan is identified by its name, because lowering changes its body and thereby its hash.
+  const auto hash_of = [](const Op& op) {
     return op.name() == Scan::kName ? std::hash<std::string_view>()(op.name()) : op.hash();
   };
-  return PickyDevice([=](const Op& op) { return (key(op) ^ salt) * 2654435761u % 4 < share; },
-                     capabilities);
+  return PickyDevice(
+      [=](const Op& op) { return (hash_of(op) ^ salt) * 2654435761u % 4 < unsupported_share; },
+      capabilities);
 }
 
 bool is_large(const Recipe& recipe) {
@@ -382,9 +385,13 @@ class RecipeChecker {
     options.inference = choices_.one_in(2);
     const ProgramWithVariables variables(recipe_, inputs_);
     const Function function(
-        [&](const Tensors& unassigned) { return run(recipe_, variables.all_inputs(unassigned)); },
+        [&](const Tensors& inputs_without_variables) {
+          return run(recipe_, variables.all_inputs(inputs_without_variables));
+        },
         options);
-    const auto call = [&](const Tensors& inputs) { return function(variables.unassigned(inputs)); };
+    const auto call = [&](const Tensors& inputs) {
+      return function(variables.inputs_without_variables(inputs));
+    };
     check_way("with variables", [&] { return call(inputs_); });
     const Tensors other_inputs = draw_inputs(recipe_, 1);
     variables.assign(other_inputs);
@@ -411,34 +418,36 @@ class RecipeChecker {
   /// left out, because a copy may be rounded where the original is not, so that terms that cancel
   /// in the reference do not.
   void check_rematerialized() {
-    if (!choices_.one_in(4) || has_halves()) return;
-    const auto length = static_cast<int64_t>(expected_.program().code.size());
-    const auto backward = static_cast<size_t>(choices_.below(length + 1));
+    if (!choices_.one_in(4) || has_16_bit_floats()) return;
+    const auto instruction_count = static_cast<int64_t>(expected_.program().code.size());
+    const auto first_backward_instruction =
+        static_cast<size_t>(choices_.below(instruction_count + 1));
     std::vector<size_t> cuts;
-    for (size_t i = 1; i < backward; ++i)
+    for (size_t i = 1; i < first_backward_instruction; ++i)
       if (choices_.one_in(3)) cuts.push_back(i);
     check_way("with values computed again", [&] {
-      return run_program(optimize(crescent::rematerialized(expected_.program(), backward, cuts)),
-                         inputs_);
+      return run_program(
+          optimize(crescent::rematerialized(expected_.program(), first_backward_instruction, cuts)),
+          inputs_);
     });
   }
   void check_in_chunks() {
     Program program = expected_.program();
-    const int64_t limit = int64_t{64} << choices_.below(8);
-    if (!passes::chunked_losses(program, limit)) return;
+    const int64_t max_chunk_bytes = int64_t{64} << choices_.below(8);
+    if (!passes::chunked_losses(program, max_chunk_bytes)) return;
     check_way("with losses in chunks", [&] { return run_program(optimize(program), inputs_); });
   }
   void check_slopes() {
     const bool is_short = recipe_.nodes.size() <= kFewNodes;
     if (!(choices_.one_in(4) || is_short) || outcome_.difference ||
-        recipe_.calls("stop_gradient") || has_halves())
+        recipe_.calls("stop_gradient") || has_16_bit_floats())
       return;
     if (auto wrong_result = expected_.compare_slopes(recipe_, inputs_))
       outcome_.difference = Difference{"gradients as recorded", *wrong_result};
   }
 
   /// Whether the recipe has float16 or bfloat16 values; then constants in gradients are rounded.
-  bool has_halves() const {
+  bool has_16_bit_floats() const {
     return std::any_of(recipe_.nodes.begin(), recipe_.nodes.end(), [](const Node& node) {
       return is_floating(node.spec.dtype) && size_of(node.spec.dtype) == 2;
     });

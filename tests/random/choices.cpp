@@ -16,10 +16,10 @@ uint32_t Choices::draw() {  // one step of the generator splitmix64
 
 int64_t Choices::below(int64_t count) {
   const size_t index = recorded_choices_.size();
-  const uint32_t drawn = !replays_                          ? draw()
-                         : index < replayed_choices_.size() ? replayed_choices_[index]
-                                                            : 0;
-  recorded_choices_.push_back(count > 0 ? drawn % static_cast<uint32_t>(count) : 0);
+  const uint32_t drawn_number = !replays_                          ? draw()
+                                : index < replayed_choices_.size() ? replayed_choices_[index]
+                                                                   : 0;
+  recorded_choices_.push_back(count > 0 ? drawn_number % static_cast<uint32_t>(count) : 0);
   return recorded_choices_.back();
 }
 

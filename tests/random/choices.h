@@ -13,8 +13,8 @@ class Choices {
  public:
   explicit Choices(uint64_t seed);
   /// Replays these choices; after their end all choices are 0.
-  explicit Choices(std::vector<uint32_t> preset)
-      : replayed_choices_(std::move(preset)), replays_(true) {}
+  explicit Choices(std::vector<uint32_t> preset_choices)
+      : replayed_choices_(std::move(preset_choices)), replays_(true) {}
 
   /// A choice from 0 to count - 1.
   int64_t below(int64_t count);
@@ -42,7 +42,7 @@ class Choices {
     size_t first_;
   };
 
-  const std::vector<uint32_t>& recorded() const { return recorded_choices_; }
+  const std::vector<uint32_t>& recorded_choices() const { return recorded_choices_; }
   /// The range [first, end) of the choices of each step.
   const std::vector<std::pair<size_t, size_t>>& steps() const { return steps_; }
 

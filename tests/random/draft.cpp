@@ -19,7 +19,7 @@ constexpr DType kIntegers[] = {DType::int32, DType::int64, DType::int8, DType::u
 bool has_number_dtype(const TensorSpec& spec) { return spec.dtype != DType::boolean; }
 bool has_floating_dtype(const TensorSpec& spec) { return is_floating(spec.dtype); }
 
-bool broadcasts(const Shape& a, const Shape& b) {
+bool can_broadcast(const Shape& a, const Shape& b) {
   for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i)
     if (a[-i] != b[-i] && a[-i] != 1 && b[-i] != 1) return false;
   return true;
@@ -50,27 +50,27 @@ Value random_range(Choices& choices, int64_t n) {
 }  // namespace
 
 Draft::Draft(Choices& choices_, int64_t max_elements)
-    : choices(choices_), most_elements_(max_elements) {
+    : choices(choices_), max_elements_(max_elements) {
   for (int i = 0; i < 4; ++i) {
     const bool is_long = choices.one_in(max_elements > 2000 ? 4 : 12);
-    lengths_.push_back(is_long ? choices.one_of(kLong) : choices.one_of(kShort));
-    lengths_.back() = std::min(lengths_.back(), max_elements);
+    axis_lengths_.push_back(is_long ? choices.one_of(kLong) : choices.one_of(kShort));
+    axis_lengths_.back() = std::min(axis_lengths_.back(), max_elements);
   }
   if (choices.one_in(2)) floating_dtype_ = choices.one_of(kFloats);
 }
 
 Draft::Draft(Draft& enclosing, Tensors locals)
     : choices(enclosing.choices),
-      abstract_(std::move(locals)),
-      lengths_(enclosing.lengths_),
-      most_elements_(enclosing.most_elements_),
+      abstract_tensors_(std::move(locals)),
+      axis_lengths_(enclosing.axis_lengths_),
+      max_elements_(enclosing.max_elements_),
       floating_dtype_(enclosing.floating_dtype_) {
-  for (const Tensor& local : abstract_) specs_.push_back(local.spec());
+  for (const Tensor& local : abstract_tensors_) specs_.push_back(local.spec());
 }
 
 int64_t Draft::axis_length() {
-  return choices.one_in(4) ? std::min(choices.one_of(kShort), most_elements_)
-                           : choices.one_of(lengths_);
+  return choices.one_in(4) ? std::min(choices.one_of(kShort), max_elements_)
+                           : choices.one_of(axis_lengths_);
 }
 
 Shape Draft::shape_of_rank(int rank) {
@@ -78,7 +78,7 @@ Shape Draft::shape_of_rank(int rank) {
   int64_t size = 1;
   for (int i = 0; i < rank; ++i) {
     int64_t n = axis_length();
-    while (n > 1 && size * n > most_elements_) n = (n + 1) / 2;
+    while (n > 1 && size * n > max_elements_) n = (n + 1) / 2;
     shape.append(n);
     size *= n;
   }
@@ -92,7 +92,7 @@ DType Draft::floating_dtype() {
 int Draft::input(const TensorSpec& spec) {
   Node node;
   node.spec = spec;
-  node.style = static_cast<Style>(choices.below(kStyles));
+  node.distribution = static_cast<Distribution>(choices.below(kDistributions));
   node.is_variable = choices.one_in(4);
   return add(node, {Tensor::abstract(spec)});
 }
@@ -109,11 +109,11 @@ int Draft::value_or_view(int value) {
 }
 
 int Draft::operand(const Accepts& accepts, const std::function<TensorSpec()>& make) {
-  for (int try_count = 0; try_count < 3 && values() > 0; ++try_count) {
+  for (int try_count = 0; try_count < 3 && value_count() > 0; ++try_count) {
     if (choices.one_in(6)) break;
     const int steps_back =
-        static_cast<int>(choices.below(std::min(values(), try_count == 0 ? 3 : 12)));
-    const int value = values() - 1 - steps_back;
+        static_cast<int>(choices.below(std::min(value_count(), try_count == 0 ? 3 : 12)));
+    const int value = value_count() - 1 - steps_back;
     if (accepts(spec(value)) && !is_internal(value)) return value;
   }
   return input(make());
@@ -127,17 +127,17 @@ int Draft::numeric_value() {
   }));
 }
 
-int Draft::floating_value(int least_rank) {
+int Draft::floating_value(int min_rank) {
   const auto accepts = [&](const TensorSpec& s) {
-    return has_floating_dtype(s) && s.shape.rank() >= least_rank;
+    return has_floating_dtype(s) && s.shape.rank() >= min_rank;
   };
   const int value = operand(accepts, [&] {
-    const int rank = least_rank + static_cast<int>(choices.below(std::max(1, 4 - least_rank)));
+    const int rank = min_rank + static_cast<int>(choices.below(std::max(1, 4 - min_rank)));
     const DType dtype = floating_dtype();
     return TensorSpec{dtype, shape_of_rank(rank)};
   });
-  const int other = value_or_view(value);
-  return shape(other).rank() >= least_rank ? other : value;
+  const int viewed_value = value_or_view(value);
+  return shape(viewed_value).rank() >= min_rank ? viewed_value : value;
 }
 
 int Draft::integer_value() {
@@ -156,24 +156,25 @@ int Draft::boolean_value() {
 }
 
 int Draft::same_shape(int value) {
-  const TensorSpec wanted = spec(value);
-  return operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+  const TensorSpec wanted_spec = spec(value);
+  return operand([&](const TensorSpec& s) { return s == wanted_spec; },
+                 [&] { return wanted_spec; });
 }
 
 int Draft::broadcasting_value(int value) {
   const TensorSpec other_spec = spec(value);
-  const bool any_dtype = choices.one_in(8);
+  const bool accepts_any_dtype = choices.one_in(8);
   const auto accepts = [&](const TensorSpec& s) {
-    return has_number_dtype(s) && (any_dtype || s.dtype == other_spec.dtype) &&
-           broadcasts(s.shape, other_spec.shape);
+    return has_number_dtype(s) && (accepts_any_dtype || s.dtype == other_spec.dtype) &&
+           can_broadcast(s.shape, other_spec.shape);
   };
   return operand(accepts, [&] {
     Shape shape;
     const int rank = other_spec.shape.rank(), first = static_cast<int>(choices.below(rank + 1));
-    const int first_kept = choices.one_in(2) ? first : 0;
-    for (int i = first_kept; i < rank; ++i)
+    const int first_axis = choices.one_in(2) ? first : 0;
+    for (int i = first_axis; i < rank; ++i)
       shape.append(choices.one_in(4) ? 1 : other_spec.shape[i]);
-    return TensorSpec{any_dtype ? floating_dtype() : other_spec.dtype, shape};
+    return TensorSpec{accepts_any_dtype ? floating_dtype() : other_spec.dtype, shape};
   });
 }
 
@@ -215,12 +216,15 @@ int Draft::view_of(int value) {
     case 4:
       return call("expand_dims", {{"x", value}, {"axis", Value(choices.below(rank + 1))}});
     case 5: {
-      Shape wide = x;
+      Shape broadcast_shape = x;
       for (int i = 0; i < rank; ++i)
-        if (x[i] == 1) wide.set(i, axis_length());
-      if (rank < 4 && choices.one_in(2)) wide = Shape{axis_length()}.concat(wide);
-      if (wide.size() > most_elements_) fail("too large");
-      return call("broadcast_to", {{"x", value}, {"shape", Value(List(wide.begin(), wide.end()))}});
+        if (x[i] == 1) broadcast_shape.set(i, axis_length());
+      if (rank < 4 && choices.one_in(2))
+        broadcast_shape = Shape{axis_length()}.concat(broadcast_shape);
+      if (broadcast_shape.size() > max_elements_) fail("too large");
+      return call(
+          "broadcast_to",
+          {{"x", value}, {"shape", Value(List(broadcast_shape.begin(), broadcast_shape.end()))}});
     }
     default: {
       if (rank == 0) return value;
@@ -246,14 +250,14 @@ int Draft::call(const std::string& function, std::vector<Argument> arguments, si
   node.function = function;
   node.arguments = std::move(arguments);
   node.result = result;
-  const Tensors results = random_programs::call(node, abstract_);
+  const Tensors results = random_programs::call(node, abstract_tensors_);
   return add(std::move(node), results);
 }
 
 int Draft::scan(Node node, size_t result) {
   node.function = "scan";
   node.result = result;
-  const Tensors results = random_programs::call(node, abstract_);
+  const Tensors results = random_programs::call(node, abstract_tensors_);
   return add(std::move(node), results);
 }
 
@@ -271,13 +275,13 @@ int Draft::mark_internal(int value) {
 
 int Draft::add(Node node, const Tensors& results) {
   const Tensor& result = results.at(node.result);
-  if (!result.shape().is_known() || result.shape().size() > most_elements_) fail("too large");
+  if (!result.shape().is_known() || result.shape().size() > max_elements_) fail("too large");
   if (result.shape().size() == 0) fail("empty");
   node.spec = result.spec();
   recipe.nodes.push_back(std::move(node));
-  abstract_.push_back(Tensor::abstract(result.spec()));
+  abstract_tensors_.push_back(Tensor::abstract(result.spec()));
   specs_.push_back(result.spec());
-  return values() - 1;
+  return value_count() - 1;
 }
 
 }  // namespace crescent::random_programs

@@ -15,9 +15,9 @@ class Draft {
  public:
   using Accepts = std::function<bool(const TensorSpec&)>;
 
-  /// The lengths of axes are taken from a few that are drawn at the beginning, so that shapes often
-  /// match. Shapes have at most `most_elements` elements.
-  Draft(Choices& choices, int64_t most_elements);
+  /// The lengths of axes come from a few lengths that are drawn at the beginning, so that shapes
+  /// often match. Shapes have at most `max_elements` elements.
+  Draft(Choices& choices, int64_t max_elements);
   /// A draft of the body of a scan, with the values `locals`.
   Draft(Draft& enclosing, Tensors locals);
 
@@ -27,11 +27,11 @@ class Draft {
   const TensorSpec& spec(int value) const { return specs_[static_cast<size_t>(value)]; }
   const Shape& shape(int value) const { return spec(value).shape; }
   DType dtype(int value) const { return spec(value).dtype; }
-  int values() const { return static_cast<int>(specs_.size()); }
+  int value_count() const { return static_cast<int>(specs_.size()); }
   bool is_internal(int value) const;
   /// The largest number of elements that a result may have, and of multiplications that computing
   /// it may take.
-  int64_t most_elements() const { return most_elements_; }
+  int64_t max_elements() const { return max_elements_; }
 
   // ---- drawing
   int64_t axis_length();  ///< length of an axis
@@ -42,7 +42,7 @@ class Draft {
   /// returns.
   int operand(const Accepts& accepts, const std::function<TensorSpec()>& make);
   int numeric_value();  ///< a value of any dtype except bool
-  int floating_value(int least_rank = 0);
+  int floating_value(int min_rank = 0);
   int integer_value();  ///< a value of small integers
   int boolean_value();
   int same_shape(int value);  ///< a value with the shape and dtype of `value`
@@ -68,10 +68,10 @@ class Draft {
   int add(Node node, const Tensors& results);
   int value_or_view(int value);  ///< the value, or at random a view of it
 
-  Tensors abstract_;
+  Tensors abstract_tensors_;
   TensorSpecs specs_;
-  std::vector<int64_t> lengths_;
-  int64_t most_elements_;
+  std::vector<int64_t> axis_lengths_;
+  int64_t max_elements_;
   DType floating_dtype_ = DType::float32;
 };
 
@@ -80,18 +80,18 @@ struct CallGenerator {
   std::string function;
   std::function<int(Draft&)> add;
 };
-const std::vector<CallGenerator>& rows();
-std::vector<CallGenerator> regular_rows();
-std::vector<CallGenerator> shape_rows();
-std::vector<CallGenerator> indexing_rows();
-std::vector<CallGenerator> product_rows();
-std::vector<CallGenerator> image_rows();
-std::vector<CallGenerator> nested_rows();
-std::vector<CallGenerator> matrix_rows();
-std::vector<CallGenerator> signal_rows();
-std::vector<CallGenerator> sampling_rows();
-std::vector<CallGenerator> special_rows();  ///< rows for matrices, signals and sampling
-std::vector<CallGenerator> edge_rows();
+const std::vector<CallGenerator>& call_generators();
+std::vector<CallGenerator> regular_generators();
+std::vector<CallGenerator> shape_generators();
+std::vector<CallGenerator> indexing_generators();
+std::vector<CallGenerator> product_generators();
+std::vector<CallGenerator> image_generators();
+std::vector<CallGenerator> nested_generators();
+std::vector<CallGenerator> matrix_generators();
+std::vector<CallGenerator> signal_generators();
+std::vector<CallGenerator> sampling_generators();
+std::vector<CallGenerator> special_generators();  ///< matrices, signals and sampling
+std::vector<CallGenerator> edge_generators();
 
 /// Makes a recipe from choices.
 Recipe draw_recipe(Choices& choices);

@@ -19,21 +19,22 @@ int64_t draw_size(Choices& choices) {
 /// then one of its generators, because otherwise the family with most generators would dominate.
 const std::vector<std::vector<CallGenerator>>& families() {
   static const std::vector<std::vector<CallGenerator>> all{
-      regular_rows(), regular_rows(), regular_rows(), shape_rows(),   shape_rows(), indexing_rows(),
-      product_rows(), image_rows(),   nested_rows(),  special_rows(), edge_rows()};
+      regular_generators(), regular_generators(),  regular_generators(), shape_generators(),
+      shape_generators(),   indexing_generators(), product_generators(), image_generators(),
+      nested_generators(),  special_generators(),  edge_generators()};
   return all;
 }
 
 /// Adds one step; returns false when the program is large enough. A program that consists of edge
 /// cases has only few steps.
-bool grow(Draft& draft, bool all_edges) {
+bool add_step(Draft& draft, bool has_only_edge_cases) {
   const Choices::Step step(draft.choices);
-  if (draft.choices.below(all_edges ? 4 : 9) == 0) return false;
+  if (draft.choices.below(has_only_edge_cases ? 4 : 9) == 0) return false;
   const std::vector<CallGenerator>& family =
-      all_edges ? families().back() : draft.choices.one_of(families());
-  const CallGenerator& row = draft.choices.one_of(family);
+      has_only_edge_cases ? families().back() : draft.choices.one_of(families());
+  const CallGenerator& generator = draft.choices.one_of(family);
   try {
-    row.add(draft);
+    generator.add(draft);
   } catch (const Error&) {
     // the call was refused; the program of the earlier steps stays valid
   }
@@ -42,14 +43,14 @@ bool grow(Draft& draft, bool all_edges) {
 
 }  // namespace
 
-std::vector<CallGenerator> special_rows() {
-  std::vector<CallGenerator> rows = matrix_rows();
-  for (const auto& generators : {signal_rows(), sampling_rows()})
-    rows.insert(rows.end(), generators.begin(), generators.end());
-  return rows;
+std::vector<CallGenerator> special_generators() {
+  std::vector<CallGenerator> result = matrix_generators();
+  for (const auto& generators : {signal_generators(), sampling_generators()})
+    result.insert(result.end(), generators.begin(), generators.end());
+  return result;
 }
 
-const std::vector<CallGenerator>& rows() {
+const std::vector<CallGenerator>& call_generators() {
   static const std::vector<CallGenerator> all = [] {
     std::vector<CallGenerator> all_generators;
     for (const auto& family : families())
@@ -63,10 +64,10 @@ namespace {
 
 /// The recipe with only the nodes that its outputs need, renumbered.
 Recipe without_unused(const Recipe& recipe) {
-  const size_t count = recipe.nodes.size();
-  std::vector<bool> is_needed(count);
+  const size_t node_count = recipe.nodes.size();
+  std::vector<bool> is_needed(node_count);
   for (int output : recipe.outputs) is_needed[static_cast<size_t>(output)] = true;
-  const auto each_operand = [](Node& node, const auto& f) {
+  const auto for_each_operand = [](Node& node, const auto& f) {
     for (Argument& argument : node.arguments) {
       if (auto* single_value = std::get_if<int>(&argument.value)) f(*single_value);
       if (auto* value_list = std::get_if<std::vector<int>>(&argument.value))
@@ -74,20 +75,20 @@ Recipe without_unused(const Recipe& recipe) {
     }
   };
   Recipe result = recipe;
-  for (size_t i = count; i-- > 0;)
+  for (size_t i = node_count; i-- > 0;)
     if (is_needed[i])
-      each_operand(result.nodes[i],
-                   [&](int value) { is_needed[static_cast<size_t>(value)] = true; });
-  std::vector<int> numbers(count);
+      for_each_operand(result.nodes[i],
+                       [&](int value) { is_needed[static_cast<size_t>(value)] = true; });
+  std::vector<int> new_indices(node_count);
   result.nodes.clear();
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < node_count; ++i) {
     if (!is_needed[i]) continue;
-    numbers[i] = static_cast<int>(result.nodes.size());
+    new_indices[i] = static_cast<int>(result.nodes.size());
     result.nodes.push_back(recipe.nodes[i]);
-    each_operand(result.nodes.back(),
-                 [&](int& value) { value = numbers[static_cast<size_t>(value)]; });
+    for_each_operand(result.nodes.back(),
+                     [&](int& value) { value = new_indices[static_cast<size_t>(value)]; });
   }
-  for (int& output : result.outputs) output = numbers[static_cast<size_t>(output)];
+  for (int& output : result.outputs) output = new_indices[static_cast<size_t>(output)];
   return result;
 }
 
@@ -96,13 +97,13 @@ Recipe without_unused(const Recipe& recipe) {
 Recipe draw_recipe(Choices& choices) {
   constexpr int kMaxSteps = 14;
   Draft draft(choices, draw_size(choices));
-  const bool all_edges = choices.one_in(6), gradients = choices.one_in(2);
+  const bool has_only_edge_cases = choices.one_in(6), has_gradients = choices.one_in(2);
   const int64_t more_outputs = choices.below(3);
   int64_t steps_back[2] = {choices.below(8), choices.below(8)};
-  for (int i = 0; i < kMaxSteps && grow(draft, all_edges); ++i) continue;
+  for (int i = 0; i < kMaxSteps && add_step(draft, has_only_edge_cases); ++i) continue;
 
   Recipe& recipe = draft.recipe;
-  recipe.has_gradients = gradients;
+  recipe.has_gradients = has_gradients;
   int count = static_cast<int>(recipe.nodes.size());
   while (count > 0 && draft.is_internal(count - 1)) --count;
   if (count == 0) return recipe;

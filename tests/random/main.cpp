@@ -43,10 +43,11 @@ double seconds_since(Clock::time_point start) {
 struct CommandLine {
   double seconds = 0;            ///< time limit in seconds; 0: none
   uint64_t seed = 0, count = 0;  ///< seed 0: drawn from the clock; count 0: no limit
-  bool prints_rows = false, runs_apart = false, has_seed = false, ends_at_first = false;
+  bool prints_drawn_counts = false, uses_child_processes = false, has_seed = false,
+       ends_at_first = false;
 
-  bool is_finished(uint64_t programs, double passed) const {
-    return (count > 0 && programs >= count) || (seconds > 0 && passed >= seconds);
+  bool is_finished(uint64_t checked_count, double elapsed_seconds) const {
+    return (count > 0 && checked_count >= count) || (seconds > 0 && elapsed_seconds >= seconds);
   }
 };
 
@@ -55,7 +56,7 @@ CommandLine read_command_line(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (std::strcmp(argv[i], "--rows") == 0) {
-      options.prints_rows = true;
+      options.prints_drawn_counts = true;
       continue;
     }
     if (std::strcmp(argv[i], "--first") == 0) {
@@ -63,7 +64,7 @@ CommandLine read_command_line(int argc, char** argv) {
       continue;
     }
     if (std::strcmp(argv[i], "--apart") == 0) {
-      options.runs_apart = true;
+      options.uses_child_processes = true;
       continue;
     }
     if (!value) fail("expected a number after ", argv[i]);
@@ -99,7 +100,7 @@ std::string read_all(int pipe) {
 
 /// Does the same as check(), in a child process; if that process crashes, this is reported as a
 /// difference.
-Outcome check_apart(const Recipe& recipe, uint64_t seed) {
+Outcome check_in_child_process(const Recipe& recipe, uint64_t seed) {
   int pipe_ends[2];
   if (pipe(pipe_ends) != 0) fail("no pipe to another process");
   std::fflush(stdout);
@@ -120,8 +121,8 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   if (text.empty()) {
     outcome.difference = {"in a process of its own", concat("it ended with status ", status)};
   } else if (text[0] == 'd') {
-    const size_t line = text.find('\n');
-    outcome.difference = {text.substr(1, line - 1), text.substr(line + 1)};
+    const size_t line_end = text.find('\n');
+    outcome.difference = {text.substr(1, line_end - 1), text.substr(line_end + 1)};
   }
   outcome.is_skipped = text == "s";
   return outcome;
@@ -130,14 +131,15 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
 /// The seed that is being checked, for the message of a crash.
 char seed_text[64];
 
-void print_seed(int number) {
+void print_seed(int signal_number) {
   if (::write(STDOUT_FILENO, seed_text, std::strlen(seed_text)) < 0) _exit(2);
-  signal(number, SIG_DFL);
-  raise(number);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
 }
 
 void print_seed_on_crashes() {
-  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, print_seed);
+  for (int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    signal(signal_number, print_seed);
 }
 
 /// Simplifies the program and prints it.
@@ -149,12 +151,12 @@ void report(uint64_t seed, const Recipe& recipe, const Choices& choices,
               difference.text.c_str(), static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   const auto differs = [&](const std::vector<uint32_t>& candidate) {
-    Choices replayed(candidate);
-    return check(draw_recipe(replayed), seed).difference.has_value();
+    Choices replayed_choices(candidate);
+    return check(draw_recipe(replayed_choices), seed).difference.has_value();
   };
-  const ShrinkResult shrink_result = shrink(choices.recorded(), differs, kSeconds);
-  Choices smallest(shrink_result.choices);
-  const Recipe small_recipe = draw_recipe(smallest);
+  const ShrinkResult shrink_result = shrink(choices.recorded_choices(), differs, kSeconds);
+  Choices smallest_choices(shrink_result.choices);
+  const Recipe small_recipe = draw_recipe(smallest_choices);
   const Outcome outcome = check(small_recipe, seed);
   if (outcome.difference)
     std::printf(
@@ -168,45 +170,47 @@ void report(uint64_t seed, const Recipe& recipe, const Choices& choices,
 
 int run(const CommandLine& options) {
   const Clock::time_point start = Clock::now();
-  uint64_t programs = 0, skipped_count = 0, different = 0;
+  uint64_t checked_count = 0, skipped_count = 0, different_count = 0;
   std::map<std::string, uint64_t> drawn_counts;
   set_device("cpu", {{"threads", 1}});
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   print_seed_on_crashes();
-  const Check check_one =
-      options.runs_apart ? Check(check_apart)
-                         : [](const Recipe& recipe, uint64_t seed) { return check(recipe, seed); };
-  for (; !options.is_finished(programs, seconds_since(start)); ++programs) {
-    const uint64_t seed = options.seed + programs;
+  const Check check_one = options.uses_child_processes ? Check(check_in_child_process)
+                                                       : [](const Recipe& recipe, uint64_t seed) {
+                                                           return check(recipe, seed);
+                                                         };
+  for (; !options.is_finished(checked_count, seconds_since(start)); ++checked_count) {
+    const uint64_t seed = options.seed + checked_count;
     std::snprintf(seed_text, sizeof seed_text, "seed %llu ends the process\n",
                   static_cast<unsigned long long>(seed));
     Choices choices(seed);
     const Recipe recipe = draw_recipe(choices);
-    if (options.prints_rows)
+    if (options.prints_drawn_counts)
       for (const Node& node : recipe.nodes) ++drawn_counts[node.function];
     const Outcome outcome = check_one(recipe, seed);
     skipped_count += outcome.is_skipped;
     if (!outcome.difference) continue;
-    ++different;
+    ++different_count;
     if (options.ends_at_first) {
       std::printf("seed %llu differs, %s: %s\n", static_cast<unsigned long long>(seed),
                   outcome.difference->way.c_str(), outcome.difference->text.c_str());
       break;
     }
-    if (different > kMaxReported) continue;
+    if (different_count > kMaxReported) continue;
     report(seed, recipe, choices, *outcome.difference, check_one);
   }
   const double seconds = seconds_since(start);
   std::printf(
       "%llu programs from seed %llu on in %.1f s (%.0f a minute), of which float64 says nothing of "
       "%llu; %llu differ\n",
-      static_cast<unsigned long long>(programs), static_cast<unsigned long long>(options.seed),
-      seconds, static_cast<double>(programs) / seconds * 60,
-      static_cast<unsigned long long>(skipped_count), static_cast<unsigned long long>(different));
+      static_cast<unsigned long long>(checked_count), static_cast<unsigned long long>(options.seed),
+      seconds, static_cast<double>(checked_count) / seconds * 60,
+      static_cast<unsigned long long>(skipped_count),
+      static_cast<unsigned long long>(different_count));
   for (const auto& [function, count] : drawn_counts)
     std::printf("%8llu %s\n", static_cast<unsigned long long>(count), function.c_str());
-  return different > 0;
+  return different_count > 0;
 }
 
 }  // namespace

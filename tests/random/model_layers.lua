@@ -248,9 +248,9 @@ layer_kinds.ends = {
 layer_kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate",
   "Minimum" }
 
-local changes = "changes images by numbers that each dtype rounds otherwise; tests/validation "
-  .. "draws it"
-local words = "makes whole numbers or codes of them, that no dtype changes; "
+local rounding_reason = "changes images by numbers that each dtype rounds otherwise; "
+  .. "tests/validation draws it"
+local integer_reason = "makes whole numbers or codes of them, that no dtype changes; "
   .. "tests/shell/preprocessing"
 
 --- Layers that are not drawn, with the reasons.
@@ -262,17 +262,20 @@ layer_kinds.never = {
   ConvLSTM3D = "the same code as ConvLSTM1D and ConvLSTM2D, for minutes",
   MaxNumBoundingBoxes = "passes images on",
   Discretization = "steps of a number's size, no gradient",
-  CategoryEncoding = words, HashedCrossing = words, Hashing = words, IntegerLookup = words,
-  StringLookup = words, TextVectorization = words,
-  CutMix = changes, MixUp = changes, AugMix = changes, RandAugment = changes,
-  AutoContrast = changes, ContrastLimitedAdaptiveHistogramEqualization = changes,
-  Equalization = changes, Solarization = changes,
-  RandomBrightness = changes, RandomColorDegeneration = changes, RandomColorJitter = changes,
-  RandomContrast = changes, RandomGrayscale = changes, RandomHue = changes, RandomInvert = changes,
-  RandomPosterization = changes, RandomSaturation = changes, RandomSharpness = changes,
-  RandomGaussianBlur = changes, RandomErasing = changes,
-  RandomElasticTransform = changes, RandomPerspective = changes, RandomRotation = changes,
-  RandomShear = changes, RandomTranslation = changes, RandomZoom = changes,
+  CategoryEncoding = integer_reason, HashedCrossing = integer_reason, Hashing = integer_reason,
+  IntegerLookup = integer_reason, StringLookup = integer_reason, TextVectorization = integer_reason,
+  CutMix = rounding_reason, MixUp = rounding_reason, AugMix = rounding_reason,
+  RandAugment = rounding_reason, AutoContrast = rounding_reason,
+  ContrastLimitedAdaptiveHistogramEqualization = rounding_reason, Equalization = rounding_reason,
+  Solarization = rounding_reason, RandomBrightness = rounding_reason,
+  RandomColorDegeneration = rounding_reason, RandomColorJitter = rounding_reason,
+  RandomContrast = rounding_reason, RandomGrayscale = rounding_reason, RandomHue = rounding_reason,
+  RandomInvert = rounding_reason, RandomPosterization = rounding_reason,
+  RandomSaturation = rounding_reason, RandomSharpness = rounding_reason,
+  RandomGaussianBlur = rounding_reason, RandomErasing = rounding_reason,
+  RandomElasticTransform = rounding_reason, RandomPerspective = rounding_reason,
+  RandomRotation = rounding_reason, RandomShear = rounding_reason,
+  RandomTranslation = rounding_reason, RandomZoom = rounding_reason,
 }
 
 return layer_kinds

@@ -6,15 +6,15 @@ local runs = {}
 
 --- Converts an option of a recipe: a table such as { "Dense", { units = 3 } } becomes a layer; its
 --- options may contain layers as well.
-local function option_of(value)
+local function converted_option(value)
   if type(value) ~= "table" then return value end
   if type(value[1]) == "string" and layers[value[1]] then return runs.layer(value) end
   local converted = {}
-  for key, item in pairs(value) do converted[key] = option_of(item) end
+  for key, item in pairs(value) do converted[key] = converted_option(item) end
   return converted
 end
 
-function runs.layer(layer_recipe) return layers[layer_recipe[1]](option_of(layer_recipe[2]
+function runs.layer(layer_recipe) return layers[layer_recipe[1]](converted_option(layer_recipe[2]
   or {})) end
 
 --- A Sequential model of the layers.
@@ -26,7 +26,7 @@ end
 
 local call, functional
 
-local function node(layer_recipe, sample)
+local function layer_of(layer_recipe, sample)
   if layer_recipe[1] == "Sequential" then return sequential(layer_recipe[2]) end
   if layer_recipe[1] == "Functional" then return functional(layer_recipe[2], sample) end
   return runs.layer(layer_recipe)
@@ -44,7 +44,7 @@ end
 function functional(layer_recipes, sample)
   local input = cr.Input { shape = { table.unpack(sample.shape, 2) }, dtype = sample.dtype }
   local y = input
-  for _, layer_recipe in ipairs(layer_recipes) do y = call(node(layer_recipe, y), layer_recipe,
+  for _, layer_recipe in ipairs(layer_recipes) do y = call(layer_of(layer_recipe, y), layer_recipe,
     y) end
   return cr.Model { inputs = input, outputs = y }
 end
@@ -53,11 +53,11 @@ local function same_shape(a, b)
   return table.concat(a.shape, ",", 2) == table.concat(b.shape, ",", 2)
 end
 
-local function branch(recipe, floats)
-  local input = cr.Input { shape = recipe.shape, dtype = recipe.words and "int32" or floats }
+local function branch(recipe, float_dtype)
+  local input = cr.Input { shape = recipe.shape, dtype = recipe.words and "int32" or float_dtype }
   local y, previous = input, nil
   for _, layer_recipe in ipairs(recipe.layers) do
-    local layer = node(layer_recipe, y)
+    local layer = layer_of(layer_recipe, y)
     local z = call(layer, layer_recipe, y, previous)
     -- Applies the same layer twice, if its output has the shape of its input.
     if layer_recipe.again and same_shape(y, z) then z = call(layer, layer_recipe, z, y) end
@@ -69,17 +69,17 @@ local function branch(recipe, floats)
   return input, y
 end
 
-local names = { "first", "second" }
+local output_names = { "first", "second" }
 
---- Builds the model; its inputs have the dtype `floats`, whatever the policy.
-function runs.build(recipe, floats)
+--- Builds the model; its inputs have the dtype `float_dtype`, whatever the policy.
+function runs.build(recipe, float_dtype)
   local inputs, branch_outputs, outputs = {}, {}, {}
   for i, branch_recipe in ipairs(recipe.branches) do inputs[i],
-    branch_outputs[i] = branch(branch_recipe, floats) end
+    branch_outputs[i] = branch(branch_recipe, float_dtype) end
   local y = #branch_outputs > 1 and layers.Concatenate() (branch_outputs) or branch_outputs[1]
   for i = 1, recipe.heads do
     outputs[i] = layers.Dense { units = recipe.units, activation = recipe.activation,
-      name = names[i] } (y)
+      name = output_names[i] } (y)
   end
   return cr.Model { inputs = inputs, outputs = outputs }
 end
@@ -125,18 +125,18 @@ end
 function runs.results(recipe, policy, eagerly, data, perturbation)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(policy)
-  local floats = policy == "float64" and policy or "float32"
-  local model = runs.build(recipe, floats)
-  model:set_weights(perturbed_list(floating(data.weights, floats), perturbation, 0))
-  local x = single_or_list(perturbed_list(floating(data.x, floats), perturbation, 50, true))
-  local y = single_or_list(floating(data.y, floats))
-  local n, found = recipe.samples, {}
+  local float_dtype = policy == "float64" and policy or "float32"
+  local model = runs.build(recipe, float_dtype)
+  model:set_weights(perturbed_list(floating(data.weights, float_dtype), perturbation, 0))
+  local x = single_or_list(perturbed_list(floating(data.x, float_dtype), perturbation, 50, true))
+  local y = single_or_list(floating(data.y, float_dtype))
+  local n, results = recipe.samples, {}
   if eagerly then
-    store_result(found, "prediction", model(x))
+    store_result(results, "prediction", model(x))
   else
-    store_result(found, "prediction", model:predict(x, { batch_size = n }))
-    store_result(found, "prediction, one at a time,", model:predict(x, { batch_size = 1 }))
-    store_result(found, "prediction, in uneven batches,",
+    store_result(results, "prediction", model:predict(x, { batch_size = n }))
+    store_result(results, "prediction, one at a time,", model:predict(x, { batch_size = 1 }))
+    store_result(results, "prediction, in uneven batches,",
       model:predict(x, { batch_size = math.max(1, n - 1) }))
   end
   model:compile { optimizer = cr.optimizers[recipe.optimizer[1]](recipe.optimizer[2]),
@@ -144,9 +144,9 @@ function runs.results(recipe, policy, eagerly, data, perturbation)
     run_eagerly = eagerly, auto_scale_loss = false }
   local history = model:fit(x, y, { batch_size = recipe.batch_size, epochs = 2, shuffle = false,
     verbose = 0, sample_weight = recipe.weighted and ops.linspace(0.5, 1.5, n) or nil })
-  for name, values in pairs(history.history) do found[name] = cr.tensor(values, "float64") end
-  for i, w in ipairs(model:get_weights()) do found["weight " .. i] = w end
-  return found
+  for name, values in pairs(history.history) do results[name] = cr.tensor(values, "float64") end
+  for i, w in ipairs(model:get_weights()) do results["weight " .. i] = w end
+  return results
 end
 
 return runs

@@ -12,7 +12,7 @@ local cr = require "crescent"
 local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
-local draw = require "model_recipes"
+local model_recipes = require "model_recipes"
 local runs = require "model_runs"
 
 local options = {}
@@ -30,7 +30,7 @@ end
 local first_seed = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 
 local function in_float64(x) return x:cast "float64" end
-local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(in_float64(x))):item() end
+local function max_abs(x) return x.size == 0 and 0 or ops.max(ops.abs(in_float64(x))):item() end
 
 --- For a result that only compiled runs have: the name of the float64 result to compare with.
 local function base_name(name)
@@ -48,11 +48,11 @@ local function spread_of(recipe, data, exact, op_by_op, repetitions)
   local perturbation = recipe.policy == "float32" and 16 or 2
   for policy, unperturbed_results in pairs { float64 = exact, [recipe.policy] = op_by_op } do
     for repetition = 1, repetitions do
-      local perturbation_ = { by = perturbation * unit * (perturbation > 2 and repetition or 1),
+      local amount_and_seed = { by = perturbation * unit * (perturbation > 2 and repetition or 1),
         seed = repetition }
-      for name, value in pairs(runs.results(recipe, policy, true, data, perturbation_)) do
+      for name, value in pairs(runs.results(recipe, policy, true, data, amount_and_seed)) do
         spread[name] = math.max(spread[name] or 0,
-          largest(in_float64(value) - in_float64(unperturbed_results[name])))
+          max_abs(in_float64(value) - in_float64(unperturbed_results[name])))
       end
     end
   end
@@ -63,7 +63,7 @@ end
 --- is too large; returns nil if there is none.
 local function difference(compiled, op_by_op, exact, tolerances, spread, unit)
   for name, value in pairs(compiled) do
-    local deviation = largest(in_float64(value) - in_float64(exact[base_name(name)]))
+    local deviation = max_abs(in_float64(value) - in_float64(exact[base_name(name)]))
     if not (deviation <= 8 * tolerances[base_name(name)]) then
       return ("%s is off by %.3g, where %.3g would do"):format(name, deviation,
         tolerances[base_name(name)])
@@ -73,8 +73,8 @@ local function difference(compiled, op_by_op, exact, tolerances, spread, unit)
   -- results arbitrarily, so op-by-op results are not compared.
   if unit > 1e-6 then return end
   for name, value in pairs(op_by_op) do
-    local deviation, size = largest(in_float64(value) - in_float64(exact[name])),
-      largest(exact[name])
+    local deviation, size = max_abs(in_float64(value) - in_float64(exact[name])),
+      max_abs(exact[name])
     if not (deviation <= 0.02 * (size + 0.01) + 8 * spread[name]) then
       return ("op by op, %s is off by %.3g of %.3g"):format(name, deviation, size)
     end
@@ -91,7 +91,7 @@ local function check_with(recipe, repetitions)
   if not ok then return nil, "none" end
   local shape = recipe.heads == 1 and model.output_shape or model.output_shape[1]
   local data = { weights = model:get_weights() }
-  data.x, data.y = draw.data(recipe, shape)
+  data.x, data.y = model_recipes.data(recipe, shape)
   local exact = runs.results(recipe, "float64", true, data, no_perturbation)
   local op_by_op = runs.results(recipe, recipe.policy, true, data, no_perturbation)
   for name, value in pairs(exact) do
@@ -99,16 +99,16 @@ local function check_with(recipe, repetitions)
     -- limit for a loss is 7, a probability of 1e-3, because the logarithm of smaller probabilities
     -- has too steep a gradient.
     local limit = not recipe.policy:find "float16" and 1e6 or name == "loss" and 7 or 1e3
-    if not (largest(value) < limit and largest(op_by_op[name]) < limit) then return nil, "large" end
+    if not (max_abs(value) < limit and max_abs(op_by_op[name]) < limit) then return nil, "large" end
     -- The direction of a vector that consists of rounding errors is arbitrary, and its gradient is
     -- huge, so such recipes are skipped.
-    if recipe.loss == "cosine_similarity" and name:find "^prediction" and largest(value) < 1e-6 then
+    if recipe.loss == "cosine_similarity" and name:find "^prediction" and max_abs(value) < 1e-6 then
       return nil, "large"
     end
     -- In float32, 1 - p has few digits where the probability p is nearly 1, and the gradient of its
     -- logarithm has fewer.
     if recipe.loss:find "^binary_" and recipe.activation == "sigmoid" and name:find "^prediction"
-      and largest(value) > 1 - 1e-4 then
+      and max_abs(value) > 1 - 1e-4 then
       return nil, "large"
     end
   end
@@ -116,8 +116,8 @@ local function check_with(recipe, repetitions)
   local roundings = recipe.policy == "float32" and 32 or 4
   local spread, tolerances = spread_of(recipe, data, exact, op_by_op, repetitions), {}
   for name, value in pairs(exact) do
-    local deviation = largest(in_float64(op_by_op[name]) - in_float64(value))
-    tolerances[name] = math.max(deviation + roundings * unit * (largest(value) + 1e-3),
+    local deviation = max_abs(in_float64(op_by_op[name]) - in_float64(value))
+    tolerances[name] = math.max(deviation + roundings * unit * (max_abs(value) + 1e-3),
       spread[name])
   end
   local compiled = runs.results(recipe, recipe.policy, false, data, no_perturbation)
@@ -237,7 +237,7 @@ local start, count, differing_count, skip_counts = cr.utils.clock(), 0, 0, { non
 print(("models from seed %d on"):format(first_seed))
 while count < (options.count or math.huge)
   and cr.utils.clock() - start < (options.seconds or math.huge) do
-  local recipe = draw.recipe(first_seed + count)
+  local recipe = model_recipes.recipe(first_seed + count)
   local ok, difference, reason = pcall(check, recipe)
   if not ok then difference = "an error: " .. tostring(difference) end
   if difference then

@@ -60,10 +60,10 @@ bool agrees_with_reference(const Recipe& recipe) {
 TEST_CASE("choices are made again") {
   Choices choices(5);
   const Recipe recipe = draw_recipe(choices);
-  Choices replayed(choices.recorded());
-  CHECK(to_lua(draw_recipe(replayed)) == to_lua(recipe));
-  CHECK(replayed.recorded() == choices.recorded());
-  CHECK(replayed.steps() == choices.steps());
+  Choices replayed_choices(choices.recorded_choices());
+  CHECK(to_lua(draw_recipe(replayed_choices)) == to_lua(recipe));
+  CHECK(replayed_choices.recorded_choices() == choices.recorded_choices());
+  CHECK(replayed_choices.steps() == choices.steps());
 }
 
 TEST_CASE("the reference computes what ops compute in float64") {
@@ -78,25 +78,25 @@ TEST_CASE("the reference computes what ops compute in float64") {
 /// Programs whose intermediate values are complex numbers or coordinates are left out, because
 /// these are float32.
 TEST_CASE("the reference computes what ops of special fields compute in float64") {
-  constexpr int kMinWideRows = 30;
-  int wide_row_count = 0;
-  for (const CallGenerator& row : special_rows()) {
+  constexpr int kMinComparedGenerators = 30;
+  int compared_generator_count = 0;
+  for (const CallGenerator& generator : special_generators()) {
     int compared_count = 0;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
-      INFO(row.function << ", seed " << seed);
+      INFO(generator.function << ", seed " << seed);
       Choices choices(seed);
       Draft draft(choices, 5000);
       try {
-        draft.recipe.outputs = {row.add(draft)};
+        draft.recipe.outputs = {generator.add(draft)};
       } catch (const Error&) {
         continue;
       }
       draft.recipe.has_gradients = true;
       compared_count += agrees_with_reference(draft.recipe);
     }
-    wide_row_count += compared_count > 0;
+    compared_generator_count += compared_count > 0;
   }
-  CHECK(wide_row_count >= kMinWideRows);
+  CHECK(compared_generator_count >= kMinComparedGenerators);
 }
 
 TEST_CASE("the reference tells of how many numbers rounding decides whether they are equal") {
@@ -135,13 +135,13 @@ TEST_CASE("some random programs have losses that are computed in chunks") {
 }
 
 TEST_CASE("one of several right values is no output, and no operand of another row") {
-  int inner_count = 0;
+  int internal_count = 0;
   for (uint64_t seed = 1; seed <= 2000; ++seed) {
     const Recipe recipe = recipe_of(seed);
     for (int output : recipe.outputs) CHECK(!recipe.nodes[static_cast<size_t>(output)].is_internal);
-    for (const Node& node : recipe.nodes) inner_count += node.is_internal;
+    for (const Node& node : recipe.nodes) internal_count += node.is_internal;
   }
-  CHECK(inner_count > 0);
+  CHECK(internal_count > 0);
   Choices choices(1);
   Draft draft(choices, 64);
   const TensorSpec spec{DType::float32, {2}};
@@ -156,27 +156,27 @@ TEST_CASE("recipes written another way compute the same") {
     INFO("seed " << seed);
     const Recipe recipe = recipe_of(seed);
     Choices choices(seed);
-    const Recipe other = rewritten(recipe, choices);
-    REQUIRE(other.outputs.size() == recipe.outputs.size());
+    const Recipe rewritten_recipe = rewritten(recipe, choices);
+    REQUIRE(rewritten_recipe.outputs.size() == recipe.outputs.size());
     for (size_t i = 0; i < recipe.outputs.size(); ++i)
-      CHECK(other.nodes[static_cast<size_t>(other.outputs[i])].spec ==
+      CHECK(rewritten_recipe.nodes[static_cast<size_t>(rewritten_recipe.outputs[i])].spec ==
             recipe.nodes[static_cast<size_t>(recipe.outputs[i])].spec);
   }
 }
 
 TEST_CASE("shrinking keeps what is wrong, and little else") {
-  // In this test every program that calls softplus counts as wrong; no row calls softplus on the
-  // result of another function.
+  // In this test every program that calls softplus counts as wrong; no generator calls softplus on
+  // the result of another function.
   const auto differs = [](const std::vector<uint32_t>& choices) {
-    Choices replayed(choices);
-    return draw_recipe(replayed).calls("softplus");
+    Choices replayed_choices(choices);
+    return draw_recipe(replayed_choices).calls("softplus");
   };
   for (uint64_t seed = 1; seed < 40000; ++seed) {
     Choices choices(seed);
     const Recipe recipe = draw_recipe(choices);
     if (!recipe.calls("softplus") || recipe.nodes.size() < 10) continue;
-    Choices smallest(shrink(choices.recorded(), differs, 20).choices);
-    const Recipe small_recipe = draw_recipe(smallest);
+    Choices smallest_choices(shrink(choices.recorded_choices(), differs, 20).choices);
+    const Recipe small_recipe = draw_recipe(smallest_choices);
     CHECK(small_recipe.calls("softplus"));
     CHECK(small_recipe.nodes.size() < 10);
     for (const Node& node : small_recipe.nodes) CHECK(node.spec.shape.size() <= 2);
@@ -201,14 +201,14 @@ TEST_CASE("rounding tells what may differ: sums of halves do not, those of other
 }
 
 TEST_CASE("every row can be drawn") {
-  for (const CallGenerator& row : rows()) {
-    INFO(row.function);
+  for (const CallGenerator& generator : call_generators()) {
+    INFO(generator.function);
     bool succeeded = false;
     for (uint64_t seed = 1; seed <= 300 && !succeeded; ++seed) {
       Choices choices(seed);
       Draft draft(choices, 5000);
       try {
-        const int value = row.add(draft);
+        const int value = generator.add(draft);
         succeeded = value >= 0;
       } catch (const Error&) {
       }
@@ -219,7 +219,8 @@ TEST_CASE("every row can be drawn") {
 
 TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
   std::set<std::string> called_functions;
-  for (const CallGenerator& row : rows()) called_functions.insert(row.function);
+  for (const CallGenerator& generator : call_generators())
+    called_functions.insert(generator.function);
   for (uint64_t seed = 1; seed <= 500; ++seed)
     for (const Node& node : recipe_of(seed).nodes) called_functions.insert(node.function);
   int missing_count = 0;

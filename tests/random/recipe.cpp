@@ -10,27 +10,27 @@ namespace crescent::random_programs {
 namespace {
 
 /// Computes the same numbers as values() in the generated scripts.
-double number(Style style, int64_t i, double phase) {
+double number(Distribution distribution, int64_t i, double phase) {
   const double sine = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
-  switch (style) {
-    case Style::halves:
+  switch (distribution) {
+    case Distribution::halves:
       return std::floor(sine * 6.5) / 2;
-    case Style::smooth:
+    case Distribution::smooth:
       return sine * 2;
-    case Style::small:
+    case Distribution::small:
       return sine * 0.002;
-    case Style::mostly_zero:
+    case Distribution::mostly_zero:
       break;
   }
   return sine > 0.6 ? sine * 2 : 0;
 }
 
-Tensor draw(const TensorSpec& spec, Style style, double phase) {
+Tensor draw(const TensorSpec& spec, Distribution distribution, double phase) {
   std::vector<double> values(static_cast<size_t>(spec.shape.size()));
   const bool is_integer = !is_floating(spec.dtype);
   for (size_t i = 0; i < values.size(); ++i) {
-    double x = number(style, static_cast<int64_t>(i), phase);
-    if (is_integer) x = std::floor(style == Style::small ? x * 63'000 : x * 2);
+    double x = number(distribution, static_cast<int64_t>(i), phase);
+    if (is_integer) x = std::floor(distribution == Distribution::small ? x * 63'000 : x * 2);
     if (spec.dtype == DType::uint8) x = std::abs(x);
     if (spec.dtype == DType::boolean) x = x > 0;
     values[i] = x;
@@ -70,12 +70,13 @@ Tensors scan(const Node& node, const Tensors& values) {
   for (int value : std::get<std::vector<int>>(node.arguments[2].value))
     captured.push_back(values[static_cast<size_t>(value)]);
   const auto body = [&](const Tensors& states, const Tensors& step) -> ops::ScanResult {
-    Tensors local{states[0], step[0]};
-    local.insert(local.end(), captured.begin(), captured.end());
-    for (const Node& inner : node.body) local.push_back(call(inner, local).at(inner.result));
+    Tensors body_values{states[0], step[0]};
+    body_values.insert(body_values.end(), captured.begin(), captured.end());
+    for (const Node& body_node : node.body)
+      body_values.push_back(call(body_node, body_values).at(body_node.result));
     Tensors outputs;
-    if (node.stacks_outputs) outputs.push_back(local[local.size() - 2]);
-    return {{local.back()}, outputs};
+    if (node.stacks_outputs) outputs.push_back(body_values[body_values.size() - 2]);
+    return {{body_values.back()}, outputs};
   };
   const ops::ScanResult result = ops::scan(body, {argument(0)}, {argument(1)}, reverse);
   Tensors results{result.states[0]};
@@ -99,11 +100,11 @@ bool Recipe::calls(std::string_view function) const {
 }
 
 Tensor draw_input(const Node& input, int index, int run) {
-  return draw(input.spec, input.style, index + 0.1 * run);
+  return draw(input.spec, input.distribution, index + 0.1 * run);
 }
 
 Tensor draw_upstream(const TensorSpec& spec, int index) {
-  return draw(spec, Style::smooth, 100 + index);
+  return draw(spec, Distribution::smooth, 100 + index);
 }
 
 Tensors call(const Node& node, const Tensors& values) {
@@ -119,7 +120,7 @@ Tensors call(const Node& node, const Tensors& values) {
 
 Tensors run(const Recipe& recipe, const Tensors& inputs) {
   GradientTape tape;
-  Tensors values, watched;
+  Tensors values, watched_inputs;
   size_t next_input = 0;
   for (const Node& node : recipe.nodes) {
     if (!node.function.empty()) {
@@ -129,7 +130,7 @@ Tensors run(const Recipe& recipe, const Tensors& inputs) {
     values.push_back(inputs[next_input++]);
     if (recipe.has_gradients && is_floating(node.spec.dtype)) {
       tape.watch(values.back());
-      watched.push_back(values.back());
+      watched_inputs.push_back(values.back());
     }
   }
   Tensors outputs, targets, upstreams;
@@ -139,10 +140,10 @@ Tensors run(const Recipe& recipe, const Tensors& inputs) {
     if (!recipe.has_gradients || !is_floating(value.dtype())) continue;
     targets.push_back(value), upstreams.push_back(inputs[next_input++]);
   }
-  if (targets.empty() || watched.empty()) return outputs;
-  const Tensors gradients = tape.gradient(targets, watched, upstreams);
-  for (size_t i = 0; i < watched.size(); ++i)
-    outputs.push_back(gradients[i] ? gradients[i] : ops::zeros_like(watched[i]));
+  if (targets.empty() || watched_inputs.empty()) return outputs;
+  const Tensors gradients = tape.gradient(targets, watched_inputs, upstreams);
+  for (size_t i = 0; i < watched_inputs.size(); ++i)
+    outputs.push_back(gradients[i] ? gradients[i] : ops::zeros_like(watched_inputs[i]));
   return outputs;
 }
 

@@ -11,13 +11,13 @@
 namespace crescent::random_programs {
 
 /// The distribution of the values of an input.
-enum class Style : uint8_t {
+enum class Distribution : uint8_t {
   halves,  ///< multiples of 1/2 from -3 to 3, with many ties
   smooth,  ///< between -2 and 2, all different
   small,   ///< between -0.002 and 0.002; integers in the range of int8
   mostly_zero,
 };
-inline constexpr int kStyles = 4;
+inline constexpr int kDistributions = 4;
 
 /// An argument of a call: the index of a value, several indices, or an option.
 struct Argument {
@@ -39,9 +39,9 @@ struct Node {
   /// generator of calls that adds it may use it, because this generator makes the result unique.
   bool is_internal = false;
 
-  TensorSpec spec{};  ///< spec of the value
-  Style style{};      ///< distribution of the values of an input
-  int phase = -1;     ///< phase of an input's values; if negative, the index of the input is used
+  TensorSpec spec{};            ///< spec of the value
+  Distribution distribution{};  ///< distribution of the values of an input
+  int phase = -1;  ///< phase of an input's values; if negative, the index of the input is used
   bool is_variable = false;
 };
 

@@ -24,13 +24,14 @@ class Rewriter {
       if (node.function == "scan" && choices_.one_in(2)) {
         value = unrolled_scan(copy);
       } else if (is_elementwise(node) && choices_.one_in(4)) {
-        value = by_parts(copy);
+        value = function_of_parts(copy);
       } else if (node.function == "ctc_loss" && choices_.one_in(2)) {
         value = with_other_blank(copy);
       } else {
         value = add(copy);
       }
-      new_indices_.push_back(choices_.one_in(3) && !node.is_internal ? equivalent(value) : value);
+      new_indices_.push_back(choices_.one_in(3) && !node.is_internal ? equivalent_value(value)
+                                                                     : value);
     }
     new_recipe_.has_gradients = old_recipe_.has_gradients;
     for (int output : old_recipe_.outputs) new_recipe_.outputs.push_back(new_index(output));
@@ -53,7 +54,8 @@ class Rewriter {
   int add(Node node) {
     if (!node.function.empty()) {
       Tensors operands;
-      for (const Node& each : new_recipe_.nodes) operands.push_back(Tensor::abstract(each.spec));
+      for (const Node& recorded_node : new_recipe_.nodes)
+        operands.push_back(Tensor::abstract(recorded_node.spec));
       node.spec = random_programs::call(node, operands).at(node.result).spec();
     }
     new_recipe_.nodes.push_back(std::move(node));
@@ -69,7 +71,7 @@ class Rewriter {
     return call("slice_axis",
                 {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(last)}});
   }
-  int joined(int a, int b, int axis) {
+  int concatenation(int a, int b, int axis) {
     return call("concatenate", {{"xs", std::vector<int>{a, b}}, {"axis", Value(axis)}});
   }
   int cast(int x, const char* dtype) { return call("cast", {{"x", x}, {"dtype", Value(dtype)}}); }
@@ -81,17 +83,17 @@ class Rewriter {
     return kFunctions.count(node.function) != 0 && node.spec.shape.rank() > 0;
   }
 
-  /// Computes f(x) as the concatenation of f of two parts of x.
-  int by_parts(Node node) {
+  /// Computes f(x), for an elementwise function f, as the concatenation of f of two parts of x.
+  int function_of_parts(Node node) {
     const int x = std::get<int>(node.arguments[0].value), axis = axis_of(x);
     const int64_t n = spec(x).shape[axis];
     if (n < 2) return add(node);
-    const int64_t split = 1 + choices_.below(n - 1);
-    const int first = slice(x, axis, 0, split), last = slice(x, axis, split, n);
+    const int64_t split_index = 1 + choices_.below(n - 1);
+    const int first = slice(x, axis, 0, split_index), last = slice(x, axis, split_index, n);
     node.arguments[0].value = first;
     const int a = add(node);
     node.arguments[0].value = last;
-    return joined(a, add(node), axis);
+    return concatenation(a, add(node), axis);
   }
 
   /// Rewrites a CTC loss so that the blank is the last class instead of the first, or the reverse.
@@ -118,27 +120,27 @@ class Rewriter {
     const auto& captured = std::get<std::vector<int>>(scan.arguments[2].value);
     const bool reverse = scan.arguments.size() > 3;
     const int64_t steps = spec(sequence).shape[0];
-    std::vector<int> stacked(static_cast<size_t>(steps));
+    std::vector<int> step_outputs(static_cast<size_t>(steps));
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = reverse ? steps - 1 - k : k;
-      std::vector<int> local{carry, call("get_item", {{"x", sequence}, {"key", Value(t)}})};
-      local.insert(local.end(), captured.begin(), captured.end());
+      std::vector<int> body_values{carry, call("get_item", {{"x", sequence}, {"key", Value(t)}})};
+      body_values.insert(body_values.end(), captured.begin(), captured.end());
       for (Node body_node : scan.body) {
         for (Argument& argument : body_node.arguments) {
           if (auto* single_value = std::get_if<int>(&argument.value))
-            *single_value = local[static_cast<size_t>(*single_value)];
+            *single_value = body_values[static_cast<size_t>(*single_value)];
         }
-        local.push_back(add(body_node));
+        body_values.push_back(add(body_node));
       }
-      carry = local.back();
-      stacked[static_cast<size_t>(t)] = local[local.size() - 2];
+      carry = body_values.back();
+      step_outputs[static_cast<size_t>(t)] = body_values[body_values.size() - 2];
     }
     if (scan.result == 0) return carry;
-    return call("stack", {{"x", stacked}, {"axis", Value(0)}});
+    return call("stack", {{"x", step_outputs}, {"axis", Value(0)}});
   }
 
   /// The same value as x, computed by other ops.
-  int equivalent(int x) {
+  int equivalent_value(int x) {
     const TensorSpec x_spec = spec(x);
     const Shape& shape = x_spec.shape;
     const int rank = shape.rank();
@@ -156,8 +158,8 @@ class Rewriter {
       case 4:
         return transposed(x);
       case 5: {
-        const int flattened = call("reshape", {{"x", x}, {"newshape", Value(List{-1})}});
-        return call("reshape", {{"x", flattened}, {"newshape", Value(dims)}});
+        const int flattened_x = call("reshape", {{"x", x}, {"newshape", Value(List{-1})}});
+        return call("reshape", {{"x", flattened_x}, {"newshape", Value(dims)}});
       }
       case 6: {
         if (rank == 0) return x;
@@ -169,9 +171,9 @@ class Rewriter {
         const int axis = axis_of(x);
         const int64_t n = shape[axis];
         if (n < 2) return x;
-        const int64_t split = 1 + choices_.below(n - 1);
-        const int first = slice(x, axis, 0, split);
-        return joined(first, slice(x, axis, split, n), axis);
+        const int64_t split_index = 1 + choices_.below(n - 1);
+        const int first = slice(x, axis, 0, split_index);
+        return concatenation(first, slice(x, axis, split_index, n), axis);
       }
       case 8: {
         const char* wider_dtype = x_spec.dtype == DType::float64   ? nullptr
@@ -186,20 +188,20 @@ class Rewriter {
       case 9: {
         if (is_full) return x;
         const Value axis(choices_.below(rank + 1));
-        const int expanded = call("expand_dims", {{"x", x}, {"axis", axis}});
-        return call("squeeze", {{"x", expanded}, {"axis", axis}});
+        const int expanded_x = call("expand_dims", {{"x", x}, {"axis", axis}});
+        return call("squeeze", {{"x", expanded_x}, {"axis", axis}});
       }
       case 10: {
         if (is_full) return x;
         List broadcast_shape = dims;
         broadcast_shape.insert(broadcast_shape.begin(), Value(2));
-        const int doubled = call("broadcast_to", {{"x", x}, {"shape", Value(broadcast_shape)}});
-        return call("get_item", {{"x", doubled}, {"key", Value(choices_.below(2))}});
+        const int doubled_x = call("broadcast_to", {{"x", x}, {"shape", Value(broadcast_shape)}});
+        return call("get_item", {{"x", doubled_x}, {"key", Value(choices_.below(2))}});
       }
       case 11: {
         if (is_full) return x;
-        const int doubled = call("stack", {{"x", std::vector<int>{x, x}}, {"axis", Value(0)}});
-        return call("unstack", {{"x", doubled}, {"axis", Value(0)}},
+        const int doubled_x = call("stack", {{"x", std::vector<int>{x, x}}, {"axis", Value(0)}});
+        return call("unstack", {{"x", doubled_x}, {"axis", Value(0)}},
                     static_cast<size_t>(choices_.below(2)));
       }
       case 12: {
@@ -207,8 +209,8 @@ class Rewriter {
         const int axis = axis_of(x);
         List widths(static_cast<size_t>(rank), Value(List{0, 0}));
         widths[static_cast<size_t>(axis)] = List{2, 1};
-        const int padded = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
-        return slice(padded, axis, 2, 2 + shape[axis]);
+        const int padded_x = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
+        return slice(padded_x, axis, 2, 2 + shape[axis]);
       }
       case 13:  // left out, because maximum(NaN, NaN) has no gradient
         return is_bool || old_recipe_.has_gradients ? x : call("maximum", {{"x1", x}, {"x2", x}});
@@ -216,8 +218,8 @@ class Rewriter {
         if (rank == 0) return x;
         const int axis = axis_of(x);
         const int64_t n = shape[axis];
-        const int doubled = joined(x, x, axis);
-        return slice(doubled, axis, n, 2 * n);
+        const int doubled_x = concatenation(x, x, axis);
+        return slice(doubled_x, axis, n, 2 * n);
       }
     }
   }

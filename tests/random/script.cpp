@@ -41,15 +41,15 @@ for i = 1, #once do
 end
 )";
 
-const char* name_of(Style style) {
-  switch (style) {
-    case Style::halves:
+const char* name_of(Distribution distribution) {
+  switch (distribution) {
+    case Distribution::halves:
       return "halves";
-    case Style::smooth:
+    case Distribution::smooth:
       return "smooth";
-    case Style::small:
+    case Distribution::small:
       return "small";
-    case Style::mostly_zero:
+    case Distribution::mostly_zero:
       break;
   }
   return "mostly zero";
@@ -158,17 +158,17 @@ std::string to_lua(const Recipe& recipe) {
   std::ostringstream out;
   out << kHead << "local inputs = {\n";
   std::string parameters, watched;
-  const auto input = [&](const TensorSpec& spec, Style style, int phase) {
+  const auto input = [&](const TensorSpec& spec, Distribution distribution, int phase) {
     out << "  values(\"" << crescent::name_of(spec.dtype) << "\", "
-        << lua_of(Value(List(spec.shape.begin(), spec.shape.end()))) << ", \"" << name_of(style)
-        << "\", " << phase << "),\n";
+        << lua_of(Value(List(spec.shape.begin(), spec.shape.end()))) << ", \""
+        << name_of(distribution) << "\", " << phase << "),\n";
   };
   const auto parameter = [&](const std::string& name) {
     parameters += (parameters.empty() ? "" : ", ") + name;
   };
   for (int i : recipe.inputs()) {
     const Node& node = recipe.nodes[static_cast<size_t>(i)];
-    input(node.spec, node.style, node.phase < 0 ? i : node.phase);
+    input(node.spec, node.distribution, node.phase < 0 ? i : node.phase);
     parameter(name_of_value("v", i));
     if (is_floating(node.spec.dtype))
       watched += (watched.empty() ? "" : ", ") + name_of_value("v", i);
@@ -177,7 +177,7 @@ std::string to_lua(const Recipe& recipe) {
   for (size_t i = 0; recipe.has_gradients && i < recipe.outputs.size(); ++i) {
     const TensorSpec& spec = recipe.nodes[static_cast<size_t>(recipe.outputs[i])].spec;
     if (!is_floating(spec.dtype)) continue;
-    input(spec, Style::smooth, 100 + static_cast<int>(i));
+    input(spec, Distribution::smooth, 100 + static_cast<int>(i));
     const std::string upstream = name_of_value("u", static_cast<int>(i));
     parameter(upstream);
     loss += (loss.empty() ? "" : " + ") + ("ops.sum(" + name_of_value("v", recipe.outputs[i])) +

@@ -19,9 +19,9 @@ class Broadcast {
       strides_.push_back(repeats ? 0 : strides[static_cast<size_t>(i - missing_axes)]);
     }
   }
-  double operator[](const IndexIterator& places) const {
+  double operator[](const IndexIterator& position) const {
     int64_t offset = 0;
-    for (size_t i = 0; i < strides_.size(); ++i) offset += strides_[i] * places.at()[i];
+    for (size_t i = 0; i < strides_.size(); ++i) offset += strides_[i] * position.at()[i];
     return values_[static_cast<size_t>(offset)];
   }
 
@@ -247,15 +247,15 @@ void interpret_binary(BinaryKind kind, const Call& call) {
   const bool is_comparison = kind >= BinaryKind::equal,
              is_equality =
                  (kind == BinaryKind::equal || kind == BinaryKind::not_equal) && is_floating(dtype);
-  IndexIterator places(out.spec.shape);
+  IndexIterator position(out.spec.shape);
   for (double& y : out.values) {
-    const double left = call.rounding.of_reading(a[places], call.in[0]->read_as()),
-                 right = call.rounding.of_reading(b[places], call.in[1]->read_as());
+    const double left = call.rounding.of_reading(a[position], call.in[0]->read_as()),
+                 right = call.rounding.of_reading(b[position], call.in[1]->read_as());
     if (is_equality && call.rounding.is_exact()) refuse_near(left, right, call.in[0]->read_as());
     y = is_comparison        ? compare(kind, left, right)
         : is_floating(dtype) ? compute(kind, left, right, dtype, call.rounding)
                              : compute_integer(kind, left, right);
-    places.next();
+    position.next();
   }
   if (!is_equality || !call.equalities) return;
   std::vector<bool> are_equal;
@@ -267,17 +267,17 @@ void interpret_select(const Call& call) {
   Array& out = call.out[0];
   const Broadcast condition(*call.in[0], out.spec.shape), a(*call.in[1], out.spec.shape),
       b(*call.in[2], out.spec.shape);
-  IndexIterator places(out.spec.shape);
+  IndexIterator position(out.spec.shape);
   for (double& y : out.values) {
-    y = condition[places] != 0 ? a[places] : b[places];
-    places.next();
+    y = condition[position] != 0 ? a[position] : b[position];
+    position.next();
   }
 }
 
 void interpret_cast(const Call& call) {
   const Array& x = *call.in[0];
   const DType from = x.spec.dtype, to = call.out[0].spec.dtype;
-  if (is_floating(from) && size_of(from) == 2 && is_floating(to)) call.out[0].half = from;
+  if (is_floating(from) && size_of(from) == 2 && is_floating(to)) call.out[0].half_dtype = from;
   for (size_t i = 0; i < x.values.size(); ++i) {
     const double value = call.rounding.of_reading(x.values[i], from);
     double& y = call.out[0].values[i];

@@ -9,7 +9,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// has more digits than the results that are compared
+/// The type of all intermediate values, which has more digits than the results that are compared.
 using Real = long double;
 
 struct Matrix {
@@ -80,14 +80,15 @@ size_t matrix_count(const Array& x) {
   return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
 }
 
-/// Stores result number `result_index` of matrix `matrix_index`, with errors of `extra` roundings.
+/// Stores result number `result_index` of matrix `matrix_index`, with errors of `extra_roundings`
+/// roundings.
 void store_result(const Call& call, size_t result_index, size_t matrix_index,
-                  const std::vector<Real>& values, double extra) {
+                  const std::vector<Real>& values, double extra_roundings) {
   Array& out = call.out[result_index];
   const DType dtype = out.spec.dtype == DType::complex64 ? DType::float32 : out.spec.dtype;
   for (size_t i = 0; i < values.size(); ++i)
     out.values[matrix_index * values.size() + i] =
-        call.rounding(static_cast<double>(values[i]), dtype, 1, extra);
+        call.rounding(static_cast<double>(values[i]), dtype, 1, extra_roundings);
 }
 
 /// The expected number of roundings after n steps.
@@ -96,24 +97,24 @@ double expected_roundings(size_t n) { return 2 * std::sqrt(static_cast<double>(n
 // ---- linear systems
 
 /// Solves a x = b for a triangular a, in place.
-void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
+void substitute(const Matrix& a, bool is_lower, bool has_unit_diagonal, Matrix& b) {
   for (size_t k = 0; k < a.rows; ++k) {
-    const size_t i = lower ? k : a.rows - 1 - k;
+    const size_t i = is_lower ? k : a.rows - 1 - k;
     for (size_t c = 0; c < b.columns; ++c) {
       Real remainder = b(i, c);
-      for (size_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j)
+      for (size_t j = is_lower ? 0 : i + 1; j < (is_lower ? i : a.rows); ++j)
         remainder -= a(i, j) * b(j, c);
-      b(i, c) = has_ones ? remainder : remainder / a(i, i);
+      b(i, c) = has_unit_diagonal ? remainder : remainder / a(i, i);
     }
   }
 }
 
 /// An LU decomposition: both factors in one matrix, and the row that each row was exchanged with.
-struct Factors {
+struct LuFactors {
   Matrix lu;
   std::vector<size_t> pivots = {};
 
-  explicit Factors(const Matrix& a) : lu(a) {
+  explicit LuFactors(const Matrix& a) : lu(a) {
     for (size_t k = 0; k < std::min(a.rows, a.columns); ++k) {
       size_t pivot_row = k;
       for (size_t i = k + 1; i < a.rows; ++i)
@@ -150,29 +151,29 @@ struct Factors {
 
 /// The condition number: the largest factor between the relative error of a matrix and that of a
 /// solution.
-double condition(const Matrix& a, const Factors& factors) {
+double condition_number(const Matrix& a, const LuFactors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
 }
 
 void interpret_solve(const Call& call) {
   for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
-    const Factors factors(a);
+    const LuFactors factors(a);
     const Matrix x = factors.solve(matrix_of(*call.in[1], i));
     store_result(call, 0, i, x.values,
-                 expected_roundings(a.rows) * condition(a, factors) * largest_of(x));
+                 expected_roundings(a.rows) * condition_number(a, factors) * largest_of(x));
   }
 }
 
 void interpret_solve_triangular(const Call& call) {
-  const bool lower = call.op.text() == "tri_solve(true)";
+  const bool is_lower = call.op.text() == "tri_solve(true)";
   for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     Matrix a = matrix_of(*call.in[0], i), x = matrix_of(*call.in[1], i), inverse = identity(a.rows);
     for (size_t r = 0; r < a.rows; ++r)
       for (size_t c = 0; c < a.columns; ++c)
-        if (lower ? c > r : c < r) a(r, c) = 0;
-    substitute(a, lower, false, x);
-    substitute(a, lower, false, inverse);
+        if (is_lower ? c > r : c < r) a(r, c) = 0;
+    substitute(a, is_lower, false, x);
+    substitute(a, is_lower, false, inverse);
     store_result(call, 0, i, x.values,
                  expected_roundings(a.rows) * norm(a) * norm(inverse) * largest_of(x));
   }
@@ -181,10 +182,10 @@ void interpret_solve_triangular(const Call& call) {
 void interpret_lu_factor(const Call& call) {
   for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
-    const Factors factors(a);
+    const LuFactors factors(a);
     // for a matrix that is not square, 8 takes the place of the condition number
     const double roundings =
-        expected_roundings(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
+        expected_roundings(a.rows) * (a.rows == a.columns ? condition_number(a, factors) : 8);
     store_result(call, 0, i, factors.lu.values, roundings * std::max(1.0, largest_of(factors.lu)));
     std::vector<Real> pivots(factors.pivots.begin(), factors.pivots.end());
     store_result(call, 1, i, pivots, 0);
@@ -206,20 +207,20 @@ void interpret_cholesky(const Call& call) {
       }
     Matrix inverse = identity(a.rows);
     substitute(l, true, false, inverse);
-    const double condition = norm(l) * norm(inverse);
+    const double condition_of_l = norm(l) * norm(inverse);
     store_result(call, 0, at, l.values,
-                 expected_roundings(a.rows) * condition * condition * largest_of(l));
+                 expected_roundings(a.rows) * condition_of_l * condition_of_l * largest_of(l));
   }
 }
 
 // ---- eigenvalues and singular values
 
 /// Eigenvalues of a symmetric matrix, in ascending order, and eigenvectors in columns.
-struct Eigen {
+struct EigenDecomposition {
   std::vector<Real> values = {};
   Matrix vectors;
 
-  explicit Eigen(Matrix a) : vectors(identity(a.rows)) {
+  explicit EigenDecomposition(Matrix a) : vectors(identity(a.rows)) {
     constexpr int kMaxSweeps = 60;
     for (int sweep = 0; sweep < kMaxSweeps && !is_diagonal(a); ++sweep)
       for (size_t p = 0; p < a.rows; ++p)
@@ -227,10 +228,10 @@ struct Eigen {
     std::vector<size_t> order(a.rows);
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return a(i, i) < a(j, j); });
-    const Matrix unsorted = vectors;
+    const Matrix unsorted_vectors = vectors;
     for (size_t j = 0; j < a.rows; ++j) {
       values.push_back(a(order[j], order[j]));
-      for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = unsorted(i, order[j]);
+      for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = unsorted_vectors(i, order[j]);
     }
   }
   /// The distance from eigenvalue j to the nearest other one.
@@ -255,8 +256,8 @@ struct Eigen {
     const Real angle = std::atan2(2 * a(p, q), a(q, q) - a(p, p)) / 2, c = std::cos(angle),
                s = std::sin(angle);
     const auto rotate = [&](Real& x, Real& y) {
-      const Real old = x;
-      x = c * old - s * y, y = s * old + c * y;
+      const Real old_x = x;
+      x = c * old_x - s * y, y = s * old_x + c * y;
     };
     for (size_t k = 0; k < a.rows; ++k)
       rotate(a(k, p), a(k, q)), rotate(vectors(k, p), vectors(k, q));
@@ -267,7 +268,7 @@ struct Eigen {
 void interpret_eigh(const Call& call) {
   for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
-    const Eigen eigen(a);
+    const EigenDecomposition eigen(a);
     double smallest_gap = INFINITY;
     for (size_t j = 0; j < a.rows; ++j) smallest_gap = std::min(smallest_gap, eigen.gap(j));
     store_result(call, 0, i, eigen.values, expected_roundings(a.rows) * norm(a));
@@ -282,17 +283,17 @@ Real nearest_eigenvalue(const Matrix& a, size_t diagonal_index, Matrix& vector) 
   constexpr int kMaxSteps = 60;
   constexpr Real kConverged = 1e-18L;
   const Real shift = a(diagonal_index, diagonal_index) + 1e-3L;
-  Matrix shifted = a;
-  for (size_t i = 0; i < a.rows; ++i) shifted(i, i) -= shift;
-  const Factors factors(shifted);
+  Matrix shifted_matrix = a;
+  for (size_t i = 0; i < a.rows; ++i) shifted_matrix(i, i) -= shift;
+  const LuFactors factors(shifted_matrix);
   vector(diagonal_index, 0) = 1;
-  Real value = shift, last = 0;
-  for (int step = 0; step < kMaxSteps && std::abs(value - last) > kConverged; ++step) {
+  Real value = shift, last_value = 0;
+  for (int step = 0; step < kMaxSteps && std::abs(value - last_value) > kConverged; ++step) {
     const Matrix next_vector = factors.solve(vector);
     Real dot = 0, square = 0;
     for (size_t i = 0; i < a.rows; ++i)
       dot += next_vector(i, 0) * vector(i, 0), square += next_vector(i, 0) * next_vector(i, 0);
-    last = value, value = shift + dot / square;
+    last_value = value, value = shift + dot / square;
     for (size_t i = 0; i < a.rows; ++i) vector(i, 0) = next_vector(i, 0) / std::sqrt(square);
   }
   return value;
@@ -328,19 +329,19 @@ void interpret_eig(const Call& call) {
 void interpret_svd(const Call& call) {
   constexpr Real kZeroThreshold = 1e-9L;
   for (size_t at = 0; at < matrix_count(*call.in[0]); ++at) {
-    const Matrix original = matrix_of(*call.in[0], at);
-    const bool is_wide = original.rows < original.columns;
-    const Matrix a = is_wide ? transposed(original) : original;
-    const Eigen eigen(product(transposed(a), a));
+    const Matrix original_matrix = matrix_of(*call.in[0], at);
+    const bool is_wide = original_matrix.rows < original_matrix.columns;
+    const Matrix a = is_wide ? transposed(original_matrix) : original_matrix;
+    const EigenDecomposition eigen(product(transposed(a), a));
     const size_t k = a.columns;
     Matrix v{k, k};
     std::vector<Real> s(k);
     double smallest_gap = INFINITY;
     for (size_t j = 0; j < k; ++j) {
-      const size_t source = k - 1 - j;
-      s[j] = std::sqrt(std::max(eigen.values[source], Real{0}));
+      const size_t source_column = k - 1 - j;
+      s[j] = std::sqrt(std::max(eigen.values[source_column], Real{0}));
       if (s[j] <= kZeroThreshold * s[0]) s[j] = 0;
-      for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, source);
+      for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, source_column);
       smallest_gap = std::min(smallest_gap, eigen.gap(j));
     }
     Matrix u = product(a, v);

@@ -20,10 +20,10 @@ template <class From>
 void gather_elements(const Array& x, Array& out, From from) {
   const std::vector<int64_t> strides = strides_of(x.spec.shape);
   std::vector<int64_t> index(strides.size());
-  IndexIterator places(out.spec.shape);
+  IndexIterator position(out.spec.shape);
   for (double& y : out.values) {
-    if (from(places.at(), index)) y = x.values[offset_of(index, strides)];
-    places.next();
+    if (from(position.at(), index)) y = x.values[offset_of(index, strides)];
+    position.next();
   }
 }
 
@@ -132,11 +132,11 @@ void interpret_one_hot(const OneHot& op, const Call& call) {
 }
 
 void interpret_iota(const Iota& op, const Call& call) {
-  IndexIterator places(op.shape);
+  IndexIterator position(op.shape);
   for (double& y : call.out[0].values) {
-    y = nearest(static_cast<double>(places.at()[static_cast<size_t>(op.shape.axis(op.axis))]),
+    y = nearest(static_cast<double>(position.at()[static_cast<size_t>(op.shape.axis(op.axis))]),
                 op.dtype);
-    places.next();
+    position.next();
   }
 }
 

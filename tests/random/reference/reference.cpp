@@ -13,8 +13,8 @@ namespace {
 bool is_integer_or_bool(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
 
 double within_range(double value, DType dtype) {
-  const double most = largest(dtype);
-  if (std::isinf(value) || std::abs(value) <= most / 16) return value;
+  const double largest_number = largest(dtype);
+  if (std::isinf(value) || std::abs(value) <= largest_number / 16) return value;
   throw Unreliable("near the largest number");
 }
 
@@ -83,15 +83,15 @@ class Interpreter {
       : rounding_(rounding), equalities_(equalities), is_inside_compound_(is_inside_compound) {}
 
   std::vector<Array> run(const Program& program, const Arrays& inputs) {
-    std::vector<Array> computed(program.values.size());
+    std::vector<Array> computed_values(program.values.size());
     Arrays values;
-    for (const Array& value : computed) values.push_back(&value);
+    for (const Array& value : computed_values) values.push_back(&value);
     size_t next_input = 0;
     for (int input : program.inputs) values[static_cast<size_t>(input)] = inputs[next_input++];
     for (const auto& binding : program.variables)
       values[static_cast<size_t>(binding.value)] = inputs[next_input++];
     for (const Program::Constant& constant : program.constants)
-      computed[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
+      computed_values[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
     const std::unordered_set<int> scaled = scaled_values(program);
     for (const Program::Instruction& instruction : program.code) {
       Arrays in;
@@ -103,9 +103,10 @@ class Interpreter {
         out.push_back(
             {spec, std::vector<double>(static_cast<size_t>(spec.shape.size() * element_parts))});
       }
-      step(instruction.op, in, out, !out.empty() && scaled.count(instruction.outputs[0]) != 0);
+      run_instruction(instruction.op, in, out,
+                      !out.empty() && scaled.count(instruction.outputs[0]) != 0);
       for (size_t i = 0; i < out.size(); ++i)
-        computed[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
+        computed_values[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
     }
     std::vector<Array> outputs;
     outputs.reserve(program.outputs.size());
@@ -114,7 +115,7 @@ class Interpreter {
   }
 
  private:
-  void step(const OpPtr& op, const Arrays& in, std::vector<Array>& out, bool is_scaled) {
+  void run_instruction(const OpPtr& op, const Arrays& in, std::vector<Array>& out, bool is_scaled) {
     const Call call{*op, in, out, rounding_, equalities_, is_scaled};
     refuse_complex(call);
     if (op->name() == Scan::kName) {
@@ -124,7 +125,7 @@ class Interpreter {
                !interpret_bits(call) && !run_decomposition(op, call)) {
       run_on_device(op, call);
     }
-    for (Array& result : out) finish(result);
+    for (Array& result : out) check_range(result);
   }
 
   /// Throws Unreliable for ops that compute with complex numbers, which the reference can only view
@@ -184,21 +185,22 @@ class Interpreter {
         const auto first = sequence.values.begin() + t * shape.size();
         inputs[sequence_index] = {{sequence.spec.dtype, shape}, {first, first + shape.size()}};
       }
-      const auto store = [&](const Array& part, size_t output) {
+      const auto store_part = [&](const Array& part, size_t output) {
         std::copy(part.values.begin(), part.values.end(),
                   call.out[output].values.begin() + t * static_cast<int64_t>(part.values.size()));
       };
       for (size_t s = 0; s < state_count && op.keep_states; ++s)
-        store(inputs[s], state_count + stacked_count + s);
+        store_part(inputs[s], state_count + stacked_count + s);
       const std::vector<Array> results =
           Interpreter(rounding_, equalities_, is_inside_compound_).run(*op.body, pointers);
       for (size_t s = 0; s < state_count; ++s) inputs[s] = results[s];
-      for (size_t o = 0; o < stacked_count; ++o) store(results[state_count + o], state_count + o);
+      for (size_t o = 0; o < stacked_count; ++o)
+        store_part(results[state_count + o], state_count + o);
     }
     for (size_t s = 0; s < state_count; ++s) call.out[s].values = inputs[s].values;
   }
 
-  void finish(Array& result) const {
+  void check_range(Array& result) const {
     const DType dtype = result.spec.dtype;
     if (dtype == DType::string) throw Unreliable("no numbers");
     if (is_integer_or_bool(dtype)) {
@@ -282,13 +284,14 @@ double Rounding::random() {
   return static_cast<double>(static_cast<int64_t>(state_)) * 0x1p-63 * scale_;
 }
 
-double Rounding::operator()(double result, DType dtype, double units, double extra) {
+double Rounding::operator()(double result, DType dtype, double units, double extra_magnitude) {
   if (!is_perturbing_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
   if (rounds_results_) --units;
   const double unit = unit_of(dtype), smallest = smallest_normal(dtype);
   // 16-bit floats are summed in float32
   const double unit_of_sums = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
-  double perturbed = result + random() * (unit * units * std::abs(result) + unit_of_sums * extra);
+  double perturbed =
+      result + random() * (unit * units * std::abs(result) + unit_of_sums * extra_magnitude);
   // Subnormal numbers may be flushed to 0, and they have fewer digits.
   if (std::abs(result) < smallest && result != 0)
     perturbed = dtype == DType::float16 ? perturbed + random() * unit * smallest

@@ -18,9 +18,9 @@ struct Array {
   TensorSpec spec;
   std::vector<double> values;
   /// The 16-bit floating-point dtype from which the values were cast, if they were.
-  std::optional<DType> half = {};
+  std::optional<DType> half_dtype = {};
 
-  DType read_as() const { return half.value_or(spec.dtype); }
+  DType read_as() const { return half_dtype.value_or(spec.dtype); }
 };
 Array array_of(const Tensor& tensor);
 
@@ -50,7 +50,7 @@ class Rounding {
 
   /// Returns the result of an operation, perturbed by an error of `units` roundings of the result
   /// plus one rounding of `extra` in the precision of sums. If `units` is 0 the result is exact.
-  double operator()(double result, DType dtype, double units, double extra = 0);
+  double operator()(double result, DType dtype, double units, double extra_magnitude = 0);
   /// Returns the result of an operation on a and b, perturbed by its error. It is exact for short
   /// numbers, that is, small multiples of 1/4. Other results may be exact in one order of
   /// operations and not in another.

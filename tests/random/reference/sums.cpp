@@ -14,11 +14,11 @@ namespace {
 struct Sum {
   long double value = 0;
   double magnitude = 0, last_term = 0;
-  int64_t terms = 0, similar_count = 0;
+  int64_t term_count = 0, similar_count = 0;
   bool are_multiples_of_half = true;  ///< all terms are multiples of 1/2
 
   void add(double x) {
-    value += x, magnitude += std::abs(x), ++terms;
+    value += x, magnitude += std::abs(x), ++term_count;
     are_multiples_of_half = are_multiples_of_half && x * 2 == std::floor(x * 2);
     similar_count += x != 0 && std::abs(x - last_term) <= std::abs(x) / 1024;
     last_term = x;
@@ -31,7 +31,7 @@ struct Sum {
   /// The sum rounded to the dtype, perturbed unless it is exact. It is not exact if the terms are
   /// scaled before the addition.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
-    return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
+    return rounded(dtype, rounding, roundings_of_sum(term_count), is_scaled);
   }
   double rounded(DType dtype, Rounding& rounding, double roundings, bool is_scaled) const {
     const bool is_exact =
@@ -62,12 +62,12 @@ struct ReductionOffsets {
  private:
   static std::vector<size_t> all_offsets(const Shape& shape, const std::vector<int64_t>& strides) {
     std::vector<size_t> offsets(static_cast<size_t>(shape.size()));
-    IndexIterator places(shape);
+    IndexIterator position(shape);
     for (size_t& offset_ : offsets) {
       int64_t at = 0;
-      for (size_t i = 0; i < strides.size(); ++i) at += strides[i] * places.at()[i];
+      for (size_t i = 0; i < strides.size(); ++i) at += strides[i] * position.at()[i];
       offset_ = static_cast<size_t>(at);
-      places.next();
+      position.next();
     }
     return offsets;
   }
@@ -102,7 +102,7 @@ double reduced_element(ReduceKind kind, const Array& x, size_t begin,
       // Partial means are not short numbers, so a mean is never exact.
       const double count = static_cast<double>(elements.size());
       return rounding(static_cast<double>(sum.value) / count, dtype, 2,
-                      2 * sum.error_magnitude(roundings_of_sum(sum.terms)) / count);
+                      2 * sum.error_magnitude(roundings_of_sum(sum.term_count)) / count);
     }
     case ReduceKind::prod:
       return rounding(product, dtype, static_cast<double>(elements.size()));
@@ -121,10 +121,10 @@ double reduced_element(ReduceKind kind, const Array& x, size_t begin,
 void interpret_reduce(const Reduce& op, const Call& call) {
   const Array& x = *call.in[0];
   if (op.kind == ReduceKind::max || op.kind == ReduceKind::min) refuse_nan(x);
-  const ReductionOffsets lines(x.spec.shape, op.axes);
-  for (size_t i = 0; i < lines.begins.size(); ++i)
+  const ReductionOffsets offsets(x.spec.shape, op.axes);
+  for (size_t i = 0; i < offsets.begins.size(); ++i)
     call.out[0].values[i] =
-        reduced_element(op.kind, x, lines.begins[i], lines.elements, call.rounding);
+        reduced_element(op.kind, x, offsets.begins[i], offsets.elements, call.rounding);
 }
 
 void interpret_arg_reduce(const ArgReduce& op, const Call& call) {
@@ -191,7 +191,7 @@ void interpret_scatter_add(const ScatterAdd& op, const Call& call) {
   }
   for (size_t i = 0; i < sums.size(); ++i)
     call.out[0].values[i] = sums[i].rounded(updates.spec.dtype, call.rounding,
-                                            roundings_one_by_one(sums[i].terms), false);
+                                            roundings_one_by_one(sums[i].term_count), false);
 }
 
 void interpret_matmul(const Matmul& op, const Call& call) {
@@ -205,24 +205,24 @@ void interpret_matmul(const Matmul& op, const Call& call) {
                 last_b = strides_b.back(), row_b = strides_b[strides_b.size() - 2];
   const int64_t a_m = op.transpose_a ? last_a : row_a, a_k = op.transpose_a ? row_a : last_a;
   const int64_t b_n = op.transpose_b ? row_b : last_b, b_k = op.transpose_b ? last_b : row_b;
-  const auto offset = [&](const IndexIterator& places, const Shape& s,
+  const auto offset = [&](const IndexIterator& position, const Shape& s,
                           const std::vector<int64_t>& t) {
     int64_t at = 0;
-    const int missing = out_shape.rank() - s.rank();
+    const int missing_axes = out_shape.rank() - s.rank();
     for (int i = 0; i < s.rank() - 2; ++i)
       if (s[i] != 1)
-        at += t[static_cast<size_t>(i)] * places.at()[static_cast<size_t>(i + missing)];
+        at += t[static_cast<size_t>(i)] * position.at()[static_cast<size_t>(i + missing_axes)];
     return at;
   };
-  IndexIterator places(out_shape);
+  IndexIterator position(out_shape);
   for (double& y : out.values) {
-    const int64_t m = places.at()[places.at().size() - 2], n = places.at().back();
-    const double* left = a.values.data() + offset(places, shape_a, strides_a) + m * a_m;
-    const double* right = b.values.data() + offset(places, shape_b, strides_b) + n * b_n;
+    const int64_t m = position.at()[position.at().size() - 2], n = position.at().back();
+    const double* left = a.values.data() + offset(position, shape_a, strides_a) + m * a_m;
+    const double* right = b.values.data() + offset(position, shape_b, strides_b) + n * b_n;
     Sum sum;
     for (int64_t k = 0; k < depth; ++k) sum.add(left[k * a_k] * right[k * b_k]);
     y = sum.rounded(out.spec.dtype, call.rounding, call.is_scaled);
-    places.next();
+    position.next();
   }
 }
 

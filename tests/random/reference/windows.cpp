@@ -12,17 +12,19 @@ namespace {
 template <class F>
 void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, const Shape& y, F f) {
   const std::vector<int64_t> x_strides = strides_of(x), kernel_strides = strides_of(kernel);
-  const int spatial = x.rank() - 2;
-  const int64_t group_inputs = kernel[-2], group_outputs = y[-1] / spec.groups;
-  const Shape taps = kernel.slice(0, spatial);
+  const int spatial_axis_count = x.rank() - 2;
+  const int64_t input_channels_of_group = kernel[-2],
+                output_channels_of_group = y[-1] / spec.groups;
+  const Shape kernel_shape = kernel.slice(0, spatial_axis_count);
   IndexIterator at(y);
   for (int64_t out = 0; out < y.size(); ++out, at.next()) {
-    const int64_t channel = at.at().back(), group = channel / std::max<int64_t>(group_outputs, 1);
-    IndexIterator tap(taps);
-    for (int64_t t = 0; t < taps.size(); ++t, tap.next()) {
+    const int64_t channel = at.at().back(),
+                  group = channel / std::max<int64_t>(output_channels_of_group, 1);
+    IndexIterator tap(kernel_shape);
+    for (int64_t t = 0; t < kernel_shape.size(); ++t, tap.next()) {
       int64_t x_offset = at.at()[0] * x_strides[0], kernel_offset = channel;
       bool is_inside_x = true;
-      for (int i = 0; i < spatial; ++i) {
+      for (int i = 0; i < spatial_axis_count; ++i) {
         const size_t s = static_cast<size_t>(i);
         const int64_t position =
             at.at()[s + 1] * spec.strides[s] + tap.at()[s] * spec.dilation[s] - spec.pad_before[s];
@@ -30,9 +32,10 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
         x_offset += position * x_strides[s + 1];
         kernel_offset += tap.at()[s] * kernel_strides[s];
       }
-      for (int64_t c = 0; is_inside_x && c < group_inputs; ++c)
-        f(static_cast<size_t>(x_offset + group * group_inputs + c),
-          static_cast<size_t>(kernel_offset + c * kernel_strides[static_cast<size_t>(spatial)]),
+      for (int64_t c = 0; is_inside_x && c < input_channels_of_group; ++c)
+        f(static_cast<size_t>(x_offset + group * input_channels_of_group + c),
+          static_cast<size_t>(kernel_offset +
+                              c * kernel_strides[static_cast<size_t>(spatial_axis_count)]),
           static_cast<size_t>(out));
     }
   }
@@ -43,11 +46,13 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
 class Sums {
  public:
   explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}
-  void add(size_t at, double x) { out_.values[at] += x, magnitudes_[at] += std::abs(x), ++terms_; }
+  void add(size_t at, double x) {
+    out_.values[at] += x, magnitudes_[at] += std::abs(x), ++term_count_;
+  }
   void round(Rounding& rounding) {
     constexpr double kMinRoundings = 16;
     const auto results = static_cast<int64_t>(std::max<size_t>(magnitudes_.size(), 1));
-    const double roundings = std::max(kMinRoundings, roundings_of_sum(terms_ / results));
+    const double roundings = std::max(kMinRoundings, roundings_of_sum(term_count_ / results));
     double largest_magnitude = 0;
     for (double m : magnitudes_) largest_magnitude = std::max(largest_magnitude, m);
     // The error of elements that are transformed together is that of the largest element.
@@ -58,7 +63,7 @@ class Sums {
  private:
   Array& out_;
   std::vector<double> magnitudes_;
-  int64_t terms_ = 0;  ///< number of terms of all results together
+  int64_t term_count_ = 0;  ///< number of terms of all results together
 };
 
 void interpret_conv(const Conv& op, const Call& call) {
@@ -92,30 +97,30 @@ void for_each_in_window(const ConvSpec& spec, const std::vector<int64_t>& window
   const std::vector<int64_t> x_strides = strides_of(x);
   IndexIterator tap{Shape(window)};
   for (int64_t t = 0; t < Shape(window).size(); ++t, tap.next()) {
-    int64_t from = at[0] * x_strides[0] + at.back();
+    int64_t element_index = at[0] * x_strides[0] + at.back();
     bool is_inside_x = true;
     for (size_t s = 0; s < window.size(); ++s) {
-      const int64_t place = at[s + 1] * spec.strides[s] + tap.at()[s] - spec.pad_before[s];
-      is_inside_x = is_inside_x && place >= 0 && place < x[static_cast<int>(s) + 1];
-      from += place * x_strides[s + 1];
+      const int64_t coordinate = at[s + 1] * spec.strides[s] + tap.at()[s] - spec.pad_before[s];
+      is_inside_x = is_inside_x && coordinate >= 0 && coordinate < x[static_cast<int>(s) + 1];
+      element_index += coordinate * x_strides[s + 1];
     }
-    if (is_inside_x) f(static_cast<size_t>(from));
+    if (is_inside_x) f(static_cast<size_t>(element_index));
   }
 }
 
 void interpret_pool(const Pool& op, const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];
-  IndexIterator places(out.spec.shape);
+  IndexIterator position(out.spec.shape);
   for (double& y : out.values) {
     double largest_value = -INFINITY, sum = 0, magnitude = 0, count = 0;
-    for_each_in_window(op.spec, op.window, x.spec.shape, places.at(), [&](size_t i) {
+    for_each_in_window(op.spec, op.window, x.spec.shape, position.at(), [&](size_t i) {
       if (std::isnan(x.values[i])) throw Unreliable("NaN is compared");
       largest_value = std::max(largest_value, x.values[i]);
       sum += x.values[i], magnitude += std::abs(x.values[i]), ++count;
     });
     y = op.max ? largest_value : call.rounding(sum / count, out.spec.dtype, 1, magnitude / count);
-    places.next();
+    position.next();
   }
 }
 
@@ -123,10 +128,10 @@ void interpret_pool_backward(const PoolBackward& op, const Call& call) {
   const Array& dy = *call.in[op.max ? 1 : 0];
   Array& dx = call.out[0];
   std::vector<double> magnitudes(dx.values.size());
-  IndexIterator places(dy.spec.shape);
+  IndexIterator position(dy.spec.shape);
   for (double g : dy.values) {
     size_t best_element = 0, count = 0;
-    for_each_in_window(op.spec, op.window, dx.spec.shape, places.at(), [&](size_t i) {
+    for_each_in_window(op.spec, op.window, dx.spec.shape, position.at(), [&](size_t i) {
       if (op.max && (count == 0 || call.in[0]->values[i] > call.in[0]->values[best_element]))
         best_element = i;
       ++count;
@@ -135,10 +140,10 @@ void interpret_pool_backward(const PoolBackward& op, const Call& call) {
     if (op.max)
       dx.values[best_element] += g, magnitudes[best_element] += std::abs(g);
     else
-      for_each_in_window(op.spec, op.window, dx.spec.shape, places.at(), [&](size_t i) {
+      for_each_in_window(op.spec, op.window, dx.spec.shape, position.at(), [&](size_t i) {
         dx.values[i] += share_of_gradient, magnitudes[i] += std::abs(share_of_gradient);
       });
-    places.next();
+    position.next();
   }
   // Sums of 16-bit floats are rounded after each addition; the additions are few, because few
   // windows overlap.

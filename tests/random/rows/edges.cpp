@@ -48,9 +48,10 @@ int large_integers(Draft& d) {
   const int64_t factor = dtype == DType::int16 ? 257 : 16777217;
   const int small_numbers = d.input({dtype, d.shape_of_rank(static_cast<int>(d.choices.below(3)))});
   const int x = d.call("multiply", {{"x1", small_numbers}, {"x2", Value(factor)}});
-  const int converted =
+  const int converted_integers =
       d.call("cast", {{"x", x}, {"dtype", Value(d.choices.one_of(kFloatDTypes))}});
-  const int converted_back = d.call("cast", {{"x", converted}, {"dtype", Value(name_of(dtype))}});
+  const int converted_back =
+      d.call("cast", {{"x", converted_integers}, {"dtype", Value(name_of(dtype))}});
   constexpr const char* kSecondFunctions[] = {"", "subtract", "equal", "less"};
   const std::string second_function = d.choices.one_of(kSecondFunctions);
   return second_function.empty() ? converted_back
@@ -105,14 +106,16 @@ int square_product(Draft& d) {
 
 /// A function along an axis about as long as the pieces that kernels process.
 int long_rows(Draft& d) {
-  constexpr int64_t kLong[] = {1023, 1024, 1025, 2047, 2048, 2049, 2051, 4095, 4096, 4097, 6147};
-  constexpr int64_t kLonger[] = {8193, 16385, 32769, 65535, 65536, 65537, 65600, 131073};
+  constexpr int64_t kLongLengths[] = {1023, 1024, 1025, 2047, 2048, 2049,
+                                      2051, 4095, 4096, 4097, 6147};
+  constexpr int64_t kVeryLongLengths[] = {8193, 16385, 32769, 65535, 65536, 65537, 65600, 131073};
   constexpr const char* kFunctions[] = {
       "argmax",  "argmin",      "max",           "min",       "sum",    "mean",
       "softmax", "log_softmax", "cumsum",        "logsumexp", "sort",   "argsort",
       "any",     "all",         "count_nonzero", "var",       "argmax", "flip"};
-  const int64_t n = d.most_elements() > 20'000 && d.choices.one_in(2) ? d.choices.one_of(kLonger)
-                                                                      : d.choices.one_of(kLong);
+  const int64_t n = d.max_elements() > 20'000 && d.choices.one_in(2)
+                        ? d.choices.one_of(kVeryLongLengths)
+                        : d.choices.one_of(kLongLengths);
   const int64_t other_length = 1 + d.choices.below(3);
   const bool is_last = !d.choices.one_in(3);
   const Shape shape = is_last ? Shape{other_length, n} : Shape{n, other_length};
@@ -138,14 +141,14 @@ int join_of_views(Draft& d) {
   int x = d.input({d.choices.one_of(kDTypes), d.shape_of_rank(rank)});
   for (int64_t remaining = 1 + d.choices.below(4); remaining > 0; --remaining) x = d.view_of(x);
   constexpr const char* kJoinFunctions[] = {"concatenate", "stack", "", "repeat", "tile"};
-  const std::string join = d.choices.one_of(kJoinFunctions);
-  if (join == "stack")
+  const std::string join_function = d.choices.one_of(kJoinFunctions);
+  if (join_function == "stack")
     return d.call("stack", {{"x", std::vector<int>{x, d.same_shape(x)}}, {"axis", Value(0)}});
-  if (d.shape(x).rank() == 0 || join.empty()) return x;
-  if (join == "concatenate")
+  if (d.shape(x).rank() == 0 || join_function.empty()) return x;
+  if (join_function == "concatenate")
     return d.call("concatenate",
                   {{"xs", std::vector<int>{x, d.same_shape(x)}}, {"axis", Value(d.axis(x))}});
-  if (join == "repeat")
+  if (join_function == "repeat")
     return d.call("repeat", {{"x", x}, {"repeats", Value(2)}, {"axis", Value(d.axis(x))}});
   List repeats(static_cast<size_t>(d.shape(x).rank()), Value(2));
   return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
@@ -169,7 +172,7 @@ int bitcasts(Draft& d) {
 /// places.
 int equal_operands(Draft& d) {
   const int64_t case_index = d.choices.below(3);
-  const int x = case_index == 0 && d.values() > 0 ? d.values() - 1 : d.floating_value();
+  const int x = case_index == 0 && d.value_count() > 0 ? d.value_count() - 1 : d.floating_value();
   if (!is_floating(d.dtype(x)) || d.is_internal(x)) fail("a fraction");
   constexpr const char* kFunctions[] = {"add", "multiply", "maximum", "subtract", "minimum"};
   return d.damped_value(d.call(d.choices.one_of(kFunctions), {{"x1", x}, {"x2", x}}));
@@ -177,7 +180,7 @@ int equal_operands(Draft& d) {
 
 }  // namespace
 
-std::vector<CallGenerator> edge_rows() {
+std::vector<CallGenerator> edge_generators() {
   return {{"subtract", both_orders},   {"cast", cast_chain},       {"cast", large_integers},
           {"prod", function_of_ties},  {"prod", function_of_ties}, {"matmul", square_product},
           {"matmul", square_product},  {"argmax", long_rows},      {"argmax", long_rows},

@@ -20,7 +20,7 @@ int images(Draft& d, int axis_count) {
     Shape shape{1 + d.choices.below(4)};
     for (int i = 0; i < axis_count; ++i) shape.append(d.choices.one_of(kSides));
     shape.append(d.choices.one_of(kChannels));
-    if (shape.size() > d.most_elements()) fail("too large");
+    if (shape.size() > d.max_elements()) fail("too large");
     return TensorSpec{d.floating_dtype(), shape};
   });
 }
@@ -35,8 +35,8 @@ int spatial_axis_count(Draft& d) {
 /// Adds to y at random a bias, a residual, a normalization and an activation.
 int with_epilogue(Draft& d, int y) {
   y = d.call("multiply", {{"x1", y}, {"x2", Value(0.25)}});
-  const TensorSpec channel{d.dtype(y), {d.shape(y)[-1]}};
-  if (d.choices.one_in(2)) y = d.call("add", {{"x1", y}, {"x2", d.input(channel)}});
+  const TensorSpec channel_spec{d.dtype(y), {d.shape(y)[-1]}};
+  if (d.choices.one_in(2)) y = d.call("add", {{"x1", y}, {"x2", d.input(channel_spec)}});
   if (d.choices.one_in(4)) y = d.call("add", {{"x1", y}, {"x2", d.same_shape(y)}});
   constexpr const char* kActivations[] = {"relu", "", "sigmoid", "tanh", "silu"};
   const std::string activation = d.choices.one_of(kActivations);
@@ -48,14 +48,15 @@ int with_epilogue(Draft& d, int y) {
 
 int conv_call(Draft& d) {
   const int axis_count = spatial_axis_count(d), x = images(d, axis_count);
-  const int64_t channels_in = d.shape(x)[-1], out = d.choices.one_of(kChannels),
-                groups = d.choices.one_in(4) && channels_in % 2 == 0 && out % 2 == 0 ? 2 : 1;
+  const int64_t channels_in = d.shape(x)[-1], out_channels = d.choices.one_of(kChannels),
+                groups =
+                    d.choices.one_in(4) && channels_in % 2 == 0 && out_channels % 2 == 0 ? 2 : 1;
   Shape kernel;
   for (int i = 0; i < axis_count; ++i)
     kernel.append(d.choices.one_in(3) ? 1 + d.choices.below(4) : 3);
   if (d.choices.one_in(3))
     for (int i = 0; i < axis_count; ++i) kernel.set(i, 1);
-  kernel.append(channels_in / groups), kernel.append(out);
+  kernel.append(channels_in / groups), kernel.append(out_channels);
   if (d.shape(x).size() * kernel.size() / channels_in > kMaxProducts) fail("too many products");
   const int w = d.input({d.dtype(x), kernel});
   const int64_t strides = 1 + d.choices.below(2),
@@ -189,9 +190,9 @@ int adaptive_pool(Draft& d, const char* function) {
 
 }  // namespace
 
-std::vector<CallGenerator> image_rows() {
-  std::vector<CallGenerator> rows;
-  for (int i = 0; i < 4; ++i) rows.push_back({"conv", conv_call});
+std::vector<CallGenerator> image_generators() {
+  std::vector<CallGenerator> generators;
+  for (int i = 0; i < 4; ++i) generators.push_back({"conv", conv_call});
   const CallGenerator more_generators[] = {
       {"depthwise_conv", depthwise_conv},
       {"depthwise_conv", depthwise_conv},
@@ -219,8 +220,8 @@ std::vector<CallGenerator> image_rows() {
       {"adaptive_max_pool", [](Draft& d) { return adaptive_pool(d, "adaptive_max_pool"); }},
       {"adaptive_average_pool", [](Draft& d) { return adaptive_pool(d, "adaptive_average_pool"); }},
   };
-  rows.insert(rows.end(), std::begin(more_generators), std::end(more_generators));
-  return rows;
+  generators.insert(generators.end(), std::begin(more_generators), std::end(more_generators));
+  return generators;
 }
 
 }  // namespace crescent::random_programs

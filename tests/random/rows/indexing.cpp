@@ -11,9 +11,10 @@ int indices(Draft& d, const Shape& shape, int64_t size) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::uint8};
   const DType dtype = size > 200 ? DType::int32 : d.choices.one_of(kDTypes);
   const int integers = d.input({DType::int32, shape});
-  const int wrapped = d.call("mod", {{"x1", integers}, {"x2", Value(size)}});
-  return dtype == DType::int32 ? wrapped
-                               : d.call("cast", {{"x", wrapped}, {"dtype", Value(name_of(dtype))}});
+  const int indices_in_range = d.call("mod", {{"x1", integers}, {"x2", Value(size)}});
+  return dtype == DType::int32
+             ? indices_in_range
+             : d.call("cast", {{"x", indices_in_range}, {"dtype", Value(name_of(dtype))}});
 }
 
 int axis_from_0(Draft& d, int x, int from = 0) {
@@ -33,7 +34,7 @@ int take_along_axis(Draft& d) {
   Shape shape = d.shape(x);
   const int64_t n = shape[axis];
   shape.set(axis, 1 + d.choices.below(n + 2));
-  if (shape.size() > d.most_elements()) fail("too large");
+  if (shape.size() > d.max_elements()) fail("too large");
   const int positions = indices(d, shape, n);
   return d.call("take_along_axis", {{"x", x}, {"indices", positions}, {"axis", Value(axis)}});
 }
@@ -97,8 +98,9 @@ int top_k(Draft& d) {
 int searchsorted(Draft& d) {
   const int x = d.floating_value(1);
   if (d.shape(x).rank() != 1) fail("one axis");
-  const int sorted = d.call("sort", {{"x", x}});
-  return d.call("searchsorted", {{"sorted_sequence", sorted}, {"values", d.broadcasting_value(x)}});
+  const int sorted_values = d.call("sort", {{"x", x}});
+  return d.call("searchsorted",
+                {{"sorted_sequence", sorted_values}, {"values", d.broadcasting_value(x)}});
 }
 
 int select(Draft& d) {
@@ -113,7 +115,7 @@ int select(Draft& d) {
 int logits_product(Draft& d) {
   const int x = d.floating_value(2);
   const int64_t classes = d.axis_length(), rows = d.shape(x).size() / d.shape(x)[-1];
-  if (rows * classes > d.most_elements()) fail("too large");
+  if (rows * classes > d.max_elements()) fail("too large");
   const int weights = d.input({d.dtype(x), {d.shape(x)[-1], classes}});
   return d.call("matmul", {{"x1", x}, {"x2", weights}});
 }
@@ -125,10 +127,10 @@ int logits(Draft& d) {
   return d.call("clip", {{"x", x}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
 }
 
-int cross_entropy(Draft& d, bool sparse) {
+int cross_entropy(Draft& d, bool has_sparse_targets) {
   const int x = logits(d);
   const Shape shape = d.shape(x);
-  if (!sparse) {
+  if (!has_sparse_targets) {
     const int y = d.call("softmax", {{"x", d.same_shape(x)}});
     return d.call("categorical_crossentropy",
                   {{"target", y}, {"output", x}, {"from_logits", Value(true)}});
@@ -145,18 +147,18 @@ int binary_crossentropy(Draft& d) {
 }
 
 /// Cross-entropy along the last axis, by the functions that only Crescent has.
-int crescent_cross_entropy(Draft& d, bool sparse) {
+int crescent_cross_entropy(Draft& d, bool has_sparse_targets) {
   const int x = logits(d);
   const Shape shape = d.shape(x);
-  const int labels = sparse ? indices(d, shape.slice(0, shape.rank() - 1), shape[-1])
-                            : d.call("softmax", {{"x", d.same_shape(x)}});
-  return d.call(sparse ? "sparse_softmax_cross_entropy" : "softmax_cross_entropy",
+  const int labels = has_sparse_targets ? indices(d, shape.slice(0, shape.rank() - 1), shape[-1])
+                                        : d.call("softmax", {{"x", d.same_shape(x)}});
+  return d.call(has_sparse_targets ? "sparse_softmax_cross_entropy" : "softmax_cross_entropy",
                 {{"logits", x}, {"labels", labels}});
 }
 
 int scatter(Draft& d) {
   const int64_t rows = d.axis_length(), count = 1 + d.choices.below(9), width = d.axis_length();
-  if (rows * width > d.most_elements()) fail("too large");
+  if (rows * width > d.max_elements()) fail("too large");
   const int positions = indices(d, {count, 1}, rows),
             values = d.input({d.floating_dtype(), {count, width}});
   return d.call("scatter", {{"indices", positions},
@@ -166,10 +168,10 @@ int scatter(Draft& d) {
 
 /// An embedding, which reads some rows of its table several times.
 int embedding(Draft& d) {
-  const int64_t words = d.axis_length();
-  const int table = d.input({d.floating_dtype(), {words, d.axis_length()}});
-  if (d.shape(table).size() > d.most_elements()) fail("too large");
-  const int positions = indices(d, d.shape_of_rank(2), words);
+  const int64_t word_count = d.axis_length();
+  const int table = d.input({d.floating_dtype(), {word_count, d.axis_length()}});
+  if (d.shape(table).size() > d.max_elements()) fail("too large");
+  const int positions = indices(d, d.shape_of_rank(2), word_count);
   return d.call("take", {{"x", table}, {"indices", positions}, {"axis", Value(0)}});
 }
 
@@ -181,12 +183,13 @@ int integers_from(Draft& d, const Shape& shape, int64_t first, int64_t count) {
 /// CTC loss of sequences that are long enough for every label with a blank after it.
 int ctc_loss(Draft& d) {
   const int64_t batch = 1 + d.choices.below(3), max_labels = 1 + d.choices.below(3),
-                classes = 2 + d.choices.below(4), time = 2 * max_labels + 1 + d.choices.below(3);
+                classes = 2 + d.choices.below(4),
+                step_count = 2 * max_labels + 1 + d.choices.below(3);
   const bool blank_is_first = d.choices.one_in(2);
   const int target = integers_from(d, {batch, max_labels}, blank_is_first ? 1 : 0, classes - 1);
-  const int output = d.input({d.floating_dtype(), {batch, time, classes}});
+  const int output = d.input({d.floating_dtype(), {batch, step_count, classes}});
   const int target_length = integers_from(d, {batch}, 1, max_labels),
-            output_length = integers_from(d, {batch}, time - 1, 2);
+            output_length = integers_from(d, {batch}, step_count - 1, 2);
   return d.call("ctc_loss", {{"target", target},
                              {"output", output},
                              {"target_length", target_length},
@@ -211,7 +214,7 @@ int ctc_decode(Draft& d) {
 
 }  // namespace
 
-std::vector<CallGenerator> indexing_rows() {
+std::vector<CallGenerator> indexing_generators() {
   std::vector<CallGenerator> rows{
       {"take", take},
       {"take_along_axis", take_along_axis},

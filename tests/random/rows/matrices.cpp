@@ -26,21 +26,21 @@ int random_slice(Draft& d, int x, int axis, int64_t count) {
 /// own loops, LAPACK or threads are used.
 int64_t draw_max_rows(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 17, 3, 4, 5, 6, 25, 33};
-  if (d.most_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
+  if (d.max_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
   return d.choices.one_of(kSizes);
 }
 
 /// Matrices of numbers between -1 and 1, mostly parts of an earlier value.
-int matrices(Draft& d, bool square) {
+int matrices(Draft& d, bool is_square) {
   constexpr int64_t kMaxProducts = 40'000;
   const int64_t max_rows = draw_max_rows(d);
-  const int64_t other_size = square ? max_rows : 1 + d.choices.below(max_rows);
+  const int64_t other_size = is_square ? max_rows : 1 + d.choices.below(max_rows);
   int x = max_rows > 40 || d.choices.one_in(2)
               ? d.input({d.floating_dtype(), {max_rows, other_size}})
               : d.floating_value(2);
   const int rank = d.shape(x).rank();
   x = random_slice(d, random_slice(d, x, rank - 2, max_rows), rank - 1, max_rows);
-  if (square) {
+  if (is_square) {
     const int64_t n = std::min(d.shape(x)[-1], d.shape(x)[-2]);
     x = random_slice(d, random_slice(d, x, rank - 2, n), rank - 1, n);
   }
@@ -70,19 +70,19 @@ int sum_of(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}
 
 /// Matrices near the identity, with singular values between 1/2 and 3/2; at random with the rows in
 /// reverse order, so that elimination has to exchange rows.
-int near_identity(Draft& d, bool square) {
-  const int x = matrices(d, square);
+int near_identity(Draft& d, bool is_square) {
+  const int x = matrices(d, is_square);
   const int result = sum_of(d, scaled_to_norm(d, x, 0.5), eye_like(d, x));
   return d.choices.one_in(2) ? d.call("flip", {{"x", result}, {"axis", Value(-2)}}) : result;
 }
 
 /// Matrices near a diagonal of integers, so that eigenvalues or singular values are well separated.
-int near_diagonal(Draft& d, bool square, bool descending) {
-  const int x = matrices(d, square);
+int near_diagonal(Draft& d, bool is_square, bool is_descending) {
+  const int x = matrices(d, is_square);
   const int64_t n = d.shape(x)[-1];
-  const int numbers = d.call("arange", {{"start", Value(descending ? n : 1)},
-                                        {"stop", Value(descending ? 0 : n + 1)},
-                                        {"step", Value(descending ? -1 : 1)},
+  const int numbers = d.call("arange", {{"start", Value(is_descending ? n : 1)},
+                                        {"stop", Value(is_descending ? 0 : n + 1)},
+                                        {"step", Value(is_descending ? -1 : 1)},
                                         {"dtype", Value(name_of(d.dtype(x)))}});
   return sum_of(d, scaled_to_norm(d, x, 0.25), multiplied(d, eye_like(d, x), numbers));
 }
@@ -99,14 +99,15 @@ int positive_definite(Draft& d) {
 
 /// The right-hand side of linear systems with matrices a: a vector or a matrix for each system, or
 /// one for all.
-int right_hand_side(Draft& d, int a, bool vectors) {
+int right_hand_side(Draft& d, int a, bool has_vectors) {
   Shape shape = d.shape(a).slice(0, d.shape(a).rank() - 1);
-  if (!vectors) {
+  if (!has_vectors) {
     for (int i = 0; i + 1 < shape.rank() && d.choices.one_in(2); ++i) shape.set(i, 1);
     shape.append(1 + d.choices.below(5));
   }
-  const TensorSpec wanted{d.dtype(a), shape};
-  return d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+  const TensorSpec wanted_spec{d.dtype(a), shape};
+  return d.operand([&](const TensorSpec& s) { return s == wanted_spec; },
+                   [&] { return wanted_spec; });
 }
 
 int solve(Draft& d) {
@@ -117,9 +118,9 @@ int solve(Draft& d) {
 /// Solves with triangular matrices; the other triangle is not read.
 int solve_triangular(Draft& d) {
   const int x = matrices(d, true), a = sum_of(d, scaled_to_norm(d, x, 0.5), eye_like(d, x));
-  const bool lower = d.choices.one_in(2);
+  const bool is_lower = d.choices.one_in(2);
   const int b = right_hand_side(d, a, d.choices.one_in(3));
-  return d.call("solve_triangular", {{"a", a}, {"b", b}, {"lower", Value(lower)}});
+  return d.call("solve_triangular", {{"a", a}, {"b", b}, {"lower", Value(is_lower)}});
 }
 
 int lstsq(Draft& d) {
@@ -130,8 +131,8 @@ int lstsq(Draft& d) {
   return d.call("lstsq", {{"a", a}, {"b", d.input({d.dtype(a), shape})}});
 }
 
-int inverse_function(Draft& d, const char* function, bool square) {
-  return apply_to(d, function, near_identity(d, square));
+int inverse_function(Draft& d, const char* function, bool is_square) {
+  return apply_to(d, function, near_identity(d, is_square));
 }
 
 int slogdet(Draft& d) {
@@ -205,10 +206,10 @@ int svd(Draft& d) {
 /// QR with all columns of q. The columns beyond those of the matrices are arbitrary.
 int qr(Draft& d) {
   int a = near_identity(d, false);
-  const bool complete = d.choices.one_in(3), more_rows = d.shape(a)[-2] > d.shape(a)[-1];
-  if (complete && more_rows) a = d.call("stop_gradient", {{"variable", a}});
+  const bool is_complete = d.choices.one_in(3), has_more_rows = d.shape(a)[-2] > d.shape(a)[-1];
+  if (is_complete && has_more_rows) a = d.call("stop_gradient", {{"variable", a}});
   const std::vector<Argument> arguments{{"x", a},
-                                        {"mode", Value(complete ? "complete" : "reduced")}};
+                                        {"mode", Value(is_complete ? "complete" : "reduced")}};
   const int64_t k = std::min(d.shape(a)[-2], d.shape(a)[-1]);
   const auto first = [&](int x, int axis) {
     return d.mark_internal(d.call(
@@ -229,7 +230,7 @@ int norm(Draft& d) {
 
 }  // namespace
 
-std::vector<CallGenerator> matrix_rows() {
+std::vector<CallGenerator> matrix_generators() {
   return {{"solve", solve},
           {"solve", solve},
           {"solve_triangular", solve_triangular},

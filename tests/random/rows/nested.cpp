@@ -23,7 +23,7 @@ int step(Draft& body, const TensorSpec& carry) {
   };
   const auto random_value = [&] {
     for (int try_count = 0; try_count < 6; ++try_count) {
-      const int value = static_cast<int>(body.choices.below(body.values()));
+      const int value = static_cast<int>(body.choices.below(body.value_count()));
       if (broadcasts_to_carry(body.spec(value))) return value;
     }
     return 0;
@@ -45,10 +45,10 @@ int step(Draft& body, const TensorSpec& carry) {
       return body.call("subtract", {{"x1", b}, {"x2", x}});
     }
     case 4: {  // a product with a square matrix, if the body has one
-      for (int w = 0; w < body.values(); ++w) {
-        const Shape& square = body.shape(w);
+      for (int w = 0; w < body.value_count(); ++w) {
+        const Shape& matrix_shape = body.shape(w);
         const int64_t n = carry.shape[-1];
-        if (square != Shape{n, n} || body.dtype(w) != carry.dtype || carry.shape.rank() != 2)
+        if (matrix_shape != Shape{n, n} || body.dtype(w) != carry.dtype || carry.shape.rank() != 2)
           continue;
         const int y = body.call("matmul", {{"x1", a}, {"x2", w}});
         return body.call("tanh", {{"x", y}});
@@ -84,7 +84,7 @@ int scan(Draft& d) {
   for (int64_t remaining = 1 + d.choices.below(4); remaining > 0; --remaining)
     last_value = step(body, carry);
   Node node;
-  node.stacks_outputs = d.choices.one_in(2) && body.values() > static_cast<int>(locals.size());
+  node.stacks_outputs = d.choices.one_in(2) && body.value_count() > static_cast<int>(locals.size());
   // The last value is the next carry, so it needs the same spec.
   const int carry_sum = body.call("add", {{"x1", last_value}, {"x2", 0}});
   const int next_carry = body.call("multiply", {{"x1", carry_sum}, {"x2", Value(0.5)}});
@@ -98,7 +98,7 @@ int scan(Draft& d) {
 
 }  // namespace
 
-std::vector<CallGenerator> nested_rows() {
+std::vector<CallGenerator> nested_generators() {
   return {{"scan", scan}, {"scan", scan}, {"scan", scan}};
 }
 

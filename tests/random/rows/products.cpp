@@ -38,16 +38,16 @@ int transposed(Draft& d, int x) {
 
 int matmul(Draft& d) {
   const int a = d.floating_value(2);
-  const Shape left = d.shape(a);
-  const int64_t k = left[-1], n = d.axis_length();
-  refuse_many_products(left.size() * n);
-  const bool swaps_axes = d.choices.one_in(3), batched = d.choices.one_in(4);
-  Shape right = swaps_axes ? Shape{n, k} : Shape{k, n};
-  if (batched) right = left.slice(0, left.rank() - 2).concat(right);
+  const Shape left_shape = d.shape(a);
+  const int64_t k = left_shape[-1], n = d.axis_length();
+  refuse_many_products(left_shape.size() * n);
+  const bool swaps_axes = d.choices.one_in(3), is_batched = d.choices.one_in(4);
+  Shape right_shape = swaps_axes ? Shape{n, k} : Shape{k, n};
+  if (is_batched) right_shape = left_shape.slice(0, left_shape.rank() - 2).concat(right_shape);
   const DType dtype = d.dtype(a);
-  int b = d.operand([&](const TensorSpec& s) { return s.dtype == dtype && s.shape == right; },
+  int b = d.operand([&](const TensorSpec& s) { return s.dtype == dtype && s.shape == right_shape; },
                     [&] {
-                      return TensorSpec{dtype, right};
+                      return TensorSpec{dtype, right_shape};
                     });
   if (swaps_axes) b = transposed(d, b);
   return with_epilogue(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
@@ -101,11 +101,11 @@ int cross(Draft& d) {
 }
 
 int cdist(Draft& d) {
-  const int64_t rows = d.axis_length(), more_generators = d.axis_length(),
+  const int64_t rows = d.axis_length(), second_rows = d.axis_length(),
                 width = 1 + d.choices.below(5);
-  refuse_many_products(rows * more_generators * width);
+  refuse_many_products(rows * second_rows * width);
   const DType dtype = d.floating_dtype();
-  const int a = d.input({dtype, {rows, width}}), b = d.input({dtype, {more_generators, width}});
+  const int a = d.input({dtype, {rows, width}}), b = d.input({dtype, {second_rows, width}});
   return d.call("cdist", {{"x", a}, {"y", b}});
 }
 
@@ -150,7 +150,7 @@ int einsum(Draft& d) {
     shape_b.append(n);
   }
   refuse_many_products(shape.size() * new_length);
-  if (shape_b.size() > d.most_elements()) fail("too large");
+  if (shape_b.size() > d.max_elements()) fail("too large");
   const int b = d.input({d.dtype(a), shape_b});
   const int y = d.call(
       "einsum", {{"subscripts", Value(equation.text)}, {"operands", std::vector<int>{a, b}}});
@@ -159,16 +159,17 @@ int einsum(Draft& d) {
 
 int layer_normalization(Draft& d) {
   const int x = d.floating_value(1);
-  const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};
-  const int gamma = d.input(row), beta = d.input(row);
+  const TensorSpec channel_spec{d.dtype(x), {d.shape(x)[-1]}};
+  const int gamma = d.input(channel_spec), beta = d.input(channel_spec);
   return d.call("layer_normalization",
                 {{"x", x}, {"gamma", gamma}, {"beta", beta}, {"epsilon", Value(0.01)}});
 }
 
-/// Batch normalization with the mean and variance of the batch, as in training, or with given ones.
+/// Batch normalization with the mean and variance of the batch, as in training, or with a random
+/// mean and variance.
 int batch_normalization(Draft& d) {
   const int x = d.floating_value(2);
-  const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};
+  const TensorSpec channel_spec{d.dtype(x), {d.shape(x)[-1]}};
   int mean, variance;
   if (d.choices.one_in(2)) {
     List axes;
@@ -176,10 +177,10 @@ int batch_normalization(Draft& d) {
     mean = d.call("moments", {{"x", x}, {"axes", Value(axes)}}, 0);
     variance = d.call("moments", {{"x", x}, {"axes", Value(axes)}}, 1);
   } else {
-    mean = d.input(row);
-    variance = d.call("abs", {{"x", d.input(row)}});
+    mean = d.input(channel_spec);
+    variance = d.call("abs", {{"x", d.input(channel_spec)}});
   }
-  const int offset = d.input(row), scale = d.input(row);
+  const int offset = d.input(channel_spec), scale = d.input(channel_spec);
   return d.call("batch_normalization", {{"x", x},
                                         {"mean", mean},
                                         {"variance", variance},
@@ -190,13 +191,13 @@ int batch_normalization(Draft& d) {
 }
 
 int attention(Draft& d) {
-  constexpr int64_t kSmall[] = {1, 2, 3, 5, 8, 17, 33, 64, 65};
+  constexpr int64_t kWidths[] = {1, 2, 3, 5, 8, 17, 33, 64, 65};
   constexpr int64_t kSteps[] = {1, 2, 3, 5, 8, 17, 33, 64, 65, 129, 257};
   const int64_t b = 1 + d.choices.below(3), t = d.choices.one_of(kSteps),
                 s = d.choices.one_of(kSteps), h = 1 + d.choices.below(3),
-                w = d.choices.one_of(kSmall);
+                w = d.choices.one_of(kWidths);
   refuse_many_products(b * t * s * h * w * 2);
-  if (b * std::max(t, s) * h * w > d.most_elements()) fail("too large");
+  if (b * std::max(t, s) * h * w > d.max_elements()) fail("too large");
   const DType dtype = d.floating_dtype();
   const int q = d.input({dtype, {b, t, h, w}}), k = d.input({dtype, {b, s, h, w}}),
             v = d.choices.one_in(3) ? k : d.input({dtype, {b, s, h, w}});
@@ -210,9 +211,9 @@ int attention(Draft& d) {
 
 }  // namespace
 
-std::vector<CallGenerator> product_rows() {
-  std::vector<CallGenerator> rows;
-  for (int i = 0; i < 4; ++i) rows.push_back({"matmul", matmul});
+std::vector<CallGenerator> product_generators() {
+  std::vector<CallGenerator> generators;
+  for (int i = 0; i < 4; ++i) generators.push_back({"matmul", matmul});
   const CallGenerator more_generators[] = {
       {"matmul", product_with_transposed},
       {"matmul", gram_matrix},
@@ -234,8 +235,8 @@ std::vector<CallGenerator> product_rows() {
       {"outer", [](Draft& d) { return vector_function(d, "outer"); }},
       {"vdot", [](Draft& d) { return vector_function(d, "vdot"); }},
   };
-  rows.insert(rows.end(), std::begin(more_generators), std::end(more_generators));
-  return rows;
+  generators.insert(generators.end(), std::begin(more_generators), std::end(more_generators));
+  return generators;
 }
 
 }  // namespace crescent::random_programs

@@ -330,16 +330,16 @@ int draw(Draft& d, const std::string& function, const std::vector<ArgumentRule>&
 
 }  // namespace
 
-std::vector<CallGenerator> regular_rows() {
-  std::vector<CallGenerator> rows;
+std::vector<CallGenerator> regular_generators() {
+  std::vector<CallGenerator> generators;
   for (const std::string line : kLines) {
     const std::string function = line.substr(0, line.find('('));
     const bool is_scaled_down = line.back() == '!';
-    rows.push_back({function, [=, rules = argument_rules(line)](Draft& d) {
-                      return draw(d, function, rules, is_scaled_down);
-                    }});
+    generators.push_back({function, [=, rules = argument_rules(line)](Draft& d) {
+                            return draw(d, function, rules, is_scaled_down);
+                          }});
   }
-  return rows;
+  return generators;
 }
 
 }  // namespace crescent::random_programs

@@ -41,10 +41,10 @@ void add_fill_and_interpolation(Draft& d, std::vector<Argument>& arguments,
 
 int sample_images(Draft& d) {
   const int x = image_batch(d, d.floating_dtype());
-  const Shape image = d.shape(x);
-  const Shape shape{image[0], d.choices.one_of(kShortSides), d.choices.one_of(kShortSides)};
-  const int rows = pixel_coordinates(d, shape, d.dtype(x), image[1]),
-            columns = pixel_coordinates(d, shape, d.dtype(x), image[2]);
+  const Shape image_shape = d.shape(x);
+  const Shape shape{image_shape[0], d.choices.one_of(kShortSides), d.choices.one_of(kShortSides)};
+  const int rows = pixel_coordinates(d, shape, d.dtype(x), image_shape[1]),
+            columns = pixel_coordinates(d, shape, d.dtype(x), image_shape[2]);
   std::vector<Argument> arguments{{"images", x}, {"rows", rows}, {"columns", columns}};
   add_fill_and_interpolation(d, arguments);
   return d.call("image.sample", arguments);
@@ -74,10 +74,10 @@ int affine_transform(Draft& d) {
   const int offsets =
       scaled_by(d, d.call("tanh", {{"x", d.input({d.dtype(x), {count, 8}})}}), 0.37);
   const double shear_option = d.choices.one_in(2) ? 0.5 : 0;
-  const int scaled = d.call(
+  const int scaled_offsets = d.call(
       "multiply",
       {{"x1", offsets}, {"x2", Value(List{1., 1., 3., 1., 1., 3., shear_option, shear_option})}});
-  const int transform = sum_with(d, scaled, Value(List{1., 0., 0., 0., 1., 0., 0., 0.}));
+  const int transform = sum_with(d, scaled_offsets, Value(List{1., 0., 0., 0., 1., 0., 0., 0.}));
   const int cast_transform =
       d.call("cast", {{"x", transform}, {"dtype", Value(name_of(d.dtype(x)))}});
   std::vector<Argument> arguments{{"images", x}, {"transform", cast_transform}};
@@ -89,9 +89,10 @@ int affine_transform(Draft& d) {
 int shifted_corners(Draft& d, int64_t batch, double side) {
   const int offsets =
       scaled_by(d, d.call("tanh", {{"x", d.input({DType::float32, {batch, 4, 2}})}}), 0.2 * side);
-  const Value zero(0.0), full(side);
+  const Value zero(0.0), side_value(side);
   return sum_with(d, offsets,
-                  List{List{zero, zero}, List{full, zero}, List{zero, full}, List{full, full}});
+                  List{List{zero, zero}, List{side_value, zero}, List{zero, side_value},
+                       List{side_value, side_value}});
 }
 
 int perspective_transform(Draft& d) {
@@ -144,7 +145,7 @@ int image_comparison(Draft& d, const char* function) {
 
 }  // namespace
 
-std::vector<CallGenerator> sampling_rows() {
+std::vector<CallGenerator> sampling_generators() {
   return {{"image.sample", sample_images},
           {"image.map_coordinates", map_coordinates},
           {"image.affine_transform", affine_transform},

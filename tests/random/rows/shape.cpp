@@ -183,7 +183,7 @@ int view_sum(Draft& d) {
 }
 
 using Make = int (*)(Draft&);
-constexpr std::pair<const char*, Make> kRows[] = {
+constexpr std::pair<const char*, Make> kViewGenerators[] = {
     {"get_item", view_sum},
     {"multiply", function_of_two_slices},
     {"slice", slice},
@@ -212,15 +212,15 @@ constexpr std::pair<const char*, Make> kRows[] = {
 
 }  // namespace
 
-std::vector<CallGenerator> shape_rows() {
-  std::vector<CallGenerator> rows;
+std::vector<CallGenerator> shape_generators() {
+  std::vector<CallGenerator> generators;
   // Generators whose operands are views, which exercise most of the engine.
-  for (const auto& [function, make] : kRows) rows.push_back({function, make});
-  for (size_t i = 0; i < std::size(kRows) / 2; ++i) {
-    rows.push_back({"get_item", view_sum});
-    rows.push_back({"multiply", function_of_two_slices});
+  for (const auto& [function, make] : kViewGenerators) generators.push_back({function, make});
+  for (size_t i = 0; i < std::size(kViewGenerators) / 2; ++i) {
+    generators.push_back({"get_item", view_sum});
+    generators.push_back({"multiply", function_of_two_slices});
   }
-  return rows;
+  return generators;
 }
 
 }  // namespace crescent::random_programs

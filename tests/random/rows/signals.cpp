@@ -15,24 +15,25 @@ int scaled_for_sums(Draft& d, int x, int64_t n) {
   return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
 }
 
-/// A part of the value: each of the last `axes` axes has at most `most` elements, and the other
-/// axes together have as many as the limit of multiplications allows.
-int limited_part(Draft& d, int x, int axes, int64_t most, int64_t max_multiplications) {
-  List start, size;
+/// A part of the value: each of the last `axis_count` axes has at most `max_length` elements, and
+/// the other axes together have as many as the limit of multiplications allows.
+int limited_part(Draft& d, int x, int axis_count, int64_t max_length, int64_t max_multiplications) {
+  List start_indices, extents;
   for (int i = d.shape(x).rank() - 1; i >= 0; --i) {
-    const bool is_transformed = i >= d.shape(x).rank() - axes;
+    const bool is_transformed = i >= d.shape(x).rank() - axis_count;
     const int64_t n = d.shape(x)[i],
                   count = std::min(
-                      n, is_transformed ? most : std::max<int64_t>(1, max_multiplications));
-    max_multiplications /= is_transformed ? count * (axes == 1 ? count : most) : count;
-    size.insert(size.begin(), Value(count));
-    start.insert(start.begin(), Value(d.choices.below(n - count + 1)));
+                      n, is_transformed ? max_length : std::max<int64_t>(1, max_multiplications));
+    max_multiplications /= is_transformed ? count * (axis_count == 1 ? count : max_length) : count;
+    extents.insert(extents.begin(), Value(count));
+    start_indices.insert(start_indices.begin(), Value(d.choices.below(n - count + 1)));
   }
-  return d.call("slice", {{"inputs", x}, {"start_indices", Value(start)}, {"shape", Value(size)}});
+  return d.call(
+      "slice", {{"inputs", x}, {"start_indices", Value(start_indices)}, {"shape", Value(extents)}});
 }
 
-/// Signals whose lengths have small or large prime factors; their number does or does not fill the
-/// vector lanes.
+/// Signals whose lengths have small or large prime factors. The number of signals may or may not be
+/// a multiple of the vector length of the processor.
 int signals(Draft& d) {
   constexpr int64_t kLengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  12,  13,  15,  16,
                                   17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
@@ -41,7 +42,7 @@ int signals(Draft& d) {
   if (d.choices.one_in(2)) return limited_part(d, d.floating_value(1), 1, 257, kMaxProducts);
   const int64_t n = d.choices.one_of(kLengths), rows = 1 + d.choices.below(9);
   const int64_t max_rows = std::max<int64_t>(1, std::min(rows, kMaxProducts / (n * n)));
-  if (max_rows * n > d.most_elements()) fail("too large");
+  if (max_rows * n > d.max_elements()) fail("too large");
   return d.input({d.floating_dtype(), {max_rows, n}});
 }
 
@@ -82,13 +83,13 @@ int irfft(Draft& d) {
 struct WindowOptions {
   int64_t length, stride, fft_length;
   Value name;
-  bool center;
+  bool is_centered;
   void add_to(std::vector<Argument>& arguments) const {
     arguments.push_back({"sequence_length", Value(length)});
     arguments.push_back({"sequence_stride", Value(stride)});
     arguments.push_back({"fft_length", Value(fft_length)});
     arguments.push_back({"window", name});
-    arguments.push_back({"center", Value(center)});
+    arguments.push_back({"center", Value(is_centered)});
   }
 };
 
@@ -101,20 +102,20 @@ WindowOptions draw_window_options(Draft& d) {
 }
 
 int stft(Draft& d) {
-  const WindowOptions sizes = draw_window_options(d);
+  const WindowOptions window_options = draw_window_options(d);
   const int x = limited_part(d, d.floating_value(1), 1, 200, 40'000);
   std::vector<Argument> arguments{{"x", x}};
-  sizes.add_to(arguments);
-  return scaled_for_sums(d, d.call("stft", arguments, real_or_imaginary(d)), sizes.length);
+  window_options.add_to(arguments);
+  return scaled_for_sums(d, d.call("stft", arguments, real_or_imaginary(d)), window_options.length);
 }
 
 int istft(Draft& d) {
-  const WindowOptions sizes = draw_window_options(d);
+  const WindowOptions window_options = draw_window_options(d);
   const int64_t count = 1 + d.choices.below(6), batch = 1 + d.choices.below(3);
-  const TensorSpec spec{d.floating_dtype(), {batch, count, sizes.fft_length / 2 + 1}};
+  const TensorSpec spec{d.floating_dtype(), {batch, count, window_options.fft_length / 2 + 1}};
   const int re = d.input(spec), im = d.input(spec);
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
-  sizes.add_to(arguments);
+  window_options.add_to(arguments);
   const int y = d.call("istft", arguments);
   // tanh limits the result: at the ends of windows, small numbers are divided by small numbers
   return d.call("tanh", {{"x", y}});
@@ -134,7 +135,7 @@ int pairs(Draft& d) {
 }
 
 /// Complex numbers at least 1/2 from 0, so that angles and quotients are well conditioned.
-int away_from_zero(Draft& d) {
+int complex_away_from_zero(Draft& d) {
   const int length = d.positive_value();
   const int angle = d.call("tanh", {{"x", d.same_shape(length)}});
   return d.mark_internal(d.call("polar", {{"abs_", length}, {"angle", angle}}));
@@ -161,10 +162,11 @@ int complex_binary(Draft& d) {
 }
 
 int complex_quotient(Draft& d) {
-  const int z = away_from_zero(d);
+  const int z = complex_away_from_zero(d);
   const Shape shape = d.shape(z).concat({2});
-  const TensorSpec wanted{DType::float32, shape};
-  const int x = d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+  const TensorSpec wanted_spec{DType::float32, shape};
+  const int x =
+      d.operand([&](const TensorSpec& s) { return s == wanted_spec; }, [&] { return wanted_spec; });
   const int y = d.mark_internal(d.call("divide", {{"x1", complex_value(d, x)}, {"x2", z}}));
   return d.damped_value(real_part_of(d, y));
 }
@@ -172,13 +174,13 @@ int complex_quotient(Draft& d) {
 int polar_product(Draft& d) {
   constexpr const char* kFunctions[] = {"angle", "abs", "imag", "log", "reciprocal"};
   const std::string function = d.choices.one_of(kFunctions);
-  const int y = d.call(function, {{"x", away_from_zero(d)}});
+  const int y = d.call(function, {{"x", complex_away_from_zero(d)}});
   return d.dtype(y) == DType::complex64 ? real_part_of(d, d.mark_internal(y)) : y;
 }
 
 }  // namespace
 
-std::vector<CallGenerator> signal_rows() {
+std::vector<CallGenerator> signal_generators() {
   return {{"fft", fourier},
           {"fft", fourier},
           {"fft2", [](Draft& d) { return fourier_2d(d, "fft2"); }},
