@@ -107,10 +107,11 @@ TEST_CASE("edges that are arguments are part of a configuration") {
       (*attention)(std::vector<Symbol>{x, x}, options_with({{"attention_mask", boxed(mask)}}))
           .front();
   const auto model = Functional::make({x, mask}, {y});
-  const auto reread = model_from_json(model->to_json());
-  reread->set_weights(model->get_weights());
+  const auto reread_model = model_from_json(model->to_json());
+  reread_model->set_weights(model->get_weights());
   const Tensors inputs{ops::reshape(ops::cast(ops::arange(12), DType::float32), {1, 3, 4}),
                        ops::reshape(ops::eye(3, 3), {1, 3, 3})};
-  CHECK(reread->predict(inputs).front().to_vector() == model->predict(inputs).front().to_vector());
-  CHECK(reread->to_json() == model->to_json());
+  CHECK(reread_model->predict(inputs).front().to_vector() ==
+        model->predict(inputs).front().to_vector());
+  CHECK(reread_model->to_json() == model->to_json());
 }

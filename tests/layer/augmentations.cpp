@@ -12,11 +12,11 @@ namespace {
 double interpolated(int n, double y, double x, int c,
                     const std::function<double(int, int, int, int)>& inside) {
   const int row = int(std::floor(y)), column = int(std::floor(x));
-  const double down = y - row, right = x - column;
-  return inside(n, row, column, c) * (1 - down) * (1 - right) +
-         inside(n, row, column + 1, c) * (1 - down) * right +
-         inside(n, row + 1, column, c) * down * (1 - right) +
-         inside(n, row + 1, column + 1, c) * down * right;
+  const double row_fraction = y - row, column_fraction = x - column;
+  return inside(n, row, column, c) * (1 - row_fraction) * (1 - column_fraction) +
+         inside(n, row, column + 1, c) * (1 - row_fraction) * column_fraction +
+         inside(n, row + 1, column, c) * row_fraction * (1 - column_fraction) +
+         inside(n, row + 1, column + 1, c) * row_fraction * column_fraction;
 }
 double reflecting(int n, int y, int x, int c) {
   return value(n, reflected(y, kHeight), reflected(x, kWidth), c);
@@ -29,7 +29,7 @@ TEST_CASE("translations show what is a share of the size away") {
         [](int n, int y, int x, int c) {
           return interpolated(n, y - 0.3 * kHeight, x + 0.25 * kWidth, c, reflecting);
         });
-  const auto filled = [](int n, int y, int x, int c) {
+  const auto filled_pixel = [](int n, int y, int x, int c) {
     return y < 0 || x < 0 || y >= kHeight || x >= kWidth ? 7 : value(n, y, x, c);
   };
   check("RandomTranslation",
@@ -37,7 +37,7 @@ TEST_CASE("translations show what is a share of the size away") {
          {"width_factor", pair_of(0.2)},
          {"fill_mode", "constant"},
          {"fill_value", 7}},
-        [&](int n, int y, int x, int c) { return filled(n, y - 2, x - 1, c); });
+        [&](int n, int y, int x, int c) { return filled_pixel(n, y - 2, x - 1, c); });
   check("RandomTranslation",
         {{"height_factor", pair_of(0.5)}, {"width_factor", pair_of(-0.6)}, {"fill_mode", "wrap"}},
         [](int n, int y, int x, int c) {
@@ -65,19 +65,20 @@ TEST_CASE("rotations, zooms and shears are around their middle or their corner")
   check("RandomZoom", {{"height_factor", pair_of(0.3)}}, [&](int n, int y, int x, int c) {
     return interpolated(n, cy + 1.3 * (y - cy), cx + 1.3 * (x - cx), c, reflecting);
   });
-  const auto slanted = [](double side) {
+  const auto sheared_pixel = [](double side) {
     return [side](int n, int y, int x, int c) {
       return interpolated(n, y + side * 0.1 * x, x + side * 0.2 * y, c, reflecting);
     };
   };
   // The direction is random for each image.
   const Dict shear{{"x_factor", pair_of(0.2)}, {"y_factor", pair_of(0.1)}, {"seed", 1}};
-  const std::vector<double> got = trained("RandomShear", shear, images())[0].to_vector();
+  const std::vector<double> got =
+      outputs_in_training("RandomShear", shear, images())[0].to_vector();
   const size_t image_size = got.size() / kBatch;
   for (int n = 0; n < kBatch; ++n) {
     const size_t last = size_t(n) * image_size + image_size - 1;
-    const double left = slanted(-1)(n, kHeight - 1, kWidth - 1, kChannels - 1),
-                 right = slanted(1)(n, kHeight - 1, kWidth - 1, kChannels - 1);
+    const double left = sheared_pixel(-1)(n, kHeight - 1, kWidth - 1, kChannels - 1),
+                 right = sheared_pixel(1)(n, kHeight - 1, kWidth - 1, kChannels - 1);
     CHECK((got[last] == Approx(left) || got[last] == Approx(right)));
     for (int c = 0; c < kChannels; ++c)
       CHECK(got[size_t(n) * image_size + size_t(c)] == Approx(value(n, 0, 0, c)));
@@ -85,68 +86,70 @@ TEST_CASE("rotations, zooms and shears are around their middle or their corner")
 }
 
 TEST_CASE("flips mirror an image or leave it") {
-  const auto flipped = [](const char* mode, bool down, bool across) {
+  const auto flipped_pixel = [](const char* mode, bool flips_rows, bool flips_columns) {
     const std::vector<double> got =
-        trained("RandomFlip", {{"mode", mode}, {"seed", 4}}, images())[0].to_vector();
+        outputs_in_training("RandomFlip", {{"mode", mode}, {"seed", 4}}, images())[0].to_vector();
     size_t i = 0;
     for (int n = 0; n < kBatch; ++n) {
       int same_count = 0, mirrored_count = 0;
       for (int y = 0; y < kHeight; ++y)
         for (int x = 0; x < kWidth; ++x)
           for (int c = 0; c < kChannels; ++c, ++i) {
-            const int row = down ? kHeight - 1 - y : y, column = across ? kWidth - 1 - x : x;
+            const int row = flips_rows ? kHeight - 1 - y : y,
+                      column = flips_columns ? kWidth - 1 - x : x;
             same_count += got[i] == value(n, y, x, c);
             mirrored_count += got[i] == value(n, row, column, c);
           }
       CHECK(std::max(same_count, mirrored_count) == kHeight * kWidth * kChannels);
     }
   };
-  flipped("horizontal", false, true);
-  flipped("vertical", true, false);
-  flipped("horizontal_and_vertical", true, true);
+  flipped_pixel("horizontal", false, true);
+  flipped_pixel("vertical", true, false);
+  flipped_pixel("horizontal_and_vertical", true, true);
   const Tensor many_images =
       ops::broadcast_to(ops::reshape(ops::arange(6, DType::float32), {1, 2, 3, 1}), {400, 2, 3, 1});
-  const Tensor first = ops::slice(trained("RandomFlip", {{"seed", 1}}, many_images)[0],
+  const Tensor first = ops::slice(outputs_in_training("RandomFlip", {{"seed", 1}}, many_images)[0],
                                   {0, 0, 0, 0}, {400, 1, 1, 1});
   CHECK(ops::mean(first).item() / 5 == Approx(0.5).margin(0.1));
 }
 
 TEST_CASE("crops are parts of images") {
-  std::set<double> places;
+  std::set<double> distinct_crops;
   for (int64_t seed = 0; seed < 40; ++seed) {
-    const Tensor crop =
-        trained("RandomCrop", {{"height", 2}, {"width", 3}, {"seed", seed}}, images())[0];
+    const Tensor crop = outputs_in_training(
+        "RandomCrop", {{"height", 2}, {"width", 3}, {"seed", seed}}, images())[0];
     REQUIRE(crop.shape() == Shape{kBatch, 2, 3, kChannels});
     const std::vector<double> got = crop.to_vector();
     bool is_crop = false;
     for (int top = 0; top <= kHeight - 2; ++top)
       for (int left = 0; left <= kWidth - 3; ++left) {
-        bool same = true;
+        bool is_same = true;
         size_t i = 0;
         for (int n = 0; n < kBatch; ++n)
           for (int y = 0; y < 2; ++y)
             for (int x = 0; x < 3; ++x)
               for (int c = 0; c < kChannels; ++c, ++i)
-                same = same && got[i] == value(n, top + y, left + x, c);
-        if (same) is_crop = true, places.insert(10 * top + left);
+                is_same = is_same && got[i] == value(n, top + y, left + x, c);
+        if (is_same) is_crop = true, distinct_crops.insert(10 * top + left);
       }
     CHECK(is_crop);
   }
-  CHECK(places.size() == 9);
+  CHECK(distinct_crops.size() == 9);
 }
 
 TEST_CASE("erased rectangles") {
   const Dict options{
       {"factor", pair_of(1)}, {"scale", pair_of(0.25)}, {"fill_value", 300}, {"seed", 2}};
   const Tensor x = Tensor::full({50, 8, 12, 2}, 100);
-  const Tensor erased = trained("RandomErasing", options, x)[0];
+  const Tensor erased = outputs_in_training("RandomErasing", options, x)[0];
   // Half of the height and of the width is erased, with values in the given range.
   const Tensor erased_area = ops::cast(ops::equal(erased, 255), DType::float32);
   CHECK(ops::max(ops::abs(ops::sum(erased_area, {1, 2, 3}) - 4.0 * 6 * 2)).item() == 0);
   CHECK(ops::min(erased).item() == 100);
-  const Tensor noise = trained("RandomErasing", {{"factor", pair_of(1)}, {"seed", 2}}, x)[0];
-  CHECK(ops::min(noise).item() == 0);
-  CHECK(ops::max(noise).item() == 255);
+  const Tensor noise_images =
+      outputs_in_training("RandomErasing", {{"factor", pair_of(1)}, {"seed", 2}}, x)[0];
+  CHECK(ops::min(noise_images).item() == 0);
+  CHECK(ops::max(noise_images).item() == 255);
 }
 
 TEST_CASE("mixtures are of two images, and of their labels by the same shares") {
@@ -158,25 +161,25 @@ TEST_CASE("mixtures are of two images, and of their labels by the same shares") 
   const Dict with_labels{{"labels", Codec<Tensor>::encode(labels)}};
   const Tensor numbers = ops::reshape(ops::arange(kCount, DType::float32), {kCount, 1});
   for (const char* name : {"MixUp", "CutMix"}) {
-    const Tensors mixed = trained(name, {{"seed", 3}}, x, with_labels);
-    REQUIRE(mixed.size() == 2);
-    CHECK(ops::max(ops::abs(ops::sum(mixed[1], {1}) - 1.0)).item() < 1e-5);
+    const Tensors mixed_outputs = outputs_in_training(name, {{"seed", 3}}, x, with_labels);
+    REQUIRE(mixed_outputs.size() == 2);
+    CHECK(ops::max(ops::abs(ops::sum(mixed_outputs[1], {1}) - 1.0)).item() < 1e-5);
     // The mixed label must equal the mean of the mixed image: exactly for MixUp, up to whole pixels
     // for CutMix.
-    const Tensor label_means = ops::squeeze(ops::matmul(mixed[1], numbers), 1);
-    const Tensor differences = ops::abs(ops::mean(mixed[0], {1, 2, 3}) - label_means);
+    const Tensor label_means = ops::squeeze(ops::matmul(mixed_outputs[1], numbers), 1);
+    const Tensor differences = ops::abs(ops::mean(mixed_outputs[0], {1, 2, 3}) - label_means);
     CHECK(ops::max(differences).item() < (std::string(name) == "MixUp" ? 1e-3 : 14.0));
     CHECK(ops::mean(differences).item() < (std::string(name) == "MixUp" ? 1e-4 : 2.0));
   }
   CHECK_THROWS_WITH(
-      trained("MixUp", {}, x, {{"labels", Codec<Tensor>::encode(ops::arange(kCount))}}),
+      outputs_in_training("MixUp", {}, x, {{"labels", Codec<Tensor>::encode(ops::arange(kCount))}}),
       Catch::Matchers::Contains("(batch, classes)"));
   // Mixing ratios from Beta(a, a): mean 1/2, variance 1 / (4 (2 a + 1)).
   for (const double alpha : {0.2, 1.0, 3.0}) {
     const Tensor labels = ops::eye(1000, 1000);
     const Tensors result =
-        trained("MixUp", {{"alpha", alpha}, {"seed", 1}}, ops::zeros({1000, 1, 1, 1}),
-                {{"labels", Codec<Tensor>::encode(labels)}});
+        outputs_in_training("MixUp", {{"alpha", alpha}, {"seed", 1}}, ops::zeros({1000, 1, 1, 1}),
+                            {{"labels", Codec<Tensor>::encode(labels)}});
     const Tensor shares = ops::sum(result[1] * labels, {1});
     CHECK(ops::mean(shares).item() == Approx(0.5).margin(0.04));
     CHECK(ops::variance(shares).item() == Approx(1 / (4 * (2 * alpha + 1))).epsilon(0.15));
@@ -188,7 +191,7 @@ TEST_CASE("masks are changed as their images are") {
   const Tensor mask = ops::cast(ops::greater(x, 120), DType::int32);
   const Dict with_mask{{"segmentation_masks", Codec<Tensor>::encode(mask)}};
   const Value nearest = "nearest";
-  const std::pair<const char*, Dict> rows[] = {
+  const std::pair<const char*, Dict> cases[] = {
       {"RandomFlip", {}},
       {"RandomCrop", {{"height", 2}, {"width", 2}}},
       {"RandomTranslation",
@@ -199,39 +202,40 @@ TEST_CASE("masks are changed as their images are") {
       {"RandomPerspective", {{"factor", pair_of(1)}, {"interpolation", nearest}}},
       {"RandomElasticTransform", {{"factor", pair_of(1)}, {"interpolation", nearest}}},
       {"CutMix", {}}};
-  for (auto [name, options] : rows) {
+  for (auto [name, options] : cases) {
     INFO(name);
     options.set("seed", 6);
-    const Tensors both_changed = trained(name, options, x, with_mask);
-    REQUIRE(both_changed.size() == 2);
-    CHECK(both_changed[1].dtype() == DType::int32);
-    CHECK(ops::cast(ops::greater(both_changed[0], 120), DType::int32).to_vector() ==
-          both_changed[1].to_vector());
+    const Tensors changed_outputs = outputs_in_training(name, options, x, with_mask);
+    REQUIRE(changed_outputs.size() == 2);
+    CHECK(changed_outputs[1].dtype() == DType::int32);
+    CHECK(ops::cast(ops::greater(changed_outputs[0], 120), DType::int32).to_vector() ==
+          changed_outputs[1].to_vector());
   }
-  const Tensors brighter = trained("RandomBrightness", {{"factor", pair_of(0.2)}}, x, with_mask);
-  CHECK(brighter[1].to_vector() == mask.to_vector());
+  const Tensors brighter_outputs =
+      outputs_in_training("RandomBrightness", {{"factor", pair_of(0.2)}}, x, with_mask);
+  CHECK(brighter_outputs[1].to_vector() == mask.to_vector());
 }
 
 TEST_CASE("what is not training leaves images as they are, and calls by themselves train") {
   const Tensor x = images();
-  CallOptions inference;
-  inference.training = false;
+  CallOptions inference_options;
+  inference_options.training = false;
   for (const LayerPtr& layer :
        {make<Layer>("RandomInvert", {{"factor", pair_of(1)}}),
         make<Layer>("Pipeline",
                     {{"layers", List{Dict{{"class_name", "RandomInvert"},
                                           {"config", Dict{{"factor", pair_of(1)}}}}}}})}) {
-    CHECK((*layer)(x, inference).to_vector() == x.to_vector());
+    CHECK((*layer)(x, inference_options).to_vector() == x.to_vector());
     CHECK((*layer)(x).to_vector() == (255.0 - x).to_vector());
     // The layer in a model that is called without `training`, as predict does.
-    InputOptions of_input;
-    of_input.shape = Shape{kHeight, kWidth, kChannels};
-    const Symbol input = Input(of_input);
+    InputOptions input_options;
+    input_options.shape = Shape{kHeight, kWidth, kChannels};
+    const Symbol input = Input(input_options);
     const auto model = Functional::make({input}, {(*layer)(input)});
     CHECK(model->predict({x})[0].to_vector() == x.to_vector());
   }
   const Tensor large_images = Tensor::full({2, 9, 7, 3}, 5);
-  CHECK((*make<Layer>("RandomCrop", {{"height", 4}, {"width", 3}}))(large_images, inference)
+  CHECK((*make<Layer>("RandomCrop", {{"height", 4}, {"width", 3}}))(large_images, inference_options)
             .shape() == Shape{2, 4, 3, 3});
 }
 
@@ -242,9 +246,9 @@ TEST_CASE("combinations draw anew for every batch") {
     const LayerPtr layer = make<Layer>(name, {{"seed", 1}});
     std::set<std::vector<double>> results;
     const Function compiled([&](const Tensors& inputs) {
-      CallOptions training;
-      training.training = true;
-      return (*layer)(inputs, training);
+      CallOptions training_options;
+      training_options.training = true;
+      return (*layer)(inputs, training_options);
     });
     for (int i = 0; i < 8; ++i) {
       const Tensor result = compiled({x})[0];

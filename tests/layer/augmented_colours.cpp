@@ -39,16 +39,17 @@ TEST_CASE("brightness, contrast and their kin") {
   });
   check("RandomHue", {{"factor", pair_of(0)}}, value);
   // A hue rotation of 120 degrees permutes the channels.
-  const std::vector<double> rotated =
-      trained("RandomHue", {{"factor", pair_of(2.0 / 3)}, {"seed", 5}}, images())[0].to_vector();
+  const std::vector<double> rotated_images =
+      outputs_in_training("RandomHue", {{"factor", pair_of(2.0 / 3)}, {"seed", 5}}, images())[0]
+          .to_vector();
   size_t i = 0;
   for (int n = 0; n < kBatch; ++n) {
-    const bool forwards = std::abs(rotated[i] - value(n, 0, 0, 2)) < 0.1;
+    const bool is_forwards = std::abs(rotated_images[i] - value(n, 0, 0, 2)) < 0.1;
     for (int y = 0; y < kHeight; ++y)
       for (int x = 0; x < kWidth; ++x)
         for (int c = 0; c < kChannels; ++c, ++i)
-          CHECK(rotated[i] ==
-                Approx(value(n, y, x, (c + (forwards ? 2 : 1)) % kChannels)).margin(0.02));
+          CHECK(rotated_images[i] ==
+                Approx(value(n, y, x, (c + (is_forwards ? 2 : 1)) % kChannels)).margin(0.02));
   }
   check("RandomColorJitter",
         {{"brightness_factor", pair_of(0.1)}, {"contrast_factor", List{-0.4, 0.4}}},
@@ -78,14 +79,15 @@ TEST_CASE("filters weigh neighbours") {
           n, y, x, c, [](int dy, int dx) { return dy == 0 && dx == 0 ? 5.0 / 13 : 1.0 / 13; });
       return clipped(value(n, y, x, c) + (1 - 2 * factor) * (smoothed - value(n, y, x, c)));
     });
-  const auto bell = [](int d, double sigma) {
+  const auto gaussian_weight = [](int d, double sigma) {
     const double side = std::exp(-0.5 / (sigma * sigma));
     return (d == 0 ? 1 : side) / (1 + 2 * side);
   };
   check("RandomGaussianBlur", {{"factor", pair_of(1)}, {"sigma", pair_of(0.8)}},
         [&](int n, int y, int x, int c) {
-          return weighted_neighbours(n, y, x, c,
-                                     [&](int dy, int dx) { return bell(dy, 0.8) * bell(dx, 0.8); });
+          return weighted_neighbours(n, y, x, c, [&](int dy, int dx) {
+            return gaussian_weight(dy, 0.8) * gaussian_weight(dx, 0.8);
+          });
         });
   check("RandomGaussianBlur", {{"factor", pair_of(0)}}, value);
 }
@@ -96,8 +98,9 @@ TEST_CASE("tones are cut, inverted and stretched") {
   check("Solarization", {{"addition_factor", 0}, {"threshold_factor", 0}},
         [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
   // Values below a threshold, drawn for each image from 1 to 255, are unchanged.
-  const std::vector<double> solarized =
-      trained("Solarization", {{"threshold_factor", pair_of(1)}, {"seed", 2}}, images())[0]
+  const std::vector<double> solarized_images =
+      outputs_in_training("Solarization", {{"threshold_factor", pair_of(1)}, {"seed", 2}},
+                          images())[0]
           .to_vector();
   size_t i = 0;
   for (int n = 0; n < kBatch; ++n) {
@@ -106,10 +109,10 @@ TEST_CASE("tones are cut, inverted and stretched") {
       for (int x = 0; x < kWidth; ++x)
         for (int c = 0; c < kChannels; ++c, ++i) {
           const double v = value(n, y, x, c);
-          const bool stays = std::abs(solarized[i] - v) < 1e-3;
-          if (!stays) CHECK(solarized[i] == Approx(255 - v).margin(1e-3));
-          (stays ? largest_kept : least_inverted) =
-              stays ? std::max(largest_kept, v) : std::min(least_inverted, v);
+          const bool is_unchanged = std::abs(solarized_images[i] - v) < 1e-3;
+          if (!is_unchanged) CHECK(solarized_images[i] == Approx(255 - v).margin(1e-3));
+          (is_unchanged ? largest_kept : least_inverted) =
+              is_unchanged ? std::max(largest_kept, v) : std::min(least_inverted, v);
         }
     CHECK(largest_kept < least_inverted);
   }
@@ -122,12 +125,13 @@ TEST_CASE("tones are cut, inverted and stretched") {
       }
     return (value(n, y, x, c) - low) * 255 / (high - low);
   });
-  const Tensor flat = Tensor::full({1, 2, 2, 1}, 9);
-  CHECK(trained("AutoContrast", {}, flat)[0].to_vector() == flat.to_vector());
+  const Tensor constant_image = Tensor::full({1, 2, 2, 1}, 9);
+  CHECK(outputs_in_training("AutoContrast", {}, constant_image)[0].to_vector() ==
+        constant_image.to_vector());
 }
 
 TEST_CASE("levelled histograms") {
-  const auto equalized = [](int n, int y, int x, int c) {
+  const auto equalized_pixel = [](int n, int y, int x, int c) {
     std::vector<int> counts(256, 0);
     for (int image = 0; image < kBatch; ++image)
       for (int row = 0; row < kHeight; ++row)
@@ -141,15 +145,17 @@ TEST_CASE("levelled histograms") {
   };
   // The index of a bin is the integer part of value / 255 * 255. Because of rounding errors it is
   // too small by 1 for some values, as in Keras.
-  const std::vector<double> got = trained("Equalization", {}, images())[0].to_vector();
-  size_t i = 0, same = 0;
+  const std::vector<double> got = outputs_in_training("Equalization", {}, images())[0].to_vector();
+  size_t i = 0, same_count = 0;
   for (int n = 0; n < kBatch; ++n)
     for (int y = 0; y < kHeight; ++y)
       for (int x = 0; x < kWidth; ++x)
-        for (int c = 0; c < kChannels; ++c, ++i) same += got[i] == equalized(n, y, x, c);
-  CHECK(same > got.size() * 9 / 10);
-  const Tensor flat = Tensor::full({1, 2, 2, 1}, 9);
-  CHECK(trained("Equalization", {}, flat)[0].to_vector() == flat.to_vector());
+        for (int c = 0; c < kChannels; ++c, ++i)
+          same_count += got[i] == equalized_pixel(n, y, x, c);
+  CHECK(same_count > got.size() * 9 / 10);
+  const Tensor constant_image = Tensor::full({1, 2, 2, 1}, 9);
+  CHECK(outputs_in_training("Equalization", {}, constant_image)[0].to_vector() ==
+        constant_image.to_vector());
 }
 
 TEST_CASE("local histograms are levelled, cut off and blended") {
@@ -172,12 +178,12 @@ TEST_CASE("local histograms are levelled, cut off and blended") {
           const double least_sum = counts[0] + excess / 256;
           return clipped((sum - least_sum) * 255 / (pixels - least_sum));
         });
-  // Two tiles in a row, each of two different pixels: between the tile centres, values are
-  // interpolated.
+  // The image has two tiles, each of two different pixels. Between the centres of the tiles, values
+  // are interpolated.
   const Tensor row = Tensor::from(std::vector<float>{0, 100, 100, 200}, {1, 1, 4, 1});
   const std::vector<double> got =
-      trained("ContrastLimitedAdaptiveHistogramEqualization",
-              {{"tile_grid_size", List{1, 2}}, {"clip_limit", 0}}, row)[0]
+      outputs_in_training("ContrastLimitedAdaptiveHistogramEqualization",
+                          {{"tile_grid_size", List{1, 2}}, {"clip_limit", 0}}, row)[0]
           .to_vector();
   // The table of the left tile is {0: 0, 100: 255}, of the right tile {below 100: 0, 100: 255, 200:
   // 255 with two counts}. The pixels are -1/2, 0, 1/2 and 1 tiles from the centre of the first

@@ -10,7 +10,7 @@
 namespace crescent::test {
 
 /// The value at (image, row, column, channel).
-using At = std::function<double(int, int, int, int)>;
+using PixelFunction = std::function<double(int, int, int, int)>;
 constexpr int kBatch = 2, kHeight = 4, kWidth = 5, kChannels = 3;
 
 inline double value(int n, int y, int x, int c) {
@@ -26,16 +26,16 @@ inline Tensor images() {
   return Tensor::from(values, {kBatch, kHeight, kWidth, kChannels});
 }
 
-inline Tensors trained(const char* name, const Dict& options, const Tensor& x,
-                       const Dict& arguments = {}) {
+inline Tensors outputs_in_training(const char* name, const Dict& options, const Tensor& x,
+                                   const Dict& arguments = {}) {
   const LayerPtr layer = make<Layer>(name, options);
   CallOptions call;
   call.arguments = arguments;
   return (*layer)(Tensors{x}, call);
 }
 
-inline void check(const char* name, const Dict& options, const At& formula) {
-  const std::vector<double> got = trained(name, options, images())[0].to_vector();
+inline void check(const char* name, const Dict& options, const PixelFunction& formula) {
+  const std::vector<double> got = outputs_in_training(name, options, images())[0].to_vector();
   REQUIRE(got.size() == size_t(kBatch * kHeight * kWidth * kChannels));
   size_t i = 0;
   for (int n = 0; n < kBatch; ++n)

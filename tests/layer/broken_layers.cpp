@@ -10,14 +10,14 @@ namespace {
 /// The base of faulty layers, whose outputs have the shape of their inputs; T is the layer with the
 /// fault.
 template <class T>
-struct Broken : UnaryLayer {
+struct FaultyLayer : UnaryLayer {
   static void describe(Schema<T>& s) { s.doc("Wrong in one way."); }
 };
 
 /// A correct layer that multiplies by its weights, for comparison.
-struct Right final : Broken<Right> {
-  static void describe(Schema<Right>& s) {
-    s.doc("Right.").field("power", &Right::power_, "Of the weights.");
+struct CorrectLayer final : FaultyLayer<CorrectLayer> {
+  static void describe(Schema<CorrectLayer>& s) {
+    s.doc("Right.").field("power", &CorrectLayer::power_, "Of the weights.");
   }
   void build(const Shape& x) override { w_ = add_weight("w", {x[-1]}, "ones"); }
   Tensor call(const Tensor& x, const Call&) override { return x * ops::power(w_, power_); }
@@ -36,7 +36,7 @@ struct Product final : OpOf<Product> {
   }
 };
 
-struct WrongGradient final : Broken<WrongGradient> {
+struct WrongGradient final : FaultyLayer<WrongGradient> {
   void build(const Shape& x) override {
     a_ = add_weight("a", {x[-1]}, "ones"), b_ = add_weight("b", {x[-1]}, "ones");
   }
@@ -47,18 +47,18 @@ struct WrongGradient final : Broken<WrongGradient> {
   Variable a_, b_;
 };
 
-struct NeverTrains final : Broken<NeverTrains> {
+struct NeverTrains final : FaultyLayer<NeverTrains> {
   void build(const Shape& x) override { w_ = add_weight("w", {x[-1]}, "ones"); }
   Tensor call(const Tensor& x, const Call&) override { return x * ops::stop_gradient(w_); }
   Variable w_;
 };
 
-struct WrongShape final : Broken<WrongShape> {
+struct WrongShape final : FaultyLayer<WrongShape> {
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& in) override { return in; }
   Tensor call(const Tensor& x, const Call&) override { return ops::concatenate(Tensors{x, x}, -1); }
 };
 
-struct ForgetsOption final : Broken<ForgetsOption> {
+struct ForgetsOption final : FaultyLayer<ForgetsOption> {
   static void describe(Schema<ForgetsOption>& s) {
     s.doc("Forgets.").field("factor", &ForgetsOption::factor_, "Of all numbers.");
   }
@@ -72,63 +72,63 @@ struct ForgetsOption final : Broken<ForgetsOption> {
 };
 
 /// A layer whose state is not registered as a weight.
-struct LosesState final : Broken<LosesState> {
+struct LosesState final : FaultyLayer<LosesState> {
   Tensor call(const Tensor& x, const Call& call) override {
-    if (call.training) seen_.assign(seen_.value() + 1.0);
-    return x + seen_.value();
+    if (call.training) training_calls_.assign(training_calls_.value() + 1.0);
+    return x + training_calls_.value();
   }
-  Variable seen_{Tensor::scalar(0)};
+  Variable training_calls_{Tensor::scalar(0)};
 };
 
-struct IsRandom final : Broken<IsRandom> {
+struct IsRandom final : FaultyLayer<IsRandom> {
   Tensor call(const Tensor& x, const Call&) override {
     return x + global_random().uniform({x.dim(-1)});
   }
 };
 
-struct NanAtZero final : Broken<NanAtZero> {
+struct NanAtZero final : FaultyLayer<NanAtZero> {
   Tensor call(const Tensor& x, const Call&) override {
     return x / ops::sqrt(ops::sum(x * x, {-1}, true));
   }
 };
 
 /// A layer that reads the first sample, which an empty batch does not have.
-struct NeedsSample final : Broken<NeedsSample> {
+struct NeedsSample final : FaultyLayer<NeedsSample> {
   Tensor call(const Tensor& x, const Call&) override { return x + ops::slice(x, {0, 0}, {1, -1}); }
 };
 
-struct OneBatchSize final : Broken<OneBatchSize> {
+struct OneBatchSize final : FaultyLayer<OneBatchSize> {
   Tensor call(const Tensor& x, const Call&) override {
     return x.is_abstract() ? x : x + ops::zeros({3, x.dim(-1)});
   }
 };
 
-struct MoreWeights final : Broken<MoreWeights> {
+struct MoreWeights final : FaultyLayer<MoreWeights> {
   Tensor call(const Tensor& x, const Call&) override {
     return x * add_weight("w", {x.dim(-1)}, "ones");
   }
 };
 
-struct AlwaysFloat32 final : Broken<AlwaysFloat32> {
+struct AlwaysFloat32 final : FaultyLayer<AlwaysFloat32> {
   Tensor call(const Tensor& x, const Call&) override { return ops::cast(x, DType::float32) * 2.0; }
 };
 
-struct OverflowsHalf final : Broken<OverflowsHalf> {
+struct OverflowsHalf final : FaultyLayer<OverflowsHalf> {
   Tensor call(const Tensor& x, const Call&) override { return x * 3e4 * 4.0 / 1e5; }
 };
 
-struct CountsCalls final : Broken<CountsCalls> {
+struct CountsCalls final : FaultyLayer<CountsCalls> {
   Tensor call(const Tensor& x, const Call&) override {
     return x * (x.is_abstract() ? 2.0 : 1.0);  // the compiled result differs from the eager one
   }
 };
 
-struct WrongMask final : Broken<WrongMask> {
+struct WrongMask final : FaultyLayer<WrongMask> {
   bool supports_masking() const override { return true; }
   Tensor call(const Tensor& x, const Call& call) override { return call.mask() ? x * 2.0 : x; }
 };
 
-struct ThrowsOnWrong final : Broken<ThrowsOnWrong> {
+struct ThrowsOnWrong final : FaultyLayer<ThrowsOnWrong> {
   Tensor call(const Tensor& x, const Call&) override {
     if (x.rank() > 3) throw std::out_of_range("rank");
     return x;
@@ -159,7 +159,7 @@ const std::vector<BrokenLayer>& broken_layers() {
       {"CountsCalls", "compiled", "compiled, at inference, beside op by op"},
       {"WrongMask", "masks", "a mask that is true everywhere"},
       {"ThrowsOnWrong", "malformed inputs", "raises no message of the layer"}};
-  add<Right>("Right"), add<WrongGradient>("WrongGradient"), add<NeverTrains>("NeverTrains");
+  add<CorrectLayer>("Right"), add<WrongGradient>("WrongGradient"), add<NeverTrains>("NeverTrains");
   add<WrongShape>("WrongShape"), add<ForgetsOption>("ForgetsOption");
   add<LosesState>("LosesState"), add<IsRandom>("IsRandom"), add<NanAtZero>("NanAtZero");
   add<NeedsSample>("NeedsSample"), add<OneBatchSize>("OneBatchSize");

@@ -106,18 +106,18 @@ TEST_CASE("errors carry the layer's name once") {
 
 TEST_CASE("the innermost layer is named, once, whatever the layers are called") {
   const Tensor x({2, 4}, DType::float32);
-  for (const char* inner : {"e", "Layer ", "a", "expected"}) {
+  for (const char* expected_part : {"e", "Layer ", "a", "expected"}) {
     auto outer = std::make_shared<Wrapper>(
-        std::make_shared<Thrower>([] { fail("no letter of it is here: ###"); }, inner));
+        std::make_shared<Thrower>([] { fail("no letter of it is here: ###"); }, expected_part));
     outer->set_name("outside");
     CHECK_THROWS_WITH((*outer)(x),
-                      concat("Layer ", inner, " (Thrower): no letter of it is here: ###"));
+                      concat("Layer ", expected_part, " (Thrower): no letter of it is here: ###"));
     CHECK_THROWS_WITH((*outer)(x),
-                      concat("Layer ", inner, " (Thrower): no letter of it is here: ###"));
+                      concat("Layer ", expected_part, " (Thrower): no letter of it is here: ###"));
     try {
       (*outer)(x);
     } catch (const Error& error) {
-      CHECK(error.layer() == inner);
+      CHECK(error.layer() == expected_part);
     }
   }
 }
@@ -131,12 +131,12 @@ TEST_CASE("a message that names its layer is left alone, one that names another 
 }
 
 TEST_CASE("an error that a layer throws stays what it is, what is no error becomes one") {
-  struct Special final : Error {
+  struct SpecialError final : Error {
     using Error::Error;
   };
   const Tensor x({2, 4}, DType::float32);
-  CHECK_THROWS_AS(Thrower([] { throw Special("mine"); }, "e")(x), Special);
-  CHECK_THROWS_WITH(Thrower([] { throw Special("mine"); }, "e")(x), "Layer e (Thrower): mine");
+  CHECK_THROWS_AS(Thrower([] { throw SpecialError("mine"); }, "e")(x), SpecialError);
+  CHECK_THROWS_WITH(Thrower([] { throw SpecialError("mine"); }, "e")(x), "Layer e (Thrower): mine");
   CHECK_THROWS_AS(Thrower([] { throw Interrupted("stop"); }, "e")(x), Interrupted);
   CHECK_THROWS_WITH(Thrower([] { throw Interrupted("stop"); }, "e")(x), "stop");
   CHECK_THROWS_WITH(Thrower([] { throw std::out_of_range("place 7"); }, "e")(x),
@@ -162,9 +162,9 @@ TEST_CASE("a mask ends at a layer that does not know masks") {
 }
 
 TEST_CASE("policies cast what floats") {
-  const DTypePolicy mixed = DTypePolicy::named("mixed_bfloat16");
-  CHECK(mixed.compute == DType::bfloat16);
-  CHECK(mixed.variables == DType::float32);
+  const DTypePolicy mixed_policy = DTypePolicy::named("mixed_bfloat16");
+  CHECK(mixed_policy.compute == DType::bfloat16);
+  CHECK(mixed_policy.variables == DType::float32);
   CHECK_THROWS_WITH(DTypePolicy::named("float31"), Contains("float31"));
   CHECK(Codec<DTypePolicy>::decode(
             parse_json(R"({"class_name": "DTypePolicy", "config": {"name": "float64"}})"))

@@ -34,12 +34,12 @@ Tensors inputs_of(const LayerRow& row) {
 LayerPtr layer_of(const LayerRow& row) { return make<Layer>(row.name, row.options); }
 
 /// Layers for which some checks of check_layer do not apply.
-struct Special {
+struct SpecialCase {
   const char* name;
   int64_t batch_size;  ///< batch size with which the layer must be called; 0: any
   std::vector<std::string> skipped_checks;
 };
-const Special kSpecial[] = {
+const SpecialCase kSpecialCases[] = {
     {"AlphaDropout", 2, {}},  // noise_shape contains the batch size
     // As in Keras, a layer that changes the number of steps passes on the mask of its input.
     {"ZeroPadding1D", 0, {"masks"}},
@@ -62,9 +62,9 @@ LayerChecks checks_of(const LayerRow& row) {
   for (const Shape& shape : row.inputs) checks.shapes.push_back(shape.slice(1, shape.rank()));
   checks.dtypes = {row.dtype};
   checks.low = row.low, checks.high = row.high;
-  for (const Special& special : kSpecial)
-    if (special.name == std::string(row.name))
-      checks.batch_size = special.batch_size, checks.without = special.skipped_checks;
+  for (const SpecialCase& special_case : kSpecialCases)
+    if (special_case.name == std::string(row.name))
+      checks.batch_size = special_case.batch_size, checks.without = special_case.skipped_checks;
   return checks;
 }
 
@@ -97,18 +97,18 @@ TEST_CASE("every row has its layer, except for those that wait for it") {
 }
 
 TEST_CASE("every registered layer has a row") {
-  std::set<std::string> covered{"InputLayer", "OperationLayer", "Sequential", "Functional"};
-  for (const LayerRow& row : layer_rows()) covered.insert(row.name);
-  const std::set<std::string> wrapping{"Lambda",
-                                       "RNN",
-                                       "SimpleRNNCell",
-                                       "LSTMCell",
-                                       "GRUCell",
-                                       "StackedRNNCells",
-                                       "SpectralNormalization"};
+  std::set<std::string> covered_names{"InputLayer", "OperationLayer", "Sequential", "Functional"};
+  for (const LayerRow& row : layer_rows()) covered_names.insert(row.name);
+  const std::set<std::string> wrapper_names{"Lambda",
+                                            "RNN",
+                                            "SimpleRNNCell",
+                                            "LSTMCell",
+                                            "GRUCell",
+                                            "StackedRNNCells",
+                                            "SpectralNormalization"};
   for (const std::string& name : registry().names(Layer::kKind)) {
     INFO(name);
-    CHECK((covered.contains(name) || wrapping.contains(name)));
+    CHECK((covered_names.contains(name) || wrapper_names.contains(name)));
   }
 }
 
@@ -139,10 +139,10 @@ void check_empty(const LayerRow& row) {
   try {
     const LayerPtr layer = layer_of(row);
     const Tensors inputs = inputs_of(row);
-    auto run = [&](uint8_t byte, bool compiled) {
-      test::poison(byte);
+    auto run = [&](uint8_t fill_byte, bool is_compiled) {
+      test::poison(fill_byte);
       auto f = [&](const Tensors& x) { return outputs_and_gradients(*layer, x); };
-      return compiled ? Function(f)(inputs) : f(inputs);
+      return is_compiled ? Function(f)(inputs) : f(inputs);
     };
     const Tensors first = run(0x55, false);
     CHECK(test::same_values(first, run(0xaa, false)));
@@ -202,13 +202,13 @@ TEST_CASE("a layer is called on as many inputs as it declares") {
   using Catch::Matchers::Contains;
   for (const char* name : {"SimpleRNNCell", "GRUCell", "LSTMCell"}) {
     const LayerPtr cell = make<Layer>(name, {{"units", 2}});
-    const size_t states = std::string(name) == "LSTMCell" ? 2 : 1;
+    const size_t state_count = std::string(name) == "LSTMCell" ? 2 : 1;
     CHECK_THROWS_WITH((*cell)(x),
                       Contains("is a cell") && Contains("RNN(cell)") && Contains("Got 1 inputs"));
     CHECK_THROWS_WITH(cell->build_for({{2, 3}}), Contains("is a cell"));
-    Tensors inputs(1 + states, h);
+    Tensors inputs(1 + state_count, h);
     inputs[0] = x;
-    CHECK((*cell)(inputs).size() == 1 + states);
+    CHECK((*cell)(inputs).size() == 1 + state_count);
     CHECK_THROWS_WITH((*cell)(x), Contains("is a cell"));
     auto model = Sequential::make({}, "");
     model->add(make<Layer>("InputLayer", {{"batch_input_shape", List{Value(), 3}}}));
@@ -217,10 +217,10 @@ TEST_CASE("a layer is called on as many inputs as it declares") {
   for (const LayerRow& row : layer_rows()) {
     if (!registry().find(Layer::kKind, row.name)) continue;
     INFO(row.name);
-    const LayerPtr built = layer_of(row), fresh = layer_of(row);
+    const LayerPtr built_layer = layer_of(row), fresh_layer = layer_of(row);
     const Tensors inputs = inputs_of(row);
-    (*built)(inputs);
-    for (const LayerPtr& layer : {built, fresh}) {
+    (*built_layer)(inputs);
+    for (const LayerPtr& layer : {built_layer, fresh_layer}) {
       CHECK_THROWS_AS((*layer)(Tensors{}), Error);
       CHECK_THROWS_AS(layer->compute_output_shape({}), Error);
       if (layer->input_count().min > 1) CHECK_THROWS_AS((*layer)(Tensors{inputs[0]}), Error);
@@ -234,8 +234,8 @@ TEST_CASE("options that cannot be are refused, and null is what Keras makes of i
   CHECK_THROWS_WITH(make<Layer>("Dot", {{"axes", List{}}}), Contains("expected 1 or 2 integers"));
   CHECK_THROWS_WITH(make<Layer>("LayerNormalization", {{"axis", List{}}}),
                     Contains("at least one"));
-  const Dict attention{{"num_heads", 1}, {"key_dim", 2}, {"output_shape", List{}}};
-  CHECK_THROWS_WITH(make<Layer>("MultiHeadAttention", attention), Contains("output_shape"));
+  const Dict attention_options{{"num_heads", 1}, {"key_dim", 2}, {"output_shape", List{}}};
+  CHECK_THROWS_WITH(make<Layer>("MultiHeadAttention", attention_options), Contains("output_shape"));
   for (const char* name : {"LSTM", "GRU", "SimpleRNN", "Dense"}) {
     const LayerPtr layer = make<Layer>(name, {{"units", 4},
                                               {"bias_initializer", Value()},

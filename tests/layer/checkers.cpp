@@ -34,17 +34,18 @@ Tensor values(const std::vector<double>& numbers, DType dtype = DType::float64) 
 }  // namespace
 
 TEST_CASE("check_layer finds each of the layers that are wrong in one way", "[P10]") {
-  for (const BrokenLayer& broken : broken_layers()) {
-    const bool has_steps = std::string(broken.name) == "WrongMask";
+  for (const BrokenLayer& faulty_layer : broken_layers()) {
+    const bool has_steps = std::string(faulty_layer.name) == "WrongMask";
     LayerChecks checks;
     checks.shapes = {has_steps ? Shape{4, 3} : Shape{3}};
-    const CheckReport report = check_layer(broken.name, options_of(broken.name), checks);
+    const CheckReport report =
+        check_layer(faulty_layer.name, options_of(faulty_layer.name), checks);
     INFO(report.text());
     CHECK_FALSE(report.ok());
-    const CheckResult* result = result_of(report, broken.check);
+    const CheckResult* result = result_of(report, faulty_layer.check);
     REQUIRE(result);
     CHECK(result->outcome == CheckOutcome::failed);
-    CHECK_THAT(result->text, Contains(broken.expected_text));
+    CHECK_THAT(result->text, Contains(faulty_layer.expected_text));
   }
 }
 
@@ -73,10 +74,11 @@ TEST_CASE("check_gradient compares each input in float64 and float32") {
   for (const DType dtype : {DType::float64, DType::float32}) {
     const Tensors x{values({1, 2, 3}, dtype), values({0.5, -1, 2}, dtype)};
     CHECK(failure_of([](const Tensors& in) { return Tensors{ops::sin(in[0]) * in[1]}; }, x) == "");
-    const auto with_wrong_gradient = [](const Tensors& in) {
+    const auto function_with_wrong_gradient = [](const Tensors& in) {
       return Tensors{in[0] * in[1] + ops::stop_gradient(in[1] * in[1])};
     };
-    CHECK_THAT(failure_of(with_wrong_gradient, x), Catch::StartsWith("by input 2: by element {"));
+    CHECK_THAT(failure_of(function_with_wrong_gradient, x),
+               Catch::StartsWith("by input 2: by element {"));
   }
 }
 
@@ -84,10 +86,11 @@ TEST_CASE("check_gradient differentiates by each of two inputs that are one tens
   const Tensor x = values({1, 2, 3});
   const auto f = [](const Tensors& in) { return Tensors{ops::sin(in[0]) * in[1]}; };
   CHECK(failure_of(f, {x, x}) == "");
-  const auto one_percent_off = [](const Tensors& in) {
+  const auto function_off_by_one_percent = [](const Tensors& in) {
     return Tensors{(in[0] * 1.01 - ops::stop_gradient(in[0] * 0.01)) * in[1]};
   };
-  CHECK_THAT(failure_of(one_percent_off, {x, x}), Catch::StartsWith("by input 1: by element {"));
+  CHECK_THAT(failure_of(function_off_by_one_percent, {x, x}),
+             Catch::StartsWith("by input 1: by element {"));
 }
 
 TEST_CASE("check_gradient reports kinks, and no kink excuses a gradient beside both slopes") {
@@ -96,10 +99,10 @@ TEST_CASE("check_gradient reports kinks, and no kink excuses a gradient beside b
       check_gradient([](const Tensors& in) { return Tensors{ops::relu(in[0])}; }, x);
   CHECK(report.ok());
   CHECK_THAT(report.text(), Contains("at a kink: by "));
-  const auto beyond_both_slopes = [](const Tensors& in) {
+  const auto function_beyond_both_slopes = [](const Tensors& in) {
     return Tensors{ops::relu(in[0]) + (in[0] - ops::stop_gradient(in[0])) * 3.0};
   };
-  CHECK_THAT(failure_of(beyond_both_slopes, x), Contains("differences give"));
+  CHECK_THAT(failure_of(function_beyond_both_slopes, x), Contains("differences give"));
 }
 
 TEST_CASE("check_gradient differentiates by variables and leaves them as they were") {

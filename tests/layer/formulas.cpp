@@ -54,27 +54,30 @@ TEST_CASE("adaptive pooling takes floor(i n / m) to ceil((i + 1) n / m)") {
 
 TEST_CASE("interpolation weighs the middles of cells") {
   const Tensor x = Tensor::from(std::vector<float>{0, 1, 4, 9}, {1, 1, 4, 1});
-  const auto doubled = [&](const char* interpolation) {
+  const auto doubled_image = [&](const char* interpolation) {
     return call_layer("UpSampling2D", {{"size", List{1, 2}}, {"interpolation", interpolation}}, x);
   };
-  check_near(doubled("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
-  check_near(doubled("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
+  check_near(doubled_image("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
+  check_near(doubled_image("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
   // The values of Keys' cubic kernel at distances of 1/4, 3/4, 5/4 and 7/4 pixels: 0.8671875,
   // 0.2265625, -0.0703125, -0.0234375. At the edges the weights inside are normalized to a sum of
   // 1.
-  const double near = 0.8671875, next = 0.2265625, far = -0.0703125, farther = -0.0234375;
-  const std::vector<double> cubic = doubled("bicubic").to_vector();
-  CHECK(cubic[3] == Approx(1 * near + 4 * next + 0 * far + 9 * farther));
-  CHECK(cubic[0] == Approx((0 * near + 1 * far) / (near + far + 0)).margin(1e-6));
-  const Tensor flat = Tensor::from(std::vector<float>(12, 3), {1, 3, 4, 1});
+  const double near_weight = 0.8671875, next_weight = 0.2265625, far_weight = -0.0703125,
+               farther_weight = -0.0234375;
+  const std::vector<double> cubic = doubled_image("bicubic").to_vector();
+  CHECK(cubic[3] ==
+        Approx(1 * near_weight + 4 * next_weight + 0 * far_weight + 9 * farther_weight));
+  CHECK(cubic[0] ==
+        Approx((0 * near_weight + 1 * far_weight) / (near_weight + far_weight + 0)).margin(1e-6));
+  const Tensor constant_image = Tensor::from(std::vector<float>(12, 3), {1, 3, 4, 1});
   for (const char* name : {"bilinear", "bicubic", "lanczos3", "lanczos5"})
-    check_near(call_layer("UpSampling2D", {{"interpolation", name}}, flat),
+    check_near(call_layer("UpSampling2D", {{"interpolation", name}}, constant_image),
                std::vector<double>(48, 3));
 }
 
 TEST_CASE("margins can be given as in Keras, and are written as pairs") {
-  auto option = [](const char* layer, const char* name, const Value& given) {
-    return *make<Layer>(layer, {{name, given}})->get_config().find(name);
+  auto option = [](const char* layer, const char* name, const Value& option_value) {
+    return *make<Layer>(layer, {{name, option_value}})->get_config().find(name);
   };
   CHECK(option("ZeroPadding1D", "padding", 2) == Value(List{2, 2}));
   CHECK(option("ZeroPadding1D", "padding", List{1, 2}) == Value(List{1, 2}));
@@ -131,8 +134,8 @@ TEST_CASE("batch renormalisation corrects towards its moving averages") {
 
 TEST_CASE("batch normalisation of Keras 2.3.1 trains by the whole batch, frozen or not") {
   const Tensor x = numbers({4, 3, 2});
-  const auto trained = [&](const Dict& more, bool masked) {
-    Dict options = more;
+  const auto trained = [&](const Dict& more_options, bool has_mask) {
+    Dict options = more_options;
     options.set("dtype", "float64");
     const LayerPtr layer = make<Layer>("BatchNormalization", options);
     layer->build_for({x.shape()});
@@ -140,7 +143,7 @@ TEST_CASE("batch normalisation of Keras 2.3.1 trains by the whole batch, frozen 
     call.training = true;
     const Tensor steps =
         Tensor::from(std::vector<int32_t>{1, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1, 0}, {4, 3});
-    const Tensor y = (*layer)(masked ? x.with_mask(ops::cast(steps, DType::boolean)) : x, call);
+    const Tensor y = (*layer)(has_mask ? x.with_mask(ops::cast(steps, DType::boolean)) : x, call);
     return std::pair(y.to_vector(), layer->get_weights()[2].to_vector());
   };
   const auto [plain, mean] = trained({}, false);
@@ -163,16 +166,19 @@ TEST_CASE("a synchronized batch normalisation alone is a plain one") {
 
 TEST_CASE("dropout of channels drops whole channels, alpha dropout keeps mean and variance") {
   const Tensor ones = Tensor::full({3, 4, 5, 6}, 1, DType::float32);
-  const Tensor dropped = call_layer("SpatialDropout2D", {{"rate", 0.5}, {"seed", 3}}, ones, true);
-  const Tensor spread = ops::max(dropped, {1, 2}) - ops::min(dropped, {1, 2});
-  CHECK(ops::max(spread).item() == 0);
-  const double dropped_share = ops::mean(ops::equal(dropped, 0)).item();
+  const Tensor dropped_output =
+      call_layer("SpatialDropout2D", {{"rate", 0.5}, {"seed", 3}}, ones, true);
+  const Tensor range_in_channel =
+      ops::max(dropped_output, {1, 2}) - ops::min(dropped_output, {1, 2});
+  CHECK(ops::max(range_in_channel).item() == 0);
+  const double dropped_share = ops::mean(ops::equal(dropped_output, 0)).item();
   CHECK(dropped_share > 0.1);
   CHECK(dropped_share < 0.9);
   const Tensor noise = SeedGenerator(5).normal({200, 500}, 0, 1);
-  const Tensor transformed = call_layer("AlphaDropout", {{"rate", 0.3}, {"seed", 3}}, noise, true);
-  CHECK(ops::mean(transformed).item() == Approx(0).margin(0.02));
-  CHECK(ops::variance(transformed).item() == Approx(1).margin(0.03));
+  const Tensor dropped_noise =
+      call_layer("AlphaDropout", {{"rate", 0.3}, {"seed", 3}}, noise, true);
+  CHECK(ops::mean(dropped_noise).item() == Approx(0).margin(0.02));
+  CHECK(ops::variance(dropped_noise).item() == Approx(1).margin(0.03));
 }
 
 TEST_CASE("stochastic depth drops whole samples and scales the others") {
@@ -196,8 +202,8 @@ TEST_CASE("scaling layers of applications") {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2});
   check_near(call_layer("LayerScale", {{"init_values", 0.5}, {"projection_dim", 2}}, x),
              {0.5, 1, 1.5, 2});
-  const LayerPtr scaled = make<Layer>("CustomScaleLayer", {{"scale", 0.1}});
-  check_near((*scaled)(Tensors{x, x * 10}).front(), {2, 4, 6, 8});
+  const LayerPtr scale_layer = make<Layer>("CustomScaleLayer", {{"scale", 0.1}});
+  check_near((*scale_layer)(Tensors{x, x * 10}).front(), {2, 4, 6, 8});
 }
 
 TEST_CASE("normalising preprocessing learns mean and variance") {
@@ -233,11 +239,12 @@ TEST_CASE("an embedding in reverse uses its own table where weights are not tied
   layer->set_weights({Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}),
                       Tensor::from(std::vector<float>{1, 0, -1, 2, 1, 0}, {2, 3})});
   check_near((*layer)(ids), {5, 6, 1, 2});
-  CallOptions reverse;
-  reverse.arguments.set("reverse", true);
-  const Tensor scores = (*layer)(Tensor::from(std::vector<float>{0.5, 0.25}, {1, 2}), reverse);
-  auto capped = [](double score) { return 2 * std::tanh(score / 2); };
-  check_near(scores, {capped(1), capped(0.25), capped(-0.5)});
+  CallOptions reverse_options;
+  reverse_options.arguments.set("reverse", true);
+  const Tensor scores =
+      (*layer)(Tensor::from(std::vector<float>{0.5, 0.25}, {1, 2}), reverse_options);
+  auto capped_score = [](double score) { return 2 * std::tanh(score / 2); };
+  check_near(scores, {capped_score(1), capped_score(0.25), capped_score(-0.5)});
 }
 
 TEST_CASE("layers over steps tell which steps of their output count") {
@@ -306,8 +313,8 @@ TEST_CASE("spectral normalisation divides the kernel by its largest singular val
   layer->build_for({x.shape()});
   const Tensor kernel = Tensor::from(std::vector<double>{1, 2, 0, 1, 3, -1}, {3, 2});
   dense->set_weights({kernel, Tensor::from(std::vector<double>{0.5, -0.5}, {2})});
-  const Tensor before = (*layer)(x);
-  check_near(before, {10.5, 0.5});
+  const Tensor output_before = (*layer)(x);
+  check_near(output_before, {10.5, 0.5});
   const double norm = ops::max(ops::svd(kernel).s).item();
   CallOptions training;
   training.training = true;
@@ -316,49 +323,51 @@ TEST_CASE("spectral normalisation divides the kernel by its largest singular val
   tape.stop();
   check_near(y, {10 / norm + 0.5, 1 / norm - 0.5});
   check_near(dense->get_weights()[0], (kernel / norm).to_vector());
-  // gradients are with respect to the normalized kernel, which the call has stored in the layer
+  // The gradients are with respect to the normalized kernel, which the call has stored in the
+  // layer.
   const Variables weights = dense->trainable_weights();
   const Tensors gradients = tape.gradient(total, std::span<const Variable>(weights));
   check_near(gradients[0], {1, 1, 2, 2, 3, 3});
   dense->set_weights({ops::zeros_like(kernel), Tensor::from(std::vector<double>{1, 1}, {2})});
   check_near((*layer)(x, training), {1, 1});
-  const LayerPtr without_kernel = make<Layer>(
+  const LayerPtr layer_without_kernel = make<Layer>(
       "SpectralNormalization", {{"layer", Dict{{"class_name", "Flatten"}, {"config", Dict{}}}}});
-  CHECK_THROWS_WITH((*without_kernel)(x),
+  CHECK_THROWS_WITH((*layer_without_kernel)(x),
                     Catch::Matchers::Contains("Flatten object has no attribute 'kernel' nor"));
 }
 
 TEST_CASE("images are resized and cut out of the middle") {
   const Tensor row = Tensor::from(std::vector<float>{0, 1, 2, 3, 4, 5}, {1, 1, 6, 1});
-  const auto resized = [&](Dict options) {
+  const auto resized_image = [&](Dict options) {
     options.set("height", 1);
     return call_layer("Resizing", options, row).to_vector();
   };
-  CHECK(resized({{"width", 4}, {"interpolation", "nearest"}}) == std::vector<double>{0, 2, 3, 5});
-  CHECK(resized({{"width", 3}}) == std::vector<double>{0.5, 2.5, 4.5});
-  CHECK(resized({{"width", 2}, {"crop_to_aspect_ratio", true}}) == std::vector<double>{2, 3});
+  CHECK(resized_image({{"width", 4}, {"interpolation", "nearest"}}) ==
+        std::vector<double>{0, 2, 3, 5});
+  CHECK(resized_image({{"width", 3}}) == std::vector<double>{0.5, 2.5, 4.5});
+  CHECK(resized_image({{"width", 2}, {"crop_to_aspect_ratio", true}}) == std::vector<double>{2, 3});
   check_near(call_layer("CenterCrop", {{"height", 1}, {"width", 2}}, row), {2, 3});
   check_near(call_layer("CenterCrop", {{"height", 1}, {"width", 2}},
                         Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 4, 1})),
              {2, 3});
-  const Tensor framed = call_layer(
+  const Tensor padded_image = call_layer(
       "Resizing", {{"height", 2}, {"width", 2}, {"pad_to_aspect_ratio", true}, {"fill_value", 9}},
       Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 1, 4, 1}));
-  // interpolated between the rows above and below
-  check_near(framed, {7.125, 7.625, 7.125, 7.625});
+  // The values are interpolated between the rows above and below.
+  check_near(padded_image, {7.125, 7.625, 7.125, 7.625});
   const Tensor bytes = ops::cast(
       ops::reshape(Tensor::from(std::vector<float>{0, 255, 255, 0, 3, 4}, {6}), {1, 1, 6, 1}),
       DType::uint8);
-  const auto whole = [&](const char* name, Dict options, const Tensor& images) {
+  const auto integer_result = [&](const char* name, Dict options, const Tensor& images) {
     options.set("height", 1);
     const Tensor result = call_layer(name, options, images);
     CHECK(result.dtype() == (options.find("interpolation") ? images.dtype() : DType::float32));
     return result.to_vector();
   };
-  CHECK(whole("Resizing", {{"width", 3}, {"interpolation", "bilinear"}}, bytes) ==
+  CHECK(integer_result("Resizing", {{"width", 3}, {"interpolation", "bilinear"}}, bytes) ==
         std::vector<double>{128, 128, 4});
-  CHECK(whole("Resizing", {{"width", 12}, {"interpolation", "bicubic"}}, bytes)[3] == 255);
-  CHECK(whole("CenterCrop", {{"width", 2}}, bytes) == std::vector<double>{255, 0});
+  CHECK(integer_result("Resizing", {{"width", 12}, {"interpolation", "bicubic"}}, bytes)[3] == 255);
+  CHECK(integer_result("CenterCrop", {{"width", 2}}, bytes) == std::vector<double>{255, 0});
   CHECK_THROWS_WITH(make<Layer>("Resizing", {{"height", 1},
                                              {"width", 1},
                                              {"crop_to_aspect_ratio", true},
@@ -367,13 +376,13 @@ TEST_CASE("images are resized and cut out of the middle") {
 }
 
 TEST_CASE("a scale stands in the configuration as it was given") {
-  const auto config = [](Dict options) {
+  const auto saved_config_of = [](Dict options) {
     return make<Layer>("Rescaling", std::move(options))->get_config();
   };
-  const Dict saved_config = config({{"scale", List{1, 2.5}}, {"offset", -1}});
+  const Dict saved_config = saved_config_of({{"scale", List{1, 2.5}}, {"offset", -1}});
   CHECK(to_json(saved_config.at("scale")) == "[1, 2.5]");
   CHECK(to_json(saved_config.at("offset")) == "-1");
-  CHECK(to_json(config({{"scale", 0.5}}).at("offset")) == "0.0");
+  CHECK(to_json(saved_config_of({{"scale", 0.5}}).at("offset")) == "0.0");
 }
 
 TEST_CASE("integers become vectors of zeros and ones, or of counts") {
@@ -384,16 +393,16 @@ TEST_CASE("integers become vectors of zeros and ones, or of counts") {
   check_near(encoded("multi_hot", ids), {1, 0, 1});
   check_near(encoded("count", ids), {1, 0, 2});
   CHECK(encoded("one_hot", ids).shape() == Shape{1, 3, 3});
-  const Tensor single = Tensor::from(std::vector<int32_t>{2, 1}, {2, 1});
-  CHECK(encoded("one_hot", single).shape() == Shape{2, 3});
-  check_near(encoded("one_hot", single), {0, 0, 1, 0, 1, 0});
-  CallOptions weighted;
-  weighted.arguments.set(
+  const Tensor single_values = Tensor::from(std::vector<int32_t>{2, 1}, {2, 1});
+  CHECK(encoded("one_hot", single_values).shape() == Shape{2, 3});
+  check_near(encoded("one_hot", single_values), {0, 0, 1, 0, 1, 0});
+  CallOptions weight_options;
+  weight_options.arguments.set(
       "count_weights",
       Value(std::make_shared<BoxedTensor>(Tensor::from(std::vector<float>{0.5, 2, 0.25}, {1, 3}))));
-  const LayerPtr counting =
+  const LayerPtr counting_layer =
       make<Layer>("CategoryEncoding", {{"num_tokens", 3}, {"output_mode", "count"}});
-  check_near((*counting)(ids, weighted), {2, 0, 0.75});
+  check_near((*counting_layer)(ids, weight_options), {2, 0, 0.75});
   using Catch::Matchers::Contains;
   CHECK_THROWS_WITH(encoded("count", Tensor::from(std::vector<int32_t>{3}, {1, 1})),
                     Contains("value 3 at [0, 0] is out of range for num_tokens 3"));

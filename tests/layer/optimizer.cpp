@@ -60,8 +60,8 @@ TEST_CASE("decay, accumulation and averages follow Keras 3") {
                                {"ema_momentum", 0.5},
                                {"ema_overwrite_frequency", 2}},
                               {1}, {{1}, {1}})) == std::vector<double>{-0.5});
-  // with gradient accumulation, the moving average changes with every batch, but the weight is
-  // overwritten with it after a number of updates, not of batches
+  // With gradient accumulation, the moving average changes with every batch, but it overwrites the
+  // weight after a number of updates, not of batches.
   CHECK(rounded(weights_after({{"learning_rate", 1},
                                {"use_ema", true},
                                {"ema_momentum", 0.5},
@@ -103,11 +103,12 @@ TEST_CASE("an optimizer takes new variables and keeps the slots of the others") 
   CHECK(adam->state()[2].path() == "w/momentum");
   adam->build({a, b, c});
   CHECK(adam->slot("momentum")[0] == slots[0]);
-  auto inner = make<Optimizer>("Adam");
-  auto scaled = make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value(inner)}});
-  scaled->apply(Tensors{gradient({1})}, {b});
-  scaled->apply(Tensors{gradient({1})}, {c});
-  CHECK(inner->slot("momentum").size() == 2);
+  auto inner_optimizer = make<Optimizer>("Adam");
+  auto scaling_optimizer =
+      make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value(inner_optimizer)}});
+  scaling_optimizer->apply(Tensors{gradient({1})}, {b});
+  scaling_optimizer->apply(Tensors{gradient({1})}, {c});
+  CHECK(inner_optimizer->slot("momentum").size() == 2);
 }
 
 TEST_CASE(
@@ -115,27 +116,30 @@ TEST_CASE(
     "it in the end") {
   auto adam = make<Optimizer>("Adam", {{"learning_rate", 0.25}}),
        same = make<Optimizer>("Adam", {{"learning_rate", 0.25}});
-  auto scaled = make<Optimizer>(
+  auto scaling_optimizer = make<Optimizer>(
       "LossScaleOptimizer",
       {{"inner_optimizer", Value(adam)}, {"initial_scale", 8}, {"dynamic_growth_steps", 2}});
   const Variables variables{weight({1, 2})}, plain{weight({1, 2})};
-  CHECK(scaled->scale_loss(Tensor(0.5)).item() == 4);
-  scaled->build(variables);
-  auto scale = [&] { return scaled->state().back().value().item(); };
+  CHECK(scaling_optimizer->scale_loss(Tensor(0.5)).item() == 4);
+  scaling_optimizer->build(variables);
+  auto loss_scale = [&] { return scaling_optimizer->state().back().value().item(); };
   auto step = [&](float g) {
-    const float factor = static_cast<float>(scaled->scale_loss(Tensor(1.0)).item());
-    scaled->apply(Tensors{gradient({g * factor, factor})}, variables);
+    const float factor = static_cast<float>(scaling_optimizer->scale_loss(Tensor(1.0)).item());
+    scaling_optimizer->apply(Tensors{gradient({g * factor, factor})}, variables);
   };
-  CHECK(scaled->scale_loss(Tensor(0.5)).item() == 4);
+  CHECK(scaling_optimizer->scale_loss(Tensor(0.5)).item() == 4);
   for (float g : {3.0f, HUGE_VALF, 2.0f, NAN, 0.5f, 0.25f, 4.0f}) {
     step(g);
     if (std::isfinite(g)) same->apply(Tensors{gradient({g, 1})}, plain);
   }
   CHECK(variables[0].value().to_vector() == plain[0].value().to_vector());
-  CHECK(scaled->iterations().value().item() == 5);
-  CHECK(scale() == 4);
-  CHECK(scaled->learning_rate().value().item() == 0.25);
-  CHECK(get<Optimizer>(serialize(scaled.get()))->get_config().at("initial_scale").as_float() == 8);
+  CHECK(scaling_optimizer->iterations().value().item() == 5);
+  CHECK(loss_scale() == 4);
+  CHECK(scaling_optimizer->learning_rate().value().item() == 0.25);
+  CHECK(get<Optimizer>(serialize(scaling_optimizer.get()))
+            ->get_config()
+            .at("initial_scale")
+            .as_float() == 8);
   CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value()}})->state(),
                     Contains("got none"));
   CHECK_THROWS_WITH(

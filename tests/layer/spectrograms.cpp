@@ -82,46 +82,50 @@ TEST_CASE("STFTSpectrogram tells of windows what its mode says") {
 
 TEST_CASE("STFTSpectrogram arranges channels, pads, and takes other lengths and windows") {
   const Tensor x = sound(2, 20, 2);
-  const Dict base{{"mode", "real"}, {"frame_length", 8}, {"frame_step", 4}};
-  const auto with_base = [&](const Dict& more) {
-    Dict options = base;
-    for (const DictEntry& entry : more) options.set(entry.key, entry.value);
+  const Dict base_options{{"mode", "real"}, {"frame_length", 8}, {"frame_step", 4}};
+  const auto with_base_options = [&](const Dict& more_options) {
+    Dict options = base_options;
+    for (const DictEntry& entry : more_options) options.set(entry.key, entry.value);
     return options;
   };
-  const Tensor spectrogram = call_layer("STFTSpectrogram", base, x);
-  const Tensor expanded = call_layer("STFTSpectrogram", with_base({{"expand_dims", true}}), x);
-  REQUIRE(expanded.shape() == Shape{2, 4, 5, 2});
-  CHECK(ops::transpose(expanded, {0, 1, 3, 2}).to_vector() == spectrogram.to_vector());
+  const Tensor spectrogram = call_layer("STFTSpectrogram", base_options, x);
+  const Tensor expanded_spectrogram =
+      call_layer("STFTSpectrogram", with_base_options({{"expand_dims", true}}), x);
+  REQUIRE(expanded_spectrogram.shape() == Shape{2, 4, 5, 2});
+  CHECK(ops::transpose(expanded_spectrogram, {0, 1, 3, 2}).to_vector() == spectrogram.to_vector());
   const Tensor first_x = ops::transpose(x, {0, 2, 1});
-  const Dict first = with_base({{"data_format", "channels_first"}});
-  const Tensor y = call_layer("STFTSpectrogram", first, first_x);
+  const Dict channels_first = with_base_options({{"data_format", "channels_first"}});
+  const Tensor y = call_layer("STFTSpectrogram", channels_first, first_x);
   REQUIRE(y.shape() == Shape{2, 10, 4});
   CHECK(ops::transpose(y, {0, 2, 1}).to_vector() == spectrogram.to_vector());
-  Dict first_expanded = first;
-  first_expanded.set("expand_dims", true);
-  const Tensor z = call_layer("STFTSpectrogram", first_expanded, first_x);
+  Dict channels_first_expanded = channels_first;
+  channels_first_expanded.set("expand_dims", true);
+  const Tensor z = call_layer("STFTSpectrogram", channels_first_expanded, first_x);
   REQUIRE(z.shape() == Shape{2, 2, 4, 5});
   CHECK(ops::transpose(z, {0, 2, 1, 3}).to_vector() == spectrogram.to_vector());
 
-  const Tensor complex_spectrogram =
-      call_layer("STFTSpectrogram", with_base({{"mode", "stft"}, {"expand_dims", true}}), x);
+  const Tensor complex_spectrogram = call_layer(
+      "STFTSpectrogram", with_base_options({{"mode", "stft"}, {"expand_dims", true}}), x);
   REQUIRE(complex_spectrogram.shape() == Shape{2, 4, 10, 2});
-  CHECK(ops::slice_axis(complex_spectrogram, 2, 0, 5).to_vector() == expanded.to_vector());
+  CHECK(ops::slice_axis(complex_spectrogram, 2, 0, 5).to_vector() ==
+        expanded_spectrogram.to_vector());
 
   // 20 samples with a step of 4: 5 windows over 24 samples, of which 2 are padding at the start.
-  const Tensor padded = call_layer("STFTSpectrogram", with_base({{"padding", "same"}}), x);
-  REQUIRE(padded.shape() == Shape{2, 5, 10});
-  CHECK(padded.to_vector()[0] == Approx(spectrum(0, -2, 0, 0, 8, 20).re));
-  const Tensor longer = call_layer("STFTSpectrogram", with_base({{"fft_length", 16}}), x);
-  REQUIRE(longer.shape() == Shape{2, 4, 18});
-  CHECK(longer.to_vector()[3] == Approx(spectrum(0, 0, 0, 3, 16, 20).re));
-  const Tensor bare =
-      call_layer("STFTSpectrogram", with_base({{"window", Value()}, {"scaling", Value()}}), x);
+  const Tensor padded_spectrogram =
+      call_layer("STFTSpectrogram", with_base_options({{"padding", "same"}}), x);
+  REQUIRE(padded_spectrogram.shape() == Shape{2, 5, 10});
+  CHECK(padded_spectrogram.to_vector()[0] == Approx(spectrum(0, -2, 0, 0, 8, 20).re));
+  const Tensor longer_spectrogram =
+      call_layer("STFTSpectrogram", with_base_options({{"fft_length", 16}}), x);
+  REQUIRE(longer_spectrogram.shape() == Shape{2, 4, 18});
+  CHECK(longer_spectrogram.to_vector()[3] == Approx(spectrum(0, 0, 0, 3, 16, 20).re));
+  const Tensor plain_spectrogram = call_layer(
+      "STFTSpectrogram", with_base_options({{"window", Value()}, {"scaling", Value()}}), x);
   double sum = 0;
   for (int64_t t = 0; t < 8; ++t) sum += sample(0, t, 0);
-  CHECK(bare.to_vector()[0] == Approx(sum));
+  CHECK(plain_spectrogram.to_vector()[0] == Approx(sum));
   CHECK(call_layer("STFTSpectrogram", {}, sound(1, 600, 1)).shape() == Shape{1, 3, 129});
-  const LayerPtr layer = make<Layer>("STFTSpectrogram", base);
+  const LayerPtr layer = make<Layer>("STFTSpectrogram", base_options);
   CHECK(layer->compute_output_shape({{-1, -1, 2}}).front() == Shape{-1, -1, 10});
   REQUIRE(layer->trainable_weights().size() == 1);
 }
@@ -135,16 +139,16 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
                      {"num_mel_bins", kBins},      {"min_freq", kLow},
                      {"max_freq", kHigh},          {"power_to_db", false}};
   const auto mel = [](double hertz) { return 1127 * std::log(1 + hertz / 700); };
-  const auto expected = [&](int64_t b, int64_t bin, int64_t time, double exponent) {
+  const auto expected = [&](int64_t b, int64_t bin, int64_t frame, double exponent) {
     double sum = 0;
     for (int64_t f = 1; f <= kFft / 2; ++f) {
       // The signal is mirrored at its ends; the window is centred in the transform.
       double re = 0, im = 0;
       for (int64_t i = 0; i < kLength; ++i) {
-        const int64_t place = i + (kFft - kLength) / 2;
-        int64_t t = time * kStride - kFft / 2 + place;
+        const int64_t window_index = i + (kFft - kLength) / 2;
+        int64_t t = frame * kStride - kFft / 2 + window_index;
         t = t < 0 ? -t : t >= kSamples ? 2 * kSamples - 2 - t : t;
-        const double angle = -2 * M_PI * double(place * f) / double(kFft);
+        const double angle = -2 * M_PI * double(window_index * f) / double(kFft);
         re += sample(b, t, 0) * hann(i, kLength) * std::cos(angle);
         im += sample(b, t, 0) * hann(i, kLength) * std::sin(angle);
       }
@@ -156,26 +160,27 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
     }
     return sum;
   };
-  const int64_t times = kSamples / kStride + 1;
+  const int64_t frame_count = kSamples / kStride + 1;
   const Tensor y = call_layer("MelSpectrogram", options, x);
-  REQUIRE(y.shape() == Shape{2, kBins, times});
+  REQUIRE(y.shape() == Shape{2, kBins, frame_count});
   const std::vector<double> got = y.to_vector();
   std::vector<double> want;
   for (int64_t b = 0; b < 2; ++b)
     for (int64_t bin = 0; bin < kBins; ++bin)
-      for (int64_t t = 0; t < times; ++t) want.push_back(expected(b, bin, t, 2));
+      for (int64_t t = 0; t < frame_count; ++t) want.push_back(expected(b, bin, t, 2));
   for (size_t i = 0; i < want.size(); ++i)
     CHECK(got[i] == Approx(want[i]).epsilon(1e-6).margin(1e-9));
 
-  Dict magnitude = options;
-  magnitude.set("mag_exp", 1);
-  CHECK(call_layer("MelSpectrogram", magnitude, x).to_vector()[0] == Approx(expected(0, 0, 0, 1)));
+  Dict magnitude_options = options;
+  magnitude_options.set("mag_exp", 1);
+  CHECK(call_layer("MelSpectrogram", magnitude_options, x).to_vector()[0] ==
+        Approx(expected(0, 0, 0, 1)));
 
-  Dict loud = options;
-  loud.set("power_to_db", true);
-  loud.set("top_db", 15);
-  loud.set("ref_power", 3);
-  const std::vector<double> decibels = call_layer("MelSpectrogram", loud, x).to_vector();
+  Dict loud_options = options;
+  loud_options.set("power_to_db", true);
+  loud_options.set("top_db", 15);
+  loud_options.set("ref_power", 3);
+  const std::vector<double> decibels = call_layer("MelSpectrogram", loud_options, x).to_vector();
   double loudest = -1e9;
   for (double& power : want) {
     power = 10 * std::log10(std::max(power, 1e-10)) - 10 * std::log10(3);
@@ -187,7 +192,7 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
   CHECK(call_layer("MelSpectrogram", {}, ops::zeros({16000}, DType::float64)).shape() ==
         Shape{128, 32});
   const LayerPtr layer = make<Layer>("MelSpectrogram", options);
-  CHECK(layer->compute_output_shape({{-1, kSamples}}).front() == Shape{-1, kBins, times});
+  CHECK(layer->compute_output_shape({{-1, kSamples}}).front() == Shape{-1, kBins, frame_count});
   CHECK(layer->compute_output_shape({{3, -1}}).front() == Shape{3, kBins, -1});
 }
 

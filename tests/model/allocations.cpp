@@ -9,18 +9,18 @@
 #include "crescent/crescent.h"
 
 namespace {
-std::atomic<uint64_t> new_calls = 0;
+std::atomic<uint64_t> new_call_count = 0;
 }
 
 // GCC cannot see that the replaced operators new and delete belong together.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t size) {
-  ++new_calls;
+  ++new_call_count;
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  ++new_calls;
+  ++new_call_count;
   return std::malloc(size ? size : 1);
 }
 void operator delete(void* p) noexcept { std::free(p); }
@@ -35,22 +35,24 @@ class AllocationCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs&) override {
-    const uint64_t storages = allocation_count(), all_allocations = new_calls;
+    const uint64_t storage_count = allocation_count(), new_calls_so_far = new_call_count;
     // From epoch 10 on, all buffers of a prefetching run have been used once.
     if (epoch_ > 9 && batch > 0) {
-      most_storages = std::max(most_storages, storages - storages_);
-      most_new_calls = std::max(most_new_calls, all_allocations - new_calls_);
-      ++steps;
+      max_storages_per_step =
+          std::max(max_storages_per_step, storage_count - previous_storage_count_);
+      max_new_calls_per_step =
+          std::max(max_new_calls_per_step, new_calls_so_far - previous_new_call_count_);
+      ++step_count;
     }
-    storages_ = allocation_count();
-    new_calls_ = new_calls;
+    previous_storage_count_ = allocation_count();
+    previous_new_call_count_ = new_call_count;
   }
-  uint64_t most_storages = 0, most_new_calls = 0;
-  int steps = 0;
+  uint64_t max_storages_per_step = 0, max_new_calls_per_step = 0;
+  int step_count = 0;
 
  private:
   int64_t epoch_ = 0;
-  uint64_t storages_ = 0, new_calls_ = 0;
+  uint64_t previous_storage_count_ = 0, previous_new_call_count_ = 0;
 };
 
 }  // namespace
@@ -79,9 +81,9 @@ TEST_CASE("a running training step allocates nothing, from memory and from files
                 {"verbose", 0},
                 {"shuffle", shuffle},
                 {"callbacks", counter}});
-    CHECK(counter->steps > 0);
-    CHECK(counter->most_storages == 0);
-    CHECK(counter->most_new_calls == 0);
+    CHECK(counter->step_count > 0);
+    CHECK(counter->max_storages_per_step == 0);
+    CHECK(counter->max_new_calls_per_step == 0);
   }
   std::remove("allocations_x.npy");
   std::remove("allocations_y.npy");
@@ -104,7 +106,7 @@ TEST_CASE("images are changed at random without allocating") {
   auto counter = std::make_shared<AllocationCounter>();
   model->fit({SeedGenerator(1).uniform({64, 8, 8, 3}, 0, 255)}, {Tensor({64, 4}, DType::float32)},
              {{"epochs", 20}, {"batch_size", 8}, {"verbose", 0}, {"callbacks", counter}});
-  CHECK(counter->steps > 0);
-  CHECK(counter->most_storages == 0);
-  CHECK(counter->most_new_calls == 0);
+  CHECK(counter->step_count > 0);
+  CHECK(counter->max_storages_per_step == 0);
+  CHECK(counter->max_new_calls_per_step == 0);
 }

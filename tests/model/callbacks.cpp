@@ -26,20 +26,21 @@ const Tensor& x() {
 }
 Tensor y() { return ops::sum(x(), {1}, true); }
 
-std::shared_ptr<History> fit(Model& model, Value callbacks, int64_t epochs, Dict more = {}) {
-  more.set("callbacks", std::move(callbacks));
-  more.set("epochs", epochs);
-  more.set("verbose", 0);
-  return model.fit({x()}, {y()}, more);
+std::shared_ptr<History> fit(Model& model, Value callbacks, int64_t epochs,
+                             Dict more_options = {}) {
+  more_options.set("callbacks", std::move(callbacks));
+  more_options.set("epochs", epochs);
+  more_options.set("verbose", 0);
+  return model.fit({x()}, {y()}, more_options);
 }
 
 }  // namespace
 
 TEST_CASE("early stopping ends a run and takes back the best weights") {
   auto model = model_with(2.5);  // this run diverges, so its first epoch is the best
-  auto stop = make<Callback>(
+  auto early_stopping = make<Callback>(
       "EarlyStopping", {{"monitor", "loss"}, {"patience", 2}, {"restore_best_weights", true}});
-  auto history = fit(*model, stop, 20, {{"batch_size", 32}, {"shuffle", false}});
+  auto history = fit(*model, early_stopping, 20, {{"batch_size", 32}, {"shuffle", false}});
   CHECK(history->epoch().size() < 20);
   const std::vector<double>& losses = history->at("loss");
   const double best = *std::min_element(losses.begin(), losses.end());
@@ -58,9 +59,9 @@ TEST_CASE("a run of NaN is ended") {
 
 TEST_CASE("the rate falls on a plateau and is part of the logs") {
   auto model = model_with(2.5);
-  auto plateau =
+  auto reduce_on_plateau =
       make<Callback>("ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 1}, {"factor", 0.5}});
-  auto history = fit(*model, plateau, 5, {{"batch_size", 32}});
+  auto history = fit(*model, reduce_on_plateau, 5, {{"batch_size", 32}});
   CHECK(model->optimizer()->learning_rate().value().item() < 2.5);
   CHECK(history->history().size() >= 1);
 }
@@ -72,8 +73,9 @@ TEST_CASE("checkpoints are models that load") {
       make<Callback>("ModelCheckpoint",
                      {{"filepath", path}, {"monitor", "loss"}, {"save_best_only", true}}),
       2);
-  auto loaded = load_model(path);
-  CHECK(loaded->predict({x()}).front().to_vector() == model->predict({x()}).front().to_vector());
+  auto loaded_model = load_model(path);
+  CHECK(loaded_model->predict({x()}).front().to_vector() ==
+        model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
   // batches do not have this value, so nothing can be compared and every checkpoint is saved
   set_warning_handler([](std::string_view) {});
@@ -99,7 +101,7 @@ Value checkpoint(Dict options = {}) {
   return make<Callback>("ModelCheckpoint", options);
 }
 
-/// Sets a value in the logs of each epoch, one after another.
+/// Sets a value in the logs of each epoch, in the order of `values`.
 class ScriptedLogs final : public Callback {
  public:
   explicit ScriptedLogs(std::vector<double> values, std::string name = "score")
@@ -111,7 +113,7 @@ class ScriptedLogs final : public Callback {
   std::string name_;
   size_t next_value_ = 0;
 };
-Value scripted(std::vector<double> values) {
+Value scripted_logs(std::vector<double> values) {
   return std::make_shared<ScriptedLogs>(std::move(values));
 }
 
@@ -149,16 +151,17 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
     const Value best = checkpoint(
         {{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}, {"verbose", 1}});
     fit(*model,
-        List{scripted({bad_value, 3, 2, 1}), std::make_shared<WeightChanger>(bad_value, 2), best},
+        List{scripted_logs({bad_value, 3, 2, 1}), std::make_shared<WeightChanger>(bad_value, 2),
+             best},
         3);
     auto loaded = load_model(kPath);
     CHECK(loaded->epochs_trained() == 2);
     CHECK(std::isfinite(loaded->predict({x()}).front().to_vector().front()));
-    fit(*model, List{scripted({bad_value, bad_value}), best}, 2);
+    fit(*model, List{scripted_logs({bad_value, bad_value}), best}, 2);
     CHECK(load_model(kPath)->epochs_trained() == 2);
-    fit(*model_with(0.0), List{scripted({3.5}), best}, 1);
+    fit(*model_with(0.0), List{scripted_logs({3.5}), best}, 1);
     CHECK(load_model(kPath)->epochs_trained() == 2);
-    fit(*model_with(0.0), List{scripted({2.5}), best},
+    fit(*model_with(0.0), List{scripted_logs({2.5}), best},
         1);  // the checkpoint with the value 2 was not saved, so 2 is not the best value
     CHECK(load_model(kPath)->epochs_trained() == 1);
   }
@@ -174,23 +177,24 @@ TEST_CASE("early stopping goes on where the saved run was") {
     return Value(
         make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 4}, {"mode", "min"}}));
   };
-  auto unbroken_model = model_with(0.05);
-  const auto epochs = fit(*unbroken_model, List{scripted(scores), stop()}, 9)->epoch();
+  auto uninterrupted_model = model_with(0.05);
+  const auto epochs = fit(*uninterrupted_model, List{scripted_logs(scores), stop()}, 9)->epoch();
   REQUIRE(epochs.size() == 6);
   for (bool stops_first : {true, false}) {
-    auto broken_model = model_with(0.05);
-    fit(*broken_model,
-        stops_first ? List{scripted(scores), stop(), checkpoint()}
-                    : List{checkpoint(), scripted(scores), stop()},
+    auto interrupted_model = model_with(0.05);
+    fit(*interrupted_model,
+        stops_first ? List{scripted_logs(scores), stop(), checkpoint()}
+                    : List{checkpoint(), scripted_logs(scores), stop()},
         3);
-    auto resumed = load_model(kPath);
-    auto history =
-        fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3}), stop()}, 9, {{"initial_epoch", 3}});
+    auto resumed_model = load_model(kPath);
+    auto history = fit(*resumed_model, List{scripted_logs({3, 3, 3, 3, 3, 3}), stop()}, 9,
+                       {{"initial_epoch", 3}});
     CHECK(history->epoch() == std::vector<int64_t>{3, 4, 5});
-    CHECK(resumed->get_weights().front().to_vector() ==
-          unbroken_model->get_weights().front().to_vector());
-    CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() ==
-          5);  // a new run forgets the values of earlier runs
+    CHECK(resumed_model->get_weights().front().to_vector() ==
+          uninterrupted_model->get_weights().front().to_vector());
+    CHECK(fit(*resumed_model, List{scripted_logs({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)
+              ->epoch()
+              .size() == 5);  // a new run forgets the values of earlier runs
   }
 }
 
@@ -200,7 +204,8 @@ TEST_CASE("early stopping waits for the baseline, and never stops where the valu
     options.set("mode", "min");
     auto model = model_with(0.05);
     const auto count = static_cast<int64_t>(scores.size());
-    return fit(*model, List{scripted(std::move(scores)), make<Callback>("EarlyStopping", options)},
+    return fit(*model,
+               List{scripted_logs(std::move(scores)), make<Callback>("EarlyStopping", options)},
                count)
         ->epoch()
         .size();
@@ -239,16 +244,16 @@ TEST_CASE("every metric says which way is better, as in Keras") {
                                                  "PearsonCorrelation",
                                                  "ConcordanceCorrelation"},
       neither{"Mean", "Sum", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives"};
-  const Dict required{{"num_classes", 2},   {"target_class_ids", List{0}},
-                      {"fn", "mse"},        {"specificity", 0.5},
-                      {"sensitivity", 0.5}, {"recall", 0.5},
-                      {"precision", 0.5},   {"beta", 1.0}};
+  const Dict required_options{{"num_classes", 2},   {"target_class_ids", List{0}},
+                              {"fn", "mse"},        {"specificity", 0.5},
+                              {"sensitivity", 0.5}, {"recall", 0.5},
+                              {"precision", 0.5},   {"beta", 1.0}};
   for (const std::string& name : registry().names("metric")) {
     const auto info = registry().get("metric", name);
     if (!info->origin.ends_with("metrics.so")) continue;
     Dict options;
     for (const Field& field : info->schema.fields)
-      if (field.required) options.set(field.name, required.at(field.name));
+      if (field.required) options.set(field.name, required_options.at(field.name));
     CAPTURE(name);
     CHECK(make<Metric>(name, options)->direction() == (increasing_metrics.contains(name)
                                                            ? Direction::up
@@ -258,7 +263,8 @@ TEST_CASE("every metric says which way is better, as in Keras") {
 }
 
 TEST_CASE("mode auto asks the metric that is watched, whatever it is called") {
-  const auto epochs = [](const Value& metric, const std::string& name, const char* callback) {
+  const auto epoch_count_with = [](const Value& metric, const std::string& name,
+                                   const char* callback) {
     auto model = model_with(0.05);
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{metric}}});
     const Value scores = std::make_shared<ScriptedLogs>(std::vector<double>{1, 2, 3, 4}, name);
@@ -268,16 +274,17 @@ TEST_CASE("mode auto asks the metric that is watched, whatever it is called") {
   const Value score = make<Metric>("R2Score", {{"name", "small_loss"}}),
               error = make<Metric>("MeanAbsoluteError", {{"name", "accuracy"}}),
               mean = make<Metric>("Mean", {{"name", "recall"}});
-  CHECK(epochs(score, "small_loss", "EarlyStopping") == 4);
-  CHECK(epochs(score, "val_small_loss", "EarlyStopping") == 4);
-  CHECK(epochs(error, "accuracy", "EarlyStopping") == 2);
-  CHECK(epochs("acc", "val_acc", "EarlyStopping") == 4);
-  CHECK(epochs("mae", "val_loss", "EarlyStopping") == 2);
+  CHECK(epoch_count_with(score, "small_loss", "EarlyStopping") == 4);
+  CHECK(epoch_count_with(score, "val_small_loss", "EarlyStopping") == 4);
+  CHECK(epoch_count_with(error, "accuracy", "EarlyStopping") == 2);
+  CHECK(epoch_count_with("acc", "val_acc", "EarlyStopping") == 4);
+  CHECK(epoch_count_with("mae", "val_loss", "EarlyStopping") == 2);
   for (const char* callback : {"EarlyStopping", "ReduceLROnPlateau"}) {
-    CHECK_THROWS_WITH(epochs(mean, "recall", callback),
+    CHECK_THROWS_WITH(epoch_count_with(mean, "recall", callback),
                       Catch::Contains(callback) && Catch::Contains("mode = \"max\""));
-    CHECK_THROWS_WITH(epochs("mae", "accuracy", callback), Catch::Contains("loss, val_loss, mae"));
-    CHECK_THROWS_WITH(epochs("mae", "val_mea", callback),
+    CHECK_THROWS_WITH(epoch_count_with("mae", "accuracy", callback),
+                      Catch::Contains("loss, val_loss, mae"));
+    CHECK_THROWS_WITH(epoch_count_with("mae", "val_mea", callback),
                       Catch::Contains("did you mean 'val_mae'"));
   }
 }
@@ -304,18 +311,18 @@ TEST_CASE("the weights of the best epoch survive saving") {
         "EarlyStopping",
         {{"monitor", "score"}, {"patience", 3}, {"mode", "min"}, {"restore_best_weights", true}}));
   };
-  auto broken_model = model_with(0.05);
-  fit(*broken_model, List{scripted({1}), stop()}, 1);
-  const auto best = broken_model->get_weights().front().to_vector();
-  fit(*broken_model, List{scripted({1, 2}), stop(), checkpoint()}, 2);
+  auto interrupted_model = model_with(0.05);
+  fit(*interrupted_model, List{scripted_logs({1}), stop()}, 1);
+  const auto best = interrupted_model->get_weights().front().to_vector();
+  fit(*interrupted_model, List{scripted_logs({1, 2}), stop(), checkpoint()}, 2);
   auto resumed = load_model(kPath);
   CHECK(resumed->get_weights().front().to_vector() != best);
   auto fresh_model = model_with(0.05);
   fit(*fresh_model, Value(), 1);
   fit(*fresh_model, Value(), 1);
-  const auto second = fresh_model->get_weights().front().to_vector();
-  CHECK(fit(*resumed, List{scripted({2, 2, 2, 2}), stop()}, 4)->epoch().size() == 2);
-  CHECK(resumed->get_weights().front().to_vector() == second);
+  const auto second_weights = fresh_model->get_weights().front().to_vector();
+  CHECK(fit(*resumed, List{scripted_logs({2, 2, 2, 2}), stop()}, 4)->epoch().size() == 2);
+  CHECK(resumed->get_weights().front().to_vector() == second_weights);
 }
 
 TEST_CASE("plateaus and best values survive saving; a run that was ended leaves nothing") {
@@ -326,24 +333,24 @@ TEST_CASE("plateaus and best values survive saving; a run that was ended leaves 
                        {{"monitor", "score"}, {"patience", 2}, {"factor", 0.5}, {"mode", "min"}}));
   };
   auto model = model_with(0.5);
-  fit(*model, List{scripted({1, 2}), plateau()}, 2);
+  fit(*model, List{scripted_logs({1, 2}), plateau()}, 2);
   save_model(*model, kPath);
   auto loaded = load_model(kPath);
-  fit(*loaded, List{scripted({2}), plateau()}, 1);
+  fit(*loaded, List{scripted_logs({2}), plateau()}, 1);
   CHECK(loaded->optimizer()->learning_rate().value().item() == Approx(0.25));
 
   const Dict best{{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}};
-  fit(*model, List{scripted({1, 2}), checkpoint(best)}, 2);
+  fit(*model, List{scripted_logs({1, 2}), checkpoint(best)}, 2);
   loaded = load_model(kPath);
   const int64_t epochs = loaded->epochs_trained();
-  fit(*loaded, List{scripted({1.5}), checkpoint(best)}, 1);
+  fit(*loaded, List{scripted_logs({1.5}), checkpoint(best)}, 1);
   CHECK(load_model(kPath)->epochs_trained() == epochs);
-  fit(*loaded, List{scripted({0.5}), checkpoint(best)}, 1);
+  fit(*loaded, List{scripted_logs({0.5}), checkpoint(best)}, 1);
   CHECK(load_model(kPath)->epochs_trained() == epochs + 2);
 
   auto ended_model = model_with(0.5);
   fit(*ended_model,
-      List{scripted({1, 2}),
+      List{scripted_logs({1, 2}),
            Value(make<Callback>("EarlyStopping",
                                 {{"monitor", "score"}, {"patience", 1}, {"mode", "min"}}))},
       5);

@@ -29,12 +29,13 @@ std::shared_ptr<Sequential> model_with(Dict optimizer) {
   return model;
 }
 Dict sgd(Dict options) { return {{"class_name", "SGD"}, {"config", std::move(options)}}; }
-std::shared_ptr<History> fit_sums(Model& model, Value callbacks, int64_t epochs, Dict more = {}) {
+std::shared_ptr<History> fit_sums(Model& model, Value callbacks, int64_t epochs,
+                                  Dict more_options = {}) {
   const Tensor x = SeedGenerator(1).normal({32, 2});
-  more.set("callbacks", std::move(callbacks));
-  more.set("epochs", epochs);
-  more.set("verbose", 0);
-  return model.fit({x}, {ops::sum(x, {1}, true)}, more);
+  more_options.set("callbacks", std::move(callbacks));
+  more_options.set("epochs", epochs);
+  more_options.set("verbose", 0);
+  return model.fit({x}, {ops::sum(x, {1}, true)}, more_options);
 }
 
 std::string text_of(const std::string& path) {
@@ -92,13 +93,13 @@ std::multimap<int, std::string> fields_of(const std::string& message) {
   };
   while (position < message.size()) {
     const uint64_t key = varint();
-    const int kind = int(key & 7);
-    if (kind == 0) {
+    const int wire_type = int(key & 7);
+    if (wire_type == 0) {
       const uint64_t value = varint();
       fields.emplace(int(key >> 3), std::string(reinterpret_cast<const char*>(&value), 8));
       continue;
     }
-    const size_t size = kind == 1 ? 8 : kind == 5 ? 4 : varint();
+    const size_t size = wire_type == 1 ? 8 : wire_type == 5 ? 4 : varint();
     fields.emplace(int(key >> 3), message.substr(position, size));
     position += size;
   }
@@ -182,16 +183,17 @@ TEST_CASE("CSVLogger writes a line an epoch and goes on below it") {
   const std::string path = "model_test_log.csv";
   std::filesystem::remove(path);
   auto model = model_with(sgd({{"learning_rate", 0.1}}));
-  auto logger = [&](bool append) {
+  auto csv_logger = [&](bool append) {
     return make<Callback>("CSVLogger",
                           {{"filename", path}, {"separator", ";"}, {"append", append}});
   };
-  const auto first = fit_sums(*model, logger(true), 2);
-  const auto second = fit_sums(*model, logger(true), 1);
-  auto line = [](int64_t epoch, double loss) { return concat(epoch, ";", loss, ";NA\r\n"); };
-  CHECK(text_of(path) == "epoch;loss;val_loss\r\n" + line(0, first->at("loss")[0]) +
-                             line(1, first->at("loss")[1]) + line(0, second->at("loss")[0]));
-  const auto third_history = fit_sums(*model, logger(false), 1, {{"validation_split", 0.5}});
+  const auto first_history = fit_sums(*model, csv_logger(true), 2);
+  const auto second_history = fit_sums(*model, csv_logger(true), 1);
+  auto csv_line = [](int64_t epoch, double loss) { return concat(epoch, ";", loss, ";NA\r\n"); };
+  CHECK(text_of(path) == "epoch;loss;val_loss\r\n" + csv_line(0, first_history->at("loss")[0]) +
+                             csv_line(1, first_history->at("loss")[1]) +
+                             csv_line(0, second_history->at("loss")[0]));
+  const auto third_history = fit_sums(*model, csv_logger(false), 1, {{"validation_split", 0.5}});
   CHECK(text_of(path) == concat("epoch;loss;val_loss\r\n0;", third_history->at("loss")[0], ";",
                                 third_history->at("val_loss")[0], "\r\n"));
   std::filesystem::remove(path);
@@ -207,26 +209,26 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   const Dict options{{"log_dir", folder}, {"histogram_freq", 2}, {"update_freq", "batch"}};
   const auto history = fit_sums(*model, make<Callback>("TensorBoard", options), 3,
                                 {{"validation_split", 0.5}, {"batch_size", 8}});
-  const auto train = records_in(folder + "/train"),
+  const auto train_records = records_in(folder + "/train"),
              validation_records = records_in(folder + "/validation");
-  CHECK(train.count("epoch_loss") == 3);
-  for (const auto& [tag, record] : train)
+  CHECK(train_records.count("epoch_loss") == 3);
+  for (const auto& [tag, record] : train_records)
     if (tag == "epoch_loss")
       CHECK(scalar(record) == float(history->at("loss")[size_t(record.step)]));
   for (const auto& [tag, record] : validation_records)
     if (tag == "epoch_loss")
       CHECK(scalar(record) == float(history->at("val_loss")[size_t(record.step)]));
   CHECK(validation_records.count("evaluation_loss_vs_iterations") == 3);
-  CHECK(train.count("batch_loss") == 6);
-  CHECK(scalar(train.find("epoch_learning_rate")->second) == 0.1f);
-  CHECK_THAT(field(train.find("keras")->second.value, 8), Contains("Sequential"));
+  CHECK(train_records.count("batch_loss") == 6);
+  CHECK(scalar(train_records.find("epoch_learning_rate")->second) == 0.1f);
+  CHECK_THAT(field(train_records.find("keras")->second.value, 8), Contains("Sequential"));
 
-  const auto histograms = train.equal_range("one/kernel/histogram");
+  const auto histograms = train_records.equal_range("one/kernel/histogram");
   // One histogram for epoch 0 and one for epoch 2.
   CHECK(std::distance(histograms.first, histograms.second) == 2);
-  const SummaryRecord& last = std::prev(histograms.second)->second;
-  CHECK(last.step == 2);
-  const std::string histogram = field(last.value, 5);
+  const SummaryRecord& last_record = std::prev(histograms.second)->second;
+  CHECK(last_record.step == 2);
+  const std::string histogram = field(last_record.value, 5);
   const std::vector<double> kernel = model->get_weights()[0].to_vector();
   CHECK(number_at<double>(field(histogram, 1), 0) == std::min(kernel[0], kernel[1]));
   CHECK(number_at<double>(field(histogram, 2), 0) == std::max(kernel[0], kernel[1]));
@@ -261,8 +263,8 @@ TEST_CASE("RemoteMonitor posts a form, or JSON") {
                               Contains("data=%7B%22epoch%22%3A%200%2C") &&
                               Contains("application/x-www-form-urlencoded"));
   CHECK_THAT(requests[2], Contains("POST /json HTTP/1.1\r\n") && Contains("application/json"));
-  const Value sent = parse_json(requests[2].substr(requests[2].find("\r\n\r\n") + 4));
-  CHECK(sent.as_dict().at("loss").as_float() == sent_history->at("loss")[0]);
+  const Value sent_logs = parse_json(requests[2].substr(requests[2].find("\r\n\r\n") + 4));
+  CHECK(sent_logs.as_dict().at("loss").as_float() == sent_history->at("loss")[0]);
   fit_sums(*model, make<Callback>("RemoteMonitor", {{"root", "http://localhost:1"}}), 1);  // warns
   CHECK_THROWS_WITH(make<Callback>("RemoteMonitor", {{"root", "ftp://x"}}), Contains("http://"));
 }
@@ -274,18 +276,19 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
     return model.get_weights()[0].to_vector();
   };
   auto plain_model = model_with(sgd({{"learning_rate", 0.1}}));
-  std::vector<double> steps[3], average;
-  for (auto& step : steps) step = kernel_after(*plain_model, Value(), 1);
-  average = steps[0];
+  std::vector<double> kernels_after_steps[3], average_kernel;
+  for (auto& step : kernels_after_steps) step = kernel_after(*plain_model, Value(), 1);
+  average_kernel = kernels_after_steps[0];
   for (int i : {1, 2})
-    for (size_t k = 0; k < 2; ++k) average[k] = 0.5 * average[k] + 0.5 * steps[i][k];
-  auto averaged = model_with(sgd(averaging));
-  const std::vector<double> final_kernel = kernel_after(*averaged, Value(), 3);
-  for (size_t k = 0; k < 2; ++k) CHECK(final_kernel[k] == Approx(average[k]).epsilon(1e-5));
+    for (size_t k = 0; k < 2; ++k)
+      average_kernel[k] = 0.5 * average_kernel[k] + 0.5 * kernels_after_steps[i][k];
+  auto averaging_model = model_with(sgd(averaging));
+  const std::vector<double> final_kernel = kernel_after(*averaging_model, Value(), 3);
+  for (size_t k = 0; k < 2; ++k) CHECK(final_kernel[k] == Approx(average_kernel[k]).epsilon(1e-5));
 
-  auto swapping = model_with(sgd(averaging));
-  auto swap = make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}});
-  CHECK(kernel_after(*swapping, swap, 3) == final_kernel);
+  auto swapping_model = model_with(sgd(averaging));
+  auto swap_callback = make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}});
+  CHECK(kernel_after(*swapping_model, swap_callback, 3) == final_kernel);
   CHECK_THROWS_WITH(
       fit_sums(*plain_model, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
       Contains("SwapEMAWeights must be used when `use_ema=True`"));
@@ -293,7 +296,7 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
 
 namespace {
 
-class NotingCallback final : public ForwardingCallback {
+class RecordingCallback final : public ForwardingCallback {
  public:
   std::vector<std::string> calls;
 
@@ -307,7 +310,7 @@ class NotingCallback final : public ForwardingCallback {
 }  // namespace
 
 TEST_CASE("each hook of the list calls its function, and forwarding callbacks hear it as itself") {
-  NotingCallback callback;
+  RecordingCallback callback;
   Logs logs;
   logs.set("loss", 0.5);
   for (const CallbackHook& hook : kCallbackHooks) {

@@ -48,8 +48,8 @@ TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN")
   CHECK(v[2] == 0);
   CHECK(v[5] == 1);
   CHECK(table.classes[2] == std::vector<std::string>{"x", "y \"q\""});
-  const TemporaryFile plain("1;2\n3;4");
-  CHECK(read_csv(plain.path, {{"separator", ";"}}).values.to_vector() ==
+  const TemporaryFile headerless_file("1;2\n3;4");
+  CHECK(read_csv(headerless_file.path, {{"separator", ";"}}).values.to_vector() ==
         std::vector<double>{1, 2, 3, 4});
 }
 
@@ -75,14 +75,14 @@ TEST_CASE("idx: plain and gzip, damaged ones refused") {
   gzclose(gz);
   CHECK(read_idx(gzipped_file.path).shape() == Shape{2, 2});
   for (size_t length = 0; length < idx_bytes.size(); ++length) {
-    const TemporaryFile truncated(idx_bytes.substr(0, length));
-    CHECK_THROWS_AS(read_idx(truncated.path), Error);
+    const TemporaryFile truncated_file(idx_bytes.substr(0, length));
+    CHECK_THROWS_AS(read_idx(truncated_file.path), Error);
   }
   const TemporaryFile huge_file(
       bytes_of({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
   CHECK_THROWS_WITH(read_idx(huge_file.path), Contains("too large"));
-  const TemporaryFile shorts(bytes_of({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
-  CHECK(read_idx(shorts.path).to_vector() == std::vector<double>{-2, 256});
+  const TemporaryFile int16_file(bytes_of({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
+  CHECK(read_idx(int16_file.path).to_vector() == std::vector<double>{-2, 256});
 }
 
 TEST_CASE("npy: round trip, damaged ones refused") {
@@ -91,9 +91,9 @@ TEST_CASE("npy: round trip, damaged ones refused") {
                       DType::boolean, DType::float16}) {
     const Tensor t = ops::cast(Tensor::from(std::vector<float>{1, 0, 3, 4, 5, 6}, {2, 3}), dtype);
     write_npy(file.path, t);
-    const Tensor reread = read_npy(file.path);
-    CHECK(reread.spec() == t.spec());
-    CHECK(reread.to_vector() == t.to_vector());
+    const Tensor reread_array = read_npy(file.path);
+    CHECK(reread_array.spec() == t.spec());
+    CHECK(reread_array.to_vector() == t.to_vector());
   }
   write_npy(file.path, Tensor::scalar(3));
   CHECK(read_npy(file.path).rank() == 0);
@@ -109,7 +109,7 @@ TEST_CASE("npy: round trip, damaged ones refused") {
 
 TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   const std::string path = "model_test_special.h5";
-  auto check_refused = [&](const char* kind) {
+  auto check_error_for = [&](const char* kind) {
     const std::string text =
         concat("cannot read '", path, "': it is ", kind, ", not a regular file");
     for (auto* open : {&read_idx, &read_npy, &open_idx, &open_npy})
@@ -124,27 +124,27 @@ TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   };
   std::remove(path.c_str());
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  check_refused("a FIFO");
+  check_error_for("a FIFO");
   std::remove(path.c_str());
   REQUIRE(mknod(path.c_str(), S_IFSOCK | 0600, 0) == 0);
-  check_refused("a socket");
+  check_error_for("a socket");
   std::remove(path.c_str());
   REQUIRE(symlink("/dev/zero", path.c_str()) == 0);
-  check_refused("a device");
+  check_error_for("a device");
   std::remove(path.c_str());
   CHECK_THROWS_WITH(read_file("."), Contains("directory"));
 }
 
 TEST_CASE("formats are found by the first bytes of a file, or by its name") {
-  const TemporaryFile array("", ".npy"), renamed("", ".txt"), table("a,b\n1,2\n", ".csv"),
-      images(bytes_of({0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), "-ubyte");
-  write_arrays(array.path, {{"", Tensor::scalar(3)}});
-  std::ofstream(renamed.path, std::ios::binary) << read_file(array.path);
-  CHECK(read_array(array.path).item() == 3);
-  CHECK(read_array(renamed.path).item() == 3);
+  const TemporaryFile array_file("", ".npy"), renamed_file("", ".txt"),
+      table_file("a,b\n1,2\n", ".csv"), images(bytes_of({0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), "-ubyte");
+  write_arrays(array_file.path, {{"", Tensor::scalar(3)}});
+  std::ofstream(renamed_file.path, std::ios::binary) << read_file(array_file.path);
+  CHECK(read_array(array_file.path).item() == 3);
+  CHECK(read_array(renamed_file.path).item() == 3);
   CHECK(open_array(images.path).clone().to_vector() == std::vector<double>{7, 9});
-  CHECK(read_table(table.path).columns == std::vector<std::string>{"a", "b"});
-  CHECK_THROWS_WITH(read_table(table.path, {{"seperator", ";"}}),
+  CHECK(read_table(table_file.path).columns == std::vector<std::string>{"a", "b"});
+  CHECK_THROWS_WITH(read_table(table_file.path, {{"seperator", ";"}}),
                     Contains("no option 'seperator' (did you mean 'separator'?)"));
 }
 

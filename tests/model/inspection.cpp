@@ -17,9 +17,9 @@ using small::targets;
 namespace {
 
 /// A subclassed model that calls a layer twice.
-class Twice final : public Model {
+class LayerTwice final : public Model {
  public:
-  Twice() { track(inner_); }
+  LayerTwice() { track(inner_); }
   std::string class_name() const override { return "Twice"; }
   Tensors call(const Tensors& inputs, const Call&) override {
     return (*inner_)((*inner_)(inputs, {}), {});
@@ -65,7 +65,7 @@ TEST_CASE("a trace has what layers give") {
 }
 
 TEST_CASE("a trace numbers the calls of a layer in a model of C++") {
-  auto model = std::make_shared<Twice>();
+  auto model = std::make_shared<LayerTwice>();
   const LayerTrace trace = model->trace({data(4)});
   REQUIRE(trace.outputs.size() == 2);
   CHECK(trace.outputs[0].layer == "inner");
@@ -78,9 +78,9 @@ TEST_CASE("norms of gradients belong to weights and change nothing") {
   auto model = compiled_model();
   const Tensor x = data(10);
   model->fit({x}, {targets(x)}, {{"verbose", 0}});
-  const std::vector<double> before = all_state(*model);
+  const std::vector<double> state_before = all_state(*model);
   const GradientNorms norms = model->gradient_norms({x}, {targets(x)});
-  CHECK(all_state(*model) == before);
+  CHECK(all_state(*model) == state_before);
   REQUIRE(norms.weights.size() == 4);
   REQUIRE(norms.layers.size() == 2);
   GradientTape tape;

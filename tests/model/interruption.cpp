@@ -28,24 +28,28 @@ class Warnings {
 class InterruptingCallback final : public Callback {
  public:
   explicit InterruptingCallback(std::string when) : interrupting_hook_(std::move(when)) {}
-  void on_train_begin(const Logs&) override { note("train_begin"); }
-  void on_train_end(const Logs&) override { note("train_end"); }
-  void on_epoch_begin(int64_t, const Logs&) override { note("epoch_begin"); }
-  void on_epoch_end(int64_t, Logs&) override { note("epoch_end"); }
-  void on_train_batch_end(int64_t, const Logs&) override { note(concat("batch ", ++batches_)); }
-  void on_test_batch_end(int64_t, const Logs&) override { note(concat("test ", ++tests_)); }
+  void on_train_begin(const Logs&) override { record("train_begin"); }
+  void on_train_end(const Logs&) override { record("train_end"); }
+  void on_epoch_begin(int64_t, const Logs&) override { record("epoch_begin"); }
+  void on_epoch_end(int64_t, Logs&) override { record("epoch_end"); }
+  void on_train_batch_end(int64_t, const Logs&) override {
+    record(concat("batch ", ++batch_count_));
+  }
+  void on_test_batch_end(int64_t, const Logs&) override {
+    record(concat("test ", ++test_batch_count_));
+  }
   void on_predict_batch_end(int64_t, const Logs&) override {
-    note(concat("predict ", ++predictions_));
+    record(concat("predict ", ++prediction_batch_count_));
   }
   std::string text;
 
  private:
-  void note(const std::string& hook) {
+  void record(const std::string& hook) {
     text += (text.empty() ? "" : ", ") + hook;
     if (hook == interrupting_hook_) interrupt();
   }
   std::string interrupting_hook_;
-  int batches_ = 0, tests_ = 0, predictions_ = 0;
+  int batch_count_ = 0, test_batch_count_ = 0, prediction_batch_count_ = 0;
 };
 
 struct Fixture {
@@ -55,12 +59,12 @@ struct Fixture {
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   }
   std::shared_ptr<History> fit(const std::shared_ptr<InterruptingCallback>& callback,
-                               Dict more = {}) {
-    more.set("callbacks", callback);
-    more.set("epochs", 3);
-    more.set("batch_size", 4);
-    more.set("verbose", 0);
-    return model->fit({x}, {y}, more);
+                               Dict more_options = {}) {
+    more_options.set("callbacks", callback);
+    more_options.set("epochs", 3);
+    more_options.set("batch_size", 4);
+    more_options.set("verbose", 0);
+    return model->fit({x}, {y}, more_options);
   }
   Tensor x, y;
   std::shared_ptr<Sequential> model;
@@ -69,7 +73,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its whole epochs") {
-  const Warnings collected;
+  const Warnings collected_warnings;
   auto callback = std::make_shared<InterruptingCallback>("batch 5");
   auto history = fit(callback);
   CHECK(history->epoch() == std::vector<int64_t>{0});
@@ -91,7 +95,7 @@ TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its
 
 TEST_CASE_METHOD(
     Fixture, "an epoch whose last batch was trained is whole, unless its validation is missing") {
-  const Warnings collected;
+  const Warnings collected_warnings;
   auto callback = std::make_shared<InterruptingCallback>("batch 3");
   CHECK(fit(callback)->epoch() == std::vector<int64_t>{0});
   CHECK(model->epochs_trained() == 1);
@@ -115,7 +119,7 @@ TEST_CASE_METHOD(
 TEST_CASE_METHOD(
     Fixture,
     "generators have no known last batch; what they give after an interruption is not trained on") {
-  const Warnings collected;
+  const Warnings collected_warnings;
   int batch_count = 0;
   auto source = generator_dataset([&](Batch& batch) {
     batch = {{x}, {y}, {}};
@@ -160,7 +164,7 @@ TEST_CASE_METHOD(Fixture, "a run inside a run leaves the interruption to the out
    private:
     Tensor x_, y_;
   };
-  const Warnings collected;
+  const Warnings collected_warnings;
   auto history = model->fit(
       {x}, {y}, {{"epochs", 3}, {"verbose", 0}, {"callbacks", std::make_shared<Evaluating>(x, y)}});
   // No epoch counts as complete, because its callbacks did not finish the first one.

@@ -28,10 +28,10 @@ TEST_CASE("penalties of attention with heads are on what its projections give") 
     const LayerPtr layer = make<Layer>(name, options);
     const Tensor x = Tensor::full({2, 3, 1}, 1);
     (*layer)({x, x});
-    std::vector<double> found;
-    for (const Tensor& loss : layer->losses()) found.push_back(loss.item());
-    std::sort(found.begin(), found.end());
-    return found;
+    std::vector<double> loss_values;
+    for (const Tensor& loss : layer->losses()) loss_values.push_back(loss.item());
+    std::sort(loss_values.begin(), loss_values.end());
+    return loss_values;
   };
   CHECK(losses("MultiHeadAttention", {{"num_heads", 1}, {"key_dim", 2}}) ==
         // Sums over three steps: 3 * 2 for each of query, key and value, whose width is 2 and whose

@@ -17,7 +17,7 @@ Dict input_of(std::initializer_list<int64_t> shape) {
 }
 Tensor values(std::vector<float> v, const Shape& shape) { return Tensor::from(v, shape); }
 
-bool near(const Tensor& a, const Tensor& b, double tolerance = 1e-6) {
+bool are_near(const Tensor& a, const Tensor& b, double tolerance = 1e-6) {
   const auto x = a.to_vector(), y = b.to_vector();
   if (x.size() != y.size()) return false;
   for (size_t i = 0; i < x.size(); ++i)
@@ -62,10 +62,10 @@ TEST_CASE("Sequential without an input shape waits for data") {
 
 TEST_CASE("functional models rebuild from their configuration") {
   const Symbol a = Input({6}, "a"), b = Input({6}, "b");
-  auto shared = dense(4, {{"name", "shared"}});
-  const Symbol sum =
-      (*make<Layer>("Add", {{"name", "sum"}}))(std::vector<Symbol>{(*shared)(a), (*shared)(b)})
-          .front();
+  auto shared_layer = dense(4, {{"name", "shared"}});
+  const Symbol sum = (*make<Layer>("Add", {{"name", "sum"}}))(
+                         std::vector<Symbol>{(*shared_layer)(a), (*shared_layer)(b)})
+                         .front();
   const Symbol out = (*dense(2, {{"name", "out"}}))(sum),
                side = (*dense(1, {{"name", "side"}}))(sum);
   auto model = Functional::make({a, b}, {out, side}, "two");
@@ -76,8 +76,8 @@ TEST_CASE("functional models rebuild from their configuration") {
   from_json->set_weights(model->get_weights());
   const Tensor x = global_random().normal({3, 6}), y = global_random().normal({3, 6});
   const Tensors p = model->predict({x, y}), q = from_json->predict({x, y});
-  CHECK(near(p[0], q[0]));
-  CHECK(near(p[1], q[1]));
+  CHECK(are_near(p[0], q[0]));
+  CHECK(are_near(p[1], q[1]));
   CHECK_THROWS_WITH(Functional::make({a}, {out}),
                     Contains("Graph disconnected: cannot obtain value for tensor") &&
                         Contains("at layer \"shared\""));
@@ -88,21 +88,22 @@ TEST_CASE("functional models rebuild from their configuration") {
   CHECK(head->inputs().front().shape() == Shape({-1, 4}));
   CHECK(head->operations().size() == 2);
   auto body = Functional::make({a, b}, {sum});
-  CHECK(near(head->predict({body->predict({x, y}).front()}).front(), p[0]));
+  CHECK(are_near(head->predict({body->predict({x, y}).front()}).front(), p[0]));
   CHECK_THROWS_WITH(Functional::make({side}, {out}), Contains("has no edge"));
 }
 
 TEST_CASE("a model is a layer") {
-  auto inner = Sequential::make({dense(4, input_of({4}))}, "inner");
+  auto inner_model = Sequential::make({dense(4, input_of({4}))}, "inner");
   const Symbol a = Input({4}), b = Input({4});
-  const Symbol both = (*make<Layer>("Add"))(std::vector<Symbol>{(*inner)(a), (*inner)(b)}).front();
+  const Symbol both =
+      (*make<Layer>("Add"))(std::vector<Symbol>{(*inner_model)(a), (*inner_model)(b)}).front();
   auto model = Functional::make({a, b}, {both});
   CHECK(model->trainable_weights().size() == 2);
   CHECK(model->count_params() == 20);
-  auto clone = clone_model(*model);
-  clone->set_weights(model->get_weights());
+  auto cloned_model = clone_model(*model);
+  cloned_model->set_weights(model->get_weights());
   const Tensor x = global_random().normal({2, 4}), y = global_random().normal({2, 4});
-  CHECK(near(model->predict({x, y}).front(), clone->predict({x, y}).front()));
+  CHECK(are_near(model->predict({x, y}).front(), cloned_model->predict({x, y}).front()));
   std::string text;
   for (const std::string& line : model->summary()) text += line + "\n";
   CHECK_THAT(text, Contains("Total params: 20"));
@@ -131,14 +132,14 @@ TEST_CASE("names must be unique, classes known") {
 TEST_CASE("a model cannot be inside itself") {
   auto model = Sequential::make({dense(3, input_of({3}))}, "me");
   CHECK_THROWS_WITH(model->add(model), "Layer me cannot be inside itself");
-  auto outer = Sequential::make({model}, "outer");
-  CHECK_THROWS_WITH(model->add(outer), "Layer me cannot be inside itself");
+  auto outer_model = Sequential::make({model}, "outer");
+  CHECK_THROWS_WITH(model->add(outer_model), "Layer me cannot be inside itself");
   CHECK(model->predict({Tensor({1, 3}, DType::float32)}).front().shape() == Shape{1, 3});
 }
 
 TEST_CASE("inputs with a size of a batch take any other, whatever layers follow") {
-  const Dict five{{"batch_input_shape", List{5, 3, 2}}};
-  const LayerPtr first = make<Layer>("InputLayer", five),
+  const Dict batch_of_five{{"batch_input_shape", List{5, 3, 2}}};
+  const LayerPtr first = make<Layer>("InputLayer", batch_of_five),
                  lstm = make<Layer>("LSTM", {{"units", 2}});
   const auto model = Sequential::make({first, lstm, make<Layer>("Dense", {{"units", 1}})});
   CHECK(model->outputs()[0].shape() == Shape{5, 1});
@@ -184,14 +185,14 @@ TEST_CASE("a summary is laid out as Keras 2 does") {
 TEST_CASE("a summary cuts no number of parameters") {
   auto inner = Sequential::make({dense(1000, {{"input_shape", List{99}}, {"name", "d"}})}, "inner");
   auto model = Sequential::make({inner, dense(1, {{"name", "e"}})}, "outer");
-  const std::vector<std::string> narrow = model->summary({{"line_length", 40}});
-  CHECK(narrow[3] == std::string(41, '='));
-  CHECK(narrow[4] == "inner (Sequential (None, 1000)    100,000");
-  CHECK(narrow[6] == "e (Dense)         (None, 1)       1,001  ");
-  const std::vector<std::string> trainable =
+  const std::vector<std::string> narrow_summary = model->summary({{"line_length", 40}});
+  CHECK(narrow_summary[3] == std::string(41, '='));
+  CHECK(narrow_summary[4] == "inner (Sequential (None, 1000)    100,000");
+  CHECK(narrow_summary[6] == "e (Dense)         (None, 1)       1,001  ");
+  const std::vector<std::string> trainable_summary =
       model->summary({{"line_length", 40}, {"show_trainable", true}, {"expand_nested", true}});
-  CHECK_THAT(trainable[4], Catch::EndsWith(" 100,000 Y        "));
-  CHECK_THAT(trainable[5], Catch::EndsWith(" 100,000 Y        "));
+  CHECK_THAT(trainable_summary[4], Catch::EndsWith(" 100,000 Y        "));
+  CHECK_THAT(trainable_summary[5], Catch::EndsWith(" 100,000 Y        "));
 }
 
 TEST_CASE("inputs of other dtypes and nearly right ranks are taken") {

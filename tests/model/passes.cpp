@@ -16,8 +16,8 @@ TEST_CASE("data that gives nothing is no training") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   auto batches = [&](int64_t count) {
-    return generator_dataset([&, left = count](Batch& batch) mutable {
-      return batch = {{x}, {y}, {}}, left-- > 0;
+    return generator_dataset([&, remaining = count](Batch& batch) mutable {
+      return batch = {{x}, {y}, {}}, remaining-- > 0;
     });
   };
   auto recorder = std::make_shared<Recorder>();
@@ -38,7 +38,7 @@ TEST_CASE("data that gives nothing is no training") {
   CHECK(model->epochs_trained() == 3);
   const Batch empty_batch{{Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}, {}};
   auto empty_batches = generator_dataset(
-      [&, left = 1](Batch& batch) mutable { return batch = empty_batch, left-- > 0; });
+      [&, remaining = 1](Batch& batch) mutable { return batch = empty_batch, remaining-- > 0; });
   CHECK_THROWS_WITH(model->fit(empty_batches, {{"verbose", 0}}),
                     Contains("a batch without samples"));
 }
@@ -91,24 +91,26 @@ TEST_CASE("an epoch ends after its steps or with the data; generators give batch
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   set_warning_handler([](std::string_view) {});
-  auto batches_of_epochs = [&](DatasetPtr rows, int64_t steps, int64_t epochs) {
+  auto batches_of_epochs = [&](DatasetPtr dataset, int64_t steps, int64_t epochs) {
     auto recorder = std::make_shared<Recorder>();
     const Dict options{
         {"steps_per_epoch", steps}, {"epochs", epochs}, {"verbose", 0}, {"callbacks", recorder}};
-    model->fit(std::move(rows), options);
-    std::vector<int> counts;
-    std::istringstream words(recorder->text);
-    for (std::string word; words >> word;) {
-      if (word == "epoch_begin") counts.push_back(0);
-      if (word == "batch") ++counts.back();
+    model->fit(std::move(dataset), options);
+    std::vector<int> batch_counts;
+    std::istringstream hook_names(recorder->text);
+    for (std::string word; hook_names >> word;) {
+      if (word == "epoch_begin") batch_counts.push_back(0);
+      if (word == "batch") ++batch_counts.back();
     }
-    return counts;
+    return batch_counts;
   };
   using Counts = std::vector<int>;
-  auto rows = [&] { return array_dataset({x}, {y}, {}, {.batch_size = 2}); };  // 4 batches each
-  CHECK(batches_of_epochs(rows(), 5, 3) == Counts{4, 4, 4});
-  CHECK(batches_of_epochs(rows(), 3, 4) == Counts{3, 1, 3, 1});
-  CHECK(batches_of_epochs(rows(), 2, 3) == Counts{2, 2, 2});
+  auto four_batches = [&] {
+    return array_dataset({x}, {y}, {}, {.batch_size = 2});
+  };  // 4 batches each
+  CHECK(batches_of_epochs(four_batches(), 5, 3) == Counts{4, 4, 4});
+  CHECK(batches_of_epochs(four_batches(), 3, 4) == Counts{3, 1, 3, 1});
+  CHECK(batches_of_epochs(four_batches(), 2, 3) == Counts{2, 2, 2});
   auto unsized_dataset = [&] {  // two batches per epoch; their number is not declared
     return generator_dataset([&, at = 0](Batch& batch) mutable {
       return batch = {{x}, {y}, {}}, at++ % 3 != 2;
@@ -221,13 +223,13 @@ TEST_CASE("every sample is seen once an epoch, in an order of the model's own") 
 TEST_CASE("a dataset that ends before the number which it announced is reported, once a run") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const auto announcing = [](int64_t elements) {
+  const auto announcing_dataset = [](int64_t elements) {
     Generated source;
     source.elements = elements;
     source.begin = [](uint64_t) {
-      return [given = 0](Element& element) mutable {
+      return [element_count = 0](Element& element) mutable {
         element = {boxed(data(2)), boxed(targets(data(2)))};
-        return given++ < 3;
+        return element_count++ < 3;
       };
     };
     return generated(std::move(source));
@@ -236,16 +238,16 @@ TEST_CASE("a dataset that ends before the number which it announced is reported,
   warning_texts.clear();
   set_warning_handler([](std::string_view text) { warning_texts.emplace_back(text); });
   const Dict two_epochs{{"verbose", 0}, {"epochs", 2}};
-  model->fit(announcing(3), two_epochs);
-  model->fit(announcing(Stream::kUnknown), two_epochs);
-  model->evaluate(announcing(3), {{"verbose", 0}});
+  model->fit(announcing_dataset(3), two_epochs);
+  model->fit(announcing_dataset(Stream::kUnknown), two_epochs);
+  model->evaluate(announcing_dataset(3), {{"verbose", 0}});
   CHECK(warning_texts.empty());
-  model->fit(announcing(10), two_epochs);
+  model->fit(announcing_dataset(10), two_epochs);
   CHECK(warning_texts ==
         std::vector<std::string>{
             "Your input ran out of data after 3 of 10 batches. Make sure that your "
             "dataset or generator gives as many as it announces."});
-  model->evaluate(announcing(10), {{"verbose", 0}});
+  model->evaluate(announcing_dataset(10), {{"verbose", 0}});
   CHECK(warning_texts.size() == 2);
   set_warning_handler(nullptr);
 }

@@ -27,7 +27,7 @@ std::shared_ptr<Sequential> compiled_network() {
   return model;
 }
 
-std::string joined(const std::vector<std::string>& lines) { return join(lines, "\n"); }
+std::string joined_lines(const std::vector<std::string>& lines) { return join(lines, "\n"); }
 
 /// All state that a training step may change.
 std::vector<double> state_of(const Model& model) {
@@ -45,7 +45,7 @@ TEST_CASE("time goes to the layer with the longest name that fits") {
   auto model = Sequential::make(
       {make<Layer>("Dense", {{"units", 4}, {"input_shape", Value(List{8})}, {"name", "a"}}),
        make<Layer>("Dense", {{"units", 4}, {"name", "a/b"}})});
-  const std::string text = joined(model->profile({data(4, 8)}, {}, {{"by", "layer"}}).lines);
+  const std::string text = joined_lines(model->profile({data(4, 8)}, {}, {{"by", "layer"}}).lines);
   INFO(text);
   CHECK_THAT(text, Contains("\na (Dense)") && Contains("\na/b (Dense)"));
 }
@@ -56,7 +56,7 @@ TEST_CASE("a profile of training has a row for each instruction of a layer, forw
       model->profile({data(100, 32)}, {data(100, 4)}, {{"batch_size", 20}, {"steps", 3}});
   CHECK(profile.batch_size == 20);
   CHECK(profile.seconds > 0);
-  double first = 0;
+  double flops_of_first = 0;
   std::vector<std::string> scopes;
   for (const ProfileEntry& row : profile.rows) {
     CHECK(row.calls > 0);
@@ -65,26 +65,28 @@ TEST_CASE("a profile of training has a row for each instruction of a layer, forw
     CHECK(!row.kernel.empty());
     CHECK_THAT(row.shapes, Contains(" -> "));
     scopes.push_back(row.scope);
-    if (row.scope == model->name() + "/first" && row.op.starts_with("matmul")) first += row.flops;
+    if (row.scope == model->name() + "/first" && row.op.starts_with("matmul"))
+      flops_of_first += row.flops;
   }
-  CHECK(first == 2 * 2.0 * 20 * 32 * 64);  // the flops of the product and of the kernel's gradient
+  CHECK(flops_of_first ==
+        2 * 2.0 * 20 * 32 * 64);  // the flops of the product and of the kernel's gradient
   CHECK(std::find(scopes.begin(), scopes.end(), "optimizer") != scopes.end());
 }
 
 TEST_CASE("a profile leaves the model as it was") {
   const Tensor x = data(40, 32), y = data(40, 4);
-  auto profiled = compiled_network(), untouched = compiled_network();
-  for (auto& model : {profiled, untouched})
+  auto profiled_model = compiled_network(), unprofiled_model = compiled_network();
+  for (auto& model : {profiled_model, unprofiled_model})
     model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}});
-  const std::vector<double> before = state_of(*profiled);
-  profiled->profile({x}, {y}, {{"steps", 2}});
-  profiled->profile({x});
-  CHECK(state_of(*profiled) == before);
-  CHECK(profiled->test_on_batch({x}, {y}) == untouched->test_on_batch({x}, {y}));
-  for (auto& model : {profiled, untouched})
+  const std::vector<double> state_before = state_of(*profiled_model);
+  profiled_model->profile({x}, {y}, {{"steps", 2}});
+  profiled_model->profile({x});
+  CHECK(state_of(*profiled_model) == state_before);
+  CHECK(profiled_model->test_on_batch({x}, {y}) == unprofiled_model->test_on_batch({x}, {y}));
+  for (auto& model : {profiled_model, unprofiled_model})
     model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}, {"epochs", 2}});
   // Dropout draws the same numbers as it would without the profile.
-  CHECK(state_of(*profiled) == state_of(*untouched));
+  CHECK(state_of(*profiled_model) == state_of(*unprofiled_model));
 }
 
 TEST_CASE("predict is profiled without compile, on as many samples as there are") {
@@ -97,19 +99,19 @@ TEST_CASE("predict is profiled without compile, on as many samples as there are"
 TEST_CASE("the tables of a profile") {
   auto model = compiled_network();
   const Tensor x = data(8, 32), y = data(8, 4);
-  auto text = [&](Dict options) {
+  auto profile_text = [&](Dict options) {
     options.set("steps", 1);
-    return joined(model->profile({x}, {y}, options).lines);
+    return joined_lines(model->profile({x}, {y}, options).lines);
   };
-  const std::string text_of_both = text({});
+  const std::string text_of_both = profile_text({});
   for (const char* part : {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls",
                            "Time (us)", "Share", "GFLOP/s", "GB/s", "Kernel", "matmul ab+bias+relu",
                            "Total: ", "8 samples", "On 4, 8, 16, 32 cores at most "})
     CHECK_THAT(text_of_both, Contains(part));
-  CHECK_THAT(text({{"by", "layer"}}), Contains("first (Dense)") && !Contains("matmul ab"));
-  CHECK_THAT(text({{"by", "op"}}), !Contains("first (Dense)") && Contains("matmul ab"));
-  CHECK_THAT(text({{"by", "instruction"}}), Contains("8x32, 32x64, 64 -> 8x64"));
-  const std::string text_in_order = text({{"by", "layer"}, {"sort", "order"}});
+  CHECK_THAT(profile_text({{"by", "layer"}}), Contains("first (Dense)") && !Contains("matmul ab"));
+  CHECK_THAT(profile_text({{"by", "op"}}), !Contains("first (Dense)") && Contains("matmul ab"));
+  CHECK_THAT(profile_text({{"by", "instruction"}}), Contains("8x32, 32x64, 64 -> 8x64"));
+  const std::string text_in_order = profile_text({{"by", "layer"}, {"sort", "order"}});
   CHECK(text_in_order.find("first (Dense)") < text_in_order.find("last (Dense)"));
   CHECK(text_in_order.find("last (Dense)") < text_in_order.find("optimizer"));
   for (const std::string& line :

@@ -35,9 +35,9 @@ std::vector<double> quantized_to_4_bits(const std::vector<float>& kernel, int64_
   return (*layer)(std::vector<Tensor>{ops::eye(rows)}).front().to_vector();
 }
 
-/// The largest allowed error in the block that begins at `first`: a fifteenth of the range of the
-/// block's values and 0, in float64.
-double step_of(const std::vector<float>& kernel, size_t first, size_t block) {
+/// The largest allowed error in the block that begins at `first`, in float64: a fifteenth of the
+/// range that contains the values of the block and 0.
+double max_error_of(const std::vector<float>& kernel, size_t first, size_t block) {
   double smallest = 0, greatest = 0;
   for (size_t i = first; i < std::min(first + block, kernel.size()); ++i)
     smallest = std::min<double>(smallest, kernel[i]),
@@ -55,12 +55,12 @@ TEST_CASE("4 bits are off by a step of 15 at most, whatever the size and the sig
       {0, 0, 0, 0, 1, 1, 1, 1, 1, -1, -1}};
   for (const auto& kernel : kernels)
     for (const int64_t block : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 128}) {
-      const std::vector<double> quantized = quantized_to_4_bits(kernel, block);
+      const std::vector<double> quantized_kernel = quantized_to_4_bits(kernel, block);
       for (size_t i = 0; i < kernel.size(); ++i) {
-        const auto size = static_cast<size_t>(block);
-        const double step = step_of(kernel, i - i % size, size);
-        CAPTURE(block, i, quantized[i], step);
-        CHECK(std::abs(quantized[i] - kernel[i]) < 1.0001 * step + 1e-6);
+        const auto block_size = static_cast<size_t>(block);
+        const double max_error = max_error_of(kernel, i - i % block_size, block_size);
+        CAPTURE(block, i, quantized_kernel[i], max_error);
+        CHECK(std::abs(quantized_kernel[i] - kernel[i]) < 1.0001 * max_error + 1e-6);
       }
     }
 }
@@ -78,11 +78,12 @@ TEST_CASE("every layer that can be is quantized, or those that are chosen") {
 TEST_CASE("a quantized layer gives nearly what it gave") {
   const auto model = two_layers();
   const Tensor x = SeedGenerator(1).uniform({5, 3}, -1, 1);
-  const std::vector<double> before = model->predict({x}).front().to_vector();
+  const std::vector<double> outputs_before = model->predict({x}).front().to_vector();
   quantize_layer(*model->layers().front(), {.mode = "int8"});
-  const std::vector<double> after = model->predict({x}).front().to_vector();
-  for (size_t i = 0; i < before.size(); ++i) CHECK(std::abs(before[i] - after[i]) < 0.05);
-  CHECK(before != after);
+  const std::vector<double> outputs_after = model->predict({x}).front().to_vector();
+  for (size_t i = 0; i < outputs_before.size(); ++i)
+    CHECK(std::abs(outputs_before[i] - outputs_after[i]) < 0.05);
+  CHECK(outputs_before != outputs_after);
 }
 
 TEST_CASE("what cannot be quantized is refused") {
@@ -95,7 +96,7 @@ TEST_CASE("what cannot be quantized is refused") {
                     Contains("expected a regular expression"));
   CHECK_THROWS_WITH(quantize_layer(*model->layers()[1], {.mode = "int8"}),
                     "Layer ReLU does not have a `quantize` method implemented.");
-  const auto unbuilt = Sequential::make({make<Layer>("Dense", {{"units", 2}})});
-  CHECK_THROWS_WITH(quantize_model(*unbuilt, {.mode = "int8"}),
+  const auto unbuilt_model = Sequential::make({make<Layer>("Dense", {{"units", 2}})});
+  CHECK_THROWS_WITH(quantize_model(*unbuilt_model, {.mode = "int8"}),
                     Contains("(of type 'Sequential') is not built yet"));
 }

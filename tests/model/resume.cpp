@@ -53,16 +53,16 @@ std::shared_ptr<Sequential> model_of(int64_t seed) {
   return model;
 }
 
-std::shared_ptr<History> fit(Model& model, Dict more = {}, List callbacks = {}) {
+std::shared_ptr<History> fit(Model& model, Dict more_options = {}, List callbacks = {}) {
   callbacks.push_back(make<Callback>(
       "ReduceLROnPlateau", {{"monitor", "val_loss"}, {"patience", 0}, {"min_delta", 10.0}}));
-  more.set("callbacks", callbacks);
-  more.set("epochs", kEpochs);
-  more.set("batch_size", 8);
-  more.set("validation_split", 0.2);
-  more.set("verbose", 0);
+  more_options.set("callbacks", callbacks);
+  more_options.set("epochs", kEpochs);
+  more_options.set("batch_size", 8);
+  more_options.set("validation_split", 0.2);
+  more_options.set("verbose", 0);
   const Tensor x = data(50);
-  return model.fit({x}, {targets(x)}, more);
+  return model.fit({x}, {targets(x)}, more_options);
 }
 
 void check_same(const Model& a, const Model& b) {
@@ -96,25 +96,25 @@ std::shared_ptr<Model> fit_until_finished(int64_t step, bool is_interrupt, const
 TEST_CASE("a run that is kept in a file goes on after crashes and interruptions") {
   const Folder folder;
   set_warning_handler([](std::string_view) {});
-  const auto unbroken_model = model_of(1);
-  fit(*unbroken_model);
+  const auto uninterrupted_model = model_of(1);
+  fit(*uninterrupted_model);
   fs::create_directory(folder.path);
   for (const bool is_interrupt : {false, true})
     for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
       CAPTURE(is_interrupt, step);
       (void)model_of(1);  // advances the global random state
       // The first attempt has the initial weights of the uninterrupted run.
-      const auto first = model_of(1);
+      const auto first_model = model_of(1);
       auto fit_with_resume = [&](Model& model, const CallbackPtr& aborting_callback) {
         fit(model, {{"resume", folder / "run.h5"}}, {aborting_callback});
       };
       try {
-        fit_with_resume(*first, std::make_shared<AbortAtBatch>(step, is_interrupt));
+        fit_with_resume(*first_model, std::make_shared<AbortAtBatch>(step, is_interrupt));
       } catch (const Error&) {
       }
       CHECK(fs::exists(folder / "run.h5") == (is_interrupt || step > kBatches));
       if (!fs::exists(folder / "run.h5")) continue;
-      check_same(*fit_until_finished(step, is_interrupt, fit_with_resume), *unbroken_model);
+      check_same(*fit_until_finished(step, is_interrupt, fit_with_resume), *uninterrupted_model);
       CHECK(fs::is_empty(folder.path));
     }
   set_warning_handler(nullptr);
@@ -122,19 +122,20 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
 
 TEST_CASE("BackupAndRestore keeps the run every so many batches") {
   const Folder folder;
-  const auto unbroken_model = model_of(1);
-  fit(*unbroken_model);
+  const auto uninterrupted_model = model_of(1);
+  fit(*uninterrupted_model);
   for (const int64_t save_interval : {1, 3, 7}) {
     CAPTURE(save_interval);
-    auto fit_with_backup = [&](Model& model, const CallbackPtr& aborting_callback, Dict more = {}) {
-      more.set("backup_dir", folder.path);
-      more.set("save_freq", save_interval);
-      fit(model, {}, {aborting_callback, make<Callback>("BackupAndRestore", more)});
+    auto fit_with_backup = [&](Model& model, const CallbackPtr& aborting_callback,
+                               Dict more_options = {}) {
+      more_options.set("backup_dir", folder.path);
+      more_options.set("save_freq", save_interval);
+      fit(model, {}, {aborting_callback, make<Callback>("BackupAndRestore", more_options)});
     };
     const auto first = model_of(1);
     CHECK_THROWS(fit_with_backup(*first, std::make_shared<AbortAtBatch>(8, false)));
-    const auto last = fit_until_finished(8, false, fit_with_backup);
-    check_same(*last, *unbroken_model);
+    const auto last_model = fit_until_finished(8, false, fit_with_backup);
+    check_same(*last_model, *uninterrupted_model);
     CHECK(fs::is_empty(folder.path));
   }
 }
@@ -143,12 +144,12 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
   const Folder folder;
   static std::string warning;
   set_warning_handler([](std::string_view text) { warning = text; });
-  const auto unbroken_model = model_of(1);
-  fit(*unbroken_model);
+  const auto uninterrupted_model = model_of(1);
+  fit(*uninterrupted_model);
   for (const bool is_aborted_twice : {false, true}) {
-    auto fit_with_backup = [&](Model& model, int64_t crash) {
+    auto fit_with_backup = [&](Model& model, int64_t last_batch) {
       fit(model, {},
-          {std::make_shared<AbortAtBatch>(crash, false),
+          {std::make_shared<AbortAtBatch>(last_batch, false),
            make<Callback>("BackupAndRestore", {{"backup_dir", folder.path},
                                                {"save_freq", 2},
                                                {"double_checkpoint", is_aborted_twice}})});
@@ -156,15 +157,15 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
     CHECK_THROWS(fit_with_backup(*model_of(1), 7));
     CHECK(fs::exists(folder / "run.previous.h5") == is_aborted_twice);
     fs::resize_file(folder / "run.h5", fs::file_size(folder / "run.h5") / 2);
-    const auto resumed = model_of(2);
+    const auto resumed_model = model_of(2);
     if (is_aborted_twice) {
-      fit_with_backup(*resumed, 1000);
+      fit_with_backup(*resumed_model, 1000);
       CHECK_THAT(warning, Contains("run.h5'") && Contains("going on from"));
-      check_same(*resumed, *unbroken_model);
+      check_same(*resumed_model, *uninterrupted_model);
     } else {
-      CHECK_THROWS_WITH(fit_with_backup(*resumed, 1000),
+      CHECK_THROWS_WITH(fit_with_backup(*resumed_model, 1000),
                         Contains("run.h5'") && Contains("delete it"));
-      CHECK(resumed->epochs_trained() == 0);
+      CHECK(resumed_model->epochs_trained() == 0);
       fs::remove(folder / "run.h5");
     }
   }
@@ -188,44 +189,44 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   const Folder folder;
   fs::create_directory(folder.path);
   set_warning_handler([](std::string_view) {});
-  const auto unbroken_model = model_of(1), model = model_of(1);
-  fit(*unbroken_model);
+  const auto uninterrupted_model = model_of(1), model = model_of(1);
+  fit(*uninterrupted_model);
   fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true)});
   CHECK(model->epochs_trained() == 1);
   save_model(*model, folder / "m.h5");
   fit(*model, {{"resume", true}});
-  check_same(*model, *unbroken_model);
-  const ModelPtr loaded = load_model(folder / "m.h5");
-  fit(*loaded, {{"resume", true}});
-  check_same(*loaded, *unbroken_model);
+  check_same(*model, *uninterrupted_model);
+  const ModelPtr loaded_model = load_model(folder / "m.h5");
+  fit(*loaded_model, {{"resume", true}});
+  check_same(*loaded_model, *uninterrupted_model);
 
   // Without `resume`, or if no run was left unfinished, the next run starts anew.
-  const ModelPtr reloaded = load_model(folder / "m.h5");
-  CHECK(fit(*reloaded)->epoch().size() == kEpochs);
-  CHECK(reloaded->epochs_trained() == 1 + kEpochs);
-  fit(*reloaded, {{"resume", true}});
-  CHECK(reloaded->epochs_trained() == 1 + 2 * kEpochs);
+  const ModelPtr reloaded_model = load_model(folder / "m.h5");
+  CHECK(fit(*reloaded_model)->epoch().size() == kEpochs);
+  CHECK(reloaded_model->epochs_trained() == 1 + kEpochs);
+  fit(*reloaded_model, {{"resume", true}});
+  CHECK(reloaded_model->epochs_trained() == 1 + 2 * kEpochs);
   set_warning_handler(nullptr);
 }
 
 TEST_CASE("a run goes on from a snapshot between the first batch and its step") {
-  struct BeforeStep final : Callback {
+  struct SnapshotBeforeStep final : Callback {
     void on_train_batch_begin(int64_t, const Logs&) override {
       if (snapshot.is_null()) snapshot = model_->training_run()->snapshot();
     }
     Value snapshot;
   };
   const Tensor x = data(20);
-  const auto before = std::make_shared<BeforeStep>();
-  const auto unbroken_model = model_of(1), resumed = model_of(2);
+  const auto snapshot_callback = std::make_shared<SnapshotBeforeStep>();
+  const auto uninterrupted_model = model_of(1), resumed_model = model_of(2);
   const Dict options{{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}};
-  Dict watched_options = options;
-  watched_options.set("callbacks", List{before});
-  unbroken_model->fit({x}, {targets(x)}, watched_options);
-  const auto run = resumed->start_training({x}, {targets(x)}, options);
-  run->restore(before->snapshot);
+  Dict options_with_snapshot = options;
+  options_with_snapshot.set("callbacks", List{snapshot_callback});
+  uninterrupted_model->fit({x}, {targets(x)}, options_with_snapshot);
+  const auto run = resumed_model->start_training({x}, {targets(x)}, options);
+  run->restore(snapshot_callback->snapshot);
   run->finish();
-  check_same(*resumed, *unbroken_model);
+  check_same(*resumed_model, *uninterrupted_model);
 }
 
 TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside EarlyStopping") {
@@ -233,11 +234,11 @@ TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside E
   const auto stopping_callback = [] {
     return make<Callback>("EarlyStopping", {{"patience", 9}, {"restore_best_weights", true}});
   };
-  const auto unbroken_model = model_of(1), model = model_of(1);
-  fit(*unbroken_model, {}, {stopping_callback()});
+  const auto uninterrupted_model = model_of(1), model = model_of(1);
+  fit(*uninterrupted_model, {}, {stopping_callback()});
   fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true), stopping_callback()});
   fit(*model, {{"resume", true}}, {stopping_callback()});
-  check_same(*model, *unbroken_model);
+  check_same(*model, *uninterrupted_model);
   set_warning_handler(nullptr);
 }
 

@@ -11,12 +11,12 @@ TEST_CASE("weights of samples and classes multiply the loss") {
   const Tensor x = data(6), y = targets(x);
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const double unweighted = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  const double unweighted_loss = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
   const double doubled_loss =
       model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
           .front()
           .second;
-  CHECK(doubled_loss == Approx(2 * unweighted));
+  CHECK(doubled_loss == Approx(2 * unweighted_loss));
   auto class_model = small_model("softmax", 2);
   class_model->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
@@ -36,7 +36,7 @@ TEST_CASE("weights of samples and classes multiply the loss") {
 
 TEST_CASE("class weights weigh what is trained on, not what is validated on") {
   const Tensor x = data(20), y = labels(20, 2);
-  auto val_loss = [&](const Value& class_weight) {
+  auto loss_and_validation_loss = [&](const Value& class_weight) {
     auto model = small_model("softmax", 2);
     model->compile(
         {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
@@ -45,10 +45,11 @@ TEST_CASE("class weights weigh what is trained on, not what is validated on") {
         {x}, {y}, {{"validation_split", 0.5}, {"class_weight", class_weight}, {"verbose", 0}});
     return std::pair(history->at("loss").front(), history->at("val_loss").front());
   };
-  const auto [loss, validation] = val_loss({});
-  const auto [weighted_loss, weighted_validation] = val_loss(Dict{{"0", 10}, {"1", 10}});
+  const auto [loss, validation_loss] = loss_and_validation_loss({});
+  const auto [weighted_loss, weighted_validation_loss] =
+      loss_and_validation_loss(Dict{{"0", 10}, {"1", 10}});
   CHECK(weighted_loss == Approx(10 * loss).epsilon(1e-4));
-  CHECK(weighted_validation == validation);
+  CHECK(weighted_validation_loss == validation_loss);
 }
 
 TEST_CASE("class weights multiply sample weights of any rank") {

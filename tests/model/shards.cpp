@@ -29,9 +29,9 @@ Batches epoch_of(Dataset& data) {
 }
 
 /// The i-th batches of all shards joined.
-Batches joined_batches(const std::vector<DatasetPtr>& parts) {
+Batches joined_batches(const std::vector<DatasetPtr>& shards) {
   Batches all_batches;
-  for (const DatasetPtr& part : parts) {
+  for (const DatasetPtr& part : shards) {
     const Batches batches = epoch_of(*part);
     CHECK(static_cast<int64_t>(batches.size()) == part->batches());
     int64_t samples = 0;
@@ -111,9 +111,9 @@ TEST_CASE("other data goes to its shards by whole batches, as many to each") {
   same_shard->begin_epoch();
   Batch batch;
   same_shard->next(batch);
-  const DatasetPtr resumed = shard(generator(8), 2, 3);
-  resumed->restore(same_shard->state(), 1);
-  REQUIRE(resumed->next(batch));
+  const DatasetPtr resumed_shard = shard(generator(8), 2, 3);
+  resumed_shard->restore(same_shard->state(), 1);
+  REQUIRE(resumed_shard->next(batch));
   CHECK(batch.x.front().to_vector() == std::vector<double>{5});
   CHECK(shard(generator_dataset([](Batch&) { return false; }, 7), 0, 3)->batches() == 2);
 }

@@ -176,8 +176,8 @@ TEST_CASE("many callers with random sizes get the bits of one caller") {
 TEST_CASE("callers beside a training see the weights between two of its steps") {
   const Tensor x = data(64), y = targets(x), seen = data(40);
   const auto reference_model = small_model(), model = small_model();
-  const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}};
-  reference_model->compile(compiled), model->compile(compiled);
+  const Dict compile_options{{"optimizer", "adam"}, {"loss", "mse"}};
+  reference_model->compile(compile_options), model->compile(compile_options);
   constexpr int kSteps = 150;
   std::set<std::vector<double>> possible_results{
       reference_model->predict_on_batch({seen})[0].to_vector()};
@@ -204,27 +204,29 @@ TEST_CASE("callers beside a training see the weights between two of its steps") 
 TEST_CASE("compile is refused while another thread trains the model") {
   const auto model = small_model();
   const Tensor x = data(64), y = targets(x);
-  const Dict compiled{{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
-  model->compile(compiled);
-  std::atomic<bool> training{false}, refused{false};
+  const Dict compile_options{{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
+  model->compile(compile_options);
+  std::atomic<bool> is_training{false}, is_refused{false};
   /// A callback that lets the training wait until the call of the other thread was refused.
   struct WaitingCallback final : Callback {
-    WaitingCallback(std::atomic<bool>& begun, std::atomic<bool>& end) : begun_(begun), end_(end) {}
+    WaitingCallback(std::atomic<bool>& training_flag, std::atomic<bool>& refusal_flag)
+        : is_training_(training_flag), is_refused_(refusal_flag) {}
     void on_train_batch_end(int64_t, const Logs&) override {
-      begun_ = true;
-      while (!end_) std::this_thread::yield();
+      is_training_ = true;
+      while (!is_refused_) std::this_thread::yield();
     }
-    std::atomic<bool>&begun_, &end_;
+    std::atomic<bool>&is_training_, &is_refused_;
   };
   std::thread trainer([&] {
-    const CallbackPtr waiting = std::make_shared<WaitingCallback>(training, refused);
-    model->fit({x}, {y}, {{"verbose", 0}, {"callbacks", Value(waiting)}});
+    const CallbackPtr waiting_callback = std::make_shared<WaitingCallback>(is_training, is_refused);
+    model->fit({x}, {y}, {{"verbose", 0}, {"callbacks", Value(waiting_callback)}});
   });
-  while (!training) std::this_thread::yield();
-  CHECK_THROWS_WITH(model->compile(compiled), Catch::Contains("compile: another thread trains"));
-  refused = true;
+  while (!is_training) std::this_thread::yield();
+  CHECK_THROWS_WITH(model->compile(compile_options),
+                    Catch::Contains("compile: another thread trains"));
+  is_refused = true;
   trainer.join();
-  model->compile(compiled);
+  model->compile(compile_options);
 }
 
 TEST_CASE("callers of a model that keeps states take turns") {
@@ -251,13 +253,13 @@ TEST_CASE("callers of a model that keeps states take turns") {
 }
 
 TEST_CASE("models share threads, each with callers of its own") {
-  const auto first = small_model(), second = small_model("tanh", 3);
+  const auto first_model = small_model(), second_model = small_model("tanh", 3);
   const Tensor x = data(50);
-  const auto expected_first = first->predict({x})[0].to_vector(),
-             expected_second = second->predict({x})[0].to_vector();
+  const auto expected_first = first_model->predict({x})[0].to_vector(),
+             expected_second = second_model->predict({x})[0].to_vector();
   CHECK(on_threads(kThreads, [&](int number) {
           for (int i = 0; i < 100; ++i) {
-            const auto got = (number % 2 ? second : first)->predict({x})[0].to_vector();
+            const auto got = (number % 2 ? second_model : first_model)->predict({x})[0].to_vector();
             if (got != (number % 2 ? expected_second : expected_first)) fail("other bits");
           }
         }) == kNoErrors);

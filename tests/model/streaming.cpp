@@ -41,15 +41,15 @@ Tensor whole_numbers(int64_t n) {
 /// Writes `values` (float32) as an idx file. Its big-endian numbers must be converted, so the file
 /// cannot be mapped into memory.
 void write_idx(const std::string& path, const Tensor& values) {
-  auto reversed = [](auto number) {
+  auto reversed_bytes = [](auto number) {
     char bytes[4];
     std::memcpy(bytes, &number, 4);
     return std::string{bytes[3], bytes[2], bytes[1], bytes[0]};
   };
   std::ofstream file(path, std::ios::binary);
   file << std::string("\0\0\x0d", 3) << static_cast<char>(values.rank());
-  for (int64_t dim : values.shape()) file << reversed(static_cast<int32_t>(dim));
-  for (double value : values.to_vector()) file << reversed(static_cast<float>(value));
+  for (int64_t dim : values.shape()) file << reversed_bytes(static_cast<int32_t>(dim));
+  for (double value : values.to_vector()) file << reversed_bytes(static_cast<float>(value));
 }
 
 std::shared_ptr<Sequential> compiled_model() {
@@ -149,18 +149,19 @@ TEST_CASE(
   const Tensors y{open_npy(file.path), open_npy(wide_file.path)};
   const DatasetPtr data =
       array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &order});
-  const DatasetPtr same_data = prefetch(
+  const DatasetPtr data_in_same_order = prefetch(
       array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same_order}));
-  const std::vector<double> first = epoch_of(data), second = epoch_of(data);
-  CHECK(first != second);
-  CHECK(epoch_of(same_data) == first);
-  CHECK(epoch_of(same_data) == second);
-  int64_t neighbours = 0;
-  for (size_t i = 1; i < first.size(); ++i) neighbours += first[i] == first[i - 1] + 1;
-  CHECK(neighbours < 50);
-  for (std::vector<double> sorted : {first, second}) {
-    std::sort(sorted.begin(), sorted.end());
-    CHECK(sorted == in_memory.to_vector());
+  const std::vector<double> first_epoch = epoch_of(data), second_epoch = epoch_of(data);
+  CHECK(first_epoch != second_epoch);
+  CHECK(epoch_of(data_in_same_order) == first_epoch);
+  CHECK(epoch_of(data_in_same_order) == second_epoch);
+  int64_t neighbour_count = 0;
+  for (size_t i = 1; i < first_epoch.size(); ++i)
+    neighbour_count += first_epoch[i] == first_epoch[i - 1] + 1;
+  CHECK(neighbour_count < 50);
+  for (std::vector<double> sorted_epoch : {first_epoch, second_epoch}) {
+    std::sort(sorted_epoch.begin(), sorted_epoch.end());
+    CHECK(sorted_epoch == in_memory.to_vector());
   }
 }
 
@@ -259,9 +260,9 @@ TEST_CASE(
   batch_count = 0;
   data->begin_epoch();
   REQUIRE(data->next(batch));
-  const DatasetPtr slow_dataset = prefetch(generator_dataset([](Batch& next) {
+  const DatasetPtr slow_dataset = prefetch(generator_dataset([](Batch& next_batch) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    next.x = {Tensor::scalar(1)};
+    next_batch.x = {Tensor::scalar(1)};
     return true;
   }));
   for (int i = 0; i < 20; ++i) {
@@ -286,7 +287,7 @@ TEST_CASE("steps go on over the end of a file; a run that stops early leaves no 
                      {"verbose", 0},
                      {"validation_data", List{boxed(x_in), boxed(y_in)}}};
   model->fit({x_in}, {y_in}, options);
-  const auto before = count_threads();
+  const auto threads_before = count_threads();
   CHECK(model->fit({x_in}, {y_in}, options)->epoch().size() == 4);
   class Stop final : public Callback {
    public:
@@ -296,7 +297,7 @@ TEST_CASE("steps go on over the end of a file; a run that stops early leaves no 
              {{"batch_size", 1}, {"verbose", 0}, {"callbacks", std::make_shared<Stop>()}});
   CHECK(interrupted());
   clear_interrupt();
-  CHECK(count_threads() == before);
+  CHECK(count_threads() == threads_before);
 }
 
 TEST_CASE("class weights of targets in a file") {

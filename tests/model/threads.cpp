@@ -42,8 +42,8 @@ TEST_CASE("several threads predict with one model, built by whichever comes firs
 TEST_CASE("threads predict while another trains, and training has the bits of one alone") {
   const Tensor x = data(64), y = targets(x);
   const auto reference_model = small_model(), model = small_model();
-  const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
-  reference_model->compile(compiled), model->compile(compiled);
+  const Dict compile_options{{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
+  reference_model->compile(compile_options), model->compile(compile_options);
   const Dict options{{"epochs", 10}, {"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
   reference_model->fit({x}, {y}, options);
   std::atomic<bool> has_ended{false};
@@ -71,9 +71,9 @@ TEST_CASE("a second thread that trains or evaluates is refused, and the first go
   const Tensor x = data(32), y = targets(x);
   const auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  class Meanwhile final : public Callback {
+  class CallsFromOtherThread final : public Callback {
    public:
-    Meanwhile(Tensor x, Tensor y) : x_(std::move(x)), y_(std::move(y)) {}
+    CallsFromOtherThread(Tensor x, Tensor y) : x_(std::move(x)), y_(std::move(y)) {}
     void on_epoch_end(int64_t, Logs&) override {
       const std::string meanwhile = "another thread trains or evaluates model '";
       errors = on_threads(1, [&](int) { model_->evaluate({x_}, {y_}, {{"verbose", 0}}); });
@@ -92,7 +92,7 @@ TEST_CASE("a second thread that trains or evaluates is refused, and the first go
    private:
     Tensor x_, y_;
   };
-  const auto callback = std::make_shared<Meanwhile>(x, y);
+  const auto callback = std::make_shared<CallsFromOtherThread>(x, y);
   model->fit({x}, {y}, {{"epochs", 3}, {"verbose", 0}, {"callbacks", callback}});
   CHECK(callback->epochs == 3);
   CHECK(on_threads(1, [&](int) { model->evaluate({x}, {y}, {{"verbose", 0}}); })[0].empty());
@@ -101,16 +101,16 @@ TEST_CASE("a second thread that trains or evaluates is refused, and the first go
 TEST_CASE("who has a turn may assign weights while others predict") {
   const auto model = small_model();
   const Tensor x = Tensor::full({4, 3}, 1);
-  const Tensors before = model->get_weights();
+  const Tensors weights_before = model->get_weights();
   Tensors zero_weights;
-  for (const Tensor& w : before) zero_weights.push_back(ops::zeros_like(w));
+  for (const Tensor& w : weights_before) zero_weights.push_back(ops::zeros_like(w));
   std::atomic<int> wrong_count{0};
   const double expected = model->predict({x})[0].to_vector()[0];
   CHECK(on_threads(4, [&](int number) {
           for (int i = 0; i < 200; ++i) {
             if (number == 0) {
               const StepLock lock(*model);
-              model->set_weights(i % 2 ? before : zero_weights);
+              model->set_weights(i % 2 ? weights_before : zero_weights);
               continue;
             }
             const double got = model->predict({x})[0].to_vector()[0];

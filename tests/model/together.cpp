@@ -33,8 +33,8 @@ class ActionAtBatch final : public Callback {
   std::function<void(Model&)> action_;
 };
 
-/// Notes whether callbacks saw the interruption when the run ended.
-class EndOfRun final : public Callback {
+/// Records whether the run counted as interrupted when it ended.
+class InterruptionAtEnd final : public Callback {
  public:
   void on_train_end(const Logs&) override { was_interrupted = interrupted(); }
   bool was_interrupted = false;
@@ -73,16 +73,16 @@ Dict options_at(int rank, int64_t batch, std::function<void(Model&)> action) {
   return {{"callbacks", std::make_shared<ActionAtBatch>(batch, std::move(action))}};
 }
 
-/// Whether a callback of this process saw an interruption that only the process with rank `who` got
-/// at the end of this batch.
-bool sees_interruption(int who, int64_t batch) {
-  const auto end = std::make_shared<EndOfRun>();
-  Value callbacks = List{Value(end)};
-  if (communicator()->rank() == who)
-    callbacks = List{Value(end),
+/// Whether a callback of this process saw an interruption that only the process with rank
+/// `acting_rank` got at the end of this batch.
+bool sees_interruption(int acting_rank, int64_t batch) {
+  const auto end_callback = std::make_shared<InterruptionAtEnd>();
+  Value callbacks = List{Value(end_callback)};
+  if (communicator()->rank() == acting_rank)
+    callbacks = List{Value(end_callback),
                      Value(std::make_shared<ActionAtBatch>(batch, [](Model&) { interrupt(); }))};
   fit(3, {{"callbacks", callbacks}});
-  return end->was_interrupted;
+  return end_callback->was_interrupted;
 }
 
 void run_together() {
@@ -93,15 +93,15 @@ void run_together() {
   CHECK(fit(rank == 0 ? 5 : 3) == FitResult{9, 3});
   CHECK(fit(rank == 0 ? 3 : 5) == FitResult{9, 3});
   CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == FitResult{6, 3});
-  for (int who : {0, 1}) {
-    CHECK(fit(3, options_at(who, 2, stop_training)) == FitResult{2, 1});
+  for (int acting_rank : {0, 1}) {
+    CHECK(fit(3, options_at(acting_rank, 2, stop_training)) == FitResult{2, 1});
     // There is no validation after the last batch of the stopped run.
-    CHECK(fit(3, options_at(who, 3, stop_training)) == FitResult{3, 1});
-    CHECK(fit(3, options_at(who, 0, stop_training)) == FitResult{3, 1});
-    CHECK(fit(3, options_at(who, 4, interrupt_run)) == FitResult{4, 1});
-    CHECK(fit(3, options_at(who, 0, interrupt_run)) == FitResult{3, 1});
-    CHECK(sees_interruption(who, 0));
-    CHECK(sees_interruption(who, 2));
+    CHECK(fit(3, options_at(acting_rank, 3, stop_training)) == FitResult{3, 1});
+    CHECK(fit(3, options_at(acting_rank, 0, stop_training)) == FitResult{3, 1});
+    CHECK(fit(3, options_at(acting_rank, 4, interrupt_run)) == FitResult{4, 1});
+    CHECK(fit(3, options_at(acting_rank, 0, interrupt_run)) == FitResult{3, 1});
+    CHECK(sees_interruption(acting_rank, 0));
+    CHECK(sees_interruption(acting_rank, 2));
   }
 }
 

@@ -92,7 +92,7 @@ ModelPtr model_with_dropout() {
 TEST_CASE("inference_metrics: what inference sees of a batch before the update") {
   const Tensor x = data(16), y = targets(x);
   for (bool eager : {false, true}) {
-    Tensor trained[2];
+    Tensor trained_weights[2];
     for (bool is_single_batch : {false, true}) {
       set_random_seed(7);
       auto model = model_with_dropout();
@@ -105,15 +105,15 @@ TEST_CASE("inference_metrics: what inference sees of a batch before the update")
           {x}, {y}, {{"batch_size", 16}, {"verbose", 0}, {"inference_metrics", is_single_batch}});
       for (const auto& [name, value] : before)
         CHECK((history->at(name)[0] == Approx(value).epsilon(1e-5)) == is_single_batch);
-      trained[is_single_batch] = model->weights().front().value();
+      trained_weights[is_single_batch] = model->weights().front().value();
     }
-    CHECK(trained[0].to_vector() == trained[1].to_vector());
+    CHECK(trained_weights[0].to_vector() == trained_weights[1].to_vector());
   }
-  auto stateful = Sequential::make({make<Layer>(
+  auto stateful_model = Sequential::make({make<Layer>(
       "LSTM", {{"units", 1}, {"stateful", true}, {"batch_input_shape", List{4, 2, 3}}})});
-  stateful->compile({{"loss", "mse"}});
-  CHECK_THROWS_WITH(stateful->fit({ops::zeros({4, 2, 3})}, {ops::zeros({4, 1})},
-                                  {{"batch_size", 4}, {"inference_metrics", true}}),
+  stateful_model->compile({{"loss", "mse"}});
+  CHECK_THROWS_WITH(stateful_model->fit({ops::zeros({4, 2, 3})}, {ops::zeros({4, 1})},
+                                        {{"batch_size", 4}, {"inference_metrics", true}}),
                     Contains("stateful"));
 }
 
@@ -137,13 +137,13 @@ TEST_CASE("accuracy fits the loss, names are as typed, the loss comes first") {
   model->compile({{"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"acc", "mse"}}});
   CHECK(model->metrics_names() == std::vector<std::string>{"loss", "acc", "mse"});
   CHECK(model->all_metrics()[1]->class_name() == "SparseCategoricalAccuracy");
-  auto binary = small_model("sigmoid");
-  binary->compile({{"loss", "binary_crossentropy"}, {"metrics", List{"accuracy"}}});
-  CHECK(binary->all_metrics()[1]->class_name() == "BinaryAccuracy");
+  auto binary_model = small_model("sigmoid");
+  binary_model->compile({{"loss", "binary_crossentropy"}, {"metrics", List{"accuracy"}}});
+  CHECK(binary_model->all_metrics()[1]->class_name() == "BinaryAccuracy");
   model->compile({{"loss", "binary_crossentropy"}, {"metrics", List{"accuracy"}}});
   CHECK(model->all_metrics()[1]->class_name() == "FittingAccuracy");
   const Tensor x = data(10);
-  const NamedValues values = binary->evaluate({x}, {labels(10, 2)}, {{"verbose", 0}});
+  const NamedValues values = binary_model->evaluate({x}, {labels(10, 2)}, {{"verbose", 0}});
   REQUIRE(values.size() == 2);
   CHECK(values[0].first == "loss");
   CHECK(values[1].first == "accuracy");
@@ -166,16 +166,16 @@ TEST_CASE("a list with an entry for each output goes by output") {
   const Symbol a = (*make<Layer>("Dense", {{"units", 1}, {"name", "a"}}))(in),
                b = (*make<Layer>("Dense", {{"units", 1}, {"name", "b"}}))(in);
   auto model = Functional::make({in}, {a, b});
-  const auto names = [&](const Value& loss, const Value& metrics) {
+  const auto metric_names = [&](const Value& loss, const Value& metrics) {
     model->compile({{"loss", loss}, {"metrics", metrics}, {"weighted_metrics", metrics}});
-    const std::vector<std::string> all = model->metrics_names();
-    return join(all, " ");
+    const std::vector<std::string> all_names = model->metrics_names();
+    return join(all_names, " ");
   };
-  CHECK(names("mse", List{"mae", "mse"}) ==
+  CHECK(metric_names("mse", List{"mae", "mse"}) ==
         "loss a_loss b_loss a_mae b_mse a_weighted_mae b_weighted_mse");
-  CHECK(names("mse", List{"mae"}) ==
+  CHECK(metric_names("mse", List{"mae"}) ==
         "loss a_loss b_loss a_mae b_mae a_weighted_mae b_weighted_mae");
-  CHECK(names(List{"mse", false}, List{false, "mae"}) == "loss b_mae b_weighted_mae");
+  CHECK(metric_names(List{"mse", false}, List{false, "mae"}) == "loss b_mae b_weighted_mae");
 }
 
 TEST_CASE("several outputs: losses, weights, metrics by name") {
@@ -263,7 +263,7 @@ TEST_CASE("callbacks are called in Keras' order and can stop a run") {
 }
 
 TEST_CASE("on_batch_begin and on_batch_end are the older names of the hooks of training batches") {
-  class Older final : public Callback {
+  class OldHooksCallback final : public Callback {
    public:
     void on_batch_begin(int64_t batch, const Logs&) override { begun_batches.push_back(batch); }
     void on_batch_end(int64_t batch, const Logs& logs) override {
@@ -274,40 +274,40 @@ TEST_CASE("on_batch_begin and on_batch_end are the older names of the hooks of t
   };
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  auto older_hooks = std::make_shared<Older>();
+  auto old_hooks_callback = std::make_shared<OldHooksCallback>();
   const Tensor x = data(8), y = targets(x);
-  const Dict options{{"batch_size", 4}, {"verbose", 0}, {"callbacks", older_hooks}};
+  const Dict options{{"batch_size", 4}, {"verbose", 0}, {"callbacks", old_hooks_callback}};
   model->fit({x}, {y}, options);
-  CHECK((older_hooks->begun_batches == std::vector<int64_t>{0, 1} &&
-         older_hooks->ended_batches == older_hooks->begun_batches));
+  CHECK((old_hooks_callback->begun_batches == std::vector<int64_t>{0, 1} &&
+         old_hooks_callback->ended_batches == old_hooks_callback->begun_batches));
   model->evaluate({x}, {y}, options);
-  CHECK(older_hooks->ended_batches.size() == 2);
+  CHECK(old_hooks_callback->ended_batches.size() == 2);
 }
 
 TEST_CASE("a callback can look at its model after the run, and learns when it is gone") {
-  class Keeper final : public Callback {
+  class LogsCallback final : public Callback {
    public:
     void on_epoch_end(int64_t, Logs& logs) override { copied_logs = logs; }
     void on_train_batch_end(int64_t, const Logs& logs) override { lazy_logs = logs; }
     const ModelRef& model() const { return model_; }
     Logs copied_logs, lazy_logs;
   };
-  auto log_keeper = std::make_shared<Keeper>();
+  auto logs_callback = std::make_shared<LogsCallback>();
   {
     auto model = small_model();
     model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
     const Tensor x = data(8);
-    model->fit({x}, {targets(x)}, {{"verbose", 0}, {"callbacks", log_keeper}});
-    CHECK(log_keeper->model()->compiled());
-    CHECK(log_keeper->model().lock() == model);
+    model->fit({x}, {targets(x)}, {{"verbose", 0}, {"callbacks", logs_callback}});
+    CHECK(logs_callback->model()->compiled());
+    CHECK(logs_callback->model().lock() == model);
   }
-  CHECK_FALSE(log_keeper->model());
-  CHECK(log_keeper->model().lock() == nullptr);
-  CHECK_THROWS_WITH(log_keeper->model()->compiled(),
+  CHECK_FALSE(logs_callback->model());
+  CHECK(logs_callback->model().lock() == nullptr);
+  CHECK_THROWS_WITH(logs_callback->model()->compiled(),
                     Contains("the model of this callback is gone"));
   // The callback stored a copy of the logs, whose numbers stay available after the run.
-  CHECK(std::isfinite(log_keeper->lazy_logs.at("loss")));
-  CHECK(log_keeper->copied_logs.at("loss") == log_keeper->lazy_logs.at("loss"));
+  CHECK(std::isfinite(logs_callback->lazy_logs.at("loss")));
+  CHECK(logs_callback->copied_logs.at("loss") == logs_callback->lazy_logs.at("loss"));
 }
 
 TEST_CASE("a batch has its own numbers, whatever was computed before") {
@@ -335,9 +335,9 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
 namespace {
 
 /// A subclassed model with a residual connection.
-class Residual final : public Model {
+class ResidualModel final : public Model {
  public:
-  Residual()
+  ResidualModel()
       : inner_(make<Layer>("Dense", {{"units", 3}, {"name", "inner"}})),
         last_(make<Layer>("Dense", {{"units", 1}})) {
     track(inner_);
@@ -357,7 +357,7 @@ class Residual final : public Model {
 
 TEST_CASE("a subclassed model trains, predicts and has no configuration of its own") {
   const Tensor x = data(16), y = targets(x);
-  auto model = std::make_shared<Residual>();
+  auto model = std::make_shared<ResidualModel>();
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
   CHECK(model->metrics_names() == std::vector<std::string>{"loss"});
   auto history = model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}});
@@ -422,10 +422,10 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
          make<Layer>("Flatten"), make<Layer>("Dense", {{"units", 40}, {"activation", "relu"}}),
          make<Layer>("Dense", {{"units", 1}})});
   };
-  auto model = make_model(), other = make_model();
+  auto model = make_model(), other_model = make_model();
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
   const Tensor x = SeedGenerator(5).normal({16, 6, 6, 2}), y = data(16, 1);
-  auto is_right = [&](Model& m) {
+  auto has_right_outputs = [&](Model& m) {
     CallOptions inference;
     inference.training = false;
     const auto called = m(x, inference).to_vector(),
@@ -433,27 +433,27 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
     return std::equal(called.begin(), called.end(), predicted.begin(),
                       [](double a, double b) { return std::abs(a - b) < 1e-4; });
   };
-  CHECK((is_right(*model) && is_right(*other)));
+  CHECK((has_right_outputs(*model) && has_right_outputs(*other_model)));
   for (int i = 0; i < 3; ++i) {
     model->train_on_batch({x}, {y});
-    CHECK(is_right(*model));
+    CHECK(has_right_outputs(*model));
   }
   model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}, {"validation_split", 0.25}});
-  CHECK(is_right(*model));
+  CHECK(has_right_outputs(*model));
   const Tensors weights = model->get_weights();
   model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}});
-  CHECK(is_right(*model));
+  CHECK(has_right_outputs(*model));
   // Both models share the memory of the weights until one of them is trained.
-  other->set_weights(model->get_weights());
-  CHECK(is_right(*other));
+  other_model->set_weights(model->get_weights());
+  CHECK(has_right_outputs(*other_model));
   model->train_on_batch({x}, {y});
-  CHECK((is_right(*model) && is_right(*other)));
+  CHECK((has_right_outputs(*model) && has_right_outputs(*other_model)));
   save_weights(*model, "follow.weights.h5");
   model->set_weights(weights);
-  CHECK(is_right(*model));
-  load_weights(*other, "follow.weights.h5");
-  CHECK(is_right(*other));
+  CHECK(has_right_outputs(*model));
+  load_weights(*other_model, "follow.weights.h5");
+  CHECK(has_right_outputs(*other_model));
   load_weights(*model, "follow.weights.h5");
-  CHECK(is_right(*model));
+  CHECK(has_right_outputs(*model));
   std::remove("follow.weights.h5");
 }

@@ -107,7 +107,7 @@ class TrainingSetup {
   }
 
  private:
-  int random_below(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
+  int random_below(int end) { return static_cast<int>(random_() % static_cast<unsigned>(end)); }
 
   Value optimizer() {
     const std::pair<const char*, Dict> all_optimizers[] = {
@@ -187,38 +187,38 @@ TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bit
   for (unsigned seed = 1; seed <= 50; ++seed) {
     CAPTURE(seed);
     TrainingSetup setup(seed, arrays);
-    const ModelPtr unbroken_model = setup.model(seed);
-    const TrainingRunPtr unbroken_run = setup.start(*unbroken_model);
-    const int64_t step_count = unbroken_run->advance(1000);
-    REQUIRE(unbroken_run->ended());
+    const ModelPtr uninterrupted_model = setup.model(seed);
+    const TrainingRunPtr uninterrupted_run = setup.start(*uninterrupted_model);
+    const int64_t step_count = uninterrupted_run->advance(1000);
+    REQUIRE(uninterrupted_run->ended());
     const double expected_draw = global_random().uniform({1}).item();
 
-    const ModelPtr first = setup.model(seed);
-    const TrainingRunPtr stopped_run = setup.start(*first);
-    const int64_t stop = static_cast<int64_t>(std::mt19937(seed)()) % (step_count + 1);
-    CAPTURE(stop, step_count);
-    REQUIRE(stopped_run->advance(stop) == stop);
+    const ModelPtr first_model = setup.model(seed);
+    const TrainingRunPtr stopped_run = setup.start(*first_model);
+    const int64_t stop_step = static_cast<int64_t>(std::mt19937(seed)()) % (step_count + 1);
+    CAPTURE(stop_step, step_count);
+    REQUIRE(stopped_run->advance(stop_step) == stop_step);
     stopped_run->save(file.path);
-    save_model(*first, model_file.path);
+    save_model(*first_model, model_file.path);
 
-    const ModelPtr second = setup.model(seed + 1000);
-    const TrainingRunPtr resumed = setup.start(*second);
-    resumed->load(file.path);
-    CHECK(resumed->epoch() == stopped_run->epoch());
-    CHECK(resumed->batch() == stopped_run->batch());
-    CHECK(resumed->logs() == stopped_run->logs());
-    resumed->finish();
-    CHECK(resumed->ended());
+    const ModelPtr second_model = setup.model(seed + 1000);
+    const TrainingRunPtr resumed_run = setup.start(*second_model);
+    resumed_run->load(file.path);
+    CHECK(resumed_run->epoch() == stopped_run->epoch());
+    CHECK(resumed_run->batch() == stopped_run->batch());
+    CHECK(resumed_run->logs() == stopped_run->logs());
+    resumed_run->finish();
+    CHECK(resumed_run->ended());
     CHECK(global_random().uniform({1}).item() == expected_draw);
-    check_same(*resumed, *unbroken_run);
+    check_same(*resumed_run, *uninterrupted_run);
 
-    if (stop == 0 || !second->is_graph()) continue;
+    if (stop_step == 0 || !second_model->is_graph()) continue;
     (void)setup.model(seed + 2000);  // draws the random numbers that building a model draws
-    const ModelPtr loaded = load_model(model_file.path);
-    const TrainingRunPtr from_model = setup.start(*loaded);
-    from_model->restore(loaded->run_state());
-    from_model->finish();
-    check_same(*from_model, *unbroken_run);
+    const ModelPtr loaded_model = load_model(model_file.path);
+    const TrainingRunPtr run_of_loaded_model = setup.start(*loaded_model);
+    run_of_loaded_model->restore(loaded_model->run_state());
+    run_of_loaded_model->finish();
+    check_same(*run_of_loaded_model, *uninterrupted_run);
   }
 }
 
@@ -236,23 +236,23 @@ TEST_CASE("a stateful layer goes on with the states that it had") {
     return model;
   };
   const Dict options{{"epochs", 2}, {"batch_size", 4}, {"shuffle", false}, {"verbose", 0}};
-  const auto unbroken_model = make_fresh_model(), first = make_fresh_model(),
+  const auto uninterrupted_model = make_fresh_model(), first = make_fresh_model(),
              second = make_fresh_model();
-  const TrainingRunPtr unbroken_run = unbroken_model->start_training({x}, {y}, options);
-  unbroken_run->finish();
+  const TrainingRunPtr uninterrupted_run = uninterrupted_model->start_training({x}, {y}, options);
+  uninterrupted_run->finish();
   const TrainingRunPtr stopped_run = first->start_training({x}, {y}, options);
   stopped_run->advance(4);
   stopped_run->save(file.path);
   const TrainingRunPtr continued_run = second->start_training({x}, {y}, options);
   continued_run->load(file.path);
   continued_run->finish();
-  check_same(*unbroken_run, *continued_run);
+  check_same(*uninterrupted_run, *continued_run);
 }
 
 TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
-  auto fitted = simple_model(), stepped_model = simple_model();
-  const auto history =
-      fitted->fit({inputs()}, {targets()}, {{"epochs", 3}, {"verbose", 0}, {"batch_size", 12}});
+  auto fitted_model = simple_model(), stepped_model = simple_model();
+  const auto history = fitted_model->fit({inputs()}, {targets()},
+                                         {{"epochs", 3}, {"verbose", 0}, {"batch_size", 12}});
   auto run = start(*stepped_model);
   CHECK(run->epochs() == 3);
   CHECK(run->batches() == 4);
@@ -272,12 +272,12 @@ TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
   CHECK(run->ended());
   CHECK(run->advance() == 0);
   CHECK(run->finish()->at("loss") == history->at("loss"));
-  CHECK(bits(stepped_model->weights()) == bits(fitted->weights()));
+  CHECK(bits(stepped_model->weights()) == bits(fitted_model->weights()));
   CHECK(stepped_model->history() == run->history());
 }
 
 TEST_CASE("callbacks and other threads pause and stop a run") {
-  class Asking final : public Callback {
+  class PausingCallback final : public Callback {
    public:
     void on_train_batch_end(int64_t batch, const Logs&) override {
       if (batch == 1 && pauses_run) run.lock()->pause();
@@ -286,7 +286,7 @@ TEST_CASE("callbacks and other threads pause and stop a run") {
     bool pauses_run = true;
   };
   auto model = simple_model();
-  auto pausing_callback = std::make_shared<Asking>();
+  auto pausing_callback = std::make_shared<PausingCallback>();
   auto run = start(*model, {{"callbacks", pausing_callback}});
   pausing_callback->run = run;
   CHECK(run->finish()->epoch().empty());
@@ -300,15 +300,15 @@ TEST_CASE("callbacks and other threads pause and stop a run") {
   CHECK(run->ended());
 
   pausing_callback->pauses_run = false;
-  auto endless = start(*model, {{"epochs", 1 << 30}});
-  std::thread other([&] { endless->stop(); });
-  endless->finish();
-  other.join();
-  CHECK(endless->ended());
+  auto endless_run = start(*model, {{"epochs", 1 << 30}});
+  std::thread other_thread([&] { endless_run->stop(); });
+  endless_run->finish();
+  other_thread.join();
+  CHECK(endless_run->ended());
 }
 
 TEST_CASE("a paused run takes other epochs, callbacks and rates") {
-  class Counting final : public Callback {
+  class EpochRecorder final : public Callback {
    public:
     void on_train_begin(const Logs&) override { text += "begin "; }
     void on_epoch_end(int64_t epoch, Logs&) override { text += concat(epoch, " "); }
@@ -317,16 +317,16 @@ TEST_CASE("a paused run takes other epochs, callbacks and rates") {
   auto model = simple_model();
   auto run = start(*model);
   run->advance(5);
-  auto counting = std::make_shared<Counting>();
-  run->add_callback(counting);
+  auto epoch_recorder = std::make_shared<EpochRecorder>();
+  run->add_callback(epoch_recorder);
   run->set_epochs(2);
   model->optimizer()->set_learning_rate(0);
   const auto old_weight_bits = bits(model->weights());
   CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});
-  CHECK(counting->text == "begin 1 ");
+  CHECK(epoch_recorder->text == "begin 1 ");
   CHECK(bits(model->weights()) == old_weight_bits);
-  run->remove_callback(counting);
-  CHECK_THROWS_WITH(run->remove_callback(counting), Contains("no such callback"));
+  run->remove_callback(epoch_recorder);
+  CHECK_THROWS_WITH(run->remove_callback(epoch_recorder), Contains("no such callback"));
   CHECK_THROWS_WITH(run->set_epochs(-1), Contains("0 or more"));
 }
 
@@ -335,31 +335,35 @@ TEST_CASE("snapshots of other runs, models and data are refused with the reason"
   auto run = start(*model);
   run->advance(6);
   const Value snapshot = run->snapshot();
-  auto wider = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{4}}}),
-                                 make<Layer>("Dense", {{"units", 1}})});
-  wider->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  CHECK_THROWS_WITH(start(*wider)->restore(snapshot), Contains("another model"));
-  auto other_shape =
+  auto wider_model =
+      Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{4}}}),
+                        make<Layer>("Dense", {{"units", 1}})});
+  wider_model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  CHECK_THROWS_WITH(start(*wider_model)->restore(snapshot), Contains("another model"));
+  auto model_of_other_shape =
       Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}})});
-  other_shape->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  model_of_other_shape->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const Tensor narrow_x({46, 3}, DType::float32);
-  CHECK_THROWS_WITH(other_shape->start_training({narrow_x}, {targets()})->restore(snapshot),
-                    Contains("kernel") && Contains("another model"));
-  auto restarted = simple_model();
-  CHECK_THROWS_WITH(start(*restarted, {{"shuffle", false}})->restore(snapshot),
+  CHECK_THROWS_WITH(
+      model_of_other_shape->start_training({narrow_x}, {targets()})->restore(snapshot),
+      Contains("kernel") && Contains("another model"));
+  auto restarted_model = simple_model();
+  CHECK_THROWS_WITH(start(*restarted_model, {{"shuffle", false}})->restore(snapshot),
                     Contains("shuffle"));
-  CHECK_THROWS_WITH(start(*restarted, {{"validation_split", 0.3}})->restore(snapshot),
+  CHECK_THROWS_WITH(start(*restarted_model, {{"validation_split", 0.3}})->restore(snapshot),
                     Contains("validation data"));
-  CHECK_THROWS_WITH(restarted->start_training({inputs()}, {targets()})->restore(snapshot),
+  CHECK_THROWS_WITH(restarted_model->start_training({inputs()}, {targets()})->restore(snapshot),
                     Contains("batch_size=12"));
   const Tensor few_rows = inputs().view_rows(0, 24);
   CHECK_THROWS_WITH(
-      restarted->start_training({few_rows}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
+      restarted_model
+          ->start_training({few_rows}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
           ->restore(snapshot),
       Contains("46 samples"));
-  CHECK_THROWS_WITH(start(*restarted)->restore(Value(3)), Contains("expected a snapshot"));
-  CHECK_THROWS_WITH(start(*restarted)->restore(Dict{{"a", 1}}), Contains("expected the snapshot"));
-  CHECK_THROWS_WITH(start(*restarted)->load("/nonexistent/run.h5"),
+  CHECK_THROWS_WITH(start(*restarted_model)->restore(Value(3)), Contains("expected a snapshot"));
+  CHECK_THROWS_WITH(start(*restarted_model)->restore(Dict{{"a", 1}}),
+                    Contains("expected the snapshot"));
+  CHECK_THROWS_WITH(start(*restarted_model)->load("/nonexistent/run.h5"),
                     Contains("/nonexistent/run.h5"));
   CHECK_THROWS_WITH(run->save("/tmp/run.txt"), Contains("run.txt"));
 }
@@ -368,86 +372,86 @@ TEST_CASE("a generator goes on where it is asked as often, and cannot go back") 
   auto start_on = [](Model& model, const DatasetPtr& data) {
     return model.start_training(data, {{"epochs", 2}, {"verbose", 0}});
   };
-  auto unbroken_model = simple_model(), model = simple_model();
-  start_on(*unbroken_model, generator(5))->finish();
+  auto uninterrupted_model = simple_model(), model = simple_model();
+  start_on(*uninterrupted_model, generator(5))->finish();
   const DatasetPtr data = generator(5);
   auto run = start_on(*model, data);
   run->advance(7);
   const Value snapshot = run->snapshot();
   run->restore(snapshot);  // restores the state in which the run already is
   run->finish();
-  CHECK(bits(model->weights()) == bits(unbroken_model->weights()));
+  CHECK(bits(model->weights()) == bits(uninterrupted_model->weights()));
   CHECK_THROWS_WITH(start_on(*model, data)->restore(snapshot), Contains("cannot go back"));
   CHECK_THROWS_WITH(start_on(*model, generator(1))->restore(snapshot), Contains("other data"));
   auto second_run = start_on(*model, generator(5));
   second_run->restore(snapshot);
   second_run->finish();
-  CHECK(bits(model->weights()) == bits(unbroken_model->weights()));
+  CHECK(bits(model->weights()) == bits(uninterrupted_model->weights()));
 }
 
 TEST_CASE("checkpoints in the middle of an epoch hold the place") {
   const TemporaryFile file("checkpoint.h5");
-  auto unbroken_model = simple_model(), model = simple_model();
-  start(*unbroken_model)->finish();
+  auto uninterrupted_model = simple_model(), model = simple_model();
+  start(*uninterrupted_model)->finish();
   auto checkpoint = make<Callback>("ModelCheckpoint", {{"filepath", file.path}, {"save_freq", 6}});
   auto run = start(*model, {{"callbacks", checkpoint}});
   run->advance(7);
-  const ModelPtr loaded = load_model(file.path);
-  auto resumed = start(*loaded);
-  resumed->restore(loaded->run_state());
-  CHECK(resumed->epoch() == 1);
-  CHECK(resumed->batch() == 2);
-  CHECK(resumed->history()->epoch() == std::vector<int64_t>{0});
-  resumed->finish();
-  CHECK(bits(loaded->weights()) == bits(unbroken_model->weights()));
-  CHECK(resumed->history()->epoch() == std::vector<int64_t>{0, 1, 2});
-  CHECK_THROWS_WITH(start(*loaded)->restore(loaded->run_state()),
+  const ModelPtr loaded_model = load_model(file.path);
+  auto resumed_run = start(*loaded_model);
+  resumed_run->restore(loaded_model->run_state());
+  CHECK(resumed_run->epoch() == 1);
+  CHECK(resumed_run->batch() == 2);
+  CHECK(resumed_run->history()->epoch() == std::vector<int64_t>{0});
+  resumed_run->finish();
+  CHECK(bits(loaded_model->weights()) == bits(uninterrupted_model->weights()));
+  CHECK(resumed_run->history()->epoch() == std::vector<int64_t>{0, 1, 2});
+  CHECK_THROWS_WITH(start(*loaded_model)->restore(loaded_model->run_state()),
                     Contains("unfinished training run"));
 }
 
 TEST_CASE("a run keeps its model; a callback outlives both") {
-  class Looking final : public Callback {
+  class NameReader final : public Callback {
    public:
     std::string name() const { return model_->name(); }
   };
-  auto looking = std::make_shared<Looking>();
+  auto name_reader = std::make_shared<NameReader>();
   std::weak_ptr<Model> weak_model;
   {
     auto model = simple_model();
     weak_model = model;
-    auto run = start(*model, {{"callbacks", looking}});
+    auto run = start(*model, {{"callbacks", name_reader}});
     model.reset();
     run->finish();
-    CHECK_FALSE(looking->name().empty());
+    CHECK_FALSE(name_reader->name().empty());
   }
   CHECK(weak_model.expired());
-  CHECK_THROWS_WITH(looking->name(), Contains("the model of this callback is gone"));
+  CHECK_THROWS_WITH(name_reader->name(), Contains("the model of this callback is gone"));
 }
 
 TEST_CASE("an interruption is of one thread's runs; the run goes on afterwards") {
-  class Interrupting final : public Callback {
+  class InterruptingCallback final : public Callback {
    public:
     void on_train_batch_end(int64_t, const Logs&) override {
-      if (++batches == 2) interrupt();
+      if (++batch_count == 2) interrupt();
     }
-    int batches = 0;
+    int batch_count = 0;
   };
-  auto unbroken_model = simple_model(), model = simple_model(), other_model = simple_model();
-  start(*unbroken_model)->finish();
-  auto run = start(*model, {{"callbacks", std::make_shared<Interrupting>()}});
-  auto other = start(*other_model);
-  std::thread thread([&] { other->finish(); });
+  auto uninterrupted_model = simple_model(), model = simple_model(), other_model = simple_model();
+  start(*uninterrupted_model)->finish();
+  auto run = start(*model, {{"callbacks", std::make_shared<InterruptingCallback>()}});
+  auto other_run = start(*other_model);
+  std::thread thread([&] { other_run->finish(); });
   CHECK_THROWS_AS(run->finish(), Interrupted);
   CHECK(run->batch() == 2);
   thread.join();
-  CHECK(other->ended());
+  CHECK(other_run->ended());
   run->finish();
-  CHECK(bits(model->weights()) == bits(unbroken_model->weights()));
+  CHECK(bits(model->weights()) == bits(uninterrupted_model->weights()));
   const std::shared_ptr<Interruption> interruption = Interruption::current();
   clear_interrupt();
   std::thread([&] {
     CHECK_FALSE(interrupted());
-    const InheritInterrupt inherited(interruption);
+    const InheritInterrupt inherited_interruption(interruption);
     interruption->request();
     CHECK(interrupted());
   }).join();

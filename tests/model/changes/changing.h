@@ -54,24 +54,24 @@ class HolderModel final : public Model {
   LayerPtr head_;
 };
 
-inline bool near(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
+inline bool are_near(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
   const auto x = a.to_vector(), y = b.to_vector();
   if (x.size() != y.size()) return false;
   for (size_t i = 0; i < x.size(); ++i)
     if (!(std::abs(x[i] - y[i]) <= tolerance)) return false;
   return true;
 }
-inline bool near(const Tensors& a, const Tensors& b) {
+inline bool are_near(const Tensors& a, const Tensors& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
-    if (!near(a[i], b[i])) return false;
+    if (!are_near(a[i], b[i])) return false;
   return true;
 }
 
 inline std::vector<std::string> names(const Model& model) {
-  std::vector<std::string> found;
-  for (const LayerPtr& layer : model.layers()) found.push_back(layer->name());
-  return found;
+  std::vector<std::string> layer_names;
+  for (const LayerPtr& layer : model.layers()) layer_names.push_back(layer->name());
+  return layer_names;
 }
 
 inline std::vector<std::string> warnings;

@@ -17,15 +17,15 @@ using Flags = std::map<const Layer*, bool>;
 class ChangingModel {
  public:
   explicit ChangingModel(unsigned seed, bool functional) : random_(seed) {
-    inner_ = Sequential::make({first_dense(), dense()}, "inner");
+    inner_model_ = Sequential::make({first_dense(), dense()}, "inner");
     holder_ = std::make_shared<Holder>(dense());
     holder_->set_name("holder");
-    middle_ = Sequential::make({inner_, holder_}, "middle");
+    middle_model_ = Sequential::make({inner_model_, holder_}, "middle");
     if (functional) {
       const Symbol in = Input({kWidth});
-      model_ = Functional::make({in}, {(*dense())((*middle_)(in))}, "model");
+      model_ = Functional::make({in}, {(*dense())((*middle_model_)(in))}, "model");
     } else {
-      stack_ = Sequential::make({first_dense(), middle_, dense()}, "model");
+      stack_ = Sequential::make({first_dense(), middle_model_, dense()}, "model");
       model_ = stack_;
     }
     compile();
@@ -38,11 +38,12 @@ class ChangingModel {
     std::vector<Layer*> all = model_->flatten_layers();
     switch (random_below(10)) {
       case 0:
-        return inner_->add(random_layer()), "add to inner";
+        return inner_model_->add(random_layer()), "add to inner";
       case 1:
-        return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
+        return inner_model_->layers().size() > 1 ? (inner_model_->pop(), "pop of inner")
+                                                 : "nothing";
       case 2:
-        return middle_->add(random_layer()), "add to middle";
+        return middle_model_->add(random_layer()), "add to middle";
       case 3:
         return holder_->set_head(random_layer()), "another head";
       case 4:
@@ -68,7 +69,7 @@ class ChangingModel {
   }
 
  private:
-  int random_below(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
+  int random_below(int end) { return static_cast<int>(random_() % static_cast<unsigned>(end)); }
   LayerPtr random_layer() {
     kept_layers_.push_back(random_below(3) == 0 ? make<Layer>("BatchNormalization") : dense());
     return kept_layers_.back();
@@ -77,7 +78,7 @@ class ChangingModel {
   void exchange_top() {
     const LayerPtr top = model_->layers().back(), new_layer = random_layer();
     const Symbol output = model_->outputs().front();
-    model_ = random_below(2) == 0 && top != middle_
+    model_ = random_below(2) == 0 && top != middle_model_
                  ? rewire(*model_, {{top, new_layer}}, "model")
                  : rewire(*model_, {{output, (*new_layer)(output)}}, "model");
     stack_ = nullptr;
@@ -92,7 +93,7 @@ class ChangingModel {
   std::mt19937 random_;
   std::vector<LayerPtr>
       kept_layers_;  // kept alive, so that addresses of layers in flags are not reused
-  std::shared_ptr<Sequential> inner_, middle_, stack_;
+  std::shared_ptr<Sequential> inner_model_, middle_model_, stack_;
   std::shared_ptr<Holder> holder_;
   ModelPtr model_;
   Flags flags_;
@@ -103,15 +104,15 @@ LayerPtr rebuilt(const Layer& layer, const Flags& flags) {
   LayerPtr result;
   if (auto* stack = dynamic_cast<const Sequential*>(&layer)) {
     std::vector<LayerPtr> layers{make<Layer>("InputLayer", {{"input_shape", List{kWidth}}})};
-    for (const LayerPtr& each : stack->layers()) layers.push_back(rebuilt(*each, flags));
+    for (const LayerPtr& sublayer : stack->layers()) layers.push_back(rebuilt(*sublayer, flags));
     result = Sequential::make(layers);
   } else if (auto* holder = dynamic_cast<const Holder*>(&layer)) {
     result = std::make_shared<Holder>(rebuilt(*holder->head(), flags));
   } else if (auto* graph = dynamic_cast<const Functional*>(&layer)) {
     const Symbol in = Input({kWidth});
     Symbol x = in;
-    for (const LayerPtr& each : graph->layers())
-      if (each->class_name() != "InputLayer") x = (*rebuilt(*each, flags))(x);
+    for (const LayerPtr& sublayer : graph->layers())
+      if (sublayer->class_name() != "InputLayer") x = (*rebuilt(*sublayer, flags))(x);
     result = Functional::make({in}, {x});
   } else {
     Dict config = layer.get_config();
@@ -125,10 +126,10 @@ LayerPtr rebuilt(const Layer& layer, const Flags& flags) {
 void set_flags(Layer& to, const Layer& from, const Flags& flags) {
   to.set_trainable(flags.at(&from));
   auto sublayers_of = [](const Layer& layer) {
-    std::vector<LayerPtr> found;
+    std::vector<LayerPtr> sublayers;
     for (const LayerPtr& each : layer.sublayers())
-      if (each->class_name() != "InputLayer") found.push_back(each);
-    return found;
+      if (each->class_name() != "InputLayer") sublayers.push_back(each);
+    return sublayers;
   };
   const std::vector<LayerPtr> a = sublayers_of(to), b = sublayers_of(from);
   REQUIRE(a.size() == b.size());
@@ -138,7 +139,7 @@ void set_flags(Layer& to, const Layer& from, const Flags& flags) {
 }  // namespace
 
 TEST_CASE("a model that was changed in random ways is as one made like that") {
-  const Warnings watch;
+  const Warnings warning_collector;
   const Tensor x = data(), y = data(8, 6);
   const bool functional = GENERATE(false, true);
   for (unsigned seed = 1; seed <= 4; ++seed) {
@@ -169,15 +170,15 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
           if (a[k]->sublayers().empty()) a[k]->set_weights(b[k]->get_weights());
       };
       copy(*rebuilt_model, model);
-      REQUIRE(near(model.predict({x}), rebuilt_model->predict({x})));
+      REQUIRE(are_near(model.predict({x}), rebuilt_model->predict({x})));
       REQUIRE(model.output_shape() == rebuilt_model->output_shape());
       for (int step = 0; step < 2; ++step) {
         const double a = model.train_on_batch({x}, {y}, {}, {}, true).front().second;
         const double b = rebuilt_model->train_on_batch({x}, {y}, {}, {}, true).front().second;
         REQUIRE(a == Approx(b).epsilon(1e-4));
-        REQUIRE(near(layers(model), layers(*rebuilt_model)));
+        REQUIRE(are_near(layers(model), layers(*rebuilt_model)));
       }
-      REQUIRE(near(model.predict({x}), rebuilt_model->predict({x})));
+      REQUIRE(are_near(model.predict({x}), rebuilt_model->predict({x})));
     }
   }
 }

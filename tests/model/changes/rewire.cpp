@@ -10,8 +10,8 @@ using Catch::Contains;
 namespace {
 
 /// A model of two branches whose outputs are added.
-struct Branches {
-  Branches() {
+struct BranchedModel {
+  BranchedModel() {
     set_random_seed(4);
     const Symbol trunk = (*body)(in), drop = (*dropout)(trunk);
     const Symbol sum =
@@ -29,30 +29,30 @@ struct Branches {
 
 TEST_CASE("a head is exchanged; what is before it is shared, the old model stays") {
   const Tensor x = data();
-  Branches b;
+  BranchedModel b;
   compile(*b.model);
-  const Tensors before = b.model->predict({x});
+  const Tensors outputs_before = b.model->predict({x});
   auto head = dense(3, {{"name", "new_head"}});
-  auto other = rewire(*b.model, {{b.head, head}}, "other");
-  CHECK(other->name() == "other");
-  CHECK(other->predict({x}).front().shape() == Shape{8, 3});
-  CHECK(near(b.model->predict({x}), before));
-  CHECK(other->get_layer("body") == b.body);
+  auto other_model = rewire(*b.model, {{b.head, head}}, "other");
+  CHECK(other_model->name() == "other");
+  CHECK(other_model->predict({x}).front().shape() == Shape{8, 3});
+  CHECK(are_near(b.model->predict({x}), outputs_before));
+  CHECK(other_model->get_layer("body") == b.body);
   // A part of the graph that does not change is not called again.
   CHECK(b.left->inbound_nodes().size() == 1);
-  compile(*other);
-  const Tensors shared = b.body->get_weights();
-  other->train_on_batch({x}, {SeedGenerator(2).normal({8, 3})});
-  CHECK_FALSE(near(b.body->get_weights(), shared));
-  CHECK_FALSE(near(b.model->predict({x}), before));  // both models share these weights
+  compile(*other_model);
+  const Tensors shared_weights = b.body->get_weights();
+  other_model->train_on_batch({x}, {SeedGenerator(2).normal({8, 3})});
+  CHECK_FALSE(are_near(b.body->get_weights(), shared_weights));
+  CHECK_FALSE(are_near(b.model->predict({x}), outputs_before));  // both models share these weights
 }
 
 TEST_CASE("layers are left out, put in, and exchanged in the middle of branches") {
   const Tensor x = data();
-  Branches b;
+  BranchedModel b;
   const Tensors before = b.model->predict({x});
   auto without_dropout = rewire(*b.model, {{b.dropout, LayerPtr()}});
-  CHECK(near(without_dropout->predict({x}), before));
+  CHECK(are_near(without_dropout->predict({x}), before));
   CHECK(names(*without_dropout) ==
         std::vector<std::string>{"in", "body", "left", "right", "sum", "head"});
 
@@ -66,7 +66,7 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
     const Tensor t = (*b.body)(x)*scale;
     return (*b.head)((*b.left)(t) + (*b.right)(t));
   };
-  CHECK(near(with_norm->predict({x}).front(), expected_output()));
+  CHECK(are_near(with_norm->predict({x}).front(), expected_output()));
 
   auto swapped_model = rewire(*b.model, {{b.left, dense(kWidth, {{"name", "l2"}})},
                                          {b.right, dense(kWidth, {{"name", "r2"}})}});
@@ -75,22 +75,22 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
   const Symbol another_input = Input({kWidth}, "another");
   auto model_with_input = rewire(*b.model, {{b.in, another_input}});
   CHECK(model_with_input->input_names() == std::vector<std::string>{"another"});
-  CHECK(near(model_with_input->predict({x}), before));
+  CHECK(are_near(model_with_input->predict({x}), before));
 }
 
 TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
   const Tensor x = data();
   const Symbol in = Input({kWidth});
-  auto called_twice = dense(), other = dense();
-  CallOptions in_training;
-  in_training.training = true;
+  auto called_twice = dense(), other_layer = dense();
+  CallOptions training_options;
+  training_options.training = true;
   const Symbol noisy_symbol = (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))(
-      (*called_twice)(in), in_training);
+      (*called_twice)(in), training_options);
   auto model = Functional::make({in}, {(*called_twice)(noisy_symbol)});
   auto changed_model =
-      rewire(*model, {{called_twice, other},
+      rewire(*model, {{called_twice, other_layer},
                       {model->get_layer("drop"), make<Layer>("Dropout", {{"rate", 1e-9}})}});
-  CHECK(near(changed_model->predict({x}).front(), (*other)((*other)(x))));
+  CHECK(are_near(changed_model->predict({x}).front(), (*other_layer)((*other_layer)(x))));
   CHECK(changed_model->layers().size() == 3);
   const NodePtr call = changed_model->layers()[2]->inbound_nodes().back();
   CHECK(call->inputs.size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("an optimizer goes on with the variables that stay") {
 }
 
 TEST_CASE("what cannot be rewired is reported with names and shapes") {
-  Branches b;
+  BranchedModel b;
   auto foreign_layer = dense(kWidth, {{"name", "lefty"}});
   CHECK_THROWS_WITH(rewire(*b.model, {{foreign_layer, dense()}}),
                     Contains("no layer 'lefty' (did you mean 'left'?)"));

@@ -16,16 +16,16 @@ namespace {
 /// Whether running f changes the layer's weights.
 template <class F>
 bool changes_weights(const Layer& layer, F f) {
-  const Tensors before = layer.get_weights();
+  const Tensors weights_before = layer.get_weights();
   f();
-  return !near(before, layer.get_weights());
+  return !are_near(weights_before, layer.get_weights());
 }
 
-std::string temporary(const char* ending) {
+std::string temporary_path(const char* ending) {
   return concat("/tmp/crescent_structure_", getpid(), ending);
 }
 
-std::string joined(const std::vector<std::string>& lines) {
+std::string joined_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
@@ -35,33 +35,34 @@ std::string joined(const std::vector<std::string>& lines) {
 
 TEST_CASE("a model sees what is added to and taken from a model inside it") {
   const Tensor x = data(), y = data(8, 6);
-  auto inner = Sequential::make({first_dense()}, "inner");
+  auto inner_model = Sequential::make({first_dense()}, "inner");
   const Symbol in = Input({kWidth});
-  std::vector<ModelPtr> outers{
-      Sequential::make({first_dense(), inner}), Functional::make({in}, {(*inner)(in)}),
-      std::make_shared<HolderModel>(inner),
-      Sequential::make({first_dense(), Sequential::make({inner}, "middle")})};
-  for (const ModelPtr& outer : outers) {
-    compile(*outer, "adam");
-    outer->train_on_batch({x}, {y});
-    outer->predict({x});
+  std::vector<ModelPtr> outer_models{
+      Sequential::make({first_dense(), inner_model}), Functional::make({in}, {(*inner_model)(in)}),
+      std::make_shared<HolderModel>(inner_model),
+      Sequential::make({first_dense(), Sequential::make({inner_model}, "middle")})};
+  for (const ModelPtr& outer_model : outer_models) {
+    compile(*outer_model, "adam");
+    outer_model->train_on_batch({x}, {y});
+    outer_model->predict({x});
   }
   auto added_layer = dense(kWidth, {{"name", "added"}});
-  inner->add(added_layer);
-  for (const ModelPtr& outer : outers) {
-    CAPTURE(outer->name());
-    const Tensor before = outer->predict({x}).front();
-    CHECK(near(before, (*outer)(x)));
-    CHECK(changes_weights(*added_layer, [&] { outer->train_on_batch({x}, {y}); }));
-    CHECK_FALSE(near(before, outer->predict({x}).front()));
-    CHECK(outer->optimizer()->slot("momentum").size() == outer->trainable_weights().size());
-    CHECK_THAT(joined(outer->summary({{"expand_nested", true}})),
+  inner_model->add(added_layer);
+  for (const ModelPtr& outer_model : outer_models) {
+    CAPTURE(outer_model->name());
+    const Tensor outputs_before = outer_model->predict({x}).front();
+    CHECK(are_near(outputs_before, (*outer_model)(x)));
+    CHECK(changes_weights(*added_layer, [&] { outer_model->train_on_batch({x}, {y}); }));
+    CHECK_FALSE(are_near(outputs_before, outer_model->predict({x}).front()));
+    CHECK(outer_model->optimizer()->slot("momentum").size() ==
+          outer_model->trainable_weights().size());
+    CHECK_THAT(joined_lines(outer_model->summary({{"expand_nested", true}})),
                Contains("added") || Contains("holder_model"));
   }
-  inner->pop();
-  for (const ModelPtr& outer : outers) {
-    CHECK(near(outer->predict({x}).front(), (*outer)(x)));
-    CHECK_FALSE(changes_weights(*added_layer, [&] { outer->train_on_batch({x}, {y}); }));
+  inner_model->pop();
+  for (const ModelPtr& outer_model : outer_models) {
+    CHECK(are_near(outer_model->predict({x}).front(), (*outer_model)(x)));
+    CHECK_FALSE(changes_weights(*added_layer, [&] { outer_model->train_on_batch({x}, {y}); }));
   }
 }
 
@@ -70,18 +71,20 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
   auto holder = std::make_shared<Holder>(dense());
   auto outer = Sequential::make({first_dense(), holder});
   auto model = std::make_shared<HolderModel>(dense());
-  for (Model* each : {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
-    compile(*each);
-    each->fit({x}, {y}, {{"verbose", 0}});
-    each->predict({x});
+  for (Model* containing_model :
+       {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
+    compile(*containing_model);
+    containing_model->fit({x}, {y}, {{"verbose", 0}});
+    containing_model->predict({x});
   }
   const LayerPtr old_head = holder->head(), head = dense();
   holder->set_head(head);
   model->set_head(head);
-  for (Model* each : {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
-    CHECK(near(each->predict({x}).front(), (*each)(x)));
-    CHECK(changes_weights(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
-    CHECK_FALSE(changes_weights(*old_head, [&] { each->train_on_batch({x}, {y}); }));
+  for (Model* containing_model :
+       {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
+    CHECK(are_near(containing_model->predict({x}).front(), (*containing_model)(x)));
+    CHECK(changes_weights(*head, [&] { containing_model->fit({x}, {y}, {{"verbose", 0}}); }));
+    CHECK_FALSE(changes_weights(*old_head, [&] { containing_model->train_on_batch({x}, {y}); }));
   }
   model->set_head(dense(7));  // the outputs have another width, so their memory is planned anew
   CHECK(model->predict({x}).front().shape() == Shape{8, 7});
@@ -127,9 +130,9 @@ TEST_CASE("regularizers, masks, names and constraints count as structure") {
 }
 
 TEST_CASE("the classic GAN: a model trains as it was compiled") {
-  const Warnings watch;
+  const Warnings warning_collector;
   set_random_seed(7);
-  const bool uses_fit = GENERATE(false, true), eager = GENERATE(false, true);
+  const bool uses_fit = GENERATE(false, true), runs_eagerly = GENERATE(false, true);
   auto generator = Sequential::make({dense(8, {{"input_shape", List{2}}, {"activation", "relu"}}),
                                      dense(1, {{"activation", "linear"}})},
                                     "g");
@@ -138,10 +141,11 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
                         make<Layer>("BatchNormalization"), dense(1, {{"activation", "sigmoid"}})},
                        "d");
   discriminator->compile(
-      {{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
+      {{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", runs_eagerly}});
   discriminator->set_trainable(false);
   auto gan = Sequential::make({generator, discriminator}, "gan");
-  gan->compile({{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
+  gan->compile(
+      {{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", runs_eagerly}});
 
   SeedGenerator noise(3);
   auto train = [&](Model& model, const Tensor& x, const Tensor& y) {
@@ -152,16 +156,16 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
   const Tensor real_labels = ops::ones({8, 1}), fake_labels = ops::zeros({8, 1});
   std::vector<double> d_losses;
   for (int step = 0; step < 20; ++step) {
-    const Tensor fake = generator->predict({noise.normal({8, 2})}).front(),
+    const Tensor fake_samples = generator->predict({noise.normal({8, 2})}).front(),
                  real = noise.normal({8, 1}) + 3.0;
     CHECK(changes_weights(*discriminator, [&] {
-      d_losses.push_back(
-          (train(*discriminator, real, real_labels) + train(*discriminator, fake, fake_labels)) /
-          2);
+      d_losses.push_back((train(*discriminator, real, real_labels) +
+                          train(*discriminator, fake_samples, fake_labels)) /
+                         2);
     }));
     const Tensors d = discriminator->get_weights();
     CHECK(changes_weights(*generator, [&] { train(*gan, noise.normal({8, 2}), real_labels); }));
-    CHECK(near(d, discriminator->get_weights()));  // compares the moving statistics, too
+    CHECK(are_near(d, discriminator->get_weights()));  // compares the moving statistics, too
   }
   CHECK(d_losses.back() < d_losses.front());
   REQUIRE(warnings.size() == 1);
@@ -172,7 +176,7 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
 }
 
 TEST_CASE("flags of compile hold for a model that is built later, and compile takes new ones") {
-  const Warnings watch;
+  const Warnings warning_collector;
   const Tensor x = data(), y = data(8, 6);
   auto body = dense(), head = dense();
   auto model = Sequential::make({body, head});
@@ -199,7 +203,7 @@ TEST_CASE("flags of compile hold for a model that is built later, and compile ta
   compile(*model);
   const Tensor before = kernel.value().clone();
   model->train_on_batch({x}, {y});
-  CHECK(near(before, kernel.value()));
+  CHECK(are_near(before, kernel.value()));
   CHECK(body->trainable_weights().size() == 1);
   CHECK(body->non_trainable_weights().size() == 1);
   CHECK(body->weights().front() == kernel);
@@ -217,7 +221,7 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   const Tensor momentum = head_momentum.front().value().clone();
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
-  CHECK(near(head_momentum.front().value(), momentum));
+  CHECK(are_near(head_momentum.front().value(), momentum));
   CHECK(changes_weights(*base, [&] { model->train_on_batch({x}, {y}); }));
   const Variables all_momenta = adam->slot("momentum");
   REQUIRE(all_momenta.size() == 4);
@@ -240,20 +244,20 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
     return model->predict({Tensor(x, DType::float32)}).front().shape();
   };
   auto layer_of = [](const char* name, Dict options = {}) { return make<Layer>(name, options); };
-  auto words =
+  auto text_model =
       Sequential::make({layer_of("Embedding", {{"input_dim", 10}, {"output_dim", 4}}),
                         layer_of("LSTM", {{"units", 3}, {"return_sequences", true}}), dense(2)});
-  CHECK(shape(words, {2, 11}) == Shape{2, 11, 2});
-  CHECK(words->input_shape().front() == Shape{-1, 11});
-  CHECK(shape(words, {5, 12}) == Shape{5, 12, 2});
-  CHECK(words->output_shape().front() == Shape{-1, -1, 2});
-  compile(*words);
-  CHECK_NOTHROW(words->fit({Tensor({2, 9}, DType::float32)}, {Tensor({2, 9, 2}, DType::float32)},
-                           {{"verbose", 0}}));
-  const Dict config = words->get_config();
+  CHECK(shape(text_model, {2, 11}) == Shape{2, 11, 2});
+  CHECK(text_model->input_shape().front() == Shape{-1, 11});
+  CHECK(shape(text_model, {5, 12}) == Shape{5, 12, 2});
+  CHECK(text_model->output_shape().front() == Shape{-1, -1, 2});
+  compile(*text_model);
+  CHECK_NOTHROW(text_model->fit({Tensor({2, 9}, DType::float32)},
+                                {Tensor({2, 9, 2}, DType::float32)}, {{"verbose", 0}}));
+  const Dict config = text_model->get_config();
   CHECK(to_json(config.at("build_input_shape")) == "[null, 11]");
-  auto clone = clone_model(*words);
-  CHECK(shape(clone, {1, 5}) == Shape{1, 5, 2});
+  auto cloned_model = clone_model(*text_model);
+  CHECK(shape(cloned_model, {1, 5}) == Shape{1, 5, 2});
 
   auto outer = Sequential::make(
       {Sequential::make({layer_of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}),
@@ -284,12 +288,12 @@ TEST_CASE("models of thousands of layers are made, saved and loaded in seconds")
   auto graph = Functional::make({in}, {x});
   CHECK(clone_model(*graph)->summary().size() > kLayers);
   CHECK(graph->get_weights().size() == 2 * kLayers);
-  const std::string path = temporary(".h5");
+  const std::string path = temporary_path(".h5");
   compile(*stack, "adam");
   save_model(*stack, path);
-  auto loaded = load_model(path);
-  CHECK(near(loaded->get_weights().back(), stack->get_weights().back()));
-  load_weights(*loaded, path, {{"by_name", true}});
+  auto loaded_model = load_model(path);
+  CHECK(are_near(loaded_model->get_weights().back(), stack->get_weights().back()));
+  load_weights(*loaded_model, path, {{"by_name", true}});
   std::remove(path.c_str());
   for (int i = 1; i < kLayers; ++i) stack->pop();
   CHECK(stack->weights().size() == 2);
@@ -299,28 +303,28 @@ TEST_CASE("models of thousands of layers are made, saved and loaded in seconds")
 
 TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is refused") {
   const Tensor x = data(2);
-  const std::string path = temporary(".h5"), weights = temporary(".weights.h5");
-  LayerPtr nested = first_dense();
-  for (int i = 0; i < 320; ++i) nested = Sequential::make({nested});
-  auto model = std::dynamic_pointer_cast<Model>(nested);
-  const Tensor wanted = model->predict({x}).front();
+  const std::string path = temporary_path(".h5"), weights = temporary_path(".weights.h5");
+  LayerPtr nested_layer = first_dense();
+  for (int i = 0; i < 320; ++i) nested_layer = Sequential::make({nested_layer});
+  auto model = std::dynamic_pointer_cast<Model>(nested_layer);
+  const Tensor expected_outputs = model->predict({x}).front();
   save_model(*model, path);
   auto loaded = load_model(path);
-  CHECK(near(loaded->predict({x}).front(), wanted));
+  CHECK(are_near(loaded->predict({x}).front(), expected_outputs));
   // HDF5 follows each path from its start, so the time depends on the depth.
-  LayerPtr shallower = first_dense();
-  for (int i = 0; i < 60; ++i) shallower = Sequential::make({shallower});
-  model = std::dynamic_pointer_cast<Model>(shallower);
+  LayerPtr less_nested_layer = first_dense();
+  for (int i = 0; i < 60; ++i) less_nested_layer = Sequential::make({less_nested_layer});
+  model = std::dynamic_pointer_cast<Model>(less_nested_layer);
   save_weights(*model, weights);
   const Tensors values = model->get_weights();
   model->set_weights({Tensor({kWidth, kWidth}, DType::float32), Tensor({kWidth}, DType::float32)});
   load_weights(*model, weights);
-  CHECK(near(model->get_weights(), values));
-  for (int i = 0; i < 20; ++i) nested = Sequential::make({nested});
-  CHECK_THROWS_WITH(save_model(*std::dynamic_pointer_cast<Model>(nested), path),
+  CHECK(are_near(model->get_weights(), values));
+  for (int i = 0; i < 20; ++i) nested_layer = Sequential::make({nested_layer});
+  CHECK_THROWS_WITH(save_model(*std::dynamic_pointer_cast<Model>(nested_layer), path),
                     Contains("1000 deep"));
-  for (int i = 0; i < 200; ++i) nested = Sequential::make({nested});
-  CHECK_THROWS_WITH(save_weights(*std::dynamic_pointer_cast<Model>(nested), weights),
+  for (int i = 0; i < 200; ++i) nested_layer = Sequential::make({nested_layer});
+  CHECK_THROWS_WITH(save_weights(*std::dynamic_pointer_cast<Model>(nested_layer), weights),
                     Contains("1000 groups deep"));
   std::remove(path.c_str());
   std::remove(weights.c_str());

@@ -50,9 +50,9 @@ bool have_same_bits(const Tensors& a, const Tensors& b) {
 
 std::string report(const SurgeryResult& result) {
   std::vector<std::string> rows;
-  for (const LayerChange& each : result.changes)
-    rows.push_back(concat(each.layer, " ", each.change, " ", Value(each.before.size()), ">",
-                          Value(each.after.size()), " ", each.weights));
+  for (const LayerChange& change : result.changes)
+    rows.push_back(concat(change.layer, " ", change.change, " ", Value(change.before.size()), ">",
+                          Value(change.after.size()), " ", change.weights));
   return join(rows, "; ");
 }
 
@@ -62,40 +62,40 @@ TEST_CASE("a model without a layer that does nothing trains on as it would have 
   const bool functional = GENERATE(false, true);
   const std::string kind = GENERATE("Dropout", "Activation");
   CAPTURE(functional, kind);
-  auto whole = stack(functional, kind);
-  whole->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
-  fit(*whole, 2);
-  fit(*whole, 2);
+  auto model_with_layer = stack(functional, kind);
+  model_with_layer->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  fit(*model_with_layer, 2);
+  fit(*model_with_layer, 2);
 
-  auto before = stack(functional, kind);
-  before->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
-  fit(*before, 2);
-  const SurgeryResult result = remove_layer(*before, "same");
-  CHECK(names(*result.model).size() == names(*whole).size() - 1);
+  auto changed_model = stack(functional, kind);
+  changed_model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  fit(*changed_model, 2);
+  const SurgeryResult result = remove_layer(*changed_model, "same");
+  CHECK(names(*result.model).size() == names(*model_with_layer).size() - 1);
   CHECK(report(result) == "same removed 1>0 ");
   CHECK(result.model->compiled());
   CHECK(result.model->epochs_trained() == 2);
-  CHECK(result.model->class_name() == before->class_name());
+  CHECK(result.model->class_name() == changed_model->class_name());
   fit(*result.model, 2);
-  CHECK(have_same_bits(result.model->get_weights(), whole->get_weights()));
+  CHECK(have_same_bits(result.model->get_weights(), model_with_layer->get_weights()));
   CHECK(result.model->optimizer()->iterations().value().item() == 12);
-  CHECK(result.model->metrics_names() == whole->metrics_names());
+  CHECK(result.model->metrics_names() == model_with_layer->metrics_names());
 }
 
 TEST_CASE("a model with a layer more that does nothing trains on as it would have without it") {
   const bool functional = GENERATE(false, true);
   const std::string position = GENERATE("in", "first", "norm", "last");
   CAPTURE(functional, position);
-  auto whole = stack(functional, "");
-  compile(*whole, "adam");
-  fit(*whole, 4);
-  auto before = stack(functional, "");
-  compile(*before, "adam");
-  fit(*before, 4 - 1);
-  const SurgeryResult result = insert_after(*before, position, identity("Dropout", "same"));
+  auto model_without_layer = stack(functional, "");
+  compile(*model_without_layer, "adam");
+  fit(*model_without_layer, 4);
+  auto changed_model = stack(functional, "");
+  compile(*changed_model, "adam");
+  fit(*changed_model, 4 - 1);
+  const SurgeryResult result = insert_after(*changed_model, position, identity("Dropout", "same"));
   CHECK(report(result) == "same new 0>1 ");
   fit(*result.model, 1);
-  CHECK(have_same_bits(result.model->get_weights(), whole->get_weights()));
+  CHECK(have_same_bits(result.model->get_weights(), model_without_layer->get_weights()));
 }
 
 TEST_CASE("a frozen layer stays frozen, and one that was frozen after compile trains on") {
@@ -145,20 +145,22 @@ TEST_CASE("a layer that takes the place of another has its weights where they fi
 
 TEST_CASE("every call of a shared layer is meant, with its arguments") {
   const Symbol in = Input({kWidth}, "in");
-  auto called_twice = dense(kWidth, {{"name", "twice"}}), next = dense(kWidth, {{"name", "next"}});
-  auto drop = make<Layer>("Dropout", {{"rate", 1e-9}, {"name", "drop"}});
-  CallOptions in_training;
-  in_training.training = true;
-  auto model = Functional::make({in}, {(*called_twice)((*drop)((*called_twice)(in), in_training))});
+  auto called_twice = dense(kWidth, {{"name", "twice"}}),
+       next_layer = dense(kWidth, {{"name", "next"}});
+  auto dropout = make<Layer>("Dropout", {{"rate", 1e-9}, {"name", "drop"}});
+  CallOptions training_options;
+  training_options.training = true;
+  auto model =
+      Functional::make({in}, {(*called_twice)((*dropout)((*called_twice)(in), training_options))});
   const Tensor x = data();
-  const SurgeryResult insertion = insert_after(*model, "twice", next);
-  CHECK(near(insertion.model->predict({x}).front(),
-             (*next)((*called_twice)((*next)((*called_twice)(x))))));
+  const SurgeryResult insertion = insert_after(*model, "twice", next_layer);
+  CHECK(are_near(insertion.model->predict({x}).front(),
+                 (*next_layer)((*called_twice)((*next_layer)((*called_twice)(x))))));
   CHECK(report(insertion) == "next new 0>2 2 new");
   bool keeps_training = false;
-  for (const NodePtr& call : drop->inbound_nodes()) keeps_training = call->training == true;
+  for (const NodePtr& call : dropout->inbound_nodes()) keeps_training = call->training == true;
   CHECK(keeps_training);
-  CHECK(near(remove_layer(*model, "twice").model->predict({x}).front(), x));
+  CHECK(are_near(remove_layer(*model, "twice").model->predict({x}).front(), x));
 }
 
 TEST_CASE("masks and keyword tensors go the new ways") {
@@ -182,8 +184,8 @@ TEST_CASE("masks and keyword tensors go the new ways") {
         {"key", Value(std::make_shared<BoxedTensor>(with_norm ? (*norm)(t) : t))}};
     return (*pool)((*attention)({t, t}, call_options).front());
   };
-  CHECK(near(model->predict({x}).front(), expected_output(true)));
-  CHECK(near(remove_layer(*model, "norm").model->predict({x}).front(), expected_output(false)));
+  CHECK(are_near(model->predict({x}).front(), expected_output(true)));
+  CHECK(are_near(remove_layer(*model, "norm").model->predict({x}).front(), expected_output(false)));
 }
 
 TEST_CASE("paths lead into nested models, which keep their names") {
@@ -198,10 +200,10 @@ TEST_CASE("paths lead into nested models, which keep their names") {
   CHECK(report(result) == "middle/inner/deep removed 1>0 2 dropped");
   CHECK(names(*result.model) == std::vector<std::string>{"in", "middle", "head"});
   CHECK(result.model->compiled());
-  CHECK(near(result.model->predict({x}).front(),
-             (*head)((*middle->get_layer("after"))((*inner->layers().front())(x)))));
+  CHECK(are_near(result.model->predict({x}).front(),
+                 (*head)((*middle->get_layer("after"))((*inner->layers().front())(x)))));
   const SurgeryResult cut_result = cut(*model, "", {"middle/inner"});
-  CHECK(near(cut_result.model->predict({x}).front(), (*inner)(x)));
+  CHECK(are_near(cut_result.model->predict({x}).front(), (*inner)(x)));
   CHECK_FALSE(cut_result.model->compiled());
   CHECK_THROWS_WITH(remove_layer(*model, "middle/inner/dep"), Contains("did you mean 'deep'?"));
 }
@@ -220,12 +222,13 @@ TEST_CASE("a part of a model begins with new inputs and needs no others") {
 
   const SurgeryResult left_cut = cut(*model, "", {"left"});
   CHECK(left_cut.model->input_names() == std::vector<std::string>{"a"});
-  CHECK(near(left_cut.model->predict({x}).front(), (*left)(x)));
+  CHECK(are_near(left_cut.model->predict({x}).front(), (*left)(x)));
   const SurgeryResult two_output_cut = cut(*model, "", {"sum", "left"});
-  CHECK(near(two_output_cut.model->predict({x, y}), Tensors{(*left)(x) + (*right)(y), (*left)(x)}));
+  CHECK(are_near(two_output_cut.model->predict({x, y}),
+                 Tensors{(*left)(x) + (*right)(y), (*left)(x)}));
   const SurgeryResult middle = cut(*model, "sum", {"top"});
   CHECK(middle.model->inputs().size() == 2);
-  CHECK(near(middle.model->predict({x, y}).front(), (*top)(x + y)));
+  CHECK(are_near(middle.model->predict({x, y}).front(), (*top)(x + y)));
   CHECK_THROWS_WITH(cut(*model, "left", {"top"}),
                     Contains("cut: model two, 'left ... top'") && Contains("disconnected"));
 
@@ -253,9 +256,9 @@ TEST_CASE("the same layers are called on other inputs") {
   auto before = make<Layer>("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"name", "before"}});
   const SurgeryResult prepended_result = rebase(*model, {(*before)(in)});
   CHECK(prepended_result.model->input_names() == std::vector<std::string>{"wide"});
-  const Tensor wide = SeedGenerator(2).normal({3, 20, 5});
-  CHECK(near(prepended_result.model->predict({wide}),
-             longer_result.model->predict({(*before)(wide)})));
+  const Tensor wide_input = SeedGenerator(2).normal({3, 20, 5});
+  CHECK(are_near(prepended_result.model->predict({wide_input}),
+                 longer_result.model->predict({(*before)(wide_input)})));
   CHECK_THROWS_WITH(rebase(*model, {Input({20, 3})}),
                     Contains("conv") && Contains("(None, 20, 3)"));
   CHECK_THROWS_WITH(rebase(*model, {in, in}), Contains("has 1 inputs (") && Contains("got 2"));
@@ -275,8 +278,8 @@ TEST_CASE("what cannot be operated on is reported with names and shapes") {
   CHECK_THROWS_WITH(replace_layer(*model, "body", nullptr), Contains("remove leaves one out"));
   auto unbuilt_model = Sequential::make({dense(3, {{"name", "one"}}), dense(3, {{"name", "two"}})});
   CHECK_THROWS_WITH(cut(*unbuilt_model, "", {"one"}), Contains("not been built"));
-  const SurgeryResult unbuilt = remove_layer(*unbuilt_model, "two");
-  CHECK(unbuilt.model->predict({data()}).front().shape() == Shape{8, 3});
+  const SurgeryResult unbuilt_result = remove_layer(*unbuilt_model, "two");
+  CHECK(unbuilt_result.model->predict({data()}).front().shape() == Shape{8, 3});
 }
 
 namespace {
@@ -293,22 +296,22 @@ struct PlainGraph {
   T run(const T& input,
         const std::function<T(const LayerPtr&, const std::vector<T>&)>& call) const {
     std::vector<T> values{input};
-    for (const Call& each : calls) {
+    for (const Call& layer_call : calls) {
       std::vector<T> arguments;
-      for (const size_t i : each.inputs) arguments.push_back(values[i]);
-      values.push_back(call(each.layer, arguments));
+      for (const size_t i : layer_call.inputs) arguments.push_back(values[i]);
+      values.push_back(call(layer_call.layer, arguments));
     }
     return values.back();
   }
 };
 
 template <class T>
-T called(const LayerPtr& layer, const std::vector<T>& given) {
-  return (*layer)(given).front();
+T output_of(const LayerPtr& layer, const std::vector<T>& inputs) {
+  return (*layer)(inputs).front();
 }
 
-PlainGraph random_graph(std::mt19937& dice) {
-  const auto random_below = [&](size_t sides) { return static_cast<size_t>(dice() % sides); };
+PlainGraph random_graph(std::mt19937& generator) {
+  const auto random_below = [&](size_t end) { return static_cast<size_t>(generator() % end); };
   PlainGraph graph;
   std::vector<LayerPtr> layers_with_one_input;
   for (size_t i = 1; i <= 4 + random_below(8); ++i) {
@@ -332,36 +335,41 @@ TEST_CASE("a random graph that was operated on computes what its plain form does
   const Tensor x = data();
   for (unsigned seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
-    std::mt19937 dice(seed);
+    std::mt19937 generator(seed);
     set_random_seed(seed);
-    const PlainGraph graph = random_graph(dice);
+    const PlainGraph graph = random_graph(generator);
     const Symbol in = Input({kWidth}, "in");
-    auto model = Functional::make({in}, {graph.run<Symbol>(in, called<Symbol>)}, "m");
-    CHECK(near(model->predict({x}).front(), graph.run<Tensor>(x, called<Tensor>)));
+    auto model = Functional::make({in}, {graph.run<Symbol>(in, output_of<Symbol>)}, "m");
+    CHECK(are_near(model->predict({x}).front(), graph.run<Tensor>(x, output_of<Tensor>)));
     const std::vector<LayerPtr> layers = model->layers();
-    const LayerPtr chosen_layer = layers[1 + dice() % (layers.size() - 1)], new_layer = dense();
+    const LayerPtr chosen_layer = layers[1 + generator() % (layers.size() - 1)],
+                   new_layer = dense();
     const bool merges =
         chosen_layer->class_name() == "Add" || chosen_layer->class_name() == "Average";
-    const auto expected = [&](const std::function<Tensor(const Tensors&)>& instead) {
-      return graph.run<Tensor>(x, [&](const LayerPtr& layer, const Tensors& given) {
-        return layer == chosen_layer ? instead(given) : called<Tensor>(layer, given);
+    const auto expected = [&](const std::function<Tensor(const Tensors&)>& changed_call) {
+      return graph.run<Tensor>(x, [&](const LayerPtr& layer, const Tensors& layer_inputs) {
+        return layer == chosen_layer ? changed_call(layer_inputs)
+                                     : output_of<Tensor>(layer, layer_inputs);
       });
     };
-    const auto result = [](const SurgeryResult& surgery, const Tensor& given) {
-      return surgery.model->predict({given}).front();
+    const auto result = [](const SurgeryResult& surgery, const Tensor& layer_inputs) {
+      return surgery.model->predict({layer_inputs}).front();
     };
-    CHECK(near(
-        result(insert_after(*model, chosen_layer->name(), new_layer), x),
-        expected([&](const Tensors& given) { return (*new_layer)(called(chosen_layer, given)); })));
-    auto other = merges ? make<Layer>("Maximum") : dense();
-    CHECK(near(result(replace_layer(*model, chosen_layer->name(), other), x),
-               expected([&](const Tensors& given) { return called(other, given); })));
+    CHECK(are_near(result(insert_after(*model, chosen_layer->name(), new_layer), x),
+                   expected([&](const Tensors& layer_inputs) {
+                     return (*new_layer)(output_of(chosen_layer, layer_inputs));
+                   })));
+    auto other_layer = merges ? make<Layer>("Maximum") : dense();
+    CHECK(are_near(result(replace_layer(*model, chosen_layer->name(), other_layer), x),
+                   expected([&](const Tensors& layer_inputs) {
+                     return output_of(other_layer, layer_inputs);
+                   })));
     if (merges)
       CHECK_THROWS_WITH(remove_layer(*model, chosen_layer->name()), Contains("of 2 tensors"));
     else
-      CHECK(near(result(remove_layer(*model, chosen_layer->name()), x),
-                 expected([](const Tensors& given) { return given.front(); })));
-    CHECK(near(result(rebase(*model, {(*new_layer)(Input({kWidth}, "again"))}), x),
-               model->predict({(*new_layer)(x)}).front()));
+      CHECK(are_near(result(remove_layer(*model, chosen_layer->name()), x),
+                     expected([](const Tensors& layer_inputs) { return layer_inputs.front(); })));
+    CHECK(are_near(result(rebase(*model, {(*new_layer)(Input({kWidth}, "again"))}), x),
+                   model->predict({(*new_layer)(x)}).front()));
   }
 }
