@@ -59,14 +59,14 @@ TEST_CASE("arrays that stay in their file") {
     hsize_t dims[] = {3000, 40, 10}, chunk[] = {700, 7, 10};
     Handle space(H5Screate_simple(3, dims, nullptr), H5Sclose);
     for (const char* name : {"packed", "turned"}) {
-      Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+      Handle creation_properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
       bool is_packed = std::string(name) == "packed";
-      if (is_packed) H5Pset_chunk(creation, 3, chunk);
-      if (is_packed) H5Pset_deflate(creation, 4);
-      Handle dataset_(H5Dcreate2(file, name, is_packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space,
-                                 H5P_DEFAULT, creation, H5P_DEFAULT),
-                      H5Dclose);
-      REQUIRE(H5Dwrite(dataset_, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+      if (is_packed) H5Pset_chunk(creation_properties, 3, chunk);
+      if (is_packed) H5Pset_deflate(creation_properties, 4);
+      Handle dataset_handle(H5Dcreate2(file, name, is_packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE,
+                                       space, H5P_DEFAULT, creation_properties, H5P_DEFAULT),
+                            H5Dclose);
+      REQUIRE(H5Dwrite(dataset_handle, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                        large_array.raw()) >= 0);
     }
   }
@@ -85,13 +85,15 @@ TEST_CASE("a packed file that is damaged ends the reading with its place") {
     Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     hsize_t dims[] = {1000, 10}, chunk[] = {100, 10};
     Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
-    Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_chunk(creation, 2, chunk);
-    H5Pset_fletcher32(creation);
-    Handle dataset_(
-        H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+    Handle creation_properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_chunk(creation_properties, 2, chunk);
+    H5Pset_fletcher32(creation_properties);
+    Handle dataset_handle(
+        H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation_properties, H5P_DEFAULT),
+        H5Dclose);
     Tensor values = ramp({1000, 10});
-    REQUIRE(H5Dwrite(dataset_, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.raw()) >= 0);
+    REQUIRE(H5Dwrite(dataset_handle, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                     values.raw()) >= 0);
   }
   std::string bytes = read_bytes(path);
   bytes[bytes.size() - 2000] ^= 1;

@@ -147,12 +147,12 @@ TEST_CASE("a process killed while saving leaves the old or the new file") {
     return Tree{dataset("w", ElementType::float32, {values.size()}, values)};
   };
   write_tree(path, content(0));
-  std::mt19937 random(1);
+  std::mt19937 generator(1);
   for (int round = 0; round < 20; ++round) {
     pid_t child = fork();
     if (child == 0)
       for (int generation = 1;; ++generation) write_tree(path, content(generation));
-    usleep(1000 + random() % 15'000);
+    usleep(1000 + generator() % 15'000);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     Array w = read_one(path, "w");  // a mixture of two generations would have a wrong checksum

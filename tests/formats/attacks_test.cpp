@@ -14,9 +14,9 @@ Value sequential_of(const Value& layer) {
               {"config", Dict{{"name", "s"}, {"layers", List{layer}}}}};
 }
 
-Dict dense(const Dict& more = {}) {
+Dict dense(const Dict& more_options = {}) {
   Dict config{{"name", "odd"}, {"batch_input_shape", List{Value(), 4}}, {"units", 2}};
-  for (const DictEntry& entry : more) config.set(entry.key, entry.value);
+  for (const DictEntry& entry : more_options) config.set(entry.key, entry.value);
   return {{"class_name", "Dense"}, {"config", config}};
 }
 
@@ -192,9 +192,9 @@ TEST_CASE("5,000 layers open in seconds, and their names are more than an attrib
   crescent::save_model(*model, path);
   CHECK(FileReader(path).texts("model_weights", "layer_names")->size() == kLayers);
   const std::clock_t start = std::clock();
-  const ModelPtr loaded = crescent::load_model(path);
+  const ModelPtr loaded_model = crescent::load_model(path);
   CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 5);
-  check_same(loaded->get_weights(), model->get_weights());
+  check_same(loaded_model->get_weights(), model->get_weights());
 }
 
 }  // namespace

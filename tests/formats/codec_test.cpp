@@ -46,11 +46,11 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
   write_tree(scratch.path("a.h5"), {node});
   {
     const Handle file(H5Fopen(scratch.path("a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    const Handle dataset_(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose);
-    const Handle type(H5Dget_type(dataset_), H5Tclose);
+    const Handle dataset_handle(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose);
+    const Handle type(H5Dget_type(dataset_handle), H5Tclose);
     CHECK(H5Tget_class(type) == H5T_OPAQUE);
     CHECK(H5Tget_size(type) == 2);
-    const Handle dtype_attribute(H5Aopen(dataset_, "dtype", H5P_DEFAULT), H5Aclose);
+    const Handle dtype_attribute(H5Aopen(dataset_handle, "dtype", H5P_DEFAULT), H5Aclose);
     // A variable-length string, which h5py reads as text.
     CHECK(H5Tis_variable_str(Handle(H5Aget_type(dtype_attribute), H5Tclose)) > 0);
   }
@@ -62,15 +62,16 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     const hsize_t count = bits.size();
     const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    const Handle dataset_(
+    const Handle dataset_handle(
         H5Dcreate2(file, "x", number, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-    REQUIRE(H5Dwrite(dataset_, number, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits.data()) >= 0);
+    REQUIRE(H5Dwrite(dataset_handle, number, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits.data()) >= 0);
     if (!has_mark) return path;
     const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
     REQUIRE(H5Tset_size(text, 8) >= 0);
     const Handle scalar_space(H5Screate(H5S_SCALAR), H5Sclose);
     const Handle dtype_attribute(
-        H5Acreate2(dataset_, "dtype", text, scalar_space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+        H5Acreate2(dataset_handle, "dtype", text, scalar_space, H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose);
     REQUIRE(H5Awrite(dtype_attribute, text, "bfloat16") >= 0);
     return path;
   };
@@ -136,14 +137,14 @@ TEST_CASE("NaN and infinity are seen wherever they are") {
     return !read_one(scratch.path("a.h5"), "w").is_finite;
   };
   for (size_t size : {1, 2, 7}) {
-    std::vector<float> narrow(size, -std::numeric_limits<float>::max());
-    std::vector<double> wide(size, -std::numeric_limits<double>::max());
-    CHECK_FALSE(has_not_finite(ElementType::float32, narrow));
-    CHECK_FALSE(has_not_finite(ElementType::float64, wide));
-    narrow.back() = -std::numeric_limits<float>::infinity();
-    wide.front() = std::numeric_limits<double>::quiet_NaN();
-    CHECK(has_not_finite(ElementType::float32, narrow));
-    CHECK(has_not_finite(ElementType::float64, wide));
+    std::vector<float> float32_values(size, -std::numeric_limits<float>::max());
+    std::vector<double> float64_values(size, -std::numeric_limits<double>::max());
+    CHECK_FALSE(has_not_finite(ElementType::float32, float32_values));
+    CHECK_FALSE(has_not_finite(ElementType::float64, float64_values));
+    float32_values.back() = -std::numeric_limits<float>::infinity();
+    float64_values.front() = std::numeric_limits<double>::quiet_NaN();
+    CHECK(has_not_finite(ElementType::float32, float32_values));
+    CHECK(has_not_finite(ElementType::float64, float64_values));
   }
 }
 
@@ -174,11 +175,11 @@ TEST_CASE("crc32c agrees with its published check value") {
   CHECK(files::crc32c("123456789", 9) == 0xe3069283);
   std::string text;
   for (int64_t i = 0; i < 100'000; ++i) text += static_cast<char>(i * i >> 3);
-  for (size_t first : {0, 1, 24'575, 24'576, 24'577, 100'000}) {
-    size_t second = text.size() - first;
-    CHECK(files::crc32c_joined(files::crc32c(text.data(), first),
-                               files::crc32c(text.data() + first, second),
-                               second) == files::crc32c(text.data(), text.size()));
+  for (size_t first_size : {0, 1, 24'575, 24'576, 24'577, 100'000}) {
+    size_t second_size = text.size() - first_size;
+    CHECK(files::crc32c_joined(files::crc32c(text.data(), first_size),
+                               files::crc32c(text.data() + first_size, second_size),
+                               second_size) == files::crc32c(text.data(), text.size()));
   }
 }
 

@@ -7,14 +7,14 @@ namespace {
 
 /// A kind of file, and the distance between the bytes that are changed; it is larger for HDF5,
 /// whose reading in another process is slow.
-struct Kind {
+struct FileKind {
   const char* file;
-  size_t step;
+  size_t position_step;
   bool is_whole_model;
 };
-constexpr Kind kKinds[] = {{"m.h5", 331, true},         {"m.keras", 331, true},
-                           {"w.h5", 167, false},        {"w.weights.h5", 167, false},
-                           {"w.safetensors", 1, false}, {"w.npz", 1, false}};
+constexpr FileKind kKinds[] = {{"m.h5", 331, true},         {"m.keras", 331, true},
+                               {"w.h5", 167, false},        {"w.weights.h5", 167, false},
+                               {"w.safetensors", 1, false}, {"w.npz", 1, false}};
 
 ModelPtr tiny_model() {
   return Sequential::make({layer("Dense", {{"units", 3}, {"input_shape", List{2}}, {"name", "a"}}),
@@ -22,35 +22,35 @@ ModelPtr tiny_model() {
                           "tiny");
 }
 
-Tensors weights_in(const Kind& kind, const std::string& path, Model& into) {
+Tensors weights_in(const FileKind& kind, const std::string& path, Model& target_model) {
   if (kind.is_whole_model) return crescent::load_model(path)->get_weights();
-  crescent::load_weights(into, path);
-  return into.get_weights();
+  crescent::load_weights(target_model, path);
+  return target_model.get_weights();
 }
 
 TEST_CASE("a flipped byte never loads as other numbers", "[F26]") {
   set_warning_handler([](std::string_view) {});
-  for (const Kind& kind : kKinds) {
+  for (const FileKind& kind : kKinds) {
     CAPTURE(kind.file);
     Scratch scratch;
     const std::string path = scratch.path(kind.file);
-    const auto model = tiny_model(), into = tiny_model();
+    const auto model = tiny_model(), target_model = tiny_model();
     if (kind.is_whole_model)
       crescent::save_model(*model, path);
     else
       crescent::save_weights(*model, path);
-    const std::string saved = read_bytes(path);
-    const Tensors wanted = model->get_weights(), other_weights = into->get_weights();
+    const std::string saved_bytes = read_bytes(path);
+    const Tensors wanted = model->get_weights(), other_weights = target_model->get_weights();
     int loaded_count = 0, refused_count = 0;
-    for (size_t position = 0; position < saved.size(); position += kind.step)
+    for (size_t position = 0; position < saved_bytes.size(); position += kind.position_step)
       for (const char flipped_bits : {'\x01', '\xff'}) {
-        std::string bytes = saved;
+        std::string bytes = saved_bytes;
         bytes[position] ^= flipped_bits;
         write_bytes(path, bytes);
-        into->set_weights(other_weights);
+        target_model->set_weights(other_weights);
         Tensors got;
         try {
-          got = weights_in(kind, path, *into);
+          got = weights_in(kind, path, *target_model);
           ++loaded_count;
         } catch (const Error&) {
           ++refused_count;

@@ -35,10 +35,10 @@ class CraftedFile {
   void dataset(const char* name, hid_t type, std::vector<hsize_t> dims,
                hid_t creation = H5P_DEFAULT, const void* data = nullptr) {
     Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
-    Handle dataset_(H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                    H5Dclose);
-    REQUIRE(dataset_.valid());
-    if (data) REQUIRE(H5Dwrite(dataset_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    Handle dataset_handle(H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                          H5Dclose);
+    REQUIRE(dataset_handle.valid());
+    if (data) REQUIRE(H5Dwrite(dataset_handle, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
   }
 
   std::string path;
@@ -59,11 +59,11 @@ std::string refusal_message(CraftedFile& crafted, const std::string& dataset) {
 
 TEST_CASE("links that lead elsewhere are not followed", "[F09][F10][F17]") {
   Scratch scratch;
-  CraftedFile other(scratch);
+  CraftedFile other_file(scratch);
   std::vector<float> secret_values{1, 2, 3};
-  other.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret_values.data());
-  other.close();
-  std::filesystem::rename(other.path, scratch.path("other.h5"));
+  other_file.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret_values.data());
+  other_file.close();
+  std::filesystem::rename(other_file.path, scratch.path("other.h5"));
 
   CraftedFile crafted(scratch);
   crafted.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret_values.data());
@@ -293,8 +293,8 @@ TEST_CASE("honest files of other writers are read", "[F24]") {
   std::vector<float> values{1, 2, 3, 4, 5, 6};
   SECTION("big-endian") {
     crafted.dataset("x", H5T_IEEE_F32BE, {6});
-    Handle set(H5Dopen2(crafted.file, "x", H5P_DEFAULT), H5Dclose);
-    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    Handle dataset_handle(H5Dopen2(crafted.file, "x", H5P_DEFAULT), H5Dclose);
+    H5Dwrite(dataset_handle, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   }
   SECTION("chunks, shuffled, packed, with checksums") {
     hsize_t chunk = 4;
@@ -317,10 +317,10 @@ TEST_CASE("honest files of other writers are read", "[F24]") {
 TEST_CASE("narrow integers stay, and unsigned ones become int64", "[F24]") {
   Scratch scratch;
   CraftedFile crafted(scratch);
-  std::vector<int16_t> small{-3, 7};
-  std::vector<uint32_t> large{4'000'000'000u, 1};
-  crafted.dataset("small", H5T_NATIVE_INT16, {2}, H5P_DEFAULT, small.data());
-  crafted.dataset("large", H5T_NATIVE_UINT32, {2}, H5P_DEFAULT, large.data());
+  std::vector<int16_t> int16_values{-3, 7};
+  std::vector<uint32_t> uint32_values{4'000'000'000u, 1};
+  crafted.dataset("small", H5T_NATIVE_INT16, {2}, H5P_DEFAULT, int16_values.data());
+  crafted.dataset("large", H5T_NATIVE_UINT32, {2}, H5P_DEFAULT, uint32_values.data());
   crafted.close();
   Array a = read_one(crafted.path, "small"), b = read_one(crafted.path, "large");
   REQUIRE(a.type == ElementType::int16);

@@ -48,11 +48,11 @@ TEST_CASE("training goes on bit for bit from an archive, and through h5 and back
     Scratch scratch;
     auto model = trained_model(optimizer);
     crescent::save_model(*model, scratch.path("m.keras"));
-    auto from_archive = crescent::load_model(scratch.path("m.keras"));
-    CHECK(from_archive->epochs_trained() == 2);
-    crescent::save_model(*from_archive, scratch.path("m.h5"));
-    auto from_h5 = crescent::load_model(scratch.path("m.h5"));
-    crescent::save_model(*from_h5, scratch.path("n.keras"));
+    auto model_from_archive = crescent::load_model(scratch.path("m.keras"));
+    CHECK(model_from_archive->epochs_trained() == 2);
+    crescent::save_model(*model_from_archive, scratch.path("m.h5"));
+    auto model_from_h5 = crescent::load_model(scratch.path("m.h5"));
+    crescent::save_model(*model_from_h5, scratch.path("n.keras"));
     check_continuation(*model, *crescent::load_model(scratch.path("n.keras")));
   }
 }
@@ -74,10 +74,10 @@ TEST_CASE("an optimizer is known by its name, whichever backend's module Keras h
     optimizer.set("registered_name", name);
     members["config.json"] = to_json(config);
     pack(scratch.path("n.keras"), members);
-    const auto loaded = crescent::load_model(scratch.path("n.keras"));
-    REQUIRE(loaded->compiled());
-    CHECK(loaded->optimizer()->get_config() == model->optimizer()->get_config());
-    check_continuation(*model, *loaded);
+    const auto loaded_model = crescent::load_model(scratch.path("n.keras"));
+    REQUIRE(loaded_model->compiled());
+    CHECK(loaded_model->optimizer()->get_config() == model->optimizer()->get_config());
+    check_continuation(*model, *loaded_model);
   }
 }
 
@@ -126,8 +126,8 @@ TEST_CASE("weights in several files come back, and old files go when the new one
   const std::string path = scratch.path("m.weights.json");
   const Dict save_options{{"max_shard_size", 100.0 / (1024 * 1024 * 1024)}};
   crescent::save_weights(*model, path, save_options);
-  const size_t files = scratch.count();
-  CHECK(files > 4);
+  const size_t file_count = scratch.count();
+  CHECK(file_count > 4);
   CHECK(fs::exists(scratch.path("m_00000.weights.h5")));
   crescent::load_weights(*other, path);
   check_same(model->get_weights(), other->get_weights());
@@ -136,7 +136,7 @@ TEST_CASE("weights in several files come back, and old files go when the new one
   const Value weight_map = parse_json(read_bytes(path));
   CHECK(weight_map.as_dict().at("weight_map").as_dict().at("/optimizer/vars").is_list());
   crescent::save_weights(*model, path, save_options);
-  CHECK(scratch.count() == files);
+  CHECK(scratch.count() == file_count);
   CHECK_FALSE(fs::exists(scratch.path("m_00000.weights.h5")));
   crescent::save_weights(*model, path);
   CHECK(scratch.count() == 2);
@@ -178,26 +178,26 @@ TEST_CASE("objects are where Keras 3 looks for them") {
   const std::string path = scratch.path("m.weights.h5");
   crescent::save_weights(*model, path);
   KerasFile file(path);
-  const std::pair<const char*, const char*> weight_places[] = {
+  const std::pair<const char*, const char*> weight_groups[] = {
       {"vars", "all"},
       {"layers/dense/vars", "one"},
       {"layers/dense_1/vars", "two"},
       {"layers/sequential/vars", "nested"},
       {"layers/sequential/layers/dense_1/vars", "again"},
       {"layers/lstm/vars", "inside"}};
-  for (const auto& [weight_place, name] : weight_places) {
-    INFO(weight_place);
-    CHECK(file.text(weight_place, "name") == std::string(name));
+  for (const auto& [weight_group, name] : weight_groups) {
+    INFO(weight_group);
+    CHECK(file.text(weight_group, "name") == std::string(name));
   }
-  for (const char* weight_place :
+  for (const char* weight_group :
        {"layers/lstm/cell/vars", "layers/rnn/cell/cells/lstm_cell/vars",
         "layers/rnn/cell/cells/gru_cell/vars", "layers/rnn/cell/cells/lstm_cell_1/vars"}) {
-    INFO(weight_place);
-    CHECK(file.members(weight_place).value_or(keras::Names{}).size() == 3);
+    INFO(weight_group);
+    CHECK(file.members(weight_group).value_or(keras::Names{}).size() == 3);
   }
-  auto clone = clone_model(*model);
-  crescent::load_weights(*clone, path);
-  check_same(model->get_weights(), clone->get_weights());
+  auto cloned_model = clone_model(*model);
+  crescent::load_weights(*cloned_model, path);
+  check_same(model->get_weights(), cloned_model->get_weights());
 }
 
 TEST_CASE(
@@ -205,13 +205,13 @@ TEST_CASE(
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_weights(*model, scratch.path("m.weights.h5"));
-  auto other = Sequential::make(
+  auto other_model = Sequential::make(
       {layer("Dense", {{"units", 8}, {"use_bias", false}, {"input_shape", List{4}}}),
        layer("Dropout", {{"rate", 0.25}}), layer("Dense", {{"units", 3}})});
-  const Tensors before = other->get_weights();
-  CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path("m.weights.h5")); }),
+  const Tensors weights_before = other_model->get_weights();
+  CHECK_THAT(failure([&] { crescent::load_weights(*other_model, scratch.path("m.weights.h5")); }),
              Catch::Contains("expected 1 variables, but received 2 variables during loading"));
-  check_same(other->get_weights(), before);
+  check_same(other_model->get_weights(), weights_before);
 }
 
 TEST_CASE("archives as Keras writes them: members, order, stored") {
@@ -310,14 +310,14 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
   const std::string path = scratch.path("m.keras");
   crescent::save_model(*model, path);
   const std::string file_bytes = read_bytes(path);
-  std::mt19937 random(20'261'122);
+  std::mt19937 generator(20'261'122);
   int loaded = 0, refused = 0;
   for (int i = 0; i < 300; ++i) {
-    std::string mutant = file_bytes;
+    std::string changed_bytes = file_bytes;
     // Every other mutation is within the first 4000 bytes, where the configurations are.
-    const size_t size = i % 2 == 0 ? mutant.size() : size_t{4000};
-    mutant[random() % size] ^= static_cast<char>(1 << random() % 8);
-    write_bytes(path, mutant);
+    const size_t size = i % 2 == 0 ? changed_bytes.size() : size_t{4000};
+    changed_bytes[generator() % size] ^= static_cast<char>(1 << generator() % 8);
+    write_bytes(path, changed_bytes);
     try {
       check_same(crescent::load_model(path)->get_weights(), model->get_weights());
       ++loaded;
@@ -334,18 +334,19 @@ using Arrays = std::vector<std::pair<std::string, Tensor>>;
 /// Writes weights as tf.keras 2.12 and 2.13 write them.
 void write_old_weights(const std::string& path, const Arrays& arrays) {
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-  Handle creation(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(creation, true);
+  Handle creation_properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(creation_properties, true);
   for (const auto& [name, tensor] : arrays) {
     std::vector<hsize_t> dims;
     for (int axis = 0; axis < tensor.rank(); ++axis)
       dims.push_back(static_cast<hsize_t>(tensor.dim(axis)));
     Handle space(H5Screate_simple(tensor.rank(), dims.data(), nullptr), H5Sclose);
-    Handle set(H5Dcreate2(file, ("_layer_checkpoint_dependencies/" + name).c_str(),
-                          H5T_NATIVE_FLOAT, space, creation, H5P_DEFAULT, H5P_DEFAULT),
-               H5Dclose);
-    REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data<float>()) >=
-            0);
+    Handle dataset_handle(
+        H5Dcreate2(file, ("_layer_checkpoint_dependencies/" + name).c_str(), H5T_NATIVE_FLOAT,
+                   space, creation_properties, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose);
+    REQUIRE(H5Dwrite(dataset_handle, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                     tensor.data<float>()) >= 0);
   }
 }
 

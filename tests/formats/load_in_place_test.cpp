@@ -19,7 +19,7 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
   auto model = small_sequential(), other = small_sequential();
   crescent::save_weights(*model, path);
   const Tensors x{ramp({6, 4})}, expected = model->predict(x);
-  const Tensors wanted = copies_of_weights(*model), before = copies_of_weights(*other);
+  const Tensors wanted = copies_of_weights(*model), weights_before = copies_of_weights(*other);
   other->predict(x);  // this prediction makes the device pack the weights
   auto addresses = [&] {
     std::vector<const void*> addresses;
@@ -35,7 +35,7 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
   SECTION("a tensor from before keeps its values") {
     const Tensors held_weights = other->get_weights();
     crescent::load_weights(*other, path);
-    check_same(held_weights, before);
+    check_same(held_weights, weights_before);
   }
   SECTION("the system gives no lease on a file that is open for writing") {
     std::ofstream writer(path, std::ios::binary | std::ios::app);
@@ -52,21 +52,21 @@ TEST_CASE(
   auto model = small_sequential(), other = small_sequential();
   crescent::save_weights(*other, scratch.path("w.h5"));
   const std::string good_bytes = read_bytes(scratch.path("w.h5"));
-  const Tensors before = copies_of_weights(*model);
-  auto check_refused = [&](const std::string& bytes) {
+  const Tensors weights_before = copies_of_weights(*model);
+  auto check_error_for = [&](const std::string& bytes) {
     write_bytes(scratch.path("bad.h5"), bytes);
     failure([&] { crescent::load_weights(*model, scratch.path("bad.h5")); });
-    check_same(copies_of_weights(*model), before);
+    check_same(copies_of_weights(*model), weights_before);
   };
   for (size_t size : {good_bytes.size() / 2, good_bytes.size() - 1})
-    check_refused(good_bytes.substr(0, size));
+    check_error_for(good_bytes.substr(0, size));
   for (const Tensor& weight : copies_of_weights(*other)) {
     const std::string_view numbers(static_cast<const char*>(weight.raw()), weight.bytes());
     const size_t position = good_bytes.find(numbers);
     REQUIRE(position != good_bytes.npos);
     std::string damaged_bytes = good_bytes;
     damaged_bytes[position + numbers.size() - 1] ^= 1;
-    if (numbers.find_first_not_of('\0') != numbers.npos) check_refused(damaged_bytes);
+    if (numbers.find_first_not_of('\0') != numbers.npos) check_error_for(damaged_bytes);
   }
 }
 

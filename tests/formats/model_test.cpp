@@ -17,11 +17,11 @@ TEST_CASE("a Sequential predicts the same after saving and loading") {
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_model(*model, scratch.path("m.h5"));
-  auto loaded = crescent::load_model(scratch.path("m.h5"));
-  CHECK(loaded->name() == "small");
-  CHECK(loaded->class_name() == "Sequential");
-  CHECK(model_config(*loaded) == model_config(*model));
-  check_same(model->predict({ramp({5, 4})}), loaded->predict({ramp({5, 4})}));
+  auto loaded_model = crescent::load_model(scratch.path("m.h5"));
+  CHECK(loaded_model->name() == "small");
+  CHECK(loaded_model->class_name() == "Sequential");
+  CHECK(model_config(*loaded_model) == model_config(*model));
+  check_same(model->predict({ramp({5, 4})}), loaded_model->predict({ramp({5, 4})}));
 }
 
 TEST_CASE("loading a model draws no initial values: all come from the file") {
@@ -93,11 +93,11 @@ TEST_CASE("an optimizer can be left out, and compiling can be declined") {
 }
 
 std::shared_ptr<Functional> nested_graph() {
-  auto inner = Sequential::make(
+  auto inner_model = Sequential::make(
       {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "in_inner"}})}, "inner");
-  auto shared = layer("Dense", {{"units", 2}, {"name", "shared"}});
+  auto shared_layer = layer("Dense", {{"units", 2}, {"name", "shared"}});
   Symbol a = Input(Shape{4}, "a"), b = Input(Shape{4}, "b");
-  Symbol left = (*shared)((*inner)(a)), right = (*shared)((*inner)(b));
+  Symbol left = (*shared_layer)((*inner_model)(a)), right = (*shared_layer)((*inner_model)(b));
   Symbol sum = (*layer("Add", {{"name", "sum"}}))(std::vector<Symbol>{left, right}).front();
   return Functional::make({a, b}, {sum, left}, "graph");
 }
@@ -135,28 +135,28 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_weights(*model, scratch.path("w.h5"));
-  auto other = small_sequential();
-  crescent::load_weights(*other, scratch.path("w.h5"));
-  check_same(model->get_weights(), other->get_weights());
+  auto other_model = small_sequential();
+  crescent::load_weights(*other_model, scratch.path("w.h5"));
+  check_same(model->get_weights(), other_model->get_weights());
 
-  auto wider =
+  auto wider_model =
       Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", "first"}}),
                         layer("Dense", {{"units", 5}, {"name", "last"}})});
-  Tensors before = wider->get_weights();
+  Tensors weights_before = wider_model->get_weights();
   Dict by_name_options{{"by_name", true}};
   std::string message =
-      failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name_options); });
+      failure([&] { crescent::load_weights(*wider_model, scratch.path("w.h5"), by_name_options); });
   CHECK(contains(message,
                  "(named \"last\"), weight last/kernel has shape (8, 5), but the saved weight has "
                  "shape (8, 3)."));
-  message = failure([&] { crescent::load_weights(*wider, scratch.path("w.h5")); });
+  message = failure([&] { crescent::load_weights(*wider_model, scratch.path("w.h5")); });
   CHECK(contains(message, "not compatible with provided weight shape"));
-  check_same(wider->get_weights(), before);
+  check_same(wider_model->get_weights(), weights_before);
 
   by_name_options.set("skip_mismatch", true);
-  crescent::load_weights(*wider, scratch.path("w.h5"), by_name_options);
-  check_same(wider->get_weights()[0], model->get_weights()[0]);
-  check_same(wider->get_weights()[2], before[2]);
+  crescent::load_weights(*wider_model, scratch.path("w.h5"), by_name_options);
+  check_same(wider_model->get_weights()[0], model->get_weights()[0]);
+  check_same(wider_model->get_weights()[2], weights_before[2]);
 }
 
 TEST_CASE("weights of a model's file, and files that do not fit", "[F25]") {
@@ -167,9 +167,9 @@ TEST_CASE("weights of a model's file, and files that do not fit", "[F25]") {
   crescent::load_weights(*other, scratch.path("m.h5"));
   check_same(model->get_weights(), other->get_weights());
 
-  auto shorter = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
+  auto shorter_model = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
   CHECK(contains(
-      failure([&] { crescent::load_weights(*shorter, scratch.path("m.h5")); }),
+      failure([&] { crescent::load_weights(*shorter_model, scratch.path("m.h5")); }),
       "You are trying to load a weight file containing 2 layers into a model with 1 layers."));
   crescent::save_weights(*model, scratch.path("w.h5"));
   CHECK(contains(failure([&] { crescent::load_model(scratch.path("w.h5")); }),
@@ -312,27 +312,27 @@ TEST_CASE("damaged model files never end the process and never load half", "[F14
   auto model = small_sequential();
   model->compile(kCompile);
   crescent::save_model(*model, scratch.path("m.h5"));
-  std::string seed = read_bytes(scratch.path("m.h5"));
+  std::string original_bytes = read_bytes(scratch.path("m.h5"));
   uint64_t state = 88172645463325252ull;
   auto random = [&] { return state ^= state << 13, state ^= state >> 7, state ^= state << 17; };
-  int loaded = 0, refused = 0;
+  int loaded_count = 0, refused = 0;
   for (int i = 0; i < 100; ++i) {
-    std::string mutant = seed;
-    for (int changes = 0; changes < 8; ++changes)
-      mutant[random() % mutant.size()] = static_cast<char>(random());
-    write_bytes(scratch.path("mutant.h5"), mutant);
+    std::string changed_bytes = original_bytes;
+    for (int change_index = 0; change_index < 8; ++change_index)
+      changed_bytes[random() % changed_bytes.size()] = static_cast<char>(random());
+    write_bytes(scratch.path("mutant.h5"), changed_bytes);
     Tensors before = model->get_weights();
     try {
       crescent::load_weights(*model, scratch.path("mutant.h5"));
       // If loading succeeds no number has changed, since the checksums detect every change.
       check_same(model->get_weights(), before);
-      ++loaded;
+      ++loaded_count;
     } catch (const Error&) {
       check_same(model->get_weights(), before);
       ++refused;
     }
   }
-  CHECK(loaded + refused == 100);
+  CHECK(loaded_count + refused == 100);
   CHECK(refused > 0);
 }
 

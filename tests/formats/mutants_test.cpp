@@ -23,17 +23,18 @@ std::string file_with_variable_texts(const Scratch& scratch) {
   attribute(file, "model_config", R"({"class_name": "Sequential", "config": []})");
   Handle group(H5Gcreate2(file, "model_weights", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
   hsize_t two = 2, six = 6;
-  Handle pair(H5Screate_simple(1, &two, nullptr), H5Sclose);
+  Handle pair_space(H5Screate_simple(1, &two, nullptr), H5Sclose);
   const char* names[] = {"dense_1", "dense_2"};
-  Handle list(H5Acreate2(group, "layer_names", text, pair, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  H5Awrite(list, text, names);
+  Handle names_attribute(
+      H5Acreate2(group, "layer_names", text, pair_space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  H5Awrite(names_attribute, text, names);
   for (const char* name : names) {
     Handle space(H5Screate_simple(1, &six, nullptr), H5Sclose);
-    Handle set(
+    Handle dataset_handle(
         H5Dcreate2(group, name, H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
         H5Dclose);
     float values[6] = {1, 2, 3, 4, 5, 6};
-    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    H5Dwrite(dataset_handle, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
   }
   return path;
 }
@@ -65,23 +66,23 @@ struct LoadCounts {
 
 TEST_CASE("damaged files never end the process", "[F14]") {
   Scratch scratch;
-  std::string seed = read_bytes(file_with_variable_texts(scratch)),
+  std::string original_bytes = read_bytes(file_with_variable_texts(scratch)),
               path = scratch.path("mutant.h5");
   std::mt19937 random(20'240'229);
   LoadCounts load_counts;
   for (int i = 0; i < 400; ++i) {
-    std::string mutant = seed;
+    std::string changed_bytes = original_bytes;
     for (unsigned changes = 1 + random() % 4; changes > 0; --changes)
-      mutant[random() % mutant.size()] = static_cast<char>(random());
-    write_bytes(path, mutant);
+      changed_bytes[random() % changed_bytes.size()] = static_cast<char>(random());
+    write_bytes(path, changed_bytes);
     load_counts.run(path);
   }
   for (uint64_t value :
        {uint64_t{0}, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffffffffffff}, uint64_t{4096}})
     for (int i = 0; i < 40; ++i) {
-      std::string mutant = seed;
-      std::memcpy(mutant.data() + random() % (mutant.size() - 8), &value, 8);
-      write_bytes(path, mutant);
+      std::string changed_bytes = original_bytes;
+      std::memcpy(changed_bytes.data() + random() % (changed_bytes.size() - 8), &value, 8);
+      write_bytes(path, changed_bytes);
       load_counts.run(path);
     }
   WARN("600 mutants: " << load_counts.loaded_count << " loaded, " << load_counts.refused_count
@@ -130,9 +131,9 @@ TEST_CASE("failed loads leave no descriptor behind", "[F22]") {
   auto descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
-  auto before = descriptors();
+  auto descriptors_before = descriptors();
   for (int i = 0; i < 50; ++i) failure([&] { read_all_parts(scratch.path("bad.h5")); });
-  CHECK(descriptors() == before);
+  CHECK(descriptors() == descriptors_before);
 }
 
 }  // namespace

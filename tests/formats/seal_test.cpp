@@ -32,7 +32,7 @@ bool are_same(const Tensors& a, const Tensors& b) {
 }
 
 /// A kind of file that Crescent writes, and the function that reads its numbers.
-struct Kind {
+struct FileKind {
   const char* file;
   void (*write)(const std::string& path);
   Tensors (*read)(const std::string& path);
@@ -44,7 +44,7 @@ Tensors loaded_weights(const std::string& path) {
   return weights_of(*model);
 }
 
-const Kind kKinds[] = {
+const FileKind kKinds[] = {
     {"m.h5", [](const std::string& path) { crescent::save_model(*trained_model(), path); },
      [](const std::string& path) { return numbers_of(*crescent::load_model(path)); }},
     {"w.h5", [](const std::string& path) { crescent::save_weights(*trained_model(), path); },
@@ -65,35 +65,35 @@ const Kind kKinds[] = {
 /// A saved file that tests damage; each change is applied to a fresh copy of it.
 class DamagedFile {
  public:
-  explicit DamagedFile(const Kind& kind = kKinds[0])
+  explicit DamagedFile(const FileKind& kind = kKinds[0])
       : kind_(kind),
-        whole_path_(scratch_.path(kind.file)),
+        original_path_(scratch_.path(kind.file)),
         changed_path_(scratch_.path("changed_") + kind.file) {
-    kind.write(whole_path_);
-    numbers_ = kind.read(whole_path_);
+    kind.write(original_path_);
+    numbers_ = kind.read(original_path_);
   }
   /// The error message of loading after the change; nullopt if loading gives unchanged numbers. The
   /// test fails if numbers differ without an error.
   std::optional<std::string> error_after(const std::function<void(Hdf5Changes&)>& change) {
-    std::filesystem::copy_file(whole_path_, changed_path_,
+    std::filesystem::copy_file(original_path_, changed_path_,
                                std::filesystem::copy_options::overwrite_existing);
     {
       Hdf5Changes surgery(changed_path_);
       change(surgery);
     }
-    return loaded();
+    return load_error();
   }
   /// Does the same as error_after(), for a change of the file's bytes.
   std::optional<std::string> error_after_bytes(const std::function<void(std::string&)>& change) {
-    std::string bytes = read_bytes(whole_path_);
+    std::string bytes = read_bytes(original_path_);
     change(bytes);
     write_bytes(changed_path_, bytes);
-    return loaded();
+    return load_error();
   }
-  Hdf5Changes surgery() const { return Hdf5Changes(whole_path_); }
+  Hdf5Changes surgery() const { return Hdf5Changes(original_path_); }
 
  private:
-  std::optional<std::string> loaded() {
+  std::optional<std::string> load_error() {
     try {
       const bool is_unchanged = are_same(kind_.read(changed_path_), numbers_);
       CHECK(is_unchanged);
@@ -104,9 +104,9 @@ class DamagedFile {
     }
   }
 
-  const Kind& kind_;
+  const FileKind& kind_;
   Scratch scratch_;
-  const std::string whole_path_, changed_path_;
+  const std::string original_path_, changed_path_;
   Tensors numbers_;
 };
 
@@ -144,7 +144,7 @@ TEST_CASE("arrays that changed places are seen, with their checksums or without"
 }
 
 TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26]") {
-  const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
+  const FileKind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
   DamagedFile damaged_file(kind);
   for (const std::string& object : damaged_file.surgery().objects()) {
@@ -170,15 +170,15 @@ TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26
 
 TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
   const char* count = std::getenv("CRESCENT_FUZZ");
-  const int mutants = count ? std::atoi(count) : 100;
-  const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
+  const int mutant_count = count ? std::atoi(count) : 100;
+  const FileKind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
   DamagedFile damaged_file(kind);
   std::mt19937 random(11);
-  int loaded = 0;
-  for (int i = 0; i < mutants; ++i) {
+  int loaded_count = 0;
+  for (int i = 0; i < mutant_count; ++i) {
     CAPTURE(i);
-    loaded += !damaged_file.error_after_bytes([&](std::string& bytes) {
+    loaded_count += !damaged_file.error_after_bytes([&](std::string& bytes) {
       auto random_position = [&](size_t size) { return random() % (bytes.size() - size); };
       const size_t size = size_t{1} << random() % 7;
       switch (random() % 5) {
@@ -201,8 +201,9 @@ TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
       }
     });
   }
-  WARN(kind.file << ": " << mutants << " mutants, " << loaded << " loaded, with the same numbers");
-  CHECK(loaded < mutants);
+  WARN(kind.file << ": " << mutant_count << " mutants, " << loaded_count
+                 << " loaded, with the same numbers");
+  CHECK(loaded_count < mutant_count);
 }
 
 TEST_CASE("nothing starts anew because a group was lost") {

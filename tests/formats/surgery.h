@@ -84,10 +84,10 @@ class Hdf5Changes {
   void add(const std::string& dataset) const {
     const hsize_t dims[] = {2, 3};
     Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
-    Handle created(H5Dcreate2(file_, dataset.c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT,
-                              H5P_DEFAULT, H5P_DEFAULT),
-                   H5Dclose);
-    REQUIRE(created.valid());
+    Handle created_dataset(H5Dcreate2(file_, dataset.c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT,
+                                      H5P_DEFAULT, H5P_DEFAULT),
+                           H5Dclose);
+    REQUIRE(created_dataset.valid());
   }
   void swap(const std::string& a, const std::string& b) const {
     move(a, "aside"), move(b, a), move("aside", b);

@@ -80,21 +80,21 @@ ModelPtr fitted_model() {
 TEST_CASE("a model goes through any source of weights and trains on alike") {
   auto model = fitted_model();
   WeightsInMemory file(keras::model_entries(*model, "memory", {}));
-  auto loaded = keras::load_model(file, {});
-  CHECK(model_config(*loaded) == model_config(*model));
-  CHECK(loaded->epochs_trained() == 2);
-  for (const ModelPtr& each : {model, loaded})
-    each->fit({ramp({32, 4})}, {labels(32, 3)}, {{"epochs", 1}, {"verbose", 0}});
-  check_same(model->get_weights(), loaded->get_weights());
+  auto loaded_model = keras::load_model(file, {});
+  CHECK(model_config(*loaded_model) == model_config(*model));
+  CHECK(loaded_model->epochs_trained() == 2);
+  for (const ModelPtr& tested_model : {model, loaded_model})
+    tested_model->fit({ramp({32, 4})}, {labels(32, 3)}, {{"epochs", 1}, {"verbose", 0}});
+  check_same(model->get_weights(), loaded_model->get_weights());
 }
 
 TEST_CASE("weights go through any source, in both layouts") {
   auto model = fitted_model();
   for (const char* path : {"w.h5", "w.weights.h5"}) {
     WeightsInMemory file(keras::weight_entries(*model, path));
-    auto other = small_sequential();
-    keras::load_weights(file, *other, {});
-    check_same(model->get_weights(), other->get_weights());
+    auto other_model = small_sequential();
+    keras::load_weights(file, *other_model, {});
+    check_same(model->get_weights(), other_model->get_weights());
   }
 }
 

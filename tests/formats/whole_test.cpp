@@ -46,12 +46,12 @@ TEST_CASE("an array that nobody would ask for is missed too") {
 
 TEST_CASE("an array or a group of another file of ours is seen, though it fits") {
   Scratch scratch;
-  const std::string other = saved_path(scratch, "other.h5", 0.5);
+  const std::string other_path = saved_path(scratch, "other.h5", 0.5);
   for (const char* object : {kKernel, "model_weights/first", "optimizer_weights"}) {
     CAPTURE(object);
     const std::string path = saved_path(scratch, "m.h5");
     Hdf5Changes(path).unlink(object);
-    Hdf5Changes(path).copy(Hdf5Changes(other), object, object);
+    Hdf5Changes(path).copy(Hdf5Changes(other_path), object, object);
     CHECK(contains(error_message(path), "it is not what was saved under this name"));
   }
 }

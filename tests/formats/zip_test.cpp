@@ -55,7 +55,7 @@ struct CraftedMember {
     const auto* start = reinterpret_cast<const Bytef*>(data.data());
     return checksum.value_or(static_cast<uint32_t>(crc32_z(0, start, data.size())));
   }
-  zip::Record common() const {
+  zip::Record common_record() const {
     const auto length = static_cast<uint32_t>(data.size());
     zip::Record record;
     record.add(uint16_t{20}).add(flags).add(method).add(uint32_t{0}).add(crc());
@@ -64,21 +64,21 @@ struct CraftedMember {
   }
   std::string local_part() const {
     zip::Record record;
-    record.add(zip::kLocalSignature).bytes += common().bytes;
+    record.add(zip::kLocalSignature).bytes += common_record().bytes;
     record.add(static_cast<uint16_t>(name_before.size()));
     record.add(static_cast<uint16_t>(extra_before.size()));
     return record.bytes + name_before + extra_before + data;
   }
   std::string directory_entry() const {
     zip::Record record;
-    record.add(zip::kEntrySignature).add(uint16_t{3 << 8 | 20}).bytes += common().bytes;
+    record.add(zip::kEntrySignature).add(uint16_t{3 << 8 | 20}).bytes += common_record().bytes;
     record.add(static_cast<uint16_t>(name.size())).add(static_cast<uint16_t>(extra.size()));
     record.add(uint16_t{0}).add(uint16_t{0}).add(uint16_t{0}).add(attributes).add(header);
     return record.bytes + name + extra;
   }
 };
 
-struct End {
+struct EndRecord {
   std::optional<uint16_t> count = {}, count_here = {};
   std::optional<uint32_t> size = {}, start = {};
   uint16_t disk = 0;
@@ -86,7 +86,7 @@ struct End {
   uint16_t comment_length = static_cast<uint16_t>(comment.size());
 };
 
-std::string crafted_archive(std::vector<CraftedMember> members, const End& end = {}) {
+std::string crafted_archive(std::vector<CraftedMember> members, const EndRecord& end = {}) {
   std::string bytes, directory;
   for (CraftedMember& member : members) {
     if (member.header == 0) member.header = static_cast<uint32_t>(bytes.size());
@@ -158,7 +158,7 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
   using C = CraftedMember;
   const std::string text = "hello";
   const struct {
-    const char* what;
+    const char* description;
     std::string bytes, part;
   } cases[] = {
       {"nothing", "", "no directory"},
@@ -224,8 +224,8 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
       {"deflated garbage", crafted_archive({C{.data = "\xff\xff\xff", .method = 8}}),
        "cannot be unpacked"},
   };
-  for (const auto& [what, bytes, part] : cases) {
-    INFO(what);
+  for (const auto& [description, bytes, part] : cases) {
+    INFO(description);
     CHECK_THAT(refusal_message(bytes), Catch::Contains(part));
   }
   // Names are only compared, never used as paths, so these are different members.
@@ -236,12 +236,12 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
 }
 
 TEST_CASE("F05: members that share bytes are refused") {
-  CraftedMember outer{.data = CraftedMember{.name = "b", .name_before = "b"}.local_part()};
-  CraftedMember inner{.name = "b", .name_before = "b"};
-  const auto inner_offset = static_cast<uint32_t>(zip::kLocalLength + outer.name.size());
-  std::string bytes = outer.local_part(), directory = outer.directory_entry();
-  inner.header = inner_offset;
-  directory += inner.directory_entry();
+  CraftedMember outer_member{.data = CraftedMember{.name = "b", .name_before = "b"}.local_part()};
+  CraftedMember inner_member{.name = "b", .name_before = "b"};
+  const auto inner_offset = static_cast<uint32_t>(zip::kLocalLength + outer_member.name.size());
+  std::string bytes = outer_member.local_part(), directory = outer_member.directory_entry();
+  inner_member.header = inner_offset;
+  directory += inner_member.directory_entry();
   zip::Record end;
   end.add(zip::kEndSignature).add(uint32_t{0}).add(uint16_t{2}).add(uint16_t{2});
   end.add(static_cast<uint32_t>(directory.size())).add(static_cast<uint32_t>(bytes.size()));

@@ -15,9 +15,10 @@ namespace {
 
 /// The reports on the classes of a plugin, which is checked once.
 const std::vector<CheckReport>& reports_of(const std::string& plugin) {
-  static std::map<std::string, std::vector<CheckReport>> all;
-  if (!all.contains(plugin)) all[plugin] = check_plugin(library(plugin.c_str()));
-  return all.at(plugin);
+  static std::map<std::string, std::vector<CheckReport>> reports_by_plugin;
+  if (!reports_by_plugin.contains(plugin))
+    reports_by_plugin[plugin] = check_plugin(library(plugin.c_str()));
+  return reports_by_plugin.at(plugin);
 }
 
 CheckReport report_of(const std::string& subject, const std::string& plugin = "rough") {
@@ -151,12 +152,12 @@ TEST_CASE("check_plugin draws layers and cells, and inputs that a layer takes fo
 }
 
 TEST_CASE("check_plugin tries layers without shapes with the dtypes and the range that are given") {
-  const Dict embedding{{"options", Dict{{"input_dim", 3}, {"output_dim", 2}}},
-                       {"dtypes", List{"int32"}},
-                       {"low", 0},
-                       {"high", 3},
-                       {"batch_size", 7}};
-  for (const CheckReport& report : check_plugin("core", {{"Embedding", embedding}})) {
+  const Dict embedding_options{{"options", Dict{{"input_dim", 3}, {"output_dim", 2}}},
+                               {"dtypes", List{"int32"}},
+                               {"low", 0},
+                               {"high", 3},
+                               {"batch_size", 7}};
+  for (const CheckReport& report : check_plugin("core", {{"Embedding", embedding_options}})) {
     if (!report.subject.starts_with("Embedding")) continue;
     INFO(report.text());
     CHECK(report.ok());

@@ -74,7 +74,7 @@ Elf64_Phdr& segment(std::string& bytes, Elf64_Word type) {
   throw std::runtime_error("no such segment");
 }
 
-Elf64_Dyn& entry(std::string& bytes, Elf64_Sxword tag) {
+Elf64_Dyn& dynamic_entry(std::string& bytes, Elf64_Sxword tag) {
   for (size_t offset = segment(bytes, PT_DYNAMIC).p_offset;; offset += sizeof(Elf64_Dyn))
     if (auto& found = at<Elf64_Dyn>(bytes, offset); found.d_tag == tag) return found;
 }
@@ -82,14 +82,14 @@ Elf64_Dyn& entry(std::string& bytes, Elf64_Sxword tag) {
 /// The first entry of a table to which the dynamic section points. In this segment file offsets
 /// equal addresses.
 template <class T>
-T& first(std::string& bytes, Elf64_Sxword tag, size_t index = 0) {
-  return at<T>(bytes, entry(bytes, tag).d_un.d_val + index * sizeof(T));
+T& table_entry(std::string& bytes, Elf64_Sxword tag, size_t index = 0) {
+  return at<T>(bytes, dynamic_entry(bytes, tag).d_un.d_val + index * sizeof(T));
 }
 
 /// A symbol that the library defines itself.
 Elf64_Sym& symbol_of_library(std::string& bytes) {
   for (size_t i = 1;; ++i)
-    if (auto& symbol = first<Elf64_Sym>(bytes, DT_SYMTAB, i); symbol.st_shndx != SHN_UNDEF)
+    if (auto& symbol = table_entry<Elf64_Sym>(bytes, DT_SYMTAB, i); symbol.st_shndx != SHN_UNDEF)
       return symbol;
 }
 
@@ -106,34 +106,36 @@ TEST_CASE("A library is checked before the system's loader trusts it", "[P02]") 
       [](std::string& b) { segment(b, PT_DYNAMIC).p_vaddr += 1ull << 40; },
       [](std::string& b) { segment(b, PT_GNU_RELRO).p_memsz = 1 << 28; },
       [](std::string& b) { segment(b, PT_GNU_EH_FRAME).p_vaddr = 1ull << 40; },
-      [](std::string& b) { entry(b, DT_STRTAB).d_un.d_val += 1ull << 32; },
-      [](std::string& b) { entry(b, DT_STRSZ).d_un.d_val = 1ull << 32; },
-      [](std::string& b) { entry(b, DT_NEEDED).d_un.d_val = 1ull << 32; },
-      [](std::string& b) { entry(b, DT_SYMTAB).d_tag = DT_DEBUG; },
-      [](std::string& b) { entry(b, DT_RELASZ).d_un.d_val = 1ull << 32; },
-      [](std::string& b) { entry(b, DT_RELAENT).d_un.d_val = 16; },
-      [](std::string& b) { entry(b, DT_INIT_ARRAYSZ).d_un.d_val = 1ull << 32; },
-      [](std::string& b) { entry(b, DT_FINI).d_un.d_val = 1ull << 40; },
+      [](std::string& b) { dynamic_entry(b, DT_STRTAB).d_un.d_val += 1ull << 32; },
+      [](std::string& b) { dynamic_entry(b, DT_STRSZ).d_un.d_val = 1ull << 32; },
+      [](std::string& b) { dynamic_entry(b, DT_NEEDED).d_un.d_val = 1ull << 32; },
+      [](std::string& b) { dynamic_entry(b, DT_SYMTAB).d_tag = DT_DEBUG; },
+      [](std::string& b) { dynamic_entry(b, DT_RELASZ).d_un.d_val = 1ull << 32; },
+      [](std::string& b) { dynamic_entry(b, DT_RELAENT).d_un.d_val = 16; },
+      [](std::string& b) { dynamic_entry(b, DT_INIT_ARRAYSZ).d_un.d_val = 1ull << 32; },
+      [](std::string& b) { dynamic_entry(b, DT_FINI).d_un.d_val = 1ull << 40; },
       [](std::string& b) { segment(b, PT_DYNAMIC).p_filesz = 4 * sizeof(Elf64_Dyn); },
-      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_offset = 8; },
-      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_info |= 0xfffffffull << 32; },
-      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_addend = -1; },
-      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_addend = 0; },
-      [](std::string& b) { first<Elf64_Rela>(b, DT_JMPREL).r_info = (1ull << 32) + kCopy; },
+      [](std::string& b) { table_entry<Elf64_Rela>(b, DT_RELA).r_offset = 8; },
+      [](std::string& b) { table_entry<Elf64_Rela>(b, DT_RELA).r_info |= 0xfffffffull << 32; },
+      [](std::string& b) { table_entry<Elf64_Rela>(b, DT_RELA).r_addend = -1; },
+      [](std::string& b) { table_entry<Elf64_Rela>(b, DT_RELA).r_addend = 0; },
+      [](std::string& b) { table_entry<Elf64_Rela>(b, DT_JMPREL).r_info = (1ull << 32) + kCopy; },
       [](std::string& b) { segment(b, PT_LOAD).p_align = 3; },
       [](std::string& b) { segment(b, PT_NOTE).p_vaddr = 1ull << 40; },
-      [](std::string& b) { entry(b, DT_FINI).d_un.d_val = entry(b, DT_STRTAB).d_un.d_val; },
-      [](std::string& b) { entry(b, DT_RELACOUNT).d_tag = DT_RELA; },
-      [](std::string& b) { first<Elf64_Sym>(b, DT_SYMTAB, 1).st_name = 1u << 30; },
+      [](std::string& b) {
+        dynamic_entry(b, DT_FINI).d_un.d_val = dynamic_entry(b, DT_STRTAB).d_un.d_val;
+      },
+      [](std::string& b) { dynamic_entry(b, DT_RELACOUNT).d_tag = DT_RELA; },
+      [](std::string& b) { table_entry<Elf64_Sym>(b, DT_SYMTAB, 1).st_name = 1u << 30; },
       [](std::string& b) { symbol_of_library(b).st_value = 1ull << 40; },
-      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 0) = 0; },
-      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 0) = 1u << 30; },
-      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 2) = 3; },
-      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 1) = 1u << 30; },
-      [](std::string& b) { first<Elf64_Half>(b, DT_VERSYM, 1) = 0x7fff; },
-      [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_file = 1u << 30; },
-      [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_aux = 1u << 30; },
-      [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_next = 1u << 30; }};
+      [](std::string& b) { table_entry<uint32_t>(b, DT_GNU_HASH, 0) = 0; },
+      [](std::string& b) { table_entry<uint32_t>(b, DT_GNU_HASH, 0) = 1u << 30; },
+      [](std::string& b) { table_entry<uint32_t>(b, DT_GNU_HASH, 2) = 3; },
+      [](std::string& b) { table_entry<uint32_t>(b, DT_GNU_HASH, 1) = 1u << 30; },
+      [](std::string& b) { table_entry<Elf64_Half>(b, DT_VERSYM, 1) = 0x7fff; },
+      [](std::string& b) { table_entry<Elf64_Verneed>(b, DT_VERNEED).vn_file = 1u << 30; },
+      [](std::string& b) { table_entry<Elf64_Verneed>(b, DT_VERNEED).vn_aux = 1u << 30; },
+      [](std::string& b) { table_entry<Elf64_Verneed>(b, DT_VERNEED).vn_next = 1u << 30; }};
   for (const Change& change : changes) {
     INFO("change " << &change - changes);
     CHECK_THAT(error_message(bytes, change), Contains("damaged"));
@@ -146,16 +148,16 @@ TEST_CASE("Any damaged library is refused, or does no harm", "[P02]") {
   const std::vector<Part> parts = parts_of(good_bytes);
   std::mt19937 random(11);
   const char extremes[] = {0, 1, '\x7F', '\x80', '\xFF'};
-  int refused = 0;
+  int refused_count = 0;
   constexpr int kFiles = 240;
   for (int i = 0; i < kFiles; ++i) {
     const auto [start, length] = parts[static_cast<size_t>(i) % parts.size()];
     std::string bytes = good_bytes;
-    for (size_t hits = 1 + random() % 4; hits > 0; --hits) {
-      const size_t first = random() % length,
-                   count = std::min<size_t>(length - first, 1 + random() % 8);
+    for (size_t remaining_changes = 1 + random() % 4; remaining_changes > 0; --remaining_changes) {
+      const size_t first_byte = random() % length,
+                   count = std::min<size_t>(length - first_byte, 1 + random() % 8);
       for (size_t k = 0; k < count; ++k)
-        bytes[start + first + k] =
+        bytes[start + first_byte + k] =
             random() % 2 ? extremes[random() % 5] : static_cast<char>(random());
     }
     const std::string path = folder / ("damaged_" + std::to_string(i) + ".so");
@@ -163,7 +165,7 @@ TEST_CASE("Any damaged library is refused, or does no harm", "[P02]") {
     const std::string message = refusal(path);
     INFO(path << ": " << message);
     CHECK((message.empty() || message.find(path) != std::string::npos));
-    refused += !message.empty();
+    refused_count += !message.empty();
   }
-  CHECK(refused > kFiles / 2);
+  CHECK(refused_count > kFiles / 2);
 }

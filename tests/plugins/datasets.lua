@@ -11,8 +11,8 @@ model:compile { loss = "mse" }
 model:fit(rows:map(function(x) return x, x end):batch(2), { epochs = 2, verbose = 0 })
 
 local function expect_error(f, words)
-  local good, message = pcall(f)
-  assert(not good and tostring(message):find(words, 1, true), message)
+  local ok, message = pcall(f)
+  assert(not ok and tostring(message):find(words, 1, true), message)
 end
 expect_error(function() cr.data.EvenRows { count = 0 } end, "must be at least 1, got 0")
 expect_error(function() cr.data.EvenRows { cuont = 2 } end, "count")

@@ -41,7 +41,7 @@ using Areas = std::map<std::string, double>;
 }  // namespace acme
 )h";
 
-std::string replaced(const std::string& from, const std::string& to) {
+std::string header_with(const std::string& from, const std::string& to) {
   const size_t position = kHeader.find(from);
   REQUIRE(position != std::string::npos);
   return std::string(kHeader).replace(position, from.size(), to);
@@ -83,7 +83,7 @@ TEST_CASE("each change of a declaration changes what is stamped", "[P13]") {
       {"namespace acme {", "namespace acme::inner {"}};
   for (const auto& [from, to] : changes) {
     CAPTURE(from, to);
-    CHECK(declarations(replaced(from, to)) != declarations(kHeader));
+    CHECK(declarations(header_with(from, to)) != declarations(kHeader));
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("comments, white space, includes and names of parameters are not stamp
       {"};\n\ndouble", "}; double"}};
   for (const auto& [from, to] : changes) {
     CAPTURE(from, to);
-    CHECK(declarations(replaced(from, to)) == declarations(kHeader));
+    CHECK(declarations(header_with(from, to)) == declarations(kHeader));
   }
 }
 

@@ -37,21 +37,22 @@ class SearchPath {
 
  private:
   void set(const std::string& name, const std::string& value) {
-    const char* before = std::getenv(name.c_str());
-    previous_values_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
+    const char* old_value = std::getenv(name.c_str());
+    previous_values_.emplace_back(name,
+                                  old_value ? std::optional<std::string>(old_value) : std::nullopt);
     setenv(name.c_str(), value.c_str(), 1);
   }
   Folder folder_, cache_, data_;
   std::vector<std::pair<std::string, std::optional<std::string>>> previous_values_;
 };
 
-/// Runs the check in a fork of this process, so that the registry of this process is not changed;
-/// returns whether it holds.
+/// Runs `check` in a fork of this process, so that the registry of this process is not changed;
+/// returns the result of `check`.
 bool holds(const std::function<bool()>& check) {
   return Process::copy([&] { return check() ? 0 : 1; }).wait() == 0;
 }
 
-bool finds(const char* name) { return registry().find("regularizer", name) != nullptr; }
+bool finds_class(const char* name) { return registry().find("regularizer", name) != nullptr; }
 
 /// The reason for which the list of plugins says that a library is refused; empty if it is not
 /// refused.
@@ -75,56 +76,56 @@ std::string search_message(const char* name) {
 
 TEST_CASE("A class of a plugin on the search path is found by its name, and no other is run") {
   const SearchPath path({"sought", "no_stamp", "wrong_abi", "missing_symbol"});
-  CHECK(holds([] { return finds("Sought") && !finds("NobodyHasIt"); }));
-  CHECK(holds([] { return finds("sought"); }));  // the class is found like built-in classes
+  CHECK(holds([] { return finds_class("Sought") && !finds_class("NobodyHasIt"); }));
+  CHECK(holds([] { return finds_class("sought"); }));  // the class is found like built-in classes
 }
 
 TEST_CASE("A plugin in the folder of the user is found") {
   const SearchPath path({});
   fs::create_directories(path.user());
   fs::copy(library("sought"), path.user() + "/sought.so");
-  CHECK(holds([] { return finds("Sought"); }));
+  CHECK(holds([] { return finds_class("Sought"); }));
 }
 
 TEST_CASE("A plugin that appears while the process runs is found") {
   const SearchPath path({});
   CHECK(holds([&] {
-    if (finds("Sought")) return false;
+    if (finds_class("Sought")) return false;
     fs::copy(library("sought"), path / "sought.so");
-    return finds("Sought");
+    return finds_class("Sought");
   }));
 }
 
 TEST_CASE("What was learned is kept; a damaged or foreign file of it is made anew") {
   const SearchPath path({"sought"});
-  REQUIRE(holds([] { return finds("Sought"); }));
-  const std::string learned = read_file(path.cache());
-  CHECK_THAT(learned, Contains("\"Sought\"") && Contains(path.path()));
-  const std::string wrong[] = {"",
-                               "{",
-                               "[1]",
-                               "{\"crescent\": 3}",
-                               learned.substr(0, learned.size() / 2),
-                               std::string(100'000, '['),
-                               std::string(300, '\xff')};
-  for (const std::string& text : wrong) {
+  REQUIRE(holds([] { return finds_class("Sought"); }));
+  const std::string cached_facts = read_file(path.cache());
+  CHECK_THAT(cached_facts, Contains("\"Sought\"") && Contains(path.path()));
+  const std::string wrong_contents[] = {"",
+                                        "{",
+                                        "[1]",
+                                        "{\"crescent\": 3}",
+                                        cached_facts.substr(0, cached_facts.size() / 2),
+                                        std::string(100'000, '['),
+                                        std::string(300, '\xff')};
+  for (const std::string& text : wrong_contents) {
     std::ofstream(path.cache()) << text;
-    CHECK(holds([] { return finds("Sought"); }));
-    CHECK(read_file(path.cache()) == learned);
+    CHECK(holds([] { return finds_class("Sought"); }));
+    CHECK(read_file(path.cache()) == cached_facts);
   }
 }
 
 TEST_CASE("A library that has changed is tried again") {
   const SearchPath path({"sought"});
-  REQUIRE(holds([] { return finds("Sought"); }));
+  REQUIRE(holds([] { return finds_class("Sought"); }));
   fs::remove(path / "sought.so");
   fs::copy(library("sought_other"), path / "sought.so");
-  CHECK(holds([] { return finds("SoughtOther") && !finds("Sought"); }));
+  CHECK(holds([] { return finds_class("SoughtOther") && !finds_class("Sought"); }));
 }
 
 TEST_CASE("A known library is not tried again") {
   const SearchPath path({"sought"});
-  REQUIRE(holds([] { return finds("Sought"); }));
+  REQUIRE(holds([] { return finds_class("Sought"); }));
   std::string text = read_file(path.cache());
   text.replace(text.find("\"Sought\""), 8, "\"Fought\"");
   std::ofstream(path.cache()) << text;
@@ -140,19 +141,19 @@ TEST_CASE("Names are listed without running code, and with what was learned") {
     const auto names = registry().names("regularizer");
     return std::find(names.begin(), names.end(), "Sought") != names.end();
   };
-  CHECK(holds([&] { return !is_listed() && !finds("Nobody") && is_listed(); }));
+  CHECK(holds([&] { return !is_listed() && !finds_class("Nobody") && is_listed(); }));
   CHECK(holds(is_listed));
 }
 
 TEST_CASE("A library that others may write is neither run nor found, and listed with the reason") {
   const SearchPath path({"sought"});
   fs::permissions(path / "sought.so", fs::perms::all);
-  CHECK(holds([] { return !finds("Sought"); }));
+  CHECK(holds([] { return !finds_class("Sought"); }));
   CHECK_FALSE(fs::exists(path.cache()));
   CHECK_THAT(listed_refusal(path / "sought.so"), Contains("others may write"));
   fs::permissions(path / "sought.so", fs::perms::owner_all);
   fs::permissions(path.path(), fs::perms::all);
-  CHECK(holds([] { return !finds("Sought"); }));
+  CHECK(holds([] { return !finds_class("Sought"); }));
 }
 
 TEST_CASE("The list says why a plugin is refused") {
@@ -173,7 +174,7 @@ TEST_CASE("The list says why a plugin is refused") {
 TEST_CASE("A name that a refused plugin has is unknown, and the message says why") {
   const SearchPath path({"crashes_here"});
   CHECK(holds([] {
-    return !finds("CrashesHere") &&
+    return !finds_class("CrashesHere") &&
            Contains("plugin 'bad.here'").match(search_message("CrashesHere")) &&
            Contains("SIGABRT").match(search_message("CrashesHere"));
   }));
@@ -188,7 +189,7 @@ TEST_CASE("A plugin in Lua is listed with its classes, and refused where nothing
   CHECK(listed_refusal(path / "script.lua") == "it is not listed");
   CHECK(holds([] {
     const std::vector<std::string> names = registry().names("regularizer");
-    return std::count(names.begin(), names.end(), "Second") == 1 && !finds("Gate") &&
+    return std::count(names.begin(), names.end(), "Second") == 1 && !finds_class("Gate") &&
            Contains("plugin 'acme.gate'").match(search_message("Gate")) &&
            Contains("which this program does not run").match(search_message("Gate"));
   }));
@@ -200,7 +201,7 @@ TEST_CASE("The names of built-in plugins are reserved") {
 
 TEST_CASE(
     "An unknown class may be one of a plugin that is refused, unless its name is nearly known") {
-  const SearchPath place({"setup_throws"});
+  const SearchPath search_path({"setup_throws"});
   const auto expect_message = [](const char* name, const std::string& words) {
     try {
       registry().get("layer", name);
@@ -211,7 +212,7 @@ TEST_CASE(
   };
   CHECK(holds([&] {
     return expect_message("TotallyUnheardOf", "plugin 'bad.setup_throws' (" +
-                                                  place / "setup_throws.so" +
+                                                  search_path / "setup_throws.so" +
                                                   "), whose classes are not known, is refused: ");
   }));
   CHECK(holds([&] {

@@ -21,7 +21,8 @@ end
 
 local layer = cr.layers.Centre { name = "centre" }
 
--- calls adapt, a method that changes state, with arguments by position, by name, and with defaults
+-- The method adapt changes state; it is called with arguments by position, by name, and with
+-- default values.
 assert(layer.mean == nil and layer.learned == 0)
 check.fails(function() layer(cr.ones { 2, 2 }) end, "call adapt(data) first")
 assert(layer:adapt(cr.tensor { { 1, 2 }, { 3, 4 } }) == 2)
@@ -38,7 +39,7 @@ assert(layer.learned == 6)
 check.same(layer(cr.tensor { { 5, 10 } }):totable(), { { 1, 2 } })
 assert(layer:forget() == nil and layer.learned == 0 and layer.mean == nil)
 
--- errors use the names of the schema
+-- Error messages use the names of methods and arguments in the schema.
 check.fails(function()
   layer:adapt(cr.ones { 2, 2 }, { momentu = 1 })
 end, "Centre.adapt: no argument 'momentu' (did you mean 'momentum'?)")
@@ -68,7 +69,7 @@ check.fails(function()
   layer:explode()
 end, "std::out_of_range: the shelf has 3 places (in Centre of plugin 'members'")
 
--- strings, tables, objects and functions as arguments
+-- Strings, tables, objects and functions are passed as arguments.
 layer:set_names { "width", "height" }
 check.same(layer:get_names(), { "width", "height" })
 layer:set_names "alone"
@@ -113,14 +114,14 @@ assert(f.signature == 'adapt(self, data, momentum=0.0, mode="all")', f.signature
 assert(f.options[1].name == "data" and f.options[1].required and f.options[2].default == 0
   and f.options[3].choices[2] == "finite")
 assert(f.word == "argument")
-local printed = {}
-local real = print
-print = function(text) printed[#printed + 1] = text end
+local printed_lines = {}
+local original_print = print
+print = function(text) printed_lines[#printed_lines + 1] = text end
 cr.help(layer.adapt)
 cr.help(cr.layers.Centre)
 cr.help(layer)
-print = real
-local text = table.concat(printed, "\n")
+print = original_print
+local text = table.concat(printed_lines, "\n")
 for _, part in ipairs { "Learns the mean; gives how many rows it has seen.",
   "Arguments, in order or by name:", "Share of the old mean that stays.",
   "Its objects also have:", "adapt(data, momentum, mode) -> an integer",
@@ -128,11 +129,11 @@ for _, part in ipairs { "Learns the mean; gives how many rows it has seen.",
   assert(text:find(part, 1, true), part .. "\n" .. text)
 end
 the_layer = layer
-local function completed(line, name) return contains((cr.complete(line)), name) end
-assert(completed("the_layer:ad", "adapt") and not completed("the_layer:me", "mean")
-  and completed("the_layer.me", "mean"))
-assert(completed("the_layer:adapt(x, {mo", "momentum")
-  and completed("the_layer:adapt(x, {mo", "mode"))
+local function is_completed(line, name) return contains((cr.complete(line)), name) end
+assert(is_completed("the_layer:ad", "adapt") and not is_completed("the_layer:me", "mean")
+  and is_completed("the_layer.me", "mean"))
+assert(is_completed("the_layer:adapt(x, {mo", "momentum")
+  and is_completed("the_layer:adapt(x, {mo", "mode"))
 
 -- other classes of the same kind do not have these members
 check.fails(function() return cr.layers.Dense(1).adapt end, "no attribute 'adapt'")

@@ -42,11 +42,11 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why", "[P
       {"wrong_signature", {"bad.wrong_signature", "notes", "hexadecimal digits", "'not hex'"}},
       {"missing_symbol", {"missing_symbol.so", "nobody_defines_this"}},
   };
-  for (const Refusal& row : rows) {
-    std::string message = refusal(library(row.library));
-    INFO(row.library << " is refused with: " << message);
+  for (const Refusal& refused_library : rows) {
+    std::string message = refusal(library(refused_library.library));
+    INFO(refused_library.library << " is refused with: " << message);
     CHECK_FALSE(message.empty());
-    for (const std::string& text : row.message_parts) {
+    for (const std::string& text : refused_library.message_parts) {
       INFO("must say: " << text);
       CHECK(message.find(text) != std::string::npos);
     }
@@ -105,19 +105,21 @@ TEST_CASE("A folder that others may write is not searched, a library in it not l
   fs::copy(library("good"), folder / "open.so");
   fs::permissions(folder.path(), fs::perms::all);
   setenv("CRESCENT_PLUGIN_PATH", folder.path().c_str(), 1);
-  for (const std::string& searched : plugin_search_path()) CHECK(searched != folder.path());
+  for (const std::string& searched_folder : plugin_search_path())
+    CHECK(searched_folder != folder.path());
   CHECK(refusal(folder / "open.so").find("others may write") != std::string::npos);
 }
 
 TEST_CASE("A relative folder of the search path is meant from where the process was", "[P07]") {
-  const fs::path here = fs::current_path(), relative = fs::relative(libraries().path(), here);
-  setenv("CRESCENT_PLUGIN_PATH", relative.c_str(), 1);
+  const fs::path current_folder = fs::current_path(),
+                 relative_folder = fs::relative(libraries().path(), current_folder);
+  setenv("CRESCENT_PLUGIN_PATH", relative_folder.c_str(), 1);
   CHECK(fs::path(plugin_search_path().front()).is_absolute());
   CHECK(fs::equivalent(plugin_search_path().front(), libraries().path()));
   CHECK(load_plugin_by_name("good").loaded);
   fs::current_path("/");
   CHECK(fs::equivalent(plugin_search_path().front(), libraries().path()));
-  fs::current_path(here);
+  fs::current_path(current_folder);
 }
 
 TEST_CASE("Listing plugins reads stamps and runs nothing") {

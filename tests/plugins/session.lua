@@ -68,12 +68,12 @@ assert(not ok and #message < 500 and message:find "Layer e %(Endless%)", message
 -- If Lua code inside a layer raises an error, its value is kept; the layer's name is added if the
 -- value is a message.
 local Raises = cr.Layer:subclass "Raises"
-local raised
-function Raises:call() error(raised, 0) end
-raised = { code = 7 }
-local ok, caught = pcall(function() Raises { name = "e" }(x) end)
-assert(not ok and caught == raised)
-raised = "seven"
+local raised_value
+function Raises:call() error(raised_value, 0) end
+raised_value = { code = 7 }
+local ok, caught_error = pcall(function() Raises { name = "e" }(x) end)
+assert(not ok and caught_error == raised_value)
+raised_value = "seven"
 check.fails(function() Raises { name = "e" }(x) end, "Layer e (Raises): seven")
 
 os.execute(string.format("rm -r '%s'", folder))

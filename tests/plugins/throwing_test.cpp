@@ -19,21 +19,21 @@ namespace {
 
 std::shared_ptr<Sequential> model_of(const LayerPtr& layer, const Dict& options = {}) {
   auto model = Sequential::make({layer});
-  Dict compile{{"optimizer", "sgd"}, {"loss", "mse"}};
-  for (const DictEntry& option : options) compile.set(option.key, option.value);
-  model->compile(compile);
+  Dict compile_options{{"optimizer", "sgd"}, {"loss", "mse"}};
+  for (const DictEntry& option : options) compile_options.set(option.key, option.value);
+  model->compile(compile_options);
   return model;
 }
 
-void fit(const std::shared_ptr<Sequential>& model, const Dict& more = {}) {
+void fit(const std::shared_ptr<Sequential>& model, const Dict& more_options = {}) {
   Dict options{{"verbose", 0}};
-  for (const DictEntry& option : more) options.set(option.key, option.value);
+  for (const DictEntry& option : more_options) options.set(option.key, option.value);
   model->fit({Tensor::full({4, 2}, 1)}, {Tensor::full({4, 1}, 1)}, options);
 }
 
-LayerPtr dense(const Dict& more = {}) {
+LayerPtr dense(const Dict& more_options = {}) {
   Dict options{{"units", 1}};
-  for (const DictEntry& option : more) options.set(option.key, option.value);
+  for (const DictEntry& option : more_options) options.set(option.key, option.value);
   return make<Layer>("Dense", options);
 }
 

@@ -29,10 +29,10 @@ TEST_CASE("A plugin that would end the process is refused with what happened", "
       {"crashes_here", "crashes in this process: SIGABRT"},
       {"aborts", "SIGABRT (Aborted); its last words: setup: \\x1b[31mthe table is empty"},
       {"hangs", "does not come to an end while it is loaded"}};
-  for (const auto& [name, says] : rows) {
+  for (const auto& [name, expected_words] : rows) {
     const std::string message = refusal(library(name));
     INFO(name << " is refused with: " << message);
-    CHECK_THAT(message, Contains(says) && Contains(library(name)));
+    CHECK_THAT(message, Contains(expected_words) && Contains(library(name)));
   }
   for (const char* name : {"Exits", "Quiet", "ThrowsAtStart", "Crashes", "CrashesAtEnd",
                            "CrashesHere", "Aborts", "Hangs"})
@@ -65,8 +65,8 @@ TEST_CASE("Every source of a plugin registers its classes, in the order of their
 
 TEST_CASE("A trial needs nothing of the process but its own child") {
   // With SIGCHLD ignored, the parent is not told of the end of the child.
-  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const auto old_handler = std::signal(SIGCHLD, SIG_IGN);
   CHECK_THAT(refusal(library("crashes_in_setup")), Contains("while it is loaded"));
   CHECK(load_plugin(library("throwing")).loaded);
-  std::signal(SIGCHLD, before);
+  std::signal(SIGCHLD, old_handler);
 }

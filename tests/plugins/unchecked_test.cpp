@@ -28,7 +28,7 @@ Tensor failing(const Tensor& x, const char* how) {
 }
 
 /// Computes the gradient of failing(x, how), eagerly or compiled.
-void differentiate(const char* how, bool compiled) {
+void differentiate(const char* how, bool is_compiled) {
   const auto f = [&](const Tensors& in) {
     GradientTape tape;
     tape.watch(in[0]);
@@ -36,11 +36,11 @@ void differentiate(const char* how, bool compiled) {
     return tape.gradient(y, in);
   };
   const Tensors x{Tensor::full({2, 3}, 1)};
-  compiled ? Function(f)(x) : f(x);
+  is_compiled ? Function(f)(x) : f(x);
 }
 
 /// The standard error output of a fork of this process, and the signal that ended it.
-std::pair<std::string, int> words_of_crash(const std::function<void()>& work) {
+std::pair<std::string, int> crash_output(const std::function<void()>& work) {
   const Descriptor error_output = memory_file("crash");
   Process process = Process::copy(
       [&] {
@@ -142,26 +142,26 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
   load_plugin(library("unchecked"));
   const Tensor x = Tensor::full({4, 3}, 1);
   const auto crash = [&](const char* how) {
-    return words_of_crash([&] { (*make<Layer>("Crashes", {{"how", how}, {"name", "e"}}))(x); });
+    return crash_output([&] { (*make<Layer>("Crashes", {{"how", how}, {"name", "e"}}))(x); });
   };
   const std::string where = " in layer 'e' (Crashes of plugin 'unchecked')\n";
   CHECK(crash("write") ==
         std::pair("crescent: SIGSEGV (Segmentation fault)" + where, int{SIGSEGV}));
   CHECK(crash("deep") == std::pair("crescent: SIGSEGV (Segmentation fault)" + where, int{SIGSEGV}));
   CHECK(crash("abort") == std::pair("crescent: SIGABRT (Aborted)" + where, int{SIGABRT}));
-  const auto activation_crash = words_of_crash([&] {
+  const auto activation_crash = crash_output([&] {
     const Dict options{{"units", 2}, {"name", "d"}, {"activation", "CrashingActivation"}};
     (*make<Layer>("Dense", options))(x);
   });
   CHECK(activation_crash.first ==
         "crescent: SIGSEGV (Segmentation fault) in activation CrashingActivation of plugin "
         "'unchecked', in layer 'd' (Dense)\n");
-  const auto op = words_of_crash([&] { failing(x, "crash"); });
+  const auto op = crash_output([&] { failing(x, "crash"); });
   CHECK(op.first ==
         "crescent: SIGSEGV (Segmentation fault) in op unchecked.fails, in code of "
         "plugin 'unchecked'\n");
-  const auto vjp = words_of_crash([&] { differentiate("crash in vjp", false); });
-  CHECK(vjp.first ==
+  const auto vjp_crash = crash_output([&] { differentiate("crash in vjp", false); });
+  CHECK(vjp_crash.first ==
         "crescent: SIGSEGV (Segmentation fault) in vjp() of op unchecked.fails, in code of "
         "plugin 'unchecked'\n");
 }
@@ -169,29 +169,29 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
 TEST_CASE("A plugin that calls exit() leaves a line with layer, class and plugin") {
   load_plugin(library("unchecked"));
   const Tensor x = Tensor::full({4, 3}, 1);
-  const auto outcome = words_of_crash([&] {
+  const auto outcome = crash_output([&] {
     report_crashes();  // twice, as in the child of check-plugin
     (*make<Layer>("Crashes", {{"how", "exit"}, {"name", "e"}}))(x);
   });
   CHECK(outcome == std::pair(std::string("crescent: exit(3) in layer 'e' (Crashes of plugin "
                                          "'unchecked')\n"),
                              0));
-  CHECK(words_of_crash([] { std::exit(3); }).first.empty());
+  CHECK(crash_output([] { std::exit(3); }).first.empty());
 }
 
 TEST_CASE("Rounding, handlers of signals and the locale are as before after a plugin was loaded") {
   const Folder folder;  // loads a new copy of the library for the first time
   fs::copy(library("modes"), folder / "modes.so");
-  const auto handler = std::signal(SIGUSR2, SIG_IGN);
-  sigset_t before, after;
-  sigprocmask(SIG_SETMASK, nullptr, &before);
-  const std::string locale = std::setlocale(LC_ALL, nullptr);
+  const auto handler_before = std::signal(SIGUSR2, SIG_IGN);
+  sigset_t signals_before, signals_after;
+  sigprocmask(SIG_SETMASK, nullptr, &signals_before);
+  const std::string locale_before = std::setlocale(LC_ALL, nullptr);
   CHECK(load_plugin(folder / "modes.so").loaded);
   CHECK(std::fegetround() == FE_TONEAREST);
-  CHECK(std::signal(SIGUSR2, handler) == SIG_IGN);
-  sigprocmask(SIG_SETMASK, nullptr, &after);
-  CHECK(sigismember(&after, SIGUSR1) == sigismember(&before, SIGUSR1));
-  CHECK(std::setlocale(LC_ALL, nullptr) == locale);
+  CHECK(std::signal(SIGUSR2, handler_before) == SIG_IGN);
+  sigprocmask(SIG_SETMASK, nullptr, &signals_after);
+  CHECK(sigismember(&signals_after, SIGUSR1) == sigismember(&signals_before, SIGUSR1));
+  CHECK(std::setlocale(LC_ALL, nullptr) == locale_before);
 }
 
 TEST_CASE("A format that stops in the middle leaves the old file, and errors name the path") {

@@ -172,9 +172,9 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
   Value written = keras_model_config(model_config(*model), "keras3");
   CHECK(to_json(written).find(R"("attention_mask": {"class_name": "__keras_tensor__")") !=
         std::string::npos);
-  auto reread = std::dynamic_pointer_cast<Functional>(
+  auto reread_graph = std::dynamic_pointer_cast<Functional>(
       model_from_config(read(to_json(written).c_str(), "3.15.1")));
-  check_call(*reread);
+  check_call(*reread_graph);
 }
 
 TEST_CASE("functions have options and arguments where Keras 3 has them") {
@@ -201,19 +201,23 @@ TEST_CASE("functions have options and arguments where Keras 3 has them") {
       {"numpy", "AllClose", R"("rtol": 1e-05, "atol": 1e-08)", x.c_str(), {1}},
       {"math", "CDist", "", x.c_str(), {0, 1.41421, 1.41421, 0}},
   };
-  for (const OperationCase& row : rows) {
-    INFO(row.class_name);
+  for (const OperationCase& operation_case : rows) {
+    INFO(operation_case.class_name);
     const std::string config = R"({"name": "f")" +
-                               (*row.config ? std::string(", ") + row.config : "") + "}",
-                      arguments = x + (*row.arguments ? std::string(", ") + row.arguments : "");
+                               (*operation_case.config ? std::string(", ") + operation_case.config
+                                                       : "") +
+                               "}",
+                      arguments = x + (*operation_case.arguments
+                                           ? std::string(", ") + operation_case.arguments
+                                           : "");
     const Value model =
         read((R"({"class_name": "Functional", "config": {"name": "m", "layers": [
           {"class_name": "InputLayer", "name": "x", "inbound_nodes": [],
            "config": {"name": "x", "batch_shape": [null, 2], "dtype": "float32"}},
           {"module": "keras.src.ops.)" +
-              std::string(row.module) + R"(", "class_name": ")" + std::string(row.class_name) +
-              R"(", "name": "f", "config": )" + config + R"(, "inbound_nodes": [{"args": [)" +
-              arguments + R"(], "kwargs": {}}]}],
+              std::string(operation_case.module) + R"(", "class_name": ")" +
+              std::string(operation_case.class_name) + R"(", "name": "f", "config": )" + config +
+              R"(, "inbound_nodes": [{"args": [)" + arguments + R"(], "kwargs": {}}]}],
           "input_layers": [["x", 0, 0]], "output_layers": [["f", 0, 0]]}})")
                  .c_str(),
              "3.15.1");
@@ -221,9 +225,9 @@ TEST_CASE("functions have options and arguments where Keras 3 has them") {
     std::vector<double> got;
     for (const Tensor& y : (*graph)(Tensors{Tensor::from(std::vector<float>{3, 1, 2, 0}, {2, 2})}))
       for (double value : y.to_vector()) got.push_back(value);
-    REQUIRE(got.size() == row.expected_values.size());
+    REQUIRE(got.size() == operation_case.expected_values.size());
     for (size_t i = 0; i < got.size(); ++i)
-      CHECK(got[i] == Approx(row.expected_values[i]).margin(1e-4));
+      CHECK(got[i] == Approx(operation_case.expected_values[i]).margin(1e-4));
   }
 }
 
@@ -247,24 +251,25 @@ TEST_CASE("compile arguments of every generation") {
 
   // From Keras 2.9 on, the configuration of a loss class also contains the function that it wraps,
   // beside the class's options.
-  Dict logits =
+  Dict logits_options =
       ConfigIn({"2.14.0", "tensorflow"})
           .compile_options(parse_json(
               R"({"loss": {"class_name": "CategoricalCrossentropy", "config": {"reduction": "auto",
     "name": "categorical_crossentropy", "from_logits": true, "label_smoothing": 0.1, "axis": -1,
     "fn": "categorical_crossentropy"}}})"));
-  const Dict& loss = logits.at("loss").as_dict().at("config").as_dict();
+  const Dict& loss = logits_options.at("loss").as_dict().at("config").as_dict();
   CHECK(loss.at("from_logits") == Value(true));
   CHECK(loss.at("label_smoothing") == Value(0.1));
   CHECK(loss.at("reduction") == Value("sum_over_batch_size"));
   CHECK_FALSE(loss.contains("fn"));
 
-  Dict nadam = ConfigIn({"2.3.1", "theano"})
-                   .compile_options(parse_json(
-                       R"({"loss": "mse", "optimizer_config": {"class_name": "Nadam", "config": {
+  Dict nadam_options =
+      ConfigIn({"2.3.1", "theano"})
+          .compile_options(parse_json(
+              R"({"loss": "mse", "optimizer_config": {"class_name": "Nadam", "config": {
     "learning_rate": 0.002, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-07,
     "schedule_decay": 0.004}}})"));
-  CHECK(nadam.at("optimizer").as_dict().at("config").as_dict().at("schedule_decay") ==
+  CHECK(nadam_options.at("optimizer").as_dict().at("config").as_dict().at("schedule_decay") ==
         Value(0.004));
 }
 

@@ -14,7 +14,8 @@ using keras::ConfigIn;
 using keras::FlippedKernels;
 using keras::Origin;
 
-ModelPtr one_layer(const std::string& name, const Dict& options, const List& shape = {5, 4}) {
+ModelPtr model_of_one_layer(const std::string& name, const Dict& options,
+                            const List& shape = {5, 4}) {
   Dict layer_options = options;
   layer_options.set("input_shape", shape);
   return Sequential::make({layer(name, layer_options)}, "s");
@@ -27,7 +28,7 @@ Value compile_arguments(const char* json) {
 TEST_CASE("Keras 3 finds no option of SpatialDropout that it does not know") {
   for (const char* name : {"SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"}) {
     const List shape(static_cast<size_t>(name[14] - '0') + 1, Value(4));
-    const auto model = one_layer(name, {{"rate", 0.5}}, shape);
+    const auto model = model_of_one_layer(name, {{"rate", 0.5}}, shape);
     for (const char* target : {"keras3", "keras2"}) {
       CAPTURE(name, target);
       const Value written = parse_json(model->to_json({{"target", target}}));
@@ -54,13 +55,13 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
                                                      {"Conv2DTranspose", {5, 5, 2}, 1},
                                                      {"Conv3DTranspose", {5, 5, 5, 2}, 1},
                                                      {"ConvLSTM2D", {4, 5, 5, 2}, 2}};
-  for (const auto& [name, shape, kernels] : rows) {
+  for (const auto& [name, shape, kernel_count] : rows) {
     INFO(name);
-    const auto model = one_layer(name, {{"filters", 2}, {"kernel_size", 3}}, shape);
-    const FlippedKernels flipped(*model, {"2.3.1", "theano"});
+    const auto model = model_of_one_layer(name, {{"filters", 2}, {"kernel_size", 3}}, shape);
+    const FlippedKernels flipped_kernels(*model, {"2.3.1", "theano"});
     int weight_count = 0;
     for (const Variable& weight : model->weights()) {
-      const auto convert = flipped.conversion_of(weight);
+      const auto convert = flipped_kernels.conversion_of(weight);
       CHECK((convert != nullptr) == (weight.shape().rank() >= 3));
       if (!convert) continue;
       ops::Axes positions;
@@ -68,14 +69,14 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
       CHECK(convert(weight.value()).to_vector() == ops::flip(weight, positions).to_vector());
       ++weight_count;
     }
-    CHECK(weight_count == kernels);
+    CHECK(weight_count == kernel_count);
   }
 }
 
 TEST_CASE("kernels of Theano are turned around where it turns them while it computes") {
   const auto is_flipped = [](const char* name, Dict options, const List& shape) {
     options.set("kernel_size", 3);
-    const auto model = one_layer(name, options, shape);
+    const auto model = model_of_one_layer(name, options, shape);
     const Origin theano{"2.3.1", "theano"};
     return FlippedKernels(*model, theano).conversion_of(model->weights().front()) != nullptr;
   };
@@ -140,13 +141,13 @@ TEST_CASE("padding that Theano puts at other ends is reported") {
 }
 
 TEST_CASE("a model's JSON says its module to Keras 3, and has old names alone for Keras 2") {
-  const auto model = one_layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}});
+  const auto model = model_of_one_layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}});
   const Symbol in = Input({4});
   const auto graph = Functional::make({in}, {(*layer("Dense", {{"units", 2}}))(in)});
   const Value keras3 = parse_json(model->to_json({{"target", "keras3"}}));
   for (const char* name : {"module", "registered_name"}) CHECK(keras3.as_dict().contains(name));
-  for (Model* each_model : {static_cast<Model*>(model.get()), static_cast<Model*>(graph.get())}) {
-    const std::string keras2 = each_model->to_json({{"target", "keras2"}});
+  for (Model* tested_model : {static_cast<Model*>(model.get()), static_cast<Model*>(graph.get())}) {
+    const std::string keras2 = tested_model->to_json({{"target", "keras2"}});
     for (const char* word :
          {"module", "registered_name", "GlorotUniform", "groups", "Functional", "batch_shape"})
       CHECK_FALSE(contains(keras2, word));
@@ -173,13 +174,13 @@ TEST_CASE("where an activation is expected a layer may stand, and nowhere else")
 }
 
 TEST_CASE("an archive asks for metrics by the names that they are shown by") {
-  const auto model = one_layer("Dense", {{"units", 2}});
+  const auto model = model_of_one_layer("Dense", {{"units", 2}});
   model->compile({{"loss", "mse"},
                   {"metrics", List{"mae", "accuracy", "cosine_similarity"}},
                   {"weighted_metrics", List{"MSE"}}});
-  const Dict archive = keras::keras3_compile_config(model->compile_config());
-  CHECK(archive.at("metrics") == Value(List{"mae", "accuracy", "cosine_similarity"}));
-  CHECK(archive.at("weighted_metrics") == Value(List{"MSE"}));
+  const Dict archive_config = keras::keras3_compile_config(model->compile_config());
+  CHECK(archive_config.at("metrics") == Value(List{"mae", "accuracy", "cosine_similarity"}));
+  CHECK(archive_config.at("weighted_metrics") == Value(List{"MSE"}));
 }
 
 constexpr const char* kPolicyMap = R"({"module": "keras.dtype_policies",
@@ -208,17 +209,19 @@ TEST_CASE("a map of policies has one for a layer at a path, also for a layer ins
   CHECK(contains(failure([&] { policy("outer"); }),
                  "expected one expression that matches the path 'outer', got 'out.*', '.*r'"));
 
-  const LayerPtr heads =
+  const LayerPtr attention =
       with_policy_map("MultiHeadAttention", R"("num_heads": 2, "key_dim": 3, "name": "heads")");
-  heads->build_for({{3, 4, 6}, {3, 4, 6}});
-  CHECK(heads->policy().compute == DType::bfloat16);
-  for (const LayerPtr& inner : heads->sublayers())
-    CHECK(inner->policy().compute == (inner->name() == "query" ? DType::float32 : DType::float16));
+  attention->build_for({{3, 4, 6}, {3, 4, 6}});
+  CHECK(attention->policy().compute == DType::bfloat16);
+  for (const LayerPtr& sublayer : attention->sublayers())
+    CHECK(sublayer->policy().compute ==
+          (sublayer->name() == "query" ? DType::float32 : DType::float16));
 }
 
 TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and stays through saves") {
   Scratch scratch;
-  const auto model = one_layer("Activation", {{"name", "a"}, {"activation", "sigmoid"}}, {3});
+  const auto model =
+      model_of_one_layer("Activation", {{"name", "a"}, {"activation", "sigmoid"}}, {3});
   const auto opened_model = [&](const char* version, const char* loss) {
     const Value compile_config =
         Dict{{"optimizer_config", Dict{{"class_name", "SGD"}, {"config", Dict()}}},
@@ -235,8 +238,8 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
                                       {"model_weights/a", {{"weight_names", none}}, {}}});
     return crescent::load_model(scratch.path("m.h5"));
   };
-  const auto metrics = [](Model& model_) {
-    return to_json(model_.compile_config().as_dict().at("metrics"));
+  const auto metrics = [](Model& opened) {
+    return to_json(opened.compile_config().as_dict().at("metrics"));
   };
   for (const char* version : {"2.3.0-tf", "2.4.0", "3.15.1"})
     CHECK(metrics(*opened_model(version, "binary_crossentropy")) == R"(["accuracy", "mae"])");
@@ -249,8 +252,8 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
       crescent::save_model(*old_model, scratch.path(name));
       old_model = crescent::load_model(scratch.path(name));
     }
-    const Value for_keras2 = keras::keras_training_config(old_model->compile_config(), "keras2");
-    CHECK(contains(to_json(for_keras2), R"("metrics": ["accuracy", "mean_absolute_error"])"));
+    const Value keras2_config = keras::keras_training_config(old_model->compile_config(), "keras2");
+    CHECK(contains(to_json(keras2_config), R"("metrics": ["accuracy", "mean_absolute_error"])"));
     CHECK_FALSE(contains(keras::to_text(keras::incompatibilities_of(
                              model_config(*old_model), old_model->compile_config(), "keras2")),
                          "BinaryAccuracy"));
@@ -281,8 +284,8 @@ TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ou
   Scratch scratch;
   for (const char* name : {"m.h5", "m.keras"}) {
     crescent::save_model(*masked_model, scratch.path(name));
-    const auto loaded = crescent::load_model(scratch.path(name));
-    CHECK(loaded->compile_config().as_dict().at(word) == Value(true));
+    const auto loaded_model = crescent::load_model(scratch.path(name));
+    CHECK(loaded_model->compile_config().as_dict().at(word) == Value(true));
   }
 }
 
@@ -311,8 +314,8 @@ TEST_CASE("a layer that is called as in training stays so when it predicts, thro
   const Symbol in = Input({200});
   const auto dropout = layer("Dropout", {{"rate", 0.5}, {"seed", 3}});
   const auto model = Functional::make({in}, {(*dropout)(in, {.training = true})});
-  const auto zeros = [](Model& each_model) {
-    const Tensor y = each_model.predict({Tensor::full({4, 200}, 1)}).front();
+  const auto zeros = [](Model& tested_model) {
+    const Tensor y = tested_model.predict({Tensor::full({4, 200}, 1)}).front();
     return ops::sum(ops::cast(ops::equal(y, 0), DType::float32)).item();
   };
   CHECK(zeros(*model) > 200);

@@ -25,7 +25,7 @@ struct ConvertedLayer {
   const char *class_name, *options, *expected_class, *expected;
 };
 // clang-format off
-const ConvertedLayer kRows[] = {
+const ConvertedLayer kConvertedLayers[] = {
   {"Dense", R"({"output_dim": 3, "init": "uniform", "bias": true, "input_dim": 4,
     "b_constraint": null,
     "W_regularizer": {"name": "L1L2Regularizer", "l1": 0.1, "l2": 0.2},
@@ -80,11 +80,12 @@ const ConvertedLayer kRows[] = {
 // clang-format on
 
 TEST_CASE("Keras 1's words are those of Keras 2") {
-  for (const ConvertedLayer& row : kRows) {
-    CAPTURE(row.class_name, row.options);
-    const Dict read = converted_config(row.class_name, row.options);
-    CHECK(read.at("class_name") == Value(row.expected_class));
-    CHECK(to_json(read.at("config")) == to_json(parse_json(row.expected)));
+  for (const ConvertedLayer& converted_layer : kConvertedLayers) {
+    CAPTURE(converted_layer.class_name, converted_layer.options);
+    const Dict config_of_row =
+        converted_config(converted_layer.class_name, converted_layer.options);
+    CHECK(config_of_row.at("class_name") == Value(converted_layer.expected_class));
+    CHECK(to_json(config_of_row.at("config")) == to_json(parse_json(converted_layer.expected)));
   }
 }
 
@@ -163,34 +164,39 @@ TEST_CASE("gates of Keras 1 are side by side, in Keras 2's order") {
 
 TEST_CASE("kernels of Keras 1 have their axes in our order") {
   const auto kernel = [](const char* class_name, const Dict& options, const List& shape,
-                         const Tensor& saved, const Shape& expected) {
+                         const Tensor& saved_kernel, const Shape& expected) {
     const Tensor bias({expected[-1]}, DType::float32);
     const bool is_transposed = std::string(class_name) == "Deconvolution2D";
-    const auto model = loaded_model(
-        with_input_shape(class_name, options, shape),
-        {{"layer_W", saved}, {"layer_b", is_transposed ? Tensor({2}, DType::float32) : bias}});
+    const auto model =
+        loaded_model(with_input_shape(class_name, options, shape),
+                     {{"layer_W", saved_kernel},
+                      {"layer_b", is_transposed ? Tensor({2}, DType::float32) : bias}});
     const Tensor first_weight = model->get_weights().front();
     CHECK(first_weight.shape() == expected);
     return first_weight;
   };
-  const auto permuted = [](const Tensor& saved, const std::vector<int>& axes) {
-    return ops::transpose(saved, axes);
+  const auto permuted = [](const Tensor& saved_kernel, const std::vector<int>& axes) {
+    return ops::transpose(saved_kernel, axes);
   };
   const Dict options_1d{{"nb_filter", 2}, {"filter_length", 5}},
       first{{"nb_filter", 2}, {"nb_row", 4}, {"nb_col", 5}, {"dim_ordering", "th"}};
-  Dict last = first;
-  last.set("dim_ordering", "tf");
-  const List line{Value(), 9, 3}, image{Value(), 3, 9, 9}, image_last{Value(), 9, 9, 3};
+  Dict channels_last_options = first;
+  channels_last_options.set("dim_ordering", "tf");
+  const List line_shape{Value(), 9, 3}, image_shape{Value(), 3, 9, 9},
+      channels_last_shape{Value(), 9, 9, 3};
   const Tensor keras2_kernel = ramp({5, 1, 3, 2}), keras1_kernel = ramp({2, 3, 5, 1});
-  check_same(kernel("Convolution1D", options_1d, line, keras2_kernel, {5, 3, 2}),
+  check_same(kernel("Convolution1D", options_1d, line_shape, keras2_kernel, {5, 3, 2}),
              keras2_kernel.view({5, 3, 2}));
-  check_same(kernel("Convolution1D", options_1d, line, keras1_kernel, {5, 3, 2}),
+  check_same(kernel("Convolution1D", options_1d, line_shape, keras1_kernel, {5, 3, 2}),
              permuted(keras1_kernel, {2, 3, 1, 0}).view({5, 3, 2}));
   const Tensor filters_first = ramp({2, 3, 4, 5}), filters_last = ramp({4, 5, 3, 2});
-  check_same(kernel("Convolution2D", first, image, filters_first, {4, 5, 3, 2}),
+  check_same(kernel("Convolution2D", first, image_shape, filters_first, {4, 5, 3, 2}),
              permuted(filters_first, {2, 3, 1, 0}));
-  check_same(kernel("Convolution2D", last, image_last, filters_last, {4, 5, 3, 2}), filters_last);
-  check_same(kernel("Deconvolution2D", last, image_last, filters_last, {4, 5, 2, 3}),
+  check_same(kernel("Convolution2D", channels_last_options, channels_last_shape, filters_last,
+                    {4, 5, 3, 2}),
+             filters_last);
+  check_same(kernel("Deconvolution2D", channels_last_options, channels_last_shape, filters_last,
+                    {4, 5, 2, 3}),
              permuted(filters_last, {0, 1, 3, 2}));
 }
 
@@ -204,10 +210,11 @@ TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
     return keras1_layer("Dense", options);
   };
   const auto model_of = [&](const List& branches) {
-    const Dict merge{{"name", "m"}, {"mode", "sum"}, {"mode_type", "raw"}, {"layers", branches}};
+    const Dict merge_options{
+        {"name", "m"}, {"mode", "sum"}, {"mode_type", "raw"}, {"layers", branches}};
     const Dict model{{"class_name", "Sequential"},
                      {"keras_version", "1.2.2"},
-                     {"config", List{keras1_layer("Merge", merge), dense("end", false)}}};
+                     {"config", List{keras1_layer("Merge", merge_options), dense("end", false)}}};
     return model_from_json(to_json(model));
   };
   const auto separate_model = model_of({branch({dense("a", true)}), branch({dense("b", true)})});

@@ -6,7 +6,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-ModelPtr two_layers(const std::string& first, const std::string& second, int classes = 3) {
+ModelPtr model_of_two_layers(const std::string& first, const std::string& second, int classes = 3) {
   return Sequential::make(
       {layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", first}}),
        layer("Dense", {{"units", classes}, {"name", second}})});
@@ -39,7 +39,8 @@ TEST_CASE("layers are found by the names that they have after renaming") {
   for (const char* name : {"w.h5", "w.safetensors"}) {
     CAPTURE(name);
     const std::string path = scratch.path(name);
-    auto saved_model = two_layers("encoder_1", "last"), model = two_layers("enc_1", "head");
+    auto saved_model = model_of_two_layers("encoder_1", "last"),
+         model = model_of_two_layers("enc_1", "head");
     crescent::save_weights(*saved_model, path);
     const bool has_paths = path.ends_with("safetensors");
     Dict options{{"rename", has_paths ? Dict{{"encoder_*", "enc_*"}, {"last/*", "head/*"}}
@@ -57,12 +58,12 @@ TEST_CASE("layers are found by the names that they have after renaming") {
 TEST_CASE("weights are found by their paths, whatever is trainable and in whatever order") {
   Scratch scratch;
   const auto nested = [](bool is_reversed) {
-    std::vector<LayerPtr> inner{
+    std::vector<LayerPtr> inner_layers{
         layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "a"}}),
         layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "b"}})};
-    if (is_reversed) std::swap(inner[0], inner[1]);
+    if (is_reversed) std::swap(inner_layers[0], inner_layers[1]);
     return Sequential::make(
-        {Sequential::make(inner, "inner"),
+        {Sequential::make(inner_layers, "inner"),
          layer("GRU", {{"units", 4}, {"name", "r"}, {"input_shape", List{2, 4}}})},
         "outer");
   };
@@ -71,59 +72,59 @@ TEST_CASE("weights are found by their paths, whatever is trainable and in whatev
     model->build_for({{-1, 2, 4}});
     return model;
   };
-  auto saved = built_model(false);
-  saved->get_layer("inner")->sublayers().front()->set_trainable(false);
+  auto saved_model = built_model(false);
+  saved_model->get_layer("inner")->sublayers().front()->set_trainable(false);
   const Tensors x{ramp({2, 2, 4})};
   for (const char* target : {"keras3", "keras2"}) {
     const std::string path = scratch.path("m.h5");
-    crescent::save_model(*saved, path, {{"target", target}});
-    auto unfrozen_model = built_model(false), is_reversed = built_model(true);
+    crescent::save_model(*saved_model, path, {{"target", target}});
+    auto unfrozen_model = built_model(false), reversed_model = built_model(true);
     crescent::load_weights(*unfrozen_model, path, {{"by_path", true}});
-    check_same(unfrozen_model->predict(x), saved->predict(x));
-    crescent::load_weights(*is_reversed, path, {{"by_path", true}});
+    check_same(unfrozen_model->predict(x), saved_model->predict(x));
+    crescent::load_weights(*reversed_model, path, {{"by_path", true}});
     for (const char* name : {"a", "b"})
       check_same(
-          dynamic_cast<Model&>(*is_reversed->get_layer("inner")).get_layer(name)->get_weights(),
-          dynamic_cast<Model&>(*saved->get_layer("inner")).get_layer(name)->get_weights());
+          dynamic_cast<Model&>(*reversed_model->get_layer("inner")).get_layer(name)->get_weights(),
+          dynamic_cast<Model&>(*saved_model->get_layer("inner")).get_layer(name)->get_weights());
   }
   const std::string path = scratch.path("w.h5");
-  crescent::save_weights(*two_layers("a", "b"), path);
-  auto other = two_layers("c", "b");
+  crescent::save_weights(*model_of_two_layers("a", "b"), path);
+  auto other_model = model_of_two_layers("c", "b");
   CHECK_THAT(failure([&] {
-               crescent::load_weights(*other, path, {{"by_path", true}});
+               crescent::load_weights(*other_model, path, {{"by_path", true}});
              }),
              Catch::Contains("no array for 'c/kernel', 'c/bias'"));
-  crescent::load_weights(*other, path, {{"by_path", true}, {"rename", Dict{{"a", "c"}}}});
+  crescent::load_weights(*other_model, path, {{"by_path", true}, {"rename", Dict{{"a", "c"}}}});
   CHECK_THAT(failure([&] {
-               crescent::load_weights(*other, path, {{"by_path", true}, {"by_name", true}});
+               crescent::load_weights(*other_model, path, {{"by_path", true}, {"by_name", true}});
              }),
              Catch::Contains("neither by_name"));
 }
 
 TEST_CASE("layers that do not fit are left alone where that is asked for") {
   Scratch scratch;
-  auto saved = two_layers("a", "b"), model = two_layers("a", "b", 5);
+  auto saved = model_of_two_layers("a", "b"), model = model_of_two_layers("a", "b", 5);
   for (const char* name : {"w.h5", "w.weights.h5"}) {
     CAPTURE(name);
     const std::string path = scratch.path(name);
     crescent::save_weights(*saved, path);
-    const Tensors before = model->get_weights();
+    const Tensors weights_before = model->get_weights();
     CHECK(contains(failure([&] { crescent::load_weights(*model, path); }), "(8, 5)"));
-    check_same(model->get_weights(), before);
+    check_same(model->get_weights(), weights_before);
     CHECK(contains(warnings(*model, path, {{"skip_mismatch", true}}),
                    "for layer b due to mismatch in shape ((8, 5) vs (8, 3))"));
     check_same(model->get_weights()[0], saved->get_weights()[0]);
-    check_same(model->get_weights()[2], before[2]);
-    model = two_layers("a", "b", 5);
+    check_same(model->get_weights()[2], weights_before[2]);
+    model = model_of_two_layers("a", "b", 5);
   }
 }
 
 TEST_CASE("layers that a file of Keras 3 has not are left alone where that is asked for") {
   Scratch scratch;
   const std::string path = scratch.path("w.weights.h5");
-  auto saved = two_layers("a", "b");
+  auto saved = model_of_two_layers("a", "b");
   crescent::save_weights(*saved, path);
-  auto layers = two_layers("a", "b")->layers();
+  auto layers = model_of_two_layers("a", "b")->layers();
   layers.push_back(layer("Dense", {{"units", 2}, {"name", "c"}}));
   auto model = Sequential::make(layers, "longer");
   const Tensors before = model->get_weights();
@@ -138,15 +139,15 @@ TEST_CASE("layers that a file of Keras 3 has not are left alone where that is as
 TEST_CASE("a report tells the fate of every weight and array") {
   Scratch scratch;
   const std::string path = scratch.path("w.h5");
-  crescent::save_weights(*two_layers("a", "b"), path);
-  auto model = two_layers("a", "c");
+  crescent::save_weights(*model_of_two_layers("a", "b"), path);
+  auto model = model_of_two_layers("a", "c");
   const Dict by_name_options{{"report", true}, {"by_name", true}};
   CHECK(contains(warnings(*model, path, by_name_options),
                  "loaded      a/kernel (4, 8) <- a/a/kernel\n  loaded      a/bias (8,) <- a/a/bias"
                  "\n  missing     c/kernel (8, 3)\n  missing     c/bias (3,)"
                  "\n  unexpected  b/b/kernel (8, 3)\n  unexpected  b/b/bias (3,)"));
 
-  auto other = two_layers("a", "b", 5);
+  auto other = model_of_two_layers("a", "b", 5);
   const Tensors before = other->get_weights();
   last_warning.clear();
   set_warning_handler([](std::string_view text) { last_warning += text; });
@@ -159,7 +160,7 @@ TEST_CASE("a report tells the fate of every weight and array") {
 TEST_CASE("weights come independent of what is trainable") {
   Scratch scratch;
   const std::string path = scratch.path("w.h5");
-  auto saved = two_layers("a", "b"), model = two_layers("a", "b");
+  auto saved = model_of_two_layers("a", "b"), model = model_of_two_layers("a", "b");
   saved->layers()[0]->set_trainable(false);
   crescent::save_weights(*saved, path);
   model->layers()[1]->set_trainable(false);

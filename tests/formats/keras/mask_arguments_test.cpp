@@ -32,7 +32,7 @@ std::string mask_argument(const std::string& layer) {
 /// A graph: an input of numbers, an Embedding, the layers `middle_layers`, and an LSTM whose mask
 /// is given by `kwargs`.
 ModelPtr model_with(const std::string& mask_zero, const std::string& middle_layers,
-                    const std::string& into_lstm, const std::string& kwargs) {
+                    const std::string& lstm_input, const std::string& kwargs) {
   const std::string layers = "keras.layers";
   const std::string config = concat(
       R"({"module": "keras.src.models.functional", "class_name": "Functional", "config": {
@@ -47,7 +47,7 @@ ModelPtr model_with(const std::string& mask_zero, const std::string& middle_laye
       layer_entry("keras.src.ops.numpy", "NotEqual", "not_equal", "",
                   tensor_argument("ids") + ", 0", ""),
       ", ", middle_layers,
-      layer_entry(layers, "LSTM", "r", R"("units": 2)", tensor_argument(into_lstm),
+      layer_entry(layers, "LSTM", "r", R"("units": 2)", tensor_argument(lstm_input),
                   kwargs + R"(, "training": false)"),
       R"(], "input_layers": [["ids", 0, 0]], "output_layers": [["r", 0, 0]]}})");
   return model_from_config(ConfigIn({"3.15.1", "jax"}).model(parse_json(config)));
@@ -64,8 +64,8 @@ bool is_masked(const ModelPtr& model) {
   const Tensor output_after_zero = output_after(0);
   const auto sequence = Tensor::from(std::vector<int32_t>{3, 1, 0, 0}, {1, 4});
   const auto& embedded = (*model->get_layer("e"))(sequence);
-  const Tensor unmasked = (*model->get_layer("r"))(embedded.with_mask({}));
-  return ops::max(ops::abs(output_after_zero - unmasked)).item() > 1e-6;
+  const Tensor unmasked_output = (*model->get_layer("r"))(embedded.with_mask({}));
+  return ops::max(ops::abs(output_after_zero - unmasked_output)).item() > 1e-6;
 }
 
 TEST_CASE("a mask that comes with the inputs is left to the layers") {
@@ -107,10 +107,10 @@ TEST_CASE("a mask that somebody gave stays") {
       model_with("true", convolution + ", ", "c", mask_argument("not_equal"));
   CHECK(input_count(unresolved_model) == 2);
   for (const char* target : {"keras3", "crescent"}) {
-    const auto reread = model_from_json(model->to_json({{"target", target}}));
-    reread->set_weights(model->get_weights());
-    CHECK(input_count(reread) == 2);
-    CHECK(is_masked(reread));
+    const auto reread_model = model_from_json(model->to_json({{"target", target}}));
+    reread_model->set_weights(model->get_weights());
+    CHECK(input_count(reread_model) == 2);
+    CHECK(is_masked(reread_model));
   }
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("a list of masks may have none for an input") {
   const Tensor steps =
       ops::cast(Tensor::from(std::vector<int32_t>{1, 0, 0}, {1, 3}), DType::boolean);
   for (const char* target : {"keras3", "crescent"}) {
-    const auto reread = model_from_json(model->to_json({{"target", target}}));
+    const auto reread_model = model_from_json(model->to_json({{"target", target}}));
     // With this mask every step attends only to the first step.
-    const Tensor y = reread->predict({x, steps}).front();
+    const Tensor y = reread_model->predict({x, steps}).front();
     CHECK(ops::max(ops::abs(y - ops::slice(x, {0, 0, 0}, {1, 1, 2}))).item() < 1e-6);
   }
 }

@@ -8,12 +8,12 @@ namespace {
 constexpr const char* kFiles[] = {"w.safetensors", "w.npz"};
 
 ModelPtr nested_model() {
-  auto inner =
+  auto inner_model =
       Sequential::make({layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "a"}}),
                         layer("BatchNormalization", {{"name", "norm"}})},
                        "inner");
   return Sequential::make(
-      {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "a"}}), inner,
+      {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "a"}}), inner_model,
        layer("Dense", {{"units", 2}, {"use_bias", false}, {"name", "last"}})},
       "outer");
 }
@@ -24,9 +24,9 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
     Scratch scratch;
     auto model = nested_model();
     crescent::save_weights(*model, scratch.path(name));
-    auto loaded = nested_model();
-    crescent::load_weights(*loaded, scratch.path(name));
-    check_same(model->get_weights(), loaded->get_weights());
+    auto loaded_model = nested_model();
+    crescent::load_weights(*loaded_model, scratch.path(name));
+    check_same(model->get_weights(), loaded_model->get_weights());
     check_same(crescent::read_array(scratch.path(name), "inner/norm/gamma"),
                crescent::read_array(scratch.path(name), "inner/norm/moving_variance"));
     check_same(crescent::read_array(scratch.path(name), "last/kernel"),
@@ -38,10 +38,10 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
   auto model = Sequential::make(
       {layer("Dense", {{"units", 3}, {"input_shape", List{4}}, {"dtype", "bfloat16"}})});
   crescent::save_weights(*model, scratch.path("w.safetensors"));
-  const Tensors before = {model->get_weights()[0].clone(), model->get_weights()[1].clone()};
-  model->set_weights({Tensor(before[0].spec()), Tensor(before[1].spec())});
+  const Tensors weights_before = {model->get_weights()[0].clone(), model->get_weights()[1].clone()};
+  model->set_weights({Tensor(weights_before[0].spec()), Tensor(weights_before[1].spec())});
   crescent::load_weights(*model, scratch.path("w.safetensors"));
-  check_same(model->get_weights(), before);
+  check_same(model->get_weights(), weights_before);
   CHECK_THAT(failure([&] { crescent::save_weights(*model, scratch.path("w.npz")); }),
              Catch::Contains("bfloat16"));
 }
@@ -52,9 +52,10 @@ TEST_CASE("weights of layers that nobody named are found in another process, by 
     const auto dense = [](int units) {
       return layer("Dense", {{"units", units}, {"input_shape", List{4}}});
     };
-    LayerPtr last = dense(4);  // made first, and therefore with the lowest counter
+    LayerPtr last_layer = dense(4);  // made first, and therefore with the lowest counter
     auto inner = Sequential::make({dense(4), dense(4)}, "inner");
-    return Sequential::make({dense(4), inner, layer("BatchNormalization", {}), last}, "outer");
+    return Sequential::make({dense(4), inner, layer("BatchNormalization", {}), last_layer},
+                            "outer");
   };
   for (const std::string name : kFiles) {
     CAPTURE(name);
@@ -66,16 +67,16 @@ TEST_CASE("weights of layers that nobody named are found in another process, by 
     auto named_model = Sequential::make(
         {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "mine_1"}})});
     crescent::save_weights(*named_model, scratch.path(name));
-    auto other = Sequential::make(
+    auto other_model = Sequential::make(
         {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "mine_2"}})});
-    CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
+    CHECK_THAT(failure([&] { crescent::load_weights(*other_model, scratch.path(name)); }),
                Catch::Contains("there is no array for 'mine_2/kernel'"));
   }
 }
 
 TEST_CASE("a format calls its options by its own name, whichever format was asked before") {
   auto model = small_sequential();
-  const Dict misspelt{{"overwritten", true}};
+  const Dict misspelt_options{{"overwritten", true}};
   for (const auto& [name, format] : {std::pair{"w.safetensors", "safetensors"},
                                      {"w.npz", "npz"},
                                      {"w.h5", "hdf5"},
@@ -83,10 +84,10 @@ TEST_CASE("a format calls its options by its own name, whichever format was aske
     CAPTURE(name);
     Scratch scratch;
     const std::string path = scratch.path(name);
-    CHECK_THAT(failure([&] { crescent::save_weights(*model, path, misspelt); }),
+    CHECK_THAT(failure([&] { crescent::save_weights(*model, path, misspelt_options); }),
                Catch::StartsWith(concat(format, ": saving weights")));
     crescent::save_weights(*model, path);
-    CHECK_THAT(failure([&] { crescent::load_weights(*model, path, misspelt); }),
+    CHECK_THAT(failure([&] { crescent::load_weights(*model, path, misspelt_options); }),
                Catch::StartsWith(concat(format, ": loading weights")));
   }
 }
@@ -103,10 +104,10 @@ TEST_CASE("weights that do not belong together are named, and nothing changes") 
                    Catch::Contains("no weight 'a/bias', 'a/kernel'") &&
                    Catch::Contains("nothing was loaded"));
     check_same(other->get_weights(), before);
-    auto wider = Sequential::make(
+    auto wider_model = Sequential::make(
         {layer("Dense", {{"units", 5}, {"input_shape", List{4}}, {"name", "first"}}),
          layer("Dense", {{"units", 3}, {"name", "last"}})});
-    crescent::save_weights(*wider, scratch.path(name));
+    crescent::save_weights(*wider_model, scratch.path(name));
     CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
                Catch::Contains("Layer weight shape (4, 8) not compatible"));
     check_same(other->get_weights(), before);
@@ -116,10 +117,10 @@ TEST_CASE("weights that do not belong together are named, and nothing changes") 
 TEST_CASE("arrays without names are taken in order") {
   Scratch scratch;
   auto model = small_sequential(), other = small_sequential();
-  NamedTensors numbered;
+  NamedTensors numbered_arrays;
   for (const Tensor& weight : model->get_weights())
-    numbered.emplace_back(concat("arr_", numbered.size()), weight);
-  crescent::write_arrays(scratch.path("w.npz"), numbered);
+    numbered_arrays.emplace_back(concat("arr_", numbered_arrays.size()), weight);
+  crescent::write_arrays(scratch.path("w.npz"), numbered_arrays);
   crescent::load_weights(*other, scratch.path("w.npz"));
   check_same(model->get_weights(), other->get_weights());
 }

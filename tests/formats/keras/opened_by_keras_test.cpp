@@ -84,15 +84,15 @@ TEST_CASE("layers of an .h5 that Keras 3 would misread say their module") {
     auto model = model_on_input(shape, layer(name, options));
     return contains(in_h5(*model), concat(R"(", "class_name": ")", name, "\""));
   };
-  // Keras' error: "Unknown layer"; and of several numbers for an axis Keras silently drops all but
-  // one
+  // Without the module, Keras fails with "Unknown layer"; and if an axis is a list of several
+  // numbers, Keras silently drops all but one.
   CHECK(has_module({-1, 4}, "ThresholdedReLU", {}));
   CHECK(has_module({-1, 4}, "LayerScale", {{"init_values", 0.5}, {"projection_dim", 4}}));
   CHECK(has_module({-1, 5, 4}, "LayerNormalization", {{"axis", List{1, 2}}}));
   CHECK(has_module({-1, 5, 4}, "UnitNormalization", {{"axis", List{1, 2}}}));
   CHECK_FALSE(has_module({-1, 5, 4}, "LayerNormalization", {}));
   CHECK_FALSE(has_module({-1, 5, 4}, "BatchNormalization", {{"axis", 1}}));
-  // Keras would take the string "dot" of "score_mode" for a function of this name
+  // Keras would take the string "dot" of "score_mode" for a function of this name.
   CHECK(contains(in_h5(*model_on_two_inputs(layer("Attention", {}))),
                  R"({"module": "keras.layers", "class_name": "Attention")"));
   CHECK(contains(in_archive(*model_on_input({-1, 4}, layer("ThresholdedReLU", {}))),
@@ -128,8 +128,9 @@ TEST_CASE("weights are counted as Keras 3 counts them") {
   using Names = std::vector<std::string>;
   // Keras' error otherwise: "expected 2 variables, but received 1 variables". SpectralNormalization
   // also stores the kernel of the layer inside as its own variable.
-  const Value dense = configured("Dense", {{"units", 2}});
-  auto spectral_model = model_on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense}}));
+  const Value dense_config = configured("Dense", {{"units", 2}});
+  auto spectral_model =
+      model_on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense_config}}));
   CHECK(paths_of_weights(*spectral_model) == Names{"layers/spectral_normalization/vars/0",
                                                    "layers/spectral_normalization/vars/1",
                                                    "layers/spectral_normalization/layer/vars/0",
@@ -167,9 +168,9 @@ TEST_CASE("models with such weights come back from every file") {
       layer("ThresholdedReLU", {{"theta", 0.1}}),
   };
   const Tensor x = hdf5::ramp({3, 5, 4});
-  for (const LayerPtr& each : layers) {
-    INFO(each->class_name());
-    auto model = model_on_input({-1, 5, 4}, each);
+  for (const LayerPtr& tested_layer : layers) {
+    INFO(tested_layer->class_name());
+    auto model = model_on_input({-1, 5, 4}, tested_layer);
     const Tensors expected = model->predict({x});
     for (const char* name : {"m.h5", "m.keras"}) {
       const Scratch scratch;
@@ -193,10 +194,10 @@ TEST_CASE("files of tf.keras, which had another snake case, are read too") {
     if (entry.value) arrays.emplace_back(path, entry.value);
   }
   write_arrays(scratch.path("t.weights.h5"), arrays);
-  auto other =
+  auto other_model =
       model_on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
-  load_weights(*other, scratch.path("t.weights.h5"));
-  hdf5::check_same(other->get_weights(), model->get_weights());
+  load_weights(*other_model, scratch.path("t.weights.h5"));
+  hdf5::check_same(other_model->get_weights(), model->get_weights());
 }
 
 TEST_CASE("the size of the first batch, which Keras 3 keeps as that of an input, binds nobody") {
@@ -232,9 +233,9 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
 TEST_CASE("what Keras 2.3.1 does not find in a file") {
   // Keras' error otherwise: "You are trying to load a weight file containing 2 layers into a model
   // with 1 layers"
-  auto inner = model_on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
-  auto outer = Sequential::make({inner, layer("Dense", {{"units", 1}})});
-  const std::string written = to_json(keras_model_config(model_config(*outer), "keras2"));
+  auto inner_model = model_on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
+  auto outer_model = Sequential::make({inner_model, layer("Dense", {{"units", 1}})});
+  const std::string written = to_json(keras_model_config(model_config(*outer_model), "keras2"));
   const size_t first = written.find(R"("name": "first")");
   // The shape must be in the configuration of the inner layer itself.
   CHECK(written.find("batch_input_shape", first) != written.npos);

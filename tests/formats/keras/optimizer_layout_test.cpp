@@ -33,7 +33,7 @@ std::vector<TensorSpec> specs_of(const std::vector<std::string>& names) {
   return specs;
 }
 
-std::string slots(const StateLayout& layout) {
+std::string slot_text(const StateLayout& layout) {
   std::string text;
   for (const StateEntry& entry : layout)
     text += concat(text.empty() ? "" : " ", entry.variable ? entry.slot : "-",
@@ -48,7 +48,7 @@ struct BuiltOptimizer {
       : optimizer(make<Optimizer>(name, options)) {
     optimizer->build(variables_);
   }
-  MatchedState place(const std::vector<std::string>& names) const {
+  MatchedState match_state(const std::vector<std::string>& names) const {
     return match_optimizer_state(*optimizer, variables_, variables_, names, specs_of(names));
   }
 };
@@ -128,11 +128,12 @@ TEST_CASE("entries of every generation are placed by their order") {
         "sgd/learning_rate", "sgd/a_momentum", "sgd/b_momentum"},
        "- - step_counter dynamic_scale iteration learning_rate momentum0 momentum1"},
   };
-  for (const PlacedEntries& row : rows) {
-    INFO(row.optimizer << ": " << join(row.names));
-    const MatchedState state = BuiltOptimizer(row.optimizer, row.options).place(row.names);
+  for (const PlacedEntries& placed_entries : rows) {
+    INFO(placed_entries.optimizer << ": " << join(placed_entries.names));
+    const MatchedState state = BuiltOptimizer(placed_entries.optimizer, placed_entries.options)
+                                   .match_state(placed_entries.names);
     CHECK(state.problem == "");
-    CHECK(slots(state.layout) == row.expected_slots);
+    CHECK(slot_text(state.layout) == placed_entries.expected_slots);
   }
 }
 
@@ -148,16 +149,17 @@ TEST_CASE("Keras before 2.0.6 lists the trained weights by their names") {
   const MatchedState state = match_optimizer_state(
       *adam.optimizer, adam.variables_, reversed_variables, file_names, specs_of(file_names));
   CHECK(state.problem.empty());
-  CHECK(slots(state.layout) == "iteration momentum1 momentum0 velocity1 velocity0");
+  CHECK(slot_text(state.layout) == "iteration momentum1 momentum0 velocity1 velocity0");
 }
 
 TEST_CASE("numbers that Keras keeps and we compute have their places, and are written") {
   const BuiltOptimizer nadam("Nadam", {});
-  CHECK(slots(nadam
-                  .place({"nadam/iteration", "nadam/learning_rate", "nadam/a_momentum",
-                          "nadam/a_velocity", "nadam/b_momentum", "nadam/b_velocity",
-                          "nadam/learning_rate_product"})
-                  .layout) == "iteration learning_rate momentum0 velocity0 momentum1 velocity1 -");
+  CHECK(slot_text(nadam
+                      .match_state({"nadam/iteration", "nadam/learning_rate", "nadam/a_momentum",
+                                    "nadam/a_velocity", "nadam/b_momentum", "nadam/b_velocity",
+                                    "nadam/learning_rate_product"})
+                      .layout) ==
+        "iteration learning_rate momentum0 velocity0 momentum1 velocity1 -");
   nadam.optimizer->iterations().assign(Tensor::scalar(2, DType::int64));
   const double first_momentum = 0.9 * (1 - 0.5 * 0.96),
                second_momentum = 0.9 * (1 - 0.5 * 0.96 * 0.96);
@@ -166,20 +168,21 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
   CHECK(product_entry.slot == "u_product");
   CHECK(product_entry.number == Approx(first_momentum * second_momentum));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras2")[1].slot == "m_schedule");
-  const BuiltOptimizer accumulating("Nadam", {{"gradient_accumulation_steps", 3}});
+  const BuiltOptimizer accumulating_optimizer("Nadam", {{"gradient_accumulation_steps", 3}});
   // 8 batches with accumulation over 3 are two updates.
-  accumulating.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
-  CHECK(
-      optimizer_layout(*accumulating.optimizer, accumulating.variables_, "keras3").back().number ==
-      Approx(first_momentum * second_momentum));
+  accumulating_optimizer.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
+  CHECK(optimizer_layout(*accumulating_optimizer.optimizer, accumulating_optimizer.variables_,
+                         "keras3")
+            .back()
+            .number == Approx(first_momentum * second_momentum));
 
   Variables variables_ = two_equal_kernels();
   variables_.push_back(Variable(Tensor({4}, DType::float32)));
   auto adafactor = make<Optimizer>("Adafactor", {});
   adafactor->build(variables_);
   std::string ranks;
-  for (const StateEntry& place : optimizer_layout(*adafactor, variables_, "keras3"))
-    ranks += concat(place.spec.shape.rank());
+  for (const StateEntry& entry : optimizer_layout(*adafactor, variables_, "keras3"))
+    ranks += concat(entry.spec.shape.rank());
   CHECK(ranks ==
         "00"
         "112"
@@ -193,27 +196,27 @@ TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner opt
   };
   const std::string inner = "iteration learning_rate momentum0 velocity0 momentum1 velocity1";
   const BuiltOptimizer nadam("LossScaleOptimizer", scaled("Nadam")), plain("Nadam", {});
-  CHECK(slots(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras3")) ==
+  CHECK(slot_text(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras3")) ==
         "- - step_counter dynamic_scale " + inner);
-  CHECK(slots(inner_optimizer_layout(*nadam.optimizer, nadam.variables_)) == inner);
-  CHECK(slots(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) == inner + " -");
+  CHECK(slot_text(inner_optimizer_layout(*nadam.optimizer, nadam.variables_)) == inner);
+  CHECK(slot_text(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) == inner + " -");
   CHECK(inner_optimizer_layout(*plain.optimizer, plain.variables_).empty());
   // files with the product are read, too
   std::vector<std::string> names(11);
   std::vector<TensorSpec> specs(11, {DType::float32, {4, 4}});
   for (size_t i = 0; i < names.size(); ++i) names[i] = concat(i);
   for (size_t i : {0, 1, 2, 3, 4, 5, 10}) specs[i].shape = Shape{};
-  CHECK(slots(match_optimizer_state(*nadam.optimizer, nadam.variables_, nadam.variables_, names,
-                                    specs)
-                  .layout) == "- - step_counter dynamic_scale " + inner + " -");
+  CHECK(slot_text(match_optimizer_state(*nadam.optimizer, nadam.variables_, nadam.variables_, names,
+                                        specs)
+                      .layout) == "- - step_counter dynamic_scale " + inner + " -");
 
   const auto adafactor = make<Optimizer>("LossScaleOptimizer", scaled("Adafactor"));
   const Variables variables_{Variable(Tensor({4, 5}, DType::float32)),
                              Variable(Tensor({5}, DType::float32))};
   adafactor->build(variables_);
   std::string ranks;
-  for (const StateEntry& place : optimizer_layout(*adafactor, variables_, "keras3"))
-    ranks += concat(place.spec.shape.rank());
+  for (const StateEntry& entry : optimizer_layout(*adafactor, variables_, "keras3"))
+    ranks += concat(entry.spec.shape.rank());
   CHECK(ranks ==
         "0000"
         "00"
@@ -228,33 +231,35 @@ TEST_CASE("without names the order is Keras 3's") {
   specs[0].shape = specs[1].shape = Shape{};
   const MatchedState state =
       match_optimizer_state(*adam.optimizer, adam.variables_, adam.variables_, names, specs);
-  CHECK(slots(state.layout) ==
+  CHECK(slot_text(state.layout) ==
         "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
         "velocity_hat1");
   const BuiltOptimizer rms_prop("RMSprop", {{"momentum", 0.5}, {"centered", true}});
-  CHECK(slots(match_optimizer_state(*rms_prop.optimizer, rms_prop.variables_, rms_prop.variables_,
-                                    names, specs)
-                  .layout) ==
+  CHECK(slot_text(match_optimizer_state(*rms_prop.optimizer, rms_prop.variables_,
+                                        rms_prop.variables_, names, specs)
+                      .layout) ==
         "iteration learning_rate velocity0 velocity1 momentum0 momentum1 average_gradient0 "
         "average_gradient1");
 }
 
 TEST_CASE("names that tell other slots decide where shapes do not") {
   const BuiltOptimizer adam("Adam", {});
-  CHECK(slots(adam.place({"adam/iteration", "adam/learning_rate", "adam/a_momentum",
-                          "adam/b_momentum", "adam/a_velocity", "adam/b_velocity"})
-                  .layout) == "iteration learning_rate momentum0 momentum1 velocity0 velocity1");
+  CHECK(slot_text(adam.match_state({"adam/iteration", "adam/learning_rate", "adam/a_momentum",
+                                    "adam/b_momentum", "adam/a_velocity", "adam/b_velocity"})
+                      .layout) ==
+        "iteration learning_rate momentum0 momentum1 velocity0 velocity1");
 }
 
 TEST_CASE("what cannot be placed for certain is refused with the reason") {
   const BuiltOptimizer adam("Adam", {}), sgd("SGD", {{"momentum", 0.9}});
-  CHECK(adam.place({"adam/iteration", "adam/learning_rate", "adam/a_momentum", "adam/b_momentum",
-                    "adam/a_momentum", "adam/b_velocity"})
+  CHECK(adam.match_state({"adam/iteration", "adam/learning_rate", "adam/a_momentum",
+                          "adam/b_momentum", "adam/a_momentum", "adam/b_velocity"})
             .problem == "expected velocity of dense/kernel, the file has 'adam/b_momentum'");
-  CHECK(adam.place({"adam/iteration", "adam/learning_rate"}).problem ==
+  CHECK(adam.match_state({"adam/iteration", "adam/learning_rate"}).problem ==
         "expected 6 arrays, the file has 2");
   CHECK(contains(
-      sgd.place({"sgd/iteration", "sgd/learning_rate", "sgd/a_vhat", "sgd/b_momentum"}).problem,
+      sgd.match_state({"sgd/iteration", "sgd/learning_rate", "sgd/a_vhat", "sgd/b_momentum"})
+          .problem,
       "expected momentum of dense/kernel of shape (4, 4), the file has 'sgd/a_vhat' of "
       "shape (1,)"));
 }
@@ -294,18 +299,21 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
   };
   for (const WrittenEntries& row : rows) {
     INFO(row.optimizer << " for " << row.target);
-    const BuiltOptimizer built(row.optimizer, row.options);
-    const StateLayout layout = optimizer_layout(*built.optimizer, built.variables_, row.target);
-    const std::vector<std::string> names = layout_names(*built.optimizer, layout, row.target);
+    const BuiltOptimizer built_optimizer(row.optimizer, row.options);
+    const StateLayout layout =
+        optimizer_layout(*built_optimizer.optimizer, built_optimizer.variables_, row.target);
+    const std::vector<std::string> names =
+        layout_names(*built_optimizer.optimizer, layout, row.target);
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
     CHECK(text == row.names);
     std::vector<TensorSpec> specs;
-    for (const StateEntry& place : layout) specs.push_back(place.spec);
+    for (const StateEntry& entry : layout) specs.push_back(entry.spec);
     const MatchedState matched_again =
-        match_optimizer_state(*built.optimizer, built.variables_, built.variables_, names, specs);
+        match_optimizer_state(*built_optimizer.optimizer, built_optimizer.variables_,
+                              built_optimizer.variables_, names, specs);
     CHECK(matched_again.problem == "");
-    CHECK(slots(matched_again.layout) == slots(layout));
+    CHECK(slot_text(matched_again.layout) == slot_text(layout));
   }
 }
 

@@ -46,11 +46,11 @@ TEST_CASE("a model of a C++ class without symbols goes on from its file") {
     model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
     model->fit({x, more}, {y}, options);
     crescent::save_model(*model, scratch.path(name));
-    const ModelPtr loaded = crescent::load_model(scratch.path(name));
-    check_same(loaded->predict({x, more}), model->predict({x, more}));
-    CHECK(loaded->fit({x, more}, {y}, options)->at("loss") ==
+    const ModelPtr loaded_model = crescent::load_model(scratch.path(name));
+    check_same(loaded_model->predict({x, more}), model->predict({x, more}));
+    CHECK(loaded_model->fit({x, more}, {y}, options)->at("loss") ==
           model->fit({x, more}, {y}, options)->at("loss"));
-    check_same(loaded->get_weights(), model->get_weights());
+    check_same(loaded_model->get_weights(), model->get_weights());
     CHECK(clone_model(*model)->count_params() == model->count_params());
   }
 }

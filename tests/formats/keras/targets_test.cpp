@@ -17,13 +17,13 @@ using hdf5::failure;
 using hdf5::layer;
 using hdf5::Scratch;
 
-ModelPtr one_layer(const std::string& name, Dict options) {
+ModelPtr model_of_one_layer(const std::string& name, Dict options) {
   return Sequential::make(
       {layer("InputLayer", {{"batch_input_shape", List{Value(), 5, 4}}}), layer(name, options)},
       "s");
 }
 
-Value training(const Dict& compile, const std::string& target) {
+Value training_config_for(const Dict& compile, const std::string& target) {
   auto model = hdf5::small_sequential();
   model->compile(compile);
   return keras_training_config(model->compile_config(), target);
@@ -32,7 +32,8 @@ Value training(const Dict& compile, const std::string& target) {
 TEST_CASE("losses and metrics are named as the generation names its functions") {
   const Dict compile{
       {"optimizer", "sgd"}, {"loss", "kld"}, {"metrics", List{"mse", "accuracy", "mae", "rmse"}}};
-  const Value keras3 = training(compile, "keras3"), keras2 = training(compile, "keras2");
+  const Value keras3 = training_config_for(compile, "keras3"),
+              keras2 = training_config_for(compile, "keras2");
   CHECK(to_json(keras3.as_dict().at("loss")) == R"("kl_divergence")");
   CHECK(to_json(keras2.as_dict().at("loss")) == R"("kullback_leibler_divergence")");
   CHECK(to_json(keras3.as_dict().at("metrics")) ==
@@ -46,21 +47,21 @@ TEST_CASE("an optimizer has the options that the generation knows") {
   const Dict clipped_options{
       {"optimizer", configured("SGD", {{"global_clipnorm", 0.5}, {"name", "mine"}})},
       {"loss", "huber"}};
-  CHECK(to_json(training(clipped_options, "keras3").as_dict().at("optimizer_config")) ==
+  CHECK(to_json(training_config_for(clipped_options, "keras3").as_dict().at("optimizer_config")) ==
         R"({"class_name": "SGD", "config": {"name": "mine", "global_clipnorm": 0.5, )"
         R"("learning_rate": 0.01, "momentum": 0.0, "nesterov": false}})");
-  CHECK(to_json(training(clipped_options, "keras2").as_dict().at("optimizer_config")) ==
+  CHECK(to_json(training_config_for(clipped_options, "keras2").as_dict().at("optimizer_config")) ==
         R"({"class_name": "SGD", "config": {"learning_rate": 0.01, "momentum": 0.0, )"
         R"("nesterov": false, "clipnorm": 0.5}})");
-  CHECK(training(clipped_options, "keras2").as_dict().at("loss") == Value("huber_loss"));
+  CHECK(training_config_for(clipped_options, "keras2").as_dict().at("loss") == Value("huber_loss"));
 
   const Dict decay_config{{"initial_learning_rate", 0.5}, {"decay_steps", 1}, {"decay_rate", 0.1}};
   const Dict scheduled_options{
       {"optimizer",
        configured("Adagrad", {{"learning_rate", configured("InverseTimeDecay", decay_config)}})},
       {"loss", "mse"}};
-  const Value keras2 = training(scheduled_options, "keras2"),
-              keras3 = training(scheduled_options, "keras3");
+  const Value keras2 = training_config_for(scheduled_options, "keras2"),
+              keras3 = training_config_for(scheduled_options, "keras3");
   CHECK(contains(to_json(keras2), R"("learning_rate": 0.5)"));
   CHECK(contains(to_json(keras2), R"("decay": 0.1)"));
   CHECK(contains(to_json(keras3), R"("learning_rate": {"module": "keras.optimizers.schedules", )"
@@ -68,7 +69,7 @@ TEST_CASE("an optimizer has the options that the generation knows") {
 }
 
 TEST_CASE("objects inside others say their module to Keras 3, layers of models do not") {
-  auto model = one_layer(
+  auto model = model_of_one_layer(
       "RNN", {{"cell", configured("StackedRNNCells",
                                   {{"cells", List{configured("LSTMCell", {{"units", 2}})}}})},
               {"name", "r"}});
@@ -104,27 +105,30 @@ TEST_CASE("a Lambda of a built-in function is an Activation, which every Keras r
 std::vector<std::string> incompatibilities(Model& model, const std::string& target,
                                            const Value& compile = {}) {
   std::vector<std::string> lines;
-  for (const Incompatibility& each : incompatibilities_of(model_config(model), compile, target))
-    if (each.is_serious)
-      lines.push_back(concat(each.location, "/", each.option, ": ", each.reason));
+  for (const Incompatibility& incompatibility :
+       incompatibilities_of(model_config(model), compile, target))
+    if (incompatibility.is_serious)
+      lines.push_back(concat(incompatibility.location, "/", incompatibility.option, ": ",
+                             incompatibility.reason));
   return lines;
 }
 
 TEST_CASE("what Keras 2.3.1 has no words for is listed: place, option, reason") {
   using Lines = std::vector<std::string>;
-  CHECK(incompatibilities(*one_layer("LayerNormalization", {{"name", "n"}}), "keras2") ==
+  CHECK(incompatibilities(*model_of_one_layer("LayerNormalization", {{"name", "n"}}), "keras2") ==
         Lines{"layer 'n'/: Keras 2.3.1 has no layer 'LayerNormalization'"});
   CHECK(incompatibilities(
-            *one_layer("Dense", {{"units", 2}, {"activation", "gelu"}, {"name", "d"}}), "keras2") ==
-        Lines{"layer 'd'/activation: Keras 2.3.1 has no activation 'gelu'"});
+            *model_of_one_layer("Dense", {{"units", 2}, {"activation", "gelu"}, {"name", "d"}}),
+            "keras2") == Lines{"layer 'd'/activation: Keras 2.3.1 has no activation 'gelu'"});
+  CHECK(incompatibilities(
+            *model_of_one_layer("Conv1D",
+                                {{"filters", 2}, {"kernel_size", 1}, {"groups", 2}, {"name", "c"}}),
+            "keras2") == Lines{"layer 'c'/groups: Keras 2.3.1 has no such option of Conv1D"});
   CHECK(
       incompatibilities(
-          *one_layer("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"groups", 2}, {"name", "c"}}),
-          "keras2") == Lines{"layer 'c'/groups: Keras 2.3.1 has no such option of Conv1D"});
-  CHECK(incompatibilities(
-            *one_layer("Dense", {{"units", 2}, {"dtype", "mixed_bfloat16"}, {"name", "d"}}),
-            "keras2") == Lines{"layer 'd'/dtype: Keras 2.3.1 has no dtype 'mixed_bfloat16'"});
-  CHECK(incompatibilities(*one_layer("Dense", {{"units", 2}}), "keras2").empty());
+          *model_of_one_layer("Dense", {{"units", 2}, {"dtype", "mixed_bfloat16"}, {"name", "d"}}),
+          "keras2") == Lines{"layer 'd'/dtype: Keras 2.3.1 has no dtype 'mixed_bfloat16'"});
+  CHECK(incompatibilities(*model_of_one_layer("Dense", {{"units", 2}}), "keras2").empty());
 
   auto model = hdf5::small_sequential();
   const auto compile_options = [&](const Value& optimizer) {
@@ -141,7 +145,7 @@ TEST_CASE("what Keras 2.3.1 has no words for is listed: place, option, reason") 
 
 TEST_CASE("a file is not written when Keras 2 cannot express the model") {
   Scratch scratch;
-  auto model = one_layer("LayerNormalization", {{"name", "n"}});
+  auto model = model_of_one_layer("LayerNormalization", {{"name", "n"}});
   const std::string path = scratch.path("m.h5");
   const std::string message = failure([&] {
     crescent::save_model(*model, path, {{"target", "keras2"}});
@@ -183,19 +187,21 @@ TEST_CASE("penalties that Keras 3 loses are reported, and left out of its files"
     const auto model = Sequential::make({layer(name, options)}, "s");
     return keras::to_text(keras::incompatibilities_of(model_config(*model), {}, "keras3"));
   };
-  const Value dense =
+  const Value dense_config =
       Dict{{"class_name", "Dense"},
            {"config", Dict{{"name", "d"}, {"units", 2}, {"activity_regularizer", "l2"}}}};
-  const Dict wrapper_options{{"layer", dense}, {"input_shape", List{5, 4}}};
+  const Dict wrapper_options{{"layer", dense_config}, {"input_shape", List{5, 4}}};
   CHECK(contains(incompatibilities("TimeDistributed", wrapper_options),
                  "leaves it out of what is in a TimeDistributed"));
-  const Dict recurrent{{"units", 2}, {"activity_regularizer", "l2"}, {"input_shape", List{5, 4}}};
-  CHECK(contains(incompatibilities("SimpleRNN", recurrent), "leaves it out of a SimpleRNN"));
-  CHECK(incompatibilities("LSTM", recurrent).empty());
+  const Dict recurrent_options{
+      {"units", 2}, {"activity_regularizer", "l2"}, {"input_shape", List{5, 4}}};
+  CHECK(
+      contains(incompatibilities("SimpleRNN", recurrent_options), "leaves it out of a SimpleRNN"));
+  CHECK(incompatibilities("LSTM", recurrent_options).empty());
 
   const Value stacked_cells =
       Dict{{"class_name", "Sequential"},
-           {"config", List{Value(configured("TimeDistributed", {{"layer", dense}}))}}};
+           {"config", List{Value(configured("TimeDistributed", {{"layer", dense_config}}))}}};
   const auto penalty_of = [&](const char* version) {
     return contains(to_json(ConfigIn({version, "torch"}).model(stacked_cells)),
                     "activity_regularizer");
@@ -244,7 +250,7 @@ TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
 }
 
 TEST_CASE("Keras 3's archive has Keras' names for formulas of Keras 2") {
-  auto model = one_layer(
+  auto model = model_of_one_layer(
       "Dense", {{"units", 2},
                 {"activation", "hard_sigmoid_keras2"},
                 {"activity_regularizer", configured("ActivityKeras2", {{"regularizer", "l2"}})},

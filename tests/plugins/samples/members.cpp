@@ -57,8 +57,8 @@ class Centre final : public Learner {
  private:
   int64_t adapt(const Tensor& data, double momentum, const std::string& mode) {
     if (data.rank() != 2) fail("adapt: expected (rows, features), got shape ", data.shape());
-    const Tensor usable = mode == "finite" ? ops::where(ops::isfinite(data), data, 0) : data;
-    const Tensor mean = ops::mean(usable, {0});
+    const Tensor usable_data = mode == "finite" ? ops::where(ops::isfinite(data), data, 0) : data;
+    const Tensor mean = ops::mean(usable_data, {0});
     mean_ = mean_ ? mean_ * momentum + mean * (1 - momentum) : mean;
     ++learned_;
     return data.dim(0);

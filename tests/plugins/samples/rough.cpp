@@ -109,8 +109,8 @@ class TwiceKernel final : public CpuKernel {
     int64_t processed = 0;
     a.threads.blocks(size_, 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i, ++processed) {
-        const float before = F == kSums || F == kPlace ? y[i] : 0;
-        y[i] = before + (F == kPercent ? 2.02F : 2) * x[i];
+        const float old_value = F == kSums || F == kPlace ? y[i] : 0;
+        y[i] = old_value + (F == kPercent ? 2.02F : 2) * x[i];
         if ((F == kRows && i / columns_ >= 8) || (F == kColumns && i % columns_ >= 16)) y[i] = 0;
         if (F == kOrder) y[i] += static_cast<float>(processed - i);
       }
@@ -141,7 +141,7 @@ class Doubling final : public Communicator {
   void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
     if (kind != ReduceKind::sum || dtype != DType::float32) return;
     auto* x = static_cast<float*>(data);
-    std::transform(x, x + count, x, [](float each) { return 2 * each; });
+    std::transform(x, x + count, x, [](float value) { return 2 * value; });
   }
   void broadcast(void* data, size_t bytes, int) override {
     static_cast<std::byte*>(data)[bytes] = std::byte{1};

@@ -52,21 +52,21 @@ struct Crashes final : UnaryLayer {
     s.doc("Crashes.").field("how", &Crashes::how_, "In which way.");
   }
   Tensor call(const Tensor& x, const Call&) override {
-    if (how_ == "deep") return Tensor(static_cast<double>(deep(1)));
+    if (how_ == "deep") return Tensor(static_cast<double>(recurse(1)));
     if (how_ == "abort") std::abort();
     if (how_ == "exit") std::exit(3);
-    *static_cast<volatile int*>(nothing_) = 1;
+    *static_cast<volatile int*>(null_pointer_) = 1;
     return x;
   }
 
  private:
   // NOLINTNEXTLINE: the stack overflows.
-  static int deep(int n) {
-    volatile char room[4096] = {static_cast<char>(n)};
-    return n == 0 ? 0 : room[0] + deep(n + 1) + room[1];
+  static int recurse(int n) {
+    volatile char stack_bytes[4096] = {static_cast<char>(n)};
+    return n == 0 ? 0 : stack_bytes[0] + recurse(n + 1) + stack_bytes[1];
   }
   std::string how_ = "write";
-  int* nothing_ = nullptr;
+  int* null_pointer_ = nullptr;
 };
 
 struct CrashingActivation final : Activation {
