@@ -39,13 +39,13 @@ TEST_CASE("memory: knows whose it is") {
 
 TEST_CASE("memory: what is written is read, at any offset") {
   const auto storage = allocate(5000);
-  const std::vector<uint8_t> written{1, 2, 3, 4, 5, 6, 7};
+  const std::vector<uint8_t> written_bytes{1, 2, 3, 4, 5, 6, 7};
   for (size_t offset : {0, 1, 4090, 4993}) {
     DYNAMIC_SECTION("offset " << offset) {
-      storage->write(offset, written.size(), written.data());
-      std::vector<uint8_t> read(written.size());
-      storage->read(offset, read.size(), read.data());
-      CHECK(read == written);
+      storage->write(offset, written_bytes.size(), written_bytes.data());
+      std::vector<uint8_t> bytes_read(written_bytes.size());
+      storage->read(offset, bytes_read.size(), bytes_read.data());
+      CHECK(bytes_read == written_bytes);
       const auto contents = bytes_of(*storage);
       CHECK(std::count(contents.begin(), contents.end(), 0) == 4993);
     }
@@ -83,19 +83,19 @@ TEST_CASE("memory: copies go each way") {
 
 TEST_CASE("memory: writing changes contents") {
   const auto storage = allocate(8);
-  const Contents before = storage->contents(0);
-  CHECK(before == storage->contents(0));
+  const Contents contents_before = storage->contents(0);
+  CHECK(contents_before == storage->contents(0));
   storage->write(0, 8, "abcdefgh");
-  CHECK_FALSE(before == storage->contents(0));
+  CHECK_FALSE(contents_before == storage->contents(0));
 }
 
 TEST_CASE("memory: counts as memory of tensors") {
   const int64_t bytes = allocated_bytes();
-  const uint64_t count = allocation_count();
+  const uint64_t allocations_before = allocation_count();
   {
     const auto storage = allocate(1 << 20);
     CHECK(allocated_bytes() == bytes + (1 << 20));
-    CHECK(allocation_count() == count + 1);
+    CHECK(allocation_count() == allocations_before + 1);
   }
   CHECK(allocated_bytes() == bytes);
 }
@@ -111,11 +111,11 @@ TEST_CASE("memory: any thread may read and write") {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       const std::vector<uint8_t> own_bytes(1000, static_cast<uint8_t>(t + 1));
-      std::vector<uint8_t> back(1000);
+      std::vector<uint8_t> bytes_read(1000);
       for (int i = 0; i < 50; ++i) {
         storage->write(static_cast<size_t>(t) * 1000, 1000, own_bytes.data());
-        storage->read(static_cast<size_t>(t) * 1000, 1000, back.data());
-        if (back != own_bytes) throw std::logic_error("another's bytes");
+        storage->read(static_cast<size_t>(t) * 1000, 1000, bytes_read.data());
+        if (bytes_read != own_bytes) throw std::logic_error("another's bytes");
       }
     });
   }
@@ -138,9 +138,9 @@ TEST_CASE("tensors: go there and back, in every dtype") {
 }
 
 TEST_CASE("tensors: of nothing") {
-  const Tensor moved = on_device(Tensor(Shape{0, 3}, DType::float32));
-  CHECK(moved.to_vector().empty());
-  CHECK(moved.clone().shape() == Shape{0, 3});
+  const Tensor moved_tensor = on_device(Tensor(Shape{0, 3}, DType::float32));
+  CHECK(moved_tensor.to_vector().empty());
+  CHECK(moved_tensor.clone().shape() == Shape{0, 3});
 }
 
 TEST_CASE("tensors: results are in the device's memory") {
@@ -195,9 +195,9 @@ TEST_CASE("tensors: the same contents are brought over once") {
   if (reported_number("uploads") < 0) return;
   const Tensor x = consecutive_numbers({1000});
   ops::sum(x);
-  const int64_t uploads = reported_number("uploads");
+  const int64_t uploads_before = reported_number("uploads");
   for (int i = 0; i < 5; ++i) ops::sum(x);
-  CHECK(reported_number("uploads") == uploads);
+  CHECK(reported_number("uploads") == uploads_before);
 }
 
 TEST_CASE("tensors: looking once does not stop later steps from being seen") {

@@ -6,11 +6,11 @@
 namespace crescent::test {
 namespace {
 
-Tensors widened(const Tensors& tensors) {
-  Tensors wide;
+Tensors in_float64(const Tensors& tensors) {
+  Tensors float64_tensors;
   for (const Tensor& x : tensors)
-    wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
-  return wide;
+    float64_tensors.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+  return float64_tensors;
 }
 
 void compare(const Tensors& got, const Tensors& expected, double factor) {
@@ -31,7 +31,7 @@ TEST_CASE("ops: every row of the table, op by op and compiled") {
       for (DType dtype : dtypes_of(c.dtypes)) {
         INFO(name_of(dtype));
         const Tensors inputs = on_cpu([&] { return draw(c, dtype); });
-        const Tensors expected = on_cpu([&] { return c.run(widened(inputs)); });
+        const Tensors expected = on_cpu([&] { return c.run(in_float64(inputs)); });
         compare(c.run(inputs), expected, c.tolerance);
         compare(Function(c.run)(inputs), expected, c.tolerance);
       }
@@ -47,7 +47,7 @@ TEST_CASE("ops: every gradient of the table") {
         if (dtype != DType::float64 && dtype != DType::float32) continue;
         INFO(name_of(dtype));
         const Tensors inputs = on_cpu([&] { return draw(c, dtype); });
-        const Tensors expected = on_cpu([&] { return gradients(c, widened(inputs)); });
+        const Tensors expected = on_cpu([&] { return gradients(c, in_float64(inputs)); });
         compare(gradients(c, inputs), expected, 3 * c.tolerance);
       }
     }
@@ -75,11 +75,11 @@ TEST_CASE("ops: random numbers are the same bits everywhere") {
 TEST_CASE("ops: the state of a generator moves on as elsewhere") {
   auto draws = [] {
     const SeedGenerator generator(7);
-    std::vector<double> all;
+    std::vector<double> all_numbers;
     for (int i = 0; i < 3; ++i)
-      for (double x : generator.normal({3}).to_vector()) all.push_back(x);
-    for (int64_t x : generator.permutation(20)) all.push_back(double(x));
-    return all;
+      for (double x : generator.normal({3}).to_vector()) all_numbers.push_back(x);
+    for (int64_t x : generator.permutation(20)) all_numbers.push_back(double(x));
+    return all_numbers;
   };
   CHECK(draws() == on_cpu(draws));
 }

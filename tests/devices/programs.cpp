@@ -49,9 +49,9 @@ TEST_CASE("programs: an input as it is, a constant, twice the same as results") 
 TEST_CASE("programs: variables change in place, what was taken from them does not") {
   const Variable v(consecutive_numbers({3}));
   const Function step([&](const Tensors& in) {
-    const Tensor before = v.value();
-    v.assign(before + in[0]);
-    return Tensors{before};
+    const Tensor old_value = v.value();
+    v.assign(old_value + in[0]);
+    return Tensors{old_value};
   });
   const Tensor start = v.value();
   CHECK(step({Tensor(1.0)})[0].to_vector() == Values{0, 1, 2});
@@ -212,9 +212,9 @@ TEST_CASE("programs: the host goes on while a device takes its time") {
   f({Tensor(1.0)})[0].item();  // compiles f, so that the next call only runs it
   const auto begin = std::chrono::steady_clock::now();
   const Tensor y = f({Tensor(0.0)})[0];
-  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> waiting_time = std::chrono::steady_clock::now() - begin;
   set_device(device_under_test(), {{"delay", 0}});
-  CHECK(waited.count() < kDelay);
+  CHECK(waiting_time.count() < kDelay);
   CHECK(y.item() == 42);
 }
 

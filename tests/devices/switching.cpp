@@ -31,14 +31,14 @@ TEST_CASE("switching: names and options are checked") {
 
 TEST_CASE("switching: options stay until they are changed") {
   const DeviceScope cpu("cpu");
-  const Dict before = device().get_config();
+  const Dict config_before = device().get_config();
   set_device("cpu", {{"threads", 1}});
   CHECK(device().information().at("threads").as_int() == 1);
   set_device("cpu", {{"deterministic", true}});
   CHECK(device().information().at("threads").as_int() == 1);
   CHECK_THROWS_AS(set_device("cpu", {{"deterministic", false}, {"threads", -1}}), Error);
   CHECK(device().get_config().at("deterministic").as_bool());
-  set_device("cpu", before);
+  set_device("cpu", config_before);
 }
 
 TEST_CASE("switching: a compiled function follows, and comes back") {
@@ -82,7 +82,7 @@ TEST_CASE("switching: results that are held outlive the device's time") {
 }
 
 TEST_CASE("switching: a model trains on where it was") {
-  auto trained = [](bool is_switching) {
+  auto trained_weights = [](bool is_switching) {
     set_random_seed(5);
     auto model = std::make_shared<Sequential>();
     model->add(make<Layer>("Dense", {{"units", 6}, {"activation", "tanh"}}));
@@ -98,7 +98,7 @@ TEST_CASE("switching: a model trains on where it was") {
     model->fit({x}, {y}, options);
     return model->predict({x}, {})[0];
   };
-  CHECK(difference(trained(true), trained(false)) < 1e-5);
+  CHECK(difference(trained_weights(true), trained_weights(false)) < 1e-5);
 }
 
 }  // namespace crescent::test

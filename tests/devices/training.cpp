@@ -65,20 +65,20 @@ class TransferCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_begin(int64_t, const Logs&) override {
-    uploads_ = reported_number("uploads"), bytes_ = reported_number("uploaded_bytes"),
-    downloads_ = reported_number("downloads");
+    uploads_before_ = reported_number("uploads"), bytes_before_ = reported_number("uploaded_bytes"),
+    downloads_before_ = reported_number("downloads");
   }
   void on_train_batch_end(int64_t, const Logs&) override {
     if (epoch_ == 0) return;
     ++steps;
-    uploads += reported_number("uploads") - uploads_;
-    bytes += reported_number("uploaded_bytes") - bytes_;
-    downloads += reported_number("downloads") - downloads_;
+    uploads += reported_number("uploads") - uploads_before_;
+    bytes += reported_number("uploaded_bytes") - bytes_before_;
+    downloads += reported_number("downloads") - downloads_before_;
   }
   int64_t steps = 0, uploads = 0, bytes = 0, downloads = 0;
 
  private:
-  int64_t epoch_ = 0, uploads_ = 0, bytes_ = 0, downloads_ = 0;
+  int64_t epoch_ = 0, uploads_before_ = 0, bytes_before_ = 0, downloads_before_ = 0;
 };
 
 }  // namespace
@@ -211,10 +211,11 @@ TEST_CASE("training: saved here, loaded here and on the cpu") {
       CHECK(load_model(path)->predict({x}, {})[0].to_vector() == expected.to_vector());
       const Tensor on_cpu_result = on_cpu([&] { return load_model(path)->predict({x}, {})[0]; });
       CHECK(difference(on_cpu_result, expected) < 3e-6);
-      auto loaded = load_model(path);
-      loaded->fit({x}, {y}, options);
+      auto loaded_model = load_model(path);
+      loaded_model->fit({x}, {y}, options);
       model->fit({x}, {y}, options);
-      CHECK(loaded->predict({x}, {})[0].to_vector() == model->predict({x}, {})[0].to_vector());
+      CHECK(loaded_model->predict({x}, {})[0].to_vector() ==
+            model->predict({x}, {})[0].to_vector());
       std::remove(path.c_str());
     }
   }
@@ -236,11 +237,12 @@ TEST_CASE("training: a label that is not there is named and changes no weight") 
   auto model = sequential(example.layers);
   compile(*model);
   model->fit({x}, {y}, {{"batch_size", 8}, {"verbose", 0}});
-  const Tensors before = model->get_weights();
+  const Tensors weights_before = model->get_weights();
   y.mutable_data<int32_t>()[5] = 3;
   CHECK_THROWS_WITH(model->train_on_batch({x}, {y}), Catch::Contains("out of range"));
-  const Tensors after = model->get_weights();
-  for (size_t i = 0; i < before.size(); ++i) CHECK(before[i].to_vector() == after[i].to_vector());
+  const Tensors weights_after = model->get_weights();
+  for (size_t i = 0; i < weights_before.size(); ++i)
+    CHECK(weights_before[i].to_vector() == weights_after[i].to_vector());
 }
 
 TEST_CASE("training: ten classes of 784 features, around a centre each") {

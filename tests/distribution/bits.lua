@@ -45,7 +45,7 @@ local function check(numbers_alone, count, names)
   local ok, text = ranks.start(count, folder)
   assert(ok, text)
   for rank = 0, count - 1 do
-    local results = ranks.told(folder, rank)
+    local results = ranks.read(folder, rank)
     for _, name in ipairs(names) do
       assert(#numbers_alone[name] > 0 and #numbers_alone[name] == #results[name], name)
       for i, number in ipairs(numbers_alone[name]) do
@@ -60,7 +60,7 @@ end
 
 local folder = ranks.folder()
 training.run(ranks, names, folder, 0)
-local numbers_alone = ranks.told(folder, 0)
+local numbers_alone = ranks.read(folder, 0)
 os.execute("rm -r " .. folder)
 for count = 1, 4 do check(numbers_alone, count, names) end
 check(numbers_alone, 8, { "long", "images" })

@@ -4,17 +4,17 @@
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
-local kBatch, kMost = 32, 64
+local kBatch, kMaxRows = 32, 64
 
 -- The data of the test in files, of which fit reads rows: values in the byte order of this machine,
 -- which are mapped, and in the other byte order, which are read.
 local function write_files(folder)
   cr.utils.set_random_seed(3)
-  local x = cr.random.normal { kMost, 5 }
+  local x = cr.random.normal { kMaxRows, 5 }
   cr.data.write_npy(folder .. "/x.npy", x)
   cr.data.write_hdf5(folder .. "/x.h5", { x = x })
   local file = assert(io.open(folder .. "/x.idx", "wb"))
-  file:write(string.pack(">BBBBI4I4", 0, 0, 0x0D, 2, kMost, 5))
+  file:write(string.pack(">BBBBI4I4", 0, 0, 0x0D, 2, kMaxRows, 5))
   for _, row in ipairs(x:totable()) do
     for _, number in ipairs(row) do file:write(string.pack(">f", number)) end
   end
@@ -45,7 +45,7 @@ end
 
 -- Elements that a generator makes: if each process provides its own part of a batch, the process of
 -- rank r makes every size-th element, from element r on.
-local function generated(folder, rows, y)
+local function generated_dataset(folder, rows, y)
   local x, targets = cr.data.read_npy(folder .. "/x.npy"):totable(), y:totable()
   return cr.data.from_generator(function(rank, size)
     return coroutine.wrap(function()
@@ -61,7 +61,7 @@ local names = {}
 for name in pairs(sources) do names[#names + 1] = name end
 table.sort(names)
 
-local function fitted(arguments)
+local function numbers_after_fit(arguments)
   cr.utils.set_random_seed(11)
   local model = cr.Sequential {
     cr.layers.Dense(6, { activation = "tanh", input_shape = { 5 }, kernel_regularizer = "l2" }),
@@ -87,7 +87,7 @@ local function numbers(folder)
     local rows = kBatch + rest
     local y = cr.ops.sum(rows_of(x, rows), 1, true)
     for _, name in ipairs(names) do
-      results[name .. rest] = fitted(sources[name](folder, rows, y))
+      results[name .. rest] = numbers_after_fit(sources[name](folder, rows, y))
     end
   end
   return results
@@ -100,12 +100,12 @@ local function numbers_of_parts(folder)
   local y = cr.ops.sum(rows_of(cr.data.read_npy(folder .. "/x.npy"), rows), 1, true)
   local size = cr.distribution.distribution() and cr.config.communicator().size or 1
   local results = {}
-  results.parts = fitted { generated(folder, rows, y):batch(24 // size), {} }
+  results.parts = numbers_after_fit { generated_dataset(folder, rows, y):batch(24 // size), {} }
   local rank = cr.config.communicator().rank
   local x = cr.data.open_npy(folder .. "/x.npy")
-  results.sharded = fitted { cr.data.from_tensor_slices({ rows_of(x, rows), y }):shard(rank + 1,
-    size)
-    :batch(24 // size), {} }
+  results.sharded = numbers_after_fit {
+    cr.data.from_tensor_slices({ rows_of(x, rows), y }):shard(rank + 1, size):batch(24 // size),
+    {} }
   return results
 end
 
@@ -113,10 +113,10 @@ if ranks.started then
   local folder, deterministic = ranks.task:match "^(.*):(.*)$"
   if deterministic == "true" then cr.config.enable_op_determinism() end
   local rank = cr.config.communicator().rank
-  for name, found in pairs(numbers(folder)) do ranks.tell(folder, rank, name, found) end
+  for name, list in pairs(numbers(folder)) do ranks.write(folder, rank, name, list) end
   cr.distribution.set_distribution(cr.distribution.DataParallel { auto_shard_dataset = false })
   assert(not cr.distribution.distribution().auto_shard_dataset)
-  for name, found in pairs(numbers_of_parts(folder)) do ranks.tell(folder, rank, name, found) end
+  for name, list in pairs(numbers_of_parts(folder)) do ranks.write(folder, rank, name, list) end
   return
 end
 
@@ -125,7 +125,7 @@ end
 local function check(alone, folder, count, allowed)
   local largest, cases = 0, 0
   for rank = 0, count - 1 do
-    local results = ranks.told(folder, rank)
+    local results = ranks.read(folder, rank)
     for name, expected in pairs(alone) do
       cases = cases + 1
       assert(#results[name] == #expected and #expected > 10, name)

@@ -7,7 +7,7 @@ if ranks.started then
   local folder, parts = ranks.task:match "^(.*):(%d+)$"
   divided.distribute(tonumber(parts))
   for _, name in ipairs(divided.names()) do
-    ranks.tell(folder, cr.config.communicator().rank, name, divided.numbers_of(divided.run(name)))
+    ranks.write(folder, cr.config.communicator().rank, name, divided.numbers_of(divided.run(name)))
   end
   return
 end
@@ -24,7 +24,7 @@ for _, case in ipairs { { 2, 2 }, { 3, 3 }, { 4, 2 } } do
   local ok, text = ranks.start(count, folder .. ":" .. parts)
   assert(ok, text)
   for rank = 0, count - 1 do
-    local results = ranks.told(folder, rank)
+    local results = ranks.read(folder, rank)
     for name, expected in pairs(numbers_alone) do
       local what = string.format("%s, rank %d of %d", name, rank, count)
       assert(#results[name] == #expected, what .. ": " .. #results[name] .. " numbers")

@@ -34,7 +34,7 @@ local function save(folder)
 end
 
 -- Continues training from each file; returns the results as lists of numbers.
-local function go_on(folder)
+local function continue_training(folder)
   local x, y = data()
   local numbers = {}
   for _, name in ipairs { "m.keras", "m.h5", "checkpoint.keras" } do
@@ -105,7 +105,7 @@ function refusals.file_and_distribution(folder)
   expect_error("has weights that are divided among processes", model.fit, model, x, y, options)
 end
 
-local stages = { save = save, go_on = go_on }
+local stages = { save = save, go_on = continue_training }
 
 if ranks.started then
   local folder, stage = ranks.task:match "^(.*):(.*)$"
@@ -113,17 +113,17 @@ if ranks.started then
   divided.distribute(communicator.size)
   if refusals[stage] then return refusals[stage](folder, communicator.rank) end
   for name, numbers in pairs(stages[stage](folder)) do
-    ranks.tell(folder, communicator.rank, stage .. "/" .. name, numbers)
+    ranks.write(folder, communicator.rank, stage .. "/" .. name, numbers)
   end
   return
 end
 
-local function check_same(expected, told, what)
+local function check_same(expected, results_of_rank, what)
   for name, numbers in pairs(expected) do
-    local found = told[what .. "/" .. name] or told[name]
+    local results = results_of_rank[what .. "/" .. name] or results_of_rank[name]
     for i, number in ipairs(numbers) do
-      assert(math.abs(found[i] - number) < 1e-5 * math.max(1, math.abs(number)),
-        string.format("%s: %s, number %d: %.9g for %.9g", what, name, i, found[i], number))
+      assert(math.abs(results[i] - number) < 1e-5 * math.max(1, math.abs(number)),
+        string.format("%s: %s, number %d: %.9g for %.9g", what, name, i, results[i], number))
     end
   end
 end
@@ -135,14 +135,14 @@ end
 
 local dir_alone, dir_both = ranks.folder(), ranks.folder()
 local saved_numbers = save(dir_alone)
-local final_numbers = go_on(dir_alone)
+local final_numbers = continue_training(dir_alone)
 run(2, dir_both, "save")
-for rank = 0, 1 do check_same(saved_numbers, ranks.told(dir_both, rank), "save") end
+for rank = 0, 1 do check_same(saved_numbers, ranks.read(dir_both, rank), "save") end
 os.execute(string.format("cp -r %s/backup %s/kept", dir_both, dir_both))
-check_same(final_numbers, go_on(dir_both), "alone")
+check_same(final_numbers, continue_training(dir_both), "alone")
 os.execute(string.format("rm -r %s/backup && mv %s/kept %s/backup", dir_both, dir_both, dir_both))
 run(3, dir_both, "go_on")
-for rank = 0, 2 do check_same(final_numbers, ranks.told(dir_both, rank), "go_on") end
+for rank = 0, 2 do check_same(final_numbers, ranks.read(dir_both, rank), "go_on") end
 for name in pairs(refusals) do run(2, dir_both, name) end
 os.execute(string.format("rm -r %s %s", dir_alone, dir_both))
 print "models of 2 processes went on in 1 and 3"

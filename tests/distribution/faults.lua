@@ -31,7 +31,7 @@ function process_tasks.stopped(rank)
   if rank == 1 then os.execute "kill -STOP $PPID" end
   cr.ops.all_reduce(cr.ops.ones { 2 })
 end
--- Rank 2 sleeps after its second batch, for longer than the timeout.
+-- After its second batch, rank 2 sleeps for longer than the timeout.
 function process_tasks.stands(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   local Stopping = cr.callbacks.Callback:subclass "Stopping"

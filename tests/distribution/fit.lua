@@ -32,10 +32,10 @@ local function check(alone, count)
     local _, times = text:gsub(why, "")
     assert(times == 1, "told " .. times .. " times: " .. why)
   end
-  local first = ranks.told(folder, 0)
+  local first = ranks.read(folder, 0)
   local largest = 0
   for rank = 0, count - 1 do
-    local results = ranks.told(folder, rank)
+    local results = ranks.read(folder, rank)
     for _, name in ipairs(names) do
       local difference = farthest(results[name], first[name])
       assert(difference == 0, string.format("%s: rank %d is %g from rank 0", name, rank,
@@ -57,6 +57,6 @@ end
 
 local folder = ranks.folder()
 training.run(ranks, names, folder, 0)
-local numbers_alone = ranks.told(folder, 0)
+local numbers_alone = ranks.read(folder, 0)
 os.execute("rm -r " .. folder)
 for count = 2, 4 do check(numbers_alone, count) end

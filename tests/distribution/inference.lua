@@ -37,7 +37,7 @@ if ranks.started then
   local rank = cr.config.communicator().rank
   cr.distribution.set_distribution(cr.distribution.DataParallel { shares_inference = true })
   assert(cr.distribution.distribution().shares_inference)
-  ranks.tell(ranks.task, rank, "numbers", numbers())
+  ranks.write(ranks.task, rank, "numbers", numbers())
   return
 end
 
@@ -47,7 +47,7 @@ for count = 2, 4 do
   local ok, text = ranks.start(count, folder)
   assert(ok, text)
   for rank = 0, count - 1 do
-    local numbers_of_rank = ranks.told(folder, rank).numbers
+    local numbers_of_rank = ranks.read(folder, rank).numbers
     assert(#numbers_of_rank == #expected, #numbers_of_rank .. " numbers, expected " .. #expected)
     for i, number in ipairs(expected) do
       assert(math.abs(numbers_of_rank[i] - number) < 1e-5 * math.max(1, math.abs(number)),

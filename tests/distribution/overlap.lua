@@ -1,5 +1,5 @@
--- With and without op determinism, sums that are exchanged while the backward pass runs have the
--- bits of sums that are exchanged after it.
+-- With and without op determinism, sums of gradients that processes exchange while the backward
+-- pass runs have the same bits as sums that they exchange after it.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 

@@ -9,33 +9,33 @@ ranks.started = arg[1] ~= nil
 --- The argument that the test passed to its processes: the task or a folder.
 ranks.task = arg[1]
 
---- Starts the script again as `count` processes. `meanwhile` are commands of the shell that run
---- beside them and wait for them.
---- @return whether all ended well, what they wrote
-function ranks.start(count, task, settings, meanwhile)
+--- Starts the script again as `count` processes. `shell_commands` are commands of the shell that
+--- run at the same time as the processes, and whose end is waited for.
+--- @return whether all processes ended without an error, and their output
+function ranks.start(count, task, settings, shell_commands)
   local command = string.format("%s mpirun -n %d --timeout 300 %s %s %s", settings or "", count,
     quoted(os.getenv "CRESCENT_PROGRAM"), quoted(arg[0]), quoted(task))
-  command = "{ " .. command .. (meanwhile and " & " .. meanwhile or "") .. "; } 2>&1"
+  command = "{ " .. command .. (shell_commands and " & " .. shell_commands or "") .. "; } 2>&1"
   local pipe = assert(io.popen(command))
   local text = pipe:read "a"
   return pipe:close() == true, text
 end
 
 --- Writes a list of numbers under a name to this rank's file, for the test to read.
-function ranks.tell(folder, rank, name, numbers)
+function ranks.write(folder, rank, name, numbers)
   local file = assert(io.open(folder .. "/" .. rank, "a"))
   for i, number in ipairs(numbers) do numbers[i] = string.format("%.17g", number) end
   file:write(name, " ", table.concat(numbers, " "), "\n")
   file:close()
 end
 
---- Reads what one rank wrote with ranks.tell: lists of numbers by name.
-function ranks.told(folder, rank)
+--- Reads the lists of numbers, by name, that one rank wrote with ranks.write.
+function ranks.read(folder, rank)
   local lists = {}
   for line in io.lines(folder .. "/" .. rank) do
-    local name, rest = line:match "^(%S+) (.*)$"
+    local name, remaining_text = line:match "^(%S+) (.*)$"
     lists[name] = {}
-    for number in rest:gmatch "%S+" do table.insert(lists[name], tonumber(number)) end
+    for number in remaining_text:gmatch "%S+" do table.insert(lists[name], tonumber(number)) end
   end
   return lists
 end

@@ -18,7 +18,7 @@ local function train(folder, rank, callbacks)
     for _, number in ipairs(weight:reshape({ -1 }):totable()) do numbers[#numbers + 1] = number end
   end
   for _, loss in ipairs(history.history.loss) do numbers[#numbers + 1] = loss end
-  ranks.tell(folder, rank, "end", numbers)
+  ranks.write(folder, rank, "end", numbers)
 end
 
 if ranks.started then
@@ -43,16 +43,16 @@ if ranks.started then
   return
 end
 
-local function check_same(told, expected, what)
-  assert(#told == #expected, what .. ": " .. #told .. " numbers")
+local function check_same(results, expected, what)
+  assert(#results == #expected, what .. ": " .. #results .. " numbers")
   for i, number in ipairs(expected) do
-    assert(told[i] == number, string.format("%s: %.17g for %.17g", what, told[i], number))
+    assert(results[i] == number, string.format("%s: %.17g for %.17g", what, results[i], number))
   end
 end
 
 local whole_folder = ranks.folder()
 train(whole_folder, 0, {})
-local expected = ranks.told(whole_folder, 0)["end"]
+local expected = ranks.read(whole_folder, 0)["end"]
 os.execute("rm -r " .. whole_folder)
 
 math.randomseed(tonumber(os.getenv "CRESCENT_KILL_SEED") or 1)
@@ -69,7 +69,7 @@ for trial = 1, 5 do
   local ok, text = ranks.start(count, folder .. ":none:0:0")
   assert(ok, text)
   for rank = 0, count - 1 do
-    check_same(ranks.told(folder, rank)["end"], expected, "trial " .. trial .. ", rank " .. rank)
+    check_same(ranks.read(folder, rank)["end"], expected, "trial " .. trial .. ", rank " .. rank)
   end
   local remaining_files = io.popen("ls -A " .. folder .. "/backup"):read "a"
   assert(remaining_files == "", "files are left: " .. remaining_files)

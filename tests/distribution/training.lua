@@ -7,7 +7,7 @@ local function flat(lists, tensor)
 end
 
 -- The numbers to compare: the weights, then the logs of the last epoch in the history.
-local function outcome(model, history)
+local function numbers_of(model, history)
   local numbers = {}
   for _, weight in ipairs(model:get_weights()) do flat(numbers, weight) end
   local names = {}
@@ -24,11 +24,11 @@ local function normal(...)
   return cr.random.normal { ... }
 end
 
-local most_rows = 0  -- the largest batch on which the layer Rows was called in training
+local max_rows = 0  -- the largest batch on which the layer Rows was called in training
 
 local Rows = cr.Layer:subclass "Rows"
 function Rows:call(x, args)
-  if args.training then most_rows = math.max(most_rows, ops.shape(x)[1]) end
+  if args.training then max_rows = math.max(max_rows, ops.shape(x)[1]) end
   return x
 end
 
@@ -42,13 +42,14 @@ end
 local cases = {}
 training.cases = cases
 
--- The last batch has every number of samples from 0 to 31, also fewer than there are processes.
-for rest = 0, 31 do
-  cases["rest" .. rest] = function()
-    local x = normal(32 + rest, 5)
+-- The last batch has each number of samples from 0 to 31, including numbers smaller than the number
+-- of processes.
+for extra_rows = 0, 31 do
+  cases["rest" .. extra_rows] = function()
+    local x = normal(32 + extra_rows, 5)
     local model = perceptron()
     model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse", metrics = { "mae" } }
-    local epochs = rest == 0 and 50 or 25
+    local epochs = extra_rows == 0 and 50 or 25
     return model, model:fit(x, ops.sum(x, 1, true),
       { epochs = epochs, batch_size = 32, verbose = 0 })
   end
@@ -58,11 +59,11 @@ function cases.shares()
   local x = normal(16, 3)
   local model = cr.Sequential { Rows { input_shape = { 3 } }, cr.layers.Dense(1) }
   model:compile { optimizer = "sgd", loss = "mse" }
-  most_rows = 0
+  max_rows = 0
   local history = model:fit(x, x:slice({ 1, 1 }, { 16, 1 }), { batch_size = 8, verbose = 0 })
   local size = cr.config.communicator().size
-  assert(most_rows == math.ceil(8 / size) or most_rows == 8 // size,
-    "a process of " .. size .. " computed " .. most_rows .. " of 8 rows")
+  assert(max_rows == math.ceil(8 / size) or max_rows == 8 // size,
+    "a process of " .. size .. " computed " .. max_rows .. " of 8 rows")
   return model, history
 end
 
@@ -161,11 +162,11 @@ for name in pairs(cases) do table.insert(training.names, name) end
 table.sort(training.names)
 
 --- Runs the cases with these names, each from the same seed, and passes their results to
---- ranks.tell().
+--- ranks.write().
 function training.run(ranks, names, folder, rank)
   for _, name in ipairs(names) do
     cr.utils.set_random_seed(11)
-    ranks.tell(folder, rank, name, outcome(cases[name]()))
+    ranks.write(folder, rank, name, numbers_of(cases[name]()))
   end
 end
 

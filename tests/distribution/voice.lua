@@ -12,7 +12,7 @@ if not ranks.started then
   local _, summaries = text:gsub("Total params", "")
   assert(summaries == 1, summaries .. " summaries: " .. text)
   for rank = 0, 2 do
-    local results = ranks.told(folder, rank)
+    local results = ranks.read(folder, rank)
     -- Rank 1 stops one run in its third batch; early stopping ends another run after two epochs.
     assert(results.stopped[1] == 3, "rank " .. rank .. " stopped after " .. results.stopped[1])
     assert(results.early[1] == 2, "rank " .. rank .. " had epochs: " .. results.early[1])
@@ -33,10 +33,10 @@ if not ranks.started then
     string.format("p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; "
       .. "kill -INT $p; wait $p", folder))
   assert(not ok, "the run came to an end")
-  local steps = ranks.told(folder, 0).steps[1]
+  local steps = ranks.read(folder, 0).steps[1]
   assert(steps > 0, text)
   for rank = 1, 2 do
-    local step_count = ranks.told(folder, rank).steps[1]
+    local step_count = ranks.read(folder, rank).steps[1]
     assert(step_count == steps,
       "rank " .. rank .. " stopped after " .. step_count .. ", rank 0 after " .. steps)
   end
@@ -64,7 +64,7 @@ if folder:find ":endless" then
     if batch == 1 then io.open(folder .. "/started" .. rank, "w"):close() end
   end
   function Endless:on_train_end()
-    ranks.tell(folder, rank, "steps", { self.model.optimizer.iterations:item() })
+    ranks.write(folder, rank, "steps", { self.model.optimizer.iterations:item() })
   end
   make_model():fit(x, y, { epochs = 1000000, batch_size = 5, verbose = 0, callbacks = { Endless(),
     cr.callbacks.BackupAndRestore(folder .. "/backup", { save_freq = false }) } })
@@ -83,13 +83,13 @@ function Stopping:on_train_batch_end(batch)
 end
 model = make_model()
 model:fit(x, y, { epochs = 4, batch_size = 5, verbose = 0, callbacks = { Stopping() } })
-ranks.tell(folder, rank, "stopped", { model.optimizer.iterations:item() })
+ranks.write(folder, rank, "stopped", { model.optimizer.iterations:item() })
 
 model = make_model()
 local history = model:fit(x, y, { epochs = 9, verbose = 0, callbacks = {
   cr.callbacks.EarlyStopping { monitor = "loss", patience = 1, min_delta = 1e9 } } })
-ranks.tell(folder, rank, "early", { #history.history.loss })
-ranks.tell(folder, rank, "threads", { cr.config.threads() })
+ranks.write(folder, rank, "early", { #history.history.loss })
+ranks.write(folder, rank, "threads", { cr.config.threads() })
 
 -- Without a distribution each process trains on data of its own.
 cr.distribution.set_distribution(nil)
@@ -98,4 +98,4 @@ model = make_model()
 model:fit(cr.ops.ones { 2, 3 } * rank, cr.ops.zeros { 2, 1 }, { verbose = 0 })
 local weights = model:get_weights()[1]:totable()
 local is_untrained = weights[1][1] == make_model():get_weights()[1]:totable()[1][1]
-ranks.tell(folder, rank, "own", { (rank == 0) == is_untrained and 1 or 0 })
+ranks.write(folder, rank, "own", { (rank == 0) == is_untrained and 1 or 0 })

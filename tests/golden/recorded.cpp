@@ -57,32 +57,34 @@ herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* names) {
 }
 
 /// The value of the environment variable; nullopt if it is unset or empty.
-std::optional<std::string> environment(const char* name) {
+std::optional<std::string> environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
 std::string recorded_folder() {
-  return environment("CRESCENT_SHARED").value_or(CRESCENT_SOURCE_DIR "/../shared") + "/golden";
+  return environment_variable("CRESCENT_SHARED").value_or(CRESCENT_SOURCE_DIR "/../shared") +
+         "/golden";
 }
 
-bool same_place(const std::string& a, const std::string& b) {
+bool is_same_folder(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(a) == fs::weakly_canonical(b);
 }
 
 }  // namespace
 
-std::string folder() { return environment("CRESCENT_GOLDEN").value_or(recorded_folder()); }
+std::string folder() { return environment_variable("CRESCENT_GOLDEN").value_or(recorded_folder()); }
 
 Source source() {
-  if (same_place(folder(), recorded_folder())) return Source::recorded;
-  return same_place(folder(), CRESCENT_SOURCE_DIR "/tests/golden/own") ? Source::own
-                                                                       : Source::other;
+  if (is_same_folder(folder(), recorded_folder())) return Source::recorded;
+  return is_same_folder(folder(), CRESCENT_SOURCE_DIR "/tests/golden/own") ? Source::own
+                                                                           : Source::other;
 }
 
 bool is_there(const std::string& path) {
   if (fs::exists(path)) return true;
-  const bool is_folder_named = environment("CRESCENT_GOLDEN") || environment("CRESCENT_SHARED");
+  const bool is_folder_named =
+      environment_variable("CRESCENT_GOLDEN") || environment_variable("CRESCENT_SHARED");
   const bool folder_exists = fs::exists(folder());
   const bool must_exist = folder_exists ? source() != Source::other : is_folder_named;
   if (must_exist) FAIL(path << " is not there");
@@ -121,9 +123,9 @@ Recording::Recording(const std::string& path)
 
 Recording::~Recording() { H5Fclose(file_); }
 
-bool Recording::has(const std::string& place) const {
-  for (size_t slash = place.find('/');; slash = place.find('/', slash + 1)) {
-    if (H5Lexists(file_, place.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+bool Recording::has(const std::string& path_in_file) const {
+  for (size_t slash = path_in_file.find('/');; slash = path_in_file.find('/', slash + 1)) {
+    if (H5Lexists(file_, path_in_file.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
     if (slash == std::string::npos) return true;
   }
 }
@@ -137,22 +139,23 @@ std::vector<std::string> Recording::names(const std::string& group) const {
   return names;
 }
 
-Tensor Recording::tensor(const std::string& place) const {
-  const hid_t dataset = H5Dopen(file_, place.c_str(), H5P_DEFAULT);
-  if (dataset < 0) fail("no dataset ", place);
+Tensor Recording::tensor(const std::string& path_in_file) const {
+  const hid_t dataset = H5Dopen(file_, path_in_file.c_str(), H5P_DEFAULT);
+  if (dataset < 0) fail("no dataset ", path_in_file);
   const hid_t type = H5Dget_type(dataset);
   Tensor result(shape_of(dataset), dtype_of(type));
   if (H5Dread(dataset, memory_type(result.dtype()), H5S_ALL, H5S_ALL, H5P_DEFAULT,
               result.mutable_raw()) < 0)
-    fail("cannot read ", place);
+    fail("cannot read ", path_in_file);
   H5Tclose(type);
   H5Dclose(dataset);
   return result;
 }
 
-std::string Recording::dtype(const std::string& place) const {
-  if (const auto text = text_if_any(place, "dtype")) return *text;
-  const hid_t dataset = H5Dopen(file_, place.c_str(), H5P_DEFAULT), type = H5Dget_type(dataset);
+std::string Recording::dtype(const std::string& path_in_file) const {
+  if (const auto text = text_if_any(path_in_file, "dtype")) return *text;
+  const hid_t dataset = H5Dopen(file_, path_in_file.c_str(), H5P_DEFAULT),
+              type = H5Dget_type(dataset);
   const bool is_integer = H5Tget_class(type) == H5T_INTEGER;
   const std::string kind = !is_integer                         ? "float"
                            : H5Tget_sign(type) == H5T_SGN_NONE ? "uint"
@@ -169,9 +172,9 @@ Tensors Recording::tensors(const std::string& group) const {
   return result;
 }
 
-std::optional<std::string> Recording::text_if_any(const std::string& place,
+std::optional<std::string> Recording::text_if_any(const std::string& path_in_file,
                                                   const char* attribute) const {
-  const hid_t object = H5Oopen(file_, place.c_str(), H5P_DEFAULT);
+  const hid_t object = H5Oopen(file_, path_in_file.c_str(), H5P_DEFAULT);
   if (H5Aexists(object, attribute) <= 0) {
     H5Oclose(object);
     return std::nullopt;
@@ -194,9 +197,9 @@ std::optional<std::string> Recording::text_if_any(const std::string& place,
   return result;
 }
 
-std::string Recording::text(const std::string& place, const char* attribute) const {
-  const std::optional<std::string> result = text_if_any(place, attribute);
-  if (!result) fail(place, " has no attribute ", attribute);
+std::string Recording::text(const std::string& path_in_file, const char* attribute) const {
+  const std::optional<std::string> result = text_if_any(path_in_file, attribute);
+  if (!result) fail(path_in_file, " has no attribute ", attribute);
   return *result;
 }
 
@@ -247,9 +250,9 @@ void Tally::check() const {
       FAIL_CHECK(name << " was not skipped: take it out of the list of what may be");
 }
 
-Dict options_of(const Recording& file, const std::string& place) {
-  Dict options = file.json(place, "config").as_dict();
-  const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
+Dict options_of(const Recording& file, const std::string& path_in_file) {
+  Dict options = file.json(path_in_file, "config").as_dict();
+  const Value arguments = parse_json(file.text_if_any(path_in_file, "arguments").value_or("{}"));
   for (const auto& [name, value] : arguments.as_dict()) options.set(name, value);
   // Arrays are recorded as objects of the class __tensor__, which are replaced by their values.
   for (const DictEntry& option : Dict(options))
@@ -259,13 +262,13 @@ Dict options_of(const Recording& file, const std::string& place) {
   return options;
 }
 
-bool known(std::string_view kind, const std::string& class_name) {
+bool is_registered(std::string_view kind, const std::string& class_name) {
   return registry().find(kind, class_name) != nullptr;
 }
 
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version) {
-  if (!known("layer", class_name)) return nullptr;
+  if (!is_registered("layer", class_name)) return nullptr;
   const keras::ConfigIn reader({keras_version, "torch"});
   return get<Layer>(reader.model(Dict{{"class_name", class_name}, {"config", config}}));
 }

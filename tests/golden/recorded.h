@@ -35,18 +35,19 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  bool has(const std::string& place) const;
+  bool has(const std::string& path_in_file) const;
   /// The members of a group, sorted; empty if there is no such group.
   std::vector<std::string> names(const std::string& group) const;
-  Tensor tensor(const std::string& place) const;
+  Tensor tensor(const std::string& path_in_file) const;
   /// The dtype of a dataset; if the dataset has an attribute `dtype`, the one that it names.
-  std::string dtype(const std::string& place) const;
+  std::string dtype(const std::string& path_in_file) const;
   /// Every dataset of a group, in the order of names.
   Tensors tensors(const std::string& group) const;
-  std::string text(const std::string& place, const char* attribute) const;
-  std::optional<std::string> text_if_any(const std::string& place, const char* attribute) const;
-  Value json(const std::string& place, const char* attribute) const {
-    return parse_json(text(place, attribute));
+  std::string text(const std::string& path_in_file, const char* attribute) const;
+  std::optional<std::string> text_if_any(const std::string& path_in_file,
+                                         const char* attribute) const;
+  Value json(const std::string& path_in_file, const char* attribute) const {
+    return parse_json(text(path_in_file, attribute));
   }
 
  private:
@@ -59,8 +60,8 @@ struct Tolerance {
 constexpr Tolerance kValues{1e-5, 1e-6};  ///< the tolerance for float32 results
 constexpr Tolerance kGradients{1e-4, 1e-6};
 
-/// Empty if `got` has the shape of `want` and is close to it; otherwise a text that says where and
-/// by how much it differs. NaN and infinities are close only to themselves.
+/// Returns an empty string if `got` has the shape of `want` and is close to it; otherwise a text
+/// that says where and by how much it differs. NaN and infinities are close only to themselves.
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
 /// Counts cases and prints "N cases, M compared, K skipped (not there yet): names". For the sets
@@ -71,8 +72,8 @@ class Tally {
   /// `missing`: exactly these names of the recorded set must be skipped. Our own cases must all be
   /// compared.
   explicit Tally(std::set<std::string> missing = {}) : missing_(std::move(missing)) {}
-  void compared() { ++compared_; }
-  void skipped(const std::string& name) { ++skipped_, names_.insert(name); }
+  void count_compared() { ++compared_; }
+  void count_skipped(const std::string& name) { ++skipped_, names_.insert(name); }
   void check() const;
 
  private:
@@ -84,9 +85,9 @@ class Tally {
 /// not registered.
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version);
-bool known(std::string_view kind, const std::string& class_name);
+bool is_registered(std::string_view kind, const std::string& class_name);
 /// The options of a recorded layer: those of `config`, and those that Keras does not write there
 /// and the recording stores beside it.
-Dict options_of(const Recording& file, const std::string& place);
+Dict options_of(const Recording& file, const std::string& path_in_file);
 
 }  // namespace crescent::golden

@@ -11,12 +11,12 @@ TEST_CASE("weights of samples and classes multiply the loss") {
   const Tensor x = data(6), y = targets(x);
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const double unweighted_loss = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  const double unweighted_mse = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
   const double doubled_loss =
       model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
           .front()
           .second;
-  CHECK(doubled_loss == Approx(2 * unweighted_loss));
+  CHECK(doubled_loss == Approx(2 * unweighted_mse));
   auto class_model = small_model("softmax", 2);
   class_model->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},

@@ -21,13 +21,13 @@ void randomize_weights(Model& model) {
 }
 
 /// A layer that uses an op that does not exist in ONNX.
-class Angle final : public UnaryLayer {
+class AngleLayer final : public UnaryLayer {
  public:
   Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
 };
 
 /// Prepends a learned row (a class token) to the rows of every sample.
-class Token final : public UnaryLayer {
+class TokenLayer final : public UnaryLayer {
  public:
   void build(const Shape& input) override { token_ = add_weight("token", {1, 1, input[-1]}); }
   Tensor call(const Tensor& x, const Call&) override {
@@ -54,14 +54,14 @@ size_t count(const File& file, const std::string& type) {
   return count;
 }
 
-struct Stack {
-  const char* what;
+struct LayerStack {
+  const char* description;
   Shape input;
   std::vector<std::pair<const char*, Dict>> layers;
   bool takes_integers = false;
 };
 
-const std::vector<Stack> kStacks{
+const std::vector<LayerStack> kLayerStacks{
     {"dense layers",
      {6},
      {{"Dense", {{"units", 5}, {"activation", "relu"}}},
@@ -124,8 +124,8 @@ const std::vector<Stack> kStacks{
 }  // namespace
 
 TEST_CASE("stacks of layers predict the same from an ONNX file, for batches of any size") {
-  for (const Stack& stack : kStacks) {
-    CAPTURE(stack.what);
+  for (const LayerStack& stack : kLayerStacks) {
+    CAPTURE(stack.description);
     auto model = Sequential::make();
     for (const auto& [name, options] : stack.layers) {
       Dict layer_options = options;
@@ -140,16 +140,19 @@ TEST_CASE("stacks of layers predict the same from an ONNX file, for batches of a
 
 TEST_CASE("graphs with shared and nested layers, operations and several ends are exported") {
   const Symbol a = Input({6, 8}, "left"), b = Input({6, 8}, "right");
-  auto shared = layer("Dense", {{"units", 8}, {"activation", "gelu"}});
-  auto inner = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{6, 8}}})});
-  const Symbol sum_of_both = (*layer("Add"))({(*shared)(a), (*shared)(b)})[0];
-  const Symbol attended = (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))(
-      {sum_of_both, (*inner)(b)})[0];
-  const Symbol joined = (*layer("Concatenate"))({attended, sum_of_both})[0];
-  const Symbol pooled = (*layer("GlobalAveragePooling1D", {{"name", "pooled"}}))(joined);
-  const Symbol scaled =
-      (*layer("Rescaling", {{"scale", 2}, {"offset", 1}, {"name", "all"}}))(joined);
-  auto model = Functional::make({a, b}, {pooled, scaled}, "two");
+  auto shared_layer = layer("Dense", {{"units", 8}, {"activation", "gelu"}});
+  auto inner_model =
+      Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{6, 8}}})});
+  const Symbol sum_of_both = (*layer("Add"))({(*shared_layer)(a), (*shared_layer)(b)})[0];
+  const Symbol attention_output =
+      (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))(
+          {sum_of_both, (*inner_model)(b)})[0];
+  const Symbol joined_output = (*layer("Concatenate"))({attention_output, sum_of_both})[0];
+  const Symbol pooled_output =
+      (*layer("GlobalAveragePooling1D", {{"name", "pooled"}}))(joined_output);
+  const Symbol scaled_output =
+      (*layer("Rescaling", {{"scale", 2}, {"offset", 1}, {"name", "all"}}))(joined_output);
+  auto model = Functional::make({a, b}, {pooled_output, scaled_output}, "two");
   randomize_weights(*model);
   check_predictions(*model);
   const File file = exported(*model);
@@ -189,7 +192,7 @@ TEST_CASE("between convolutions nothing is transposed") {
 
 TEST_CASE("a weight that is repeated for every sample follows the batch") {
   const Symbol in = Input({3, 4});
-  auto token = std::make_shared<Token>();
+  auto token = std::make_shared<TokenLayer>();
   token->set_name("token");
   auto model = Functional::make({in}, {(*token)(in)});
   randomize_weights(*model);
@@ -197,7 +200,7 @@ TEST_CASE("a weight that is repeated for every sample follows the batch") {
 }
 
 /// Models for sequences or images of any size.
-const std::vector<Stack> kOpenStacks{
+const std::vector<LayerStack> kStacksOfOpenShape{
     {"LSTM", {-1, 3}, {{"LSTM", {{"units", 4}}}, {"Dense", {{"units", 2}}}}},
     {"GRU and SimpleRNN",
      {-1, 3},
@@ -230,8 +233,8 @@ const std::vector<Stack> kOpenStacks{
 };
 
 TEST_CASE("sequences and images of any size predict the same from an ONNX file") {
-  for (const Stack& stack : kOpenStacks) {
-    CAPTURE(stack.what);
+  for (const LayerStack& stack : kStacksOfOpenShape) {
+    CAPTURE(stack.description);
     auto model = Sequential::make();
     for (const auto& [name, options] : stack.layers) {
       Dict layer_options = options;
@@ -262,24 +265,26 @@ TEST_CASE("a batch that the model fixes stays in the file") {
 
 TEST_CASE("what a graph of ONNX cannot say is refused before anything is written") {
   const Scratch scratch;
-  auto refused = [&](Model& model) {
-    const std::string why = failure([&] { save_model(model, scratch.path()); });
+  auto check_refused = [&](Model& model) {
+    const std::string message = failure([&] { save_model(model, scratch.path()); });
     CHECK_FALSE(std::filesystem::exists(scratch.path()));
-    return why;
+    return message;
   };
-  auto stateful = Sequential::make(
+  auto stateful_model = Sequential::make(
       {layer("LSTM", {{"units", 2}, {"stateful", true}, {"batch_input_shape", List{2, 3, 2}}})});
-  CHECK_THAT(refused(*stateful), Catch::Contains("changes from batch to batch"));
-  auto halved = Sequential::make(
+  CHECK_THAT(check_refused(*stateful_model), Catch::Contains("changes from batch to batch"));
+  auto half_precision_model = Sequential::make(
       {layer("MaxPooling1D", {{"name", "halves"}, {"input_shape", List{Value(), 2}}})});
-  CHECK_THAT(refused(*halved), Catch::Contains("halves") && Catch::Contains("an open axis"));
-  auto angle_layer = std::make_shared<Angle>();
+  CHECK_THAT(check_refused(*half_precision_model),
+             Catch::Contains("halves") && Catch::Contains("an open axis"));
+  auto angle_layer = std::make_shared<AngleLayer>();
   angle_layer->set_name("turned");
-  auto angle =
+  auto model_with_angle =
       Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3}}}), angle_layer});
-  CHECK_THAT(refused(*angle), Catch::Contains("turned") && Catch::Contains("arctan2"));
-  auto unbuilt = Sequential::make({layer("Dense", {{"units", 2}})});
-  CHECK_THAT(refused(*unbuilt), Catch::Contains("must be built"));
+  CHECK_THAT(check_refused(*model_with_angle),
+             Catch::Contains("turned") && Catch::Contains("arctan2"));
+  auto unbuilt_model = Sequential::make({layer("Dense", {{"units", 2}})});
+  CHECK_THAT(check_refused(*unbuilt_model), Catch::Contains("must be built"));
 }
 
 TEST_CASE("ONNX files are not read, and are not replaced where that was not wished") {

@@ -35,7 +35,7 @@ ModelPtr model_in(const std::string& path) {
   }
 }
 
-/// Whether ONNX cannot express the model: it keeps state between batches, or is not a graph.
+/// Whether ONNX cannot express the model, because it keeps state between batches or is no graph.
 bool is_beyond_onnx(Model& model) { return !model.is_graph() || model.stateful(); }
 
 bool takes_ids(Model& model) {

@@ -135,10 +135,10 @@ Tensor binary(const Node&, const Tensors& x) {
   return f(x[0], x[1]);
 }
 
-using Single = std::function<Tensor(const Node&, const Tensors&)>;
+using SingleResult = std::function<Tensor(const Node&, const Tensors&)>;
 int axis_of(const Node& node) { return static_cast<int>(node.integer("axis", -1)); }
 
-const std::map<std::string, Single> kSingle{
+const std::map<std::string, SingleResult> kOpsWithOneResult{
     {"Abs", unary<ops::abs>},
     {"Add", binary<ops::add>},
     {"And", binary<ops::logical_and>},
@@ -219,7 +219,7 @@ const std::map<std::string, Single> kSingle{
 };
 
 /// Part `i` of `count` equal parts of the last axis.
-Tensor part(const Tensor& x, int64_t i, int64_t count) {
+Tensor equal_part(const Tensor& x, int64_t i, int64_t count) {
   const int64_t width = x.dim(-1) / count;
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
 }
@@ -249,14 +249,17 @@ Tensors over_time(const Tensor& x, Tensors states,
 Tensors lstm(const Node& node, const Tensors& x) {
   const int64_t units = node.integer("hidden_size", 0);
   const Tensor w = ops::transpose(first_direction(x[1])), r = ops::transpose(first_direction(x[2])),
-               b = part(first_direction(x[3]), 0, 2) + part(first_direction(x[3]), 1, 2);
+               b = equal_part(first_direction(x[3]), 0, 2) +
+                   equal_part(first_direction(x[3]), 1, 2);
   const Shape shape{x[0].dim(1), units};
   return over_time(x[0], {state(x, 5, shape), state(x, 6, shape)},
-                   [&](const Tensor& step, const Tensors& before) -> Tensors {
-                     const Tensor z = ops::matmul(step, w) + ops::matmul(before[0], r) + b;
-                     const Tensor i = ops::sigmoid(part(z, 0, 4)), o = ops::sigmoid(part(z, 1, 4)),
-                                  f = ops::sigmoid(part(z, 2, 4)), c = ops::tanh(part(z, 3, 4));
-                     const Tensor cell = f * before[1] + i * c;
+                   [&](const Tensor& step, const Tensors& previous_states) -> Tensors {
+                     const Tensor z = ops::matmul(step, w) + ops::matmul(previous_states[0], r) + b;
+                     const Tensor i = ops::sigmoid(equal_part(z, 0, 4)),
+                                  o = ops::sigmoid(equal_part(z, 1, 4)),
+                                  f = ops::sigmoid(equal_part(z, 2, 4)),
+                                  c = ops::tanh(equal_part(z, 3, 4));
+                     const Tensor cell = f * previous_states[1] + i * c;
                      return {o * ops::tanh(cell), cell};
                    });
 }
@@ -265,19 +268,21 @@ Tensors lstm(const Node& node, const Tensors& x) {
 Tensors gru(const Node& node, const Tensors& x) {
   if (node.integer("linear_before_reset", 0) != 1) fail("expected the reset after the product");
   const Tensor w = ops::transpose(first_direction(x[1])), r = ops::transpose(first_direction(x[2])),
-               wb = part(first_direction(x[3]), 0, 2), rb = part(first_direction(x[3]), 1, 2);
+               wb = equal_part(first_direction(x[3]), 0, 2),
+               rb = equal_part(first_direction(x[3]), 1, 2);
   const Shape shape{x[0].dim(1), node.integer("hidden_size", 0)};
-  return over_time(x[0], {state(x, 5, shape)},
-                   [&](const Tensor& step, const Tensors& before) -> Tensors {
-                     const Tensor a = ops::matmul(step, w) + wb, h = ops::matmul(before[0], r) + rb;
-                     const Tensor z = ops::sigmoid(part(a, 0, 3) + part(h, 0, 3)),
-                                  reset = ops::sigmoid(part(a, 1, 3) + part(h, 1, 3)),
-                                  next = ops::tanh(part(a, 2, 3) + reset * part(h, 2, 3));
-                     return {(1.0 - z) * next + z * before[0]};
-                   });
+  return over_time(
+      x[0], {state(x, 5, shape)},
+      [&](const Tensor& step, const Tensors& previous_states) -> Tensors {
+        const Tensor a = ops::matmul(step, w) + wb, h = ops::matmul(previous_states[0], r) + rb;
+        const Tensor z = ops::sigmoid(equal_part(a, 0, 3) + equal_part(h, 0, 3)),
+                     reset = ops::sigmoid(equal_part(a, 1, 3) + equal_part(h, 1, 3)),
+                     next = ops::tanh(equal_part(a, 2, 3) + reset * equal_part(h, 2, 3));
+        return {(1.0 - z) * next + z * previous_states[0]};
+      });
 }
 
-Tensors scan(const Node& node, const Tensors& x, const Values& around) {
+Tensors scan(const Node& node, const Tensors& x, const Values& enclosing_values) {
   const Graph& body = *node.attributes.at("body").graph;
   const auto sequences = static_cast<size_t>(node.integer("num_scan_inputs", 0));
   const size_t states = x.size() - sequences, outputs = body.outputs.size() - states;
@@ -292,7 +297,7 @@ Tensors scan(const Node& node, const Tensors& x, const Values& around) {
       const Tensor row = x[q].view_rows(reverse ? steps - 1 - i : i, 1);
       body_inputs.push_back(row.view(row.shape().slice(1, row.rank())));
     }
-    const Tensors results = run(body, body_inputs, around);
+    const Tensors results = run(body, body_inputs, enclosing_values);
     current_states = {results.begin(), results.begin() + static_cast<std::ptrdiff_t>(states)};
     for (size_t o = 0; o < outputs; ++o) rows[o].push_back(results[states + o]);
   }
@@ -315,15 +320,15 @@ Tensors compute(const Node& node, const Tensors& x, const Values& values) {
   if (node.type == "GRU") return gru(node, x);
   if (node.type == "Scan") return scan(node, x, values);
   if (node.type == "TopK") return top_k(x);
-  const auto single = kSingle.find(node.type);
-  if (single == kSingle.end()) fail("no definition of ", node.type);
-  return {single->second(node, x)};
+  const auto op_with_one_result = kOpsWithOneResult.find(node.type);
+  if (op_with_one_result == kOpsWithOneResult.end()) fail("no definition of ", node.type);
+  return {op_with_one_result->second(node, x)};
 }
 
 }  // namespace
 
-Tensors run(const Graph& graph, const Tensors& inputs, const Values& around) {
-  Values values = around;
+Tensors run(const Graph& graph, const Tensors& inputs, const Values& enclosing_values) {
+  Values values = enclosing_values;
   auto make = [&](const std::string& name, const Tensor& value) {
     if (!values.emplace(name, value).second) fail("two values have the name ", name);
   };

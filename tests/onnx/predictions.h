@@ -29,12 +29,12 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-/// Values that differ from element to element or, if `whole` is true, integer ids below 3.
-inline Tensor values(const Shape& shape, bool whole) {
+/// Values that differ from element to element or, if `has_integers` is true, integer ids below 3.
+inline Tensor values(const Shape& shape, bool has_integers) {
   std::vector<float> numbers(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto n = static_cast<float>((i * 37 + i / 5) % (whole ? 3 : 11));
-    numbers[i] = whole ? n : n * 0.21f - 1;
+    const auto n = static_cast<float>((i * 37 + i / 5) % (has_integers ? 3 : 11));
+    numbers[i] = has_integers ? n : n * 0.21f - 1;
   }
   return Tensor::from(numbers, shape);
 }
@@ -45,7 +45,7 @@ inline File exported(Model& model) {
   return read_onnx(scratch.path());
 }
 
-inline void check_predictions(Model& model, bool whole = false) {
+inline void check_predictions(Model& model, bool has_integers = false) {
   const File file = exported(model);
   CHECK(file.ir_version == 8);
   CHECK(file.opset == 17);
@@ -56,7 +56,7 @@ inline void check_predictions(Model& model, bool whole = false) {
       Shape shape = input.shape();
       for (int axis = 0; axis < shape.rank(); ++axis)
         if (axis == 0 || shape[axis] < 0) shape.set(axis, axis == 0 ? batch : batch + 3 + axis);
-      x.push_back(ops::cast(values(shape, whole), input.dtype()));
+      x.push_back(ops::cast(values(shape, has_integers), input.dtype()));
     }
     const Tensors want = model.predict(x), got = onnx_test::run(file.graph, x);
     REQUIRE(got.size() == want.size());

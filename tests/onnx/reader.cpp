@@ -28,7 +28,7 @@ uint64_t varint(std::string_view& bytes) {
   fail("a number of more than 10 bytes");
 }
 
-std::string_view take(std::string_view& bytes, uint64_t count) {
+std::string_view take_bytes(std::string_view& bytes, uint64_t count) {
   if (count > bytes.size()) fail("a field of ", count, " bytes goes beyond its message");
   const std::string_view part = bytes.substr(0, count);
   bytes.remove_prefix(count);
@@ -45,9 +45,9 @@ void for_each_field(std::string_view bytes, const Reader& read) {
     if (wire_type == 0) {
       field.integer = varint(bytes);
     } else if (wire_type == 2) {
-      field.text = take(bytes, varint(bytes));
+      field.text = take_bytes(bytes, varint(bytes));
     } else if (wire_type == 5) {
-      std::memcpy(&field.integer, take(bytes, 4).data(), 4);
+      std::memcpy(&field.integer, take_bytes(bytes, 4).data(), 4);
     } else {
       fail("wire type ", wire_type);
     }
@@ -120,26 +120,26 @@ std::pair<std::string, Tensor> tensor_in(std::string_view bytes) {
 }
 
 /// Reads a ValueInfo type: a tensor type (field 1) with element type (1) and shape (2) of dims (1).
-End end_in(std::string_view bytes) {
-  End end;
+ValueInfo value_info_in(std::string_view bytes) {
+  ValueInfo info;
   const Reader dim = [&](const Field& f) {
-    end.dims.push_back(f.number == 1 ? std::to_string(f.integer) : std::string(f.text));
+    info.dims.push_back(f.number == 1 ? std::to_string(f.integer) : std::string(f.text));
   };
   const Reader shape = [&](const Field& f) { for_each_field(f.text, dim); };
   const Reader tensor = [&](const Field& f) {
     if (f.number == 1)
-      end.dtype = dtype_numbered(static_cast<int64_t>(f.integer));
+      info.dtype = dtype_numbered(static_cast<int64_t>(f.integer));
     else
       for_each_field(f.text, shape);
   };
   const Reader type = [&](const Field& f) { for_each_field(f.text, tensor); };
   for_each_field(bytes, [&](const Field& f) {
     if (f.number == 1)
-      end.name = f.text;
+      info.name = f.text;
     else
       for_each_field(f.text, type);
   });
-  return end;
+  return info;
 }
 
 Graph graph_in(std::string_view bytes) {
@@ -150,9 +150,9 @@ Graph graph_in(std::string_view bytes) {
     else if (f.number == 5 && !graph.constants.insert(tensor_in(f.text)).second)
       fail("two constants of one name");
     else if (f.number == 11)
-      graph.inputs.push_back(end_in(f.text));
+      graph.inputs.push_back(value_info_in(f.text));
     else if (f.number == 12)
-      graph.outputs.push_back(end_in(f.text));
+      graph.outputs.push_back(value_info_in(f.text));
     else if (f.number != 2 && f.number != 5)
       unknown("a graph", f);
   });
@@ -161,14 +161,15 @@ Graph graph_in(std::string_view bytes) {
 
 }  // namespace
 
-int64_t Node::integer(const std::string& name, int64_t otherwise) const {
+int64_t Node::integer(const std::string& name, int64_t default_value) const {
   const auto it = attributes.find(name);
-  return it == attributes.end() ? otherwise : it->second.integer;
+  return it == attributes.end() ? default_value : it->second.integer;
 }
 
-std::vector<int64_t> Node::integers(const std::string& name, std::vector<int64_t> otherwise) const {
+std::vector<int64_t> Node::integers(const std::string& name,
+                                    std::vector<int64_t> default_value) const {
   const auto it = attributes.find(name);
-  return it == attributes.end() ? otherwise : it->second.integers;
+  return it == attributes.end() ? default_value : it->second.integers;
 }
 
 DType dtype_numbered(int64_t number) {

@@ -23,12 +23,13 @@ struct Node {
   std::string type;
   std::vector<std::string> inputs, outputs;
   std::map<std::string, Attribute> attributes;
-  /// The value of the attribute; `otherwise` if it is missing.
-  int64_t integer(const std::string& name, int64_t otherwise) const;
-  std::vector<int64_t> integers(const std::string& name, std::vector<int64_t> otherwise = {}) const;
+  /// The value of the attribute; `default_value` if it is missing.
+  int64_t integer(const std::string& name, int64_t default_value) const;
+  std::vector<int64_t> integers(const std::string& name,
+                                std::vector<int64_t> default_value = {}) const;
 };
 
-struct End {
+struct ValueInfo {
   std::string name;
   DType dtype{};
   std::vector<std::string> dims;  ///< "3", "batch"
@@ -37,7 +38,7 @@ struct End {
 struct Graph {
   std::vector<Node> nodes;
   std::map<std::string, Tensor> constants;
-  std::vector<End> inputs, outputs;
+  std::vector<ValueInfo> inputs, outputs;
 };
 
 struct File {

@@ -101,8 +101,8 @@ TEST_CASE("every row of operations has a function of its name in a public header
     INFO(name);
     ++rows;
     const Operation& operation = *get<Operation>(Value(name));
-    const auto has_function = [&](const std::string& each) {
-      return functions.count(qualified(each)) > 0;
+    const auto has_function = [&](const std::string& function_name) {
+      return functions.count(qualified(function_name)) > 0;
     };
     const std::vector<std::string>& names = operation.schema().functions;
     CHECK(std::any_of(names.begin(), names.end(), has_function));

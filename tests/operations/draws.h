@@ -8,15 +8,16 @@
 namespace crescent {
 
 template <size_t N>
-int64_t pick(const int64_t (&values)[N], std::mt19937& draw) {
-  return values[draw() % N];
+int64_t random_choice(const int64_t (&values)[N], std::mt19937& generator) {
+  return values[generator() % N];
 }
 
 /// Numbers from -most to most.
-inline std::vector<float> random_floats(int64_t count, float most, std::mt19937& draw) {
-  std::uniform_real_distribution<float> uniform(-most, most);
+inline std::vector<float> random_floats(int64_t count, float max_magnitude,
+                                        std::mt19937& generator) {
+  std::uniform_real_distribution<float> uniform(-max_magnitude, max_magnitude);
   std::vector<float> values(static_cast<size_t>(count));
-  for (float& x : values) x = uniform(draw);
+  for (float& x : values) x = uniform(generator);
   return values;
 }
 

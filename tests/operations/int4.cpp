@@ -22,14 +22,16 @@ struct RandomMatrix {
   Tensor bytes, scale, zero;
   std::vector<double> floats;
 
-  explicit RandomMatrix(std::mt19937& draw)
-      : rows(pick(kRows, draw)), columns(pick(kColumns, draw)), block(pick(kBlocks, draw)) {
+  explicit RandomMatrix(std::mt19937& generator)
+      : rows(random_choice(kRows, generator)),
+        columns(random_choice(kColumns, generator)),
+        block(random_choice(kBlocks, generator)) {
     const int64_t width = (columns + 1) / 2, blocks = (rows + block - 1) / block;
     std::vector<int8_t> packed(static_cast<size_t>(rows * width)),
         zeros(static_cast<size_t>(blocks * columns));
-    for (int8_t& x : packed) x = static_cast<int8_t>(draw());
-    for (int8_t& x : zeros) x = static_cast<int8_t>(static_cast<int>(draw() % 16) - 8);
-    const std::vector<float> scales = random_floats(blocks * columns, 2, draw);
+    for (int8_t& x : packed) x = static_cast<int8_t>(generator());
+    for (int8_t& x : zeros) x = static_cast<int8_t>(static_cast<int>(generator() % 16) - 8);
+    const std::vector<float> scales = random_floats(blocks * columns, 2, generator);
     bytes = Tensor::from(packed, {rows, width});
     scale = Tensor::from(scales, {blocks, columns});
     zero = Tensor::from(zeros, {blocks, columns});
@@ -57,9 +59,9 @@ struct RandomMatrix {
 }  // namespace
 
 TEST_CASE("4-bit weights as floats are exact up to rounding") {
-  std::mt19937 draw(1);
+  std::mt19937 generator(1);
   for (int trial = 0; trial < 400; ++trial) {
-    const RandomMatrix matrix(draw);
+    const RandomMatrix matrix(generator);
     const std::vector<double> values = matrix.as_floats().to_vector();
     REQUIRE(values.size() == matrix.floats.size());
     for (size_t i = 0; i < values.size(); ++i)
@@ -71,11 +73,12 @@ TEST_CASE("4-bit weights as floats are exact up to rounding") {
 }
 
 TEST_CASE("products with 4-bit weights are those of float64, and a line has the same bits alone") {
-  std::mt19937 draw(2);
+  std::mt19937 generator(2);
   for (int trial = 0; trial < 800; ++trial) {
-    const RandomMatrix matrix(draw);
-    const int64_t lines = pick(kLines, draw), rows = matrix.rows, columns = matrix.columns;
-    const std::vector<float> x = random_floats(lines * rows, 2, draw);
+    const RandomMatrix matrix(generator);
+    const int64_t lines = random_choice(kLines, generator), rows = matrix.rows,
+                  columns = matrix.columns;
+    const std::vector<float> x = random_floats(lines * rows, 2, generator);
     const Tensor input = Tensor::from(x, {lines, rows}), y = matrix.product(input);
     REQUIRE(y.shape() == Shape{lines, columns});
     const std::vector<double> values = y.to_vector();
@@ -92,20 +95,21 @@ TEST_CASE("products with 4-bit weights are those of float64, and a line has the 
                    << ", element " << i << ": " << value << ", expected " << sum);
     }
     if (lines > 16) continue;
-    const int64_t line = static_cast<int64_t>(draw()) % lines;
+    const int64_t line = static_cast<int64_t>(generator()) % lines;
     const Tensor single_row = matrix.product(ops::slice_axis(input, 0, line, line + 1));
     CHECK(single_row.to_vector() == ops::slice_axis(y, 0, line, line + 1).to_vector());
   }
 }
 
 TEST_CASE("products with 4-bit weights of half-width floats and of float64 are those of float32") {
-  std::mt19937 draw(5);
+  std::mt19937 generator(5);
   for (const DType dtype : {DType::bfloat16, DType::float16, DType::float64})
     for (int trial = 0; trial < 60; ++trial) {
-      const RandomMatrix matrix(draw);
-      const int64_t lines = pick(kLines, draw);
+      const RandomMatrix matrix(generator);
+      const int64_t lines = random_choice(kLines, generator);
       const Tensor x = ops::cast(
-          Tensor::from(random_floats(lines * matrix.rows, 2, draw), {lines, matrix.rows}), dtype);
+          Tensor::from(random_floats(lines * matrix.rows, 2, generator), {lines, matrix.rows}),
+          dtype);
       const Tensor y = matrix.product(x), wide = ops::cast(x, DType::float32);
       REQUIRE(y.dtype() == dtype);
       const Tensor sizes = ops::matmul(ops::abs(wide), ops::abs(matrix.as_floats()));
@@ -116,14 +120,14 @@ TEST_CASE("products with 4-bit weights of half-width floats and of float64 are t
 }
 
 TEST_CASE("products with 4-bit weights have the gradient of the product of floats") {
-  std::mt19937 draw(3);
+  std::mt19937 generator(3);
   for (int trial = 0; trial < 50; ++trial) {
-    const RandomMatrix matrix(draw);
-    const int64_t lines = pick(kLines, draw);
+    const RandomMatrix matrix(generator);
+    const int64_t lines = random_choice(kLines, generator);
     const Tensor x =
-        Tensor::from(random_floats(lines * matrix.rows, 2, draw), {lines, matrix.rows});
+        Tensor::from(random_floats(lines * matrix.rows, 2, generator), {lines, matrix.rows});
     const Tensor g =
-        Tensor::from(random_floats(lines * matrix.columns, 2, draw), {lines, matrix.columns});
+        Tensor::from(random_floats(lines * matrix.columns, 2, generator), {lines, matrix.columns});
     GradientTape tape;
     tape.watch(x);
     const Tensor y = matrix.product(x);
@@ -137,11 +141,11 @@ TEST_CASE("products with 4-bit weights have the gradient of the product of float
 }
 
 TEST_CASE("4-bit weights of shapes that do not fit are refused") {
-  std::mt19937 draw(4);
-  RandomMatrix matrix(draw);
+  std::mt19937 generator(4);
+  RandomMatrix matrix(generator);
   matrix.block = 0;
   CHECK_THROWS_WITH(matrix.as_floats(), Catch::Contains("blocks of 0 rows"));
-  RandomMatrix other(draw);
-  CHECK_THROWS_WITH(other.product(ops::ones({2, other.rows + 1})),
+  RandomMatrix other_matrix(generator);
+  CHECK_THROWS_WITH(other_matrix.product(ops::ones({2, other_matrix.rows + 1})),
                     Catch::Contains("expected floats (..., "));
 }

@@ -16,7 +16,9 @@ constexpr int64_t kInputs[] = {1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 63, 64, 65};
 constexpr int64_t kFilters[] = {1, 2, 15, 16, 17, 31, 32, 33, 48, 49, 63, 64, 65, 130};
 constexpr int64_t kBatches[] = {0, 1, 1, 2, 3, 17};
 
-int64_t up_to(int64_t most, std::mt19937& draw) { return 1 + static_cast<int64_t>(draw() % most); }
+int64_t random_up_to(int64_t max_value, std::mt19937& generator) {
+  return 1 + static_cast<int64_t>(generator() % max_value);
+}
 
 Tensor convolved(const Int8Conv& op, const Tensors& in) {
   return apply1(op, {in[0], in[1], in[2]});
@@ -28,32 +30,37 @@ struct RandomConvolution {
   Shape x, kernel;
   Tensors inputs;
 
-  explicit RandomConvolution(std::mt19937& draw) {
-    const int axes = 1 + static_cast<int>(draw() % 3);
-    const int64_t longest = axes == 1 ? 300 : axes == 2 ? 40 : 8;
-    x.append(pick(kBatches, draw));
-    for (int i = 0; i < axes; ++i) add_axis(longest, draw);
-    const int64_t channels = pick(kInputs, draw), filters = pick(kFilters, draw);
+  explicit RandomConvolution(std::mt19937& generator) {
+    const int axes = 1 + static_cast<int>(generator() % 3);
+    const int64_t max_extent = axes == 1 ? 300 : axes == 2 ? 40 : 8;
+    x.append(random_choice(kBatches, generator));
+    for (int i = 0; i < axes; ++i) add_axis(max_extent, generator);
+    const int64_t channels = random_choice(kInputs, generator),
+                  filters = random_choice(kFilters, generator);
     x.append(channels), kernel.append(channels), kernel.append(filters);
-    if (draw() % 4 == 0) op.range.low = -static_cast<int64_t>(draw() % 129);
-    if (draw() % 4 == 0) op.range.high = up_to(127, draw);
-    const float largest = std::pow(10.0f, static_cast<float>(draw() % 60) - 30);
-    inputs = {Tensor::from(random_floats(x.size(), largest, draw), x), random_kernel(draw),
-              Tensor::from(random_floats(filters, 100, draw), {filters})};
+    if (generator() % 4 == 0) op.range.low = -static_cast<int64_t>(generator() % 129);
+    if (generator() % 4 == 0) op.range.high = random_up_to(127, generator);
+    const float largest = std::pow(10.0f, static_cast<float>(generator() % 60) - 30);
+    inputs = {Tensor::from(random_floats(x.size(), largest, generator), x),
+              random_kernel(generator),
+              Tensor::from(random_floats(filters, 100, generator), {filters})};
   }
   /// Draws an axis into which the window fits.
-  void add_axis(int64_t longest, std::mt19937& draw) {
-    const int64_t window = up_to(7, draw), stride = up_to(3, draw), dilation = up_to(3, draw);
-    const int64_t before = draw() % 4, after = draw() % 4, reach = (window - 1) * dilation + 1;
+  void add_axis(int64_t max_extent, std::mt19937& generator) {
+    const int64_t window = random_up_to(7, generator), stride = random_up_to(3, generator),
+                  dilation = random_up_to(3, generator);
+    const int64_t before = generator() % 4, after = generator() % 4,
+                  window_extent = (window - 1) * dilation + 1;
     op.spec.strides.push_back(stride), op.spec.dilation.push_back(dilation);
     op.spec.pad_before.push_back(before), op.spec.pad_after.push_back(after);
-    x.append(std::max(up_to(longest, draw), reach - before - after));
+    x.append(std::max(random_up_to(max_extent, generator), window_extent - before - after));
     kernel.append(window);
   }
-  Tensor random_kernel(std::mt19937& draw) const {
-    const bool extreme = draw() % 3 == 0;
+  Tensor random_kernel(std::mt19937& generator) const {
+    const bool is_extreme = generator() % 3 == 0;
     std::vector<int8_t> values(static_cast<size_t>(kernel.size()));
-    for (int8_t& w : values) w = extreme ? (draw() % 2 ? -128 : 127) : static_cast<int8_t>(draw());
+    for (int8_t& w : values)
+      w = is_extreme ? (generator() % 2 ? -128 : 127) : static_cast<int8_t>(generator());
     return Tensor::from(values, kernel);
   }
   std::string text() const {
@@ -71,9 +78,9 @@ bool are_same(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TEST_CASE("convolutions of bytes have the bits of their plain form") {
-  std::mt19937 draw(1);
+  std::mt19937 generator(1);
   for (int trial = 0; trial < 300; ++trial) {
-    const RandomConvolution c(draw);
+    const RandomConvolution c(generator);
     INFO(c.text());
     const Tensor result = convolved(c.op, c.inputs), plain = c.op.decompose(c.inputs).front();
     REQUIRE(are_same(result, plain));
@@ -81,9 +88,9 @@ TEST_CASE("convolutions of bytes have the bits of their plain form") {
 }
 
 TEST_CASE("convolutions of bytes with constant kernels and what follows have the same bits") {
-  std::mt19937 draw(2);
+  std::mt19937 generator(2);
   for (int trial = 0; trial < 150; ++trial) {
-    const RandomConvolution c(draw);
+    const RandomConvolution c(generator);
     INFO(c.text());
     const Variable kernel(c.inputs[1]), scale(c.inputs[2]);
     const auto body = [&](auto&& convolution) {
@@ -102,9 +109,9 @@ TEST_CASE("convolutions of bytes with constant kernels and what follows have the
 }
 
 TEST_CASE("a convolution of bytes is as far from that of floats as rounding allows") {
-  std::mt19937 draw(3);
+  std::mt19937 generator(3);
   for (int trial = 0; trial < 60; ++trial) {
-    RandomConvolution c(draw);
+    RandomConvolution c(generator);
     c.op.range = {};
     if (c.x[0] == 0) continue;
     INFO(c.text());
@@ -124,20 +131,20 @@ TEST_CASE("a convolution of bytes is as far from that of floats as rounding allo
 }
 
 TEST_CASE("samples of zeros, NaN and infinity do not change others") {
-  std::mt19937 draw(4);
+  std::mt19937 generator(4);
   Int8Conv op;
   op.spec = {{1, 1}, {1, 1}, {1, 1}, {1, 1}};
   const Shape shape{5, 6, 7, 5};
-  std::vector<float> values = random_floats(shape.size(), 3, draw);
+  std::vector<float> values = random_floats(shape.size(), 3, generator);
   const auto sample = static_cast<std::ptrdiff_t>(shape.size() / shape[0]);
   std::fill_n(values.begin() + sample, sample, 0.0f);
   values[static_cast<size_t>(2 * sample + 9)] = std::numeric_limits<float>::quiet_NaN();
   values[static_cast<size_t>(4 * sample - 1)] = -std::numeric_limits<float>::infinity();
   const Tensor x = Tensor::from(values, shape),
-               kernel =
-                   ops::cast(Tensor::from(random_floats(3 * 3 * 5 * 20, 127, draw), {3, 3, 5, 20}),
-                             DType::int8),
-               scale = Tensor::from(random_floats(20, 3, draw), {20});
+               kernel = ops::cast(
+                   Tensor::from(random_floats(3 * 3 * 5 * 20, 127, generator), {3, 3, 5, 20}),
+                   DType::int8),
+               scale = Tensor::from(random_floats(20, 3, generator), {20});
   const Tensors inputs{x, kernel, scale};
   const Tensor y = convolved(op, inputs);
   CHECK(are_same(y, op.decompose(inputs).front()));
@@ -147,9 +154,9 @@ TEST_CASE("samples of zeros, NaN and infinity do not change others") {
 }
 
 TEST_CASE("the gradient of a convolution of bytes is that of the convolution of floats") {
-  std::mt19937 draw(5);
+  std::mt19937 generator(5);
   for (int trial = 0; trial < 20; ++trial) {
-    const RandomConvolution c(draw);
+    const RandomConvolution c(generator);
     if (c.x[0] == 0) continue;
     INFO(c.text());
     const auto gradient_of = [&](auto&& convolution) {

@@ -51,9 +51,10 @@ TEST_CASE("a row of a third party is a function, a layer of graphs and a node of
 }
 
 TEST_CASE("a row must have a name for each parameter of its function") {
-  Operations rows(registry(), "acme");
-  CHECK_THROWS_WITH(rows.add("Few", "few(x)", softcap), Contains("lacks parameter 2"));
-  CHECK_THROWS_WITH(rows.add("Many", "many(x, limit, more)", softcap), Contains("more than 2"));
+  Operations operations(registry(), "acme");
+  CHECK_THROWS_WITH(operations.add("Few", "few(x)", softcap), Contains("lacks parameter 2"));
+  CHECK_THROWS_WITH(operations.add("Many", "many(x, limit, more)", softcap),
+                    Contains("more than 2"));
   CHECK_THROWS_WITH(call("softcap", {{"x", boxed(data())}, {"limt", 1}}),
                     Contains("did you mean 'limit'?"));
   CHECK_THROWS_WITH(call("softcap", {}), Contains("missing required argument 'x'"));
@@ -101,39 +102,39 @@ TEST_CASE("arguments are in files where Keras 3 looks for them") {
        R"({"axis": -1, "epsilon": null, "rms_scaling": false})",
        R"({"gamma": null, "beta": null})"},
       {"average", {{"axis", 1}}, "Average", R"({"axis": 1})", R"({"weights": null})"}};
-  for (const OperationCase& row : rows) {
+  for (const OperationCase& operation_case : rows) {
     const Symbol input = Input(Shape{3});
-    Dict arguments = row.arguments;
+    Dict arguments = operation_case.arguments;
     arguments.set("x", boxed(input));
     const ModelPtr model =
-        Functional::make({input}, {symbol_in(call(row.function, arguments))}, "m");
+        Functional::make({input}, {symbol_in(call(operation_case.function, arguments))}, "m");
     const Value written = parse_json(model->to_json({{"target", "keras3"}}));
     const Dict& entry =
         written.as_dict().at("config").as_dict().at("layers").as_list().at(1).as_dict();
-    CHECK(entry.at("class_name") == Value(row.class_name));
+    CHECK(entry.at("class_name") == Value(operation_case.class_name));
     Dict config = entry.at("config").as_dict();
     config.erase("name");
-    CHECK(Value(config) == parse_json(row.config));
+    CHECK(Value(config) == parse_json(operation_case.config));
     const Dict& node = entry.at("inbound_nodes").as_list().at(0).as_dict();
     CHECK(node.at("args").as_list().size() == 1);
-    CHECK(node.at("kwargs") == parse_json(row.kwargs));
+    CHECK(node.at("kwargs") == parse_json(operation_case.kwargs));
     check_same((*model_from_json(to_json(written)))(data()), (*model)(data()));
   }
 }
 
 TEST_CASE("several tensors and results, in lists and one after the other") {
   const Symbol a = Input(Shape{3}), b = Input(Shape{3});
-  const Symbol joined =
+  const Symbol joined_symbol =
       symbol_in(call("concatenate", {{"xs", List{boxed(a), boxed(b)}}, {"axis", -1}}));
-  CHECK(joined.shape() == Shape{-1, 6});
+  CHECK(joined_symbol.shape() == Shape{-1, 6});
   const Value split_parts =
-      call("split", {{"x", boxed(joined)}, {"indices_or_sections", 3}, {"axis", 1}});
+      call("split", {{"x", boxed(joined_symbol)}, {"indices_or_sections", 3}, {"axis", 1}});
   REQUIRE(split_parts.as_list().size() == 3);
-  const Value best = call("top_k", {{"x", boxed(joined)}, {"k", 2}});
-  REQUIRE(best.as_list().size() == 2);
-  CHECK(symbol_in(best.as_list()[1]).dtype() == DType::int32);
-  const ModelPtr model =
-      Functional::make({a, b}, {symbol_in(split_parts.as_list()[1]), symbol_in(best.as_list()[0])});
+  const Value largest_values = call("top_k", {{"x", boxed(joined_symbol)}, {"k", 2}});
+  REQUIRE(largest_values.as_list().size() == 2);
+  CHECK(symbol_in(largest_values.as_list()[1]).dtype() == DType::int32);
+  const ModelPtr model = Functional::make(
+      {a, b}, {symbol_in(split_parts.as_list()[1]), symbol_in(largest_values.as_list()[0])});
   const Tensors results = (*model_from_json(model->to_json()))(Tensors{data(), data() * 2.0});
   CHECK(results[0].to_vector() == std::vector<double>{3, 2, -6, -8});
   CHECK(results[1].to_vector() == std::vector<double>{6, 3, 10, 5});
@@ -142,26 +143,27 @@ TEST_CASE("several tensors and results, in lists and one after the other") {
 TEST_CASE("a graph with operations trains, is rewired, and keeps integers and masks in order") {
   const Symbol input = Input(Shape{3});
   const LayerPtr dense = make<Layer>("Dense", {{"units", 2}});
-  const Symbol scaled = symbol_in(call("multiply", {{"x1", boxed((*dense)(input))}, {"x2", 3}}));
-  const ModelPtr model = Functional::make({input}, {scaled});
+  const Symbol scaled_symbol =
+      symbol_in(call("multiply", {{"x1", boxed((*dense)(input))}, {"x2", 3}}));
+  const ModelPtr model = Functional::make({input}, {scaled_symbol});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const Tensors before = model->get_weights();
+  const Tensors weights_before = model->get_weights();
   model->fit({data()}, {ops::zeros({2, 2})}, {{"epochs", 2}, {"verbose", 0}});
-  CHECK(model->get_weights()[0].to_vector() != before[0].to_vector());
+  CHECK(model->get_weights()[0].to_vector() != weights_before[0].to_vector());
 
-  const ModelPtr other = rewire(*model, {{dense, make<Layer>("Dense", {{"units", 5}})}});
-  CHECK((*other)(data()).shape() == Shape{2, 5});
+  const ModelPtr other_model = rewire(*model, {{dense, make<Layer>("Dense", {{"units", 5}})}});
+  CHECK((*other_model)(data()).shape() == Shape{2, 5});
 
-  InputOptions integers;
-  integers.shape = Shape{3};
-  integers.dtype = DType::int32;
-  const Symbol ids = Input(integers);
+  InputOptions integer_options;
+  integer_options.shape = Shape{3};
+  integer_options.dtype = DType::int32;
+  const Symbol ids = Input(integer_options);
   CHECK(symbol_in(call("add", {{"x1", boxed(ids)}, {"x2", 1}})).dtype() == DType::int32);
   const LayerPtr embedding =
       make<Layer>("Embedding", {{"input_dim", 9}, {"output_dim", 2}, {"mask_zero", true}});
-  const Symbol embedded = (*embedding)(ids);
-  CHECK(embedded.abstract().mask());
-  CHECK(!symbol_in(call("relu", {{"x", boxed(embedded)}})).abstract().mask());
+  const Symbol embedded_symbol = (*embedding)(ids);
+  CHECK(embedded_symbol.abstract().mask());
+  CHECK(!symbol_in(call("relu", {{"x", boxed(embedded_symbol)}})).abstract().mask());
 }
 
 TEST_CASE("what has no place in a graph is refused") {

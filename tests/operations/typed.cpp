@@ -1,4 +1,4 @@
-// A C++ function gives the same results as the registered operation of its name.
+// Each C++ function gives the same results as the registered operation with the same name.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -205,9 +205,9 @@ TEST_CASE("Fourier transforms give what their rows give") {
   const auto parts = [](const std::tuple<Tensor, Tensor>& x) {
     return Tensors{std::get<0>(x), std::get<1>(x)};
   };
-  const Dict frames{{"sequence_length", 4}, {"sequence_stride", 2}, {"fft_length", 6}};
+  const Dict frame_options{{"sequence_length", 4}, {"sequence_stride", 2}, {"fft_length", 6}};
   const auto with_frames = [&](Dict arguments) {
-    for (const DictEntry& entry : frames) arguments.set(entry.key, entry.value);
+    for (const DictEntry& entry : frame_options) arguments.set(entry.key, entry.value);
     return arguments;
   };
   const Tensors spectra = parts(ops::stft(signal, 4, 2, 6));
@@ -238,7 +238,7 @@ TEST_CASE("functions of images give what their rows give") {
   const Tensor rows = floats({0.5f, 1, 2, 2.5f}, {1, 2, 2}), halves = floats({0.5f, 2}, {2});
   const Tensor places = floats({0.5f, -1, 1, 2.5f}, {2, 2});
   const auto channels_first = ops::DataFormat::channels_first;
-  const Dict only{{"images", boxed(x)}};
+  const Dict images_argument{{"images", boxed(x)}};
   const auto with_images = [&](Dict arguments) {
     arguments.set("images", boxed(x));
     return arguments;
@@ -272,11 +272,11 @@ TEST_CASE("functions of images give what their rows give") {
                      {"left_cropping", 2},
                      {"bottom_cropping", 0},
                      {"right_cropping", 1}})},
-       {"image.rgb_to_grayscale", {image::rgb_to_grayscale(x)}, only},
-       {"image.rgb_to_hsv", {image::rgb_to_hsv(x)}, only},
-       {"image.hsv_to_rgb", {image::hsv_to_rgb(x)}, only},
-       {"image.gaussian_blur", {image::gaussian_blur(x)}, only},
-       {"image.sobel_edges", {image::sobel_edges(x)}, only},
+       {"image.rgb_to_grayscale", {image::rgb_to_grayscale(x)}, images_argument},
+       {"image.rgb_to_hsv", {image::rgb_to_hsv(x)}, images_argument},
+       {"image.hsv_to_rgb", {image::hsv_to_rgb(x)}, images_argument},
+       {"image.gaussian_blur", {image::gaussian_blur(x)}, images_argument},
+       {"image.sobel_edges", {image::sobel_edges(x)}, images_argument},
        {"image.ssim",
         {image::ssim(x, x * x, 1, 3)},
         {{"image1", boxed(x)}, {"image2", boxed(x * x)}, {"filter_size", 3}}},

@@ -79,7 +79,7 @@ double difference(const Tensor& a, const Tensor& b) {
   return farthest(x, y) / magnitude(y, 1);
 }
 
-Tensor weighted(const Tensors& outputs) {
+Tensor weighted_sum(const Tensors& outputs) {
   Tensor sum;
   for (const Tensor& y : outputs) {
     if (!is_floating(y.dtype())) continue;
@@ -96,7 +96,7 @@ Tensors gradients(const Case& c, const Tensors& inputs) {
   for (const Tensor& x : inputs) {
     if (is_floating(x.dtype())) tape.watch(x);
   }
-  const Tensor loss = weighted(c.run(inputs));
+  const Tensor loss = weighted_sum(c.run(inputs));
   return tape.gradient(loss, inputs);
 }
 

@@ -40,7 +40,7 @@ struct Case {
 
 /// Wraps a function with one result.
 template <class F>
-std::function<Tensors(const Tensors&)> one(F f) {
+std::function<Tensors(const Tensors&)> with_one_result(F f) {
   return [f](const Tensors& x) { return Tensors{f(x)}; };
 }
 
@@ -52,8 +52,8 @@ std::vector<Case> compound_cases();
 std::vector<Case> operation_cases();
 const std::vector<Case>& all_cases();
 
-/// Returns f() after the device has finished all its work, so that errors are thrown here and not
-/// in a later call.
+/// Returns the result of f() once the device has finished all its work, so that errors of f are
+/// thrown here and not in a later call.
 template <class F>
 auto done(F f) {
   struct QuietSynchronization {
@@ -79,7 +79,7 @@ double tolerance_of(DType dtype);
 /// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
 double difference(const Tensor& a, const Tensor& b);
 /// The sum of outputs times fixed weights, so that every element has a different effect.
-Tensor weighted(const Tensors& outputs);
+Tensor weighted_sum(const Tensors& outputs);
 /// The gradients of weighted(outputs) with respect to the floating inputs.
 Tensors gradients(const Case& c, const Tensors& inputs);
 

@@ -26,19 +26,20 @@ std::vector<Case> compound_cases() {
     cases.push_back({std::move(name), std::move(f), std::move(in), dtypes, has_gradient, 4});
   };
   using X = const Tensors&;
-  add("softmax", one([](X x) { return ops::softmax(x[0]); }), {{{4, 6}}});
-  add("softmax axis", one([](X x) { return ops::softmax(x[0], 1); }), {{{2, 5, 3}}});
-  add("log_softmax", one([](X x) { return ops::log_softmax(x[0]); }), {{{4, 6}}});
-  add("log_softmax axis", one([](X x) { return ops::log_softmax(x[0], 0); }), {{{4, 6}}});
-  add("softmax log", one([](X x) { return ops::log(ops::softmax(x[0])); }), {{{4, 6}}});
+  add("softmax", with_one_result([](X x) { return ops::softmax(x[0]); }), {{{4, 6}}});
+  add("softmax axis", with_one_result([](X x) { return ops::softmax(x[0], 1); }), {{{2, 5, 3}}});
+  add("log_softmax", with_one_result([](X x) { return ops::log_softmax(x[0]); }), {{{4, 6}}});
+  add("log_softmax axis", with_one_result([](X x) { return ops::log_softmax(x[0], 0); }),
+      {{{4, 6}}});
+  add("softmax log", with_one_result([](X x) { return ops::log(ops::softmax(x[0])); }), {{{4, 6}}});
   add("sparse_softmax_cross_entropy",
-      one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
+      with_one_result([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
       {{{5, 4}}, indices({5}, 4)});
   add("sparse_softmax_cross_entropy deep",
-      one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
+      with_one_result([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
       {{{2, 3, 4}}, indices({2, 3}, 4)});
   add("softmax_cross_entropy",
-      one([](X x) { return ops::softmax_cross_entropy(x[0], probabilities(x[1])); }),
+      with_one_result([](X x) { return ops::softmax_cross_entropy(x[0], probabilities(x[1])); }),
       {{{5, 4}}, {{5, 4}}});
   add("batch_norm_train",
       [](X x) {
@@ -49,21 +50,24 @@ std::vector<Case> compound_cases() {
   add("batch_norm_train rows",
       [](X x) { return Tensors{ops::batch_norm_train(x[0], x[1], x[2], 1e-3).y}; },
       {{{9, 5}}, {{5}}, {{5}}});
-  add("layer_norm", one([](X x) { return ops::layer_norm(x[0], x[1], x[2], 1e-3); }),
+  add("layer_norm", with_one_result([](X x) { return ops::layer_norm(x[0], x[1], x[2], 1e-3); }),
       {{{3, 4, 7}}, {{7}}, {{7}}});
   add("dot_product_attention",
-      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4); }),
+      with_one_result([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3})});
   add("dot_product_attention masked",
-      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4); }),
+      with_one_result([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3}), booleans({2, 1, 3, 4})});
-  add("dot_product_attention causal",
-      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4, true); }),
+  add("dot_product_attention causal", with_one_result([](X x) {
+        return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4, true);
+      }),
       {unit({2, 5, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3})});
-  add("dot_product_attention masked and causal",
-      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4, true); }),
+  add("dot_product_attention masked and causal", with_one_result([](X x) {
+        return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4, true);
+      }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3}), booleans({2, 1, 3, 4})});
-  add("attention_weights", one([](X x) { return ops::attention_weights(x[0], x[1], x[2], 0.4); }),
+  add("attention_weights",
+      with_one_result([](X x) { return ops::attention_weights(x[0], x[1], x[2], 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), booleans({2, 1, 1, 4})});
   add("lstm",
       [](X x) {

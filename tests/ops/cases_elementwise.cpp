@@ -94,7 +94,7 @@ void add_binary(std::vector<Case>& cases, const BinaryRow& row, const BroadcastS
   };
   Binary f = row.f;
   cases.push_back({std::string(row.name) + " " + m.name,
-                   one([f](const Tensors& x) { return f(x[0], x[1]); }),
+                   with_one_result([f](const Tensors& x) { return f(x[0], x[1]); }),
                    {input(m.a), input(m.b)},
                    row.dtypes,
                    row.has_gradient});
@@ -107,20 +107,20 @@ std::vector<Case> elementwise_cases() {
   for (const UnaryRow& row : kUnary) {
     Unary f = row.f;
     cases.push_back({row.name,
-                     one([f](const Tensors& x) { return f(x[0]); }),
+                     with_one_result([f](const Tensors& x) { return f(x[0]); }),
                      {row.in},
                      row.dtypes,
                      row.has_gradient});
   }
   for (const BinaryRow& row : kBinary) add_binary(cases, row, kBroadcastShapes[0]);
-  for (const BroadcastShapes& meeting : kBroadcastShapes) {
-    add_binary(cases, kBinary[2], meeting);
-    add_binary(cases, kBinary[3], meeting);
-    add_binary(cases, kBinary[12], meeting);
+  for (const BroadcastShapes& shapes : kBroadcastShapes) {
+    add_binary(cases, kBinary[2], shapes);
+    add_binary(cases, kBinary[3], shapes);
+    add_binary(cases, kBinary[12], shapes);
   }
   auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats,
                  bool has_gradient = true) {
-    cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
+    cases.push_back({std::move(name), with_one_result(f), std::move(in), dtypes, has_gradient});
   };
   add(
       "where same", [](const Tensors& x) { return ops::where(x[0], x[1], x[2]); },

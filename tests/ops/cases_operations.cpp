@@ -63,12 +63,13 @@ std::vector<Case> operation_cases() {
       [](const Tensors& x) { return Tensors{call("eigh", {positive_definite(x[0])}, {})[0]}; },
       {{{3, 3}}});
   add("svd values", plain("svd", {{"compute_uv", false}}), {{{2, 4, 3}}});
-  const auto add_parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
-    add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
+  const auto add_parts = [&](const char* name, const char* description, Dict options,
+                             const Shape& shape) {
+    add(std::string(name) + " " + description, plain(name, std::move(options)), {{shape}});
   };
   /// Squares the singular vectors, because their signs depend on the device.
-  const auto svd = [&](const char* what, Dict options, const Shape& shape) {
-    add(std::string("svd ") + what,
+  const auto svd = [&](const char* description, Dict options, const Shape& shape) {
+    add(std::string("svd ") + description,
         [options](const Tensors& x) {
           const Tensors add_parts = call("svd", x, options);
           return Tensors{ops::square(add_parts[0]), add_parts[1], ops::square(add_parts[2])};

@@ -6,7 +6,7 @@ namespace crescent::test {
 std::vector<Case> product_cases() {
   std::vector<Case> cases;
   auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats) {
-    cases.push_back({std::move(name), one(f), std::move(in), dtypes, true, 4});
+    cases.push_back({std::move(name), with_one_result(f), std::move(in), dtypes, true, 4});
   };
   using X = const Tensors&;
   add(

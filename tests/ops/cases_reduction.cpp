@@ -44,7 +44,7 @@ std::vector<Case> reduction_cases() {
       ops::Axes axes = axis.axes;
       bool keepdims = axis.keepdims;
       cases.push_back({std::string(reduction.name) + " " + axis.name,
-                       one([=](const Tensors& x) { return f(x[0], axes, keepdims); }),
+                       with_one_result([=](const Tensors& x) { return f(x[0], axes, keepdims); }),
                        {{{3, 4, 5}}},
                        reduction.dtypes,
                        reduction.has_gradient,
@@ -53,7 +53,7 @@ std::vector<Case> reduction_cases() {
   }
   auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats,
                  bool has_gradient = true) {
-    cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
+    cases.push_back({std::move(name), with_one_result(f), std::move(in), dtypes, has_gradient});
   };
   using X = const Tensors&;
   add(

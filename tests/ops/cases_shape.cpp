@@ -7,7 +7,7 @@ std::vector<Case> shape_cases() {
   std::vector<Case> cases;
   auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::numbers,
                  bool has_gradient = true) {
-    cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
+    cases.push_back({std::move(name), with_one_result(f), std::move(in), dtypes, has_gradient});
   };
   using X = const Tensors&;
   add("reshape", [](X x) { return ops::reshape(x[0], {-1, 6}); }, {{{4, 3, 2}}});

@@ -78,14 +78,14 @@ TEST_CASE("every function of ops.h has a case", "[.checkout]") {
 }
 
 TEST_CASE("every op is recorded by a case or its gradient", "[.checkout]") {
-  std::set<std::string> recorded;
-  for (const Case& c : all_cases()) record(c, recorded);
+  std::set<std::string> recorded_names;
+  for (const Case& c : all_cases()) record(c, recorded_names);
   for (const std::string& name :
        names_in(text_of("program/op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
     // These ops occur only in decompositions, or have no inputs and are computed while tracing.
     if (name == "batch_moments" || name == "fill" || name == "iota") continue;
     INFO(name);
-    CHECK(recorded.count(name) == 1);
+    CHECK(recorded_names.count(name) == 1);
   }
 }
 

@@ -36,18 +36,18 @@ Tensors results_of(const Case& c, const Tensors& inputs) {
 
 void check(const Case& c) {
   const Tensors inputs = draw(c, DType::float32);
-  auto run = [&](uint8_t byte, bool compiled) {
-    poison(byte);
+  auto run = [&](uint8_t fill_byte, bool is_compiled) {
+    poison(fill_byte);
     auto f = [&](const Tensors& x) { return results_of(c, x); };
-    return done([&] { return compiled ? Function(f)(inputs) : f(inputs); });
+    return done([&] { return is_compiled ? Function(f)(inputs) : f(inputs); });
   };
   try {
     const Tensors results = run(0x55, false);
     TensorSpecs specs;
     for (const Tensor& x : inputs) specs.push_back(x.spec());
-    Tensors abstract;
-    for (const TensorSpec& spec : specs) abstract.push_back(Tensor::abstract(spec));
-    const Tensors inferred = c.run(abstract);
+    Tensors abstract_inputs;
+    for (const TensorSpec& spec : specs) abstract_inputs.push_back(Tensor::abstract(spec));
+    const Tensors inferred = c.run(abstract_inputs);
     for (size_t i = 0; i < inferred.size(); ++i) CHECK(inferred[i].spec() == results[i].spec());
     CHECK(same_values(results, run(0xaa, false)));
     CHECK(same_values(results, run(0x55, true)));

@@ -20,13 +20,13 @@ Tensors abstract(const TensorSpecs& specs) {
 }
 
 /// The derivative of the loss with respect to inputs[which][element], by central differences.
-double slope(const Case& c, const Tensors& inputs, size_t which, int64_t element) {
+double slope(const Case& c, const Tensors& inputs, size_t input_index, int64_t element) {
   constexpr double kStep = 1e-5;
-  auto loss_at = [&](double move) {
-    Tensors moved = inputs;
-    moved[which] = inputs[which].clone();
-    moved[which].mutable_data<double>()[element] += move;
-    return weighted(c.run(moved)).item();
+  auto loss_at = [&](double shift) {
+    Tensors shifted_inputs = inputs;
+    shifted_inputs[input_index] = inputs[input_index].clone();
+    shifted_inputs[input_index].mutable_data<double>()[element] += shift;
+    return weighted_sum(c.run(shifted_inputs)).item();
   };
   return (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
 }
@@ -37,9 +37,9 @@ TEST_CASE("infer tells what run gives") {
   for (const Case& c : all_cases()) {
     INFO(c.name);
     const Tensors inputs = draw(c, DType::float32);
-    const TensorSpecs real = specs_of(c.run(inputs));
+    const TensorSpecs result_specs = specs_of(c.run(inputs));
     const Tensors inferred = c.run(abstract(specs_of(inputs)));
-    CHECK(specs_of(inferred) == real);
+    CHECK(specs_of(inferred) == result_specs);
   }
 }
 
@@ -142,10 +142,10 @@ TEST_CASE("gradients in narrower dtypes are those in float64") {
       if (!is_floating(dtype) || dtype == DType::float64) continue;
       INFO(c.name << " in " << name_of(dtype));
       const Tensors inputs = draw(c, dtype);
-      Tensors wide;
+      Tensors float64_tensors;
       for (const Tensor& x : inputs)
-        wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
-      const Tensors got = gradients(c, inputs), expected = gradients(c, wide);
+        float64_tensors.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+      const Tensors got = gradients(c, inputs), expected = gradients(c, float64_tensors);
       for (size_t i = 0; i < got.size(); ++i) {
         REQUIRE(bool(got[i]) == bool(expected[i]));
         if (!got[i]) continue;

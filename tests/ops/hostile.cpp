@@ -93,8 +93,8 @@ TEST_CASE("extreme numbers end in an error") {
 TEST_CASE("integers divide by zero and overflow without a crash") {
   const Tensor a =
       Tensor::from(std::vector<int32_t>{7, -7, std::numeric_limits<int32_t>::min()}, {3});
-  const Tensor zero = zeros({3}, DType::int32), minus = Tensor::full({3}, -1, DType::int32);
-  for (const Tensor& b : {zero, minus}) {
+  const Tensor zero = zeros({3}, DType::int32), minus_one = Tensor::full({3}, -1, DType::int32);
+  for (const Tensor& b : {zero, minus_one}) {
     CHECK(ops::floor_divide(a, b).size() == 3);
     CHECK(ops::mod(a, b).size() == 3);
     CHECK(ops::power(a, b).size() == 3);

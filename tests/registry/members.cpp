@@ -33,10 +33,10 @@ struct Counter final : Machine {
   static double twice(const Counter& counter) { return 2.0 * static_cast<double>(counter.count); }
   double half() const { return static_cast<double>(count) / 2; }
   void set_half(double half) { count = static_cast<int64_t>(half * 2); }
-  std::shared_ptr<Machine> next() const { return made_next; }
+  std::shared_ptr<Machine> next() const { return next_counter; }
 
   int64_t count = 0;
-  std::shared_ptr<Machine> made_next;
+  std::shared_ptr<Machine> next_counter;
 };
 
 struct Nameless final : Machine {
@@ -109,9 +109,9 @@ TEST_CASE("Properties are read and set") {
   counter->set_property("half", 2);
   CHECK(counter->count == 4);
   CHECK(counter->get_property("next").is_null());
-  counter->made_next = counter;
+  counter->next_counter = counter;
   CHECK(counter->get_property("next") == Value(counter));
-  counter->made_next = nullptr;
+  counter->next_counter = nullptr;
   CHECK(message([&] { counter->set_property("count", 3); }) == "Counter: 'count' cannot be set");
   CHECK(message([&] { counter->set_property("half", 101); }) ==
         "Counter: property 'half' must be at most 100, got 101");
@@ -151,12 +151,12 @@ TEST_CASE("Fields say which kind of object they name") {
 TEST_CASE("The options of weights have Keras' order") {
   const Dict config = make<Layer>("Dense", {{"units", 1}})->get_config();
   const std::vector<std::string> keys = config.keys();
-  const std::vector<std::string> tail(std::find(keys.begin(), keys.end(), "kernel_initializer"),
-                                      keys.end());
-  CHECK(tail == std::vector<std::string>{"kernel_initializer", "bias_initializer",
-                                         "kernel_regularizer", "bias_regularizer",
-                                         "activity_regularizer", "kernel_constraint",
-                                         "bias_constraint"});
+  const std::vector<std::string> last_keys(
+      std::find(keys.begin(), keys.end(), "kernel_initializer"), keys.end());
+  CHECK(last_keys == std::vector<std::string>{"kernel_initializer", "bias_initializer",
+                                              "kernel_regularizer", "bias_regularizer",
+                                              "activity_regularizer", "kernel_constraint",
+                                              "bias_constraint"});
 }
 
 TEST_CASE("Every class of the built-in plugins is of a kind that the table has") {
@@ -192,8 +192,9 @@ TEST_CASE("Tensors, variables and objects are values") {
   CHECK_THAT(message([] { Codec<Variable>::decode(1); }), Contains("expected a variable"));
 
   using Activations = std::vector<std::shared_ptr<Activation>>;
-  const Activations both = Codec<Activations>::decode(List{"relu", get<Activation>("tanh")});
-  CHECK(both[0]->class_name() == "relu");
-  CHECK(Codec<Activations>::encode(both).as_list().size() == 2);
+  const Activations both_activations =
+      Codec<Activations>::decode(List{"relu", get<Activation>("tanh")});
+  CHECK(both_activations[0]->class_name() == "relu");
+  CHECK(Codec<Activations>::encode(both_activations).as_list().size() == 2);
   CHECK(Codec<Activations>::decode("relu").size() == 1);
 }

@@ -15,7 +15,7 @@ namespace {
 enum class Mode { sum, mean };
 EnumNames<Mode> enum_names(Mode) { return {{"sum", Mode::sum}, {"mean", Mode::mean}}; }
 
-struct Typed {
+struct TypedOptions {
   float rate = 0.1F;
   size_t count = 2;
   int16_t small = 0;
@@ -27,23 +27,23 @@ struct Typed {
   std::map<std::string, double> factors{{"a", 0.5}};
   std::vector<float> rates;
 
-  static void describe(Schema<Typed>& s) {
-    s.field("rate", &Typed::rate, "")
-        .field("count", &Typed::count, "")
-        .field("small", &Typed::small, "")
-        .field("mode", &Typed::mode, "")
-        .field("other", &Typed::other, "")
-        .field("modes", &Typed::modes, "")
-        .field("pair", &Typed::pair, "")
-        .field("ranges", &Typed::ranges, "")
-        .field("factors", &Typed::factors, "")
-        .field("rates", &Typed::rates, "");
+  static void describe(Schema<TypedOptions>& s) {
+    s.field("rate", &TypedOptions::rate, "")
+        .field("count", &TypedOptions::count, "")
+        .field("small", &TypedOptions::small, "")
+        .field("mode", &TypedOptions::mode, "")
+        .field("other", &TypedOptions::other, "")
+        .field("modes", &TypedOptions::modes, "")
+        .field("pair", &TypedOptions::pair, "")
+        .field("ranges", &TypedOptions::ranges, "")
+        .field("factors", &TypedOptions::factors, "")
+        .field("rates", &TypedOptions::rates, "");
   }
 };
 
-Typed typed(const Dict& options) {
-  Typed object;
-  schema_of<Typed>("Typed").configure(&object, options);
+TypedOptions typed(const Dict& options) {
+  TypedOptions object;
+  schema_of<TypedOptions>("Typed").configure(&object, options);
   return object;
 }
 
@@ -56,9 +56,11 @@ std::string refusal(const Dict& options) {
   return "accepted";
 }
 
-struct Active {
+struct OptionsWithActivation {
   Ref<Activation> activation = "relu";
-  static void describe(Schema<Active>& s) { s.field("activation", &Active::activation, ""); }
+  static void describe(Schema<OptionsWithActivation>& s) {
+    s.field("activation", &OptionsWithActivation::activation, "");
+  }
 };
 
 }  // namespace
@@ -74,7 +76,7 @@ TEST_CASE("Options are numbers of any size, enumerations, pairs, maps and lists 
                      {"ranges", List{List{0.1, 2}, List{3, 4}}},
                      {"factors", Dict{{"x", 2}, {"y", 0.25}}},
                      {"rates", List{0.1, 0.2}}};
-  const Typed object = typed(options);
+  const TypedOptions object = typed(options);
   CHECK(object.rate == 0.3F);
   CHECK(object.count == 7);
   CHECK(object.small == -5);
@@ -85,13 +87,13 @@ TEST_CASE("Options are numbers of any size, enumerations, pairs, maps and lists 
   CHECK(object.ranges == std::vector<std::pair<float, float>>{{0.1F, 2}, {3, 4}});
   CHECK(object.factors == std::map<std::string, double>{{"x", 2}, {"y", 0.25}});
   CHECK(object.rates == std::vector{0.1F, 0.2F});
-  const Dict read = schema_of<Typed>("Typed").read(&object);
+  const Dict read = schema_of<TypedOptions>("Typed").read(&object);
   CHECK(to_text(Value(read)) == to_text(Value(options)));
 }
 
 TEST_CASE("Options of these types have their members as defaults") {
-  const Typed object = typed({});
-  const Dict read = schema_of<Typed>("Typed").read(&object);
+  const TypedOptions object = typed({});
+  const Dict read = schema_of<TypedOptions>("Typed").read(&object);
   CHECK(read.at("rate") == Value(0.1));
   CHECK(read.at("mode") == Value("mean"));
   CHECK(read.at("other").is_null());
@@ -112,7 +114,7 @@ TEST_CASE("Values that do not fit these types are refused with what was expected
 }
 
 TEST_CASE("False is no object where an option is one") {
-  Active object;
-  schema_of<Active>("Active").configure(&object, {{"activation", false}});
+  OptionsWithActivation object;
+  schema_of<OptionsWithActivation>("Active").configure(&object, {{"activation", false}});
   CHECK_FALSE(object.activation);
 }

@@ -163,9 +163,9 @@ TEST_CASE("A class from Lua can be defined again, others cannot be replaced") {
 TEST_CASE("Names are listed in order") {
   register_animals();
   CHECK(registry().names("test stone") == std::vector<std::string>{"Stone"});
-  const auto words = registry().all_names("test animal");
-  CHECK(std::is_sorted(words.begin(), words.end()));
-  CHECK(std::find(words.begin(), words.end(), "kitten") != words.end());
+  const auto names = registry().all_names("test animal");
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK(std::find(names.begin(), names.end(), "kitten") != names.end());
   CHECK(registry().names("nothing of this kind").empty());
 }
 

@@ -6,7 +6,7 @@ using namespace crescent;
 
 namespace {
 
-struct Layerish {
+struct SampleLayer {
   std::string name;
   int64_t units = 0;
   double rate = 0.001;
@@ -17,30 +17,35 @@ struct Layerish {
   Value anything = "auto";
   Dict extra;
 
-  static void describe(Schema<Layerish>& s) {
+  static void describe(Schema<SampleLayer>& s) {
     s.doc("A thing with options.")
         .keyword_only(true)
-        .field("name", &Layerish::name, "")
+        .field("name", &SampleLayer::name, "")
         .keyword_only(false);
-    s.field("units", &Layerish::units, "Width.")
+    s.field("units", &SampleLayer::units, "Width.")
         .required()
         .min(1)
-        .field("rate", &Layerish::rate, "")
+        .field("rate", &SampleLayer::rate, "")
         .min(0)
         .max(1)
         .alias("lr");
-    s.field("use_bias", &Layerish::use_bias, "")
-        .field("padding", &Layerish::padding, "")
+    s.field("use_bias", &SampleLayer::use_bias, "")
+        .field("padding", &SampleLayer::padding, "")
         .choices({"valid", "same"});
-    s.field("kernel", &Layerish::kernel, "").min(1).field("seed", &Layerish::seed, "").omit_null();
-    s.field("anything", &Layerish::anything, "").not_stored().field("extra", &Layerish::extra, "");
+    s.field("kernel", &SampleLayer::kernel, "")
+        .min(1)
+        .field("seed", &SampleLayer::seed, "")
+        .omit_null();
+    s.field("anything", &SampleLayer::anything, "")
+        .not_stored()
+        .field("extra", &SampleLayer::extra, "");
   }
 };
 
-const SchemaData& schema() { return schema_of<Layerish>("Dense"); }
+const SchemaData& schema() { return schema_of<SampleLayer>("Dense"); }
 
-Layerish configured(const Dict& options) {
-  Layerish object;
+SampleLayer configured(const Dict& options) {
+  SampleLayer object;
   schema().configure(&object, options);
   return object;
 }
@@ -57,12 +62,12 @@ std::string error_message(const Dict& options) {
 }  // namespace
 
 TEST_CASE("Options set the members, aliases too") {
-  const Layerish object = configured({{"units", 3.0},
-                                      {"lr", 1},
-                                      {"kernel", 5},
-                                      {"seed", 7},
-                                      {"use_bias", false},
-                                      {"extra", List{}}});
+  const SampleLayer object = configured({{"units", 3.0},
+                                         {"lr", 1},
+                                         {"kernel", 5},
+                                         {"seed", 7},
+                                         {"use_bias", false},
+                                         {"extra", List{}}});
   CHECK(object.units == 3);
   CHECK(object.rate == 1.0);
   CHECK(object.kernel == std::vector<int64_t>{5});
@@ -107,11 +112,11 @@ TEST_CASE("A wrong option is named, with what was expected and what came") {
 }
 
 TEST_CASE("Stored options are read in order") {
-  CHECK(to_json(schema().read(std::make_unique<Layerish>(configured({{"units", 2}})).get())) ==
+  CHECK(to_json(schema().read(std::make_unique<SampleLayer>(configured({{"units", 2}})).get())) ==
         R"({"name": "", "units": 2, "rate": 0.001, "use_bias": true, )"
         R"("padding": "valid", "kernel": [1], "extra": {}})");
-  Layerish seeded = configured({{"units", 2}, {"seed", 4}});
-  CHECK(schema().read(&seeded).at("seed") == Value(4));
+  SampleLayer seeded_layer = configured({{"units", 2}, {"seed", 4}});
+  CHECK(schema().read(&seeded_layer).at("seed") == Value(4));
 }
 
 TEST_CASE("Defaults and types are known without an object") {
@@ -133,7 +138,7 @@ TEST_CASE("Options by position come in the order of fields") {
 }
 
 TEST_CASE("One option can be set later, with the same checks, and a refusal leaves the old value") {
-  Layerish object = configured({{"units", 2}});
+  SampleLayer object = configured({{"units", 2}});
   CHECK_THROWS_WITH(schema().set(&object, *schema().find("rate"), -1),
                     Catch::Contains("must be between"));
   CHECK(object.rate == 0.001);

@@ -111,13 +111,13 @@ TEST_CASE("A damaged library is refused or read, whatever was damaged") {
   std::memcpy(&header, bytes.data(), sizeof header);
   const size_t sections = header.e_shnum * sizeof(Elf64_Shdr),
                segments = header.e_phnum * sizeof(Elf64_Phdr);
-  const std::pair<size_t, size_t> places[] = {
+  const std::pair<size_t, size_t> ranges[] = {
       {0, sizeof header}, {header.e_shoff, sections}, {header.e_phoff, segments}};
   const MemoryFile file(bytes);
   std::mt19937 random(1);
   const char extremes[] = {0, 1, '\x7F', '\x80', '\xFF'};
   for (int i = 0; i < 20'000; ++i) {
-    const auto [start, length] = places[i % 3];
+    const auto [start, length] = ranges[i % 3];
     const size_t position = start + random() % length;
     const size_t count = 1 + random() % 8;
     file.write(position, std::string(count, extremes[random() % 5]));

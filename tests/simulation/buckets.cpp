@@ -16,25 +16,27 @@ constexpr int kSizes = 4;  ///< numbers of ranks
 
 /// Gradients of variables, some of which have none, and the sizes of buckets.
 struct Gradients {
-  explicit Gradients(int64_t seed) : random(static_cast<uint64_t>(seed)) {
-    for (int64_t count = number(0, 12); count > 0; --count) {
-      const DType dtype = number(0, 3) == 0 ? DType::float64 : DType::float32;
+  explicit Gradients(int64_t seed) : generator(static_cast<uint64_t>(seed)) {
+    for (int64_t count = random_integer(0, 12); count > 0; --count) {
+      const DType dtype = random_integer(0, 3) == 0 ? DType::float64 : DType::float32;
       variables.emplace_back(ops::zeros(shape(), dtype));
-      has_none.push_back(number(0, 5) == 0);
+      has_none.push_back(random_integer(0, 5) == 0);
     }
-    sizes.small_gradient = limit(), sizes.bucket_size = limit();
+    sizes.small_gradient = random_limit(), sizes.bucket_size = random_limit();
   }
-  int64_t number(int64_t first, int64_t last) {
-    return first + static_cast<int64_t>(random() % static_cast<uint64_t>(last - first + 1));
+  int64_t random_integer(int64_t first, int64_t last) {
+    return first + static_cast<int64_t>(generator() % static_cast<uint64_t>(last - first + 1));
   }
   Shape shape() {
-    const int64_t axes = number(0, 2);
+    const int64_t axes = random_integer(0, 2);
     return axes == 0   ? Shape()
-           : axes == 1 ? Shape{number(0, 9)}
-                       : Shape{number(0, 9), number(1, 9)};
+           : axes == 1 ? Shape{random_integer(0, 9)}
+                       : Shape{random_integer(0, 9), random_integer(1, 9)};
   }
   /// 0, a number around those of elements, or more than all have together.
-  int64_t limit() { return number(0, 4) == 0 ? int64_t{1} << 40 : number(0, 90); }
+  int64_t random_limit() {
+    return random_integer(0, 4) == 0 ? int64_t{1} << 40 : random_integer(0, 90);
+  }
 
   /// The gradients of a rank.
   Tensors gradients_of(int rank) const {
@@ -49,7 +51,7 @@ struct Gradients {
     return values;
   }
 
-  std::mt19937_64 random;
+  std::mt19937_64 generator;
   Variables variables;
   std::vector<bool> has_none;
   BucketSizes sizes;
@@ -64,8 +66,8 @@ Tensors sums_in_one_program(const Gradients& gradients, int rank) {
     for (size_t i = 0, next = 0; i < exchanged.size(); ++i)
       if (exchanged[i]) exchanged[i] = in[next++];
     sum_over_processes(exchanged, gradients.variables, gradients.sizes);
-    for (const Tensor& each : exchanged)
-      if (each) sums.push_back(each);
+    for (const Tensor& gradient : exchanged)
+      if (gradient) sums.push_back(gradient);
     return sums;
   });
   return sum(inputs);

@@ -76,7 +76,7 @@ double Cluster::delay(double mean) { return std::exponential_distribution(1 / me
 // ---- whose turn it is
 
 /// The time at which the rank can go on.
-double Cluster::due(const Rank& rank) const {
+double Cluster::next_time(const Rank& rank) const {
   if (rank.has_ended) return kNever;
   if (rank.waits_for < 0 || rank.has_crashed) return rank.time;
   const std::deque<Message>& inbox = rank.inbox[static_cast<size_t>(rank.waits_for)];
@@ -87,13 +87,15 @@ double Cluster::due(const Rank& rank) const {
 /// Lets the rank with the earliest time go on; returns when it is the turn of the calling rank
 /// again, or at once if that has ended.
 void Cluster::pass_turn() {
-  const auto next = std::min_element(ranks_.begin(), ranks_.end(),
-                                     [&](const Rank& a, const Rank& b) { return due(a) < due(b); });
-  Rank& before = own_rank();
-  if (&*next == &before || due(*next) == kNever) return;
-  const bool ended = before.has_ended;  // no member may be used after the last turn was passed
+  const auto next =
+      std::min_element(ranks_.begin(), ranks_.end(),
+                       [&](const Rank& a, const Rank& b) { return next_time(a) < next_time(b); });
+  Rank& previous_rank = own_rank();
+  if (&*next == &previous_rank || next_time(*next) == kNever) return;
+  const bool has_ended =
+      previous_rank.has_ended;  // no member may be used after the last turn was passed
   next->turn.release();
-  if (!ended) before.turn.acquire();
+  if (!has_ended) previous_rank.turn.acquire();
 }
 
 bool Cluster::pass_event() {
@@ -138,14 +140,16 @@ bool Cluster::disk_fails() {
 
 /// The last messages that the rank has sent may be lost.
 void Cluster::crash(int rank) {
-  Rank& crashed = ranks_[static_cast<size_t>(rank)];
-  if (crashed.has_ended || crashed.has_crashed) return;
+  Rank& crashed_rank = ranks_[static_cast<size_t>(rank)];
+  if (crashed_rank.has_ended || crashed_rank.has_crashed) return;
   for (Rank& other : ranks_) {
-    std::deque<Message>& sent = other.inbox[static_cast<size_t>(rank)];
-    while (!sent.empty() && sent.back().arrival > crashed.time && draw(2) == 0) sent.pop_back();
+    std::deque<Message>& sent_messages = other.inbox[static_cast<size_t>(rank)];
+    while (!sent_messages.empty() && sent_messages.back().arrival > crashed_rank.time &&
+           draw(2) == 0)
+      sent_messages.pop_back();
   }
   say_farewell(rank, "has ended", delay(kDetection));
-  crashed.has_crashed = true;
+  crashed_rank.has_crashed = true;
 }
 
 // ---- sending and receiving messages
@@ -153,8 +157,9 @@ void Cluster::crash(int rank) {
 void Cluster::send(int to, Bytes message) {
   std::deque<Message>& inbox =
       ranks_[static_cast<size_t>(to)].inbox[static_cast<size_t>(rank_of_thread)];
-  const double last = inbox.empty() ? 0 : inbox.back().arrival;
-  inbox.push_back({std::max(last, own_rank().time + delay(kLatency)), std::move(message), {}});
+  const double last_arrival = inbox.empty() ? 0 : inbox.back().arrival;
+  inbox.push_back(
+      {std::max(last_arrival, own_rank().time + delay(kLatency)), std::move(message), {}});
 }
 
 Cluster::Bytes Cluster::receive(int from) {
@@ -162,27 +167,29 @@ Cluster::Bytes Cluster::receive(int from) {
   std::deque<Message>& inbox = rank.inbox[static_cast<size_t>(from)];
   rank.waits_for = from;
   pass_turn();
-  rank.time = due(rank);
+  rank.time = next_time(rank);
   rank.waits_for = -1;
   if (rank.has_crashed) throw Crashed();
   if (inbox.empty() || inbox.front().arrival > rank.time)
     fail("rank ", from, " did not come within ", kTimeout, " seconds");
-  if (const std::string& why = inbox.front().farewell; !why.empty())
-    fail("the process of rank ", from, " ", why);
+  if (const std::string& reason = inbox.front().farewell; !reason.empty())
+    fail("the process of rank ", from, " ", reason);
   Bytes bytes = std::move(inbox.front().bytes);
   inbox.pop_front();
   return bytes;
 }
 
-void Cluster::leave(const std::string& why) { say_farewell(rank_of_thread, why, delay(kLatency)); }
+void Cluster::leave(const std::string& reason) {
+  say_farewell(rank_of_thread, reason, delay(kLatency));
+}
 
-void Cluster::say_farewell(int rank, const std::string& why, double after) {
-  Rank& leaving = ranks_[static_cast<size_t>(rank)];
-  if (leaving.has_crashed || std::exchange(leaving.has_left, true)) return;
+void Cluster::say_farewell(int rank, const std::string& reason, double after) {
+  Rank& leaving_rank = ranks_[static_cast<size_t>(rank)];
+  if (leaving_rank.has_crashed || std::exchange(leaving_rank.has_left, true)) return;
   for (Rank& other : ranks_) {
     std::deque<Message>& inbox = other.inbox[static_cast<size_t>(rank)];
     const double last = inbox.empty() ? 0 : inbox.back().arrival;
-    inbox.push_back({std::max(last, leaving.time + after), {}, why});
+    inbox.push_back({std::max(last, leaving_rank.time + after), {}, reason});
   }
 }
 

@@ -72,7 +72,7 @@ class Cluster {
   /// arrives within kTimeout.
   Bytes receive(int from);
   /// Announces that the calling rank sends no more.
-  void leave(const std::string& why);
+  void leave(const std::string& reason);
   Disk& disk() { return disk_; }
   /// Whether a call of the disk is to fail.
   bool disk_fails();
@@ -97,11 +97,11 @@ class Cluster {
   Rank& own_rank();
   bool happens(double probability);
   double delay(double mean);
-  double due(const Rank& rank) const;
+  double next_time(const Rank& rank) const;
   void pass_turn();
   void draw_faults();
   void crash(int rank);
-  void say_farewell(int rank, const std::string& why, double after);
+  void say_farewell(int rank, const std::string& reason, double after);
   void run_rank(int rank, const std::function<void(int)>& program);
 
   std::mt19937_64 random_;

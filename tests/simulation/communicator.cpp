@@ -97,8 +97,8 @@ void SimulatedCommunicator::gather(void* data, const std::vector<size_t>& bytes)
   }
 }
 
-void SimulatedCommunicator::leave(const std::string& why) noexcept {
-  cluster_.leave("left: " + why);
+void SimulatedCommunicator::leave(const std::string& reason) noexcept {
+  cluster_.leave("left: " + reason);
 }
 
 }  // namespace crescent::simulation

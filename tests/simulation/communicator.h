@@ -14,7 +14,7 @@ class SimulatedCommunicator final : public Communicator {
   void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override;
   void broadcast(void* data, size_t bytes, int root) override;
   void gather(void* data, const std::vector<size_t>& bytes) override;
-  void leave(const std::string& why) noexcept override;
+  void leave(const std::string& reason) noexcept override;
 
  private:
   using Bytes = Cluster::Bytes;

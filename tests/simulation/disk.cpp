@@ -43,7 +43,7 @@ void Disk::after_sync(const std::string& path) {
 }
 
 void Disk::before_rename(const std::string& from, const std::string& to) {
-  changes_.push_back({Change::Kind::renaming, from, to, keep(to)});
+  changes_.push_back({Change::Kind::renaming, from, to, make_link(to)});
   auto data = unsynced_.extract(from);
   unsynced_.erase(to);
   if (data.empty()) return;
@@ -52,11 +52,11 @@ void Disk::before_rename(const std::string& from, const std::string& to) {
 }
 
 void Disk::before_removal(const std::string& path) {
-  changes_.push_back({Change::Kind::removal, path, "", keep(path)});
+  changes_.push_back({Change::Kind::removal, path, "", make_link(path)});
 }
 
 /// Links the file to another name, under which it survives; returns that name.
-std::string Disk::keep(const std::string& path) {
+std::string Disk::make_link(const std::string& path) {
   if (!fs::exists(path)) return {};
   const std::string link = link_folder_ + "/" + std::to_string(links_++);
   fs::create_hard_link(path, link);
@@ -75,15 +75,16 @@ void Disk::undo(const Change& change) {
 }
 
 void Disk::lose_power(const std::function<int64_t(int64_t)>& draw) {
-  for (int64_t lost = draw(static_cast<int64_t>(changes_.size()) + 1); lost > 0; --lost) {
+  for (int64_t remaining = draw(static_cast<int64_t>(changes_.size()) + 1); remaining > 0;
+       --remaining) {
     undo(changes_.back());
     changes_.pop_back();
   }
   changes_.clear();
   for (const auto& [path, synced] : unsynced_) {
     if (!fs::exists(path)) continue;
-    const auto lost = static_cast<int64_t>(fs::file_size(path) - synced);
-    fs::resize_file(path, synced + static_cast<uint64_t>(draw(lost + 1)));
+    const auto unsynced_bytes = static_cast<int64_t>(fs::file_size(path) - synced);
+    fs::resize_file(path, synced + static_cast<uint64_t>(draw(unsynced_bytes + 1)));
   }
   unsynced_.clear();
 }

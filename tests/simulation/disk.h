@@ -35,13 +35,13 @@ class Disk {
   void lose_power(const std::function<int64_t(int64_t below)>& draw);
 
  private:
-  /// A change of the folder: `from` was created if there is no `to`, or renamed, or removed.
+  /// A change of the folder: the file `path` was created, renamed to `to`, or removed.
   struct Change {
     enum class Kind { creation, renaming, removal } kind;
     std::string path, to;
     std::string replaced;  ///< a link to the file that was removed or replaced; empty if none was
   };
-  std::string keep(const std::string& path);
+  std::string make_link(const std::string& path);
   void undo(const Change& change);
 
   std::string folder_;

@@ -22,9 +22,9 @@ namespace {
 constexpr int kMaxRanks = 4;
 constexpr int kFaultyStarts = 3;  ///< faults happen only in the first starts of a training
 
-int64_t number_in(const char* name, int64_t otherwise) {
+int64_t number_in(const char* name, int64_t default_value) {
   const char* text = std::getenv(name);
-  return text && *text ? std::atoll(text) : otherwise;
+  return text && *text ? std::atoll(text) : default_value;
 }
 
 /// Silences the warnings about backups that failed, and computes with op determinism on one thread.
@@ -42,32 +42,32 @@ class Settings {
   Settings(const Settings&) = delete;
 };
 
-/// The folder of this process. Its name is always as long, because the sizes of files depend on it,
-/// and faults on these.
+/// The folder of this process. Its name has always the same length, because the sizes of files
+/// depend on the length, and the faults of a run depend on the sizes.
 std::string folder() {
   const std::string process = std::to_string(getpid());
   return "/tmp/crescent_simulation_" + std::string(10 - process.size(), '0') + process;
 }
 
 /// A start of a training on a cluster.
-struct Start {
+struct TrainingStart {
   int size = 0;
   std::vector<Outcome> outcomes;
   std::vector<std::string> hashes;  ///< of the ranks that finished
   FaultCounts faults;
   int64_t events = 0;
   int64_t first_step = 0, last_step = 0;  ///< of rank 0; 0 if it made none
-  bool operator==(const Start&) const = default;
+  bool operator==(const TrainingStart&) const = default;
   bool is_complete() const {
     return std::all_of(outcomes.begin(), outcomes.end(),
                        [](const Outcome& o) { return o.end == Outcome::End::finished; });
   }
 };
 
-Start start(const Training& training, int size, uint64_t seed, const FaultRates& rates,
-            Disk& disk) {
+TrainingStart start(const Training& training, int size, uint64_t seed, const FaultRates& rates,
+                    Disk& disk) {
   Cluster cluster(size, seed, rates, disk);
-  Start start;
+  TrainingStart start;
   start.size = size;
   start.hashes.resize(static_cast<size_t>(size));
   start.outcomes = cluster.run([&](int rank) {
@@ -89,7 +89,7 @@ std::string text_of(const FaultCounts& faults) {
                 faults.disk_errors, " errors of the disk");
 }
 
-std::string text_of(const Start& start) {
+std::string text_of(const TrainingStart& start) {
   std::string text =
       concat(start.size, " ranks, ", start.events, " events, ", text_of(start.faults), "\n");
   for (size_t i = 0; i < start.outcomes.size(); ++i) {
@@ -104,7 +104,7 @@ std::string text_of(const Start& start) {
 }
 
 /// Requires that the ranks have ended as the faults allow.
-void check(const Start& start, const std::string& expected) {
+void check(const TrainingStart& start, const std::string& expected) {
   const FaultCounts& faults = start.faults;
   for (int rank = 0; rank < start.size; ++rank) {
     const auto& [end, error] = start.outcomes[static_cast<size_t>(rank)];
@@ -117,11 +117,13 @@ void check(const Start& start, const std::string& expected) {
   }
 }
 
-/// Requires that a training that was only interrupted goes on where it was.
-void check_order(const Start& before, const Start& after) {
-  const FaultCounts only_interrupted{.interruptions = before.faults.interruptions};
-  if (before.faults != only_interrupted || before.last_step == 0 || after.first_step == 0) return;
-  REQUIRE(after.first_step == before.last_step + 1);
+/// Requires that a training that was only interrupted continues with the next step.
+void check_order(const TrainingStart& earlier_start, const TrainingStart& later_start) {
+  const FaultCounts only_interrupted{.interruptions = earlier_start.faults.interruptions};
+  if (earlier_start.faults != only_interrupted || earlier_start.last_step == 0 ||
+      later_start.first_step == 0)
+    return;
+  REQUIRE(later_start.first_step == earlier_start.last_step + 1);
 }
 
 class Faults {
@@ -149,14 +151,14 @@ class Faults {
 
 /// Trains on one cluster after another, until all ranks of one have finished. The session is
 /// cleared because names of variables, which are in files, count the objects of the session.
-std::vector<Start> simulate(int64_t seed) {
+std::vector<TrainingStart> simulate(int64_t seed) {
   clear_session();
   const Training training(seed);
   INFO(training.text());
   std::string expected, expected_best;
   {
     Disk disk(folder());
-    const Start single_rank = start(training, 1, 1, {}, disk);
+    const TrainingStart single_rank = start(training, 1, 1, {}, disk);
     INFO(text_of(single_rank));
     REQUIRE(single_rank.is_complete());
     expected = single_rank.hashes.front();
@@ -164,7 +166,7 @@ std::vector<Start> simulate(int64_t seed) {
   }
   Faults faults(seed);
   Disk disk(folder());
-  std::vector<Start> starts;
+  std::vector<TrainingStart> starts;
   std::string history;
   do {
     const int size = faults.size();
@@ -176,9 +178,9 @@ std::vector<Start> simulate(int64_t seed) {
     if (starts.size() > 1) check_order(starts[starts.size() - 2], starts.back());
   } while (!starts.back().is_complete());
   INFO(history);
-  const bool disk_failed = std::any_of(starts.begin(), starts.end(), [](const Start& start) {
-    return start.faults.disk_errors > 0;
-  });
+  const bool disk_failed =
+      std::any_of(starts.begin(), starts.end(),
+                  [](const TrainingStart& start) { return start.faults.disk_errors > 0; });
   if (training.keeps_best() && !disk_failed)
     REQUIRE(training.hash_of_best(disk.folder()) == expected_best);
   if (starts.back().faults.interruptions == 0)
@@ -192,25 +194,25 @@ TEST_CASE("trainings with faults end with the bits of trainings without") {
   const Settings settings;
   const int64_t count = number_in("CRESCENT_SIMULATIONS", 300);
   const int64_t first = number_in("CRESCENT_SIMULATION_SEED", 1);
-  FaultCounts all;
+  FaultCounts all_faults;
   size_t starts = 0;
   for (int64_t seed = first; seed < first + count; ++seed) {
     INFO("CRESCENT_SIMULATION_SEED=" << seed << " CRESCENT_SIMULATIONS=1 repeats it");
-    for (const Start& start : simulate(seed)) {
+    for (const TrainingStart& start : simulate(seed)) {
       ++starts;
-      all.crashes += start.faults.crashes;
-      all.power_failures += start.faults.power_failures;
-      all.stalls += start.faults.stalls;
-      all.disk_errors += start.faults.disk_errors;
-      all.interruptions += start.faults.interruptions;
+      all_faults.crashes += start.faults.crashes;
+      all_faults.power_failures += start.faults.power_failures;
+      all_faults.stalls += start.faults.stalls;
+      all_faults.disk_errors += start.faults.disk_errors;
+      all_faults.interruptions += start.faults.interruptions;
     }
   }
-  WARN(count << " trainings in " << starts << " starts: " << text_of(all));
+  WARN(count << " trainings in " << starts << " starts: " << text_of(all_faults));
 }
 
 TEST_CASE("a seed repeats a training with all its faults, whatever was before") {
   const Settings settings;
-  std::vector<std::vector<Start>> first;
+  std::vector<std::vector<TrainingStart>> first;
   for (int64_t seed = 1; seed <= 20; ++seed) first.push_back(simulate(seed));
   for (int64_t seed = 20; seed >= 1; --seed)
     CHECK(simulate(seed) == first[static_cast<size_t>(seed - 1)]);

@@ -19,7 +19,7 @@ namespace {
 thread_local bool calls_are_real = false;
 
 template <class Function>
-Function* real(Function*, const char* name) {
+Function* real_function(Function*, const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
@@ -51,7 +51,7 @@ class DiskCall {
 };
 
 int open_file(const char* path, int flags, mode_t mode) {
-  static auto* open_really = real(&::open, "open");
+  static auto* open_really = real_function(&::open, "open");
   const DiskCall call(path);
   if (call.fails(EIO)) return -1;
   const int file = open_really(path, flags, mode);
@@ -101,7 +101,7 @@ int open64(const char* path, int flags, ...) {
 
 /// Half of the writes write only some of the bytes.
 ssize_t write(int file, const void* bytes, size_t size) {
-  static auto* write_really = real(&::write, "write");
+  static auto* write_really = real_function(&::write, "write");
   if (!Cluster::current()) return write_really(file, bytes, size);
   const std::string path = path_of(file);
   const DiskCall call(path);
@@ -115,7 +115,7 @@ ssize_t write(int file, const void* bytes, size_t size) {
 }
 
 int fsync(int file) {
-  static auto* fsync_really = real(&::fsync, "fsync");
+  static auto* fsync_really = real_function(&::fsync, "fsync");
   if (!Cluster::current()) return fsync_really(file);
   const std::string path = path_of(file);
   const DiskCall call(path);
@@ -126,7 +126,7 @@ int fsync(int file) {
 }
 
 int rename(const char* from, const char* to) noexcept {
-  static auto* rename_really = real(&::rename, "rename");
+  static auto* rename_really = real_function(&::rename, "rename");
   const DiskCall call(from);
   if (call.fails(EIO)) return -1;
   struct stat status;
@@ -135,18 +135,18 @@ int rename(const char* from, const char* to) noexcept {
 }
 
 int remove(const char* path) noexcept {
-  static auto* remove_really = real(&::remove, "remove");
+  static auto* remove_really = real_function(&::remove, "remove");
   return remove_file(path, remove_really);
 }
 
 int unlink(const char* path) noexcept {
-  static auto* unlink_really = real(&::unlink, "unlink");
+  static auto* unlink_really = real_function(&::unlink, "unlink");
   return remove_file(path, unlink_really);
 }
 
 /// The process of each rank has a number of its own, which no process of the system has.
 pid_t getpid() noexcept {
-  static auto* getpid_really = real(&::getpid, "getpid");
+  static auto* getpid_really = real_function(&::getpid, "getpid");
   const Cluster* cluster = Cluster::current();
   return cluster ? cluster->process_id() : getpid_really();
 }

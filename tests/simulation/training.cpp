@@ -14,23 +14,23 @@ int64_t step_count(const Model& model) {
 /// Calls a function after each batch.
 class AtBatchEnd final : public Callback {
  public:
-  explicit AtBatchEnd(Training::AtStep act) : act_(std::move(act)) {}
-  void on_train_batch_end(int64_t, const Logs&) override { act_(step_count(*model_)); }
+  explicit AtBatchEnd(Training::AtStep action) : action_(std::move(action)) {}
+  void on_train_batch_end(int64_t, const Logs&) override { action_(step_count(*model_)); }
 
  private:
-  Training::AtStep act_;
+  Training::AtStep action_;
 };
 
 class Draws {
  public:
   explicit Draws(int64_t seed) : random_(static_cast<uint64_t>(seed)) {}
-  int64_t number(int64_t first, int64_t last) {
+  int64_t random_integer(int64_t first, int64_t last) {
     return first + static_cast<int64_t>(random_() % static_cast<uint64_t>(last - first + 1));
   }
-  bool coin() { return number(0, 1) == 1; }
+  bool random_bool() { return random_integer(0, 1) == 1; }
   template <class T>
-  T one_of(std::initializer_list<T> list) {
-    return list.begin()[number(0, static_cast<int64_t>(list.size()) - 1)];
+  T random_choice(std::initializer_list<T> list) {
+    return list.begin()[random_integer(0, static_cast<int64_t>(list.size()) - 1)];
   }
 
  private:
@@ -67,19 +67,20 @@ std::string best_in(const std::string& folder) { return folder + "/best.weights.
 using ClassAndOptions = std::pair<std::string, Dict>;
 
 std::vector<ClassAndOptions> layers(Draws& draws) {
-  Dict first{{"units", draws.number(1, 9)},
-             {"activation", draws.one_of({"relu", "tanh"})},
+  Dict first{{"units", draws.random_integer(1, 9)},
+             {"activation", draws.random_choice({"relu", "tanh"})},
              {"input_shape", List{3}}};
-  if (draws.coin()) first.set("kernel_regularizer", "l2");
+  if (draws.random_bool()) first.set("kernel_regularizer", "l2");
   std::vector<ClassAndOptions> layers{{"Dense", first}};
-  if (draws.coin()) layers.push_back({"BatchNormalization", {{"synchronized", draws.coin()}}});
-  if (draws.coin())
-    layers.push_back({draws.one_of({"LayerNormalization", "UnitNormalization"}), {}});
-  if (draws.coin()) layers.push_back({"Dropout", {{"rate", 0.3}}});
-  if (draws.coin()) layers.push_back({"GaussianNoise", {{"stddev", 0.1}}});
-  if (draws.number(0, 3) == 0) {
+  if (draws.random_bool())
+    layers.push_back({"BatchNormalization", {{"synchronized", draws.random_bool()}}});
+  if (draws.random_bool())
+    layers.push_back({draws.random_choice({"LayerNormalization", "UnitNormalization"}), {}});
+  if (draws.random_bool()) layers.push_back({"Dropout", {{"rate", 0.3}}});
+  if (draws.random_bool()) layers.push_back({"GaussianNoise", {{"stddev", 0.1}}});
+  if (draws.random_integer(0, 3) == 0) {
     layers.push_back({"Reshape", {{"target_shape", List{-1, 1}}}});
-    layers.push_back({draws.one_of({"GRU", "LSTM", "GlobalMaxPooling1D"}), {}});
+    layers.push_back({draws.random_choice({"GRU", "LSTM", "GlobalMaxPooling1D"}), {}});
     if (layers.back().first != "GlobalMaxPooling1D") layers.back().second.set("units", 3);
   }
   layers.push_back({"Dense", {{"units", 1}}});
@@ -87,22 +88,22 @@ std::vector<ClassAndOptions> layers(Draws& draws) {
 }
 
 ClassAndOptions optimizer(Draws& draws) {
-  ClassAndOptions optimizer{draws.one_of({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}),
-                            {}};
-  if (draws.coin()) optimizer.second.set("use_ema", true);
-  if (draws.coin()) optimizer.second.set("gradient_accumulation_steps", 2);
-  if (draws.coin()) optimizer.second.set("clipnorm", 1.0);
+  ClassAndOptions optimizer{
+      draws.random_choice({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}), {}};
+  if (draws.random_bool()) optimizer.second.set("use_ema", true);
+  if (draws.random_bool()) optimizer.second.set("gradient_accumulation_steps", 2);
+  if (draws.random_bool()) optimizer.second.set("clipnorm", 1.0);
   return optimizer;
 }
 
 std::vector<ClassAndOptions> callbacks(Draws& draws) {
   std::vector<ClassAndOptions> callbacks;
-  if (draws.coin())
+  if (draws.random_bool())
     callbacks.push_back({"ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}}});
-  if (draws.coin())
+  if (draws.random_bool())
     callbacks.push_back(
         {"EarlyStopping",
-         {{"monitor", "loss"}, {"patience", 0}, {"restore_best_weights", draws.coin()}}});
+         {{"monitor", "loss"}, {"patience", 0}, {"restore_best_weights", draws.random_bool()}}});
   return callbacks;
 }
 
@@ -110,32 +111,32 @@ std::vector<ClassAndOptions> callbacks(Draws& draws) {
 
 Training::Training(int64_t seed) : seed_(seed) {
   Draws draws(seed);
-  const int64_t rows = draws.number(2, 60);
+  const int64_t rows = draws.random_integer(2, 60);
   const RandomScope random(seed);
   x_ = global_random().normal({rows, 3});
   y_ = ops::sum(x_, {1}, true);
-  if (draws.coin()) weights_ = global_random().uniform({rows}, 0.5, 1.5);
+  if (draws.random_bool()) weights_ = global_random().uniform({rows}, 0.5, 1.5);
   layers_ = layers(draws);
   optimizer_ = optimizer(draws);
   callbacks_ = callbacks(draws);
-  batch_size_ = draws.number(1, 30);
-  fit_ = {{"epochs", draws.number(1, 3)}, {"verbose", 0}};
-  dataset_chain_.is_used = draws.number(0, 2) == 0;
+  batch_size_ = draws.random_integer(1, 30);
+  fit_ = {{"epochs", draws.random_integer(1, 3)}, {"verbose", 0}};
+  dataset_chain_.is_used = draws.random_integer(0, 2) == 0;
   if (dataset_chain_.is_used) {
-    dataset_chain_.is_cached = draws.coin();
-    dataset_chain_.skipped = draws.number(0, 1);
-    dataset_chain_.buffer = draws.coin() ? draws.number(1, 2 * rows) : 0;
-    dataset_chain_.repeats = draws.number(1, 2);
-    dataset_chain_.prefetched = draws.number(0, 3);
+    dataset_chain_.is_cached = draws.random_bool();
+    dataset_chain_.skipped = draws.random_integer(0, 1);
+    dataset_chain_.buffer = draws.random_bool() ? draws.random_integer(1, 2 * rows) : 0;
+    dataset_chain_.repeats = draws.random_integer(1, 2);
+    dataset_chain_.prefetched = draws.random_integer(0, 3);
   } else {
     fit_.set("batch_size", batch_size_);
-    if (draws.coin()) fit_.set("validation_split", 0.3);
-    if (draws.coin()) fit_.set("shuffle", false);
-    if (draws.coin()) fit_.set("validation_freq", draws.number(1, 2));
+    if (draws.random_bool()) fit_.set("validation_split", 0.3);
+    if (draws.random_bool()) fit_.set("shuffle", false);
+    if (draws.random_bool()) fit_.set("validation_freq", draws.random_integer(1, 2));
   }
-  backup_.set("double_checkpoint", draws.coin());
-  if (draws.coin()) backup_.set("save_freq", draws.number(1, 4));
-  keeps_best_ = draws.coin();
+  backup_.set("double_checkpoint", draws.random_bool());
+  if (draws.random_bool()) backup_.set("save_freq", draws.random_integer(1, 4));
+  keeps_best_ = draws.random_bool();
 }
 
 std::string Training::text() const {
@@ -185,10 +186,10 @@ Dict Training::options(const std::string& folder, const AtStep& at_batch_end) co
 }
 
 DatasetPtr Training::data() const {
-  Element parts;
-  for (const Tensor& each : {x_, y_, weights_})
-    if (each) parts.push_back(std::make_shared<BoxedTensor>(each));
-  StreamPtr rows = slices(std::move(parts));
+  Element arrays;
+  for (const Tensor& array : {x_, y_, weights_})
+    if (array) arrays.push_back(std::make_shared<BoxedTensor>(array));
+  StreamPtr rows = slices(std::move(arrays));
   if (dataset_chain_.is_cached) rows = cache(rows);
   if (dataset_chain_.skipped > 0) rows = skip(rows, dataset_chain_.skipped);
   if (dataset_chain_.buffer > 0) rows = shuffle(rows, {dataset_chain_.buffer, std::nullopt});
@@ -199,20 +200,20 @@ DatasetPtr Training::data() const {
 
 std::string Training::train(const std::string& folder, const AtStep& at_batch_end) const {
   const RandomScope random(seed_);
-  const auto trained = model();
+  const auto trained_model = model();
   const Dict fit_options = options(folder, at_batch_end);
-  dataset_chain_.is_used ? trained->fit(data(), fit_options)
-                         : trained->fit({x_}, {y_}, fit_options);
-  if (!trained->stop_training && trained->epochs_trained() < fit_.at("epochs").as_int())
-    fail("interrupted after ", step_count(*trained), " steps");
-  return hash_of(*trained);
+  dataset_chain_.is_used ? trained_model->fit(data(), fit_options)
+                         : trained_model->fit({x_}, {y_}, fit_options);
+  if (!trained_model->stop_training && trained_model->epochs_trained() < fit_.at("epochs").as_int())
+    fail("interrupted after ", step_count(*trained_model), " steps");
+  return hash_of(*trained_model);
 }
 
 std::string Training::hash_of_best(const std::string& folder) const {
-  const auto best = model();
-  load_weights(*best, best_in(folder));
+  const auto best_model = model();
+  load_weights(*best_model, best_in(folder));
   size_t hash = kFirstHash;
-  add(hash, best->weights());
+  add(hash, best_model->weights());
   return std::to_string(hash);
 }
 

@@ -166,9 +166,10 @@ const Formula kFormulas[] = {
      {{"alpha", 0.3}, {"beta", 0.6}, {"axis", List{1}}},
      [](const Row& t, const Row& p) {
        const Row ones(t.size(), 1);
-       const double shared = dot(t, p), missed = dot(t, ones) - shared,
-                    false_alarms = dot(p, ones) - shared;
-       return 1 - shared / (shared + 0.3 * missed + 0.6 * false_alarms + kEpsilon);
+       const double true_positives = dot(t, p), false_negatives = dot(t, ones) - true_positives,
+                    false_alarms = dot(p, ones) - true_positives;
+       return 1 - true_positives /
+                      (true_positives + 0.3 * false_negatives + 0.6 * false_alarms + kEpsilon);
      }},
 };
 
@@ -226,15 +227,15 @@ TEST_CASE("reductions and weights") {
   CHECK(value("sum_over_batch_size", weights) == Approx(28 / 3.0));
   CHECK(value("mean", {}) == Approx(14 / 3.0));
   CHECK(value("mean_with_sample_weight", weights) == Approx(28 / 4.0));
-  // the divisor is the sum of the given weights, even if each is broadcast over several elements
+  // The divisor is the sum of the given weights, even if each is broadcast over several elements.
   const Tensor rows = ops::reshape(tensor({{1}, {2}, {3}, {0}}), {2, 2, 1});
   CHECK((*make<Loss>("MeanSquaredError", {{"reduction", "mean_with_sample_weight"}}))(
             rows * 0.0, rows, tensor({{1}, {3}}))
             .item() == Approx((1 + 4 + 27) / 4.0));
   const Tensor masked = p.with_mask(ops::greater(ops::squeeze(p, 1), 1.5));
   CHECK((*make<Loss>("MeanSquaredError"))(t, masked).item() == Approx((4 + 9) / 2.0));
-  // a loss with one value for the whole batch is multiplied by each weight, which gives one value
-  // per weight
+  // A loss with one value for the whole batch is multiplied by each weight, which gives one value
+  // per weight.
   const auto dice = make<Loss>("Dice", {{"reduction", "none"}});
   CHECK((*dice)(t, p, weights).to_vector() == std::vector<double>{1, 0, 3});
 }
@@ -258,9 +259,9 @@ TEST_CASE("targets that are no shares of 1 have the gradient of their loss") {
     tape.watch(x[0]);
     return tape.gradient((*loss)(truth, x[0]), x);
   };
-  const std::vector<double> nothing(4, 0);
-  CHECK(gradient({z})[0].to_vector() == nothing);
-  CHECK(Function(gradient)({z})[0].to_vector() == nothing);
+  const std::vector<double> zero_gradient(4, 0);
+  CHECK(gradient({z})[0].to_vector() == zero_gradient);
+  CHECK(Function(gradient)({z})[0].to_vector() == zero_gradient);
 }
 
 TEST_CASE("logits of 0 have the gradient of their loss") {
@@ -298,9 +299,9 @@ TEST_CASE("circle loss compares every pair") {
   const Tensor classes = Tensor::from(std::vector<int32_t>{0, 0, 1, 1}, {4});
   const double total = std::accumulate(want.begin(), want.end(), 0.0);
   CHECK((*circle)(classes, tensor(x)).item() == Approx(total).epsilon(1e-4));
-  // no two samples have the same class, so the loss is 0
-  const Tensor others = Tensor::from(std::vector<int32_t>{0, 1, 2, 3}, {4});
-  CHECK((*circle)(others, tensor(x)).item() == 0);
+  // No two samples have the same class, so the loss is 0.
+  const Tensor distinct_classes = Tensor::from(std::vector<int32_t>{0, 1, 2, 3}, {4});
+  CHECK((*circle)(distinct_classes, tensor(x)).item() == 0);
 }
 
 TEST_CASE("CTC sums over every way to spread the labels over time") {
@@ -308,10 +309,10 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
   const std::vector<std::vector<int32_t>> labels{{1, 2, 0}, {1, 1, 0}, {2, 0, 0}};
   const Tensor logits = SeedGenerator(5).normal({3, kTimeSteps, kClasses});
   const std::vector<double> values = logits.to_vector();
-  std::vector<int32_t> flat;
-  for (const auto& row : labels) flat.insert(flat.end(), row.begin(), row.end());
+  std::vector<int32_t> flat_labels;
+  for (const auto& row : labels) flat_labels.insert(flat_labels.end(), row.begin(), row.end());
   const auto ctc = make<Loss>("CTC", {{"reduction", "none"}});
-  const Tensor y_true = Tensor::from(flat, {3, 3});
+  const Tensor y_true = Tensor::from(flat_labels, {3, 3});
   const std::vector<double> got = (*ctc)(y_true, logits).to_vector();
   for (size_t row = 0; row < 3; ++row) {
     std::vector<int> wanted;
@@ -319,21 +320,21 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
       if (label != 0) wanted.push_back(label);
     double probability = 0;
     // Sums over all paths: every class at each of the four time steps.
-    for (int code = 0; code < 81; ++code) {
-      std::vector<int> path, collapsed;
+    for (int path_code = 0; path_code < 81; ++path_code) {
+      std::vector<int> path, collapsed_path;
       double log_p = 0;
-      for (int t = 0, rest = code; t < kTimeSteps; ++t, rest /= kClasses) {
+      for (int t = 0, rest = path_code; t < kTimeSteps; ++t, rest /= kClasses) {
         const int c = rest % kClasses;
         const double* at = &values[(row * kTimeSteps + size_t(t)) * kClasses];
         log_p += at[c] - log_sum_exp({at[0], at[1], at[2]});
-        if (c != 0 && (path.empty() || path.back() != c)) collapsed.push_back(c);
+        if (c != 0 && (path.empty() || path.back() != c)) collapsed_path.push_back(c);
         path.push_back(c);
       }
-      if (collapsed == wanted) probability += std::exp(log_p);
+      if (collapsed_path == wanted) probability += std::exp(log_p);
     }
     CHECK(got[row] == Approx(-std::log(probability)).epsilon(1e-4));
   }
-  // compares gradients with differences of two values
+  // Compares the gradient in a random direction with a finite difference.
   GradientTape tape;
   tape.watch(logits);
   const Tensor loss = ops::sum((*ctc)(y_true, logits));
@@ -351,11 +352,12 @@ TEST_CASE("smoothed labels share out over the last axis, whichever axis has the 
   const Tensor truth = Tensor::from(std::vector<float>{1, 0, 1, 0, 1, 0}, {1, 2, 3});
   const Tensor predicted = Tensor::from(std::vector<float>{.5, .25, .75, .5, .75, .25}, {1, 2, 3});
   for (const char* name : {"CategoricalCrossentropy", "CategoricalFocalCrossentropy"}) {
-    const Dict along{{"axis", 1}};
-    Dict smoothed = along;
-    smoothed.set("label_smoothing", 0.3);
-    const auto got = make<Loss>(name, smoothed)->call(truth, predicted).to_vector();
-    const auto want = make<Loss>(name, along)->call(truth * 0.7 + 0.1, predicted).to_vector();
+    const Dict axis_options{{"axis", 1}};
+    Dict smoothing_options = axis_options;
+    smoothing_options.set("label_smoothing", 0.3);
+    const auto got = make<Loss>(name, smoothing_options)->call(truth, predicted).to_vector();
+    const auto want =
+        make<Loss>(name, axis_options)->call(truth * 0.7 + 0.1, predicted).to_vector();
     for (size_t i = 0; i < 3; ++i) CHECK(got[i] == Approx(want[i]).epsilon(1e-6));
   }
 }

@@ -34,19 +34,19 @@ Counts counts_at(double threshold, bool weighted) {
   Counts c;
   for (size_t i = 0; i < kAnswers.size(); ++i) {
     const double w = weighted ? kWeights[i] : 1;
-    double& place =
+    double& count =
         kScores[i] > threshold ? (kAnswers[i] > 0 ? c.tp : c.fp) : (kAnswers[i] > 0 ? c.fn : c.tn);
-    place += w;
+    count += w;
   }
   return c;
 }
 double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
-struct ByCounts {
+struct CountMetric {
   const char* name;
   double (*of)(const Counts&);
 };
-const ByCounts kByCounts[] = {
+const CountMetric kCountMetrics[] = {
     {"TruePositives", [](const Counts& c) { return c.tp; }},
     {"FalsePositives", [](const Counts& c) { return c.fp; }},
     {"TrueNegatives", [](const Counts& c) { return c.tn; }},
@@ -59,12 +59,12 @@ double sensitivity(const Counts& c) { return ratio(c.tp, c.tp + c.fn); }
 double specificity(const Counts& c) { return ratio(c.tn, c.tn + c.fp); }
 double precision(const Counts& c) { return ratio(c.tp, c.tp + c.fp); }
 
-struct Best {
+struct BestMetric {
   const char *name, *option;
   double (*held)(const Counts&);
   double (*best)(const Counts&);
 };
-const Best kBest[] = {
+const BestMetric kBestMetrics[] = {
     {"SensitivityAtSpecificity", "specificity", specificity, sensitivity},
     {"SpecificityAtSensitivity", "sensitivity", sensitivity, specificity},
     {"PrecisionAtRecall", "recall", sensitivity, precision},
@@ -102,15 +102,17 @@ Tensor rows(std::vector<float> values, int64_t columns) {
 }  // namespace
 
 TEST_CASE("counts, precision and recall at one and at several thresholds") {
-  for (const ByCounts& row : kByCounts)
+  for (const CountMetric& row : kCountMetrics)
     for (const bool weighted : {false, true}) {
       INFO(row.name);
       auto metric = make<Metric>(row.name);
       CHECK(after_updates(*metric, weighted).item() == Approx(row.of(counts_at(0.5, weighted))));
       metric->reset_state();
       CHECK(after_updates(*metric, weighted).item() == Approx(row.of(counts_at(0.5, weighted))));
-      auto several = make<Metric>(row.name, {{"thresholds", List{0.2, 0.45, 0.75}}});
-      const std::vector<double> got = after_updates(*several, weighted).to_vector();
+      auto metric_of_three_thresholds =
+          make<Metric>(row.name, {{"thresholds", List{0.2, 0.45, 0.75}}});
+      const std::vector<double> got =
+          after_updates(*metric_of_three_thresholds, weighted).to_vector();
       CHECK(got[0] == Approx(row.of(counts_at(0.2, weighted))));
       CHECK(got[2] == Approx(row.of(counts_at(0.75, weighted))));
     }
@@ -136,14 +138,14 @@ TEST_CASE("one class, and the k largest") {
 }
 
 TEST_CASE("the best rate where another holds") {
-  for (const Best& row : kBest)
-    for (const double least : {0.3, 0.6, 1.0}) {
-      INFO(row.name << " " << least);
-      auto metric = make<Metric>(row.name, {{row.option, least}, {"num_thresholds", 51}});
+  for (const BestMetric& row : kBestMetrics)
+    for (const double min_value : {0.3, 0.6, 1.0}) {
+      INFO(row.name << " " << min_value);
+      auto metric = make<Metric>(row.name, {{row.option, min_value}, {"num_thresholds", 51}});
       double want = 0;
       for (int i = 0; i <= 50; ++i) {
         const Counts c = counts_at(i / 50.0, true);
-        if (row.held(c) >= least) want = std::max(want, row.best(c));
+        if (row.held(c) >= min_value) want = std::max(want, row.best(c));
       }
       CHECK(after_updates(*metric, true).item() == Approx(want));
     }
@@ -164,7 +166,7 @@ TEST_CASE("predictions at a threshold are not above it, and 0 is above what is b
     return metric->result().to_vector();
   };
   const List even{0.0, 0.25, 0.5, 0.75, 1.0}, uneven{0.0, 0.25, 0.75};
-  for (const ByCounts& row : kByCounts)
+  for (const CountMetric& row : kCountMetrics)
     for (const List& thresholds : {even, uneven}) {
       const auto got = result(row.name, {{"thresholds", thresholds}});
       for (size_t i = 0; i < thresholds.size(); ++i) {
@@ -205,7 +207,7 @@ TEST_CASE("areas under curves") {
   }
   CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PR"}}), false)
             .item() == Approx(want));
-  // precision gain and recall gain
+  // The area under the curve of precision gain over recall gain.
   auto recall_gain = [](const Counts& c) {
     return c.tp == 0 ? 0 : std::max(1 - (c.tp + c.fn) / (c.tn + c.fp) * c.fn / c.tp, 0.0);
   };
@@ -214,7 +216,7 @@ TEST_CASE("areas under curves") {
   };
   CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PRGAIN"}}), true)
             .item() == Approx(area(recall_gain, precision_gain, "interpolation", true)));
-  // given thresholds, several labels in columns, and logits
+  // AUC with thresholds that are given, with several labels in columns, and with logits.
   const auto auc_of_given = make<Metric>("AUC", {{"thresholds", List{0.3, 0.65}}});
   double area_of_given = 0;
   const double points[] = {-1, 0.3, 0.65, 2};
@@ -227,18 +229,18 @@ TEST_CASE("areas under curves") {
                scores = rows({0.9f, 0.2f, 0.4f, 0.3f, 0.6f, 0.8f, 0.5f, 0.1f}, 2);
   auto columns = make<Metric>("AUC", {{"multi_label", true}, {"label_weights", List{3, 1}}});
   columns->update_state(truth, scores, {});
-  double each[2];
+  double column_areas[2];
   for (int64_t c : {0, 1}) {
     auto auc_of_column = make<Metric>("AUC");
     auc_of_column->update_state(ops::slice_axis(truth, 1, c, c + 1),
                                 ops::slice_axis(scores, 1, c, c + 1), {});
-    each[c] = auc_of_column->result().item();
+    column_areas[c] = auc_of_column->result().item();
   }
-  CHECK(columns->result().item() == Approx((3 * each[0] + each[1]) / 4));
+  CHECK(columns->result().item() == Approx((3 * column_areas[0] + column_areas[1]) / 4));
   auto logits =
       make<Metric>("AUC", {{"from_logits", true}, {"multi_label", true}, {"num_labels", 2}});
   logits->update_state(truth, ops::log(scores / (1.0 - scores)), {});
-  CHECK(logits->result().item() == Approx((each[0] + each[1]) / 2));
+  CHECK(logits->result().item() == Approx((column_areas[0] + column_areas[1]) / 2));
 }
 
 TEST_CASE("overlap of classes") {
@@ -307,9 +309,9 @@ TEST_CASE("F-scores of classes and their averages") {
   CHECK(metric_result("micro").item() ==
         Approx(score(tp[0] + tp[1], fp[0] + fp[1], fn[0] + fn[1])));
   // Without a threshold, the largest score of each row counts as predicted.
-  auto best = make<Metric>("F1Score", {{"average", "macro"}});
-  best->update_state(rows({1, 0, 0, 1}, 2), rows({0.3f, 0.1f, 0.2f, 0.4f}, 2), {});
-  CHECK(best->result().item() == Approx(1));
+  auto metric_of_best = make<Metric>("F1Score", {{"average", "macro"}});
+  metric_of_best->update_state(rows({1, 0, 0, 1}, 2), rows({0.3f, 0.1f, 0.2f, 0.4f}, 2), {});
+  CHECK(metric_of_best->result().item() == Approx(1));
   CHECK_THROWS_WITH(make<Metric>("F1Score", {{"threshold", 2.0}}),
                     Contains("It should verify 0 < threshold <= 1"));
 }

@@ -13,7 +13,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 /// The slots of one weight by name; they are zeros at first.
-struct State {
+struct SlotValues {
   std::map<std::string, Numbers> slots;
   Numbers& operator[](const std::string& name) { return slots[name]; }
   Numbers& get(const std::string& name, size_t size, double initial = 0) {
@@ -23,7 +23,7 @@ struct State {
 
 /// The rule of one update: the weight w, its gradient g, its slots, the number of the step (from
 /// 1), and the number of columns (0 for a vector).
-using Rule = void (*)(Numbers& w, const Numbers& g, State& state, double step, size_t columns);
+using Rule = void (*)(Numbers& w, const Numbers& g, SlotValues& state, double step, size_t columns);
 
 double size_of(const Numbers& x) {
   double sum = 0;
@@ -32,7 +32,8 @@ double size_of(const Numbers& x) {
 }
 double rms(const Numbers& x) { return size_of(x) / std::sqrt(double(x.size())); }
 
-void adam(Numbers& w, const Numbers& g, State& s, double t, double rate, double b1, double b2) {
+void adam(Numbers& w, const Numbers& g, SlotValues& s, double t, double rate, double b1,
+          double b2) {
   Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size());
   for (size_t i = 0; i < w.size(); ++i) {
     m[i] = b1 * m[i] + (1 - b1) * g[i];
@@ -79,7 +80,7 @@ struct OptimizerRow {
 const OptimizerRow kOptimizers[] = {
     {"SGD",
      {{"learning_rate", 0.1}, {"momentum", 0.9}, {"nesterov", true}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers& v = s.get("v", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          v[i] = 0.9 * v[i] - 0.1 * g[i];
@@ -88,18 +89,18 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Adam",
      {{"learning_rate", 0.1}, {"beta_1", 0.8}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t) {
        adam(w, g, s, t, 0.1, 0.8, 0.999);
      }},
     {"AdamW",
      {{"learning_rate", 0.1}, {"weight_decay", 0.05}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t) {
        for (double& x : w) x -= x * 0.05 * 0.1;
        adam(w, g, s, t, 0.1, 0.9, 0.999);
      }},
     {"RMSprop",
      {{"learning_rate", 0.1}, {"centered", true}, {"momentum", 0.5}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers &v = s.get("v", w.size()), &a = s.get("a", w.size()), &m = s.get("m", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          v[i] = 0.9 * v[i] + 0.1 * g[i] * g[i];
@@ -110,7 +111,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"RMSprop",
      {{"learning_rate", 0.1}, {"momentum", 0.5}, {"epsilon", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers &v = s.get("v", w.size()), &m = s.get("m", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          v[i] = 0.9 * v[i] + 0.1 * g[i] * g[i];
@@ -120,7 +121,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"RMSprop",
      {{"learning_rate", 0.1}, {"centered", true}, {"epsilon", 0.1}, {"epsilon_outside", true}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers &v = s.get("v", w.size()), &a = s.get("a", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          v[i] = 0.9 * v[i] + 0.1 * g[i] * g[i];
@@ -130,7 +131,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Adagrad",
      {{"learning_rate", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers& a = s.get("a", w.size(), 0.1);
        for (size_t i = 0; i < w.size(); ++i) {
          a[i] += g[i] * g[i];
@@ -139,7 +140,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Adadelta",
      {{"learning_rate", 0.5}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers &a = s.get("a", w.size()), &d = s.get("d", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          a[i] = 0.95 * a[i] + 0.05 * g[i] * g[i];
@@ -150,7 +151,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Adamax",
      {{"learning_rate", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t) {
        Numbers &m = s.get("m", w.size()), &u = s.get("u", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          m[i] = 0.9 * m[i] + 0.1 * g[i];
@@ -160,7 +161,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Nadam",
      {{"learning_rate", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t) {
        Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size()), &product = s.get("p", 1, 1);
        const double momentum = 0.9 * (1 - 0.5 * std::pow(0.96, t)),
                     next = 0.9 * (1 - 0.5 * std::pow(0.96, t + 1));
@@ -175,7 +176,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Lion",
      {{"learning_rate", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers& m = s.get("m", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          const double direction = 0.9 * m[i] + 0.1 * g[i];
@@ -189,7 +190,7 @@ const OptimizerRow kOptimizers[] = {
       {"l2_regularization_strength", 0.2},
       {"l2_shrinkage_regularization_strength", 0.3},
       {"beta", 0.4}},
-     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double, size_t) {
        Numbers &n = s.get("n", w.size(), 0.1), &z = s.get("z", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          const double new_sum = n[i] + g[i] * g[i];
@@ -202,7 +203,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Adafactor",
      {{"learning_rate", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t columns) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t columns) {
        const double rate = std::min(0.1, 1 / std::sqrt(t)), kept = 1 - std::pow(t, -0.8);
        Numbers v(w.size());
        if (columns == 0) {
@@ -232,7 +233,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Lamb",
      {{"learning_rate", 0.1}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t) {
        Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size());
        Numbers u(w.size());
        for (size_t i = 0; i < w.size(); ++i) {
@@ -245,7 +246,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"Muon",
      {{"learning_rate", 0.1}, {"adam_lr_ratio", 0.5}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t columns) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t columns) {
        for (double& x : w) x -= x * 0.004 * 0.1;
        if (columns == 0) return adam(w, g, s, t, 0.05, 0.9, 0.999);
        Numbers& m = s.get("m", w.size());
@@ -260,7 +261,7 @@ const OptimizerRow kOptimizers[] = {
      }},
     {"ScheduleFreeAdamW",
      {{"learning_rate", 0.1}, {"warmup_steps", 2}, {"weight_decay", 0.5}},
-     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+     [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t) {
        Numbers& v = s.get("v", w.size());
        Numbers& z = s.slots.try_emplace("z", w).first->second;
        for (double& x : w) x -= x * 0.5 * 0.1;
@@ -296,7 +297,7 @@ TEST_CASE("optimizers follow their rules, eager and compiled") {
         return Tensors{};
       });
       Numbers want[] = {weights[0].value().to_vector(), weights[1].value().to_vector()};
-      State states[2];
+      SlotValues states[2];
       for (int step = 1; step <= 4; ++step) {
         const Tensors gradients{random.normal({2, 3}), random.normal({3})};
         compiled ? void(apply(gradients)) : optimizer->apply(gradients, weights);
@@ -319,32 +320,32 @@ TEST_CASE("accumulated gradients make the steps of their means, with every rule 
       {"decay", {{"weight_decay", 0.1}}},
       {"scaled", {{"loss_scale_factor", 4}}}};
   for (const OptimizerRow& row : kOptimizers)
-    for (const auto& [what, more] : options) {
-      INFO(row.name << ", " << what);
-      Dict plain = row.options;
-      for (const DictEntry& entry : more) plain.set(entry.key, entry.value);
-      Dict accumulating = plain;
-      accumulating.set("gradient_accumulation_steps", 3);
+    for (const auto& [description, more_options] : options) {
+      INFO(row.name << ", " << description);
+      Dict plain_options = row.options;
+      for (const DictEntry& entry : more_options) plain_options.set(entry.key, entry.value);
+      Dict accumulating_options = plain_options;
+      accumulating_options.set("gradient_accumulation_steps", 3);
       const SeedGenerator random(4);
       const Tensor initial[] = {random.normal({2, 3}), random.normal({3})};
       auto weights = [&] {
         return Variables{weight(initial[0].clone(), "dense/kernel"),
                          weight(initial[1].clone(), "dense/bias")};
       };
-      const Variables by_means_weights = weights(), in_batches = weights();
-      const auto by_means = make<Optimizer>(row.name, plain),
-                 by_parts = make<Optimizer>(row.name, accumulating);
+      const Variables weights_of_means = weights(), accumulated_weights = weights();
+      const auto optimizer_of_means = make<Optimizer>(row.name, plain_options),
+                 by_parts = make<Optimizer>(row.name, accumulating_options);
       for (int step = 0; step < 3; ++step) {
         Tensors means{ops::zeros({2, 3}), ops::zeros({3})};
         for (int part = 0; part < 3; ++part) {
           const Tensors gradients{random.normal({2, 3}), random.normal({3})};
           for (size_t i : {0, 1}) means[i] = means[i] + gradients[i] / 3.0;
-          by_parts->apply(gradients, in_batches);
+          by_parts->apply(gradients, accumulated_weights);
         }
-        by_means->apply(means, by_means_weights);
+        optimizer_of_means->apply(means, weights_of_means);
         for (size_t i : {0, 1}) {
-          const auto got = in_batches[i].value().to_vector(),
-                     want = by_means_weights[i].value().to_vector();
+          const auto got = accumulated_weights[i].value().to_vector(),
+                     want = weights_of_means[i].value().to_vector();
           for (size_t k = 0; k < got.size(); ++k)
             CHECK(got[k] == Approx(want[k]).epsilon(1e-4).margin(1e-5));
         }
@@ -437,14 +438,14 @@ TEST_CASE("a schedule counts steps, whether they update or are accumulated") {
       make<Optimizer>("SGD", {{"learning_rate", halving}, {"gradient_accumulation_steps", 2}});
   Variables weights{Variable(Tensor::full({1}, 0))};
   sgd->build(weights);
-  std::vector<double> seen;
+  std::vector<double> seen_rates;
   for (int step = 0; step < 4; ++step) {
     sgd->apply(Tensors{Tensor::full({1}, 1)}, weights);
-    seen.push_back(weights[0].value().to_vector()[0]);
+    seen_rates.push_back(weights[0].value().to_vector()[0]);
   }
-  CHECK(seen[0] == 0);
-  CHECK(seen[1] == Approx(-0.4));
-  CHECK(seen[3] == Approx(-0.4 - 0.1));
+  CHECK(seen_rates[0] == 0);
+  CHECK(seen_rates[1] == Approx(-0.4));
+  CHECK(seen_rates[3] == Approx(-0.4 - 0.1));
 }
 
 TEST_CASE("options that rule each other out or mean nothing are refused") {
@@ -471,13 +472,15 @@ TEST_CASE("initializers, regularizers: what is new") {
             Approx(std::cos(angle) * hann(double(n)) / std::sqrt(squares)).margin(1e-6));
       CHECK(imaginary.to_vector()[n * 5 + k] == Approx(std::sin(angle)).margin(1e-6));
     }
-  const Dict axes{{"input_axes", List{0}},
-                  {"output_axes", List{1, 2}},
-                  {"seed", 1},
-                  {"mode", "fan_out"},
-                  {"distribution", "uniform"}};
-  const Tensor drawn = (*make<Initializer>("VarianceScaling", axes))({3, 40, 50}, DType::float32);
-  CHECK(ops::max(ops::abs(drawn)).item() == Approx(std::sqrt(3.0 / (40 * 50))).epsilon(0.01));
+  const Dict scaling_options{{"input_axes", List{0}},
+                             {"output_axes", List{1, 2}},
+                             {"seed", 1},
+                             {"mode", "fan_out"},
+                             {"distribution", "uniform"}};
+  const Tensor drawn_values =
+      (*make<Initializer>("VarianceScaling", scaling_options))({3, 40, 50}, DType::float32);
+  CHECK(ops::max(ops::abs(drawn_values)).item() ==
+        Approx(std::sqrt(3.0 / (40 * 50))).epsilon(0.01));
   CHECK_THROWS_WITH(
       (*make<Initializer>("GlorotUniform", {{"input_axes", List{0}}}))({2, 2}, DType::float32),
       Catch::Contains("both input_axes and output_axes"));

@@ -11,13 +11,13 @@ namespace {
 
 class FarExecutable final : public Executable {
  public:
-  FarExecutable(const Program& program, FarMemory& memory, Facts& facts, double delay)
+  FarExecutable(const Program& program, FarMemory& memory, DeviceCounters& counters, double delay)
       : memory_(memory),
         delay_(delay),
-        state_(std::make_shared<State>(program, memory.traffic, facts)) {
+        state_(std::make_shared<State>(program, memory.traffic, counters)) {
     for (const Program::Binding& b : program.variables) writes_.push_back(b.result >= 0);
     memory_.worker.submit(Worker::Kind::transfer, [state = state_] {
-      state->kernels.put_constants(Pages::Open(state->block).bytes());
+      state->kernels.put_constants(Pages::Access(state->block).bytes());
     });
   }
 
@@ -46,25 +46,27 @@ class FarExecutable final : public Executable {
  private:
   using MemoryLocations = std::vector<MemoryLocation>;
   struct State {
-    State(const Program& program, Traffic& traffic, Facts& all)
-        : kernels(program, traffic, all),
+    State(const Program& program, Traffic& traffic, DeviceCounters& device_counters)
+        : kernels(program, traffic, device_counters),
           block(std::make_shared<Pages>(kernels.block_bytes())),
-          facts(all) {}
-    void run(const MemoryLocations& in, const MemoryLocations& held, const MemoryLocations& out) {
-      std::vector<Pages::Open> open_pages;
-      auto opened = [&](const MemoryLocations& locations) {
+          counters(device_counters) {}
+    void run(const MemoryLocations& in, const MemoryLocations& variable_locations,
+             const MemoryLocations& out) {
+      std::vector<Pages::Access> open_pages;
+      auto opened_bytes = [&](const MemoryLocations& locations) {
         std::vector<std::byte*> bytes;
         for (const MemoryLocation& location : locations)
           bytes.push_back(open_pages.emplace_back(location.pages).bytes() + location.offset);
         return bytes;
       };
-      const KernelList::Memory memory{opened(in), opened(held), opened(out)};
+      const KernelList::Memory memory{opened_bytes(in), opened_bytes(variable_locations),
+                                      opened_bytes(out)};
       kernels.run(memory, open_pages.emplace_back(block).bytes());
-      ++facts.programs;
+      ++counters.programs;
     }
     KernelList kernels;
     std::shared_ptr<Pages> block;
-    Facts& facts;
+    DeviceCounters& counters;
   };
 
   template <class T>
@@ -92,15 +94,15 @@ class FarDevice final : public Device {
     return as<Scan>(op) || make_kernel({op, in, out});
   }
   std::unique_ptr<Executable> compile(const Program& program) override {
-    return std::make_unique<FarExecutable>(program, memory_, facts_, delay_);
+    return std::make_unique<FarExecutable>(program, memory_, counters_, delay_);
   }
   Memory* memory() override { return &memory_; }
   void synchronize() override { worker_.finish(); }
   Dict information() const override {
     const Traffic& t = memory_.traffic;
     return {{"threads", 1},
-            {"programs", facts_.programs.load()},
-            {"host_calls", facts_.host_calls.load()},
+            {"programs", counters_.programs.load()},
+            {"host_calls", counters_.host_calls.load()},
             {"uploads", t.uploads.load()},
             {"uploaded_bytes", t.uploaded_bytes.load()},
             {"downloads", t.downloads.load()},
@@ -111,7 +113,7 @@ class FarDevice final : public Device {
   double delay_ = 0;
   Worker worker_;
   FarMemory memory_;
-  Facts facts_;
+  DeviceCounters counters_;
 };
 
 }  // namespace

@@ -123,8 +123,9 @@ Kernel binary_loop(F f, Get get, Set set, const Request& r) {
   const Shape shape = r.out[0].shape;
   const std::array strides{strides_of(r.in[0].shape, shape), strides_of(r.in[1].shape, shape)};
   return [=](const std::byte* const* x, std::byte* const* y) {
-    each(shape, strides,
-         [&](int64_t i, const auto& at) { set(y[0], i, f(get(x[0], at[0]), get(x[1], at[1]))); });
+    for_each_element(shape, strides, [&](int64_t i, const auto& at) {
+      set(y[0], i, f(get(x[0], at[0]), get(x[1], at[1])));
+    });
   };
 }
 
@@ -144,7 +145,7 @@ Kernel select_kernel(const Request& r) {
   const std::array strides{strides_of(r.in[0].shape, shape), strides_of(r.in[1].shape, shape),
                            strides_of(r.in[2].shape, shape)};
   return [=](const std::byte* const* x, std::byte* const* y) {
-    each(shape, strides, [&](int64_t i, const auto& at) {
+    for_each_element(shape, strides, [&](int64_t i, const auto& at) {
       const size_t from = x[0][at[0]] != std::byte{0} ? 1 : 2;
       std::copy_n(x[from] + static_cast<size_t>(at[from]) * bytes, bytes,
                   y[0] + static_cast<size_t>(i) * bytes);

@@ -15,8 +15,8 @@ size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A kernel that copies the inputs to the host, runs the op there and copies the results back.
 Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
-                   Facts& facts) {
-  return [=, &traffic, &facts](const std::byte* const* x, std::byte* const* y) {
+                   DeviceCounters& counters) {
+  return [=, &traffic, &counters](const std::byte* const* x, std::byte* const* y) {
     Tensors inputs, outputs;
     for (size_t i = 0; i < in.size(); ++i) {
       inputs.push_back(Tensor::from_bytes(x[i], bytes_of(in[i]), in[i]));
@@ -28,7 +28,7 @@ Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& ou
       std::memcpy(y[i], outputs[i].raw(), bytes_of(out[i]));
       traffic.count_upload(bytes_of(out[i]));
     }
-    ++facts.host_calls;
+    ++counters.host_calls;
   };
 }
 
@@ -37,16 +37,16 @@ Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& ou
 class ScanKernel {
  public:
   ScanKernel(const Scan& scan, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
-             Facts& facts)
-      : body_(std::make_shared<KernelList>(*scan.body, traffic, facts)),
+             DeviceCounters& counters)
+      : body_(std::make_shared<KernelList>(*scan.body, traffic, counters)),
         states_(static_cast<size_t>(scan.states)),
         sequences_(static_cast<size_t>(scan.sequences)),
         stacks_(scan.body->outputs.size() - states_),
         reverse_(scan.reverse),
-        keep_(scan.keep_states) {
+        keeps_states_(scan.keep_states) {
     const bool has_steps = sequences_ > 0 || stacks_ > 0;
-    const Shape* stacked = sequences_ > 0 ? &in[states_].shape : &out[states_].shape;
-    steps_ = has_steps ? static_cast<size_t>((*stacked)[0]) : 0;
+    const Shape* stacked_shape = sequences_ > 0 ? &in[states_].shape : &out[states_].shape;
+    steps_ = has_steps ? static_cast<size_t>((*stacked_shape)[0]) : 0;
     for (const TensorSpec& spec : scan.body->specs_of(scan.body->inputs))
       in_bytes_.push_back(bytes_of(spec));
     for (const TensorSpec& spec : scan.body->specs_of(scan.body->outputs))
@@ -56,7 +56,7 @@ class ScanKernel {
   size_t scratch_bytes() const { return body_->block_bytes() + 2 * state_bytes_; }
 
   void operator()(const std::byte* const* x, std::byte* const* y) const {
-    std::byte* block = y[states_ + stacks_ + (keep_ ? states_ : 0)];
+    std::byte* block = y[states_ + stacks_ + (keeps_states_ ? states_ : 0)];
     std::byte *states = block + body_->block_bytes(), *next_states = states + state_bytes_;
     body_->put_constants(block);
     KernelList::Memory memory;
@@ -68,7 +68,7 @@ class ScanKernel {
       const size_t t = reverse_ ? steps_ - 1 - i : i;
       for (size_t s = 0, at = 0; s < states_; at += aligned(in_bytes_[s++])) {
         memory.inputs[s] = states + at, memory.outputs[s] = next_states + at;
-        if (keep_)
+        if (keeps_states_)
           std::memcpy(y[states_ + stacks_ + s] + t * in_bytes_[s], states + at, in_bytes_[s]);
       }
       for (size_t q = states_; q < states_ + sequences_; ++q)
@@ -89,13 +89,13 @@ class ScanKernel {
 
   std::shared_ptr<KernelList> body_;
   size_t states_, sequences_, stacks_, steps_ = 0, state_bytes_ = 0;
-  bool reverse_, keep_;
+  bool reverse_, keeps_states_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes of the body's inputs and outputs
 };
 
 }  // namespace
 
-KernelList::KernelList(const Program& program, Traffic& traffic, Facts& facts)
+KernelList::KernelList(const Program& program, Traffic& traffic, DeviceCounters& counters)
     : locations_(program.values.size()) {
   for (size_t i = 0; i < program.inputs.size(); ++i)
     locations_[static_cast<size_t>(program.inputs[i])] = {ValueLocation::Kind::input, i};
@@ -108,7 +108,7 @@ KernelList::KernelList(const Program& program, Traffic& traffic, Facts& facts)
     constants_.emplace_back(location, c.tensor.to(nullptr));
     traffic.count_upload(c.tensor.bytes());
   }
-  for (const Program::Instruction& i : program.code) add_step(program, i, traffic, facts);
+  for (const Program::Instruction& i : program.code) add_step(program, i, traffic, counters);
   add_results(program);
 }
 
@@ -119,7 +119,7 @@ KernelList::ValueLocation KernelList::add_block(size_t bytes) {
 }
 
 void KernelList::add_step(const Program& program, const Program::Instruction& i, Traffic& traffic,
-                          Facts& facts) {
+                          DeviceCounters& counters) {
   const TensorSpecs in = program.specs_of(i.inputs), out = program.specs_of(i.outputs);
   if (as<Reshape>(*i.op)) {
     locations_[static_cast<size_t>(i.outputs[0])] = locations_[static_cast<size_t>(i.inputs[0])];
@@ -135,12 +135,12 @@ void KernelList::add_step(const Program& program, const Program::Instruction& i,
     locations_[static_cast<size_t>(i.outputs[o])] = step.out.back();
   }
   if (auto* scan = as<Scan>(*i.op)) {
-    ScanKernel kernel(*scan, in, out, traffic, facts);
+    ScanKernel kernel(*scan, in, out, traffic, counters);
     step.out.push_back(add_block(kernel.scratch_bytes()));
     step.kernel = std::move(kernel);
   } else if (as<HostCall>(*i.op)) {
     step.row.kernel = "host";
-    step.kernel = host_kernel(i.op, in, out, traffic, facts);
+    step.kernel = host_kernel(i.op, in, out, traffic, counters);
   } else {
     step.kernel = make_kernel({*i.op, in, out});
   }
@@ -162,7 +162,7 @@ void KernelList::add_results(const Program& program) {
     ValueLocation from = locations_[value];
     if (from.kind == ValueLocation::Kind::variable) {
       const ValueLocation copy_location = add_block(bytes);
-      kept_.push_back({from, copy_location.at, bytes});
+      old_values_.push_back({from, copy_location.at, bytes});
       from = copy_location;
     }
     variables_.push_back({from, i, bytes});
@@ -199,7 +199,7 @@ void KernelList::run(const Memory& memory, std::byte* block) {
     step.row.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     ++step.row.calls;
   }
-  for (const Copy& c : kept_) std::memcpy(block + c.to, find(c.from, memory, block), c.bytes);
+  for (const Copy& c : old_values_) std::memcpy(block + c.to, find(c.from, memory, block), c.bytes);
   for (const Copy& c : outputs_)
     std::memcpy(memory.outputs[c.to], find(c.from, memory, block), c.bytes);
   for (const Copy& c : variables_)

@@ -12,13 +12,13 @@
 namespace crescent::far {
 
 /// The counters that the device reports about itself.
-struct Facts {
+struct DeviceCounters {
   std::atomic<int64_t> programs{0}, host_calls{0};
 };
 
 class KernelList {
  public:
-  KernelList(const Program& program, Traffic& traffic, Facts& facts);
+  KernelList(const Program& program, Traffic& traffic, DeviceCounters& counters);
 
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
@@ -49,14 +49,14 @@ class KernelList {
 
   ValueLocation add_block(size_t bytes);
   void add_step(const Program& program, const Program::Instruction& i, Traffic& traffic,
-                Facts& facts);
+                DeviceCounters& counters);
   void add_results(const Program& program);
   static std::byte* find(const ValueLocation& location, const Memory& memory, std::byte* block);
 
   std::vector<ValueLocation> locations_;  ///< the location of each value
   std::vector<std::pair<ValueLocation, Tensor>> constants_;
   std::vector<Step> steps_;
-  std::vector<Copy> kept_, outputs_, variables_;  ///< copies done in this order after the steps
+  std::vector<Copy> old_values_, outputs_, variables_;  ///< copies done in this order at the end
   size_t block_bytes_ = 0;
   bool profiling_ = false;
 };

@@ -62,7 +62,7 @@ void set_whole(std::byte* to, int64_t i, int64_t x) {
 }
 
 template <class T>
-void take(Elements& elements) {
+void set_accessors(Elements& elements) {
   elements.bytes = sizeof(T);
   elements.real = real<T>, elements.set_real = set_real<T>;
   elements.whole = whole<T>, elements.set_whole = set_whole<T>;
@@ -73,37 +73,37 @@ void take(Elements& elements) {
 Elements::Elements(DType dtype) : floating(is_floating(dtype)) {
   switch (dtype) {
     case DType::float32:
-      take<float>(*this);
+      set_accessors<float>(*this);
       break;
     case DType::float64:
-      take<double>(*this);
+      set_accessors<double>(*this);
       break;
     case DType::bfloat16:
-      take<BFloat16>(*this);
+      set_accessors<BFloat16>(*this);
       break;
     case DType::float16:
-      take<Float16>(*this);
+      set_accessors<Float16>(*this);
       break;
     case DType::int32:
-      take<int32_t>(*this);
+      set_accessors<int32_t>(*this);
       break;
     case DType::int64:
-      take<int64_t>(*this);
+      set_accessors<int64_t>(*this);
       break;
     case DType::uint8:
-      take<uint8_t>(*this);
+      set_accessors<uint8_t>(*this);
       break;
     case DType::int8:
-      take<int8_t>(*this);
+      set_accessors<int8_t>(*this);
       break;
     case DType::int16:
-      take<int16_t>(*this);
+      set_accessors<int16_t>(*this);
       break;
     case DType::complex64:
     case DType::string:
       fail("far computes with numbers of one part, got ", dtype);
     case DType::boolean:
-      take<bool>(*this);
+      set_accessors<bool>(*this);
       break;
   }
 }

@@ -58,7 +58,7 @@ inline Strides strides_of(const Shape& shape) { return strides_of(shape, shape);
 /// Calls f(element, offsets) for every element of `shape` in order, with the offset in each
 /// operand.
 template <size_t n, class F>
-void each(const Shape& shape, const Operands<n>& operands, F f) {
+void for_each_element(const Shape& shape, const Operands<n>& operands, F f) {
   std::array<int64_t, Shape::kMaxRank> at{};
   std::array<int64_t, n> offsets{};
   const int64_t size = shape.size();
@@ -77,10 +77,10 @@ void each(const Shape& shape, const Operands<n>& operands, F f) {
 /// A shape split at one of its axes: (outer, length, inner).
 struct AxisView {
   AxisView(const Shape& shape, int axis)
-      : outer(shape.slice(0, shape.axis(axis)).size()),
+      : outer_size(shape.slice(0, shape.axis(axis)).size()),
         length(shape[axis]),
-        inner(shape.slice(shape.axis(axis) + 1, shape.rank()).size()) {}
-  int64_t outer, length, inner;
+        inner_size(shape.slice(shape.axis(axis) + 1, shape.rank()).size()) {}
+  int64_t outer_size, length, inner_size;
 };
 
 }  // namespace crescent::far

@@ -15,12 +15,13 @@ Pages::Pages(size_t bytes) : bytes_(bytes > 0 ? bytes : 1) {
 
 Pages::~Pages() { munmap(start_, bytes_); }
 
-Pages::Open::Open(std::shared_ptr<Pages> pages) : pages_(std::move(pages)) {
-  if (pages_->open_++ == 0) mprotect(pages_->start_, pages_->bytes_, PROT_READ | PROT_WRITE);
+Pages::Access::Access(std::shared_ptr<Pages> pages) : pages_(std::move(pages)) {
+  if (pages_->access_count_++ == 0)
+    mprotect(pages_->start_, pages_->bytes_, PROT_READ | PROT_WRITE);
 }
 
-Pages::Open::~Open() {
-  if (pages_ && --pages_->open_ == 0) mprotect(pages_->start_, pages_->bytes_, PROT_NONE);
+Pages::Access::~Access() {
+  if (pages_ && --pages_->access_count_ == 0) mprotect(pages_->start_, pages_->bytes_, PROT_NONE);
 }
 
 /// Memory that need not be zeroed is filled with NaN, so that reads of uninitialized memory are
@@ -29,7 +30,7 @@ std::shared_ptr<Storage> FarMemory::allocate(size_t bytes, bool zeroed) {
   auto storage = std::make_shared<FarStorage>(*this, bytes);
   if (!zeroed) {
     worker.submit(Worker::Kind::transfer, [pages = storage->pages(), bytes] {
-      std::memset(Pages::Open(pages).bytes(), 0xff, bytes);
+      std::memset(Pages::Access(pages).bytes(), 0xff, bytes);
     });
   }
   return storage;
@@ -43,7 +44,7 @@ FarStorage::FarStorage(FarMemory& memory, size_t bytes)
 void FarStorage::fetch(size_t offset, size_t count, void* target) const {
   memory_of_device_.traffic.count_download(count);
   memory_of_device_.worker.submit(Worker::Kind::transfer, [=, this] {
-    std::memcpy(target, Pages::Open(pages_).bytes() + offset, count);
+    std::memcpy(target, Pages::Access(pages_).bytes() + offset, count);
   });
   memory_of_device_.worker.finish();
 }
@@ -54,7 +55,7 @@ void FarStorage::store(size_t offset, size_t count, const void* source) {
   memory_of_device_.worker.submit(
       Worker::Kind::transfer,
       [pages = pages_, offset, bytes = std::vector<std::byte>(first, first + count)] {
-        std::memcpy(Pages::Open(pages).bytes() + offset, bytes.data(), bytes.size());
+        std::memcpy(Pages::Access(pages).bytes() + offset, bytes.data(), bytes.size());
       });
 }
 
@@ -62,7 +63,7 @@ bool FarStorage::copy_within(size_t offset, const Storage& from, size_t from_off
   memory_of_device_.worker.submit(
       Worker::Kind::transfer, [to = pages_, from = static_cast<const FarStorage&>(from).pages_,
                                offset, from_offset, count] {
-        const Pages::Open source(from), target(to);
+        const Pages::Access source(from), target(to);
         std::memmove(target.bytes() + offset, source.bytes() + from_offset, count);
       });
   return true;

@@ -18,11 +18,11 @@ class Pages {
 
   /// While an object of this class exists, the pages are accessible. Only the device's thread may
   /// make one.
-  class Open {
+  class Access {
    public:
-    explicit Open(std::shared_ptr<Pages> pages);
-    ~Open();
-    Open(Open&& other) noexcept = default;
+    explicit Access(std::shared_ptr<Pages> pages);
+    ~Access();
+    Access(Access&& other) noexcept = default;
     std::byte* bytes() const { return pages_->start_; }
 
    private:
@@ -32,7 +32,7 @@ class Pages {
  private:
   std::byte* start_;
   size_t bytes_;
-  int open_ = 0;  ///< the number of Open objects that exist
+  int access_count_ = 0;  ///< the number of Access objects that exist
 };
 
 /// Counters of the transfers between host and device.

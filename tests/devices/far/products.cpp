@@ -9,7 +9,7 @@ namespace {
 
 /// Returns the kernel f(T) for float32 and float64, and no kernel for other dtypes.
 template <class F>
-Kernel for_reals(const Request& r, F f) {
+Kernel kernel_for_reals(const Request& r, F f) {
   const DType dtype = r.out[0].dtype;
   for (const TensorSpec& in : r.in)
     if (in.dtype != dtype) return {};
@@ -54,9 +54,9 @@ Kernel matmul(const Matmul& op, const Request& r) {
   const std::array strides{strides_of(a.slice(0, a.rank() - 2), batch),
                            strides_of(b.slice(0, b.rank() - 2), batch)};
   const int64_t a_size = a[-2] * a[-1], b_size = b[-2] * b[-1];
-  return for_reals(r, [&]<class T>(T) -> Kernel {
+  return kernel_for_reals(r, [&]<class T>(T) -> Kernel {
     return [=](const std::byte* const* x, std::byte* const* out) {
-      each(batch, strides, [&](int64_t i, const auto& at) {
+      for_each_element(batch, strides, [&](int64_t i, const auto& at) {
         product.run(input<T>(x[0]) + at[0] * a_size, input<T>(x[1]) + at[1] * b_size,
                     output<T>(out[0]) + i * product.m * product.n);
       });
@@ -74,11 +74,12 @@ struct Windows {
 
   Windows(const ConvSpec& spec, const Shape& in, const Shape& out, const auto& window)
       : batch(in[0]) {
-    const size_t spatial = spec.strides.size();
-    for (size_t i = 0; i < spatial; ++i) {
+    const size_t spatial_axis_count = spec.strides.size();
+    for (size_t i = 0; i < spatial_axis_count; ++i) {
       const int axis = static_cast<int>(i);
-      axes[3 - spatial + i] = {in[axis + 1],    out[axis + 1],    *(window.begin() + axis),
-                               spec.strides[i], spec.dilation[i], spec.pad_before[i]};
+      axes[3 - spatial_axis_count + i] = {
+          in[axis + 1],    out[axis + 1],    *(window.begin() + axis),
+          spec.strides[i], spec.dilation[i], spec.pad_before[i]};
     }
   }
 
@@ -87,14 +88,15 @@ struct Windows {
   template <class F>
   void each_tap(F f) const {
     const auto& [d, h, w] = axes;
-    const int64_t outs = d.out * h.out * w.out, taps = d.window * h.window * w.window;
-    for (int64_t place = 0; place < batch * outs; ++place) {
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t z = at(d, place % outs / (h.out * w.out), tap / (h.window * w.window));
-        const int64_t y = at(h, place / w.out % h.out, tap / w.window % h.window);
-        const int64_t x = at(w, place % w.out, tap % w.window);
+    const int64_t output_count = d.out * h.out * w.out, tap_count = d.window * h.window * w.window;
+    for (int64_t output_index = 0; output_index < batch * output_count; ++output_index) {
+      for (int64_t tap = 0; tap < tap_count; ++tap) {
+        const int64_t z =
+            at(d, output_index % output_count / (h.out * w.out), tap / (h.window * w.window));
+        const int64_t y = at(h, output_index / w.out % h.out, tap / w.window % h.window);
+        const int64_t x = at(w, output_index % w.out, tap % w.window);
         if (z < 0 || y < 0 || x < 0) continue;
-        f(((place / outs * d.in + z) * h.in + y) * w.in + x, tap, place);
+        f(((output_index / output_count * d.in + z) * h.in + y) * w.in + x, tap, output_index);
       }
     }
   }
@@ -113,11 +115,11 @@ struct Channels {
   int64_t in, out, groups;  ///< in: input channels of a group; out: output channels of all groups
   /// Calls f(input channel, offset in the kernel, output channel) for all pairs in the same group.
   template <class F>
-  void each(int64_t tap, F f) const {
-    const int64_t outs = out / groups;
+  void for_each_pair(int64_t tap, F f) const {
+    const int64_t outputs_of_group = out / groups;
     for (int64_t g = 0; g < groups; ++g) {
       for (int64_t i = 0; i < in; ++i) {
-        for (int64_t o = g * outs; o < (g + 1) * outs; ++o)
+        for (int64_t o = g * outputs_of_group; o < (g + 1) * outputs_of_group; ++o)
           f(g * in + i, (tap * in + i) * out + o, o);
       }
     }
@@ -127,7 +129,7 @@ struct Channels {
 /// A kernel that runs add(sums, inputs...), where `sums` has the size of the result and starts with
 /// zeros.
 template <class T, class Add>
-Kernel summed(const Request& r, Add add) {
+Kernel summing_kernel(const Request& r, Add add) {
   return [=, size = r.out[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
     std::vector<double> sums(static_cast<size_t>(size));
     add(sums.data(), input<T>(x[0]), input<T>(x[1]));
@@ -139,12 +141,12 @@ Kernel conv(const Conv& op, const Request& r) {
   if (r.in.size() != 2 || r.out.size() != 1) return {};
   const Windows windows(op.spec, r.in[0].shape, r.out[0].shape, r.in[1].shape);
   const Channels channels(op.spec, r.in[1].shape);
-  return for_reals(r, [&]<class T>(T) {
-    return summed<T>(r, [=](double* y, const T* x, const T* kernel) {
+  return kernel_for_reals(r, [&]<class T>(T) {
+    return summing_kernel<T>(r, [=](double* y, const T* x, const T* kernel) {
       windows.each_tap([&](int64_t in, int64_t tap, int64_t out) {
         const T* from = x + in * channels.in * channels.groups;
         double* to = y + out * channels.out;
-        channels.each(tap, [&](int64_t i, int64_t k, int64_t o) {
+        channels.for_each_pair(tap, [&](int64_t i, int64_t k, int64_t o) {
           to[o] += static_cast<double>(from[i]) * kernel[k];
         });
       });
@@ -156,12 +158,12 @@ Kernel conv_backward_data(const ConvBackwardData& op, const Request& r) {
   if (r.in.size() != 2) return {};
   const Windows windows(op.spec, r.out[0].shape, r.in[0].shape, r.in[1].shape);
   const Channels channels(op.spec, r.in[1].shape);
-  return for_reals(r, [&]<class T>(T) {
-    return summed<T>(r, [=](double* dx, const T* dy, const T* kernel) {
+  return kernel_for_reals(r, [&]<class T>(T) {
+    return summing_kernel<T>(r, [=](double* dx, const T* dy, const T* kernel) {
       windows.each_tap([&](int64_t in, int64_t tap, int64_t out) {
         double* to = dx + in * channels.in * channels.groups;
         const T* from = dy + out * channels.out;
-        channels.each(tap, [&](int64_t i, int64_t k, int64_t o) {
+        channels.for_each_pair(tap, [&](int64_t i, int64_t k, int64_t o) {
           to[i] += static_cast<double>(from[o]) * kernel[k];
         });
       });
@@ -173,12 +175,12 @@ Kernel conv_backward_kernel(const ConvBackwardKernel& op, const Request& r) {
   const Shape& kernel = r.out[0].shape;
   const Windows windows(op.spec, r.in[0].shape, r.in[1].shape, kernel);
   const Channels channels(op.spec, kernel);
-  return for_reals(r, [&]<class T>(T) {
-    return summed<T>(r, [=](double* dk, const T* x, const T* dy) {
+  return kernel_for_reals(r, [&]<class T>(T) {
+    return summing_kernel<T>(r, [=](double* dk, const T* x, const T* dy) {
       windows.each_tap([&](int64_t in, int64_t tap, int64_t out) {
         const T* from = x + in * channels.in * channels.groups;
         const T* to = dy + out * channels.out;
-        channels.each(tap, [&](int64_t i, int64_t k, int64_t o) {
+        channels.for_each_pair(tap, [&](int64_t i, int64_t k, int64_t o) {
           dk[k] += static_cast<double>(from[i]) * to[o];
         });
       });
@@ -187,8 +189,8 @@ Kernel conv_backward_kernel(const ConvBackwardKernel& op, const Request& r) {
 }
 
 /// The number of input elements inside each window.
-std::vector<double> covered(const Windows& windows, int64_t places) {
-  std::vector<double> counts(static_cast<size_t>(places));
+std::vector<double> elements_in_windows(const Windows& windows, int64_t window_count) {
+  std::vector<double> counts(static_cast<size_t>(window_count));
   windows.each_tap([&](int64_t, int64_t, int64_t out) { ++counts[static_cast<size_t>(out)]; });
   return counts;
 }
@@ -214,7 +216,7 @@ Kernel pool(const Pool& op, const Request& r) {
   if (r.out.size() != 1) return {};
   const Windows windows(op.spec, r.in[0].shape, r.out[0].shape, op.window);
   const int64_t size = r.out[0].shape.size(), channels = r.in[0].shape[-1];
-  return for_reals(r, [&]<class T>(T) -> Kernel {
+  return kernel_for_reals(r, [&]<class T>(T) -> Kernel {
     return [=, max = op.max](const std::byte* const* in, std::byte* const* out) {
       const T* x = input<T>(in[0]);
       T* y = output<T>(out[0]);
@@ -223,7 +225,7 @@ Kernel pool(const Pool& op, const Request& r) {
         for (int64_t i = 0; i < size; ++i) y[i] = x[best[static_cast<size_t>(i)]];
         return;
       }
-      const auto counts = covered(windows, size / channels);
+      const auto counts = elements_in_windows(windows, size / channels);
       std::vector<double> sums(static_cast<size_t>(size));
       windows.each_tap([&](int64_t from, int64_t, int64_t to) {
         for (int64_t c = 0; c < channels; ++c)
@@ -240,7 +242,7 @@ Kernel pool_backward(const PoolBackward& op, const Request& r) {
   const TensorSpec& dy_spec = r.in.back();
   const Windows windows(op.spec, r.out[0].shape, dy_spec.shape, op.window);
   const int64_t size = dy_spec.shape.size(), channels = dy_spec.shape[-1];
-  return for_reals(r, [&]<class T>(T) -> Kernel {
+  return kernel_for_reals(r, [&]<class T>(T) -> Kernel {
     return [=, max = op.max, result = r.out[0].shape.size()](const std::byte* const* in,
                                                              std::byte* const* out) {
       std::vector<double> sums(static_cast<size_t>(result));
@@ -250,7 +252,7 @@ Kernel pool_backward(const PoolBackward& op, const Request& r) {
         for (int64_t i = 0; i < size; ++i)
           sums[static_cast<size_t>(best[static_cast<size_t>(i)])] += dy[i];
       } else {
-        const auto counts = covered(windows, size / channels);
+        const auto counts = elements_in_windows(windows, size / channels);
         windows.each_tap([&](int64_t to, int64_t, int64_t from) {
           for (int64_t c = 0; c < channels; ++c)
             sums[static_cast<size_t>(to * channels + c)] +=

@@ -24,7 +24,7 @@ double start_of(ReduceKind kind) {
   }
 }
 
-double joined(ReduceKind kind, double a, double x) {
+double combined(ReduceKind kind, double a, double x) {
   switch (kind) {
     case ReduceKind::max:
       return x > a || std::isnan(x) ? x : a;
@@ -42,7 +42,7 @@ double joined(ReduceKind kind, double a, double x) {
 }
 
 /// The strides of the result along the axes of `in`; 0 along reduced axes.
-Strides targets(const Shape& in, const std::vector<int>& axes) {
+Strides result_strides(const Shape& in, const std::vector<int>& axes) {
   Strides strides{};
   int64_t step = 1;
   for (int axis = in.rank() - 1; axis >= 0; --axis) {
@@ -59,19 +59,21 @@ Kernel reduce(const Reduce& op, const Request& r) {
   const Elements in(r.in[0].dtype), out(r.out[0].dtype);
   if (in.bytes == 8 && !in.floating) return {};
   const int64_t size = r.out[0].shape.size();
-  const double parts = size > 0 ? static_cast<double>(r.in[0].shape.size() / size) : 1;
-  return [=, kind = op.kind, shape = r.in[0].shape, strides = targets(r.in[0].shape, op.axes)](
-             const std::byte* const* x, std::byte* const* y) {
-    std::vector<double> results(static_cast<size_t>(size), start_of(kind));
-    each(shape, Operands<1>{strides}, [&](int64_t i, const auto& at) {
-      double& result = results[static_cast<size_t>(at[0])];
-      result = joined(kind, result, in.real(x[0], i));
-    });
-    for (int64_t i = 0; i < size; ++i) {
-      const double result = results[static_cast<size_t>(i)];
-      out.set_real(y[0], i, kind == ReduceKind::mean ? result / parts : result);
-    }
-  };
+  const double elements_per_result =
+      size > 0 ? static_cast<double>(r.in[0].shape.size() / size) : 1;
+  return
+      [=, kind = op.kind, shape = r.in[0].shape, strides = result_strides(r.in[0].shape, op.axes)](
+          const std::byte* const* x, std::byte* const* y) {
+        std::vector<double> results(static_cast<size_t>(size), start_of(kind));
+        for_each_element(shape, Operands<1>{strides}, [&](int64_t i, const auto& at) {
+          double& result = results[static_cast<size_t>(at[0])];
+          result = combined(kind, result, in.real(x[0], i));
+        });
+        for (int64_t i = 0; i < size; ++i) {
+          const double result = results[static_cast<size_t>(i)];
+          out.set_real(y[0], i, kind == ReduceKind::mean ? result / elements_per_result : result);
+        }
+      };
 }
 
 Kernel arg_reduce(const ArgReduce& op, const Request& r) {
@@ -79,12 +81,13 @@ Kernel arg_reduce(const ArgReduce& op, const Request& r) {
   const Elements in(r.in[0].dtype), out(r.out[0].dtype);
   if (!in.floating) return {};
   return [=, max = op.max](const std::byte* const* x, std::byte* const* y) {
-    for (int64_t line = 0; line < view.outer * view.inner; ++line) {
-      const int64_t first = line / view.inner * view.length * view.inner + line % view.inner;
+    for (int64_t line = 0; line < view.outer_size * view.inner_size; ++line) {
+      const int64_t first =
+          line / view.inner_size * view.length * view.inner_size + line % view.inner_size;
       int64_t best = 0;
       double best_value = in.real(x[0], first);
       for (int64_t i = 1; i < view.length && !std::isnan(best_value); ++i) {
-        const double value = in.real(x[0], first + i * view.inner);
+        const double value = in.real(x[0], first + i * view.inner_size);
         if (max ? value > best_value : value < best_value) best_value = value, best = i;
         if (std::isnan(value)) best_value = value, best = i;
       }

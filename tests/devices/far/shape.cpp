@@ -15,8 +15,9 @@ void copy_element(std::byte* to, int64_t i, const std::byte* from, int64_t j, si
 Kernel move(const Request& r, const Strides& strides, int64_t first = 0) {
   return [=, shape = r.out[0].shape, bytes = size_of(r.out[0].dtype)](const std::byte* const* x,
                                                                       std::byte* const* y) {
-    each(shape, Operands<1>{strides},
-         [&](int64_t i, const auto& at) { copy_element(y[0], i, x[0], first + at[0], bytes); });
+    for_each_element(shape, Operands<1>{strides}, [&](int64_t i, const auto& at) {
+      copy_element(y[0], i, x[0], first + at[0], bytes);
+    });
   };
 }
 
@@ -48,22 +49,23 @@ Kernel pad(const Pad& op, const Request& r) {
   return [=, value = op.value, size = r.out[0].shape.size(), shape = r.in[0].shape](
              const std::byte* const* x, std::byte* const* y) {
     for (int64_t i = 0; i < size; ++i) out.set_real(y[0], i, value);
-    each(shape, Operands<1>{strides},
-         [&](int64_t i, const auto& at) { copy_element(y[0], first + at[0], x[0], i, out.bytes); });
+    for_each_element(shape, Operands<1>{strides}, [&](int64_t i, const auto& at) {
+      copy_element(y[0], first + at[0], x[0], i, out.bytes);
+    });
   };
 }
 
 Kernel join(const Concat& op, const Request& r) {
   const AxisView view(r.out[0].shape, op.axis);
   const size_t bytes = size_of(r.out[0].dtype);
-  std::vector<size_t> pieces;  // number of bytes of each input per index of the outer axes
+  std::vector<size_t> piece_bytes;  // number of bytes of each input per index of the outer axes
   for (const TensorSpec& in : r.in)
-    pieces.push_back(static_cast<size_t>(in.shape[op.axis] * view.inner) * bytes);
+    piece_bytes.push_back(static_cast<size_t>(in.shape[op.axis] * view.inner_size) * bytes);
   return [=](const std::byte* const* x, std::byte* const* y) {
     std::byte* to = y[0];
-    for (int64_t outer = 0; outer < view.outer; ++outer) {
-      for (size_t i = 0; i < pieces.size(); to += pieces[i++])
-        std::memcpy(to, x[i] + static_cast<size_t>(outer) * pieces[i], pieces[i]);
+    for (int64_t outer_index = 0; outer_index < view.outer_size; ++outer_index) {
+      for (size_t i = 0; i < piece_bytes.size(); to += piece_bytes[i++])
+        std::memcpy(to, x[i] + static_cast<size_t>(outer_index) * piece_bytes[i], piece_bytes[i]);
     }
   };
 }
@@ -75,9 +77,9 @@ int64_t clamped(const Elements& indices, const std::byte* from, int64_t i, int64
 Kernel gather(const Gather& op, const Request& r) {
   const AxisView from(r.in[0].shape, op.axis);
   const Elements indices(r.in[1].dtype);
-  const size_t bytes = static_cast<size_t>(from.inner) * size_of(r.in[0].dtype);
+  const size_t bytes = static_cast<size_t>(from.inner_size) * size_of(r.in[0].dtype);
   return [=, count = r.in[1].shape.size()](const std::byte* const* x, std::byte* const* y) {
-    for (int64_t line = 0; line < from.outer * count; ++line) {
+    for (int64_t line = 0; line < from.outer_size * count; ++line) {
       const int64_t row = clamped(indices, x[1], line % count, from.length);
       copy_element(y[0], line, x[0], line / count * from.length + row, bytes);
     }
@@ -89,13 +91,14 @@ Kernel scatter_add(const ScatterAdd& op, const Request& r) {
   const Elements indices(r.in[0].dtype), out(r.out[0].dtype);
   if (!out.floating || out.bytes < 4) return {};  // sums of 16-bit floats are left to the host
   return [=, count = r.in[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
-    for (int64_t i = 0; i < to.outer * to.length * to.inner; ++i) out.set_real(y[0], i, 0);
-    for (int64_t line = 0; line < to.outer * count; ++line) {
+    for (int64_t i = 0; i < to.outer_size * to.length * to.inner_size; ++i)
+      out.set_real(y[0], i, 0);
+    for (int64_t line = 0; line < to.outer_size * count; ++line) {
       const int64_t row =
           line / count * to.length + clamped(indices, x[0], line % count, to.length);
-      for (int64_t i = 0; i < to.inner; ++i) {
-        const int64_t at = row * to.inner + i;
-        out.set_real(y[0], at, out.real(y[0], at) + out.real(x[1], line * to.inner + i));
+      for (int64_t i = 0; i < to.inner_size; ++i) {
+        const int64_t at = row * to.inner_size + i;
+        out.set_real(y[0], at, out.real(y[0], at) + out.real(x[1], line * to.inner_size + i));
       }
     }
   };
@@ -105,10 +108,10 @@ Kernel take_along(const TakeAlong& op, const Request& r) {
   const AxisView from(r.in[0].shape, op.axis), to(r.out[0].shape, op.axis);
   const Elements indices(r.in[1].dtype);
   return [=, bytes = size_of(r.in[0].dtype)](const std::byte* const* x, std::byte* const* y) {
-    for (int64_t i = 0; i < to.outer * to.length * to.inner; ++i) {
+    for (int64_t i = 0; i < to.outer_size * to.length * to.inner_size; ++i) {
       const int64_t row =
-          i / (to.length * to.inner) * from.length + clamped(indices, x[1], i, from.length);
-      copy_element(y[0], i, x[0], row * from.inner + i % to.inner, bytes);
+          i / (to.length * to.inner_size) * from.length + clamped(indices, x[1], i, from.length);
+      copy_element(y[0], i, x[0], row * from.inner_size + i % to.inner_size, bytes);
     }
   };
 }

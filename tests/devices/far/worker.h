@@ -1,5 +1,5 @@
-// A thread that runs the tasks of the device in order. After a task fails, later programs are
-// skipped until the error has been reported.
+// A thread that runs the tasks of the device in order. After a task has failed, programs are
+// skipped until finish() has thrown the error.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -26,15 +26,15 @@ class Worker {
 
  private:
   void work();
-  bool is_own_thread() const { return std::this_thread::get_id() == own_.load(); }
+  bool is_own_thread() const { return std::this_thread::get_id() == own_thread_id_.load(); }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::pair<Kind, Task>> tasks_;
-  bool working_ = false, quitting_ = false;
+  bool is_working_ = false, is_quitting_ = false;
   std::exception_ptr error_;
   std::thread thread_;  ///< started with the first task
-  std::atomic<std::thread::id> own_{};
+  std::atomic<std::thread::id> own_thread_id_{};
 };
 
 }  // namespace crescent::far

@@ -18,24 +18,24 @@ namespace {
 /// results by up to this share, because the roundings of hundreds of layers add up.
 constexpr double kTolerance = 1e-5;
 
-void check_numbers(Model& model, const Recording& io) {
-  set_weights(model, io.json("/", "weights").as_list());
-  const Tensor x = io.tensor("inputs/0"), wanted = io.tensor("outputs/0");
+void check_numbers(Model& model, const Recording& recording) {
+  set_weights(model, recording.json("/", "weights").as_list());
+  const Tensor x = recording.tensor("inputs/0"), wanted = recording.tensor("outputs/0");
   const Tensor got = model.predict({x}).front();
   CHECK(difference(got, wanted, {0, kTolerance * ops::max(ops::abs(wanted)).item()}) == "");
-  if (io.text_if_any("/", "layer_stats"))
-    CHECK(first_difference(model, x, io.json("/", "layer_stats").as_list()) == "");
+  if (recording.text_if_any("/", "layer_stats"))
+    CHECK(first_difference(model, x, recording.json("/", "layer_stats").as_list()) == "");
 }
 
-void check_from_json(const std::string& json, const Recording& io) {
+void check_from_json(const std::string& json, const Recording& recording) {
   const ModelPtr model = model_from_json(json);
-  check_numbers(*model, io);
+  check_numbers(*model, recording);
 }
 
 /// Builds the application in Lua and compares it; `name` is also the key under which its arguments
 /// are recorded.
-void check_from_lua(std::string name, const std::string& json, const Recording& io) {
-  const Dict recorded_arguments = io.json("/", "arguments").as_dict();
+void check_from_lua(std::string name, const std::string& json, const Recording& recording) {
+  const Dict recorded_arguments = recording.json("/", "arguments").as_dict();
   Dict arguments;
   for (const DictEntry& entry : recorded_arguments) {
     if (entry.key == "name")
@@ -44,9 +44,10 @@ void check_from_lua(std::string name, const std::string& json, const Recording& 
       arguments.set(entry.key, entry.value);
   }
   const ModelPtr model = application_from_lua(name, arguments);
-  for (const std::string& found : differences(parse_json(model->to_json()), parse_json(json), name))
-    FAIL_CHECK(found);
-  check_numbers(*model, io);
+  for (const std::string& difference_text :
+       differences(parse_json(model->to_json()), parse_json(json), name))
+    FAIL_CHECK(difference_text);
+  check_numbers(*model, recording);
 }
 
 /// Calls check(name, JSON, recording) for each recorded application.
@@ -62,7 +63,7 @@ void for_each_application(Check check) {
     try {
       check(name, read_file_unpacked(applications + "/" + file),
             Recording(applications + "/" + name + ".io.h5"));
-      tally.compared();
+      tally.count_compared();
     } catch (const Error& error) {
       FAIL_CHECK(name << ": " << error.what());
     }
@@ -73,8 +74,8 @@ void for_each_application(Check check) {
 }  // namespace
 
 TEST_CASE("Keras' applications predict what they predict there") {
-  for_each_application([](const std::string&, const std::string& json, const Recording& io) {
-    check_from_json(json, io);
+  for_each_application([](const std::string&, const std::string& json, const Recording& recording) {
+    check_from_json(json, recording);
   });
 }
 

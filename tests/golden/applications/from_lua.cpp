@@ -27,10 +27,10 @@ void push(lua_State* L, const Value& value) {
   if (value.is_number()) return lua_pushnumber(L, value.as_float());
   if (value.is_string()) return void(lua_pushstring(L, value.as_string().c_str()));
   lua_newtable(L);
-  lua_Integer place = 0;
+  lua_Integer index = 0;
   for (const Value& item : value.as_list()) {
     push(L, item);
-    lua_rawseti(L, -2, ++place);
+    lua_rawseti(L, -2, ++index);
   }
 }
 

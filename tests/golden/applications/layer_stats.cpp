@@ -10,12 +10,12 @@ struct Stats {
 };
 
 Stats stats_of(const Tensor& x) {
-  const Tensor wide = ops::cast(x, DType::float64);
-  return {ops::mean(wide).item(), std::sqrt(ops::mean(wide * wide).item())};
+  const Tensor float64_x = ops::cast(x, DType::float64);
+  return {ops::mean(float64_x).item(), std::sqrt(ops::mean(float64_x * float64_x).item())};
 }
 
-/// The tolerance is that of float32 over hundreds of layers.
-bool near(const Stats& got, const Stats& wanted) {
+/// The tolerance allows for the rounding errors of hundreds of layers in float32.
+bool are_near(const Stats& got, const Stats& wanted) {
   const double tolerance = 1e-4 * wanted.root_mean_square + 1e-6;
   return std::abs(got.mean - wanted.mean) <= tolerance &&
          std::abs(got.root_mean_square - wanted.root_mean_square) <= tolerance;
@@ -45,7 +45,7 @@ std::string first_difference(const Model& model, const Tensor& x, const List& re
     const Shape wanted_shape = Codec<Shape>::decode(row[2]),
                 shape = got[i].shape().slice(1, got[i].shape().rank());
     const Stats wanted{row[3].as_float(), row[4].as_float()}, stats = stats_of(got[i]);
-    if (shape == wanted_shape && near(stats, wanted)) continue;
+    if (shape == wanted_shape && are_near(stats, wanted)) continue;
     return concat(row[0].as_string(), ": shape ", shape, ", mean ", stats.mean,
                   ", root mean square ", stats.root_mean_square, " instead of ", wanted_shape, ", ",
                   wanted.mean, ", ", wanted.root_mean_square);

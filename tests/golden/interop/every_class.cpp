@@ -67,20 +67,20 @@ const std::vector<RequiredOptions>& required_options() {
 
 /// Registered classes that are not tested on their own: models, and classes that need other objects
 /// as options.
-const std::set<std::string> kNotAlone = {"Sequential",    "Functional",   "Model",
-                                         "Wrapper",       "OptimizerMap", "MultiOptimizer",
-                                         "ActivityKeras2"};
+const std::set<std::string> kUntestedClasses = {"Sequential",    "Functional",   "Model",
+                                                "Wrapper",       "OptimizerMap", "MultiOptimizer",
+                                                "ActivityKeras2"};
 
 /// Arguments that the constructors of all classes of a kind in Keras 3 accept besides the named
 /// ones.
-const std::map<std::string, std::set<std::string>> kCommon = {
+const std::map<std::string, std::set<std::string>> kCommonArguments = {
     {"layers", {"name", "trainable", "dtype", "activity_regularizer", "autocast"}},
     {"optimizers",
      {"name", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
       "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps"}}};
 
 /// Arguments that constructors of Keras pass on to a base class; Keras' own files contain them.
-const std::map<std::string, std::set<std::string>> kHandedOn = {
+const std::map<std::string, std::set<std::string>> kBaseClassArguments = {
     {"layers.AdditiveAttention", {"seed"}},
     {"layers.AutoContrast", {"data_format"}},
     {"layers.ConvLSTM1D", {"unroll", "zero_output_for_mask"}},
@@ -100,14 +100,14 @@ const std::map<std::string, std::set<std::string>> kHandedOn = {
 // ---- the tested options
 
 /// Values to try for an option.
-List candidates(const Field& field, const Value& now) {
+List candidate_values(const Field& field, const Value& current_value) {
   List values;
   for (const std::string& choice : field.choices) values.push_back(choice);
   if (!field.kind.empty())
     for (const std::string& name : registry().names(field.kind))
-      if (!kNotAlone.contains(name)) values.push_back(name);
-  if (now.is_bool()) values.push_back(!now.as_bool());
-  if (now.is_number()) values.push_back(now.as_float() / 2);
+      if (!kUntestedClasses.contains(name)) values.push_back(name);
+  if (current_value.is_bool()) values.push_back(!current_value.as_bool());
+  if (current_value.is_number()) values.push_back(current_value.as_float() / 2);
   for (const Value& value :
        List{0.5, 1, 2, 3, 0.25, true, false, "other", List{1}, List{2, 2}, List{"a"}, List{0.25}})
     values.push_back(value);
@@ -130,17 +130,17 @@ Dict least_options(const std::string& kind, const ClassInfo& info) {
   Dict options;
   for (const Field& field : info.schema.fields) {
     if (!field.required) continue;
-    for (const Value& value : candidates(field, {})) {
-      Dict extended = options;
-      extended.set(field.name, value);
+    for (const Value& value : candidate_values(field, {})) {
+      Dict extended_options = options;
+      extended_options.set(field.name, value);
       try {
         info.schema.find(field.name);
-        make_object(kind, info.name, extended);
-        options = extended;
+        make_object(kind, info.name, extended_options);
+        options = extended_options;
         break;
       } catch (const Error& error) {
         if (std::string(error.what()).find("'" + field.name + "'") == std::string::npos) {
-          options = extended;
+          options = extended_options;
           break;
         }
       }
@@ -155,20 +155,20 @@ struct TriedConfig {
 };
 
 std::vector<TriedConfig> configs_of(const std::string& kind, const ClassInfo& info) {
-  const Dict least = least_options(kind, info);
-  const auto base = config_with(kind, info.name, least);
-  if (!base) {
-    FAIL_CHECK(kind << " " << info.name << " cannot be made with " << to_json(least));
+  const Dict required = least_options(kind, info);
+  const auto default_config = config_with(kind, info.name, required);
+  if (!default_config) {
+    FAIL_CHECK(kind << " " << info.name << " cannot be made with " << to_json(required));
     return {};
   }
-  std::vector<TriedConfig> configs{{"", *base}};
+  std::vector<TriedConfig> configs{{"", *default_config}};
   for (const Field& field : info.schema.fields) {
-    if (!field.stored || field.name == "name" || !base->contains(field.name)) continue;
-    for (const Value& value : candidates(field, base->at(field.name))) {
-      Dict options = least;
+    if (!field.stored || field.name == "name" || !default_config->contains(field.name)) continue;
+    for (const Value& value : candidate_values(field, default_config->at(field.name))) {
+      Dict options = required;
       options.set(field.name, value);
       const auto config = config_with(kind, info.name, options);
-      if (!config || config->at(field.name) == base->at(field.name)) continue;
+      if (!config || config->at(field.name) == default_config->at(field.name)) continue;
       configs.push_back({field.name, *config});
       break;
     }
@@ -200,7 +200,7 @@ Dict sorted(const Dict& config) {
 
 /// The configuration as text for comparison. Where versions of Keras have several forms it uses one
 /// of them, and leaves out keys that files never contain.
-std::string text(const Dict& config) {
+std::string comparable_text(const Dict& config) {
   Dict plain_config = config;
   plain_config.erase(kCarryMask);
   return to_json(mapped(plain_config, [](const Value& part) -> std::optional<Value> {
@@ -208,11 +208,11 @@ std::string text(const Dict& config) {
     std::string name = class_of(part);
     Dict own_config = config_of(part.as_dict());
     golden::to_one_form(name, own_config);
-    if (const std::string* random = text_at(own_config, "distribution");
-        random && *random == "truncated_normal")
+    if (const std::string* distribution = text_at(own_config, "distribution");
+        distribution && *distribution == "truncated_normal")
       own_config.set("distribution", "normal");
     own_config.erase(kCarryMask);
-    return object(name, parse_json(text(sorted(own_config))).as_dict());
+    return object(name, parse_json(comparable_text(sorted(own_config))).as_dict());
   }));
 }
 
@@ -220,17 +220,17 @@ std::string text(const Dict& config) {
 std::set<std::string> parameters_of(const std::string& signature) {
   std::set<std::string> names;
   std::string name;
-  bool in_default = false;
+  bool is_in_default = false;
   int depth = 0;
   for (const char c : signature) {
     depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
     if (depth > 1 || c == '(' || c == ' ') continue;
     if (c == ',' || depth == 0) {
       names.insert(std::exchange(name, ""));
-      in_default = false;
+      is_in_default = false;
     } else if (c == '=') {
-      in_default = true;
-    } else if (!in_default) {
+      is_in_default = true;
+    } else if (!is_in_default) {
       name += c;
     }
   }
@@ -241,19 +241,20 @@ std::set<std::string> parameters_of(const std::string& signature) {
 /// available.
 using Signatures = std::map<std::string, std::set<std::string>>;
 const Signatures& signatures() {
-  static const Signatures all = [] {
+  static const Signatures all_signatures = [] {
     Signatures result;
-    const char* shared = std::getenv("CRESCENT_SHARED");
-    std::ifstream file(concat(shared ? shared : "../shared", "/reference/keras-names.json"));
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const Value names = text.empty() ? Value(Dict()) : parse_json(text);
+    const char* shared_folder = std::getenv("CRESCENT_SHARED");
+    std::ifstream file(
+        concat(shared_folder ? shared_folder : "../shared", "/reference/keras-names.json"));
+    const std::string json_text{std::istreambuf_iterator<char>(file), {}};
+    const Value names = json_text.empty() ? Value(Dict()) : parse_json(json_text);
     for (const DictEntry& space : names.as_dict())
       for (const DictEntry& name : space.value.is_dict() ? space.value.as_dict() : Dict())
         if (name.value.is_string())
           result[space.key + "." + name.key] = parameters_of(name.value.as_string());
     return result;
   }();
-  return all;
+  return all_signatures;
 }
 
 /// Checks that Keras 3's constructors accept all options that were written.
@@ -266,14 +267,15 @@ void check_constructors(const Value& written) {
     const std::string namespace_name = module->substr(6);
     const auto signature = signatures().find(namespace_name + "." + class_of(object));
     if (signature == signatures().end()) return std::nullopt;
-    const auto common = kCommon.find(namespace_name);
-    const bool accepts_common = signature->second.contains("**kwargs") && common != kCommon.end();
-    const auto handed_on = kHandedOn.find(signature->first);
+    const auto common_arguments = kCommonArguments.find(namespace_name);
+    const bool accepts_common =
+        signature->second.contains("**kwargs") && common_arguments != kCommonArguments.end();
+    const auto base_class_arguments = kBaseClassArguments.find(signature->first);
     for (const DictEntry& option : config_of(object)) {
-      const bool is_accepted =
-          signature->second.contains(option.key) ||
-          (accepts_common && common->second.contains(option.key)) ||
-          (handed_on != kHandedOn.end() && handed_on->second.contains(option.key));
+      const bool is_accepted = signature->second.contains(option.key) ||
+                               (accepts_common && common_arguments->second.contains(option.key)) ||
+                               (base_class_arguments != kBaseClassArguments.end() &&
+                                base_class_arguments->second.contains(option.key));
       if (!is_accepted)
         FAIL_CHECK("Keras 3's " << signature->first << " does not take '" << option.key << "'");
     }
@@ -282,7 +284,7 @@ void check_constructors(const Value& written) {
 }
 
 std::string read_again(const char* version, const Value& written) {
-  return text(only_layer(ConfigIn({version, "tensorflow"}).model(reparsed(written))));
+  return comparable_text(only_layer(ConfigIn({version, "tensorflow"}).model(reparsed(written))));
 }
 
 void check_layer_config(const std::string& name, const Dict& config) {
@@ -290,17 +292,17 @@ void check_layer_config(const std::string& name, const Dict& config) {
   const Value keras3 = reparsed(keras3_model_config(model));
   check_constructors(keras3);
   if (incompatibilities_of(model, {}, "keras3").empty()) {
-    CHECK(read_again("3.15.1", keras3) == text(config));
-    CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == text(config));
+    CHECK(read_again("3.15.1", keras3) == comparable_text(config));
+    CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == comparable_text(config));
   }
   // Three options that Keras 2.3.1 does not have: the correction of the moving variance, masks of
   // Concatenate, and masks given beside states (which no call in this test passes).
   const Value *ddof = config.find("moving_variance_ddof"),
-              *with_states = config.find("mask_with_states");
-  const bool read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate" ||
-                              (with_states && *with_states == Value(true));
-  if (incompatibilities_of(model, {}, "keras2").empty() && !read_otherwise)
-    CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == text(config));
+              *mask_with_states = config.find("mask_with_states");
+  const bool is_read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate" ||
+                                 (mask_with_states && *mask_with_states == Value(true));
+  if (incompatibilities_of(model, {}, "keras2").empty() && !is_read_otherwise)
+    CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == comparable_text(config));
 }
 
 /// Checks an optimizer, loss or metric as the argument `option` of compile.
@@ -319,7 +321,7 @@ void check_compiled(const std::string& option, const std::string& name, const Di
     const auto object_read = get_object(kind, value);
     INFO(version << ": " << to_json(written));
     CHECK(object_read->class_name() == name);
-    CHECK(text(object_read->get_config()) == text(config));
+    CHECK(comparable_text(object_read->get_config()) == comparable_text(config));
   };
   const Dict keras3 = keras3_compile_config(full_config);
   check_constructors(reparsed(keras3));
@@ -332,15 +334,15 @@ void check_compiled(const std::string& option, const std::string& name, const Di
 }
 
 template <class Check>
-void each_class(const std::string& kind, const Check& check) {
+void for_each_class(const std::string& kind, const Check& check) {
   int count = 0;
   for (const std::string& name : registry().names(kind)) {
     const auto info = registry().get(kind, name);
-    if (kNotAlone.contains(name)) continue;
-    for (const TriedConfig& tried : configs_of(kind, *info)) {
-      INFO(kind << " " << name << ", " << tried.option);
+    if (kUntestedClasses.contains(name)) continue;
+    for (const TriedConfig& tried_config : configs_of(kind, *info)) {
+      INFO(kind << " " << name << ", " << tried_config.option);
       try {
-        check(name, tried.config);
+        check(name, tried_config.config);
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
       }
@@ -354,15 +356,16 @@ void each_class(const std::string& kind, const Check& check) {
 }  // namespace
 
 TEST_CASE("every layer with every option is written for either Keras and read as it was") {
-  each_class("layer", check_layer_config);
+  for_each_class("layer", check_layer_config);
 }
 
 TEST_CASE("every loss, metric and optimizer with every option is written and read as it was") {
-  each_class("loss", [](auto& name, auto& config) { check_compiled("loss", name, config); });
-  each_class("metric", [](auto& name, auto& config) { check_compiled("metrics", name, config); });
-  each_class("optimizer",
-             [](auto& name, auto& config) { check_compiled("optimizer", name, config); });
-  each_class("schedule", [](auto& name, auto& config) {
+  for_each_class("loss", [](auto& name, auto& config) { check_compiled("loss", name, config); });
+  for_each_class("metric",
+                 [](auto& name, auto& config) { check_compiled("metrics", name, config); });
+  for_each_class("optimizer",
+                 [](auto& name, auto& config) { check_compiled("optimizer", name, config); });
+  for_each_class("schedule", [](auto& name, auto& config) {
     const Dict adam =
         make<Optimizer>("Adam", {{"learning_rate", object(name, config)}})->get_config();
     check_compiled("optimizer", "Adam", adam);
@@ -371,7 +374,7 @@ TEST_CASE("every loss, metric and optimizer with every option is written and rea
 
 TEST_CASE("every initializer, regularizer and constraint with every option is written and read") {
   for (const char* kind : {"initializer", "regularizer", "constraint"})
-    each_class(kind, [&](auto& name, auto& config) {
+    for_each_class(kind, [&](auto& name, auto& config) {
       const std::string option = concat("kernel_", kind);
       check_layer_config(
           "Dense",

@@ -5,12 +5,12 @@
 
 namespace crescent::golden {
 
-struct Scaled {
+struct ScaledInitializer {
   const char* name;
   double scale;
   const char *mode, *distribution;
 };
-inline constexpr Scaled kScaled[] = {
+inline constexpr ScaledInitializer kScaledInitializers[] = {
     {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"},
     {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
     {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
@@ -18,10 +18,10 @@ inline constexpr Scaled kScaled[] = {
 /// Converts the class name and configuration if the class is one of these, or a regularizer with
 /// only one of L1 and L2.
 inline void to_one_form(std::string& class_name, Dict& config) {
-  for (const Scaled& row : kScaled) {
-    if (class_name != row.name) continue;
-    config.set("scale", row.scale), config.set("mode", row.mode);
-    config.set("distribution", row.distribution);
+  for (const ScaledInitializer& initializer : kScaledInitializers) {
+    if (class_name != initializer.name) continue;
+    config.set("scale", initializer.scale), config.set("mode", initializer.mode);
+    config.set("distribution", initializer.distribution);
     class_name = "VarianceScaling";
   }
   if (class_name != "L1" && class_name != "L2") return;

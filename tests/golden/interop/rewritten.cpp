@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // ---- differences that are allowed, with their reasons
 
 /// Keys that Keras writes and Crescent does not, with the reason.
-const std::map<std::string, const char*> kLeftOut = {
+const std::map<std::string, const char*> kKeysLeftOut = {
     {"build_config", "follows from the graph"},
     {"build_input_shape", "follows from the input layer"},
     {"decay", "of an optimizer; 0 unless it became a schedule"},
@@ -47,14 +47,14 @@ const std::map<std::string, const char*> kLeftOut = {
     {"seed_generator", "state"}};
 
 /// Keys that Crescent writes and this version of Keras does not, with the reason.
-const std::map<std::string, const char*> kAdded = {
+const std::map<std::string, const char*> kAddedKeys = {
     {"sample_weight_mode", "2.3.1 needs it"},
     {"weighted_metrics", "2.3.1 needs it"},
     {"dtype", "of a layer; 2.2 and earlier do not write it"},
     {"name", "of a Sequential; before 2.2.3 it is a bare list of layers"}};
 
 /// Pairs of names with the same meaning.
-const std::map<std::string, std::string> kSameName = {
+const std::map<std::string, std::string> kEquivalentNames = {
     {"Functional", "Model"},
     // Keras 3 reads both names, earlier versions only the second.
     {"batch_shape", "batch_input_shape"},
@@ -67,24 +67,24 @@ const std::map<std::string, std::string> kSameName = {
     {"mae", "mean_absolute_error"}};
 
 /// Keys that may be missing if they have this default value.
-const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
-                                               {"ema_momentum", 0.99},
-                                               {"groups", 1},
-                                               {"initial_accumulator_value", 0.1},
-                                               {"keepdims", false},
-                                               {"momentum", 0.0},
-                                               {"renorm", false},
-                                               {"renorm_momentum", 0.99},
-                                               {"synchronized", false},
-                                               {"use_ema", false},
-                                               {"zero_output_for_mask", false}};
+const std::map<std::string, Value> kNeutralDefaults = {{"amsgrad", false},
+                                                       {"ema_momentum", 0.99},
+                                                       {"groups", 1},
+                                                       {"initial_accumulator_value", 0.1},
+                                                       {"keepdims", false},
+                                                       {"momentum", 0.0},
+                                                       {"renorm", false},
+                                                       {"renorm_momentum", 0.99},
+                                                       {"synchronized", false},
+                                                       {"use_ema", false},
+                                                       {"zero_output_for_mask", false}};
 
-bool is_neutral(const DictEntry& entry, const std::string& place) {
-  if (entry.key == "name") return place == "training_config/optimizer_config/config";
+bool is_neutral(const DictEntry& entry, const std::string& location) {
+  if (entry.key == "name") return location == "training_config/optimizer_config/config";
   if (entry.key == "axis")
-    return place == "training_config/loss/config" && entry.value == Value(-1);
-  const auto row = kNeutral.find(entry.key);
-  return row != kNeutral.end() && row->second == entry.value;
+    return location == "training_config/loss/config" && entry.value == Value(-1);
+  const auto row = kNeutralDefaults.find(entry.key);
+  return row != kNeutralDefaults.end() && row->second == entry.value;
 }
 
 /// Files with operations that only compute a mask, which Crescent passes on automatically.
@@ -137,7 +137,8 @@ Dict with_input_layer(const Value& config) {
   return result;
 }
 
-/// Converts an object of Keras to the form that Crescent writes, where this differs for a reason.
+/// Converts an object of Keras to the form that Crescent writes, where there is a reason for a
+/// difference.
 Dict as_we_write(const Dict& object) {
   const std::string name = class_of(object);
   Dict result = object;
@@ -169,8 +170,8 @@ Value single(const std::string& key, const Value& value) {
 }
 
 std::string same_name(const std::string& name) {
-  const auto entry = kSameName.find(name);
-  return entry == kSameName.end() ? name : entry->second;
+  const auto entry = kEquivalentNames.find(name);
+  return entry == kEquivalentNames.end() ? name : entry->second;
 }
 
 /// Removes the module names that tf.keras writes from 2.12 on and Keras 2.3.1 does not.
@@ -188,12 +189,12 @@ Value without_modules(const Value& value) {
   return result;
 }
 
-/// Returns the normal form of one side of the comparison, without keys that have no meaning.
-Value normal(const Value& value) {
+/// Returns the normal form of a configuration, for comparison, without keys that have no meaning.
+Value normal_form(const Value& value) {
   if (value.is_string()) return same_name(value.as_string());
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(normal(item));
+    for (const Value& item : value.as_list()) items.push_back(normal_form(item));
     return items;
   }
   if (!value.is_dict()) return value;
@@ -207,44 +208,45 @@ Value normal(const Value& value) {
     return to_snake_case(class_of(value));
   Dict result;
   for (const DictEntry& entry : is_object(value) ? as_we_write(value.as_dict()) : value.as_dict()) {
-    if (entry.value.is_null() || kLeftOut.contains(entry.key)) continue;
+    if (entry.value.is_null() || kKeysLeftOut.contains(entry.key)) continue;
     List edges;
     if (entry.key == "inbound_nodes" || entry.key.ends_with("put_layers"))
       collect_edges(entry.value, edges), result.set(entry.key, edges);
     else
-      result.set(same_name(entry.key), normal(single(entry.key, entry.value)));
+      result.set(same_name(entry.key), normal_form(single(entry.key, entry.value)));
   }
   return result;
 }
 
 /// Whether the key names the module of an operation. The .h5 files of Keras omit it, so that Keras
 /// then takes the operation for the layer Multiply.
-bool tells_operation(const std::string& key, const Dict& ours) {
-  const std::string* module = keras::text_at(ours, "module");
+bool names_module_of_operation(const std::string& key, const Dict& written) {
+  const std::string* module = keras::text_at(written, "module");
   return (key == "module" || key == "registered_name") && module &&
          module->starts_with("keras.src.ops.");
 }
 
 /// Collects the places where two configurations differ, such as "config/layers/1/config/units".
-void compare(const Value& ours, const Value& keras, const std::string& place,
+void compare(const Value& written, const Value& keras, const std::string& location,
              std::set<std::string>& differences) {
-  if (ours.is_list() && keras.is_list() && ours.as_list().size() == keras.as_list().size()) {
-    for (size_t i = 0; i < ours.as_list().size(); ++i)
-      compare(ours.as_list()[i], keras.as_list()[i], concat(place, "/", i), differences);
-  } else if (ours.is_dict() && keras.is_dict()) {
+  if (written.is_list() && keras.is_list() && written.as_list().size() == keras.as_list().size()) {
+    for (size_t i = 0; i < written.as_list().size(); ++i)
+      compare(written.as_list()[i], keras.as_list()[i], concat(location, "/", i), differences);
+  } else if (written.is_dict() && keras.is_dict()) {
     for (const DictEntry& entry : keras.as_dict())
-      if (!ours.as_dict().contains(entry.key) && !is_neutral(entry, place))
-        differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is not written"));
-    for (const DictEntry& entry : ours.as_dict()) {
+      if (!written.as_dict().contains(entry.key) && !is_neutral(entry, location))
+        differences.insert(concat(location, "/", entry.key, " = ", entry.value, " is not written"));
+    for (const DictEntry& entry : written.as_dict()) {
       const Value* keras_value = keras.as_dict().find(entry.key);
       if (keras_value)
-        compare(entry.value, *keras_value, place + "/" + entry.key, differences);
-      else if (!kAdded.contains(entry.key) && !tells_operation(entry.key, ours.as_dict()))
-        differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is written"));
+        compare(entry.value, *keras_value, location + "/" + entry.key, differences);
+      else if (!kAddedKeys.contains(entry.key) &&
+               !names_module_of_operation(entry.key, written.as_dict()))
+        differences.insert(concat(location, "/", entry.key, " = ", entry.value, " is written"));
     }
-  } else if (!(ours == keras) && !(ours == Value(true) && keras == Value(1))) {
-    // 1 for true is no difference, since Python writes either
-    differences.insert(concat(place, ": ", ours, " instead of ", keras));
+  } else if (!(written == keras) && !(written == Value(true) && keras == Value(1))) {
+    // The number 1 is equal to true, since Python writes either.
+    differences.insert(concat(location, ": ", written, " instead of ", keras));
   }
 }
 
@@ -253,11 +255,11 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
 using hdf5::KerasFile;
 using Names = std::vector<std::string>;
 
-Value json(KerasFile& file, const char* attribute, bool keras3) {
+Value json(KerasFile& file, const char* attribute, bool is_keras3) {
   const auto text = file.text("", attribute);
   if (!text) return {};
-  const Value value = normal(parse_json(*text));
-  return keras3 ? value : without_modules(value);
+  const Value value = normal_form(parse_json(*text));
+  return is_keras3 ? value : without_modules(value);
 }
 
 /// The last part of a name: "kernel" of "dense_1/kernel:0".
@@ -268,63 +270,66 @@ std::string last_part(std::string name) {
 
 /// Whether the names end in the same part: Keras 3 puts the names of outer layers in front, and
 /// Crescent adds a number where two names would be equal.
-bool ends_alike(std::string ours, const std::string& keras) {
-  const size_t last = ours.find_last_not_of("0123456789");
-  if (last + 1 < ours.size() && ours[last] == '_' && !keras.ends_with(ours)) ours.resize(last);
-  return keras == ours || keras.ends_with("_" + ours);
+bool ends_alike(std::string written, const std::string& keras) {
+  const size_t last_non_digit = written.find_last_not_of("0123456789");
+  if (last_non_digit + 1 < written.size() && written[last_non_digit] == '_' &&
+      !keras.ends_with(written))
+    written.resize(last_non_digit);
+  return keras == written || keras.ends_with("_" + written);
 }
 
 /// Compares a list of arrays in a group: number, last parts of names, dtypes, shapes.
-void compare_arrays(KerasFile& ours, KerasFile& keras, const std::string& group, bool names_count,
-                    std::set<std::string>& differences) {
-  const Names our_names = ours.texts(group, "weight_names").value_or(Names()),
-              their_names = keras.texts(group, "weight_names").value_or(Names());
-  const bool tf_keras = !their_names.empty() && (their_names.front().ends_with("iter:0") ||
-                                                 their_names.front().ends_with("iteration:0"));
+void compare_arrays(KerasFile& written, KerasFile& keras, const std::string& group,
+                    bool compares_names, std::set<std::string>& differences) {
+  const Names written_names = written.texts(group, "weight_names").value_or(Names()),
+              keras_names = keras.texts(group, "weight_names").value_or(Names());
+  const bool tf_keras = !keras_names.empty() && (keras_names.front().ends_with("iter:0") ||
+                                                 keras_names.front().ends_with("iteration:0"));
   // Tf.keras' lists of optimizer weights differ from those of both versions that Crescent writes.
   if (tf_keras) return;
-  if (our_names.size() != their_names.size()) {
+  if (written_names.size() != keras_names.size()) {
     differences.insert(
-        concat(group, ": ", our_names.size(), " arrays instead of ", their_names.size()));
+        concat(group, ": ", written_names.size(), " arrays instead of ", keras_names.size()));
     return;
   }
-  Names own_paths, their_paths;
-  for (size_t i = 0; i < our_names.size(); ++i) {
-    own_paths.push_back(group + "/" + our_names[i]),
-        their_paths.push_back(group + "/" + their_names[i]);
-    if (names_count && !ends_alike(last_part(our_names[i]), last_part(their_names[i])))
-      differences.insert(concat(group, ": '", our_names[i], "' instead of '", their_names[i], "'"));
+  Names written_paths, keras_paths;
+  for (size_t i = 0; i < written_names.size(); ++i) {
+    written_paths.push_back(group + "/" + written_names[i]),
+        keras_paths.push_back(group + "/" + keras_names[i]);
+    if (compares_names && !ends_alike(last_part(written_names[i]), last_part(keras_names[i])))
+      differences.insert(
+          concat(group, ": '", written_names[i], "' instead of '", keras_names[i], "'"));
   }
-  const std::vector<TensorSpec> specs = ours.describe(own_paths),
-                                wanted = keras.describe(their_paths);
+  const std::vector<TensorSpec> specs = written.describe(written_paths),
+                                wanted = keras.describe(keras_paths);
   for (size_t i = 0; i < specs.size(); ++i)
     if (!(specs[i] == wanted[i]))
       differences.insert(
-          concat(own_paths[i], ": ", to_text(specs[i]), " instead of ", to_text(wanted[i])));
+          concat(written_paths[i], ": ", to_text(specs[i]), " instead of ", to_text(wanted[i])));
 }
 
-void compare_files(KerasFile& ours, KerasFile& keras, bool keras3, bool mask_operations,
+void compare_files(KerasFile& written, KerasFile& keras, bool is_keras3, bool has_mask_operations,
                    std::set<std::string>& differences) {
   for (const char* attribute : {"model_config", "training_config"})
-    if (!mask_operations || attribute == std::string("training_config"))
-      compare(json(ours, attribute, keras3), json(keras, attribute, keras3), attribute,
+    if (!has_mask_operations || attribute == std::string("training_config"))
+      compare(json(written, attribute, is_keras3), json(keras, attribute, is_keras3), attribute,
               differences);
-  const Names our_names = ours.texts("model_weights", "layer_names").value(),
-              theirs = keras.texts("model_weights", "layer_names").value();
-  if (our_names != theirs) differences.insert("other layer_names");
-  for (const std::string& layer : theirs)
-    compare_arrays(ours, keras, "model_weights/" + layer, keras3, differences);
-  if (keras3 && ours.members("model_weights/top_level_model_weights").has_value() !=
-                    keras.members("model_weights/top_level_model_weights").has_value())
+  const Names written_names = written.texts("model_weights", "layer_names").value(),
+              keras_names = keras.texts("model_weights", "layer_names").value();
+  if (written_names != keras_names) differences.insert("other layer_names");
+  for (const std::string& layer : keras_names)
+    compare_arrays(written, keras, "model_weights/" + layer, is_keras3, differences);
+  if (is_keras3 && written.members("model_weights/top_level_model_weights").has_value() !=
+                       keras.members("model_weights/top_level_model_weights").has_value())
     differences.insert("top_level_model_weights");
-  compare_arrays(ours, keras, "optimizer_weights", keras3, differences);
+  compare_arrays(written, keras, "optimizer_weights", is_keras3, differences);
 }
 
 std::string scratch_file() {
   return (fs::temp_directory_path() / concat("rewritten-", getpid(), ".h5")).string();
 }
 
-void check_file(const std::string& path, const std::string& place, Tally& tally) {
+void check_file(const std::string& path, const std::string& location, Tally& tally) {
   KerasFile keras(path);
   if (!keras.text("", "model_config")) return;  // the file contains weights only
   ModelPtr model;
@@ -335,24 +340,24 @@ void check_file(const std::string& path, const std::string& place, Tally& tally)
   }
   set_warning_handler(nullptr);
   if (!model || (keras.text("", "training_config") && !model->compiled()))
-    return tally.skipped(place);
+    return tally.count_skipped(location);
   const std::string version = keras.text("", "keras_version").value_or("1");
   const bool is_keras3 = version.starts_with("3");
-  const std::string copy = scratch_file();
+  const std::string copy_path = scratch_file();
   try {
-    save_model(*model, copy, {{"target", is_keras3 ? "keras3" : "keras2"}});
+    save_model(*model, copy_path, {{"target", is_keras3 ? "keras3" : "keras2"}});
   } catch (const Error& error) {
-    FAIL_CHECK(place << ": " << error.what());
+    FAIL_CHECK(location << ": " << error.what());
     return;
   }
   std::set<std::string> differences;
   {
-    KerasFile ours(copy);
-    compare_files(ours, keras, is_keras3, kMaskOperations.contains(place), differences);
+    KerasFile written(copy_path);
+    compare_files(written, keras, is_keras3, kMaskOperations.contains(location), differences);
   }
-  fs::remove(copy);
-  for (const std::string& difference : differences) FAIL_CHECK(place << ": " << difference);
-  tally.compared();
+  fs::remove(copy_path);
+  for (const std::string& difference : differences) FAIL_CHECK(location << ": " << difference);
+  tally.count_compared();
 }
 
 /// Files that need classes or code that are not available here.

@@ -20,8 +20,8 @@ using hdf5::KerasFile;
 
 /// Whether the path belongs to an object without variables that Keras' layers have and Crescent's
 /// do not.
-bool is_left_out(const std::string& place) {
-  return place.ends_with("/_dropout_layer/vars") || place.ends_with("/_softmax/vars");
+bool is_left_out(const std::string& object_path) {
+  return object_path.ends_with("/_dropout_layer/vars") || object_path.ends_with("/_softmax/vars");
 }
 
 /// Operations on tensors that Crescent loads as layers; Keras saves nothing for them.
@@ -34,36 +34,37 @@ struct Object {
   std::string name;
   std::vector<TensorSpec> variables;
 };
-using Places = std::map<std::string, Object>;
+using ObjectsByPath = std::map<std::string, Object>;
 
-void collect(KerasFile& file, const std::string& group, Places& places) {
+void collect(KerasFile& file, const std::string& group, ObjectsByPath& objects) {
   for (const std::string& member : file.members(group).value_or(keras::Names{})) {
     if (member.starts_with("crescent")) continue;
     const std::string path = group.empty() ? member : group + "/" + member;
     if (member != "vars") {
-      collect(file, path, places);
+      collect(file, path, objects);
       continue;
     }
     keras::Names variables;
     for (size_t i = 0; i < file.members(path)->size(); ++i)
       variables.push_back(concat(path, "/", i));
-    places[path] = {file.text(path, "name").value_or(""), file.describe(variables)};
+    objects[path] = {file.text(path, "name").value_or(""), file.describe(variables)};
   }
 }
 
-Places places_in(const std::string& path) {
+ObjectsByPath objects_in(const std::string& path) {
   KerasFile file(path);
-  Places places;
-  collect(file, "", places);
-  return places;
+  ObjectsByPath objects;
+  collect(file, "", objects);
+  return objects;
 }
 
-void compare(const Places& ours, const Places& keras, const std::string& name, bool optimizer) {
-  for (const auto& [place, object] : keras) {
-    if (is_left_out(place) || (place == "optimizer/vars" && !optimizer)) continue;
-    INFO(name << ": " << place);
-    const auto own_entry = ours.find(place);
-    if (own_entry == ours.end()) {
+void compare(const ObjectsByPath& written, const ObjectsByPath& keras, const std::string& name,
+             bool has_optimizer) {
+  for (const auto& [object_path, object] : keras) {
+    if (is_left_out(object_path) || (object_path == "optimizer/vars" && !has_optimizer)) continue;
+    INFO(name << ": " << object_path);
+    const auto own_entry = written.find(object_path);
+    if (own_entry == written.end()) {
       FAIL_CHECK("not written");
       continue;
     }
@@ -71,9 +72,10 @@ void compare(const Places& ours, const Places& keras, const std::string& name, b
     CHECK(own_entry->second.variables == object.variables);
   }
   const auto operation = kOperations.find(name);
-  for (const auto& [place, object] : ours) {
-    const bool expected = operation != kOperations.end() && operation->second == place;
-    if (!keras.contains(place) && !expected) FAIL_CHECK(name << ": " << place << " is written");
+  for (const auto& [object_path, object] : written) {
+    const bool expected = operation != kOperations.end() && operation->second == object_path;
+    if (!keras.contains(object_path) && !expected)
+      FAIL_CHECK(name << ": " << object_path << " is written");
   }
 }
 
@@ -92,11 +94,11 @@ ModelPtr load_quietly(const std::string& path) {
 }
 
 /// A temporary copy of a file.
-class Copy {
+class TemporaryCopy {
  public:
-  explicit Copy(const std::string& ending)
+  explicit TemporaryCopy(const std::string& ending)
       : path_((fs::temp_directory_path() / concat("places-", getpid(), ending)).string()) {}
-  ~Copy() { fs::remove(path_); }
+  ~TemporaryCopy() { fs::remove(path_); }
   const std::string& path() const { return path_; }
 
  private:
@@ -105,22 +107,22 @@ class Copy {
 
 void check_archive(const std::string& base, const std::string& name, Tally& tally) {
   const ModelPtr model = load_quietly(base + ".keras");
-  if (!model) return tally.skipped(name + ".keras");
-  const Copy copy(".keras");
+  if (!model) return tally.count_skipped(name + ".keras");
+  const TemporaryCopy copy(".keras");
   save_model(*model, copy.path());
-  compare(places_in(copy.path()), places_in(base + ".keras"), name, warning_text.empty());
-  tally.compared();
+  compare(objects_in(copy.path()), objects_in(base + ".keras"), name, warning_text.empty());
+  tally.count_compared();
 }
 
 void check_weights(const std::string& base, const std::string& name, Tally& tally) {
   const ModelPtr model = load_quietly(base + ".h5");
-  if (!model) return tally.skipped(name + ".weights.h5");
-  const bool compiled = model->compiled() && warning_text.empty();
+  if (!model) return tally.count_skipped(name + ".weights.h5");
+  const bool is_compiled = model->compiled() && warning_text.empty();
   load_weights(*model, base + ".weights.h5");
-  const Copy copy(".weights.h5");
+  const TemporaryCopy copy(".weights.h5");
   save_weights(*model, copy.path());
-  compare(places_in(copy.path()), places_in(base + ".weights.h5"), name, compiled);
-  tally.compared();
+  compare(objects_in(copy.path()), objects_in(base + ".weights.h5"), name, is_compiled);
+  tally.count_compared();
 }
 
 /// Files that need classes or code that are not available here.

@@ -25,7 +25,7 @@ Tensor tensor_of(const Value& numbers, const Shape& shape) {
 }
 
 /// A part of the recording; empty if there is none.
-Dict part(const char* name) {
+Dict recorded_part(const char* name) {
   const std::string path = folder() + "/keras231.json";
   if (!is_there(path)) return {};
   std::ifstream file(path);
@@ -98,7 +98,7 @@ Value config_of(const std::string& name, const Dict& recorded) {
 }  // namespace
 
 TEST_CASE("layers with the options of Keras 2.3.1 give its outputs") {
-  const Dict recorded = part("layers");
+  const Dict recorded = recorded_part("layers");
   if (recorded.empty()) return;
   Tally tally(kMissing);
   for (const auto& [name, value] : recorded) {
@@ -109,12 +109,12 @@ TEST_CASE("layers with the options of Keras 2.3.1 give its outputs") {
             ? layer_if_known(name.substr(0, name.find('_')), config_of(name, layer_record), "2.3.1")
             : nullptr;
     if (!layer) {
-      tally.skipped(name);
+      tally.count_skipped(name);
       continue;
     }
     try {
       check_layer(*layer, layer_record);
-      tally.compared();
+      tally.count_compared();
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }
@@ -123,7 +123,7 @@ TEST_CASE("layers with the options of Keras 2.3.1 give its outputs") {
 }
 
 TEST_CASE("losses give what they gave in Keras 2.3.1") {
-  const Dict recorded = part("loss");
+  const Dict recorded = recorded_part("loss");
   if (recorded.empty()) return;
   const Shape shape = Codec<Shape>::decode(recorded.at("shape"));
   const Tensor truth = tensor_of(recorded.at("y_true"), shape);
@@ -136,7 +136,7 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
     const int64_t size = static_cast<int64_t>(value.as_list().size());
     Tensor got;
     if (name == "huber_loss") {
-      tally.skipped(name);
+      tally.count_skipped(name);
       continue;
     } else if (name.starts_with("MSE class")) {
       const bool is_sum = name.ends_with(", sum");
@@ -151,32 +151,32 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
       got = get<Loss>(name)->call(truth, prediction);
     }
     CHECK(difference(got, tensor_of(value, {size}), kValues) == "");
-    tally.compared();
+    tally.count_compared();
   }
   tally.check();
 }
 
 TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
-  const Dict recorded = part("opt");
+  const Dict recorded = recorded_part("opt");
   if (recorded.empty()) return;
   // The defaults are those of Keras 2.3.1; `decay` divides the learning rate by 1 + decay * steps.
-  auto decayed = [](double rate, double decay) {
+  auto decayed_rate = [](double rate, double decay) {
     return Dict{{"class_name", "InverseTimeDecay"},
                 {"config",
                  Dict{{"initial_learning_rate", rate}, {"decay_steps", 1}, {"decay_rate", decay}}}};
   };
-  const std::map<std::string, std::pair<const char*, Dict>> rows{
+  const std::map<std::string, std::pair<const char*, Dict>> optimizers{
       {"SGD()", {"SGD", {}}},
       {"SGD(momentum=.9)", {"SGD", {{"momentum", 0.9}}}},
       {"SGD(.1,momentum=.9,nesterov=True,decay=.1)",
-       {"SGD", {{"learning_rate", decayed(0.1, 0.1)}, {"momentum", 0.9}, {"nesterov", true}}}},
+       {"SGD", {{"learning_rate", decayed_rate(0.1, 0.1)}, {"momentum", 0.9}, {"nesterov", true}}}},
       {"RMSprop()", {"RMSprop", {{"epsilon_outside", true}}}},
       {"Adagrad()",
        {"Adagrad",
         {{"learning_rate", 0.01}, {"initial_accumulator_value", 0}, {"epsilon_outside", true}}}},
       {"Adadelta()", {"Adadelta", {{"learning_rate", 1}}}},
       {"Adam()", {"Adam", {}}},
-      {"Adam(decay=.1)", {"Adam", {{"learning_rate", decayed(0.001, 0.1)}}}},
+      {"Adam(decay=.1)", {"Adam", {{"learning_rate", decayed_rate(0.001, 0.1)}}}},
       {"Adam(amsgrad=True)", {"Adam", {{"amsgrad", true}}}},
       {"Adamax()", {"Adamax", {{"learning_rate", 0.002}}}},
       {"Nadam()", {"Nadam", {{"learning_rate", 0.002}, {"schedule_decay", 0.004}}}}};
@@ -184,8 +184,8 @@ TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
   for (const auto& [name, value] : recorded) {
     if (!value.is_list() || name == "p0" || name == "grads") continue;
     INFO(name);
-    REQUIRE(rows.count(name) == 1);
-    const auto& [class_name, options] = rows.at(name);
+    REQUIRE(optimizers.count(name) == 1);
+    const auto& [class_name, options] = optimizers.at(name);
     const auto optimizer = make<Optimizer>(class_name, options);
     const Variables weights{Variable(tensor_of(recorded.at("p0"), {count}))};
     for (size_t step = 0; step < value.as_list().size(); ++step) {
@@ -197,7 +197,7 @@ TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
 }
 
 TEST_CASE("batch normalization trains as in Keras 2.3.1") {
-  const Dict recorded = part("bn_train");
+  const Dict recorded = recorded_part("bn_train");
   if (recorded.empty()) return;
   constexpr int64_t kRows = 8, kColumns = 4;
   const Dict options{{"momentum", recorded.at("momentum")}, {"epsilon", 1e-3}};
@@ -221,7 +221,7 @@ TEST_CASE("batch normalization trains as in Keras 2.3.1") {
 }
 
 TEST_CASE("activations give what they gave in Keras 2.3.1") {
-  const Dict recorded = part("act");
+  const Dict recorded = recorded_part("act");
   if (recorded.empty()) return;
   const Value& inputs = recorded.at("x");
   const Shape shape{static_cast<int64_t>(inputs.as_list().size())};
@@ -230,12 +230,12 @@ TEST_CASE("activations give what they gave in Keras 2.3.1") {
     INFO(name);
     if (name == "x") continue;
     if (name.find('(') != name.npos) {
-      tally.skipped(name);
+      tally.count_skipped(name);
       continue;
     }
     const LayerPtr layer = layer_if_known("Activation", Dict{{"activation", name}}, "2.3.1");
     CHECK(difference((*layer)(tensor_of(inputs, shape)), tensor_of(value, shape), kValues) == "");
-    tally.compared();
+    tally.count_compared();
   }
   tally.check();
 }

@@ -16,7 +16,7 @@ struct Case {
   Tensors inputs, upstream;
   CallOptions options;
 
-  std::string place(const char* part) const { return name + "/" + part; }
+  std::string path_of(const char* part) const { return name + "/" + part; }
 };
 
 CallOptions call_options(const Value& call_args) {
@@ -45,11 +45,11 @@ struct Results {
   }
   /// A copy of the results with the tensors of `all`, which are in the order of all().
   Results with_tensors(const Tensors& all) const {
-    Results other = *this;
+    Results results = *this;
     auto next = all.begin();
-    for (Tensors* part : {&other.outputs, &other.grad_inputs, &other.grad_weights})
+    for (Tensors* part : {&results.outputs, &results.grad_inputs, &results.grad_weights})
       for (Tensor& tensor : *part) tensor = *next++;
-    return other;
+    return results;
   }
 };
 
@@ -66,25 +66,26 @@ Tensors weight_gradients(GradientTape& tape, const Tensors& outputs, const Case&
 
 /// Computes the outputs, and the gradients of sum(outputs . upstream) if the recording has them.
 Results run(const Case& c, const Tensors& inputs) {
-  Tensors watched;
+  Tensors watched_tensors;
   GradientTape tape;
   for (const Tensor& x : inputs)
     if (is_floating(x.dtype())) {
       tape.watch(x);
-      watched.push_back(x);
+      watched_tensors.push_back(x);
     }
   const Tensors outputs = (*c.layer)(inputs, c.options);
   tape.stop();
   if (c.upstream.empty()) return {outputs, {}, {}};
-  return {outputs, tape.gradient(outputs, watched, c.upstream), weight_gradients(tape, outputs, c)};
+  return {outputs, tape.gradient(outputs, watched_tensors, c.upstream),
+          weight_gradients(tape, outputs, c)};
 }
 
 /// Compares every dataset of the group with a result, and requires equally many of both; returns 0
 /// if the group is not recorded.
 int compare(const Case& c, const Tensors& got, const char* part, const char* mode,
             Tolerance tolerance) {
-  if (!c.file.has(c.place(part))) return 0;
-  const Tensors wanted = c.file.tensors(c.place(part));
+  if (!c.file.has(c.path_of(part))) return 0;
+  const Tensors wanted = c.file.tensors(c.path_of(part));
   INFO(c.name << ", " << mode << ", " << part);
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -104,17 +105,17 @@ int compare(const Case& c, const Results& results, const char* mode) {
 
 /// Reads the inputs; a mask is attached to the first one.
 void read_inputs(Case& c) {
-  c.inputs = c.file.tensors(c.place("inputs"));
-  c.upstream = c.file.tensors(c.place("upstream"));
-  if (c.file.has(c.place("mask")))
-    c.options.masks = {ops::cast(c.file.tensor(c.place("mask")), DType::boolean)};
+  c.inputs = c.file.tensors(c.path_of("inputs"));
+  c.upstream = c.file.tensors(c.path_of("upstream"));
+  if (c.file.has(c.path_of("mask")))
+    c.options.masks = {ops::cast(c.file.tensor(c.path_of("mask")), DType::boolean)};
 }
 
 void run_case(const Case& c) {
   std::vector<Shape> shapes;
   for (const Tensor& x : c.inputs) shapes.push_back(x.shape());
   c.layer->build_for(shapes);
-  const Tensors weights = c.file.tensors(c.place("weights"));
+  const Tensors weights = c.file.tensors(c.path_of("weights"));
   c.layer->set_weights(weights);
   const Results eager = run(c, c.inputs);
   if (compare(c, eager, "eager") == 0)
@@ -138,7 +139,7 @@ TEST_CASE("layers give Keras' outputs and gradients, eager and compiled") {
     try {
       LayerPtr layer = layer_if_known(class_name, options_of(file, name), version);
       if (!layer) {
-        tally.skipped(class_name);
+        tally.count_skipped(class_name);
         continue;
       }
       Case c{file,  name,
@@ -146,7 +147,7 @@ TEST_CASE("layers give Keras' outputs and gradients, eager and compiled") {
              {},    call_options(parse_json(file.text_if_any(name, "call_args").value_or("{}")))};
       read_inputs(c);
       run_case(c);
-      tally.compared();
+      tally.count_compared();
     } catch (const Error& error) {
       FAIL_CHECK(name << ": " << error.what());
     }

@@ -20,11 +20,11 @@ Dict object(const char* name, const Dict& config) {
 
 /// Options with which a layer gives the recorded shapes, for layers that do not with their
 /// defaults.
-struct Options {
+struct OptionsForShapes {
   const char* name;
   Dict options;
 };
-const Options kOptions[] = {
+const OptionsForShapes kOptions[] = {
     {"Activation", {{"activation", "relu"}}},
     {"AdaptiveAveragePooling1D", {{"output_size", 2}}},
     {"AdaptiveMaxPooling1D", {{"output_size", 2}}},
@@ -74,8 +74,8 @@ const Options kOptions[] = {
 };
 
 Dict options_for(const std::string& name) {
-  for (const Options& row : kOptions)
-    if (name == row.name) return row.options;
+  for (const OptionsForShapes& options_of_class : kOptions)
+    if (name == options_of_class.name) return options_of_class.options;
   return {};
 }
 
@@ -99,17 +99,17 @@ bool is_mask(const Value& value) {
 
 Tensors masks_of(const Value& recorded) {
   Tensors masks;
-  for (const Value& each :
+  for (const Value& mask :
        is_mask(recorded) || recorded.is_null() ? List{recorded} : recorded.as_list())
-    masks.push_back(each.is_null() ? Tensor() : mask_tensor(each));
+    masks.push_back(mask.is_null() ? Tensor() : mask_tensor(mask));
   return masks;
 }
 
-void compare_masks(Tensors got, const Value& recorded, const char* what) {
+void compare_masks(Tensors got, const Value& recorded, const char* description) {
   const Tensors want = masks_of(recorded);
   got.resize(std::max(got.size(), want.size()));
   for (size_t i = 0; i < got.size(); ++i) {
-    INFO(what << " of output " << i);
+    INFO(description << " of output " << i);
     const Tensor wanted = i < want.size() ? want[i] : Tensor();
     REQUIRE(bool(got[i]) == bool(wanted));
     if (wanted) CHECK(got[i].to_vector() == wanted.to_vector());
@@ -129,22 +129,22 @@ Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& m
 /// Compares masks with the recorded ones. Where Keras loses a mask Crescent may keep it, but then
 /// the mask must fit the output.
 void check_masks(Layer& layer, const Dict& recorded, const Tensor& mask) {
-  const bool supports = recorded.at("supports_masking").as_bool(),
-             beyond = !supports && layer.supports_masking();
-  CHECK((layer.supports_masking() || !supports));
-  const Value* after = recorded.find("mask_after_call");
-  if (!after) return;  // Keras raised an error in this case
+  const bool supports_masking = recorded.at("supports_masking").as_bool(),
+             keeps_extra_mask = !supports_masking && layer.supports_masking();
+  CHECK((layer.supports_masking() || !supports_masking));
+  const Value* recorded_masks = recorded.find("mask_after_call");
+  if (!recorded_masks) return;  // Keras raised an error in this case
   const Tensors inputs = inputs_for(layer, recorded.at("input").as_string(), mask);
   const Tensors outputs = layer(inputs);
   Tensors got;
   for (const Tensor& output : outputs) got.push_back(output.mask());
-  if (beyond) {
+  if (keeps_extra_mask) {
     if (!got[0]) return;  // there is no mask for these options
     CHECK(got[0].shape() == outputs[0].shape().slice(0, got[0].rank()));
     return;
   }
-  compare_masks(got, *after, "mask");
-  if (supports)
+  compare_masks(got, *recorded_masks, "mask");
+  if (supports_masking)
     compare_masks(layer.compute_mask(inputs, Tensors(inputs.size(), mask), outputs),
                   recorded.at("compute_mask"), "compute_mask");
 }
@@ -161,14 +161,14 @@ TEST_CASE("layers make of a mask what they make of it in Keras") {
   for (const auto& [name, value] : recorded.as_dict().at("layers").as_dict()) {
     INFO(name);
     const std::string class_name = name.substr(0, name.find('('));
-    if (!known(Layer::kKind, class_name)) {
-      tally.skipped(class_name);
+    if (!is_registered(Layer::kKind, class_name)) {
+      tally.count_skipped(class_name);
       continue;
     }
     try {
       const LayerPtr layer = make<Layer>(class_name, options_for(name));
       check_masks(*layer, value.as_dict(), mask);
-      tally.compared();
+      tally.count_compared();
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

@@ -33,7 +33,7 @@ std::optional<std::string> json_in(const std::string& path) {
 
 /// The name of the missing layer, such as "SeparableConv2D"; if the message names none, the message
 /// itself.
-std::string reason(const std::string& message) {
+std::string missing_layer(const std::string& message) {
   const std::string unknown = "Unknown layer: ";
   const size_t start = message.find(unknown);
   if (start == message.npos) return message;
@@ -52,9 +52,9 @@ std::vector<std::string> weights_of(const Model& model) {
 /// same text.
 void check_writing(const Model& model, const std::string& target) {
   INFO(target);
-  const ModelPtr reread = model_from_json(model.to_json({{"target", target}}));
-  CHECK(weights_of(*reread) == weights_of(model));
-  const std::string json = reread->to_json({{"target", target}});
+  const ModelPtr reread_model = model_from_json(model.to_json({{"target", target}}));
+  CHECK(weights_of(*reread_model) == weights_of(model));
+  const std::string json = reread_model->to_json({{"target", target}});
   CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
 }
 
@@ -78,13 +78,13 @@ void check_writing(const Model& model) {
   check_writing_for_keras(model, "keras3");
 }
 
-void check_json(const std::string& place, const std::string& json, Tally& tally) {
-  INFO(place);
+void check_json(const std::string& file_name, const std::string& json, Tally& tally) {
+  INFO(file_name);
   try {
     check_writing(*model_from_json(json));
-    tally.compared();
+    tally.count_compared();
   } catch (const Error& error) {
-    tally.skipped(place + ": " + reason(error.what()));
+    tally.count_skipped(file_name + ": " + missing_layer(error.what()));
   }
 }
 
@@ -94,12 +94,12 @@ TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
   if (!is_there(folder())) return;
   Tally tally(kMissingConfigs);
   for (const fs::path& path : files_of_models()) {
-    const std::string place = fs::relative(path, folder()).string();
-    const bool is_json = place.ends_with(".json") || place.ends_with(".json.gz");
+    const std::string file_name = fs::relative(path, folder()).string();
+    const bool is_json = file_name.ends_with(".json") || file_name.ends_with(".json.gz");
     if (is_json && path.parent_path() != folder())
-      check_json(place, read_file_unpacked(path), tally);
-    else if (place.ends_with(".h5") && !place.ends_with("ops.h5"))
-      if (const auto text = json_in(path)) check_json(place, *text, tally);
+      check_json(file_name, read_file_unpacked(path), tally);
+    else if (file_name.ends_with(".h5") && !file_name.ends_with("ops.h5"))
+      if (const auto text = json_in(path)) check_json(file_name, *text, tally);
   }
   tally.check();
 }

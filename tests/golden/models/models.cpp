@@ -24,7 +24,7 @@ void collect_unknown(const Value& value, std::vector<std::string>& missing) {
   const bool is_layer = name && name->is_string() && config && config->is_dict() &&
                         config->as_dict().contains("name") &&
                         config->as_dict().contains("trainable");
-  if (is_layer && !known("layer", name->as_string())) missing.push_back(name->as_string());
+  if (is_layer && !is_registered("layer", name->as_string())) missing.push_back(name->as_string());
   for (const auto& entry : dict) collect_unknown(entry.value, missing);
 }
 
@@ -60,7 +60,7 @@ const std::set<std::string> kMissing = {};
 void check_folder(const std::string& folder, Tally& tally) {
   for (const std::string& io : files_ending(folder, ".io.h5")) {
     const std::string name = io.substr(0, io.size() - 6), path = folder + "/" + name + ".h5";
-    const std::string place = fs::path(folder).filename().string() + "/" + name;
+    const std::string file_name = fs::path(folder).filename().string() + "/" + name;
     // Files with a .json.gz are tested by applications.cpp.
     if (fs::exists(folder + "/" + name + ".json.gz")) continue;
     INFO(path);
@@ -68,7 +68,7 @@ void check_folder(const std::string& folder, Tally& tally) {
       const std::vector<std::string> missing =
           fs::exists(path) ? missing_classes(path) : std::vector<std::string>{"no HDF5 file"};
       if (!missing.empty()) {
-        tally.skipped(place + ": " + missing.front());
+        tally.count_skipped(file_name + ": " + missing.front());
         continue;
       }
       const std::string base = folder + "/" + name;
@@ -76,7 +76,7 @@ void check_folder(const std::string& folder, Tally& tally) {
       if (fs::exists(base + ".keras")) check_predictions(base + ".keras", folder + "/" + io);
       if (fs::exists(base + ".weights.h5"))
         check_predictions(path, folder + "/" + io, base + ".weights.h5");
-      tally.compared();
+      tally.count_compared();
     } catch (const Error& error) {
       FAIL_CHECK(path << ": " << error.what());
     }
@@ -99,26 +99,27 @@ void check_history(const History& history, const Recording& file) {
     const Tensor wanted = file.tensor("history/" + name);
     if (wanted.rank() == 1) check_values(history.at(name), wanted.to_vector(), name);
     for (int64_t i = 0; wanted.rank() == 2 && i < wanted.dim(1); ++i) {
-      const std::string part = concat(name, "[", i, "]");
-      check_values(history.at(part),
-                   ops::gather(wanted, Tensor::scalar(i, DType::int64), 1).to_vector(), part);
+      const std::string element_name = concat(name, "[", i, "]");
+      check_values(history.at(element_name),
+                   ops::gather(wanted, Tensor::scalar(i, DType::int64), 1).to_vector(),
+                   element_name);
     }
   }
 }
 
 /// The recorded options of fit, including the sample and class weights.
 Dict fit_options(const Recording& file) {
-  Dict fit = file.json("/", "fit").as_dict();
-  fit.set("shuffle", false);
-  fit.set("verbose", 0);
+  Dict options = file.json("/", "fit").as_dict();
+  options.set("shuffle", false);
+  options.set("verbose", 0);
   if (file.has("sample_weight"))
-    fit.set("sample_weight", std::make_shared<BoxedTensor>(file.tensor("sample_weight")));
+    options.set("sample_weight", std::make_shared<BoxedTensor>(file.tensor("sample_weight")));
   if (file.has("class_weight")) {
     List weights;
     for (double weight : file.tensor("class_weight").to_vector()) weights.push_back(weight);
-    fit.set("class_weight", std::move(weights));
+    options.set("class_weight", std::move(weights));
   }
-  return fit;
+  return options;
 }
 
 void check_training(const std::string& path, bool eagerly) {
@@ -130,18 +131,18 @@ void check_training(const std::string& path, bool eagerly) {
   if (!model->built()) model->build_for({x.shape()});
   model->set_weights(file.tensors("before"));
   const Value compile_config = file.json("/", "compile");
-  Dict training{{"optimizer_config", *compile_config.as_dict().find("optimizer")}};
+  Dict training_config{{"optimizer_config", *compile_config.as_dict().find("optimizer")}};
   for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"})
-    if (const Value* value = compile_config.as_dict().find(key)) training.set(key, *value);
-  Dict options = reader.compile_options(training);
+    if (const Value* value = compile_config.as_dict().find(key)) training_config.set(key, *value);
+  Dict options = reader.compile_options(training_config);
   options.set("run_eagerly", eagerly);
   model->compile(options);
   check_history(*model->fit({x}, {y}, fit_options(file)), file);
-  const Tensors after = file.tensors("after"), got = model->get_weights();
-  REQUIRE(got.size() == after.size());
-  for (size_t i = 0; i < after.size(); ++i) {
+  const Tensors weights_after = file.tensors("after"), got = model->get_weights();
+  REQUIRE(got.size() == weights_after.size());
+  for (size_t i = 0; i < weights_after.size(); ++i) {
     INFO(path << ", after/" << i);
-    CHECK(difference(got[i], after[i], {0, 1e-3}) == "");
+    CHECK(difference(got[i], weights_after[i], {0, 1e-3}) == "");
   }
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("training follows Keras' losses, metrics and final weights") {
       INFO(name << (eagerly ? ", eager" : ", compiled"));
       check_training(models + "/" + name, eagerly);
     }
-    tally.compared();
+    tally.count_compared();
   }
   if (source() == Source::recorded) tally.check();
 }

@@ -10,7 +10,7 @@ if not io.open(cases .. "/check.lua") then
 end
 local expected = dofile((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/differing.lua")
 
-local say, leave, getenv = print, os.exit, os.getenv
+local original_print, original_exit, original_getenv = print, os.exit, os.getenv
 local program = arg[-1]
 local scratch = os.tmpname()
 os.remove(scratch)
@@ -20,7 +20,7 @@ function print(file, problem)
   if problem then problems[file] = problem else total = tonumber(file:match "^%d+/(%d+)$") end
 end
 function os.exit() end
-function os.getenv(name) return name == "BACK" and scratch or getenv(name) end
+function os.getenv(name) return name == "BACK" and scratch or original_getenv(name) end
 arg = { cases }
 dofile(cases .. "/check.lua")
 
@@ -57,16 +57,16 @@ local differing_count = 0
 for file, problem in pairs(problems) do
   differing_count = differing_count + 1
   if not expected[file] then
-    say(file .. " differs, and is not in differing.lua: " .. problem)
+    original_print(file .. " differs, and is not in differing.lua: " .. problem)
     failed = true
   end
 end
 for file in pairs(expected) do
   if not problems[file] then
-    say(file .. " agrees: take it out of differing.lua")
+    original_print(file .. " agrees: take it out of differing.lua")
     failed = true
   end
 end
-say(string.format("%d files, %d agree; %d arrays were where they were", total or 0,
+original_print(string.format("%d files, %d agree; %d arrays were where they were", total or 0,
   (total or 0) - differing_count, compared_count))
-leave(not failed)
+original_exit(not failed)

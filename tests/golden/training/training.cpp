@@ -11,20 +11,20 @@ namespace {
 
 struct Case {
   const Recording& file;
-  std::string place;
+  std::string case_path;
   std::string class_name;
   Dict config;
-  int checks = 0;
+  int check_count = 0;
 
-  Tensor tensor(const std::string& name) const { return file.tensor(place + "/" + name); }
+  Tensor tensor(const std::string& name) const { return file.tensor(case_path + "/" + name); }
   Tensor tensor_if_any(const std::string& name) const {
-    return file.has(place + "/" + name) ? tensor(name) : Tensor();
+    return file.has(case_path + "/" + name) ? tensor(name) : Tensor();
   }
   /// Compares a result with the recorded one, if there is one.
   void check(const Tensor& got, const std::string& name, Tolerance tolerance = kValues) {
-    INFO(place << "/" << name);
-    if (!file.has(place + "/" + name)) return;
-    ++checks;
+    INFO(case_path << "/" << name);
+    if (!file.has(case_path + "/" + name)) return;
+    ++check_count;
     CHECK(difference(got, tensor(name), tolerance) == "");
   }
 };
@@ -45,7 +45,7 @@ void check_loss(Case& c) {
     if (weight) c.check((*loss)(truth, prediction, weight), std::string(reduction) + "_weighted");
   }
   const auto loss = make_recorded<Loss>(c, c.config);
-  if (c.file.has(c.place + "/grad")) {
+  if (c.file.has(c.case_path + "/grad")) {
     GradientTape tape;
     tape.watch(prediction);
     const Tensor value = (*loss)(truth, prediction);
@@ -57,27 +57,27 @@ void check_loss(Case& c) {
 
 void check_metric(Case& c) {
   const auto metric = make_recorded<Metric>(c, c.config);
-  for (const std::string& update : c.file.names(c.place)) {
+  for (const std::string& update : c.file.names(c.case_path)) {
     metric->update_state(c.tensor(update + "/y_true"), c.tensor(update + "/y_pred"),
                          c.tensor_if_any(update + "/sample_weight"));
     c.check(metric->result(), update + "/result");
   }
 }
 
-void check_steps(Case& c, bool compiled) {
+void check_steps(Case& c, bool is_compiled) {
   const auto optimizer = make_recorded<Optimizer>(c, c.config);
   Variables weights;
-  for (const Tensor& initial : c.file.tensors(c.place + "/w0"))
+  for (const Tensor& initial : c.file.tensors(c.case_path + "/w0"))
     weights.push_back(Variable(initial));
   optimizer->build(weights);
   const Function apply([&](const Tensors& gradients) {
     optimizer->apply(gradients, weights);
     return Tensors{};
   });
-  for (const std::string& step : c.file.names(c.place)) {
+  for (const std::string& step : c.file.names(c.case_path)) {
     if (!step.starts_with("step")) continue;
-    const Tensors gradients = c.file.tensors(c.place + "/" + step + "/grad");
-    if (compiled)
+    const Tensors gradients = c.file.tensors(c.case_path + "/" + step + "/grad");
+    if (is_compiled)
       apply(gradients);
     else
       optimizer->apply(gradients, weights);
@@ -120,18 +120,18 @@ TEST_CASE("losses, metrics, optimizers, regularizers and constraints give Keras'
   for (const GoldenGroup& group : kGroups)
     for (const std::string& name : file.names(group.name)) {
       Case c{file, std::string(group.name) + "/" + name, {}, {}};
-      c.class_name = file.text(c.place, "class_name");
-      c.config = options_of(file, c.place);
-      if (!known(group.kind, c.class_name)) {
-        tally.skipped(c.class_name);
+      c.class_name = file.text(c.case_path, "class_name");
+      c.config = options_of(file, c.case_path);
+      if (!is_registered(group.kind, c.class_name)) {
+        tally.count_skipped(c.class_name);
         continue;
       }
       try {
         group.check(c);
-        if (c.checks == 0) FAIL_CHECK(c.place << ": the recording has nothing to compare");
-        tally.compared();
+        if (c.check_count == 0) FAIL_CHECK(c.case_path << ": the recording has nothing to compare");
+        tally.count_compared();
       } catch (const Error& error) {
-        FAIL_CHECK(c.place << ": " << error.what());
+        FAIL_CHECK(c.case_path << ": " << error.what());
       }
     }
   tally.check();
