@@ -26,9 +26,9 @@ TEST_CASE("programs: inputs from anywhere") {
 
 TEST_CASE("programs: results that somebody holds keep their values") {
   const Function f([](const Tensors& in) { return Tensors{twice(in[0])}; });
-  Tensors held;
-  for (int i = 0; i < 6; ++i) held.push_back(f({Tensor::full({4}, i)})[0]);
-  for (int i = 0; i < 6; ++i) CHECK(held[size_t(i)].to_vector() == Values(4, 2.0 * i));
+  Tensors held_tensors;
+  for (int i = 0; i < 6; ++i) held_tensors.push_back(f({Tensor::full({4}, i)})[0]);
+  for (int i = 0; i < 6; ++i) CHECK(held_tensors[size_t(i)].to_vector() == Values(4, 2.0 * i));
 }
 
 TEST_CASE("programs: an input as it is, a constant, twice the same as results") {
@@ -92,14 +92,14 @@ TEST_CASE("programs: a variable that is assigned outside is read anew") {
 }
 
 TEST_CASE("programs: int64 counts exactly") {
-  const int64_t large = (int64_t{1} << 53) + 1;
-  const Variable v(Tensor::from(std::vector<int64_t>{large}, {1}));
+  const int64_t large_integer = (int64_t{1} << 53) + 1;
+  const Variable v(Tensor::from(std::vector<int64_t>{large_integer}, {1}));
   const Function step([&](const Tensors&) {
     v.assign_add(Tensor::from(std::vector<int64_t>{2}, {1}));
     return Tensors{};
   });
   step({});
-  CHECK(v.value().data<int64_t>()[0] == large + 2);
+  CHECK(v.value().data<int64_t>()[0] == large_integer + 2);
 }
 
 TEST_CASE("programs: scans") {
@@ -155,9 +155,9 @@ TEST_CASE("programs: a loop of steps allocates nothing") {
   const Tensors in{x};
   for (int i = 0; i < 5; ++i) step.call(in, out);
   device().synchronize();
-  const uint64_t before = allocation_count();
+  const uint64_t allocations_before = allocation_count();
   for (int i = 0; i < 20; ++i) step.call(in, out);
-  CHECK(allocation_count() == before);
+  CHECK(allocation_count() == allocations_before);
 }
 
 TEST_CASE("programs: many in a row keep their order") {

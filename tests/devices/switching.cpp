@@ -72,13 +72,13 @@ TEST_CASE("switching: tensors of one device are used on the other") {
 }
 
 TEST_CASE("switching: results that are held outlive the device's time") {
-  Tensor held;
+  Tensor held_tensor;
   {
     const DeviceScope device_scope(other_device());
-    held = ops::exp(Tensor(0.0));
+    held_tensor = ops::exp(Tensor(0.0));
   }
-  CHECK(held.item() == 1);
-  CHECK(to_text(held) == to_text(Tensor(1.0)));
+  CHECK(held_tensor.item() == 1);
+  CHECK(to_text(held_tensor) == to_text(Tensor(1.0)));
 }
 
 TEST_CASE("switching: a model trains on where it was") {

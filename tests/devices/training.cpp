@@ -154,14 +154,14 @@ TEST_CASE("training: data that is there already stays there") {
 TEST_CASE("training: shuffled data on the device is what it is on the host") {
   const Example& example = examples()[0];
   const auto [x, y] = data_for(example, 22);
-  auto trained = [&](const Tensor& inputs, const Tensor& targets) {
+  auto trained_weights = [&](const Tensor& inputs, const Tensor& targets) {
     set_random_seed(5);
     auto model = sequential(example.layers);
     compile(*model);
     model->fit({inputs}, {targets}, {{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}});
     return model->predict({x}, {})[0];
   };
-  CHECK(difference(trained(on_device(x), on_device(y)), trained(x, y)) < 1e-6);
+  CHECK(difference(trained_weights(on_device(x), on_device(y)), trained_weights(x, y)) < 1e-6);
 }
 
 TEST_CASE("training: weights, slots and metrics live on the device") {

@@ -91,15 +91,15 @@ TEST_CASE("S12: the same model gives the same archive, byte for byte") {
 
 TEST_CASE("weights with the state of the optimizer") {
   Scratch scratch;
-  auto model = trained_model("adam"), other = trained_model("adam"),
+  auto model = trained_model("adam"), other_model = trained_model("adam"),
        uncompiled_model = small_sequential();
   const std::string path = scratch.path("m.weights.h5");
   crescent::save_weights(*model, path);
-  other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
-  crescent::load_weights(*other, path);
-  check_same(model->get_weights(), other->get_weights());
+  other_model->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
+  crescent::load_weights(*other_model, path);
+  check_same(model->get_weights(), other_model->get_weights());
   const Variables saved_state = model->optimizer()->state(),
-                  loaded_state = other->optimizer()->state();
+                  loaded_state = other_model->optimizer()->state();
   REQUIRE(saved_state.size() == loaded_state.size());
   for (size_t i = 0; i < saved_state.size(); ++i)
     check_same(saved_state[i].value(), loaded_state[i].value());
@@ -109,30 +109,30 @@ TEST_CASE("weights with the state of the optimizer") {
 
 TEST_CASE("a compiled model takes the optimizer's state before its first step") {
   Scratch scratch;
-  auto model = trained_model("adam"), fresh = small_sequential();
+  auto model = trained_model("adam"), fresh_model = small_sequential();
   crescent::save_weights(*model, scratch.path("m.weights.h5"));
-  fresh->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}});
-  crescent::load_weights(*fresh, scratch.path("m.weights.h5"));
-  CHECK(fresh->optimizer()->iterations().value().to_vector() ==
+  fresh_model->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}});
+  crescent::load_weights(*fresh_model, scratch.path("m.weights.h5"));
+  CHECK(fresh_model->optimizer()->iterations().value().to_vector() ==
         model->optimizer()->iterations().value().to_vector());
-  check_same(fresh->optimizer()->slot("velocity")[0].value(),
+  check_same(fresh_model->optimizer()->slot("velocity")[0].value(),
              model->optimizer()->slot("velocity")[0].value());
 }
 
 TEST_CASE("weights in several files come back, and old files go when the new ones are there") {
   Scratch scratch;
-  auto model = trained_model("adam"), other = trained_model("adam");
-  other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
+  auto model = trained_model("adam"), other_model = trained_model("adam");
+  other_model->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
   const std::string path = scratch.path("m.weights.json");
   const Dict save_options{{"max_shard_size", 100.0 / (1024 * 1024 * 1024)}};
   crescent::save_weights(*model, path, save_options);
   const size_t file_count = scratch.count();
   CHECK(file_count > 4);
   CHECK(fs::exists(scratch.path("m_00000.weights.h5")));
-  crescent::load_weights(*other, path);
-  check_same(model->get_weights(), other->get_weights());
+  crescent::load_weights(*other_model, path);
+  check_same(model->get_weights(), other_model->get_weights());
   check_same(model->optimizer()->slot("velocity")[0].value(),
-             other->optimizer()->slot("velocity")[0].value());
+             other_model->optimizer()->slot("velocity")[0].value());
   const Value weight_map = parse_json(read_bytes(path));
   CHECK(weight_map.as_dict().at("weight_map").as_dict().at("/optimizer/vars").is_list());
   crescent::save_weights(*model, path, save_options);
@@ -140,9 +140,9 @@ TEST_CASE("weights in several files come back, and old files go when the new one
   CHECK_FALSE(fs::exists(scratch.path("m_00000.weights.h5")));
   crescent::save_weights(*model, path);
   CHECK(scratch.count() == 2);
-  crescent::load_weights(*other, path);
+  crescent::load_weights(*other_model, path);
   fs::remove(scratch.path("m_00000.weights.h5"));
-  CHECK_THAT(failure([&] { crescent::load_weights(*other, path); }),
+  CHECK_THAT(failure([&] { crescent::load_weights(*other_model, path); }),
              Catch::Contains("m_00000.weights.h5"));
 }
 
@@ -166,12 +166,12 @@ TEST_CASE("objects are where Keras 3 looks for them") {
   auto lstm = layer("LSTM", {{"units", 2}, {"return_sequences", true}, {"name", "inside"}});
   auto cells = List{configured("LSTMCell", {{"units", 2}}), configured("GRUCell", {{"units", 2}}),
                     configured("LSTMCell", {{"units", 3}})};
-  auto inner = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3, 3}}}),
-                                 layer("Dense", {{"units", 2}, {"name", "again"}})},
-                                "nested");
+  auto inner_model = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3, 3}}}),
+                                       layer("Dense", {{"units", 2}, {"name", "again"}})},
+                                      "nested");
   auto model = Sequential::make(
-      {layer("Dense", {{"units", 3}, {"input_shape", List{3, 3}}, {"name", "one"}}), inner, lstm,
-       layer("Dense", {{"units", 2}, {"name", "two"}}),
+      {layer("Dense", {{"units", 3}, {"input_shape", List{3, 3}}, {"name", "one"}}), inner_model,
+       lstm, layer("Dense", {{"units", 2}, {"name", "two"}}),
        layer("RNN", {{"cell", configured("StackedRNNCells", {{"cells", cells}})}})},
       "all");
   Scratch scratch;
@@ -281,9 +281,9 @@ TEST_CASE("a configuration that somebody changed is what counts") {
   REQUIRE(position != config.npos);
   config.replace(position, 6, "\"tanh\"");
   pack(path, members);
-  const auto loaded = crescent::load_model(path);
-  CHECK(loaded->get_layer("first")->get_config().at("activation") == Value("tanh"));
-  check_same(loaded->get_weights(), model->get_weights());
+  const auto loaded_model = crescent::load_model(path);
+  CHECK(loaded_model->get_layer("first")->get_config().at("activation") == Value("tanh"));
+  check_same(loaded_model->get_weights(), model->get_weights());
 }
 
 TEST_CASE("a damaged archive is refused") {
@@ -311,7 +311,7 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
   crescent::save_model(*model, path);
   const std::string file_bytes = read_bytes(path);
   std::mt19937 generator(20'261'122);
-  int loaded = 0, refused = 0;
+  int loaded_count = 0, refused_count = 0;
   for (int i = 0; i < 300; ++i) {
     std::string changed_bytes = file_bytes;
     // Every other mutation is within the first 4000 bytes, where the configurations are.
@@ -320,13 +320,14 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
     write_bytes(path, changed_bytes);
     try {
       check_same(crescent::load_model(path)->get_weights(), model->get_weights());
-      ++loaded;
+      ++loaded_count;
     } catch (const Error& error) {
       CHECK(contains(error.what(), path));
-      ++refused;
+      ++refused_count;
     }
   }
-  WARN("300 mutants: " << loaded << " loaded with the same numbers, " << refused << " refused");
+  WARN("300 mutants: " << loaded_count << " loaded with the same numbers, " << refused_count
+                       << " refused");
 }
 
 using Arrays = std::vector<std::pair<std::string, Tensor>>;
@@ -396,9 +397,9 @@ TEST_CASE("what an archive cannot be is said") {
                crescent::save_model(*model, scratch.path("m.keras"), {{"overwrite", false}});
              }),
              Catch::Contains("exists already"));
-  auto other = small_sequential();
-  crescent::load_weights(*other, scratch.path("m.keras"));
-  check_same(other->get_weights(), model->get_weights());
+  auto other_model = small_sequential();
+  crescent::load_weights(*other_model, scratch.path("m.keras"));
+  check_same(other_model->get_weights(), model->get_weights());
 }
 
 TEST_CASE("an optimizer that never trained has its rate in a file, and nothing is reported") {

@@ -16,41 +16,42 @@ Tensors copies_of_weights(Model& model) {
 TEST_CASE("weights are replaced in the memory that they have, unless somebody holds it") {
   Scratch scratch;
   const std::string path = scratch.path("w.h5");
-  auto model = small_sequential(), other = small_sequential();
+  auto model = small_sequential(), other_model = small_sequential();
   crescent::save_weights(*model, path);
   const Tensors x{ramp({6, 4})}, expected = model->predict(x);
-  const Tensors wanted = copies_of_weights(*model), weights_before = copies_of_weights(*other);
-  other->predict(x);  // this prediction makes the device pack the weights
+  const Tensors wanted = copies_of_weights(*model),
+                weights_before = copies_of_weights(*other_model);
+  other_model->predict(x);  // this prediction makes the device pack the weights
   auto addresses = [&] {
     std::vector<const void*> addresses;
-    for (const Variable& weight : other->weights()) addresses.push_back(weight.value().raw());
+    for (const Variable& weight : other_model->weights()) addresses.push_back(weight.value().raw());
     return addresses;
   };
   const auto first_addresses = addresses();
 
   SECTION("nobody does") {
-    crescent::load_weights(*other, path);
+    crescent::load_weights(*other_model, path);
     CHECK(addresses() == first_addresses);
   }
   SECTION("a tensor from before keeps its values") {
-    const Tensors held_weights = other->get_weights();
-    crescent::load_weights(*other, path);
+    const Tensors held_weights = other_model->get_weights();
+    crescent::load_weights(*other_model, path);
     check_same(held_weights, weights_before);
   }
   SECTION("the system gives no lease on a file that is open for writing") {
     std::ofstream writer(path, std::ios::binary | std::ios::app);
-    crescent::load_weights(*other, path);
+    crescent::load_weights(*other_model, path);
     CHECK(addresses() != first_addresses);
   }
-  check_same(other->get_weights(), wanted);
-  check_same(other->predict(x), expected);
+  check_same(other_model->get_weights(), wanted);
+  check_same(other_model->predict(x), expected);
 }
 
 TEST_CASE(
     "a file that does not fit, is cut or damaged leaves weights that nobody holds as they were") {
   Scratch scratch;
-  auto model = small_sequential(), other = small_sequential();
-  crescent::save_weights(*other, scratch.path("w.h5"));
+  auto model = small_sequential(), other_model = small_sequential();
+  crescent::save_weights(*other_model, scratch.path("w.h5"));
   const std::string good_bytes = read_bytes(scratch.path("w.h5"));
   const Tensors weights_before = copies_of_weights(*model);
   auto check_error_for = [&](const std::string& bytes) {
@@ -60,7 +61,7 @@ TEST_CASE(
   };
   for (size_t size : {good_bytes.size() / 2, good_bytes.size() - 1})
     check_error_for(good_bytes.substr(0, size));
-  for (const Tensor& weight : copies_of_weights(*other)) {
+  for (const Tensor& weight : copies_of_weights(*other_model)) {
     const std::string_view numbers(static_cast<const char*>(weight.raw()), weight.bytes());
     const size_t position = good_bytes.find(numbers);
     REQUIRE(position != good_bytes.npos);

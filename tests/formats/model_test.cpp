@@ -31,10 +31,10 @@ TEST_CASE("loading a model draws no initial values: all come from the file") {
   auto model = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
   double draws_after_making = draw_count();
   crescent::save_model(*model, scratch.path("m.h5"));
-  auto loaded = crescent::load_model(scratch.path("m.h5"));
+  auto loaded_model = crescent::load_model(scratch.path("m.h5"));
   // Making the model draws one number more than loading it: for the initial value of the kernel.
   CHECK(draw_count() - draws_after_making == draws_after_making - draws_before - 1);
-  check_same(model->get_weights(), loaded->get_weights());
+  check_same(model->get_weights(), loaded_model->get_weights());
 }
 
 TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
@@ -61,13 +61,13 @@ TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") 
     Tensor x = ramp({100, 4}), y = labels(100, 3);
     model->fit({x}, {y}, kFit);
     crescent::save_model(*model, scratch.path("m.h5"));
-    auto loaded = crescent::load_model(scratch.path("m.h5"));
-    REQUIRE(loaded->compiled());
-    CHECK(loaded->epochs_trained() == model->epochs_trained());
+    auto loaded_model = crescent::load_model(scratch.path("m.h5"));
+    REQUIRE(loaded_model->compiled());
+    CHECK(loaded_model->epochs_trained() == model->epochs_trained());
     auto original_history = model->fit({x}, {y}, kFit),
-         loaded_history = loaded->fit({x}, {y}, kFit);
+         loaded_history = loaded_model->fit({x}, {y}, kFit);
     CHECK(original_history->at("loss") == loaded_history->at("loss"));
-    check_same(model->get_weights(), loaded->get_weights());
+    check_same(model->get_weights(), loaded_model->get_weights());
   }
 }
 
@@ -97,9 +97,11 @@ std::shared_ptr<Functional> nested_graph() {
       {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "in_inner"}})}, "inner");
   auto shared_layer = layer("Dense", {{"units", 2}, {"name", "shared"}});
   Symbol a = Input(Shape{4}, "a"), b = Input(Shape{4}, "b");
-  Symbol left = (*shared_layer)((*inner_model)(a)), right = (*shared_layer)((*inner_model)(b));
-  Symbol sum = (*layer("Add", {{"name", "sum"}}))(std::vector<Symbol>{left, right}).front();
-  return Functional::make({a, b}, {sum, left}, "graph");
+  Symbol left_output = (*shared_layer)((*inner_model)(a)),
+         right_output = (*shared_layer)((*inner_model)(b));
+  Symbol sum =
+      (*layer("Add", {{"name", "sum"}}))(std::vector<Symbol>{left_output, right_output}).front();
+  return Functional::make({a, b}, {sum, left_output}, "graph");
 }
 
 TEST_CASE("shared layers and models inside models") {
@@ -109,9 +111,9 @@ TEST_CASE("shared layers and models inside models") {
   for (const char* target : {"keras3", "keras2"}) {
     CAPTURE(target);
     crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
-    auto loaded = crescent::load_model(scratch.path("m.h5"));
-    CHECK(model_config(*loaded) == model_config(*model));
-    check_same(model->predict(x), loaded->predict(x));
+    auto loaded_model = crescent::load_model(scratch.path("m.h5"));
+    CHECK(model_config(*loaded_model) == model_config(*model));
+    check_same(model->predict(x), loaded_model->predict(x));
   }
 }
 
@@ -126,8 +128,8 @@ TEST_CASE("what is written for Keras reads back without our own attribute") {
     REQUIRE(attribute != bytes.npos);
     bytes.replace(attribute, 8, "crescend");
     write_bytes(scratch.path("foreign.h5"), bytes);
-    auto loaded = crescent::load_model(scratch.path("foreign.h5"));
-    check_same(model->predict(x), loaded->predict(x));
+    auto loaded_model = crescent::load_model(scratch.path("foreign.h5"));
+    check_same(model->predict(x), loaded_model->predict(x));
   }
 }
 
@@ -163,9 +165,9 @@ TEST_CASE("weights of a model's file, and files that do not fit", "[F25]") {
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_model(*model, scratch.path("m.h5"));
-  auto other = small_sequential();
-  crescent::load_weights(*other, scratch.path("m.h5"));
-  check_same(model->get_weights(), other->get_weights());
+  auto other_model = small_sequential();
+  crescent::load_weights(*other_model, scratch.path("m.h5"));
+  check_same(model->get_weights(), other_model->get_weights());
 
   auto shorter_model = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
   CHECK(contains(
@@ -178,14 +180,14 @@ TEST_CASE("weights of a model's file, and files that do not fit", "[F25]") {
 
 TEST_CASE("weights in Keras 3's layout") {
   Scratch scratch;
-  auto model = nested_graph(), other = nested_graph();
+  auto model = nested_graph(), other_model = nested_graph();
   crescent::save_weights(*model, scratch.path("m.weights.h5"));
   FileReader file(scratch.path("m.weights.h5"));
   CHECK(file.members("layers") ==
         std::vector<std::string>{"add", "dense", "input_layer", "input_layer_1", "sequential"});
   CHECK(file.text("layers/sequential/layers/dense/vars", "name") == "in_inner");
-  crescent::load_weights(*other, scratch.path("m.weights.h5"));
-  check_same(model->get_weights(), other->get_weights());
+  crescent::load_weights(*other_model, scratch.path("m.weights.h5"));
+  check_same(model->get_weights(), other_model->get_weights());
   CHECK(contains(
       failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }),
       "does not have"));
@@ -230,9 +232,9 @@ TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
          dataset_node("model_weights/r/r/kernel:0", cudnn_kernel(weights[0], gates)),
          dataset_node("model_weights/r/r/recurrent_kernel:0", cudnn_kernel(weights[1], gates)),
          dataset_node("model_weights/r/r/bias:0", bias)});
-    auto loaded = crescent::load_model(scratch.path("m.h5"));
-    check_same(model->get_weights(), loaded->get_weights());
-    check_same(model->predict({ramp({4, 5, 2})}), loaded->predict({ramp({4, 5, 2})}));
+    auto loaded_model = crescent::load_model(scratch.path("m.h5"));
+    check_same(model->get_weights(), loaded_model->get_weights());
+    check_same(model->predict({ramp({4, 5, 2})}), loaded_model->predict({ramp({4, 5, 2})}));
   }
 }
 
@@ -315,25 +317,25 @@ TEST_CASE("damaged model files never end the process and never load half", "[F14
   std::string original_bytes = read_bytes(scratch.path("m.h5"));
   uint64_t state = 88172645463325252ull;
   auto random = [&] { return state ^= state << 13, state ^= state >> 7, state ^= state << 17; };
-  int loaded_count = 0, refused = 0;
+  int loaded_count = 0, refused_count = 0;
   for (int i = 0; i < 100; ++i) {
     std::string changed_bytes = original_bytes;
     for (int change_index = 0; change_index < 8; ++change_index)
       changed_bytes[random() % changed_bytes.size()] = static_cast<char>(random());
     write_bytes(scratch.path("mutant.h5"), changed_bytes);
-    Tensors before = model->get_weights();
+    Tensors weights_before = model->get_weights();
     try {
       crescent::load_weights(*model, scratch.path("mutant.h5"));
       // If loading succeeds no number has changed, since the checksums detect every change.
-      check_same(model->get_weights(), before);
+      check_same(model->get_weights(), weights_before);
       ++loaded_count;
     } catch (const Error&) {
-      check_same(model->get_weights(), before);
-      ++refused;
+      check_same(model->get_weights(), weights_before);
+      ++refused_count;
     }
   }
-  CHECK(loaded_count + refused == 100);
-  CHECK(refused > 0);
+  CHECK(loaded_count + refused_count == 100);
+  CHECK(refused_count > 0);
 }
 
 TEST_CASE("overwriting can be declined") {

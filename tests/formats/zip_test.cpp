@@ -37,8 +37,8 @@ std::string refusal_message(const std::string& bytes, const std::string& name = 
   try {
     const zip::Archive archive = open_in_memory(bytes);
     if (const zip::Member* member = archive.find(name)) archive.text(*member);
-  } catch (const zip::ArchiveError& refused) {
-    return refused.what();
+  } catch (const zip::ArchiveError& archive_error) {
+    return archive_error.what();
   }
   return "";
 }

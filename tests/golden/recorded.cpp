@@ -240,12 +240,12 @@ void Tally::check() const {
     return;
   }
   CHECK(compared_ > 0);
-  const std::set<std::string> missing =
+  const std::set<std::string> expected_missing =
       source() == Source::recorded ? missing_ : std::set<std::string>();
   for (const std::string& name : names_)
-    if (!missing.contains(name))
+    if (!expected_missing.contains(name))
       FAIL_CHECK(name << " was skipped, and is not in the list of what may be");
-  for (const std::string& name : missing)
+  for (const std::string& name : expected_missing)
     if (!names_.contains(name))
       FAIL_CHECK(name << " was not skipped: take it out of the list of what may be");
 }

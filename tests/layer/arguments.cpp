@@ -88,12 +88,12 @@ TEST_CASE("others are refused by name, kind and place") {
 
 TEST_CASE("symbols among the arguments are edges of the graph") {
   const LayerPtr layer = affine();
-  const Symbol x = Input({2}, "x"), other = Input({2}, "other"), shift = Input({2}, "shift");
-  const Symbol y =
-      (*layer)(x, options_with({{"other", boxed(other)}, {"shift", boxed(shift)}, {"factor", 5}}));
-  CHECK(y.node()->inputs == std::vector<Symbol>{x, other, shift});
+  const Symbol x = Input({2}, "x"), other_input = Input({2}, "other"), shift = Input({2}, "shift");
+  const Symbol y = (*layer)(
+      x, options_with({{"other", boxed(other_input)}, {"shift", boxed(shift)}, {"factor", 5}}));
+  CHECK(y.node()->inputs == std::vector<Symbol>{x, other_input, shift});
   CHECK(y.node()->argument_inputs == 1);
-  const auto model = Functional::make({x, other, shift}, {y});
+  const auto model = Functional::make({x, other_input, shift}, {y});
   const Tensors inputs{Tensor::full({1, 2}, 3), Tensor::full({1, 2}, 1), Tensor::full({1, 2}, 10)};
   CHECK(model->predict(inputs).front().to_vector().front() == 24);
   CHECK_THROWS_WITH((*layer)(x, options_with({{"other", boxed(inputs[0])}})),

@@ -54,9 +54,10 @@ TEST_CASE("translations show what is a share of the size away") {
 TEST_CASE("rotations, zooms and shears are around their middle or their corner") {
   const double angle = 2 * M_PI * 0.1, cx = (kWidth - 1) / 2.0, cy = (kHeight - 1) / 2.0;
   check("RandomRotation", {{"factor", pair_of(0.1)}}, [&](int n, int y, int x, int c) {
-    const double right = x - cx, down = y - cy;
-    return interpolated(n, cy + std::sin(angle) * right + std::cos(angle) * down,
-                        cx + std::cos(angle) * right - std::sin(angle) * down, c, reflecting);
+    const double offset_x = x - cx, offset_y = y - cy;
+    return interpolated(n, cy + std::sin(angle) * offset_x + std::cos(angle) * offset_y,
+                        cx + std::cos(angle) * offset_x - std::sin(angle) * offset_y, c,
+                        reflecting);
   });
   check("RandomZoom", {{"height_factor", pair_of(0.3)}, {"width_factor", pair_of(-0.4)}},
         [&](int n, int y, int x, int c) {
@@ -77,9 +78,9 @@ TEST_CASE("rotations, zooms and shears are around their middle or their corner")
   const size_t image_size = got.size() / kBatch;
   for (int n = 0; n < kBatch; ++n) {
     const size_t last = size_t(n) * image_size + image_size - 1;
-    const double left = sheared_pixel(-1)(n, kHeight - 1, kWidth - 1, kChannels - 1),
-                 right = sheared_pixel(1)(n, kHeight - 1, kWidth - 1, kChannels - 1);
-    CHECK((got[last] == Approx(left) || got[last] == Approx(right)));
+    const double sheared_left = sheared_pixel(-1)(n, kHeight - 1, kWidth - 1, kChannels - 1),
+                 sheared_right = sheared_pixel(1)(n, kHeight - 1, kWidth - 1, kChannels - 1);
+    CHECK((got[last] == Approx(sheared_left) || got[last] == Approx(sheared_right)));
     for (int c = 0; c < kChannels; ++c)
       CHECK(got[size_t(n) * image_size + size_t(c)] == Approx(value(n, 0, 0, c)));
   }

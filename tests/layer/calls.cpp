@@ -86,10 +86,10 @@ TEST_CASE("weights go in and out as copies, with Keras' messages") {
 }
 
 TEST_CASE("errors carry the layer's name once") {
-  auto outer = std::make_shared<Wrapper>(std::make_shared<Linear>(2, "inside"));
-  outer->set_name("outside");
+  auto outer_layer = std::make_shared<Wrapper>(std::make_shared<Linear>(2, "inside"));
+  outer_layer->set_name("outside");
   try {
-    (*outer)(Tensor({2, 0, 0}, DType::float32));
+    (*outer_layer)(Tensor({2, 0, 0}, DType::float32));
   } catch (const Error&) {
   }
   auto bad_wrapper = std::make_shared<Wrapper>(std::make_shared<Linear>(2, "inside"));
@@ -107,15 +107,15 @@ TEST_CASE("errors carry the layer's name once") {
 TEST_CASE("the innermost layer is named, once, whatever the layers are called") {
   const Tensor x({2, 4}, DType::float32);
   for (const char* expected_part : {"e", "Layer ", "a", "expected"}) {
-    auto outer = std::make_shared<Wrapper>(
+    auto outer_layer = std::make_shared<Wrapper>(
         std::make_shared<Thrower>([] { fail("no letter of it is here: ###"); }, expected_part));
-    outer->set_name("outside");
-    CHECK_THROWS_WITH((*outer)(x),
+    outer_layer->set_name("outside");
+    CHECK_THROWS_WITH((*outer_layer)(x),
                       concat("Layer ", expected_part, " (Thrower): no letter of it is here: ###"));
-    CHECK_THROWS_WITH((*outer)(x),
+    CHECK_THROWS_WITH((*outer_layer)(x),
                       concat("Layer ", expected_part, " (Thrower): no letter of it is here: ###"));
     try {
-      (*outer)(x);
+      (*outer_layer)(x);
     } catch (const Error& error) {
       CHECK(error.layer() == expected_part);
     }

@@ -124,12 +124,12 @@ TEST_CASE("batch renormalisation corrects towards its moving averages") {
   check_near(y, want);
   const double renorm_mean = 3.5 * 0.8 + mean * 0.2, renorm_deviation = 2.5 * 0.8 + deviation * 0.2;
   const double moving_deviation = 1.1 * 0.9 + deviation * 0.1;
-  const Tensors after = layer->get_weights();
-  check_near(after[2], {0.3 * 0.9 + mean * 0.1});
-  check_near(after[3], {moving_deviation * moving_deviation - 0.01});
-  check_near(after[4], {moving_deviation});
-  check_near(after[5], {renorm_mean});
-  check_near(after[6], {renorm_deviation});
+  const Tensors weights_after = layer->get_weights();
+  check_near(weights_after[2], {0.3 * 0.9 + mean * 0.1});
+  check_near(weights_after[3], {moving_deviation * moving_deviation - 0.01});
+  check_near(weights_after[4], {moving_deviation});
+  check_near(weights_after[5], {renorm_mean});
+  check_near(weights_after[6], {renorm_deviation});
 }
 
 TEST_CASE("batch normalisation of Keras 2.3.1 trains by the whole batch, frozen or not") {

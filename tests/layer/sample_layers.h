@@ -68,7 +68,7 @@ class Counter final : public UnaryLayer {
 /// A layer that applies another layer, so that inherited attributes can be checked.
 class Wrapper final : public UnaryLayer {
  public:
-  explicit Wrapper(LayerPtr inner) : inner_(std::move(inner)) { track(inner_); }
+  explicit Wrapper(LayerPtr inner_layer) : inner_(std::move(inner_layer)) { track(inner_); }
   Tensor call(const Tensor& x, const Call&) override { return (*inner_)(x); }
 
  private:

@@ -154,9 +154,9 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
         List{scripted_logs({bad_value, 3, 2, 1}), std::make_shared<WeightChanger>(bad_value, 2),
              best},
         3);
-    auto loaded = load_model(kPath);
-    CHECK(loaded->epochs_trained() == 2);
-    CHECK(std::isfinite(loaded->predict({x()}).front().to_vector().front()));
+    auto loaded_model = load_model(kPath);
+    CHECK(loaded_model->epochs_trained() == 2);
+    CHECK(std::isfinite(loaded_model->predict({x()}).front().to_vector().front()));
     fit(*model, List{scripted_logs({bad_value, bad_value}), best}, 2);
     CHECK(load_model(kPath)->epochs_trained() == 2);
     fit(*model_with(0.0), List{scripted_logs({3.5}), best}, 1);
@@ -315,14 +315,14 @@ TEST_CASE("the weights of the best epoch survive saving") {
   fit(*interrupted_model, List{scripted_logs({1}), stop()}, 1);
   const auto best = interrupted_model->get_weights().front().to_vector();
   fit(*interrupted_model, List{scripted_logs({1, 2}), stop(), checkpoint()}, 2);
-  auto resumed = load_model(kPath);
-  CHECK(resumed->get_weights().front().to_vector() != best);
+  auto resumed_model = load_model(kPath);
+  CHECK(resumed_model->get_weights().front().to_vector() != best);
   auto fresh_model = model_with(0.05);
   fit(*fresh_model, Value(), 1);
   fit(*fresh_model, Value(), 1);
   const auto second_weights = fresh_model->get_weights().front().to_vector();
-  CHECK(fit(*resumed, List{scripted_logs({2, 2, 2, 2}), stop()}, 4)->epoch().size() == 2);
-  CHECK(resumed->get_weights().front().to_vector() == second_weights);
+  CHECK(fit(*resumed_model, List{scripted_logs({2, 2, 2, 2}), stop()}, 4)->epoch().size() == 2);
+  CHECK(resumed_model->get_weights().front().to_vector() == second_weights);
 }
 
 TEST_CASE("plateaus and best values survive saving; a run that was ended leaves nothing") {
@@ -335,17 +335,17 @@ TEST_CASE("plateaus and best values survive saving; a run that was ended leaves 
   auto model = model_with(0.5);
   fit(*model, List{scripted_logs({1, 2}), plateau()}, 2);
   save_model(*model, kPath);
-  auto loaded = load_model(kPath);
-  fit(*loaded, List{scripted_logs({2}), plateau()}, 1);
-  CHECK(loaded->optimizer()->learning_rate().value().item() == Approx(0.25));
+  auto loaded_model = load_model(kPath);
+  fit(*loaded_model, List{scripted_logs({2}), plateau()}, 1);
+  CHECK(loaded_model->optimizer()->learning_rate().value().item() == Approx(0.25));
 
   const Dict best{{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}};
   fit(*model, List{scripted_logs({1, 2}), checkpoint(best)}, 2);
-  loaded = load_model(kPath);
-  const int64_t epochs = loaded->epochs_trained();
-  fit(*loaded, List{scripted_logs({1.5}), checkpoint(best)}, 1);
+  loaded_model = load_model(kPath);
+  const int64_t epochs = loaded_model->epochs_trained();
+  fit(*loaded_model, List{scripted_logs({1.5}), checkpoint(best)}, 1);
   CHECK(load_model(kPath)->epochs_trained() == epochs);
-  fit(*loaded, List{scripted_logs({0.5}), checkpoint(best)}, 1);
+  fit(*loaded_model, List{scripted_logs({0.5}), checkpoint(best)}, 1);
   CHECK(load_model(kPath)->epochs_trained() == epochs + 2);
 
   auto ended_model = model_with(0.5);
@@ -364,10 +364,10 @@ TEST_CASE("a saved model goes on bit for bit") {
   fit(*model, Value(), 2, {{"batch_size", 5}});
   const std::string path = "model_test_resumed.h5";
   save_model(*model, path);
-  auto loaded = load_model(path);
+  auto loaded_model = load_model(path);
   std::remove(path.c_str());
-  CHECK(loaded->epochs_trained() == 2);
+  CHECK(loaded_model->epochs_trained() == 2);
   const auto a = fit(*model, Value(), 2, {{"batch_size", 5}})->at("loss"),
-             b = fit(*loaded, Value(), 2, {{"batch_size", 5}})->at("loss");
+             b = fit(*loaded_model, Value(), 2, {{"batch_size", 5}})->at("loss");
   CHECK(a == b);
 }

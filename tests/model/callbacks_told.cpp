@@ -107,8 +107,8 @@ std::multimap<int, std::string> fields_of(const std::string& message) {
 }
 std::string field(const std::string& message, int number) {
   const auto fields = fields_of(message);
-  const auto found = fields.find(number);
-  return found == fields.end() ? "" : found->second;
+  const auto field_entry = fields.find(number);
+  return field_entry == fields.end() ? "" : field_entry->second;
 }
 
 struct SummaryRecord {

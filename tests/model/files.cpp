@@ -66,9 +66,9 @@ TEST_CASE("csv: errors name path and line") {
 
 TEST_CASE("idx: plain and gzip, damaged ones refused") {
   const std::string idx_bytes = bytes_of({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255});
-  const TemporaryFile plain(idx_bytes);
-  CHECK(read_idx(plain.path).dtype() == DType::uint8);
-  CHECK(read_idx(plain.path).to_vector() == std::vector<double>{1, 2, 3, 255});
+  const TemporaryFile idx_file(idx_bytes);
+  CHECK(read_idx(idx_file.path).dtype() == DType::uint8);
+  CHECK(read_idx(idx_file.path).to_vector() == std::vector<double>{1, 2, 3, 255});
   const TemporaryFile gzipped_file("", ".gz");
   gzFile gz = gzopen(gzipped_file.path.c_str(), "wb");
   gzwrite(gz, idx_bytes.data(), static_cast<unsigned>(idx_bytes.size()));

@@ -99,23 +99,23 @@ TEST_CASE("a batch that is not finite is located and leaves no trace") {
   const Tensor x = data(12);
   const Dict options{{"verbose", 0}, {"batch_size", 4}, {"shuffle", false}, {"nan", "locate"}};
   model->fit({x}, {targets(x)}, options);
-  const std::vector<double> before = all_state(*model);
+  const std::vector<double> state_before = all_state(*model);
   std::vector<double> numbers = targets(x).to_vector();
   numbers[2] = INFINITY;
   const Tensor y = ops::cast(Tensor::from(numbers, {12, 1}), DType::float32);
   CHECK_THROWS_WITH(model->fit({x}, {y}, options),
                     Contains("batch 1 of epoch 1") && Contains("the data, y") &&
                         Contains("row 3 of the batch (3 of the data)"));
-  CHECK(all_state(*model) == before);
+  CHECK(all_state(*model) == state_before);
 }
 
 TEST_CASE("the range test restores the model") {
   auto model = compiled_model();
   const Tensor x = data(40);
   model->fit({x}, {targets(x)}, {{"verbose", 0}});
-  const std::vector<double> before = all_state(*model);
+  const std::vector<double> state_before = all_state(*model);
   const LearningRateCurve curve = model->find_learning_rate({x}, {targets(x)}, {{"steps", 30}});
-  CHECK(all_state(*model) == before);
+  CHECK(all_state(*model) == state_before);
   CHECK(curve.rates.size() == curve.losses.size());
   CHECK(curve.rates.front() == Approx(1e-6));
   CHECK(curve.suggestion > 1e-6);

@@ -95,9 +95,9 @@ TEST_CASE("functional models rebuild from their configuration") {
 TEST_CASE("a model is a layer") {
   auto inner_model = Sequential::make({dense(4, input_of({4}))}, "inner");
   const Symbol a = Input({4}), b = Input({4});
-  const Symbol both =
+  const Symbol sum_of_both =
       (*make<Layer>("Add"))(std::vector<Symbol>{(*inner_model)(a), (*inner_model)(b)}).front();
-  auto model = Functional::make({a, b}, {both});
+  auto model = Functional::make({a, b}, {sum_of_both});
   CHECK(model->trainable_weights().size() == 2);
   CHECK(model->count_params() == 20);
   auto cloned_model = clone_model(*model);
@@ -183,8 +183,9 @@ TEST_CASE("a summary is laid out as Keras 2 does") {
 }
 
 TEST_CASE("a summary cuts no number of parameters") {
-  auto inner = Sequential::make({dense(1000, {{"input_shape", List{99}}, {"name", "d"}})}, "inner");
-  auto model = Sequential::make({inner, dense(1, {{"name", "e"}})}, "outer");
+  auto inner_model =
+      Sequential::make({dense(1000, {{"input_shape", List{99}}, {"name", "d"}})}, "inner");
+  auto model = Sequential::make({inner_model, dense(1, {{"name", "e"}})}, "outer");
   const std::vector<std::string> narrow_summary = model->summary({{"line_length", 40}});
   CHECK(narrow_summary[3] == std::string(41, '='));
   CHECK(narrow_summary[4] == "inner (Sequential (None, 1000)    100,000");

@@ -31,24 +31,24 @@ Batches epoch_of(Dataset& data) {
 /// The i-th batches of all shards joined.
 Batches joined_batches(const std::vector<DatasetPtr>& shards) {
   Batches all_batches;
-  for (const DatasetPtr& part : shards) {
-    const Batches batches = epoch_of(*part);
-    CHECK(static_cast<int64_t>(batches.size()) == part->batches());
+  for (const DatasetPtr& shard : shards) {
+    const Batches batches = epoch_of(*shard);
+    CHECK(static_cast<int64_t>(batches.size()) == shard->batches());
     int64_t samples = 0;
     all_batches.resize(std::max(all_batches.size(), batches.size()));
     for (size_t i = 0; i < batches.size(); ++i) {
       samples += static_cast<int64_t>(batches[i].size());
       all_batches[i].insert(all_batches[i].end(), batches[i].begin(), batches[i].end());
     }
-    CHECK(samples == part->samples());
+    CHECK(samples == shard->samples());
   }
   return all_batches;
 }
 
 std::vector<DatasetPtr> shards_of(const DatasetPtr& data, int64_t count) {
-  std::vector<DatasetPtr> parts;
-  for (int64_t i = 0; i < count; ++i) parts.push_back(shard(data, i, count));
-  return parts;
+  std::vector<DatasetPtr> shards;
+  for (int64_t i = 0; i < count; ++i) shards.push_back(shard(data, i, count));
+  return shards;
 }
 
 }  // namespace
@@ -64,14 +64,14 @@ TEST_CASE("batches of the shards of arrays make up those of the whole, in every 
           const Tensor x = is_in_file ? open_array(path, "x") : numbers(samples);
           const SeedGenerator order(7), same_order(7);
           const ArrayOptions options{.batch_size = 6, .shuffle = shuffle, .order = &order};
-          const std::vector<DatasetPtr> parts =
+          const std::vector<DatasetPtr> shards =
               shards_of(array_dataset({x}, {}, {}, options), count);
           auto whole_dataset = array_dataset(
               {x}, {}, {}, {.batch_size = 6, .shuffle = shuffle, .order = &same_order});
           for (int epoch = 0; epoch < 2; ++epoch) {
             Batches wanted = epoch_of(*whole_dataset);
             if (static_cast<int64_t>(wanted.back().size()) < count) wanted.pop_back();
-            CHECK(joined_batches(parts) == wanted);
+            CHECK(joined_batches(shards) == wanted);
           }
         }
   std::remove(path.c_str());
@@ -79,12 +79,12 @@ TEST_CASE("batches of the shards of arrays make up those of the whole, in every 
 
 TEST_CASE("a shard goes on where it was, like other data") {
   const SeedGenerator order(7), other(9);
-  auto part = [](const SeedGenerator& order) {
+  auto shard_with_order = [](const SeedGenerator& order) {
     return shard(
         array_dataset({numbers(23)}, {}, {}, {.batch_size = 6, .shuffle = true, .order = &order}),
         1, 2);
   };
-  const DatasetPtr first = part(order), second = part(other);
+  const DatasetPtr first = shard_with_order(order), second = shard_with_order(other);
   (void)epoch_of(*first);
   Batch a, b;
   first->begin_epoch();

@@ -174,31 +174,32 @@ TEST_CASE("many callers with random sizes get the bits of one caller") {
 }
 
 TEST_CASE("callers beside a training see the weights between two of its steps") {
-  const Tensor x = data(64), y = targets(x), seen = data(40);
+  const Tensor x = data(64), y = targets(x), predicted_inputs = data(40);
   const auto reference_model = small_model(), model = small_model();
   const Dict compile_options{{"optimizer", "adam"}, {"loss", "mse"}};
   reference_model->compile(compile_options), model->compile(compile_options);
   constexpr int kSteps = 150;
   std::set<std::vector<double>> possible_results{
-      reference_model->predict_on_batch({seen})[0].to_vector()};
+      reference_model->predict_on_batch({predicted_inputs})[0].to_vector()};
   for (int step = 0; step < kSteps; ++step) {
     reference_model->train_on_batch({x}, {y});
-    possible_results.insert(reference_model->predict_on_batch({seen})[0].to_vector());
+    possible_results.insert(reference_model->predict_on_batch({predicted_inputs})[0].to_vector());
   }
   CHECK(possible_results.size() > kSteps / 2);
   std::atomic<bool> has_ended{false};
   CHECK(on_threads(kThreads, [&](int number) {
           if (number > 0) {
             while (!has_ended)
-              if (!possible_results.contains(model->predict_on_batch({seen})[0].to_vector()))
+              if (!possible_results.contains(
+                      model->predict_on_batch({predicted_inputs})[0].to_vector()))
                 fail("weights of no moment");
             return;
           }
           for (int step = 0; step < kSteps; ++step) model->train_on_batch({x}, {y});
           has_ended = true;
         }) == kNoErrors);
-  CHECK(model->predict_on_batch({seen})[0].to_vector() ==
-        reference_model->predict_on_batch({seen})[0].to_vector());
+  CHECK(model->predict_on_batch({predicted_inputs})[0].to_vector() ==
+        reference_model->predict_on_batch({predicted_inputs})[0].to_vector());
 }
 
 TEST_CASE("compile is refused while another thread trains the model") {
@@ -278,9 +279,9 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
     }
   };
   CHECK(on_threads(kThreads, predict_in_loop) == kNoErrors);
-  const uint64_t before = allocation_count();
+  const uint64_t allocations_before = allocation_count();
   for (int round = 0; round < 20; ++round)
     CHECK(on_threads(kThreads, predict_in_loop) == kNoErrors);
   // each of at most kThreads frames (the memory of one run) has three results and an arena
-  CHECK(allocation_count() - before <= 4 * kThreads);
+  CHECK(allocation_count() - allocations_before <= 4 * kThreads);
 }

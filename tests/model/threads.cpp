@@ -75,13 +75,13 @@ TEST_CASE("a second thread that trains or evaluates is refused, and the first go
    public:
     CallsFromOtherThread(Tensor x, Tensor y) : x_(std::move(x)), y_(std::move(y)) {}
     void on_epoch_end(int64_t, Logs&) override {
-      const std::string meanwhile = "another thread trains or evaluates model '";
+      const std::string expected_message = "another thread trains or evaluates model '";
       errors = on_threads(1, [&](int) { model_->evaluate({x_}, {y_}, {{"verbose", 0}}); });
-      CHECK_THAT(errors[0], Contains("evaluate: " + meanwhile));
+      CHECK_THAT(errors[0], Contains("evaluate: " + expected_message));
       errors = on_threads(1, [&](int) { model_->fit({x_}, {y_}, {{"verbose", 0}}); });
-      CHECK_THAT(errors[0], Contains("fit: " + meanwhile));
+      CHECK_THAT(errors[0], Contains("fit: " + expected_message));
       errors = on_threads(1, [&](int) { model_->train_on_batch({x_}, {y_}); });
-      CHECK_THAT(errors[0], Contains("train_on_batch: " + meanwhile));
+      CHECK_THAT(errors[0], Contains("train_on_batch: " + expected_message));
       CHECK(on_threads(1, [&](int) { model_->predict({x_}); })[0].empty());
       model_->evaluate({x_}, {y_}, {{"verbose", 0}});
       ++epochs;

@@ -100,10 +100,10 @@ TEST_CASE("inference_metrics: what inference sees of a batch before the update")
                       {"loss", "mse"},
                       {"metrics", List{"mae"}},
                       {"run_eagerly", eager}});
-      const NamedValues before = model->evaluate({x}, {y}, {{"verbose", 0}});
+      const NamedValues metrics_before = model->evaluate({x}, {y}, {{"verbose", 0}});
       auto history = model->fit(
           {x}, {y}, {{"batch_size", 16}, {"verbose", 0}, {"inference_metrics", is_single_batch}});
-      for (const auto& [name, value] : before)
+      for (const auto& [name, value] : metrics_before)
         CHECK((history->at(name)[0] == Approx(value).epsilon(1e-5)) == is_single_batch);
       trained_weights[is_single_batch] = model->weights().front().value();
     }

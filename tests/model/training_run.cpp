@@ -172,11 +172,11 @@ std::shared_ptr<Sequential> simple_model() {
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   return model;
 }
-TrainingRunPtr start(Model& model, Dict more = {}) {
-  if (!more.contains("epochs")) more.set("epochs", 3);
-  more.set("verbose", 0);
-  more.set("batch_size", 12);  // 4 batches per epoch
-  return model.start_training({inputs()}, {targets()}, more);
+TrainingRunPtr start(Model& model, Dict more_options = {}) {
+  if (!more_options.contains("epochs")) more_options.set("epochs", 3);
+  more_options.set("verbose", 0);
+  more_options.set("batch_size", 12);  // 4 batches per epoch
+  return model.start_training({inputs()}, {targets()}, more_options);
 }
 
 }  // namespace

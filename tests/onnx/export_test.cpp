@@ -246,9 +246,9 @@ TEST_CASE("sequences and images of any size predict the same from an ONNX file")
     check_predictions(*model, stack.takes_integers);
   }
   const Symbol words = Input({-1, 8}, "words");
-  const Symbol attended =
+  const Symbol attention_output =
       (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))({words, words})[0];
-  const Symbol sum = (*layer("Add"))({attended, words})[0];
+  const Symbol sum = (*layer("Add"))({attention_output, words})[0];
   auto model = Functional::make({words}, {(*layer("LayerNormalization", {{"name", "out"}}))(sum)});
   randomize_weights(*model);
   check_predictions(*model);

@@ -110,11 +110,11 @@ TEST_CASE("products with 4-bit weights of half-width floats and of float64 are t
       const Tensor x = ops::cast(
           Tensor::from(random_floats(lines * matrix.rows, 2, generator), {lines, matrix.rows}),
           dtype);
-      const Tensor y = matrix.product(x), wide = ops::cast(x, DType::float32);
+      const Tensor y = matrix.product(x), float32_x = ops::cast(x, DType::float32);
       REQUIRE(y.dtype() == dtype);
-      const Tensor sizes = ops::matmul(ops::abs(wide), ops::abs(matrix.as_floats()));
+      const Tensor sizes = ops::matmul(ops::abs(float32_x), ops::abs(matrix.as_floats()));
       const Tensor error =
-          ops::abs(ops::cast(y, DType::float32) - matrix.product(wide)) / (sizes + 1e-6);
+          ops::abs(ops::cast(y, DType::float32) - matrix.product(float32_x)) / (sizes + 1e-6);
       CHECK(ops::max(error).item() < (dtype == DType::float64 ? 1e-6 : 0.02));
     }
 }

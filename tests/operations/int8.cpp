@@ -82,8 +82,9 @@ TEST_CASE("convolutions of bytes have the bits of their plain form") {
   for (int trial = 0; trial < 300; ++trial) {
     const RandomConvolution c(generator);
     INFO(c.text());
-    const Tensor result = convolved(c.op, c.inputs), plain = c.op.decompose(c.inputs).front();
-    REQUIRE(are_same(result, plain));
+    const Tensor result = convolved(c.op, c.inputs),
+                 decomposed_result = c.op.decompose(c.inputs).front();
+    REQUIRE(are_same(result, decomposed_result));
   }
 }
 
@@ -115,14 +116,14 @@ TEST_CASE("a convolution of bytes is as far from that of floats as rounding allo
     c.op.range = {};
     if (c.x[0] == 0) continue;
     INFO(c.text());
-    Conv exact;
-    exact.spec = c.op.spec;
+    Conv float_convolution;
+    float_convolution.spec = c.op.spec;
     const Tensor x = ops::cast(c.inputs[0], DType::float64),
                  kernel = ops::cast(c.inputs[1], DType::float64),
                  scale = ops::cast(c.inputs[2], DType::float64);
-    const Tensor y = apply1(exact, {x, kernel}) / scale;
+    const Tensor y = apply1(float_convolution, {x, kernel}) / scale;
     const Tensor magnitudes =
-        apply1(exact, {ops::ones_like(x), ops::abs(kernel)}) / ops::abs(scale);
+        apply1(float_convolution, {ops::ones_like(x), ops::abs(kernel)}) / ops::abs(scale);
     const double step = (ops::max(ops::abs(x)).item() + 1e-7) / 127;
     const Tensor error = ops::abs(ops::cast(convolved(c.op, c.inputs), DType::float64) - y);
     const Tensor allowed = magnitudes * (0.5 * step) + ops::abs(y) * 1e-5;
@@ -166,11 +167,11 @@ TEST_CASE("the gradient of a convolution of bytes is that of the convolution of 
       tape.stop();
       return tape.gradient(y, std::span(c.inputs).first(1)).front();
     };
-    Conv exact;
-    exact.spec = c.op.spec;
+    Conv float_convolution;
+    float_convolution.spec = c.op.spec;
     const Tensor kernel = ops::cast(c.inputs[1], DType::float32);
     const Tensor expected = gradient_of([&] {
-      return apply1(exact, {c.inputs[0], kernel}) / c.inputs[2];
+      return apply1(float_convolution, {c.inputs[0], kernel}) / c.inputs[2];
     });
     const Tensor result = gradient_of([&] { return convolved(c.op, c.inputs); });
     const double difference = ops::max(ops::abs(result - expected)).item();

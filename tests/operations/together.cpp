@@ -38,7 +38,7 @@ Value parts(const Tensor& x, const Tensors& others) {
 }
 
 void register_operations() {
-  static const bool registered = [] {
+  static const bool is_registered = [] {
     Operations(registry(), "acme")
         .add("ScaledAndMoved", "scaled_and_moved(x, scale=2.0, offset=None, factor=None)",
              scaled_and_moved)
@@ -48,7 +48,7 @@ void register_operations() {
         .add("PartsOf", "parts_of(x, others)", parts);
     return true;
   }();
-  static_cast<void>(registered);
+  static_cast<void>(is_registered);
   call_count = 0;
 }
 

@@ -202,7 +202,7 @@ TEST_CASE("Fourier transforms give what their rows give") {
   const Tensor re = matrix(), im = re * 2, signal = ops::arange(24, DType::float32);
   const Tensors pair{re, im};
   const Value complex_pair = List{boxed(re), boxed(im)};
-  const auto parts = [](const std::tuple<Tensor, Tensor>& x) {
+  const auto tensors_of = [](const std::tuple<Tensor, Tensor>& x) {
     return Tensors{std::get<0>(x), std::get<1>(x)};
   };
   const Dict frame_options{{"sequence_length", 4}, {"sequence_stride", 2}, {"fft_length", 6}};
@@ -210,15 +210,15 @@ TEST_CASE("Fourier transforms give what their rows give") {
     for (const DictEntry& entry : frame_options) arguments.set(entry.key, entry.value);
     return arguments;
   };
-  const Tensors spectra = parts(ops::stft(signal, 4, 2, 6));
+  const Tensors spectra = tensors_of(ops::stft(signal, 4, 2, 6));
   const Value boxed_spectra = List{boxed(spectra[0]), boxed(spectra[1])};
-  check({{"fft", parts(ops::fft(pair)), {{"x", complex_pair}}},
-         {"fft2", parts(ops::fft2(pair)), {{"x", complex_pair}}},
-         {"ifft2", parts(ops::ifft2(pair)), {{"x", complex_pair}}},
-         {"rfft", parts(ops::rfft(re, 5)), {{"x", boxed(re)}, {"fft_length", 5}}},
+  check({{"fft", tensors_of(ops::fft(pair)), {{"x", complex_pair}}},
+         {"fft2", tensors_of(ops::fft2(pair)), {{"x", complex_pair}}},
+         {"ifft2", tensors_of(ops::ifft2(pair)), {{"x", complex_pair}}},
+         {"rfft", tensors_of(ops::rfft(re, 5)), {{"x", boxed(re)}, {"fft_length", 5}}},
          {"irfft", {ops::irfft(pair)}, {{"x", complex_pair}}},
          {"stft", spectra, with_frames({{"x", boxed(signal)}})},
-         {"stft", parts(ops::stft(signal, 4, 2, 6, std::nullopt, false)),
+         {"stft", tensors_of(ops::stft(signal, 4, 2, 6, std::nullopt, false)),
           with_frames({{"x", boxed(signal)}, {"window", Value()}, {"center", false}})},
          {"istft",
           {ops::istft(spectra, 4, 2, 6, 20)},
@@ -236,7 +236,7 @@ TEST_CASE("functions of images give what their rows give") {
   const Tensor shift = floats({1, 0, 0.5f, 0, 1, -1, 0, 0}, {8});
   const Tensor start = floats({0, 0, 3, 0, 0, 3, 3, 3}, {4, 2}), end = start * 0.5 + 0.5;
   const Tensor rows = floats({0.5f, 1, 2, 2.5f}, {1, 2, 2}), halves = floats({0.5f, 2}, {2});
-  const Tensor places = floats({0.5f, -1, 1, 2.5f}, {2, 2});
+  const Tensor positions = floats({0.5f, -1, 1, 2.5f}, {2, 2});
   const auto channels_first = ops::DataFormat::channels_first;
   const Dict images_argument{{"images", boxed(x)}};
   const auto with_images = [&](Dict arguments) {
@@ -281,9 +281,9 @@ TEST_CASE("functions of images give what their rows give") {
         {image::ssim(x, x * x, 1, 3)},
         {{"image1", boxed(x)}, {"image2", boxed(x * x)}, {"filter_size", 3}}},
        {"image.map_coordinates",
-        {image::map_coordinates(matrix(), places, 1, "wrap")},
+        {image::map_coordinates(matrix(), positions, 1, "wrap")},
         {{"inputs", boxed(matrix())},
-         {"coordinates", boxed(places)},
+         {"coordinates", boxed(positions)},
          {"order", 1},
          {"fill_mode", "wrap"}}},
        {"image.sample",

@@ -48,14 +48,14 @@ TEST_CASE("infer lives with an unknown batch") {
     if (c.inputs[0].shape.rank() == 0 || c.name == "random") continue;
     INFO(c.name);
     const Tensors inputs = draw(c, DType::float32);
-    const TensorSpecs real = specs_of(c.run(inputs));
+    const TensorSpecs result_specs = specs_of(c.run(inputs));
     TensorSpecs open_specs = specs_of(inputs);
     open_specs[0].shape.set(0, -1);
     const Tensors inferred = c.run(abstract(open_specs));
-    for (size_t i = 0; i < real.size(); ++i) {
-      INFO(to_text(inferred[i].spec()) << " against " << to_text(real[i]));
-      CHECK(inferred[i].shape().compatible(real[i].shape));
-      CHECK(inferred[i].dtype() == real[i].dtype);
+    for (size_t i = 0; i < result_specs.size(); ++i) {
+      INFO(to_text(inferred[i].spec()) << " against " << to_text(result_specs[i]));
+      CHECK(inferred[i].shape().compatible(result_specs[i].shape));
+      CHECK(inferred[i].dtype() == result_specs[i].dtype);
     }
   }
 }
@@ -161,10 +161,10 @@ TEST_CASE("every dtype that is claimed") {
     for (DType dtype : dtypes_of(c.dtypes)) {
       INFO(c.name << " in " << name_of(dtype));
       const Tensors inputs = draw(c, dtype);
-      Tensors wide;
+      Tensors float64_tensors;
       for (const Tensor& x : inputs)
-        wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
-      const Tensors got = c.run(inputs), expected = c.run(wide);
+        float64_tensors.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+      const Tensors got = c.run(inputs), expected = c.run(float64_tensors);
       for (size_t i = 0; i < got.size(); ++i) {
         CHECK(difference(got[i], expected[i]) <= tolerance_of(got[i].dtype()) * c.tolerance);
       }

@@ -100,9 +100,10 @@ TEST_CASE("integers divide by zero and overflow without a crash") {
     CHECK(ops::power(a, b).size() == 3);
     CHECK(ops::divide(a, b).size() == 3);
   }
-  const Tensor wide = ops::cast(a, DType::int64), narrow = ops::cast(zero, DType::uint8);
-  CHECK(ops::floor_divide(wide, ops::cast(zero, DType::int64)).size() == 3);
-  CHECK(ops::mod(narrow, narrow).size() == 3);
+  const Tensor int64_tensor = ops::cast(a, DType::int64),
+               uint8_tensor = ops::cast(zero, DType::uint8);
+  CHECK(ops::floor_divide(int64_tensor, ops::cast(zero, DType::int64)).size() == 3);
+  CHECK(ops::mod(uint8_tensor, uint8_tensor).size() == 3);
   CHECK(ops::cast(Tensor::full({3}, 1e300, DType::float64), DType::int32).size() == 3);
   CHECK(
       ops::cast(Tensor::full({3}, std::numeric_limits<double>::quiet_NaN()), DType::uint8).size() ==

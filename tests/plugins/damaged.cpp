@@ -68,9 +68,9 @@ std::string error_message(std::string bytes, void (*change)(std::string&)) {
 Elf64_Phdr& segment(std::string& bytes, Elf64_Word type) {
   const auto& header = at<Elf64_Ehdr>(bytes, 0);
   for (size_t i = 0; i < header.e_phnum; ++i)
-    if (auto& found = at<Elf64_Phdr>(bytes, header.e_phoff + i * sizeof(Elf64_Phdr));
-        found.p_type == type)
-      return found;
+    if (auto& segment_header = at<Elf64_Phdr>(bytes, header.e_phoff + i * sizeof(Elf64_Phdr));
+        segment_header.p_type == type)
+      return segment_header;
   throw std::runtime_error("no such segment");
 }
 

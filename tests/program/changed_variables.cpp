@@ -101,15 +101,16 @@ TEST_CASE("what another program writes is noticed") {
     d.w.assign(triple({row(static_cast<float>(i))})[0]);
     if (i % 3 != 1) CHECK(d.has_right_result());
   }
-  Variable other(d.w.value());  // the two variables share memory until one of them is changed
+  Variable other_variable(
+      d.w.value());  // the two variables share memory until one of them is changed
   Function move_value([&](const Tensors&) {
-    other.assign_add(1.0);
+    other_variable.assign_add(1.0);
     return Tensors{};
   });
   CHECK(d.has_right_result());
   move_value({});
   CHECK(d.has_right_result());
-  CHECK(other.value().to_vector()[0] == d.w.value().to_vector()[0] + 1);
+  CHECK(other_variable.value().to_vector()[0] == d.w.value().to_vector()[0] + 1);
 }
 
 TEST_CASE("another shape is the same memory, and keeps its values when the variable changes") {

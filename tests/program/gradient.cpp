@@ -30,11 +30,11 @@ TEST_CASE("a tape gives the gradient of what it watches") {
 }
 
 TEST_CASE("what is not connected has no gradient") {
-  const Tensor x = scalar(2), other = scalar(3);
+  const Tensor x = scalar(2), other_x = scalar(3);
   GradientTape tape;
-  tape.watch(x), tape.watch(other);
+  tape.watch(x), tape.watch(other_x);
   const Tensor y = ops::multiply(x, x);
-  CHECK_FALSE(gradient(tape, y, other));
+  CHECK_FALSE(gradient(tape, y, other_x));
   CHECK_FALSE(gradient(tape, ops::stop_gradient(y), x));
   Tensor unrecorded_square;
   {

@@ -147,9 +147,9 @@ TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
 
 TEST_CASE("lowering: identities and empty results are no instructions", "[lowering]") {
   Program p;
-  const int x = p.add_value(f32({3, 4})), none = p.add_value(f32({0, 4}));
-  p.inputs = {x, none};
-  const int stop_gradient = add(p, StopGradient(), {x}), empty_result = add(p, Unary(), {none});
+  const int x = p.add_value(f32({3, 4})), empty_x = p.add_value(f32({0, 4}));
+  p.inputs = {x, empty_x};
+  const int stop_gradient = add(p, StopGradient(), {x}), empty_result = add(p, Unary(), {empty_x});
   const int y = add(p, Unary(), {stop_gradient});
   p.outputs = {y, empty_result, stop_gradient};
   const Program q = lowered(p, host_device());

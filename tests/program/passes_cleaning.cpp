@@ -9,8 +9,8 @@ using namespace ops;
 TEST_CASE("dead code: what no result needs goes", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
-        Tensor unused = exp(in[0]);
-        unused = unused * 2.0;
+        Tensor unused_value = exp(in[0]);
+        unused_value = unused_value * 2.0;
         return Tensors{tanh(in[0])};
       },
       {f32({3})});
@@ -26,7 +26,7 @@ TEST_CASE("dead code: variables stay when read or written", "[passes]") {
       idle_variable(Tensor::full({2}, 3)), same(Tensor::full({2}, 4));
   Program p = traced(
       [&](const Tensors& in) {
-        Tensor unused = exp(idle_variable.value());
+        Tensor unused_value = exp(idle_variable.value());
         written_variable.assign(in[0]);
         same.assign(same.value());
         return Tensors{in[0] + read_variable.value()};
@@ -121,10 +121,10 @@ TEST_CASE("common subexpressions: a variable's old value and new value are two",
   Variable v(Tensor::full({2}, 1));
   Program p = traced(
       [&](const Tensors& in) {
-        const Tensor before = exp(v.value());
+        const Tensor value_before = exp(v.value());
         v.assign(v.value() + in[0]);
-        const Tensor after = exp(v.value());
-        return Tensors{before, after};
+        const Tensor value_after = exp(v.value());
+        return Tensors{value_before, value_after};
       },
       {f32({2})});
   CHECK(names(rewritten(p, common_subexpressions)) == "exp, add, exp");
@@ -178,7 +178,7 @@ TEST_CASE("validate names what is wrong", "[passes]") {
 TEST_CASE("renumber leaves no gaps", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
-        Tensor unused = exp(in[0]);
+        Tensor unused_value = exp(in[0]);
         return Tensors{tanh(in[1])};
       },
       {f32({2}), f32({3})});

@@ -70,9 +70,9 @@ TEST_CASE("casts are left out where the dtype between has every number, and only
         CHECK(is_same);
         if (a == b || b == c) continue;
         const Tensor limits = limits_of(a, std::numeric_limits<double>::infinity());
-        const Tensor converted = cast(limits, b);
-        const bool is_lossless =
-            are_same(cast(converted, a), limits) && converted.to_vector() == limits.to_vector();
+        const Tensor converted_limits = cast(limits, b);
+        const bool is_lossless = are_same(cast(converted_limits, a), limits) &&
+                                 converted_limits.to_vector() == limits.to_vector();
         CHECK(remaining_ops == (!is_lossless ? "fused" : a == c ? "" : "cast"));
       }
     }

@@ -129,25 +129,26 @@ class ExpectedResults {
   std::optional<std::string> first_difference(const Tensors& got) const {
     if (got.size() != exact_results_.size()) return "another number of results";
     for (size_t o = 0; o < got.size(); ++o) {
-      const Array& exact = exact_results_[o];
-      const DType dtype = exact.spec.dtype;
-      if (!(got[o].spec() == exact.spec))
-        return concat("result ", o, ": ", got[o].spec(), " for ", exact.spec);
+      const Array& exact_result = exact_results_[o];
+      const DType dtype = exact_result.spec.dtype;
+      if (!(got[o].spec() == exact_result.spec))
+        return concat("result ", o, ": ", got[o].spec(), " for ", exact_result.spec);
       const std::vector<double> values = got[o].to_vector();
       for (size_t i = 0; i < values.size(); ++i) {
-        if (absolute_difference(values[i], exact.values[i]) == 0) continue;
+        if (absolute_difference(values[i], exact_result.values[i]) == 0) continue;
         // Opposite infinities have the sum NaN, and whether they are added depends on the order of
         // the terms.
-        if (std::isinf(exact.values[i]) && std::isnan(values[i])) continue;
-        if (std::isnan(exact.values[i]) && std::isinf(values[i])) continue;
+        if (std::isinf(exact_result.values[i]) && std::isnan(values[i])) continue;
+        if (std::isnan(exact_result.values[i]) && std::isinf(values[i])) continue;
         const double factor =
             repetitions_ == kMaxRepetitions ? kMaxToleranceFactor : kToleranceFactor;
-        const double tolerance = factor * spread_[o][i] + storage_error(exact.values[i], dtype);
-        if (absolute_difference(values[i], exact.values[i]) <= tolerance) continue;
+        const double tolerance =
+            factor * spread_[o][i] + storage_error(exact_result.values[i], dtype);
+        if (absolute_difference(values[i], exact_result.values[i]) <= tolerance) continue;
         std::ostringstream text;
         text.precision(9);
-        text << "result " << o << " " << to_text(exact.spec) << ", element " << i << ": "
-             << values[i] << " for " << exact.values[i] << ", may be off by " << tolerance;
+        text << "result " << o << " " << to_text(exact_result.spec) << ", element " << i << ": "
+             << values[i] << " for " << exact_result.values[i] << ", may be off by " << tolerance;
         return text.str();
       }
     }

@@ -58,8 +58,8 @@ struct Both final : Machine {
 };
 
 std::shared_ptr<Counter> make_counter(int64_t start) {
-  static const bool registered = (registry().add<Counter>("Counter"), true);
-  (void)registered;
+  static const bool is_registered = (registry().add<Counter>("Counter"), true);
+  (void)is_registered;
   return std::dynamic_pointer_cast<Counter>(
       make_object("test machine", "Counter", {{"start", start}}));
 }

@@ -43,14 +43,14 @@ struct Stone : Plain {
 };
 
 void register_animals() {
-  static const bool registered = [] {
+  static const bool is_registered = [] {
     registry().add<Cat>("Cat", {"kitten"});
     registry().add<BigDog>("BigDog");
     registry().add<Nobody>("Nobody");
     registry().add<Stone>("Stone");
     return true;
   }();
-  (void)registered;
+  (void)is_registered;
 }
 
 ClassInfo from_lua(std::string name) {

@@ -96,11 +96,11 @@ TEST_CASE("buckets of every size give the sums of single gradients") {
       for (int rank = 1; rank < size; ++rank) sum = sum + gradients.gradients_of(rank)[i];
       expected.push_back(sum);
     }
-    for (const Tensors& each : sums) {
-      REQUIRE(each.size() == expected.size());
-      for (size_t i = 0; i < each.size(); ++i) {
-        REQUIRE(each[i].spec() == expected[i].spec());
-        REQUIRE(each[i].to_vector() == expected[i].to_vector());
+    for (const Tensors& sums_of_rank : sums) {
+      REQUIRE(sums_of_rank.size() == expected.size());
+      for (size_t i = 0; i < sums_of_rank.size(); ++i) {
+        REQUIRE(sums_of_rank[i].spec() == expected[i].spec());
+        REQUIRE(sums_of_rank[i].to_vector() == expected[i].to_vector());
       }
     }
   }

@@ -142,8 +142,8 @@ bool Cluster::disk_fails() {
 void Cluster::crash(int rank) {
   Rank& crashed_rank = ranks_[static_cast<size_t>(rank)];
   if (crashed_rank.has_ended || crashed_rank.has_crashed) return;
-  for (Rank& other : ranks_) {
-    std::deque<Message>& sent_messages = other.inbox[static_cast<size_t>(rank)];
+  for (Rank& other_rank : ranks_) {
+    std::deque<Message>& sent_messages = other_rank.inbox[static_cast<size_t>(rank)];
     while (!sent_messages.empty() && sent_messages.back().arrival > crashed_rank.time &&
            draw(2) == 0)
       sent_messages.pop_back();
@@ -186,8 +186,8 @@ void Cluster::leave(const std::string& reason) {
 void Cluster::say_farewell(int rank, const std::string& reason, double after) {
   Rank& leaving_rank = ranks_[static_cast<size_t>(rank)];
   if (leaving_rank.has_crashed || std::exchange(leaving_rank.has_left, true)) return;
-  for (Rank& other : ranks_) {
-    std::deque<Message>& inbox = other.inbox[static_cast<size_t>(rank)];
+  for (Rank& other_rank : ranks_) {
+    std::deque<Message>& inbox = other_rank.inbox[static_cast<size_t>(rank)];
     const double last = inbox.empty() ? 0 : inbox.back().arrival;
     inbox.push_back({std::max(last, leaving_rank.time + after), {}, reason});
   }

@@ -47,9 +47,11 @@ void SimulatedCommunicator::send_to_all(const void* data, size_t bytes) {
 
 SimulatedCommunicator::Bytes SimulatedCommunicator::receive(int from) {
   Bytes message = cluster_.receive(from);
-  const std::string other(reinterpret_cast<const char*>(message.data()));
-  if (other != call_) fail("rank ", rank_, " calls ", call_, ", and rank ", from, " calls ", other);
-  message.erase(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(other.size() + 1));
+  const std::string other_call(reinterpret_cast<const char*>(message.data()));
+  if (other_call != call_)
+    fail("rank ", rank_, " calls ", call_, ", and rank ", from, " calls ", other_call);
+  message.erase(message.begin(),
+                message.begin() + static_cast<std::ptrdiff_t>(other_call.size() + 1));
   return message;
 }
 
@@ -58,17 +60,18 @@ void SimulatedCommunicator::all_reduce(ReduceKind kind, DType dtype, void* data,
   begin(concat("all_reduce of ", count, " ", dtype, " by ", kind));
   const size_t bytes = count * size_of(dtype);
   send_to_all(data, bytes);
-  std::vector<Bytes> parts(static_cast<size_t>(size()));
+  std::vector<Bytes> messages(static_cast<size_t>(size()));
   for (int i = 0; i < size(); ++i) {
     const auto* own_bytes = static_cast<const std::byte*>(data);
-    parts[static_cast<size_t>(i)] = i == rank_ ? Bytes(own_bytes, own_bytes + bytes) : receive(i);
+    messages[static_cast<size_t>(i)] =
+        i == rank_ ? Bytes(own_bytes, own_bytes + bytes) : receive(i);
   }
   const std::vector<int> order = order_of_ranks(size(), calls_);
   with_type(dtype, [&](auto zero) {
     using T = decltype(zero);
     T* to = static_cast<T*>(data);
     for (size_t i = 0; i < order.size(); ++i) {
-      const T* part = reinterpret_cast<const T*>(parts[static_cast<size_t>(order[i])].data());
+      const T* part = reinterpret_cast<const T*>(messages[static_cast<size_t>(order[i])].data());
       for (size_t k = 0; k < count; ++k) to[k] = i == 0 ? part[k] : combined(kind, to[k], part[k]);
     }
   });
@@ -83,17 +86,17 @@ void SimulatedCommunicator::broadcast(void* data, size_t bytes, int root) {
 
 void SimulatedCommunicator::gather(void* data, const std::vector<size_t>& bytes) {
   std::vector<std::string> sizes;
-  for (size_t part : bytes) sizes.push_back(std::to_string(part));
+  for (size_t part_size : bytes) sizes.push_back(std::to_string(part_size));
   begin(concat("gather of ", join(sizes), " bytes"));
   auto* at = static_cast<std::byte*>(data);
-  std::vector<std::byte*> parts;
-  for (size_t part : bytes) parts.push_back(std::exchange(at, at + part));
+  std::vector<std::byte*> part_starts;
+  for (size_t part_size : bytes) part_starts.push_back(std::exchange(at, at + part_size));
   const auto own_rank = static_cast<size_t>(rank_);
-  if (bytes[own_rank] > 0) send_to_all(parts[own_rank], bytes[own_rank]);
+  if (bytes[own_rank] > 0) send_to_all(part_starts[own_rank], bytes[own_rank]);
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (i == own_rank || bytes[i] == 0) continue;
     const Bytes message = receive(static_cast<int>(i));
-    std::memcpy(parts[i], message.data(), bytes[i]);
+    std::memcpy(part_starts[i], message.data(), bytes[i]);
   }
 }
 

@@ -323,8 +323,8 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
     for (int path_code = 0; path_code < 81; ++path_code) {
       std::vector<int> path, collapsed_path;
       double log_p = 0;
-      for (int t = 0, rest = path_code; t < kTimeSteps; ++t, rest /= kClasses) {
-        const int c = rest % kClasses;
+      for (int t = 0, remaining_code = path_code; t < kTimeSteps; ++t, remaining_code /= kClasses) {
+        const int c = remaining_code % kClasses;
         const double* at = &values[(row * kTimeSteps + size_t(t)) * kClasses];
         log_p += at[c] - log_sum_exp({at[0], at[1], at[2]});
         if (c != 0 && (path.empty() || path.back() != c)) collapsed_path.push_back(c);

@@ -13,7 +13,7 @@ const std::vector<float> kAnswers{1, 0, 1, 1, 0, 0, 1, 0};
 const std::vector<float> kScores{0.9f, 0.4f, 0.35f, 0.8f, 0.6f, 0.1f, 0.55f, 0.7f};
 const std::vector<float> kWeights{1, 2, 1, 0.5f, 1, 3, 2, 1};
 
-Tensor part(const std::vector<float>& values, size_t first, size_t count) {
+Tensor slice_of(const std::vector<float>& values, size_t first, size_t count) {
   return Tensor::from(
       std::vector<float>(values.begin() + long(first), values.begin() + long(first + count)),
       {int64_t(count)});
@@ -22,8 +22,8 @@ Tensor part(const std::vector<float>& values, size_t first, size_t count) {
 /// The result after updates with two batches of different sizes.
 Tensor after_updates(Metric& metric, bool weighted) {
   for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 5}, {5, 3}})
-    metric.update_state(part(kAnswers, first, count), part(kScores, first, count),
-                        weighted ? part(kWeights, first, count) : Tensor());
+    metric.update_state(slice_of(kAnswers, first, count), slice_of(kScores, first, count),
+                        weighted ? slice_of(kWeights, first, count) : Tensor());
   return metric.result();
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("predictions at a threshold are not above it, and 0 is above what is b
   };
   auto result = [&](const char* name, const Dict& options) {
     auto metric = make<Metric>(name, options);
-    metric->update_state(part(truth, 0, 10), part(scores, 0, 10), {});
+    metric->update_state(slice_of(truth, 0, 10), slice_of(scores, 0, 10), {});
     return metric->result().to_vector();
   };
   const List even{0.0, 0.25, 0.5, 0.75, 1.0}, uneven{0.0, 0.25, 0.75};
@@ -386,8 +386,8 @@ TEST_CASE("means of losses and shares of right answers") {
   CHECK(metric_result("FittingAccuracy", numbers, p) == 0.25);
   CHECK(metric_result("TopKCategoricalAccuracy", t, p, {{"k", 2}}) == 0.25);
   CHECK(metric_result("SparseTopKCategoricalAccuracy", numbers, p, {{"k", 3}}) == 1);
-  const Tensor sorted = rows({2, 1, 0, 2, 1, 0}, 3);
-  CHECK(metric_result("SparseTopKCategoricalAccuracy", numbers, sorted,
+  const Tensor sorted_scores = rows({2, 1, 0, 2, 1, 0}, 3);
+  CHECK(metric_result("SparseTopKCategoricalAccuracy", numbers, sorted_scores,
                       {{"k", 2}, {"from_sorted_ids", true}}) == 0.25);
   CHECK(metric_result("BinaryAccuracy", t, p, {{"threshold", 0.4}}) ==
         Approx((1 * 1 + 3 * (1 / 3.0)) / 4));
@@ -438,9 +438,10 @@ TEST_CASE("counts at all thresholds are part of the compiled step") {
   auto two_unit_model =
       Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
   two_unit_model->compile({{"loss", "mse"}, {"metrics", List{Dict{{"class_name", "F1Score"}}}}});
-  const NamedValues each = two_unit_model->evaluate({x}, {targets_of_both}, {{"verbose", 0}});
-  CHECK(each[1].first == "f1_score[0]");
-  CHECK(each[2].first == "f1_score[1]");
+  const NamedValues metric_values =
+      two_unit_model->evaluate({x}, {targets_of_both}, {{"verbose", 0}});
+  CHECK(metric_values[1].first == "f1_score[0]");
+  CHECK(metric_values[2].first == "f1_score[1]");
 }
 
 TEST_CASE("the root of squared errors has no mask in Keras 3, and that of y_pred in Keras 2") {

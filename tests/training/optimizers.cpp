@@ -204,12 +204,12 @@ const OptimizerRow kOptimizers[] = {
     {"Adafactor",
      {{"learning_rate", 0.1}},
      [](Numbers& w, const Numbers& g, SlotValues& s, double t, size_t columns) {
-       const double rate = std::min(0.1, 1 / std::sqrt(t)), kept = 1 - std::pow(t, -0.8);
+       const double rate = std::min(0.1, 1 / std::sqrt(t)), decay = 1 - std::pow(t, -0.8);
        Numbers v(w.size());
        if (columns == 0) {
          Numbers& average = s.get("v", w.size());
          for (size_t i = 0; i < w.size(); ++i)
-           v[i] = average[i] = kept * average[i] + (1 - kept) * (g[i] * g[i] + 1e-30);
+           v[i] = average[i] = decay * average[i] + (1 - decay) * (g[i] * g[i] + 1e-30);
        } else {
          const size_t rows = w.size() / columns;
          Numbers &r = s.get("r", rows), &c = s.get("c", columns);
@@ -220,10 +220,10 @@ const OptimizerRow kOptimizers[] = {
          }
          double mean = 0;
          for (size_t i = 0; i < rows; ++i) {
-           r[i] = kept * r[i] + (1 - kept) * by_row[i];
+           r[i] = decay * r[i] + (1 - decay) * by_row[i];
            mean += r[i] / double(rows);
          }
-         for (size_t i = 0; i < columns; ++i) c[i] = kept * c[i] + (1 - kept) * by_column[i];
+         for (size_t i = 0; i < columns; ++i) c[i] = decay * c[i] + (1 - decay) * by_column[i];
          for (size_t i = 0; i < w.size(); ++i) v[i] = r[i / columns] / mean * c[i % columns];
        }
        Numbers u(w.size());
@@ -337,7 +337,7 @@ TEST_CASE("accumulated gradients make the steps of their means, with every rule 
                  by_parts = make<Optimizer>(row.name, accumulating_options);
       for (int step = 0; step < 3; ++step) {
         Tensors means{ops::zeros({2, 3}), ops::zeros({3})};
-        for (int part = 0; part < 3; ++part) {
+        for (int batch = 0; batch < 3; ++batch) {
           const Tensors gradients{random.normal({2, 3}), random.normal({3})};
           for (size_t i : {0, 1}) means[i] = means[i] + gradients[i] / 3.0;
           by_parts->apply(gradients, accumulated_weights);
@@ -413,8 +413,8 @@ TEST_CASE("schedules follow their formulas") {
         {"m_mul", 0.5},
         {"alpha", 0.1}},
        [](double s) {
-         const double restarts = std::floor(s / 3), part = s / 3 - restarts;
-         return 0.1 * (0.9 * 0.5 * std::pow(0.5, restarts) * (1 + std::cos(M_PI * part)) + 0.1);
+         const double restarts = std::floor(s / 3), fraction = s / 3 - restarts;
+         return 0.1 * (0.9 * 0.5 * std::pow(0.5, restarts) * (1 + std::cos(M_PI * fraction)) + 0.1);
        }},
   };
   for (const ScheduleRow& row : rows) {
@@ -459,18 +459,18 @@ TEST_CASE("options that rule each other out or mean nothing are refused") {
 }
 
 TEST_CASE("initializers, regularizers: what is new") {
-  const Tensor real = (*make<Initializer>("STFT"))({8, 1, 5}, DType::float32);
-  const Tensor imaginary = (*make<Initializer>("STFT", {{"side", "imag"}, {"window", Value()}}))(
-      {8, 1, 5}, DType::float32);
+  const Tensor real_part = (*make<Initializer>("STFT"))({8, 1, 5}, DType::float32);
+  const Tensor imaginary_part = (*make<Initializer>(
+      "STFT", {{"side", "imag"}, {"window", Value()}}))({8, 1, 5}, DType::float32);
   double squares = 0;
   auto hann = [](double n) { return 0.5 - 0.5 * std::cos(2 * M_PI * n / 7); };
   for (int n = 0; n < 8; ++n) squares += hann(n) * hann(n);
   for (size_t n = 0; n < 8; ++n)
     for (size_t k = 0; k < 5; ++k) {
       const double angle = -2 * M_PI * double(n * k) / 8;
-      CHECK(real.to_vector()[n * 5 + k] ==
+      CHECK(real_part.to_vector()[n * 5 + k] ==
             Approx(std::cos(angle) * hann(double(n)) / std::sqrt(squares)).margin(1e-6));
-      CHECK(imaginary.to_vector()[n * 5 + k] == Approx(std::sin(angle)).margin(1e-6));
+      CHECK(imaginary_part.to_vector()[n * 5 + k] == Approx(std::sin(angle)).margin(1e-6));
     }
   const Dict scaling_options{{"input_axes", List{0}},
                              {"output_axes", List{1, 2}},

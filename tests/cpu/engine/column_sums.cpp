@@ -77,8 +77,8 @@ TEST_CASE("sums that are read before the product stay a step of their own", "[cp
   const Program program = optimize(trace(
       [&](const Tensors& in) {
         const Tensor bias = ops::sum(in[1], {0});
-        const Tensor scaled = in[0] * ops::sum(bias);
-        return Tensors{bias, ops::matmul(ops::transpose(scaled), in[1])};
+        const Tensor scaled_x = in[0] * ops::sum(bias);
+        return Tensors{bias, ops::matmul(ops::transpose(scaled_x), in[1])};
       },
       TensorSpecs{x.spec(), dy.spec()}));
   const Tensors outputs = results_of(program, {x, dy});

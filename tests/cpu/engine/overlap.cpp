@@ -33,9 +33,9 @@ class TwinCommunicator final : public Communicator {
   void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
     const size_t bytes = count * size_of(dtype);
     const auto* begin = static_cast<const std::byte*>(data);
-    const std::vector<std::byte> before(begin, begin + bytes);
+    const std::vector<std::byte> bytes_before(begin, begin + bytes);
     std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-    CHECK(std::equal(before.begin(), before.end(), begin));
+    CHECK(std::equal(bytes_before.begin(), bytes_before.end(), begin));
     element_counts.push_back(count);
     instructions.push_back(running_instruction());
     if (std::this_thread::get_id() != main_thread) ++overlapped_count;
@@ -70,15 +70,15 @@ class TwinCommunicatorScope {
   const std::shared_ptr<TwinCommunicator> twin_communicator = std::make_shared<TwinCommunicator>();
 };
 
-CpuDevice& device_with(bool overlap) {
-  static const bool registered = (registry().add<CpuDevice>("cpu_of_twins"), true);
-  CHECK(registered);
+CpuDevice& device_with(bool has_exchange_overlap) {
+  static const bool is_registered = (registry().add<CpuDevice>("cpu_of_twins"), true);
+  CHECK(is_registered);
   static const auto make_device = [](bool has_overlap) {
     return std::dynamic_pointer_cast<CpuDevice>(
         make<Device>("cpu_of_twins", {{"overlap", has_overlap}, {"threads", 2}}));
   };
   static const auto overlapping = make_device(true), not_overlapping = make_device(false);
-  return overlap ? *overlapping : *not_overlapping;
+  return has_exchange_overlap ? *overlapping : *not_overlapping;
 }
 
 /// Steps as in training: a chain of layers, gradients from the last layer to the first, their sums
@@ -202,7 +202,7 @@ void expect_same(const Tensors& a, const Tensors& b) {
 }  // namespace
 
 TEST_CASE("overlapped exchanges give the bits of exchanges in between, in the same order") {
-  int overlapped_count = 0, other = 0;
+  int overlapped_count = 0, other_count = 0;
   for (int64_t seed = 1; seed <= 150; ++seed) {
     INFO("seed " << seed);
     const Network network(seed);
@@ -213,11 +213,11 @@ TEST_CASE("overlapped exchanges give the bits of exchanges in between, in the sa
       expect_same(with_overlap.results, without_overlap.results);
       expect_same(with_overlap.variables, without_overlap.variables);
       REQUIRE(with_overlap.element_counts == without_overlap.element_counts);
-      ++(with_overlap.overlapped_count > 0 ? overlapped_count : other);
+      ++(with_overlap.overlapped_count > 0 ? overlapped_count : other_count);
     }
   }
   CHECK(overlapped_count > 50);
-  CHECK(other > 50);
+  CHECK(other_count > 50);
 }
 
 TEST_CASE("an exchange that fails ends the step, which has changed no variable") {

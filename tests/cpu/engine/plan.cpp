@@ -119,7 +119,7 @@ TEST_CASE("outputs may be inputs, constants, one another, and reshapes of them")
 
 TEST_CASE("a variable is written in place, after its last read") {
   Builder b;
-  Tensor memory = numbers({100}), other = numbers({100}, 7);
+  Tensor memory = numbers({100}), other_variable = numbers({100}, 7);
   int v = b.add_variable(memory), x = b.input();
   int new_value = b.add(binary(BinaryKind::add), {v, x});
   int late_square = b.add(binary(BinaryKind::multiply),
@@ -129,13 +129,13 @@ TEST_CASE("a variable is written in place, after its last read") {
   Tensor x_value = numbers({100}, 2);
   auto executable = compile(b.program, test_device());
   Tensors variables{memory}, outputs = outputs_of(b.program);
-  std::vector<double> before = memory.to_vector(), step = x_value.to_vector();
+  std::vector<double> value_before = memory.to_vector(), step = x_value.to_vector();
   Tensors inputs{x_value};
   executable->run(inputs, variables, outputs);
   for (size_t i = 0; i < 100; ++i) {
-    CHECK(outputs[0].to_vector()[i] == Approx(before[i] * before[i]));
-    CHECK(outputs[1].to_vector()[i] == before[i]);
-    CHECK(variables[0].to_vector()[i] == Approx(before[i] + step[i]));
+    CHECK(outputs[0].to_vector()[i] == Approx(value_before[i] * value_before[i]));
+    CHECK(outputs[1].to_vector()[i] == value_before[i]);
+    CHECK(variables[0].to_vector()[i] == Approx(value_before[i] + step[i]));
   }
 }
 

@@ -57,8 +57,8 @@ class TestKernel final : public CpuKernel {
 };
 
 std::unique_ptr<Executable> compiled_program(Mode mode) {
-  static const bool registered = (registry().add<TestKernel>("test.guarded"), true);
-  REQUIRE(registered);
+  static const bool is_registered = (registry().add<TestKernel>("test.guarded"), true);
+  REQUIRE(is_registered);
   TestOp op;
   op.mode = mode;
   return compile(optimize(trace([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; },

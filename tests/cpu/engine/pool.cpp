@@ -14,11 +14,11 @@ namespace cpu = crescent::cpu;
 TEST_CASE("every part of a region runs once, for any number of threads") {
   for (int threads : {1, 2, 3, 7}) {
     cpu::Pool pool(threads);
-    for (int64_t parts : {0, 1, 2, 5, 64, 1000}) {
-      std::vector<std::atomic<int>> visit_counts(static_cast<size_t>(parts));
+    for (int64_t part_count : {0, 1, 2, 5, 64, 1000}) {
+      std::vector<std::atomic<int>> visit_counts(static_cast<size_t>(part_count));
       std::atomic<bool> worker_in_range{true};
-      pool.parallel(parts, [&](int64_t part, int worker) {
-        visit_counts[static_cast<size_t>(part)]++;
+      pool.parallel(part_count, [&](int64_t part_index, int worker) {
+        visit_counts[static_cast<size_t>(part_index)]++;
         if (worker < 0 || worker >= threads) worker_in_range = false;
       });
       for (auto& count : visit_counts) REQUIRE(count == 1);
@@ -31,10 +31,12 @@ TEST_CASE("many short regions follow one another, with pauses in which the worke
   cpu::Pool pool(3);
   std::vector<int64_t> sums(8);
   for (int round = 0; round < 20000; ++round) {
-    pool.parallel(8, [&](int64_t part, int) { sums[static_cast<size_t>(part)] += part; });
+    pool.parallel(
+        8, [&](int64_t part_index, int) { sums[static_cast<size_t>(part_index)] += part_index; });
     if (round % 5000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  for (int64_t part = 0; part < 8; ++part) REQUIRE(sums[static_cast<size_t>(part)] == 20000 * part);
+  for (int64_t part_index = 0; part_index < 8; ++part_index)
+    REQUIRE(sums[static_cast<size_t>(part_index)] == 20000 * part_index);
 }
 
 TEST_CASE("blocks cover the range without overlap") {
@@ -62,7 +64,7 @@ TEST_CASE("several callers share a pool") {
   for (int c = 0; c < 4; ++c) {
     callers.emplace_back([&] {
       for (int round = 0; round < 500; ++round)
-        pool.parallel(16, [&](int64_t part, int) { total += part; });
+        pool.parallel(16, [&](int64_t part_index, int) { total += part_index; });
     });
   }
   for (auto& caller : callers) caller.join();
@@ -124,8 +126,8 @@ TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
   cpu::Pool pool(2);
   for (int round = 0; round < 50; ++round) {
     REQUIRE_THROWS_AS(pool.parallel(10,
-                                    [](int64_t part, int) {
-                                      if (part == 3) throw std::runtime_error("three");
+                                    [](int64_t part_index, int) {
+                                      if (part_index == 3) throw std::runtime_error("three");
                                     }),
                       std::runtime_error);
   }

@@ -29,9 +29,10 @@ Tensor masked_step(const Tensor& h, const Tensor& x, const Tensor& mask, const T
   return ops::where(ops::greater(ops::expand_dims(mask, 1), 0.0), next, h);
 }
 Tensor step_in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& captured) {
-  const Tensor left = ops::slice_axis(h, 1, 0, kUnits / 2),
-               right = ops::slice_axis(x, 1, kUnits / 2, kUnits);
-  const Tensor rows = ops::reshape(ops::concatenate(Tensors{right, left}, 1), {h.dim(0), 2, -1});
+  const Tensor left_half = ops::slice_axis(h, 1, 0, kUnits / 2),
+               right_half = ops::slice_axis(x, 1, kUnits / 2, kUnits);
+  const Tensor rows =
+      ops::reshape(ops::concatenate(Tensors{right_half, left_half}, 1), {h.dim(0), 2, -1});
   return ops::reshape(ops::transpose(rows, {0, 2, 1}), h.shape()) * ops::matmul(h, captured[0]) +
          ops::mean(x, {1}, true);
 }

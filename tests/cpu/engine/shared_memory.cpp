@@ -77,7 +77,7 @@ TEST_CASE("elastic memory grows at once and shrinks when little was wanted for l
 
 TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
   Arenas arenas;
-  const int64_t before = allocated_bytes();
+  const int64_t bytes_before = allocated_bytes();
   {
     const Arenas::User user(arenas);
     std::byte *first, *second;
@@ -91,13 +91,13 @@ TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
     const Arenas::User second_user(arenas);
     const Arenas::Lease later_lease(arenas, 100);
     CHECK((later_lease.memory() == first || later_lease.memory() == second));
-    CHECK(allocated_bytes() - before == (1 << 20) + (1 << 10));
+    CHECK(allocated_bytes() - bytes_before == (1 << 20) + (1 << 10));
   }
-  CHECK(allocated_bytes() == before);
+  CHECK(allocated_bytes() == bytes_before);
 }
 
 TEST_CASE("programs share their arena") {
-  const int64_t before = allocated_bytes();
+  const int64_t bytes_before = allocated_bytes();
   std::vector<std::unique_ptr<Executable>> executables;
   size_t largest = 0;
   for (int64_t n = 1; n <= 20; ++n) {
@@ -109,7 +109,7 @@ TEST_CASE("programs share their arena") {
     executables.back()->run(std::span(&x, 1), {}, std::span(&y, 1));
   }
   CHECK(largest > size_t{1} << 20);
-  CHECK(allocated_bytes() - before <= static_cast<int64_t>(2 * largest));
+  CHECK(allocated_bytes() - bytes_before <= static_cast<int64_t>(2 * largest));
 }
 
 TEST_CASE("programs that run side by side, in arenas of different places, are right") {
@@ -294,7 +294,7 @@ TEST_CASE("what a program reads is prepared anew elsewhere while it runs", "[cpu
   };
   const std::byte* first = get_prepared();
   CHECK(get_prepared() == first);
-  const PrepackCache::ExecutionScope other(cache);
+  const PrepackCache::ExecutionScope other_scope(cache);
   CHECK(get_prepared() != first);
 }
 

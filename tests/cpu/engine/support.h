@@ -43,8 +43,8 @@ inline Tensors outputs_of(const Program& program) {
 
 /// Runs a program without variables; returns its outputs.
 inline Tensors results_of(const Program& program, const Tensors& inputs) {
-  Tensors none, outputs = outputs_of(program);
-  compile(program, test_device())->run(inputs, none, outputs);
+  Tensors no_variables, outputs = outputs_of(program);
+  compile(program, test_device())->run(inputs, no_variables, outputs);
   return outputs;
 }
 

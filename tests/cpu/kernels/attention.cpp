@@ -144,10 +144,11 @@ Array random_mask(const Shape& shape) {
 }
 
 /// A mask in which query i attends to the keys from i - before to i + after.
-Array band_mask(int64_t queries, int64_t keys, int64_t before, int64_t after) {
+Array band_mask(int64_t queries, int64_t keys, int64_t max_steps_before, int64_t max_steps_after) {
   Array mask = zeros({1, 1, queries, keys}, DType::boolean);
   for (int64_t i = 0; i < queries; ++i)
-    for (int64_t j = std::max<int64_t>(0, i - before); j < std::min(keys, i + after + 1); ++j)
+    for (int64_t j = std::max<int64_t>(0, i - max_steps_before);
+         j < std::min(keys, i + max_steps_after + 1); ++j)
       mask.values[static_cast<size_t>(i * keys + j)] = 1;
   return mask;
 }

@@ -100,11 +100,11 @@ std::vector<int32_t> without_margin_columns(const std::vector<int32_t>& c, int64
 std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vector<int8_t>& a,
                               const std::vector<int8_t>& b, int64_t m, int64_t n, int64_t k) {
   const bytes::Depth depth{k};
-  std::vector<uint8_t> left(static_cast<size_t>(m * depth.padded()), 0xff);
+  std::vector<uint8_t> packed_left(static_cast<size_t>(m * depth.padded()), 0xff);
   for (int64_t i = 0; i < m; ++i)
-    bytes::pack_row(a.data() + i * k, 1, k, left.data() + i * depth.padded());
+    bytes::pack_row(a.data() + i * k, 1, k, packed_left.data() + i * depth.padded());
   std::vector<int32_t> c(static_cast<size_t>(m * (n + kMarginColumns)), -1);
-  bytes::product_with(instructions)({left.data(), depth.padded()}, m,
+  bytes::product_with(instructions)({packed_left.data(), depth.padded()}, m,
                                     packed_panels(b, n, depth).data(), depth, n,
                                     {c.data(), n + kMarginColumns});
   return without_margin_columns(c, m, n);

@@ -96,9 +96,9 @@ void check_case(const Case& c, DType dtype, bool has_bias, ActivationKind activa
 }
 
 ConvSpec spec(std::vector<int64_t> strides, std::vector<int64_t> dilation,
-              std::vector<int64_t> before, std::vector<int64_t> after, int64_t groups = 1) {
+              std::vector<int64_t> pad_before, std::vector<int64_t> pad_after, int64_t groups = 1) {
   ConvSpec s;
-  s.strides = strides, s.dilation = dilation, s.pad_before = before, s.pad_after = after,
+  s.strides = strides, s.dilation = dilation, s.pad_before = pad_before, s.pad_after = pad_after,
   s.groups = groups;
   return s;
 }

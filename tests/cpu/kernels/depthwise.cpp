@@ -34,12 +34,12 @@ void check_geometry(const Geometry& g) {
   ConvSpec spec;
   spec.strides = {g.step, g.step}, spec.dilation = {1, 1}, spec.groups = c;
   spec.pad_before = {g.pad_top, g.pad_left}, spec.pad_after = {g.pad_bottom, g.pad_right};
-  auto size = [&](int64_t n, int64_t before, int64_t after) {
-    return (n + before + after - 3) / g.step + 1;
+  auto output_size = [&](int64_t n, int64_t pad_before, int64_t pad_after) {
+    return (n + pad_before + pad_after - 3) / g.step + 1;
   };
   const Shape x_shape{2, g.rows, g.columns, c},
-      y_shape{2, size(g.rows, g.pad_top, g.pad_bottom), size(g.columns, g.pad_left, g.pad_right),
-              c};
+      y_shape{2, output_size(g.rows, g.pad_top, g.pad_bottom),
+              output_size(g.columns, g.pad_left, g.pad_right), c};
   const DType f32 = DType::float32;
   const Array x = random(x_shape, f32, 1), mean = random({c}, f32, 2),
               rstd = random({c}, f32, 3, 0.5, 2), gamma = random({c}, f32, 4, 0.5, 1.5),

@@ -356,9 +356,10 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
       const MatmulPlan shape(Request{matmul(false, false).op(), operands, {&result, 1}, Options{}});
       const AmxCut cut_for_few(shape, true, form, AmxCut::ThreadCount::few),
           cut_for_many(shape, true, form, AmxCut::ThreadCount::many);
-      const int64_t parts =
+      const int64_t part_count =
           cut_for_many.row_blocks * cut_for_many.column_blocks * cut_for_many.sums;
-      CHECK(parts >= 12 * pieces(parts, 16));  // at least 12 of 16 cores are busy at any time
+      CHECK(part_count >=
+            12 * pieces(part_count, 16));  // at least 12 of 16 cores are busy at any time
       CHECK((cut_for_many.sums == cut_for_few.sums && cut_for_many.depth == cut_for_few.depth));
     }
   }

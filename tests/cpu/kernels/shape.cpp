@@ -144,9 +144,9 @@ TEST_CASE("rows of any length are joined and repeated") {
         const auto count = static_cast<int64_t>(array_count);
         Array want = zeros({rows, count * width}, dtype);
         for_each(want.spec.shape, [&](const std::vector<int64_t>& at, size_t i) {
-          const auto part = static_cast<size_t>(at[1] / width);
+          const auto array_index = static_cast<size_t>(at[1] / width);
           want.values[i] =
-              joined_arrays[part].values[static_cast<size_t>(at[0] * width + at[1] % width)];
+              joined_arrays[array_index].values[static_cast<size_t>(at[0] * width + at[1] % width)];
         });
         CHECK(check(shape_kernels, concat, joined_arrays, {want}) == 2);
       }

@@ -101,9 +101,9 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
   const auto config_of = [](const char* class_name) -> Value {
     return Dict{{"class_name", class_name}, {"config", Dict{{"name", "c"}, {"axis", -1}}}};
   };
-  const Value converted = ConfigIn({"3.15.1", ""}).model(config_of("TFDConcat"));
-  CHECK(converted.as_dict().at("class_name") == Value("Concatenate"));
-  CHECK(converted.as_dict().at("config").as_dict().at("axis") == Value(-1));
+  const Value converted_config = ConfigIn({"3.15.1", ""}).model(config_of("TFDConcat"));
+  CHECK(converted_config.as_dict().at("class_name") == Value("Concatenate"));
+  CHECK(converted_config.as_dict().at("config").as_dict().at("axis") == Value(-1));
   CHECK(contains(failure([&] {
                    ConfigIn({"3.15.1", ""}).model(config_of("FeatureSpace"));
                  }),
@@ -227,7 +227,7 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
         Dict{{"optimizer_config", Dict{{"class_name", "SGD"}, {"config", Dict()}}},
              {"loss", loss},
              {"metrics", List{"accuracy", "mae"}}};
-    const std::vector<std::string> none, layers{"a"};
+    const std::vector<std::string> no_names, layers{"a"};
     write_tree(scratch.path("m.h5"), {{"",
                                        {{"model_config", model->to_json({{"target", "keras2"}})},
                                         {"training_config", to_json(compile_config)},
@@ -235,7 +235,7 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
                                         {"backend", std::string("tensorflow")}},
                                        {}},
                                       {"model_weights", {{"layer_names", layers}}, {}},
-                                      {"model_weights/a", {{"weight_names", none}}, {}}});
+                                      {"model_weights/a", {{"weight_names", no_names}}, {}}});
     return crescent::load_model(scratch.path("m.h5"));
   };
   const auto metrics = [](Model& opened) {

@@ -57,7 +57,7 @@ TEST_CASE("layers are found by the names that they have after renaming") {
 
 TEST_CASE("weights are found by their paths, whatever is trainable and in whatever order") {
   Scratch scratch;
-  const auto nested = [](bool is_reversed) {
+  const auto nested_model = [](bool is_reversed) {
     std::vector<LayerPtr> inner_layers{
         layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "a"}}),
         layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "b"}})};
@@ -68,7 +68,7 @@ TEST_CASE("weights are found by their paths, whatever is trainable and in whatev
         "outer");
   };
   const auto built_model = [&](bool is_reversed) {
-    auto model = nested(is_reversed);
+    auto model = nested_model(is_reversed);
     model->build_for({{-1, 2, 4}});
     return model;
   };
@@ -103,17 +103,17 @@ TEST_CASE("weights are found by their paths, whatever is trainable and in whatev
 
 TEST_CASE("layers that do not fit are left alone where that is asked for") {
   Scratch scratch;
-  auto saved = model_of_two_layers("a", "b"), model = model_of_two_layers("a", "b", 5);
+  auto saved_model = model_of_two_layers("a", "b"), model = model_of_two_layers("a", "b", 5);
   for (const char* name : {"w.h5", "w.weights.h5"}) {
     CAPTURE(name);
     const std::string path = scratch.path(name);
-    crescent::save_weights(*saved, path);
+    crescent::save_weights(*saved_model, path);
     const Tensors weights_before = model->get_weights();
     CHECK(contains(failure([&] { crescent::load_weights(*model, path); }), "(8, 5)"));
     check_same(model->get_weights(), weights_before);
     CHECK(contains(warnings(*model, path, {{"skip_mismatch", true}}),
                    "for layer b due to mismatch in shape ((8, 5) vs (8, 3))"));
-    check_same(model->get_weights()[0], saved->get_weights()[0]);
+    check_same(model->get_weights()[0], saved_model->get_weights()[0]);
     check_same(model->get_weights()[2], weights_before[2]);
     model = model_of_two_layers("a", "b", 5);
   }
@@ -122,18 +122,18 @@ TEST_CASE("layers that do not fit are left alone where that is asked for") {
 TEST_CASE("layers that a file of Keras 3 has not are left alone where that is asked for") {
   Scratch scratch;
   const std::string path = scratch.path("w.weights.h5");
-  auto saved = model_of_two_layers("a", "b");
-  crescent::save_weights(*saved, path);
+  auto saved_model = model_of_two_layers("a", "b");
+  crescent::save_weights(*saved_model, path);
   auto layers = model_of_two_layers("a", "b")->layers();
   layers.push_back(layer("Dense", {{"units", 2}, {"name", "c"}}));
   auto model = Sequential::make(layers, "longer");
-  const Tensors before = model->get_weights();
+  const Tensors weights_before = model->get_weights();
   CHECK(contains(failure([&] { crescent::load_weights(*model, path); }),
                  "Layer 'c' expected 2 variables, but received 0 variables"));
   CHECK(contains(warnings(*model, path, {{"skip_mismatch", true}}),
                  "for layer c due to mismatch in number of weights (2 vs 0)"));
-  for (size_t i = 0; i < before.size(); ++i)
-    check_same(model->get_weights()[i], i < 4 ? saved->get_weights()[i] : before[i]);
+  for (size_t i = 0; i < weights_before.size(); ++i)
+    check_same(model->get_weights()[i], i < 4 ? saved_model->get_weights()[i] : weights_before[i]);
 }
 
 TEST_CASE("a report tells the fate of every weight and array") {
@@ -147,26 +147,26 @@ TEST_CASE("a report tells the fate of every weight and array") {
                  "\n  missing     c/kernel (8, 3)\n  missing     c/bias (3,)"
                  "\n  unexpected  b/b/kernel (8, 3)\n  unexpected  b/b/bias (3,)"));
 
-  auto other = model_of_two_layers("a", "b", 5);
-  const Tensors before = other->get_weights();
+  auto other_model = model_of_two_layers("a", "b", 5);
+  const Tensors weights_before = other_model->get_weights();
   last_warning.clear();
   set_warning_handler([](std::string_view text) { last_warning += text; });
-  failure([&] { crescent::load_weights(*other, path, {{"report", true}}); });
+  failure([&] { crescent::load_weights(*other_model, path, {{"report", true}}); });
   set_warning_handler(nullptr);
   CHECK(contains(last_warning, "misfitting  b/kernel (8, 5) <- b/b/kernel (8, 3)"));
-  check_same(other->get_weights(), before);
+  check_same(other_model->get_weights(), weights_before);
 }
 
 TEST_CASE("weights come independent of what is trainable") {
   Scratch scratch;
   const std::string path = scratch.path("w.h5");
-  auto saved = model_of_two_layers("a", "b"), model = model_of_two_layers("a", "b");
-  saved->layers()[0]->set_trainable(false);
-  crescent::save_weights(*saved, path);
+  auto saved_model = model_of_two_layers("a", "b"), model = model_of_two_layers("a", "b");
+  saved_model->layers()[0]->set_trainable(false);
+  crescent::save_weights(*saved_model, path);
   model->layers()[1]->set_trainable(false);
   crescent::load_weights(*model, path);
-  check_same(model->layers()[0]->get_weights(), saved->layers()[0]->get_weights());
-  check_same(model->layers()[1]->get_weights(), saved->layers()[1]->get_weights());
+  check_same(model->layers()[0]->get_weights(), saved_model->layers()[0]->get_weights());
+  check_same(model->layers()[1]->get_weights(), saved_model->layers()[1]->get_weights());
 }
 
 }  // namespace

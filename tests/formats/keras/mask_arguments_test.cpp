@@ -63,8 +63,8 @@ bool is_masked(const ModelPtr& model) {
   };
   const Tensor output_after_zero = output_after(0);
   const auto sequence = Tensor::from(std::vector<int32_t>{3, 1, 0, 0}, {1, 4});
-  const auto& embedded = (*model->get_layer("e"))(sequence);
-  const Tensor unmasked_output = (*model->get_layer("r"))(embedded.with_mask({}));
+  const auto& embedded_sequence = (*model->get_layer("e"))(sequence);
+  const Tensor unmasked_output = (*model->get_layer("r"))(embedded_sequence.with_mask({}));
   return ops::max(ops::abs(output_after_zero - unmasked_output)).item() > 1e-6;
 }
 

@@ -53,8 +53,8 @@ TEST_CASE("weights of layers that nobody named are found in another process, by 
       return layer("Dense", {{"units", units}, {"input_shape", List{4}}});
     };
     LayerPtr last_layer = dense(4);  // made first, and therefore with the lowest counter
-    auto inner = Sequential::make({dense(4), dense(4)}, "inner");
-    return Sequential::make({dense(4), inner, layer("BatchNormalization", {}), last_layer},
+    auto inner_model = Sequential::make({dense(4), dense(4)}, "inner");
+    return Sequential::make({dense(4), inner_model, layer("BatchNormalization", {}), last_layer},
                             "outer");
   };
   for (const std::string name : kFiles) {
@@ -97,32 +97,32 @@ TEST_CASE("weights that do not belong together are named, and nothing changes") 
     CAPTURE(name);
     Scratch scratch;
     crescent::save_weights(*nested_model(), scratch.path(name));
-    auto other = small_sequential();
-    const Tensors before = other->get_weights();
-    CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
+    auto other_model = small_sequential();
+    const Tensors weights_before = other_model->get_weights();
+    CHECK_THAT(failure([&] { crescent::load_weights(*other_model, scratch.path(name)); }),
                Catch::Contains("no array for 'first/kernel', 'first/bias'") &&
                    Catch::Contains("no weight 'a/bias', 'a/kernel'") &&
                    Catch::Contains("nothing was loaded"));
-    check_same(other->get_weights(), before);
+    check_same(other_model->get_weights(), weights_before);
     auto wider_model = Sequential::make(
         {layer("Dense", {{"units", 5}, {"input_shape", List{4}}, {"name", "first"}}),
          layer("Dense", {{"units", 3}, {"name", "last"}})});
     crescent::save_weights(*wider_model, scratch.path(name));
-    CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
+    CHECK_THAT(failure([&] { crescent::load_weights(*other_model, scratch.path(name)); }),
                Catch::Contains("Layer weight shape (4, 8) not compatible"));
-    check_same(other->get_weights(), before);
+    check_same(other_model->get_weights(), weights_before);
   }
 }
 
 TEST_CASE("arrays without names are taken in order") {
   Scratch scratch;
-  auto model = small_sequential(), other = small_sequential();
+  auto model = small_sequential(), other_model = small_sequential();
   NamedTensors numbered_arrays;
   for (const Tensor& weight : model->get_weights())
     numbered_arrays.emplace_back(concat("arr_", numbered_arrays.size()), weight);
   crescent::write_arrays(scratch.path("w.npz"), numbered_arrays);
-  crescent::load_weights(*other, scratch.path("w.npz"));
-  check_same(model->get_weights(), other->get_weights());
+  crescent::load_weights(*other_model, scratch.path("w.npz"));
+  check_same(model->get_weights(), other_model->get_weights());
 }
 
 std::string safetensors(const std::string& header, const std::string& data) {

@@ -211,8 +211,10 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
     options.set("name", options.contains("name") ? options.at("name") : Value("x"));
     const auto model = model_on_input(shape, layer(name, options));
     std::vector<std::string> lines;
-    for (const Incompatibility& each : incompatibilities_of(model_config(*model), {}, "keras3"))
-      lines.push_back(concat(each.location, "/", each.option, ": ", each.reason));
+    for (const Incompatibility& incompatibility :
+         incompatibilities_of(model_config(*model), {}, "keras3"))
+      lines.push_back(concat(incompatibility.location, "/", incompatibility.option, ": ",
+                             incompatibility.reason));
     return join(lines);
   };
   const Dict window_options{{"filters", 2}, {"kernel_size", 2}};

@@ -191,15 +191,16 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
 }
 
 TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner optimizer") {
-  const auto scaled = [](const std::string& inner) {
-    return Dict{{"inner_optimizer", Dict{{"class_name", inner}, {"config", Dict{}}}}};
+  const auto scaled = [](const std::string& inner_class) {
+    return Dict{{"inner_optimizer", Dict{{"class_name", inner_class}, {"config", Dict{}}}}};
   };
-  const std::string inner = "iteration learning_rate momentum0 velocity0 momentum1 velocity1";
+  const std::string inner_slots = "iteration learning_rate momentum0 velocity0 momentum1 velocity1";
   const BuiltOptimizer nadam("LossScaleOptimizer", scaled("Nadam")), plain("Nadam", {});
   CHECK(slot_text(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras3")) ==
-        "- - step_counter dynamic_scale " + inner);
-  CHECK(slot_text(inner_optimizer_layout(*nadam.optimizer, nadam.variables_)) == inner);
-  CHECK(slot_text(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) == inner + " -");
+        "- - step_counter dynamic_scale " + inner_slots);
+  CHECK(slot_text(inner_optimizer_layout(*nadam.optimizer, nadam.variables_)) == inner_slots);
+  CHECK(slot_text(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) ==
+        inner_slots + " -");
   CHECK(inner_optimizer_layout(*plain.optimizer, plain.variables_).empty());
   // files with the product are read, too
   std::vector<std::string> names(11);
@@ -208,7 +209,7 @@ TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner opt
   for (size_t i : {0, 1, 2, 3, 4, 5, 10}) specs[i].shape = Shape{};
   CHECK(slot_text(match_optimizer_state(*nadam.optimizer, nadam.variables_, nadam.variables_, names,
                                         specs)
-                      .layout) == "- - step_counter dynamic_scale " + inner + " -");
+                      .layout) == "- - step_counter dynamic_scale " + inner_slots + " -");
 
   const auto adafactor = make<Optimizer>("LossScaleOptimizer", scaled("Adafactor"));
   const Variables variables_{Variable(Tensor({4, 5}, DType::float32)),

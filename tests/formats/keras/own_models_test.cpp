@@ -37,19 +37,19 @@ void register_two_layers() {
 
 TEST_CASE("a model of a C++ class without symbols goes on from its file") {
   register_two_layers();
-  const Tensor x = ramp({8, 4}), more = ramp({8, 5}, 0.02), y = ramp({8, 2}, 0.03);
+  const Tensor x = ramp({8, 4}), x_of_other_width = ramp({8, 5}, 0.02), y = ramp({8, 2}, 0.03);
   const Dict options{{"epochs", 2}, {"batch_size", 4}, {"verbose", 0}, {"shuffle", false}};
   for (const char* name : {"m.keras", "m.h5"}) {
     CAPTURE(name);
     const Scratch scratch;
     const ModelPtr model = std::dynamic_pointer_cast<Model>(layer("TwoLayers", {{"units", 5}}));
     model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
-    model->fit({x, more}, {y}, options);
+    model->fit({x, x_of_other_width}, {y}, options);
     crescent::save_model(*model, scratch.path(name));
     const ModelPtr loaded_model = crescent::load_model(scratch.path(name));
-    check_same(loaded_model->predict({x, more}), model->predict({x, more}));
-    CHECK(loaded_model->fit({x, more}, {y}, options)->at("loss") ==
-          model->fit({x, more}, {y}, options)->at("loss"));
+    check_same(loaded_model->predict({x, x_of_other_width}), model->predict({x, x_of_other_width}));
+    CHECK(loaded_model->fit({x, x_of_other_width}, {y}, options)->at("loss") ==
+          model->fit({x, x_of_other_width}, {y}, options)->at("loss"));
     check_same(loaded_model->get_weights(), model->get_weights());
     CHECK(clone_model(*model)->count_params() == model->count_params());
   }

@@ -82,11 +82,11 @@ TEST_CASE("objects inside others say their module to Keras 3, layers of models d
 }
 
 TEST_CASE("classes of others are theirs to bring: no module, and no limit of Keras 2") {
-  ClassInfo other;
-  other.origin = "/elsewhere/libscale.so";
-  CHECK(is_foreign(other));
-  other.origin = "Lua";
-  CHECK(is_foreign(other));
+  ClassInfo other_info;
+  other_info.origin = "/elsewhere/libscale.so";
+  CHECK(is_foreign(other_info));
+  other_info.origin = "Lua";
+  CHECK(is_foreign(other_info));
   CHECK_FALSE(is_foreign(*registry().get("layer", "Dense")));
   CHECK_FALSE(is_foreign(*registry().get("layer", "InputLayer")));
 }
@@ -164,12 +164,12 @@ TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 i
       "activation": "hard_sigmoid", "activity_regularizer": {"class_name": "L1L2",
         "config": {"l1": 0.5, "l2": 0.0}}}}]})");
   ModelPtr model = model_from_config(ConfigIn({"2.1.6", "tensorflow"}).model(old_config));
-  const Tensor x = hdf5::ramp({3, 4}), before = model->predict({x}).front();
+  const Tensor x = hdf5::ramp({3, 4}), output_before = model->predict({x}).front();
   set_warning_handler([](std::string_view text) { last_warning += text; });
   for (const char* target : {"keras3", "keras2", "keras3", "keras2"}) {
     crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
     model = crescent::load_model(scratch.path("m.h5"));
-    hdf5::check_same(model->predict({x}).front(), before);
+    hdf5::check_same(model->predict({x}).front(), output_before);
   }
   set_warning_handler(nullptr);
   CHECK(contains(last_warning, "layer 'd', option 'activation': Keras 3's hard_sigmoid"));

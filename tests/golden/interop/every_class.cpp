@@ -190,7 +190,7 @@ Dict only_layer(const Value& model) {
   return make_object("layer", class_of(entry), config_of(entry))->get_config();
 }
 
-Dict sorted(const Dict& config) {
+Dict sorted_by_key(const Dict& config) {
   std::map<std::string, Value> entries;
   for (const DictEntry& entry : config) entries.insert_or_assign(entry.key, entry.value);
   Dict result;
@@ -212,7 +212,7 @@ std::string comparable_text(const Dict& config) {
         distribution && *distribution == "truncated_normal")
       own_config.set("distribution", "normal");
     own_config.erase(kCarryMask);
-    return object(name, parse_json(comparable_text(sorted(own_config))).as_dict());
+    return object(name, parse_json(comparable_text(sorted_by_key(own_config))).as_dict());
   }));
 }
 

@@ -15,24 +15,25 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Collects the class names in a configuration that no plugin registers.
-void collect_unknown(const Value& value, std::vector<std::string>& missing) {
+void collect_unknown(const Value& value, std::vector<std::string>& missing_names) {
   if (value.is_list())
-    for (const Value& item : value.as_list()) collect_unknown(item, missing);
+    for (const Value& item : value.as_list()) collect_unknown(item, missing_names);
   if (!value.is_dict()) return;
   const Dict& dict = value.as_dict();
   const Value *name = dict.find("class_name"), *config = dict.find("config");
   const bool is_layer = name && name->is_string() && config && config->is_dict() &&
                         config->as_dict().contains("name") &&
                         config->as_dict().contains("trainable");
-  if (is_layer && !is_registered("layer", name->as_string())) missing.push_back(name->as_string());
-  for (const auto& entry : dict) collect_unknown(entry.value, missing);
+  if (is_layer && !is_registered("layer", name->as_string()))
+    missing_names.push_back(name->as_string());
+  for (const auto& entry : dict) collect_unknown(entry.value, missing_names);
 }
 
 std::vector<std::string> missing_classes(const std::string& path) {
-  std::vector<std::string> missing;
+  std::vector<std::string> missing_names;
   const std::optional<std::string> config = Recording(path).text_if_any("/", "model_config");
-  if (config) collect_unknown(parse_json(*config), missing);
-  return missing;
+  if (config) collect_unknown(parse_json(*config), missing_names);
+  return missing_names;
 }
 
 void check_predictions(const std::string& model_path, const std::string& io_path,
@@ -65,10 +66,10 @@ void check_folder(const std::string& folder, Tally& tally) {
     if (fs::exists(folder + "/" + name + ".json.gz")) continue;
     INFO(path);
     try {
-      const std::vector<std::string> missing =
+      const std::vector<std::string> missing_names =
           fs::exists(path) ? missing_classes(path) : std::vector<std::string>{"no HDF5 file"};
-      if (!missing.empty()) {
-        tally.count_skipped(file_name + ": " + missing.front());
+      if (!missing_names.empty()) {
+        tally.count_skipped(file_name + ": " + missing_names.front());
         continue;
       }
       const std::string base = folder + "/" + name;

@@ -127,8 +127,8 @@ void set_flags(Layer& to, const Layer& from, const Flags& flags) {
   to.set_trainable(flags.at(&from));
   auto sublayers_of = [](const Layer& layer) {
     std::vector<LayerPtr> sublayers;
-    for (const LayerPtr& each : layer.sublayers())
-      if (each->class_name() != "InputLayer") sublayers.push_back(each);
+    for (const LayerPtr& sublayer : layer.sublayers())
+      if (sublayer->class_name() != "InputLayer") sublayers.push_back(sublayer);
     return sublayers;
   };
   const std::vector<LayerPtr> a = sublayers_of(to), b = sublayers_of(from);

@@ -50,9 +50,9 @@ TEST_CASE("a head is exchanged; what is before it is shared, the old model stays
 TEST_CASE("layers are left out, put in, and exchanged in the middle of branches") {
   const Tensor x = data();
   BranchedModel b;
-  const Tensors before = b.model->predict({x});
+  const Tensors outputs_before = b.model->predict({x});
   auto without_dropout = rewire(*b.model, {{b.dropout, LayerPtr()}});
-  CHECK(are_near(without_dropout->predict({x}), before));
+  CHECK(are_near(without_dropout->predict({x}), outputs_before));
   CHECK(names(*without_dropout) ==
         std::vector<std::string>{"in", "body", "left", "right", "sum", "head"});
 
@@ -75,7 +75,7 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
   const Symbol another_input = Input({kWidth}, "another");
   auto model_with_input = rewire(*b.model, {{b.in, another_input}});
   CHECK(model_with_input->input_names() == std::vector<std::string>{"another"});
-  CHECK(are_near(model_with_input->predict({x}), before));
+  CHECK(are_near(model_with_input->predict({x}), outputs_before));
 }
 
 TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
@@ -109,9 +109,9 @@ TEST_CASE("an optimizer goes on with the variables that stay") {
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   for (int i = 0; i < 3; ++i) model->train_on_batch({x}, {y});
   const Variable momentum = adam->slot("momentum").front();
-  auto other = rewire(*model, {{head, dense()}});
-  other->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
-  other->train_on_batch({x}, {y});
+  auto other_model = rewire(*model, {{head, dense()}});
+  other_model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  other_model->train_on_batch({x}, {y});
   CHECK(adam->slot("momentum").front() == momentum);
   CHECK(adam->slot("momentum").size() == 4);
   CHECK(adam->iterations().value().item() == 4);

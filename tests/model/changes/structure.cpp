@@ -69,10 +69,10 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
 TEST_CASE("layers that are exchanged are seen by every model above") {
   const Tensor x = data(), y = data(8, 6);
   auto holder = std::make_shared<Holder>(dense());
-  auto outer = Sequential::make({first_dense(), holder});
+  auto outer_model = Sequential::make({first_dense(), holder});
   auto model = std::make_shared<HolderModel>(dense());
   for (Model* containing_model :
-       {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
+       {static_cast<Model*>(outer_model.get()), static_cast<Model*>(model.get())}) {
     compile(*containing_model);
     containing_model->fit({x}, {y}, {{"verbose", 0}});
     containing_model->predict({x});
@@ -81,7 +81,7 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
   holder->set_head(head);
   model->set_head(head);
   for (Model* containing_model :
-       {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
+       {static_cast<Model*>(outer_model.get()), static_cast<Model*>(model.get())}) {
     CHECK(are_near(containing_model->predict({x}).front(), (*containing_model)(x)));
     CHECK(changes_weights(*head, [&] { containing_model->fit({x}, {y}, {{"verbose", 0}}); }));
     CHECK_FALSE(changes_weights(*old_head, [&] { containing_model->train_on_batch({x}, {y}); }));
@@ -93,23 +93,23 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
 
 TEST_CASE("what does not fit any more is reported with both names") {
   const Tensor x = data();
-  auto inner = Sequential::make({first_dense()}, "inner");
+  auto inner_model = Sequential::make({first_dense()}, "inner");
   const Symbol in = Input({kWidth});
-  auto graph = Functional::make({in}, {(*inner)(in)}, "graph");
-  auto stack = Sequential::make({inner, dense(kWidth, {{"name", "behind"}})}, "stack");
-  auto last_model = Sequential::make({first_dense(), inner}, "last");
-  inner->add(dense(7));
+  auto graph = Functional::make({in}, {(*inner_model)(in)}, "graph");
+  auto stack = Sequential::make({inner_model, dense(kWidth, {{"name", "behind"}})}, "stack");
+  auto last_model = Sequential::make({first_dense(), inner_model}, "last");
+  inner_model->add(dense(7));
   CHECK_THROWS_WITH(graph->predict({x}), Contains("inner") && Contains("graph") &&
                                              Contains("(8, 7)") && Contains("(None, 4)"));
   CHECK_THROWS_WITH(stack->predict({x}), Contains("stack") && Contains("inner") &&
                                              Contains("behind") && Contains("(None, 7)"));
   CHECK(last_model->output_shape().front() == Shape{-1, 7});
   CHECK(last_model->predict({x}).front().shape() == Shape{8, 7});
-  inner->pop();
+  inner_model->pop();
   for (Model* model : {static_cast<Model*>(graph.get()), static_cast<Model*>(stack.get()),
                        static_cast<Model*>(last_model.get())})
     CHECK(model->predict({x}).front().shape() == Shape{8, kWidth});
-  inner->add(dense(7));
+  inner_model->add(dense(7));
   stack->pop();  // removing the last layer again makes the model valid
   CHECK(stack->predict({x}).front().shape() == Shape{8, 7});
 }
@@ -201,9 +201,9 @@ TEST_CASE("flags of compile hold for a model that is built later, and compile ta
   const Variable kernel = body->weights().front();
   kernel.set_trainable(false);
   compile(*model);
-  const Tensor before = kernel.value().clone();
+  const Tensor kernel_before = kernel.value().clone();
   model->train_on_batch({x}, {y});
-  CHECK(are_near(before, kernel.value()));
+  CHECK(are_near(kernel_before, kernel.value()));
   CHECK(body->trainable_weights().size() == 1);
   CHECK(body->non_trainable_weights().size() == 1);
   CHECK(body->weights().front() == kernel);
@@ -259,13 +259,13 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
   auto cloned_model = clone_model(*text_model);
   CHECK(shape(cloned_model, {1, 5}) == Shape{1, 5, 2});
 
-  auto outer = Sequential::make(
+  auto outer_model = Sequential::make(
       {Sequential::make({layer_of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}),
        layer_of("GlobalMaxPooling1D")});
-  CHECK(shape(outer, {2, 11, 4}) == Shape{2, 3});
-  CHECK(shape(outer, {2, 12, 4}) == Shape{2, 3});
-  CHECK(shape(clone_model(*outer), {2, 13, 4}) == Shape{2, 3});
-  CHECK_THROWS_WITH(shape(outer, {2, 12, 5}), Contains("(12, 5)"));
+  CHECK(shape(outer_model, {2, 11, 4}) == Shape{2, 3});
+  CHECK(shape(outer_model, {2, 12, 4}) == Shape{2, 3});
+  CHECK(shape(clone_model(*outer_model), {2, 13, 4}) == Shape{2, 3});
+  CHECK_THROWS_WITH(shape(outer_model, {2, 12, 5}), Contains("(12, 5)"));
 
   auto flat_model = Sequential::make({layer_of("Flatten"), dense(1)});
   CHECK(shape(flat_model, {2, 11}) == Shape{2, 1});
@@ -309,8 +309,8 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
   auto model = std::dynamic_pointer_cast<Model>(nested_layer);
   const Tensor expected_outputs = model->predict({x}).front();
   save_model(*model, path);
-  auto loaded = load_model(path);
-  CHECK(are_near(loaded->predict({x}).front(), expected_outputs));
+  auto loaded_model = load_model(path);
+  CHECK(are_near(loaded_model->predict({x}).front(), expected_outputs));
   // HDF5 follows each path from its start, so the time depends on the depth.
   LayerPtr less_nested_layer = first_dense();
   for (int i = 0; i < 60; ++i) less_nested_layer = Sequential::make({less_nested_layer});

@@ -174,8 +174,8 @@ TEST_CASE("masks and keyword tensors go the new ways") {
   CallOptions options;
   options.arguments = {{"key", Value(std::make_shared<BoxedSymbol>(key))}};
   auto pool = make<Layer>("GlobalAveragePooling1D", {{"name", "pool"}});
-  const Symbol attended = (*attention)({tokens, tokens}, options).front();
-  auto model = Functional::make({in}, {(*pool)(attended)});
+  const Symbol attention_output = (*attention)({tokens, tokens}, options).front();
+  auto model = Functional::make({in}, {(*pool)(attention_output)});
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 0, 3, 0, 0}, {2, 3});
   auto expected_output = [&](bool with_norm) {
     const Tensor t = (*embed)(x);
@@ -189,31 +189,31 @@ TEST_CASE("masks and keyword tensors go the new ways") {
 }
 
 TEST_CASE("paths lead into nested models, which keep their names") {
-  auto inner = Sequential::make({first_dense(), dense(kWidth, {{"name", "deep"}})}, "inner");
-  auto middle = Sequential::make({inner, dense(kWidth, {{"name", "after"}})}, "middle");
+  auto inner_model = Sequential::make({first_dense(), dense(kWidth, {{"name", "deep"}})}, "inner");
+  auto middle_model = Sequential::make({inner_model, dense(kWidth, {{"name", "after"}})}, "middle");
   const Symbol in = Input({kWidth}, "in");
   auto head = dense(2, {{"name", "head"}});
-  auto model = Functional::make({in}, {(*head)((*middle)(in))}, "model");
+  auto model = Functional::make({in}, {(*head)((*middle_model)(in))}, "model");
   compile(*model);
   const Tensor x = data();
   const SurgeryResult result = remove_layer(*model, "middle/inner/deep");
   CHECK(report(result) == "middle/inner/deep removed 1>0 2 dropped");
   CHECK(names(*result.model) == std::vector<std::string>{"in", "middle", "head"});
   CHECK(result.model->compiled());
-  CHECK(are_near(result.model->predict({x}).front(),
-                 (*head)((*middle->get_layer("after"))((*inner->layers().front())(x)))));
+  CHECK(are_near(result.model->predict({x}).front(), (*head)((*middle_model->get_layer("after"))(
+                                                         (*inner_model->layers().front())(x)))));
   const SurgeryResult cut_result = cut(*model, "", {"middle/inner"});
-  CHECK(are_near(cut_result.model->predict({x}).front(), (*inner)(x)));
+  CHECK(are_near(cut_result.model->predict({x}).front(), (*inner_model)(x)));
   CHECK_FALSE(cut_result.model->compiled());
   CHECK_THROWS_WITH(remove_layer(*model, "middle/inner/dep"), Contains("did you mean 'deep'?"));
 }
 
 TEST_CASE("a part of a model begins with new inputs and needs no others") {
   const Symbol a = Input({kWidth}, "a"), b = Input({kWidth}, "b");
-  auto left = dense(kWidth, {{"name", "left"}}), right = dense(kWidth, {{"name", "right"}}),
-       top = dense(2, {{"name", "top"}});
+  auto left_layer = dense(kWidth, {{"name", "left"}}),
+       right_layer = dense(kWidth, {{"name", "right"}}), top = dense(2, {{"name", "top"}});
   auto sum = make<Layer>("Add", {{"name", "sum"}});
-  const Symbol l = (*left)(a), r = (*right)(b), s = (*sum)({l, r}).front();
+  const Symbol l = (*left_layer)(a), r = (*right_layer)(b), s = (*sum)({l, r}).front();
   auto model = Functional::make({a, b}, {(*top)(s), r}, "two");
   model->compile({{"optimizer", "adam"},
                   {"loss", Dict{{"top", "mse"}, {"right", "mae"}}},
@@ -222,10 +222,10 @@ TEST_CASE("a part of a model begins with new inputs and needs no others") {
 
   const SurgeryResult left_cut = cut(*model, "", {"left"});
   CHECK(left_cut.model->input_names() == std::vector<std::string>{"a"});
-  CHECK(are_near(left_cut.model->predict({x}).front(), (*left)(x)));
+  CHECK(are_near(left_cut.model->predict({x}).front(), (*left_layer)(x)));
   const SurgeryResult two_output_cut = cut(*model, "", {"sum", "left"});
   CHECK(are_near(two_output_cut.model->predict({x, y}),
-                 Tensors{(*left)(x) + (*right)(y), (*left)(x)}));
+                 Tensors{(*left_layer)(x) + (*right_layer)(y), (*left_layer)(x)}));
   const SurgeryResult middle = cut(*model, "sum", {"top"});
   CHECK(middle.model->inputs().size() == 2);
   CHECK(are_near(middle.model->predict({x, y}).front(), (*top)(x + y)));
@@ -253,12 +253,13 @@ TEST_CASE("the same layers are called on other inputs") {
   CHECK(longer_result.changes.front().layer == "long");
 
   const Symbol in = Input({20, 5}, "wide");
-  auto before = make<Layer>("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"name", "before"}});
-  const SurgeryResult prepended_result = rebase(*model, {(*before)(in)});
+  auto prepended_layer =
+      make<Layer>("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"name", "before"}});
+  const SurgeryResult prepended_result = rebase(*model, {(*prepended_layer)(in)});
   CHECK(prepended_result.model->input_names() == std::vector<std::string>{"wide"});
   const Tensor wide_input = SeedGenerator(2).normal({3, 20, 5});
   CHECK(are_near(prepended_result.model->predict({wide_input}),
-                 longer_result.model->predict({(*before)(wide_input)})));
+                 longer_result.model->predict({(*prepended_layer)(wide_input)})));
   CHECK_THROWS_WITH(rebase(*model, {Input({20, 3})}),
                     Contains("conv") && Contains("(None, 20, 3)"));
   CHECK_THROWS_WITH(rebase(*model, {in, in}), Contains("has 1 inputs (") && Contains("got 2"));

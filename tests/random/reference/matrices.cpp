@@ -236,10 +236,10 @@ struct EigenDecomposition {
   }
   /// The distance from eigenvalue j to the nearest other one.
   double gap(size_t j) const {
-    Real least = std::max(std::abs(values.front()), std::abs(values.back()));
+    Real smallest_distance = std::max(std::abs(values.front()), std::abs(values.back()));
     for (size_t i = 0; i < values.size(); ++i)
-      if (i != j) least = std::min(least, std::abs(values[i] - values[j]));
-    return static_cast<double>(least);
+      if (i != j) smallest_distance = std::min(smallest_distance, std::abs(values[i] - values[j]));
+    return static_cast<double>(smallest_distance);
   }
 
  private:

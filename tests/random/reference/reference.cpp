@@ -63,7 +63,7 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
 
 /// The numbers of the values that a multiplication reads, directly or through additions and casts.
 std::unordered_set<int> scaled_values(const Program& program) {
-  std::unordered_set<int> scaled;
+  std::unordered_set<int> scaled_numbers;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
     const auto* binary = dynamic_cast<const Binary*>(i->op.get());
     const bool is_multiplication =
@@ -71,10 +71,10 @@ std::unordered_set<int> scaled_values(const Program& program) {
     const bool keeps_scale =
         i->op->name() == Cast::kName ||
         (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::subtract));
-    if (is_multiplication || (keeps_scale && scaled.count(i->outputs[0])))
-      scaled.insert(i->inputs.begin(), i->inputs.end());
+    if (is_multiplication || (keeps_scale && scaled_numbers.count(i->outputs[0])))
+      scaled_numbers.insert(i->inputs.begin(), i->inputs.end());
   }
-  return scaled;
+  return scaled_numbers;
 }
 
 class Interpreter {
@@ -92,7 +92,7 @@ class Interpreter {
       values[static_cast<size_t>(binding.value)] = inputs[next_input++];
     for (const Program::Constant& constant : program.constants)
       computed_values[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
-    const std::unordered_set<int> scaled = scaled_values(program);
+    const std::unordered_set<int> scaled_numbers = scaled_values(program);
     for (const Program::Instruction& instruction : program.code) {
       Arrays in;
       for (int v : instruction.inputs) in.push_back(values[static_cast<size_t>(v)]);
@@ -104,7 +104,7 @@ class Interpreter {
             {spec, std::vector<double>(static_cast<size_t>(spec.shape.size() * element_parts))});
       }
       run_instruction(instruction.op, in, out,
-                      !out.empty() && scaled.count(instruction.outputs[0]) != 0);
+                      !out.empty() && scaled_numbers.count(instruction.outputs[0]) != 0);
       for (size_t i = 0; i < out.size(); ++i)
         computed_values[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
     }

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMaxProducts = 3'000'000;
 
 /// Scales x so that sums of n products have about the same magnitude.
-int scaled(Draft& d, int x, int64_t n) {
+int scaled_for_sums(Draft& d, int x, int64_t n) {
   if (n < 3) return x;
   const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
   return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
@@ -50,7 +50,7 @@ int matmul(Draft& d) {
                       return TensorSpec{dtype, right_shape};
                     });
   if (swaps_axes) b = transposed(d, b);
-  return with_epilogue(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
+  return with_epilogue(d, scaled_for_sums(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
 }
 
 /// x' y, as in the gradient of a weight.
@@ -61,14 +61,15 @@ int product_with_transposed(Draft& d) {
   const int64_t n = d.axis_length();
   refuse_many_products(x.size() * n);
   const int b = d.input({d.dtype(a), {x[0], n}});
-  return with_epilogue(d, scaled(d, d.call("matmul", {{"x1", transposed(d, a)}, {"x2", b}}), x[0]));
+  return with_epilogue(
+      d, scaled_for_sums(d, d.call("matmul", {{"x1", transposed(d, a)}, {"x2", b}}), x[0]));
 }
 
 int gram_matrix(Draft& d) {
   const int x = d.floating_value(2);
   refuse_many_products(d.shape(x).size() * d.shape(x)[-2]);
   const int y = d.call("matmul", {{"x1", x}, {"x2", transposed(d, x)}});
-  return scaled(d, y, d.shape(x)[-1]);
+  return scaled_for_sums(d, y, d.shape(x)[-1]);
 }
 
 int dot(Draft& d) {
@@ -76,7 +77,7 @@ int dot(Draft& d) {
   const int64_t k = d.shape(a)[-1], n = d.axis_length();
   refuse_many_products(d.shape(a).size() * n);
   const int b = d.input({d.dtype(a), {k, n}});
-  return scaled(d, d.call("dot", {{"x1", a}, {"x2", b}}), k);
+  return scaled_for_sums(d, d.call("dot", {{"x1", a}, {"x2", b}}), k);
 }
 
 int vector_function(Draft& d, const char* function) {
@@ -84,7 +85,7 @@ int vector_function(Draft& d, const char* function) {
   if (d.shape(a).rank() != 1) fail("vectors");
   refuse_many_products(d.shape(a).size() * d.shape(a).size());
   const int y = d.call(function, {{"x1", a}, {"x2", d.same_shape(a)}});
-  return scaled(d, y, d.shape(a)[0]);
+  return scaled_for_sums(d, y, d.shape(a)[0]);
 }
 
 int kron(Draft& d) {
@@ -115,8 +116,8 @@ int tensordot(Draft& d) {
   const int64_t n = d.axis_length();
   refuse_many_products(shape.size() * n);
   const int b = d.input({d.dtype(a), {shape[-2], shape[-1], n}});
-  return scaled(d, d.call("tensordot", {{"x1", a}, {"x2", b}, {"axes", Value(2)}}),
-                shape[-1] * shape[-2]);
+  return scaled_for_sums(d, d.call("tensordot", {{"x1", a}, {"x2", b}, {"axes", Value(2)}}),
+                         shape[-1] * shape[-2]);
 }
 
 int einsum(Draft& d) {
@@ -154,7 +155,7 @@ int einsum(Draft& d) {
   const int b = d.input({d.dtype(a), shape_b});
   const int y = d.call(
       "einsum", {{"subscripts", Value(equation.text)}, {"operands", std::vector<int>{a, b}}});
-  return scaled(d, y, shape[equation.summed_axes]);
+  return scaled_for_sums(d, y, shape[equation.summed_axes]);
 }
 
 int layer_normalization(Draft& d) {

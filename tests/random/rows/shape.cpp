@@ -52,30 +52,30 @@ int slice(Draft& d) {
 
 int concatenate(Draft& d) {
   const int x = d.numeric_value(), axis = axis_from_0(d, x);
-  std::vector<int> parts{x};
+  std::vector<int> joined_values{x};
   for (int64_t remaining = 1 + d.choices.below(2); remaining > 0; --remaining) {
     switch (d.choices.below(3)) {
       case 0:
-        parts.push_back(d.same_shape(x));
+        joined_values.push_back(d.same_shape(x));
         break;
       case 1:
-        parts.push_back(x);
+        joined_values.push_back(x);
         break;
       default:
-        parts.push_back(axis_range(d, x, axis, 0, 1 + d.choices.below(d.shape(x)[axis])));
+        joined_values.push_back(axis_range(d, x, axis, 0, 1 + d.choices.below(d.shape(x)[axis])));
     }
   }
-  return d.call("concatenate", {{"xs", parts}, {"axis", Value(axis)}});
+  return d.call("concatenate", {{"xs", joined_values}, {"axis", Value(axis)}});
 }
 
 int join(Draft& d, const char* function) {
-  const int x = d.numeric_value(), other = d.same_shape(x);
-  return d.call(function, {{"xs", std::vector<int>{x, other}}});
+  const int x = d.numeric_value(), second_value = d.same_shape(x);
+  return d.call(function, {{"xs", std::vector<int>{x, second_value}}});
 }
 
 int add_n(Draft& d) {
-  const int x = d.numeric_value(), other = d.same_shape(x), third = d.same_shape(x);
-  return d.call("add_n", {{"tensors", std::vector<int>{x, other, third}}});
+  const int x = d.numeric_value(), second_value = d.same_shape(x), third_value = d.same_shape(x);
+  return d.call("add_n", {{"tensors", std::vector<int>{x, second_value, third_value}}});
 }
 
 int rearrange(Draft& d) {
@@ -88,9 +88,9 @@ int rearrange(Draft& d) {
 }
 
 int stack(Draft& d) {
-  const int x = d.numeric_value(), other = d.choices.one_in(3) ? x : d.same_shape(x);
+  const int x = d.numeric_value(), second_value = d.choices.one_in(3) ? x : d.same_shape(x);
   const int64_t axis = d.choices.below(d.shape(x).rank() + 1);
-  return d.call("stack", {{"x", std::vector<int>{x, other}}, {"axis", Value(axis)}});
+  return d.call("stack", {{"x", std::vector<int>{x, second_value}}, {"axis", Value(axis)}});
 }
 
 int split(Draft& d) {
