@@ -7,14 +7,14 @@ namespace {
 
 /// A kind of file, and the distance between the bytes that are changed; it is larger for HDF5,
 /// whose reading in another process is slow.
-struct FileKind {
+struct SavedFileKind {
   const char* file;
   size_t position_step;
   bool is_whole_model;
 };
-constexpr FileKind kKinds[] = {{"m.h5", 331, true},         {"m.keras", 331, true},
-                               {"w.h5", 167, false},        {"w.weights.h5", 167, false},
-                               {"w.safetensors", 1, false}, {"w.npz", 1, false}};
+constexpr SavedFileKind kKinds[] = {{"m.h5", 331, true},         {"m.keras", 331, true},
+                                    {"w.h5", 167, false},        {"w.weights.h5", 167, false},
+                                    {"w.safetensors", 1, false}, {"w.npz", 1, false}};
 
 ModelPtr tiny_model() {
   return Sequential::make({layer("Dense", {{"units", 3}, {"input_shape", List{2}}, {"name", "a"}}),
@@ -22,7 +22,7 @@ ModelPtr tiny_model() {
                           "tiny");
 }
 
-Tensors weights_in(const FileKind& kind, const std::string& path, Model& target_model) {
+Tensors weights_in(const SavedFileKind& kind, const std::string& path, Model& target_model) {
   if (kind.is_whole_model) return crescent::load_model(path)->get_weights();
   crescent::load_weights(target_model, path);
   return target_model.get_weights();
@@ -30,7 +30,7 @@ Tensors weights_in(const FileKind& kind, const std::string& path, Model& target_
 
 TEST_CASE("a flipped byte never loads as other numbers", "[F26]") {
   set_warning_handler([](std::string_view) {});
-  for (const FileKind& kind : kKinds) {
+  for (const SavedFileKind& kind : kKinds) {
     CAPTURE(kind.file);
     Scratch scratch;
     const std::string path = scratch.path(kind.file);

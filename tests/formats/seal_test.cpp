@@ -32,7 +32,7 @@ bool are_same(const Tensors& a, const Tensors& b) {
 }
 
 /// A kind of file that Crescent writes, and the function that reads its numbers.
-struct FileKind {
+struct SavedFileKind {
   const char* file;
   void (*write)(const std::string& path);
   Tensors (*read)(const std::string& path);
@@ -44,7 +44,7 @@ Tensors loaded_weights(const std::string& path) {
   return weights_of(*model);
 }
 
-const FileKind kKinds[] = {
+const SavedFileKind kKinds[] = {
     {"m.h5", [](const std::string& path) { crescent::save_model(*trained_model(), path); },
      [](const std::string& path) { return numbers_of(*crescent::load_model(path)); }},
     {"w.h5", [](const std::string& path) { crescent::save_weights(*trained_model(), path); },
@@ -65,7 +65,7 @@ const FileKind kKinds[] = {
 /// A saved file that tests damage; each change is applied to a fresh copy of it.
 class DamagedFile {
  public:
-  explicit DamagedFile(const FileKind& kind = kKinds[0])
+  explicit DamagedFile(const SavedFileKind& kind = kKinds[0])
       : kind_(kind),
         original_path_(scratch_.path(kind.file)),
         changed_path_(scratch_.path("changed_") + kind.file) {
@@ -104,7 +104,7 @@ class DamagedFile {
     }
   }
 
-  const FileKind& kind_;
+  const SavedFileKind& kind_;
   Scratch scratch_;
   const std::string original_path_, changed_path_;
   Tensors numbers_;
@@ -144,7 +144,7 @@ TEST_CASE("arrays that changed places are seen, with their checksums or without"
 }
 
 TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26]") {
-  const FileKind& kind = kKinds[GENERATE(0, 1, 2, 3)];
+  const SavedFileKind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
   DamagedFile damaged_file(kind);
   for (const std::string& object : damaged_file.surgery().objects()) {
@@ -171,7 +171,7 @@ TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26
 TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
   const char* count = std::getenv("CRESCENT_FUZZ");
   const int mutant_count = count ? std::atoi(count) : 100;
-  const FileKind& kind = kKinds[GENERATE(0, 1, 2, 3)];
+  const SavedFileKind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
   DamagedFile damaged_file(kind);
   std::mt19937 random(11);

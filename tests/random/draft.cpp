@@ -92,7 +92,7 @@ DType Draft::floating_dtype() {
 int Draft::input(const TensorSpec& spec) {
   Node node;
   node.spec = spec;
-  node.distribution = static_cast<Distribution>(choices.below(kDistributions));
+  node.distribution = static_cast<ValueDistribution>(choices.below(kDistributions));
   node.is_variable = choices.one_in(4);
   return add(node, {Tensor::abstract(spec)});
 }

@@ -10,27 +10,27 @@ namespace crescent::random_programs {
 namespace {
 
 /// Computes the same numbers as values() in the generated scripts.
-double number(Distribution distribution, int64_t i, double phase) {
+double number(ValueDistribution distribution, int64_t i, double phase) {
   const double sine = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
   switch (distribution) {
-    case Distribution::halves:
+    case ValueDistribution::halves:
       return std::floor(sine * 6.5) / 2;
-    case Distribution::smooth:
+    case ValueDistribution::smooth:
       return sine * 2;
-    case Distribution::small:
+    case ValueDistribution::small:
       return sine * 0.002;
-    case Distribution::mostly_zero:
+    case ValueDistribution::mostly_zero:
       break;
   }
   return sine > 0.6 ? sine * 2 : 0;
 }
 
-Tensor draw(const TensorSpec& spec, Distribution distribution, double phase) {
+Tensor draw(const TensorSpec& spec, ValueDistribution distribution, double phase) {
   std::vector<double> values(static_cast<size_t>(spec.shape.size()));
   const bool is_integer = !is_floating(spec.dtype);
   for (size_t i = 0; i < values.size(); ++i) {
     double x = number(distribution, static_cast<int64_t>(i), phase);
-    if (is_integer) x = std::floor(distribution == Distribution::small ? x * 63'000 : x * 2);
+    if (is_integer) x = std::floor(distribution == ValueDistribution::small ? x * 63'000 : x * 2);
     if (spec.dtype == DType::uint8) x = std::abs(x);
     if (spec.dtype == DType::boolean) x = x > 0;
     values[i] = x;
@@ -104,7 +104,7 @@ Tensor draw_input(const Node& input, int index, int run) {
 }
 
 Tensor draw_upstream(const TensorSpec& spec, int index) {
-  return draw(spec, Distribution::smooth, 100 + index);
+  return draw(spec, ValueDistribution::smooth, 100 + index);
 }
 
 Tensors call(const Node& node, const Tensors& values) {

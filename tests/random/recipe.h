@@ -11,7 +11,7 @@
 namespace crescent::random_programs {
 
 /// The distribution of the values of an input.
-enum class Distribution : uint8_t {
+enum class ValueDistribution : uint8_t {
   halves,  ///< multiples of 1/2 from -3 to 3, with many ties
   smooth,  ///< between -2 and 2, all different
   small,   ///< between -0.002 and 0.002; integers in the range of int8
@@ -39,8 +39,8 @@ struct Node {
   /// generator of calls that adds it may use it, because this generator makes the result unique.
   bool is_internal = false;
 
-  TensorSpec spec{};            ///< spec of the value
-  Distribution distribution{};  ///< distribution of the values of an input
+  TensorSpec spec{};                 ///< spec of the value
+  ValueDistribution distribution{};  ///< distribution of the values of an input
   int phase = -1;  ///< phase of an input's values; if negative, the index of the input is used
   bool is_variable = false;
 };

@@ -41,15 +41,15 @@ for i = 1, #once do
 end
 )";
 
-const char* name_of(Distribution distribution) {
+const char* name_of(ValueDistribution distribution) {
   switch (distribution) {
-    case Distribution::halves:
+    case ValueDistribution::halves:
       return "halves";
-    case Distribution::smooth:
+    case ValueDistribution::smooth:
       return "smooth";
-    case Distribution::small:
+    case ValueDistribution::small:
       return "small";
-    case Distribution::mostly_zero:
+    case ValueDistribution::mostly_zero:
       break;
   }
   return "mostly zero";
@@ -158,7 +158,7 @@ std::string to_lua(const Recipe& recipe) {
   std::ostringstream out;
   out << kHead << "local inputs = {\n";
   std::string parameters, watched;
-  const auto input = [&](const TensorSpec& spec, Distribution distribution, int phase) {
+  const auto input = [&](const TensorSpec& spec, ValueDistribution distribution, int phase) {
     out << "  values(\"" << crescent::name_of(spec.dtype) << "\", "
         << lua_of(Value(List(spec.shape.begin(), spec.shape.end()))) << ", \""
         << name_of(distribution) << "\", " << phase << "),\n";
@@ -177,7 +177,7 @@ std::string to_lua(const Recipe& recipe) {
   for (size_t i = 0; recipe.has_gradients && i < recipe.outputs.size(); ++i) {
     const TensorSpec& spec = recipe.nodes[static_cast<size_t>(recipe.outputs[i])].spec;
     if (!is_floating(spec.dtype)) continue;
-    input(spec, Distribution::smooth, 100 + static_cast<int>(i));
+    input(spec, ValueDistribution::smooth, 100 + static_cast<int>(i));
     const std::string upstream = name_of_value("u", static_cast<int>(i));
     parameter(upstream);
     loss += (loss.empty() ? "" : " + ") + ("ops.sum(" + name_of_value("v", recipe.outputs[i])) +
