@@ -6,8 +6,8 @@ local ranks = require "ranks"
 
 local kBatch, kMaxRows = 32, 64
 
--- The data of the test in files, of which fit reads rows: values in the byte order of this machine,
--- which are mapped, and in the other byte order, which are read.
+-- Writes the data of the test to files, from which fit reads rows. Files in the byte order of this
+-- machine are mapped into memory; files in the other byte order are read.
 local function write_files(folder)
   cr.utils.set_random_seed(3)
   local x = cr.random.normal { kMaxRows, 5 }

@@ -69,8 +69,8 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
 /// expected ones.
 class Tally {
  public:
-  /// `missing`: exactly these names of the recorded set must be skipped. Our own cases must all be
-  /// compared.
+  /// `missing` has the names of the set `recorded` that must be skipped, and no others may be. Of
+  /// the set `own` no case may be skipped.
   explicit Tally(std::set<std::string> missing = {}) : missing_(std::move(missing)) {}
   void count_compared() { ++compared_; }
   void count_skipped(const std::string& name) { ++skipped_, names_.insert(name); }

@@ -77,7 +77,8 @@ TEST_CASE("checkpoints are models that load") {
   CHECK(loaded_model->predict({x()}).front().to_vector() ==
         model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
-  // batches do not have this value, so nothing can be compared and every checkpoint is saved
+  // The logs of a batch do not have this value, so nothing can be compared, and every checkpoint is
+  // saved.
   set_warning_handler([](std::string_view) {});
   const Dict unknown_monitor{{"filepath", path}, {"save_best_only", true}, {"save_freq", 1}};
   fit(*model, make<Callback>("ModelCheckpoint", unknown_monitor), 1);

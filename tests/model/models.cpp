@@ -83,7 +83,7 @@ TEST_CASE("functional models rebuild from their configuration") {
                         Contains("at layer \"shared\""));
   CHECK_THROWS_WITH(Functional::make({a, a}, {out}),
                     Contains("The list of inputs passed to the model is redundant."));
-  // A model may begin at a result of a layer.
+  // The input of a model may be the output of a layer in another model.
   auto head = Functional::make({sum}, {out});
   CHECK(head->inputs().front().shape() == Shape({-1, 4}));
   CHECK(head->operations().size() == 2);

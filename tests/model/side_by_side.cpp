@@ -76,7 +76,7 @@ Tensor samples(const KernelFamily& kernel_family, int64_t count) {
   return SeedGenerator(count).normal(Shape{count}.concat(kernel_family.sample));
 }
 
-/// An op (x) -> x that returns -x unless two runs are in it at the same time.
+/// An op that returns x if two threads run it at the same time, and -x otherwise.
 struct WaitForOther final : OpOf<WaitForOther> {
   static constexpr const char* kName = "meet";
   auto fields() const { return std::tie(); }
@@ -282,6 +282,7 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   const uint64_t allocations_before = allocation_count();
   for (int round = 0; round < 20; ++round)
     CHECK(on_threads(kThreads, predict_in_loop) == kNoErrors);
-  // each of at most kThreads frames (the memory of one run) has three results and an arena
+  // There are at most kThreads runs at once, and the memory of each run is that of three results
+  // and an arena.
   CHECK(allocation_count() - allocations_before <= 4 * kThreads);
 }

@@ -14,7 +14,7 @@ namespace crescent::test {
 struct In {
   Shape shape;
   double low = -2, high = 2;
-  /// float64 stands for the dtype under test; other dtypes are used as they are.
+  /// The value float64 stands for the dtype under test; other dtypes are used as they are.
   DType dtype = DType::float64;
 };
 In positive(const Shape& shape);  ///< values from [0.5, 2.5)

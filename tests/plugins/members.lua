@@ -88,7 +88,7 @@ check.fails(function()
   layer:measured("mze", { 0, 0 })
 end, "Centre.measured: argument 'metric': unknown metric 'mze'")
 
--- properties can be read and set
+-- Properties can be read and set.
 assert(layer.factor == 1)
 layer.factor = 2.5
 assert(layer.factor == 2.5 and layer:get_config().scale == 2.5)
@@ -101,7 +101,7 @@ assert(rawequal(layer.itself, layer))
 layer.variable:assign(7)
 assert(cr.ops.sum(layer.variable):item() == 7)
 
--- cr.describe lists the methods and properties
+-- cr.describe lists the methods and properties of a class.
 local description = cr.describe(layer)
 for _, name in ipairs { "adapt", "forget", "get_names", "build" } do
   assert(contains(description.methods, name), name)
@@ -135,6 +135,6 @@ assert(is_completed("the_layer:ad", "adapt") and not is_completed("the_layer:me"
 assert(is_completed("the_layer:adapt(x, {mo", "momentum")
   and is_completed("the_layer:adapt(x, {mo", "mode"))
 
--- other classes of the same kind do not have these members
+-- Other classes of the same kind do not have these methods and properties.
 check.fails(function() return cr.layers.Dense(1).adapt end, "no attribute 'adapt'")
 print "ok members"

@@ -14,7 +14,7 @@ namespace {
 std::vector<double> logged_sums;
 int clock_value = 0;
 
-/// An op (x) -> nothing that logs the sum of x.
+/// An op without results that logs the sum of its input x.
 struct LogSum final : OpOf<LogSum> {
   static constexpr const char* kName = "write";
   auto fields() const { return std::tie(); }
@@ -28,7 +28,7 @@ struct LogSum final : OpOf<LogSum> {
   }
 };
 
-/// An op (x) -> x that logs the sum of x.
+/// An op that returns its input x and logs the sum of x.
 struct LoggedIdentity final : OpOf<LoggedIdentity> {
   static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
@@ -41,7 +41,7 @@ struct LoggedIdentity final : OpOf<LoggedIdentity> {
   }
 };
 
-/// An op () -> the value of a clock.
+/// An op without inputs that returns the value of a clock.
 struct ClockOp final : OpOf<ClockOp> {
   static constexpr const char* kName = "now";
   auto fields() const { return std::tie(); }

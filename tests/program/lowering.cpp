@@ -29,7 +29,7 @@ Program lowered(const Program& program, const Device& device, double tolerance =
   return result;
 }
 
-/// An op (x) -> 2 x that its function compute() computes on the host.
+/// An op that returns 2 x; its function compute() computes the result on the host.
 struct DoubledOnHost final : OpOf<DoubledOnHost> {
   static constexpr const char* kName = "doubled";
   auto fields() const { return std::tie(); }
@@ -43,7 +43,7 @@ struct DoubledOnHost final : OpOf<DoubledOnHost> {
 
 int run_count = 0;
 
-/// An op (x) -> x that counts its runs.
+/// An op that returns its input and counts how often it runs.
 struct CountingIdentity final : OpOf<CountingIdentity> {
   static constexpr const char* kName = "counted";
   auto fields() const { return std::tie(); }
@@ -56,7 +56,7 @@ struct CountingIdentity final : OpOf<CountingIdentity> {
   }
 };
 
-/// An op (x) -> x whose decomposition gives another shape.
+/// An op that should return its input, but whose decomposition gives another shape.
 struct OpOfWrongShape final : OpOf<OpOfWrongShape> {
   static constexpr const char* kName = "misshapen";
   auto fields() const { return std::tie(); }
@@ -64,7 +64,7 @@ struct OpOfWrongShape final : OpOf<OpOfWrongShape> {
   Tensors decompose(std::span<const Tensor> in) const override { return {ops::sum(in[0])}; }
 };
 
-/// An op (x) -> x whose decomposition is the op itself.
+/// An op whose decomposition is the op itself.
 struct EndlessOp final : OpOf<EndlessOp> {
   static constexpr const char* kName = "endless";
   auto fields() const { return std::tie(); }

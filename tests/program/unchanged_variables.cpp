@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-/// An op (x) -> x that fails if an element is negative; it is computed on the host.
+/// An op that returns its input, and fails if an element is negative; the host computes it.
 struct PositiveCheck final : OpOf<PositiveCheck> {
   static constexpr const char* kName = "positive";
   auto fields() const { return std::tie(); }

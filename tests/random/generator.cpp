@@ -36,7 +36,7 @@ bool add_step(Draft& draft, bool has_only_edge_cases) {
   try {
     generator.add(draft);
   } catch (const Error&) {
-    // the call was refused; the program of the earlier steps stays valid
+    // The call was refused; the program of the earlier steps stays valid.
   }
   return true;
 }

@@ -226,7 +226,7 @@ TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
   int missing_count = 0;
   for (const std::string& name : registry().names(Operation::kKind)) {
     if (called_functions.count(name) != 0 || kUncalledFunctions.count(name) != 0) continue;
-    // left out: these depend on box formats, which tests/shell covers
+    // These functions are left out, because they depend on box formats, which tests/shell covers.
     if (name.starts_with("bounding_boxes.")) continue;
     const auto operation = get<Operation>(Value(name));
     bool is_drawn = false;

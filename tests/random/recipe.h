@@ -48,8 +48,8 @@ struct Node {
 struct Recipe {
   std::vector<Node> nodes;
   std::vector<int> outputs;
-  /// whether to also compute the gradients of the floating outputs with respect to the floating
-  /// inputs
+  /// Whether the gradients of the floating-point outputs with respect to the floating-point inputs
+  /// are computed, too.
   bool has_gradients = false;
 
   std::vector<int> inputs() const;

@@ -55,7 +55,7 @@ class Cluster {
   const FaultCounts& faults() const { return faults_; }
   /// The number of events so far.
   int64_t events() const { return events_; }
-  /// The number of the process of the calling rank.
+  /// The process number that getpid() returns on the calling rank.
   int process_id() const;
 
   // The functions below are called by ranks.
@@ -63,7 +63,7 @@ class Cluster {
   /// An event of the calling rank: time passes, other ranks may go on, and faults may happen.
   /// Returns false if the rank has crashed; from then on it must have no effect on others.
   bool pass_event();
-  /// pass_event() for code that can be left: throws Crashed.
+  /// Does the same as pass_event(), but throws Crashed if the rank has crashed.
   void pass_event_or_end();
   /// Sends a message to a rank. Messages from one rank to another arrive in the order in which they
   /// were sent.

@@ -23,7 +23,8 @@ class Disk {
   /// The names of the files in the folder, without the temporary files of ranks that have crashed.
   std::vector<std::string> files() const;
 
-  // after_... is called after the system call that it names, before_... before it.
+  // The functions after_... are called after the system call that they name, those called
+  // before_... are called before it.
   void after_creation(const std::string& path);
   void before_write(const std::string& path);
   void after_sync(const std::string& path);

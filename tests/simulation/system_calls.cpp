@@ -79,7 +79,8 @@ WithoutSimulation::~WithoutSimulation() { calls_are_real = were_real_; }
 
 using namespace crescent::simulation;
 
-// visible to the shared libraries of this program, so that they call these functions
+// These functions are visible to the shared libraries of this program, so that the libraries call
+// them.
 #pragma GCC visibility push(default)
 extern "C" {
 

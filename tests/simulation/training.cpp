@@ -37,7 +37,7 @@ class Draws {
   std::mt19937_64 random_;
 };
 
-/// The hash of no bytes; add() computes the FNV-1a hash.
+/// The FNV-1a hash of an empty sequence of bytes, to which add() adds bytes.
 constexpr size_t kFirstHash = 0xcbf29ce484222325;
 
 void add(size_t& hash, const void* data, size_t bytes) {

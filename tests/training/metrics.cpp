@@ -195,8 +195,7 @@ TEST_CASE("areas under curves") {
     CHECK(after_updates(*make<Metric>("AUC", pr), false).item() ==
           Approx(area(sensitivity, precision, method, false)));
   }
-  // area between precision and recall with interpolation: slope * (gained + intercept * log(ratio))
-  // / positives
+  // The area under the interpolated curve of precision over recall, as a sum over its pieces.
   double want = 0;
   const auto thresholds = auc_thresholds(21);
   for (size_t i = 0; i + 1 < thresholds.size(); ++i) {
@@ -433,7 +432,7 @@ TEST_CASE("counts at all thresholds are part of the compiled step") {
   CHECK(values[1].second == Approx(auc->result().item()));
   CHECK(values[3].second == Approx(f1->result().item()));
   CHECK(history->at("AUC").size() == 2);
-  // one result for each class
+  // The metric has one result for each class.
   const Tensor targets_of_both = ops::concatenate(Tensors{y, 1.0 - y}, 1);
   auto two_unit_model =
       Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
@@ -455,7 +454,7 @@ TEST_CASE("the root of squared errors has no mask in Keras 3, and that of y_pred
     const NamedValues values = model->evaluate({x}, {y}, {{"verbose", 0}});
     return std::vector<double>{values[1].second, values[2].second};
   };
-  // squared errors 0, (1), 16, 1, 1, (1), those of masked steps in parentheses
+  // The squared errors are 0, (1), 16, 1, 1, (1), where those of masked steps are in parentheses.
   const double mse_of_all_steps = 20.0 / 6, mse_of_valid_steps = 18.0 / 4;
   CHECK(results(false)[0] == Approx(std::sqrt(mse_of_all_steps)));
   CHECK(results(false)[1] == Approx(mse_of_valid_steps));

@@ -126,7 +126,7 @@ TEST_CASE("what follows a product finds weights that were packed before", "[cpu]
     compile(program, test_device())->run(inputs, variables, outputs);
     return outputs[0].to_vector();
   };
-  // compared as one boolean, so that a failure does not print 688,128 numbers
+  // The results are compared as one boolean, so that a failure does not print 688,128 numbers.
   const bool is_same = run(true) == run(false);
   CHECK(is_same);
 }

@@ -52,7 +52,7 @@ void check(const Body& make, const Body& read, const Tensors& inputs, size_t ste
     const Result got = run(make, read, inputs, false);
     CHECK(got.step_count == step_count);
     for (size_t i = 0; i < got.values.size(); ++i) {
-      // compared as one boolean, so that a failure does not print many numbers
+      // The values are compared as one boolean, so that a failure does not print many numbers.
       const bool is_same = got.values[i] == want.values[i];
       CHECK(is_same);
     }

@@ -67,7 +67,7 @@ struct Builder {
 
 }  // namespace
 
-// not inline, because GCC 12 warns about deleting memory that malloc returned
+// This operator is not inline, because GCC 12 would warn that memory of malloc is deleted.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   ++allocation_calls;
   if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;

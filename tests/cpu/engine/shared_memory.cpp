@@ -174,7 +174,7 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
     CHECK((i % 2 ? first : second).has_right_result());
     CHECK((i % 2 ? second : first).has_right_result());
   }
-  // the weight was prepared after each of the four assignments, twice by each of the two programs
+  // The weight was prepared after each of the four assignments, twice by each of the two programs.
   CHECK(second.rows()[0].calls == 2);
 }
 

@@ -208,7 +208,7 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
     CHECK(row.seconds_on[1] <= row.seconds_on[0]);
     flops += row.flops;
   }
-  // at least the flops of the pointwise convolution and of its two gradients
+  // The profile counts at least the flops of the pointwise convolution and of its two gradients.
   CHECK(flops >= kRuns * 3 * 2.0 * 16 * 32 * 32 * 64 * 64);
   for (size_t i = 0; i < program.code.size(); ++i) {
     const std::string label = program.code[i].op->label(), scope = program.scopes[i + 1];

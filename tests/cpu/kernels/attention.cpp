@@ -254,7 +254,7 @@ TEST_CASE("the plain gradient of attention agrees with finite differences", "[cp
 
 TEST_CASE("attention drops the weights that a draw tells", "[cpu][attention]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  // the last rate equals the number of the first weight, which is kept
+  // The last rate equals the random number that is drawn for the first weight; the weight is kept.
   const double rate =
       GENERATE(1e-9, 0.1, 0.5, 0.97, double(philox(kSeed, kCounter, 0).word[0] >> 8) * 0x1p-24);
   for (const Sizes& z :
@@ -310,7 +310,7 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
   const bool is_causal = GENERATE(false, true);
   const Sizes z{1, 3, 5, 1, 4, 4}, longer{1, 130, 600, 1, 4, 4};
   Array mask = zeros({1, 1, 3, 5}, DType::boolean);
-  // masks with which some of the queries attend to no key
+  // With these masks some of the queries attend to no key.
   Array small_mask = random_mask({1, 1, 3, 5}), long_mask = zeros({1, 1, 1, 600}, DType::boolean);
   for (size_t j = 0; j < 5; ++j) small_mask.values[5 + j] = 0;
   long_mask.values[100] = long_mask.values[599] = 1;

@@ -215,7 +215,7 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
   top_k.k = 3;
   CHECK(check(reduction_kernels, top_k, {x}, {values, indices}) == 2);
 
-  // rows of several lengths, with equal numbers and NaN, compared with sorted copies
+  // Rows of several lengths, with equal numbers and NaN, are compared with sorted copies.
   for (int64_t n : {1, 7, 17, 40, 100, 1031})
     for (int64_t k : {int64_t{1}, n / 9, n / 5, n})
       for (bool has_nan : {false, true})

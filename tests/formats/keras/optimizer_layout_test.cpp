@@ -202,7 +202,7 @@ TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner opt
   CHECK(slot_text(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) ==
         inner_slots + " -");
   CHECK(inner_optimizer_layout(*plain.optimizer, plain.variables_).empty());
-  // files with the product are read, too
+  // Files that contain the product of the momenta are read, too.
   std::vector<std::string> names(11);
   std::vector<TensorSpec> specs(11, {DType::float32, {4, 4}});
   for (size_t i = 0; i < names.size(); ++i) names[i] = concat(i);

@@ -128,7 +128,7 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
   const Shape shape = Codec<Shape>::decode(recorded.at("shape"));
   const Tensor truth = tensor_of(recorded.at("y_true"), shape);
   const Tensor prediction = tensor_of(recorded.at("y_pred"), shape);
-  // left out: in Keras 2.3.1 huber_loss had one value per element
+  // The case huber_loss is left out, because in Keras 2.3.1 it has one value per element.
   Tally tally({"huber_loss"});
   for (const auto& [name, value] : recorded) {
     INFO(name);

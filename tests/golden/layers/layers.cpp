@@ -43,7 +43,7 @@ struct Results {
     all.insert(all.end(), grad_weights.begin(), grad_weights.end());
     return all;
   }
-  /// A copy of the results with the tensors of `all`, which are in the order of all().
+  /// A copy of the results whose tensors are replaced by those of `all`, in the order of all().
   Results with_tensors(const Tensors& all) const {
     Results results = *this;
     auto next = all.begin();

@@ -302,7 +302,8 @@ void interpret_cast(const Call& call) {
 }  // namespace
 
 void refuse_near(double a, double b, DType dtype) {
-  // the smallest magnitude of numbers whose difference may have cancelled
+  // The smallest magnitude of two numbers whose difference may have lost its digits by
+  // cancellation.
   const double smallest_cancelled = size_of(dtype) == 2 ? 1e-6 : 1;
   const double difference = std::abs(a - b),
                largest = std::max({std::abs(a), std::abs(b), smallest_cancelled}),

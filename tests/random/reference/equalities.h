@@ -12,12 +12,13 @@ namespace crescent::random_programs {
 /// them.
 class Equalities {
  public:
-  /// Begins an interpretation; the first one is the exact one.
+  /// Begins an interpretation of the program. The first interpretation is the exact one.
   void begin() { next_comparison_ = 0; }
   /// Takes the next comparison of the interpretation: for each element, whether the numbers are
   /// equal.
   void add(std::vector<bool> are_equal);
-  /// The largest number of elements of one comparison that rounding makes equal or unequal.
+  /// The number of elements for which rounding decides whether they are equal, in the comparison
+  /// with the most such elements.
   size_t most_by_rounding() const;
 
  private:

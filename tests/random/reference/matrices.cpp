@@ -183,7 +183,7 @@ void interpret_lu_factor(const Call& call) {
   for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const LuFactors factors(a);
-    // for a matrix that is not square, 8 takes the place of the condition number
+    // For a matrix that is not square, 8 is used instead of the condition number.
     const double roundings =
         expected_roundings(a.rows) * (a.rows == a.columns ? condition_number(a, factors) : 8);
     store_result(call, 0, i, factors.lu.values, roundings * std::max(1.0, largest_of(factors.lu)));

@@ -93,9 +93,9 @@ struct Call {
   Arrays in;
   std::vector<Array>& out;  ///< the specs are already set; all values are 0
   Rounding& rounding;
-  /// collects, for each equality comparison of floats, which elements are equal; may be null
+  /// Collects, for each equality comparison of floats, which elements are equal; may be null.
   Equalities* equalities = nullptr;
-  /// true if the result is multiplied later and the factor may be moved to an input
+  /// Whether the result is multiplied later, and the factor may be moved to an input.
   bool is_scaled = false;
 };
 /// Computes the call if its op is elementwise; otherwise returns false.

@@ -52,7 +52,7 @@ void transform_rows(const Call& call, size_t n, int sign, double scale,
     const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
     const auto store_result = [&](size_t result_index, size_t j, double value) {
       Array& out = call.out[result_index];
-      // a sum of 16-bit floats that nearly cancels consists of their rounding errors
+      // If the terms of a sum of 16-bit floats nearly cancel, the sum consists of rounding errors.
       const DType input_dtype = call.in[0]->read_as();
       if (size_of(input_dtype) == 2 && call.rounding.is_exact() && value != 0 &&
           std::abs(value * scale) < 4 * unit_of(input_dtype) * extra)

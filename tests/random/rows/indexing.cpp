@@ -47,7 +47,7 @@ int one_hot(Draft& d) {
 
 int segment_function(Draft& d, const char* function) {
   int x = d.floating_value(1);
-  // clipped, because whether a partial product overflows depends on the order of multiplications
+  // The factors are clipped, because whether a partial product overflows depends on their order.
   if (std::string_view(function) == "segment_prod")
     x = d.call("clip", {{"x", x}, {"x_min", Value(-1)}, {"x_max", Value(1)}});
   constexpr int64_t kSegments = 4;

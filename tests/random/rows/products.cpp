@@ -124,8 +124,8 @@ int einsum(Draft& d) {
   struct Equation {
     const char* text;
     int rank;
-    /// for each axis of the second operand, the equal axis of the first operand; -1 if there is
-    /// none
+    /// For each axis of the second operand, the equal axis of the first operand; -1 if there is
+    /// none.
     std::vector<int> equal_axes;
     int summed_axes;
   };

@@ -117,7 +117,8 @@ int istft(Draft& d) {
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
   window_options.add_to(arguments);
   const int y = d.call("istft", arguments);
-  // tanh limits the result: at the ends of windows, small numbers are divided by small numbers
+  // The function tanh limits the result, because at the ends of windows small numbers are divided
+  // by small numbers.
   return d.call("tanh", {{"x", y}});
 }
 
