@@ -181,7 +181,7 @@ class PassCheck {
 class ObservedRun {
  public:
   ObservedRun(const CheckedProgram& subject, const Program& lowered) : lowered_(lowered) {
-    const auto executable = lowering::keeping_strings(lowered, subject.device->compile(lowered));
+    const auto executable = lowering::keep_strings_alive(lowered, subject.device->compile(lowered));
     Memory* const memory = subject.device->memory();
     Tensors inputs, variables;
     for (const Tensor& input : subject.inputs) inputs.push_back(input.to(memory));

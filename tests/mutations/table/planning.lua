@@ -2,13 +2,14 @@
 -- and slicing.
 return {
   { file = "core/src/compile/lowering/last_uses.cpp", tests = { "program" },
-    { "overwritten too early", "if (b.result >= 0) use(b.result, end);", "" },
-    { "overwritten too early", "for (int value : program.outputs) use(value, end);", "" },
+    { "overwritten too early", "if (b.result >= 0) note_use(b.result, end);", "" },
+    { "overwritten too early", "for (int value : program.outputs) note_use(value, end);", "" },
     { "overwritten too early",
-      "for (size_t v = 0; v < last_readers.size(); ++v) last_readers[v] = last_readers[source[v]];",
+      "for (size_t v = 0; v < last_use_of_owner.size(); ++v)\n"
+        .. "    last_use_of_owner[v] = last_use_of_owner[memory_owner[v]];",
       "" },
-    { "overwritten too early", "last_use = std::max(last_use, when);",
-      "last_use = last_use < 0 ? when : last_use;" },
+    { "overwritten too early", "last_use = std::max(last_use, instruction_index);",
+      "last_use = last_use < 0 ? instruction_index : last_use;" },
   },
   { file = "plugins/cpu/executor/memory_plan.cpp",
     tests = { "cpu/plan", "cpu/fused", "cpu/scan", "cpu/shared_memory", "cpu/overlap", "program" },

@@ -1,4 +1,4 @@
-// Calls of devices, whose code may be that of a plugin.
+// Calls the functions of devices such that errors name the device and its plugin.
 #include "compile/lowering/lowering.h"
 #include "compile/lowering/wrapped_executable.h"
 #include "registry/blame.h"
@@ -6,9 +6,9 @@
 namespace crescent::lowering {
 namespace {
 
-/// Runs code of the device. Exceptions that are no Errors, and crashes, name the device. Errors are
-/// rethrown unchanged, because they concern the values or the program that the device was given. A
-/// device that a program made itself, without the registry, has no name.
+/// Calls `f`, which runs code of the device. Crashes, and exceptions of classes other than Error,
+/// name the device. An Error is rethrown unchanged, because it concerns the values or the program
+/// that the device was given. A device that was created without the registry has no name.
 template <class F>
 auto in_device(const Device& device, F f) -> decltype(f()) {
   const ClassInfo* info = device.info().get();

@@ -10,25 +10,25 @@ namespace {
 
 class ValueSet {
  public:
-  explicit ValueSet(const Program& program) : contains_(program.values.size()) {}
-  void add(int value) { contains_[value] = true; }
+  explicit ValueSet(const Program& program) : is_in_set_(program.values.size()) {}
+  void add(int value) { is_in_set_[value] = true; }
   void add(const std::vector<int>& values) {
     for (int value : values) add(value);
   }
   bool has_all(const std::vector<int>& values) const {
-    return std::all_of(values.begin(), values.end(), [this](int v) { return contains_[v]; });
+    return std::all_of(values.begin(), values.end(), [this](int v) { return is_in_set_[v]; });
   }
   bool has_any(const std::vector<int>& values) const {
-    return std::any_of(values.begin(), values.end(), [this](int v) { return contains_[v]; });
+    return std::any_of(values.begin(), values.end(), [this](int v) { return is_in_set_[v]; });
   }
 
  private:
-  std::vector<bool> contains_;
+  std::vector<bool> is_in_set_;
 };
 
 /// Moves the chosen instructions to the front of the program; the chosen ones and the others each
 /// keep their order.
-void put_first(Program& program, const std::vector<bool>& goes_first) {
+void move_to_front(Program& program, const std::vector<bool>& goes_first) {
   std::vector<Program::Instruction> first_instructions, other_instructions;
   for (size_t i = 0; i < program.code.size(); ++i)
     (goes_first[i] ? first_instructions : other_instructions).push_back(std::move(program.code[i]));
@@ -57,7 +57,7 @@ void put_checks_first(Program& program) {
                                       needed_values.has_any(instruction.outputs));
     if (goes_first[i]) needed_values.add(instruction.inputs);
   }
-  put_first(program, goes_first);
+  move_to_front(program, goes_first);
 }
 
 /// Moves ops that may fail before the writes of variables; leaves a program unchanged in which they
@@ -66,20 +66,21 @@ void put_failures_before_writes(Program& program) {
   ValueSet written_values(program);
   for (const Program::Binding& b : program.variables)
     if (b.result >= 0) written_values.add(b.result);
-  const auto writes = [&](const Program::Instruction& i) {
+  const auto computes_variable = [&](const Program::Instruction& i) {
     return written_values.has_any(i.outputs);
   };
-  const auto fails = [](const Program::Instruction& i) { return may_fail(*i.op); };
-  const auto first_write = std::find_if(program.code.begin(), program.code.end(), writes);
-  if (std::none_of(first_write, program.code.end(), fails)) return;
+  const auto has_op_that_may_fail = [](const Program::Instruction& i) { return may_fail(*i.op); };
+  const auto first_write =
+      std::find_if(program.code.begin(), program.code.end(), computes_variable);
+  if (std::none_of(first_write, program.code.end(), has_op_that_may_fail)) return;
   ValueSet needed_values(program);
   std::vector<bool> goes_first(program.code.size());
   for (size_t i = program.code.size(); i-- > 0;) {
     const Program::Instruction& instruction = program.code[i];
-    goes_first[i] = fails(instruction) || needed_values.has_any(instruction.outputs);
+    goes_first[i] = has_op_that_may_fail(instruction) || needed_values.has_any(instruction.outputs);
     if (goes_first[i]) needed_values.add(instruction.inputs);
   }
-  put_first(program, goes_first);
+  move_to_front(program, goes_first);
 }
 
 }  // namespace crescent::lowering

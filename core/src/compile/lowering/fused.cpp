@@ -6,7 +6,7 @@ namespace crescent {
 
 namespace {
 
-constexpr size_t kLabelSteps = 4;
+constexpr size_t kMaxLabelSteps = 4;
 
 const char* name_of(const FusedStep& step) {
   switch (step.kind) {
@@ -28,20 +28,20 @@ const char* name_of(const FusedStep& step) {
 
 std::string to_text(const FusedStep& step) {
   using Kind = FusedStep::Kind;
-  const int read_count = step.kind == Kind::select                                 ? 3
-                         : step.kind == Kind::binary || step.kind == Kind::scatter ? 2
-                                                                                   : 1;
+  const int operand_count = step.kind == Kind::select                                 ? 3
+                            : step.kind == Kind::binary || step.kind == Kind::scatter ? 2
+                                                                                      : 1;
   std::string text = name_of(step);
-  for (int i = 0; i < read_count; ++i) text += concat(" r", step.args[i]);
+  for (int i = 0; i < operand_count; ++i) text += concat(" r", step.args[i]);
   return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
 }
 
 /// The name of the op in profiles. A long chain is labelled with its number of steps instead of
 /// their names.
 std::string Fused::label() const {
-  const bool shows_all_steps = steps.size() <= kLabelSteps;
+  const bool shows_all_steps = steps.size() <= kMaxLabelSteps;
   std::string text = shows_all_steps ? kName : concat(kName, " ", steps.size(), ":");
-  for (size_t i = 0; i < std::min(steps.size(), kLabelSteps); ++i)
+  for (size_t i = 0; i < std::min(steps.size(), kMaxLabelSteps); ++i)
     text += concat(" ", name_of(steps[i]));
   return shows_all_steps ? text : text + " ...";
 }

@@ -12,8 +12,8 @@ namespace crescent {
 
 namespace {
 
-/// Remembers the addresses of the outputs. compute() must write into this memory; values of a
-/// tensor that it puts in place of an output would be lost, so expect_kept() fails.
+/// Remembers the addresses of the outputs, because compute() must write into their memory. If it
+/// has replaced an output by another tensor, whose values would be lost, expect_kept() fails.
 class OutputAddresses {
  public:
   explicit OutputAddresses(std::span<const Tensor> outputs) {

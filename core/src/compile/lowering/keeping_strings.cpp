@@ -11,19 +11,19 @@ namespace {
 
 bool has_strings(const Program& program) {
   const auto is_string = [](const TensorSpec& spec) { return spec.dtype == DType::string; };
-  const auto holds_strings = [](const Program::Instruction& i) {
+  const auto has_strings_in_body = [](const Program::Instruction& i) {
     auto* scan = passes::as<Scan>(*i.op);
     return scan && has_strings(*scan->body);
   };
   return std::any_of(program.values.begin(), program.values.end(), is_string) ||
-         std::any_of(program.code.begin(), program.code.end(), holds_strings);
+         std::any_of(program.code.begin(), program.code.end(), has_strings_in_body);
 }
 
-void keep_constants(const Program& program) {
+void keep_constant_strings(const Program& program) {
   for (const Program::Constant& constant : program.constants)
     if (constant.tensor.dtype() == DType::string) keep_strings(constant.tensor);
   for (const Program::Instruction& i : program.code)
-    if (auto* scan = passes::as<Scan>(*i.op)) keep_constants(*scan->body);
+    if (auto* scan = passes::as<Scan>(*i.op)) keep_constant_strings(*scan->body);
 }
 
 class StringsKeepingExecutable final : public WrappedExecutable {
@@ -31,17 +31,17 @@ class StringsKeepingExecutable final : public WrappedExecutable {
   using WrappedExecutable::WrappedExecutable;
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override {
-    const StringsInUse in_use;
+    const StringsInUse strings_in_use;
     WrappedExecutable::run(inputs, variables, outputs);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Executable> keeping_strings(const Program& program,
-                                            std::unique_ptr<Executable> executable) {
+std::unique_ptr<Executable> keep_strings_alive(const Program& program,
+                                               std::unique_ptr<Executable> executable) {
   if (!has_strings(program)) return executable;
-  keep_constants(program);
+  keep_constant_strings(program);
   return std::make_unique<StringsKeepingExecutable>(std::move(executable));
 }
 

@@ -34,7 +34,7 @@ bool is_identity(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
 
 bool is_empty(const TensorSpec& spec) { return spec.shape.size() == 0; }
 
-bool has_empty(const TensorSpecs& specs) {
+bool has_empty_tensor(const TensorSpecs& specs) {
   return std::any_of(specs.begin(), specs.end(), is_empty);
 }
 
@@ -47,7 +47,7 @@ class Lowering {
 
   Program run() {
     for (Instruction& i : std::exchange(program_.code, {})) lower(std::move(i));
-    rename(program_.outputs);
+    replace_values(program_.outputs);
     for (Program::Binding& b : program_.variables) {
       if (b.result >= 0) b.result = replacement(b.result);
       if (b.result == b.value) b.result = -1;
@@ -60,7 +60,7 @@ class Lowering {
 
  private:
   int& replacement(int value) { return replacement_[value]; }
-  void rename(std::vector<int>& values) {
+  void replace_values(std::vector<int>& values) {
     for (int& value : values) value = replacement(value);
   }
   int add_value(const TensorSpec& spec) {
@@ -69,7 +69,7 @@ class Lowering {
   }
 
   void lower(Instruction i) {
-    rename(i.inputs);
+    replace_values(i.inputs);
     const TensorSpecs instruction_inputs = program_.specs_of(i.inputs),
                       instruction_outputs = program_.specs_of(i.outputs);
     if (is_identity(*i.op, instruction_inputs, instruction_outputs)) {
@@ -79,10 +79,10 @@ class Lowering {
     } else if (i.op->effect() != Effect::ordered &&
                std::all_of(instruction_outputs.begin(), instruction_outputs.end(), is_empty)) {
       replace_by_constants(i, instruction_outputs);
-    } else if (has_empty(instruction_inputs) && !as<Fused>(*i.op) &&
+    } else if (has_empty_tensor(instruction_inputs) && !as<Fused>(*i.op) &&
                inline_decomposition(i, instruction_inputs)) {
-      // the decomposition has replaced the op; kernels thus need not handle reductions over empty
-      // axes
+      // The condition itself replaced the op by its decomposition, so that no kernel has to handle
+      // reductions over empty axes.
     } else if (lowering::is_supported(device_, *i.op, instruction_inputs, instruction_outputs)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));
@@ -107,16 +107,16 @@ class Lowering {
 
   /// Replaces the instruction by its decomposition; returns false for an op without one.
   bool inline_decomposition(const Instruction& original, const TensorSpecs& in) {
-    bool is_simple = false;
+    bool has_no_decomposition = false;
     Program decomposition = trace(
         [&](const Tensors& inputs) {
           Tensors outputs =
               blaming(*original.op, "decompose", [&] { return original.op->decompose(inputs); });
-          is_simple = outputs.empty();
+          has_no_decomposition = outputs.empty();
           return outputs;
         },
         in);
-    if (is_simple) return false;
+    if (has_no_decomposition) return false;
     check_results(decomposition, original);
     if (++depth_ > kMaxDecompositionDepth)
       fail(original.op->name(), ": it decomposes into ops that decompose without end");
@@ -157,7 +157,8 @@ class Lowering {
       replacement(original.outputs[o]) = replacement(value_in_program[decomposition.outputs[o]]);
   }
 
-  /// Replaces the op by a HostCall, which runs on the host; an op without inputs is computed now.
+  /// Replaces the op by a HostCall, which runs on the host. An op without inputs is computed during
+  /// compilation.
   void leave_to_host(Instruction i, const TensorSpecs& in, const TensorSpecs& out) {
     i.op = lowering::leave_to_host(i.op, in, out, device_);
     if (!in.empty() || i.op->effect() != Effect::none) return keep(std::move(i));
@@ -198,8 +199,8 @@ Program lower(Program program, const Device& device) {
 
 std::unique_ptr<Executable> compile(const Program& program, Device& device) {
   const Program lowered_program = lower(program, device);
-  return lowering::keeping_strings(lowered_program,
-                                   lowering::compile_lowered(lowered_program, device));
+  return lowering::keep_strings_alive(lowered_program,
+                                      lowering::compile_lowered(lowered_program, device));
 }
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Steps of lowering that have their own files.
+// Steps of lower(), which rewrites a program for a device, and of compile().
 #pragma once
 #include "crescent/device/lowering.h"
 
@@ -28,7 +28,7 @@ std::unique_ptr<Executable> compile_lowered(const Program& lowered_program, Devi
 
 /// Wraps the executable of a program with strings so that their texts stay alive while it runs;
 /// returns the executable of a program without strings unchanged.
-std::unique_ptr<Executable> keeping_strings(const Program& program,
-                                            std::unique_ptr<Executable> executable);
+std::unique_ptr<Executable> keep_strings_alive(const Program& program,
+                                               std::unique_ptr<Executable> executable);
 
 }  // namespace crescent::lowering

@@ -24,7 +24,7 @@ Tensor apply_post_op(PostOp post, const Tensor& y, const Tensor& operand) {
   return y;
 }
 
-bool is_array(PostOp post) { return post == PostOp::add || post == PostOp::mask; }
+bool reads_array(PostOp post) { return post == PostOp::add || post == PostOp::mask; }
 
 size_t count_inputs(const std::vector<PostOp>& post) {
   return static_cast<size_t>(std::count_if(post.begin(), post.end(), reads_input));
@@ -71,9 +71,9 @@ TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
   return results;
 }
 
-/// Splits off a part that the device may not support, so that lowering can try the rest: for a
-/// mixed op, casts of operands and result; else the moments; else the first add or mask with all
-/// post-ops after it; else all post-ops.
+/// Splits off a part that the device may not support, so that lowering can try the remaining op.
+/// In mixed precision this part is the casts of operands and result; else the moments, if there are
+/// any; else the first add or mask with all post-ops after it; else all post-ops.
 Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
   auto simpler_op = std::make_shared<WithPostOps>(*this);
   if (mixed != Mixed::no) {
@@ -84,17 +84,18 @@ Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
     results[0] = ops::cast(results[0], result_dtype(mixed));
     return results;
   }
-  auto moments_at = std::find(post.begin(), post.end(), PostOp::moments);
-  const bool has_moments = moments_at != post.end();
-  if (!has_moments) moments_at = std::find_if(post.begin(), post.end(), is_array);
-  if (moments_at == post.end()) moments_at = post.begin();
-  simpler_op->post.assign(post.begin(), moments_at);
+  auto first_removed = std::find(post.begin(), post.end(), PostOp::moments);
+  const bool has_moments = first_removed != post.end();
+  if (!has_moments) first_removed = std::find_if(post.begin(), post.end(), reads_array);
+  if (first_removed == post.end()) first_removed = post.begin();
+  simpler_op->post.assign(post.begin(), first_removed);
 
   size_t next_input = operands(inputs.size()) + count_inputs(simpler_op->post);
-  const OpPtr simpler = simpler_op->post.empty() ? op : OpPtr(std::move(simpler_op));
-  Tensor y = crescent::apply(simpler, inputs.first(next_input)).front();
-  for (; moments_at != post.end(); ++moments_at)
-    y = apply_post_op(*moments_at, y, reads_input(*moments_at) ? inputs[next_input++] : Tensor());
+  const OpPtr remaining_op = simpler_op->post.empty() ? op : OpPtr(std::move(simpler_op));
+  Tensor y = crescent::apply(remaining_op, inputs.first(next_input)).front();
+  for (; first_removed != post.end(); ++first_removed)
+    y = apply_post_op(*first_removed, y,
+                      reads_input(*first_removed) ? inputs[next_input++] : Tensor());
   if (!has_moments) return {y};
   const Tensors moments = apply(BatchMoments(), {y});
   return {y, moments[0], moments[1]};

@@ -6,19 +6,20 @@ namespace crescent::lowering {
 
 class WrappedExecutable : public Executable {
  public:
-  explicit WrappedExecutable(std::unique_ptr<Executable> inner) : inner_(std::move(inner)) {}
+  explicit WrappedExecutable(std::unique_ptr<Executable> executable)
+      : wrapped_executable_(std::move(executable)) {}
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override {
-    inner_->run(inputs, variables, outputs);
+    wrapped_executable_->run(inputs, variables, outputs);
   }
-  size_t arena_bytes() const override { return inner_->arena_bytes(); }
-  size_t bytes() const override { return inner_->bytes(); }
-  void profile(bool on) override { inner_->profile(on); }
-  std::vector<ProfileEntry> rows() const override { return inner_->rows(); }
-  bool watch(Watcher watcher) override { return inner_->watch(std::move(watcher)); }
+  size_t arena_bytes() const override { return wrapped_executable_->arena_bytes(); }
+  size_t bytes() const override { return wrapped_executable_->bytes(); }
+  void profile(bool on) override { wrapped_executable_->profile(on); }
+  std::vector<ProfileEntry> rows() const override { return wrapped_executable_->rows(); }
+  bool watch(Watcher watcher) override { return wrapped_executable_->watch(std::move(watcher)); }
 
  private:
-  std::unique_ptr<Executable> inner_;
+  std::unique_ptr<Executable> wrapped_executable_;
 };
 
 }  // namespace crescent::lowering

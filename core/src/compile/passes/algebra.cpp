@@ -79,7 +79,7 @@ struct Precision {
   int digits;
   bool is_signed;
   bool is_floating = false;
-  int least = 0, most = 0;
+  int min_exponent = 0, max_exponent = 0;
 };
 
 std::optional<Precision> precision_of(DType dtype) {
@@ -114,8 +114,10 @@ bool represents_all(DType from, DType to) {
   const auto a = precision_of(from), b = precision_of(to);
   if (from == to || !a || !b) return from == to;
   if (a->digits > b->digits || (a->is_signed && !b->is_signed)) return false;
-  if (a->is_floating) return b->is_floating && a->least >= b->least && a->most <= b->most;
-  return !b->is_floating || a->digits <= b->most;
+  if (a->is_floating)
+    return b->is_floating && a->min_exponent >= b->min_exponent &&
+           a->max_exponent <= b->max_exponent;
+  return !b->is_floating || a->digits <= b->max_exponent;
 }
 
 constexpr Condition kSameDType{"to the dtype of x", [](const Rewriting& r, const Match& m) {

@@ -10,8 +10,8 @@
 //   %6 = add(%5, %3)                   %6 = add(%4, %3)
 //
 // When bfloat16 is widened for batch norm and rounded after it, kernel and bias are scaled in
-// float32 and then rounded. A factor of half width is not multiplied into the kernel: the products
-// would be rounded, and in float16 they can overflow where the scaled sums do not.
+// float32 and then rounded. A factor in float16 or bfloat16 is not multiplied into the kernel: the
+// products would be rounded, and in float16 they can overflow where the scaled sums do not.
 #include "compile/passes/channels.h"
 #include "compile/passes/passes.h"
 #include "compile/passes/post_ops.h"
@@ -39,8 +39,10 @@ int with_scaled_kernel(Rewriting& r, int product, int factor) {
   if (!producer || !with_post_ops(producer->op).post.empty()) return kKeep;
   const int kernel = producer->inputs[1];
   if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
-  const bool is_free = r.is_fixed_between_writes(kernel) && r.is_fixed_between_writes(factor);
-  if (!is_free && r.shape(kernel).size() * kMinSizeRatio > r.shape(product).size()) return kKeep;
+  const bool is_computed_once =
+      r.is_fixed_between_writes(kernel) && r.is_fixed_between_writes(factor);
+  if (!is_computed_once && r.shape(kernel).size() * kMinSizeRatio > r.shape(product).size())
+    return kKeep;
   const int widened_kernel = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
   const int new_kernel = scaled_kernel(r, widened_kernel, as_channels(r, factor),
                                        is_transposed(*as<T>(*base_of(producer->op))));
@@ -65,8 +67,9 @@ std::optional<std::pair<int, int>> split_bias(Rewriting& r, int value) {
   return {};
 }
 
-/// Multiplies a factor per channel into the kernel: rewrites (x kernel) factor to x (kernel
-/// factor), and (x kernel + bias) factor to x (kernel factor) + bias factor.
+/// Multiplies a factor per channel into the kernel: rewrites (x @ kernel) * factor to
+/// x @ (kernel * factor), and (x @ kernel + bias) * factor to x @ (kernel * factor) + bias *
+/// factor, where @ is the product or convolution.
 int scale_kernel(Rewriting& r, const Match& m) {
   const TensorSpec result_spec = r.result(m.call());
   const int scaled_value = m['x'], factor = m['f'];

@@ -16,7 +16,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kLargestCompared = 64;  // in bytes; larger constants are not compared
+constexpr size_t kMaxComparedBytes = 64;  // larger constants are not compared
 
 bool is_commutative(const Op& op) {
   auto* binary = as<Binary>(op);
@@ -56,7 +56,7 @@ void merge_constants(const Program& program, std::vector<int>& first_equal_value
   std::unordered_map<std::string, int> value_of_constant;
   for (const Program::Constant& c : program.constants) {
     const size_t bytes = c.tensor.bytes();
-    if (bytes > kLargestCompared) continue;
+    if (bytes > kMaxComparedBytes) continue;
     std::string key = to_text(c.tensor.spec());
     if (bytes > 0) key.append(static_cast<const char*>(c.tensor.raw()), bytes);
     first_equal_value[c.value] = value_of_constant.emplace(std::move(key), c.value).first->second;

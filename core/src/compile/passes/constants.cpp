@@ -1,5 +1,6 @@
-// Constant folding: small values that depend neither on inputs nor on variables are computed now,
-// by the kernels of the device, so they have the bits that the program would have computed.
+// Constant folding: small values that depend neither on inputs nor on variables are computed at
+// compile time, by the kernels of the device, so they have the same bits as when the program
+// computes them.
 //
 //   %1 = constant 0.9                  %1 = constant 0.9
 //   %3 = subtract(1, %1)        ->     %3 = constant 0.1
@@ -12,7 +13,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;  // in bytes
+constexpr int64_t kMaxResultBytes = 64 << 10, kMaxOperandBytes = 1 << 20;
 
 class Folding {
  public:
@@ -34,7 +35,7 @@ class Folding {
       const TensorSpec& spec = program_.values[value];
       total_bytes += spec.shape.is_known()
                          ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype))
-                         : kLargestOperands + 1;
+                         : kMaxOperandBytes + 1;
     }
     return total_bytes;
   }
@@ -42,7 +43,7 @@ class Folding {
   bool is_foldable(const Instruction& i) {
     return std::all_of(i.inputs.begin(), i.inputs.end(),
                        [this](int value) { return static_cast<bool>(constant(value)); }) &&
-           bytes(i.outputs) <= kLargestResult && bytes(i.inputs) <= kLargestOperands &&
+           bytes(i.outputs) <= kMaxResultBytes && bytes(i.inputs) <= kMaxOperandBytes &&
            i.op->effect() <= Effect::check && !as<Scan>(*i.op);
   }
 

@@ -1,19 +1,19 @@
 // Epilogues: bias and activation of a product or convolution are applied while its result is in
 // cache. A reshape in between, as after a product over sequences or before a split into heads,
-// moves after them. A product also takes in a residual connection, or a second gradient of the same
-// value, and the mask of the relu whose gradient it computes.
+// moves after them. A product also adds a residual connection or a second gradient of the same
+// value to its result, and applies the mask of the relu whose gradient it computes.
 //
 //   %3 = matmul(%0, %1)                %5 = matmul + bias + relu(%0, %1, %2)
 //   %4 = add(%3, %2)            ->
 //   %5 = relu(%4)
 //
-// A convolution that computes a gradient takes in the mask of the relu that comes next:
+// A convolution that computes a gradient also applies the mask of the relu that comes next:
 //
 //   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data + mask(%0, %1, %2)
 //   %4 = greater(%2, 0)         ->
 //   %5 = select(%4, %3, 0)
 //
-// A convolution takes in an array that is added to its result, as in a residual block:
+// A convolution itself adds an array to its result, as in a residual block:
 //
 //   %4 = conv + bias(%0, %1, %2)       %5 = conv + bias + add(%0, %1, %2, %3)
 //   %5 = add(%4, %3)            ->
@@ -99,8 +99,8 @@ int merge_activation(Rewriting& r, const Match& m) {
   return producer ? r.reshaped(add_post_op(r, *producer, *activation), result.shape) : kKeep;
 }
 
-/// Merges the mask of a relu into the convolution. Half-width floats are excluded, because for them
-/// reading a stored mask is cheaper than reading y again.
+/// Merges the mask of a relu into the convolution. float16 and bfloat16 are excluded, because for
+/// them reading a stored mask is cheaper than reading y again.
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int y = m['y'];

@@ -23,7 +23,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kMaxInputs = 24, kMaxFused = 64;
+constexpr size_t kMaxInputs = 24, kMaxFusedInstructions = 64;
 // regions do not cross windows of this many instructions, so that the search takes linear time
 constexpr int kWindowSize = 1024;
 
@@ -60,8 +60,8 @@ bool is_scatter(const Op& op) {
   return scatter && scatter->axis == 0;
 }
 
-/// Partitions the instructions into regions, most of them of a single instruction. A region is
-/// named by its last instruction, the root.
+/// Partitions the instructions into regions, most of which have a single instruction. A region is
+/// identified by its last instruction, the root.
 class Regions {
  public:
   explicit Regions(const Program& program)
@@ -129,13 +129,13 @@ class Regions {
     auto operator<=>(const Edge&) const = default;
   };
 
-  /// Merges regions along edges, those with the widest values first and those at the end of the
-  /// program first: where not all edges can be fused, narrow values should be stored, and values
-  /// should be computed near their readers.
-  void grow(int first, int last) {
-    first_ = first, last_ = last;
+  /// Merges regions along edges, in descending order of the width of the values and, for equal
+  /// widths, from the end of the program to its start. As a consequence, where not all edges can be
+  /// fused, narrow values are stored, and values are computed near their readers.
+  void grow(int begin, int end) {
+    window_begin_ = begin, window_end_ = end;
     std::vector<Edge> edges;
-    for (int i = first; i < last; ++i) {
+    for (int i = begin; i < end; ++i) {
       find_ancestors(i);
       add_edges(i, edges);
     }
@@ -144,47 +144,51 @@ class Regions {
       const auto [b, a] = std::minmax({root(edge.producer), root(edge.reader)});
       if (a != b) merge(a, b);
     }
-    for (int i = first; i < last; ++i) ancestors(i) = BitSet();
+    for (int i = begin; i < end; ++i) ancestors(i) = BitSet();
   }
 
   /// The logical shard to which the value belongs (shard_ops.h). A region must not contain values
   /// of two shards, because each shard may be computed by another process.
   int shard_of(int value) const { return shards_[static_cast<size_t>(value)]; }
-  bool is_inside(int instruction) const { return instruction >= first_; }
+  bool is_inside(int instruction) const { return instruction >= window_begin_; }
 
   void find_ancestors(int i) {
-    BitSet& own_ancestors = ancestors(i) = BitSet(last_ - first_);
-    auto come_after = [&](int instruction) {
+    BitSet& instruction_ancestors = ancestors(i) = BitSet(window_end_ - window_begin_);
+    auto add_ancestors_of = [&](int instruction) {
       if (!is_inside(instruction)) return;
-      const int other_root = root(instruction);
-      own_ancestors.add(ancestors(other_root));
-      own_ancestors.add(other_root - first_);
+      const int producer_root = root(instruction);
+      instruction_ancestors.add(ancestors(producer_root));
+      instruction_ancestors.add(producer_root - window_begin_);
     };
-    for (int value : at(i).inputs) come_after(producer(value));
-    come_after(previous_ordered(i));
+    for (int value : at(i).inputs) add_ancestors_of(producer(value));
+    add_ancestors_of(previous_ordered(i));
   }
 
   void add_edges(int i, std::vector<Edge>& edges) const {
     if (!is_elementwise(*at(i).op) || !shape(i).is_known()) return;
     for (int value : at(i).inputs) {
-      const int other_producer = producer(value);
-      if (!is_inside(other_producer) || !(shape(other_producer) == shape(i))) continue;
-      if (!is_elementwise(*at(other_producer).op) && !is_scatter(*at(other_producer).op)) continue;
+      const int producing_instruction = producer(value);
+      if (!is_inside(producing_instruction) || !(shape(producing_instruction) == shape(i)))
+        continue;
+      if (!is_elementwise(*at(producing_instruction).op) &&
+          !is_scatter(*at(producing_instruction).op))
+        continue;
       if (shard_of(value) != shard_of(at(i).outputs[0])) continue;
-      edges.push_back({size_of(program_.values[value].dtype), i, other_producer});
+      edges.push_back({size_of(program_.values[value].dtype), i, producing_instruction});
     }
   }
 
   /// Whether an instruction outside of both regions depends on one of them and is needed by the
   /// other; such regions cannot be merged.
-  bool would_surround(int a, int b) {
-    for (int root_of_part : {a, b}) {
-      for (int i : members(root_of_part)) {
+  bool has_path_outside(int a, int b) {
+    for (int region_root : {a, b}) {
+      for (int i : members(region_root)) {
         for (int value : at(i).inputs) {
           if (!is_inside(producer(value))) continue;
-          const int other_root = root(producer(value));
-          if (other_root == a || other_root == b) continue;
-          if (ancestors(other_root).has(a - first_) || ancestors(other_root).has(b - first_))
+          const int producer_root = root(producer(value));
+          if (producer_root == a || producer_root == b) continue;
+          if (ancestors(producer_root).has(a - window_begin_) ||
+              ancestors(producer_root).has(b - window_begin_))
             return true;
         }
       }
@@ -194,7 +198,7 @@ class Regions {
 
   /// Whether a ScatterAdd in one region would read a value that the other region computes. Such
   /// regions cannot be merged, because the ScatterAdd needs the whole value before it starts.
-  bool scatter_reads_other(int a, int b) const {
+  bool scatter_reads_other_region(int a, int b) const {
     for (int region : {a, b}) {
       for (int i : members(region)) {
         if (!is_scatter(*at(i).op)) continue;
@@ -210,8 +214,8 @@ class Regions {
   /// Merges region b into region a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &a_members = members(a), &b_members = members(b);
-    if (a_members.size() + b_members.size() > kMaxFused || would_surround(a, b) ||
-        scatter_reads_other(a, b))
+    if (a_members.size() + b_members.size() > kMaxFusedInstructions || has_path_outside(a, b) ||
+        scatter_reads_other_region(a, b))
       return;
     std::vector<int> joined_members;
     std::merge(a_members.begin(), a_members.end(), b_members.begin(), b_members.end(),
@@ -228,15 +232,15 @@ class Regions {
   void join_ancestors(int a, int b) {
     BitSet& joined_ancestors = ancestors(a);
     joined_ancestors.add(ancestors(b));
-    joined_ancestors.remove(a - first_);
-    joined_ancestors.remove(b - first_);
-    for (int i = first_; i < last_; ++i) {
+    joined_ancestors.remove(a - window_begin_);
+    joined_ancestors.remove(b - window_begin_);
+    for (int i = window_begin_; i < window_end_; ++i) {
       BitSet& later_ancestors = ancestors(i);
       if (root(i) != i || i == a ||
-          !(later_ancestors.has(a - first_) || later_ancestors.has(b - first_)))
+          !(later_ancestors.has(a - window_begin_) || later_ancestors.has(b - window_begin_)))
         continue;
       later_ancestors.add(joined_ancestors);
-      later_ancestors.add(a - first_);
+      later_ancestors.add(a - window_begin_);
     }
   }
 
@@ -248,7 +252,8 @@ class Regions {
   std::vector<int> root_;                   ///< indexed by instruction: the root of its region
   std::vector<std::vector<int>> members_;   ///< indexed by root: the instructions of its region
   std::vector<BitSet> ancestors_;  ///< indexed by root: roots in the window that precede it
-  int first_ = 0, last_ = 0;       ///< the instructions of the window: [first_, last_)
+  /// The window consists of the instructions [window_begin_, window_end_).
+  int window_begin_ = 0, window_end_ = 0;
 };
 
 /// Writes the instructions of the program again, with a Fused op for each region. A region is
@@ -290,16 +295,16 @@ class Emission {
     if (is_done_[root]) return;
     is_done_[root] = true;
     const auto& members = regions_.members(root);
-    const bool is_alone = members.size() == 1;
-    const std::vector<int> inputs = is_alone ? at(root).inputs : regions_.inputs(members);
+    const bool is_single = members.size() == 1;
+    const std::vector<int> inputs = is_single ? at(root).inputs : regions_.inputs(members);
     for (int value : inputs) {
       if (regions_.producer(value) >= 0) emit(regions_.root(regions_.producer(value)));
     }
     if (regions_.previous_ordered(root) >= 0) emit(regions_.previous_ordered(root));
-    code_.push_back(is_alone ? at(root) : fused(members, inputs));
+    code_.push_back(is_single ? at(root) : make_fused(members, inputs));
   }
 
-  Instruction fused(const std::vector<int>& members, const std::vector<int>& inputs) {
+  Instruction make_fused(const std::vector<int>& members, const std::vector<int>& inputs) {
     Instruction result{nullptr, inputs, {}, at(members.back()).scope};
     auto op = std::make_shared<Fused>();
     op->shape = program_.values[at(members.back()).outputs[0]].shape;

@@ -1,6 +1,6 @@
-// Gathering: a divided variable is gathered again before its later readers, so that the whole
-// weight does not stay in memory from the forward to the backward pass. A cast, reshape or
-// transpose of a gathered weight is repeated together with the gathering.
+// Gathering: a divided variable, of which each process stores a part, is gathered again before its
+// later readers, so that the whole weight does not stay in memory from the forward to the backward
+// pass. A cast, reshape or transpose of a gathered weight is repeated together with the gathering.
 //
 //   %1 = all_gather(%0)                %1 = all_gather(%0)
 //   %3 = matmul(%2, %1)                %3 = matmul(%2, %1)
@@ -50,21 +50,23 @@ class Gathering {
     /// the instruction that computes the value if it is a gathered weight, perhaps cast, reshaped
     /// or transposed; else null
     const Instruction* producer = nullptr;
-    int copy = -1;           ///< the latest copy of the value; -1: none
-    int64_t copied_at = -1;  ///< the value of ordered_count_ when the latest copy was made
+    int copy = -1;  ///< the latest copy of the value; -1: none
+    /// the value of ordered_count_ when the latest copy was made
+    int64_t ordered_count_at_copy = -1;
   };
 
   /// Whether the instruction gathers a divided variable, or casts, reshapes or transposes a
   /// gathered weight.
   bool is_part_of_gathering(const Instruction& i) const {
     if (as<AllGather>(*i.op)) return true;
-    const bool is_form = as<Cast>(*i.op) || as<Reshape>(*i.op) || as<Transpose>(*i.op);
-    return is_form && gathered_weights_[i.inputs[0]].producer;
+    const bool is_conversion = as<Cast>(*i.op) || as<Reshape>(*i.op) || as<Transpose>(*i.op);
+    return is_conversion && gathered_weights_[i.inputs[0]].producer;
   }
 
   int copy_of(int value, int scope) {
     if (!gathered_weights_[value].producer) return value;
-    if (gathered_weights_[value].copied_at == ordered_count_) return gathered_weights_[value].copy;
+    if (gathered_weights_[value].ordered_count_at_copy == ordered_count_)
+      return gathered_weights_[value].copy;
     Instruction instruction_copy = *gathered_weights_[value].producer;
     instruction_copy.scope = scope;
     instruction_copy.inputs[0] = copy_of(instruction_copy.inputs[0], scope);
@@ -74,7 +76,7 @@ class Gathering {
       gathered_weights_.emplace_back();
     }
     gathered_weights_[value].copy = instruction_copy.outputs[0];
-    gathered_weights_[value].copied_at = ordered_count_;
+    gathered_weights_[value].ordered_count_at_copy = ordered_count_;
     program_.code.push_back(std::move(instruction_copy));
     return gathered_weights_[value].copy;
   }

@@ -15,17 +15,17 @@ namespace crescent::passes {
 namespace {
 
 /// Whether the index of an element within the window fits in a byte.
-bool is_small(const std::vector<int64_t>& window) {
-  int64_t size = 1;
-  for (int64_t n : window) size *= n;
-  return size <= 256;
+bool index_fits_in_byte(const std::vector<int64_t>& window) {
+  int64_t window_size = 1;
+  for (int64_t n : window) window_size *= n;
+  return window_size <= 256;
 }
 
-/// Whether `gradient` belongs to a max pooling with the windows of `forward`.
-bool is_gradient_of(const PoolBackward& gradient, const Op& forward) {
-  if (auto* argmax_op = as<PoolArgmax>(forward))
+/// Whether `gradient` belongs to a max pooling with the windows of `forward_pooling`.
+bool is_gradient_of(const PoolBackward& gradient, const Op& forward_pooling) {
+  if (auto* argmax_op = as<PoolArgmax>(forward_pooling))
     return argmax_op->window == gradient.window && argmax_op->spec == gradient.spec;
-  auto* pool = as<Pool>(forward);
+  auto* pool = as<Pool>(forward_pooling);
   return pool && pool->max && pool->window == gradient.window && pool->spec == gradient.spec;
 }
 
@@ -41,15 +41,15 @@ Instruction* forward_of(Program& program, const Instruction& gradient) {
 
 /// Returns the argmax indices of a pooling; a Pool op is first replaced by a PoolArgmax, which
 /// outputs them as its second result.
-int argmax_indices_of(Program& program, Instruction& forward) {
-  if (auto* pool = as<Pool>(*forward.op)) {
+int argmax_indices_of(Program& program, Instruction& forward_pooling) {
+  if (auto* pool = as<Pool>(*forward_pooling.op)) {
     auto op = std::make_shared<PoolArgmax>();
     op->window = pool->window, op->spec = pool->spec;
-    forward.op = std::move(op);
-    forward.outputs.push_back(
-        program.add_value({DType::uint8, program.values[forward.outputs[0]].shape}));
+    forward_pooling.op = std::move(op);
+    forward_pooling.outputs.push_back(
+        program.add_value({DType::uint8, program.values[forward_pooling.outputs[0]].shape}));
   }
-  return forward.outputs[1];
+  return forward_pooling.outputs[1];
 }
 
 /// The number of reads of each value, including outputs and variables.
@@ -72,7 +72,7 @@ bool pool_argmax(Program& program) {
   bool changed = false;
   for (Instruction& i : program.code) {
     auto* gradient = as<PoolBackward>(*i.op);
-    if (!gradient || !gradient->max || !is_small(gradient->window)) continue;
+    if (!gradient || !gradient->max || !index_fits_in_byte(gradient->window)) continue;
     Instruction* forward_instruction = forward_of(program, i);
     if (!forward_instruction) continue;
     auto op = std::make_shared<PoolArgmaxBackward>();

@@ -1,6 +1,6 @@
 // Normalization: batch norm in training is decomposed into the moments of its input and elementwise
 // ops, which fuse with what follows. A convolution computes the moments of its result while that is
-// in the cache. Half-width floats are excluded, because they would need additional casts.
+// in the cache. float16 and bfloat16 are excluded, because they would need additional casts.
 //
 //   %3 = conv(%0, %1)                                  %3, %5, %6 = conv + moments(%0, %1)
 //   %4, %5, %6 = batch_norm_train(%3, %2, ...)   ->    %7 = subtract(%3, %5)
@@ -37,14 +37,15 @@ class Normalization {
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
-    for (const Instruction& i : code) is_apart_faster(i) ? replace_by_decomposition(i) : add(i);
+    for (const Instruction& i : code)
+      is_faster_decomposed(i) ? replace_by_decomposition(i) : add(i);
     return program_.code.size() > code.size();
   }
 
  private:
   TensorSpec& spec(int value) { return program_.values[value]; }
 
-  bool is_apart_faster(const Instruction& i) {
+  bool is_faster_decomposed(const Instruction& i) {
     return as<BatchNormTrain>(*i.op) && size_of(spec(i.inputs[0]).dtype) >= 4;
   }
 
@@ -60,11 +61,11 @@ class Normalization {
     const Program decomposition =
         trace([&](const Tensors& in) { return instruction.op->decompose(in); }, specs);
     std::vector<int> program_values(decomposition.values.size(), -1);
-    auto name = [&](const std::vector<int>& values, const std::vector<int>& names) {
-      for (size_t i = 0; i < values.size(); ++i) program_values[values[i]] = names[i];
+    auto map_values = [&](const std::vector<int>& values, const std::vector<int>& targets) {
+      for (size_t i = 0; i < values.size(); ++i) program_values[values[i]] = targets[i];
     };
-    name(decomposition.inputs, instruction.inputs),
-        name(decomposition.outputs, instruction.outputs);
+    map_values(decomposition.inputs, instruction.inputs),
+        map_values(decomposition.outputs, instruction.outputs);
     for (size_t v = 0; v < program_values.size(); ++v) {
       if (program_values[v] < 0)
         program_values[v] = program_.add_value(decomposition.values[v]), producer_.push_back(-1);

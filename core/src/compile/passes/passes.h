@@ -15,7 +15,7 @@ class RuleTable;
 CRESCENT_API bool dead_code(Program& program);
 /// Computes equal ops without effect on equal values once.
 CRESCENT_API bool common_subexpressions(Program& program);
-/// Computes small instructions with constant inputs now (constant folding).
+/// Computes small instructions with constant inputs at compile time (constant folding).
 CRESCENT_API bool constants(Program& program);
 /// Applies elementwise identities: x * 1, x ** 2, --x, select with a known condition, chains of
 /// casts. Moves elementwise ops on a broadcast operand before the broadcast.
@@ -23,8 +23,9 @@ CRESCENT_API bool algebra(Program& program);
 /// Removes reshapes, transposes, broadcasts and slices that have no effect, merges chains of them,
 /// and simplifies reductions over axes that were broadcast.
 CRESCENT_API bool shapes(Program& program);
-/// Makes log(softmax) one op. In the gradient with respect to the result of a softmax, drops a term
-/// that is equal for all classes: it cancels in the gradient with respect to the input.
+/// Joins log and softmax to one op. From the gradient with respect to the result of a softmax,
+/// drops a term that is equal for all classes: it cancels in the gradient with respect to the
+/// input.
 CRESCENT_API bool softmax(Program& program);
 /// Moves ops that follow the gradient of a pooling (the mask of a relu, the sum of a bias gradient)
 /// to before it, where there are fewer elements.
@@ -50,11 +51,11 @@ CRESCENT_API bool residuals(Program& program);
 CRESCENT_API bool normalization(Program& program);
 /// Merges casts of operands to bfloat16 and of the result to float32 into the product.
 CRESCENT_API bool precision(Program& program);
-/// Makes each instruction that reads a value recompute it, if that is cheap and needs only values
-/// that are in memory.
+/// Lets each reader of a value recompute the value, if that is cheap and needs only values that are
+/// in memory.
 CRESCENT_API bool recomputation(Program& program);
-/// Gathers divided variables again before later readers, so that no whole weight stays in memory
-/// from the forward to the backward pass.
+/// Gathers divided variables, of which each process stores a part, again before later readers, so
+/// that no whole weight stays in memory from the forward to the backward pass.
 CRESCENT_API bool gathering(Program& program);
 /// The largest number of bytes of logits that chunked_losses() leaves as they are.
 inline constexpr int64_t kMaxLogitBytes = int64_t{128} << 20;

@@ -27,9 +27,10 @@ const Instruction* product_computing(Rewriting& r, int value) {
 }
 
 /// Whether the op has only post-ops from this list.
-inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowed) {
+inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowed_post_ops) {
   return std::all_of(op.post.begin(), op.post.end(), [&](PostOp post_op) {
-    return std::find(allowed.begin(), allowed.end(), post_op) != allowed.end();
+    return std::find(allowed_post_ops.begin(), allowed_post_ops.end(), post_op) !=
+           allowed_post_ops.end();
   });
 }
 
@@ -51,8 +52,8 @@ const Instruction* extendable_product(Rewriting& r, int value) {
   auto* producer = product_computing<T>(r, value);
   if (!producer || !r.read_once(value)) return nullptr;
   const WithPostOps op = with_post_ops(producer->op);
-  const bool adds_and_masks = has_only(op, {PostOp::bias, PostOp::add, PostOp::mask});
-  return adds_and_masks && op.mixed == Mixed::no ? producer : nullptr;
+  const bool has_extendable_post_ops = has_only(op, {PostOp::bias, PostOp::add, PostOp::mask});
+  return has_extendable_post_ops && op.mixed == Mixed::no ? producer : nullptr;
 }
 
 }  // namespace crescent::passes

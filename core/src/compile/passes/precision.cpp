@@ -13,7 +13,7 @@
 namespace crescent::passes {
 namespace {
 
-int cast_operands(Rewriting& r, const Match& m) {
+int merge_operand_casts(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (!as<Matmul>(*base_of(i.op)) || i.outputs.size() > 1) return kKeep;
   WithPostOps op = with_post_ops(i.op);
@@ -26,7 +26,7 @@ int cast_operands(Rewriting& r, const Match& m) {
 }
 
 template <class T>
-int cast_to_wide(Rewriting& r, int value) {
+int with_float32_result(Rewriting& r, int value) {
   auto* producer = product_computing<T>(r, value);
   if (!producer || producer->outputs.size() > 1 || !r.read_once(value)) return kKeep;
   WithPostOps op = with_post_ops(producer->op);
@@ -34,14 +34,14 @@ int cast_to_wide(Rewriting& r, int value) {
   return r.add(std::move(op), producer->inputs);
 }
 
-int cast_result(Rewriting& r, const Match& m) {
+int merge_result_cast(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int x = i.inputs[0];
   if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
   auto* reshape = r.producer_as<Reshape>(x);
   const int product_value = reshape && r.read_once(x) ? reshape->inputs[0] : x;
-  int y = cast_to_wide<Matmul>(r, product_value);
-  if (y == kKeep) y = cast_to_wide<ConvBackwardKernel>(r, product_value);
+  int y = with_float32_result<Matmul>(r, product_value);
+  if (y == kKeep) y = with_float32_result<ConvBackwardKernel>(r, product_value);
   return y == kKeep ? kKeep : r.reshaped(y, r.result(i).shape);
 }
 
@@ -64,10 +64,10 @@ constexpr Condition kFewerElements{"fewer elements are gathered than x has"};
 constexpr Condition kWiderDType{"to a wider float, of sums that nobody else reads"};
 
 constexpr RewriteRule kPrecisionRules[] = {
-    {"matmul(x, y)", "matmul(x, y; to bfloat16)", kRounded, cast_operands, Digits::rounded},
-    {"with_post_ops(...)", "with_post_ops(...; to bfloat16)", kRounded, cast_operands,
+    {"matmul(x, y)", "matmul(x, y; to bfloat16)", kRounded, merge_operand_casts, Digits::rounded},
+    {"with_post_ops(...)", "with_post_ops(...; to bfloat16)", kRounded, merge_operand_casts,
      Digits::rounded},
-    {"cast(x)", "x to float32", kWidened, cast_result, Digits::rounded},
+    {"cast(x)", "x to float32", kWidened, merge_result_cast, Digits::rounded},
     {"gather(cast(x), i)", "cast(gather(x, i))", kFewerElements, round_gathered_elements},
     {"cast(scatter_add(i, x))", "scatter_add(i, cast(x))", kWiderDType, sum_in_wider_dtype,
      Digits::rounded},

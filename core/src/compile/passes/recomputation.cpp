@@ -1,6 +1,6 @@
 // Recomputation: a value that is one or two cheap ops away from a value in memory is not stored for
 // the backward pass; each reader recomputes it. Reading x is as fast as reading 0.5 * x, and the
-// write is saved. Fusion then takes in the copies and merges those that meet in one region.
+// write is saved. The fusion pass then fuses each copy with its readers.
 //
 //   %2 = multiply(%0, 0.5)             %2 = multiply(%0, 0.5)
 //   %3 = multiply(%2, %1)       ->     %3 = multiply(%2, %1)
@@ -15,7 +15,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int kMaxRepeated = 3;
+constexpr int kMaxRepeatedOps = 3;
 
 bool is_cheap(const Op& op) {
   if (auto* unary = as<Unary>(op)) {
@@ -34,16 +34,16 @@ class Recomputation {
  public:
   explicit Recomputation(Program& program) : program_(program), values_(program.values.size()) {
     for (const Instruction& i : program.code) count_reads(i);
-    auto keep = [this](int value) { at(value).is_in_memory = true; };
-    for (int value : program.outputs) keep(value);
+    auto keep_in_memory = [this](int value) { at(value).is_in_memory = true; };
+    for (int value : program.outputs) keep_in_memory(value);
     for (const Program::Binding& b : program.variables) {
-      if (b.result >= 0) keep(b.result);
+      if (b.result >= 0) keep_in_memory(b.result);
     }
   }
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
-    for (const Instruction& i : code) record(i);
+    for (const Instruction& i : code) record_producer(i);
     for (Instruction i : code) {
       if (is_elementwise(*i.op)) use_copies(i, 2);
       program_.code.push_back(std::move(i));
@@ -56,7 +56,8 @@ class Recomputation {
     /// the instruction that computes the value; null if the value is never recomputed
     const Instruction* producer = nullptr;
     int read_count = 0;
-    int steps = 0;  ///< ops that compute the value from one in memory; 0: never recomputed
+    /// number of ops that compute the value from a value in memory; 0: never recomputed
+    int op_count = 0;
     bool is_in_memory = true;  ///< whether the value stays in memory when its readers are fused
   };
   ValueInfo& at(int value) { return values_[value]; }
@@ -85,31 +86,32 @@ class Recomputation {
     return operand;
   }
 
-  void record(const Instruction& i) {
+  void record_producer(const Instruction& i) {
     if (!is_cheap(*i.op)) return;
     ValueInfo& output_info = at(i.outputs[0]);
     const int operand = only_nonscalar_operand(i);
     if (output_info.is_in_memory || operand < 0) return;
-    const TensorSpec &source = spec(operand), &result = spec(i.outputs[0]);
-    const bool is_worth_it =
-        source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
-    const int steps = at(operand).steps + 1;
-    if (!is_worth_it || steps > kMaxRepeated ||
-        !(at(operand).is_in_memory || at(operand).steps > 0))
+    const TensorSpec &source_spec = spec(operand), &result_spec = spec(i.outputs[0]);
+    const bool reads_no_more_bytes = source_spec.shape == result_spec.shape &&
+                                     size_of(source_spec.dtype) <= size_of(result_spec.dtype);
+    const int op_count = at(operand).op_count + 1;
+    if (!reads_no_more_bytes || op_count > kMaxRepeatedOps ||
+        !(at(operand).is_in_memory || at(operand).op_count > 0))
       return;
     output_info.producer = &i;
-    output_info.steps = steps;
+    output_info.op_count = op_count;
   }
 
-  /// Replaces operands that have at least `reads` readers by recomputed copies. A value with a
-  /// single reader needs no copy, because the fusion pass fuses it with its reader.
-  void use_copies(Instruction& i, int reads) {
+  /// Replaces operands that are read at least `min_reads` times by recomputed copies. A value with
+  /// a single reader needs no copy, because the fusion pass fuses it with its reader.
+  void use_copies(Instruction& i, int min_reads) {
     for (int& value : i.inputs) {
-      if (at(value).steps > 0 && at(value).read_count >= reads) value = copy(value, i.scope);
+      if (at(value).op_count > 0 && at(value).read_count >= min_reads)
+        value = recomputed_copy(value, i.scope);
     }
   }
 
-  int copy(int value, int scope) {
+  int recomputed_copy(int value, int scope) {
     Instruction instruction_copy = *at(value).producer;
     instruction_copy.scope = scope;
     use_copies(instruction_copy, 1);

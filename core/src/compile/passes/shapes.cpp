@@ -1,5 +1,5 @@
-// Shapes: removes rearrangements that have no effect, cancel each other or equal a reshape (which
-// is free), and reductions over axes that were broadcast.
+// Shapes: removes rearrangements of elements that have no effect or cancel each other, makes others
+// reshapes, which cost nothing, and removes reductions over axes that were broadcast.
 //
 //   %2 = transpose(%0 (1, 5))          %4 = reshape(%0)
 //   %3 = reshape(%2)            ->
@@ -65,7 +65,7 @@ int transpose_once(Rewriting& r, const Match& m) {
   return r.add(combined, {m['x']});
 }
 
-// ---- parts
+// ---- slices, padding and reversal
 
 bool all_equal(const std::vector<int64_t>& list, int64_t number) {
   return std::all_of(list.begin(), list.end(), [number](int64_t n) { return n == number; });
@@ -114,7 +114,7 @@ bool is_exact(double number, DType dtype) {
          });
 }
 
-int64_t count_of(const Reduce& op, const Shape& shape) {
+int64_t count_reduced_elements(const Reduce& op, const Shape& shape) {
   return std::accumulate(op.axes.begin(), op.axes.end(), int64_t{1},
                          [&](int64_t n, int axis) { return n * shape[axis]; });
 }
@@ -124,7 +124,7 @@ int reduce_fill(Rewriting& r, const Match& m) {
   const auto& op = op_of<Reduce>(i);
   const TensorSpec x = r.spec(i.inputs[0]), wanted_spec = r.result(i);
   if (!x.shape.is_known() || x.dtype != wanted_spec.dtype) return kKeep;
-  const int64_t count = count_of(op, x.shape);
+  const int64_t count = count_reduced_elements(op, x.shape);
   const auto result = reduced_number(op.kind, m.number('n'), count);
   if (!result || count == 0 || !is_exact(*result, wanted_spec.dtype)) return kKeep;
   Fill fill;
@@ -173,8 +173,10 @@ int reduce_repeated(Rewriting& r, const Match& m) {
   const int source = stretch ? stretch->inputs[0] : x;
   const Shape shape = r.shape(source);
   const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted_spec.dtype &&
-                    count_of(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
-  const auto factor = fits ? reduced_number(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
+                    count_reduced_elements(op, spec.shape) > 0 &&
+                    was_repeated(shape, spec.shape.rank(), op.axes);
+  const auto factor =
+      fits ? reduced_number(op.kind, 1, count_reduced_elements(op, spec.shape)) : std::nullopt;
   if (!factor || !is_exact(*factor, spec.dtype)) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
   if (op.kind == ReduceKind::sum && *factor != 1) y = multiply_by_count(r, y, *factor);

@@ -29,8 +29,8 @@ int join_logarithm(Rewriting& r, const Match& m) {
   return r.add(log_softmax, {m['x']});
 }
 
-/// Whether the rules apply to the dtype. They do not apply to half-width floats, whose
-/// probabilities sum to 1 too inaccurately.
+/// Whether the rules apply to the dtype. They do not apply to float16 and bfloat16, in which the
+/// sum of probabilities differs too much from 1.
 bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
 /// Whether the shape, in a broadcast to `rank` axes, has size 1 along this axis or lacks the axis.

@@ -19,7 +19,7 @@ bool swaps_matrices(const Transpose& op) {
   return rank >= 2 && op.axes[rank - 2] == rank - 1;
 }
 
-const Instruction* swap_before(Rewriting& r, int value) {
+const Instruction* matrix_transpose_before(Rewriting& r, int value) {
   auto* producer = r.producer_as<Transpose>(value);
   return producer && swaps_matrices(op_of<Transpose>(*producer)) ? producer : nullptr;
 }
@@ -41,9 +41,9 @@ int transpose_operands(Rewriting& r, const Match& m) {
   std::vector<int> inputs = i.inputs;
   bool* flags[] = {&op.transpose_a, &op.transpose_b};
   for (size_t side = 0; side < 2; ++side) {
-    auto* swap = swap_before(r, inputs[side]);
-    if (!swap) continue;
-    inputs[side] = swap->inputs[0];
+    auto* matrix_transpose = matrix_transpose_before(r, inputs[side]);
+    if (!matrix_transpose) continue;
+    inputs[side] = matrix_transpose->inputs[0];
     *flags[side] = !*flags[side];
   }
   return inputs == i.inputs ? kKeep : with_product(r, i, op, std::move(inputs));
@@ -55,10 +55,9 @@ int transpose_result(Rewriting& r, const Match& m) {
   const int x = i.inputs[0];
   auto* producer = product_computing<Matmul>(r, x);
   if (!producer || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
-  const bool is_batched_alike =
+  const bool has_equal_ranks =
       r.shape(producer->inputs[0]).rank() == r.shape(producer->inputs[1]).rank();
-  if (producer->inputs.size() > 2 || producer->outputs.size() > 1 || !is_batched_alike)
-    return kKeep;
+  if (producer->inputs.size() > 2 || producer->outputs.size() > 1 || !has_equal_ranks) return kKeep;
   Matmul op = *as<Matmul>(*base_of(producer->op));
   op.transpose_a = !std::exchange(op.transpose_b, !op.transpose_a);
   return with_product(r, *producer, op, {producer->inputs[1], producer->inputs[0]});

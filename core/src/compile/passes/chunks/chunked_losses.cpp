@@ -44,7 +44,8 @@ class ChunkedLoss {
   /// fit into one chunk.
   bool run(int logits) {
     wide_size_ = program_.values[logits].shape.size();
-    if (!add_wide(logits) || !has_product_of_narrow_rows() || !find_order() || !choose_chunks())
+    if (!add_connected(logits) || !has_product_of_narrow_rows() || !find_order() ||
+        !choose_chunks())
       return false;
     emit();
     return true;
@@ -52,7 +53,7 @@ class ChunkedLoss {
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
-  using Values = std::map<int, int>;  ///< maps values of the program to those of a chunk
+  using ValueMap = std::map<int, int>;  ///< maps values of the program to those of a chunk
 
   const Shape& shape(int value) const { return program_.values[value].shape; }
   bool is_wide(int value) const { return shape(value).size() >= wide_size_; }
@@ -61,17 +62,17 @@ class ChunkedLoss {
     return producers_[value] != kNone && is_inside(producers_[value]);
   }
 
-  // ---- which instructions are chunked
+  // ---- choice of the instructions that are chunked
 
   /// Adds the producers and readers of the value and of all wide values that are connected with it
   /// by instructions; returns false if one of them cannot be chunked.
-  bool add_wide(int value) {
+  bool add_connected(int value) {
     std::vector<int> waiting_values{value};
-    std::set<int> known_values;
+    std::set<int> visited_values;
     while (!waiting_values.empty()) {
       const int waiting_value = waiting_values.back();
       waiting_values.pop_back();
-      if (!known_values.insert(waiting_value).second || !is_wide(waiting_value)) continue;
+      if (!visited_values.insert(waiting_value).second || !is_wide(waiting_value)) continue;
       const size_t producer = producers_[waiting_value];
       if (producer == kNone || !add(producer, waiting_values)) {
         if (waiting_value == value) return false;
@@ -84,16 +85,16 @@ class ChunkedLoss {
     return has_consistent_roles();
   }
 
-  /// Adds an instruction to the chunked ones, and appends its values with rows to `open`.
-  bool add(size_t instruction, std::vector<int>& open) {
+  /// Adds an instruction to the chunked ones, and appends its values with rows to `waiting_values`.
+  bool add(size_t instruction, std::vector<int>& waiting_values) {
     if (is_inside(instruction)) return true;
     const Instruction& i = program_.code[instruction];
     const std::optional<RowRoles> roles = row_roles(program_, i);
     if (!roles) return false;
     for (size_t k = 0; k < i.inputs.size(); ++k)
-      if (roles->inputs[k] == RowRole::rows) open.push_back(i.inputs[k]);
+      if (roles->inputs[k] == RowRole::rows) waiting_values.push_back(i.inputs[k]);
     for (size_t k = 0; k < i.outputs.size(); ++k)
-      if (roles->outputs[k] == RowRole::rows) open.push_back(i.outputs[k]);
+      if (roles->outputs[k] == RowRole::rows) waiting_values.push_back(i.outputs[k]);
     roles_.emplace(instruction, *roles);
     return true;
   }
@@ -130,18 +131,17 @@ class ChunkedLoss {
   // ---- the position of the chunks
 
   /// Finds the instructions between the first and the last chunked one that depend on results of
-  /// the chunks, and must follow them. Returns false if a chunk would need such a result, or if
-  /// instructions with effects would change their order.
+  /// the chunks and therefore must follow the chunks. Returns false if a chunked instruction reads
+  /// a result of these instructions, or if instructions with effects would change their order.
   bool find_order() {
-    std::set<int> late_instructions;
+    std::set<int> late_values;
     bool has_late_effect = false;
     for (size_t i = roles_.begin()->first; i <= roles_.rbegin()->first; ++i) {
       const Instruction& instruction = program_.code[i];
       const auto any_input = [&](const auto& test) {
         return std::any_of(instruction.inputs.begin(), instruction.inputs.end(), test);
       };
-      const bool reads_late =
-          any_input([&](int value) { return late_instructions.count(value) > 0; });
+      const bool reads_late = any_input([&](int value) { return late_values.count(value) > 0; });
       if (is_inside(i)) {
         if (reads_late) return false;
         continue;
@@ -149,7 +149,7 @@ class ChunkedLoss {
       const bool has_effect = instruction.op->effect() >= Effect::state;
       if (reads_late || any_input([&](int value) { return is_made_inside(value); })) {
         followers_.insert(i);
-        late_instructions.insert(instruction.outputs.begin(), instruction.outputs.end());
+        late_values.insert(instruction.outputs.begin(), instruction.outputs.end());
         has_late_effect |= has_effect;
       } else if (has_effect && has_late_effect) {
         return false;
@@ -163,10 +163,10 @@ class ChunkedLoss {
   /// otherwise their sizes differ by one unit. Returns false if there is only one chunk.
   bool choose_chunks() {
     find_depths();
-    int64_t largest_value = 0;
+    int64_t max_value_bytes = 0;
     for (const auto& [value, depth] : depths_)
-      largest_value = std::max(largest_value, program_.values[value].bytes());
-    const int64_t min_chunks = (largest_value + max_bytes_ - 1) / max_bytes_;
+      max_value_bytes = std::max(max_value_bytes, program_.values[value].bytes());
+    const int64_t min_chunks = (max_value_bytes + max_bytes_ - 1) / max_bytes_;
     for (chunks_ = units_ = min_chunks; units_ < 2 * min_chunks; chunks_ = ++units_)
       if (can_cut_all()) return true;
     units_ = 0;
@@ -175,7 +175,7 @@ class ChunkedLoss {
       const auto batch_axis = std::find_if(shape(value).begin(), shape(value).end(), varies);
       units_ = std::gcd(units_, batch_axis == shape(value).end() ? 1 : *batch_axis);
     }
-    const int64_t units_per_chunk = std::max<int64_t>(1, max_bytes_ / (largest_value / units_));
+    const int64_t units_per_chunk = std::max<int64_t>(1, max_bytes_ / (max_value_bytes / units_));
     chunks_ = (units_ + units_per_chunk - 1) / units_per_chunk;
     return chunks_ > 1 && can_cut_all();
   }
@@ -187,8 +187,8 @@ class ChunkedLoss {
                                     const std::vector<RowRole>& value_roles) {
         for (size_t k = 0; k < value_roles.size(); ++k) {
           if (value_roles[k] != RowRole::rows) continue;
-          int& known_depth = depths_.try_emplace(values[k], depth).first->second;
-          known_depth = std::min(known_depth, depth);
+          int& min_depth = depths_.try_emplace(values[k], depth).first->second;
+          min_depth = std::min(min_depth, depth);
         }
       };
       limit_depths(program_.code[instruction].inputs, roles.inputs);
@@ -208,25 +208,25 @@ class ChunkedLoss {
 
   void emit() {
     std::vector<Instruction> code = std::exchange(program_.code, {});
-    const size_t last_value = roles_.rbegin()->first;
+    const size_t last_chunked = roles_.rbegin()->first;
     const auto move_to_program = [&](size_t begin, size_t end, const auto& test) {
       for (size_t i = begin; i < end; ++i)
         if (test(i)) program_.code.push_back(code[i]);
     };
-    move_to_program(0, last_value,
+    move_to_program(0, last_chunked,
                     [&](size_t i) { return !is_inside(i) && followers_.count(i) == 0; });
     for (int64_t c = 0; c < chunks_; ++c)
       emit_chunk(code, units_ * c / chunks_, units_ * (c + 1) / chunks_);
-    join_results(code[last_value].scope);
-    move_to_program(0, last_value, [&](size_t i) { return followers_.count(i) > 0; });
-    move_to_program(last_value + 1, code.size(), [](size_t) { return true; });
+    join_results(code[last_chunked].scope);
+    move_to_program(0, last_chunked, [&](size_t i) { return followers_.count(i) > 0; });
+    move_to_program(last_chunked + 1, code.size(), [](size_t) { return true; });
   }
 
-  /// Adds the instructions for the units from `begin` to `end`.
+  /// Adds the instructions that compute the units [begin, end) of every value with rows.
   void emit_chunk(const std::vector<Instruction>& code, int64_t begin, int64_t end) {
-    Values chunk;
-    for (const auto& [number, roles] : roles_) {
-      Instruction i = code[number];
+    ValueMap chunk;
+    for (const auto& [instruction_index, roles] : roles_) {
+      Instruction i = code[instruction_index];
       for (size_t k = 0; k < i.inputs.size(); ++k)
         if (roles.inputs[k] == RowRole::rows)
           i.inputs[k] = rows_of(i.inputs[k], begin, end, i.scope, chunk);
@@ -237,12 +237,12 @@ class ChunkedLoss {
       }
       const std::vector<int> results = add_instruction(i.op, i.inputs, i.scope);
       for (size_t k = 0; k < results.size(); ++k) {
-        const int batch_value = i.outputs[k];
+        const int whole_value = i.outputs[k];
         if (roles.outputs[k] == RowRole::sum) {
-          add_term(batch_value, results[k], i.scope);
+          add_term(whole_value, results[k], i.scope);
         } else {
-          chunk[batch_value] = results[k];
-          if (is_read_outside(batch_value)) parts_[batch_value].push_back(results[k]);
+          chunk[whole_value] = results[k];
+          if (is_read_outside(whole_value)) parts_[whole_value].push_back(results[k]);
         }
       }
     }
@@ -255,7 +255,7 @@ class ChunkedLoss {
   }
 
   /// The rows of a chunk of a value: a result of the chunk, or a slice of a value from outside.
-  int rows_of(int value, int64_t begin, int64_t end, int scope, Values& chunk) {
+  int rows_of(int value, int64_t begin, int64_t end, int scope, ValueMap& chunk) {
     if (const auto chunk_value = chunk.find(value); chunk_value != chunk.end())
       return chunk_value->second;
     const Block rows = *block(value, begin, end);
@@ -277,7 +277,8 @@ class ChunkedLoss {
     sum->second = add_op(add, {sum->second, term}, scope);
   }
 
-  /// Makes the values that are read outside of the chunks: joined rows, and sums.
+  /// Adds instructions that compute the values that are read outside of the chunks: the rows of all
+  /// chunks are concatenated, and sums over chunks get the dtype of the original value.
   void join_results(int scope) {
     for (const auto& [whole_value, parts] : parts_) {
       Concat concat;

@@ -15,20 +15,20 @@ class RowRoleFinder {
 
   std::optional<RowRoles> find() const {
     if (i_.op->effect() != Effect::none || i_.inputs.empty()) return {};
-    RowRoles roles = candidate();
-    if (!as<Reshape>(*i_.op)) roles.depth = std::min(roles.depth, common_axes(roles));
+    RowRoles roles = candidate_roles();
+    if (!as<Reshape>(*i_.op)) roles.depth = std::min(roles.depth, count_common_axes(roles));
     return roles.depth > 0 ? std::optional(roles) : std::nullopt;
   }
 
  private:
   const Shape& input(size_t k) const { return program_.values[i_.inputs[k]].shape; }
-  RowRoles all_rows(int depth, RowRole output = RowRole::rows) const {
-    return {std::vector(i_.inputs.size(), RowRole::rows), std::vector(i_.outputs.size(), output),
-            depth};
+  RowRoles all_rows(int depth, RowRole output_role = RowRole::rows) const {
+    return {std::vector(i_.inputs.size(), RowRole::rows),
+            std::vector(i_.outputs.size(), output_role), depth};
   }
 
   /// The roles of the instruction; their depth is 0 if rows depend on each other.
-  RowRoles candidate() const {
+  RowRoles candidate_roles() const {
     const int rank = input(0).rank();
     const auto rows_up_to = [&](int axis) { return all_rows(axis < 0 ? axis + rank : axis); };
     if (is_elementwise(*i_.op)) return elementwise();
@@ -38,7 +38,7 @@ class RowRoleFinder {
         as<TopK>(*i_.op))
       return rows_up_to(-1);
     if (const auto* softmax = as<Softmax>(*i_.op)) return rows_up_to(softmax->axis);
-    if (const auto* extreme = as<ArgReduce>(*i_.op)) return rows_up_to(extreme->axis);
+    if (const auto* arg_reduce = as<ArgReduce>(*i_.op)) return rows_up_to(arg_reduce->axis);
     if (const auto* take_along = as<TakeAlong>(*i_.op)) return rows_up_to(take_along->axis);
     if (const auto* product = as<Matmul>(*i_.op)) return matmul(*product);
     if (const auto* reduce = as<Reduce>(*i_.op)) return reduction(*reduce);
@@ -78,18 +78,18 @@ class RowRoleFinder {
   }
 
   /// The number of first axes on which all values with rows agree.
-  int common_axes(const RowRoles& roles) const {
+  int count_common_axes(const RowRoles& roles) const {
     int axes = kAnyDepth;
-    const Shape* other_shape = nullptr;
+    const Shape* previous_shape = nullptr;
     const auto limit_axes = [&](const std::vector<int>& values,
                                 const std::vector<RowRole>& value_roles) {
       for (size_t k = 0; k < value_roles.size(); ++k) {
         if (value_roles[k] != RowRole::rows) continue;
         const Shape& shape = program_.values[values[k]].shape;
         axes = std::min(axes, shape.rank());
-        for (int axis = 0; other_shape && axis < axes; ++axis)
-          if (shape[axis] != (*other_shape)[axis]) axes = axis;
-        other_shape = &shape;
+        for (int axis = 0; previous_shape && axis < axes; ++axis)
+          if (shape[axis] != (*previous_shape)[axis]) axes = axis;
+        previous_shape = &shape;
       }
     };
     limit_axes(i_.inputs, roles.inputs);

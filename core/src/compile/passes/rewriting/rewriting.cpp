@@ -12,7 +12,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kLargestScanned = 64 << 10;
+constexpr size_t kMaxScannedBytes = 64 << 10;
 
 /// The number after conversion to the dtype; empty for dtypes without numbers.
 std::optional<double> converted_number(double number, DType dtype) {
@@ -23,11 +23,12 @@ std::optional<double> converted_number(double number, DType dtype) {
 
 /// The number that all elements of the constant have, if they are equal.
 std::optional<double> only_number(const Tensor& constant) {
-  const size_t bytes = constant.bytes(), step = size_of(constant.dtype());
-  if (bytes == 0 || bytes > kLargestScanned) return {};
+  const size_t bytes = constant.bytes(), element_bytes = size_of(constant.dtype());
+  if (bytes == 0 || bytes > kMaxScannedBytes) return {};
   if (constant.dtype() == DType::complex64 || constant.dtype() == DType::string) return {};
   const auto* first_element = static_cast<const std::byte*>(constant.raw());
-  if (std::memcmp(first_element, first_element + step, bytes - step) != 0) return {};
+  if (std::memcmp(first_element, first_element + element_bytes, bytes - element_bytes) != 0)
+    return {};
   const double number = with_element_type(constant.dtype(), [&]<class T>(T*) {
     return number_of(*reinterpret_cast<const T*>(first_element));
   });
@@ -61,11 +62,11 @@ Rewriting::Rewriting(Program& program)
     : program_(program),
       producers_(program.values.size()),
       replacement_(program.values.size()),
-      reads_(program.values.size()),
-      constant_(program.values.size(), -1),
+      read_counts_(program.values.size()),
+      constant_indices_(program.values.size(), -1),
       is_fixed_between_writes_(program.values.size()) {
   std::iota(replacement_.begin(), replacement_.end(), 0);
-  auto add_reads = [&](int value, int times) { reads_[value] += times; };
+  auto add_reads = [&](int value, int times) { read_counts_[value] += times; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) add_reads(value, 1);
   }
@@ -76,14 +77,14 @@ Rewriting::Rewriting(Program& program)
     is_fixed_between_writes_[b.value] = b.result < 0;
   }
   for (size_t c = 0; c < program.constants.size(); ++c) {
-    constant_[program.constants[c].value] = static_cast<int>(c);
+    constant_indices_[program.constants[c].value] = static_cast<int>(c);
     is_fixed_between_writes_[program.constants[c].value] = true;
   }
 }
 
 std::optional<double> Rewriting::uniform(int value) const {
   if (auto* fill = defining_op<Fill>(value)) return converted_number(fill->value, fill->dtype);
-  const int constant = constant_[value];
+  const int constant = constant_indices_[value];
   if (constant < 0) return {};
   return only_number(program_.constants[constant].tensor);
 }
@@ -109,8 +110,8 @@ void Rewriting::replace(const Instruction& instruction, int value) {
   const size_t old_value = instruction.outputs[0];
   assert(instruction.outputs.size() == 1 && spec(value) == spec(instruction.outputs[0]));
   replacement_[old_value] = value;
-  reads_[value] += reads_[old_value];
-  for (int input : instruction.inputs) --reads_[input];
+  read_counts_[value] += read_counts_[old_value];
+  for (int input : instruction.inputs) --read_counts_[input];
   changed_ = true;
 }
 
@@ -123,13 +124,13 @@ Instruction new_instruction(Program& program, OpPtr op, std::vector<int> inputs,
 }
 
 int Rewriting::add(OpPtr op, std::vector<int> inputs) {
-  for (int value : inputs) ++reads_[value];
+  for (int value : inputs) ++read_counts_[value];
   Instruction instruction = new_instruction(program_, std::move(op), std::move(inputs), scope_);
   for (int value : instruction.outputs) {
     replacement_.push_back(value);
     producers_.push_back(nullptr);
-    reads_.push_back(0);
-    constant_.push_back(-1);
+    read_counts_.push_back(0);
+    constant_indices_.push_back(-1);
     is_fixed_between_writes_.push_back(false);
   }
   const int first_output = instruction.outputs[0];

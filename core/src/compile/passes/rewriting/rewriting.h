@@ -1,6 +1,6 @@
-// Rewriting: a program while rules are applied to it, front to back. A rule reads one instruction
-// and its producers, and may return another value to replace the instruction's result. Instructions
-// that become unused are left to dead_code.
+// Rewriting: a program whose instructions are rewritten by rules, from the first to the last one. A
+// rule reads one instruction and the producers of its inputs, and may return another value that
+// replaces the result of the instruction. Instructions that become unused are left to dead_code.
 #pragma once
 #include <deque>
 #include <functional>
@@ -69,7 +69,7 @@ class Rewriting {
   bool is_uniform(int value, double number) const { return uniform(value) == number; }
   /// Whether exactly one instruction reads the value, and it is neither an output nor a new value
   /// of a variable.
-  bool read_once(int value) const { return reads_[value] == 1; }
+  bool read_once(int value) const { return read_counts_[value] == 1; }
   /// Whether the value depends only on constants and on variables that the program never writes. A
   /// device computes such a value once, and anew only after one of these variables has changed.
   bool is_fixed_between_writes(int value) const { return is_fixed_between_writes_[value]; }
@@ -99,8 +99,8 @@ class Rewriting {
   std::deque<Instruction> code_;
   std::vector<const Instruction*> producers_;  ///< indexed by value: as producer() returns it
   std::vector<int> replacement_;               ///< indexed by value: the value that replaces it
-  std::vector<int> reads_;
-  std::vector<int> constant_;  ///< indexed by value: index among the constants, or -1
+  std::vector<int> read_counts_;
+  std::vector<int> constant_indices_;  ///< indexed by value: index among the constants, or -1
   std::vector<bool> is_fixed_between_writes_;  ///< indexed by value
   int scope_ = 0;
   bool changed_ = false;

@@ -8,14 +8,14 @@ namespace crescent::passes {
 
 using Type = Term::Type;
 
-/// Matches a pattern with a program. `order` has one bit per commutative call, set when its
-/// operands are swapped.
+/// Matches a pattern with a program. `operand_order` has one bit for each commutative call of the
+/// pattern; a set bit swaps the operands of the call.
 class Matching {
  public:
-  Matching(const Rewriting& r, unsigned order) : r_(r), order_(order) {}
+  Matching(const Rewriting& r, unsigned operand_order) : r_(r), operand_order_(operand_order) {}
 
   bool matches(const Term& pattern, const Instruction& instruction) {
-    return is_call(pattern, instruction);
+    return matches_call(pattern, instruction);
   }
   const Match& match() const { return match_; }
 
@@ -28,12 +28,13 @@ class Matching {
     return reduce && static_cast<int>(reduce->kind) == pattern.kind;
   }
 
-  bool is_call(const Term& pattern, const Instruction& i) {
+  bool matches_call(const Term& pattern, const Instruction& i) {
     if (i.op->name() != pattern.op || !has_kind(*i.op, pattern)) return false;
     match_.calls_[call_count_++] = &i;
     if (pattern.takes_any) return true;
     if (i.inputs.size() != pattern.operands.size()) return false;
-    const bool swaps_operands = pattern.is_commutative && order_ >> commutative_count_++ & 1;
+    const bool swaps_operands =
+        pattern.is_commutative && operand_order_ >> commutative_count_++ & 1;
     for (size_t o = 0; o < i.inputs.size(); ++o) {
       if (!matches_value(pattern.operands[o], i.inputs[swaps_operands ? 1 - o : o])) return false;
     }
@@ -42,25 +43,25 @@ class Matching {
 
   bool matches_value(const Term& pattern, int value) {
     if (pattern.type == Type::number) return r_.uniform(value) == pattern.number;
-    if (pattern.type == Type::letter) return is_letter(pattern.letter, value);
+    if (pattern.type == Type::letter) return matches_letter(pattern.letter, value);
     const Instruction* producer = r_.producer(value);
-    return producer && producer->outputs[0] == value && is_call(pattern, *producer);
+    return producer && producer->outputs[0] == value && matches_call(pattern, *producer);
   }
 
-  bool is_letter(char letter, int value) {
-    int& known_value = match_.values_[Match::index(letter)];
-    if (known_value != kKeep) return known_value == value;
+  bool matches_letter(char letter, int value) {
+    int& bound_value = match_.values_[Match::index(letter)];
+    if (bound_value != kKeep) return bound_value == value;
     if (is_number_letter(letter)) {
       const auto number = r_.uniform(value);
       if (!number) return false;
       match_.numbers_[Match::index(letter)] = *number;
     }
-    known_value = value;
+    bound_value = value;
     return true;
   }
 
   const Rewriting& r_;
-  unsigned order_;
+  unsigned operand_order_;
   Match match_;
   size_t call_count_ = 0;
   unsigned commutative_count_ = 0;
@@ -68,27 +69,27 @@ class Matching {
 
 namespace {
 
-unsigned commutative_calls(const Term& e) {
+unsigned count_commutative_calls(const Term& e) {
   unsigned count = e.is_commutative;
-  for (const Term& operand : e.operands) count += commutative_calls(operand);
+  for (const Term& operand : e.operands) count += count_commutative_calls(operand);
   return count;
 }
 
 /// The shape of an elementwise expression of a rule: the shapes of the values that its letters
 /// (term.h) matched, broadcast together.
-Shape broadcast(const Rewriting& r, const Match& m, const Term& e) {
+Shape broadcast_shape(const Rewriting& r, const Match& m, const Term& e) {
   if (e.type == Type::letter) return r.shape(m[e.letter]);
   Shape shape;
   for (const Term& operand : e.operands)
-    shape = broadcast_shapes(shape, broadcast(r, m, operand), e.op);
+    shape = broadcast_shapes(shape, broadcast_shape(r, m, operand), e.op);
   return shape;
 }
 
-int computed_value(Rewriting& r, const Match& m, const Term& e, DType dtype) {
+int build_value(Rewriting& r, const Match& m, const Term& e, DType dtype) {
   if (e.type == Type::letter) return m[e.letter];
   if (e.type == Type::number) return r.add_scalar(e.number, dtype);
   std::vector<int> operands;
-  for (const Term& operand : e.operands) operands.push_back(computed_value(r, m, operand, dtype));
+  for (const Term& operand : e.operands) operands.push_back(build_value(r, m, operand, dtype));
   if (e.op == Unary::kName) return r.add_unary(static_cast<UnaryKind>(e.kind), operands[0]);
   if (e.op == Binary::kName)
     return r.add_binary(static_cast<BinaryKind>(e.kind), operands[0], operands[1]);
@@ -99,10 +100,11 @@ int computed_value(Rewriting& r, const Match& m, const Term& e, DType dtype) {
 /// Builds the replacement from its text and broadcasts it to the result.
 int build_replacement(Rewriting& r, const Match& m, const Term& replacement) {
   const TensorSpec wanted_spec = r.result(m.call());
-  const bool fits =
-      broadcast(r, m, replacement) == wanted_spec.shape || wanted_spec.shape.is_known();
-  return fits ? r.broadcast_value(computed_value(r, m, replacement, wanted_spec.dtype), wanted_spec)
-              : kKeep;
+  const bool has_known_shape =
+      broadcast_shape(r, m, replacement) == wanted_spec.shape || wanted_spec.shape.is_known();
+  return has_known_shape
+             ? r.broadcast_value(build_value(r, m, replacement, wanted_spec.dtype), wanted_spec)
+             : kKeep;
 }
 
 }  // namespace
@@ -112,7 +114,7 @@ RuleTable::RuleTable(std::string_view pass, std::span<const RewriteRule> rules)
   for (const RewriteRule& rule : rules) {
     ParsedRule parsed_rule{&rule, parse_term(rule.pattern), {}};
     if (!rule.build) parsed_rule.replacement = parse_term(rule.replacement);
-    parsed_rule.orders = 1u << commutative_calls(parsed_rule.pattern);
+    parsed_rule.order_count = 1u << count_commutative_calls(parsed_rule.pattern);
     parsed_rules_.push_back(std::move(parsed_rule));
   }
 }
@@ -121,8 +123,8 @@ int RuleTable::apply(Rewriting& r, const Instruction& instruction) const {
   const std::string_view name = instruction.op->name();
   for (const ParsedRule& parsed_rule : parsed_rules_) {
     if (parsed_rule.pattern.op != name) continue;
-    for (unsigned order = 0; order < parsed_rule.orders; ++order) {
-      Matching matching(r, order);
+    for (unsigned operand_order = 0; operand_order < parsed_rule.order_count; ++operand_order) {
+      Matching matching(r, operand_order);
       if (!matching.matches(parsed_rule.pattern, instruction)) continue;
       const RewriteRule& rule = *parsed_rule.rule;
       const Match& m = matching.match();

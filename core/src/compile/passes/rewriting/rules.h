@@ -36,8 +36,8 @@ class Match {
   std::array<double, 26> numbers_{};
 };
 
-/// A condition of a rule besides its pattern, as text and as a test. When `test` is null, the
-/// rule's `build` checks it.
+/// A condition of a rule besides its pattern, as text and as a function. When `holds` is null, the
+/// rule's `build` checks the condition.
 struct Condition {
   std::string_view text;
   bool (*holds)(const Rewriting&, const Match&) = nullptr;
@@ -70,7 +70,7 @@ class CRESCENT_API RuleTable {
   struct ParsedRule {
     const RewriteRule* rule;
     Term pattern, replacement;  ///< `replacement` is empty if the rule has `build`
-    unsigned orders = 1;        ///< number of ways to order the operands of commutative calls
+    unsigned order_count = 1;   ///< number of ways to order the operands of commutative calls
   };
   int apply(Rewriting& r, const Instruction& instruction) const;
 

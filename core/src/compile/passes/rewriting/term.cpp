@@ -63,7 +63,7 @@ class Parser {
   void skip_blanks() {
     while (position_ < text_.size() && text_[position_] == ' ') ++position_;
   }
-  bool take(std::string_view token) {
+  bool accept(std::string_view token) {
     if (text_.substr(position_, token.size()) != token) return false;
     position_ += token.size();
     skip_blanks();
@@ -96,7 +96,7 @@ class Parser {
     const std::string_view name = text_.substr(start, position_ - start);
     skip_blanks();
     Term result;
-    if (take("(")) {
+    if (accept("(")) {
       name_call(result, name);
       parse_operands(result);
     } else {
@@ -107,14 +107,14 @@ class Parser {
   }
 
   void parse_operands(Term& call) {
-    if (take("...")) {
+    if (accept("...")) {
       call.takes_any = true;
-      if (!take(")")) fail_expected(")");
+      if (!accept(")")) fail_expected(")");
       return;
     }
     do call.operands.push_back(expression());
-    while (take(","));
-    if (!take(")")) fail_expected(", or )");
+    while (accept(","));
+    if (!accept(")")) fail_expected(", or )");
   }
 
   std::string_view text_;

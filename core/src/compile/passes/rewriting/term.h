@@ -7,10 +7,10 @@
 
 namespace crescent::passes {
 
-/// A letter matches any value; the letters n to q match only a value whose elements are all one
-/// number. A number matches a value whose elements all have this number; a call matches the result
-/// of an op. Calls have the names of ops, or of the kinds of elementwise ops and reductions;
-/// "(...)" matches any operands.
+/// An expression of a pattern or replacement. A letter matches any value; the letters n to q match
+/// only a value whose elements are all equal. A number matches a value whose elements all equal
+/// that number; a call matches the result of an op. Calls have the names of ops, or of the kinds of
+/// elementwise ops and reductions; "(...)" matches any operands.
 struct Term {
   enum class Type { letter, number, call } type{};
   char letter = 0;

@@ -25,10 +25,10 @@ class Hoisting {
         scan_(op_of<Scan>(loop)),
         body_(*scan_.body),
         outer_values_(body_.values.size()) {
-    const size_t first = static_cast<size_t>(scan_.states),
-                 captured = first + static_cast<size_t>(scan_.sequences);
-    for (size_t i = first; i < body_.inputs.size(); ++i) {
-      (i < captured ? at(body_.inputs[i]).sequence : at(body_.inputs[i]).invariant_value) =
+    const size_t first_sequence = static_cast<size_t>(scan_.states),
+                 first_captured = first_sequence + static_cast<size_t>(scan_.sequences);
+    for (size_t i = first_sequence; i < body_.inputs.size(); ++i) {
+      (i < first_captured ? at(body_.inputs[i]).sequence : at(body_.inputs[i]).invariant_value) =
           loop.inputs[i];
     }
     for (const Program::Constant& c : body_.constants) {
@@ -113,11 +113,11 @@ class Hoisting {
 
   int hoist_projection(const Instruction& i) {
     const Shape sequence_shape = program_.values[at(i.inputs[0]).sequence].shape;
-    Reshape as_rows, steps;
+    Reshape as_rows, as_steps;
     as_rows.shape = {sequence_shape[0] * sequence_shape[1], sequence_shape[2]};
-    steps.shape = {sequence_shape[0], sequence_shape[1], shape(i.outputs[0])[1]};
+    as_steps.shape = {sequence_shape[0], sequence_shape[1], shape(i.outputs[0])[1]};
     return add(
-        steps,
+        as_steps,
         {add(i.op, {add(as_rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).invariant_value})});
   }
 

@@ -30,24 +30,24 @@ class Sinking {
       for (int value : i.outputs) at(value).producer = &i;
     }
     for (int value : body_.outputs) ++at(value).read_count;
-    for (size_t s = 0; s < states(); ++s) {
+    for (size_t s = 0; s < state_count(); ++s) {
       at(body_.inputs[s]).is_state = true;
       if (scan_.keep_states)
         at(body_.inputs[s]).stacked_value = loop.outputs[kept_states_output(s)];
     }
-    for (size_t q = states(); q < first_captured(); ++q)
+    for (size_t q = state_count(); q < first_captured(); ++q)
       at(body_.inputs[q]).stacked_value = loop.inputs[q];
     for (size_t c = first_captured(); c < body_.inputs.size(); ++c)
       at(body_.inputs[c]).invariant_value = loop.inputs[c];
-    for (size_t o = states(); o < is_moved_.size(); ++o)
+    for (size_t o = state_count(); o < is_moved_.size(); ++o)
       at(body_.outputs[o]).stacked_value = loop.outputs[o];
   }
 
   /// Appends to `code` the loop and, after it, the instructions that were moved out of the body.
   bool run(std::vector<Instruction>& code) {
-    if (steps() > 0) {
-      for (size_t o = states(); o < is_moved_.size(); ++o) is_moved_[o] = sink_output(o);
-      for (size_t s = 0; s < states(); ++s) is_moved_[s] = sink_state(s);
+    if (step_count() > 0) {
+      for (size_t o = state_count(); o < is_moved_.size(); ++o) is_moved_[o] = sink_output(o);
+      for (size_t s = 0; s < state_count(); ++s) is_moved_[s] = sink_state(s);
     }
     code.push_back(remaining_loop());
     std::move(after_loop_.begin(), after_loop_.end(), std::back_inserter(code));
@@ -72,12 +72,12 @@ class Sinking {
   const TensorSpec& spec(int value) const { return body_.values[value]; }
   const TensorSpec& outer_spec(int value) const { return program_.values[value]; }
   int rank(int value) const { return spec(value).shape.rank(); }
-  size_t states() const { return static_cast<size_t>(scan_.states); }
-  size_t first_captured() const { return states() + static_cast<size_t>(scan_.sequences); }
+  size_t state_count() const { return static_cast<size_t>(scan_.states); }
+  size_t first_captured() const { return state_count() + static_cast<size_t>(scan_.sequences); }
   /// The index of the output of the scan that stacks the values of this state before every step.
   size_t kept_states_output(size_t state) const { return is_moved_.size() + state; }
-  int64_t steps() const {
-    return scan_.sequences > 0 ? outer_spec(loop_.inputs[states()]).shape[0] : 0;
+  int64_t step_count() const {
+    return scan_.sequences > 0 ? outer_spec(loop_.inputs[state_count()]).shape[0] : 0;
   }
 
   /// Adds an instruction after the loop.
@@ -94,7 +94,7 @@ class Sinking {
     op.shape = shape;
     return add(op, {value});
   }
-  /// Changes the instruction that was added last so that its result is `value`.
+  /// Makes `value` the result of the instruction that was added last.
   void set_last_result(int value) { after_loop_.back().outputs = {value}; }
 
   // Whether the values of all steps may be stacked: the value of one step must not have more bytes
@@ -103,7 +103,7 @@ class Sinking {
     const BodyValue& v = at(value);
     if (v.stacked_value >= 0) return true;
     int64_t read_bytes = 0;
-    for (size_t q = states(); q < first_captured(); ++q) read_bytes += bytes(body_.inputs[q]);
+    for (size_t q = state_count(); q < first_captured(); ++q) read_bytes += bytes(body_.inputs[q]);
     return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read_bytes;
   }
   int64_t bytes(int value) const { return spec(value).bytes(); }
@@ -113,7 +113,7 @@ class Sinking {
     int& stacked_value = at(value).stacked_value;
     if (stacked_value >= 0) return stacked_value;
     stacked_value =
-        program_.add_value({spec(value).dtype, Shape{steps()}.concat(spec(value).shape)});
+        program_.add_value({spec(value).dtype, Shape{step_count()}.concat(spec(value).shape)});
     body_.outputs.push_back(value), new_outputs_.push_back(stacked_value);
     return stacked_value;
   }
@@ -121,7 +121,7 @@ class Sinking {
   /// (steps * rows, columns); returns the index of that matrix in the program.
   int stacked_rows(int value) {
     const Shape& shape = spec(value).shape;
-    return reshaped(stack_value(value), {steps() * shape[0], shape[1]});
+    return reshaped(stack_value(value), {step_count() * shape[0], shape[1]});
   }
 
   enum class TermKind {
@@ -131,13 +131,14 @@ class Sinking {
     reduced,  ///< sums over axes of another term
     unknown
   };
-  TermKind term_of(int value) {
+  TermKind term_kind_of(int value) {
     const Instruction* i = at(value).producer;
     if (!i) return TermKind::unknown;
     const int first_input = i->inputs.empty() ? -1 : i->inputs[0];
     if (auto* binary = as<Binary>(*i->op); binary && binary->kind == BinaryKind::add) {
-      const bool is_plain = spec(first_input) == spec(value) && spec(i->inputs[1]) == spec(value);
-      return is_plain ? TermKind::sum : TermKind::unknown;
+      const bool has_equal_specs =
+          spec(first_input) == spec(value) && spec(i->inputs[1]) == spec(value);
+      return has_equal_specs ? TermKind::sum : TermKind::unknown;
     }
     auto* pad = as<Pad>(*i->op);
     if (as<Reshape>(*i->op) || as<Transpose>(*i->op) || (pad && pad->value == 0) ||
@@ -156,7 +157,7 @@ class Sinking {
 
   bool can_be_summed(int value) {
     const Instruction* i = at(value).producer;
-    switch (term_of(value)) {
+    switch (term_kind_of(value)) {
       case TermKind::sum:
         return can_be_summed(i->inputs[0]) && can_be_summed(i->inputs[1]);
       case TermKind::moved:
@@ -173,7 +174,7 @@ class Sinking {
   /// The sum of a value over all steps, computed after the scan.
   int sum_over_steps(int value) {
     const Instruction& i = *at(value).producer;
-    switch (term_of(value)) {
+    switch (term_kind_of(value)) {
       case TermKind::sum: {
         const int summed_steps = sum_over_steps(i.inputs[0]);
         return add(i.op, {summed_steps, sum_over_steps(i.inputs[1])});
@@ -198,9 +199,11 @@ class Sinking {
   bool sink_state(size_t s) {
     const int state_input = body_.inputs[s], state_output = body_.outputs[s];
     const Instruction* i = at(state_output).producer;
-    const bool is_seen = scan_.keep_states && is_read_[loop_.outputs[kept_states_output(s)]];
-    if (!i || is_seen || at(state_input).read_count != 1 || at(state_output).read_count != 1 ||
-        term_of(state_output) != TermKind::sum || !is_floating(spec(state_output).dtype))
+    const bool are_states_read =
+        scan_.keep_states && is_read_[loop_.outputs[kept_states_output(s)]];
+    if (!i || are_states_read || at(state_input).read_count != 1 ||
+        at(state_output).read_count != 1 || term_kind_of(state_output) != TermKind::sum ||
+        !is_floating(spec(state_output).dtype))
       return false;
     const auto state_use = std::find(i->inputs.begin(), i->inputs.end(), state_input);
     if (state_use == i->inputs.end()) return false;
@@ -238,7 +241,7 @@ class Sinking {
     for (size_t o = is_moved_.size(); o-- > 0;) {
       if (!is_moved_[o]) continue;
       const auto index = static_cast<ptrdiff_t>(o);
-      if (o < states()) {
+      if (o < state_count()) {
         if (scan.keep_states)
           loop.outputs.erase(loop.outputs.begin() + static_cast<ptrdiff_t>(body.outputs.size()) +
                              index);
