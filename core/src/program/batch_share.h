@@ -12,10 +12,10 @@ namespace crescent {
 struct Share {
   int64_t first = 0, count = 0, whole = 0;  ///< whole: 0 if batches are not shared
   int64_t shards = 0;  ///< the number of logical shards of the batch; 0 without op determinism
-  /// The share of process `rank` of `size`.
-  static Share of(int64_t whole, int rank, int size) {
-    const int64_t first = whole * rank / size;
-    return {first, whole * (rank + 1) / size - first, whole};
+  /// The share of the process `rank` among `process_count` processes.
+  static Share of(int64_t whole, int rank, int process_count) {
+    const int64_t first = whole * rank / process_count;
+    return {first, whole * (rank + 1) / process_count - first, whole};
   }
   /// The whole batch in logical shards, whose number depends only on the number of rows.
   static Share in_shards(int64_t whole) {
@@ -31,7 +31,7 @@ struct Share {
   // begin() is the first row that is computed, rows() the number of computed rows.
   int64_t begin() const { return std::min(first, whole - 1); }
   int64_t rows() const { return std::max<int64_t>(count, 1); }
-  /// The weight with which the mean over this share enters the mean over the batch.
+  /// The weight of the mean over this share in the mean over the batch.
   double weight() const { return static_cast<double>(count) / static_cast<double>(whole); }
 };
 
@@ -47,7 +47,7 @@ class ShareScope {
   static bool is_empty() { return current() && current().count == 0; }
 
  private:
-  Share outer_;
+  Share outer_share_;
 };
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// A lock that a caller of a function holds only until the function has found its program (which may
-// be traced), not while the program runs.
+// A lock that the caller of a Function holds until the function has found or traced its program,
+// but not while the program runs.
 #pragma once
 #include <mutex>
 #include <utility>
@@ -13,21 +13,21 @@ namespace crescent {
 class UnlockOnLookup {
  public:
   explicit UnlockOnLookup(std::unique_lock<ReadersWriterLock>& entrance)
-      : outer_(std::exchange(current_, &entrance)) {}
-  ~UnlockOnLookup() { current_ = outer_; }
+      : outer_entrance_(std::exchange(current_entrance_, &entrance)) {}
+  ~UnlockOnLookup() { current_entrance_ = outer_entrance_; }
   UnlockOnLookup(const UnlockOnLookup&) = delete;
 
  private:
   friend class TransferredLock;
-  std::unique_lock<ReadersWriterLock>* outer_;
-  inline static thread_local std::unique_lock<ReadersWriterLock>* current_ = nullptr;
+  std::unique_lock<ReadersWriterLock>* outer_entrance_;
+  inline static thread_local std::unique_lock<ReadersWriterLock>* current_entrance_ = nullptr;
 };
 
-/// Takes the lock of UnlockOnLookup over at the beginning of a function call, so that function
-/// calls within it do not unlock it.
+/// Takes the lock over from UnlockOnLookup at the beginning of a function call, so that nested
+/// function calls do not unlock it.
 class TransferredLock {
  public:
-  TransferredLock() : entrance_(std::exchange(UnlockOnLookup::current_, nullptr)) {}
+  TransferredLock() : entrance_(std::exchange(UnlockOnLookup::current_entrance_, nullptr)) {}
   TransferredLock(const TransferredLock&) = delete;
   void unlock() const {
     if (entrance_) entrance_->unlock();

@@ -13,12 +13,12 @@ namespace {
 
 /// A single op, compiled for a device and input specs.
 struct CompiledOp final : CachedProgram {
-  CompiledOp(const Device& target_device, OpPtr made_of, const TensorSpecs& inputs,
-             std::unique_ptr<Executable> compiled)
+  CompiledOp(const Device& target_device, OpPtr source_op, const TensorSpecs& inputs,
+             std::unique_ptr<Executable> compiled_executable)
       : device(&target_device),
-        op(std::move(made_of)),
+        op(std::move(source_op)),
         input_specs(inputs),
-        executable(std::move(compiled)) {}
+        executable(std::move(compiled_executable)) {}
   size_t bytes() const override {
     constexpr size_t kOpBytes = 256;  // estimated bytes of the op and its attributes
     return sizeof *this + kOpBytes + input_specs.size() * sizeof(TensorSpec) + executable->bytes();
@@ -33,9 +33,9 @@ struct CompiledOp final : CachedProgram {
   std::unique_ptr<Executable> executable;
 };
 
-size_t hash_of(const Op& op, const TensorSpecs& in) {
+size_t hash_of(const Op& op, const TensorSpecs& input_specs) {
   size_t hash = op.hash();
-  for (const TensorSpec& spec : in) mix(hash, spec);
+  for (const TensorSpec& spec : input_specs) mix(hash, spec);
   return hash;
 }
 
@@ -46,14 +46,15 @@ ProgramTable& table() {
   return *table;
 }
 
-std::shared_ptr<CompiledOp> compiled_op(Device& device, const OpPtr& op, const TensorSpecs& in,
-                                        const TensorSpecs& out) {
-  const size_t hash = hash_of(*op, in);
+std::shared_ptr<CompiledOp> compiled_op(Device& device, const OpPtr& op,
+                                        const TensorSpecs& input_specs,
+                                        const TensorSpecs& output_specs) {
+  const size_t hash = hash_of(*op, input_specs);
   return table().find_or_make<CompiledOp>(
-      hash, [&](const CompiledOp& program) { return program.is_for(device, *op, in); },
+      hash, [&](const CompiledOp& program) { return program.is_for(device, *op, input_specs); },
       [&] {
-        return std::make_shared<CompiledOp>(device, op, in,
-                                            compile(program_of_op(op, in, out), device));
+        return std::make_shared<CompiledOp>(
+            device, op, input_specs, compile(program_of_op(op, input_specs, output_specs), device));
       });
 }
 
@@ -65,29 +66,32 @@ Tensor with_spec(const Tensor& x, const TensorSpec& spec) {
 
 /// Allocates the results. The result of CheckIndices shares the memory of its input if the dtypes
 /// are equal.
-Tensors allocate_results(const Op& op, std::span<const Tensor> inputs, const TensorSpecs& in,
-                         const TensorSpecs& out, Memory* memory) {
-  if (op.name() == CheckIndices::kName && in == out && !memory && !memory_of(inputs[0]))
-    return {with_spec(inputs[0], out[0])};
+Tensors allocate_results(const Op& op, std::span<const Tensor> inputs,
+                         const TensorSpecs& input_specs, const TensorSpecs& output_specs,
+                         Memory* memory) {
+  if (op.name() == CheckIndices::kName && input_specs == output_specs && !memory &&
+      !memory_of(inputs[0]))
+    return {with_spec(inputs[0], output_specs[0])};
   Tensors results;
-  results.reserve(out.size());
-  for (const TensorSpec& spec : out) results.push_back(Tensor::uninitialized(spec, memory));
+  results.reserve(output_specs.size());
+  for (const TensorSpec& spec : output_specs)
+    results.push_back(Tensor::uninitialized(spec, memory));
   return results;
 }
 
 }  // namespace
 
-Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
-                const TensorSpecs& out) {
-  if (op->name() == Reshape::kName) return {with_spec(inputs[0], out[0])};
+Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& input_specs,
+                const TensorSpecs& output_specs) {
+  if (op->name() == Reshape::kName) return {with_spec(inputs[0], output_specs[0])};
   Device& device = crescent::device();
   Memory* const memory = device.memory();
-  Tensors outputs = allocate_results(*op, inputs, in, out, memory);
-  const bool is_needed =
-      op->effect() == Effect::ordered ||
-      std::any_of(out.begin(), out.end(), [](const TensorSpec& s) { return s.shape.size() > 0; });
+  Tensors outputs = allocate_results(*op, inputs, input_specs, output_specs, memory);
+  const bool is_needed = op->effect() == Effect::ordered ||
+                         std::any_of(output_specs.begin(), output_specs.end(),
+                                     [](const TensorSpec& s) { return s.shape.size() > 0; });
   if (!is_needed) return outputs;
-  const auto program = compiled_op(device, op, in, out);
+  const auto program = compiled_op(device, op, input_specs, output_specs);
   if (!memory) return program->executable->run(inputs, {}, outputs), outputs;
   Tensors device_inputs;
   for (const Tensor& input : inputs) device_inputs.push_back(input.to(memory));

@@ -4,8 +4,9 @@
 
 namespace crescent {
 
-/// Runs `op` on the device. `in` are the specs of `inputs`, `out` those of the results.
-Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
-                const TensorSpecs& out);
+/// Runs `op` on the device. `input_specs` are the specs of `inputs`, `output_specs` those of the
+/// results.
+Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& input_specs,
+                const TensorSpecs& output_specs);
 
 }  // namespace crescent

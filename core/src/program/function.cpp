@@ -34,7 +34,7 @@ class OutputSlot {
  private:
   TensorSpec spec_;
   Memory* memory_;
-  // one that the caller holds, one for the current call, one in reserve
+  // a tensor that the caller holds, one for the current call, and one in reserve
   std::array<Tensor, 3> tensors_;
   size_t oldest_ = 0;
 };
@@ -42,11 +42,11 @@ class OutputSlot {
 /// The working memory of one run of a program, reused so that runs do not allocate.
 struct RunFrame {
   Tensors device_inputs, variables, results;
-  std::vector<OutputSlot> slots;
-  std::atomic<bool> in_use{false};
+  std::vector<OutputSlot> output_slots;
+  std::atomic<bool> is_in_use{false};
 
   /// Releases the tensors of a run, so that only the handles of the caller remain.
-  void drop() {
+  void drop_tensors() {
     std::fill(variables.begin(), variables.end(), Tensor());
     std::fill(results.begin(), results.end(), Tensor());
     device_inputs.clear();
@@ -83,8 +83,8 @@ class CompiledSignature final : public CachedProgram {
   bool has_effects() const { return has_effects_; }
 
   /// Gives one run a frame of the program. The constructor takes a free frame and reads the
-  /// variables into it; the caller must hold the entrance. The destructor makes the frame free
-  /// again.
+  /// variables into it; the caller must hold the lock that lock_entry() returns. The destructor
+  /// makes the frame free again.
   class FrameLease {
    public:
     explicit FrameLease(CompiledSignature& program)
@@ -92,8 +92,8 @@ class CompiledSignature final : public CachedProgram {
       program_.read_variables(frame_.variables);
     }
     ~FrameLease() {
-      frame_.drop();
-      frame_.in_use.store(false, std::memory_order_release);
+      frame_.drop_tensors();
+      frame_.is_in_use.store(false, std::memory_order_release);
     }
     FrameLease(const FrameLease&) = delete;
     void run(std::span<const Tensor> inputs, Tensors& outputs) {
@@ -109,8 +109,8 @@ class CompiledSignature final : public CachedProgram {
   /// Frees the memory of results of finished runs, when a program of another signature is called.
   void release_results() {
     for (const auto& frame : frames_) {
-      if (frame->in_use.load(std::memory_order_acquire)) continue;
-      for (OutputSlot& slot : frame->slots) slot.release();
+      if (frame->is_in_use.load(std::memory_order_acquire)) continue;
+      for (OutputSlot& slot : frame->output_slots) slot.release();
     }
   }
 
@@ -119,15 +119,15 @@ class CompiledSignature final : public CachedProgram {
  private:
   RunFrame& take_frame() {
     for (const auto& frame : frames_) {
-      if (frame->in_use.load(std::memory_order_acquire)) continue;
-      frame->in_use.store(true, std::memory_order_relaxed);
+      if (frame->is_in_use.load(std::memory_order_acquire)) continue;
+      frame->is_in_use.store(true, std::memory_order_relaxed);
       return *frame;
     }
     RunFrame& frame = *frames_.emplace_back(std::make_unique<RunFrame>());
-    frame.in_use = true;
+    frame.is_in_use = true;
     frame.variables.resize(bindings_.size());
     frame.results.resize(output_specs_.size());
-    for (const TensorSpec& spec : output_specs_) frame.slots.emplace_back(spec, memory_);
+    for (const TensorSpec& spec : output_specs_) frame.output_slots.emplace_back(spec, memory_);
     return frame;
   }
   void read_variables(Tensors& values) const {
@@ -139,7 +139,8 @@ class CompiledSignature final : public CachedProgram {
     }
   }
   void run(RunFrame& frame, std::span<const Tensor> inputs, Tensors& outputs) {
-    for (size_t i = 0; i < output_specs_.size(); ++i) frame.results[i] = frame.slots[i].next();
+    for (size_t i = 0; i < output_specs_.size(); ++i)
+      frame.results[i] = frame.output_slots[i].next();
     executable->run(memory_ ? move_to_device(frame, inputs) : inputs, frame.variables,
                     frame.results);
     outputs.resize(output_specs_.size());
@@ -173,7 +174,7 @@ size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
 using detail::CompiledSignature;
 
 namespace {
-std::atomic<uint64_t> retracings = 0;
+std::atomic<uint64_t> retracing_count = 0;
 }
 
 struct Function::State {
@@ -184,21 +185,21 @@ struct Function::State {
   std::weak_ptr<CompiledSignature> latest_program;  ///< the program of the latest call
   uint64_t retrace_count = 0;  ///< retrace count for which the programs were compiled
 
-  std::unique_lock<ReadersWriterLock> enter() {
+  std::unique_lock<ReadersWriterLock> lock_entry() {
     if (lock.is_read_here()) fail("a function was called by what it computes itself");
     return std::unique_lock(lock);
   }
 
-  void forget() {
+  void drop_programs() {
     compiled_programs.clear();
     latest_program.reset();
   }
 
   std::shared_ptr<CompiledSignature> find(std::span<const Tensor> inputs, int64_t key) {
     Device& device = crescent::device();
-    if (const uint64_t current_count = retracings.load(std::memory_order_relaxed);
+    if (const uint64_t current_count = retracing_count.load(std::memory_order_relaxed);
         current_count != retrace_count) {
-      forget();
+      drop_programs();
       retrace_count = current_count;
     }
     std::shared_ptr<CompiledSignature> previous_program = latest_program.lock();
@@ -238,7 +239,7 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
     return;
   }
   const TransferredLock transferred_lock;
-  std::unique_lock entry_lock = state_->enter();
+  std::unique_lock entry_lock = state_->lock_entry();
   const std::shared_ptr<CompiledSignature> compiled_program = state_->find(inputs, key);
   if (compiled_program->has_effects()) {
     state_->lock.wait_for_readers();
@@ -255,20 +256,20 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
 
 std::shared_ptr<Executable> Function::executable(std::span<const Tensor> inputs,
                                                  int64_t key) const {
-  const std::unique_lock entry_lock = state_->enter();
+  const std::unique_lock entry_lock = state_->lock_entry();
   auto compiled_program = state_->find(inputs, key);
   return {compiled_program, compiled_program->executable.get()};
 }
 
 void Function::clear() const {
-  const std::unique_lock entry_lock = state_->enter();
-  state_->forget();
+  const std::unique_lock entry_lock = state_->lock_entry();
+  state_->drop_programs();
 }
 
-void retrace_functions() { ++retracings; }
+void retrace_functions() { ++retracing_count; }
 
 size_t Function::signatures() const {
-  const std::unique_lock entry_lock = state_->enter();
+  const std::unique_lock entry_lock = state_->lock_entry();
   return state_->compiled_programs.size();
 }
 

@@ -13,17 +13,17 @@
 
 namespace crescent {
 
-using Ids = std::unordered_set<const void*>;
+using ValueIds = std::unordered_set<const void*>;
 
 struct GradientTape::State {
   struct Entry {
     OpPtr op;
     Tensors inputs, outputs;
-    int scope = 0;                   ///< scope in which the op was recorded
-    std::vector<uint64_t> writes{};  ///< write counts of inputs, then outputs, when recorded
+    int scope = 0;                         ///< scope in which the op was recorded
+    std::vector<uint64_t> write_counts{};  ///< write counts of inputs, then outputs, when recorded
   };
   std::vector<Entry> entries;
-  Ids tracked_ids;  ///< ids of watched tensors and of tensors that depend on them
+  ValueIds tracked_ids;  ///< ids of watched tensors and of tensors that depend on them
   /// maps the id of a variable to the values that were read from the variable
   std::unordered_map<const void*, Tensors> variables;
   Tensors watched_tensors;  ///< watched tensors, kept so that their ids stay unique
@@ -79,17 +79,18 @@ bool differentiable(const Tensor& t) {
 }
 
 /// The write counts of the storages of all inputs and outputs.
-std::vector<uint64_t> writes_of(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-  std::vector<uint64_t> writes;
-  writes.reserve(inputs.size() + outputs.size());
+std::vector<uint64_t> write_counts_of(std::span<const Tensor> inputs,
+                                      std::span<const Tensor> outputs) {
+  std::vector<uint64_t> write_counts;
+  write_counts.reserve(inputs.size() + outputs.size());
   for (const auto tensors : {inputs, outputs})
     for (const Tensor& tensor : tensors)
-      writes.push_back(tensor.is_abstract() ? 0 : tensor.contents().writes);
-  return writes;
+      write_counts.push_back(tensor.is_abstract() ? 0 : tensor.contents().writes);
+  return write_counts;
 }
 
 void expect_unwritten(const State::Entry& entry) {
-  if (writes_of(entry.inputs, entry.outputs) != entry.writes)
+  if (write_counts_of(entry.inputs, entry.outputs) != entry.write_counts)
     fail("gradient: elements of a tensor that ", entry.op->label(),
          " had as input or result were written after the tape recorded it; write into a clone()");
 }
@@ -117,12 +118,12 @@ class BackwardSweep {
   explicit BackwardSweep(State& tape) : tape_(tape) {}
 
   void find_path_from(std::span<const Tensor> sources) {
-    for (const Tensor& source : sources) on_path_.insert(value_id(source));
+    for (const Tensor& source : sources) ids_on_path_.insert(value_id(source));
     for (const State::Entry& entry : tape_.entries) {
       if (std::none_of(entry.inputs.begin(), entry.inputs.end(),
                        [&](const Tensor& t) { return is_on_path(t); }))
         continue;
-      for (const Tensor& output : entry.outputs) on_path_.insert(value_id(output));
+      for (const Tensor& output : entry.outputs) ids_on_path_.insert(value_id(output));
     }
   }
 
@@ -136,7 +137,7 @@ class BackwardSweep {
     for (size_t i = tape_.entries.size(); i-- > 0;) {
       // The entry is copied, because a vjp may add entries to the tape.
       const State::Entry entry = tape_.entries[i];
-      step(entry);
+      propagate(entry);
     }
   }
 
@@ -146,9 +147,9 @@ class BackwardSweep {
   }
 
  private:
-  bool is_on_path(const Tensor& t) const { return on_path_.count(value_id(t)) > 0; }
+  bool is_on_path(const Tensor& t) const { return ids_on_path_.count(value_id(t)) > 0; }
 
-  void step(const State::Entry& entry) {
+  void propagate(const State::Entry& entry) {
     Tensors upstream;
     for (const Tensor& output : entry.outputs) upstream.push_back(gradient_of(output));
     if (std::none_of(upstream.begin(), upstream.end(), [](const Tensor& g) { return bool(g); }))
@@ -166,7 +167,7 @@ class BackwardSweep {
   }
 
   State& tape_;
-  Ids on_path_;
+  ValueIds ids_on_path_;
   std::unordered_map<const void*, Tensor> gradients_;
 };
 
@@ -181,11 +182,11 @@ bool tapes_follow(const Tensor& tensor) {
 }
 
 void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
-                     std::span<const Tensor> outputs, bool abstract) {
+                     std::span<const Tensor> outputs, bool are_outputs_abstract) {
   if (!tapes_are_active() || op->name() == "stop_gradient") return;
   const Recorder* recorder = Recorder::current();
   for (State* tape : tapes()) {
-    if (abstract && tape->recorder != recorder) continue;
+    if (are_outputs_abstract && tape->recorder != recorder) continue;
     auto is_tracked = [&](const Tensor& t) {
       return differentiable(t) && tape->tracked_ids.count(value_id(t)) > 0;
     };
@@ -195,7 +196,7 @@ void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
                              {inputs.begin(), inputs.end()},
                              {outputs.begin(), outputs.end()},
                              scope,
-                             writes_of(inputs, outputs)});
+                             write_counts_of(inputs, outputs)});
     for (const Tensor& output : outputs) {
       if (differentiable(output)) tape->tracked_ids.insert(value_id(output));
     }
@@ -226,7 +227,7 @@ void add_to_tape(const OpPtr& op, std::span<const Tensor> inputs, std::span<cons
                                      {inputs.begin(), inputs.end()},
                                      {outputs.begin(), outputs.end()},
                                      recorder ? recorder->scope() : 0,
-                                     writes_of(inputs, outputs)});
+                                     write_counts_of(inputs, outputs)});
 }
 
 void interleave_tape(const std::vector<ShardCuts>& shards) {
@@ -286,17 +287,17 @@ Tensors GradientTape::gradient(const Tensor& target, std::span<const Tensor> sou
 Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> sources,
                                const Tensor& upstream) {
   Tensors values;
-  std::vector<size_t> counts;
+  std::vector<size_t> value_counts;
   for (const Variable& source : sources) {
     auto entry = state_->variables.find(source.id());
     const Tensors read_values =
         entry == state_->variables.end() ? Tensors{source.value()} : entry->second;
     values.insert(values.end(), read_values.begin(), read_values.end());
-    counts.push_back(read_values.size());
+    value_counts.push_back(read_values.size());
   }
   Tensors all_gradients = gradient(target, values, upstream), gradients;
   auto next_gradient = all_gradients.begin();
-  for (size_t count : counts) {
+  for (size_t count : value_counts) {
     Tensor sum;
     for (auto end = next_gradient + static_cast<ptrdiff_t>(count); next_gradient != end;
          ++next_gradient) {

@@ -7,7 +7,8 @@
 
 namespace crescent {
 
-/// The extent of one computation. The constructor and the destructor notify the observer.
+/// An object of this class lives while a computation runs; its constructor and its destructor
+/// notify the observer.
 class ObservedComputation {
  public:
   explicit ObservedComputation(std::span<const Program::Binding> variables) : observer_(current_) {

@@ -59,14 +59,14 @@ size_t detail::hash_bytes(const void* bytes, size_t count) {
 namespace {
 
 /// Whether the op is a large broadcast within a trace. It is then recorded as an instruction, which
-/// is nearly free, instead of being computed and stored as a large constant.
+/// costs almost nothing, instead of being computed and stored as a large constant.
 bool is_better_recorded(const Op& op, const TensorSpecs& results) {
-  constexpr int64_t kLittleMemory = 64 << 10;  // in bytes
+  constexpr int64_t kMaxComputedBytes = 64 << 10;
   return op.name() == BroadcastTo::kName && Recorder::current() &&
-         results[0].bytes() > kLittleMemory;
+         results[0].bytes() > kMaxComputedBytes;
 }
 
-/// The specs of the results, as infer() says them. Only an op that has effects may have none.
+/// The specs of the results, as infer() returns them. Only an op with effects may have no results.
 TensorSpecs inferred_specs(const Op& op, const TensorSpecs& inputs) {
   TensorSpecs results = blaming(op, "infer", [&] { return op.infer(inputs); });
   if (results.empty() && op.effect() == Effect::none)
@@ -74,7 +74,7 @@ TensorSpecs inferred_specs(const Op& op, const TensorSpecs& inputs) {
   return results;
 }
 
-void expect_taken(const Op& op, DType dtype) {
+void expect_dtype_supported(const Op& op, DType dtype) {
   const bool has_strings = dtype == DType::string;
   if ((has_strings || dtype == DType::complex64) && !op.supports_dtype(dtype))
     fail(op.label(), " takes no ", has_strings ? "strings" : "complex numbers");
@@ -85,25 +85,25 @@ void expect_taken(const Op& op, DType dtype) {
 Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   TensorSpecs specs;
   specs.reserve(inputs.size());
-  bool any_abstract = false;
+  bool are_outputs_abstract = false;
   for (const Tensor& input : inputs) {
     specs.push_back(input.spec());
-    expect_taken(*op, input.dtype());
-    any_abstract = any_abstract || input.is_abstract();
+    expect_dtype_supported(*op, input.dtype());
+    are_outputs_abstract = are_outputs_abstract || input.is_abstract();
   }
   Recorder* const recorder = Recorder::current();
   // An op that reads changing state or has side effects is recorded, so that it runs with the
   // program and not during the trace.
-  any_abstract = any_abstract || (recorder && op->effect() >= Effect::state);
+  are_outputs_abstract = are_outputs_abstract || (recorder && op->effect() >= Effect::state);
   const TensorSpecs results = inferred_specs(*op, specs);
-  any_abstract =
-      any_abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) {
+  are_outputs_abstract =
+      are_outputs_abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) {
         return !s.shape.is_known() || LargeResultsAbstract::includes(s.shape);
       });
-  any_abstract = any_abstract || is_better_recorded(*op, results);
+  are_outputs_abstract = are_outputs_abstract || is_better_recorded(*op, results);
 
   Tensors outputs;
-  if (any_abstract) {
+  if (are_outputs_abstract) {
     outputs.reserve(results.size());
     for (const TensorSpec& spec : results) outputs.push_back(Tensor::abstract(spec));
     if (recorder) recorder->record(op, inputs, outputs);
@@ -112,7 +112,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     if (recorder)
       for (const Tensor& input : inputs) recorder->hold(input);
   }
-  record_on_tapes(op, inputs, outputs, any_abstract);
+  record_on_tapes(op, inputs, outputs, are_outputs_abstract);
   return outputs;
 }
 

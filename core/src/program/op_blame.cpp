@@ -7,9 +7,9 @@ namespace {
 
 /// The plugin that has the virtual table of the op; null for an op of core.
 const char* plugin_of(const Op& op) {
-  const void* table = nullptr;
-  std::memcpy(&table, static_cast<const void*>(&op), sizeof table);
-  return plugin_at(table);
+  const void* virtual_table = nullptr;
+  std::memcpy(&virtual_table, static_cast<const void*>(&op), sizeof virtual_table);
+  return plugin_at(virtual_table);
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
 
 namespace crescent {
 
-/// Rethrows the current exception of a function of the op. An exception that is no Error is
-/// converted to one: "std::bad_alloc (in infer() of op acme.ema of plugin 'acme.kernels')"; an
-/// Error of a plugin's op that does not name the op gets the name put before it.
+/// Rethrows the current exception, which a function of the op has thrown. An exception of a class
+/// other than Error is converted to an Error: "std::bad_alloc (in infer() of op acme.ema of plugin
+/// 'acme.kernels')". The name of a plugin's op is put before the message of an Error that does not
+/// contain it.
 [[noreturn]] void rethrow_blaming(const Op& op, const char* function);
 
 /// Runs a function of an op; exceptions name the op.

@@ -103,8 +103,8 @@ double flops_of_decomposition(const OpCall& call);
 /// The share of the pairs of a query and a key that causal attention compares: query i sees the
 /// keys up to i.
 double causal_share(double queries, double keys) {
-  const double square = std::min(queries, keys);
-  return 1 - square * (2 * keys - square - 1) / (2 * queries * keys);
+  const double square_size = std::min(queries, keys);
+  return 1 - square_size * (2 * keys - square_size - 1) / (2 * queries * keys);
 }
 
 template <class O>
@@ -167,13 +167,13 @@ const std::map<std::string_view, Rule>& rules() {
 
 /// Returns the decomposition of the op as a program; a program without instructions if the op has
 /// none.
-Program decomposed(const OpCall& call) {
+Program decomposition_of(const OpCall& call) {
   return trace([&](const Tensors& inputs) { return call.op.decompose(inputs); }, call.input_specs);
 }
 
 double flops_of_decomposition(const OpCall& call) {
   double sum = 0;
-  for (const auto& [scope, flops] : flops_by_scope(decomposed(call))) sum += flops;
+  for (const auto& [scope, flops] : flops_by_scope(decomposition_of(call))) sum += flops;
   return sum;
 }
 

@@ -14,7 +14,7 @@ std::string list_text(const std::vector<int>& values, const TensorSpecs& specs) 
   return text;
 }
 
-std::string names_text(const std::vector<int>& values) {
+std::string numbers_text(const std::vector<int>& values) {
   std::string text;
   for (int value : values) text += concat(text.empty() ? "%" : ", %", value);
   return text;
@@ -22,9 +22,10 @@ std::string names_text(const std::vector<int>& values) {
 
 }  // namespace
 
-TensorSpecs Program::specs_of(std::span<const int> numbers) const {
+TensorSpecs Program::specs_of(std::span<const int> value_numbers) const {
   TensorSpecs specs;
-  for (const int number : numbers) specs.push_back(values[static_cast<size_t>(number)]);
+  for (const int value_number : value_numbers)
+    specs.push_back(values[static_cast<size_t>(value_number)]);
   return specs;
 }
 
@@ -39,14 +40,14 @@ std::string Program::text() const {
     text +=
         concat("%", b.value, " = variable ", b.variable.path(), " ", stored_spec(b.variable), "\n");
   for (const Instruction& i : code) {
-    text += concat(list_text(i.outputs, values), " = ", i.op->text(), " ", names_text(i.inputs));
+    text += concat(list_text(i.outputs, values), " = ", i.op->text(), " ", numbers_text(i.inputs));
     const std::string& scope = scopes[i.scope];
     text += scope.empty() ? "\n" : "  # " + scope + "\n";
   }
   for (const Binding& b : variables) {
     if (b.result >= 0) text += concat(b.variable.path(), " <- %", b.result, "\n");
   }
-  return text + "outputs " + names_text(outputs) + "\n";
+  return text + "outputs " + numbers_text(outputs) + "\n";
 }
 
 Program program_of_op(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs) {

@@ -8,19 +8,19 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kDefaultBudget = size_t{16} << 20;
+constexpr size_t kDefaultBudgetBytes = size_t{16} << 20;
 /// Programs used since the last kRecentAdditions additions are never dropped.
 constexpr uint64_t kRecentAdditions = 16;
 
 /// Reads CRESCENT_PROGRAM_CACHE, a number of bytes.
 size_t budget_of_environment() {
   const char* text = std::getenv("CRESCENT_PROGRAM_CACHE");
-  if (!text) return kDefaultBudget;
+  if (!text) return kDefaultBudgetBytes;
   char* end = nullptr;
   const unsigned long long bytes = std::strtoull(text, &end, 10);
   if (*text >= '0' && *text <= '9' && *end == '\0') return static_cast<size_t>(bytes);
   warn("CRESCENT_PROGRAM_CACHE: expected a number of bytes, got '", text, "'");
-  return kDefaultBudget;
+  return kDefaultBudgetBytes;
 }
 
 /// The program tables of all functions of this process, and the total number and size of their

@@ -15,7 +15,7 @@ namespace {
 
 /// Tensors with fewer elements stay in the cache even between single ops, so compiling them into
 /// one program has no advantage.
-constexpr int64_t kLargeTensor = 32768;
+constexpr int64_t kMinLargeElements = 32768;
 
 using Callee = std::function<Value(const Dict&)>;
 
@@ -32,30 +32,30 @@ const Tensor* tensor_in(const Value& value) {
   return boxed ? &boxed->tensor : nullptr;
 }
 
-/// Whether holds(leaf) is true for a leaf of the value, that is, a value that is neither a list nor
-/// a dictionary.
+/// Whether predicate(leaf) is true for a leaf of the value, that is, a value that is neither a list
+/// nor a dictionary.
 template <class F>
-bool any_leaf(const Value& value, const F& holds) {
-  const auto holds_leaf = [&](const Value& item) { return any_leaf(item, holds); };
+bool any_leaf(const Value& value, const F& predicate) {
+  const auto holds_leaf = [&](const Value& item) { return any_leaf(item, predicate); };
   const auto in_entry = [&](const DictEntry& entry) { return holds_leaf(entry.value); };
   if (value.is_list())
     return std::any_of(value.as_list().begin(), value.as_list().end(), holds_leaf);
   if (value.is_dict()) return std::any_of(value.as_dict().begin(), value.as_dict().end(), in_entry);
-  return holds(value);
+  return predicate(value);
 }
 
 bool is_large(const Tensor& tensor) {
-  return tensor && tensor.in_memory() && tensor.shape().size() >= kLargeTensor;
+  return tensor && tensor.in_memory() && tensor.shape().size() >= kMinLargeElements;
 }
 
-bool has_large(const Value& value) {
+bool is_large_tensor(const Value& value) {
   const Tensor* tensor = tensor_in(value);
   return tensor && is_large(*tensor);
 }
 
 /// Whether the value cannot be part of a key or of a program: NaN, an object other than a tensor,
 /// or a tensor without values.
-bool is_foreign(const Value& value) {
+bool is_unsuitable(const Value& value) {
   if (value.is_float()) return std::isnan(value.as_float());
   if (!value.is_object()) return false;
   const Tensor* tensor = tensor_in(value);
@@ -64,11 +64,11 @@ bool is_foreign(const Value& value) {
 
 bool is_worth_compiling(const Dict& arguments) {
   if (Recorder::current() || tapes_are_active()) return false;
-  const auto any = [&](bool (*holds)(const Value&)) {
+  const auto any = [&](bool (*predicate)(const Value&)) {
     return std::any_of(arguments.begin(), arguments.end(),
-                       [&](const DictEntry& entry) { return any_leaf(entry.value, holds); });
+                       [&](const DictEntry& entry) { return any_leaf(entry.value, predicate); });
   };
-  return any(has_large) && !any(is_foreign);
+  return any(is_large_tensor) && !any(is_unsuitable);
 }
 
 const Value& placeholder() {
@@ -132,8 +132,8 @@ struct CompiledCall final : CachedProgram {
         arguments(std::move(call_arguments)),
         input_specs(specs_of(inputs)) {}
   size_t bytes() const override {
-    constexpr size_t kArguments = 512;  // estimated bytes of the arguments
-    return sizeof *this + kArguments +
+    constexpr size_t kArgumentBytes = 512;  // estimated bytes of the arguments
+    return sizeof *this + kArgumentBytes +
            (input_specs.size() + output_specs.size()) * sizeof(TensorSpec) +
            (executable ? executable->bytes() : 0);
   }
@@ -164,7 +164,7 @@ ProgramTable& table() {
 }
 
 /// Whether the program has several ops that compute, and none with effects. Reshapes do not count.
-bool is_worth_it(const Program& program) {
+bool has_several_pure_ops(const Program& program) {
   int64_t op_count = 0;
   for (const Program::Instruction& instruction : program.code) {
     if (instruction.op->effect() >= Effect::state) return false;
@@ -181,7 +181,7 @@ void compile(CompiledCall& target_call, const Callee& call, Device& device) {
     return outputs;
   };
   Program program = trace(body, target_call.input_specs);
-  if (!is_worth_it(program)) return;
+  if (!has_several_pure_ops(program)) return;
   program = optimize(std::move(program));
   target_call.output_specs = program.specs_of(program.outputs);
   target_call.executable = crescent::compile(program, device);
@@ -189,7 +189,7 @@ void compile(CompiledCall& target_call, const Callee& call, Device& device) {
 
 /// Traces and compiles the call. If that fails, no program is stored: the call runs op by op and
 /// raises its own error.
-void compile_if_recorded(CompiledCall& target_call, const Callee& call, Device& device) {
+void compile_if_traceable(CompiledCall& target_call, const Callee& call, Device& device) {
   try {
     compile(target_call, call, device);
   } catch (const Interrupted&) {
@@ -204,7 +204,7 @@ std::shared_ptr<CompiledCall> compiled_call(std::shared_ptr<CompiledCall> new_ca
   return table().find_or_make<CompiledCall>(
       hash, [&](const CompiledCall& cached_call) { return cached_call.is_for(*new_call); },
       [&] {
-        compile_if_recorded(*new_call, call, device);
+        compile_if_traceable(*new_call, call, device);
         return std::move(new_call);
       });
 }

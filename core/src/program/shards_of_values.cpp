@@ -12,7 +12,7 @@ bool joins_shards(const Op& op) {
 }
 
 /// The shard of the instruction's inputs, -1 if none of them belongs to one.
-int shard_read(const Program::Instruction& instruction, const std::vector<int>& shards) {
+int input_shard(const Program::Instruction& instruction, const std::vector<int>& shards) {
   int shard = -1;
   for (int value : instruction.inputs) {
     const int other_shard = shards[static_cast<size_t>(value)];
@@ -35,7 +35,7 @@ std::vector<int> shards_of_values(const Program& program) {
   for (const Program::Instruction& instruction : program.code) {
     if (joins_shards(*instruction.op)) continue;
     const auto* slice = dynamic_cast<const ShardSlice*>(instruction.op.get());
-    const int shard = slice ? static_cast<int>(slice->shard) : shard_read(instruction, shards);
+    const int shard = slice ? static_cast<int>(slice->shard) : input_shard(instruction, shards);
     for (int value : instruction.outputs) shards[static_cast<size_t>(value)] = shard;
   }
   return shards;

@@ -48,10 +48,10 @@ void expect_one_per_axis(std::string_view op, size_t element_count, const Shape&
 }
 
 int normal_axis(std::string_view op, int axis, const Shape& shape) {
-  const int positive = axis < 0 ? axis + shape.rank() : axis;
-  if (positive < 0 || positive >= shape.rank())
+  const int nonnegative_axis = axis < 0 ? axis + shape.rank() : axis;
+  if (nonnegative_axis < 0 || nonnegative_axis >= shape.rank())
     fail(op, ": axis ", axis, " is out of range for shape ", shape);
-  return positive;
+  return nonnegative_axis;
 }
 
 std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,

@@ -56,7 +56,8 @@ DType product_dtype(std::string_view op, DType a, DType b);
 
 /// The number of elements; -1 when a dim is unknown.
 int64_t known_size(const Shape& shape);
-/// Reshapes x (..., n) to (rows, n), also for n = 0, where reshape cannot infer a -1.
+/// Reshapes x (..., n) to (rows, n), also for n = 0, for which reshape() could not infer the number
+/// of rows.
 Tensor as_rows(const Tensor& x);
 
 /// Casts integers and booleans to `dtype`.

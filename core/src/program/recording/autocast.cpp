@@ -9,8 +9,9 @@ thread_local std::optional<DType> current_dtype;
 
 }  // namespace
 
-Autocast::Autocast(std::optional<DType> dtype) : outer_(std::exchange(current_dtype, dtype)) {}
-Autocast::~Autocast() { current_dtype = outer_; }
+Autocast::Autocast(std::optional<DType> dtype)
+    : outer_dtype_(std::exchange(current_dtype, dtype)) {}
+Autocast::~Autocast() { current_dtype = outer_dtype_; }
 std::optional<DType> Autocast::current() { return current_dtype; }
 
 }  // namespace crescent

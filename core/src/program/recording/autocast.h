@@ -17,7 +17,7 @@ class Autocast {
   static std::optional<DType> current();
 
  private:
-  std::optional<DType> outer_;
+  std::optional<DType> outer_dtype_;
 };
 
 }  // namespace crescent

@@ -40,11 +40,11 @@ std::optional<Division> division_for(const std::string& path, const Shape& shape
   std::vector<std::string> matching_patterns;
   const WeightLayout* layout = nullptr;
   for (size_t i = 0; i < list.size(); ++i) {
-    const bool is_path = list[i].pattern == path;
-    if (!is_path && !patterns[i].found_in(path)) continue;
+    const bool is_exact_path = list[i].pattern == path;
+    if (!is_exact_path && !patterns[i].found_in(path)) continue;
     layout = &list[i];
     matching_patterns.push_back(concat("'", list[i].pattern, "'"));
-    if (is_path) break;
+    if (is_exact_path) break;
   }
   if (!layout) return std::nullopt;
   if (matching_patterns.size() > 1 && layout->pattern != path)
@@ -55,26 +55,26 @@ std::optional<Division> division_for(const std::string& path, const Shape& shape
     fail("LayoutMap: the layout '", layout->pattern, "' has ", layout->rank, " axes, and weight '",
          path, "' has shape ", shape);
   const std::optional<Division>& division = layout->division;
-  const bool is_shared_by_all = division && division->processes == communicator()->size();
-  return is_shared_by_all ? division : std::nullopt;
+  const bool covers_all_processes = division && division->processes == communicator()->size();
+  return covers_all_processes ? division : std::nullopt;
 }
 
 // ---- divided variables
 
 Shape part_shape(const Division& division, const Shape& whole_shape) {
-  const int rank_part = division.part_of(communicator()->rank());
-  const int64_t size = whole_shape[division.axis];
+  const int part_index = division.part_of(communicator()->rank());
+  const int64_t axis_size = whole_shape[division.axis];
   Shape own_shape = whole_shape;
   own_shape.set(division.axis,
-                division.begin(rank_part + 1, size) - division.begin(rank_part, size));
+                division.begin(part_index + 1, axis_size) - division.begin(part_index, axis_size));
   return own_shape;
 }
 
 Tensor own_part(const Tensor& whole_value, const Division& division) {
-  const int rank_part = division.part_of(communicator()->rank());
-  const int64_t size = whole_value.dim(division.axis);
-  return ops::slice_axis(whole_value, division.axis, division.begin(rank_part, size),
-                         division.begin(rank_part + 1, size));
+  const int part_index = division.part_of(communicator()->rank());
+  const int64_t axis_size = whole_value.dim(division.axis);
+  return ops::slice_axis(whole_value, division.axis, division.begin(part_index, axis_size),
+                         division.begin(part_index + 1, axis_size));
 }
 
 void divide(const Variable& variable, const Division& division) {
@@ -95,17 +95,17 @@ Tensor sum_over_parts(const Variable& variable, const Tensor& own_sum) {
   return division ? ops::all_reduce(own_sum * (1.0 / division->copies())) : own_sum;
 }
 
-GatheredValues::GatheredValues(const Variables& variables) : outer_(nullptr) {
+GatheredValues::GatheredValues(const Variables& variables) : outer_values_(nullptr) {
   const NoGradient no_gradient;
   const bool keeps_values = communicator()->rank() == 0;
   for (const Variable& variable : variables) {
     const Tensor value = variable.value();
     if (keeps_values) values_.emplace_back(variable, value);
   }
-  outer_ = std::exchange(gathered_values, this);
+  outer_values_ = std::exchange(gathered_values, this);
 }
 
-GatheredValues::~GatheredValues() { gathered_values = outer_; }
+GatheredValues::~GatheredValues() { gathered_values = outer_values_; }
 
 Tensor GatheredValues::of(const Variable& variable) {
   if (!gathered_values) return {};

@@ -1,5 +1,5 @@
-// How core handles divided variables (division.h): which code sees the part of this process, and
-// which the whole value.
+// Access to divided variables (division.h): some code sees the part of the value that this process
+// has, other code the whole value.
 #pragma once
 #include "crescent/program/division.h"
 
@@ -41,7 +41,7 @@ class CRESCENT_API GatheredValues {
   static Tensor of(const Variable& variable);
 
  private:
-  GatheredValues* outer_;
+  GatheredValues* outer_values_;
   std::vector<std::pair<Variable, Tensor>> values_;
 };
 

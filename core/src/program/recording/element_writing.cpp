@@ -26,12 +26,13 @@ void expect_writable(const Tensor& tensor) {
 
 namespace {
 
-/// Copies consecutive runs of bytes in `from` to their offsets in `to`.
-void copy_runs(std::byte* to, const std::byte* from, std::span<const int64_t> starts, size_t run,
-               size_t element) {
+/// Copies consecutive runs of `run_bytes` bytes from `from` to the elements of `to` whose indices
+/// are `starts`.
+void copy_runs(std::byte* to, const std::byte* from, std::span<const int64_t> starts,
+               size_t run_bytes, size_t element_bytes) {
   for (const int64_t start : starts) {
-    std::memcpy(to + static_cast<size_t>(start) * element, from, run);
-    from += run;
+    std::memcpy(to + static_cast<size_t>(start) * element_bytes, from, run_bytes);
+    from += run_bytes;
   }
 }
 
@@ -45,16 +46,18 @@ void write_elements(const Tensor& tensor, std::span<const int64_t> starts, int64
   if (values.size() == 0) return;
   Storage& storage = *tensor.storage();
   const bool shares_storage = values.storage() == tensor.storage();
-  const Tensor source = (shares_storage ? values.clone() : values).to(nullptr);
-  const size_t element = size_of(tensor.dtype()), bytes = static_cast<size_t>(run) * element;
-  const auto* source_bytes = static_cast<const std::byte*>(source.raw());
+  const Tensor host_values = (shares_storage ? values.clone() : values).to(nullptr);
+  const size_t element_bytes = size_of(tensor.dtype()),
+               run_bytes = static_cast<size_t>(run) * element_bytes;
+  const auto* source_bytes = static_cast<const std::byte*>(host_values.raw());
   if (storage.host()) {
     storage.bump_version();
-    return copy_runs(storage.host() + tensor.offset(), source_bytes, starts, bytes, element);
+    return copy_runs(storage.host() + tensor.offset(), source_bytes, starts, run_bytes,
+                     element_bytes);
   }
   std::vector<std::byte> all_bytes(tensor.bytes());
   storage.read(tensor.offset(), all_bytes.size(), all_bytes.data());
-  copy_runs(all_bytes.data(), source_bytes, starts, bytes, element);
+  copy_runs(all_bytes.data(), source_bytes, starts, run_bytes, element_bytes);
   storage.write(tensor.offset(), all_bytes.size(), all_bytes.data());
 }
 

@@ -18,14 +18,14 @@ using ShardCuts = std::vector<size_t>;
 /// reduction, and so on.
 template <class T>
 void interleave(std::vector<T>& list, const std::vector<ShardCuts>& shards) {
-  const size_t reduction_count = shards.front().size() - 2, joint = shards.back().back();
+  const size_t reduction_count = shards.front().size() - 2, first_reduction = shards.back().back();
   std::vector<T> result;
   result.reserve(list.size());
   for (size_t i = 0; i < shards.front().front(); ++i) result.push_back(std::move(list[i]));
   for (size_t k = 0; k <= reduction_count; ++k) {
     for (const ShardCuts& cuts : shards)
       for (size_t i = cuts[k]; i < cuts[k + 1]; ++i) result.push_back(std::move(list[i]));
-    if (k < reduction_count) result.push_back(std::move(list[joint + k]));
+    if (k < reduction_count) result.push_back(std::move(list[first_reduction + k]));
   }
   list = std::move(result);
 }

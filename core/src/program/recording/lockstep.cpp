@@ -10,18 +10,20 @@
 namespace crescent {
 namespace {
 
-thread_local Lockstep* innermost = nullptr;
+thread_local Lockstep* innermost_lockstep = nullptr;
 
 }  // namespace
 
 Lockstep::Lockstep(int64_t shards)
     : recorder_(Recorder::current()),
-      outer_(std::exchange(innermost, this)),
+      outer_lockstep_(std::exchange(innermost_lockstep, this)),
       shards_(static_cast<size_t>(shards)) {}
-Lockstep::~Lockstep() { innermost = outer_; }
+Lockstep::~Lockstep() { innermost_lockstep = outer_lockstep_; }
 
 Lockstep* Lockstep::current() {
-  return innermost && innermost->recorder_ == Recorder::current() ? innermost : nullptr;
+  return innermost_lockstep && innermost_lockstep->recorder_ == Recorder::current()
+             ? innermost_lockstep
+             : nullptr;
 }
 
 /// Ends the section of the current shard, if a shard has begun.
@@ -109,12 +111,12 @@ void Lockstep::finish() {
 Tensor Lockstep::read(const Variable& variable, const Tensor& value) {
   if (!variable.trainable() || !is_floating(value.dtype()) || !tapes_are_active()) return value;
   std::vector<Tensors>& reads = reads_.try_emplace(variable.id(), shards_).first->second;
-  Tensors& own_reads = reads[shard_];
-  for (const Tensor& read_value : own_reads)
+  Tensors& shard_reads = reads[shard_];
+  for (const Tensor& read_value : shard_reads)
     if (originals_.at(value_id(read_value)).id() == value.id()) return read_value;
-  own_reads.push_back(value.alias());
-  originals_.emplace(value_id(own_reads.back()), value);
-  return own_reads.back();
+  shard_reads.push_back(value.alias());
+  originals_.emplace(value_id(shard_reads.back()), value);
+  return shard_reads.back();
 }
 
 }  // namespace crescent

@@ -49,7 +49,7 @@ class Lockstep {
   void end_section();
 
   Recorder* recorder_;
-  Lockstep* outer_;
+  Lockstep* outer_lockstep_;
   size_t shards_, shard_ = 0, reduction_count_ = 0;
   std::vector<Reduction> reductions_;
   std::vector<ShardCuts> instructions_;  ///< indexed by shard: positions in the program

@@ -23,10 +23,10 @@ Recorder::Recorder(Kind kind) : kind_(kind), parent_(set_current(this)), scopes_
 Recorder::~Recorder() { set_current(parent_); }
 
 int Recorder::add(const Tensor& tensor) {
-  const int number = program_.add_value(tensor.spec());
-  values_.emplace(value_id(tensor), number);
+  const int value_number = program_.add_value(tensor.spec());
+  values_.emplace(value_id(tensor), value_number);
   kept_tensors_.push_back(value_of(tensor));
-  return number;
+  return value_number;
 }
 
 Tensor Recorder::add_input(const TensorSpec& spec) {
@@ -62,9 +62,9 @@ int Recorder::capture(const Tensor& tensor) {
 
 int Recorder::add_constant(const Tensor& tensor) {
   if (tensor.rank() == 0) return add_scalar(tensor);
-  const int number = add(tensor);
-  program_.constants.push_back({number, value_of(tensor)});
-  return number;
+  const int value_number = add(tensor);
+  program_.constants.push_back({value_number, value_of(tensor)});
+  return value_number;
 }
 
 /// Returns the value number of a constant with a copy of the scalar; equal scalars share a
@@ -85,8 +85,8 @@ int Recorder::add_scalar(const Tensor& tensor) {
 
 bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
                       std::span<const Tensor> outputs) {
-  auto foreign = [&](const Tensor& t) { return t.is_abstract() && find(t) < 0; };
-  if (std::any_of(inputs.begin(), inputs.end(), foreign)) return false;
+  auto belongs_to_other_trace = [&](const Tensor& t) { return t.is_abstract() && find(t) < 0; };
+  if (std::any_of(inputs.begin(), inputs.end(), belongs_to_other_trace)) return false;
   Program::Instruction instruction{op, {}, {}, scope_};
   for (const Tensor& t : inputs) instruction.inputs.push_back(find(t));
   for (const Tensor& t : outputs) instruction.outputs.push_back(add(t));
@@ -94,25 +94,27 @@ bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
   return true;
 }
 
-void Recorder::define(const OpPtr& op, std::span<const Tensor> inputs, const Tensor& declared) {
-  Program::Instruction instruction{op, {}, {find(declared)}, scope_};
+void Recorder::define(const OpPtr& op, std::span<const Tensor> inputs,
+                      const Tensor& declared_result) {
+  Program::Instruction instruction{op, {}, {find(declared_result)}, scope_};
   for (const Tensor& t : inputs) instruction.inputs.push_back(find(t));
   program_.code.push_back(std::move(instruction));
 }
 
 Recorder::VariableEntry& Recorder::entry_of(const Variable& variable) {
   if (auto it = variables_.find(variable.id()); it != variables_.end()) return it->second;
-  Tensor start = Tensor::abstract(stored_spec(variable));
-  program_.variables.push_back({variable, add(start), -1});
-  return variables_.emplace(variable.id(), VariableEntry{program_.variables.size() - 1, start})
+  Tensor start_value = Tensor::abstract(stored_spec(variable));
+  program_.variables.push_back({variable, add(start_value), -1});
+  return variables_
+      .emplace(variable.id(), VariableEntry{program_.variables.size() - 1, start_value})
       .first->second;
 }
 
 Tensor Recorder::read(const Variable& variable) {
   if (kind_ == Kind::program) return entry_of(variable).current_value;
-  Recorder* self = set_current(parent_);
+  Recorder* this_recorder = set_current(parent_);
   Tensor value = variable.value();
-  set_current(self);
+  set_current(this_recorder);
   return value;
 }
 
@@ -121,23 +123,23 @@ void Recorder::assign(const Variable& variable, const Tensor& value) {
     fail("variable '", variable.path(),
          "' cannot be assigned inside the body of a scan: make it a state of the scan");
   }
-  const int number = find(value);
-  if (number < 0)
+  const int value_number = find(value);
+  if (value_number < 0)
     fail("variable '", variable.path(),
          "' is assigned a tensor that does not belong to this program");
   VariableEntry& entry = entry_of(variable);
-  // a new id: gradients do not flow through an assignment
+  // The alias has an id of its own, because gradients do not flow through an assignment.
   entry.current_value = value_of(value).alias();
-  program_.variables[entry.binding].result = number;
+  program_.variables[entry.binding].result = value_number;
 }
 
 Program Recorder::finish(std::span<const Tensor> outputs) {
   for (const Tensor& t : outputs) {
     if (!t) fail("the traced function gave no tensor as output ", program_.outputs.size());
-    const int number = find(t);
-    if (number < 0)
+    const int value_number = find(t);
+    if (value_number < 0)
       fail("the traced function gave a tensor ", t.spec(), " that was not computed in it");
-    program_.outputs.push_back(number);
+    program_.outputs.push_back(value_number);
   }
   if (is_rematerializing_) return rematerialized(std::move(program_), backward_);
   return std::move(program_);
@@ -155,17 +157,17 @@ int Recorder::enter_scope(const std::string& name) {
 Tensors replay(const Program& program, std::span<const Tensor> inputs) {
   assert(program.variables.empty() && inputs.size() == program.inputs.size());
   Tensors values(program.values.size());
-  auto value_at = [&](int number) -> Tensor& { return values[number]; };
+  auto value_at = [&](int value_number) -> Tensor& { return values[value_number]; };
   for (size_t i = 0; i < inputs.size(); ++i) value_at(program.inputs[i]) = inputs[i];
   for (const Program::Constant& c : program.constants) value_at(c.value) = c.tensor;
   for (const Program::Instruction& instruction : program.code) {
     Tensors arguments;
-    for (int number : instruction.inputs) arguments.push_back(value_at(number));
+    for (int value_number : instruction.inputs) arguments.push_back(value_at(value_number));
     Tensors results = crescent::apply(instruction.op, arguments);
     for (size_t i = 0; i < results.size(); ++i) value_at(instruction.outputs[i]) = results[i];
   }
   Tensors outputs;
-  for (int number : program.outputs) outputs.push_back(value_at(number));
+  for (int value_number : program.outputs) outputs.push_back(value_at(value_number));
   return outputs;
 }
 

@@ -1,5 +1,5 @@
-// Recorder: turns ops on abstract tensors into a Program. One is current on a thread while a trace
-// runs.
+// Recorder: turns ops on abstract tensors into a Program. While a trace runs, its recorder is the
+// current one of the thread.
 //
 // A recorder of a scan body also captures tensors of the enclosing code: they become further inputs
 // of the body (captured()). The recorder of a whole program makes constants of concrete tensors.
@@ -32,7 +32,7 @@ class Recorder {
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   /// Makes an abstract tensor a value of the program that an instruction of define() will compute.
   void declare(const Tensor& tensor) { add(tensor); }
-  void define(const OpPtr& op, std::span<const Tensor> inputs, const Tensor& declared);
+  void define(const OpPtr& op, std::span<const Tensor> inputs, const Tensor& declared_result);
   size_t length() const { return program_.code.size(); }  ///< the number of instructions
   /// Orders the instructions of logical shards (interleaved.h).
   void interleave(const std::vector<ShardCuts>& shards) {
@@ -94,7 +94,8 @@ class Recorder {
   size_t backward_ = 0;  ///< the index of the first instruction of the backward pass
 };
 
-/// Like the public trace(), but also returns the holds of the values on which the program depends.
+/// Like the public trace(), but also returns in `holds` the holds of the storages on which the
+/// program depends.
 Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
               std::vector<StorageHold>& holds);
 

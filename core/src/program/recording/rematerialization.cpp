@@ -92,11 +92,11 @@ class Rematerialization {
         values_[value].is_repeatable = is_repeatable;
       }
     }
-    const auto keep = [&](int value) {
+    const auto exclude = [&](int value) {
       if (value >= 0) values_[value].is_repeatable = false;
     };
-    for (int value : program_.outputs) keep(value);
-    for (const Program::Binding& b : program_.variables) keep(b.result);
+    for (int value : program_.outputs) exclude(value);
+    for (const Program::Binding& b : program_.variables) exclude(b.result);
   }
 
   void find_reads() {
@@ -113,7 +113,7 @@ class Rematerialization {
   /// after the position. A value of the second kind that the backward pass does not read counts
   /// twice, since a cut would keep it in memory.
   void sum_bytes() {
-    std::vector<int64_t> change(backward_ + 1);
+    std::vector<int64_t> byte_changes(backward_ + 1);
     for (size_t v = 0; v < values_.size(); ++v) {
       const ValueInfo& value = values_[v];
       if (value.producer == kNone) continue;
@@ -121,27 +121,27 @@ class Rematerialization {
       if (value.is_read_by_backward) read_by_backward_bytes_[value.producer + 1] += bytes;
       if (value.last_read <= value.producer) continue;
       const int64_t weight = value.is_read_by_backward ? 1 : 2;
-      change[value.producer + 1] += weight * bytes;
-      change[value.last_read + 1] -= weight * bytes;
+      byte_changes[value.producer + 1] += weight * bytes;
+      byte_changes[value.last_read + 1] -= weight * bytes;
     }
-    std::partial_sum(change.begin(), change.end(), crossing_bytes_.begin());
+    std::partial_sum(byte_changes.begin(), byte_changes.end(), crossing_bytes_.begin());
     std::partial_sum(read_by_backward_bytes_.begin(), read_by_backward_bytes_.end(),
                      read_by_backward_bytes_.begin());
   }
 
-  /// Cuts the forward pass into segments. A segment contains at most `most` bytes that the backward
-  /// pass reads, and at least half as many; within these limits, the cut lies where the fewest
-  /// bytes cross it.
-  std::vector<size_t> cuts_for(int64_t most) const {
+  /// Cuts the forward pass into segments. A segment contains at most `max_bytes` bytes that the
+  /// backward pass reads, and at least half as many; within these limits, the cut lies where the
+  /// fewest bytes cross it.
+  std::vector<size_t> cuts_for(int64_t max_bytes) const {
     std::vector<size_t> cuts;
     size_t begin = 0, best_position = kNone;
     for (size_t i = 1; i <= backward_; ++i) {
       const int64_t bytes = read_by_backward_bytes_[i] - read_by_backward_bytes_[begin];
-      if (bytes > most && best_position != kNone) {
+      if (bytes > max_bytes && best_position != kNone) {
         cuts.push_back(best_position);
         begin = i = best_position;
         best_position = kNone;
-      } else if (2 * bytes >= most && i < backward_) {
+      } else if (2 * bytes >= max_bytes && i < backward_) {
         if (best_position == kNone || crossing_bytes_[i] <= crossing_bytes_[best_position])
           best_position = i;
       }
@@ -175,10 +175,10 @@ class Rematerialization {
       if (!value.is_read_by_backward && !crosses_segments) continue;
       (is_kept(value, cuts) ? kept_bytes : repeated_bytes)[segment] += program_.values[v].bytes();
     }
-    int64_t peak = 0, passing_bytes = 0;
+    int64_t peak = 0, total_kept_bytes = 0;
     for (size_t s = 0; s < kept_bytes.size(); ++s) {
-      passing_bytes += kept_bytes[s];
-      peak = std::max(peak, passing_bytes + repeated_bytes[s]);
+      total_kept_bytes += kept_bytes[s];
+      peak = std::max(peak, total_kept_bytes + repeated_bytes[s]);
     }
     return peak;
   }
@@ -192,19 +192,19 @@ class Rematerialization {
   /// kept, else a copy. The instructions that compute the copy are added to the code.
   int value_for_backward(int value) {
     if (static_cast<size_t>(value) >= values_.size() || !is_repeated(value)) return value;
-    std::vector<size_t> missing_values, waiting_instructions{values_[value].producer};
-    std::vector<bool> is_known(backward_);
+    std::vector<size_t> missing_instructions, waiting_instructions{values_[value].producer};
+    std::vector<bool> is_visited(backward_);
     while (!waiting_instructions.empty()) {
       const size_t producer = waiting_instructions.back();
       waiting_instructions.pop_back();
-      if (is_known[producer] || !copies_[producer].empty()) continue;
-      is_known[producer] = true;
-      missing_values.push_back(producer);
+      if (is_visited[producer] || !copies_[producer].empty()) continue;
+      is_visited[producer] = true;
+      missing_instructions.push_back(producer);
       for (int input : program_.code[producer].inputs)
         if (is_repeated(input)) waiting_instructions.push_back(values_[input].producer);
     }
-    std::sort(missing_values.begin(), missing_values.end());
-    for (size_t producer : missing_values) add_copy(producer);
+    std::sort(missing_instructions.begin(), missing_instructions.end());
+    for (size_t producer : missing_instructions) add_copy(producer);
     return copy_of(value);
   }
 
@@ -218,18 +218,18 @@ class Rematerialization {
   void add_copy(size_t producer) {
     Instruction copy = program_.code[producer];
     bool has_other_input = false;  // whether an input differs from that of the original instruction
-    const auto tell_apart = [&](int& input, const bool wanted) {
-      if (wanted) input = rematerialized_input(input, copy.scope), has_other_input = true;
+    const auto replace_input_if = [&](int& input, const bool condition) {
+      if (condition) input = rematerialized_input(input, copy.scope), has_other_input = true;
     };
     for (int& input : copy.inputs) {
       const ValueInfo& info = values_[input];
       if (is_repeated(input))
         input = copy_of(input), has_other_input = true;
       else
-        tell_apart(input, !info.is_constant && !info.is_variable);
+        replace_input_if(input, !info.is_constant && !info.is_variable);
     }
     if (!has_other_input)
-      for (int& input : copy.inputs) tell_apart(input, values_[input].is_variable);
+      for (int& input : copy.inputs) replace_input_if(input, values_[input].is_variable);
     for (int& output : copy.outputs)
       output = program_.add_value(TensorSpec(program_.values[output]));
     copies_[producer] = copy.outputs;

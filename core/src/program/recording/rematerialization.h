@@ -5,9 +5,9 @@
 
 namespace crescent {
 
-/// An op that returns its input, a value of the forward pass from which others are computed again.
-/// Since passes do not know it, they do not merge what is computed again with the original.
-/// Lowering removes it.
+/// An op that returns its input, a value of the forward pass from which the backward pass computes
+/// other values again. Passes do not know this op, so they do not merge the values that are
+/// computed again with the original ones. Lowering removes the op.
 struct Rematerialized final : OpOf<Rematerialized> {
   static constexpr const char* kName = "rematerialized";
   std::tuple<> fields() const { return {}; }

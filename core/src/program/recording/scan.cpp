@@ -108,9 +108,9 @@ void check_states(const Tensors& before, const Tensors& after) {
   if (before.size() != after.size())
     fail("scan: the body gave ", after.size(), " states for ", before.size());
   for (size_t i = 0; i < before.size(); ++i) {
-    const bool fits =
+    const bool matches_start =
         before[i].dtype() == after[i].dtype() && before[i].shape().compatible(after[i].shape());
-    if (!fits)
+    if (!matches_start)
       fail("scan: state ", i, " starts as ", before[i].spec(), ", the body gave ", after[i].spec());
   }
 }

@@ -39,23 +39,24 @@ class ScanGradient {
     for (size_t i : carried_inputs_) states.push_back(first_gradient(i));
     for (size_t o = 0; o < layout_.step_output_count; ++o) {
       if (const Tensor& g = v_.gradients[layout_.state_count + o])
-        sequences.push_back(g), upstream_.push_back(o);
+        sequences.push_back(g), outputs_with_upstream_.push_back(o);
     }
     for (size_t s = 0; scan_.keep_states && s < layout_.state_count; ++s) {
       if (const Tensor& g = v_.gradients[layout_.state_count + layout_.step_output_count + s]) {
-        sequences.push_back(g), kept_upstream_.push_back(s);
+        sequences.push_back(g), kept_states_with_upstream_.push_back(s);
       }
     }
     sequences.insert(sequences.end(), saved_states_.begin(), saved_states_.end());
     for (size_t q = 0; q < layout_.sequence_count; ++q)
       sequences.push_back(v_.inputs[layout_.state_count + q]);
     if (sequences.empty()) return Tensors(v_.inputs.size());
-    auto [last, outputs] =
+    auto [input_gradients, outputs] =
         ops::scan([this](const Tensors& gradients,
                          const Tensors& step) { return step_back(gradients, step); },
                   states, sequences, !scan_.reverse);
     Tensors result(v_.inputs.size());
-    for (size_t i = 0; i < carried_inputs_.size(); ++i) result[carried_inputs_[i]] = last[i];
+    for (size_t i = 0; i < carried_inputs_.size(); ++i)
+      result[carried_inputs_[i]] = input_gradients[i];
     for (size_t i = 0; i < sequence_inputs_.size(); ++i) result[sequence_inputs_[i]] = outputs[i];
     return result;
   }
@@ -90,8 +91,8 @@ class ScanGradient {
   /// One step of the backward scan: computes the gradients of the carried inputs one time step
   /// earlier from those of the current step, and the gradients of the step inputs.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
-    const size_t output_count = upstream_.size(),
-                 upstream_count = output_count + kept_upstream_.size();
+    const size_t output_count = outputs_with_upstream_.size(),
+                 upstream_count = output_count + kept_states_with_upstream_.size();
     // `step` has the upstream gradients, the states and the step inputs.
     Tensors inputs(step.begin() + static_cast<ptrdiff_t>(upstream_count), step.end());
     inputs.insert(
@@ -111,7 +112,8 @@ class ScanGradient {
       targets.push_back(outputs[carried_inputs_[i]]), upstream.push_back(gradients[i]);
     }
     for (size_t i = 0; i < output_count; ++i)
-      targets.push_back(outputs[layout_.state_count + upstream_[i]]), upstream.push_back(step[i]);
+      targets.push_back(outputs[layout_.state_count + outputs_with_upstream_[i]]),
+          upstream.push_back(step[i]);
     const Tensors input_gradients = tape.gradient(targets, inputs, upstream);
 
     ops::ScanResult result;
@@ -124,9 +126,9 @@ class ScanGradient {
         result.states.push_back(g ? ops::add(gradients[i], g) : gradients[i]);
       }
     }
-    for (size_t k = 0; k < kept_upstream_.size(); ++k) {
+    for (size_t k = 0; k < kept_states_with_upstream_.size(); ++k) {
       const auto position =
-          std::find(carried_inputs_.begin(), carried_inputs_.end(), kept_upstream_[k]) -
+          std::find(carried_inputs_.begin(), carried_inputs_.end(), kept_states_with_upstream_[k]) -
           carried_inputs_.begin();
       Tensor& sum = result.states[position];
       sum = ops::add(sum, step[output_count + k]);
@@ -143,9 +145,10 @@ class ScanGradient {
   const Program& body_;
   std::vector<size_t> carried_inputs_;   ///< indices of carried inputs that need gradients
   std::vector<size_t> sequence_inputs_;  ///< indices of sequences that need gradients
-  std::vector<size_t> upstream_;         ///< indices of step outputs that have an upstream gradient
+  /// Indices of step outputs that have an upstream gradient.
+  std::vector<size_t> outputs_with_upstream_;
   /// Indices of states whose kept values have an upstream gradient, as in second-order gradients.
-  std::vector<size_t> kept_upstream_;
+  std::vector<size_t> kept_states_with_upstream_;
   Tensors saved_states_;
 };
 

@@ -4,11 +4,11 @@
 
 namespace crescent {
 
-/// The sum of a value over the logical shards, of which `of_shards` has one tensor each.
-inline Tensor shard_sum(std::span<const Tensor> of_shards) {
+/// The sum over the logical shards; `shard_values` has a tensor for each shard.
+inline Tensor shard_sum(std::span<const Tensor> shard_values) {
   ShardReduce sum;
   sum.kind = ReduceKind::sum;
-  return crescent::apply(std::make_shared<const ShardReduce>(sum), of_shards).front();
+  return crescent::apply(std::make_shared<const ShardReduce>(sum), shard_values).front();
 }
 
 }  // namespace crescent

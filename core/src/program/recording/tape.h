@@ -1,4 +1,4 @@
-// Notifications of tapes by apply() and by variables.
+// Functions by which apply() and variables notify the gradient tapes of the thread.
 #pragma once
 #include "crescent/program/gradient.h"
 #include "program/recording/interleaved.h"
@@ -10,10 +10,10 @@ bool tapes_are_active();
 /// Whether a tape that is recording on this thread watches the tensor, or a tensor from which this
 /// one was computed.
 bool tapes_follow(const Tensor& tensor);
-/// Records an op on the tapes of this thread. If the outputs are `abstract`, tapes that were made
+/// Records an op on the tapes of this thread. If the outputs are abstract, tapes that were made
 /// outside of the current trace do not record the op.
 void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
-                     std::span<const Tensor> outputs, bool abstract);
+                     std::span<const Tensor> outputs, bool are_outputs_abstract);
 void watch_on_tapes(const Variable& variable, const Tensor& value);
 /// The values of the variable that were read while the tape recorded.
 Tensors values_read(const GradientTape& tape, const Variable& variable);

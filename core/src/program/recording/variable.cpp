@@ -24,8 +24,8 @@ struct Variable::State {
   TensorSpec whole_spec{};
   StorageHold hold{value.storage()};
 
-  void set(Tensor to) {
-    value = std::move(to);
+  void set(Tensor new_value) {
+    value = std::move(new_value);
     hold = StorageHold(value.storage());
   }
 };
@@ -35,16 +35,16 @@ namespace {
 // the innermost transaction of this thread
 thread_local Transaction* current_transaction = nullptr;
 
-std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
+std::atomic<uint64_t> trainable_change_count{0}, constraint_change_count{0};
 
 thread_local bool sees_parts = false, gradients_are_partial = false;
 // names the code that reads variables while the other processes do not, for messages; empty if all
 // processes read them
-thread_local std::string lone_reader;
+thread_local std::string lone_reader_name;
 
 /// Whether the value may be written in place: no other tensor shares its memory, the memory is not
 /// a file, and no pointer for writing to it was given away.
-bool may_be_written(const Tensor& t) {
+bool may_be_written_in_place(const Tensor& t) {
   const Storage& storage = *record_of(t).storage;
   return is_unshared(t) && storage.in_memory() && !storage.is_exposed();
 }
@@ -84,12 +84,12 @@ const std::shared_ptr<Constraint>& Variable::constraint() const {
 }
 void Variable::set_constraint(std::shared_ptr<Constraint> constraint) const {
   state_->options.constraint = std::move(constraint);
-  ++constraint_count;
+  ++constraint_change_count;
 }
 
-uint64_t trainable_changes() { return trainable_count.load(std::memory_order_relaxed); }
-void count_trainable_change() { ++trainable_count; }
-uint64_t constraint_changes() { return constraint_count.load(std::memory_order_relaxed); }
+uint64_t trainable_changes() { return trainable_change_count.load(std::memory_order_relaxed); }
+void count_trainable_change() { ++trainable_change_count; }
+uint64_t constraint_changes() { return constraint_change_count.load(std::memory_order_relaxed); }
 
 struct VariableAccess {
   static Variable::State& state(const Variable& variable) { return *variable.state_; }
@@ -100,8 +100,8 @@ namespace {
 /// Gathers the whole value of a divided variable, of which `part_value` is the part of this
 /// process.
 Tensor gather_whole(const Variable& variable, const Tensor& part_value) {
-  if (!lone_reader.empty())
-    fail(lone_reader, " reads '", variable.path(),
+  if (!lone_reader_name.empty())
+    fail(lone_reader_name, " reads '", variable.path(),
          "' in this process alone; it is divided among processes, so all must read it together");
   if (Lockstep::current())
     fail("'", variable.path(),
@@ -122,17 +122,18 @@ Tensor gather_whole(const Variable& variable, const Tensor& part_value) {
 Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");
   Recorder* recorder = Recorder::current();
-  const bool gathers = state_->division && !sees_parts && !(recorder && recorder->is_scan_body());
-  if (gathers && !recorder)
+  const bool is_gathered =
+      state_->division && !sees_parts && !(recorder && recorder->is_scan_body());
+  if (is_gathered && !recorder)
     if (const Tensor gathered_value = GatheredValues::of(*this)) return gathered_value;
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   if (Lockstep* lockstep = Lockstep::current()) value = lockstep->read(*this, value);
   watch_on_tapes(*this, value);
-  if (gathers) value = gather_whole(*this, value);
+  if (is_gathered) value = gather_whole(*this, value);
   const std::optional<DType> cast_dtype = Autocast::current();
-  const bool casts_down =
+  const bool is_cast =
       cast_dtype && trainable() && state_->options.autocast && is_floating(value.dtype());
-  return casts_down ? ops::cast(value, *cast_dtype) : value;
+  return is_cast ? ops::cast(value, *cast_dtype) : value;
 }
 
 void Variable::assign(const Tensor& value) const {
@@ -141,15 +142,16 @@ void Variable::assign(const Tensor& value) const {
     fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ",
          value.shape());
   }
-  Tensor converted = ops::cast(value, dtype());
-  if (state_->division && !sees_parts) converted = own_part(converted, *state_->division);
-  if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted);
-  if (converted.is_abstract()) {
-    fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(),
+  Tensor converted_value = ops::cast(value, dtype());
+  if (state_->division && !sees_parts)
+    converted_value = own_part(converted_value, *state_->division);
+  if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted_value);
+  if (converted_value.is_abstract()) {
+    fail("variable '", path(), "' cannot be assigned a tensor ", converted_value.spec(),
          " without values");
   }
   Transaction::before_change(*this);
-  state_->set(untracked_alias(unexposed_copy(converted)));
+  state_->set(untracked_alias(unexposed_copy(converted_value)));
 }
 
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
@@ -164,11 +166,14 @@ Tensor Variable::device_value(Memory* memory) const {
 
 Tensor Variable::writable_value(Memory* memory) const {
   const Tensor& value = state_->value;
-  if (!may_be_written(value) || memory_of(value) != memory) state_->set(value.clone(memory));
+  if (!may_be_written_in_place(value) || memory_of(value) != memory)
+    state_->set(value.clone(memory));
   return value;
 }
 
-bool Variable::is_exclusive() const { return !state_->division && may_be_written(state_->value); }
+bool Variable::is_exclusive() const {
+  return !state_->division && may_be_written_in_place(state_->value);
+}
 
 // ---- divided variables
 
@@ -177,8 +182,8 @@ PartAccess::~PartAccess() { sees_parts = previous_; }
 PartialGradients::PartialGradients(bool on) : previous_(std::exchange(gradients_are_partial, on)) {}
 PartialGradients::~PartialGradients() { gradients_are_partial = previous_; }
 NoCollectives::NoCollectives(std::string what)
-    : previous_(std::exchange(lone_reader, std::move(what))) {}
-NoCollectives::~NoCollectives() { lone_reader = std::move(previous_); }
+    : previous_(std::exchange(lone_reader_name, std::move(what))) {}
+NoCollectives::~NoCollectives() { lone_reader_name = std::move(previous_); }
 
 const Division* division_of(const Variable& variable) {
   const std::optional<Division>& division = VariableAccess::state(variable).division;
