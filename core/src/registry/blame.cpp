@@ -29,14 +29,14 @@ bool is_function(const ClassInfo& info) {
 
 /// Whether the text has the word, delimited by characters that names do not have.
 bool has_word(std::string_view text, std::string_view word) {
-  const auto in_name = [](char c) {
+  const auto is_name_character = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c));
   };
   for (size_t position = text.find(word); position != text.npos;
        position = text.find(word, position + 1)) {
     const size_t end = position + word.size();
-    if ((position == 0 || !in_name(text[position - 1])) &&
-        (end == text.size() || !in_name(text[end])))
+    if ((position == 0 || !is_name_character(text[position - 1])) &&
+        (end == text.size() || !is_name_character(text[end])))
       return true;
   }
   return false;
@@ -58,7 +58,7 @@ void add_thrower(Error& error, const ClassInfo& thrower) {
     error.add_context(concat(thrower.kind, " ", thrower.name, origin, ": "));
 }
 
-/// Removes the name of the function of cr.ops with which the message begins.
+/// Removes the name of a cr.ops function from the start of the message, if there is one.
 std::string_view without_function(std::string_view message) {
   const size_t end = std::min(message.find(": "), message.size());
   const bool is_named = registry().find("operation", message.substr(0, end)) != nullptr;

@@ -5,11 +5,12 @@
 
 namespace crescent {
 
-/// Rethrows the current exception. An exception that is no Error is converted to one:
-/// "std::out_of_range: ... (in Scale of plugin 'acme.scale' (/a/scale.so))". The message of an
-/// Error gets the name of a loss, metric or another function of tensors: "Accuracy: shapes ...",
-/// and of classes that are not built in also the plugin: "activation Bounded of plugin
-/// 'acme.scale': ...". `thrower` is null for an object that the registry did not make.
+/// Rethrows the current exception, which code of the class `thrower` has thrown. An exception of a
+/// class other than Error is converted to an Error: "std::out_of_range: ... (in Scale of plugin
+/// 'acme.scale' (/a/scale.so))". The name of a loss, a metric or another function of tensors is put
+/// before the message of an Error: "Accuracy: shapes ...". For classes that are not built in, the
+/// plugin is named too: "activation Bounded of plugin 'acme.scale': ...". `thrower` is null for an
+/// object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
 
 /// Puts the name of a class or function before the message, unless the message has the name; of

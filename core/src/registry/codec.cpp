@@ -14,10 +14,10 @@ namespace {
 /// Decodes a list; a value that is not a list becomes a list of one item.
 template <class T>
 std::vector<T> decode_list(const Value& value) {
-  const bool is_one_value = value.is_number() || value.is_string();
-  if (!is_one_value && !value.is_list())
+  const bool is_single_value = value.is_number() || value.is_string();
+  if (!is_single_value && !value.is_list())
     fail("expected ", Codec<std::vector<T>>::type(), ", got ", value);
-  if (is_one_value) return {Codec<T>::decode(value)};
+  if (is_single_value) return {Codec<T>::decode(value)};
   std::vector<T> items;
   for (const Value& item : value.as_list()) items.push_back(Codec<T>::decode(item));
   return items;

@@ -1,4 +1,4 @@
-// Makes objects of names and configurations, and configurations of objects.
+// Makes objects from names and configurations, and configurations from objects.
 #include <algorithm>
 
 #include "base/text.h"
@@ -103,7 +103,9 @@ const Field& property_named(const SchemaData& schema, std::string_view name) {
   fail(schema.title, ": no property '", name, "'", did_you_mean(name, names_of(schema.properties)));
 }
 
-void finish(Configurable& object) try { object.configured(); } catch (const Interrupted&) {
+void finish_configuration(Configurable& object) try {
+  object.configured();
+} catch (const Interrupted&) {
   throw;
 } catch (Error& error) {
   error.add_context(concat(object.info()->name, ": "));
@@ -140,17 +142,17 @@ Dict Configurable::get_config() const {
 void Configurable::configure(const Dict& options) {
   if (!info_ || !self_) fail(class_name(), ": an object made outside the registry has no options");
   const Dict old_options = info_->schema.read(self_);
-  void* self = const_cast<void*>(self_);
+  void* mutable_self = const_cast<void*>(self_);
   Dict all_options = old_options;
   for (const DictEntry& option : options) {
     const Field* field = info_->schema.find(option.key);
     all_options.set(field ? field->name : option.key, option.value);
   }
   try {
-    info_->schema.configure(self, all_options);
-    finish(*this);
+    info_->schema.configure(mutable_self, all_options);
+    finish_configuration(*this);
   } catch (...) {
-    info_->schema.configure(self, old_options);
+    info_->schema.configure(mutable_self, old_options);
     configured();
     throw;
   }
@@ -187,7 +189,7 @@ std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_vie
   return blaming(info.get(), [&] {
     std::shared_ptr<Configurable> object = info->factory->make(options);
     object->attach(info);
-    finish(*object);
+    finish_configuration(*object);
     return object;
   });
 }
@@ -199,8 +201,8 @@ std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& ide
   fail("expected a name, configuration or object of kind ", kind, ", got ", identifier);
 }
 
-void fail_class(const std::type_info& wanted, const Value& value) {
-  fail("expected an object of class ", type_name(wanted), ", got ", value);
+void fail_class(const std::type_info& expected_type, const Value& value) {
+  fail("expected an object of class ", type_name(expected_type), ", got ", value);
 }
 
 Value serialize(const Configurable* object) {

@@ -133,7 +133,7 @@ void Registry::replace(ClassInfo info) {
       refuse_clash(info.kind, word, describe_origin(*registered));
     if (registered) replaced_classes.push_back(std::move(registered));
   }
-  for (const ClassInfoPtr& old : replaced_classes) state_->erase(old);
+  for (const ClassInfoPtr& old_class : replaced_classes) state_->erase(old_class);
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
@@ -153,9 +153,10 @@ std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::strin
     table.collect_words(kind, words);
     table.collect_spellings(kind, words);
   });
-  const std::string similar = did_you_mean(name, known_names);
+  const std::string similar_names_hint = did_you_mean(name, known_names);
   fail("unknown ", kind, " '", name, "'",
-       similar.empty() && state_->loader ? state_->loader->refused_plugins_note() : similar);
+       similar_names_hint.empty() && state_->loader ? state_->loader->refused_plugins_note()
+                                                    : similar_names_hint);
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {

@@ -22,8 +22,8 @@ std::vector<std::string> words_of(const ClassInfo& info);
 class ClassSource {
  public:
   virtual ~ClassSource() = default;
-  /// Loads the plugin that has the class, if it is built in or on the search path; the plugin
-  /// registers the class.
+  /// Loads the plugin that has a class with the name or alias `word`, if such a plugin is built in
+  /// or on the search path; the plugin registers the class.
   virtual void load_for(std::string_view kind, std::string_view word) = 0;
   /// The classes that the index of built-in plugins lists, whether or not they are loaded.
   virtual const NameTable<const IndexedPlugin*>& indexed_classes() = 0;

@@ -16,7 +16,7 @@ struct SharingState {
   bool is_second_pass = false;
 };
 
-thread_local SharingState* sharing = nullptr;
+thread_local SharingState* current_sharing = nullptr;
 
 /// The shared_object_id in a configuration; nullopt if it has none.
 std::optional<int64_t> shared_object_id_of(const Dict& config) {
@@ -27,25 +27,25 @@ std::optional<int64_t> shared_object_id_of(const Dict& config) {
 }  // namespace
 
 Dict with_shared_objects(const std::function<Dict()>& make) {
-  if (sharing) return make();
-  SharingState own_sharing;
+  if (current_sharing) return make();
+  SharingState sharing_state;
   struct Scope {
-    ~Scope() { sharing = nullptr; }
+    ~Scope() { current_sharing = nullptr; }
   } scope;
-  sharing = &own_sharing;
+  current_sharing = &sharing_state;
   Dict result = make();
-  own_sharing.is_second_pass =
-      std::any_of(own_sharing.use_counts.begin(), own_sharing.use_counts.end(),
+  sharing_state.is_second_pass =
+      std::any_of(sharing_state.use_counts.begin(), sharing_state.use_counts.end(),
                   [](const auto& entry) { return entry.second > 1; });
-  return own_sharing.is_second_pass ? make() : result;
+  return sharing_state.is_second_pass ? make() : result;
 }
 
 void mark_shared(Dict& config, const Configurable& object) {
-  if (!sharing) return;
-  if (!sharing->is_second_pass) return void(++sharing->use_counts[&object]);
-  if (sharing->use_counts[&object] < 2) return;
-  const auto next_id = static_cast<int64_t>(sharing->ids.size()) + 1;
-  config.set(kSharedObjectIdKey, sharing->ids.try_emplace(&object, next_id).first->second);
+  if (!current_sharing) return;
+  if (!current_sharing->is_second_pass) return void(++current_sharing->use_counts[&object]);
+  if (current_sharing->use_counts[&object] < 2) return;
+  const auto next_id = static_cast<int64_t>(current_sharing->ids.size()) + 1;
+  config.set(kSharedObjectIdKey, current_sharing->ids.try_emplace(&object, next_id).first->second);
 }
 
 struct SharedObjects::Table {
@@ -54,12 +54,12 @@ struct SharedObjects::Table {
 };
 thread_local SharedObjects::Table* SharedObjects::Table::current = nullptr;
 
-SharedObjects::SharedObjects(bool fresh) : outer_(Table::current) {
-  if (outer_ && !fresh) return;
+SharedObjects::SharedObjects(bool ignores_outer_ids) : outer_table_(Table::current) {
+  if (outer_table_ && !ignores_outer_ids) return;
   table_ = std::make_unique<Table>();
   Table::current = table_.get();
 }
-SharedObjects::~SharedObjects() { Table::current = outer_; }
+SharedObjects::~SharedObjects() { Table::current = outer_table_; }
 
 std::shared_ptr<Configurable> shared_object(const Dict& config) {
   const auto* table = SharedObjects::Table::current;

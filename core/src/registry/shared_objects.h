@@ -22,15 +22,15 @@ void mark_shared(Dict& config, const Configurable& object);
 /// object.
 class SharedObjects {
  public:
-  /// If `fresh` is true, ids of an outer configuration that is being read are ignored.
-  explicit SharedObjects(bool fresh);
+  /// If `ignores_outer_ids` is true, ids of an outer configuration that is being read are ignored.
+  explicit SharedObjects(bool ignores_outer_ids);
   ~SharedObjects();
   SharedObjects(const SharedObjects&) = delete;
 
  private:
   struct Table;
   std::unique_ptr<Table> table_;
-  Table* outer_;
+  Table* outer_table_;
 
   friend std::shared_ptr<Configurable> shared_object(const Dict& config);
   friend void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object);

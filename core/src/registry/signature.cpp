@@ -38,7 +38,8 @@ Value parse_numbers(std::string_view text) {
   return parse_json(json);
 }
 
-/// Takes the part up to a comma outside of brackets and quotes from `text`.
+/// Removes the first parameter, up to a comma outside of parentheses and quotes, from `text` and
+/// returns it.
 std::string_view take_parameter(std::string_view& text) {
   int depth = 0;
   bool is_in_quotes = false;

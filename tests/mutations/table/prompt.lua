@@ -4,7 +4,7 @@ return {
     { "dropped term", "if (lua_rawget(L, 1) != LUA_TNIL) return 1;", "" },
   },
   { file = "core/src/registry/loader/plugin_loader.cpp", tests = {},
-    { "dropped term", "prepared_ ? add(registry_) : late_classes_.push_back(add);", "" },
+    { "dropped term", "prepared_ ? add(registry_) : late_registrations_.push_back(add);", "" },
   },
   { file = "core/src/program/op_flops.cpp", tests = {},
     { "wrong term", "square_size * (2 * keys - square_size - 1)",

@@ -39,14 +39,14 @@ ElfFile::ElfFile(const std::string& path)
 
 std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
   const auto sections = table<Elf64_Shdr>(header_.e_shoff, header_.e_shnum);
-  const Elf64_Shdr& names = sections[header_.e_shstrndx];
+  const Elf64_Shdr& name_section = sections[header_.e_shstrndx];
   std::string section_name(name.size() + 1, '\0');
   for (const Elf64_Shdr& section_header : sections) {
     if (section_header.sh_type != SHT_PROGBITS ||
-        !contains_range(section_header.sh_name, section_name.size(), 0, names.sh_size))
+        !contains_range(section_header.sh_name, section_name.size(), 0, name_section.sh_size))
       continue;
-    if (!contains_range(names.sh_offset, names.sh_size, 0, size_)) continue;
-    read(names.sh_offset + section_header.sh_name, section_name.data(), section_name.size());
+    if (!contains_range(name_section.sh_offset, name_section.sh_size, 0, size_)) continue;
+    read(name_section.sh_offset + section_header.sh_name, section_name.data(), section_name.size());
     if (section_name.back() == '\0' &&
         std::string_view(section_name).substr(0, name.size()) == name)
       return section_header;
@@ -59,10 +59,12 @@ std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
 void ElfFile::check_header() {
   if (size_ < sizeof header_) refuse("not a Crescent plugin: not a shared library");
   header_ = table<Elf64_Ehdr>(0, 1).front();
-  const auto* id = header_.e_ident;
-  if (std::memcmp(id, ELFMAG, SELFMAG) != 0) refuse("not a Crescent plugin: not a shared library");
-  const bool is_for_this_machine =
-      id[EI_CLASS] == ELFCLASS64 && id[EI_DATA] == ELFDATA2LSB && header_.e_machine == kElfMachine;
+  const auto* identification = header_.e_ident;
+  if (std::memcmp(identification, ELFMAG, SELFMAG) != 0)
+    refuse("not a Crescent plugin: not a shared library");
+  const bool is_for_this_machine = identification[EI_CLASS] == ELFCLASS64 &&
+                                   identification[EI_DATA] == ELFDATA2LSB &&
+                                   header_.e_machine == kElfMachine;
   if (!is_for_this_machine)
     refuse("not a plugin for this machine: the library is of another architecture");
   const bool has_valid_entries =
@@ -82,9 +84,9 @@ void ElfFile::check_ranges() {
 
 // ---- reading
 
-void ElfFile::read(uint64_t offset, void* to, size_t count) const {
+void ElfFile::read(uint64_t offset, void* buffer, size_t count) const {
   check_range(offset, count);
-  if (pread(file_, to, count, static_cast<off_t>(offset)) != static_cast<ssize_t>(count))
+  if (pread(file_, buffer, count, static_cast<off_t>(offset)) != static_cast<ssize_t>(count))
     refuse("cannot read the plugin");
 }
 

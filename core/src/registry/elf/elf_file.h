@@ -31,7 +31,7 @@ class CRESCENT_API ElfFile {
   /// contents.
   std::optional<Elf64_Shdr> section(std::string_view name) const;
   /// Reads bytes of the file; fails for bytes beyond its end.
-  void read(uint64_t offset, void* to, size_t count) const;
+  void read(uint64_t offset, void* buffer, size_t count) const;
   template <class T>
   std::vector<T> table(uint64_t offset, uint64_t count) const;
   template <class... Pieces>

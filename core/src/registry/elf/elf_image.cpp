@@ -12,7 +12,7 @@ ElfImage::ElfImage(const ElfFile& file) : file_(file) {
 }
 
 std::optional<uint64_t> ElfImage::dynamic_value(Elf64_Sxword tag) const {
-  for (const Elf64_Dyn& entry : dynamic_)
+  for (const Elf64_Dyn& entry : dynamic_entries_)
     if (entry.d_tag == tag) return entry.d_un.d_val;
   return std::nullopt;
 }
@@ -91,7 +91,7 @@ void ElfImage::read_dynamic() {
     if (entry.d_tag == DT_NULL) return;
     if (entry.d_tag != DT_NEEDED && dynamic_value(entry.d_tag))
       refuse_damaged("its dynamic section");
-    dynamic_.push_back(entry);
+    dynamic_entries_.push_back(entry);
   }
   refuse_damaged("its dynamic section");
 }

@@ -14,7 +14,7 @@ class ElfImage {
   /// Fails if the segments or the dynamic section are invalid.
   explicit ElfImage(const ElfFile& file);
 
-  const std::vector<Elf64_Dyn>& entries() const { return dynamic_; }
+  const std::vector<Elf64_Dyn>& entries() const { return dynamic_entries_; }
   /// Returns the value of the entry of the dynamic section with this tag; nullopt if there is no
   /// such entry.
   std::optional<uint64_t> dynamic_value(Elf64_Sxword tag) const;
@@ -40,7 +40,7 @@ class ElfImage {
   uint64_t offset_of(uint64_t address, uint64_t count) const;
 
   const ElfFile& file_;
-  std::vector<Elf64_Dyn> dynamic_;
+  std::vector<Elf64_Dyn> dynamic_entries_;
 };
 
 }  // namespace crescent

@@ -10,11 +10,11 @@ namespace crescent {
 namespace {
 
 #if defined(__x86_64__)
-constexpr uint32_t kRelative = R_X86_64_RELATIVE, kResolver = R_X86_64_IRELATIVE,
-                   kCopy = R_X86_64_COPY;
+constexpr uint32_t kRelativeRelocation = R_X86_64_RELATIVE,
+                   kResolverRelocation = R_X86_64_IRELATIVE, kCopyRelocation = R_X86_64_COPY;
 #elif defined(__aarch64__)
-constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kResolver = R_AARCH64_IRELATIVE,
-                   kCopy = R_AARCH64_COPY;
+constexpr uint32_t kRelativeRelocation = R_AARCH64_RELATIVE,
+                   kResolverRelocation = R_AARCH64_IRELATIVE, kCopyRelocation = R_AARCH64_COPY;
 #endif
 
 /// The tags of the entries of the dynamic section that give the address of a table and its size;
@@ -74,7 +74,7 @@ class ElfTables {
   void check_relocations(Elf64_Sxword table_tag, Elf64_Sxword size_tag);
   void check_relocation(const Elf64_Rela& relocation);
   void check_packed_relocations() const;
-  bool is_in_array(uint64_t address) const;
+  bool is_in_function_array(uint64_t address) const;
   uint64_t symbols_in_hash_table() const;
   uint64_t symbols_in_gnu_hash_table() const;
   void check_symbols() const;
@@ -98,14 +98,14 @@ void ElfTables::check_addresses() const {
 }
 
 void ElfTables::check_names() const {
-  const uint64_t bytes = value(DT_STRSZ);
+  const uint64_t name_bytes = value(DT_STRSZ);
   const bool has_tables =
-      bytes > 0 && image_.dynamic_value(DT_STRTAB) && image_.dynamic_value(DT_SYMTAB);
-  require(has_tables && image_.table<char>(value(DT_STRTAB), bytes).back() == '\0',
+      name_bytes > 0 && image_.dynamic_value(DT_STRTAB) && image_.dynamic_value(DT_SYMTAB);
+  require(has_tables && image_.table<char>(value(DT_STRTAB), name_bytes).back() == '\0',
           "its table of names");
   for (const Elf64_Dyn& entry : image_.entries())
     if (std::find(std::begin(kNameTags), std::end(kNameTags), entry.d_tag) != std::end(kNameTags))
-      require(entry.d_un.d_val < bytes, "its table of names");
+      require(entry.d_un.d_val < name_bytes, "its table of names");
 }
 
 // ---- relocations
@@ -122,9 +122,9 @@ void ElfTables::check_relocations(Elf64_Sxword table_tag, Elf64_Sxword size_tag)
 void ElfTables::check_relocation(const Elf64_Rela& relocation) {
   const uint32_t type = ELF64_R_TYPE(relocation.r_info);
   image_.segment_of(relocation.r_offset, sizeof(uint64_t), PF_W);
-  require(type != kCopy, "its relocations");
-  const bool is_called = type == kResolver || is_in_array(relocation.r_offset);
-  if (type == kRelative || type == kResolver)
+  require(type != kCopyRelocation, "its relocations");
+  const bool is_called = type == kResolverRelocation || is_in_function_array(relocation.r_offset);
+  if (type == kRelativeRelocation || type == kResolverRelocation)
     image_.segment_of(static_cast<uint64_t>(relocation.r_addend), 0, is_called ? PF_X : 0);
   symbol_count_ = std::max<uint64_t>(symbol_count_, ELF64_R_SYM(relocation.r_info) + 1);
 }
@@ -147,7 +147,7 @@ void ElfTables::check_packed_relocations() const {
   }
 }
 
-bool ElfTables::is_in_array(uint64_t address) const {
+bool ElfTables::is_in_function_array(uint64_t address) const {
   return contains_range(address, 1, value(DT_INIT_ARRAY), value(DT_INIT_ARRAYSZ)) ||
          contains_range(address, 1, value(DT_FINI_ARRAY), value(DT_FINI_ARRAYSZ));
 }
@@ -171,21 +171,21 @@ uint64_t ElfTables::symbols_in_hash_table() const {
 uint64_t ElfTables::symbols_in_gnu_hash_table() const {
   const auto table = image_.dynamic_value(DT_GNU_HASH);
   if (!table) return 0;
-  const auto start = image_.at<GnuHashHeader>(*table);
-  require(start.bucket_count > 0 && std::has_single_bit(start.word_count) && start.shift < 64,
+  const auto header = image_.at<GnuHashHeader>(*table);
+  require(header.bucket_count > 0 && std::has_single_bit(header.word_count) && header.shift < 64,
           "its table of symbols");
   const uint64_t bucket_table =
-                     *table + sizeof start + uint64_t{start.word_count} * sizeof(uint64_t),
-                 chain_table = bucket_table + uint64_t{start.bucket_count} * sizeof(uint32_t);
+                     *table + sizeof header + uint64_t{header.word_count} * sizeof(uint64_t),
+                 chain_table = bucket_table + uint64_t{header.bucket_count} * sizeof(uint32_t);
   image_.segment_of(*table, chain_table - *table);
   uint64_t last_symbol = 0;
-  for (uint32_t symbol : image_.table<uint32_t>(bucket_table, start.bucket_count)) {
-    require(symbol == 0 || symbol >= start.first_symbol, "its table of symbols");
+  for (uint32_t symbol : image_.table<uint32_t>(bucket_table, header.bucket_count)) {
+    require(symbol == 0 || symbol >= header.first_symbol, "its table of symbols");
     last_symbol = std::max<uint64_t>(last_symbol, symbol);
   }
-  if (last_symbol == 0) return start.first_symbol;
+  if (last_symbol == 0) return header.first_symbol;
   auto is_chain_end = [&](uint64_t symbol) {
-    return image_.at<uint32_t>(chain_table + (symbol - start.first_symbol) * sizeof(uint32_t)) % 2;
+    return image_.at<uint32_t>(chain_table + (symbol - header.first_symbol) * sizeof(uint32_t)) % 2;
   };
   while (!is_chain_end(last_symbol)) ++last_symbol;
   return last_symbol + 1;

@@ -12,7 +12,7 @@ namespace crescent {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kFolderFile = "init.lua";
+constexpr const char* kFolderScriptName = "init.lua";
 
 LuaRunner& runner() {
   static LuaRunner runner;
@@ -43,7 +43,7 @@ void read_classes(const std::string& text, IndexedPlugin& plugin) {
   }
 }
 
-void read_provided(std::ifstream& file, IndexedPlugin& plugin) {
+void read_provided_classes(std::ifstream& file, IndexedPlugin& plugin) {
   constexpr std::string_view kProvidesPrefix = "-- provides: ";
   for (std::string line; std::getline(file, line) && line.starts_with("--");)
     if (line.starts_with(kProvidesPrefix))
@@ -66,7 +66,7 @@ std::optional<LuaPlugin> read_lua_plugin(const std::string& path) {
   if (!std::getline(file, line) || !read_title(line, lua_plugin)) return std::nullopt;
   lua_plugin.plugin.path = path;
   try {
-    read_provided(file, lua_plugin.plugin);
+    read_provided_classes(file, lua_plugin.plugin);
   } catch (const Error& error) {
     lua_plugin.refusal_reason = error.what();
   }
@@ -78,7 +78,7 @@ std::vector<std::string> lua_plugins_in(const std::string& directory) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string path = entry->path(), plugin_file = entry->path() / kFolderFile;
+    const std::string path = entry->path(), plugin_file = entry->path() / kFolderScriptName;
     if (is_lua(path) && is_plugin(path)) files.push_back(path);
     if (is_plugin(plugin_file)) files.push_back(plugin_file);
   }

@@ -27,9 +27,9 @@ uid_t library_owner() {
 /// Whether users other than the owner may write. Write permission of the owner's private group,
 /// which by convention has the same id as the owner, does not count.
 bool others_may_write(const struct stat& status) {
-  const bool is_own_group =
+  const bool is_private_group =
       status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
-  return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !is_own_group);
+  return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !is_private_group);
 }
 
 std::string distrust_reason(const fs::path& path, bool is_ancestor) {
@@ -48,8 +48,8 @@ std::string distrust_reason(const fs::path& path, bool is_ancestor) {
 /// directory of the first call.
 std::string absolute(std::string_view entry) {
   std::error_code error;
-  static const fs::path start = fs::current_path(error);
-  return (start / entry).string();
+  static const fs::path start_directory = fs::current_path(error);
+  return (start_directory / entry).string();
 }
 
 std::vector<std::string> environment_entries() {
@@ -101,11 +101,12 @@ std::vector<std::string> search_directories() {
   std::vector<std::string> directories, environment_directories = environment_entries();
   if (std::string user_plugin_directory = user_directory(); !user_plugin_directory.empty())
     environment_directories.push_back(std::move(user_plugin_directory));
-  std::set<fs::path> visited;
+  std::set<fs::path> visited_directories;
   for (std::string& directory : environment_directories) {
     std::error_code error;
     const fs::path real_directory = fs::weakly_canonical(directory, error);
-    if (error || visited.insert(real_directory).second) directories.push_back(std::move(directory));
+    if (error || visited_directories.insert(real_directory).second)
+      directories.push_back(std::move(directory));
   }
   return directories;
 }

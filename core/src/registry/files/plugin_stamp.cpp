@@ -38,10 +38,11 @@ std::pair<std::string, std::string> differences(std::string_view toolchain,
                                  other_parts = parts_of(other_toolchain);
   if (parts.size() != other_parts.size())
     return {std::string(toolchain), std::string(other_toolchain)};
-  std::vector<std::string> left, right;
+  std::vector<std::string> differing_parts, other_differing_parts;
   for (size_t i = 0; i < parts.size(); ++i)
-    if (parts[i] != other_parts[i]) left.push_back(parts[i]), right.push_back(other_parts[i]);
-  return {join(left, kSeparator), join(right, kSeparator)};
+    if (parts[i] != other_parts[i])
+      differing_parts.push_back(parts[i]), other_differing_parts.push_back(other_parts[i]);
+  return {join(differing_parts, kSeparator), join(other_differing_parts, kSeparator)};
 }
 
 }  // namespace
@@ -71,21 +72,21 @@ std::string mismatch(const PluginInfo& stamp) {
   if (is_table(stamp)) return table_mismatch(stamp);
   static const std::string kRemedy =
       "; build it again against this Crescent: cmake --build build --clean-first";
-  const std::string own_version = concat("Crescent ", CRESCENT_VERSION);
+  const std::string core_version = concat("Crescent ", CRESCENT_VERSION);
   if (stamp.abi != CRESCENT_PLUGIN_ABI)
-    return concat("it was built for plugin interface ", stamp.abi, ", ", own_version, " has ",
+    return concat("it was built for plugin interface ", stamp.abi, ", ", core_version, " has ",
                   CRESCENT_PLUGIN_ABI, kRemedy);
   if (stamp.size != sizeof(PluginInfo))
-    return concat("its stamp has ", stamp.size, " bytes, that of ", own_version, " has ",
+    return concat("its stamp has ", stamp.size, " bytes, that of ", core_version, " has ",
                   sizeof(PluginInfo), kRemedy);
   if (std::string_view(stamp.toolchain) != CRESCENT_TOOLCHAIN) {
     const auto [plugin_parts, core_parts] = differences(stamp.toolchain, CRESCENT_TOOLCHAIN);
-    return concat("it was built with '", plugin_parts, "', ", own_version, " with '", core_parts,
+    return concat("it was built with '", plugin_parts, "', ", core_version, " with '", core_parts,
                   "'", kRemedy);
   }
   if (stamp.headers != CRESCENT_HEADERS_HASH)
     return concat("it was built with public headers ", hexadecimal(stamp.headers), ", ",
-                  own_version, " has ", hexadecimal(CRESCENT_HEADERS_HASH), kRemedy);
+                  core_version, " has ", hexadecimal(CRESCENT_HEADERS_HASH), kRemedy);
   if (!*stamp.name) return "its stamp has no name";
   return "";
 }

@@ -34,20 +34,20 @@ RegisterTable find_register_table() {
 std::optional<PluginInfo> read_table_stamp(const ElfFile& file) {
   const auto section = file.section(kTableSection);
   if (!section) return std::nullopt;
-  crescent_plugin head{};
+  crescent_plugin table_head{};
   const uint64_t stamp_size = offsetof(crescent_plugin, start);
-  file.read(section->sh_offset, &head, std::min<uint64_t>(section->sh_size, stamp_size));
-  const bool is_terminated =
-      !head.name[sizeof head.name - 1] && !head.version[sizeof head.version - 1];
+  file.read(section->sh_offset, &table_head, std::min<uint64_t>(section->sh_size, stamp_size));
+  const bool is_terminated = !table_head.name[sizeof table_head.name - 1] &&
+                             !table_head.version[sizeof table_head.version - 1];
   if (section->sh_size < stamp_size ||
-      std::memcmp(head.magic, kTableMagic, sizeof kTableMagic) != 0 || !is_terminated)
+      std::memcmp(table_head.magic, kTableMagic, sizeof kTableMagic) != 0 || !is_terminated)
     file.refuse("not a Crescent plugin: its table is not one");
   PluginInfo info{};
-  std::memcpy(info.magic, head.magic, sizeof info.magic);
-  std::memcpy(info.name, head.name, sizeof info.name);
-  std::memcpy(info.version, head.version, sizeof info.version);
-  info.size = std::min<uint64_t>(head.struct_size, section->sh_size);
-  info.abi = head.table_version;
+  std::memcpy(info.magic, table_head.magic, sizeof info.magic);
+  std::memcpy(info.name, table_head.name, sizeof info.name);
+  std::memcpy(info.version, table_head.version, sizeof info.version);
+  info.size = std::min<uint64_t>(table_head.struct_size, section->sh_size);
+  info.abi = table_head.table_version;
   return info;
 }
 
@@ -67,11 +67,11 @@ std::string table_mismatch(const PluginInfo& stamp) {
 
 const void* find_table(void* library, const PluginInfo& stamp) {
   const auto* table = static_cast<const crescent_plugin*>(dlsym(library, "crescent_plugin_table"));
-  const bool is_of_this_version = table &&
-                                  std::memcmp(table->magic, kTableMagic, sizeof kTableMagic) == 0 &&
-                                  std::memcmp(table->name, stamp.name, sizeof table->name) == 0 &&
-                                  table->struct_size >= stamp.size;
-  return is_of_this_version ? table : nullptr;
+  const bool matches_stamp = table &&
+                             std::memcmp(table->magic, kTableMagic, sizeof kTableMagic) == 0 &&
+                             std::memcmp(table->name, stamp.name, sizeof table->name) == 0 &&
+                             table->struct_size >= stamp.size;
+  return matches_stamp ? table : nullptr;
 }
 
 void register_table(const void* table, Registry& registry) {

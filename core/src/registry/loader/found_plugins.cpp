@@ -83,14 +83,15 @@ void run_trials(const std::vector<TriedLibrary*>& libraries) {
 
 /// Returns a message about a class of the plugin whose name another class already has; empty if
 /// there is none.
-std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltInClasses& built_in,
-                          const FoundTable& found) {
+std::string name_clash_of(const IndexedPlugin& plugin,
+                          const FoundPlugins::BuiltInClasses& built_in_classes,
+                          const FoundTable& found_classes) {
   for (const IndexedClass& c : plugin.classes) {
     std::vector<std::string> class_names = c.aliases;
     class_names.insert(class_names.begin(), c.name);
     for (const std::string& class_name : class_names) {
-      const auto* built_in_entry = built_in.find_exact(c.kind, class_name);
-      const auto* found_entry = found.find_exact(c.kind, class_name);
+      const auto* built_in_entry = built_in_classes.find_exact(c.kind, class_name);
+      const auto* found_entry = found_classes.find_exact(c.kind, class_name);
       if (built_in_entry || found_entry)
         return concat(c.kind, " '", class_name, "' is there already, from ",
                       description_of(built_in_entry ? **built_in_entry : **found_entry));
@@ -99,9 +100,10 @@ std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::Built
   return "";
 }
 
-std::string name_refusal(const std::string& name, const std::vector<IndexedPlugin>& built_in) {
+std::string name_refusal(const std::string& name,
+                         const std::vector<IndexedPlugin>& built_in_plugins) {
   const bool is_taken =
-      name == kCoreName || std::any_of(built_in.begin(), built_in.end(),
+      name == kCoreName || std::any_of(built_in_plugins.begin(), built_in_plugins.end(),
                                        [&](auto& plugin) { return plugin.name == name; });
   return is_taken ? concat("'", name, "' is the name of a built-in plugin") : "";
 }
@@ -116,21 +118,23 @@ bool are_settled(const std::vector<std::pair<std::string, FileState>>& folders) 
 
 }  // namespace
 
-void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>& built_in) {
-  if (const std::string reason = name_refusal(name, built_in); !reason.empty()) fail(reason);
+void check_plugin_name(const std::string& name,
+                       const std::vector<IndexedPlugin>& built_in_plugins) {
+  if (const std::string reason = name_refusal(name, built_in_plugins); !reason.empty())
+    fail(reason);
 }
 
 /// Lists the files on the search path that may be plugins. A file that has several names is listed
 /// once.
 std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   std::vector<Candidate> candidates;
-  std::set<std::pair<uint64_t, uint64_t>> files;
+  std::set<std::pair<uint64_t, uint64_t>> file_ids;
   for (const std::string& directory : search_directories()) {
     const std::vector<std::string> plugins = plugins_in(directory);
     const std::string exclusion_reason = plugins.empty() ? "" : reason_not_trusted(directory);
     for (const std::string& path : plugins) {
       const FileState state = state_of(path);
-      if (!files.emplace(state.device, state.inode).second) continue;
+      if (!file_ids.emplace(state.device, state.inode).second) continue;
       candidates.push_back(
           {path, state, exclusion_reason.empty() ? reason_not_trusted(path) : exclusion_reason});
     }
@@ -138,8 +142,8 @@ std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   return candidates;
 }
 
-void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const BuiltInClasses& classes,
-                          bool may_run_trials) {
+void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in_plugins,
+                          const BuiltInClasses& built_in_classes, bool may_run_trials) {
   Folders folders;
   for (std::string& directory : search_directories()) {
     FileState state = state_of(directory);
@@ -150,7 +154,7 @@ void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const Buil
   if (const std::string cache = trial_cache_path(); !libraries.empty() && cache_path_ != cache)
     tried_libraries_ = read_trial_cache(), cache_path_ = cache;
   is_complete_ = try_libraries(libraries, may_run_trials);
-  accept_or_refuse(libraries, built_in, classes);
+  accept_or_refuse(libraries, built_in_plugins, built_in_classes);
   has_searched_ = are_settled(folders);
   folders_ = std::move(folders);
 }
@@ -159,7 +163,7 @@ void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const Buil
 /// Returns whether all libraries are known afterwards.
 bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool may_run_trials) {
   std::vector<TriedLibrary*> remaining_libraries;
-  bool tried_any = false;
+  bool has_new_results = false;
   for (const Candidate& candidate : candidates) {
     const auto tried_entry = tried_libraries_.find(candidate.path);
     if (tried_entry != tried_libraries_.end() && tried_entry->second.state == candidate.state)
@@ -169,19 +173,19 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
     const bool may_run = library.refusal_reason.empty() && !is_lua(candidate.path);
     if (may_run && !may_run_trials) return false;
     TriedLibrary& library_entry = tried_libraries_[candidate.path] = std::move(library);
-    tried_any = true;
+    has_new_results = true;
     if (may_run) remaining_libraries.push_back(&library_entry);
   }
   run_trials(remaining_libraries);
-  if (tried_any) write_trial_cache(tried_libraries_);
+  if (has_new_results) write_trial_cache(tried_libraries_);
   return true;
 }
 
 /// Refuses the candidates whose plugin name or class names are taken, and makes the table of the
 /// classes of all others.
 void FoundPlugins::accept_or_refuse(const std::vector<Candidate>& candidates,
-                                    const std::vector<IndexedPlugin>& built_in,
-                                    const BuiltInClasses& classes) {
+                                    const std::vector<IndexedPlugin>& built_in_plugins,
+                                    const BuiltInClasses& built_in_classes) {
   plugins_.clear();
   auto table = std::make_shared<FoundTable>();
   std::map<std::string, std::string> paths_by_name;
@@ -194,10 +198,10 @@ void FoundPlugins::accept_or_refuse(const std::vector<Candidate>& candidates,
     std::string refusal =
         candidate.distrust_reason.empty() ? library.refusal_reason : candidate.distrust_reason;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
-    if (refusal.empty()) refusal = name_refusal(plugin->name, built_in);
+    if (refusal.empty()) refusal = name_refusal(plugin->name, built_in_plugins);
     if (refusal.empty() && !paths_by_name.emplace(plugin->name, plugin->path).second)
       refusal = concat("'", plugin->name, "' is the name of ", paths_by_name[plugin->name]);
-    if (refusal.empty()) refusal = name_clash_of(*plugin, classes, *table);
+    if (refusal.empty()) refusal = name_clash_of(*plugin, built_in_classes, *table);
     if (refusal.empty())
       for (const IndexedClass& c : plugin->classes) table->add(c.kind, c.name, c.aliases, plugin);
     plugins_.push_back({std::move(plugin), std::move(refusal)});

@@ -25,8 +25,8 @@ class FoundPlugins {
   /// `may_run_trials`, unknown libraries are loaded in child processes; a library that must not be
   /// trusted or has no matching stamp is never run. What a plugin in Lua provides is read from its
   /// first lines.
-  void search(const std::vector<IndexedPlugin>& built_in, const BuiltInClasses& classes,
-              bool may_run_trials);
+  void search(const std::vector<IndexedPlugin>& built_in_plugins,
+              const BuiltInClasses& built_in_classes, bool may_run_trials);
   const std::vector<FoundPlugin>& plugins() const { return plugins_; }
   const FoundClasses& classes() const { return classes_; }
 
@@ -38,7 +38,8 @@ class FoundPlugins {
   static std::vector<Candidate> candidates();
   bool try_libraries(const std::vector<Candidate>& candidates, bool may_run_trials);
   void accept_or_refuse(const std::vector<Candidate>& candidates,
-                        const std::vector<IndexedPlugin>& built_in, const BuiltInClasses& classes);
+                        const std::vector<IndexedPlugin>& built_in_plugins,
+                        const BuiltInClasses& built_in_classes);
 
   Folders folders_;
   bool has_searched_ = false, is_complete_ = false;
@@ -49,6 +50,6 @@ class FoundPlugins {
 };
 
 /// Fails if a built-in plugin has this name.
-void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>& built_in);
+void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>& built_in_plugins);
 
 }  // namespace crescent

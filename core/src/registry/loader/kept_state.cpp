@@ -11,10 +11,10 @@ namespace {
 
 /// Whether the handler is a function of libcrescent.so, the library that contains this code.
 bool is_of_core(const struct sigaction& action) {
-  Dl_info own_info, handler_info;
+  Dl_info core_info, handler_info;
   const auto address = reinterpret_cast<const void*>(action.sa_sigaction);
-  return dladdr(reinterpret_cast<const void*>(&is_of_core), &own_info) &&
-         dladdr(address, &handler_info) && own_info.dli_fbase == handler_info.dli_fbase;
+  return dladdr(reinterpret_cast<const void*>(&is_of_core), &core_info) &&
+         dladdr(address, &handler_info) && core_info.dli_fbase == handler_info.dli_fbase;
 }
 
 bool same_handler(const struct sigaction& a, const struct sigaction& b) {
@@ -23,14 +23,14 @@ bool same_handler(const struct sigaction& a, const struct sigaction& b) {
 
 }  // namespace
 
-KeptState::KeptState() : handlers_(NSIG) {
+SavedProcessState::SavedProcessState() : handlers_(NSIG) {
   std::fegetenv(&floating_point_modes_);
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, nullptr, &handlers_[signal]);
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked_signals_);
   locale_ = std::setlocale(LC_ALL, nullptr);
 }
 
-KeptState::~KeptState() {
+SavedProcessState::~SavedProcessState() {
   std::fesetenv(&floating_point_modes_);
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction current_action {};

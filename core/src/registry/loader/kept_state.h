@@ -10,11 +10,11 @@ namespace crescent {
 
 /// Saves the state and restores it in the destructor: floating-point modes (rounding, denormals),
 /// signal handlers except those of core, blocked signals, and the locale.
-class KeptState {
+class SavedProcessState {
  public:
-  KeptState();
-  ~KeptState();
-  KeptState(const KeptState&) = delete;
+  SavedProcessState();
+  ~SavedProcessState();
+  SavedProcessState(const SavedProcessState&) = delete;
 
  private:
   std::fenv_t floating_point_modes_;

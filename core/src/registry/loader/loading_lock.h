@@ -12,19 +12,19 @@ namespace crescent {
 class LoadingLock {
  public:
   void lock() {
-    if (owner_ != std::this_thread::get_id()) mutex_.lock();
-    owner_ = std::this_thread::get_id();
+    if (owner_thread_ != std::this_thread::get_id()) mutex_.lock();
+    owner_thread_ = std::this_thread::get_id();
     ++lock_count_;
   }
   void unlock() {
     if (--lock_count_ > 0) return;
-    owner_ = std::thread::id();
+    owner_thread_ = std::thread::id();
     mutex_.unlock();
   }
 
  private:
   std::mutex mutex_;
-  std::atomic<std::thread::id> owner_;
+  std::atomic<std::thread::id> owner_thread_;
   int lock_count_ = 0;  // the number of locks that the owner holds
 };
 

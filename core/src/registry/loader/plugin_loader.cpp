@@ -118,12 +118,12 @@ void PluginLoader::prepare() {
   is_prepared_ = true;
   register_core_classes(registry_);
   read_built_in_index();
-  for (auto* add : std::exchange(late_classes_, {})) add(registry_);
+  for (auto* add : std::exchange(late_registrations_, {})) add(registry_);
 }
 
 void PluginLoader::add_late(void (*add)(Registry& registry)) {
   std::lock_guard lock(loading_lock_);
-  is_prepared_ ? add(registry_) : late_classes_.push_back(add);
+  is_prepared_ ? add(registry_) : late_registrations_.push_back(add);
 }
 
 void add_classes_late(void (*add)(Registry& registry)) { PluginLoader::instance().add_late(add); }
@@ -132,12 +132,12 @@ void add_classes_late(void (*add)(Registry& registry)) { PluginLoader::instance(
 /// loaded at once to learn their classes, except in a trial process, which must not fail because of
 /// another library.
 void PluginLoader::read_built_in_index() {
-  built_in_ = read_index(installed_plugin_directory());
-  for (const IndexedPlugin& plugin : built_in_)
+  built_in_plugins_ = read_index(installed_plugin_directory());
+  for (const IndexedPlugin& plugin : built_in_plugins_)
     for (const IndexedClass& c : plugin.classes)
       indexed_classes_.add(c.kind, c.name, c.aliases, &plugin);
   for (const std::string& path : libraries_in(installed_plugin_directory())) {
-    const bool is_indexed = std::any_of(built_in_.begin(), built_in_.end(),
+    const bool is_indexed = std::any_of(built_in_plugins_.begin(), built_in_plugins_.end(),
                                         [&](auto& plugin) { return plugin.path == path; });
     try {
       if (!is_indexed && runs_trials_) load(path);
@@ -178,7 +178,7 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 /// where a trial of the same library would start without end.
 void PluginLoader::search(bool may_run_trials) {
   prepare();
-  found_plugins_.search(built_in_, indexed_classes_,
+  found_plugins_.search(built_in_plugins_, indexed_classes_,
                         may_run_trials && runs_trials_ && loading_count_ == 0);
 }
 
@@ -279,19 +279,19 @@ PluginRecord PluginLoader::load_library(const std::string& path) {
 
 /// While an object of this class lives, the loader does not look for classes in this plugin written
 /// in Lua, which is running and will register them.
-class PluginLoader::Running {
+class PluginLoader::LuaRunScope {
  public:
-  Running(PluginLoader& loader, const std::string& path) : loader_(loader), path_(path) {
+  LuaRunScope(PluginLoader& loader, const std::string& path) : loader_(loader), path_(path) {
     std::lock_guard lock(loader_.loading_lock_);
     if (!loader_.running_lua_plugins_.insert(path_).second)
       fail("plugin '", path_, "' is being run");
   }
-  ~Running() {
+  ~LuaRunScope() {
     std::lock_guard lock(loader_.loading_lock_);
     loader_.running_lua_plugins_.erase(path_);
   }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+  LuaRunScope(const LuaRunScope&) = delete;
+  LuaRunScope& operator=(const LuaRunScope&) = delete;
 
  private:
   PluginLoader& loader_;
@@ -305,7 +305,7 @@ PluginRecord PluginLoader::load_lua(const std::string& path) {
   const FileState state = state_of(path);
   const FileId id{state.device, state.inode};
   if (std::lock_guard lock(loading_lock_); loaded_plugins_.contains(id)) return loaded_plugins_[id];
-  const Running running(*this, resolved_path);
+  const LuaRunScope running(*this, resolved_path);
   PluginRecord record = record_of_file(path);
   record.path = resolved_path;
   if (record.refused.empty()) record.refused = refusal_of_lua(record);
@@ -319,7 +319,7 @@ PluginRecord PluginLoader::load_lua(const std::string& path) {
 /// Runs the Lua file; returns why the plugin is refused, or an empty string.
 std::string PluginLoader::refusal_of_lua(const PluginRecord& plugin) try {
   if (std::string reason = reason_not_trusted(plugin.path); !reason.empty()) return reason;
-  check_plugin_name(plugin.name, built_in_);
+  check_plugin_name(plugin.name, built_in_plugins_);
   run_lua_plugin(plugin);
   return "";
 } catch (const Interrupted&) {
@@ -337,11 +337,11 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     if (std::string reason = is_installed ? "" : reason_not_trusted(resolved_path); !reason.empty())
       fail(reason);
     if (std::string reason = mismatch(stamp); !reason.empty()) fail(reason);
-    const bool is_foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
-      return plugin.path == path || plugin.path == resolved_path;
-    });
-    if (!is_installed) check_plugin_name(stamp.name, built_in_);
-    if (is_foreign) load_in_trial(resolved_path, file, stamp);
+    const bool needs_trial = std::none_of(
+        built_in_plugins_.begin(), built_in_plugins_.end(),
+        [&](auto& plugin) { return plugin.path == path || plugin.path == resolved_path; });
+    if (!is_installed) check_plugin_name(stamp.name, built_in_plugins_);
+    if (needs_trial) load_in_trial(resolved_path, file, stamp);
     return map_and_register(resolved_path, stamp);
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
@@ -370,7 +370,7 @@ void PluginLoader::load_in_trial(const std::string& path, const ElfFile& file,
 }
 
 PluginRecord PluginLoader::map_and_register(const std::string& path, const PluginInfo& stamp) {
-  const KeptState kept_state;
+  const SavedProcessState saved_state;
   const MappedPlugin plugin = map_library(path, stamp);
   const PluginInfo& info = plugin.info;
   Registry staging;
@@ -430,7 +430,8 @@ std::vector<PluginRecord> PluginLoader::list() {
   std::lock_guard lock(loading_lock_);
   std::map<std::string, PluginRecord> records = refused_plugins_;  // keys are paths
   for (const auto& [id, record] : loaded_plugins_) records.emplace(record.path, record);
-  for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
+  for (const IndexedPlugin& plugin : built_in_plugins_)
+    records.emplace(plugin.path, to_record(plugin));
   search(true);
   for (const FoundPlugin& found_plugin : found_plugins_.plugins()) {
     PluginRecord record = to_record(*found_plugin.plugin);

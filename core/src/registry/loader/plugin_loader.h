@@ -56,7 +56,7 @@ class PluginLoader final : public ClassSource {
   using FileId = std::pair<uint64_t, uint64_t>;
 
   PluginRecord load_library(const std::string& path);
-  class Running;
+  class LuaRunScope;
   PluginRecord load_lua(const std::string& path);
   std::string refusal_of_lua(const PluginRecord& plugin);
   static std::string path_of(const std::string& name);
@@ -73,8 +73,8 @@ class PluginLoader final : public ClassSource {
   Registry& registry_;
   LoadingLock loading_lock_;
   bool is_prepared_ = false, runs_trials_ = true;
-  std::vector<void (*)(Registry&)> late_classes_;  // functions that prepare() will call
-  std::vector<IndexedPlugin> built_in_;
+  std::vector<void (*)(Registry&)> late_registrations_;  // functions that prepare() will call
+  std::vector<IndexedPlugin> built_in_plugins_;
   NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_plugins_;
   /// The libraries that were loaded first in a trial (a child process that shows whether they
