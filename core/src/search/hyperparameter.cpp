@@ -8,33 +8,33 @@ namespace {
 
 constexpr const char* kSamplings[] = {"linear", "log", "reverse_log"};
 constexpr const char* kKinds[] = {"Fixed", "Boolean", "Choice", "Int", "Float"};
-constexpr int64_t kGridOfNumbers = 10;  // number of values in the grid of a range without a step
+constexpr int64_t kMaxGridSize = 10;  // largest number of grid values of a range without a step
 // the relative tolerance within which a range counts as a whole number of steps
 constexpr double kRelativeTolerance = 1e-9;
 
 bool is_logarithmic(const Hyperparameter& p) { return p.sampling != Sampling::linear; }
 
 /// The number of steps from the lower bound that stay within the upper one.
-int64_t steps_of(const Hyperparameter& p) {
-  const double steps =
+int64_t max_step_count(const Hyperparameter& p) {
+  const double step_count =
       is_logarithmic(p) ? std::log(p.high / p.low) / std::log(p.step) : (p.high - p.low) / p.step;
-  return static_cast<int64_t>(std::floor(steps + kRelativeTolerance));
+  return static_cast<int64_t>(std::floor(step_count + kRelativeTolerance));
 }
 
 /// The value after `index` steps from the lower bound, in the order of values.
 double value_after_steps(const Hyperparameter& p, int64_t index) {
   if (!is_logarithmic(p)) return std::min(p.high, p.low + static_cast<double>(index) * p.step);
   const bool is_reversed = p.sampling == Sampling::reverse_log;
-  const int64_t steps = is_reversed ? steps_of(p) - index : index;
-  const double scaled_value = p.low * std::pow(p.step, static_cast<double>(steps));
+  const int64_t step_count = is_reversed ? max_step_count(p) - index : index;
+  const double scaled_value = p.low * std::pow(p.step, static_cast<double>(step_count));
   return std::clamp(is_reversed ? p.high + p.low - scaled_value : scaled_value, p.low, p.high);
 }
 
 /// The number of steps, with a fraction, from the first value to x.
-double steps_to(const Hyperparameter& p, double x) {
+double step_position_of(const Hyperparameter& p, double x) {
   if (!is_logarithmic(p)) return (x - p.low) / p.step;
   if (p.sampling == Sampling::log) return std::log(x / p.low) / std::log(p.step);
-  return static_cast<double>(steps_of(p)) -
+  return static_cast<double>(max_step_count(p)) -
          std::log((p.high + p.low - x) / p.low) / std::log(p.step);
 }
 
@@ -62,7 +62,7 @@ double fraction_of(double low, double high, Sampling sampling, double x) {
   }
 }
 
-Value number(const Hyperparameter& p, double x) {
+Value number_value(const Hyperparameter& p, double x) {
   if (p.kind == Hyperparameter::Kind::integer) return static_cast<int64_t>(std::llround(x));
   return x;
 }
@@ -93,7 +93,7 @@ void check_bounds(const Hyperparameter& p) {
          "than 1, got ", p.step);
 }
 
-Hyperparameter checked(Hyperparameter p) {
+Hyperparameter with_checked_default(Hyperparameter p) {
   if (p.name.empty()) fail("a hyperparameter needs a name");
   if (p.default_value.is_null()) p.default_value = p.at(0);
   if (p.kind == Hyperparameter::Kind::real && p.default_value.is_int())
@@ -103,15 +103,15 @@ Hyperparameter checked(Hyperparameter p) {
   return p;
 }
 
-Hyperparameter numbers(std::string name, Hyperparameter::Kind kind, double low, double high,
-                       Hyperparameter::Spread spread) {
+Hyperparameter numeric_hyperparameter(std::string name, Hyperparameter::Kind kind, double low,
+                                      double high, Hyperparameter::Spread spread) {
   Hyperparameter p;
   p.name = std::move(name), p.kind = kind;
   p.low = low, p.high = high, p.step = spread.step, p.sampling = spread.sampling;
   p.default_value = std::move(spread.default_value);
   check_bounds(p);
   if (kind == Hyperparameter::Kind::integer && p.step == 0 && !is_logarithmic(p)) p.step = 1;
-  return checked(std::move(p));
+  return with_checked_default(std::move(p));
 }
 
 /// The index of an equal value in a list; -1 if there is none. Numbers of different types may be
@@ -125,15 +125,14 @@ int64_t index_in(const List& values, const Value& value) {
   return -1;
 }
 
-/// At most kGridOfNumbers values spread over a range without a step, from the least to the
-/// greatest.
+/// At most kMaxGridSize values spread over a range without a step, in ascending order.
 List spread_values(const Hyperparameter& p) {
-  if (p.low == p.high) return {number(p, p.low)};
+  if (p.low == p.high) return {number_value(p, p.low)};
   List values;
-  for (int64_t i = 0; i < kGridOfNumbers; ++i) {
-    const double fraction = static_cast<double>(i) / (kGridOfNumbers - 1);
-    Value value =
-        number(p, std::clamp(interpolate(p.low, p.high, p.sampling, fraction), p.low, p.high));
+  for (int64_t i = 0; i < kMaxGridSize; ++i) {
+    const double fraction = static_cast<double>(i) / (kMaxGridSize - 1);
+    Value value = number_value(
+        p, std::clamp(interpolate(p.low, p.high, p.sampling, fraction), p.low, p.high));
     if (values.empty() || !(values.back() == value)) values.push_back(std::move(value));
   }
   return values;
@@ -162,14 +161,14 @@ Hyperparameter Hyperparameter::fixed(std::string name, Value value) {
   p.name = std::move(name), p.values = {value}, p.default_value = value;
   if (value.is_null() || value.is_list() || value.is_dict() || value.is_object())
     fail(p.name, ": expected a number, a text or a boolean, got ", value);
-  return checked(std::move(p));
+  return with_checked_default(std::move(p));
 }
 
 Hyperparameter Hyperparameter::boolean(std::string name, bool default_value) {
   Hyperparameter p;
   p.name = std::move(name), p.kind = Kind::boolean;
   p.values = {false, true}, p.default_value = default_value;
-  return checked(std::move(p));
+  return with_checked_default(std::move(p));
 }
 
 Hyperparameter Hyperparameter::choice(std::string name, List values, std::optional<bool> ordered,
@@ -177,7 +176,7 @@ Hyperparameter Hyperparameter::choice(std::string name, List values, std::option
   Hyperparameter p;
   p.name = std::move(name), p.kind = Kind::choice, p.values = std::move(values);
   if (p.values.empty()) fail(p.name, ": expected at least one value");
-  bool all_numbers = true;
+  bool are_all_numbers = true;
   for (size_t i = 0; i < p.values.size(); ++i) {
     const Value& value = p.values[i];
     if (!value.is_number() && !value.is_string() && !value.is_bool())
@@ -186,27 +185,27 @@ Hyperparameter Hyperparameter::choice(std::string name, List values, std::option
       fail(p.name, ": expected finite numbers, got ", value);
     if (index_in(p.values, value) != static_cast<int64_t>(i))
       fail(p.name, ": the value ", value, " stands twice");
-    all_numbers = all_numbers && value.is_number();
+    are_all_numbers = are_all_numbers && value.is_number();
   }
-  p.ordered = ordered.value_or(all_numbers);
+  p.ordered = ordered.value_or(are_all_numbers);
   p.default_value = std::move(default_value);
-  return checked(std::move(p));
+  return with_checked_default(std::move(p));
 }
 
 Hyperparameter Hyperparameter::integer(std::string name, int64_t low, int64_t high, Spread spread) {
-  constexpr int64_t kMaximum = int64_t{1} << 53;
-  if (low < -kMaximum || high > kMaximum) fail(name, ": expected bounds within 2^53");
+  constexpr int64_t kMaxMagnitude = int64_t{1} << 53;
+  if (low < -kMaxMagnitude || high > kMaxMagnitude) fail(name, ": expected bounds within 2^53");
   if (spread.sampling == Sampling::linear && spread.step != std::floor(spread.step))
     fail(name, ": expected a whole step, got ", spread.step);
-  return numbers(std::move(name), Kind::integer, static_cast<double>(low),
-                 static_cast<double>(high), std::move(spread));
+  return numeric_hyperparameter(std::move(name), Kind::integer, static_cast<double>(low),
+                                static_cast<double>(high), std::move(spread));
 }
 Hyperparameter Hyperparameter::integer(std::string name, int64_t low, int64_t high) {
   return integer(std::move(name), low, high, Spread{});
 }
 
 Hyperparameter Hyperparameter::real(std::string name, double low, double high, Spread spread) {
-  return numbers(std::move(name), Kind::real, low, high, std::move(spread));
+  return numeric_hyperparameter(std::move(name), Kind::real, low, high, std::move(spread));
 }
 Hyperparameter Hyperparameter::real(std::string name, double low, double high) {
   return real(std::move(name), low, high, Spread{});
@@ -227,7 +226,7 @@ std::string Hyperparameter::key() const {
 
 std::optional<int64_t> Hyperparameter::count() const {
   if (is_listed(*this)) return static_cast<int64_t>(values.size());
-  if (step > 0) return steps_of(*this) + 1;
+  if (step > 0) return max_step_count(*this) + 1;
   if (is_floored(*this)) return static_cast<int64_t>(high - low) + 1;
   return low == high ? std::optional<int64_t>(1) : std::nullopt;
 }
@@ -239,7 +238,7 @@ int64_t Hyperparameter::grid_size() const {
 
 Value Hyperparameter::grid_value(int64_t index) const {
   if (is_listed(*this)) return values.at(static_cast<size_t>(index));
-  if (step > 0) return number(*this, value_after_steps(*this, index));
+  if (step > 0) return number_value(*this, value_after_steps(*this, index));
   return spread_values(*this).at(static_cast<size_t>(index));
 }
 
@@ -255,7 +254,7 @@ Value Hyperparameter::at(double position) const {
     const auto index =
         std::min(last_index, static_cast<int64_t>(position * static_cast<double>(*count())));
     return is_listed(*this) ? values[static_cast<size_t>(index)]
-                            : number(*this, value_after_steps(*this, index));
+                            : number_value(*this, value_after_steps(*this, index));
   }
   if (is_floored(*this))
     return static_cast<int64_t>(
@@ -271,7 +270,8 @@ double Hyperparameter::position(const Value& value) const {
   if (!value.is_number()) return 0;
   const double x = std::clamp(value.as_float(), low, high);
   if (step > 0) {
-    return (std::round(steps_to(*this, x)) + 0.5) / static_cast<double>(steps_of(*this) + 1);
+    return (std::round(step_position_of(*this, x)) + 0.5) /
+           static_cast<double>(max_step_count(*this) + 1);
   }
   if (is_floored(*this)) return fraction_of(low, high + 1, sampling, x + 0.5);
   return fraction_of(low, high, sampling, x);
@@ -303,8 +303,8 @@ Dict Hyperparameter::to_dict() const {
     dict.set("values", values);
     if (kind == Kind::choice) dict.set("ordered", ordered);
   } else {
-    dict.set("min_value", number(*this, low));
-    dict.set("max_value", number(*this, high));
+    dict.set("min_value", number_value(*this, low));
+    dict.set("max_value", number_value(*this, high));
     if (step > 0) dict.set("step", step);
     dict.set("sampling", name_of(sampling));
   }
@@ -332,7 +332,7 @@ Hyperparameter Hyperparameter::from_dict(const Dict& dict) {
     for (const Value& row : conditions_value->as_list())
       p.conditions.push_back({row.as_list().at(0).as_string(), row.as_list().at(1).as_list()});
   if (!is_listed(p)) check_bounds(p);
-  return checked(std::move(p));
+  return with_checked_default(std::move(p));
 }
 
 std::string Hyperparameter::text() const {
@@ -343,7 +343,7 @@ std::string Hyperparameter::text() const {
       words.push_back(value.is_string() ? value.as_string() : to_text(value));
     return concat(text, ", ", join(words));
   }
-  text += concat(", ", number(*this, low), " to ", number(*this, high));
+  text += concat(", ", number_value(*this, low), " to ", number_value(*this, high));
   if (step > 0 && !(kind == Kind::integer && step == 1)) text += concat(", step ", step);
   if (is_logarithmic(*this)) text += concat(", ", name_of(sampling));
   return text;

@@ -17,14 +17,14 @@ namespace {
 
 // the offset of the byte of lock 0, which is the lock of the journal; the bytes of locks 1, 2, ...
 // follow
-constexpr off_t kFirstLock = off_t{1} << 60;
+constexpr off_t kFirstLockOffset = off_t{1} << 60;
 constexpr size_t kChecksumDigits = 8;  // number of hexadecimal digits before the record
 
-struct flock lock_range(int64_t number, short type) {
+struct flock lock_range(int64_t lock_number, short type) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
-  range.l_start = kFirstLock + static_cast<off_t>(number);
+  range.l_start = kFirstLockOffset + static_cast<off_t>(lock_number);
   range.l_len = 1;
   return range;
 }
@@ -37,28 +37,28 @@ std::string checksum_of(std::string_view text) {
   return digits;
 }
 
-bool is_whole(std::string_view line) {
+bool has_valid_checksum(std::string_view line) {
   return line.size() > kChecksumDigits + 1 && line[kChecksumDigits] == ' ' &&
          line.substr(0, kChecksumDigits) == checksum_of(line.substr(kChecksumDigits + 1));
 }
 
-[[noreturn]] void fail_with_errno(const std::string& path, const char* doing) {
-  fail("cannot ", doing, " the journal '", path, "': ", strerror(errno));
+[[noreturn]] void fail_with_errno(const std::string& path, const char* action) {
+  fail("cannot ", action, " the journal '", path, "': ", strerror(errno));
 }
 
 /// The record of a complete line, whose number counts from 1.
-Value record_in(std::string_view line, const std::string& path, int64_t number) {
-  if (!is_whole(line))
-    fail("the journal '", path, "' is damaged in line ", number,
+Value record_in(std::string_view line, const std::string& path, int64_t line_number) {
+  if (!has_valid_checksum(line))
+    fail("the journal '", path, "' is damaged in line ", line_number,
          ", which does not fit its checksum");
   return parse_json(line.substr(kChecksumDigits + 1));
 }
 
 std::string read_from(int file, int64_t begin, const std::string& path) {
-  struct stat info;
-  if (fstat(file, &info) != 0) fail_with_errno(path, "read");
-  if (info.st_size < begin) fail("the journal '", path, "' has become shorter than it was");
-  std::string text(static_cast<size_t>(info.st_size - begin), '\0');
+  struct stat status;
+  if (fstat(file, &status) != 0) fail_with_errno(path, "read");
+  if (status.st_size < begin) fail("the journal '", path, "' has become shorter than it was");
+  std::string text(static_cast<size_t>(status.st_size - begin), '\0');
   for (size_t bytes_read = 0; bytes_read < text.size();) {
     const ssize_t block_bytes = pread(file, text.data() + bytes_read, text.size() - bytes_read,
                                       static_cast<off_t>(begin + static_cast<int64_t>(bytes_read)));
@@ -90,9 +90,9 @@ Journal::Journal(const std::string& path, bool syncs)
                          : Descriptor(open(system_path(path), O_RDWR | O_CREAT | O_CLOEXEC, 0666))),
       syncs_(syncs) {
   if (file_ < 0) fail_with_errno(path_, "open");
-  struct stat info;
-  if (fstat(file_, &info) != 0) fail_with_errno(path_, "open");
-  if (!S_ISREG(info.st_mode)) fail("the journal '", path_, "' is not a regular file");
+  struct stat status;
+  if (fstat(file_, &status) != 0) fail_with_errno(path_, "open");
+  if (!S_ISREG(status.st_mode)) fail("the journal '", path_, "' is not a regular file");
 }
 
 Journal::Lock::Lock(Journal& journal) : journal_(journal) {
@@ -102,15 +102,15 @@ Journal::Lock::Lock(Journal& journal) : journal_(journal) {
 }
 Journal::Lock::~Lock() { journal_.release(0); }
 
-bool Journal::try_hold(int64_t number) {
-  struct flock file_lock = lock_range(number, F_WRLCK);
+bool Journal::try_hold(int64_t lock_number) {
+  struct flock file_lock = lock_range(lock_number, F_WRLCK);
   if (fcntl(file_, F_OFD_SETLK, &file_lock) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
   fail_with_errno(path_, "lock a trial of");
 }
 
-void Journal::release(int64_t number) noexcept {
-  struct flock file_lock = lock_range(number, F_UNLCK);
+void Journal::release(int64_t lock_number) noexcept {
+  struct flock file_lock = lock_range(lock_number, F_UNLCK);
   fcntl(file_, F_OFD_SETLK, &file_lock);
 }
 
@@ -124,10 +124,10 @@ void Journal::read(const std::function<void(const Value& record)>& visit) {
       if (ftruncate(file_, static_cast<off_t>(end_offset_)) != 0) fail_with_errno(path_, "repair");
       return;
     }
-    const Value record = record_in(line, path_, lines_ + 1);
+    const Value record = record_in(line, path_, line_count_ + 1);
     remaining_text.remove_prefix(length + 1);
     end_offset_ += static_cast<int64_t>(length) + 1;
-    ++lines_;
+    ++line_count_;
     visit(record);
   }
 }
@@ -137,9 +137,9 @@ void Journal::visit_file(const std::string& path,
   const Descriptor journal_file(open_regular_file(path));  // a FIFO would block the stream
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_with_errno(path, "open");
-  int64_t number = 0;
+  int64_t line_number = 0;
   for (std::string line; std::getline(file, line) && !file.eof();)
-    visit(record_in(line, path, ++number));
+    visit(record_in(line, path, ++line_number));
 }
 
 void Journal::append(const Value& record) {
@@ -152,7 +152,7 @@ void Journal::append(const Value& record) {
     fail_with_errno(path_, "write");
   }
   end_offset_ += static_cast<int64_t>(line.size());
-  ++lines_;
+  ++line_count_;
 }
 
 }  // namespace crescent

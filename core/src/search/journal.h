@@ -46,9 +46,9 @@ class CRESCENT_API Journal {
   void append(const Value& record);
   /// Takes the lock with this number, which is free again when its process has ended; returns false
   /// if another process has it, and true if this object has it already.
-  bool try_hold(int64_t number);
+  bool try_hold(int64_t lock_number);
 
-  void release(int64_t number) noexcept;
+  void release(int64_t lock_number) noexcept;
   const std::string& path() const { return path_; }
 
  private:
@@ -56,7 +56,7 @@ class CRESCENT_API Journal {
   Descriptor file_;
   bool syncs_;
   int64_t end_offset_ = 0;  ///< the offset where the lines that were read or written end
-  int64_t lines_ = 0;       ///< number of lines that were read or written
+  int64_t line_count_ = 0;  ///< number of lines that were read or written
 };
 
 }  // namespace crescent

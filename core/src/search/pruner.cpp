@@ -18,27 +18,27 @@ std::vector<double> costs_at(const TrialHistory& history, int64_t horizon, int64
   for (int64_t i = 1; i <= horizon; ++i) {
     const TrialRecord& earlier_trial = history.at(i);
     if (earlier_trial.state != TrialRecord::State::complete) continue;
-    for (const auto& [at, value] : earlier_trial.reports)
-      if (at == step) costs.push_back(cost_of(history, value));
+    for (const auto& [report_step, value] : earlier_trial.reports)
+      if (report_step == step) costs.push_back(cost_of(history, value));
   }
   std::sort(costs.begin(), costs.end());
   return costs;
 }
 
 /// The least cost that the trial reported up to this step.
-double best_up_to(const TrialHistory& history, const TrialRecord& trial, int64_t last) {
-  double best = INFINITY;
+double best_up_to(const TrialHistory& history, const TrialRecord& trial, int64_t last_step) {
+  double least_cost = INFINITY;
   for (const auto& [step, value] : trial.reports)
-    if (step <= last) best = std::min(best, cost_of(history, value));
-  return best;
+    if (step <= last_step) least_cost = std::min(least_cost, cost_of(history, value));
+  return least_cost;
 }
 
 /// The percentile of sorted numbers, with linear interpolation between neighbours.
-double percentile_of(const std::vector<double>& sorted, double percent) {
-  const double position = percent / 100 * static_cast<double>(sorted.size() - 1);
+double percentile_of(const std::vector<double>& sorted_numbers, double percent) {
+  const double position = percent / 100 * static_cast<double>(sorted_numbers.size() - 1);
   const auto lower_index = static_cast<size_t>(position);
-  const double low = sorted[lower_index],
-               high = sorted[std::min(lower_index + 1, sorted.size() - 1)];
+  const double low = sorted_numbers[lower_index],
+               high = sorted_numbers[std::min(lower_index + 1, sorted_numbers.size() - 1)];
   return low == high ? low : low + (high - low) * (position - static_cast<double>(lower_index));
 }
 
@@ -68,7 +68,8 @@ Pruner Pruner::from(const Value& option) {
 
 Dict Pruner::options() const { return schema_of<Pruner>("pruner").read(this); }
 
-bool Pruner::prunes(const TrialHistory& history, const TrialRecord& trial, int64_t step) const {
+bool Pruner::should_prune(const TrialHistory& history, const TrialRecord& trial,
+                          int64_t step) const {
   if (step < 0 || step < n_warmup_steps) return false;
   const std::vector<double> other_costs = costs_at(history, history.horizon(trial.number), step);
   if (static_cast<int64_t>(other_costs.size()) < n_startup_trials) return false;

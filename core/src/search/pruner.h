@@ -17,7 +17,7 @@ struct Pruner {
   /// Whether to prune the trial at this step, by its own reports up to the step and by the reports
   /// of complete trials up to its horizon. A trial that was interrupted and runs again may have
   /// later reports, which do not count.
-  bool prunes(const TrialHistory& history, const TrialRecord& trial, int64_t step) const;
+  bool should_prune(const TrialHistory& history, const TrialRecord& trial, int64_t step) const;
 };
 
 }  // namespace crescent

@@ -8,53 +8,57 @@
 namespace crescent {
 namespace {
 
-using Parent = std::optional<std::string>;
+using ParentName = std::optional<std::string>;
 
-/// Suggests a value for the hyperparameter. If `parent` is given, the hyperparameter exists only
-/// where `parent` has one of the values.
-Value ask_for(HyperParameters& hp, Hyperparameter parameter, const Parent& parent, Value values) {
-  if (parent) {
+/// Suggests a value for the hyperparameter. If `parent_name` is given, the hyperparameter exists
+/// only where `parent_name` has one of the values.
+Value ask_for(HyperParameters& hp, Hyperparameter parameter, const ParentName& parent_name,
+              Value values) {
+  if (parent_name) {
     if (values.is_null()) fail(parameter.name, ": parent_name needs parent_values");
     List list = values.is_list() ? std::move(values.as_list()) : List{std::move(values)};
-    parameter.conditions.push_back({*parent, std::move(list)});
+    parameter.conditions.push_back({*parent_name, std::move(list)});
   }
   return hp.suggest(std::move(parameter));
 }
 
 Value ask_int(HyperParameters& hp, const std::string& name, int64_t low, int64_t high,
               std::optional<double> step, const std::string& sampling,
-              std::optional<int64_t> default_value, Parent parent, Value values) {
-  const Value fallback = default_value ? Value(*default_value) : Value();
-  return ask_for(hp,
-                 Hyperparameter::integer(name, low, high,
-                                         {step.value_or(0), sampling_named(sampling), fallback}),
-                 parent, std::move(values));
+              std::optional<int64_t> default_value, ParentName parent_name, Value values) {
+  const Value default_or_null = default_value ? Value(*default_value) : Value();
+  return ask_for(
+      hp,
+      Hyperparameter::integer(name, low, high,
+                              {step.value_or(0), sampling_named(sampling), default_or_null}),
+      parent_name, std::move(values));
 }
 
 Value ask_float(HyperParameters& hp, const std::string& name, double low, double high,
                 std::optional<double> step, const std::string& sampling,
-                std::optional<double> default_value, Parent parent, Value values) {
-  const Value fallback = default_value ? Value(*default_value) : Value();
+                std::optional<double> default_value, ParentName parent_name, Value values) {
+  const Value default_or_null = default_value ? Value(*default_value) : Value();
   return ask_for(
       hp,
-      Hyperparameter::real(name, low, high, {step.value_or(0), sampling_named(sampling), fallback}),
-      parent, std::move(values));
+      Hyperparameter::real(name, low, high,
+                           {step.value_or(0), sampling_named(sampling), default_or_null}),
+      parent_name, std::move(values));
 }
 
 Value ask_choice(HyperParameters& hp, const std::string& name, const std::vector<Value>& choices,
-                 std::optional<bool> ordered, Value default_value, Parent parent, Value values) {
+                 std::optional<bool> ordered, Value default_value, ParentName parent_name,
+                 Value values) {
   return ask_for(hp, Hyperparameter::choice(name, choices, ordered, std::move(default_value)),
-                 parent, std::move(values));
+                 parent_name, std::move(values));
 }
 
-Value ask_boolean(HyperParameters& hp, const std::string& name, bool default_value, Parent parent,
-                  Value values) {
-  return ask_for(hp, Hyperparameter::boolean(name, default_value), parent, std::move(values));
+Value ask_boolean(HyperParameters& hp, const std::string& name, bool default_value,
+                  ParentName parent_name, Value values) {
+  return ask_for(hp, Hyperparameter::boolean(name, default_value), parent_name, std::move(values));
 }
 
-Value ask_fixed(HyperParameters& hp, const std::string& name, Value value, Parent parent,
+Value ask_fixed(HyperParameters& hp, const std::string& name, Value value, ParentName parent_name,
                 Value values) {
-  return ask_for(hp, Hyperparameter::fixed(name, std::move(value)), parent, std::move(values));
+  return ask_for(hp, Hyperparameter::fixed(name, std::move(value)), parent_name, std::move(values));
 }
 
 const char* sampling_of(bool log) { return log ? "log" : "linear"; }
@@ -96,18 +100,18 @@ void describe_parent(Schema<HyperParameters>& s) {
 
 // ---- trials and studies
 
-List listed_reports(const TrialRecord& trial) {
+List list_of_reports(const TrialRecord& trial) {
   List reports;
   for (const auto& [step, value] : trial.reports)
     reports.push_back(Dict{{"step", step}, {"value", value}});
   return reports;
 }
 
-List reports_of(const Trial& trial) { return listed_reports(trial.record()); }
+List reports_of(const Trial& trial) { return list_of_reports(trial.record()); }
 
-Dict described(const TrialRecord& trial) {
+Dict to_dict(const TrialRecord& trial) {
   Dict row{{"number", trial.number},         {"state", name_of(trial.state)},
-           {"values", trial.values},         {"reports", listed_reports(trial)},
+           {"values", trial.values},         {"reports", list_of_reports(trial)},
            {"attributes", trial.attributes}, {"seconds", trial.seconds}};
   if (trial.score) row.set("score", *trial.score);
   if (!trial.message.empty()) row.set("message", trial.message);
@@ -118,13 +122,13 @@ List all_trials(const Study& study) {
   List rows;
   for (int64_t i = 1; i <= study.history().size(); ++i)
     if (study.history().at(i).state != TrialRecord::State::unasked)
-      rows.push_back(described(study.history().at(i)));
+      rows.push_back(to_dict(study.history().at(i)));
   return rows;
 }
 
 List best_trials(const Study& study, int64_t count) {
   List rows;
-  for (const TrialRecord& trial : study.best(count)) rows.push_back(described(trial));
+  for (const TrialRecord& trial : study.best(count)) rows.push_back(to_dict(trial));
   return rows;
 }
 
@@ -134,7 +138,7 @@ TrialRecord best_record(const Study& study) {
   return best.front();
 }
 
-Dict best_trial(const Study& study) { return described(best_record(study)); }
+Dict best_trial(const Study& study) { return to_dict(best_record(study)); }
 double best_value(const Study& study) { return *best_record(study).score; }
 Dict best_params(const Study& study) { return best_record(study).values; }
 
@@ -145,9 +149,7 @@ const TrialRecord& existing_trial(const Study& study, int64_t number) {
   return trial;
 }
 
-Dict trial_of(const Study& study, int64_t number) {
-  return described(existing_trial(study, number));
-}
+Dict trial_of(const Study& study, int64_t number) { return to_dict(existing_trial(study, number)); }
 
 std::shared_ptr<HyperParameters> hyperparameters_of(const Study& study, int64_t number) {
   const TrialRecord& trial = existing_trial(study, number);

@@ -141,24 +141,25 @@ const StudyOptions& Study::options() const { return state_->options; }
 
 TrialPtr Study::try_ask(bool* ended) {
   State& s = *state_;
-  const auto self = std::static_pointer_cast<Study>(shared_from_this());
-  const auto hold = [&](int64_t number) {
+  const auto this_study = std::static_pointer_cast<Study>(shared_from_this());
+  const auto start_trial = [&](int64_t number) {
     s.own_trials.emplace(number, State::Clock::now());
-    return std::make_shared<Trial>(self, number);
+    return std::make_shared<Trial>(this_study, number);
   };
   *ended = false;
   const Journal::Lock lock(s.journal);
   s.read();
-  bool has_other_runs = false;
+  bool others_are_running = false;
   for (const int64_t number : s.running_trials) {
     if (s.own_trials.count(number)) continue;
-    if (s.journal.try_hold(number)) return hold(number);
-    has_other_runs = true;
+    if (s.journal.try_hold(number)) return start_trial(number);
+    others_are_running = true;
   }
   while (s.history.at(s.first_unasked).state != TrialRecord::State::unasked) ++s.first_unasked;
   int64_t max_trial = INT64_MAX;
   if (s.options.max_trials) max_trial = *s.options.max_trials;
-  if (const auto set = s.options.oracle->trials()) max_trial = std::min(max_trial, *set);
+  if (const auto trial_limit = s.options.oracle->trials())
+    max_trial = std::min(max_trial, *trial_limit);
   bool must_wait = false;
   for (int64_t number = s.first_unasked; number <= max_trial; ++number) {
     if (s.history.at(number).state != TrialRecord::State::unasked) continue;
@@ -172,10 +173,10 @@ TrialPtr Study::try_ask(bool* ended) {
     if (!s.journal.try_hold(number)) fail("trial ", number, " is locked without being asked for");
     s.write(ask_record(number, *suggestion));
     s.running_trials.insert(number);
-    return hold(number);
+    return start_trial(number);
   }
-  *ended = !must_wait && !has_other_runs;
-  if (must_wait && !has_other_runs)
+  *ended = !must_wait && !others_are_running;
+  if (must_wait && !others_are_running)
     fail("ask: the next trial is chosen from the results of trials that were asked for here and ",
          "not told: tell those first, or ask for fewer at a time (lag = ", s.options.lag, ")");
   return nullptr;

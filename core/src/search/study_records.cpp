@@ -42,11 +42,11 @@ Dict values_record(int64_t number, const std::vector<size_t>& parameters, const 
   return {{"values", number}, {"of", parameters}, {"are", values}};
 }
 
-Dict tell_record(const TrialRecord& ended) {
-  Dict record{{"tell", ended.number}, {"state", name_of(ended.state)}};
-  if (ended.score) record.set("score", *ended.score);
-  record.set("seconds", ended.seconds);
-  if (!ended.message.empty()) record.set("message", ended.message);
+Dict tell_record(const TrialRecord& ended_trial) {
+  Dict record{{"tell", ended_trial.number}, {"state", name_of(ended_trial.state)}};
+  if (ended_trial.score) record.set("score", *ended_trial.score);
+  record.set("seconds", ended_trial.seconds);
+  if (!ended_trial.message.empty()) record.set("message", ended_trial.message);
   return record;
 }
 

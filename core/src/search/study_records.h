@@ -2,7 +2,8 @@
 // follow from it.
 //
 //   {"study": {...options...}}                                 the first record
-//   {"ask": 3, "suggested": {...}, "rest": "drawn"}            trial 3 begins
+//   {"ask": 3, "suggested": {...}, "rest": "drawn"}            trial 3 begins; values that the
+//                                                              oracle does not suggest are drawn
 //   {"parameter": {...}}                                       a hyperparameter, numbered from 0
 //   {"values": 3, "of": [0, 2], "are": [0.1, "adam"]}          values of trial 3
 //   {"report": 3, "step": 1, "value": 0.5}                     trial 3 reports a value at step 1
@@ -15,7 +16,7 @@ namespace crescent {
 
 Dict ask_record(int64_t number, const Suggestion& suggestion);
 Dict values_record(int64_t number, const std::vector<size_t>& parameters, const List& values);
-Dict tell_record(const TrialRecord& ended);
+Dict tell_record(const TrialRecord& ended_trial);
 
 /// Returns the state of this name; fails unless it is one in which a trial ends: complete, pruned
 /// or failed.

@@ -124,14 +124,14 @@ std::vector<TrialRecord> Study::best(int64_t count) const {
 
 std::string Study::table(int64_t count) const {
   const TrialHistory& trial_history = history();
-  int64_t states[5] = {};
+  int64_t state_counts[5] = {};
   for (int64_t i = 1; i <= trial_history.size(); ++i)
-    ++states[static_cast<int>(trial_history.at(i).state)];
+    ++state_counts[static_cast<int>(trial_history.at(i).state)];
   std::string text =
       concat("<study: ", trial_history.size(), trial_history.size() == 1 ? " trial" : " trials");
   for (const auto state : {TrialRecord::State::complete, TrialRecord::State::pruned,
                            TrialRecord::State::failed, TrialRecord::State::running})
-    if (const int64_t n = states[static_cast<int>(state)])
+    if (const int64_t n = state_counts[static_cast<int>(state)])
       text += concat(", ", n, " ", name_of(state));
   text += ">";
   const std::vector<TrialRecord> rows = best(count);

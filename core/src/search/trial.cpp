@@ -19,10 +19,10 @@ bool HyperParameters::holds(const Condition& condition) const {
 }
 
 Value HyperParameters::suggest(Hyperparameter parameter) {
-  std::string scope;
+  std::string prefix;
   for (const std::string& name : scopes_)
-    if (!name.empty()) scope += name + "/";
-  parameter.name = scope + parameter.name;
+    if (!name.empty()) prefix += name + "/";
+  parameter.name = prefix + parameter.name;
   parameter.conditions.insert(parameter.conditions.begin(), conditions_.begin(), conditions_.end());
   for (const Condition& condition : parameter.conditions)
     if (!holds(condition)) return {};
@@ -139,7 +139,7 @@ void Trial::report(double value, int64_t step) {
   if (step < 0) fail("report: expected a step from 0 on, got ", step);
   save_values();
   step_ = step;
-  for (const auto& [reported_step, at] : record().reports)
+  for (const auto& [reported_step, reported_value] : record().reports)
     if (reported_step == step) return;
   Study::State& state = *study_->state_;
   const Journal::Lock lock(state.journal);
@@ -149,7 +149,7 @@ void Trial::report(double value, int64_t step) {
 
 bool Trial::should_prune() const {
   const Study::State& state = *study_->state_;
-  return state.pruner && state.pruner->prunes(state.history, record(), step_);
+  return state.pruner && state.pruner->should_prune(state.history, record(), step_);
 }
 
 void Trial::set_attribute(const std::string& name, Value value) {
