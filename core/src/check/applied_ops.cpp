@@ -26,13 +26,14 @@ std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& input
   return {};
 }
 
-void note_applied(std::vector<AppliedOp>& noted, const TensorFunction& f, const Tensors& inputs,
-                  const Variables& variables) {
+void collect_applied_ops(std::vector<AppliedOp>& collected_ops, const TensorFunction& f,
+                         const Tensors& inputs, const Variables& variables) {
   for (AppliedOp& applied : applied_ops(with_gradients(f, variables), inputs)) {
     const auto is_same = [&](const AppliedOp& other) {
-      return applied.op->equals(*other.op) && applied.inputs == other.inputs;
+      return applied.op->equals(*other.op) && applied.input_specs == other.input_specs;
     };
-    if (std::none_of(noted.begin(), noted.end(), is_same)) noted.push_back(std::move(applied));
+    if (std::none_of(collected_ops.begin(), collected_ops.end(), is_same))
+      collected_ops.push_back(std::move(applied));
   }
 }
 

@@ -6,10 +6,10 @@
 
 namespace crescent::check {
 
-/// An op and the specs of one of its applications.
+/// An op, and the specs of its inputs and outputs in one of its applications.
 struct AppliedOp {
   OpPtr op;
-  TensorSpecs inputs, outputs;
+  TensorSpecs input_specs, output_specs;
 };
 
 using TensorFunction = std::function<Tensors(const Tensors&)>;
@@ -21,9 +21,9 @@ std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& input
 /// these variables.
 TensorFunction with_gradients(const TensorFunction& f, const Variables& variables = {});
 
-/// Adds to `noted` the ops that f and its gradients apply; applications of equal ops to inputs of
-/// equal specs are added once.
-void note_applied(std::vector<AppliedOp>& noted, const TensorFunction& f, const Tensors& inputs,
-                  const Variables& variables = {});
+/// Adds to `collected_ops` the ops that f and its gradients apply; applications of equal ops to
+/// inputs of equal specs are added once.
+void collect_applied_ops(std::vector<AppliedOp>& collected_ops, const TensorFunction& f,
+                         const Tensors& inputs, const Variables& variables = {});
 
 }  // namespace crescent::check

@@ -94,11 +94,11 @@ Tensors CheckedLayer::inputs(int64_t batch) const {
 CheckedLayer CheckedLayer::with_larger_samples() const {
   CheckedLayer larger_layer = *this;
   for (Shape& shape : larger_layer.checks_.shapes) {
-    const int64_t longer_sizes[] = {17, 33, 5};
+    const int64_t larger_axis_sizes[] = {17, 33, 5};
     const int first_axis = shape.rank() < 2 ? 1 : 0,
-              count = std::max(1, shape.rank() - (shape.rank() > 2));
-    for (int axis = 0; axis < std::min(shape.rank(), count); ++axis)
-      shape.set(axis, longer_sizes[(first_axis + axis) % 3]);
+              axis_count = std::max(1, shape.rank() - (shape.rank() > 2));
+    for (int axis = 0; axis < std::min(shape.rank(), axis_count); ++axis)
+      shape.set(axis, larger_axis_sizes[(first_axis + axis) % 3]);
   }
   return larger_layer;
 }
@@ -115,21 +115,23 @@ std::vector<Symbol> CheckedLayer::symbols() const {
   return symbols;
 }
 
-LayerCaller::LayerCaller(Layer& layer, bool training, Restored restored) : layer_(layer) {
+LayerCaller::LayerCaller(Layer& layer, bool training, RestoredWeights restored_weights)
+    : layer_(layer) {
   options_.training = training;
-  for (Layer* inner : layer.flatten_layers()) {
-    if (inner->stateful()) inner->reset_states();
-    for (const SeedGenerator& seeds : inner->seed_generators()) states_.push_back(seeds.state());
-    for (const Variable& state : inner->states()) states_.push_back(state);
+  for (Layer* nested_layer : layer.flatten_layers()) {
+    if (nested_layer->stateful()) nested_layer->reset_states();
+    for (const SeedGenerator& generator : nested_layer->seed_generators())
+      states_.push_back(generator.state());
+    for (const Variable& state : nested_layer->states()) states_.push_back(state);
   }
   for (const Variable& weight :
-       restored == Restored::all ? layer.weights() : layer.non_trainable_weights())
+       restored_weights == RestoredWeights::all ? layer.weights() : layer.non_trainable_weights())
     states_.push_back(weight);
-  for (const Variable& state : states_) first_values_.push_back(state.value().clone());
+  for (const Variable& state : states_) initial_values_.push_back(state.value().clone());
 }
 
 void LayerCaller::restore() const {
-  for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_values_[i]);
+  for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(initial_values_[i]);
 }
 
 Tensors LayerCaller::operator()(const Tensors& inputs, const Tensors& masks) const {
@@ -141,7 +143,7 @@ Tensors LayerCaller::operator()(const Tensors& inputs, const Tensors& masks) con
 
 bool are_small(const Tensors& tensors) {
   return std::all_of(tensors.begin(), tensors.end(),
-                     [](const Tensor& t) { return t.size() <= kMostElements; });
+                     [](const Tensor& t) { return t.size() <= kMaxElements; });
 }
 
 std::vector<Shape> shapes_of(const Tensors& tensors) {
@@ -172,11 +174,12 @@ std::vector<double> numbers_of(const Tensor& t) {
   return (t.dtype() == DType::complex64 ? ops::view_as_real(t) : t).to_vector();
 }
 
-double largest_of(const std::vector<double>& values) {
-  double largest_number = 1;
+/// The largest absolute value of the finite numbers, at least 1.
+double magnitude_scale(const std::vector<double>& values) {
+  double scale = 1;
   for (const double value : values)
-    if (std::isfinite(value)) largest_number = std::max(largest_number, std::abs(value));
-  return largest_number;
+    if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
+  return scale;
 }
 
 }  // namespace
@@ -190,7 +193,7 @@ void expect_near(const Tensors& actual, const Tensors& expected, double toleranc
            actual[i].shape(), ", expected ", expected[i].shape());
     if (!has_numbers(actual[i])) continue;
     const auto x = numbers_of(actual[i]), y = numbers_of(expected[i]);
-    const double allowed_error = tolerance * largest_of(y);
+    const double allowed_error = tolerance * magnitude_scale(y);
     for (size_t k = 0; k < x.size(); ++k) {
       const bool is_equal = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));
       expect(is_equal || std::abs(x[k] - y[k]) <= allowed_error, what, ": result ", i + 1, " has ",

@@ -41,13 +41,13 @@ class CheckedLayer {
 };
 
 /// The weights that the class LayerCaller resets before each call of the layer.
-enum class Restored { all, non_trainable };
+enum class RestoredWeights { all, non_trainable };
 
 /// Calls a layer in training or inference mode. Before each call, random generators and weights are
 /// set to the values that they had before the first call; a stateful layer begins anew.
 class LayerCaller {
  public:
-  LayerCaller(Layer& layer, bool training, Restored restored = Restored::all);
+  LayerCaller(Layer& layer, bool training, RestoredWeights restored_weights = RestoredWeights::all);
   ~LayerCaller() { restore(); }
   LayerCaller(const LayerCaller&) = delete;
   Tensors operator()(const Tensors& inputs, const Tensors& masks = {}) const;
@@ -58,7 +58,7 @@ class LayerCaller {
   Layer& layer_;
   CallOptions options_;
   Variables states_;
-  Tensors first_values_;
+  Tensors initial_values_;
 };
 
 /// A layer, and inputs of the size for which it is built.
@@ -68,11 +68,11 @@ struct SizedLayer {
 };
 
 /// Returns the layer with the usual inputs and, if it accepts them, with 257 samples and with
-/// samples of larger shapes. Inputs for which are_small() is false for the results are left out.
+/// samples of larger shapes. Sizes for which the results are not are_small() are left out.
 std::vector<SizedLayer> sized_layers(const CheckedLayer& checked);
 
-/// The size above which results are not checked, such as those of outer products of images.
-constexpr int64_t kMostElements = 2000000;
+/// Results with more elements, such as those of outer products of images, are not checked.
+constexpr int64_t kMaxElements = 2000000;
 bool are_small(const Tensors& tensors);
 
 std::vector<Shape> shapes_of(const Tensors& tensors);

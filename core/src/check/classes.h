@@ -13,7 +13,7 @@ struct CheckedClass {
   std::string kind, name;
   Dict options;
   /// The ops that the operations and layers checked so far apply; checks of kernels run these ops.
-  std::vector<AppliedOp>* applied = nullptr;
+  std::vector<AppliedOp>* collected_ops = nullptr;
 
   /// Makes an object of the class. Skips the check if the class has the kind of T but is not
   /// derived from T, such as OptimizerMap, whose objects are only options of optimizers.
@@ -50,7 +50,7 @@ constexpr const char* kMemoryCheck = "within its memory";
 std::set<std::string> note_operation(const CheckedClass& checked);
 
 /// Whether a call on these inputs raises no Error.
-bool is_taken(const TensorFunction& f, const Tensors& inputs);
+bool accepts(const TensorFunction& f, const Tensors& inputs);
 /// Expects that a compiled call gives the same results as a call op by op.
 void expect_compiled(const TensorFunction& f, const Tensors& inputs);
 /// Shapes of inputs with sizes that are no multiples of the sizes of vectors, tiles and blocks;
@@ -65,7 +65,8 @@ struct LargerSizes {
   bool has_gradient = true;
 };
 /// Adds a result for larger shapes, and notes the ops that f applies to them.
-void add_larger_sizes(CheckReport& report, const CheckedClass& checked, const LargerSizes& larger);
+void add_larger_sizes(CheckReport& report, const CheckedClass& checked,
+                      const LargerSizes& larger_sizes);
 /// Adds the results of check_gradient to the report, with "gradient" before their names.
 void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs);
 
@@ -78,9 +79,9 @@ void train(Model& model, const Dict& fit_options = {}, const Tensor& targets = {
 /// Calls f with usual targets for predictions of shape (rows, classes): first values for each
 /// class, then class numbers. Returns the first targets for which f raises no Error; if there are
 /// none, the check is skipped.
-Tensor targets_taken_by(const std::function<void(const Tensor& targets)>& f, int64_t rows,
+Tensor accepted_targets(const std::function<void(const Tensor& targets)>& f, int64_t rows,
                         int64_t classes);
-Tensor usual_targets(bool of_classes, int64_t rows, int64_t classes);
+Tensor usual_targets(bool are_class_numbers, int64_t rows, int64_t classes);
 
 /// Checks that an object made from the configuration of another one has the same configuration.
 std::string check_configuration(const CheckedClass& checked);

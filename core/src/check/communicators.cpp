@@ -10,12 +10,12 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-std::shared_ptr<Communicator> of_one_process(const CheckedClass& checked) {
+std::shared_ptr<Communicator> single_process_communicator(const CheckedClass& checked) {
   auto communicator = checked.make<Communicator>();
-  const int rank = communicator->rank(), size = communicator->size();
-  expect(rank >= 0 && rank < size, "rank() is ", rank,
-         ", expected a number from 0 to size() - 1 = ", size - 1);
-  if (size > 1) skip("it connects ", size, " processes; the checks are for one");
+  const int rank = communicator->rank(), process_count = communicator->size();
+  expect(rank >= 0 && rank < process_count, "rank() is ", rank,
+         ", expected a number from 0 to size() - 1 = ", process_count - 1);
+  if (process_count > 1) skip("it connects ", process_count, " processes; the checks are for one");
   return communicator;
 }
 
@@ -26,8 +26,8 @@ Bytes bytes_of(const Tensor& t) {
 
 /// Expects that f, which gets the address of the bytes, changes neither these bytes nor the memory
 /// after them.
-void expect_kept(const Bytes& bytes, const std::function<void(std::byte*)>& f,
-                 std::string_view what) {
+void expect_unchanged(const Bytes& bytes, const std::function<void(std::byte*)>& f,
+                      std::string_view what) {
   Bytes buffer = bytes;
   buffer.resize(bytes.size() + 64, std::byte{0x5a});
   const Bytes buffer_before = buffer;
@@ -38,14 +38,14 @@ void expect_kept(const Bytes& bytes, const std::function<void(std::byte*)>& f,
 }
 
 std::string check_all_reduce(const CheckedClass& checked) {
-  const auto communicator = of_one_process(checked);
+  const auto communicator = single_process_communicator(checked);
   for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16,
                             DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8})
     for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::max, ReduceKind::min})
       for (const int64_t count : {0, 1, 100, 70000}) {
         const Bytes values =
             bytes_of(ops::cast(ops::mod(ops::arange(count, DType::float64) + 1.0, 100.0), dtype));
-        expect_kept(
+        expect_unchanged(
             values,
             [&](std::byte* data) {
               communicator->all_reduce(kind, dtype, data, static_cast<size_t>(count));
@@ -56,25 +56,27 @@ std::string check_all_reduce(const CheckedClass& checked) {
 }
 
 std::string check_copies(const CheckedClass& checked) {
-  const auto communicator = of_one_process(checked);
+  const auto communicator = single_process_communicator(checked);
   for (const size_t count : {0, 1, 70000}) {
     const Bytes bytes(count, std::byte{7});
-    expect_kept(
+    expect_unchanged(
         bytes, [&](std::byte* data) { communicator->broadcast(data, count, 0); },
         concat("broadcast of ", count, " bytes"));
-    expect_kept(
+    expect_unchanged(
         bytes, [&](std::byte* data) { communicator->gather(data, {count}); },
         concat("gather of ", count, " bytes"));
   }
-  const std::vector<double> gathered = communicator->all_gather(2.5);
-  expect(gathered == std::vector<double>{2.5}, "all_gather(2.5) gave ", gathered.size(), " values",
-         gathered.empty() ? "" : concat(", first ", gathered.front()), ", expected 2.5 alone");
+  const std::vector<double> gathered_values = communicator->all_gather(2.5);
+  expect(gathered_values == std::vector<double>{2.5}, "all_gather(2.5) gave ",
+         gathered_values.size(), " values",
+         gathered_values.empty() ? "" : concat(", first ", gathered_values.front()),
+         ", expected 2.5 alone");
   communicator->barrier();
   return "broadcast, gather and all_gather keep what they are given";
 }
 
-std::string check_what_it_says(const CheckedClass& checked) {
-  const auto communicator = of_one_process(checked);
+std::string check_information(const CheckedClass& checked) {
+  const auto communicator = single_process_communicator(checked);
   const Dict information = communicator->information();
   for (const auto& [name, value] :
        {std::pair("rank", communicator->rank()), std::pair("size", communicator->size())})
@@ -90,9 +92,9 @@ std::string check_what_it_says(const CheckedClass& checked) {
 /// While an object of this class lives, programs and training runs use this communicator.
 class ScopedCommunicator {
  public:
-  explicit ScopedCommunicator(std::shared_ptr<Communicator> used)
+  explicit ScopedCommunicator(std::shared_ptr<Communicator> new_communicator)
       : previous_communicator_(communicator()) {
-    set_communicator(std::move(used));
+    set_communicator(std::move(new_communicator));
   }
   ~ScopedCommunicator() { set_communicator(previous_communicator_); }
   ScopedCommunicator(const ScopedCommunicator&) = delete;
@@ -104,8 +106,8 @@ class ScopedCommunicator {
 std::string check_training(const CheckedClass& checked) {
   const ModelPtr single_model = small_model(), group_model = small_model();
   train(*single_model);
-  const auto communicator = of_one_process(checked);
-  const ScopedCommunicator in_use(communicator);
+  const auto communicator = single_process_communicator(checked);
+  const ScopedCommunicator communicator_scope(communicator);
   train(*group_model);
   const Tensor x = SeedGenerator(5).normal({50, 3});
   expect_near(Function([](const Tensors& in) { return Tensors{ops::all_reduce(in[0])}; })({x}), {x},
@@ -121,7 +123,7 @@ void add_communicator_rows(CheckReport& report, const CheckedClass& checked) {
   add_result(report, "all_reduce", [&] { return check_all_reduce(checked); });
   add_result(report, "copies", [&] { return check_copies(checked); });
   add_result(report, "training", [&] { return check_training(checked); });
-  add_result(report, "information", [&] { return check_what_it_says(checked); });
+  add_result(report, "information", [&] { return check_information(checked); });
 }
 
 }  // namespace crescent::check

@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMaxCheckedElements = 1000;
 
 struct Pass {
-  int64_t elements = 0;
-  std::string spec;
+  int64_t element_count = 0;
+  std::string spec_text;
   bool has_ended = false;
   bool has_short_end = false;  ///< whether the last element has fewer rows than the others
 };
@@ -29,11 +29,14 @@ int64_t first_length(const Element& spec) {
   return 0;
 }
 
-/// Whether an element is a batch that differs from the batch `whole` in having fewer rows alone.
-bool has_fewer_rows(const Element& spec, const Element& whole) {
-  const auto batch_text = [&](int64_t rows) { return to_text(batch_spec(row_spec(whole), rows)); };
-  const int64_t rows = first_length(spec), all_rows = first_length(whole);
-  return 0 < rows && rows < all_rows && batch_text(all_rows) == to_text(whole) &&
+/// Whether an element is a batch that differs from the batch `whole_batch` in having fewer rows
+/// alone.
+bool has_fewer_rows(const Element& spec, const Element& whole_batch) {
+  const auto batch_text = [&](int64_t rows) {
+    return to_text(batch_spec(row_spec(whole_batch), rows));
+  };
+  const int64_t rows = first_length(spec), all_rows = first_length(whole_batch);
+  return 0 < rows && rows < all_rows && batch_text(all_rows) == to_text(whole_batch) &&
          batch_text(rows) == to_text(spec);
 }
 
@@ -41,17 +44,17 @@ Pass pass_over(Stream& stream) {
   Pass pass;
   Element first_spec;
   const CursorPtr cursor = stream.open();
-  for (Element element; pass.elements < kMaxCheckedElements; ++pass.elements) {
+  for (Element element; pass.element_count < kMaxCheckedElements; ++pass.element_count) {
     pass.has_ended = !cursor->next(element);
     if (pass.has_ended) break;
-    expect(!pass.has_short_end, "element ", pass.elements,
+    expect(!pass.has_short_end, "element ", pass.element_count,
            " has fewer rows than the first and is not the last");
     const Element element_spec = spec_of(element);
-    if (pass.elements == 0) first_spec = element_spec, pass.spec = to_text(first_spec);
+    if (pass.element_count == 0) first_spec = element_spec, pass.spec_text = to_text(first_spec);
     const std::string spec = to_text(element_spec);
     pass.has_short_end = has_fewer_rows(element_spec, first_spec);
-    expect(spec == pass.spec || pass.has_short_end, "element ", pass.elements + 1, " is ", spec,
-           ", the first ", pass.spec);
+    expect(spec == pass.spec_text || pass.has_short_end, "element ", pass.element_count + 1, " is ",
+           spec, ", the first ", pass.spec_text);
   }
   return pass;
 }
@@ -63,32 +66,34 @@ StreamPtr source_stream(const CheckedClass& checked) {
 std::string check_elements(const CheckedClass& checked) {
   const StreamPtr stream = source_stream(checked);
   const Pass pass = pass_over(*stream);
-  expect(pass.elements > 0, "a pass has no elements");
+  expect(pass.element_count > 0, "a pass has no elements");
   const int64_t reported_count = stream->elements();
   if (pass.has_ended && reported_count != Stream::kUnknown)
-    expect(reported_count == pass.elements, "a pass has ", pass.elements,
+    expect(reported_count == pass.element_count, "a pass has ", pass.element_count,
            " elements, elements() is ", reported_count);
-  return concat(pass.has_ended ? "" : "the first ", pass.elements, " elements, ", pass.spec);
+  return concat(pass.has_ended ? "" : "the first ", pass.element_count, " elements, ",
+                pass.spec_text);
 }
 
 std::string check_passes(const CheckedClass& checked) {
   const StreamPtr stream = source_stream(checked);
   const Pass first_pass = pass_over(*stream), second_pass = pass_over(*stream);
-  expect(first_pass.elements == second_pass.elements && first_pass.spec == second_pass.spec,
-         "a second pass has ", second_pass.elements, " elements, ", second_pass.spec,
-         ", the first ", first_pass.elements, ", ", first_pass.spec);
+  expect(first_pass.element_count == second_pass.element_count &&
+             first_pass.spec_text == second_pass.spec_text,
+         "a second pass has ", second_pass.element_count, " elements, ", second_pass.spec_text,
+         ", the first ", first_pass.element_count, ", ", first_pass.spec_text);
   return "a second pass has as many";
 }
 
 std::string check_batches(const CheckedClass& checked) {
   const StreamPtr stream = source_stream(checked);
   const Pass pass = pass_over(*stream);
-  WindowOptions equal_elements;
-  equal_elements.size = std::clamp<int64_t>(pass.elements - pass.has_short_end, 1, 3);
-  const CursorPtr cursor = batch(stream, equal_elements)->open();
-  Element row_list;
-  expect(cursor->next(row_list), "there is no batch");
-  return to_text(spec_of(row_list));
+  WindowOptions window_options;
+  window_options.size = std::clamp<int64_t>(pass.element_count - pass.has_short_end, 1, 3);
+  const CursorPtr cursor = batch(stream, window_options)->open();
+  Element batch_element;
+  expect(cursor->next(batch_element), "there is no batch");
+  return to_text(spec_of(batch_element));
 }
 
 }  // namespace

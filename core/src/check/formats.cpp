@@ -51,8 +51,8 @@ void expect_truncated_files_refused(const std::string& path, const std::function
              "the error for a file that ends early does not name it: ", error.what());
       continue;
     }
-    found("a file that ends after ", bytes, " of ", file_contents.size(),
-          " bytes is read as if whole");
+    report_mistake("a file that ends after ", bytes, " of ", file_contents.size(),
+                   " bytes is read as if whole");
   }
 }
 

@@ -17,7 +17,7 @@ void expect_compiled(const TensorFunction& f, const Tensors& inputs) {
   expect_near(Function(f)(inputs), f(inputs), 1e-5, "compiled beside op by op");
 }
 
-bool is_taken(const TensorFunction& f, const Tensors& inputs) try {
+bool accepts(const TensorFunction& f, const Tensors& inputs) try {
   f(inputs);
   return true;
 } catch (const Interrupted&) {
@@ -28,12 +28,13 @@ bool is_taken(const TensorFunction& f, const Tensors& inputs) try {
 
 namespace {
 
-Tensor numbers(const Shape& shape, DType dtype = DType::float32, double low = -1, double high = 1) {
+Tensor random_numbers(const Shape& shape, DType dtype = DType::float32, double low = -1,
+                      double high = 1) {
   return ops::cast(SeedGenerator(5).uniform(shape, low, high), dtype);
 }
 
 /// The shape with its last axis halved, the result shape of a gated activation.
-Shape halved(Shape shape) {
+Shape with_halved_last_axis(Shape shape) {
   shape.set(-1, shape[-1] / 2);
   return shape;
 }
@@ -42,7 +43,7 @@ Shape halved(Shape shape) {
 std::vector<Shape> shapes_for(const TensorFunction& f, bool is_penalty) {
   std::vector<Shape> shapes{Shape{3, 4}};
   for (const Shape& other_shape : {Shape{6}, Shape{2, 3, 2}})
-    if (!is_penalty || is_taken(f, {numbers(other_shape)})) shapes.push_back(other_shape);
+    if (!is_penalty || accepts(f, {random_numbers(other_shape)})) shapes.push_back(other_shape);
   return shapes;
 }
 
@@ -54,13 +55,14 @@ void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gi
   add_result(report, "shapes and dtypes", [&] {
     for (const Shape& shape : shapes_for(f, gives_scalar))
       for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
-        const Tensor x = numbers(shape, dtype), y = f({x})[0];
+        const Tensor x = random_numbers(shape, dtype), y = f({x})[0];
         expect(bool(y), "it gave no tensor");
         const Shape expected_shape = gives_scalar ? Shape{} : shape;
-        const bool fits =
-            y.shape() == expected_shape || (!gives_scalar && y.shape() == halved(shape));
-        expect(fits && (gives_scalar || y.dtype() == dtype), "of ", x.spec(), " it made ", y.spec(),
-               ", expected ", TensorSpec{dtype, expected_shape});
+        const bool has_expected_shape =
+            y.shape() == expected_shape ||
+            (!gives_scalar && y.shape() == with_halved_last_axis(shape));
+        expect(has_expected_shape && (gives_scalar || y.dtype() == dtype), "of ", x.spec(),
+               " it made ", y.spec(), ", expected ", TensorSpec{dtype, expected_shape});
       }
     return std::string(gives_scalar ? "a scalar of any tensor" : "those of what it is given");
   });
@@ -69,15 +71,18 @@ void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gi
     return std::string("zeros give finite results");
   });
   add_result(report, "empty and large", [&] {
-    for (const int64_t rows : {int64_t{0}, int64_t{1000}}) expect_compiled(f, {numbers({rows, 4})});
+    for (const int64_t rows : {int64_t{0}, int64_t{1000}})
+      expect_compiled(f, {random_numbers({rows, 4})});
     return std::string("tensors of 0 and of 4000 elements");
   });
   add_result(report, "compiled", [&] {
-    expect_compiled(f, {numbers({3, 4})});
+    expect_compiled(f, {random_numbers({3, 4})});
     return std::string("compiled programs give what ops give one by one");
   });
-  note_applied(*checked.applied, f, {numbers({3, 4})});
-  const auto inputs = [](const Shape& shape) { return Tensors{numbers(shape, DType::float64)}; };
+  collect_applied_ops(*checked.collected_ops, f, {random_numbers({3, 4})});
+  const auto inputs = [](const Shape& shape) {
+    return Tensors{random_numbers(shape, DType::float64)};
+  };
   add_larger_sizes(report, checked, {f, kLargerShapes, inputs});
 }
 
@@ -87,14 +92,14 @@ void add_activation_rows(CheckReport& report, const CheckedClass& checked) {
   add_function_rows<Activation>(report, checked, false);
   const auto object = checked.make<Activation>();
   add_gradients(report, [&](const Tensors& x) { return Tensors{(*object)(x[0])}; },
-                {numbers({3, 4}, DType::float64, -2, 2)});
+                {random_numbers({3, 4}, DType::float64, -2, 2)});
 }
 
 void add_regularizer_rows(CheckReport& report, const CheckedClass& checked) {
   add_function_rows<Regularizer>(report, checked, true);
   const auto object = checked.make<Regularizer>();
   add_gradients(report, [&](const Tensors& x) { return Tensors{(*object)(x[0])}; },
-                {numbers({3, 4}, DType::float64)});
+                {random_numbers({3, 4}, DType::float64)});
 }
 
 void add_constraint_rows(CheckReport& report, const CheckedClass& checked) {
@@ -107,19 +112,21 @@ namespace {
 
 /// Probabilities that sum to less than one in each sample, because some losses have a kink at the
 /// sum one.
-Tensor guesses(int64_t samples, int64_t classes) {
-  return ops::softmax(numbers({samples, classes}, DType::float64, -2, 1), -1) * 0.9375;
+Tensor random_probabilities(int64_t samples, int64_t classes) {
+  return ops::softmax(random_numbers({samples, classes}, DType::float64, -2, 1), -1) * 0.9375;
 }
 
 /// Expects that each of the first three samples of a batch has the same loss as in a batch of its
 /// own.
-std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Tensor& guess) {
-  const Tensor batch_losses = loss.call(truth, guess);
+std::string check_samples_apart(const Loss& loss, const Tensor& targets,
+                                const Tensor& predictions) {
+  const Tensor batch_losses = loss.call(targets, predictions);
   if (batch_losses.rank() == 0) skip("the loss is one number for all samples");
-  for (const int64_t first : {int64_t{0}, guess.dim(0) / 2, guess.dim(0) - 3}) {
+  for (const int64_t first : {int64_t{0}, predictions.dim(0) / 2, predictions.dim(0) - 3}) {
     const auto three_rows = [&](const Tensor& t) { return t.view_rows(first, 3); };
-    expect_near({three_rows(batch_losses)}, {loss.call(three_rows(truth), three_rows(guess))}, 1e-5,
-                concat("samples ", first + 1, " to ", first + 3, " of ", guess.dim(0),
+    expect_near({three_rows(batch_losses)},
+                {loss.call(three_rows(targets), three_rows(predictions))}, 1e-5,
+                concat("samples ", first + 1, " to ", first + 3, " of ", predictions.dim(0),
                        ", beside the same samples alone"));
   }
   return "the loss of a sample does not depend on the others of its batch";
@@ -127,9 +134,10 @@ std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Ten
 
 /// Expects that a batch in which every sample occurs twice has the same loss as the batch in which
 /// every sample occurs once.
-std::string check_reduction(const Loss& loss, const Tensor& truth, const Tensor& guess) {
+std::string check_reduction(const Loss& loss, const Tensor& targets, const Tensor& predictions) {
   const auto twice_as_long = [](const Tensor& t) { return ops::concatenate(Tensors{t, t}, 0); };
-  expect_near({loss(twice_as_long(truth), twice_as_long(guess))}, {loss(truth, guess)}, 1e-4,
+  expect_near({loss(twice_as_long(targets), twice_as_long(predictions))},
+              {loss(targets, predictions)}, 1e-4,
               "a batch that has each sample twice, beside one that has each once");
   return "that of a batch does not depend on its size";
 }
@@ -138,11 +146,11 @@ std::string check_reduction(const Loss& loss, const Tensor& truth, const Tensor&
 
 void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
   const auto loss = checked.make<Loss>();
-  const Tensor predictions = guesses(5, 4);
+  const Tensor predictions = random_probabilities(5, 4);
   Tensor true_values;
   add_result(report, "targets", [&] {
     true_values =
-        targets_taken_by([&](const Tensor& targets) { loss->call(targets, predictions); }, 5, 4);
+        accepted_targets([&](const Tensor& targets) { loss->call(targets, predictions); }, 5, 4);
     return to_text(true_values.spec());
   });
   if (!true_values) return;
@@ -163,8 +171,9 @@ void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
   });
   const bool are_class_numbers = true_values.rank() == 1;
   const Tensor many_targets = usual_targets(are_class_numbers, 257, 4);
-  add_result(report, "samples apart",
-             [&] { return check_samples_apart(*loss, many_targets, guesses(257, 4)); });
+  add_result(report, "samples apart", [&] {
+    return check_samples_apart(*loss, many_targets, random_probabilities(257, 4));
+  });
   if (!checked.options.contains("reduction"))
     add_result(report, "reduction",
                [&] { return check_reduction(*loss, true_values, predictions); });
@@ -176,7 +185,9 @@ void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
   const TensorFunction f = [&](const Tensors& y) {
     return Tensors{(*loss)(usual_targets(are_class_numbers, y[0].dim(0), y[0].dim(1)), y[0])};
   };
-  const auto inputs = [](const Shape& shape) { return Tensors{guesses(shape[0], shape[1])}; };
+  const auto inputs = [](const Shape& shape) {
+    return Tensors{random_probabilities(shape[0], shape[1])};
+  };
   add_larger_sizes(report, checked, {f, kLargerShapes, inputs});
   add_gradients(report, f, {predictions});
 }
@@ -186,8 +197,8 @@ void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {
   add_result(report, "shapes and dtypes", [&] {
     std::vector<Shape> shapes{{3, 4}, {4, 4}, {2, 3, 3, 2}};
     std::erase_if(shapes, [&](const Shape& shape) {
-      return !is_taken([&](const Tensors&) { return Tensors{(*object)(shape, DType::float32)}; },
-                       {});
+      return !accepts([&](const Tensors&) { return Tensors{(*object)(shape, DType::float32)}; },
+                      {});
     });
     if (shapes.empty())
       skip("which shapes it fills is not known; it refuses (3, 4) and (2, 3, 3, 2)");

@@ -18,8 +18,9 @@ struct Precision {
   double unit_roundoff, step, tolerance;
 };
 
-Precision precision_of(bool doubles, const GradientChecks& checks) {
-  Precision precision = doubles ? Precision{2.3e-16, 1e-5, 1e-5} : Precision{1.2e-7, 1e-2, 2e-2};
+Precision precision_of(bool uses_doubles, const GradientChecks& checks) {
+  Precision precision =
+      uses_doubles ? Precision{2.3e-16, 1e-5, 1e-5} : Precision{1.2e-7, 1e-2, 2e-2};
   if (checks.step > 0) precision.step = checks.step;
   if (checks.tolerance > 0) precision.tolerance = checks.tolerance;
   return precision;
@@ -28,7 +29,7 @@ Precision precision_of(bool doubles, const GradientChecks& checks) {
 /// An input or a variable of f, with respect to which f is differentiated.
 struct Source {
   std::string name;
-  Tensor start;
+  Tensor start_value;
   /// The outputs of f when this input or variable has the given value.
   std::function<Tensors(const Tensor&)> outputs_at;
 };
@@ -40,8 +41,8 @@ class Objective {
   explicit Objective(const Tensors& outputs, int64_t seed) {
     const SeedGenerator random(seed);
     for (const Tensor& y : outputs) {
-      const bool is_counted = is_floating(y.dtype());
-      factors_.push_back(is_counted ? random.normal(y.shape(), 0, 1, y.dtype()) : Tensor());
+      const bool has_gradient = is_floating(y.dtype());
+      factors_.push_back(has_gradient ? random.normal(y.shape(), 0, 1, y.dtype()) : Tensor());
     }
   }
   const Tensors& factors() const { return factors_; }
@@ -72,27 +73,28 @@ class Differences {
  public:
   Differences(const Source& source, const Objective& objective, const Precision& precision)
       : source_(source), objective_(objective), precision_(precision) {
-    std::tie(middle_value_, sizes_) = objective(source.outputs_at(source.start));
+    std::tie(value_at_start_, magnitude_sum_) = objective(source.outputs_at(source.start_value));
   }
   Slopes slopes_along(const Values& direction, double scale = 1) const {
     const double step = precision_.step * scale;
     const double value_above = value_at(direction, step), value_below = value_at(direction, -step);
-    return {(value_above - value_below) / (2 * step), (middle_value_ - value_below) / step,
-            (value_above - middle_value_) / step, 8 * precision_.unit_roundoff * sizes_ / step};
+    return {(value_above - value_below) / (2 * step), (value_at_start_ - value_below) / step,
+            (value_above - value_at_start_) / step,
+            8 * precision_.unit_roundoff * magnitude_sum_ / step};
   }
 
  private:
   double value_at(const Values& direction, double step) const {
-    Values moved_point = source_.start.to_vector();
+    Values moved_point = source_.start_value.to_vector();
     for (size_t i = 0; i < moved_point.size(); ++i) moved_point[i] += step * direction[i];
-    const Tensor value = Tensor::from(moved_point, source_.start.shape());
-    return objective_(source_.outputs_at(ops::cast(value, source_.start.dtype()))).first;
+    const Tensor value = Tensor::from(moved_point, source_.start_value.shape());
+    return objective_(source_.outputs_at(ops::cast(value, source_.start_value.dtype()))).first;
   }
 
   const Source& source_;
   const Objective& objective_;
   Precision precision_;
-  double middle_value_ = 0, sizes_ = 0;
+  double value_at_start_ = 0, magnitude_sum_ = 0;
 };
 
 /// A direction and its name for messages.
@@ -101,27 +103,28 @@ struct NamedDirection {
   Values values;
 };
 
-std::string place_text(const Shape& shape, size_t flat) {
+std::string index_text(const Shape& shape, size_t flat_index) {
   std::vector<std::string> indices(static_cast<size_t>(shape.rank()));
   for (int axis = shape.rank(); axis-- > 0;) {
     const auto size = static_cast<size_t>(shape[axis]);
-    indices[static_cast<size_t>(axis)] = std::to_string(flat % size + 1);
-    flat /= size;
+    indices[static_cast<size_t>(axis)] = std::to_string(flat_index % size + 1);
+    flat_index /= size;
   }
   return "{" + join(indices) + "}";
 }
 
 /// Directions along single elements, followed by random directions of length 1.
-std::vector<NamedDirection> directions_for(const Tensor& start, const GradientChecks& checks) {
+std::vector<NamedDirection> directions_for(const Tensor& start_value,
+                                           const GradientChecks& checks) {
   std::mt19937_64 random(static_cast<uint64_t>(checks.seed));
-  const auto size = static_cast<size_t>(start.size());
+  const auto size = static_cast<size_t>(start_value.size());
   std::vector<size_t> indices(size);
   std::iota(indices.begin(), indices.end(), 0);
   std::shuffle(indices.begin(), indices.end(), random);
   indices.resize(std::min(size, static_cast<size_t>(std::max<int64_t>(checks.elements, 0))));
   std::vector<NamedDirection> directions;
   for (const size_t index : indices) {
-    directions.push_back({"element " + place_text(start.shape(), index), Values(size)});
+    directions.push_back({"element " + index_text(start_value.shape(), index), Values(size)});
     directions.back().values[index] = 1;
   }
   std::normal_distribution<double> normal;
@@ -139,9 +142,9 @@ std::vector<NamedDirection> directions_for(const Tensor& start, const GradientCh
 /// Whether the objective has a kink at this point: the one-sided differences differ, and still do
 /// with a step ten times smaller.
 bool is_kink(const Differences& differences, const NamedDirection& direction, const Slopes& slopes,
-             double allowed) {
+             double allowed_error) {
   const double slope_difference = std::abs(slopes.above - slopes.below);
-  if (slope_difference <= allowed + slopes.rounding) return false;
+  if (slope_difference <= allowed_error + slopes.rounding) return false;
   const Slopes slopes_at_smaller_step = differences.slopes_along(direction.values, 0.1);
   return std::abs(slopes_at_smaller_step.above - slopes_at_smaller_step.below) >
          0.5 * slope_difference + slopes_at_smaller_step.rounding;
@@ -154,7 +157,7 @@ class Comparison {
       : gradient_(gradient.to_vector()), tolerance_(tolerance) {
     for (size_t i = 0; i < gradient_.size(); ++i) {
       check::expect(std::isfinite(gradient_[i]), "the gradient has an element that is ",
-                    gradient_[i], ", at ", place_text(gradient.shape(), i));
+                    gradient_[i], ", at ", index_text(gradient.shape(), i));
       largest_value_ = std::max(largest_value_, std::abs(gradient_[i]));
     }
   }
@@ -179,34 +182,32 @@ class Comparison {
     const bool is_between = derivative >= low - allowed_error && derivative <= high + allowed_error;
     if (is_kink(differences, direction, slopes, allowed_error) && is_between)
       return note_kink(direction, slopes, derivative);
-    check::found("by ", direction.name, " the gradient is ", rounded_as_text(derivative),
-                 ", differences give ", rounded_as_text(slopes.central));
+    check::report_mistake("by ", direction.name, " the gradient is ", rounded(derivative),
+                          ", differences give ", rounded(slopes.central));
   }
   std::string summary() const {
-    return concat(compared_count_, " derivatives, largest difference ",
-                  rounded_as_text(largest_error_),
-                  kinks_ ? concat("; ", kinks_, " at a kink: by ", kink_) : "");
+    return concat(compared_count_, " derivatives, largest difference ", rounded(largest_error_),
+                  kink_count_ ? concat("; ", kink_count_, " at a kink: by ", first_kink_) : "");
   }
 
  private:
-  static double rounded_as_text(double x) { return std::stod(text_of(x)); }
+  static double rounded(double x) { return std::stod(text_of(x)); }
   static std::string text_of(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", x);
     return text;
   }
   void note_kink(const NamedDirection& direction, const Slopes& slopes, double derivative) {
-    if (kinks_++ > 0) return;
-    kink_ =
-        concat(direction.name, " there are slopes of ", rounded_as_text(slopes.below), " and ",
-               rounded_as_text(slopes.above), ", the gradient is ", rounded_as_text(derivative));
+    if (kink_count_++ > 0) return;
+    first_kink_ = concat(direction.name, " there are slopes of ", rounded(slopes.below), " and ",
+                         rounded(slopes.above), ", the gradient is ", rounded(derivative));
   }
 
   Values gradient_;
   double tolerance_, largest_value_ = 0, largest_error_ = 0;
   int compared_count_ = 0;
-  int kinks_ = 0;
-  std::string kink_;  ///< description of the first kink
+  int kink_count_ = 0;
+  std::string first_kink_;  ///< description of the first kink
 };
 
 /// Changes a variable temporarily; the destructor restores it.
@@ -230,7 +231,7 @@ void expect_finite(const Tensors& results) {
     const Values values = results[i].to_vector();
     for (size_t k = 0; k < values.size(); ++k)
       check::expect(std::isfinite(values[k]), "result ", i + 1, " is ", values[k], " at ",
-                    place_text(results[i].shape(), k), ": it has no differences");
+                    index_text(results[i].shape(), k), ": it has no differences");
   }
 }
 
@@ -249,7 +250,7 @@ class GradientCheck {
     report_.subject = "gradient";
     check::add_result(report_, "results", [&] { return check_results(); });
     if (!report_.ok()) return std::move(report_);
-    take_gradients();
+    compute_gradients();
     if (!report_.ok()) return std::move(report_);
     for (size_t i = 0; i < inputs_.size(); ++i)
       if (is_floating(inputs_[i].dtype())) check_input(i);
@@ -260,12 +261,12 @@ class GradientCheck {
  private:
   std::string check_results() {
     outputs_ = f_(inputs_);
-    bool any_floating = false;
+    bool has_floating_result = false;
     for (const Tensor& y : outputs_) {
       check::expect(bool(y), "a result is no tensor");
-      any_floating = any_floating || is_floating(y.dtype());
+      has_floating_result = has_floating_result || is_floating(y.dtype());
     }
-    check::expect(any_floating, "no result is a tensor of floating-point numbers");
+    check::expect(has_floating_result, "no result is a tensor of floating-point numbers");
     expect_finite(outputs_);
     check::expect(check::have_same_bits(outputs_, f_(inputs_)),
                   "called twice on the same inputs it gives different results: random numbers and "
@@ -274,7 +275,7 @@ class GradientCheck {
                   ", the same bits when it is called again");
   }
 
-  void take_gradients() {
+  void compute_gradients() {
     check::add_result(report_, "tape", [&] {
       const Objective objective(outputs_, checks_.seed);
       GradientTape tape;
@@ -322,18 +323,19 @@ class GradientCheck {
 
   void check_source(const Source& source, const Tensor& gradient) {
     check::add_result(report_, "by " + source.name, [&] {
-      const bool uses_doubles = source.start.dtype() == DType::float64 && results_are_doubles();
+      const bool uses_doubles =
+          source.start_value.dtype() == DType::float64 && results_are_doubles();
       const Precision precision = precision_of(uses_doubles, checks_);
       const Objective objective(outputs_, checks_.seed);
       const Differences differences(source, objective, precision);
-      Comparison comparison(gradient ? gradient : ops::zeros_like(source.start),
+      Comparison comparison(gradient ? gradient : ops::zeros_like(source.start_value),
                             precision.tolerance);
       try {
-        for (const NamedDirection& direction : directions_for(source.start, checks_))
+        for (const NamedDirection& direction : directions_for(source.start_value, checks_))
           comparison.compare(differences, direction);
-      } catch (check::FoundMistake& found) {
+      } catch (check::FoundMistake& mistake) {
         if (!gradient)
-          found.message += "; there is no gradient: nothing leads from the results to it";
+          mistake.message += "; there is no gradient: nothing leads from the results to it";
         throw;
       }
       return comparison.summary() + (gradient ? "" : "; the results do not depend on it");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kValueTolerance = 1e-4, kGradientTolerance = 1e-3;
 
-void expect_right_gradient(const TensorFunction& f, const Tensors& inputs) {
+void expect_correct_gradient(const TensorFunction& f, const Tensors& inputs) {
   for (const CheckResult& result :
        check_gradient(f, inputs, {}, {.elements = 12, .directions = 0}).results)
     expect(result.outcome != CheckOutcome::failed, "of ", specs_text(inputs), " the gradient ",
@@ -32,13 +32,13 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 
 void expect_as_in_float64(const TensorFunction& f, const Tensors& inputs, double tolerance,
                           std::string_view what) {
-  const Tensors singles = with_float_dtype(inputs, DType::float32);
-  const Tensors actual = f(singles);
-  expect_near(actual, f(with_float_dtype(singles, DType::float64)), tolerance,
-              concat("of ", specs_text(singles), what, ", float32 beside float64"));
-  if (is_taken([&](const Tensors& x) { return run_abstractly(f, x); }, singles))
-    expect_near(Function(f)(singles), actual, tolerance,
-                concat("of ", specs_text(singles), what, ", compiled beside op by op"));
+  const Tensors float32_inputs = with_float_dtype(inputs, DType::float32);
+  const Tensors actual = f(float32_inputs);
+  expect_near(actual, f(with_float_dtype(float32_inputs, DType::float64)), tolerance,
+              concat("of ", specs_text(float32_inputs), what, ", float32 beside float64"));
+  if (accepts([&](const Tensors& x) { return run_abstractly(f, x); }, float32_inputs))
+    expect_near(Function(f)(float32_inputs), actual, tolerance,
+                concat("of ", specs_text(float32_inputs), what, ", compiled beside op by op"));
 }
 
 }  // namespace
@@ -48,31 +48,33 @@ namespace {
 /// For inputs in float64, expects a correct gradient. For the same inputs in float32, the dtype of
 /// most kernels, expects nearly the same results and gradients, op by op and compiled. Returns a
 /// description of the inputs.
-std::string expect_right(const TensorFunction& f, const Tensors& inputs, bool has_gradient) {
+std::string expect_correct(const TensorFunction& f, const Tensors& inputs, bool has_gradient) {
   expect_as_in_float64(f, inputs, kValueTolerance, "");
   if (!has_gradient || !have_gradients(f(inputs))) return specs_text(inputs);
-  if (!is_taken(with_gradients(f), inputs))
+  if (!accepts(with_gradients(f), inputs))
     return specs_text(inputs) + ", of which it refuses the gradient";
   expect_as_in_float64(with_gradients(f), inputs, kGradientTolerance, " with gradients");
-  expect_right_gradient(f, inputs);
+  expect_correct_gradient(f, inputs);
   return specs_text(inputs);
 }
 
 }  // namespace
 
-void add_larger_sizes(CheckReport& report, const CheckedClass& checked, const LargerSizes& larger) {
+void add_larger_sizes(CheckReport& report, const CheckedClass& checked,
+                      const LargerSizes& larger_sizes) {
   add_result(report, "larger sizes", [&] {
-    std::vector<std::string> tried_shapes;
-    for (const Shape& shape : larger.shapes) {
-      const Tensors inputs = larger.inputs(shape);
-      if (!is_taken(larger.f, inputs) || !are_small(larger.f(inputs))) continue;
-      tried_shapes.push_back(expect_right(larger.f, inputs, larger.has_gradient));
-      note_applied(*checked.applied, larger.f, with_float_dtype(inputs, DType::float32));
+    std::vector<std::string> checked_inputs;
+    for (const Shape& shape : larger_sizes.shapes) {
+      const Tensors inputs = larger_sizes.inputs(shape);
+      if (!accepts(larger_sizes.f, inputs) || !are_small(larger_sizes.f(inputs))) continue;
+      checked_inputs.push_back(expect_correct(larger_sizes.f, inputs, larger_sizes.has_gradient));
+      collect_applied_ops(*checked.collected_ops, larger_sizes.f,
+                          with_float_dtype(inputs, DType::float32));
     }
-    if (tried_shapes.empty())
-      skip("arguments of shape ", shapes_text(larger.shapes), " are refused, or give more than ",
-           kMostElements, " elements");
-    return join(tried_shapes, "; ") + ", and in float32";
+    if (checked_inputs.empty())
+      skip("arguments of shape ", shapes_text(larger_sizes.shapes),
+           " are refused, or give more than ", kMaxElements, " elements");
+    return join(checked_inputs, "; ") + ", and in float32";
   });
 }
 

@@ -23,14 +23,14 @@ Tensors call(Layer& layer, const Tensors& inputs, bool training) {
 }
 
 /// Compares an inferred spec with the actual output.
-void expect_fits(const TensorSpec& inferred, const Tensor& output, size_t i,
-                 std::string_view inference) {
+void expect_compatible(const TensorSpec& inferred, const Tensor& output, size_t i,
+                       std::string_view inference) {
   expect(inferred.shape.compatible(output.shape()), "call gave shape ", output.shape(),
          " for output ", i + 1, ", ", inference, " says ", inferred.shape);
 }
 
 /// Fails if two weights of the layer have the same path; weights of sublayers are not compared.
-void expect_names_apart(const Layer& layer) {
+void expect_distinct_names(const Layer& layer) {
   std::set<const void*> sublayer_weights;
   for (const LayerPtr& sublayer : layer.sublayers())
     for (const Variable& weight : sublayer->weights()) sublayer_weights.insert(weight.id());
@@ -41,17 +41,17 @@ void expect_names_apart(const Layer& layer) {
 }
 
 /// Sets the number of threads of the device while an object of this class lives.
-class WithThreads {
+class ThreadCountScope {
  public:
-  explicit WithThreads(int64_t count)
-      : threads_before_(device().information().at("threads").as_int()) {
+  explicit ThreadCountScope(int64_t count)
+      : previous_thread_count_(device().information().at("threads").as_int()) {
     device().configure({{"threads", count}});
   }
-  ~WithThreads() { device().configure({{"threads", threads_before_}}); }
-  WithThreads(const WithThreads&) = delete;
+  ~ThreadCountScope() { device().configure({{"threads", previous_thread_count_}}); }
+  ThreadCountScope(const ThreadCountScope&) = delete;
 
  private:
-  int64_t threads_before_;
+  int64_t previous_thread_count_;
 };
 
 }  // namespace
@@ -75,13 +75,13 @@ std::string check_shapes(const CheckedLayer& checked) {
   expect(shapes.size() == outputs.size(), "compute_output_shape gave ", shapes.size(),
          " shapes, call ", outputs.size(), " outputs");
   for (size_t i = 0; i < outputs.size(); ++i)
-    expect_fits({outputs[i].dtype(), shapes[i]}, outputs[i], i, "compute_output_shape");
+    expect_compatible({outputs[i].dtype(), shapes[i]}, outputs[i], i, "compute_output_shape");
   const LayerPtr new_layer = checked.make();
   const std::vector<Symbol> symbols = (*new_layer)(checked.symbols());
   expect(symbols.size() == outputs.size(), "a call on symbols gave ", symbols.size(),
          " outputs, on tensors ", outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    expect_fits(symbols[i].spec(), outputs[i], i, "a call on symbols");
+    expect_compatible(symbols[i].spec(), outputs[i], i, "a call on symbols");
     expect(symbols[i].spec().dtype == outputs[i].dtype(), "call gave dtype ", outputs[i].dtype(),
            " for output ", i + 1, ", a call on symbols says ", symbols[i].spec().dtype);
   }
@@ -96,7 +96,7 @@ std::string check_shapes(const CheckedLayer& checked) {
 std::string check_weights(const CheckedLayer& checked) {
   const LayerPtr layer = checked.make_built();
   const size_t count = layer->weights().size();
-  for (const Layer* nested_layer : layer->flatten_layers()) expect_names_apart(*nested_layer);
+  for (const Layer* nested_layer : layer->flatten_layers()) expect_distinct_names(*nested_layer);
   (*layer)(checked.inputs());
   expect(layer->weights().size() == count, "a second call makes weights: ", count, " before, ",
          layer->weights().size(), " after");
@@ -128,7 +128,7 @@ std::string check_threads(const CheckedLayer& checked) {
   const Tensors inputs = checked.inputs(checked.takes_any_batch() ? 33 : checked.batch());
   Tensors first_results;
   for (const int64_t count : {1, 2, 3}) {
-    const WithThreads threads(count);
+    const ThreadCountScope threads(count);
     const Tensors outputs = call_layer(inputs);
     if (first_results.empty()) first_results = outputs;
     expect_same_bits(outputs, first_results, concat("with ", count, " threads"));
@@ -141,10 +141,10 @@ std::string check_compiled(const CheckedLayer& checked) {
   const Tensors inputs = checked.inputs();
   for (const bool training : kTrainingModes) {
     const LayerCaller call_layer(*layer, training);
-    const Tensors eager = call_layer(inputs);
+    const Tensors eager_outputs = call_layer(inputs);
     const Function function([&](const Tensors& x) { return call_layer(x); });
     for (int run = 0; run < 2; ++run)
-      expect_near(function(inputs), eager, 1e-4,
+      expect_near(function(inputs), eager_outputs, 1e-4,
                   concat("compiled, ", mode_text(training), ", beside op by op"));
   }
   return "compiled programs give what ops give one by one";
@@ -233,7 +233,7 @@ std::string check_masks(const CheckedLayer& checked) {
 
 namespace {
 
-std::string check_mixed(const CheckedLayer& checked, const char* policy, DType compute,
+std::string check_mixed(const CheckedLayer& checked, const char* policy, DType compute_dtype,
                         double tolerance) {
   const LayerPtr layer = checked.make_built();
   if (is_model(*layer)) skip("the layers of a model have dtypes of their own");
@@ -246,8 +246,8 @@ std::string check_mixed(const CheckedLayer& checked, const char* policy, DType c
   const LayerCaller call_plain_layer(*layer, false), call_layer(*mixed_layer, false);
   const Tensors exact_outputs = call_plain_layer(inputs), mixed_outputs = call_layer(inputs);
   for (size_t i = 0; i < mixed_outputs.size(); ++i)
-    expect(!is_floating(exact_outputs[i].dtype()) || mixed_outputs[i].dtype() == compute, "output ",
-           i + 1, " is ", mixed_outputs[i].dtype(), ", expected ", compute);
+    expect(!is_floating(exact_outputs[i].dtype()) || mixed_outputs[i].dtype() == compute_dtype,
+           "output ", i + 1, " is ", mixed_outputs[i].dtype(), ", expected ", compute_dtype);
   expect_near(mixed_outputs, exact_outputs, tolerance, concat(policy, " beside float32"));
   const Variables weights = mixed_layer->trainable_weights();
   GradientTape tape;
@@ -312,23 +312,23 @@ int is_refused(const CheckedLayer& checked, const LayerPtr& layer, const Tensors
 std::string check_wrong_inputs(const CheckedLayer& checked) {
   const Tensors inputs = checked.inputs();
   int count = 0;
-  const auto try_it = [&](const Tensors& wrong, std::string_view what) {
-    count += is_refused(checked, checked.make(), wrong, what);
-    count += is_refused(checked, checked.make_built(), wrong, what);
+  const auto try_inputs = [&](const Tensors& bad_inputs, std::string_view what) {
+    count += is_refused(checked, checked.make(), bad_inputs, what);
+    count += is_refused(checked, checked.make_built(), bad_inputs, what);
   };
-  try_it({}, "no input");
+  try_inputs({}, "no input");
   Tensors extra_inputs = inputs;
   extra_inputs.insert(extra_inputs.end(), 8, inputs[0]);
-  try_it(extra_inputs, "8 inputs more");
+  try_inputs(extra_inputs, "8 inputs more");
   for (const Shape& shape :
        {Shape{}, Shape{2}, Shape{2, 7}, Shape{2, 1, 1, 1, 1, 1, 1}, Shape{0}}) {
     Tensors wrong_inputs = inputs;
     wrong_inputs[0] = ops::zeros(shape, DType::float32);
-    try_it(wrong_inputs, concat("an input of shape ", shape));
+    try_inputs(wrong_inputs, concat("an input of shape ", shape));
   }
-  Tensors texts = inputs;
-  texts[0] = Tensor(Shape{2, 2}, DType::string);
-  try_it(texts, "an input of strings");
+  Tensors string_inputs = inputs;
+  string_inputs[0] = Tensor(Shape{2, 2}, DType::string);
+  try_inputs(string_inputs, "an input of strings");
   return concat(count, " calls on malformed inputs refused with a message, the others computed");
 }
 

@@ -22,9 +22,9 @@ bool changes_trainable_weights(const Layer& layer, const LayerCaller& call_layer
       values.push_back(weight.value().clone());
     return values;
   };
-  const Tensors before = values();
+  const Tensors weights_before = values();
   call_layer(inputs);
-  return !have_same_bits(values(), before);
+  return !have_same_bits(values(), weights_before);
 }
 
 /// Sets the dtype policy of new layers until its destruction.
@@ -41,11 +41,11 @@ class DefaultPolicyChange {
 };
 
 void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
-  // The layers that the layer makes in itself have to compute in float64, too.
-  const DefaultPolicyChange doubles("float64");
+  // Sublayers that the layer itself creates must compute in float64, too.
+  const DefaultPolicyChange policy_change("float64");
   const LayerPtr layer = checked.make_built("float64");
   const Tensors inputs = with_float_dtype(checked.inputs(), DType::float64);
-  const LayerCaller call_layer(*layer, training, Restored::non_trainable);
+  const LayerCaller call_layer(*layer, training, RestoredWeights::non_trainable);
   if (changes_trainable_weights(*layer, call_layer, inputs)) {
     report.results.push_back({concat(kGradients, training ? ", training" : ""),
                               CheckOutcome::skipped,
@@ -72,11 +72,12 @@ void add_gradient_rows(CheckReport& report, const CheckedLayer& checked) {
   for (const bool training : {false, true}) {
     try {
       const auto outputs = (*checked.make_built())(checked.inputs());
-      bool any_floating = false;
-      for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y.dtype());
+      bool has_floating_output = false;
+      for (const Tensor& y : outputs)
+        has_floating_output = has_floating_output || is_floating(y.dtype());
       const bool has_source =
           checked.has_floating_input() || !checked.make_built()->trainable_weights().empty();
-      if (!any_floating || !has_source) {
+      if (!has_floating_output || !has_source) {
         report.results.push_back({kGradients, CheckOutcome::skipped, "nothing to differentiate"});
         return;
       }

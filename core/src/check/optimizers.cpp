@@ -24,13 +24,13 @@ class Quadratic {
   void step(Optimizer& optimizer) const {
     GradientTape tape;
     Tensor loss = Tensor::scalar(0);
-    for (const Tensor& each : losses()) loss = loss + ops::sum(each);
+    for (const Tensor& row_losses : losses()) loss = loss + ops::sum(row_losses);
     loss = optimizer.scale_loss(loss);
     tape.stop();
     optimizer.apply(tape.gradient(loss, std::span(variables_)), variables_);
   }
 
-  /// The losses of each variable's rows.
+  /// For each variable, the losses of its rows.
   Tensors losses() const {
     Tensors result;
     for (size_t i = 0; i < variables_.size(); ++i)
@@ -53,9 +53,9 @@ std::string check_descent(const CheckedClass& checked) {
   const Quadratic quadratic;
   const Tensors losses_before = quadratic.losses();
   for (int step = 0; step < 20; ++step) quadratic.step(*optimizer);
-  const Tensors after = quadratic.losses();
-  for (size_t i = 0; i < after.size(); ++i) {
-    const auto old_values = losses_before[i].to_vector(), new_values = after[i].to_vector();
+  const Tensors losses_after = quadratic.losses();
+  for (size_t i = 0; i < losses_after.size(); ++i) {
+    const auto old_values = losses_before[i].to_vector(), new_values = losses_after[i].to_vector();
     for (size_t row = 0; row < new_values.size(); ++row)
       expect(new_values[row] < old_values[row],
              "20 steps on half the squared distance from a target changed that of ",

@@ -15,24 +15,24 @@ namespace {
 
 using check::CheckedClass;
 
-struct KindRow {
+struct KindChecks {
   const char* kind;
   check::AddRows add;
 };
-constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
-                                 {"loss", check::add_loss_rows},
-                                 {"metric", check::add_metric_rows},
-                                 {"initializer", check::add_initializer_rows},
-                                 {"regularizer", check::add_regularizer_rows},
-                                 {"constraint", check::add_constraint_rows},
-                                 {"optimizer", check::add_optimizer_rows},
-                                 {"schedule", check::add_schedule_rows},
-                                 {"callback", check::add_callback_rows},
-                                 {"operation", check::add_operation_rows},
-                                 {"format", check::add_format_rows},
-                                 {"dataset", check::add_dataset_rows},
-                                 {"communicator", check::add_communicator_rows},
-                                 {"cpu_kernel", check::add_kernel_rows}};
+constexpr KindChecks kKindChecks[] = {{"activation", check::add_activation_rows},
+                                      {"loss", check::add_loss_rows},
+                                      {"metric", check::add_metric_rows},
+                                      {"initializer", check::add_initializer_rows},
+                                      {"regularizer", check::add_regularizer_rows},
+                                      {"constraint", check::add_constraint_rows},
+                                      {"optimizer", check::add_optimizer_rows},
+                                      {"schedule", check::add_schedule_rows},
+                                      {"callback", check::add_callback_rows},
+                                      {"operation", check::add_operation_rows},
+                                      {"format", check::add_format_rows},
+                                      {"dataset", check::add_dataset_rows},
+                                      {"communicator", check::add_communicator_rows},
+                                      {"cpu_kernel", check::add_kernel_rows}};
 
 /// The options for the check of one class: those that a user gives, and drawn values of the other
 /// required options.
@@ -55,7 +55,7 @@ struct ClassOptions {
   }
 
   /// Returns `inputs` with the members replaced that the user has given.
-  LayerChecks with_given(LayerChecks inputs) const {
+  LayerChecks with_given_inputs(LayerChecks inputs) const {
     for (const DictEntry& entry : given_checks_) set(inputs, entry.key, entry.value);
     return inputs;
   }
@@ -130,20 +130,20 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
 std::string find_inputs(const CheckedClass& checked,
                         const std::vector<LayerChecks>& possible_inputs, ClassOptions& options) {
   std::string message;
-  std::optional<LayerChecks> usual_checks;
-  for (const LayerChecks& usual : possible_inputs) {
-    const LayerChecks inputs = options.with_given(usual);
+  std::optional<LayerChecks> found_inputs;
+  for (const LayerChecks& candidate : possible_inputs) {
+    const LayerChecks inputs = options.with_given_inputs(candidate);
     const CheckReport report = check::first_check(checked.name, options.options, inputs);
     if (!report.ok()) {
       message = report.results.front().text;
       continue;
     }
     const bool is_sample_kept = keeps_samples({checked.name, options.options, inputs});
-    if (is_sample_kept || !usual_checks) usual_checks = inputs;
+    if (is_sample_kept || !found_inputs) found_inputs = inputs;
     if (is_sample_kept) break;
   }
-  if (!usual_checks) return message;
-  options.checks = *usual_checks;
+  if (!found_inputs) return message;
+  options.checks = *found_inputs;
   return "";
 }
 
@@ -154,26 +154,26 @@ void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
        check::sized_layers(check::CheckedLayer(checked.name, checked.options, checks)))
     for (const bool training : {false, true}) {
       const check::LayerCaller call_layer(*sized.layer, training);
-      check::note_applied(
-          *checked.applied, [&](const Tensors& x) { return call_layer(x); }, sized.inputs,
+      check::collect_applied_ops(
+          *checked.collected_ops, [&](const Tensors& x) { return call_layer(x); }, sized.inputs,
           sized.layer->trainable_weights());
     }
 }
 
-CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
+CheckReport check_layer_class(const CheckedClass& checked, ClassOptions class_options) {
   std::string message;
-  if (given.checks.shapes.empty())
-    message = find_inputs(checked, usual_inputs(), given);
-  else if (!given.drawn_options.empty())
-    message = find_inputs(checked, {given.checks}, given);
+  if (class_options.checks.shapes.empty())
+    message = find_inputs(checked, usual_inputs(), class_options);
+  else if (!class_options.drawn_options.empty())
+    message = find_inputs(checked, {class_options.checks}, class_options);
   if (message.empty()) {
-    CheckReport report = check_layer(checked.name, given.options, given.checks);
-    if (report.ok()) note_layer(checked, given.checks);
+    CheckReport report = check_layer(checked.name, class_options.options, class_options.checks);
+    if (report.ok()) note_layer(checked, class_options.checks);
     return report;
   }
-  const bool is_thrown = message.find(concat("(in ", checked.name, " of ")) != message.npos;
+  const bool is_exception = message.find(concat("(in ", checked.name, " of ")) != message.npos;
   return {checked.name,
-          {{"call", is_thrown ? CheckOutcome::failed : CheckOutcome::skipped,
+          {{"call", is_exception ? CheckOutcome::failed : CheckOutcome::skipped,
             "which options and shapes it wants has to be said; of the usual ones it said: " +
                 message}}};
 }
@@ -188,14 +188,15 @@ std::string missing_options(const CheckedClass& checked) {
 }
 
 /// Why no object of the class can be made without more options from the user; empty if one can.
-std::string lacking_options(const CheckedClass& checked, const ClassOptions& given) try {
+std::string reason_not_made(const CheckedClass& checked, const ClassOptions& class_options) try {
   if (const std::string missing_names = missing_options(checked); !missing_names.empty())
     return concat("it requires ", missing_names);
-  if (!given.drawn_options.empty()) make_object(checked.kind, checked.name, checked.options);
+  if (!class_options.drawn_options.empty())
+    make_object(checked.kind, checked.name, checked.options);
   return "";
 } catch (const Error& error) {
   if (check::is_of_exception(error)) return "";
-  return concat("of ", to_json(given.drawn_options), " it said: ", error.what());
+  return concat("of ", to_json(class_options.drawn_options), " it said: ", error.what());
 }
 
 /// Removes the results of a check from the report; the name "gradients" removes all results whose
@@ -210,19 +211,20 @@ void leave_out(CheckReport& report, const std::string& name) {
     fail("check_plugin: ", report.subject, ": no check '", name, "'", did_you_mean(name, names));
 }
 
-CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) {
-  if (checked.kind == Layer::kKind) return check_layer_class(checked, given);
+CheckReport check_class(const CheckedClass& checked, const ClassOptions& class_options) {
+  if (checked.kind == Layer::kKind) return check_layer_class(checked, class_options);
   CheckReport report{concat(checked.name, " (", checked.kind, ")"), {}};
-  const auto row = std::find_if(std::begin(kKindRows), std::end(kKindRows),
-                                [&](const KindRow& r) { return checked.kind == r.kind; });
-  if (row == std::end(kKindRows)) {
+  const auto row = std::find_if(std::begin(kKindChecks), std::end(kKindChecks),
+                                [&](const KindChecks& r) { return checked.kind == r.kind; });
+  if (row == std::end(kKindChecks)) {
     report.results.push_back({"", CheckOutcome::skipped, "there are no checks of this kind"});
     return report;
   }
-  if (const std::string lacking = lacking_options(checked, given); !lacking.empty()) {
+  if (const std::string missing_reason = reason_not_made(checked, class_options);
+      !missing_reason.empty()) {
     report.results.push_back({"options", CheckOutcome::skipped,
                               concat("which options it wants has to be said, as {\"", checked.name,
-                                     "\": {\"options\": {...}}}; ", lacking)});
+                                     "\": {\"options\": {...}}}; ", missing_reason)});
     return report;
   }
   try {
@@ -234,7 +236,7 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) 
   } catch (...) {
     report.results.push_back({"", CheckOutcome::failed, exception_text()});
   }
-  for (const std::string& name : given.checks.without) leave_out(report, name);
+  for (const std::string& name : class_options.checks.without) leave_out(report, name);
   return report;
 }
 
@@ -262,10 +264,10 @@ class ClassChecks {
       check::announce_class(name);
       check::announce("call");
       op_names_by_operation_[name] =
-          check::note_operation(checked(kind, name, options_for(kind, name)));
+          check::note_operation(checked_class(kind, name, options_for(kind, name)));
     }
     check_all([&](const auto& kind_and_name) {
-      return is_kernel(kind_and_name) && is_noted(kind_and_name.second);
+      return is_kernel(kind_and_name) && is_applied(kind_and_name.second);
     });
     check_all([&](const auto& kind_and_name) { return !is_kernel(kind_and_name); });
     check_all([&](const auto& kind_and_name) {
@@ -275,34 +277,36 @@ class ClassChecks {
   }
 
  private:
-  using Named = std::pair<std::string, std::string>;  // kind and name
+  using KindAndName = std::pair<std::string, std::string>;
 
-  static bool is_kernel(const Named& kind_and_name) { return kind_and_name.first == "cpu_kernel"; }
-  bool is_noted(const std::string& op) const {
+  static bool is_kernel(const KindAndName& kind_and_name) {
+    return kind_and_name.first == "cpu_kernel";
+  }
+  bool is_applied(const std::string& op) const {
     return std::any_of(applied_ops_.begin(), applied_ops_.end(),
                        [&](const check::AppliedOp& applied) { return applied.op->name() == op; });
   }
   ClassOptions options_for(const std::string& kind, const std::string& name) const {
     return {kind, name, options_.find(name)};
   }
-  CheckedClass checked(const std::string& kind, const std::string& name,
-                       const ClassOptions& given) {
-    return {kind, name, given.options, &applied_ops_};
+  CheckedClass checked_class(const std::string& kind, const std::string& name,
+                             const ClassOptions& class_options) {
+    return {kind, name, class_options.options, &applied_ops_};
   }
 
   template <class Predicate>
   void check_all(Predicate is_meant) {
-    for (const Named& kind_and_name : classes_)
-      if (is_meant(kind_and_name)) check_one(kind_and_name);
+    for (const KindAndName& kind_and_name : classes_)
+      if (is_meant(kind_and_name)) check_one_class(kind_and_name);
   }
 
-  void check_one(const Named& kind_and_name) {
+  void check_one_class(const KindAndName& kind_and_name) {
     const auto& [kind, name] = kind_and_name;
     check::announce_class(name);
     const ClassOptions options = options_for(kind, name);
     const std::string kernel_name = faulty_kernel_of(name);
     if (kernel_name.empty())
-      reports_.push_back(check_class(checked(kind, name, options), options));
+      reports_.push_back(check_class(checked_class(kind, name, options), options));
     else
       reports_.push_back({concat(name, " (", kind, ")"),
                           {{"", CheckOutcome::skipped,
@@ -327,7 +331,7 @@ class ClassChecks {
     return "";
   }
 
-  std::vector<Named> classes_;
+  std::vector<KindAndName> classes_;
   const Dict& options_;
   std::vector<check::AppliedOp> applied_ops_;
   /// For each operation, the names of the ops that it applies.

@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-const char* word_of(CheckOutcome outcome) {
+const char* name_of(CheckOutcome outcome) {
   switch (outcome) {
     case CheckOutcome::passed:
       return "ok";
@@ -33,21 +33,21 @@ std::string summary_of(const CheckReport& report) {
                 count(CheckOutcome::failed), " failed, ", count(CheckOutcome::skipped), " skipped");
 }
 
-/// Appends the words of a text to `lines`, whose last line is `used` columns long. A word that
-/// would end beyond `columns` begins a line of its own after `indent` spaces; 0 columns are no
+/// Appends the words of a text to `lines`, whose last line is `used_columns` columns long. A word
+/// that would end beyond `columns` begins a line of its own after `indent` spaces; 0 columns are no
 /// limit.
-void append_words(std::string& lines, std::string_view text, size_t used, size_t indent,
+void append_words(std::string& lines, std::string_view text, size_t used_columns, size_t indent,
                   size_t columns) {
   for (bool is_first = true; !text.empty(); is_first = false) {
     const std::string_view word = text.substr(0, text.find(' '));
     const size_t width = display_width(word);
-    if (columns > 0 && !is_first && used + 1 + width > columns) {
+    if (columns > 0 && !is_first && used_columns + 1 + width > columns) {
       lines += concat("\n", std::string(indent, ' '));
-      used = indent;
+      used_columns = indent;
     } else if (!is_first) {
-      lines += ' ', ++used;
+      lines += ' ', ++used_columns;
     }
-    lines += word, used += width;
+    lines += word, used_columns += width;
     text.remove_prefix(std::min(text.size(), word.size() + 1));
   }
   lines += '\n';
@@ -55,7 +55,7 @@ void append_words(std::string& lines, std::string_view text, size_t used, size_t
 
 /// The narrowest column of texts beside the names of checks; in a narrower terminal, texts are
 /// below the names.
-constexpr size_t kNarrowest = 30;
+constexpr size_t kMinTextColumns = 30;
 constexpr size_t kIndent = 4;
 
 }  // namespace
@@ -73,11 +73,11 @@ std::string CheckReport::text() const {
   std::string text;
   append_words(text, summary_of(*this), 0, kIndent, columns);
   for (const CheckResult& result : results) {
-    const std::string word = concat("  ", padded(word_of(result.outcome), 8));
-    const std::string start = word + padded(result.name, width + 2);
-    const bool is_beside = columns == 0 || start.size() + kNarrowest <= columns;
-    text += is_beside ? start : concat(word, result.name, "\n", std::string(kIndent, ' '));
-    const size_t indent = is_beside ? start.size() : kIndent;
+    const std::string word = concat("  ", padded(name_of(result.outcome), 8));
+    const std::string row_start = word + padded(result.name, width + 2);
+    const bool is_beside = columns == 0 || row_start.size() + kMinTextColumns <= columns;
+    text += is_beside ? row_start : concat(word, result.name, "\n", std::string(kIndent, ' '));
+    const size_t indent = is_beside ? row_start.size() : kIndent;
     append_words(text, result.text, indent, indent, columns);
   }
   return text;

@@ -23,12 +23,12 @@ template <class... Pieces>
   throw SkippedCheck{concat(pieces...)};
 }
 template <class... Pieces>
-[[noreturn]] void found(const Pieces&... pieces) {
+[[noreturn]] void report_mistake(const Pieces&... pieces) {
   throw FoundMistake{concat(pieces...)};
 }
 template <class... Pieces>
 void expect(bool holds, const Pieces&... pieces) {
-  if (!holds) found(pieces...);
+  if (!holds) report_mistake(pieces...);
 }
 
 /// Whether the error was converted from an exception of another type, which the code under test

@@ -13,30 +13,30 @@ const Dict kDenseOptions{{"units", 2},
 
 }  // namespace
 
-ModelPtr small_model(const Dict& compile) {
+ModelPtr small_model(const Dict& compile_options) {
   const ModelPtr model = Sequential::make({make<Layer>("Dense", kDenseOptions)});
   Dict options{{"optimizer", "sgd"}, {"loss", "mse"}};
-  for (const DictEntry& option : compile) options.set(option.key, option.value);
+  for (const DictEntry& option : compile_options) options.set(option.key, option.value);
   model->compile(options);
   return model;
 }
 
-void train(Model& model, const Dict& more, const Tensor& targets) {
+void train(Model& model, const Dict& fit_options, const Tensor& targets) {
   const SeedGenerator random(3);
   Dict options{{"epochs", 3}, {"batch_size", 4}, {"verbose", 0}, {"shuffle", false}};
-  for (const DictEntry& option : more) options.set(option.key, option.value);
+  for (const DictEntry& option : fit_options) options.set(option.key, option.value);
   const Tensor x = random.normal({8, 3}), y = random.normal({8, 2});
   model.fit({x}, {targets ? targets : y}, options);
 }
 
-Tensor usual_targets(bool of_classes, int64_t rows, int64_t classes) {
+Tensor usual_targets(bool are_class_numbers, int64_t rows, int64_t classes) {
   const SeedGenerator random(7);
-  return of_classes
+  return are_class_numbers
              ? ops::cast(random.uniform({rows}, 0, static_cast<double>(classes)), DType::int32)
              : ops::round(random.uniform({rows, classes}));
 }
 
-Tensor targets_taken_by(const std::function<void(const Tensor&)>& f, int64_t rows,
+Tensor accepted_targets(const std::function<void(const Tensor&)>& f, int64_t rows,
                         int64_t classes) {
   std::string message;
   for (const bool are_class_numbers : {false, true}) try {
@@ -70,7 +70,7 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
   const Tensor predictions = SeedGenerator(5).uniform({6, 3});
   Tensor true_values;
   add_result(report, "targets", [&] {
-    true_values = targets_taken_by(
+    true_values = accepted_targets(
         [&](const Tensor& targets) {
           checked.make<Metric>()->update_state(targets, predictions, {});
         },
@@ -94,11 +94,12 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
     metric->update_state(true_values, ops::flip(predictions, {-1}) * 0.5, {});
     metric->reset_state();
     const auto new_metric = checked.make<Metric>();
-    const Variables &metric_variables = metric->variables(), &first = new_metric->variables();
-    for (size_t i = 0; i < std::min(metric_variables.size(), first.size()); ++i)
-      expect_near(
-          {metric_variables[i].value()}, {first[i].value()}, 0,
-          concat("variable '", first[i].path(), "' after reset_state, beside a new metric"));
+    const Variables &metric_variables = metric->variables(),
+                    &new_variables = new_metric->variables();
+    for (size_t i = 0; i < std::min(metric_variables.size(), new_variables.size()); ++i)
+      expect_near({metric_variables[i].value()}, {new_variables[i].value()}, 0,
+                  concat("variable '", new_variables[i].path(),
+                         "' after reset_state, beside a new metric"));
     metric->update_state(true_values, predictions, {});
     expect_near({metric->result()}, {metric_after(1)->result()}, 1e-6,
                 "after reset_state, beside a new metric");

@@ -19,7 +19,7 @@ size_t whole_pages(size_t bytes) { return (bytes + kPageSize - 1) / kPageSize * 
 
 }  // namespace
 
-GuardedMemory::GuardedMemory(size_t bytes, std::byte fill, Fit fit)
+GuardedMemory::GuardedMemory(size_t bytes, std::byte fill_byte, Placement placement)
     : bytes_(bytes), usable_bytes_(2 * kMarginBytes + whole_pages(bytes)) {
   void* pages =
       mmap(nullptr, usable_bytes_ + 2 * kPageSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,11 +27,11 @@ GuardedMemory::GuardedMemory(size_t bytes, std::byte fill, Fit fit)
   pages_ = static_cast<std::byte*>(pages);
   std::byte* first_byte = pages_ + kPageSize;
   mprotect(first_byte, usable_bytes_, PROT_READ | PROT_WRITE);
-  data_ = fit == Fit::aligned         ? first_byte + kMarginBytes
-          : fit == Fit::at_first_page ? first_byte
-                                      : first_byte + usable_bytes_ - bytes;
+  data_ = placement == Placement::aligned         ? first_byte + kMarginBytes
+          : placement == Placement::at_first_page ? first_byte
+                                                  : first_byte + usable_bytes_ - bytes;
   std::fill_n(first_byte, usable_bytes_, kGuardByte);
-  std::fill_n(data_, bytes, fill);
+  std::fill_n(data_, bytes, fill_byte);
 }
 
 GuardedMemory::GuardedMemory(GuardedMemory&& other) noexcept
@@ -48,16 +48,16 @@ std::span<std::byte> GuardedMemory::bytes_before() const {
   return {pages_ + kPageSize, static_cast<size_t>(data_ - pages_) - kPageSize};
 }
 
-std::span<std::byte> GuardedMemory::bytes_behind() const {
+std::span<std::byte> GuardedMemory::bytes_after() const {
   return {data_ + bytes_, usable_bytes_ - bytes_before().size() - bytes_};
 }
 
 bool GuardedMemory::is_intact() const {
   const auto holds_pattern = [](std::span<std::byte> margin) {
     return std::all_of(margin.begin(), margin.end(),
-                       [](std::byte each) { return each == kGuardByte; });
+                       [](std::byte byte) { return byte == kGuardByte; });
   };
-  return holds_pattern(bytes_before()) && holds_pattern(bytes_behind());
+  return holds_pattern(bytes_before()) && holds_pattern(bytes_after());
 }
 
 }  // namespace crescent::check

@@ -10,13 +10,13 @@ namespace crescent::check {
 class GuardedMemory {
  public:
   /// The position of the bytes in their memory.
-  enum class Fit {
+  enum class Placement {
     aligned,        ///< at a multiple of 64, with margins at both ends
     at_first_page,  ///< directly after a page that cannot be accessed
     at_last_page    ///< directly before a page that cannot be accessed
   };
 
-  GuardedMemory(size_t bytes, std::byte fill, Fit fit = Fit::aligned);
+  GuardedMemory(size_t bytes, std::byte fill_byte, Placement placement = Placement::aligned);
   GuardedMemory(GuardedMemory&& other) noexcept;
   ~GuardedMemory();
 
@@ -26,7 +26,7 @@ class GuardedMemory {
 
  private:
   std::span<std::byte> bytes_before() const;
-  std::span<std::byte> bytes_behind() const;
+  std::span<std::byte> bytes_after() const;
 
   size_t bytes_, usable_bytes_;
   std::byte *pages_, *data_ = nullptr;
