@@ -20,38 +20,39 @@ struct ProgramAfterPass {
 };
 
 InitialValues initial_values_of(const Program& program, const Tensors& inputs, Rounding rounding) {
-  InitialValues start;
+  InitialValues initial_values;
   const auto bounded = [&](const Tensor& tensor) {
     return std::make_shared<const Bounded>(Bounded::of(tensor.to(nullptr), rounding));
   };
-  for (const Tensor& input : inputs) start.inputs.push_back(bounded(input));
+  for (const Tensor& input : inputs) initial_values.inputs.push_back(bounded(input));
   for (const Program::Binding& b : program.variables)
-    start.variables.emplace(b.variable.id(), bounded(b.variable.value()));
-  return start;
+    initial_values.variables.emplace(b.variable.id(), bounded(b.variable.value()));
+  return initial_values;
 }
 
 /// A result of a program: an output, or the value of a variable.
 struct Result {
-  std::string message;
+  std::string name;
   const void* variable;  ///< null for an output
   BoundedPtr value;
 };
 
 std::vector<Result> results_of(const Program& program, const Values& values,
-                               const InitialValues& start) {
+                               const InitialValues& initial_values) {
   std::vector<Result> results;
   for (size_t i = 0; i < program.outputs.size(); ++i)
     results.push_back({concat("output ", i + 1), nullptr, values[program.outputs[i]]});
   for (const Program::Binding& b : program.variables)
     results.push_back({"variable " + b.variable.path(), b.variable.id(),
-                       b.result >= 0 ? values[b.result] : start.of(b.variable)});
+                       b.result >= 0 ? values[b.result] : initial_values.of(b.variable)});
   return results;
 }
 
-const Result* same_result(const std::vector<Result>& results, const Result& wanted, size_t index) {
-  if (!wanted.variable) return &results[index];
+const Result* find_same_result(const std::vector<Result>& results, const Result& expected,
+                               size_t index) {
+  if (!expected.variable) return &results[index];
   const auto entry = std::find_if(results.begin(), results.end(), [&](const Result& result) {
-    return result.variable == wanted.variable;
+    return result.variable == expected.variable;
   });
   // null for a variable that passes dropped, because it is not needed
   return entry == results.end() ? nullptr : &*entry;
@@ -67,7 +68,7 @@ const Instruction* producer_of(const Program& program, int value) {
   return nullptr;
 }
 
-/// Compares two programs that should compute the same, evaluated in float64.
+/// Compares the optimized program with the recorded one, both evaluated in float64.
 class PassCheck {
  public:
   PassCheck(const CheckedProgram& subject, const Program& lowered,
@@ -77,7 +78,6 @@ class PassCheck {
         stages_(stages),
         initial_values_(initial_values_of(subject.recorded, subject.inputs, Rounding::float64)) {}
 
-  /// Compares the optimized program with the recorded one.
   std::optional<Finding> compare(Validation& report) {
     const Program& recorded_program = subject_.recorded;
     const std::vector<Result> expected_results = results_of(
@@ -98,11 +98,11 @@ class PassCheck {
         program, Evaluator(Rounding::float64).run(program, initial_values_), initial_values_);
     std::optional<Finding> first_finding;
     for (size_t i = 0; i < expected.size(); ++i) {
-      const Result* result = same_result(actual_results, expected[i], i);
+      const Result* result = find_same_result(actual_results, expected[i], i);
       if (!result) continue;
       std::optional<Finding> finding = comparison(*result->value, *expected[i].value);
       if (!finding || first_finding) continue;
-      finding->instruction = expected[i].message;
+      finding->instruction = expected[i].name;
       first_finding = std::move(finding);
     }
     return first_finding;
@@ -125,9 +125,12 @@ class PassCheck {
     finding.pass = "lowering";
   }
 
-  void find_instruction(const Program& before, const Program& after, Finding& finding) const {
-    const Values values_before = Evaluator(Rounding::float64).run(before, initial_values_, true),
-                 values_after = Evaluator(Rounding::float64).run(after, initial_values_, true);
+  void find_instruction(const Program& old_program, const Program& new_program,
+                        Finding& finding) const {
+    const Values values_before =
+                     Evaluator(Rounding::float64).run(old_program, initial_values_, true),
+                 values_after =
+                     Evaluator(Rounding::float64).run(new_program, initial_values_, true);
     const Comparison comparison(Rounding::float64);
     const auto difference = [&](int old_value, int new_value) -> std::optional<Finding> {
       const auto a = static_cast<size_t>(old_value), b = static_cast<size_t>(new_value);
@@ -136,38 +139,40 @@ class PassCheck {
         return {};
       return comparison.worst_finding(*values_after[b], *values_before[a]);
     };
-    const auto report_fault = [&](const Instruction& i, Finding found) {
-      found.step = finding.step, found.pass = finding.pass;
-      found.instruction = text_of(before, i), found.layer = scope_of(before, i);
-      finding = std::move(found);
+    const auto report_fault = [&](const Instruction& i, Finding new_finding) {
+      new_finding.step = finding.step, new_finding.pass = finding.pass;
+      new_finding.instruction = text_of(old_program, i),
+      new_finding.layer = scope_of(old_program, i);
+      finding = std::move(new_finding);
     };
-    for (const Instruction& i : after.code) {
+    for (const Instruction& i : new_program.code) {
       for (int value : i.outputs) {
-        const Instruction* old = producer_of(before, value);
-        auto operand_finding = old ? difference(value, value) : std::nullopt;
+        const Instruction* old_instruction = producer_of(old_program, value);
+        auto operand_finding = old_instruction ? difference(value, value) : std::nullopt;
         if (!operand_finding) continue;
         // If the pass replaced an operand by a value that differs, the fault lies in the operand.
-        for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old->inputs.size(); ++k) {
-          auto replaced_finding = difference(old->inputs[k], i.inputs[k]);
+        for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old_instruction->inputs.size();
+             ++k) {
+          auto replaced_finding = difference(old_instruction->inputs[k], i.inputs[k]);
           const Instruction* producer =
-              replaced_finding ? producer_of(before, old->inputs[k]) : nullptr;
+              replaced_finding ? producer_of(old_program, old_instruction->inputs[k]) : nullptr;
           if (producer) return report_fault(*producer, std::move(*replaced_finding));
         }
-        return report_fault(*old, std::move(*operand_finding));
+        return report_fault(*old_instruction, std::move(*operand_finding));
       }
     }
-    const auto tell_result = [&](int old_value, int new_value) {
+    const auto report_if_different = [&](int old_value, int new_value) {
       auto result_finding = difference(old_value, new_value);
-      const Instruction* producer = result_finding ? producer_of(before, old_value) : nullptr;
+      const Instruction* producer = result_finding ? producer_of(old_program, old_value) : nullptr;
       if (producer) report_fault(*producer, std::move(*result_finding));
       return producer != nullptr;
     };
-    for (size_t o = 0; o < before.outputs.size(); ++o)
-      if (tell_result(before.outputs[o], after.outputs[o])) return;
-    for (const Program::Binding& b : before.variables)
-      for (const Program::Binding& a : after.variables)
+    for (size_t o = 0; o < old_program.outputs.size(); ++o)
+      if (report_if_different(old_program.outputs[o], new_program.outputs[o])) return;
+    for (const Program::Binding& b : old_program.variables)
+      for (const Program::Binding& a : new_program.variables)
         if (a.variable == b.variable && a.result >= 0 && b.result >= 0 &&
-            tell_result(b.result, a.result))
+            report_if_different(b.result, a.result))
           return;
   }
 
@@ -241,7 +246,7 @@ class KernelCheck {
     const std::vector<Result> expected_results =
         results_of(lowered_, evaluator.run(lowered_, initial_values_), initial_values_);
     compare_outcome(observed_.outcome(), expected_results, "a run");
-    if (outcome && !finding_) compare_callers(outcome(), expected_results);
+    if (outcome && !finding_) compare_callers_results(outcome(), expected_results);
     comparison_.report(report);
     return finding_;
   }
@@ -266,24 +271,25 @@ class KernelCheck {
 
   /// The pass that created the instruction; empty for an instruction of the recorded program.
   std::string pass_of(const Instruction& wanted) const {
-    const auto has = [&](const Program& program) {
+    const auto contains_op = [&](const Program& program) {
       return std::any_of(program.code.begin(), program.code.end(),
                          [&](const Instruction& i) { return i.op->equals(*wanted.op); });
     };
-    if (has(subject_.recorded)) return "";
+    if (contains_op(subject_.recorded)) return "";
     for (const ProgramAfterPass& stage : stages_)
-      if (has(stage.program)) return stage.pass;
+      if (contains_op(stage.program)) return stage.pass;
     return "lowering";
   }
 
-  void compare_outcome(const ProgramResult& got, const std::vector<Result>& expected,
-                       const char* whose) {
+  void compare_outcome(const ProgramResult& actual, const std::vector<Result>& expected,
+                       const char* run_name) {
     for (size_t i = 0; i < expected.size(); ++i) {
       const Result& result = expected[i];
-      const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
+      const Tensor& value =
+          result.variable ? actual.variables.at(result.variable) : actual.outputs[i];
       auto finding = comparison_(Bounded::of(value, Rounding::own), *result.value);
       if (!finding || finding_) continue;
-      finding->instruction = concat(result.message, " of ", whose);
+      finding->instruction = concat(result.name, " of ", run_name);
       finding_ = std::move(finding);
     }
   }
@@ -291,21 +297,23 @@ class KernelCheck {
   /// Checks the results of the caller's executable: they must have the same bits as those of the
   /// observed run or, if threads sum in another order, lie within the error bounds of the whole
   /// program.
-  void compare_callers(const ProgramResult& got, const std::vector<Result>& observed) {
-    std::optional<std::vector<Result>> whole_results;
-    for (size_t i = 0; i < observed.size(); ++i) {
-      const Result& result = observed[i];
-      const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
+  void compare_callers_results(const ProgramResult& actual,
+                               const std::vector<Result>& observed_results) {
+    std::optional<std::vector<Result>> whole_program_results;
+    for (size_t i = 0; i < observed_results.size(); ++i) {
+      const Result& result = observed_results[i];
+      const Tensor& value =
+          result.variable ? actual.variables.at(result.variable) : actual.outputs[i];
       Bounded reference = *result.value;
       reference.bound.clear();
-      const Bounded own_value = Bounded::of(value, Rounding::own);
-      if (!Comparison(Rounding::own).worst_finding(own_value, reference)) continue;
-      if (!whole_results)
-        whole_results = results_of(
+      const Bounded actual_value = Bounded::of(value, Rounding::own);
+      if (!Comparison(Rounding::own).worst_finding(actual_value, reference)) continue;
+      if (!whole_program_results)
+        whole_program_results = results_of(
             lowered_, Evaluator(Rounding::own).run(lowered_, initial_values_), initial_values_);
-      auto finding = comparison_(own_value, *(*whole_results)[i].value);
+      auto finding = comparison_(actual_value, *(*whole_program_results)[i].value);
       if (!finding || finding_) continue;
-      finding->instruction = concat(result.message, " of the model's own executable");
+      finding->instruction = concat(result.name, " of the model's own executable");
       finding_ = std::move(finding);
     }
   }

@@ -5,30 +5,31 @@
 
 namespace crescent::validation {
 
-double Comparison::allowed_difference(const Bounded& got, const Bounded& expected, size_t i) const {
+double Comparison::allowed_difference(const Bounded& actual, const Bounded& expected,
+                                      size_t i) const {
   // If both values were evaluated in float64, each of them has rounding errors of its own.
-  const double own_error = rounding_ == Rounding::float64 ? got.error(i) : 0;
+  const double own_error = rounding_ == Rounding::float64 ? actual.error(i) : 0;
   const double error_factor = expected.spec.dtype == DType::float64 ? 2 : 1;
   return error_factor * expected.error(i) + own_error;
 }
 
-std::optional<Finding> Comparison::worst_finding(const Bounded& got,
+std::optional<Finding> Comparison::worst_finding(const Bounded& actual,
                                                  const Bounded& expected) const {
   std::optional<Finding> finding;
-  double largest = 0;
-  if (!got.is_real() && !got.is_whole()) return finding;
+  double largest_ratio = 0;
+  if (!actual.is_real() && !actual.is_whole()) return finding;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const double bound = allowed_difference(got, expected, i);
+    const double bound = allowed_difference(actual, expected, i);
     if (is_undecided(bound)) continue;
-    const double x = got.number(i), y = expected.number(i);
-    const bool is_equal = got.is_whole()
-                              ? got.whole[i] == expected.whole[i]
+    const double x = actual.number(i), y = expected.number(i);
+    const bool is_equal = actual.is_whole()
+                              ? actual.whole[i] == expected.whole[i]
                               : std::abs(x - y) <= bound || (std::isnan(x) && std::isnan(y));
     if (is_equal) continue;
     const double ratio =
         std::isfinite(x) ? std::abs(x - y) / (bound + std::abs(y) * 1e-30 + 1e-300) : INFINITY;
-    if (finding && ratio <= largest) continue;
-    largest = ratio;
+    if (finding && ratio <= largest_ratio) continue;
+    largest_ratio = ratio;
     finding.emplace();
     finding->got = x, finding->expected = y, finding->bound = bound;
     finding->element = {static_cast<int64_t>(i)};
@@ -44,22 +45,22 @@ std::optional<Finding> Comparison::worst_finding(const Bounded& got,
   return finding;
 }
 
-std::optional<Finding> Comparison::operator()(const Bounded& got, const Bounded& expected) {
-  double largest = 0;
+std::optional<Finding> Comparison::operator()(const Bounded& actual, const Bounded& expected) {
+  double largest_ratio = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const double bound = allowed_difference(got, expected, i);
-    ++elements_;
+    const double bound = allowed_difference(actual, expected, i);
+    ++element_count_;
     if (is_undecided(bound))
       ++undecided_count_;
-    else if (bound > 0 && got.is_real())
-      largest = std::max(largest, std::abs(got.real[i] - expected.real[i]) / bound);
+    else if (bound > 0 && actual.is_real())
+      largest_ratio = std::max(largest_ratio, std::abs(actual.real[i] - expected.real[i]) / bound);
   }
-  if (largest > 0) ratios_.push_back(largest);
-  return worst_finding(got, expected);
+  if (largest_ratio > 0) ratios_.push_back(largest_ratio);
+  return worst_finding(actual, expected);
 }
 
-void Comparison::report(Validation& to) const {
-  to.elements += elements_, to.undecided += undecided_count_;
+void Comparison::report(Validation& validation_report) const {
+  validation_report.elements += element_count_, validation_report.undecided += undecided_count_;
 }
 
 }  // namespace crescent::validation

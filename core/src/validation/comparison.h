@@ -14,20 +14,20 @@ class Comparison {
 
   /// Compares the elements and counts them for report(). Returns the element that exceeds its bound
   /// the most; only `element`, `got`, `expected` and `bound` of the finding are set.
-  std::optional<Finding> operator()(const Bounded& got, const Bounded& expected);
+  std::optional<Finding> operator()(const Bounded& actual, const Bounded& expected);
   /// Returns the same finding, but does not count the elements.
-  std::optional<Finding> worst_finding(const Bounded& got, const Bounded& expected) const;
+  std::optional<Finding> worst_finding(const Bounded& actual, const Bounded& expected) const;
 
-  void report(Validation& to) const;
+  void report(Validation& validation_report) const;
   /// The largest ratio of error to bound of each result with a nonzero error.
   const std::vector<double>& ratios() const { return ratios_; }
 
  private:
   /// The allowed absolute difference between element `i` of both values.
-  double allowed_difference(const Bounded& got, const Bounded& expected, size_t i) const;
+  double allowed_difference(const Bounded& actual, const Bounded& expected, size_t i) const;
 
   Rounding rounding_;
-  int64_t elements_ = 0, undecided_count_ = 0;
+  int64_t element_count_ = 0, undecided_count_ = 0;
   std::vector<double> ratios_;
 };
 

@@ -40,8 +40,8 @@ bool is_exact(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
          });
 }
 
-std::vector<Bounded> run_plainly(const OpPtr& op, std::span<const BoundedPtr> inputs,
-                                 Rounding rounding) {
+std::vector<Bounded> run_op(const OpPtr& op, std::span<const BoundedPtr> inputs,
+                            Rounding rounding) {
   const NoTrace no_trace;
   const NoGradient no_gradient;
   Tensors arguments;
@@ -63,10 +63,10 @@ Bounded row(const Bounded& x, int64_t i) {
   const Shape& shape = x.spec.shape;
   Bounded y{{x.spec.dtype, shape.slice(1, shape.rank())}, {}, {}, {}, {}};
   const auto size = static_cast<std::ptrdiff_t>(y.size()), first = size * i;
-  const auto cut = [&](const auto& from, auto& to) {
+  const auto copy_row = [&](const auto& from, auto& to) {
     if (!from.empty()) to.assign(from.begin() + first, from.begin() + first + size);
   };
-  cut(x.real, y.real), cut(x.whole, y.whole), cut(x.bound, y.bound);
+  copy_row(x.real, y.real), copy_row(x.whole, y.whole), copy_row(x.bound, y.bound);
   if (x.opaque) y.opaque = x.opaque.view_rows(i, 1).view(y.spec.shape);
   return y;
 }
@@ -114,11 +114,13 @@ class Constants {
 
 }  // namespace
 
-std::vector<BoundedPtr> Evaluator::run(const Program& program, const InitialValues& start,
+std::vector<BoundedPtr> Evaluator::run(const Program& program, const InitialValues& initial_values,
                                        bool keep_all) {
   Values values(program.values.size());
-  for (size_t i = 0; i < program.inputs.size(); ++i) values[program.inputs[i]] = start.inputs[i];
-  for (const Program::Binding& b : program.variables) values[b.value] = start.of(b.variable);
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    values[program.inputs[i]] = initial_values.inputs[i];
+  for (const Program::Binding& b : program.variables)
+    values[b.value] = initial_values.of(b.variable);
   interpret(program, values, keep_all, Role::whole);
   return values;
 }
@@ -149,7 +151,7 @@ void Evaluator::interpret(const Program& program, Values& values, bool keep_all,
     const bool is_constant = constants.contains(instruction);
     std::vector<Bounded> results =
         is_constant && rounding_ == Rounding::float64 && role != Role::decomposed
-            ? run_plainly(instruction.op, inputs, rounding_)
+            ? run_op(instruction.op, inputs, rounding_)
             : compute(instruction.op, inputs, program.specs_of(instruction.outputs));
     for (size_t o = 0; o < results.size(); ++o) {
       results[o].mark_undecided(rounding_);
@@ -162,13 +164,13 @@ void Evaluator::interpret(const Program& program, Values& values, bool keep_all,
   }
 }
 
-Evaluator::Values Evaluator::run_part(const Program& part, std::span<const BoundedPtr> inputs,
-                                      Role role) {
-  Values values(part.values.size());
-  for (size_t i = 0; i < inputs.size(); ++i) values[part.inputs[i]] = inputs[i];
-  interpret(part, values, false, role);
+Evaluator::Values Evaluator::run_subprogram(const Program& subprogram,
+                                            std::span<const BoundedPtr> inputs, Role role) {
+  Values values(subprogram.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i) values[subprogram.inputs[i]] = inputs[i];
+  interpret(subprogram, values, false, role);
   Values outputs;
-  for (int value : part.outputs) outputs.push_back(values[value]);
+  for (int value : subprogram.outputs) outputs.push_back(values[value]);
   return outputs;
 }
 
@@ -179,7 +181,7 @@ std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const Bounded
   if (auto* loop = dynamic_cast<const Scan*>(op.get())) return scan(*loop, inputs, outputs);
   const bool is_random = op->name() == Random::kName;
   if (op->effect() >= Effect::state && !is_random) return all_undecided(outputs);
-  if (is_random || is_exact(inputs, outputs)) return run_plainly(op, inputs, rounding_);
+  if (is_random || is_exact(inputs, outputs)) return run_op(op, inputs, rounding_);
   const bool has_numbers = std::all_of(outputs.begin(), outputs.end(), is_number) &&
                            std::all_of(inputs.begin(), inputs.end(),
                                        [](const BoundedPtr& x) { return is_number(x->spec); });
@@ -187,18 +189,18 @@ std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const Bounded
     return rule({*op, inputs, outputs, rounding_});
   TensorSpecs specs;
   for (const BoundedPtr& x : inputs) specs.push_back(x->spec);
-  bool is_simple = false;
+  bool has_no_decomposition = false;
   const NoGradient no_gradient;
   const Program decomposition = trace(
-      [&](const Tensors& given) {
-        Tensors results = op->decompose(given);
-        is_simple = results.empty();
+      [&](const Tensors& abstract_inputs) {
+        Tensors results = op->decompose(abstract_inputs);
+        has_no_decomposition = results.empty();
         return results;
       },
       specs);
-  if (is_simple) return sample(op, inputs, outputs, rounding_);
+  if (has_no_decomposition) return sample(op, inputs, outputs, rounding_);
   std::vector<Bounded> results;
-  for (const BoundedPtr& result : run_part(decomposition, inputs, Role::decomposed))
+  for (const BoundedPtr& result : run_subprogram(decomposition, inputs, Role::decomposed))
     results.push_back(*result);
   return results;
 }
@@ -206,7 +208,7 @@ std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const Bounded
 std::vector<Bounded> Evaluator::scan(const Scan& op, std::span<const BoundedPtr> inputs,
                                      const TensorSpecs& outputs) {
   const auto state_count = static_cast<size_t>(op.states),
-             stepped_count = state_count + static_cast<size_t>(op.sequences);
+             first_captured = state_count + static_cast<size_t>(op.sequences);
   Values state_values(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(state_count));
   const int64_t steps = inputs[state_count]->spec.shape[0];
   const size_t step_output_count = op.body->outputs.size() - state_count;
@@ -216,13 +218,13 @@ std::vector<Bounded> Evaluator::scan(const Scan& op, std::span<const BoundedPtr>
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t t = op.reverse ? steps - 1 - i : i;
     Values arguments = state_values;
-    for (size_t q = state_count; q < stepped_count; ++q)
+    for (size_t q = state_count; q < first_captured; ++q)
       arguments.push_back(std::make_shared<const Bounded>(row(*inputs[q], t)));
-    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(stepped_count),
+    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(first_captured),
                      inputs.end());
     for (size_t s = 0; op.keep_states && s < state_count; ++s)
       put_row(*state_values[s], t, stacked_results[step_output_count + s]);
-    const Values results = run_part(*op.body, arguments, Role::body);
+    const Values results = run_subprogram(*op.body, arguments, Role::body);
     for (size_t s = 0; s < state_count; ++s) state_values[s] = results[s];
     for (size_t o = 0; o < step_output_count; ++o)
       put_row(*results[state_count + o], t, stacked_results[o]);

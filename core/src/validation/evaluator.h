@@ -26,7 +26,7 @@ class Evaluator {
 
   /// Runs the program and returns its values; values that no later instruction reads are null
   /// unless `keep_all` is true.
-  std::vector<BoundedPtr> run(const Program& program, const InitialValues& start,
+  std::vector<BoundedPtr> run(const Program& program, const InitialValues& initial_values,
                               bool keep_all = false);
 
  private:
@@ -39,7 +39,7 @@ class Evaluator {
                                const TensorSpecs& outputs);
   std::vector<Bounded> scan(const Scan& op, std::span<const BoundedPtr> inputs,
                             const TensorSpecs& outputs);
-  Values run_part(const Program& part, std::span<const BoundedPtr> inputs, Role role);
+  Values run_subprogram(const Program& subprogram, std::span<const BoundedPtr> inputs, Role role);
   Bounded constant(const Tensor& tensor, Role role) const;
 
   Rounding rounding_;

@@ -69,10 +69,10 @@ bool Bounded::is_exact() const {
   return std::all_of(bound.begin(), bound.end(), [](double e) { return e == 0; });
 }
 
-void Bounded::widen(size_t i, double by) {
-  if (by == 0) return;
+void Bounded::widen(size_t i, double added_error) {
+  if (added_error == 0) return;
   if (bound.empty()) bound.assign(size(), 0);
-  bound[i] += by;
+  bound[i] += added_error;
 }
 
 void Bounded::mark_undecided(Rounding rounding) {

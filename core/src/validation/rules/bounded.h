@@ -25,11 +25,12 @@ double unit_roundoff(DType dtype, Rounding rounding);
 /// The largest absolute error of results in the range of subnormal numbers.
 double smallest_number(DType dtype, Rounding rounding);
 double largest_number(DType dtype);
-/// The largest relative rounding error of an addition in a sum; sums of half-width floats are
-/// computed in float32.
+/// The largest relative rounding error of an addition in a sum; sums of float16 and bfloat16
+/// numbers are computed in float32.
 double sum_roundoff(DType dtype, Rounding rounding);
 
-/// The elements of a tensor, stored by dtype in one of `real`, `whole` and `opaque`.
+/// The elements of a tensor, stored by dtype in one of `real`, `whole` and `opaque`, with bounds of
+/// their errors.
 struct Bounded {
   TensorSpec spec;
   std::vector<double> real;    ///< elements of floating dtypes
@@ -44,8 +45,8 @@ struct Bounded {
   double error(size_t i) const { return bound.empty() ? 0 : bound[i]; }
   double number(size_t i) const { return is_real() ? real[i] : static_cast<double>(whole[i]); }
   bool is_exact() const;
-  /// Adds `by` to the bound of element i.
-  void widen(size_t i, double by);
+  /// Adds `added_error` to the bound of element i.
+  void widen(size_t i, double added_error);
   /// Makes elements undecided whose bound is NaN or whose value overflows the dtype.
   void mark_undecided(Rounding rounding);
 

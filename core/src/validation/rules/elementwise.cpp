@@ -102,7 +102,7 @@ double range_of(UnaryKind kind) {
 /// The error of f(x) when x has an error of at most e > 0.
 double unary_error(UnaryKind kind, double x, double y, double e) {
   using enum UnaryKind;
-  const double largest_value = range_of(kind);
+  const double range_size = range_of(kind);
   if (is_undecided(e)) return kUndecided;
   switch (kind) {
     case abs:
@@ -111,7 +111,7 @@ double unary_error(UnaryKind kind, double x, double y, double e) {
       return (2 * std::abs(x) + e) * e;
     case sin:
     case cos:
-      return std::min(e, largest_value);
+      return std::min(e, range_size);
     case tan: {
       const double c = std::abs(std::cos(x));
       return c > 2 * e ? e / ((c - e) * (c - e)) : kUndecided;
@@ -125,7 +125,7 @@ double unary_error(UnaryKind kind, double x, double y, double e) {
   }
   const double low = unary_value(kind, x - e), high = unary_value(kind, x + e);
   const double error = std::max(std::abs(low - y), std::abs(high - y));
-  return std::isfinite(error) ? std::min(error, largest_value) : largest_value;
+  return std::isfinite(error) ? std::min(error, range_size) : range_size;
 }
 
 /// The rounding error of the function itself, in units of the roundoff.
@@ -218,13 +218,13 @@ double binary_value(BinaryKind kind, double a, double b) {
 }
 
 double power_error(double a, double b, double y, double ea, double eb) {
-  const bool is_root = eb == 0 && b == std::floor(b);
-  if (a - ea <= 0 && !(is_root && b >= 0)) return kUndecided;
+  const bool has_integer_exponent = eb == 0 && b == std::floor(b);
+  if (a - ea <= 0 && !(has_integer_exponent && b >= 0)) return kUndecided;
   double error = 0;
   for (double base : {a - ea, a + ea})
     for (double exponent : {b - eb, b + eb})
       error = std::max(error, std::abs(std::pow(base, exponent) - y));
-  if (is_root && std::abs(a) <= ea) error = std::max(error, std::abs(y));
+  if (has_integer_exponent && std::abs(a) <= ea) error = std::max(error, std::abs(y));
   return error;
 }
 
@@ -278,13 +278,13 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
 void widen_floored_quotient(const RuleInput& r, BinaryKind kind, double a, double b, double e,
                             Bounded& y, size_t i) {
   const double q = a / b, error = 4 * r.roundoff() * std::abs(q) + e;
-  const bool jumps =
+  const bool may_jump =
       std::floor(q - error) != std::floor(q + error) && !(e == 0 && q == std::floor(q));
   if (kind == BinaryKind::floor_divide)
-    y.widen(i, jumps ? std::floor(q + error) - std::floor(q - error) : 0);
+    y.widen(i, may_jump ? std::floor(q + error) - std::floor(q - error) : 0);
   else
-    y.widen(i, jumps ? std::abs(b) + error * std::abs(b)
-                     : 2 * r.roundoff() * std::abs(b) + error * std::abs(b));
+    y.widen(i, may_jump ? std::abs(b) + error * std::abs(b)
+                        : 2 * r.roundoff() * std::abs(b) + error * std::abs(b));
 }
 
 bool compare(BinaryKind kind, double a, double b) {
@@ -403,22 +403,22 @@ std::vector<Bounded> select_rule(const RuleInput& r) {
                             b_offsets = broadcast_offsets(b.spec.shape, shape);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
-    const bool takes_a = condition.whole[c_offsets[i]] != 0,
-               is_unsure = condition.error(c_offsets[i]) > 0;
-    const Bounded &chosen_operand = takes_a ? a : b, &rejected = takes_a ? b : a;
-    const size_t chosen_index = takes_a ? a_offsets[i] : b_offsets[i],
-                 rejected_index = takes_a ? b_offsets[i] : a_offsets[i];
+    const bool is_a_chosen = condition.whole[c_offsets[i]] != 0,
+               is_uncertain = condition.error(c_offsets[i]) > 0;
+    const Bounded &chosen_operand = is_a_chosen ? a : b, &other_operand = is_a_chosen ? b : a;
+    const size_t chosen_index = is_a_chosen ? a_offsets[i] : b_offsets[i],
+                 other_index = is_a_chosen ? b_offsets[i] : a_offsets[i];
     if (y.is_real())
       y.real[i] = chosen_operand.real[chosen_index];
     else
       y.whole[i] = chosen_operand.whole[chosen_index];
     y.widen(i, chosen_operand.error(chosen_index));
-    if (!is_unsure) continue;
+    if (!is_uncertain) continue;
     const double gap =
-        std::abs(chosen_operand.number(chosen_index) - rejected.number(rejected_index));
+        std::abs(chosen_operand.number(chosen_index) - other_operand.number(other_index));
     if (y.is_real())
-      y.widen(i, gap + rejected.error(rejected_index));
-    else if (gap != 0 || rejected.error(rejected_index) > 0)
+      y.widen(i, gap + other_operand.error(other_index));
+    else if (gap != 0 || other_operand.error(other_index) > 0)
       y.widen(i, kUndecided);
   }
   return {std::move(y)};
@@ -429,23 +429,23 @@ int64_t truncated(double x, DType dtype) {
 }
 
 /// Whether the dtype can represent the number; otherwise the result of a cast is undefined.
-bool fits(double x, DType dtype) {
+bool is_in_range(double x, DType dtype) {
   if (dtype == DType::uint8) return x > -1 && x < 256;
   const double half = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
   return x > -half - 1 && x < half;
 }
 
 void cast_to_whole(const Bounded& x, size_t i, Bounded& y) {
-  const double source = x.real[i], e = x.error(i);
+  const double number = x.real[i], e = x.error(i);
   const DType dtype = y.spec.dtype;
   if (dtype == DType::boolean) {
-    y.whole[i] = source != 0;
-    if (e > 0 && source != 0 && std::abs(source) <= e) y.widen(i, kUndecided);
+    y.whole[i] = number != 0;
+    if (e > 0 && number != 0 && std::abs(number) <= e) y.widen(i, kUndecided);
     return;
   }
-  y.whole[i] = truncated(source, dtype);
-  if (!fits(source, dtype) || is_undecided(e) || truncated(source - e, dtype) != y.whole[i] ||
-      truncated(source + e, dtype) != y.whole[i])
+  y.whole[i] = truncated(number, dtype);
+  if (!is_in_range(number, dtype) || is_undecided(e) ||
+      truncated(number - e, dtype) != y.whole[i] || truncated(number + e, dtype) != y.whole[i])
     y.widen(i, kUndecided);
 }
 
@@ -453,9 +453,9 @@ std::vector<Bounded> cast_rule(const RuleInput& r) {
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff();
-  const bool rounds = x.is_real() && r.rounding == Rounding::own &&
-                      (size_of(y.spec.dtype) < size_of(x.spec.dtype) ||
-                       (size_of(y.spec.dtype) == 2 && y.spec.dtype != x.spec.dtype));
+  const bool is_rounded = x.is_real() && r.rounding == Rounding::own &&
+                          (size_of(y.spec.dtype) < size_of(x.spec.dtype) ||
+                           (size_of(y.spec.dtype) == 2 && y.spec.dtype != x.spec.dtype));
   for (size_t i = 0; i < y.size(); ++i) {
     if (x.is_real() && y.is_whole()) {
       cast_to_whole(x, i, y);
@@ -464,7 +464,7 @@ std::vector<Bounded> cast_rule(const RuleInput& r) {
       y.widen(i, x.error(i));
     } else if (x.is_real()) {
       y.real[i] = x.real[i];
-      y.widen(i, x.error(i) + (rounds ? u * std::abs(x.real[i]) + r.tiny() : 0));
+      y.widen(i, x.error(i) + (is_rounded ? u * std::abs(x.real[i]) + r.tiny() : 0));
     } else {
       y.real[i] = static_cast<double>(x.whole[i]);
       if (x.error(i) > 0) y.widen(i, x.spec.dtype == DType::boolean ? 1 : kUndecided);

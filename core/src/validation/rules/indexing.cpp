@@ -7,12 +7,12 @@
 namespace crescent::validation {
 namespace {
 
-void gather_element(const Bounded& x, size_t from, bool sure, Bounded& y, size_t to) {
+void gather_element(const Bounded& x, size_t from, bool is_certain, Bounded& y, size_t to) {
   if (y.is_real())
     y.real[to] = x.real[from];
   else
     y.whole[to] = x.whole[from];
-  y.widen(to, sure ? x.error(from) : kUndecided);
+  y.widen(to, is_certain ? x.error(from) : kUndecided);
 }
 
 std::vector<Bounded> gather_rule(const RuleInput& r) {
@@ -25,8 +25,8 @@ std::vector<Bounded> gather_rule(const RuleInput& r) {
     for (int64_t k = 0; k < count; ++k) {
       const size_t index = k;
       const int64_t row = std::clamp<int64_t>(indices.whole[index], 0, a.along - 1);
-      for (int64_t b = 0; b < a.behind; ++b, ++result_index)
-        gather_element(x, (before * a.along + row) * a.behind + b, indices.error(index) == 0, y,
+      for (int64_t b = 0; b < a.after; ++b, ++result_index)
+        gather_element(x, (before * a.along + row) * a.after + b, indices.error(index) == 0, y,
                        result_index);
     }
   }
@@ -40,10 +40,10 @@ std::vector<Bounded> take_along_rule(const RuleInput& r) {
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
     const int64_t result_index = static_cast<int64_t>(i),
-                  behind = result_index % result_extents.behind,
-                  before = result_index / (result_extents.behind * result_extents.along);
+                  after = result_index % result_extents.after,
+                  before = result_index / (result_extents.after * result_extents.along);
     const int64_t row = std::clamp<int64_t>(indices.whole[i], 0, source_extents.along - 1);
-    gather_element(x, (before * source_extents.along + row) * source_extents.behind + behind,
+    gather_element(x, (before * source_extents.along + row) * source_extents.after + after,
                    indices.error(i) == 0, y, i);
   }
   return {std::move(y)};
@@ -54,17 +54,18 @@ std::vector<Bounded> scatter_add_rule(const RuleInput& r) {
   if (!indices.is_exact() || !updates.is_real()) return {Bounded::undecided(r.outputs[0])};
   const AxisExtents a(r.outputs[0].shape, r.as<ScatterAdd>().axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
-  std::vector<double> size(y.size(), 0), terms(y.size(), 0);
+  std::vector<double> magnitude_sums(y.size(), 0), term_counts(y.size(), 0);
   const auto count = static_cast<int64_t>(indices.size());
   size_t source_index = 0;
   for (int64_t before = 0; before < a.before; ++before) {
     for (int64_t k = 0; k < count; ++k) {
       const int64_t row = indices.whole[k];
-      for (int64_t b = 0; b < a.behind; ++b, ++source_index) {
+      for (int64_t b = 0; b < a.after; ++b, ++source_index) {
         if (row < 0 || row >= a.along) continue;
-        const size_t target_index = (before * a.along + row) * a.behind + b;
+        const size_t target_index = (before * a.along + row) * a.after + b;
         y.real[target_index] += updates.real[source_index],
-            size[target_index] += std::abs(updates.real[source_index]), ++terms[target_index];
+            magnitude_sums[target_index] += std::abs(updates.real[source_index]),
+            ++term_counts[target_index];
         y.widen(target_index, updates.error(source_index));
       }
     }
@@ -72,7 +73,8 @@ std::vector<Bounded> scatter_add_rule(const RuleInput& r) {
   // A kernel may store partial sums in the dtype of the output, without a wider accumulator.
   const double u = r.roundoff();
   for (size_t i = 0; i < y.size(); ++i)
-    if (terms[i] > 1) y.widen(i, u * terms[i] * size[i] + r.tiny_sum(terms[i]));
+    if (term_counts[i] > 1)
+      y.widen(i, u * term_counts[i] * magnitude_sums[i] + r.tiny_sum(term_counts[i]));
   return {std::move(y)};
 }
 

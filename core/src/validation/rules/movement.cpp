@@ -38,7 +38,7 @@ constexpr size_t kNoSource = -1;
 
 /// Calls f(index) for each index of the shape, in row-major order.
 template <class F>
-void each_index(const Shape& shape, F&& f) {
+void for_each_index(const Shape& shape, F&& f) {
   if (shape.size() == 0) return;
   std::vector<int64_t> index(shape.rank(), 0);
   for (;;) {
@@ -70,18 +70,18 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
 }
 
 /// Gathers the elements of x at the offsets `source_indices`; where an offset is kNoSource, the
-/// element is `otherwise`.
+/// element is `fill_value`.
 std::vector<Bounded> gather_elements(const RuleInput& r, const std::vector<size_t>& source_indices,
-                                     double otherwise = 0) {
+                                     double fill_value = 0) {
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < source_indices.size(); ++i) {
     if (source_indices[i] != kNoSource)
       copy_element(x, source_indices[i], y, i);
     else if (y.is_real())
-      y.real[i] = rounded_to(otherwise, y.spec.dtype);
+      y.real[i] = rounded_to(fill_value, y.spec.dtype);
     else
-      y.whole[i] = static_cast<int64_t>(rounded_to(otherwise, y.spec.dtype));
+      y.whole[i] = static_cast<int64_t>(rounded_to(fill_value, y.spec.dtype));
   }
   return {std::move(y)};
 }
@@ -91,16 +91,16 @@ std::vector<Bounded> broadcast_rule(const RuleInput& r) {
 }
 
 /// Makes each element of the result from its index: source(index) changes the index to that of an
-/// element of x, or returns false if the element is `otherwise`.
+/// element of x, or returns false if the element is `fill_value`.
 template <class F>
-std::vector<Bounded> gather_by_index(const RuleInput& r, F&& source, double otherwise = 0) {
+std::vector<Bounded> gather_by_index(const RuleInput& r, F&& source, double fill_value = 0) {
   const Shape& source_shape = r.input(0).spec.shape;
   std::vector<size_t> source_indices;
   source_indices.reserve(r.outputs[0].shape.size());
-  each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
+  for_each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
     source_indices.push_back(source(index) ? offset_of(source_shape, index) : kNoSource);
   });
-  return gather_elements(r, source_indices, otherwise);
+  return gather_elements(r, source_indices, fill_value);
 }
 
 std::vector<Bounded> transpose_rule(const RuleInput& r) {
@@ -153,15 +153,15 @@ std::vector<Bounded> concat_rule(const RuleInput& r) {
   const int axis = r.as<Concat>().axis;
   Bounded y = Bounded::zeros(r.outputs[0]);
   const AxisExtents result_extents(r.outputs[0].shape, axis);
-  int64_t first = 0;
-  for (size_t part = 0; part < r.inputs.size(); ++part) {
-    const Bounded& x = r.input(part);
+  int64_t first_index = 0;
+  for (size_t input_index = 0; input_index < r.inputs.size(); ++input_index) {
+    const Bounded& x = r.input(input_index);
     const AxisExtents source_extents(x.spec.shape, axis);
     for (int64_t before = 0; before < source_extents.before; ++before)
-      for (int64_t k = 0; k < source_extents.along * source_extents.behind; ++k)
-        copy_element(x, before * source_extents.along * source_extents.behind + k, y,
-                     (before * result_extents.along + first) * result_extents.behind + k);
-    first += source_extents.along;
+      for (int64_t k = 0; k < source_extents.along * source_extents.after; ++k)
+        copy_element(x, before * source_extents.along * source_extents.after + k, y,
+                     (before * result_extents.along + first_index) * result_extents.after + k);
+    first_index += source_extents.along;
   }
   return {std::move(y)};
 }
@@ -183,7 +183,7 @@ std::vector<Bounded> iota_rule(const RuleInput& r) {
   Bounded y = Bounded::zeros(r.outputs[0]);
   const AxisExtents a(r.outputs[0].shape, r.as<Iota>().axis);
   for (size_t i = 0; i < y.size(); ++i)
-    fill_element(y, i, static_cast<double>(static_cast<int64_t>(i) / a.behind % a.along));
+    fill_element(y, i, static_cast<double>(static_cast<int64_t>(i) / a.after % a.along));
   return {std::move(y)};
 }
 

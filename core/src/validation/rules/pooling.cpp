@@ -1,5 +1,5 @@
-// Pooling and its gradients. When the errors leave open which element of a window is the maximum,
-// the gradient counts as error at each candidate.
+// Pooling and its gradients. If, within the errors, several elements of a window may be the
+// maximum, the gradient counts as an error at each of them.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +19,7 @@ struct Windows {
 
   /// Calls f(result, elements of x in its window, in order) for each result.
   template <class F>
-  void each(F&& f) const {
+  void for_each_window(F&& f) const {
     const int64_t channels = x[-1], pixels = spatial(x).size(), position_count = spatial(y).size();
     std::vector<size_t> window_indices;
     for (int64_t n = 0; n < x[0]; ++n)
@@ -39,41 +39,41 @@ struct Windows {
 };
 
 /// The position of the first maximum in the window; a NaN counts as a maximum.
-size_t argmax(const Bounded& x, const std::vector<size_t>& under) {
+size_t argmax(const Bounded& x, const std::vector<size_t>& window_elements) {
   size_t best_index = 0;
-  for (size_t k = 1; k < under.size(); ++k)
-    if (x.real[under[k]] > x.real[under[best_index]]) best_index = k;
+  for (size_t k = 1; k < window_elements.size(); ++k)
+    if (x.real[window_elements[k]] > x.real[window_elements[best_index]]) best_index = k;
   return best_index;
 }
 
-bool may_win(const Bounded& x, size_t at, size_t best) {
-  const double e = x.error(at) + x.error(best);
+bool may_be_maximum(const Bounded& x, size_t index, size_t best_index) {
+  const double e = x.error(index) + x.error(best_index);
   if (is_undecided(e)) return true;
-  return e > 0 && x.real[best] - x.real[at] <= e && x.real[best] != x.real[at];
+  return e > 0 && x.real[best_index] - x.real[index] <= e && x.real[best_index] != x.real[index];
 }
 
 std::vector<Bounded> pooled(const RuleInput& r, const Windows& windows, bool max) {
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   Bounded argmax_indices = r.outputs.size() > 1 ? Bounded::zeros(r.outputs[1]) : Bounded();
-  const double error_of_sum = sum_roundoff(y.spec.dtype, r.rounding);
-  windows.each([&](size_t to, const std::vector<size_t>& under) {
+  const double relative_sum_error = sum_roundoff(y.spec.dtype, r.rounding);
+  windows.for_each_window([&](size_t to, const std::vector<size_t>& window_elements) {
     if (!max) {
-      double sum = 0, size = 0, error = 0;
-      for (size_t from : under)
-        sum += x.real[from], size += std::abs(x.real[from]), error += x.error(from);
-      const double count = static_cast<double>(under.size());
+      double sum = 0, magnitude_sum = 0, error = 0;
+      for (size_t from : window_elements)
+        sum += x.real[from], magnitude_sum += std::abs(x.real[from]), error += x.error(from);
+      const double count = static_cast<double>(window_elements.size());
       y.real[to] = sum / count;
-      y.widen(to, error / count + error_of_sum * (count + 2) * size / count +
-                      r.roundoff() * std::abs(y.real[to]) + (size > 0 ? r.tiny() : 0));
+      y.widen(to, error / count + relative_sum_error * (count + 2) * magnitude_sum / count +
+                      r.roundoff() * std::abs(y.real[to]) + (magnitude_sum > 0 ? r.tiny() : 0));
       return;
     }
-    const size_t max_index = argmax(x, under);
-    y.real[to] = x.real[under[max_index]];
-    double error = x.error(under[max_index]);
+    const size_t max_index = argmax(x, window_elements);
+    y.real[to] = x.real[window_elements[max_index]];
+    double error = x.error(window_elements[max_index]);
     bool is_certain = true;
-    for (size_t from : under)
-      if (may_win(x, from, under[max_index]))
+    for (size_t from : window_elements)
+      if (may_be_maximum(x, from, window_elements[max_index]))
         error = std::max(error, x.error(from)), is_certain = false;
     y.widen(to, error);
     if (r.outputs.size() == 1) return;
@@ -100,19 +100,21 @@ std::vector<Bounded> argmax_rule(const RuleInput& r) {
 /// the bounds of the rounding errors.
 struct Sums {
   explicit Sums(const TensorSpec& spec)
-      : y(Bounded::zeros(spec)), size(y.size(), 0), terms(y.size(), 0) {}
-  void add(size_t to, double term, double off) {
-    y.real[to] += term, size[to] += std::abs(term), ++terms[to];
-    y.widen(to, off);
+      : y(Bounded::zeros(spec)), magnitude_sums(y.size(), 0), term_counts(y.size(), 0) {}
+  void add(size_t to, double term, double error) {
+    y.real[to] += term, magnitude_sums[to] += std::abs(term), ++term_counts[to];
+    y.widen(to, error);
   }
   std::vector<Bounded> finish(const RuleInput& r) {
     for (size_t i = 0; i < y.size(); ++i)
-      if (size[i] != 0) y.widen(i, r.roundoff() * (terms[i] + 1) * size[i] + r.tiny_sum(terms[i]));
+      if (magnitude_sums[i] != 0)
+        y.widen(i, r.roundoff() * (term_counts[i] + 1) * magnitude_sums[i] +
+                       r.tiny_sum(term_counts[i]));
     return {std::move(y)};
   }
 
   Bounded y;
-  std::vector<double> size, terms;
+  std::vector<double> magnitude_sums, term_counts;
 };
 
 std::vector<Bounded> backward_rule(const RuleInput& r) {
@@ -120,17 +122,17 @@ std::vector<Bounded> backward_rule(const RuleInput& r) {
   const Bounded &x = r.input(0), &dy = r.input(op.max ? 1 : 0);
   Sums sums(r.outputs[0]);
   const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
-  windows.each([&](size_t from, const std::vector<size_t>& under) {
+  windows.for_each_window([&](size_t from, const std::vector<size_t>& window_elements) {
     const double g = dy.real[from], e = dy.error(from);
     if (!op.max) {
-      const double count = static_cast<double>(under.size());
-      for (size_t to : under) sums.add(to, g / count, e / count);
+      const double count = static_cast<double>(window_elements.size());
+      for (size_t to : window_elements) sums.add(to, g / count, e / count);
       return;
     }
-    const size_t max_index = under[argmax(x, under)];
+    const size_t max_index = window_elements[argmax(x, window_elements)];
     bool is_certain = true;
-    for (size_t to : under) {
-      if (!may_win(x, to, max_index)) continue;
+    for (size_t to : window_elements) {
+      if (!may_be_maximum(x, to, max_index)) continue;
       sums.y.widen(to, std::abs(g) + e);
       is_certain = false;
     }
@@ -144,12 +146,12 @@ std::vector<Bounded> argmax_backward_rule(const RuleInput& r) {
   const Bounded &argmax_indices = r.input(0), &dy = r.input(1);
   Sums sums(r.outputs[0]);
   const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
-  windows.each([&](size_t from, const std::vector<size_t>& under) {
+  windows.for_each_window([&](size_t from, const std::vector<size_t>& window_elements) {
     const double g = dy.real[from], e = dy.error(from);
     if (argmax_indices.error(from) > 0)
-      for (size_t to : under) sums.y.widen(to, std::abs(g) + e);
+      for (size_t to : window_elements) sums.y.widen(to, std::abs(g) + e);
     const auto max_index = static_cast<size_t>(argmax_indices.whole[from]);
-    if (max_index < under.size()) sums.add(under[max_index], g, e);
+    if (max_index < window_elements.size()) sums.add(window_elements[max_index], g, e);
   });
   return sums.finish(r);
 }

@@ -12,15 +12,16 @@ struct Matrix {
   std::vector<double> value, error;
 };
 
-Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns, bool transposed) {
-  const size_t size = rows * columns;
-  Matrix m{std::vector<double>(size),
-           x.bound.empty() ? std::vector<double>{} : std::vector<double>(size)};
+Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns,
+                 bool is_transposed) {
+  const size_t element_count = rows * columns;
+  Matrix m{std::vector<double>(element_count),
+           x.bound.empty() ? std::vector<double>{} : std::vector<double>(element_count)};
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       const size_t target_index = static_cast<size_t>(i * columns + j),
                    source_index =
-                       first + static_cast<size_t>(transposed ? j * rows + i : i * columns + j);
+                       first + static_cast<size_t>(is_transposed ? j * rows + i : i * columns + j);
       m.value[target_index] = x.real[source_index];
       if (!m.error.empty()) m.error[target_index] = x.bound[source_index];
     }
@@ -28,26 +29,26 @@ Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns, 
   return m;
 }
 
-/// Computes y (m, n) as the product of a (m, k) and b (k, n). For each element, `size` gets the sum
-/// of the magnitudes of the terms, and `off` the sum of their errors.
+/// Computes y (m, n) as the product of a (m, k) and b (k, n). For each element, `magnitude_sums`
+/// gets the sum of the magnitudes of the terms, and `error_sums` the sum of their errors.
 void multiply(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n, double* y,
-              double* size, double* off) {
+              double* magnitude_sums, double* error_sums) {
   for (int64_t i = 0; i < m; ++i) {
     double* row = y + i * n;
-    double* sizes = size + i * n;
-    double* offs = off ? off + i * n : nullptr;
+    double* row_magnitudes = magnitude_sums + i * n;
+    double* row_errors = error_sums ? error_sums + i * n : nullptr;
     for (int64_t p = 0; p < k; ++p) {
       const size_t offset = i * k + p;
       const double x = a.value[offset], e = a.error.empty() ? 0 : a.error[offset],
                    magnitude = std::abs(x);
       const double* row_of_b = b.value.data() + p * n;
       for (int64_t j = 0; j < n; ++j)
-        row[j] += x * row_of_b[j], sizes[j] += magnitude * std::abs(row_of_b[j]);
+        row[j] += x * row_of_b[j], row_magnitudes[j] += magnitude * std::abs(row_of_b[j]);
       if (e > 0)
-        for (int64_t j = 0; j < n; ++j) offs[j] += e * std::abs(row_of_b[j]);
+        for (int64_t j = 0; j < n; ++j) row_errors[j] += e * std::abs(row_of_b[j]);
       if (b.error.empty()) continue;
       const double* errors = b.error.data() + p * n;
-      for (int64_t j = 0; j < n; ++j) offs[j] += (magnitude + e) * errors[j];
+      for (int64_t j = 0; j < n; ++j) row_errors[j] += (magnitude + e) * errors[j];
     }
   }
 }
@@ -63,19 +64,20 @@ std::vector<Bounded> matmul_rule(const RuleInput& r) {
   const std::vector<size_t> a_offsets = broadcast_offsets(p.slice(0, -2), batch_shape),
                             b_offsets = broadcast_offsets(q.slice(0, -2), batch_shape);
   const bool has_errors = !a.bound.empty() || !b.bound.empty();
-  std::vector<double> size(y.size(), 0);
+  std::vector<double> magnitude_sums(y.size(), 0);
   if (has_errors) y.bound.assign(y.size(), 0);
   for (size_t i = 0; i < a_offsets.size(); ++i) {
     const size_t offset = i * static_cast<size_t>(m * n);
     multiply(matrix_of(a, a_offsets[i] * static_cast<size_t>(m * k), m, k, op.transpose_a),
              matrix_of(b, b_offsets[i] * static_cast<size_t>(k * n), k, n, op.transpose_b), m, k, n,
-             y.real.data() + offset, size.data() + offset,
+             y.real.data() + offset, magnitude_sums.data() + offset,
              has_errors ? y.bound.data() + offset : nullptr);
   }
-  const double error_of_sum = sum_roundoff(y.spec.dtype, r.rounding) * static_cast<double>(k + 1);
+  const double relative_sum_error =
+      sum_roundoff(y.spec.dtype, r.rounding) * static_cast<double>(k + 1);
   for (size_t i = 0; i < y.size(); ++i)
-    if (size[i] != 0)
-      y.widen(i, error_of_sum * size[i] + r.roundoff() * std::abs(y.real[i]) +
+    if (magnitude_sums[i] != 0)
+      y.widen(i, relative_sum_error * magnitude_sums[i] + r.roundoff() * std::abs(y.real[i]) +
                      r.tiny_sum(static_cast<double>(k)));
   return {std::move(y)};
 }

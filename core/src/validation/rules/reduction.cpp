@@ -9,7 +9,7 @@ namespace crescent::validation {
 namespace {
 
 /// For each element of x, the index of the element of the result that it is reduced to.
-std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
+std::vector<size_t> result_indices_of(const Shape& x, const std::vector<int>& axes) {
   Shape kept_shape;
   for (int axis = 0; axis < x.rank(); ++axis)
     kept_shape.append(std::find(axes.begin(), axes.end(), axis) == axes.end() ? x[axis] : 1);
@@ -18,23 +18,25 @@ std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
 
 void finish_sum(const RuleInput& r, Bounded& y, const std::vector<double>& magnitude_sums,
                 double count, double factor) {
-  const double u = r.roundoff(), error_of_sum = sum_roundoff(r.outputs[0].dtype, r.rounding);
+  const double u = r.roundoff(), relative_sum_error = sum_roundoff(r.outputs[0].dtype, r.rounding);
   for (size_t i = 0; i < y.size(); ++i) {
     y.real[i] *= factor;
     if (!y.bound.empty()) y.bound[i] *= factor;
     if (count > 1 && magnitude_sums[i] > 0)
-      y.widen(i, error_of_sum * count * magnitude_sums[i] * factor + 2 * u * std::abs(y.real[i]) +
-                     r.tiny_sum(count));
+      y.widen(i, relative_sum_error * count * magnitude_sums[i] * factor +
+                     2 * u * std::abs(y.real[i]) + r.tiny_sum(count));
   }
 }
 
-std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
+std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& result_indices,
+                              double count) {
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::vector<double> magnitude_sums(y.size(), 0);
-  for (size_t i = 0; i < to.size(); ++i) {
-    y.real[to[i]] += x.real[i], magnitude_sums[to[i]] += std::abs(x.real[i]);
-    y.widen(to[i], x.error(i));
+  for (size_t i = 0; i < result_indices.size(); ++i) {
+    y.real[result_indices[i]] += x.real[i],
+        magnitude_sums[result_indices[i]] += std::abs(x.real[i]);
+    y.widen(result_indices[i], x.error(i));
   }
   const bool is_mean = r.as<Reduce>().kind == ReduceKind::mean;
   finish_sum(r, y, magnitude_sums, count, is_mean ? 1 / count : 1);
@@ -43,79 +45,84 @@ std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& to,
 
 /// The maximum or minimum. Its bound covers all elements that may be the extreme one within their
 /// errors.
-std::vector<Bounded> extreme_rule(const RuleInput& r, const std::vector<size_t>& to) {
+std::vector<Bounded> extreme_rule(const RuleInput& r, const std::vector<size_t>& result_indices) {
   const Bounded& x = r.input(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;
   Bounded y = Bounded::zeros(r.outputs[0]);
-  std::vector<double> surely(y.size(), -INFINITY);
-  std::vector<bool> has(y.size());
-  for (size_t i = 0; i < to.size(); ++i) {
-    if (!has[to[i]] || sign * x.real[i] > sign * y.real[to[i]]) y.real[to[i]] = x.real[i];
-    has[to[i]] = true;
-    surely[to[i]] = std::max(surely[to[i]], sign * x.real[i] - x.error(i));
+  std::vector<double> certain_extremes(y.size(), -INFINITY);
+  std::vector<bool> has_element(y.size());
+  for (size_t i = 0; i < result_indices.size(); ++i) {
+    if (!has_element[result_indices[i]] || sign * x.real[i] > sign * y.real[result_indices[i]])
+      y.real[result_indices[i]] = x.real[i];
+    has_element[result_indices[i]] = true;
+    certain_extremes[result_indices[i]] =
+        std::max(certain_extremes[result_indices[i]], sign * x.real[i] - x.error(i));
   }
   std::vector<double> errors(y.size(), 0);
-  for (size_t i = 0; i < to.size(); ++i) {
-    if (x.error(i) > 0 && !(sign * x.real[i] + x.error(i) < surely[to[i]]))
-      errors[to[i]] = std::max(errors[to[i]], x.error(i));
+  for (size_t i = 0; i < result_indices.size(); ++i) {
+    if (x.error(i) > 0 && !(sign * x.real[i] + x.error(i) < certain_extremes[result_indices[i]]))
+      errors[result_indices[i]] = std::max(errors[result_indices[i]], x.error(i));
   }
   for (size_t i = 0; i < y.size(); ++i) y.widen(i, errors[i]);
   return {std::move(y)};
 }
 
-std::vector<Bounded> prod_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
+std::vector<Bounded> prod_rule(const RuleInput& r, const std::vector<size_t>& result_indices,
+                               double count) {
   const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::fill(y.real.begin(), y.real.end(), 1);
-  std::vector<double> largest(y.size(), 1), magnitude_products(y.size(), 1);
-  for (size_t i = 0; i < to.size(); ++i) {
-    y.real[to[i]] *= x.real[i], magnitude_products[to[i]] *= std::abs(x.real[i]);
-    largest[to[i]] *= std::abs(x.real[i]) + x.error(i);
+  std::vector<double> largest_products(y.size(), 1), magnitude_products(y.size(), 1);
+  for (size_t i = 0; i < result_indices.size(); ++i) {
+    y.real[result_indices[i]] *= x.real[i],
+        magnitude_products[result_indices[i]] *= std::abs(x.real[i]);
+    largest_products[result_indices[i]] *= std::abs(x.real[i]) + x.error(i);
   }
   for (size_t i = 0; i < y.size(); ++i)
-    if (largest[i] != 0)
-      y.widen(i, largest[i] - magnitude_products[i] + r.roundoff() * count * largest[i] + r.tiny());
+    if (largest_products[i] != 0)
+      y.widen(i, largest_products[i] - magnitude_products[i] +
+                     r.roundoff() * count * largest_products[i] + r.tiny());
   return {std::move(y)};
 }
 
-std::vector<Bounded> logical_rule(const RuleInput& r, const std::vector<size_t>& to) {
+std::vector<Bounded> logical_rule(const RuleInput& r, const std::vector<size_t>& result_indices) {
   const Bounded& x = r.input(0);
   const bool is_any = r.as<Reduce>().kind == ReduceKind::any;
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::fill(y.whole.begin(), y.whole.end(), !is_any);
-  std::vector<bool> is_decided(y.size()), is_unsure(y.size());
-  for (size_t i = 0; i < to.size(); ++i) {
-    if ((x.whole[i] != 0) == is_any) y.whole[to[i]] = is_any;
+  std::vector<bool> is_decided(y.size()), has_uncertain_element(y.size());
+  for (size_t i = 0; i < result_indices.size(); ++i) {
+    if ((x.whole[i] != 0) == is_any) y.whole[result_indices[i]] = is_any;
     if (x.error(i) > 0)
-      is_unsure[to[i]] = true;
+      has_uncertain_element[result_indices[i]] = true;
     else if ((x.whole[i] != 0) == is_any)
-      is_decided[to[i]] = true;
+      is_decided[result_indices[i]] = true;
   }
   for (size_t i = 0; i < y.size(); ++i)
-    if (is_unsure[i] && !is_decided[i]) y.widen(i, kUndecided);
+    if (has_uncertain_element[i] && !is_decided[i]) y.widen(i, kUndecided);
   return {std::move(y)};
 }
 
 std::vector<Bounded> reduce_rule(const RuleInput& r) {
   const auto& op = r.as<Reduce>();
   const Bounded& x = r.input(0);
-  const std::vector<size_t> target_indices = targets(x.spec.shape, op.axes);
+  const std::vector<size_t> result_indices = result_indices_of(x.spec.shape, op.axes);
   const double result_count = static_cast<double>(std::max<int64_t>(r.outputs[0].shape.size(), 1)),
                count = static_cast<double>(x.size()) / result_count;
   switch (op.kind) {
     case ReduceKind::any:
     case ReduceKind::all:
-      return logical_rule(r, target_indices);
+      return logical_rule(r, result_indices);
     case ReduceKind::sum:
     case ReduceKind::mean:
-      if (x.is_real()) return sum_rule(r, target_indices, count);
+      if (x.is_real()) return sum_rule(r, result_indices, count);
       break;
     case ReduceKind::max:
     case ReduceKind::min:
-      if (x.is_real()) return extreme_rule(r, target_indices);
+      if (x.is_real()) return extreme_rule(r, result_indices);
       break;
     case ReduceKind::prod:
-      if (x.is_real()) return prod_rule(r, target_indices, count);
+      if (x.is_real()) return prod_rule(r, result_indices, count);
       break;
   }
   return {Bounded::undecided(r.outputs[0])};  // there is no rule for integers with errors
@@ -128,10 +135,10 @@ std::vector<Bounded> arg_reduce_rule(const RuleInput& r) {
   const double sign = op.max ? 1 : -1;
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
-    const auto before = static_cast<int64_t>(i) / a.behind,
-               behind = static_cast<int64_t>(i) % a.behind;
+    const auto before = static_cast<int64_t>(i) / a.after,
+               after = static_cast<int64_t>(i) % a.after;
     const auto flat_index = [&](int64_t k) {
-      return static_cast<size_t>((before * a.along + k) * a.behind + behind);
+      return static_cast<size_t>((before * a.along + k) * a.after + after);
     };
     int64_t best_index = 0;
     for (int64_t k = 1; k < a.along; ++k)
@@ -156,16 +163,18 @@ std::vector<Bounded> cumulative_rule(const RuleInput& r) {
   const AxisExtents a(x.spec.shape, op.axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff();
-  for (int64_t line = 0; line < a.before * a.behind; ++line) {
-    double sum = 0, size = 0, error = 0;
+  for (int64_t line = 0; line < a.before * a.after; ++line) {
+    double sum = 0, magnitude_sum = 0, error = 0;
     for (int64_t k = 0; k < a.along; ++k) {
       const int64_t step = op.reverse ? a.along - 1 - k : k;
       const auto flat_index =
-          static_cast<size_t>((line / a.behind * a.along + step) * a.behind + line % a.behind);
-      sum += x.real[flat_index], size += std::abs(x.real[flat_index]), error += x.error(flat_index);
+          static_cast<size_t>((line / a.after * a.along + step) * a.after + line % a.after);
+      sum += x.real[flat_index], magnitude_sum += std::abs(x.real[flat_index]),
+          error += x.error(flat_index);
       y.real[flat_index] = sum;
       const auto term_count = static_cast<double>(k + 1);
-      y.widen(flat_index, error + (k > 0 ? u * term_count * size + r.tiny_sum(term_count) : 0));
+      y.widen(flat_index,
+              error + (k > 0 ? u * term_count * magnitude_sum + r.tiny_sum(term_count) : 0));
     }
   }
   return {std::move(y)};

@@ -63,11 +63,11 @@ std::vector<size_t> broadcast_offsets(const Shape& from, const Shape& to);
 
 /// The sizes of a shape before, along and after an axis.
 struct AxisExtents {
-  int64_t before = 1, along = 1, behind = 1;
+  int64_t before = 1, along = 1, after = 1;
   AxisExtents(const Shape& shape, int axis) {
     const int positive_axis = axis < 0 ? axis + shape.rank() : axis;
     for (int i = 0; i < shape.rank(); ++i)
-      (i < positive_axis ? before : i == positive_axis ? along : behind) *= shape[i];
+      (i < positive_axis ? before : i == positive_axis ? along : after) *= shape[i];
   }
 };
 

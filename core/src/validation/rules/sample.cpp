@@ -20,16 +20,16 @@ Bounded perturbed(const Bounded& x, uint64_t sample, size_t input, double u) {
   y.bound.clear();
   for (size_t i = 0; i < y.real.size(); ++i) {
     const uint32_t word = philox(sample, input, i / 4).word[i % 4];
-    const double part = static_cast<double>(word) / 0x1p31 - 1;
+    const double factor = static_cast<double>(word) / 0x1p31 - 1;
     const double e = is_undecided(x.error(i)) ? 0 : x.error(i);
-    y.real[i] += part * (e + u * std::abs(x.real[i]));
+    y.real[i] += factor * (e + u * std::abs(x.real[i]));
   }
   return y;
 }
 
-Tensors run(const OpPtr& op, std::span<const Bounded> inputs, bool wide) {
+Tensors run(const OpPtr& op, std::span<const Bounded> inputs, bool in_float64) {
   Tensors arguments;
-  for (const Bounded& x : inputs) arguments.push_back(wide ? widened(x) : rounded(x));
+  for (const Bounded& x : inputs) arguments.push_back(in_float64 ? widened(x) : rounded(x));
   const NoTrace no_trace;
   const NoGradient no_gradient;
   return crescent::apply(op, arguments);
@@ -48,40 +48,40 @@ bool has_shapes(const Tensors& results, const TensorSpecs& specs) {
 
 std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
                             const TensorSpecs& outputs, Rounding rounding) {
-  std::vector<Bounded> inputs_in_order;
+  std::vector<Bounded> input_values;
   double u = rounding == Rounding::float64 ? 0x1p-53 : 0;
-  bool any_undecided = false;
+  bool has_undecided_input = false;
   for (const BoundedPtr& x : inputs) {
-    inputs_in_order.push_back(*x);
-    any_undecided = any_undecided || x->spec.dtype == DType::complex64;
+    input_values.push_back(*x);
+    has_undecided_input = has_undecided_input || x->spec.dtype == DType::complex64;
     if (x->is_real()) u = std::max(u, unit_roundoff(x->spec.dtype, rounding));
     for (size_t i = 0; i < x->bound.size(); ++i)
-      any_undecided =
-          any_undecided || is_undecided(x->bound[i]) || (!x->is_real() && x->bound[i] > 0);
+      has_undecided_input =
+          has_undecided_input || is_undecided(x->bound[i]) || (!x->is_real() && x->bound[i] > 0);
   }
   for (const TensorSpec& spec : outputs)
     if (is_floating(spec.dtype)) u = std::max(u, unit_roundoff(spec.dtype, rounding));
   bool in_float64 = true;
   Tensors results;
   try {
-    results = run(op, inputs_in_order, true);
+    results = run(op, input_values, true);
   } catch (const Error&) {
   }
-  if (!has_shapes(results, outputs)) in_float64 = false, results = run(op, inputs_in_order, false);
+  if (!has_shapes(results, outputs)) in_float64 = false, results = run(op, input_values, false);
 
   std::vector<Bounded> central_results;
   for (size_t o = 0; o < outputs.size(); ++o) {
     Bounded y = Bounded::of(results[o], Rounding::float64);
     y.spec = outputs[o];
-    if (any_undecided && (y.is_real() || y.is_whole())) y = Bounded::undecided(outputs[o]);
+    if (has_undecided_input && (y.is_real() || y.is_whole())) y = Bounded::undecided(outputs[o]);
     central_results.push_back(std::move(y));
   }
-  if (any_undecided) return central_results;
+  if (has_undecided_input) return central_results;
   const double step = in_float64 ? u : std::max(u, 0x1p-24);
   for (uint64_t s = 0; s < kSampleCount; ++s) {
     std::vector<Bounded> perturbed_inputs;
-    for (size_t i = 0; i < inputs_in_order.size(); ++i)
-      perturbed_inputs.push_back(perturbed(inputs_in_order[i], s, i, 2 * step));
+    for (size_t i = 0; i < input_values.size(); ++i)
+      perturbed_inputs.push_back(perturbed(input_values[i], s, i, 2 * step));
     const Tensors perturbed_outputs = run(op, perturbed_inputs, in_float64);
     for (size_t o = 0; o < outputs.size(); ++o) {
       Bounded& y = central_results[o];
