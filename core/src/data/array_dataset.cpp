@@ -47,16 +47,17 @@ class ArrayDataset final : public Dataset {
         shard_(shard),
         needed_rows_(std::move(needed_rows)),
         sample_count_(arrays_.samples()) {
-    each_array([&](Tensor& array, bool skips_unneeded_rows) {
-      if (is_in_file(array)) map(array, skips_unneeded_rows);
+    for_each_array([&](Tensor& array, bool skips_unneeded_rows) {
+      if (is_in_file(array)) map_file_array(array, skips_unneeded_rows);
     });
     if (shuffle_ != Shuffle::samples) return;
     if (!file_arrays_.empty())
-      buffer_.emplace(file_arrays_, 4 * batch_size_,
-                      [this](int64_t position) { return needs_inputs(position); });
-    each_array([&](const Tensor& array, bool skips_unneeded_rows) {
+      shuffle_buffer_.emplace(file_arrays_, 4 * batch_size_,
+                              [this](int64_t position) { return needs_inputs(position); });
+    for_each_array([&](const Tensor& array, bool skips_unneeded_rows) {
       if (array.in_memory())
-        gathers_.emplace_back(array, rows_in_order(0).count, skips_unneeded_rows || reads_files());
+        row_gathers_.emplace_back(array, rows_in_order(0).count,
+                                  skips_unneeded_rows || reads_files());
     });
   }
 
@@ -87,8 +88,8 @@ class ArrayDataset final : public Dataset {
   void begin_epoch() override {
     batches_read_ = batches_read_ahead_ = buffered_rows_ = 0;
     if (shuffle_ != Shuffle::none) state_before_order_ = order_generator_->state().value();
-    if (buffer_)
-      buffer_->begin_epoch(*order_generator_);
+    if (shuffle_buffer_)
+      shuffle_buffer_->begin_epoch(*order_generator_);
     else if (shuffle_ == Shuffle::samples)
       drawn_indices_ = order_generator_->permutation(sample_count_);
     else if (shuffle_ == Shuffle::batches)
@@ -117,7 +118,7 @@ class ArrayDataset final : public Dataset {
       fail("restore: the snapshot's run was past ", batches, " batches, this data has ",
            this->batches());
     if (const Value* order = state.find("order")) set_order(order->as_list());
-    if (buffer_) return Dataset::restore(state, batches);
+    if (shuffle_buffer_) return Dataset::restore(state, batches);
     begin_epoch();
     batches_read_ = batches_read_ahead_ = batches;
   }
@@ -154,7 +155,7 @@ class ArrayDataset final : public Dataset {
       return rows;
     }
     const auto [first, count] = rows_in_order(batches_read_ - 1);
-    const auto begin = drawn_indices_.begin() + (buffer_ ? 0 : first);
+    const auto begin = drawn_indices_.begin() + (shuffle_buffer_ ? 0 : first);
     return {begin, begin + count};
   }
 
@@ -172,19 +173,21 @@ class ArrayDataset final : public Dataset {
   }
 
  private:
-  /// The rows of this shard of batch `number`, as positions in the order of the epoch.
-  RowRange rows_in_order(int64_t number) const {
-    const int64_t first_row = number * batch_size_,
+  /// The rows of this shard of batch `batch_number`, as positions in the order of the epoch.
+  RowRange rows_in_order(int64_t batch_number) const {
+    const int64_t first_row = batch_number * batch_size_,
                   batch_samples = std::min(batch_size_, sample_count_ - first_row);
     const int64_t begin = batch_samples * shard_.index / shard_.count,
                   end = batch_samples * (shard_.index + 1) / shard_.count;
     return {first_row + begin, end - begin};
   }
-  /// The rows of batch `number` as indices in the arrays. Must not be called for Shuffle::samples.
-  RowRange rows_in_arrays(int64_t number) const {
-    RowRange row_range = rows_in_order(number);
-    const bool is_permuted = shuffle_ == Shuffle::batches && number < sample_count_ / batch_size_;
-    if (is_permuted) row_range.first += (drawn_indices_[number] - number) * batch_size_;
+  /// The rows of batch `batch_number` as indices in the arrays. Must not be called for
+  /// Shuffle::samples.
+  RowRange rows_in_arrays(int64_t batch_number) const {
+    RowRange row_range = rows_in_order(batch_number);
+    const bool is_permuted =
+        shuffle_ == Shuffle::batches && batch_number < sample_count_ / batch_size_;
+    if (is_permuted) row_range.first += (drawn_indices_[batch_number] - batch_number) * batch_size_;
     return row_range;
   }
 
@@ -207,13 +210,13 @@ class ArrayDataset final : public Dataset {
 
   /// Calls f(array, whether only some of its rows are read) for all inputs, targets and weights.
   template <class F>
-  void each_array(F f) {
+  void for_each_array(F f) {
     for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
       for (Tensor& array : *group)
         if (array) f(array, group == &arrays_.x && needed_rows_);
   }
 
-  void map(Tensor& file_array, bool skips_unneeded_rows) {
+  void map_file_array(Tensor& file_array, bool skips_unneeded_rows) {
     if (Tensor mapped = file_array.in_memory() ? file_array : map_array(file_array))
       mapped_arrays_.push_back({file_array = std::move(mapped), skips_unneeded_rows});
     else
@@ -290,8 +293,9 @@ class ArrayDataset final : public Dataset {
       if (!array.in_memory()) row_targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
     const std::span row_indices(
-        buffer_ ? take_from_buffer(first, count) : drawn_indices_.data() + first, count);
-    auto next_gather = gathers_.begin();
+        shuffle_buffer_ ? take_rows_from_buffer(first, count) : drawn_indices_.data() + first,
+        count);
+    auto next_gather = row_gathers_.begin();
     fill(batch, row_count, [&](const Tensor& array, Tensor& target, const RowRange& rows_to_read) {
       if (array.in_memory()) (*next_gather++)(row_indices, rows_to_read, target);
     });
@@ -299,12 +303,12 @@ class ArrayDataset final : public Dataset {
 
   /// Takes the rows of this shard from the buffer. The rows of other shards before them are taken
   /// too; the first row of this shard overwrites them in memory.
-  const int64_t* take_from_buffer(int64_t first, int64_t count) {
-    for (; buffered_rows_ < first; ++buffered_rows_) buffer_->take(row_targets_);
+  const int64_t* take_rows_from_buffer(int64_t first, int64_t count) {
+    for (; buffered_rows_ < first; ++buffered_rows_) shuffle_buffer_->take(row_targets_);
     buffered_rows_ += count;
     drawn_indices_.resize(count);
     for (int64_t& row : drawn_indices_) {
-      row = buffer_->take(row_targets_);
+      row = shuffle_buffer_->take(row_targets_);
       for (size_t i = 0; i < unmapped_arrays_.size(); ++i)
         row_targets_[i] += row_bytes(unmapped_arrays_[i]);
     }
@@ -334,8 +338,9 @@ class ArrayDataset final : public Dataset {
   std::vector<ArrayInFile> file_arrays_, mapped_arrays_;
   Tensors unmapped_arrays_;              ///< arrays in files that are not mapped
   std::vector<std::byte*> row_targets_;  ///< where the next row of each unmapped array is copied
-  std::optional<ShuffleBuffer> buffer_;
-  std::vector<RowGather> gathers_;  ///< gather the rows of a batch; one for each array in memory
+  std::optional<ShuffleBuffer> shuffle_buffer_;
+  /// gather the rows of a batch; one for each array in memory
+  std::vector<RowGather> row_gathers_;
 };
 
 }  // namespace

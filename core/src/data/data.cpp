@@ -41,37 +41,37 @@ class GeneratorDataset final : public Dataset {
   int64_t batches() const override { return batches_; }
   void begin_epoch() override {
     batches_done_ = 0;
-    earlier_calls_ = calls_;
+    earlier_call_count_ = call_count_;
   }
   bool next(Batch& batch) override {
     if (batches_ >= 0 && batches_done_ == batches_) return false;
-    ++calls_;
+    ++call_count_;
     if (!produce_(batch)) return false;
     ++batches_done_;
     return true;
   }
   /// The number of calls of the function in earlier epochs. restore() calls the function as often
   /// as the saved run did, so it must give the same batches again.
-  Value state() const override { return earlier_calls_; }
+  Value state() const override { return earlier_call_count_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t old_count = state.as_int(), required_count = old_count + batches;
-    if (calls_ > required_count)
-      fail("restore: the generator was asked ", calls_, " times already and cannot go back to ",
-           required_count, ": give the run a new one");
-    for (Batch unused_batch; calls_ < required_count; ++calls_) {
+    if (call_count_ > required_count)
+      fail("restore: the generator was asked ", call_count_,
+           " times already and cannot go back to ", required_count, ": give the run a new one");
+    for (Batch unused_batch; call_count_ < required_count; ++call_count_) {
       check_skip_interruption();
-      if (!produce_(unused_batch) && calls_ >= old_count)
-        fail_too_short(calls_ - old_count, batches);
+      if (!produce_(unused_batch) && call_count_ >= old_count)
+        fail_too_short(call_count_ - old_count, batches);
     }
-    earlier_calls_ = old_count;
+    earlier_call_count_ = old_count;
     batches_done_ = batches;
   }
 
  private:
   std::function<bool(Batch&)> produce_;
   int64_t batches_, batches_done_ = 0;
-  int64_t calls_ = 0;          ///< number of calls of the function in all epochs
-  int64_t earlier_calls_ = 0;  ///< number of calls in the epochs before this one
+  int64_t call_count_ = 0;          ///< number of calls of the function in all epochs
+  int64_t earlier_call_count_ = 0;  ///< number of calls in the epochs before this one
 };
 
 }  // namespace

@@ -22,8 +22,8 @@ struct GuardedRange {
 namespace {
 
 // The ranges are in a fixed array because a signal handler must not wait for a lock.
-std::array<GuardedRange, 256> ranges;
-std::mutex ranges_mutex;
+std::array<GuardedRange, 256> guarded_ranges;
+std::mutex guarded_ranges_mutex;
 struct sigaction previous_handler;
 
 uintptr_t page_of(uintptr_t address) {
@@ -35,7 +35,7 @@ uintptr_t page_of(uintptr_t address) {
 /// mmap() would also be reported by the thread sanitizer as a write to memory that other threads
 /// read.
 bool replace_lost(uintptr_t address) {
-  for (GuardedRange& range : ranges) {
+  for (GuardedRange& range : guarded_ranges) {
     const uintptr_t begin = range.begin.load(), end = range.end.load();
     if (begin == 0 || address < begin || address >= end) continue;
     range.is_lost = true;
@@ -56,11 +56,11 @@ void forward_signal(int signal, siginfo_t* info, void* context) {
 }
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
-  const int error = errno;
-  const bool is_access = info->si_code > 0;  // false if another process sent the signal
-  if (!is_access || !replace_lost(reinterpret_cast<uintptr_t>(info->si_addr)))
+  const int saved_errno = errno;
+  const bool is_memory_access = info->si_code > 0;  // false if another process sent the signal
+  if (!is_memory_access || !replace_lost(reinterpret_cast<uintptr_t>(info->si_addr)))
     forward_signal(signal, info, context);
-  errno = error;
+  errno = saved_errno;
 }
 
 bool handle_bus_errors() {
@@ -70,12 +70,12 @@ bool handle_bus_errors() {
   return sigaction(SIGBUS, &action, &previous_handler) == 0;
 }
 
-/// Adds a range to `ranges`, so that the handler of SIGBUS replaces it by zeros; returns null if
-/// all entries are in use.
-GuardedRange* guard(std::byte* start, size_t bytes) {
+/// Adds a range to `guarded_ranges`, so that the handler of SIGBUS replaces it by zeros; returns
+/// null if all entries are in use.
+GuardedRange* add_guarded_range(std::byte* start, size_t bytes) {
   static const bool is_handler_set = handle_bus_errors();
-  const std::lock_guard lock(ranges_mutex);
-  for (GuardedRange& range : ranges) {
+  const std::lock_guard lock(guarded_ranges_mutex);
+  for (GuardedRange& range : guarded_ranges) {
     if (!is_handler_set || range.begin != 0) continue;
     range.is_lost = false;
     range.end = reinterpret_cast<uintptr_t>(start) + bytes;
@@ -91,8 +91,8 @@ FileMapping::FileMapping(int descriptor, size_t bytes) : bytes_(bytes) {
   void* start =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0);
   if (start == MAP_FAILED) return;
-  range_ = guard(static_cast<std::byte*>(start), bytes);
-  if (range_)
+  guarded_range_ = add_guarded_range(static_cast<std::byte*>(start), bytes);
+  if (guarded_range_)
     start_ = static_cast<std::byte*>(start);
   else
     munmap(start, bytes);
@@ -100,11 +100,11 @@ FileMapping::FileMapping(int descriptor, size_t bytes) : bytes_(bytes) {
 
 FileMapping::~FileMapping() {
   if (!start_) return;
-  range_->begin = 0;
+  guarded_range_->begin = 0;
   munmap(start_, bytes_);
 }
 
-bool FileMapping::is_lost() const { return range_ && range_->is_lost; }
+bool FileMapping::is_lost() const { return guarded_range_ && guarded_range_->is_lost; }
 
 void FileMapping::read_ahead(const std::byte* first, size_t count) const {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(first), page = page_of(begin);

@@ -25,7 +25,7 @@ class FileMapping {
  private:
   std::byte* start_ = nullptr;
   size_t bytes_;
-  GuardedRange* range_ = nullptr;
+  GuardedRange* guarded_range_ = nullptr;
 };
 
 }  // namespace crescent

@@ -26,12 +26,12 @@ size_t InputFile::size() const {
 }
 
 void InputFile::read(size_t offset, size_t count, void* target) const {
-  constexpr size_t kMaximum = size_t{8} << 20;
+  constexpr size_t kMaxBlockBytes = size_t{8} << 20;
   FileProgress progress("reading", path_, count);
   for (size_t bytes_read = 0; bytes_read < count;) {
-    const ssize_t block_bytes =
-        pread(descriptor_, static_cast<std::byte*>(target) + bytes_read,
-              std::min(count - bytes_read, kMaximum), static_cast<off_t>(offset + bytes_read));
+    const ssize_t block_bytes = pread(descriptor_, static_cast<std::byte*>(target) + bytes_read,
+                                      std::min(count - bytes_read, kMaxBlockBytes),
+                                      static_cast<off_t>(offset + bytes_read));
     if (block_bytes < 0 && errno == EINTR) continue;
     if (block_bytes < 0) fail("cannot read '", path_, "': ", std::strerror(errno));
     if (block_bytes == 0) fail_end(offset + bytes_read);

@@ -10,7 +10,7 @@ class InputFile {
  public:
   /// Opens a file; fails unless it is a regular file that may be read.
   explicit InputFile(const std::string& path);
-  /// Takes an open descriptor over; the destructor closes it.
+  /// Takes ownership of an open descriptor, which the destructor closes.
   InputFile(int descriptor, std::string path) : path_(std::move(path)), descriptor_(descriptor) {}
   InputFile(InputFile&& other) noexcept
       : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}

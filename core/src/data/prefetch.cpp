@@ -22,11 +22,11 @@ size_t bytes_of(const Batch& batch) {
 
 /// A ring buffer of batches: the thread fills batches at the end; next() takes the one at the front
 /// in exchange for the previous batch, whose memory is then reused.
-class Prefetch final : public Dataset {
+class PrefetchDataset final : public Dataset {
  public:
-  explicit Prefetch(DatasetPtr source)
-      : source_(std::move(source)), thread_(start_thread([this] { work(); })) {}
-  ~Prefetch() override {
+  explicit PrefetchDataset(DatasetPtr source)
+      : source_(std::move(source)), thread_(start_thread([this] { fill_ring(); })) {}
+  ~PrefetchDataset() override {
     {
       const std::lock_guard lock(mutex_);
       state_ = State::quit;
@@ -95,16 +95,16 @@ class Prefetch final : public Dataset {
 
   /// The number of batches at which the thread wakes up: half of the ring, so that small batches do
   /// not wake it every time.
-  size_t refill_threshold() const { return depth_ / 2; }
+  size_t refill_threshold() const { return max_ready_count_ / 2; }
 
-  void work() {
+  void fill_ring() {
     std::unique_lock lock(mutex_);
     for (;;) {
       state_changed_.wait(lock, [this] {
         return state_ == State::quit ||
                (state_ == State::making && ready_count_ <= refill_threshold());
       });
-      while (state_ == State::making && ready_count_ < depth_) make_batch(lock);
+      while (state_ == State::making && ready_count_ < max_ready_count_) make_batch(lock);
       if (state_ == State::quit) return;
     }
   }
@@ -125,7 +125,7 @@ class Prefetch final : public Dataset {
     is_calling_source_ = false;
     if (is_made) {
       ++ready_count_;
-      depth_ =
+      max_ready_count_ =
           std::clamp(kMaxBytes / std::max<size_t>(bytes_of(batch), 1), size_t{2}, ring_.size());
     } else if (state_ == State::making) {
       state_ = State::ended;
@@ -146,13 +146,15 @@ class Prefetch final : public Dataset {
   State state_ = State::ended;
   bool is_calling_source_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;
-  size_t first_index_ = 0, ready_count_ = 0, depth_ = 2;
+  size_t first_index_ = 0, ready_count_ = 0, max_ready_count_ = 2;
   std::exception_ptr error_;
   std::thread thread_;
 };
 
 }  // namespace
 
-DatasetPtr prefetch(DatasetPtr source) { return std::make_shared<Prefetch>(std::move(source)); }
+DatasetPtr prefetch(DatasetPtr source) {
+  return std::make_shared<PrefetchDataset>(std::move(source));
+}
 
 }  // namespace crescent

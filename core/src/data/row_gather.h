@@ -17,10 +17,11 @@ class RowGather {
   /// Copies these rows of the array to `target`, which has the shape of the batch, but only those
   /// at the positions `rows_to_read` of the batch. For an array in device memory, `target` becomes
   /// a new tensor in that memory, with all rows.
-  void operator()(std::span<const int64_t> rows, const RowRange& rows_to_read, Tensor& target);
+  void operator()(std::span<const int64_t> row_indices, const RowRange& rows_to_read,
+                  Tensor& target);
 
  private:
-  void copy(std::span<const int64_t> rows, std::byte* to) const;
+  void copy(std::span<const int64_t> row_indices, std::byte* target) const;
 
   Tensor array_, row_indices_;
   std::unique_ptr<Executable> batch_gather_;  ///< null if only the calling thread copies

@@ -27,7 +27,7 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t min
         static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row_size, 1));
     const Column column{array, row_size, skips_unneeded_rows && rows_per_block <= 1};
     (is_mapped(array) ? mapped_columns_ : unmapped_columns_).push_back(column);
-    any_array_skips_rows_ = any_array_skips_rows_ || column.skips_unneeded_rows;
+    has_column_with_skipped_rows_ = has_column_with_skipped_rows_ || column.skips_unneeded_rows;
     sample_bytes += static_cast<int64_t>(row_size);
     samples_per_block = std::max(samples_per_block, rows_per_block);
   }
@@ -37,19 +37,19 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t min
       (kRunBytes / sample_bytes + samples_per_block - 1) / samples_per_block;
   run_length_ = std::clamp(block_count * samples_per_block, int64_t{1},
                            std::max<int64_t>(1, window_samples / kMinRuns));
-  window_runs_ = window_samples / run_length_;
+  runs_per_window_ = window_samples / run_length_;
   for (Window* w : {&current_window_, &next_window_})
     for (const Column& column : unmapped_columns_)
       w->rows.push_back(Storage::allocate(
-          static_cast<size_t>(window_runs_ * run_length_) * column.row_bytes, false));
+          static_cast<size_t>(runs_per_window_ * run_length_) * column.row_bytes, false));
 }
 
 void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
-  runs_ = order.permutation((sample_count_ + run_length_ - 1) / run_length_);
+  run_order_ = order.permutation((sample_count_ + run_length_ - 1) / run_length_);
   window_generator_.emplace(order.seed());
   first_unplanned_run_ = position_in_window_ = 0;
   taken_samples_ = 0;
-  runs_in_next_window_ = (window_runs_ + 3) / 4;
+  runs_in_next_window_ = (runs_per_window_ + 3) / 4;
   current_window_.order.clear();
   plan_window(0);
 }
@@ -81,16 +81,16 @@ void ShuffleBuffer::plan_window(int64_t position) {
   w.sample_indices.clear();
   w.order.clear();
   const size_t end =
-      std::min(runs_.size(), first_unplanned_run_ + static_cast<size_t>(runs_in_next_window_));
+      std::min(run_order_.size(), first_unplanned_run_ + static_cast<size_t>(runs_in_next_window_));
   for (; first_unplanned_run_ < end; ++first_unplanned_run_) {
-    const int64_t first = runs_[first_unplanned_run_] * run_length_,
+    const int64_t first = run_order_[first_unplanned_run_] * run_length_,
                   run_end = std::min(first + run_length_, sample_count_);
     for (int64_t sample_index = first; sample_index < run_end; ++sample_index)
       w.sample_indices.push_back(sample_index);
   }
   if (w.sample_indices.empty()) return;
   w.order = window_generator_->permutation(static_cast<int64_t>(w.sample_indices.size()));
-  if (any_array_skips_rows_) mark_needed(position);
+  if (has_column_with_skipped_rows_) mark_needed(position);
 }
 
 void ShuffleBuffer::mark_needed(int64_t position) {
@@ -106,7 +106,7 @@ void ShuffleBuffer::begin_next_window() {
   std::swap(current_window_, next_window_);
   position_in_window_ = 0;
   taken_samples_ += static_cast<int64_t>(current_window_.order.size());
-  runs_in_next_window_ = std::min(window_runs_, 2 * runs_in_next_window_);
+  runs_in_next_window_ = std::min(runs_per_window_, 2 * runs_in_next_window_);
   plan_window(taken_samples_);
 }
 

@@ -56,15 +56,15 @@ class ShuffleBuffer {
   std::vector<Column> mapped_columns_;    ///< arrays that are mapped
   std::vector<Column> unmapped_columns_;  ///< arrays that are not mapped
   IsNeeded is_needed_;
-  bool any_array_skips_rows_ = false;  ///< whether an array has skips_unneeded_rows
-  int64_t sample_count_, run_length_, window_runs_;
+  bool has_column_with_skipped_rows_ = false;  ///< whether an array has skips_unneeded_rows
+  int64_t sample_count_, run_length_, runs_per_window_;
   int64_t runs_in_next_window_ = 0;  ///< the number of runs in next_window_
-  std::vector<int64_t> runs_;        ///< the order of runs
+  std::vector<int64_t> run_order_;   ///< the order of runs
   size_t first_unplanned_run_ = 0;   ///< the first run after those of next_window_
   Window current_window_, next_window_;
   size_t position_in_window_ = 0;
-  int64_t taken_samples_ =
-      0;  ///< the number of samples in the windows of the epoch up to current_window_
+  /// the number of samples in the windows of the epoch up to current_window_
+  int64_t taken_samples_ = 0;
   std::optional<SeedGenerator> window_generator_;  ///< draws the order of samples within windows
 };
 

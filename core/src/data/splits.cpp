@@ -85,17 +85,17 @@ std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share,
                                          const SplitOptions& options) {
   if (!(share > 0 && share < 1)) fail("split: share must be between 0 and 1, got ", share);
   const int64_t count = common_rows(arrays);
-  RowIndices first, second;
+  RowIndices first_rows, second_rows;
   for (const RowIndices& rows : shuffled_groups(count, options)) {
     const auto first_count = rows.size() - size_t(std::llround(share * double(rows.size())));
-    first.insert(first.end(), rows.begin(), rows.begin() + long(first_count));
-    second.insert(second.end(), rows.begin() + long(first_count), rows.end());
+    first_rows.insert(first_rows.end(), rows.begin(), rows.begin() + long(first_count));
+    second_rows.insert(second_rows.end(), rows.begin() + long(first_count), rows.end());
   }
-  if (first.empty() || second.empty())
+  if (first_rows.empty() || second_rows.empty())
     fail("split: ", count, " rows are not enough for two parts with share = ", share);
   const bool keeps_order = !options.shuffle;
-  return {rows_of_each(arrays, index_tensor(std::move(first), keeps_order)),
-          rows_of_each(arrays, index_tensor(std::move(second), keeps_order))};
+  return {rows_of_each(arrays, index_tensor(std::move(first_rows), keeps_order)),
+          rows_of_each(arrays, index_tensor(std::move(second_rows), keeps_order))};
 }
 
 std::vector<Fold> k_folds(int64_t rows, int64_t k, const SplitOptions& options) {

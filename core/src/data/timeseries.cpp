@@ -68,15 +68,15 @@ int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
 
 /// A stream of the indices at which windows begin.
 StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
-  std::vector<int64_t> window_positions;
+  std::vector<int64_t> start_indices;
   for (int64_t start = 0; start < windows; start += options.sequence_stride)
-    window_positions.push_back(start);
+    start_indices.push_back(start);
   const int64_t shuffle_seed = options.seed      ? *options.seed
                                : options.shuffle ? global_random().seed() % 1'000'000
                                                  : 0;
-  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(shuffle_seed)).shuffle(window_positions);
+  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(shuffle_seed)).shuffle(start_indices);
   std::vector<Element> elements;
-  for (const int64_t window_start : window_positions) elements.push_back({window_start});
+  for (const int64_t window_start : start_indices) elements.push_back({window_start});
   const StreamPtr starts = list_stream(std::move(elements));
   if (!options.shuffle) return starts;
   return shuffle(starts, {options.batch_size ? 8 * *options.batch_size : 1024, shuffle_seed, true});

@@ -35,7 +35,7 @@ class FileSearch {
         kind_(kind),
         progress_(concat("looking through '", options.directory, "'"), "file") {}
   void add(const fs::path& folder, int64_t label, std::vector<LabelledFile>& files) {
-    if (!visited_.insert(fs::canonical(folder)).second) return;
+    if (!visited_folders_.insert(fs::canonical(folder)).second) return;
     for (const std::string& name : sorted_entries(folder, false))
       if (has_ending(name, kind_.endings)) files.push_back({(folder / name).string(), label});
     progress_.come_to(static_cast<int64_t>(files.size()));
@@ -46,7 +46,7 @@ class FileSearch {
  private:
   const DirectoryOptions& options_;
   const FileKind& kind_;
-  std::set<fs::path> visited_;
+  std::set<fs::path> visited_folders_;
   Progress progress_;
 };
 

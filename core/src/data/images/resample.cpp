@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-// ---- filters: the weight of a pixel by its distance, and their radius
+// ---- filters: functions that return the weight of a pixel at the distance x
 
 double sinc(double x) {
   return x == 0 ? 1 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi);
@@ -80,17 +80,19 @@ struct PixelWeights {
   std::vector<double> weights;
 };
 
-PixelWeights area_weights(double from, double to, int64_t size) {
-  PixelWeights result{static_cast<int64_t>(from), {}};
-  for (int64_t i = result.first; i < std::min(static_cast<int64_t>(std::ceil(to)), size); ++i)
-    result.weights.push_back((std::min(to, i + 1.0) - std::max(from, double(i))) / (to - from));
+PixelWeights area_weights(double begin, double end, int64_t pixel_count) {
+  PixelWeights result{static_cast<int64_t>(begin), {}};
+  for (int64_t i = result.first; i < std::min(static_cast<int64_t>(std::ceil(end)), pixel_count);
+       ++i)
+    result.weights.push_back((std::min(end, i + 1.0) - std::max(begin, double(i))) / (end - begin));
   return result;
 }
 
-PixelWeights filter_weights(const Filter& filter, double centre, double widening, int64_t size) {
+PixelWeights filter_weights(const Filter& filter, double centre, double widening,
+                            int64_t pixel_count) {
   const double radius = filter.radius * widening;
   const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - radius + 0.5)),
-             end = std::min(size, static_cast<int64_t>(centre + radius + 0.5));
+             end = std::min(pixel_count, static_cast<int64_t>(centre + radius + 0.5));
   PixelWeights result{first, {}};
   double sum = 0;
   for (int64_t i = first; i < end; ++i) {
@@ -102,21 +104,22 @@ PixelWeights filter_weights(const Filter& filter, double centre, double widening
   return result;
 }
 
-/// The weights for `count` new pixels; `start` and `length` determine the resized part of a line of
-/// `size` pixels.
-std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens_filter, int64_t size,
-                                        int64_t start, int64_t length, int64_t count) {
-  const double scale = double(length) / double(count),
+/// The weights for `new_count` new pixels, to which the pixels [start, start + length) of a line of
+/// `pixel_count` pixels are resized.
+std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens_filter,
+                                        int64_t pixel_count, int64_t start, int64_t length,
+                                        int64_t new_count) {
+  const double scale = double(length) / double(new_count),
                widening = widens_filter ? std::max(scale, 1.0) : 1;
   std::vector<PixelWeights> result;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < new_count; ++i) {
     const double window_begin = start + i * scale, centre = start + (i + 0.5) * scale;
     if (filter.weight)
-      result.push_back(filter_weights(filter, centre, widening, size));
+      result.push_back(filter_weights(filter, centre, widening, pixel_count));
     else if (std::string_view(filter.name) == "area")
-      result.push_back(area_weights(window_begin, window_begin + scale, size));
+      result.push_back(area_weights(window_begin, window_begin + scale, pixel_count));
     else
-      result.push_back({std::min(static_cast<int64_t>(centre), size - 1), {1.0}});
+      result.push_back({std::min(static_cast<int64_t>(centre), pixel_count - 1), {1.0}});
   }
   return result;
 }
@@ -167,17 +170,17 @@ Tensor resample(const Tensor& image, const Filter& filter, bool widens_filter,
                 const ImageRegion& region, ImageSize size) {
   using Value = typename Sums::Value;
   const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
-  Tensor wide_image = image;
+  Tensor resized_columns = image;
   if (region.left != 0 || region.width != columns || size.width != columns) {
-    wide_image = Tensor({image.dtype(), {rows, size.width, channels}});
+    resized_columns = Tensor({image.dtype(), {rows, size.width, channels}});
     sum_lines<Sums>(
-        image.data<Value>(), wide_image.mutable_data<Value>(), rows, columns, channels,
+        image.data<Value>(), resized_columns.mutable_data<Value>(), rows, columns, channels,
         pixel_weights(filter, widens_filter, columns, region.left, region.width, size.width));
   }
-  if (region.top == 0 && region.height == rows && size.height == rows) return wide_image;
+  if (region.top == 0 && region.height == rows && size.height == rows) return resized_columns;
   Tensor result({image.dtype(), {size.height, size.width, channels}});
   sum_lines<Sums>(
-      wide_image.data<Value>(), result.mutable_data<Value>(), 1, rows, size.width * channels,
+      resized_columns.data<Value>(), result.mutable_data<Value>(), 1, rows, size.width * channels,
       pixel_weights(filter, widens_filter, rows, region.top, region.height, size.height));
   return result;
 }
@@ -194,19 +197,19 @@ void check_tensorflow_filter(const std::string& filter) {
 }
 
 Tensor resize_as_pillow(const Tensor& image, const ImageRegion& region, ImageSize size,
-                        const std::string& name) {
+                        const std::string& filter_name) {
   check_image(image, size);
-  const Filter& filter = filter_named(kPillowFilters, name);
+  const Filter& filter = filter_named(kPillowFilters, filter_name);
   if (image.dtype() == DType::uint8) return resample<ByteSums>(image, filter, true, region, size);
-  const Tensor floats = ops::cast(image, DType::float32);
-  const Tensor resized = resample<FloatSums>(floats, filter, true, region, size);
-  return ops::cast(ops::round(resized), image.dtype());
+  const Tensor float_image = ops::cast(image, DType::float32);
+  const Tensor resized_image = resample<FloatSums>(float_image, filter, true, region, size);
+  return ops::cast(ops::round(resized_image), image.dtype());
 }
 
 Tensor resize_as_tensorflow(const Tensor& image, const ImageRegion& region, ImageSize size,
-                            const std::string& name) {
+                            const std::string& filter_name) {
   check_image(image, size);
-  const Filter& filter = filter_named(kTensorflowFilters, name);
+  const Filter& filter = filter_named(kTensorflowFilters, filter_name);
   const Tensor region_image =
       ops::slice(image, {region.top, region.left, 0}, {region.height, region.width, -1});
   return resample<FloatSums>(ops::cast(region_image, DType::float32), filter, false,

@@ -27,20 +27,20 @@ fs::path datasets_folder() {
 
 /// The content of a member of a tar archive.
 std::string_view member_of(std::string_view tar, const std::string& name, const std::string& path) {
-  constexpr size_t kTarBlock = 512;
-  for (size_t offset = 0; offset + kTarBlock <= tar.size() && tar[offset] != '\0';) {
-    const std::string_view header = tar.substr(offset, kTarBlock);
+  constexpr size_t kTarBlockBytes = 512;
+  for (size_t offset = 0; offset + kTarBlockBytes <= tar.size() && tar[offset] != '\0';) {
+    const std::string_view header = tar.substr(offset, kTarBlockBytes);
     const std::string_view member_name = header.substr(0, std::min<size_t>(100, header.find('\0')));
     size_t size = 0;
     for (const char digit : header.substr(124, 11)) {
       if (digit < '0' || digit > '7') break;
       size = size * 8 + static_cast<size_t>(digit - '0');
     }
-    offset += kTarBlock;
+    offset += kTarBlockBytes;
     if (size > tar.size() - offset)
       fail("'", path, "' ends inside of '", std::string(member_name), "'");
     if (member_name == name) return tar.substr(offset, size);
-    offset += (size + kTarBlock - 1) / kTarBlock * kTarBlock;
+    offset += (size + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes;
   }
   fail("'", path, "' has no member '", name, "'");
 }

@@ -44,8 +44,9 @@ TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int
   NumpyRandom(static_cast<uint32_t>(seed)).shuffle(order);
   const auto test_begin = static_cast<size_t>(double(order.size()) * (1 - test_split));
   const std::span indices(std::as_const(order));
-  const auto train = indices.first(test_begin), test = indices.subspan(test_begin);
-  return {{rows_at(x, train), rows_at(y, train)}, {rows_at(x, test), rows_at(y, test)}};
+  const auto train_indices = indices.first(test_begin), test_indices = indices.subspan(test_begin);
+  return {{rows_at(x, train_indices), rows_at(y, train_indices)},
+          {rows_at(x, test_indices), rows_at(y, test_indices)}};
 }
 
 Value word_index(const char* dataset, const std::string& path) {

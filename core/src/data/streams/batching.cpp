@@ -16,51 +16,53 @@ struct Windows {
   bool drop_remainder;
 
   /// the number of elements from the first to the last one of a window, inclusive
-  int64_t row_span() const { return (size - 1) * stride + 1; }
+  int64_t span() const { return (size - 1) * stride + 1; }
   /// The number of windows over `elements` elements.
   int64_t count(int64_t elements) const {
-    if (drop_remainder) return elements < row_span() ? 0 : (elements - row_span()) / shift + 1;
+    if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
   /// Whether all windows have the full size over `elements` elements, which may be Stream::kUnknown
   /// or kInfinite.
-  bool are_whole(int64_t elements) const {
+  bool are_all_full(int64_t elements) const {
     if (drop_remainder || elements == Stream::kInfinite) return true;
-    return elements >= 0 && (count(elements) - 1) * shift + row_span() <= elements;
+    return elements >= 0 && (count(elements) - 1) * shift + span() <= elements;
   }
 };
 
 /// Makes a batch of elements. Messages number the elements, beginning with `first_number`.
-using Stacking = std::function<Element(const std::vector<Element>& elements, int64_t first_number)>;
+using StackFunction =
+    std::function<Element(const std::vector<Element>& elements, int64_t first_number)>;
 
 /// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
  public:
-  WindowCursor(CursorPtr source, const Windows& windows, Stacking stack)
-      : source_cursor_(std::move(source)), windows_(windows), stack_(std::move(stack)) {}
+  WindowCursor(CursorPtr source, const Windows& windows, StackFunction stack_function)
+      : source_cursor_(std::move(source)),
+        windows_(windows),
+        stack_function_(std::move(stack_function)) {}
 
   bool next(Element& element) override {
     fill();
     if (!has_window()) return false;
     std::vector<Element> window_elements;
     const auto end =
-        std::min<int64_t>(windows_.row_span(), static_cast<int64_t>(window_buffer_.size()));
+        std::min<int64_t>(windows_.span(), static_cast<int64_t>(window_buffer_.size()));
     for (int64_t i = 0; i < end; i += windows_.stride) window_elements.push_back(window_buffer_[i]);
-    element = stack_(window_elements, first_index_ + 1);
+    element = stack_function_(window_elements, first_index_ + 1);
     advance();
     return true;
   }
 
   int64_t pass(int64_t count) override {
-    if (windows_.shift < windows_.row_span()) return Cursor::pass(count);
+    if (windows_.shift < windows_.span()) return Cursor::pass(count);
     int64_t passed_count = 0;
     for (; passed_count < count; ++passed_count) {
       check_element_interruption();
       const int64_t available_count = source_cursor_->pass(windows_.shift);
       first_index_ += windows_.shift;
       if (available_count < windows_.shift)
-        return passed_count +
-               (available_count >= (windows_.drop_remainder ? windows_.row_span() : 1));
+        return passed_count + (available_count >= (windows_.drop_remainder ? windows_.span() : 1));
     }
     return passed_count;
   }
@@ -69,7 +71,7 @@ class WindowCursor final : public Cursor {
   void fill() {
     if (skip_count_ > 0) has_ended_ = has_ended_ || source_cursor_->pass(skip_count_) < skip_count_;
     skip_count_ = 0;
-    while (!has_ended_ && static_cast<int64_t>(window_buffer_.size()) < windows_.row_span()) {
+    while (!has_ended_ && static_cast<int64_t>(window_buffer_.size()) < windows_.span()) {
       check_element_interruption();
       Element next_element;
       has_ended_ = !source_cursor_->next(next_element);
@@ -79,7 +81,7 @@ class WindowCursor final : public Cursor {
   bool has_window() const {
     return !window_buffer_.empty() &&
            (!windows_.drop_remainder ||
-            static_cast<int64_t>(window_buffer_.size()) >= windows_.row_span());
+            static_cast<int64_t>(window_buffer_.size()) >= windows_.span());
   }
   void advance() {
     const auto dropped_count =
@@ -91,7 +93,7 @@ class WindowCursor final : public Cursor {
 
   CursorPtr source_cursor_;
   Windows windows_;
-  Stacking stack_;
+  StackFunction stack_function_;
   std::deque<Element> window_buffer_;
   int64_t first_index_ = 0, skip_count_ = 0;
   bool has_ended_ = false;
@@ -100,13 +102,14 @@ class WindowCursor final : public Cursor {
 /// The batch of the rows of `arrays` whose numbers are the values of `elements`. Of the first
 /// array, only needed rows of the batch are read.
 Element rows_by_number(const Element& arrays, const std::vector<Element>& elements,
-                       const NeededRows& needed) {
+                       const NeededRows& needed_rows) {
   std::vector<int64_t> numbers;
   for (const Element& element : elements) numbers.push_back(element.front().as_int());
   const RowRange all_rows{0, static_cast<int64_t>(numbers.size())};
   Element batch;
-  for (const Value& part : arrays)
-    batch.push_back(rows_at(part, numbers, batch.empty() ? needed(all_rows.count) : all_rows));
+  for (const Value& array_part : arrays)
+    batch.push_back(
+        rows_at(array_part, numbers, batch.empty() ? needed_rows(all_rows.count) : all_rows));
   return batch;
 }
 
@@ -127,7 +130,7 @@ class BatchStream final : public DerivedStream {
     return count_from_source([&](int64_t source_count) { return windows_.count(source_count); });
   }
   Element element_spec() const override {
-    const bool is_whole = windows_.are_whole(source_->elements());
+    const bool is_whole = windows_.are_all_full(source_->elements());
     return batch_spec(DerivedStream::element_spec(), is_whole ? windows_.size : -1);
   }
   CursorPtr open(uint64_t epoch) override {
@@ -136,13 +139,13 @@ class BatchStream final : public DerivedStream {
           return stacked(rows, first_number);
         });
   }
-  CursorPtr open_partial(uint64_t epoch, const NeededRows& needed) override {
+  CursorPtr open_partial(uint64_t epoch, const NeededRows& needed_rows) override {
     const Element* arrays = source_->arrays();
     if (!arrays) return open(epoch);
     return std::make_shared<WindowCursor>(
         source_->open_numbers(epoch), windows_,
-        [arrays = *arrays, needed](const std::vector<Element>& numbers, int64_t) {
-          return rows_by_number(arrays, numbers, needed);
+        [arrays = *arrays, needed_rows](const std::vector<Element>& numbers, int64_t) {
+          return rows_by_number(arrays, numbers, needed_rows);
         });
   }
 

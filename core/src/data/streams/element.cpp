@@ -57,7 +57,7 @@ const char* kind_of(const Value& part) {
 }
 
 /// Stacks tensors, in the memory of the host or of a device, along a new first axis.
-Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
+Value stacked_tensors(const std::vector<Value>& parts, int64_t first_number) {
   const Tensor first_tensor = tensor_of(parts.front());
   TensorSpec spec{first_tensor.dtype(),
                   Shape{static_cast<int64_t>(parts.size())}.concat(first_tensor.shape())};
@@ -67,7 +67,7 @@ Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor row = i == 0 ? first_tensor : tensor_of(parts[i]);
     if (row.spec() != first_tensor.spec())
-      fail("batch: element ", first + static_cast<int64_t>(i), " is ", row.spec(),
+      fail("batch: element ", first_number + static_cast<int64_t>(i), " is ", row.spec(),
            ", those before it are ", first_tensor.spec(),
            "; tensors of one batch have the same shape and dtype");
     row.storage()->read(row.offset(), bytes, target_bytes + i * bytes);
@@ -75,7 +75,7 @@ Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
   return boxed_tensor(std::move(batch));
 }
 
-Value stacked_lists(const std::vector<Value>& parts, int64_t first) {
+Value stacked_lists(const std::vector<Value>& parts, int64_t first_number) {
   const size_t count = parts.front().as_list().size();
   List lists;
   for (size_t index = 0; index < count; ++index) {
@@ -83,16 +83,16 @@ Value stacked_lists(const std::vector<Value>& parts, int64_t first) {
     for (size_t i = 0; i < parts.size(); ++i) {
       const List& list = parts[i].as_list();
       if (list.size() != count)
-        fail("batch: element ", first + static_cast<int64_t>(i), " has a list of ", list.size(),
-             ", those before it lists of ", count);
+        fail("batch: element ", first_number + static_cast<int64_t>(i), " has a list of ",
+             list.size(), ", those before it lists of ", count);
       column.push_back(list[index]);
     }
-    lists.push_back(stacked(column, first));
+    lists.push_back(stacked(column, first_number));
   }
   return lists;
 }
 
-Value stacked_dicts(const std::vector<Value>& parts, int64_t first) {
+Value stacked_dicts(const std::vector<Value>& parts, int64_t first_number) {
   const std::vector<std::string> names = parts.front().as_dict().keys();
   std::vector<DictEntry> entries;
   for (const std::string& name : names) {
@@ -100,11 +100,11 @@ Value stacked_dicts(const std::vector<Value>& parts, int64_t first) {
     for (size_t i = 0; i < parts.size(); ++i) {
       const Dict& dict = parts[i].as_dict();
       if (dict.size() != names.size() || !dict.contains(name))
-        fail("batch: element ", first + static_cast<int64_t>(i), " has ", join(dict.keys()),
+        fail("batch: element ", first_number + static_cast<int64_t>(i), " has ", join(dict.keys()),
              ", those before it ", join(names));
       column.push_back(dict.at(name));
     }
-    entries.push_back({name, stacked(column, first)});
+    entries.push_back({name, stacked(column, first_number)});
   }
   return Dict::from(std::move(entries));
 }
@@ -150,22 +150,22 @@ Element element_of(const Batch& batch) {
   return element;
 }
 
-Value stacked(const std::vector<Value>& parts, int64_t first) {
+Value stacked(const std::vector<Value>& parts, int64_t first_number) {
   const Value& first_part = parts.front();
   for (size_t i = 1; i < parts.size(); ++i)
     if (std::string_view(kind_of(parts[i])) != kind_of(first_part))
-      fail("batch: element ", first + static_cast<int64_t>(i), " has ", kind_of(parts[i]),
+      fail("batch: element ", first_number + static_cast<int64_t>(i), " has ", kind_of(parts[i]),
            " where those before it have ", kind_of(first_part));
   if (first_part.is_null()) return {};
-  if (is_tensor_like(first_part)) return stacked_tensors(parts, first);
-  if (first_part.is_list()) return stacked_lists(parts, first);
-  if (first_part.is_dict()) return stacked_dicts(parts, first);
+  if (is_tensor_like(first_part)) return stacked_tensors(parts, first_number);
+  if (first_part.is_list()) return stacked_lists(parts, first_number);
+  if (first_part.is_dict()) return stacked_dicts(parts, first_number);
   return List(parts.begin(), parts.end());
 }
 
-Element stacked(const std::vector<Element>& elements, int64_t first) {
+Element stacked(const std::vector<Element>& elements, int64_t first_number) {
   std::vector<Value> part_values(elements.begin(), elements.end());
-  return stacked_lists(part_values, first).as_list();
+  return stacked_lists(part_values, first_number).as_list();
 }
 
 int64_t rows_of(const Value& part) {
@@ -202,40 +202,42 @@ Element row_of(const Element& parts, int64_t row) {
 
 namespace {
 
-Tensor rows_at(const Tensor& array, std::span<const int64_t> numbers,
+Tensor rows_at(const Tensor& array, std::span<const int64_t> row_indices,
                const RowRange& rows_to_read) {
   TensorSpec spec = array.spec();
-  spec.shape.set(0, static_cast<int64_t>(numbers.size()));
+  spec.shape.set(0, static_cast<int64_t>(row_indices.size()));
   Tensor result(spec);
   const size_t row_size = row_bytes(array),
                end = static_cast<size_t>(rows_to_read.first + rows_to_read.count);
   auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
-  for (size_t first = static_cast<size_t>(rows_to_read.first); first < end;) {
+  for (size_t run_begin = static_cast<size_t>(rows_to_read.first); run_begin < end;) {
     check_element_interruption();
-    size_t run_end = first + 1;
-    while (run_end < end && numbers[run_end] == numbers[run_end - 1] + 1) ++run_end;
-    array.storage()->read(array.offset() + static_cast<size_t>(numbers[first]) * row_size,
-                          (run_end - first) * row_size, target_bytes + first * row_size);
-    first = run_end;
+    size_t run_end = run_begin + 1;
+    while (run_end < end && row_indices[run_end] == row_indices[run_end - 1] + 1) ++run_end;
+    array.storage()->read(array.offset() + static_cast<size_t>(row_indices[run_begin]) * row_size,
+                          (run_end - run_begin) * row_size, target_bytes + run_begin * row_size);
+    run_begin = run_end;
   }
   return result;
 }
 
 }  // namespace
 
-Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& rows_to_read) {
+Value rows_at(const Value& part, std::span<const int64_t> row_indices,
+              const RowRange& rows_to_read) {
   if (part.is_null()) return {};
   if (is_tensor_like(part)) {
     const Tensor array = tensor_of(part);
-    if (array.dtype() != DType::string) return boxed_tensor(rows_at(array, numbers, rows_to_read));
+    if (array.dtype() != DType::string)
+      return boxed_tensor(rows_at(array, row_indices, rows_to_read));
   } else if (part.is_dict()) {
     std::vector<DictEntry> entries;
     for (const DictEntry& entry : part.as_dict())
-      entries.push_back({entry.key, rows_at(entry.value, numbers, rows_to_read)});
+      entries.push_back({entry.key, rows_at(entry.value, row_indices, rows_to_read)});
     return Dict::from(std::move(entries));
   }
   std::vector<Value> row_values;
-  for (const int64_t number : numbers) row_values.push_back(row_of(part, number));
+  for (const int64_t row : row_indices) row_values.push_back(row_of(part, row));
   return stacked(row_values, 1);
 }
 

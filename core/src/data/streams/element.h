@@ -14,18 +14,19 @@ Element element_of(const Batch& batch);
 
 /// Stacks `parts`, which are the same part of several elements, along a new first axis. Fails if
 /// one of them has another shape or dtype than the others; the message counts elements from
-/// `first`.
-Value stacked(const std::vector<Value>& parts, int64_t first);
+/// `first_number`.
+Value stacked(const std::vector<Value>& parts, int64_t first_number);
 /// Stacks each part of the elements along a new first axis.
-Element stacked(const std::vector<Element>& elements, int64_t first);
+Element stacked(const std::vector<Element>& elements, int64_t first_number);
 
 /// The number of rows of a part; fails if its arrays have different numbers of rows.
 int64_t rows_of(const Value& part);
 int64_t rows_of(const Element& parts);
 Element row_of(const Element& parts, int64_t row);
-/// The rows of a part with these numbers, stacked along a new first axis. If the part is a tensor,
+/// The rows of a part with these indices, stacked along a new first axis. If the part is a tensor,
 /// only the rows `rows_to_read` of the result are read, and the others are zeros.
-Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& rows_to_read);
+Value rows_at(const Value& part, std::span<const int64_t> row_indices,
+              const RowRange& rows_to_read);
 
 /// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is
 /// empty, in the order of the dictionary.

@@ -16,8 +16,8 @@ namespace {
 // In the text, {"<tensor>": [dtype, shape]} stands for the next of these tensors; string tensors
 // are contained in the text as {"<texts>": [texts, shape]}.
 constexpr std::string_view kFileHeader = "crescent elements 1\n";
-constexpr const char* kTensor = "<tensor>";
-constexpr const char* kTexts = "<texts>";
+constexpr const char* kTensorKey = "<tensor>";
+constexpr const char* kTextsKey = "<texts>";
 
 Value value_of(const Shape& shape) { return List(shape.begin(), shape.end()); }
 
@@ -42,9 +42,9 @@ void ElementWriter::write(const Element& element) {
     if (!value.object_as<BoxedTensor>() && !value.object_as<BoxedVariable>()) return std::nullopt;
     const Tensor tensor = tensor_of(value);
     if (tensor.dtype() == DType::string)
-      return Dict{{kTexts, List{strings_of(tensor), value_of(tensor.shape())}}};
+      return Dict{{kTextsKey, List{strings_of(tensor), value_of(tensor.shape())}}};
     tensors.push_back(tensor);
-    return Dict{{kTensor, List{name_of(tensor.dtype()), value_of(tensor.shape())}}};
+    return Dict{{kTensorKey, List{name_of(tensor.dtype()), value_of(tensor.shape())}}};
   });
   const std::string text = to_json(plain_value);
   const uint64_t length = text.size();
@@ -94,7 +94,8 @@ bool ElementReader::next(Element& element) {
   const Value element_value =
       mapped(parse_json(text), [&](const Value& value) -> std::optional<Value> {
         if (!value.is_dict()) return std::nullopt;
-        const Value *tensor = value.as_dict().find(kTensor), *texts = value.as_dict().find(kTexts);
+        const Value *tensor = value.as_dict().find(kTensorKey),
+                    *texts = value.as_dict().find(kTextsKey);
         if (tensor) return Value(std::make_shared<BoxedTensor>(tensor_at(tensor->as_list())));
         if (texts) return Value(std::make_shared<BoxedTensor>(texts_of(texts->as_list())));
         return std::nullopt;

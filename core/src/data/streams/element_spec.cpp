@@ -98,8 +98,8 @@ std::string text_of_part(const Value& part) {
 }  // namespace
 
 Element element_spec(const Dataset& data) {
-  const auto* specified = dynamic_cast<const SpecifiedDataset*>(&data);
-  if (specified) return specified->element_spec();
+  const auto* specified_dataset = dynamic_cast<const SpecifiedDataset*>(&data);
+  if (specified_dataset) return specified_dataset->element_spec();
   const Batch batch = batch_spec(data);
   return batch.x.empty() ? Element{} : element_of(batch);
 }

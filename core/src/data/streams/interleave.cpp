@@ -19,8 +19,8 @@ class InterleaveCursor final : public Cursor {
       while (!has_ended_ && static_cast<int64_t>(open_cursors_.size()) < options_.cycle)
         add_cursor();
       if (open_cursors_.empty()) return false;
-      if (taken_of_block_ == options_.block) go_to_next_stream();
-      if (open_cursors_[current_stream_index_]->next(element)) return ++taken_of_block_, true;
+      if (taken_in_block_ == options_.block) go_to_next_stream();
+      if (open_cursors_[current_stream_index_]->next(element)) return ++taken_in_block_, true;
       replace_current();
     }
   }
@@ -42,7 +42,7 @@ class InterleaveCursor final : public Cursor {
     if (CursorPtr cursor = open_next_stream()) open_cursors_.push_back(std::move(cursor));
   }
   void go_to_next_stream() {
-    taken_of_block_ = 0;
+    taken_in_block_ = 0;
     current_stream_index_ = (current_stream_index_ + 1) % open_cursors_.size();
   }
   /// Replaces the current stream, which has ended, by the stream made from the next element of the
@@ -53,7 +53,7 @@ class InterleaveCursor final : public Cursor {
       return go_to_next_stream();
     }
     open_cursors_.erase(open_cursors_.begin() + static_cast<int64_t>(current_stream_index_));
-    taken_of_block_ = 0;
+    taken_in_block_ = 0;
     if (current_stream_index_ >= open_cursors_.size()) current_stream_index_ = 0;
   }
 
@@ -65,7 +65,7 @@ class InterleaveCursor final : public Cursor {
   std::vector<CursorPtr> open_cursors_;
   size_t current_stream_index_ = 0;
   /// elements taken so far of the current block of the current stream
-  int64_t taken_of_block_ = 0;
+  int64_t taken_in_block_ = 0;
   bool has_ended_ = false;
 };
 

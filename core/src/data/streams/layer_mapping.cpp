@@ -14,9 +14,9 @@ namespace {
 void reseed(Layer& layer) {
   const int64_t drawn_seed = global_random().seed();
   for (Layer* sublayer : layer.flatten_layers())
-    for (const SeedGenerator& seeds : sublayer->seed_generators()) {
-      const int64_t seed = seeds.state().value().data<int64_t>()[0];
-      seeds.state().assign(Tensor::from(std::vector<int64_t>{seed, drawn_seed}, {2}));
+    for (const SeedGenerator& generator : sublayer->seed_generators()) {
+      const int64_t seed = generator.state().value().data<int64_t>()[0];
+      generator.state().assign(Tensor::from(std::vector<int64_t>{seed, drawn_seed}, {2}));
     }
 }
 

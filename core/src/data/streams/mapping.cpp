@@ -115,7 +115,7 @@ class ParallelMapCursor final : public Cursor {
   ParallelMapCursor(CursorPtr source, std::shared_ptr<MapperPool> mappers, MapFunction function,
                     int64_t count)
       : source_cursor_(std::move(source)),
-        max_waiting_(2 * count),
+        max_pending_count_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
           auto mapper = std::make_shared<const BorrowedMapper>(mappers);
           return [mapper, function](IndexedElement indexed_element) {
@@ -124,7 +124,7 @@ class ParallelMapCursor final : public Cursor {
         }) {}
 
   bool next(Element& element) override {
-    while (!has_ended_ && workers_.pending_count() < max_waiting_) {
+    while (!has_ended_ && workers_.pending_count() < max_pending_count_) {
       IndexedElement indexed_element{element_index_, {}};
       has_ended_ = !source_cursor_->next(indexed_element.element);
       if (!has_ended_) workers_.submit(std::move(indexed_element));
@@ -146,7 +146,7 @@ class ParallelMapCursor final : public Cursor {
 
  private:
   CursorPtr source_cursor_;
-  size_t max_waiting_;
+  size_t max_pending_count_;
   bool has_ended_ = false;
   int64_t element_index_ = 0;
   Workers workers_;

@@ -20,10 +20,10 @@ void check_count(const char* what, int64_t count, int64_t minimum) {
 class ShuffleCursor final : public Cursor {
  public:
   ShuffleCursor(CursorPtr source, int64_t size, uint64_t key)
-      : source_cursor_(std::move(source)), size_(size), index_generator_(key) {}
+      : source_cursor_(std::move(source)), buffer_size_(size), index_generator_(key) {}
 
   bool next(Element& element) override {
-    while (!has_ended_ && buffer_.size() < size_) {
+    while (!has_ended_ && buffer_.size() < buffer_size_) {
       check_element_interruption();
       Element next_element;
       has_ended_ = !source_cursor_->next(next_element);
@@ -38,7 +38,7 @@ class ShuffleCursor final : public Cursor {
 
  private:
   CursorPtr source_cursor_;
-  size_t size_;
+  size_t buffer_size_;
   IndexGenerator index_generator_;
   bool has_ended_ = false;
   std::vector<Element> buffer_;
@@ -101,9 +101,9 @@ class RepeatStream final : public OrderStream {
   int64_t elements() const override {
     if (source_->elements() == 0 || count_ == 0) return 0;
     if (count_ < 0) return kInfinite;
-    constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
+    constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max();
     return count_from_source([&](int64_t source_count) {
-      return source_count > kMaximum / count_ ? kMaximum : source_count * count_;
+      return source_count > kMaxCount / count_ ? kMaxCount : source_count * count_;
     });
   }
 

@@ -24,7 +24,7 @@ class PrefetchCursor final : public Cursor {
       is_stopping_ = true;
     }
     source_interruption_->request();
-    changed_.notify_all();
+    state_changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -36,8 +36,8 @@ class PrefetchCursor final : public Cursor {
     if (!thread_.joinable()) return source_cursor_->next(element);
     constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kPollInterval,
-                              [&] { return has_ended_ || !ready_elements_.empty(); }))
+    while (!state_changed_.wait_for(lock, kPollInterval,
+                                    [&] { return has_ended_ || !ready_elements_.empty(); }))
       check_element_interruption();
     if (ready_elements_.empty()) {
       if (const std::exception_ptr error = std::exchange(error_, nullptr))
@@ -46,7 +46,7 @@ class PrefetchCursor final : public Cursor {
     }
     element = std::move(ready_elements_.front());
     ready_elements_.pop_front();
-    changed_.notify_all();
+    state_changed_.notify_all();
     return true;
   }
 
@@ -57,14 +57,14 @@ class PrefetchCursor final : public Cursor {
  private:
   void start() {
     has_started_ = true;
-    thread_ = start_thread([this] { work(); });
+    thread_ = start_thread([this] { make_elements(); });
   }
 
-  void work() {
+  void make_elements() {
     const InheritInterrupt inherit_interrupt(source_interruption_);
     std::unique_lock lock(mutex_);
     while (!has_ended_) {
-      changed_.wait(lock, [&] { return is_stopping_ || ready_elements_.size() < count_; });
+      state_changed_.wait(lock, [&] { return is_stopping_ || ready_elements_.size() < count_; });
       if (is_stopping_) return;
       lock.unlock();
       Element element;
@@ -79,7 +79,7 @@ class PrefetchCursor final : public Cursor {
       if (is_made) ready_elements_.push_back(std::move(element));
       has_ended_ = !is_made;
       error_ = error;
-      changed_.notify_all();
+      state_changed_.notify_all();
     }
   }
 
@@ -88,7 +88,7 @@ class PrefetchCursor final : public Cursor {
   /// the flag by which the destructor interrupts the thread's call of the source
   std::shared_ptr<Interruption> source_interruption_ = std::make_shared<Interruption>();
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable state_changed_;
   std::deque<Element> ready_elements_;
   bool has_started_ = false, has_ended_ = false, is_stopping_ = false;
   std::exception_ptr error_;

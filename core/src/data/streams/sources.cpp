@@ -13,7 +13,7 @@ namespace {
 /// A stream whose elements can be made in any order, by their index.
 class IndexedStream : public Stream, public SpecifiedDataset {
  public:
-  virtual Element element_at(int64_t number) const = 0;
+  virtual Element element_at(int64_t index) const = 0;
   CursorPtr open(uint64_t) override;
   Element element_spec() const override {
     Element common_element = elements() > 0 ? spec_of(element_at(0)) : Element{};
@@ -50,16 +50,16 @@ class IndexedCursor final : public Cursor {
 };
 
 CursorPtr IndexedStream::open(uint64_t) {
-  const auto self = std::static_pointer_cast<const IndexedStream>(shared_from_this());
+  const auto this_stream = std::static_pointer_cast<const IndexedStream>(shared_from_this());
   return std::make_shared<IndexedCursor>(
-      elements(), [self](int64_t number) { return self->element_at(number); });
+      elements(), [this_stream](int64_t index) { return this_stream->element_at(index); });
 }
 
 class ListStream final : public IndexedStream {
  public:
   explicit ListStream(std::vector<Element> elements) : elements_(std::move(elements)) {}
   int64_t elements() const override { return static_cast<int64_t>(elements_.size()); }
-  Element element_at(int64_t number) const override { return elements_[number]; }
+  Element element_at(int64_t index) const override { return elements_[index]; }
 
  private:
   std::vector<Element> elements_;
@@ -72,11 +72,11 @@ class SliceStream final : public IndexedStream {
       if (is_tensor_like(part)) part = std::make_shared<BoxedTensor>(tensor_of(part));
   }
   int64_t elements() const override { return row_count_; }
-  Element element_at(int64_t number) const override { return row_of(arrays_, number); }
+  Element element_at(int64_t index) const override { return row_of(arrays_, index); }
   const Element* arrays() const override { return &arrays_; }
   CursorPtr open_numbers(uint64_t) override {
     return std::make_shared<IndexedCursor>(row_count_,
-                                           [](int64_t number) { return Element{number}; });
+                                           [](int64_t index) { return Element{index}; });
   }
   Element element_spec() const override {
     const bool has_lists = std::any_of(arrays_.begin(), arrays_.end(), has_list);
@@ -149,9 +149,9 @@ class BatchesStream final : public Stream, public SpecifiedDataset {
       opened_data_->restore(*std::exchange(state_at_begin_, std::nullopt), 0);
     else
       opened_data_->begin_epoch();
-    const auto self = std::static_pointer_cast<BatchesStream>(shared_from_this());
-    return std::make_shared<FunctionCursor>([self, pass = ++pass_count_](Element& element) {
-      return self->next_in_pass(pass, element);
+    const auto this_stream = std::static_pointer_cast<BatchesStream>(shared_from_this());
+    return std::make_shared<FunctionCursor>([this_stream, pass = ++pass_count_](Element& element) {
+      return this_stream->next_in_pass(pass, element);
     });
   }
 

@@ -83,20 +83,20 @@ void Stream::set_state(const Value& state) {
   next_epoch_ = static_cast<uint64_t>(state.as_dict().at("epoch").as_int());
 }
 
-DatasetPtr Stream::with_needed(const NeededRows& needed) {
+DatasetPtr Stream::with_needed(const NeededRows& needed_rows) {
   return with_names(std::static_pointer_cast<Stream>(shared_from_this()), {}, {})
-      ->with_needed(needed);
+      ->with_needed(needed_rows);
 }
 
 /// A stream as a dataset whose batches have their tensors in the order of the given names.
 class StreamDataset final : public Dataset {
  public:
   StreamDataset(StreamPtr stream, std::vector<std::string> x_names,
-                std::vector<std::string> y_names, NeededRows needed)
+                std::vector<std::string> y_names, NeededRows needed_rows)
       : stream_(std::move(stream)),
         x_names_(std::move(x_names)),
         y_names_(std::move(y_names)),
-        needed_rows_(std::move(needed)) {}
+        needed_rows_(std::move(needed_rows)) {}
   int64_t batches() const override { return stream_->batches(); }
   void begin_epoch() override {
     stream_->epoch_ = stream_->next_epoch_++;
@@ -112,8 +112,8 @@ class StreamDataset final : public Dataset {
     begin_epoch();
     stream_->pass(batches);
   }
-  DatasetPtr with_needed(const NeededRows& needed) override {
-    return std::make_shared<StreamDataset>(stream_, x_names_, y_names_, needed);
+  DatasetPtr with_needed(const NeededRows& needed_rows) override {
+    return std::make_shared<StreamDataset>(stream_, x_names_, y_names_, needed_rows);
   }
 
  private:
