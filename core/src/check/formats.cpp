@@ -152,14 +152,14 @@ std::string check_format_of_other_arrays(const CheckedClass& checked) {
 void add_format_rows(CheckReport& report, const CheckedClass& checked) {
   const Dict traits = registry().traits(Format::kKind, checked.name);
   const auto abilities = Codec<std::vector<std::string>>::decode(traits.at("abilities"));
-  const auto can = [&](const char* ability) {
+  const auto has_ability = [&](const char* ability) {
     return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
   };
-  if (can(ModelFormat::kAbility) && !traits.contains("written_only"))
+  if (has_ability(ModelFormat::kAbility) && !traits.contains("written_only"))
     add_result(report, "models", [&] { return check_format_of_models(checked); });
-  if (can(WeightsFormat::kAbility))
+  if (has_ability(WeightsFormat::kAbility))
     add_result(report, "weights", [&] { return check_format_of_weights(checked); });
-  if (!can(ReadsArrays::kAbility) || !can(WritesArrays::kAbility)) return;
+  if (!has_ability(ReadsArrays::kAbility) || !has_ability(WritesArrays::kAbility)) return;
   add_result(report, "arrays", [&] { return check_format_of_arrays(checked); });
   if (report.results.back().outcome == CheckOutcome::passed)
     add_result(report, "other arrays", [&] { return check_format_of_other_arrays(checked); });

@@ -67,15 +67,15 @@ void expect_as_in_float64(const CheckedLayer& checked, const SizedLayer& sized) 
   (*float64_layer)(inputs64);
   float64_layer->set_weights(sized.layer->get_weights());
   const LayerCaller call_layer(*sized.layer, false), call_exact_layer(*float64_layer, false);
-  const auto differentiated = [](const LayerCaller& f, const Layer& layer) {
+  const auto gradient_function = [](const LayerCaller& f, const Layer& layer) {
     return with_gradients([&f](const Tensors& x) { return f(x); }, layer.trainable_weights());
   };
-  const TensorFunction f = differentiated(call_layer, *sized.layer);
+  const TensorFunction f = gradient_function(call_layer, *sized.layer);
   const std::string inputs_text = "of " + specs_text(sized.inputs);
   expect_near(call_layer(sized.inputs), call_exact_layer(inputs64), 1e-4,
               inputs_text + ", float32 beside float64");
   const Tensors actual = f(sized.inputs);
-  expect_near(actual, differentiated(call_exact_layer, *float64_layer)(inputs64), 1e-3,
+  expect_near(actual, gradient_function(call_exact_layer, *float64_layer)(inputs64), 1e-3,
               inputs_text + ", with gradients, float32 beside float64");
   expect_near(Function(f)(sized.inputs), actual, 1e-3,
               inputs_text + ", with gradients, compiled beside op by op");

@@ -88,9 +88,9 @@ std::string check_learning_rate(const CheckedClass& checked) {
 }  // namespace
 
 void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
-  const auto trained_model = [&](bool eagerly) {
-    const auto model =
-        small_model({{"optimizer", Value(checked.make<Optimizer>())}, {"run_eagerly", eagerly}});
+  const auto trained_model = [&](bool runs_eagerly) {
+    const auto model = small_model(
+        {{"optimizer", Value(checked.make<Optimizer>())}, {"run_eagerly", runs_eagerly}});
     train(*model);
     return model;
   };

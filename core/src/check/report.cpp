@@ -19,7 +19,7 @@ const char* name_of(CheckOutcome outcome) {
   return "";
 }
 
-std::string padded(std::string text, size_t width) {
+std::string padded_text(std::string text, size_t width) {
   text.resize(std::max(text.size(), width), ' ');
   return text;
 }
@@ -73,8 +73,8 @@ std::string CheckReport::text() const {
   std::string text;
   append_words(text, summary_of(*this), 0, kIndent, columns);
   for (const CheckResult& result : results) {
-    const std::string word = concat("  ", padded(name_of(result.outcome), 8));
-    const std::string row_start = word + padded(result.name, width + 2);
+    const std::string word = concat("  ", padded_text(name_of(result.outcome), 8));
+    const std::string row_start = word + padded_text(result.name, width + 2);
     const bool is_beside = columns == 0 || row_start.size() + kMinTextColumns <= columns;
     text += is_beside ? row_start : concat(word, result.name, "\n", std::string(kIndent, ' '));
     const size_t indent = is_beside ? row_start.size() : kIndent;

@@ -56,14 +56,14 @@ class MappedStorage final : public Storage {
  public:
   MappedStorage(std::shared_ptr<const FileStorage> file, const FileMapping& mapping, size_t offset,
                 size_t bytes)
-      : file_(std::move(file)), mapping_(mapping), end_(offset + bytes) {
+      : file_(std::move(file)), mapping_(mapping), end_offset_(offset + bytes) {
     host_ = mapping.start() + offset;
     bytes_ = bytes;
     expose_for_write();  // other processes may change the file at any time
   }
   void read_ahead(size_t offset, size_t count) const { mapping_.read_ahead(host_ + offset, count); }
   void check_intact() const {
-    file_->file().check_reaches(end_);
+    file_->file().check_reaches(end_offset_);
     if (mapping_.is_lost())
       fail("'", file_->file().path(), "' could not be read, or was changed while it was read");
   }
@@ -71,7 +71,7 @@ class MappedStorage final : public Storage {
  private:
   std::shared_ptr<const FileStorage> file_;
   const FileMapping& mapping_;  ///< the mapping of file_
-  size_t end_;                  ///< the offset in the file where the values end
+  size_t end_offset_;           ///< the offset in the file where the values end
 };
 
 const MappedStorage* mapped_storage_of(const Tensor& array) {

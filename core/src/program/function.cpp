@@ -26,8 +26,8 @@ class OutputSlot {
       if (!tensor) return tensor = Tensor::uninitialized(spec_, memory_);
       if (is_unshared(tensor) && memory_of(tensor) == memory_) return tensor;
     }
-    oldest_ = (oldest_ + 1) % tensors_.size();
-    return tensors_[oldest_] = Tensor::uninitialized(spec_, memory_);
+    oldest_index_ = (oldest_index_ + 1) % tensors_.size();
+    return tensors_[oldest_index_] = Tensor::uninitialized(spec_, memory_);
   }
   void release() { tensors_.fill(Tensor()); }
 
@@ -36,7 +36,7 @@ class OutputSlot {
   Memory* memory_;
   // a tensor that the caller holds, one for the current call, and one in reserve
   std::array<Tensor, 3> tensors_;
-  size_t oldest_ = 0;
+  size_t oldest_index_ = 0;
 };
 
 /// The working memory of one run of a program, reused so that runs do not allocate.

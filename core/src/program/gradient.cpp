@@ -62,16 +62,16 @@ class DifferentiatedScope {
  public:
   explicit DifferentiatedScope(const State& tape, int scope) : recorder_(Recorder::current()) {
     if (recorder_ != tape.recorder) recorder_ = nullptr;
-    if (recorder_) previous_ = recorder_->scope(), recorder_->set_scope(scope);
+    if (recorder_) previous_scope_ = recorder_->scope(), recorder_->set_scope(scope);
   }
   ~DifferentiatedScope() {
-    if (recorder_) recorder_->set_scope(previous_);
+    if (recorder_) recorder_->set_scope(previous_scope_);
   }
   DifferentiatedScope(const DifferentiatedScope&) = delete;
 
  private:
   Recorder* recorder_;
-  int previous_ = 0;
+  int previous_scope_ = 0;
 };
 
 bool differentiable(const Tensor& t) {
@@ -100,14 +100,15 @@ Tensors checked_vjp(const Op& op, const Vjp& v) {
   const Running running("vjp() of op", "", op.name(), "");
   Tensors gradients = blaming(op, "vjp", [&] { return op.vjp(v); });
   if (gradients.size() != v.inputs.size())
-    fail(described(op), ": vjp() gave ", gradients.size(), " gradients, expected one for each of ",
-         v.inputs.size(), " inputs (no tensor where there is none)");
+    fail(op_description(op), ": vjp() gave ", gradients.size(),
+         " gradients, expected one for each of ", v.inputs.size(),
+         " inputs (no tensor where there is none)");
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!v.wanted[i] || !gradients[i]) continue;
     const TensorSpec &input = v.inputs[i].spec(), &gradient_spec = gradients[i].spec();
     if (gradient_spec.dtype != input.dtype || !gradient_spec.shape.compatible(input.shape))
-      fail(described(op), ": vjp() gave a gradient ", gradient_spec, " for input ", i + 1, " of ",
-           v.inputs.size(), ", which is ", input);
+      fail(op_description(op), ": vjp() gave a gradient ", gradient_spec, " for input ", i + 1,
+           " of ", v.inputs.size(), ", which is ", input);
   }
   return gradients;
 }

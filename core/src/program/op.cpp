@@ -70,7 +70,7 @@ bool is_better_recorded(const Op& op, const TensorSpecs& results) {
 TensorSpecs inferred_specs(const Op& op, const TensorSpecs& inputs) {
   TensorSpecs results = blaming(op, "infer", [&] { return op.infer(inputs); });
   if (results.empty() && op.effect() == Effect::none)
-    fail(described(op), ": infer() gave no results");
+    fail(op_description(op), ": infer() gave no results");
   return results;
 }
 

@@ -14,7 +14,7 @@ const char* plugin_of(const Op& op) {
 
 }  // namespace
 
-std::string described(const Op& op) {
+std::string op_description(const Op& op) {
   const char* plugin = plugin_of(op);
   return concat(op.name(), plugin ? concat(" of plugin '", plugin, "'") : "");
 }
@@ -23,10 +23,10 @@ void rethrow_blaming(const Op& op, const char* function) try { throw; } catch (c
   throw;
 } catch (Error& error) {
   const bool is_named = std::string_view(error.what()).find(op.name()) != std::string_view::npos;
-  if (plugin_of(op) && !is_named) error.add_context(described(op) + ": ");
+  if (plugin_of(op) && !is_named) error.add_context(op_description(op) + ": ");
   throw;
 } catch (...) {
-  fail(exception_text(), " (in ", function, "() of op ", described(op), ")");
+  fail(exception_text(), " (in ", function, "() of op ", op_description(op), ")");
 }
 
 }  // namespace crescent

@@ -22,6 +22,6 @@ auto blaming(const Op& op, const char* function, F f) -> decltype(f()) {
 
 /// The name of the op and, if it is of a plugin, that of the plugin: "acme.ema of plugin
 /// 'acme.kernels'".
-std::string described(const Op& op);
+std::string op_description(const Op& op);
 
 }  // namespace crescent

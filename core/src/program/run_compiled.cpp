@@ -64,11 +64,11 @@ bool is_unsuitable(const Value& value) {
 
 bool is_worth_compiling(const Dict& arguments) {
   if (Recorder::current() || tapes_are_active()) return false;
-  const auto any = [&](bool (*predicate)(const Value&)) {
+  const auto any_leaf_is = [&](bool (*predicate)(const Value&)) {
     return std::any_of(arguments.begin(), arguments.end(),
                        [&](const DictEntry& entry) { return any_leaf(entry.value, predicate); });
   };
-  return any(is_large_tensor) && !any(is_unsuitable);
+  return any_leaf_is(is_large_tensor) && !any_leaf_is(is_unsuitable);
 }
 
 const Value& placeholder() {

@@ -40,10 +40,10 @@ void expect_rank_at_least(std::string_view op, const Shape& shape, int rank) {
 }
 
 void expect_one_per_axis(std::string_view op, size_t element_count, const Shape& shape,
-                         std::string_view what) {
+                         std::string_view element_noun) {
   if (static_cast<int>(element_count) != shape.rank()) {
-    fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape,
-         ", got ", element_count);
+    fail(op, ": expected a ", element_noun, " for each of the ", shape.rank(), " axes of shape ",
+         shape, ", got ", element_count);
   }
 }
 

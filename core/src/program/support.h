@@ -23,9 +23,9 @@ std::string shapes_text(std::span<const TensorSpec> specs);
 /// Fails unless x is floating: "exp: expected a floating dtype, got int32".
 void expect_floating(std::string_view op, DType dtype);
 /// Fails unless the number of elements, such as start indices, equals the number of axes of the
-/// shape; `what` names an element in the message.
+/// shape; `element_noun` names an element in the message.
 void expect_one_per_axis(std::string_view op, size_t element_count, const Shape& shape,
-                         std::string_view what);
+                         std::string_view element_noun);
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 
 /// The dtype in which statistics of x are computed and parameters are applied to x: float32 for

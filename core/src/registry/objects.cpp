@@ -37,7 +37,7 @@ std::shared_ptr<Configurable> converted_to_kind(std::string_view kind,
                                                 const std::shared_ptr<Configurable>& object) {
   for (const KindConversion& conversion : kKindConversions)
     if (conversion.expected_kind == kind)
-      if (auto converted = conversion.convert(object)) return converted;
+      if (auto converted_object = conversion.convert(object)) return converted_object;
   return nullptr;
 }
 
@@ -85,7 +85,7 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
-  if (auto converted = converted_to_kind(kind, object)) return converted;
+  if (auto converted_object = converted_to_kind(kind, object)) return converted_object;
   if (!object || (object->info() && object->info()->kind != kind))
     fail("expected an object of kind ", kind, ", got ", value);
   return object;

@@ -147,7 +147,7 @@ void SchemaBuilder::add_alias(std::string_view name) { last().aliases.emplace_ba
 
 namespace {
 
-std::string quoted(std::span<const std::string> texts) {
+std::string quoted_list(std::span<const std::string> texts) {
   std::vector<std::string> words;
   for (const std::string& text : texts) words.push_back("'" + text + "'");
   return join(words);
@@ -168,7 +168,7 @@ void check_choice(const Field& field, const Value& value) {
   if (!value.is_string() || field.choices.empty()) return;
   const std::string& text = value.as_string();
   if (std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end()) return;
-  fail("must be one of ", quoted(field.choices), ", got '", text, "'",
+  fail("must be one of ", quoted_list(field.choices), ", got '", text, "'",
        did_you_mean(text, field.choices));
 }
 

@@ -84,11 +84,11 @@ bool write_at(int file, std::string_view text, int64_t begin) {
 
 }  // namespace
 
-Journal::Journal(const std::string& path, bool syncs)
+Journal::Journal(const std::string& path, bool syncs_writes)
     : path_(path.empty() ? "in memory" : path),
       file_(path.empty() ? memory_file("journal")
                          : Descriptor(open(system_path(path), O_RDWR | O_CREAT | O_CLOEXEC, 0666))),
-      syncs_(syncs) {
+      syncs_writes_(syncs_writes) {
   if (file_ < 0) fail_with_errno(path_, "open");
   struct stat status;
   if (fstat(file_, &status) != 0) fail_with_errno(path_, "open");
@@ -145,7 +145,7 @@ void Journal::visit_file(const std::string& path,
 void Journal::append(const Value& record) {
   const std::string text = to_json(record);
   const std::string line = checksum_of(text) + " " + text + "\n";
-  if (!write_at(file_, line, end_offset_) || (syncs_ && fdatasync(file_) != 0)) {
+  if (!write_at(file_, line, end_offset_) || (syncs_writes_ && fdatasync(file_) != 0)) {
     const int error = errno;
     (void)!ftruncate(file_, static_cast<off_t>(end_offset_));
     errno = error;

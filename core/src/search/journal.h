@@ -22,9 +22,9 @@ class CRESCENT_API Journal {
                          const std::function<void(const Value& record)>& visit);
 
   /// Opens the file, or makes an empty one. With an empty path the journal is in memory, for this
-  /// process alone. `syncs`: whether append() waits until the record is on disk; without this, a
-  /// power failure may lose the record.
-  explicit Journal(const std::string& path, bool syncs = false);
+  /// process alone. `syncs_writes`: whether append() waits until the record is on disk; without
+  /// this, a power failure may lose the record.
+  explicit Journal(const std::string& path, bool syncs_writes = false);
 
   /// While an object of this class lives, no other process reads or writes the journal.
   class CRESCENT_API Lock {
@@ -54,7 +54,7 @@ class CRESCENT_API Journal {
  private:
   std::string path_;
   Descriptor file_;
-  bool syncs_;
+  bool syncs_writes_;
   int64_t end_offset_ = 0;  ///< the offset where the lines that were read or written end
   int64_t line_count_ = 0;  ///< number of lines that were read or written
 };

@@ -71,10 +71,10 @@ const Instruction* producer_of(const Program& program, int value) {
 /// Compares the optimized program with the recorded one, both evaluated in float64.
 class PassCheck {
  public:
-  PassCheck(const CheckedProgram& subject, const Program& lowered,
+  PassCheck(const CheckedProgram& subject, const Program& lowered_program,
             const std::vector<ProgramAfterPass>& stages)
       : subject_(subject),
-        lowered_(lowered),
+        lowered_program_(lowered_program),
         stages_(stages),
         initial_values_(initial_values_of(subject.recorded, subject.inputs, Rounding::float64)) {}
 
@@ -84,7 +84,8 @@ class PassCheck {
         recorded_program, Evaluator(Rounding::float64).run(recorded_program, initial_values_),
         initial_values_);
     Comparison comparison(Rounding::float64);
-    std::optional<Finding> finding = first_difference(lowered_, expected_results, comparison);
+    std::optional<Finding> finding =
+        first_difference(lowered_program_, expected_results, comparison);
     comparison.report(report);
     if (finding) locate_fault(*finding, expected_results);
     return finding;
@@ -177,7 +178,7 @@ class PassCheck {
   }
 
   const CheckedProgram& subject_;
-  const Program& lowered_;
+  const Program& lowered_program_;
   const std::vector<ProgramAfterPass>& stages_;
   InitialValues initial_values_;
 };
@@ -185,17 +186,19 @@ class PassCheck {
 /// A run of the compiled program that records the results of its kernels.
 class ObservedRun {
  public:
-  ObservedRun(const CheckedProgram& subject, const Program& lowered) : lowered_(lowered) {
-    const auto executable = lowering::keep_strings_alive(lowered, subject.device->compile(lowered));
+  ObservedRun(const CheckedProgram& subject, const Program& lowered_program)
+      : lowered_program_(lowered_program) {
+    const auto executable =
+        lowering::keep_strings_alive(lowered_program, subject.device->compile(lowered_program));
     Memory* const memory = subject.device->memory();
     Tensors inputs, variables;
     for (const Tensor& input : subject.inputs) inputs.push_back(input.to(memory));
-    for (const Program::Binding& b : lowered.variables)
+    for (const Program::Binding& b : lowered_program.variables)
       variables.push_back(b.variable.value().clone(memory));
-    for (int value : lowered.outputs)
+    for (int value : lowered_program.outputs)
       outputs_.push_back(Tensor::uninitialized(spec(value), memory));
     executable->watch([this](int value, const std::string& kernel, const void* bytes) {
-      if (static_cast<size_t>(value) >= lowered_.values.size()) return;
+      if (static_cast<size_t>(value) >= lowered_program_.values.size()) return;
       const TensorSpec& value_spec = spec(value);
       const auto count = static_cast<size_t>(value_spec.bytes());
       results_[value] = {Tensor::from_bytes(bytes, count, value_spec), kernel};
@@ -204,7 +207,7 @@ class ObservedRun {
     executable->watch({});
     for (Tensor& output : outputs_) output = output.to(nullptr);
     for (size_t i = 0; i < variables.size(); ++i)
-      variables_.emplace(lowered.variables[i].variable.id(), variables[i].to(nullptr));
+      variables_.emplace(lowered_program.variables[i].variable.id(), variables[i].to(nullptr));
   }
 
   struct KernelResult {
@@ -218,9 +221,9 @@ class ObservedRun {
   ProgramResult outcome() const { return {outputs_, variables_}; }
 
  private:
-  const TensorSpec& spec(int value) const { return lowered_.values[value]; }
+  const TensorSpec& spec(int value) const { return lowered_program_.values[value]; }
 
-  const Program& lowered_;
+  const Program& lowered_program_;
   std::map<int, KernelResult> results_;
   Tensors outputs_;
   std::unordered_map<const void*, Tensor> variables_;
@@ -229,22 +232,22 @@ class ObservedRun {
 /// Compares each kernel's result with float64, computed from the inputs that the kernel read.
 class KernelCheck {
  public:
-  KernelCheck(const CheckedProgram& subject, const Program& lowered,
+  KernelCheck(const CheckedProgram& subject, const Program& lowered_program,
               const std::vector<ProgramAfterPass>& stages)
       : subject_(subject),
-        lowered_(lowered),
+        lowered_program_(lowered_program),
         stages_(stages),
         comparison_(Rounding::own),
-        observed_(subject, lowered),
-        initial_values_(initial_values_of(lowered, subject.inputs, Rounding::own)) {}
+        observed_(subject, lowered_program),
+        initial_values_(initial_values_of(lowered_program, subject.inputs, Rounding::own)) {}
 
   std::optional<Finding> compare(const std::function<ProgramResult()>& outcome,
                                  Validation& report) {
     Evaluator evaluator(Rounding::own, [&](const Instruction& i, int value, BoundedPtr& result) {
       compare_result(i, value, result, report);
     });
-    const std::vector<Result> expected_results =
-        results_of(lowered_, evaluator.run(lowered_, initial_values_), initial_values_);
+    const std::vector<Result> expected_results = results_of(
+        lowered_program_, evaluator.run(lowered_program_, initial_values_), initial_values_);
     compare_outcome(observed_.outcome(), expected_results, "a run");
     if (outcome && !finding_) compare_callers_results(outcome(), expected_results);
     comparison_.report(report);
@@ -264,16 +267,18 @@ class KernelCheck {
     auto finding = comparison_(*actual_result, *result);
     result = std::move(actual_result);
     if (!finding || finding_) return;
-    finding->instruction = text_of(lowered_, i), finding->layer = scope_of(lowered_, i);
+    finding->instruction = text_of(lowered_program_, i),
+    finding->layer = scope_of(lowered_program_, i);
     finding->kernel = kernel_result->kernel, finding->pass = pass_of(i);
     finding_ = std::move(finding);
   }
 
   /// The pass that created the instruction; empty for an instruction of the recorded program.
-  std::string pass_of(const Instruction& wanted) const {
+  std::string pass_of(const Instruction& lowered_instruction) const {
     const auto contains_op = [&](const Program& program) {
-      return std::any_of(program.code.begin(), program.code.end(),
-                         [&](const Instruction& i) { return i.op->equals(*wanted.op); });
+      return std::any_of(program.code.begin(), program.code.end(), [&](const Instruction& i) {
+        return i.op->equals(*lowered_instruction.op);
+      });
     };
     if (contains_op(subject_.recorded)) return "";
     for (const ProgramAfterPass& stage : stages_)
@@ -310,7 +315,8 @@ class KernelCheck {
       if (!Comparison(Rounding::own).worst_finding(actual_value, reference)) continue;
       if (!whole_program_results)
         whole_program_results = results_of(
-            lowered_, Evaluator(Rounding::own).run(lowered_, initial_values_), initial_values_);
+            lowered_program_, Evaluator(Rounding::own).run(lowered_program_, initial_values_),
+            initial_values_);
       auto finding = comparison_(actual_value, *(*whole_program_results)[i].value);
       if (!finding || finding_) continue;
       finding->instruction = concat(result.name, " of the model's own executable");
@@ -319,7 +325,7 @@ class KernelCheck {
   }
 
   const CheckedProgram& subject_;
-  const Program& lowered_;
+  const Program& lowered_program_;
   const std::vector<ProgramAfterPass>& stages_;
   Comparison comparison_;
   ObservedRun observed_;

@@ -33,8 +33,9 @@ return {
   { file = "core/src/compile/passes/shapes.cpp", tests = { "rules", "program" },
     { "wrong condition", "if (axis < last_axis) return false;",
       "if (axis + 1 < last_axis) return false;" },
-    { "wrong order", "combined.axes.push_back(m.op<Transpose>(1).axes[axis]);",
-      "combined.axes.push_back(m.op<Transpose>(1).axes[combined.axes.size()] + 0 * axis);" },
+    { "wrong order", "combined_transpose.axes.push_back(m.op<Transpose>(1).axes[axis]);",
+      "combined_transpose.axes.push_back(" ..
+      "m.op<Transpose>(1).axes[combined_transpose.axes.size()] + 0 * axis);" },
     { "wrong condition", "return keeps_spec(r, m) && all_equal(op.start, 0) &&",
       "return all_equal(op.start, 0) &&" },
     { "wrong condition", "all_equal(op.before, 0) && all_equal(op.after, 0) &&",
@@ -146,8 +147,9 @@ return {
       "std::for_each(program_.outputs.begin(), program_.outputs.end(), mark_needed);\n"
         .. "    for (const Program::Binding& b : program_.variables) {\n"
         .. "      if (b.result < 0) mark_needed(b.value);" },
-    { "wrong order", "a < operands.size(); ++a) step.args[a] = reg(operands[a]);",
-      "a < operands.size(); ++a) step.args[a] = reg(operands[as<Select>(*at(i).op) ? a : 0]);" },
+    { "wrong order", "a < operands.size(); ++a) step.args[a] = register_of(operands[a]);",
+      "a < operands.size(); ++a) " ..
+      "step.args[a] = register_of(operands[as<Select>(*at(i).op) ? a : 0]);" },
     { "dropped term",
       "if (regions_.previous_ordered(root) >= 0) emit(regions_.previous_ordered(root));",
       "" },

@@ -23,7 +23,7 @@ class OutputAddresses {
   void expect_kept(const Op& op, std::span<const Tensor> outputs) const {
     for (size_t i = 0; i < std::min(outputs.size(), output_addresses_.size()); ++i)
       if (!outputs[i] || outputs[i].raw() != output_addresses_[i])
-        fail(described(op), ": compute() replaced output ", i + 1, " of ", outputs.size(),
+        fail(op_description(op), ": compute() replaced output ", i + 1, " of ", outputs.size(),
              outputs[i] ? concat(" by ", outputs[i].spec()) : "",
              "; it has to write into the memory of the tensor that it is given");
   }
@@ -43,7 +43,7 @@ void HostCall::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) co
   const Running running("op", "", op_->name(), "");
   const OutputAddresses addresses(outputs);
   if (!blaming(*op_, "compute", [&] { return op_->compute(inputs, outputs); }))
-    fail(described(*op_), ": compute() did not compute this");
+    fail(op_description(*op_), ": compute() did not compute this");
   addresses.expect_kept(*op_, outputs);
 }
 
@@ -73,7 +73,7 @@ std::string missing_implementations(const Op& op) {
 }
 
 [[noreturn]] void fail_without_kernel(const Op& op, const TensorSpecs& in, const Device& device) {
-  fail("the ", device.class_name(), " device has no way to run ", described(op), " on ",
+  fail("the ", device.class_name(), " device has no way to run ", op_description(op), " on ",
        text_of(in), ": ", missing_implementations(op));
 }
 

@@ -41,8 +41,8 @@ bool has_empty_tensor(const TensorSpecs& specs) {
 class Lowering {
  public:
   Lowering(Program program, const Device& device)
-      : program_(std::move(program)), device_(device), replacement_(program_.values.size()) {
-    std::iota(replacement_.begin(), replacement_.end(), 0);
+      : program_(std::move(program)), device_(device), replacements_(program_.values.size()) {
+    std::iota(replacements_.begin(), replacements_.end(), 0);
   }
 
   Program run() {
@@ -59,13 +59,13 @@ class Lowering {
   }
 
  private:
-  int& replacement(int value) { return replacement_[value]; }
+  int& replacement(int value) { return replacements_[value]; }
   void replace_values(std::vector<int>& values) {
     for (int& value : values) value = replacement(value);
   }
   int add_value(const TensorSpec& spec) {
-    replacement_.push_back(program_.add_value(TensorSpec(spec)));
-    return replacement_.back();
+    replacements_.push_back(program_.add_value(TensorSpec(spec)));
+    return replacements_.back();
   }
 
   void lower(Instruction i) {
@@ -75,7 +75,7 @@ class Lowering {
     if (is_identity(*i.op, instruction_inputs, instruction_outputs)) {
       replacement(i.outputs[0]) = i.inputs[0];
     } else if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) {
-      keep(std::move(i));
+      append(std::move(i));
     } else if (i.op->effect() != Effect::ordered &&
                std::all_of(instruction_outputs.begin(), instruction_outputs.end(), is_empty)) {
       replace_by_constants(i, instruction_outputs);
@@ -85,13 +85,13 @@ class Lowering {
       // reductions over empty axes.
     } else if (lowering::is_supported(device_, *i.op, instruction_inputs, instruction_outputs)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
-      keep(std::move(i));
+      append(std::move(i));
     } else if (!inline_decomposition(i, instruction_inputs)) {
       leave_to_host(std::move(i), instruction_inputs, instruction_outputs);
     }
   }
 
-  void keep(Instruction i) { program_.code.push_back(std::move(i)); }
+  void append(Instruction i) { program_.code.push_back(std::move(i)); }
 
   OpPtr with_lowered_body(const Scan& scan) const {
     auto lowered_scan = std::make_shared<Scan>(scan);
@@ -133,7 +133,7 @@ class Lowering {
     for (int value : decomposition.outputs) output_specs.push_back(decomposition.values[value]);
     const TensorSpecs expected_specs = program_.specs_of(original.outputs);
     if (output_specs != expected_specs)
-      fail(described(*original.op), ": decompose() gave ", lowering::text_of(output_specs),
+      fail(op_description(*original.op), ": decompose() gave ", lowering::text_of(output_specs),
            ", expected ", lowering::text_of(expected_specs));
   }
 
@@ -145,14 +145,14 @@ class Lowering {
     for (size_t v = 0; v < value_in_program.size(); ++v) {
       if (value_in_program[v] < 0) value_in_program[v] = add_value(decomposition.values[v]);
     }
-    auto translated = [&](std::vector<int> values) {
+    auto with_new_indices = [&](std::vector<int> values) {
       for (int& value : values) value = value_in_program[value];
       return values;
     };
     for (const Program::Constant& c : decomposition.constants)
       program_.constants.push_back({value_in_program[c.value], c.tensor});
     for (const Instruction& i : decomposition.code)
-      lower({i.op, translated(i.inputs), translated(i.outputs), original.scope});
+      lower({i.op, with_new_indices(i.inputs), with_new_indices(i.outputs), original.scope});
     for (size_t o = 0; o < decomposition.outputs.size(); ++o)
       replacement(original.outputs[o]) = replacement(value_in_program[decomposition.outputs[o]]);
   }
@@ -161,7 +161,7 @@ class Lowering {
   /// compilation.
   void leave_to_host(Instruction i, const TensorSpecs& in, const TensorSpecs& out) {
     i.op = lowering::leave_to_host(i.op, in, out, device_);
-    if (!in.empty() || i.op->effect() != Effect::none) return keep(std::move(i));
+    if (!in.empty() || i.op->effect() != Effect::none) return append(std::move(i));
     Tensors results;
     for (const TensorSpec& spec : out) results.push_back(Tensor(spec));
     static_cast<const HostCall&>(*i.op).run({}, results);
@@ -171,8 +171,8 @@ class Lowering {
 
   Program program_;
   const Device& device_;
-  std::vector<int> replacement_;  ///< for each value, the value that replaces it
-  int depth_ = 0;                 ///< nesting depth of decompositions
+  std::vector<int> replacements_;  ///< for each value, the value that replaces it
+  int depth_ = 0;                  ///< nesting depth of decompositions
 };
 
 #ifndef NDEBUG

@@ -75,7 +75,7 @@ class Regions {
       previous_ordered_.push_back(is_ordered ? std::exchange(last_ordered, i) : -1);
       for (int value : at(i).outputs) producer_[value] = i;
       operands_.push_back(find_operands(i));
-      root_.push_back(i);
+      roots_.push_back(i);
       members_.push_back({i});
       ancestors_.emplace_back();
     }
@@ -83,7 +83,7 @@ class Regions {
       grow(window_start, std::min(window_start + kWindowSize, count));
   }
 
-  int root(int instruction) const { return root_[instruction]; }
+  int root(int instruction) const { return roots_[instruction]; }
   /// The instructions of a region in program order.
   const std::vector<int>& members(int root) const { return members_[root]; }
   /// For an instruction with Effect::ordered, the previous instruction with this effect; else -1.
@@ -221,7 +221,7 @@ class Regions {
     std::merge(a_members.begin(), a_members.end(), b_members.begin(), b_members.end(),
                std::back_inserter(joined_members));
     if (inputs(joined_members).size() > kMaxInputs) return;
-    for (int i : b_members) root_[i] = a;
+    for (int i : b_members) roots_[i] = a;
     members_[a] = std::move(joined_members);
     members_[b].clear();
     join_ancestors(a, b);
@@ -249,7 +249,7 @@ class Regions {
   std::vector<int> producer_;          ///< indexed by value: the instruction that computes it
   std::vector<int> previous_ordered_;  ///< indexed by instruction: as previous_ordered() returns it
   std::vector<std::vector<int>> operands_;  ///< indexed by instruction: as operands() returns them
-  std::vector<int> root_;                   ///< indexed by instruction: the root of its region
+  std::vector<int> roots_;                  ///< indexed by instruction: the root of its region
   std::vector<std::vector<int>> members_;   ///< indexed by root: the instructions of its region
   std::vector<BitSet> ancestors_;  ///< indexed by root: roots in the window that precede it
   /// The window consists of the instructions [window_begin_, window_end_).
@@ -265,7 +265,7 @@ class Emission {
         regions_(regions),
         is_done_(program.code.size()),
         is_needed_outside_(program.values.size()),
-        register_(program.values.size(), -1) {
+        registers_(program.values.size(), -1) {
     find_needed_outside();
     for (int i = 0; i < static_cast<int>(program.code.size()); ++i) {
       if (regions.root(i) == i) emit(i);
@@ -275,7 +275,7 @@ class Emission {
 
  private:
   Instruction& at(int i) { return program_.code[i]; }
-  int& reg(int value) { return register_[value]; }
+  int& register_of(int value) { return registers_[value]; }
 
   void find_needed_outside() {
     auto mark_needed = [&](int value) { is_needed_outside_[value] = true; };
@@ -308,18 +308,18 @@ class Emission {
     Instruction result{nullptr, inputs, {}, at(members.back()).scope};
     auto op = std::make_shared<Fused>();
     op->shape = program_.values[at(members.back()).outputs[0]].shape;
-    for (size_t i = 0; i < inputs.size(); ++i) reg(inputs[i]) = static_cast<int>(i);
+    for (size_t i = 0; i < inputs.size(); ++i) register_of(inputs[i]) = static_cast<int>(i);
     for (int i : members) {
       const int output = at(i).outputs[0];
       FusedStep step = step_of(*at(i).op, program_.values[output].dtype);
       const std::vector<int>& operands = regions_.operands(i);
-      for (size_t a = 0; a < operands.size(); ++a) step.args[a] = reg(operands[a]);
+      for (size_t a = 0; a < operands.size(); ++a) step.args[a] = register_of(operands[a]);
       const auto equal_step = std::find(op->steps.begin(), op->steps.end(), step);
-      reg(output) =
+      register_of(output) =
           static_cast<int>(inputs.size() + static_cast<size_t>(equal_step - op->steps.begin()));
       if (equal_step == op->steps.end()) op->steps.push_back(step);
       if (!is_needed_outside_[output]) continue;
-      op->outputs.push_back(reg(output));
+      op->outputs.push_back(register_of(output));
       result.outputs.push_back(output);
     }
     result.op = std::move(op);
@@ -331,7 +331,7 @@ class Emission {
   std::vector<Instruction> code_;
   std::vector<bool> is_done_;            ///< indexed by root: whether the region is written
   std::vector<bool> is_needed_outside_;  ///< indexed by value: whether another region reads it
-  std::vector<int> register_;  ///< indexed by value: its register in the region being written
+  std::vector<int> registers_;  ///< indexed by value: its register in the region being written
 };
 
 }  // namespace

@@ -57,30 +57,31 @@ class Passes {
 
 namespace passes {
 
-Program optimize(Program program, bool inference, const Capabilities& can,
+Program optimize(Program program, bool inference, const Capabilities& capabilities,
                  const PassObserver& observer) {
   Passes p(std::move(program), observer);
   p.drop_dead_code();
   p.run("gathering", gathering);
   p.run("hoisting", hoisting);
   p.run("sinking", sinking);
-  p.run("scans", [&](Program& input_program) { return scans(input_program, inference, can); });
+  p.run("scans",
+        [&](Program& input_program) { return scans(input_program, inference, capabilities); });
   p.simplify();
   p.run("chunked_losses", [](Program& input_program) { return chunked_losses(input_program); });
   while (inference && p.run("batch_norm", batch_norm)) p.drop_dead_code();
-  while (can.post_ops && p.run("epilogues", epilogues)) p.drop_dead_code();
-  while (inference && can.post_ops &&
+  while (capabilities.post_ops && p.run("epilogues", epilogues)) p.drop_dead_code();
+  while (inference && capabilities.post_ops &&
          (p.run("residuals", residuals) || p.run("epilogues", epilogues)))
     p.drop_dead_code();
-  if (can.moments) p.run("normalization", normalization);
-  while (can.mixed && p.run("precision", precision)) p.drop_dead_code();
+  if (capabilities.moments) p.run("normalization", normalization);
+  while (capabilities.mixed && p.run("precision", precision)) p.drop_dead_code();
   p.simplify();
-  if (can.pooled) p.run("pool_argmax", pool_argmax);
+  if (capabilities.pooled) p.run("pool_argmax", pool_argmax);
   p.drop_dead_code();
-  if (can.pooled && p.run("pooled_convolutions", pooled_convolutions)) p.drop_dead_code();
-  if (can.fused) p.run("recomputation", recomputation);
+  if (capabilities.pooled && p.run("pooled_convolutions", pooled_convolutions)) p.drop_dead_code();
+  if (capabilities.fused) p.run("recomputation", recomputation);
   p.drop_dead_code();
-  if (can.fused) p.run("fusion", fusion);
+  if (capabilities.fused) p.run("fusion", fusion);
   p.drop_dead_code();
   Program optimized = p.result();
   renumber(optimized);
@@ -90,12 +91,12 @@ Program optimize(Program program, bool inference, const Capabilities& can,
   return optimized;
 }
 
-Program optimize_part(Program decomposition, const Op& original_op, Capabilities can) {
+Program optimize_part(Program decomposition, const Op& original_op, Capabilities capabilities) {
   const bool has_post_ops = as<WithPostOps>(original_op) || as<ConvPool>(original_op);
-  can.mixed = can.pooled = false;
-  can.post_ops = can.post_ops && !has_post_ops;
-  can.fused = can.fused && !as<Fused>(original_op);
-  return optimize(std::move(decomposition), false, can);
+  capabilities.mixed = capabilities.pooled = false;
+  capabilities.post_ops = capabilities.post_ops && !has_post_ops;
+  capabilities.fused = capabilities.fused && !as<Fused>(original_op);
+  return optimize(std::move(decomposition), false, capabilities);
 }
 
 }  // namespace passes

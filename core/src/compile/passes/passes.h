@@ -70,7 +70,7 @@ CRESCENT_API bool hoisting(Program& program);
 /// outputs that no step reads.
 CRESCENT_API bool sinking(Program& program);
 /// Optimizes the bodies of scans, which are programs of their own.
-CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);
+CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& capabilities);
 
 /// The rule tables of the passes that rewrite by rules.
 CRESCENT_API std::vector<const RuleTable*> rule_tables();
@@ -79,11 +79,11 @@ CRESCENT_API std::vector<const RuleTable*> rule_tables();
 /// after the pass.
 using PassObserver = std::function<void(std::string_view pass, const Program& program)>;
 /// Runs the passes for a device with these capabilities.
-CRESCENT_API Program optimize(Program program, bool inference, const Capabilities& can,
+CRESCENT_API Program optimize(Program program, bool inference, const Capabilities& capabilities,
                               const PassObserver& observer = {});
 /// Runs the passes on the decomposition of `original_op`, an op that the device does not support,
 /// without the passes that would make that op again.
-Program optimize_part(Program decomposition, const Op& original_op, Capabilities can);
+Program optimize_part(Program decomposition, const Op& original_op, Capabilities capabilities);
 
 /// Renumbers the values in order, without gaps.
 CRESCENT_API void renumber(Program& program);

@@ -60,9 +60,10 @@ constexpr Condition kNoElementMoves{"axes of one element alone change places",
                                     }};
 
 int transpose_once(Rewriting& r, const Match& m) {
-  Transpose combined;
-  for (int axis : m.op<Transpose>().axes) combined.axes.push_back(m.op<Transpose>(1).axes[axis]);
-  return r.add(combined, {m['x']});
+  Transpose combined_transpose;
+  for (int axis : m.op<Transpose>().axes)
+    combined_transpose.axes.push_back(m.op<Transpose>(1).axes[axis]);
+  return r.add(combined_transpose, {m['x']});
 }
 
 // ---- slices, padding and reversal
@@ -169,14 +170,14 @@ int reduce_repeated(Rewriting& r, const Match& m) {
   const auto& op = op_of<Reduce>(i);
   const int x = i.inputs[0];
   const TensorSpec spec = r.spec(x), wanted_spec = r.result(i);
-  auto* stretch = r.producer_as<BroadcastTo>(x);
-  const int source = stretch ? stretch->inputs[0] : x;
+  auto* broadcast = r.producer_as<BroadcastTo>(x);
+  const int source = broadcast ? broadcast->inputs[0] : x;
   const Shape shape = r.shape(source);
-  const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted_spec.dtype &&
-                    count_reduced_elements(op, spec.shape) > 0 &&
-                    was_repeated(shape, spec.shape.rank(), op.axes);
+  const bool can_fold =
+      spec.shape.is_known() && shape.is_known() && spec.dtype == wanted_spec.dtype &&
+      count_reduced_elements(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
   const auto factor =
-      fits ? reduced_number(op.kind, 1, count_reduced_elements(op, spec.shape)) : std::nullopt;
+      can_fold ? reduced_number(op.kind, 1, count_reduced_elements(op, spec.shape)) : std::nullopt;
   if (!factor || !is_exact(*factor, spec.dtype)) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
   if (op.kind == ReduceKind::sum && *factor != 1) y = multiply_by_count(r, y, *factor);

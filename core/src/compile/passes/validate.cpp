@@ -65,9 +65,10 @@ class ProgramCheck {
     mark_computed(value, what);
     expect_spec(value, spec, what);
   }
-  void read(int value, std::string_view who) const {
+  void read(int value, std::string_view reader_text) const {
     expect_in_range(value);
-    if (!is_computed_[value]) fail("program: %", value, " is read by ", who, " before it is made");
+    if (!is_computed_[value])
+      fail("program: %", value, " is read by ", reader_text, " before it is made");
   }
   void expect_spec(int value, const TensorSpec& spec, std::string_view what) const {
     const TensorSpec& recorded_spec = program_.values[value];

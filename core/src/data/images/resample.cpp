@@ -88,15 +88,15 @@ PixelWeights area_weights(double begin, double end, int64_t pixel_count) {
   return result;
 }
 
-PixelWeights filter_weights(const Filter& filter, double centre, double widening,
+PixelWeights filter_weights(const Filter& filter, double centre, double widening_factor,
                             int64_t pixel_count) {
-  const double radius = filter.radius * widening;
+  const double radius = filter.radius * widening_factor;
   const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - radius + 0.5)),
              end = std::min(pixel_count, static_cast<int64_t>(centre + radius + 0.5));
   PixelWeights result{first, {}};
   double sum = 0;
   for (int64_t i = first; i < end; ++i) {
-    result.weights.push_back(filter.weight((i - centre + 0.5) / widening));
+    result.weights.push_back(filter.weight((i - centre + 0.5) / widening_factor));
     sum += result.weights.back();
   }
   if (sum != 0)
@@ -110,12 +110,12 @@ std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens_filter
                                         int64_t pixel_count, int64_t start, int64_t length,
                                         int64_t new_count) {
   const double scale = double(length) / double(new_count),
-               widening = widens_filter ? std::max(scale, 1.0) : 1;
+               widening_factor = widens_filter ? std::max(scale, 1.0) : 1;
   std::vector<PixelWeights> result;
   for (int64_t i = 0; i < new_count; ++i) {
     const double window_begin = start + i * scale, centre = start + (i + 0.5) * scale;
     if (filter.weight)
-      result.push_back(filter_weights(filter, centre, widening, pixel_count));
+      result.push_back(filter_weights(filter, centre, widening_factor, pixel_count));
     else if (std::string_view(filter.name) == "area")
       result.push_back(area_weights(window_begin, window_begin + scale, pixel_count));
     else

@@ -279,13 +279,13 @@ class ConcatenateStream final : public CombinedStream {
   explicit ConcatenateStream(std::vector<StreamPtr> sources)
       : CombinedStream("concatenate", std::move(sources)) {}
   int64_t elements() const override {
-    int64_t total = 0;
+    int64_t total_count = 0;
     for (const StreamPtr& source : sources_) {
       const int64_t count = source->elements();
       if (count == kInfinite || count == kUnknown) return count;
-      total += count;
+      total_count += count;
     }
-    return total;
+    return total_count;
   }
   Element element_spec() const override {
     Element common_element = crescent::element_spec(*sources_.front());

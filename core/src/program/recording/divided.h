@@ -14,7 +14,7 @@ class CRESCENT_API PartAccess {
   PartAccess(const PartAccess&) = delete;
 
  private:
-  bool previous_;
+  bool outer_value_;
 };
 
 /// While an object of this class lives with `on`, gradients that this thread takes are those of a
@@ -26,7 +26,7 @@ class CRESCENT_API PartialGradients {
   PartialGradients(const PartialGradients&) = delete;
 
  private:
-  bool previous_;
+  bool outer_value_;
 };
 
 /// Gathers the values of variables, one variable after another; all processes must do so together,
@@ -46,15 +46,15 @@ class CRESCENT_API GatheredValues {
 };
 
 /// While an object of this class lives, reading a divided variable on this thread fails, because
-/// the other processes do not take part; `what` names the reading code in the message.
+/// the other processes do not take part; `reader_name` names the reading code in the message.
 class CRESCENT_API NoCollectives {
  public:
-  explicit NoCollectives(std::string what);
+  explicit NoCollectives(std::string reader_name);
   ~NoCollectives();
   NoCollectives(const NoCollectives&) = delete;
 
  private:
-  std::string previous_;
+  std::string outer_value_;
 };
 
 /// Divides a variable that is whole in every process; all processes take their parts from the value

@@ -177,13 +177,14 @@ bool Variable::is_exclusive() const {
 
 // ---- divided variables
 
-PartAccess::PartAccess(bool on) : previous_(std::exchange(sees_parts, on)) {}
-PartAccess::~PartAccess() { sees_parts = previous_; }
-PartialGradients::PartialGradients(bool on) : previous_(std::exchange(gradients_are_partial, on)) {}
-PartialGradients::~PartialGradients() { gradients_are_partial = previous_; }
-NoCollectives::NoCollectives(std::string what)
-    : previous_(std::exchange(lone_reader_name, std::move(what))) {}
-NoCollectives::~NoCollectives() { lone_reader_name = std::move(previous_); }
+PartAccess::PartAccess(bool on) : outer_value_(std::exchange(sees_parts, on)) {}
+PartAccess::~PartAccess() { sees_parts = outer_value_; }
+PartialGradients::PartialGradients(bool on)
+    : outer_value_(std::exchange(gradients_are_partial, on)) {}
+PartialGradients::~PartialGradients() { gradients_are_partial = outer_value_; }
+NoCollectives::NoCollectives(std::string reader_name)
+    : outer_value_(std::exchange(lone_reader_name, std::move(reader_name))) {}
+NoCollectives::~NoCollectives() { lone_reader_name = std::move(outer_value_); }
 
 const Division* division_of(const Variable& variable) {
   const std::optional<Division>& division = VariableAccess::state(variable).division;

@@ -32,8 +32,8 @@ uint64_t ElfImage::offset_of(uint64_t address, uint64_t count) const {
   return segment.p_offset + (address - segment.p_vaddr);
 }
 
-void ElfImage::refuse_damaged(std::string_view what) const {
-  file_.refuse("not a Crescent plugin: the library is damaged: ", what, " cannot be right");
+void ElfImage::refuse_damaged(std::string_view damaged_part) const {
+  file_.refuse("not a Crescent plugin: the library is damaged: ", damaged_part, " cannot be right");
 }
 
 // ---- checks

@@ -30,7 +30,7 @@ class ElfImage {
   T at(uint64_t address) const {
     return table<T>(address, 1).front();
   }
-  [[noreturn]] void refuse_damaged(std::string_view what) const;
+  [[noreturn]] void refuse_damaged(std::string_view damaged_part) const;
 
  private:
   void check_loaded_segments() const;

@@ -65,8 +65,8 @@ class ElfTables {
 
  private:
   uint64_t value(Elf64_Sxword tag) const { return image_.dynamic_value(tag).value_or(0); }
-  void require(bool is_valid, std::string_view what) const {
-    if (!is_valid) image_.refuse_damaged(what);
+  void require(bool is_valid, std::string_view checked_part) const {
+    if (!is_valid) image_.refuse_damaged(checked_part);
   }
 
   void check_addresses() const;

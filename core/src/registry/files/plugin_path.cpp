@@ -46,7 +46,7 @@ std::string distrust_reason(const fs::path& path, bool is_ancestor) {
 
 /// The absolute path of an entry of the search path. A relative path starts at the working
 /// directory of the first call.
-std::string absolute(std::string_view entry) {
+std::string absolute_path(std::string_view entry) {
   std::error_code error;
   static const fs::path start_directory = fs::current_path(error);
   return (start_directory / entry).string();
@@ -57,7 +57,7 @@ std::vector<std::string> environment_entries() {
   const char* text = getauxval(AT_SECURE) ? nullptr : std::getenv("CRESCENT_PLUGIN_PATH");
   for (std::string_view remaining_text = text ? text : ""; !remaining_text.empty();) {
     const size_t colon = std::min(remaining_text.find(':'), remaining_text.size());
-    if (colon > 0) entries.push_back(absolute(remaining_text.substr(0, colon)));
+    if (colon > 0) entries.push_back(absolute_path(remaining_text.substr(0, colon)));
     remaining_text.remove_prefix(std::min(colon + 1, remaining_text.size()));
   }
   return entries;

@@ -195,16 +195,16 @@ void FoundPlugins::accept_or_refuse(const std::vector<Candidate>& candidates,
         tried_entry != tried_libraries_.end() && tried_entry->second.state == candidate.state;
     const TriedLibrary library =
         is_known ? tried_entry->second : library_of_file(candidate.path, candidate.state);
-    std::string refusal =
+    std::string refusal_reason =
         candidate.distrust_reason.empty() ? library.refusal_reason : candidate.distrust_reason;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
-    if (refusal.empty()) refusal = name_refusal(plugin->name, built_in_plugins);
-    if (refusal.empty() && !paths_by_name.emplace(plugin->name, plugin->path).second)
-      refusal = concat("'", plugin->name, "' is the name of ", paths_by_name[plugin->name]);
-    if (refusal.empty()) refusal = name_clash_of(*plugin, built_in_classes, *table);
-    if (refusal.empty())
+    if (refusal_reason.empty()) refusal_reason = name_refusal(plugin->name, built_in_plugins);
+    if (refusal_reason.empty() && !paths_by_name.emplace(plugin->name, plugin->path).second)
+      refusal_reason = concat("'", plugin->name, "' is the name of ", paths_by_name[plugin->name]);
+    if (refusal_reason.empty()) refusal_reason = name_clash_of(*plugin, built_in_classes, *table);
+    if (refusal_reason.empty())
       for (const IndexedClass& c : plugin->classes) table->add(c.kind, c.name, c.aliases, plugin);
-    plugins_.push_back({std::move(plugin), std::move(refusal)});
+    plugins_.push_back({std::move(plugin), std::move(refusal_reason)});
   }
   classes_ = std::move(table);
 }

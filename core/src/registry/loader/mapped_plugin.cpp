@@ -23,7 +23,7 @@ std::string without_path(std::string message, const std::string& path) {
 
 /// Records the address range of the plugin's library, so that a crash in it names the plugin.
 void note_code_of(const MappedPlugin& plugin) {
-  const auto note = [](dl_phdr_info* library, size_t, void* data) {
+  const auto visit_library = [](dl_phdr_info* library, size_t, void* data) {
     const auto& noted_plugin = *static_cast<const MappedPlugin*>(data);
     const void* declaration_address = noted_plugin.table ? noted_plugin.table : &noted_plugin.info;
     const auto address = reinterpret_cast<uintptr_t>(declaration_address);
@@ -38,7 +38,7 @@ void note_code_of(const MappedPlugin& plugin) {
     note_plugin_code(begin, end, noted_plugin.info.name);
     return 1;
   };
-  dl_iterate_phdr(note, const_cast<MappedPlugin*>(&plugin));
+  dl_iterate_phdr(visit_library, const_cast<MappedPlugin*>(&plugin));
 }
 
 /// Returns the plugin of a library with a C table. The stamp must live as long as the process, as

@@ -465,14 +465,14 @@ void PluginLoader::write_index_of(const std::string& directory) {
   const bool is_first_write = !std::exchange(is_prepared_, true);
   if (is_first_write) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
-  std::vector<std::string> refusals;
+  std::vector<std::string> refusal_messages;
   for (const std::string& path : libraries_in(directory)) try {
       plugins.push_back(load_to_index(path));
     } catch (const Error& error) {
-      refusals.push_back(error.what());
+      refusal_messages.push_back(error.what());
     }
   write_index(directory, plugins);
-  if (!refusals.empty()) fail(join(refusals, "\n"));
+  if (!refusal_messages.empty()) fail(join(refusal_messages, "\n"));
 }
 
 // ---- public

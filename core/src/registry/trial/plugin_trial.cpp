@@ -39,13 +39,13 @@ std::string last_stderr_line_note(std::string text) {
 }  // namespace
 
 /// The child process stays in the process group of its parent, so Ctrl-C ends the trial.
-PluginTrial::PluginTrial(const std::function<Process(const ProcessOptions&)>& start)
+PluginTrial::PluginTrial(const std::function<Process(const ProcessOptions&)>& start_process)
     : stderr_file_(trial_file()),
       report_file_(trial_file()),
-      process_(start({.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
-                                      {ProcessOptions::kNowhere, STDOUT_FILENO},
-                                      {stderr_file_, STDERR_FILENO},
-                                      {report_file_, kTrialDescriptor}}})),
+      process_(start_process({.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
+                                              {ProcessOptions::kNowhere, STDOUT_FILENO},
+                                              {stderr_file_, STDERR_FILENO},
+                                              {report_file_, kTrialDescriptor}}})),
       deadline_(std::chrono::steady_clock::now() + kTimeout) {}
 
 PluginTrial PluginTrial::in_program(const std::vector<std::string>& libraries) {

@@ -28,7 +28,7 @@ class PluginTrial {
   TrialOutcome outcome();
 
  private:
-  explicit PluginTrial(const std::function<Process(const ProcessOptions&)>& start);
+  explicit PluginTrial(const std::function<Process(const ProcessOptions&)>& start_process);
   std::string failure();
   Descriptor stderr_file_, report_file_;
   Process process_;

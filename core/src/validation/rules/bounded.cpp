@@ -135,7 +135,7 @@ Bounded Bounded::of(const Tensor& tensor, Rounding rounding) {
 
 namespace {
 
-Tensor filled(const Bounded& value, DType dtype) {
+Tensor tensor_of_values(const Bounded& value, DType dtype) {
   Tensor tensor = Tensor::uninitialized({dtype, value.spec.shape});
   if (value.size() == 0) return tensor;
   void* bytes = tensor.mutable_raw();
@@ -157,11 +157,11 @@ Tensor filled(const Bounded& value, DType dtype) {
 
 Tensor rounded(const Bounded& value) {
   if (!value.is_real() && !value.is_whole()) return value.opaque;
-  return filled(value, value.spec.dtype);
+  return tensor_of_values(value, value.spec.dtype);
 }
 
 Tensor widened(const Bounded& value) {
-  return value.is_real() ? filled(value, DType::float64) : rounded(value);
+  return value.is_real() ? tensor_of_values(value, DType::float64) : rounded(value);
 }
 
 }  // namespace crescent::validation

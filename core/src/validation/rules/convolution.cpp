@@ -62,14 +62,15 @@ std::vector<double> magnitudes_of(const Bounded& x) {
   return magnitudes;
 }
 
-/// For each element, the maximum of the elements at most `reach` away along an axis.
+/// For each element, the maximum of the elements at most `max_distance` away along an axis.
 std::vector<double> neighbourhood_maxima(const std::vector<double>& x, const Shape& shape, int axis,
-                                         int64_t reach) {
+                                         int64_t max_distance) {
   const AxisExtents a(shape, axis);
   std::vector<double> y(x.size(), 0);
   for (int64_t before = 0; before < a.before; ++before)
     for (int64_t k = 0; k < a.along; ++k)
-      for (int64_t j = std::max<int64_t>(k - reach, 0); j < std::min(k + reach + 1, a.along); ++j)
+      for (int64_t j = std::max<int64_t>(k - max_distance, 0);
+           j < std::min(k + max_distance + 1, a.along); ++j)
         for (int64_t b = 0; b < a.after; ++b) {
           double& target = y[(before * a.along + k) * a.after + b];
           target = std::max(target, x[(before * a.along + j) * a.after + b]);

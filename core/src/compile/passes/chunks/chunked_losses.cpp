@@ -242,7 +242,7 @@ class ChunkedLoss {
           add_term(whole_value, results[k], i.scope);
         } else {
           chunk[whole_value] = results[k];
-          if (is_read_outside(whole_value)) parts_[whole_value].push_back(results[k]);
+          if (is_read_outside(whole_value)) chunk_values_[whole_value].push_back(results[k]);
         }
       }
     }
@@ -280,12 +280,12 @@ class ChunkedLoss {
   /// Adds instructions that compute the values that are read outside of the chunks: the rows of all
   /// chunks are concatenated, and sums over chunks get the dtype of the original value.
   void join_results(int scope) {
-    for (const auto& [whole_value, parts] : parts_) {
+    for (const auto& [whole_value, chunk_values] : chunk_values_) {
       Concat concat;
       concat.axis = block(whole_value, 0, 1)->axis;
       Reshape op;
       op.shape = shape(whole_value);
-      add_op(op, {add_op(concat, parts, scope)}, scope, whole_value);
+      add_op(op, {add_op(concat, chunk_values, scope)}, scope, whole_value);
     }
     for (const auto& [whole_value, sum] : sums_)
       cast(sum, program_.values[whole_value].dtype, scope, whole_value);
@@ -322,8 +322,9 @@ class ChunkedLoss {
   std::set<int> results_;                     ///< outputs and new values of variables
   std::map<size_t, RowRoles> roles_;          ///< the roles of the chunked instructions
   std::set<size_t> followers_;                ///< instructions that move behind the chunks
-  std::map<int, std::vector<int>> parts_;     ///< for values read outside, the values of the chunks
-  std::map<int, int> sums_;                   ///< for sums over rows, the sum up to the last chunk
+  /// for values read outside, the values of the chunks
+  std::map<int, std::vector<int>> chunk_values_;
+  std::map<int, int> sums_;  ///< for sums over rows, the sum up to the last chunk
 };
 
 bool has_many_rows_and_classes(const Program& program, const Instruction& i, int64_t max_bytes) {

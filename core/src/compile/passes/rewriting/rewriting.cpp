@@ -55,18 +55,18 @@ bool rewrite_each(Program& program, const Rewrite& rewrite) {
   for (Instruction& instruction : std::exchange(program.code, {}))
     rewriting.visit(std::move(instruction), rewrite);
   rewriting.finish();
-  return rewriting.changed_;
+  return rewriting.has_changed_;
 }
 
 Rewriting::Rewriting(Program& program)
     : program_(program),
       producers_(program.values.size()),
-      replacement_(program.values.size()),
+      replacements_(program.values.size()),
       read_counts_(program.values.size()),
       constant_indices_(program.values.size(), -1),
       is_fixed_between_writes_(program.values.size()) {
-  std::iota(replacement_.begin(), replacement_.end(), 0);
-  auto add_reads = [&](int value, int times) { read_counts_[value] += times; };
+  std::iota(replacements_.begin(), replacements_.end(), 0);
+  auto add_reads = [&](int value, int read_count) { read_counts_[value] += read_count; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) add_reads(value, 1);
   }
@@ -90,7 +90,7 @@ std::optional<double> Rewriting::uniform(int value) const {
 }
 
 void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
-  for (int& value : instruction.inputs) value = replacement_[value];
+  for (int& value : instruction.inputs) value = replacements_[value];
   scope_ = instruction.scope;
   const int value = rewrite(*this, instruction);
   value == kKeep ? keep(std::move(instruction)) : replace(instruction, value);
@@ -109,10 +109,10 @@ void Rewriting::keep(Instruction instruction) {
 void Rewriting::replace(const Instruction& instruction, int value) {
   const size_t old_value = instruction.outputs[0];
   assert(instruction.outputs.size() == 1 && spec(value) == spec(instruction.outputs[0]));
-  replacement_[old_value] = value;
+  replacements_[old_value] = value;
   read_counts_[value] += read_counts_[old_value];
   for (int input : instruction.inputs) --read_counts_[input];
-  changed_ = true;
+  has_changed_ = true;
 }
 
 Instruction new_instruction(Program& program, OpPtr op, std::vector<int> inputs, int scope) {
@@ -127,7 +127,7 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
   for (int value : inputs) ++read_counts_[value];
   Instruction instruction = new_instruction(program_, std::move(op), std::move(inputs), scope_);
   for (int value : instruction.outputs) {
-    replacement_.push_back(value);
+    replacements_.push_back(value);
     producers_.push_back(nullptr);
     read_counts_.push_back(0);
     constant_indices_.push_back(-1);
@@ -173,7 +173,7 @@ int Rewriting::broadcast_value(int value, const TensorSpec& target_spec) {
 }
 
 void Rewriting::finish() {
-  auto rename = [&](int& value) { value = replacement_[value]; };
+  auto rename = [&](int& value) { value = replacements_[value]; };
   for (int& value : program_.outputs) rename(value);
   for (Program::Binding& b : program_.variables) {
     if (b.result >= 0) rename(b.result);

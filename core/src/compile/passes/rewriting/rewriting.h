@@ -98,12 +98,12 @@ class Rewriting {
   Program& program_;
   std::deque<Instruction> code_;
   std::vector<const Instruction*> producers_;  ///< indexed by value: as producer() returns it
-  std::vector<int> replacement_;               ///< indexed by value: the value that replaces it
+  std::vector<int> replacements_;              ///< indexed by value: the value that replaces it
   std::vector<int> read_counts_;
   std::vector<int> constant_indices_;  ///< indexed by value: index among the constants, or -1
   std::vector<bool> is_fixed_between_writes_;  ///< indexed by value
   int scope_ = 0;
-  bool changed_ = false;
+  bool has_changed_ = false;
 };
 
 }  // namespace crescent::passes

@@ -57,8 +57,8 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail_expected(const char* what) const {
-    fail("term '", text_, "': expected ", what, " at '", text_.substr(position_), "'");
+  [[noreturn]] void fail_expected(const char* expected_text) const {
+    fail("term '", text_, "': expected ", expected_text, " at '", text_.substr(position_), "'");
   }
   void skip_blanks() {
     while (position_ < text_.size() && text_[position_] == ' ') ++position_;
