@@ -8,14 +8,15 @@
 
 namespace crescent::passes {
 
-bool scans(Program& program, bool inference, const Capabilities& can) {
+bool scans(Program& program, bool inference, const Capabilities& capabilities) {
   std::unordered_map<const Program*, std::shared_ptr<const Program>> bodies;
   const std::vector<bool> is_read = values_read(program);
   for (Program::Instruction& i : program.code) {
     auto* scan = as<Scan>(*i.op);
     if (!scan) continue;
     auto& body = bodies[scan->body.get()];
-    if (!body) body = std::make_shared<const Program>(optimize(*scan->body, inference, can));
+    if (!body)
+      body = std::make_shared<const Program>(optimize(*scan->body, inference, capabilities));
     auto optimized = std::make_shared<Scan>(*scan);
     optimized->body = body;
     const auto states_begin =
