@@ -61,7 +61,7 @@ model:compile { optimizer = cr.optimizers.Adam(2e-3),
 model:fit(training_data, { epochs = epochs, validation_data = validation_data })
 
 -- confusion[i][k] counts the images of class i that the model predicts as class k.
-local confusion, right_count, count, misclassified = {}, 0, 0, nil
+local confusion, right_count, count, misclassified_example = {}, 0, 0, nil
 for i in ipairs(classes) do confusion[i] = {} end
 for images, labels in validation_data:elements() do
   local predicted_classes = cr.ops.argmax(model:predict(images), -1):totable()
@@ -69,7 +69,7 @@ for images, labels in validation_data:elements() do
     local predicted_class = predicted_classes[i]
     confusion[label + 1][predicted_class + 1] = (confusion[label + 1][predicted_class + 1] or 0) + 1
     count, right_count = count + 1, right_count + (predicted_class == label and 1 or 0)
-    if predicted_class ~= label then misclassified = misclassified
+    if predicted_class ~= label then misclassified_example = misclassified_example
       or { images[i], classes[label + 1], classes[predicted_class + 1] } end
   end
 end
@@ -82,10 +82,10 @@ end
 print(("\n%d of %d right: %.1f %%"):format(right_count, count, 100 * right_count / count))
 
 -- Prints one misclassified image as characters.
-if misclassified then
-  print(("\nthis %s was taken for %s:"):format(misclassified[2], misclassified[3]))
+if misclassified_example then
+  print(("\nthis %s was taken for %s:"):format(misclassified_example[2], misclassified_example[3]))
   local shades = " .:-=+*#%@"
-  for _, row in ipairs(misclassified[1]:totable()) do
+  for _, row in ipairs(misclassified_example[1]:totable()) do
     local line = {}
     for x, pixel in ipairs(row) do
       local shade = 1 + math.floor(pixel[1] / 256 * #shades)

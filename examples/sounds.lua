@@ -12,7 +12,7 @@ local sample_count = math.floor(sampling_rate * seconds)
 -- drawn for each sound
 
 local function sine(frequency, t) return math.sin(2 * math.pi * frequency * t) end
-local kinds = {
+local amplitude_functions = {
   bell = function(t, a, b) return sine(300 + 900 * a, t) * math.exp(-(3 + 6 * b) * t) end,
   clicks = function(t, a, b)
     return (t * (6 + 8 * a) + b) % 1 < 0.03 and math.random() * 2 - 1 or 0
@@ -22,21 +22,21 @@ local kinds = {
   rising = function(t, a, b) return sine(300 + 300 * a + (700 + 300 * b) * t, t) end,
   siren = function(t, a, b) return sine(600 + 600 * a, t + 0.02 * sine(3 + 3 * b, t)) end,
 }
-local names = {}
-for name in pairs(kinds) do names[#names + 1] = name end
-table.sort(names)
+local kind_names = {}
+for name in pairs(amplitude_functions) do kind_names[#kind_names + 1] = name end
+table.sort(kind_names)
 
 local folder = os.tmpname()
 os.remove(folder)
 math.randomseed(1)
-for _, name in ipairs(names) do
+for _, name in ipairs(kind_names) do
   assert(os.execute(("mkdir -p '%s/%s'"):format(folder, name)))
   for i = 1, sounds_per_kind do
     local a, b, loudness, hiss_level, sound = math.random(), math.random(),
       0.2 + 0.6 * math.random(),
       0.15 * math.random(), {}
     for k = 1, sample_count do
-      sound[k] = loudness * kinds[name]((k - 1) / sampling_rate, a, b)
+      sound[k] = loudness * amplitude_functions[name]((k - 1) / sampling_rate, a, b)
         + hiss_level * (math.random() * 2 - 1)
     end
     cr.data.write_wav(("%s/%s/%02d.wav"):format(folder, name, i), cr.tensor(sound), sampling_rate)
@@ -61,7 +61,7 @@ local shown_spectrograms = {}
 for x, y in test_data:elements() do
   for i = 1, #y do shown_spectrograms[y[i]] = shown_spectrograms[y[i]] or x[i]:totable() end
 end
-for first_kind = 0, #names - 1, 3 do
+for first_kind = 0, #kind_names - 1, 3 do
   for bin = 31, 1, -3 do
     local line = {}
     for kind = first_kind, first_kind + 2 do
@@ -75,7 +75,7 @@ for first_kind = 0, #names - 1, 3 do
     print("  " .. table.concat(line, "   "))
   end
   for kind = first_kind, first_kind + 2 do
-    io.write("  ", names[kind + 1], (" "):rep(frame_count + 1 - #names[kind + 1]))
+    io.write("  ", kind_names[kind + 1], (" "):rep(frame_count + 1 - #kind_names[kind + 1]))
   end
   print "\n"
 end
@@ -85,7 +85,7 @@ local model = cr.Sequential {
   layers.Reshape({ 32, frame_count, 1 }, { input_shape = { 32, frame_count } }),
   layers.Conv2D(8, 3, { activation = "relu" }), layers.MaxPooling2D(2),
   layers.Conv2D(16, 3, { activation = "relu" }), layers.MaxPooling2D(2),
-  layers.Flatten(), layers.Dropout(0.3), layers.Dense(#names, { activation = "softmax" }),
+  layers.Flatten(), layers.Dropout(0.3), layers.Dense(#kind_names, { activation = "softmax" }),
 }
 model:compile { optimizer = cr.optimizers.Adam { learning_rate = 3e-3 },
   loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
@@ -103,11 +103,11 @@ for x, y in test_data:elements() do
       total_count + 1
   end
 end
-print(("\n%-8s taken for:%s"):format("", ("%9s"):rep(#names):format(table.unpack(names))))
-for kind, name in ipairs(names) do
+print(("\n%-8s taken for:%s"):format("", ("%9s"):rep(#kind_names):format(table.unpack(kind_names))))
+for kind, name in ipairs(kind_names) do
   local row = {}
-  for guess = 1, #names do row[guess] = (counts[kind - 1] or {})[guess - 1] or "." end
-  print(("%-19s%s"):format(name, ("%9s"):rep(#names):format(table.unpack(row))))
+  for guess = 1, #kind_names do row[guess] = (counts[kind - 1] or {})[guess - 1] or "." end
+  print(("%-19s%s"):format(name, ("%9s"):rep(#kind_names):format(table.unpack(row))))
 end
 print(("\n%d of %d sounds that it has not heard are named rightly"):format(right_count,
   total_count))

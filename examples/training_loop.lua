@@ -19,7 +19,7 @@ local model = cr.Sequential {
   layers.Dense(2),
 }
 local optimizer = cr.optimizers.Adam(0.01)
-local loss_of = cr.losses.SparseCategoricalCrossentropy { from_logits = true }
+local loss_function = cr.losses.SparseCategoricalCrossentropy { from_logits = true }
 local accuracy = cr.metrics.SparseCategoricalAccuracy()
 
 -- The Lua function runs once, while it is traced; later calls run the compiled program.
@@ -27,7 +27,7 @@ local step = cr.compiled(function(points, labels)
   local loss, logits
   local tape = cr.GradientTape(function()
     logits = model(points, { training = true })
-    loss = loss_of(labels, logits)
+    loss = loss_function(labels, logits)
   end)
   optimizer:apply_gradients(tape:gradient(loss, model.trainable_weights), model.trainable_weights)
   accuracy:update_state(labels, logits)

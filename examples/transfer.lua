@@ -17,7 +17,7 @@ local labels = cr.data.read_idx(data_folder .. "mnist-t10k-labels-idx1-ubyte.gz"
 
 -- Returns the pictures of the digits from `first_digit` to `last_digit` and their labels, counted
 -- from 0. Of each digit the first `skip_count` pictures are skipped and at most `max_count` taken.
-local function digits(first_digit, last_digit, skip_count, max_count)
+local function digit_subset(first_digit, last_digit, skip_count, max_count)
   local digit_counts, indices, classes = {}, {}, {}
   for index, digit in ipairs(labels) do
     if digit >= first_digit and digit <= last_digit then
@@ -68,7 +68,7 @@ local function count_trainable_weights(model)
 end
 
 local result_rows = {}
-local x_test, y_test = digits(5, 9, 100, 200)
+local x_test, y_test = digit_subset(5, 9, 100, 200)
 local function add_result(label, model, start_time)
   local accuracy = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
   result_rows[#result_rows + 1] = { label, count_trainable_weights(model),
@@ -81,17 +81,17 @@ cr.random.seed(1)
 print "The first stages of a ResNet50 learn the digits 0 to 4."
 local start_time = cr.utils.clock()
 local base_model = first_stages()
-local x, y = digits(0, 4, 0, pictures_per_low_digit)
+local x, y = digit_subset(0, 4, 0, pictures_per_low_digit)
 local base_classifier = classifier(base_model)
 fit(base_classifier, x, y, 1e-3, 3, 64, 1)
-local x_low, y_low = digits(0, 4, pictures_per_low_digit, 200)
+local x_low, y_low = digit_subset(0, 4, pictures_per_low_digit, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
   100 * base_classifier:evaluate(x_low, y_low, { verbose = 0, return_dict = true }).accuracy,
   cr.utils.clock() - start_time))
 
 -- ---- training on the digits 5 to 9
 
-local x_few, y_few = digits(5, 9, 0, pictures_per_high_digit)
+local x_few, y_few = digit_subset(5, 9, 0, pictures_per_high_digit)
 
 start_time = cr.utils.clock()
 local scratch_model = classifier(first_stages())
