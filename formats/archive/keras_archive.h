@@ -38,7 +38,7 @@ class KerasArchive final : public keras::WeightSource {
   std::vector<keras::DatasetValues> read(const keras::Names& datasets) override {
     return weights_.read(datasets);
   }
-  bool hold() override { return weights_.hold(); }
+  bool prevent_changes() override { return weights_.prevent_changes(); }
   void check_unchanged() const override { weights_.check_unchanged(); }
 
  private:

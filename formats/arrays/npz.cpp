@@ -40,7 +40,7 @@ std::string quoted_member(const OpenArchive& source, const zip::Member& member) 
 
 std::string first_bytes(const OpenArchive& source, const zip::Member& member) {
   constexpr uint64_t kMaxHeaderBytes = 64 << 10;
-  if (member.packed()) return source.archive.text(member);
+  if (member.is_compressed()) return source.archive.text(member);
   std::string start(std::min(member.size, kMaxHeaderBytes), '\0');
   source.file->read(member.start, start.size(), start.data());
   return start;
@@ -113,7 +113,7 @@ class Npz final : public keras::NamedFormat {
       const zip::Member& member = *source->archive.find(name + kArrayEnding);
       const FileArray array =
           npy_header(quoted_member(*source, member), first_bytes(*source, member));
-      const bool can_stay_in_file = !member.packed() && !array.type.needs_conversion() &&
+      const bool can_stay_in_file = !member.is_compressed() && !array.type.needs_conversion() &&
                                     !array.is_fortran_order && array.type.dtype != DType::boolean;
       if (!can_stay_in_file || (array.is_swapped && array.type.width > 1))
         return load_member(source, member);

@@ -22,9 +22,8 @@ CRESCENT_FILES_API std::vector<std::string> texts_of_checksums(
 CRESCENT_FILES_API std::vector<uint32_t> checksums_of_texts(const std::vector<std::string>& texts);
 
 /// A storage of the bytes [start, start + bytes) of a file. Each piece is compared with its
-/// checksum when a byte of it is first read; the error for a damaged array names it by
-/// `array_name`:
-/// "'m.h5': '/kernel'".
+/// checksum when a byte of it is first read. `array_name`, such as "'m.h5': '/kernel'", names the
+/// array in the error for a damaged piece.
 CRESCENT_FILES_API std::shared_ptr<Storage> checked_storage(std::shared_ptr<Storage> file,
                                                             uint64_t start, uint64_t bytes,
                                                             std::vector<uint32_t> checksums,

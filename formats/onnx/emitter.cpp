@@ -39,10 +39,10 @@ std::string unique_name(File& file, const std::string& base_name) {
 }
 
 Emitter::Emitter(File& file, Graph& graph, const TracedProgram& traced)
-    : file_(file), graph_(graph), traced_(traced), forms_(traced.program.values.size()) {
-  for (int value : traced.program.outputs) form_of(value).is_read = true;
+    : file_(file), graph_(graph), traced_(traced), infos_(traced.program.values.size()) {
+  for (int value : traced.program.outputs) info_of(value).is_read = true;
   for (const Program::Instruction& i : traced.program.code)
-    for (int value : i.inputs) form_of(value).is_read = true;
+    for (int value : i.inputs) info_of(value).is_read = true;
   for (const Program::Constant& c : traced.program.constants)
     if (!traced.fill_values.contains(c.value) && !traced.progressions.contains(c.value) &&
         !traced.symbolic_values.contains(c.value))
@@ -50,7 +50,7 @@ Emitter::Emitter(File& file, Graph& graph, const TracedProgram& traced)
 }
 
 /// A name made from the layer's name and `base_name` that is not yet used in the file.
-std::string Emitter::unique(const std::string& base_name) {
+std::string Emitter::unique_name_in_layer(const std::string& base_name) {
   const auto& scopes = traced_.program.scopes;
   const std::string scope = instruction_ ? scopes[instruction_->scope] : "";
   return unique_name(file_, scope.empty() ? base_name : scope + "/" + base_name);
@@ -72,7 +72,7 @@ bool Emitter::fold() {
     for (int64_t size : sizes_of(value))
       if (size < 0) return false;
   Tensors inputs;
-  for (int value : instruction_->inputs) inputs.push_back(form_of(value).constant);
+  for (int value : instruction_->inputs) inputs.push_back(info_of(value).constant);
   if (!std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return bool(t); }))
     return false;
   const Tensors results = crescent::apply(instruction_->op, inputs);
@@ -81,23 +81,23 @@ bool Emitter::fold() {
 }
 
 std::string Emitter::name_of(int value) {
-  Form& form = form_of(value);
-  if (!form.channels_last.empty()) return form.channels_last;
-  if (form.constant) return form.channels_last = add_constant(form.constant);
-  if (!form.channels_first.empty())
-    return form.channels_last =
-               add_transpose(form.channels_first, to_channels_last(sizes_of(value).size()));
+  ValueInfo& info = info_of(value);
+  if (!info.channels_last.empty()) return info.channels_last;
+  if (info.constant) return info.channels_last = add_constant(info.constant);
+  if (!info.channels_first.empty())
+    return info.channels_last =
+               add_transpose(info.channels_first, to_channels_last(sizes_of(value).size()));
   if (const auto fill_value = traced_.fill_values.find(value);
       fill_value != traced_.fill_values.end())
-    return form.channels_last =
+    return info.channels_last =
                add_node("Expand", {add_constant(fill_value->second), shape(sizes_of(value))});
   if (const auto progression = traced_.progressions.find(value);
       progression != traced_.progressions.end())
-    return form.channels_last = add_node(
+    return info.channels_last = add_node(
                "Reshape", {add_row_progression(progression->second), shape(sizes_of(value))});
   if (const auto symbolic_value = traced_.symbolic_values.find(value);
       symbolic_value != traced_.symbolic_values.end())
-    return form.channels_last = add_filled_tensor(symbolic_value->second, spec_of(value));
+    return info.channels_last = add_filled_tensor(symbolic_value->second, spec_of(value));
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
@@ -105,16 +105,17 @@ std::string Emitter::name_of(int value) {
 /// name of the result.
 std::string Emitter::add_row_progression(const RowProgression& progression) {
   const TensorSpec& spec = progression.step.spec();
-  const std::string count = add_node("Squeeze", {size(progression.rows), add_integers({0})});
+  const std::string count =
+      add_node("Squeeze", {size(progression.row_count_code), add_integers({0})});
   const std::string numbers =
       add_node("Range", {add_number(0, DType::int64), count, add_number(1, DType::int64)});
   const std::string row_numbers = add_node("Cast", {numbers}, {{"to", number_of(spec.dtype)}});
   std::vector<int64_t> column_shape(spec.shape.rank(), 1);
   column_shape[0] = -1;
   const std::string rows = add_node("Reshape", {row_numbers, add_integers(column_shape)});
-  const std::string step = progression.step_size == 0
+  const std::string step = progression.step_size_code == 0
                                ? add_constant(progression.step)
-                               : add_filled_tensor(progression.step_size, spec);
+                               : add_filled_tensor(progression.step_size_code, spec);
   return add_node("Add", {add_constant(progression.first), add_node("Mul", {rows, step})});
 }
 
@@ -125,11 +126,11 @@ std::string Emitter::add_filled_tensor(int64_t code, const TensorSpec& spec) {
 }
 
 std::string Emitter::channels_first_name_of(int value) {
-  Form& form = form_of(value);
-  if (!form.channels_first.empty()) return form.channels_first;
+  ValueInfo& info = info_of(value);
+  if (!info.channels_first.empty()) return info.channels_first;
   const size_t rank = sizes_of(value).size();
-  return form.channels_first = form.constant
-                                   ? add_constant(with_channels_first(form.constant, rank))
+  return info.channels_first = info.constant
+                                   ? add_constant(with_channels_first(info.constant, rank))
                                    : add_transpose(name_of(value), to_channels_first(rank));
 }
 
@@ -147,14 +148,14 @@ Emitter::InputsInOneLayout Emitter::inputs_in_one_layout() {
   bool is_channels_first = false, ranks_match = true;
   for (int value : instruction_->inputs) {
     rank = std::max(rank, sizes_of(value).size());
-    is_channels_first = is_channels_first || (form_of(value).channels_last.empty() &&
-                                              !form_of(value).channels_first.empty());
+    is_channels_first = is_channels_first || (info_of(value).channels_last.empty() &&
+                                              !info_of(value).channels_first.empty());
   }
   for (int value : instruction_->inputs)
-    ranks_match = ranks_match && (form_of(value).constant || sizes_of(value).size() == rank);
+    ranks_match = ranks_match && (info_of(value).constant || sizes_of(value).size() == rank);
   Names names;
   for (int value : instruction_->inputs) {
-    const Tensor& constant_tensor = form_of(value).constant;
+    const Tensor& constant_tensor = info_of(value).constant;
     if (!is_channels_first || !ranks_match)
       names.push_back(name_of(value));
     else if (constant_tensor && constant_tensor.rank() > 0)
@@ -172,14 +173,15 @@ void Emitter::set_result(const std::string& name, bool is_channels_first) {
 std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
   const TracedProgram& traced = traced_.bodies.at(position());
   auto graph = std::make_shared<Graph>();
-  graph->name = unique("body");
+  graph->name = unique_name_in_layer("body");
   Emitter body_emitter(file_, *graph, traced);
   const auto body_inputs = static_cast<size_t>(scan.states + scan.sequences);
   for (size_t i = 0; i < traced.program.inputs.size(); ++i) {
     const int value = traced.program.inputs[i];
     const TensorSpec& spec = body_emitter.spec_of(value);
     if (i < body_inputs) {
-      graph->inputs.push_back({unique("step"), spec.dtype, body_emitter.sizes_of(value)});
+      graph->inputs.push_back(
+          {unique_name_in_layer("step"), spec.dtype, body_emitter.sizes_of(value)});
       body_emitter.bind(value, graph->inputs.back().name);
     } else if (constant_input(i)) {
       body_emitter.bind(value, constant_input(i));
@@ -199,7 +201,7 @@ std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
 Names Emitter::add_nodes(const std::string& type, Names inputs, size_t outputs,
                          Attributes attributes) {
   Node node{type, std::move(inputs), {}, std::move(attributes)};
-  for (size_t o = 0; o < outputs; ++o) node.outputs.push_back(unique(type));
+  for (size_t o = 0; o < outputs; ++o) node.outputs.push_back(unique_name_in_layer(type));
   graph_.nodes.push_back(node);
   return node.outputs;
 }
@@ -213,7 +215,7 @@ std::string Emitter::add_transpose(const std::string& name, std::vector<int64_t>
 }
 
 std::string Emitter::add_constant(const Tensor& tensor) {
-  file_.main.constants.emplace_back(unique("constant"),
+  file_.main.constants.emplace_back(unique_name_in_layer("constant"),
                                     tensor.in_memory() ? tensor : tensor.clone());
   return file_.main.constants.back().first;
 }

@@ -26,8 +26,8 @@ class Emitter {
   Emitter(File& file, Graph& graph, const TracedProgram& traced);
 
   /// Sets the name that a value of the program has in the graph or, if it is constant, its tensor.
-  void bind(int value, const std::string& name) { form_of(value).channels_last = name; }
-  void bind(int value, const Tensor& constant) { form_of(value).constant = constant; }
+  void bind(int value, const std::string& name) { info_of(value).channels_last = name; }
+  void bind(int value, const Tensor& constant) { info_of(value).constant = constant; }
   /// Writes the nodes of every instruction.
   void run();
   std::string name_of(int value);
@@ -41,20 +41,20 @@ class Emitter {
   const TensorSpec& result_spec(size_t o = 0) const { return spec_of(instruction_->outputs[o]); }
   const Sizes& result_sizes(size_t o = 0) const { return sizes_of(instruction_->outputs[o]); }
   /// The value of input `i` if it is constant, else a null tensor.
-  Tensor constant_input(size_t i) { return form_of(instruction_->inputs[i]).constant; }
+  Tensor constant_input(size_t i) { return info_of(instruction_->inputs[i]).constant; }
   /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
   /// Whether another instruction, or the caller of the program, uses output `o`.
-  bool is_read(size_t o) { return form_of(instruction_->outputs[o]).is_read; }
+  bool is_read(size_t o) { return info_of(instruction_->outputs[o]).is_read; }
   void set_output(const std::string& name, size_t o = 0) {
-    form_of(instruction_->outputs[o]).channels_last = name;
+    info_of(instruction_->outputs[o]).channels_last = name;
   }
   void set_channels_first_output(const std::string& name) {
-    form_of(instruction_->outputs[0]).channels_first = name;
+    info_of(instruction_->outputs[0]).channels_first = name;
   }
   /// Whether the slice begins at a fixed distance from the end of this axis, not from its
   /// beginning.
-  bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
+  bool is_from_end(size_t axis) const { return traced_.is_from_end_by_axis.at(position())[axis]; }
   struct InputsInOneLayout {
     Names names;
     bool is_channels_first;
@@ -82,20 +82,20 @@ class Emitter {
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
-  struct Form {
+  struct ValueInfo {
     /// the names of the value in the two layouts: channels last (as in Crescent) and channels first
     std::string channels_last, channels_first;
     Tensor constant;
     bool is_read = false;
   };
-  Form& form_of(int value) { return forms_[value]; }
+  ValueInfo& info_of(int value) { return infos_[value]; }
   const TensorSpec& spec_of(int value) const { return traced_.program.values[value]; }
   const Sizes& sizes_of(int value) const { return traced_.sizes[value]; }
   size_t position() const {
     return static_cast<size_t>(instruction_ - traced_.program.code.data());
   }
   std::string channels_first_name_of(int value);
-  std::string unique(const std::string& base_name);
+  std::string unique_name_in_layer(const std::string& base_name);
   const std::string& dynamic_axis(int axis);
   std::string size(int64_t size);
   std::string add_row_progression(const RowProgression& progression);
@@ -107,7 +107,7 @@ class Emitter {
   File& file_;
   Graph& graph_;
   const TracedProgram& traced_;
-  std::vector<Form> forms_;
+  std::vector<ValueInfo> infos_;
   const Program::Instruction* instruction_ = nullptr;
 };
 

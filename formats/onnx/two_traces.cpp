@@ -107,8 +107,8 @@ RowProgression row_progression(const Tensor& a, const Tensor& b, const std::stri
     refuse(location);
   RowProgression progression{first_a, step_a, size_by_two_traces(a.dim(0), b.dim(0), location), 0};
   if (!same_bytes(step_a, step_b))
-    progression.step_size = size_of_equal_elements(step_a, step_b, location);
-  if (!same_bytes(step_a, step_b) && progression.step_size == 0) refuse(location);
+    progression.step_size_code = size_of_equal_elements(step_a, step_b, location);
+  if (!same_bytes(step_a, step_b) && progression.step_size_code == 0) refuse(location);
   return progression;
 }
 
@@ -137,7 +137,8 @@ void compare_constants(TracedProgram& traced, const Program& b) {
 
 /// For each axis, whether the slices in the two programs begin at the same distance from the end of
 /// the axis. The slices may differ only along such axes and along axes that are taken whole.
-std::vector<bool> from_end(const TracedProgram& traced, const Program& b, size_t position) {
+std::vector<bool> is_from_end_by_axis(const TracedProgram& traced, const Program& b,
+                                      size_t position) {
   const Program::Instruction& instruction = traced.program.code[position];
   const auto &slice_a = static_cast<const Slice&>(*instruction.op),
              &slice_b = static_cast<const Slice&>(*b.code[position].op);
@@ -181,7 +182,7 @@ void compare_instruction(TracedProgram& traced, const Program& b, size_t positio
   if (scan_a && scan_b) {
     traced.bodies.emplace(position, compare_programs(*scan_a->body, *scan_b->body));
   } else if (dynamic_cast<const Slice*>(instruction_a.op.get())) {
-    traced.from_end.emplace(position, from_end(traced, b, position));
+    traced.is_from_end_by_axis.emplace(position, is_from_end_by_axis(traced, b, position));
   } else if (!may_differ_in_sizes(*instruction_a.op) &&
              !instruction_a.op->equals(*instruction_b.op)) {
     refuse(location);

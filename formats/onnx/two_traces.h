@@ -13,9 +13,9 @@ namespace crescent::onnx {
 /// A tensor whose rows form an arithmetic progression; it may have leading axes of size 1.
 struct RowProgression {
   Tensor first, step;  ///< the first row, and the difference between rows, each of shape (1, ...)
-  int64_t rows;        ///< the code of the symbolic number of rows
+  int64_t row_count_code;  ///< the code of the symbolic number of rows
   /// the code of the symbolic size that all elements of `step` equal; 0 if there is none
-  int64_t step_size;
+  int64_t step_size_code;
 };
 
 /// A program that was recorded for certain sizes of the dynamic axes, and the parts of it that
@@ -31,7 +31,7 @@ struct TracedProgram {
   std::map<int, int64_t> symbolic_values;
   /// By the position of a slice's instruction: for each axis, whether the slice begins at a fixed
   /// distance from the end of the axis (instead of from its beginning).
-  std::map<size_t, std::vector<bool>> from_end;
+  std::map<size_t, std::vector<bool>> is_from_end_by_axis;
   /// The bodies of scans, by the position of the scan's instruction.
   std::map<size_t, TracedProgram> bodies;
 };

@@ -61,7 +61,7 @@ TEST_CASE("F27: a reader that is stopped is given up when its time is over") {
   request.add(Operation::list).add(uint64_t{1}).add(std::string_view());
   CHECK(child.send(request));
   CHECK_FALSE(child.receive());
-  CHECK(child.failure() == "did not answer within 1 seconds");
+  CHECK(child.failure_reason() == "did not answer within 1 seconds");
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(seconds < 3);

@@ -226,7 +226,7 @@ TEST_CASE("archives as Keras writes them: members, order, stored") {
   CHECK(members[0].name == "metadata.json");
   CHECK(members[1].name == "config.json");
   CHECK(members[2].name == "model.weights.h5");
-  for (const zip::Member& member : members) CHECK_FALSE(member.packed());
+  for (const zip::Member& member : members) CHECK_FALSE(member.is_compressed());
   const Value config = parse_json(archive.text(members[1]));
   CHECK(config.as_dict().at("class_name") == Value("Sequential"));
   CHECK(config.as_dict().at("build_config").as_dict().at("input_shape") == Value(List{{}, 4}));

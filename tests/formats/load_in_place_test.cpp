@@ -78,7 +78,7 @@ TEST_CASE("while a file is held, who wants to write to it waits") {
   auto open_for_writing = [&] { return Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK)); };
   {
     FileReader reader(path);
-    REQUIRE(reader.hold());
+    REQUIRE(reader.prevent_changes());
     CHECK(open_for_writing() < 0);
     reader.check_unchanged();
   }

@@ -35,7 +35,7 @@ std::optional<Unpacker> Child::receive() {
 }
 void Child::allow_memory(uint64_t) {}
 void Child::allow_time() {}
-std::string Child::failure() { return "ended"; }
+std::string Child::failure_reason() { return "ended"; }
 
 }  // namespace crescent::hdf5
 
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::vector<DatasetInfo> infos = file.describe(names);
     const bool has_rows = !infos[0].shape.empty() && infos[0].shape[0] > 0;
     if (has_rows && size % 4 == 0) file.read_rows("a", infos[0], 0, 1);
-    if (size % 2) file.hold();
+    if (size % 2) file.prevent_changes();
     // After the last question the reader process has ended.
     for (const Array& array : file.read(names, infos)) {
       const auto bytes = byte_count(array.type, array.shape);

@@ -11,8 +11,8 @@ namespace crescent::zip {
 namespace {
 
 constexpr uint64_t kMaxMembers = 65536, kMaxDirectoryBytes = uint64_t{64} << 20;
-// The largest compression ratio of members of more than kSmall bytes. Trained weights hardly
-// compress, so a larger ratio indicates an attack ("zip bomb").
+// The largest compression ratio of members of more than kSmallBytes bytes. Trained weights
+// hardly compress, so a larger ratio indicates an attack ("zip bomb").
 constexpr uint64_t kMaxExpansion = 100, kSmallBytes = uint64_t{64} << 20;
 constexpr size_t kPieceBytes = size_t{1} << 18;
 
@@ -131,7 +131,7 @@ Member Archive::member_at(std::string_view& remaining) const {
   Zip64Field zip64(fields.text(extra_length));
   fields.text(comment_length);
   member.size = zip64.number(size);
-  member.stored = zip64.number(stored_size);
+  member.stored_bytes = zip64.number(stored_size);
   member.start = zip64.number(header_offset);
   if (!fields.ok || !zip64.ok() || disk != 0) refuse_damaged("its directory is broken");
   constexpr uint32_t kTypeMask = 0170000, kLink = 0120000, kUnix = 3;
@@ -153,7 +153,7 @@ void Archive::find_start(Member& member, uint64_t header_offset, uint64_t data_e
       bytes(header_offset + kLocalLength, name_length) != member.name)
     refuse_damaged("there is something else where " + quoted(member) + " should be");
   member.start = header_offset + kLocalLength + name_length + extra_length;
-  if (member.start > data_end || member.stored > data_end - member.start)
+  if (member.start > data_end || member.stored_bytes > data_end - member.start)
     refuse_damaged(quoted(member) + " reaches beyond its end");
 }
 
@@ -163,7 +163,7 @@ void Archive::refuse_overlaps() const {
   std::sort(sorted_members.begin(), sorted_members.end(),
             [](const Member* a, const Member* b) { return a->start < b->start; });
   for (size_t i = 1; i < sorted_members.size(); ++i)
-    if (sorted_members[i - 1]->start + sorted_members[i - 1]->stored + kLocalLength >
+    if (sorted_members[i - 1]->start + sorted_members[i - 1]->stored_bytes + kLocalLength >
         sorted_members[i]->start)
       refuse_damaged(quoted(*sorted_members[i - 1]) + " and " + quoted(*sorted_members[i]) +
                      " share bytes in it");
@@ -184,16 +184,16 @@ const Member* Archive::find(std::string_view name) const {
   if (found->method != kStored && found->method != kDeflated)
     refuse(quoted(*found) + " is packed by method " + std::to_string(found->method) +
            "; stored and deflated ones are read");
-  if (!found->packed() && found->stored != found->size)
+  if (!found->is_compressed() && found->stored_bytes != found->size)
     refuse_damaged(quoted(*found) + " has two sizes");
-  if (found->size > kSmallBytes && found->size / kMaxExpansion > found->stored)
+  if (found->size > kSmallBytes && found->size / kMaxExpansion > found->stored_bytes)
     refuse(quoted(*found) + " promises " + std::to_string(found->size) + " bytes and stores " +
-           std::to_string(found->stored));
+           std::to_string(found->stored_bytes));
   return found;
 }
 
 void Archive::unpack(const Member& member, std::span<std::byte> target) const {
-  if (member.packed())
+  if (member.is_compressed())
     inflate(member, target);
   else
     read_(member.start, target);
@@ -210,9 +210,9 @@ std::string Archive::text(const Member& member) const {
 
 void Archive::check(const Member& member) const {
   uLong checksum = crc32_z(0, nullptr, 0);
-  for (uint64_t offset = 0; offset < member.stored; offset += kPieceBytes) {
+  for (uint64_t offset = 0; offset < member.stored_bytes; offset += kPieceBytes) {
     const std::string piece =
-        bytes(member.start + offset, std::min<uint64_t>(kPieceBytes, member.stored - offset));
+        bytes(member.start + offset, std::min<uint64_t>(kPieceBytes, member.stored_bytes - offset));
     checksum = crc32_z(checksum, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
   }
   if (checksum != member.checksum) refuse_damaged(quoted(member) + ": its checksum differs");
@@ -228,7 +228,7 @@ void Archive::inflate(const Member& member, std::span<std::byte> target) const {
   while (status == Z_OK || status == Z_BUF_ERROR) {
     if (stream.avail_in == 0) {
       piece = bytes(member.start + consumed_bytes,
-                    std::min<uint64_t>(kPieceBytes, member.stored - consumed_bytes));
+                    std::min<uint64_t>(kPieceBytes, member.stored_bytes - consumed_bytes));
       consumed_bytes += piece.size();
       stream.next_in = reinterpret_cast<Bytef*>(piece.data());
       stream.avail_in = static_cast<uInt>(piece.size());
@@ -240,10 +240,10 @@ void Archive::inflate(const Member& member, std::span<std::byte> target) const {
     stream.avail_out = static_cast<uInt>(free_bytes);
     status = ::inflate(&stream, Z_NO_FLUSH);
     produced_bytes += free_bytes - stream.avail_out;
-    if (status == Z_BUF_ERROR && (free_bytes == 0 || consumed_bytes == member.stored)) break;
+    if (status == Z_BUF_ERROR && (free_bytes == 0 || consumed_bytes == member.stored_bytes)) break;
   }
-  if (status != Z_STREAM_END || produced_bytes != member.size || consumed_bytes != member.stored ||
-      stream.avail_in != 0)
+  if (status != Z_STREAM_END || produced_bytes != member.size ||
+      consumed_bytes != member.stored_bytes || stream.avail_in != 0)
     refuse_damaged(quoted(member) + " cannot be unpacked");
 }
 

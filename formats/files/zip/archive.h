@@ -28,13 +28,13 @@ struct Member {
   std::string name;
   uint64_t start = 0;  ///< the offset of the member's bytes in the archive
   /// the number of bytes of the member in the archive, where it may be compressed
-  uint64_t stored = 0;
+  uint64_t stored_bytes = 0;
   uint64_t size = 0;  ///< the number of bytes after decompression
   uint32_t checksum = 0;
   uint16_t method = 0, flags = 0;
   bool is_link = false;
 
-  bool packed() const { return method != 0; }
+  bool is_compressed() const { return method != 0; }
 };
 
 class CRESCENT_FILES_API Archive {

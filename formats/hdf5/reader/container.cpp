@@ -38,7 +38,7 @@ Container::Container(std::span<const std::byte> file) : image_(file) {
       if (!target.empty()) std::memcpy(target.data(), file.data() + offset, target.size());
     });
     const zip::Member& member = weights_member(*archive_);
-    if (member.packed()) {
+    if (member.is_compressed()) {
       unpacked_bytes_.resize(member.size);
       archive_->unpack(member, unpacked_bytes_);
       image_ = unpacked_bytes_;
@@ -57,7 +57,7 @@ void Container::check_image() const {
 void Container::write_member(const std::string& name, Packer& answer) const {
   rethrow_as_refused([&] {
     const zip::Member* member = archive_ ? archive_->find(name) : nullptr;
-    if (!member) throw Missing{};
+    if (!member) throw MissingObject{};
     if (member->size > kMaxFrameBytes / 2) refuse("'" + name + "' is too long");
     answer.add(archive_->text(*member));
   });

@@ -118,7 +118,7 @@ NumberType float_type(hid_t type) {
 
 /// Whether the dataset has the attribute by which earlier versions of Crescent marked integers as
 /// bfloat16.
-bool marked_bfloat16(hid_t dataset) {
+bool is_marked_bfloat16(hid_t dataset) {
   if (!has_attribute(dataset, "dtype")) return false;
   OpenAttribute attribute(dataset, "dtype");
   return attribute.has_class(H5T_STRING) &&
@@ -130,7 +130,7 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
   if (H5Tget_precision(type) != 8 * size || size > 8 || (size == 8 && !is_signed))
     refuse("its integers are none of int8 to int64 or uint8 to uint32");
-  if (size == 2 && !is_signed && marked_bfloat16(dataset))
+  if (size == 2 && !is_signed && is_marked_bfloat16(dataset))
     return native_type(ElementType::bfloat16, H5T_NATIVE_UINT16);
   if (size == 1 && !is_signed) return native_type(ElementType::uint8, H5T_NATIVE_UINT8);
   if (size == 1) return native_type(ElementType::int8, H5T_NATIVE_INT8);
@@ -302,7 +302,7 @@ bool Contents::any_object_has_checksum() const {
   for (const auto& [path, entry] : inventory_->entries()) try {
       Handle object = open(path);
       if (has_attribute(object, kSeals) || has_attribute(object, kChecksum)) return true;
-    } catch (const Missing&) {
+    } catch (const MissingObject&) {
     }
   return false;
 }
@@ -335,10 +335,10 @@ Handle Contents::open(const std::string& path) const {
     std::string name = path.substr(begin, end - begin);
     if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kMaxPathDepth)
       refuse("its path is not usable");
-    if (H5Iget_type(object) != H5I_GROUP) throw Missing{};
+    if (H5Iget_type(object) != H5I_GROUP) throw MissingObject{};
     htri_t exists = H5Lexists(object, name.c_str(), H5P_DEFAULT);
     check(exists);
-    if (!exists) throw Missing{};
+    if (!exists) throw MissingObject{};
     H5L_info_t link;
     check(H5Lget_info(object, name.c_str(), &link, H5P_DEFAULT));
     if (link.type != H5L_TYPE_HARD)
@@ -365,7 +365,7 @@ void Contents::write_attribute(const std::string& path, const std::string& name,
     refuse("it has more than " + std::to_string(kMaxAttributes) + " attributes");
   auto value = find_value(object, name);
   if (is_rewritten_) {
-    if (name == kOwnAttribute) throw Missing{};
+    if (name == kOwnAttribute) throw MissingObject{};
   } else if (H5Iget_type(object) == H5I_DATASET && name == kPieces) {
     if (inventory_ && !value) refuse_missing_seal();
   } else if (has_attribute(object, kSeals)) {
@@ -376,7 +376,7 @@ void Contents::write_attribute(const std::string& path, const std::string& name,
   } else if (is_sealed_) {
     refuse_missing_seal();
   }
-  if (!value) throw Missing{};
+  if (!value) throw MissingObject{};
   pack(*value, answer);
 }
 

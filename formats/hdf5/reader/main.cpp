@@ -86,7 +86,7 @@ Packer answer_of(Packer prefix, const F& work) {
   try {
     work(prefix.add(Status::ok));
     return prefix;
-  } catch (const Missing&) {
+  } catch (const MissingObject&) {
     return failure_answer.add(Status::missing);
   } catch (const RefusedError& error) {
     return failure_answer.add(Status::refused).add(error.what());

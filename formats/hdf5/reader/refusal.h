@@ -12,7 +12,7 @@
 namespace crescent::hdf5 {
 
 /// The object or attribute does not exist.
-struct Missing {};
+struct MissingObject {};
 
 /// The object exists, but the reader refuses it for the reason in the text.
 struct RefusedError : std::runtime_error {

@@ -129,7 +129,7 @@ void Child::allow_time() {
   prlimit(process_->id(), RLIMIT_CPU, &limit, nullptr);
 }
 
-std::string Child::failure() {
+std::string Child::failure_reason() {
   end();
   return has_timed_out_ ? concat("did not answer within ", seconds_, " seconds")
                         : process_->ending();

@@ -26,14 +26,14 @@ class Child {
   /// the user interrupted.
   std::optional<Unpacker> receive();
   /// Whether the user interrupted a request, which ends the process.
-  bool interrupted_by_user() const { return was_interrupted_; }
+  bool was_interrupted_by_user() const { return was_interrupted_; }
   /// Raises the memory limit of the process by this number of bytes.
   void allow_memory(uint64_t bytes);
   /// Restarts the limit of the CPU time of the process for the next request.
   void allow_time();
   /// Ends the process if it still runs, and returns the reason why it failed, such as "ended with
   /// SIGSEGV (Segmentation fault)" or "did not answer within 30 seconds".
-  std::string failure();
+  std::string failure_reason();
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;

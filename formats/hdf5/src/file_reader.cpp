@@ -170,13 +170,13 @@ void FileReader::check_greeting() {
 }
 
 void FileReader::fail_reader_ended(const std::string& title) {
-  if (child_->interrupted_by_user()) {
+  if (child_->was_interrupted_by_user()) {
     if (interrupted())
       throw Interrupted(concat("'", path_, "': interrupted while reading ", title));
     fail("'", path_, "': reading it was interrupted before; open the file again");
   }
-  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->failure(), " at ",
-       title, "); nothing was loaded");
+  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->failure_reason(),
+       " at ", title, "); nothing was loaded");
 }
 
 /// Sends a request to the reader process. Returns one answer per item, in the order of the items;
@@ -294,7 +294,8 @@ struct FileReader::ChunkCheck {
   bool is_finite = true;
 };
 
-/// Reads datasets that are compressed or that libhdf5 must convert; `total` is their size in bytes.
+/// Reads datasets that are compressed or that libhdf5 must convert. `total_bytes` is the size
+/// of their values.
 std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total_bytes,
                                                    FileProgress& progress) {
   if (total_bytes == 0) return nullptr;
@@ -309,7 +310,7 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
   return block;
 }
 
-bool FileReader::hold() {
+bool FileReader::prevent_changes() {
   lease_.emplace(file_);
   const auto bytes = static_cast<int64_t>(contents_->bytes());
   if (lease_->is_held() && contents_->bytes() >= size_)

@@ -59,8 +59,8 @@ class FileReader {
   /// Prevents other programs from changing the file while this object exists, so that read() can
   /// return arrays that refer to the mapped file. Returns false if the system does not support
   /// this.
-  bool hold();
-  /// Fails if the file was changed in spite of hold(), or could not be read.
+  bool prevent_changes();
+  /// Fails if the file was changed in spite of prevent_changes(), or could not be read.
   void check_unchanged() const;
   /// Whether the values that read() returns for this dataset are in the mapped file.
   bool stays_in_file(const DatasetInfo& info) const;
@@ -96,8 +96,8 @@ class FileReader {
   int file_ = -1;  // the descriptor of the file, which contents_ closes
   std::shared_ptr<Storage> contents_;
   std::optional<FileLease> lease_;
-  int64_t change_time_ = 0;  // the time of the file's last change when hold() was called
-  Tensor mapped_file_;       // the mapped bytes of the file; null unless hold() has returned true
+  int64_t change_time_ = 0;  // the time of the file's last change when prevent_changes() was called
+  Tensor mapped_file_;       // the mapped file; null unless prevent_changes() has returned true
   std::shared_ptr<std::byte> row_window_;
 };
 

@@ -34,7 +34,7 @@ class KerasFile final : public keras::WeightSource {
   }
   std::vector<TensorSpec> describe(const keras::Names& datasets) override;
   std::vector<keras::DatasetValues> read(const keras::Names& datasets) override;
-  bool hold() override { return file_.hold(); }
+  bool prevent_changes() override { return file_.prevent_changes(); }
   void check_unchanged() const override { file_.check_unchanged(); }
 
  private:

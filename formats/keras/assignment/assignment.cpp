@@ -20,10 +20,10 @@ std::vector<DatasetValues> read_checked(WeightSource& file, Matches& matches) {
   convert_cudnn(matches, specs);
   for (size_t i = 0; i < matches.size(); ++i) {
     const Match& match = matches[i];
-    const Shape& saved = specs[i].shape;
-    if (saved != match.variable.shape())
+    const Shape& saved_shape = specs[i].shape;
+    if (saved_shape != match.variable.shape())
       fail("'", file.path(), "': '/", match.dataset, "': Layer weight shape ",
-           match.variable.shape(), " not compatible with provided weight shape ", saved,
+           match.variable.shape(), " not compatible with provided weight shape ", saved_shape,
            " (layer '", match.layer, "'); nothing was loaded");
   }
   return file.read(datasets_of(matches));
@@ -38,8 +38,9 @@ void warn_not_finite(const WeightSource& file, const Matches& matches,
 }
 
 /// The saved value, converted to the layout and the dtype of the variable.
-Tensor convert_value(const Match& match, const Tensor& saved) {
-  return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
+Tensor convert_value(const Match& match, const Tensor& saved_value) {
+  return ops::cast(match.convert ? match.convert(saved_value) : saved_value,
+                   match.variable.dtype());
 }
 
 /// Memory for the new value of a variable: the memory of its present value, or new memory if
@@ -86,17 +87,17 @@ void assign_all(WeightSource& file, Matches matches) {
 }
 
 void replace_all(WeightSource& file, Matches matches) {
-  if (!file.hold()) return assign_all(file, std::move(matches));
+  if (!file.prevent_changes()) return assign_all(file, std::move(matches));
   const std::vector<DatasetValues> dataset_values = read_checked(file, matches);
   Tensors values;
   std::vector<Copy> copies;
   for (size_t i = 0; i < matches.size(); ++i) {
     const Match& match = matches[i];
-    const auto& [saved, is_finite, is_in_file] = dataset_values[i];
-    if (is_in_file && !match.convert && saved.dtype() == match.variable.dtype())
-      copies.push_back({saved.raw(), values.emplace_back(memory_for(match.variable))});
+    const auto& [saved_value, is_finite, is_in_file] = dataset_values[i];
+    if (is_in_file && !match.convert && saved_value.dtype() == match.variable.dtype())
+      copies.push_back({saved_value.raw(), values.emplace_back(memory_for(match.variable))});
     else
-      values.push_back(convert_value(match, is_in_file ? saved.clone() : saved));
+      values.push_back(convert_value(match, is_in_file ? saved_value.clone() : saved_value));
   }
   copy_all(file.path(), copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);

@@ -17,10 +17,10 @@ namespace crescent::keras {
 namespace {
 
 /// A class or function with a formula of Keras 2 that Keras 3 has not kept.
-struct OnlyKeras2 {
+struct Keras2OnlyName {
   const char *name, *reason;
 };
-constexpr OnlyKeras2 kOnlyKeras2[] = {
+constexpr Keras2OnlyName kKeras2OnlyNames[] = {
     {"hard_sigmoid_keras2",
      "Keras 3's hard_sigmoid is another function than Keras 2's, which this layer has"},
     {"bilinear_keras2",
@@ -64,7 +64,7 @@ class IncompatibilitySearch {
                 "models share it; Keras makes a layer with the same weights at each place");
     has_flipped_kernels_ |=
         std::count(std::begin(kFlippedOnTheano), std::end(kFlippedOnTheano), name) > 0;
-    has_masks_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
+    has_masks_ |= name == "Masking" || (name == "Embedding" && has_mask_zero(config));
     const std::string location =
         outer_name.empty() ? concat("layer '", layer_name, "'") : outer_name;
     if (const Value* carry_mask = config.find(kCarryMask);
@@ -172,7 +172,7 @@ class IncompatibilitySearch {
 
   void check_name(const std::string& name, const std::string& kind, const std::string& location,
                   const std::string& option) {
-    if (!is_for_keras2_) return check_only_keras2(name, location, option);
+    if (!is_for_keras2_) return check_keras2_only_name(name, location, option);
     const auto info = class_named(kind, name);
     if (kind == "activation" && name != "hard_sigmoid_keras2" && info && !is_foreign(*info)) {
       if (!keras2_has_activation(name)) add(location, option, missing_message(kind, name));
@@ -187,9 +187,9 @@ class IncompatibilitySearch {
     }
   }
 
-  void check_only_keras2(const std::string& name, const std::string& location,
-                         const std::string& option) {
-    for (const OnlyKeras2& row : kOnlyKeras2)
+  void check_keras2_only_name(const std::string& name, const std::string& location,
+                              const std::string& option) {
+    for (const Keras2OnlyName& row : kKeras2OnlyNames)
       if (name == row.name) add(location, option, row.reason);
   }
 
@@ -198,7 +198,7 @@ class IncompatibilitySearch {
     const std::string name = class_of(object), kind = kind_given(expected, name);
     if (is_for_keras2_ && kind != expected)
       return add(location, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
-    if (!is_for_keras2_) check_only_keras2(name, location, option);
+    if (!is_for_keras2_) check_keras2_only_name(name, location, option);
     if (kind == "layer") return check_layer(object, location);
     if (kind == "schedule" && is_for_keras2_)
       return check_schedule(name, config_of(object), location);
@@ -245,7 +245,7 @@ class IncompatibilitySearch {
       if (!field->kind.empty())
         check_objects(entry.value, field->kind, location, entry.key);
       else if (!is_for_keras2_ && entry.value.is_string())
-        check_only_keras2(entry.value.as_string(), location, entry.key);
+        check_keras2_only_name(entry.value.as_string(), location, entry.key);
     }
   }
 
@@ -332,7 +332,7 @@ class IncompatibilitySearch {
     }
   }
 
-  static bool mask_zero(const Dict& embedding) {
+  static bool has_mask_zero(const Dict& embedding) {
     const Value* option = embedding.find("mask_zero");
     return option && *option == Value(true);
   }
@@ -354,10 +354,10 @@ class IncompatibilitySearch {
 }  // namespace
 
 std::vector<Incompatibility> incompatibilities_of(const Value& model, const Value& compile,
-                                                  const std::string& target) {
-  IncompatibilitySearch search(target == "keras2");
+                                                  const std::string& target_generation) {
+  IncompatibilitySearch search(target_generation == "keras2");
   search.check_layer(model.as_dict());
-  if (target == "keras2") search.check_padding(model);
+  if (target_generation == "keras2") search.check_padding(model);
   if (compile.is_dict()) search.check_compile(compile.as_dict());
   return std::move(search.incompatibilities);
 }

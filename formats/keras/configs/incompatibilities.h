@@ -19,11 +19,10 @@ struct Incompatibility {
 };
 
 /// `model` is the configuration in Crescent's own form; `compile` are the arguments of compile, or
-/// null. For the target "keras3" the result lists the parts that Keras 3 reads but computes
-/// differently, for "keras2" also those that Keras 2.3.1 would refuse.
-CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(const Value& model,
-                                                                     const Value& compile,
-                                                                     const std::string& target);
+/// null. For "keras3" the result lists the parts that Keras 3 reads but computes differently, for
+/// "keras2" also those that Keras 2.3.1 would refuse.
+CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(
+    const Value& model, const Value& compile, const std::string& target_generation);
 
 CRESCENT_KERAS_API bool any_serious(const std::vector<Incompatibility>& incompatibilities);
 /// The incompatibilities as text, one per line.

@@ -91,7 +91,7 @@ bool has_no_effect(const std::string& option, const Value& value) {
 }
 
 bool applies_to(FileVersions versions, const Origin& origin) {
-  return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
+  return versions == FileVersions::all ? origin.generation() <= 2 : origin.is_before_tensorflow();
 }
 
 /// The value that Crescent has for the value of an option in a file. Some versions of Keras 2 use
@@ -110,7 +110,7 @@ void add_moving_variance(const Origin& origin, Dict& config) {
   constexpr int kImageChannelAxis = 3;
   if (origin.corrects_variance())
     config.set("moving_variance_ddof", 1 + (epsilon ? epsilon->as_float() : 1e-3));
-  else if (origin.generation() == 2 && !origin.before_tensorflow() && axis &&
+  else if (origin.generation() == 2 && !origin.is_before_tensorflow() && axis &&
            *axis == Value(List{kImageChannelAxis}))
     config.set("moving_variance_ddof", 1.0);
 }
@@ -231,9 +231,9 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     Value value = is_lambda_code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
                                  : converted_value(file_value, expected);
     value = current_value(option, value, origin_);
-    if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
+    if (origin_.is_before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
-    if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
+    if (origin_.is_before_tensorflow() && kind == "optimizer" && option == "clipnorm")
       option = "global_clipnorm";  // limits the norm of all gradients together
     if (const Field* field = schema.find(option))
       value = registered_value(class_name, *field, value);

@@ -30,30 +30,33 @@ bool depends_on_output_shape(const std::string& name) {
 }
 
 bool is_only_class(const std::string& kind, const std::string& class_name,
-                   const std::string& target) {
-  return target == "keras2" && kind == "metric" && keras2_has_no_function(class_name);
+                   const std::string& target_generation) {
+  return target_generation == "keras2" && kind == "metric" && keras2_has_no_function(class_name);
 }
 
-std::string function_of(const std::string& class_name, const std::string& target) {
+std::string function_of(const std::string& class_name, const std::string& target_generation) {
   for (const Keras2Function& row : kKeras2Functions)
-    if (target == "keras2" && class_name == row.class_name) return row.name;
+    if (target_generation == "keras2" && class_name == row.class_name) return row.name;
   return to_snake_case(class_name);
 }
 
 /// Replaces a short name such as "mse" by "mean_squared_error": Keras 3 accepts short names in
 /// compile(), but not in a file.
-Value full_name(const std::string& kind, const std::string& name, const std::string& target) {
+Value full_name(const std::string& kind, const std::string& name,
+                const std::string& target_generation) {
   const auto info = registry().find(kind, name);
   if (!info || is_foreign(*info) || depends_on_output_shape(name)) return name;
-  if (!is_only_class(kind, info->name, target)) return function_of(info->name, target);
+  if (!is_only_class(kind, info->name, target_generation))
+    return function_of(info->name, target_generation);
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
 
 /// Writes an object in the training_config of Keras 3: its class name includes the package and it
 /// has no module, but objects inside it have modules. A function is written as its name.
-Value object_out(const Value& object, const std::string& kind, const std::string& target) {
+Value object_out(const Value& object, const std::string& kind,
+                 const std::string& target_generation) {
   if (is_object(object) && is_own_function(kind, class_of(object))) return class_of(object);
-  Value written_object = keras_value(object, kind, target);
+  Value written_object = keras_value(object, kind, target_generation);
   if (!is_object(written_object)) return written_object;
   if (const std::string* registered = text_at(written_object.as_dict(), "registered_name");
       registered && !is_unexported_in_keras3(class_of(written_object)))
@@ -63,20 +66,22 @@ Value object_out(const Value& object, const std::string& kind, const std::string
 }
 
 /// Converts losses or metrics: a single one, or a nested structure with one or several per output.
-Value losses_or_metrics(const Value& value, const std::string& kind, const std::string& target) {
-  if (value.is_string()) return full_name(kind, value.as_string(), target);
+Value losses_or_metrics(const Value& value, const std::string& kind,
+                        const std::string& target_generation) {
+  if (value.is_string()) return full_name(kind, value.as_string(), target_generation);
   if (value.is_list()) {
     List items;
     for (const Value& item : value.as_list())
-      items.push_back(losses_or_metrics(item, kind, target));
+      items.push_back(losses_or_metrics(item, kind, target_generation));
     return items;
   }
-  if (const auto metric_name = metric_chosen_by_keras2(value); metric_name && target == "keras2")
+  if (const auto metric_name = metric_chosen_by_keras2(value);
+      metric_name && target_generation == "keras2")
     return *metric_name;
-  if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
+  if (!value.is_dict() || is_object(value)) return object_out(value, kind, target_generation);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
-    result.set(entry.key, losses_or_metrics(entry.value, kind, target));
+    result.set(entry.key, losses_or_metrics(entry.value, kind, target_generation));
   return result;
 }
 
@@ -90,14 +95,14 @@ void schedule_to_decay(Dict& config) {
   config.set("learning_rate", Value(schedule.at("initial_learning_rate")));
 }
 
-Value optimizer_out(const Value& optimizer, const std::string& target) {
-  Value written_object = object_out(optimizer, "optimizer", target);
+Value optimizer_out(const Value& optimizer, const std::string& target_generation) {
+  Value written_object = object_out(optimizer, "optimizer", target_generation);
   if (!is_object(written_object)) return written_object;
   Dict& config = written_object.as_dict()["config"].as_dict();
   if (const std::string* name = text_at(config, "name");
-      name && (name->empty() || target == "keras2"))
+      name && (name->empty() || target_generation == "keras2"))
     config.erase("name");
-  if (target != "keras2") return written_object;
+  if (target_generation != "keras2") return written_object;
   schedule_to_decay(config);
   if (const Value* norm = config.find("global_clipnorm")) {
     config.set("clipnorm", Value(*norm));
@@ -123,7 +128,7 @@ bool keras2_has_no_function(const std::string& metric) {
          metric != "LogCoshError";
 }
 
-Value keras_training_config(const Value& compile, const std::string& target) {
+Value keras_training_config(const Value& compile, const std::string& target_generation) {
   const std::vector<std::string> code_names = names_of_code(compile);
   if (std::count(code_names.begin(), code_names.end(), "function") > 0) return {};
   const Dict& arguments = compile.as_dict();
@@ -131,13 +136,13 @@ Value keras_training_config(const Value& compile, const std::string& target) {
     const Value* value = arguments.find(name);
     return value ? *value : Value();
   };
-  return Dict{
-      {"optimizer_config", optimizer_out(argument("optimizer"), target)},
-      {"loss", losses_or_metrics(argument("loss"), "loss", target)},
-      {"metrics", losses_or_metrics(argument("metrics"), "metric", target)},
-      {"weighted_metrics", losses_or_metrics(argument("weighted_metrics"), "metric", target)},
-      {"sample_weight_mode", Value()},
-      {"loss_weights", argument("loss_weights")}};
+  return Dict{{"optimizer_config", optimizer_out(argument("optimizer"), target_generation)},
+              {"loss", losses_or_metrics(argument("loss"), "loss", target_generation)},
+              {"metrics", losses_or_metrics(argument("metrics"), "metric", target_generation)},
+              {"weighted_metrics",
+               losses_or_metrics(argument("weighted_metrics"), "metric", target_generation)},
+              {"sample_weight_mode", Value()},
+              {"loss_weights", argument("loss_weights")}};
 }
 
 namespace {
@@ -190,9 +195,9 @@ Value with_short_names(const Value& written_metrics, const Value& user_metrics) 
 }  // namespace
 
 Dict keras3_compile_config(const Value& compile) {
-  const Value written = keras_training_config(compile, "keras3");
-  if (written.is_null()) return {};
-  const Dict &training_config = written.as_dict(), &arguments = compile.as_dict();
+  const Value written_config = keras_training_config(compile, "keras3");
+  if (written_config.is_null()) return {};
+  const Dict &training_config = written_config.as_dict(), &arguments = compile.as_dict();
   Dict result{{"optimizer", with_modules(training_config.at("optimizer_config"), "optimizer")},
               {"loss", with_modules(training_config.at("loss"), "loss")},
               {"loss_weights", training_config.at("loss_weights")}};

@@ -10,9 +10,10 @@
 
 namespace crescent::keras {
 
-/// The training_config for `target`; null if it contains a function without a name. Then only
-/// Crescent can compile the loaded model.
-CRESCENT_KERAS_API Value keras_training_config(const Value& compile, const std::string& target);
+/// The training_config for `target_generation`; null if it contains a function without a name. Then
+/// only Crescent can compile the loaded model.
+CRESCENT_KERAS_API Value keras_training_config(const Value& compile,
+                                               const std::string& target_generation);
 /// The compile_config of archives, in which objects have the Python module of their class. It is
 /// empty if keras_training_config() returns null.
 CRESCENT_KERAS_API Dict keras3_compile_config(const Value& compile);

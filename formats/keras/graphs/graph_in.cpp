@@ -127,7 +127,8 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
   return other_arguments;
 }
 
-/// The numbers of the calls of nested models, which may count from 1, and their conversion.
+/// Finds out for which nested models the numbers of calls count from 1, and rewrites these numbers
+/// so that they count from 0.
 class NestedCallNumbers {
  public:
   NestedCallNumbers(const List& layers, const List& outputs) {

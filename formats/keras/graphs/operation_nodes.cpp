@@ -115,7 +115,7 @@ constexpr OperationParameter kTensorOptions[] = {{"trapezoid", "x"}, {"bincount"
 /// Parameters whose null means float32, which Keras writes instead.
 constexpr OperationParameter kFloat32IfNull[] = {{"one_hot", "dtype"}, {"multi_hot", "dtype"}};
 
-/// Operations of two tensors that Keras does not call with a number and a symbol.
+/// Operations of two tensors for which Keras accepts no number in place of a tensor.
 constexpr const char* kOnlyTensors[] = {"append",      "bitwise_and", "bitwise_or",
                                         "bitwise_xor", "heaviside",   "hypot"};
 
@@ -136,7 +136,8 @@ const Value* input_number(const Value& value) {
   return value.is_dict() && value.as_dict().size() == 1 ? value.as_dict().find("input") : nullptr;
 }
 
-/// Whether Keras stores the value of a parameter, null if there is none, with the call.
+/// Whether Keras stores a parameter with the call of the operation, not as an option of its class.
+/// `value` is the parameter's value, null if the call has none.
 bool is_stored_with_call(const Operation& operation, const Parameter& parameter,
                          const Value* value) {
   if (!has_row(kTensorOptions, operation, parameter.name)) return parameter.in_call;
@@ -157,8 +158,8 @@ bool has_fraction(const Value& numbers) {
 }
 
 /// Replaces lists of numbers, and numbers if `replaces_numbers` is set, in a list of inputs by
-/// constant tensors of the dtype that they count as beside the symbols: that of the first one, or
-/// float32 for fractions beside integers.
+/// constant tensors. Their dtype is that of the first tensor in the list, or float32 for fractions
+/// if that tensor has integers.
 List with_tensors(List inputs, bool replaces_numbers) {
   const auto is_tensor = [](const Value& input) { return is_object(input); };
   const auto first_tensor = std::find_if(inputs.begin(), inputs.end(), is_tensor);
@@ -208,8 +209,8 @@ Dict options_out(const Operation& operation, const Dict& arguments) {
   return options;
 }
 
-/// The name in Keras of an operation's class. For a class in kByLength the option becomes a list,
-/// by whose length Keras distinguishes the classes.
+/// The name in Keras of an operation's class. For a class in kClassesByLength the option becomes a
+/// list, by whose length Keras distinguishes the classes.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
   for (const ClassByLength& row : kClassesByLength) {
     if (keras_class != row.crescent) continue;

@@ -44,7 +44,7 @@ bool is_tensor(const Value& value) {
 
 /// Replaces a size that TensorFlow computes only when the model is called by -1: the operation
 /// computes it from the other sizes.
-void fill_shape(NamedCall& call) {
+void replace_unknown_sizes(NamedCall& call) {
   Value* shape = call.arguments.find("newshape");
   if (!shape || !shape->is_list() || is_tensor(*shape))
     fail("its shape is worked out while the model runs");
@@ -58,7 +58,7 @@ void fill_shape(NamedCall& call) {
 
 /// Replaces the sizes of the parts in a split by the indices at which the second part and later
 /// ones begin.
-void split_indices(NamedCall& call) {
+void convert_split_sizes(NamedCall& call) {
   Value* parts = call.arguments.find("indices_or_sections");
   if (!parts || !parts->is_list()) return;
   List split_positions;
@@ -85,7 +85,7 @@ void convert_transposed_product(NamedCall& call) {
                {"operands", List{arguments.at("x1"), arguments.at("x2")}}};
 }
 
-void pad_mode(NamedCall& call) {
+void convert_pad_mode(NamedCall& call) {
   make_lower_case(call.arguments, "mode");
   const Value* mode = call.arguments.find("mode");
   if (mode && *mode != Value("constant")) call.arguments.erase("constant_values");
@@ -266,19 +266,19 @@ constexpr FunctionRow kFunctions[] = {
     {"cast", "cast", "x dtype"},
     {"one_hot", "one_hot",
      "x depth=num_classes axis dtype -on_value=1 -off_value=0 +dtype=\"float32\""},
-    {"reshape", "reshape", "x shape=newshape", fill_shape},
+    {"reshape", "reshape", "x shape=newshape", replace_unknown_sizes},
     {"transpose", "transpose", "x perm=axes -conjugate=false"},
     {"concat", "concatenate", "xs axis"},
     {"stack", "stack", "x axis"},
     {"unstack", "unstack", "x num axis"},
-    {"split", "split", "x num_or_size_splits=indices_or_sections axis -num", split_indices},
+    {"split", "split", "x num_or_size_splits=indices_or_sections axis -num", convert_split_sizes},
     {"squeeze", "squeeze", "x axis squeeze_dims=axis"},
     {"expand_dims", "expand_dims", "x axis dim=axis"},
     {"tile", "tile", "x multiples=repeats"},
     {"repeat", "repeat", "x repeats axis"},
     {"gather", "take", "x indices axis +axis=0 -batch_dims=0 -validate_indices"},
     {"where", "where", "condition x=x1 y=x2"},
-    {"pad", "pad", "x paddings=pad_width mode constant_values", pad_mode},
+    {"pad", "pad", "x paddings=pad_width mode constant_values", convert_pad_mode},
     {"reverse", "flip", "x axis"},
     {"roll", "roll", "x shift axis"},
     {"zeros_like", "zeros_like", "x dtype -optimize -layout"},

@@ -25,7 +25,7 @@ class JoinedGates final : public WeightSource {
   std::optional<Names> members(const std::string& group) override { return file_.members(group); }
   std::vector<TensorSpec> describe(const Names& datasets) override;
   std::vector<DatasetValues> read(const Names& datasets) override;
-  bool hold() override { return file_.hold(); }
+  bool prevent_changes() override { return file_.prevent_changes(); }
   void check_unchanged() const override { file_.check_unchanged(); }
 
  private:

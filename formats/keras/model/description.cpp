@@ -80,13 +80,13 @@ void warn_of_code(const std::string& path, const Value& config, const Value& com
            how_to_provide(name));
 }
 
-void check_compatibility(const std::string& path, const std::string& target, const Value& config,
-                         const Value& compile) {
+void check_compatibility(const std::string& path, const std::string& target_generation,
+                         const Value& config, const Value& compile) {
   static ReportedOnce reported;
   const std::vector<Incompatibility> incompatibilities =
-      incompatibilities_of(config, compile, target);
+      incompatibilities_of(config, compile, target_generation);
   if (incompatibilities.empty()) return;
-  const bool is_for_keras2 = target == "keras2";
+  const bool is_for_keras2 = target_generation == "keras2";
   if (is_for_keras2 && any_serious(incompatibilities))
     fail("'", path, "': Keras 2 cannot express this model, so nothing was written:",
          to_text(incompatibilities));
@@ -145,15 +145,15 @@ ArchiveDescription archive_description(Model& model, const ModelAttributes& attr
 }
 
 Entry description_entry(Model& model, const ModelAttributes& attributes,
-                        const std::string& target) {
+                        const std::string& target_generation) {
   const auto& [config, compile, own_description] = attributes;
   Entry root{"",
-             {{"keras_version", keras_version_of(target)},
+             {{"keras_version", keras_version_of(target_generation)},
               {"backend", kBackend},
-              {"model_config", to_json(keras_model_config(config, target, &model))},
+              {"model_config", to_json(keras_model_config(config, target_generation, &model))},
               {kOwnAttribute, to_json(own_description)}}};
   const Value training_config =
-      compile.is_null() ? Value() : keras_training_config(compile, target);
+      compile.is_null() ? Value() : keras_training_config(compile, target_generation);
   if (!training_config.is_null()) root.attributes.set("training_config", to_json(training_config));
   return root;
 }
@@ -213,8 +213,9 @@ namespace {
 
 /// Adds the input shape of a model without a graph to its configuration; Keras 3 writes that shape
 /// beside the configuration.
-Value with_build_shape(Value config, const Value& written) {
-  const Value* build = written.is_dict() ? written.as_dict().find(kBuildConfig) : nullptr;
+Value with_build_shape(Value config, const Value& written_config) {
+  const Value* build =
+      written_config.is_dict() ? written_config.as_dict().find(kBuildConfig) : nullptr;
   const std::string name = class_of(config);
   if (!build || is_sequential(name) || is_graph(name, config_of(config.as_dict()))) return config;
   const Value shape = build_shape_in(*build);
@@ -346,7 +347,8 @@ bool ModelDescription::compile(Model& model) const {
     Dict options = compile_options();
     if (origin_.generation() < 3 && model.is_graph() && model.outputs().size() > 1)
       give_metrics_to_all(options, model.outputs().size());
-    if (origin_.accuracy_by_loss() && model.is_graph()) pick_metrics_by_loss(options, model);
+    if (origin_.chooses_accuracy_by_loss() && model.is_graph())
+      pick_metrics_by_loss(options, model);
     model.compile(options);
     return true;
   } catch (const Error& error) {

@@ -21,12 +21,14 @@ struct ModelAttributes {
   Dict own_description;  ///< the value of Crescent's own attribute of the root (own_attribute.h)
 };
 /// Collects the attributes of a model for a file with these `entries`. Warns of functions and
-/// classes from Lua, whose code is not saved; fails if the target cannot express the model.
+/// classes from Lua, whose code is not saved; fails if the target generation of Keras cannot
+/// express the model.
 ModelAttributes attributes_of(Model& model, const std::string& path, const SaveOptions& options,
                               Value callback_states, const Entries& entries);
 
 /// The entry of the root group of an HDF5 file, with the description as attributes.
-Entry description_entry(Model& model, const ModelAttributes& attributes, const std::string& target);
+Entry description_entry(Model& model, const ModelAttributes& attributes,
+                        const std::string& target_generation);
 
 /// The description of a model in an archive: the texts metadata.json and config.json, and the root
 /// group of the HDF5 file, whose attributes are what these texts do not contain.

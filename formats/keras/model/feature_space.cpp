@@ -73,10 +73,10 @@ Dict keras_object(const char* class_name, Dict config) {
 /// The configuration of a preprocessor in a file. TFDIdentity replaces the Identity layer of Keras,
 /// which accepts no texts.
 Value preprocessor_out(const Layer& layer) {
-  Value written = keras3_layer_config(layer);
+  Value written_layer = keras3_layer_config(layer);
   if (layer.class_name() == "Identity")
-    return keras_object("TFDIdentity", config_of(written.as_dict()));
-  return written;
+    return keras_object("TFDIdentity", config_of(written_layer.as_dict()));
+  return written_layer;
 }
 
 }  // namespace

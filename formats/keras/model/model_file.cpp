@@ -22,14 +22,15 @@ namespace {
 /// The functions that write the weights and the state of the optimizer in one of the layouts of
 /// Keras.
 struct Layout {
-  using Write = void (*)(Entries& entries, Model& model, const std::string& target);
+  using Write = void (*)(Entries& entries, Model& model, const std::string& target_generation);
   Write weight_writer, optimizer_writer;
 };
 
-constexpr Layout kKeras2Layout{[](Entries& entries, Model& model, const std::string& target) {
-                                 write_weights(entries, model, "model_weights", target);
-                               },
-                               write_optimizer};
+constexpr Layout kKeras2Layout{
+    [](Entries& entries, Model& model, const std::string& target_generation) {
+      write_weights(entries, model, "model_weights", target_generation);
+    },
+    write_optimizer};
 constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::string&) {
                                  write_keras3_weights(entries, model);
                                },

@@ -27,10 +27,10 @@ constexpr TrailingSlot kTrailingSlots[] = {{"Adam", "velocity_hat", 1},
                                            {"RMSprop", "average_gradient", 2}};
 
 /// A slot that Keras 2 stores even if the optimizer does not use it: with the shape of the variable
-/// if `full_size` is true, else with the shape (1,).
+/// if `has_full_size` is true, else with the shape (1,).
 struct UnusedSlot {
   const char *class_name, *slot;
-  bool full_size;
+  bool has_full_size;
 };
 constexpr UnusedSlot kUnusedSlots[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
 
@@ -42,7 +42,7 @@ constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
 /// from the number of steps. The momentum of a step is proportional to 1 - 0.96^(decay * step) / 2.
 /// In Keras 3 the decay is always 1 (`has_decay` is false).
 struct MomentumProduct {
-  const char *target, *name;
+  const char *generation, *name;
   bool has_decay;
 };
 constexpr const char* kNadam = "Nadam";
@@ -88,10 +88,10 @@ struct Keras3Parts {
   Order order = Order::keras3;
   bool has_rate = true;           ///< the learning rate
   bool has_unused_slots = false;  ///< slots that Keras 2 stores without using them
-  bool has_extras = true;         ///< scalars that only some classes have
+  bool has_extra_scalars = true;  ///< scalars that only some classes have
   /// Variables that Keras creates in build() without add_variable(): the scalars of Adafactor for
   /// vectors, and the product of Nadam.
-  bool has_untracked = true;
+  bool has_untracked_variables = true;
 };
 
 class LayoutMaker {
@@ -116,7 +116,7 @@ class LayoutMaker {
 
   /// The parts that a file of today's Keras has.
   Keras3Parts usual_parts() const {
-    return {.has_rate = !has_schedule_, .has_untracked = !is_loss_scaled_};
+    return {.has_rate = !has_schedule_, .has_untracked_variables = !is_loss_scaled_};
   }
 
   StateLayout keras3(const Keras3Parts& parts) const {
@@ -139,20 +139,21 @@ class LayoutMaker {
     layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
     if (parts.has_rate) layout.push_back(entry_of(learning_rate_));
     append(layout, shared_entries_);
-    append(layout, sorted_slots(parts.has_untracked ? with_scalars_for_vectors() : slot_entries_,
-                                parts.order));
+    append(layout,
+           sorted_slots(parts.has_untracked_variables ? with_scalars_for_vectors() : slot_entries_,
+                        parts.order));
     if (parts.has_unused_slots) append(layout, unused_slots());
-    if (!is_loss_scaled_ && parts.has_extras) append(layout, scalar_entries_);
-    if (class_name_ == kNadam && parts.has_extras && parts.has_untracked)
+    if (!is_loss_scaled_ && parts.has_extra_scalars) append(layout, scalar_entries_);
+    if (class_name_ == kNadam && parts.has_extra_scalars && parts.has_untracked_variables)
       layout.push_back(momentum_product("keras3"));
     return layout;
   }
 
-  StateLayout keras2(bool with_iterations, bool with_unused_slots, bool with_extras) const {
+  StateLayout keras2(bool with_iterations, bool with_unused_slots, bool with_extra_scalars) const {
     StateLayout layout;
     if (with_iterations) layout.push_back(entry_of(optimizer_.iterations()));
-    if (!is_loss_scaled_ && with_extras) append(layout, scalar_entries_);
-    if (class_name_ == kNadam && with_extras) layout.push_back(momentum_product("keras2"));
+    if (!is_loss_scaled_ && with_extra_scalars) append(layout, scalar_entries_);
+    if (class_name_ == kNadam && with_extra_scalars) layout.push_back(momentum_product("keras2"));
     const bool is_by_variable =
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
     append(layout, sorted_slots(with_scalars_for_vectors(),
@@ -162,7 +163,7 @@ class LayoutMaker {
   }
 
   bool has_unused_slots() const { return !unused_slots().empty(); }
-  bool has_extras() const { return !scalar_entries_.empty() || class_name_ == kNadam; }
+  bool has_extra_scalars() const { return !scalar_entries_.empty() || class_name_ == kNadam; }
 
  private:
   static void append(StateLayout& layout, const StateLayout& additions) {
@@ -216,10 +217,10 @@ class LayoutMaker {
       if (class_name_ == row.class_name && slot == row.slot) return row.rank;
     return 0;
   }
-  StateEntry momentum_product(std::string_view target) const {
-    const auto row =
-        std::find_if(std::begin(kMomentumProducts), std::end(kMomentumProducts),
-                     [&](const MomentumProduct& entry) { return target == entry.target; });
+  StateEntry momentum_product(std::string_view target_generation) const {
+    const auto row = std::find_if(
+        std::begin(kMomentumProducts), std::end(kMomentumProducts),
+        [&](const MomentumProduct& entry) { return target_generation == entry.generation; });
     const Dict config = optimizer_.get_config();
     const Value *beta = config.find("beta_1"),
                 *accumulation_steps = config.find("gradient_accumulation_steps");
@@ -264,7 +265,7 @@ class LayoutMaker {
       for (const Variable& variable : trained_variables_)
         layout.push_back({{},
                           row.slot,
-                          {variable.dtype(), row.full_size ? variable.shape() : Shape{1}},
+                          {variable.dtype(), row.has_full_size ? variable.shape() : Shape{1}},
                           variable});
     }
     return layout;
@@ -294,21 +295,23 @@ struct Candidate {
 std::vector<Candidate> candidates(const LayoutMaker& layouts, bool is_by_slot) {
   std::vector<Candidate> candidates;
   for (const bool with_unused_slots : {false, true})
-    for (const bool with_extras : {true, false}) {
+    for (const bool with_extra_scalars : {true, false}) {
       if ((with_unused_slots && !layouts.has_unused_slots()) ||
-          (!with_extras && !layouts.has_extras()))
+          (!with_extra_scalars && !layouts.has_extra_scalars()))
         continue;
       if (is_by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
         for (const bool with_iterations : {true, false})
-          candidates.push_back({layouts.keras2(with_iterations, with_unused_slots, with_extras)});
+          candidates.push_back(
+              {layouts.keras2(with_iterations, with_unused_slots, with_extra_scalars)});
         continue;
       }
       for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
         for (const bool with_rate : {!layouts.has_schedule(), layouts.has_schedule()})
-          for (const bool with_untracked : {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
-            candidates.push_back(
-                {layouts.keras3({order, with_rate, with_unused_slots, with_extras, with_untracked}),
-                 order != Order::keras3});
+          for (const bool with_untracked_variables :
+               {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
+            candidates.push_back({layouts.keras3({order, with_rate, with_unused_slots,
+                                                  with_extra_scalars, with_untracked_variables}),
+                                  order != Order::keras3});
     }
   return candidates;
 }
@@ -440,10 +443,10 @@ std::vector<std::string> keras3_names(const std::string& prefix, const StateLayo
 }  // namespace
 
 StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& trained_variables,
-                             const std::string& target) {
+                             const std::string& target_generation) {
   const LayoutMaker layouts(optimizer, trained_variables);
-  return target == "keras2" ? layouts.keras2(true, true, true)
-                            : layouts.keras3(layouts.usual_parts());
+  return target_generation == "keras2" ? layouts.keras2(true, true, true)
+                                       : layouts.keras3(layouts.usual_parts());
 }
 
 StateLayout inner_optimizer_layout(const Optimizer& optimizer, const Variables& trained_variables) {
@@ -452,8 +455,8 @@ StateLayout inner_optimizer_layout(const Optimizer& optimizer, const Variables& 
 }
 
 std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLayout& layout,
-                                      const std::string& target) {
-  if (target == "keras2") return keras2_names(optimizer.class_name(), layout);
+                                      const std::string& target_generation) {
+  if (target_generation == "keras2") return keras2_names(optimizer.class_name(), layout);
   const std::string& name = optimizer.name();
   return keras3_names(name.empty() ? to_snake_case(optimizer.class_name()) : name, layout);
 }

@@ -20,19 +20,19 @@ struct StateEntry {
 };
 using StateLayout = std::vector<StateEntry>;
 
-/// The entries that a file for `target` ("keras3" or "keras2") has for an optimizer that was built
-/// for the variables `trained_variables`.
+/// The entries that a file for `target_generation` ("keras3" or "keras2") has for an optimizer that
+/// was built for the variables `trained_variables`.
 CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
                                                 const Variables& trained_variables,
-                                                const std::string& target);
+                                                const std::string& target_generation);
 /// For a LossScaleOptimizer, the entries that a file of Keras 3 has for its inner optimizer alone;
 /// none for other optimizers.
 CRESCENT_KERAS_API StateLayout inner_optimizer_layout(const Optimizer& optimizer,
                                                       const Variables& trained_variables);
-/// The names that the target gives to the entries of `layout`.
+/// The names that the target generation of Keras gives to the entries of `layout`.
 CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
                                                          const StateLayout& layout,
-                                                         const std::string& target);
+                                                         const std::string& target_generation);
 
 /// The assignment of a file's entries to the variables of an optimizer, or the reason why it is not
 /// possible.

@@ -153,13 +153,13 @@ bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layou
 
 }  // namespace
 
-void write_optimizer(Entries& entries, Model& model, const std::string& target) {
+void write_optimizer(Entries& entries, Model& model, const std::string& target_generation) {
   if (!model.optimizer()->built()) return;
   const Variables trained_variables = model.trainable_weights();
   const auto used_optimizer = optimizer_for(model, trained_variables);
   const Optimizer& optimizer = *used_optimizer;
-  const StateLayout layout = optimizer_layout(optimizer, trained_variables, target);
-  const Names names = layout_names(optimizer, layout, target);
+  const StateLayout layout = optimizer_layout(optimizer, trained_variables, target_generation);
+  const Names names = layout_names(optimizer, layout, target_generation);
   entries.push_back({kOptimizerWeights, {{"weight_names", names}}});
   write_layout(entries, layout, kOptimizerWeights, names);
 }

@@ -11,9 +11,9 @@
 
 namespace crescent::keras {
 
-/// Adds the state of the model's optimizer with the names and in the order of `target`, "keras3" or
-/// "keras2".
-void write_optimizer(Entries& entries, Model& model, const std::string& target);
+/// Adds the state of the model's optimizer with the names and in the order of `target_generation`,
+/// "keras3" or "keras2".
+void write_optimizer(Entries& entries, Model& model, const std::string& target_generation);
 /// Adds the state of the model's optimizer with numbers as names, as files in the weights layout of
 /// Keras 3 have them.
 void write_keras3_optimizer(Entries& entries, Model& model);

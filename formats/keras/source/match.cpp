@@ -36,9 +36,10 @@ std::vector<std::string> datasets_of(const Matches& matches) {
   return names;
 }
 
-void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved) {
+void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved_specs) {
   for (size_t i = 0; i < matches.size(); ++i)
-    if (matches[i].converted_shape) saved[i].shape = matches[i].converted_shape(saved[i].shape);
+    if (matches[i].converted_shape)
+      saved_specs[i].shape = matches[i].converted_shape(saved_specs[i].shape);
 }
 
 void append(Matches& matches, Matches additions) {

@@ -28,8 +28,8 @@ struct Match {
   Variable adapter{};
 };
 using Matches = std::vector<Match>;
-/// Replaces the saved shape of each match in `saved` by the shape after conversion.
-void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
+/// Replaces the saved shape of each match in `saved_specs` by the shape after conversion.
+void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved_specs);
 
 /// Whether the class of a layer saves and loads its state itself, as arrays by name.
 bool saves_own_state(const Layer& layer);

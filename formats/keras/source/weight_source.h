@@ -17,7 +17,7 @@ using Names = std::vector<std::string>;
 struct DatasetValues {
   Tensor values;
   bool is_finite = true;  ///< whether no value is NaN or infinite
-  /// Whether the values are in the mapped file, which hold() protects against changes.
+  /// Whether the values are in the mapped file, which prevent_changes() protects against changes.
   bool is_in_file = false;
 };
 
@@ -51,8 +51,8 @@ class CRESCENT_KERAS_API WeightSource {
 
   /// Prevents other programs from changing the file during the lifetime of this object, so that
   /// read() can return values in the mapped file. Returns false if that is not possible.
-  virtual bool hold() { return false; }
-  /// Fails if the file was changed in spite of hold(), or could not be read.
+  virtual bool prevent_changes() { return false; }
+  /// Fails if the file was changed in spite of prevent_changes(), or could not be read.
   virtual void check_unchanged() const {}
 };
 

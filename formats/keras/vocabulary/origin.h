@@ -7,10 +7,10 @@
 
 namespace crescent::keras {
 
-/// The version of Keras that a file for this target claims as its writer, which determines the
-/// meaning of the file.
-inline const char* keras_version_of(const std::string& target) {
-  return target == "keras2" ? "2.3.1" : "3.15.1";
+/// The version of Keras that a file for this generation ("keras2" or "keras3") claims as its
+/// writer, which determines the meaning of the file.
+inline const char* keras_version_of(const std::string& target_generation) {
+  return target_generation == "keras2" ? "2.3.1" : "3.15.1";
 }
 inline constexpr const char* kBackend = "tensorflow";
 
@@ -23,7 +23,7 @@ struct Origin {
   int generation() const { return is_written_by_crescent ? 3 : std::atoi(keras_version.c_str()); }
   /// Whether the writer is a version of Keras up to 2.3.1. Later versions, and versions such as
   /// "2.2.4-tf", are a part of TensorFlow.
-  bool before_tensorflow() const {
+  bool is_before_tensorflow() const {
     if (is_written_by_crescent || has_tf_suffix()) return false;
     return generation() < 2 || (generation() == 2 && minor() < 4);
   }
@@ -35,20 +35,20 @@ struct Origin {
   }
   /// Whether the loss determines which metric "accuracy" stands for, as in Keras up to 2.3.1 and
   /// tf.keras up to 2.1. In later versions the shape of the output determines it.
-  bool accuracy_by_loss() const {
-    return before_tensorflow() || (!is_written_by_crescent && has_tf_suffix() && minor() < 3);
+  bool chooses_accuracy_by_loss() const {
+    return is_before_tensorflow() || (!is_written_by_crescent && has_tf_suffix() && minor() < 3);
   }
   /// Whether the moving variance is a sum of squared deviations that is divided by less than the
   /// number of values (similar to Bessel's correction), as in Keras 2.1.4 to 2.3.1.
   bool corrects_variance() const {
-    if (!before_tensorflow() || generation() < 2) return false;
+    if (!is_before_tensorflow() || generation() < 2) return false;
     return minor() > 1 || (minor() == 1 && part(2) >= 4);
   }
   /// Whether the trained weights are ordered by name, and not by layer, as in Keras before 2.0.6.
   bool sorts_trained_by_name() const {
     int major = 1, minor = 0, patch = 0;
     std::sscanf(keras_version.c_str(), "%d.%d.%d", &major, &minor, &patch);
-    return before_tensorflow() && std::tie(major, minor, patch) < std::tuple(2, 0, 6);
+    return is_before_tensorflow() && std::tie(major, minor, patch) < std::tuple(2, 0, 6);
   }
   /// Whether kernels of convolutions in the file are flipped: Theano computes true convolutions,
   /// TensorFlow and Crescent cross-correlations.

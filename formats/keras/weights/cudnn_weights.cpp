@@ -40,26 +40,26 @@ constexpr CudnnLayout kGru{kernel_of<3>, two_rows};
 
 /// The layout of cuDNN if the saved bias has it, for a layer whose bias has the shape
 /// `weight_shape`; null if the saved bias has the layout of LSTM and GRU, or an unknown one.
-const CudnnLayout* layout_of(const Shape& weight_shape, const Shape& saved) {
-  if (saved.rank() != 1) return nullptr;
-  if (weight_shape.rank() == 1 && saved[0] == 2 * weight_shape[0]) return &kLstm;
-  return weight_shape.rank() == 2 && weight_shape[0] == 2 && saved[0] == 2 * weight_shape[1]
+const CudnnLayout* layout_of(const Shape& weight_shape, const Shape& saved_shape) {
+  if (saved_shape.rank() != 1) return nullptr;
+  if (weight_shape.rank() == 1 && saved_shape[0] == 2 * weight_shape[0]) return &kLstm;
+  return weight_shape.rank() == 2 && weight_shape[0] == 2 && saved_shape[0] == 2 * weight_shape[1]
              ? &kGru
              : nullptr;
 }
 
 }  // namespace
 
-void convert_cudnn(Matches& matches, std::vector<TensorSpec>& saved) {
+void convert_cudnn(Matches& matches, std::vector<TensorSpec>& saved_specs) {
   for (size_t i = 2; i < matches.size(); ++i) {
     if (matches[i].variable.name() != "bias" ||
         matches[i - 1].variable.name() != "recurrent_kernel")
       continue;
-    const CudnnLayout* layout = layout_of(matches[i].variable.shape(), saved[i].shape);
+    const CudnnLayout* layout = layout_of(matches[i].variable.shape(), saved_specs[i].shape);
     if (!layout) continue;
     matches[i - 2].convert = matches[i - 1].convert = layout->kernel;
     matches[i].convert = layout->bias;
-    saved[i].shape = matches[i].variable.shape();
+    saved_specs[i].shape = matches[i].variable.shape();
   }
 }
 

@@ -6,8 +6,8 @@
 
 namespace crescent::keras {
 
-/// Sets the conversions of those matches that need one. `saved` has the specs of the datasets in
-/// the file; it is changed to the specs after conversion.
-void convert_cudnn(Matches& matches, std::vector<TensorSpec>& saved);
+/// Sets the conversions of those matches that need one. `saved_specs` has the specs of the datasets
+/// in the file; it is changed to the specs after conversion.
+void convert_cudnn(Matches& matches, std::vector<TensorSpec>& saved_specs);
 
 }  // namespace crescent::keras

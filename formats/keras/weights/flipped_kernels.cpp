@@ -26,22 +26,22 @@ Tensor flip_spatial_axes(const Tensor& kernel) {
 /// Converts a kernel of the file to Crescent's order of axes by transposing it to `Axes`.
 template <int... Axes>
 constexpr FlippedKernels::KernelTransform kTransposedAxes{
-    [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
-    [](const Shape& saved) {
-      return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
+    [](const Tensor& saved_kernel) { return ops::transpose(saved_kernel, {Axes...}); },
+    [](const Shape& saved_shape) {
+      return saved_shape.rank() == sizeof...(Axes) ? Shape{saved_shape[Axes]...} : saved_shape;
     }};
 
 /// Converts the kernel of a one-dimensional convolution, which Keras 1 stored with two spatial
 /// axes: as (positions, 1, in, out), and before version 1.2 as (out, in, positions, 1).
 constexpr FlippedKernels::KernelTransform kOneSpatialAxis{
-    [](const Tensor& saved) {
-      return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
-                               : ops::squeeze(ops::transpose(saved, {2, 3, 1, 0}), 1);
+    [](const Tensor& saved_kernel) {
+      return saved_kernel.dim(1) == 1 ? ops::squeeze(saved_kernel, 1)
+                                      : ops::squeeze(ops::transpose(saved_kernel, {2, 3, 1, 0}), 1);
     },
-    [](const Shape& saved) {
-      if (saved.rank() != 4) return saved;
-      return saved[1] == 1 ? Shape{saved[0], saved[2], saved[3]}
-                           : Shape{saved[2], saved[1], saved[0]};
+    [](const Shape& saved_shape) {
+      if (saved_shape.rank() != 4) return saved_shape;
+      return saved_shape[1] == 1 ? Shape{saved_shape[0], saved_shape[2], saved_shape[3]}
+                                 : Shape{saved_shape[2], saved_shape[1], saved_shape[0]};
     }};
 
 /// A class whose kernels have another order of axes in Keras 1, and the conversion. `data_format`

@@ -31,8 +31,8 @@ Variables saved_weights(const Layer& layer) {
 // ---- writing of weights
 
 void write_group(Entries& entries, const std::string& group, const Layer& layer,
-                 const Variables& weights, const std::string& target) {
-  std::vector<std::string> names = weight_names(layer, weights, target);
+                 const Variables& weights, const std::string& target_generation) {
+  std::vector<std::string> names = weight_names(layer, weights, target_generation);
   entries.push_back({group, {{"weight_names", names}}});
   for (size_t i = 0; i < weights.size(); ++i)
     entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
@@ -66,8 +66,8 @@ std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& grou
 
 /// Returns the layers that have weights; fails if the file has weights and the model is not built.
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path,
-                                          const std::vector<SavedLayer>& saved) {
-  if (!saved.empty()) check_built(model, path);
+                                          const std::vector<SavedLayer>& layers_in_file) {
+  if (!layers_in_file.empty()) check_built(model, path);
   std::vector<LayerPtr> layers;
   for (const LayerPtr& layer : model.operations())
     if (!layer->weights().empty()) layers.push_back(layer);
@@ -89,9 +89,9 @@ std::vector<std::string> datasets_for(const Layer& layer, const Variables& weigh
   std::map<std::string, std::string> dataset_by_name;
   for (const std::string& dataset : saved_layer.datasets)
     dataset_by_name.emplace(plain_name(dataset, saved_layer.group), dataset);
-  for (const char* target : {"keras3", "keras2"}) {
+  for (const char* target_generation : {"keras3", "keras2"}) {
     std::vector<std::string> datasets;
-    for (std::string name : weight_names(layer, weights, target)) {
+    for (std::string name : weight_names(layer, weights, target_generation)) {
       if (name.ends_with(":0")) name.resize(name.size() - 2);
       const auto entry = dataset_by_name.find(name);
       if (entry != dataset_by_name.end()) datasets.push_back(entry->second);
@@ -205,7 +205,7 @@ Matches match_fitting(WeightSource& file, const std::vector<LayerPair>& pairs,
 }  // namespace
 
 void write_weights(Entries& entries, Model& model, const std::string& group,
-                   const std::string& target) {
+                   const std::string& target_generation) {
   std::vector<LayerPtr> layers = model.operations();
   std::erase_if(layers, [](const LayerPtr& layer) {  // operations are not layers in Keras
     return layer->class_name() == kOperationLayer;
@@ -215,12 +215,13 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
   entries.push_back({group,
                      {{"layer_names", names},
                       {"backend", std::string(kBackend)},
-                      {"keras_version", std::string(keras_version_of(target))}}});
+                      {"keras_version", std::string(keras_version_of(target_generation))}}});
   for (const LayerPtr& layer : layers)
-    write_group(entries, join_path(group, layer->name()), *layer, saved_weights(*layer), target);
+    write_group(entries, join_path(group, layer->name()), *layer, saved_weights(*layer),
+                target_generation);
   const Variables model_variables = own_variables(model, model.operations());
-  if (!model_variables.empty() || target == "keras3")
-    write_group(entries, join_path(group, kTopLevel), model, model_variables, target);
+  if (!model_variables.empty() || target_generation == "keras3")
+    write_group(entries, join_path(group, kTopLevel), model, model_variables, target_generation);
 }
 
 std::string find_weights(WeightSource& file) {

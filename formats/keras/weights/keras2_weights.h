@@ -11,10 +11,10 @@
 
 namespace crescent::keras {
 
-/// Adds the weights of a model below `group`; the names are those of `target` ("keras2" or
-/// "keras3").
+/// Adds the weights of a model below `group`; the names are those of `target_generation` ("keras2"
+/// or "keras3").
 CRESCENT_KERAS_API void write_weights(Entries& entries, Model& model, const std::string& group,
-                                      const std::string& target);
+                                      const std::string& target_generation);
 
 /// The path of the group with the attribute layer_names: "model_weights" or the root. Fails if
 /// there is none.

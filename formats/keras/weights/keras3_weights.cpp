@@ -52,8 +52,8 @@ constexpr InnerAttribute kInnerAttributes[] = {
     {"GroupedQueryAttention", "attention_output", "_output_dense"},
 };
 
-/// The attribute of the inner layer that has the index `location` in a layer of this class; empty
-/// if Keras has none.
+/// The name of the attribute in which a layer of the class `class_name` stores `inner_layer`, its
+/// inner layer with this index; empty if Keras has no such attribute.
 std::string attribute_of(const std::string& class_name, const Layer& inner_layer, size_t index) {
   size_t next_index = 0;
   for (const InnerAttribute& row : kInnerAttributes) {
@@ -89,7 +89,7 @@ Dict attributes_of(const Layer& layer) {
   return attributes;
 }
 
-/// The names of the attributes and those in `more`, sorted in the order in which Keras visits them:
+/// The keys of `attributes` and the given `names`, sorted in the order in which Keras visits them:
 /// names that begin with "_" come last.
 Names in_visiting_order(const Dict& attributes, Names names) {
   for (const DictEntry& entry : attributes) names.push_back(entry.key);
@@ -468,9 +468,9 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
 }
 
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
-  ObjectLocations all(file, model);
-  const Names unmatched_groups = all.unmatched_groups();
-  const std::vector<ObjectLocation> locations = all.take_locations();
+  ObjectLocations object_locations(file, model);
+  const Names unmatched_groups = object_locations.unmatched_groups();
+  const std::vector<ObjectLocation> locations = object_locations.take_locations();
   check_built_for(file, model, locations);
   check_unmatched_groups(file, model, unmatched_groups, skip_mismatch);
   return match_objects(file, locations, skip_mismatch);

@@ -25,7 +25,7 @@ void collect(std::map<const void*, std::string>& paths, const Layer& layer,
     collect(paths, *inner_layer, prefix + inner_layer->name() + "/");
 }
 
-/// Adds the layers that have a vocabulary to `found`, each with the path of the vocabulary among
+/// Adds the layers that have a vocabulary to `layers`, each with the path of the vocabulary among
 /// the arrays.
 void collect(std::vector<std::pair<std::string, Layer*>>& layers, Layer& layer,
              const std::string& prefix) {

@@ -12,9 +12,9 @@ namespace crescent::keras {
 std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Matches& matches,
                                      const Names& arrays) {
   using WeightStatus = WeightRow::WeightStatus;
-  Matches converted = matches;
+  Matches converted_matches = matches;
   std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
-  convert_cudnn(converted, specs);
+  convert_cudnn(converted_matches, specs);
   std::map<const void*, size_t> match_indices;
   std::set<std::string> used_names;
   for (size_t i = 0; i < matches.size(); ++i)

@@ -16,9 +16,10 @@ constexpr const char* kOmittingInnerNames[] = {
 
 /// Whether names of weights omit the name of the inner layer. That of an adapter is always omitted,
 /// because in Keras the adapter is a part of its layer.
-bool omits_inner_name(const Layer& layer, const Layer& inner_layer, const std::string& target) {
+bool omits_inner_name(const Layer& layer, const Layer& inner_layer,
+                      const std::string& target_generation) {
   return inner_layer.class_name() == "LoraAdapter" ||
-         (target == "keras2" &&
+         (target_generation == "keras2" &&
           std::find(std::begin(kOmittingInnerNames), std::end(kOmittingInnerNames),
                     layer.class_name()) != std::end(kOmittingInnerNames));
 }
@@ -32,7 +33,7 @@ using WeightNames = std::map<const void*, WeightName>;
 
 /// Adds the names of all weights in a layer. The name of a weight in a nested model does not
 /// contain the names of layers outside that model.
-void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
+void add_names(const Layer& layer, const WeightName& scope, const std::string& target_generation,
                WeightNames& names) {
   const std::vector<LayerPtr>& inner_layers = layer.sublayers();
   for (const Variable& variable : own_variables(layer, inner_layers))
@@ -42,20 +43,20 @@ void add_names(const Layer& layer, const WeightName& scope, const std::string& t
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
   for (const LayerPtr& inner_layer : inner_layers) {
     const std::string inner_path =
-        omits_inner_name(layer, *inner_layer, target) ? "" : "/" + inner_layer->name();
+        omits_inner_name(layer, *inner_layer, target_generation) ? "" : "/" + inner_layer->name();
     add_names(
         *inner_layer,
         {is_model ? inner_layer->name() : scope.in_model + inner_path, scope.in_layer + inner_path},
-        target, names);
+        target_generation, names);
   }
 }
 
 }  // namespace
 
 std::vector<std::string> weight_names(const Layer& layer, const Variables& weights,
-                                      const std::string& target) {
+                                      const std::string& target_generation) {
   WeightNames names_by_id;
-  add_names(layer, {layer.name(), layer.name()}, target, names_by_id);
+  add_names(layer, {layer.name(), layer.name()}, target_generation, names_by_id);
   std::map<std::string, int> name_counts;
   for (const auto& [id, name] : names_by_id) ++name_counts[name.in_model];
   std::vector<std::string> names;
@@ -67,7 +68,7 @@ std::vector<std::string> weight_names(const Layer& layer, const Variables& weigh
                                                                           : found->second.in_model;
     std::string name = base;
     for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base, "_", copy);
-    names.push_back(target == "keras2" ? name + ":0" : name);
+    names.push_back(target_generation == "keras2" ? name + ":0" : name);
   }
   return names;
 }
