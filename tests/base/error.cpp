@@ -12,7 +12,7 @@ using namespace crescent;
 namespace {
 
 std::string last_warning;
-void remember(std::string_view text) { last_warning = text; }
+void remember_warning(std::string_view text) { last_warning = text; }
 
 }  // namespace
 
@@ -76,14 +76,14 @@ TEST_CASE("Words are joined") {
 }
 
 TEST_CASE("Warnings go to the handler that is set") {
-  set_warning_handler(remember);
+  set_warning_handler(remember_warning);
   warn("layer ", 3, " has no mask");
   set_warning_handler(nullptr);
   CHECK(last_warning == "layer 3 has no mask");
 }
 
 TEST_CASE("An error takes on what was being done and stays what it is") {
-  auto interrupted = [] {
+  auto throw_with_context = [] {
     try {
       throw Interrupted("stopped");
     } catch (Error& error) {
@@ -91,8 +91,8 @@ TEST_CASE("An error takes on what was being done and stays what it is") {
       throw;
     }
   };
-  CHECK_THROWS_AS(interrupted(), Interrupted);
-  CHECK_THROWS_WITH(interrupted(), "epoch 3: stopped");
+  CHECK_THROWS_AS(throw_with_context(), Interrupted);
+  CHECK_THROWS_WITH(throw_with_context(), "epoch 3: stopped");
 }
 
 TEST_CASE("An error says which layer its message names") {
@@ -110,7 +110,7 @@ TEST_CASE("An error says which layer its message names") {
 }
 
 TEST_CASE("Whatever was thrown has a text") {
-  auto text = [](auto f) {
+  auto text_of_exception = [](auto f) {
     try {
       f();
     } catch (...) {
@@ -118,11 +118,12 @@ TEST_CASE("Whatever was thrown has a text") {
     }
     return std::string();
   };
-  CHECK(text([] { fail("as it is"); }) == "as it is");
-  CHECK(text([] { throw std::out_of_range("place 7"); }) == "std::out_of_range: place 7");
-  CHECK(text([] { throw std::bad_alloc(); }) == "not enough memory");
-  CHECK(text([] { throw 42; }) == "an exception of type int");
-  CHECK(text([] { throw "text"; }) == "an exception of type char const*");
+  CHECK(text_of_exception([] { fail("as it is"); }) == "as it is");
+  CHECK(text_of_exception([] { throw std::out_of_range("place 7"); }) ==
+        "std::out_of_range: place 7");
+  CHECK(text_of_exception([] { throw std::bad_alloc(); }) == "not enough memory");
+  CHECK(text_of_exception([] { throw 42; }) == "an exception of type int");
+  CHECK(text_of_exception([] { throw "text"; }) == "an exception of type char const*");
 }
 
 TEST_CASE("What a terminal would obey is written out, what it shows stays") {
@@ -142,9 +143,9 @@ TEST_CASE("What a terminal would obey is written out, what it shows stays") {
        "\\u202edesrever"},
       {"Gew\xc3\xa4sser \xe5\xb1\x82 \xf0\x9f\x8c\x99",
        "Gew\xc3\xa4sser \xe5\xb1\x82 \xf0\x9f\x8c\x99"}};
-  for (const auto& [text, shown] : rows) {
-    CHECK(printable(text) == shown);
-    CHECK(printable(printable(text)) == shown);
+  for (const auto& [text, printable_text] : rows) {
+    CHECK(printable(text) == printable_text);
+    CHECK(printable(printable(text)) == printable_text);
   }
   CHECK_THROWS_WITH(fail("layer '", "\x1b[2J", "'"), "layer '\\x1b[2J'");
 }
@@ -179,7 +180,7 @@ TEST_CASE("UTF-8 is distinguished from other bytes") {
   CHECK(utf8_length("\xC3\xA4") == 2);
   CHECK(utf8_length("\xE2\x82\xAC") == 3);
   CHECK(utf8_length("\xF0\x9F\x8C\x99") == 4);
-  for (const char* bad : {"", "\x80", "\xC3", "\xC0\x80", "\xE2\x82", "\xED\xA0\x80",
-                          "\xE0\x80\x80", "\xF5\x80\x80\x80", "\xF0\x80\x80\x80", "\xFF"})
-    CHECK(utf8_length(bad) == 0);
+  for (const char* invalid_bytes : {"", "\x80", "\xC3", "\xC0\x80", "\xE2\x82", "\xED\xA0\x80",
+                                    "\xE0\x80\x80", "\xF5\x80\x80\x80", "\xF0\x80\x80\x80", "\xFF"})
+    CHECK(utf8_length(invalid_bytes) == 0);
 }

@@ -127,9 +127,9 @@ TEST_CASE("Hostile text is refused", "[F23]") {
 }
 
 TEST_CASE("Nesting is bounded at 1000, in what is read and in what is written", "[F23]") {
-  const Value deepest = parse_json(std::string(1000, '[') + std::string(1000, ']'));
-  CHECK(to_json(deepest).size() == 2000);
-  CHECK_THROWS_WITH(to_json(List{deepest}), Catch::Contains("1000 deep"));
+  const Value deepest_value = parse_json(std::string(1000, '[') + std::string(1000, ']'));
+  CHECK(to_json(deepest_value).size() == 2000);
+  CHECK_THROWS_WITH(to_json(List{deepest_value}), Catch::Contains("1000 deep"));
   CHECK(error_message(std::string(1001, '[') + std::string(1001, ']')).find("1000 deep") !=
         std::string::npos);
   CHECK(error_message(std::string(10'000'000, '[')).find("1000 deep") != std::string::npos);
@@ -155,12 +155,12 @@ TEST_CASE("A key that is there twice is an error in dictionaries of any size") {
 }
 
 TEST_CASE("Damaged text is an error or a value, never a crash") {
-  const std::string good =
+  const std::string valid_text =
       to_json(Dict{{"class_name", "Sequential"},
                    {"config", List{Dict{{"a", 1.5e-3}, {"ü", "x\\y"}}, nullptr, true}}});
   std::mt19937 random(1);
   for (int i = 0; i < 20'000; ++i) {
-    std::string text = good.substr(0, random() % (good.size() + 1));
+    std::string text = valid_text.substr(0, random() % (valid_text.size() + 1));
     for (unsigned k = random() % 4; k > 0 && !text.empty(); --k)
       text[random() % text.size()] = static_cast<char>(random());
     try {

@@ -7,7 +7,7 @@ using namespace crescent;
 
 namespace {
 
-struct Thing final : Object {
+struct TestObject final : Object {
   std::string class_name() const override { return "Thing"; }
 };
 
@@ -52,24 +52,24 @@ TEST_CASE("Equality is deep; numbers of two kinds differ; objects are themselves
   CHECK_FALSE(Value(1) == Value(1.0));
   CHECK(Value(Dict{{"a", 1}, {"b", 2}}) == Value(Dict{{"b", 2}, {"a", 1}}));
   CHECK_FALSE(Value(Dict{{"a", 1}}) == Value(Dict{{"a", 1}, {"b", 2}}));
-  auto thing = std::make_shared<Thing>();
-  CHECK(Value(thing) == Value(thing));
-  CHECK_FALSE(Value(thing) == Value(std::make_shared<Thing>()));
-  CHECK(Value(std::shared_ptr<Thing>()).is_null());
-  CHECK(Value(thing).object_as<Thing>() == thing);
+  auto object = std::make_shared<TestObject>();
+  CHECK(Value(object) == Value(object));
+  CHECK_FALSE(Value(object) == Value(std::make_shared<TestObject>()));
+  CHECK(Value(std::shared_ptr<TestObject>()).is_null());
+  CHECK(Value(object).object_as<TestObject>() == object);
 }
 
 TEST_CASE("A value can be replaced by a part of itself") {
-  Value copied = List{"first", List{"second", 2}};
-  copied = copied.as_list()[1];
-  CHECK(copied == Value(List{"second", 2}));
-  Value moved = List{"first", List{"second", 2}};
-  moved = std::move(moved.as_list()[1]);
-  CHECK(moved == Value(List{"second", 2}));
+  Value copied_value = List{"first", List{"second", 2}};
+  copied_value = copied_value.as_list()[1];
+  CHECK(copied_value == Value(List{"second", 2}));
+  Value moved_value = List{"first", List{"second", 2}};
+  moved_value = std::move(moved_value.as_list()[1]);
+  CHECK(moved_value == Value(List{"second", 2}));
 }
 
 TEST_CASE("Values in messages are short and readable") {
-  CHECK(to_text(Value(std::make_shared<Thing>())) == "<Thing>");
+  CHECK(to_text(Value(std::make_shared<TestObject>())) == "<Thing>");
   CHECK(to_text(Value("grün")) == "\"grün\"");
   CHECK(to_text(Value("\xFF\x01")) == "\"\\ufffd\\u0001\"");
   const std::string text = to_text(Value(std::vector<int64_t>(100000, 12345)));

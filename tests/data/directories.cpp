@@ -31,9 +31,10 @@ DirectoryOptions quiet_options(const Folder& folder) {
 }
 
 /// The last letter of each file name in the dataset.
-std::string last_letters(const DirectoryDatasets& datasets, size_t part = 0) {
+std::string last_letters(const DirectoryDatasets& datasets, size_t dataset_index = 0) {
   std::string letters;
-  for (const std::string& path : datasets.at(part)->file_paths) letters += path[path.size() - 5];
+  for (const std::string& path : datasets.at(dataset_index)->file_paths)
+    letters += path[path.size() - 5];
   return letters;
 }
 
@@ -93,7 +94,7 @@ TEST_CASE("the parts of a folder are its files, cut where Keras cuts them") {
   CHECK(last_letters(datasets, 1) == "23");
   options.subset = "validation";
   CHECK(last_letters(text_dataset_from_directory(options)) == "23");
-  // numpy.random.RandomState(0).shuffle(numpy.arange(5)) is 2 0 1 3 4
+  // With the seed 0, numpy.random.RandomState shuffles 0 to 4 to 2, 0, 1, 3, 4.
   options.shuffle = true;
   options.seed = 0;
   options.subset = "training";
@@ -104,7 +105,7 @@ TEST_CASE("the parts of a folder are its files, cut where Keras cuts them") {
 TEST_CASE("options of folders that contradict each other are refused") {
   const Folder folder;
   write_texts(folder);
-  const auto refused = [&](auto change) {
+  const auto refusal_message = [&](auto change) {
     DirectoryOptions options = quiet_options(folder);
     change(options);
     std::string message = "nothing was refused";
@@ -116,22 +117,27 @@ TEST_CASE("options of folders that contradict each other are refused") {
     return message;
   };
   using Options = DirectoryOptions;
-  CHECK_THAT(refused([](Options& o) { o.labels = "x"; }), Contains("`labels` argument should be"));
-  CHECK_THAT(refused([](Options& o) { o.labels = List{1}; }), Contains("len(labels) is 1 while"));
-  CHECK_THAT(refused([](Options& o) { o.label_mode = "ints"; }), Contains("label_mode=ints"));
-  CHECK_THAT(refused([](Options& o) { o.class_names = {"c"}; }), Contains("class_names=c"));
-  CHECK_THAT(refused([](Options& o) { o.labels = Value(), o.class_names = {"a"}; }),
+  CHECK_THAT(refusal_message([](Options& o) { o.labels = "x"; }),
+             Contains("`labels` argument should be"));
+  CHECK_THAT(refusal_message([](Options& o) { o.labels = List{1}; }),
+             Contains("len(labels) is 1 while"));
+  CHECK_THAT(refusal_message([](Options& o) { o.label_mode = "ints"; }),
+             Contains("label_mode=ints"));
+  CHECK_THAT(refusal_message([](Options& o) { o.class_names = {"c"}; }), Contains("class_names=c"));
+  CHECK_THAT(refusal_message([](Options& o) { o.labels = Value(), o.class_names = {"a"}; }),
              Contains("You can only pass `class_names` if"));
-  CHECK_THAT(refused([](Options& o) { o.class_names = {"a"}, o.label_mode = "binary"; }),
+  CHECK_THAT(refusal_message([](Options& o) { o.class_names = {"a"}, o.label_mode = "binary"; }),
              Contains("there must be exactly 2 class_names"));
-  CHECK_THAT(refused([](Options& o) { o.validation_split = 2; }), Contains("between 0 and 1"));
-  CHECK_THAT(refused([](Options& o) { o.validation_split = 0.5; }), Contains("and inversely"));
-  CHECK_THAT(refused([](Options& o) { o.validation_split = 0.5, o.subset = "test"; }),
+  CHECK_THAT(refusal_message([](Options& o) { o.validation_split = 2; }),
+             Contains("between 0 and 1"));
+  CHECK_THAT(refusal_message([](Options& o) { o.validation_split = 0.5; }),
+             Contains("and inversely"));
+  CHECK_THAT(refusal_message([](Options& o) { o.validation_split = 0.5, o.subset = "test"; }),
              Contains("received: test"));
-  CHECK_THAT(
-      refused([](Options& o) { o.validation_split = 0.5, o.subset = "both", o.shuffle = true; }),
-      Contains("you must provide a `seed` argument"));
-  CHECK_THAT(refused([](Options& o) { o.directory += "/none"; }), Contains("is no folder"));
+  CHECK_THAT(refusal_message(
+                 [](Options& o) { o.validation_split = 0.5, o.subset = "both", o.shuffle = true; }),
+             Contains("you must provide a `seed` argument"));
+  CHECK_THAT(refusal_message([](Options& o) { o.directory += "/none"; }), Contains("is no folder"));
   CHECK_THROWS_WITH(image_dataset_from_directory(quiet_options(folder)),
                     Contains("No images found in directory"));
 }
@@ -141,23 +147,24 @@ TEST_CASE("images of a folder come in batches of one size") {
   for (const char* name : {"x/1.png", "x/2.png", "y/3.bmp"})
     save_image(folder.add(name), Tensor::from<float>({10, 20, 30, 40, 50, 60}, {1, 2, 3}),
                {.scale = false});
-  const auto first = [&](const ImageFileOptions& images) {
+  const auto first_batch = [&](const ImageFileOptions& images) {
     return Codec<Tensor>::decode(
         elements_of_pass(image_dataset_from_directory(quiet_options(folder), images)[0])
             .at(0)
             .at(0));
   };
-  CHECK(first({.size = {4, 5}}).shape() == Shape{3, 4, 5, 3});
-  CHECK(first({.size = {1, 2}}).to_vector().at(17) == 60);
-  CHECK(first({.color_mode = "rgba", .size = {2, 2}, .data_format = "channels_first"}).shape() ==
-        Shape{3, 4, 2, 2});
-  CHECK(first({.size = {2, 2}, .pad_to_aspect_ratio = true}).to_vector().at(6) == 0);
-  CHECK(first({.size = {1, 1}, .crop_to_aspect_ratio = true}).to_vector().at(0) == 10);
-  CHECK_THROWS_WITH(first({.crop_to_aspect_ratio = true, .pad_to_aspect_ratio = true}),
+  CHECK(first_batch({.size = {4, 5}}).shape() == Shape{3, 4, 5, 3});
+  CHECK(first_batch({.size = {1, 2}}).to_vector().at(17) == 60);
+  CHECK(first_batch({.color_mode = "rgba", .size = {2, 2}, .data_format = "channels_first"})
+            .shape() == Shape{3, 4, 2, 2});
+  CHECK(first_batch({.size = {2, 2}, .pad_to_aspect_ratio = true}).to_vector().at(6) == 0);
+  CHECK(first_batch({.size = {1, 1}, .crop_to_aspect_ratio = true}).to_vector().at(0) == 10);
+  CHECK_THROWS_WITH(first_batch({.crop_to_aspect_ratio = true, .pad_to_aspect_ratio = true}),
                     Contains("Only one of `pad_to_aspect_ratio`"));
-  CHECK_THROWS_WITH(first({.interpolation = "cubic"}), Contains("Invalid interpolation method"));
-  CHECK_THROWS_WITH(first({.color_mode = "cmyk"}), Contains("color_mode=cmyk"));
-  CHECK_THROWS_WITH(first({.data_format = "first"}), Contains("got \"first\""));
+  CHECK_THROWS_WITH(first_batch({.interpolation = "cubic"}),
+                    Contains("Invalid interpolation method"));
+  CHECK_THROWS_WITH(first_batch({.color_mode = "cmyk"}), Contains("color_mode=cmyk"));
+  CHECK_THROWS_WITH(first_batch({.data_format = "first"}), Contains("got \"first\""));
 }
 
 TEST_CASE("sounds of a folder are filled up to the longest or to a length") {
@@ -168,17 +175,20 @@ TEST_CASE("sounds of a folder are filled up to the longest or to a length") {
         folder.add(concat("x/", samples, ".wav")),
         {{"audio", Tensor::from(std::vector<float>(size_t(samples), 0.5f), {samples, 1})},
          {"sampling_rate", rate}});
-  const auto first = [&](const AudioFileOptions& sounds) {
+  const auto first_batch = [&](const AudioFileOptions& sounds) {
     return Codec<Tensor>::decode(
         elements_of_pass(audio_dataset_from_directory(quiet_options(folder), sounds)[0])
             .at(0)
             .at(0));
   };
-  CHECK(first({}).shape() == Shape{2, 3, 1});
-  CHECK(first({}).to_vector().at(2) == 0);
-  CHECK(first({.sampling_rate = 8000, .output_sequence_length = 1}).shape() == Shape{2, 1, 1});
-  CHECK(first({.output_sequence_length = 7}).shape() == Shape{2, 7, 1});
-  CHECK_THROWS_WITH(first({.sampling_rate = 16000}), Contains("8000 samples a second, expected"));
-  CHECK_THROWS_WITH(first({.sampling_rate = 0}), Contains("Received: sampling_rate=0"));
-  CHECK_THROWS_WITH(first({.output_sequence_length = 0}), Contains("expected at least 1, got 0"));
+  CHECK(first_batch({}).shape() == Shape{2, 3, 1});
+  CHECK(first_batch({}).to_vector().at(2) == 0);
+  CHECK(first_batch({.sampling_rate = 8000, .output_sequence_length = 1}).shape() ==
+        Shape{2, 1, 1});
+  CHECK(first_batch({.output_sequence_length = 7}).shape() == Shape{2, 7, 1});
+  CHECK_THROWS_WITH(first_batch({.sampling_rate = 16000}),
+                    Contains("8000 samples a second, expected"));
+  CHECK_THROWS_WITH(first_batch({.sampling_rate = 0}), Contains("Received: sampling_rate=0"));
+  CHECK_THROWS_WITH(first_batch({.output_sequence_length = 0}),
+                    Contains("expected at least 1, got 0"));
 }

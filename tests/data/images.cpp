@@ -44,20 +44,21 @@ TEST_CASE("TensorFlow's filters stay as wide as they are and give fractions") {
 }
 
 TEST_CASE("pixels beyond a region count for Pillow alone") {
-  const ImageRegion middle{0, 1, 1, 2};
-  CHECK(resize_as_pillow(kLine, middle, {1, 4}, "bilinear").to_vector() ==
+  const ImageRegion middle_region{0, 1, 1, 2};
+  CHECK(resize_as_pillow(kLine, middle_region, {1, 4}, "bilinear").to_vector() ==
         Doubles{75, 125, 175, 160});
-  CHECK(resize_as_tensorflow(kLine, middle, {1, 4}, "bilinear").to_vector() ==
+  CHECK(resize_as_tensorflow(kLine, middle_region, {1, 4}, "bilinear").to_vector() ==
         Doubles{100, 125, 175, 200});
 }
 
 TEST_CASE("regions have the proportions of the target") {
   const Tensor image({DType::uint8, {4, 10, 3}});
-  const ImageRegion middle = central_region(image, {2, 2});
-  CHECK((middle.top == 0 && middle.left == 3 && middle.height == 4 && middle.width == 4));
+  const ImageRegion middle_region = central_region(image, {2, 2});
+  CHECK((middle_region.top == 0 && middle_region.left == 3 && middle_region.height == 4 &&
+         middle_region.width == 4));
   CHECK(padded_to_aspect_ratio(image, {2, 2}).shape() == Shape{10, 10, 3});
-  const Tensor row = padded_to_aspect_ratio(kLine, {3, 4}).view({12});
-  CHECK(row.to_vector() == Doubles{0, 0, 0, 0, 0, 100, 200, 40, 0, 0, 0, 0});
+  const Tensor padded_line = padded_to_aspect_ratio(kLine, {3, 4}).view({12});
+  CHECK(padded_line.to_vector() == Doubles{0, 0, 0, 0, 0, 100, 200, 40, 0, 0, 0, 0});
 }
 
 TEST_CASE("no image becomes one without pixels") {
@@ -81,9 +82,9 @@ TEST_CASE("images of a batch are resized one by one") {
 }
 
 TEST_CASE("arrays become images and images arrays") {
-  const Tensor array = Tensor::from<float>({-1, 0, 1}, {1, 3, 1});
-  CHECK(array_to_image(array).to_vector() == Doubles{0, 127, 255});
-  CHECK(array_to_image(array).dtype() == DType::uint8);
+  const Tensor pixel_values = Tensor::from<float>({-1, 0, 1}, {1, 3, 1});
+  CHECK(array_to_image(pixel_values).to_vector() == Doubles{0, 127, 255});
+  CHECK(array_to_image(pixel_values).dtype() == DType::uint8);
   CHECK(array_to_image(Tensor::from<float>({1, 300}, {1, 2, 1}), "channels_last", false).dtype() ==
         DType::int32);
   CHECK(image_to_array(kLine.view({1, 4})).shape() == Shape{1, 4, 1});

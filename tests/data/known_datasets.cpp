@@ -38,23 +38,25 @@ class KerasHome {
   const Folder folder;
 };
 
-std::string little_endian(size_t number, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
-  return text;
+std::string little_endian(size_t number, int byte_count) {
+  std::string bytes;
+  for (int i = 0; i < byte_count; ++i) bytes += static_cast<char>(number >> (8 * i));
+  return bytes;
 }
 
-/// A batch of CIFAR with one image (its first row is redder), as Python 2 pickles it.
+/// A batch of CIFAR as Python 2 pickles it, with one image whose first row has more red.
 std::string cifar_pickle(char label, const std::string& key) {
-  const auto text = [](const std::string& s) { return "T" + little_endian(s.size(), 4) + s; };
+  const auto pickled_text = [](const std::string& s) {
+    return "T" + little_endian(s.size(), 4) + s;
+  };
   const std::string array =
       "cnumpy.core.multiarray\n_reconstruct\nq\1(cnumpy\nndarray\nq\2K\0\x85U\1btR(K\1M\1\0M\0\x0c"
       "\x86"
       "cnumpy\ndtype\nU\2u1K\0K\1\x87R(K\3U\1|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"s;
   const std::string planes = std::string(32, '\7') + std::string(992, '\1') +
                              std::string(1024, '\2') + std::string(1024, '\3');
-  return "\x80\x02}("s + text("data") + array + text(planes) + "tb" + text(key) + "](K" + label +
-         "eu.";
+  return "\x80\x02}("s + pickled_text("data") + array + pickled_text(planes) + "tb" +
+         pickled_text(key) + "](K" + label + "eu.";
 }
 
 WordSequences two_texts() { return {{{1, 2, 3}, {4, 5, 9, 7}}, {0, 1}}; }
@@ -128,17 +130,17 @@ TEST_CASE("words that are too rare or too frequent are marked or go") {
 }
 
 TEST_CASE("texts are mixed with their labels and cut") {
-  // numpy.random.RandomState(0).shuffle(numpy.arange(3)) is 2 1 0
+  // With the seed 0, numpy.random.RandomState shuffles 0, 1, 2 to 2, 1, 0.
   NumpyRandom random(0);
   const Tensor values = Tensor::from(std::vector<int64_t>{1, 2, 3, 4, 5, 6}, {6});
   const Tensor lengths = Tensor::from(std::vector<int64_t>{1, 2, 3}, {3});
   const Tensor labels = Tensor::from(std::vector<int32_t>{7, 8, 9}, {3});
-  const WordSequences mixed = shuffled_sequences(values, lengths, labels, random);
-  CHECK(mixed.texts == WordLists{{4, 5, 6}, {2, 3}, {1}});
-  CHECK(mixed.labels == std::vector<int64_t>{9, 8, 7});
-  const auto [train, test] = split_sequences(mixed, 0.4);
+  const WordSequences shuffled_texts = shuffled_sequences(values, lengths, labels, random);
+  CHECK(shuffled_texts.texts == WordLists{{4, 5, 6}, {2, 3}, {1}});
+  CHECK(shuffled_texts.labels == std::vector<int64_t>{9, 8, 7});
+  const auto [train, test] = split_sequences(shuffled_texts, 0.4);
   CHECK((train.texts.size() == 1 && test.labels == std::vector<int64_t>{8, 7}));
-  CHECK_THROWS_WITH(split_sequences(mixed, 1), Contains("less than 1, got 1"));
+  CHECK_THROWS_WITH(split_sequences(shuffled_texts, 1), Contains("less than 1, got 1"));
   CHECK_THROWS_WITH(shuffled_sequences(values, lengths, values, random),
                     "expected a label for each of 3 texts, got 6");
 }

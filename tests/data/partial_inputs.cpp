@@ -19,20 +19,20 @@ constexpr int64_t kWidth = 3;
 /// each row was read.
 class CountingStorage final : public Storage {
  public:
-  explicit CountingStorage(const Tensor& values) : values_(values), reads(values.dim(0)) {
+  explicit CountingStorage(const Tensor& values) : values_(values), read_counts(values.dim(0)) {
     bytes_ = values.bytes();
   }
   void fetch(size_t offset, size_t count, void* target) const override {
     std::memcpy(target, static_cast<const std::byte*>(values_.raw()) + offset, count);
-    const size_t row = bytes_ / reads.size();
-    for (size_t i = offset / row; i * row < offset + count; ++i) ++reads[i];
+    const size_t row = bytes_ / read_counts.size();
+    for (size_t i = offset / row; i * row < offset + count; ++i) ++read_counts[i];
   }
 
  private:
   Tensor values_;
 
  public:
-  mutable std::vector<int64_t> reads;
+  mutable std::vector<int64_t> read_counts;
 };
 
 Tensor numbers(int64_t rows) {
@@ -58,32 +58,34 @@ using MakeData = std::function<DatasetPtr(const Tensor& x, const Tensor& y)>;
 
 /// Compares two epochs of a dataset that reads all rows with those of a dataset that reads only
 /// needed rows.
-void compare(const MakeData& make, const Tensor& x, const Tensor& y, const NeededRows& needed) {
-  const DatasetPtr whole_dataset = make(x, y), partial_dataset = make(x, y)->with_needed(needed);
+void compare(const MakeData& make, const Tensor& x, const Tensor& y,
+             const NeededRows& needed_rows) {
+  const DatasetPtr whole_dataset = make(x, y),
+                   partial_dataset = make(x, y)->with_needed(needed_rows);
   for (int epoch = 0; epoch < 2; ++epoch) {
-    Batch wanted, got;
+    Batch expected, got;
     whole_dataset->begin_epoch();
     partial_dataset->begin_epoch();
     CHECK(partial_dataset->state() == whole_dataset->state());
     int64_t batches = 0;
-    while (whole_dataset->next(wanted)) {
+    while (whole_dataset->next(expected)) {
       REQUIRE(partial_dataset->next(got));
       ++batches;
-      const RowRange rows = needed(wanted.x.front().dim(0));
-      REQUIRE(got.x.front().shape() == wanted.x.front().shape());
-      CHECK(rows_of(got.x.front(), rows) == rows_of(wanted.x.front(), rows));
-      CHECK(got.y.front().to_vector() == wanted.y.front().to_vector());
+      const RowRange rows = needed_rows(expected.x.front().dim(0));
+      REQUIRE(got.x.front().shape() == expected.x.front().shape());
+      CHECK(rows_of(got.x.front(), rows) == rows_of(expected.x.front(), rows));
+      CHECK(got.y.front().to_vector() == expected.y.front().to_vector());
     }
     CHECK_FALSE(partial_dataset->next(got));
     // A new dataset that continues before the last batch of the epoch gives the same last batch.
     if (epoch == 0 || batches < 2) continue;
-    const DatasetPtr later = make(x, y)->with_needed(needed);
-    later->restore(partial_dataset->state(), batches - 1);
-    REQUIRE(later->next(got));
-    const RowRange rows = needed(wanted.x.front().dim(0));
-    CHECK(rows_of(got.x.front(), rows) == rows_of(wanted.x.front(), rows));
-    CHECK(got.y.front().to_vector() == wanted.y.front().to_vector());
-    CHECK_FALSE(later->next(got));
+    const DatasetPtr resumed_dataset = make(x, y)->with_needed(needed_rows);
+    resumed_dataset->restore(partial_dataset->state(), batches - 1);
+    REQUIRE(resumed_dataset->next(got));
+    const RowRange rows = needed_rows(expected.x.front().dim(0));
+    CHECK(rows_of(got.x.front(), rows) == rows_of(expected.x.front(), rows));
+    CHECK(got.y.front().to_vector() == expected.y.front().to_vector());
+    CHECK_FALSE(resumed_dataset->next(got));
   }
 }
 
@@ -130,18 +132,18 @@ std::vector<std::pair<std::string, MakeData>> dataset_makers(int64_t size) {
 
 TEST_CASE("needed rows of inputs are those of the whole, for every size of the last batch") {
   const std::string path = concat("/tmp/crescent_partial_", getpid(), ".npy");
-  for (int64_t rest = 0; rest < 32; ++rest) {
-    const int64_t samples = 32 + rest, size = rest % 3 == 0 ? 32 : 8;
+  for (int64_t extra_samples = 0; extra_samples < 32; ++extra_samples) {
+    const int64_t samples = 32 + extra_samples, size = extra_samples % 3 == 0 ? 32 : 8;
     const Tensor x = numbers(samples), y = x.view({samples * kWidth}).view_rows(0, samples);
     write_arrays(path, {{"", x}});
-    const Tensor in_file = open_array(path);
-    const Tensor unmapped = Tensor::on(std::make_shared<CountingStorage>(x), 0, x.spec());
+    const Tensor mapped_tensor = open_array(path);
+    const Tensor counted_tensor = Tensor::on(std::make_shared<CountingStorage>(x), 0, x.spec());
     for (const auto& [name, make] : dataset_makers(size))
       for (int64_t count = 1; count <= 4; ++count)
         for (int64_t rank = 0; rank < count; ++rank) {
           CAPTURE(samples, size, name, rank, count);
-          for (const Tensor& from : {x, in_file, unmapped})
-            compare(make, from, y, share_of(rank, count));
+          for (const Tensor& inputs : {x, mapped_tensor, counted_tensor})
+            compare(make, inputs, y, share_of(rank, count));
         }
   }
   std::remove(path.c_str());
@@ -151,29 +153,30 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
   for (const int64_t samples : {40, 57, 64}) {
     const Tensor x = numbers(samples), y = x.view({samples * kWidth}).view_rows(0, samples);
     for (const auto& [name, make] : dataset_makers(8)) {
-      // these read some rows several times
+      // These datasets read some rows several times.
       if (name == "a long chain" || name == "windows") continue;
       CAPTURE(samples, name);
-      std::vector<int64_t> reads(static_cast<size_t>(samples));
+      std::vector<int64_t> read_counts(static_cast<size_t>(samples));
       for (int64_t rank = 0; rank < 3; ++rank) {
         const auto counting_storage = std::make_shared<CountingStorage>(x);
-        const NeededRows needed = share_of(rank, 3);
+        const NeededRows needed_rows = share_of(rank, 3);
         const DatasetPtr partial_dataset =
-            make(Tensor::on(counting_storage, 0, x.spec()), y)->with_needed(needed);
-        std::vector<int64_t> wanted(reads.size());
+            make(Tensor::on(counting_storage, 0, x.spec()), y)->with_needed(needed_rows);
+        std::vector<int64_t> expected_counts(read_counts.size());
         Batch batch;
         for (partial_dataset->begin_epoch(); partial_dataset->next(batch);) {
           const std::vector<double> values =
-              rows_of(batch.x.front(), needed(batch.x.front().dim(0)));
+              rows_of(batch.x.front(), needed_rows(batch.x.front().dim(0)));
           for (size_t i = 0; i < values.size(); i += kWidth)
-            wanted[static_cast<size_t>((values[i] - 1) / kWidth)] = 1;
+            expected_counts[static_cast<size_t>((values[i] - 1) / kWidth)] = 1;
         }
-        CHECK(counting_storage->reads == wanted);
-        for (size_t row = 0; row < reads.size(); ++row) reads[row] += wanted[row];
+        CHECK(counting_storage->read_counts == expected_counts);
+        for (size_t row = 0; row < read_counts.size(); ++row)
+          read_counts[row] += expected_counts[row];
       }
       // A last batch of fewer than three samples has no row for each process; then several
       // processes read the same row.
-      if (samples % 8 == 0) CHECK(reads == std::vector<int64_t>(reads.size(), 1));
+      if (samples % 8 == 0) CHECK(read_counts == std::vector<int64_t>(read_counts.size(), 1));
     }
   }
 }

@@ -15,14 +15,14 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-Doubles counted_to(int64_t count) {
+Doubles numbers_below(int64_t count) {
   Doubles numbers(static_cast<size_t>(count));
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
 
 Tensor row_numbers(int64_t rows, int64_t columns = 1) {
-  const Doubles numbers = counted_to(rows * columns);
+  const Doubles numbers = numbers_below(rows * columns);
   return Tensor::from(std::vector<int32_t>(numbers.begin(), numbers.end()), {rows, columns});
 }
 
@@ -31,13 +31,13 @@ Doubles sorted(Doubles numbers) {
   return numbers;
 }
 
-Doubles joined(const Tensor& a, const Tensor& b) {
+Doubles joined_numbers(const Tensor& a, const Tensor& b) {
   Doubles numbers = a.to_vector();
   for (const double number : b.to_vector()) numbers.push_back(number);
   return numbers;
 }
 
-// Four rows of class 0 and eight of class 1.
+// The labels of four rows of class 0 and eight of class 1.
 const Tensor kLabels = Tensor::from<float>({0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0}, {12});
 
 }  // namespace
@@ -56,17 +56,18 @@ TEST_CASE("a split keeps rows of several arrays together and loses none") {
   CHECK(test[0].shape() == Shape{3, 1});
   CHECK(train[0].to_vector() == train[1].to_vector());
   CHECK(test[0].to_vector() == test[1].to_vector());
-  CHECK(sorted(joined(train[0], test[0])) == counted_to(10));
+  CHECK(sorted(joined_numbers(train[0], test[0])) == numbers_below(10));
   CHECK(split_arrays({x}, 0.3, {.seed = 1}).second[0].to_vector() == test[0].to_vector());
   CHECK(split_arrays({x}, 0.3, {.seed = 2}).second[0].to_vector() != test[0].to_vector());
 }
 
 TEST_CASE("a split without a shuffle takes the last rows, of each class where there are labels") {
-  const SplitOptions in_order{.shuffle = false};
-  CHECK(split_arrays({row_numbers(12)}, 0.25, in_order).second[0].to_vector() ==
+  const SplitOptions unshuffled_options{.shuffle = false};
+  CHECK(split_arrays({row_numbers(12)}, 0.25, unshuffled_options).second[0].to_vector() ==
         Doubles{9, 10, 11});
-  const SplitOptions by_class{.shuffle = false, .stratify = kLabels};
-  CHECK(split_arrays({row_numbers(12)}, 0.25, by_class).second[0].to_vector() == Doubles{8, 9, 11});
+  const SplitOptions stratified_options{.shuffle = false, .stratify = kLabels};
+  CHECK(split_arrays({row_numbers(12)}, 0.25, stratified_options).second[0].to_vector() ==
+        Doubles{8, 9, 11});
 }
 
 TEST_CASE("a split refuses what it cannot cut") {
@@ -84,20 +85,20 @@ TEST_CASE("a split refuses what it cannot cut") {
 TEST_CASE("each row is tested in one fold and trained on in the others") {
   Doubles tested_rows;
   for (const Fold& fold : k_folds(11, 3, {.seed = 4})) {
-    CHECK(sorted(joined(fold.train, fold.test)) == counted_to(11));
+    CHECK(sorted(joined_numbers(fold.train, fold.test)) == numbers_below(11));
     CHECK(fold.test.to_vector() == sorted(fold.test.to_vector()));
     for (const double row : fold.test.to_vector()) tested_rows.push_back(row);
   }
-  CHECK(sorted(tested_rows) == counted_to(11));
+  CHECK(sorted(tested_rows) == numbers_below(11));
 }
 
 TEST_CASE("stratified folds have equal shares of each class") {
   for (const Fold& fold : k_folds(12, 4, {.seed = 4, .stratify = kLabels})) {
-    double count_of_ones = 0;
+    double class_1_count = 0;
     for (const double row : fold.test.to_vector())
-      count_of_ones += kLabels.to_vector()[size_t(row)];
+      class_1_count += kLabels.to_vector()[size_t(row)];
     CHECK(fold.test.size() == 3);
-    CHECK(count_of_ones == 2);
+    CHECK(class_1_count == 2);
   }
 }
 

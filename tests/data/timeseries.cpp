@@ -20,11 +20,11 @@ Tensor series(int64_t rows) {
 }
 
 /// The values of all windows, one window after another.
-Doubles window_values(const StreamPtr& stream, size_t part = 0, uint64_t epoch = 0) {
-  Doubles all;
+Doubles window_values(const StreamPtr& stream, size_t component_index = 0, uint64_t epoch = 0) {
+  Doubles values;
   for (const Element& element : elements_of_pass(stream, epoch))
-    for (const double number : numbers_of(element.at(part))) all.push_back(number);
-  return all;
+    for (const double number : numbers_of(element.at(component_index))) values.push_back(number);
+  return values;
 }
 
 StreamPtr window_dataset(int64_t length, const TimeseriesOptions& options) {
@@ -46,9 +46,9 @@ TEST_CASE("windows come in batches or one by one") {
   REQUIRE(batches.size() == 3);
   CHECK(Codec<Tensor>::decode(batches[0][0]).shape() == Shape{4, 2});
   CHECK(Codec<Tensor>::decode(batches[2][0]).shape() == Shape{1, 2});
-  const auto single = elements_of_pass(window_dataset(2, {.batch_size = {}}));
-  REQUIRE(single.size() == 9);
-  CHECK(Codec<Tensor>::decode(single[8][0]).shape() == Shape{2});
+  const auto unbatched_windows = elements_of_pass(window_dataset(2, {.batch_size = {}}));
+  REQUIRE(unbatched_windows.size() == 9);
+  CHECK(Codec<Tensor>::decode(unbatched_windows[8][0]).shape() == Shape{2});
 }
 
 TEST_CASE("a window has the target at the place of its first row") {
@@ -58,15 +58,15 @@ TEST_CASE("a window has the target at the place of its first row") {
 }
 
 TEST_CASE("shuffled windows are all windows, in an order that the seed decides") {
-  const Doubles first = window_values(window_dataset(1, {.shuffle = true, .seed = 1}));
-  CHECK(window_values(window_dataset(1, {.shuffle = true, .seed = 1})) == first);
-  CHECK(window_values(window_dataset(1, {.shuffle = true, .seed = 2})) != first);
-  CHECK(first != window_values(window_dataset(1, {})));
-  const StreamPtr mixed = window_dataset(1, {.shuffle = true, .seed = 1});
-  CHECK(window_values(mixed, 0, 1) != window_values(mixed, 0, 0));
-  Doubles sorted = first;
-  std::sort(sorted.begin(), sorted.end());
-  CHECK(sorted == window_values(window_dataset(1, {})));
+  const Doubles first_order = window_values(window_dataset(1, {.shuffle = true, .seed = 1}));
+  CHECK(window_values(window_dataset(1, {.shuffle = true, .seed = 1})) == first_order);
+  CHECK(window_values(window_dataset(1, {.shuffle = true, .seed = 2})) != first_order);
+  CHECK(first_order != window_values(window_dataset(1, {})));
+  const StreamPtr shuffled_dataset = window_dataset(1, {.shuffle = true, .seed = 1});
+  CHECK(window_values(shuffled_dataset, 0, 1) != window_values(shuffled_dataset, 0, 0));
+  Doubles sorted_order = first_order;
+  std::sort(sorted_order.begin(), sorted_order.end());
+  CHECK(sorted_order == window_values(window_dataset(1, {})));
 }
 
 TEST_CASE("windows refuse numbers that the rows do not have") {
