@@ -127,8 +127,8 @@ TEST_CASE("Ctrl-Z stops the process, which comes back with its text") {
   TestTerminal terminal;
   terminal.send("half(\rdone");
   terminal.expect_row(1, ">> done");
-  for (const bool by_key : {true, false}) {
-    by_key ? terminal.send("\x1a") : terminal.signal(SIGSTOP);
+  for (const bool is_key_pressed : {true, false}) {
+    is_key_pressed ? terminal.send("\x1a") : terminal.signal(SIGSTOP);
     for (int tries = 0; tries < 500 && !terminal.is_stopped(); ++tries) usleep(10000);
     REQUIRE(terminal.is_stopped());
     terminal.signal(SIGCONT);
@@ -229,11 +229,11 @@ TEST_CASE("words are killed and put back, and changes are taken back") {
 
 TEST_CASE("$EDITOR edits the block") {
   TestFolder folder;
-  const std::string program = folder.path / "program";
-  std::ofstream(program) << "#!/bin/sh\nsed -i 's/one/three/' \"$1\"\n";
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string editor_path = folder.path / "program";
+  std::ofstream(editor_path) << "#!/bin/sh\nsed -i 's/one/three/' \"$1\"\n";
+  std::filesystem::permissions(editor_path, std::filesystem::perms::owner_all);
   Options options;
-  options.environment = {{"VISUAL", ""}, {"EDITOR", program}};
+  options.environment = {{"VISUAL", ""}, {"EDITOR", editor_path}};
   TestTerminal terminal(options);
   terminal.send("(one\rtwo");
   terminal.send("\x18\x05");
@@ -245,7 +245,7 @@ TEST_CASE("$EDITOR edits the block") {
 
 TEST_CASE("dumb terminals read lines") {
   Options options;
-  options.name = "dumb";
+  options.terminal_type = "dumb";
   TestTerminal terminal(options);
   terminal.send("1 + 1\n");
   terminal.expect("[1 + 1]");
@@ -273,12 +273,12 @@ TEST_CASE("a key is on the screen of a block of 300 lines within two millisecond
   terminal.settle();
   std::vector<double> times;
   for (int i = 0; i < 300; ++i) {
-    const double before = terminal.processor_seconds();
+    const double start_seconds = terminal.processor_seconds();
     const int column = terminal.cursor().col;
     terminal.send(i % 50 == 49 ? "\x01" : i % 3 == 2 ? "\x7f" : "x");
     while (terminal.cursor().col == column)
       terminal.settle(std::chrono::milliseconds(0)), terminal.settle(std::chrono::milliseconds(1));
-    times.push_back(terminal.processor_seconds() - before);
+    times.push_back(terminal.processor_seconds() - start_seconds);
   }
   std::sort(times.begin(), times.end());
   INFO("median " << times[150] * 1e3 << " ms, p99 " << times[297] * 1e3 << " ms");

@@ -78,15 +78,15 @@ void check_drawn_anew(TestTerminal& terminal) {
   using std::chrono::milliseconds;
   terminal.send("\x1b");  // Escape ends an incomplete key, and closes the search or the menu
   terminal.settle(milliseconds(60));
-  const VTermPos before = terminal.cursor();
+  const VTermPos cursor_before = terminal.cursor();
   std::vector<std::string> rows;
   for (int i = 0; i < terminal.rows(); ++i) rows.push_back(terminal.row(i));
   terminal.send("\x0c");
   terminal.settle();
-  const VTermPos after = terminal.cursor();
-  CHECK(before.col == after.col);
+  const VTermPos cursor_after = terminal.cursor();
+  CHECK(cursor_before.col == cursor_after.col);
   for (int i = 0; i < terminal.rows(); ++i) {
-    const int old_row = i + before.row - after.row;
+    const int old_row = i + cursor_before.row - cursor_after.row;
     if (old_row >= 0 && old_row < terminal.rows())
       CHECK(rows[static_cast<size_t>(old_row)] == terminal.row(i));
   }
@@ -99,7 +99,7 @@ TEST_CASE("random keys leave the screen as it would be drawn anew") {
   Options options;
   options.columns = 31, options.rows = 11;
   options.history = folder.path / "history";
-  options.ends = false;
+  options.ends_with_input = false;
   options.environment = {{"VISUAL", ""}, {"EDITOR", ""}};
   TestTerminal terminal(options);
   std::mt19937 random(1);

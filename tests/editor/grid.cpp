@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kLongEntry = 60;
 
-std::string shown(std::string entry) {
+std::string printed_entry(std::string entry) {
   if (entry.size() > kLongEntry) return std::to_string(entry.size()) + " " + hash_of(entry);
   std::replace(entry.begin(), entry.end(), '\n', '|');
   return entry;
@@ -36,12 +36,12 @@ std::string shown(std::string entry) {
   std::string entry;
   for (;;) {
     const Editor::Result result = editor.read(entry);
-    if (result == Editor::Result::entry) std::printf("[%s]\n", shown(entry).c_str());
+    if (result == Editor::Result::entry) std::printf("[%s]\n", printed_entry(entry).c_str());
     std::fflush(stdout);
     if (result == Editor::Result::entry && entry == "exit") _exit(3);
     if (result != Editor::Result::end) continue;
     std::printf("\nended\n");
-    if (options.ends) break;
+    if (options.ends_with_input) break;
   }
   std::fflush(stdout);
   std::exit(0);
@@ -58,8 +58,8 @@ std::string shown(std::string entry) {
 /// Makes this process a child of a process that acts as its shell and only waits, so that this
 /// process can be stopped and continued.
 void become_job() {
-  const pid_t job = fork();
-  if (job == 0) {
+  const pid_t job_process = fork();
+  if (job_process == 0) {
     setpgid(0, 0);
     ::signal(SIGTTOU, SIG_IGN);
     tcsetpgrp(0, getpid());
@@ -68,7 +68,7 @@ void become_job() {
   }
   ::signal(SIGHUP, SIG_IGN);
   int status = 0;
-  while (waitpid(job, &status, 0) < 0) continue;
+  while (waitpid(job_process, &status, 0) < 0) continue;
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
@@ -134,9 +134,9 @@ Callbacks test_callbacks() {
     Completions completions;
     completions.begin = text.find_last_of(" (\n", cursor == 0 ? 0 : cursor - 1) + 1;
     if (completions.begin > cursor) completions.begin = cursor;
-    const std::string typed = text.substr(completions.begin, cursor - completions.begin);
+    const std::string typed_word = text.substr(completions.begin, cursor - completions.begin);
     for (const char* word : {"alpha", "alphabet", "beta", "gamma"})
-      if (std::string(word).starts_with(typed))
+      if (std::string(word).starts_with(typed_word))
         completions.candidates.push_back({word, std::string("what ") + word + " is"});
     return completions;
   };
@@ -144,7 +144,7 @@ Callbacks test_callbacks() {
 }
 
 TestTerminal::TestTerminal(const Options& options)
-    : rows_(options.rows), columns_(options.columns), is_dumb_(options.name == "dumb") {
+    : rows_(options.rows), columns_(options.columns), is_dumb_(options.terminal_type == "dumb") {
   terminal_ = vterm_new(rows_, columns_);
   vterm_set_utf8(terminal_, 1);
   screen_ = vterm_obtain_screen(terminal_);
@@ -157,17 +157,17 @@ TestTerminal::TestTerminal(const Options& options)
   REQUIRE(child_ >= 0);
   if (child_ == 0) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
-    setenv("TERM", options.name.c_str(), 1);
+    setenv("TERM", options.terminal_type.c_str(), 1);
     setenv("XTERM_VERSION", "1", 1);
     for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
     if (options.has_shell) become_job();
-    options.program.empty() ? read_entries(options) : run(options.program);
+    options.command.empty() ? read_entries(options) : run(options.command);
   }
   keys_ = open(ptsname(file_), O_RDONLY | O_NOCTTY);
   REQUIRE(keys_ >= 0);
   parent_ = child_;
   if (options.has_shell) child_ = child_of(parent_);
-  if (options.program.empty()) expect_row(0, ">");
+  if (options.command.empty()) expect_row(0, ">");
 }
 
 TestTerminal::~TestTerminal() {
@@ -179,8 +179,8 @@ TestTerminal::~TestTerminal() {
 }
 
 void TestTerminal::read_some(int milliseconds) {
-  pollfd ready{file_, POLLIN, 0};
-  if (poll(&ready, 1, milliseconds) <= 0) return;
+  pollfd polled_file{file_, POLLIN, 0};
+  if (poll(&polled_file, 1, milliseconds) <= 0) return;
   char buffer[65536];
   const ssize_t count = ::read(file_, buffer, sizeof buffer);
   if (count <= 0) return;
@@ -188,27 +188,27 @@ void TestTerminal::read_some(int milliseconds) {
   vterm_input_write(terminal_, buffer, static_cast<size_t>(count));
 }
 
-bool TestTerminal::takes_keys() const {
+bool TestTerminal::reads_keys() const {
   termios mode;
   return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
 }
 
-/// Whether the process has not read all keys. The kernel delivers what send() wrote later, when it
-/// has time, and poll() waits for this.
+/// Whether there are keys that the process has not read. The kernel may deliver what send() wrote
+/// with a delay, and poll() waits for it.
 bool TestTerminal::has_unread_keys() const {
-  pollfd ready{keys_, POLLIN, 0};
-  return poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN);
+  pollfd polled_file{keys_, POLLIN, 0};
+  return poll(&polled_file, 1, 0) > 0 && (polled_file.revents & POLLIN);
 }
 
 /// Reads output of the process while it writes input to it, so that the two processes cannot block
 /// each other.
 void TestTerminal::send(std::string_view bytes) {
-  wait_for("the editor", [&] { return takes_keys(); });
+  wait_for("the editor", [&] { return reads_keys(); });
   while (!bytes.empty()) {
-    pollfd ready{file_, POLLIN | POLLOUT, 0};
-    REQUIRE(poll(&ready, 1, 30000) > 0);
-    if (ready.revents & POLLIN) read_some(0);
-    if (!(ready.revents & POLLOUT)) continue;
+    pollfd polled_file{file_, POLLIN | POLLOUT, 0};
+    REQUIRE(poll(&polled_file, 1, 30000) > 0);
+    if (polled_file.revents & POLLIN) read_some(0);
+    if (!(polled_file.revents & POLLOUT)) continue;
     const ssize_t count = ::write(file_, bytes.data(), std::min<size_t>(bytes.size(), 1024));
     REQUIRE(count >= 0);
     bytes.remove_prefix(static_cast<size_t>(count));
@@ -245,12 +245,12 @@ std::string TestTerminal::screen() const {
   return text.substr(0, text.find_last_not_of('\n') + 1);
 }
 
-void TestTerminal::wait_for(const std::string& what, const std::function<bool()>& holds) {
+void TestTerminal::wait_for(const std::string& event, const std::function<bool()>& is_fulfilled) {
   const auto end = Clock::now() + std::chrono::seconds(10);
-  while (!holds() && Clock::now() < end) read_some(20);
+  while (!is_fulfilled() && Clock::now() < end) read_some(20);
   INFO("cursor at " << cursor().row << ", " << cursor().col << " of\n" << screen());
-  INFO("waited for " << what);
-  REQUIRE(holds());
+  INFO("waited for " << event);
+  REQUIRE(is_fulfilled());
 }
 
 void TestTerminal::expect_row(int index, const std::string& text) {
@@ -277,13 +277,14 @@ void TestTerminal::expect(const std::string& text) {
 
 void TestTerminal::settle(std::chrono::milliseconds quiet) {
   const auto end = Clock::now() + std::chrono::seconds(30);
-  // counts observations, each after a millisecond, and not the time, which passes as well while
-  // this process waits for a processor and does not observe the other one
-  for (std::chrono::milliseconds observed{0}; observed < quiet && Clock::now() < end; ++observed) {
-    const size_t before = output_.size();
+  // Counts polls of a millisecond each and does not measure the time, which also passes while this
+  // process waits for a processor and polls nothing.
+  for (std::chrono::milliseconds polled_milliseconds{0};
+       polled_milliseconds < quiet && Clock::now() < end; ++polled_milliseconds) {
+    const size_t old_size = output_.size();
     read_some(1);
-    if (output_.size() != before || has_unread_keys() || is_busy(child_))
-      observed = std::chrono::milliseconds(-1);
+    if (output_.size() != old_size || has_unread_keys() || is_busy(child_))
+      polled_milliseconds = std::chrono::milliseconds(-1);
   }
 }
 

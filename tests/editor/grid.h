@@ -30,14 +30,14 @@ Callbacks test_callbacks();
 
 struct Options {
   int rows = 24, columns = 80;
-  std::string name = "xterm-256color";
+  std::string terminal_type = "xterm-256color";
   std::string history;
   std::vector<std::pair<std::string, std::string>> environment;
-  bool ends = true;       ///< whether the process ends at the end of the input
+  bool ends_with_input = true;  ///< whether the process ends at the end of the input
   bool has_shell = true;  ///< if false, there is no shell that could continue a stopped process
   /// The path and the arguments of the program to run; if empty, a process that only reads entries
   /// with the editor.
-  std::vector<std::string> program;
+  std::vector<std::string> command;
 };
 
 /// A process that reads entries with the editor and prints each in square brackets, with "|" for
@@ -78,16 +78,18 @@ class TestTerminal {
 
  private:
   void read_some(int milliseconds);
-  void wait_for(const std::string& what, const std::function<bool()>& holds);
-  /// Whether the editor is reading keys; between two entries the terminal itself would echo them.
-  bool takes_keys() const;
+  void wait_for(const std::string& event, const std::function<bool()>& is_fulfilled);
+  /// Whether the editor reads keys. Between two entries it does not, and the terminal would echo
+  /// keys.
+  bool reads_keys() const;
   bool has_unread_keys() const;
 
-  int file_ = -1;  ///< the end of the pseudo-terminal at which a terminal is
-  int keys_ = -1;  ///< the end from which the process reads keys
+  int file_ = -1;  ///< the master end of the pseudo-terminal: writes keys and reads output
+  int keys_ = -1;  ///< the slave end, from which the process reads keys
   int rows_, columns_;
   bool is_dumb_;
-  pid_t child_ = -1, parent_ = -1;  // parent_: the process that acts as shell, if there is one
+  pid_t child_ = -1;   ///< the process that reads entries
+  pid_t parent_ = -1;  ///< the process that acts as the shell of child_, if there is one
   VTerm* terminal_;
   VTermScreen* screen_;
   std::string output_;

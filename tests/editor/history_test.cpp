@@ -145,16 +145,16 @@ TEST_CASE("a history that is no text, is long, or cannot be written does no harm
   CHECK(history.entries().back() == "new");
   CHECK(history.entries()[history.entries().size() - 2] == "entry 299999");
   CHECK(std::filesystem::file_size(path) <= size_t{1} << 20);
-  History other(path);
-  other.refresh();
-  CHECK(other.entries().back() == "new");
-  CHECK(other.entries().size() > 1000);
-  other.add("newer");
+  History other_history(path);
+  other_history.refresh();
+  CHECK(other_history.entries().back() == "new");
+  CHECK(other_history.entries().size() > 1000);
+  other_history.add("newer");
   history.refresh();
   CHECK(history.entries().back() == "newer");
-  History nowhere("/nowhere/history");
-  nowhere.add("kept");
-  CHECK(nowhere.entries().back() == "kept");
+  History unwritable_history("/nowhere/history");
+  unwritable_history.add("kept");
+  CHECK(unwritable_history.entries().back() == "kept");
 }
 
 }  // namespace crescent::editor

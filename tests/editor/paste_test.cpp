@@ -11,7 +11,7 @@ namespace {
 /// The text as terminals send it when bracketed paste is on.
 std::string bracketed_paste(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
 
-std::string with_returns(std::string text) {
+std::string with_carriage_returns(std::string text) {
   std::replace(text.begin(), text.end(), '\n', '\r');
   return text;
 }
@@ -39,8 +39,9 @@ TEST_CASE("random texts are pasted, with marks and without, and nothing is lost"
   for (int i = 0; i < 1000; ++i) {
     const std::string text = random_text(random);
     INFO(i << ": " << text);
-    const std::string sent = i % 3 == 0 ? text : with_returns(text);
-    terminal.send((i % 2 == 0 || sent == text ? bracketed_paste(sent) : sent) + "\r");
+    const std::string sent_text = i % 3 == 0 ? text : with_carriage_returns(text);
+    terminal.send((i % 2 == 0 || sent_text == text ? bracketed_paste(sent_text) : sent_text) +
+                  "\r");
     terminal.expect(length_and_hash(text));
   }
 }
@@ -52,10 +53,11 @@ TEST_CASE("ten thousand lines are pasted within 0.3 seconds, with marks and with
   for (const bool is_marked : {true, false}) {
     TestTerminal terminal;
     terminal.expect_row(0, ">");
-    const double before = terminal.processor_seconds();
-    terminal.send(is_marked ? bracketed_paste(with_returns(text)) : with_returns(text));
+    const double start_seconds = terminal.processor_seconds();
+    terminal.send(is_marked ? bracketed_paste(with_carriage_returns(text))
+                            : with_carriage_returns(text));
     terminal.expect(">> )");
-    const double seconds = terminal.processor_seconds() - before;
+    const double seconds = terminal.processor_seconds() - start_seconds;
     INFO((is_marked ? "with marks: " : "without: ") << seconds);
     CHECK(seconds < 0.3);
     terminal.send("\r");

@@ -76,16 +76,16 @@ void type(TestTerminal& terminal, std::string line) {
 
 Options options_of(const Session& session, const TestFolder& folder) {
   Options options;
-  options.program = {"/usr/bin/env", "-C", folder.path, CRESCENT_PROGRAM};
+  options.command = {"/usr/bin/env", "-C", folder.path, CRESCENT_PROGRAM};
   std::ofstream(folder.path / "script.lua") << session.script;
   std::istringstream words(session.arguments);
   for (std::string word; words >> word;) {
     const size_t separator = word.find('=');
-    if (word.starts_with("TERM=")) options.name = word.substr(5);
+    if (word.starts_with("TERM=")) options.terminal_type = word.substr(5);
     if (separator != word.npos && std::isupper(word[0]))
       options.environment.push_back({word.substr(0, separator), word.substr(separator + 1)});
     else
-      options.program.push_back(word);
+      options.command.push_back(word);
   }
   options.environment.insert(options.environment.begin(), {{"XDG_STATE_HOME", folder.path},
                                                            {"XDG_CONFIG_HOME", folder.path},
