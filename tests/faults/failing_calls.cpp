@@ -26,43 +26,45 @@ class Warnings {
 
 /// Saves generation 2 over generation 1 while the n-th call of this system function fails; returns
 /// false if there are fewer calls.
-bool survives(const Saver& saver, const char* call, int n, int error, bool lasts, int& warned) {
-  CAPTURE(saver.name, call, n, error, lasts);
+bool survives_failing_call(const Saver& saver, const char* call, int n, int error, bool is_lasting,
+                           int& warning_count) {
+  CAPTURE(saver.name, call, n, error, is_lasting);
   const Folder folder;
   const std::string path = folder / ("m" + saver.ending);
   saver.save(path, 1);
-  const size_t files = folder.count();
+  const size_t file_count_before = folder.count();
   const Warnings warnings;
   std::string message;
-  bool happened = false;
+  bool was_reached = false;
   {
-    const Failing fault(call, n, error, lasts);
+    const FailingCall fault(call, n, error, is_lasting);
     message = failure([&] { saver.save(path, 2); });
-    happened = fault.happened();
+    was_reached = fault.was_reached();
   }
   const int generation = saver.load(path);
   CHECK(generation == (message.empty() ? 2 : 1));
   if (!message.empty()) CHECK(contains(message, path));
-  CHECK(folder.count() == files);
-  if (happened) CHECK(warnings.count() == message.empty());
-  warned += warnings.count();
+  CHECK(folder.count() == file_count_before);
+  if (was_reached) CHECK(warnings.count() == message.empty());
+  warning_count += warnings.count();
   saver.save(path, 3);
   CHECK(saver.load(path) == 3);
-  return happened;
+  return was_reached;
 }
 
 TEST_CASE("S03: whichever call fails while saving, the old file stays or the new one is whole") {
   for (const Saver& saver : savers(20))
     for (const char* call : kCallsOfSaving) {
-      int times = 0, warned = 0;
+      int injection_count = 0, warning_count = 0;
       for (const int error : {EIO, ENOSPC})
-        for (const bool lasts : {false, true})
-          for (int n = 1; survives(saver, call, n, error, lasts, warned); ++n, ++times)
+        for (const bool is_lasting : {false, true})
+          for (int n = 1; survives_failing_call(saver, call, n, error, is_lasting, warning_count);
+               ++n, ++injection_count)
             REQUIRE(n < 1000);
-      CHECK(times > 0);
-      report("S03 the n-th " + std::string(call) + " fails, saving " + saver.name, times,
-             std::to_string(times - warned) + " errors, " + std::to_string(warned) +
-                 " saved with a warning, 0 files lost");
+      CHECK(injection_count > 0);
+      report("S03 the n-th " + std::string(call) + " fails, saving " + saver.name, injection_count,
+             std::to_string(injection_count - warning_count) + " errors, " +
+                 std::to_string(warning_count) + " saved with a warning, 0 files lost");
     }
 }
 
@@ -85,24 +87,24 @@ TEST_CASE("S06: short and interrupted writes give the same file") {
 /// Checks that no power failure between two of the recorded calls can lose data: a rename may reach
 /// the disk at once, so the file's content must have been synced before it.
 void check_order(const std::vector<std::string>& calls, const std::string& path) {
-  std::string temporary, folder;
-  bool synced = false, renamed = false, folder_synced = false;
+  std::string temporary_path, folder;
+  bool is_synced = false, is_renamed = false, is_folder_synced = false;
   for (const std::string& call : calls) {
     CAPTURE(call);
     if (call.starts_with("write ")) {
-      CHECK_FALSE(renamed);
-      synced = false, temporary = call.substr(6);
-    } else if (call == "fsync " + temporary) {
-      synced = true;
+      CHECK_FALSE(is_renamed);
+      is_synced = false, temporary_path = call.substr(6);
+    } else if (call == "fsync " + temporary_path) {
+      is_synced = true;
     } else if (call.starts_with("rename ")) {
-      CHECK(synced);
-      CHECK(call == "rename " + temporary + " " + path);
-      renamed = true;
+      CHECK(is_synced);
+      CHECK(call == "rename " + temporary_path + " " + path);
+      is_renamed = true;
     } else if (call == "fsync " + std::filesystem::path(path).parent_path().string()) {
-      folder_synced = renamed;
+      is_folder_synced = is_renamed;
     }
   }
-  CHECK((renamed && folder_synced));
+  CHECK((is_renamed && is_folder_synced));
 }
 
 TEST_CASE("S02: bytes reach the disk before the name, and the name before saving returns") {
@@ -112,7 +114,7 @@ TEST_CASE("S02: bytes reach the disk before the name, and the name before saving
     const Folder folder;
     const std::string path = folder / ("m" + saver.ending);
     saver.save(path, 1);
-    const Recording recording;
+    const CallRecording recording;
     saver.save(path, 2);
     check_order(recording.calls(), path);
     ++saver_count;

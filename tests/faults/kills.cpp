@@ -16,16 +16,17 @@ namespace {
 using FileTime = std::filesystem::file_time_type;
 
 /// The time of the last write; the earliest time if the file does not exist.
-FileTime written(const std::string& path) {
+FileTime write_time(const std::string& path) {
   std::error_code missing;
   const FileTime time = std::filesystem::last_write_time(path, missing);
   return missing ? FileTime::min() : time;
 }
 
-/// Waits until the worker has written the file again, and some milliseconds more.
-void wait_for_progress(Worker& worker, const std::string& path, FileTime before, unsigned more) {
-  while (worker.runs() && written(path) == before) usleep(200);
-  usleep(more);
+/// Waits until the worker has written the file again, and then for `extra_microseconds`.
+void wait_for_progress(Worker& worker, const std::string& path, FileTime old_write_time,
+                       unsigned extra_microseconds) {
+  while (worker.runs() && write_time(path) == old_write_time) usleep(200);
+  usleep(extra_microseconds);
 }
 
 // How many thousand numbers a file has; with 300, a save takes some milliseconds.
@@ -39,33 +40,34 @@ TEST_CASE("saves for ever", "[.worker]") {
 
 TEST_CASE("S01, S09: 200 processes that are killed while saving lose no file") {
   constexpr int kKills = 200;
-  const std::vector<Saver> all = savers(kWidth);
+  const std::vector<Saver> all_savers = savers(kWidth);
   const Folder folder;
   std::mt19937 random(7);
-  std::vector<int> generations(all.size(), 1);
-  int while_saving = 0;
-  const auto path_of = [&](size_t i) { return folder / concat("m", i, all[i].ending); };
-  for (size_t i = 0; i < all.size(); ++i) all[i].save(path_of(i), 1);
+  std::vector<int> generations(all_savers.size(), 1);
+  int interrupted_save_count = 0;
+  const auto path_of = [&](size_t i) { return folder / concat("m", i, all_savers[i].ending); };
+  for (size_t i = 0; i < all_savers.size(); ++i) all_savers[i].save(path_of(i), 1);
   for (int round = 0; round < kKills; ++round) {
-    const size_t i = static_cast<size_t>(round) % all.size();
-    CAPTURE(all[i].name, round);
+    const size_t i = static_cast<size_t>(round) % all_savers.size();
+    CAPTURE(all_savers[i].name, round);
     int& generation = generations[i];
-    const FileTime before = written(path_of(i));
+    const FileTime old_write_time = write_time(path_of(i));
     Worker worker("saves for ever",
                   {std::to_string(i), path_of(i), std::to_string(generation + 1)});
-    wait_for_progress(worker, path_of(i), before, random() % 20'000);
+    wait_for_progress(worker, path_of(i), old_write_time, random() % 20'000);
     REQUIRE(worker.runs());
     worker.kill();
-    const int loaded_generation = all[i].load(path_of(i));
+    const int loaded_generation = all_savers[i].load(path_of(i));
     REQUIRE(loaded_generation > generation);
     generation = loaded_generation;
-    const size_t parts = folder.count();
-    all[i].save(path_of(i), ++generation);
-    while_saving += folder.count() < parts;
-    CHECK(folder.count() == all.size());
+    const size_t file_count_after_kill = folder.count();
+    all_savers[i].save(path_of(i), ++generation);
+    interrupted_save_count += folder.count() < file_count_after_kill;
+    CHECK(folder.count() == all_savers.size());
   }
   report("S01 kill -9 at a random moment while saving in a loop", kKills,
-         concat("0 files lost (", while_saving, " kills left a part, 0 after the next save)"));
+         concat("0 files lost (", interrupted_save_count,
+                " kills left a part, 0 after the next save)"));
 }
 
 // ---- processes that are killed while they train
@@ -137,13 +139,13 @@ TEST_CASE("T01: training that is killed and started again ends with the bits of 
   for (; kills < kKills; ++runs) {
     const std::string run_file = folder / "run.h5", bits_file = folder / "bits";
     std::filesystem::remove(bits_file);
-    for (bool ended = false; !ended;) {
-      const FileTime before = written(run_file);
+    for (bool has_ended = false; !has_ended;) {
+      const FileTime old_write_time = write_time(run_file);
       Worker worker("trains", {run_file, bits_file});
-      wait_for_progress(worker, run_file, before, random() % 40'000);
-      ended = !worker.runs();
-      if (ended) CHECK(worker.wait() == 0);
-      kills += !ended;
+      wait_for_progress(worker, run_file, old_write_time, random() % 40'000);
+      has_ended = !worker.runs();
+      if (has_ended) CHECK(worker.wait() == 0);
+      kills += !has_ended;
     }
     REQUIRE(std::filesystem::exists(bits_file));
     CHECK(read_file(bits_file) == expected_bits);

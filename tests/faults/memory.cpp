@@ -34,7 +34,7 @@ namespace {
 /// Runs `work` while the n-th allocation of this thread fails; returns false if `work` makes fewer
 /// allocations.
 template <class Work>
-bool starve(int64_t n, const Work& work) {
+bool run_with_failing_allocation(int64_t n, const Work& work) {
   counts_allocations = true, allocations_left = n;
   try {
     work();
@@ -46,9 +46,9 @@ bool starve(int64_t n, const Work& work) {
 
 TEST_CASE("S08: whichever allocation fails while saving, the file is whole and the model usable") {
   constexpr int kSamples = 500;
-  const std::vector<Saver> all = savers(20);
-  int64_t times = 0, saved = 0;
-  for (const Saver& saver : all) {
+  const std::vector<Saver> all_savers = savers(20);
+  int64_t failure_count = 0, saved_count = 0;
+  for (const Saver& saver : all_savers) {
     CAPTURE(saver.name);
     const Folder folder;
     const std::string path = folder / ("m" + saver.ending);
@@ -56,20 +56,21 @@ TEST_CASE("S08: whichever allocation fails while saving, the file is whole and t
     // Finds out roughly how many allocations a save makes; then some of them fail, each in a save
     // of its own.
     int64_t count = 1;
-    while (starve(count, [&] { saver.save(path, 1); })) count *= 2;
-    const int64_t step = std::max<int64_t>(1, count * static_cast<int64_t>(all.size()) / kSamples);
+    while (run_with_failing_allocation(count, [&] { saver.save(path, 1); })) count *= 2;
+    const int64_t step =
+        std::max<int64_t>(1, count * static_cast<int64_t>(all_savers.size()) / kSamples);
     for (int64_t n = 0; n < count; n += step) {
       CAPTURE(n);
-      if (!starve(n, [&] { saver.save(path, 2); })) break;
+      if (!run_with_failing_allocation(n, [&] { saver.save(path, 2); })) break;
       const int generation = saver.load(path);
       CHECK((generation == 1 || generation == 2));
       CHECK(folder.count() == 1);
-      ++times, saved += generation == 2;
+      ++failure_count, saved_count += generation == 2;
       saver.save(path, 1);
     }
   }
-  report("S08 the n-th allocation fails while saving", times,
-         std::to_string(saved) + " saved, the others an error, 0 files lost");
+  report("S08 the n-th allocation fails while saving", failure_count,
+         std::to_string(saved_count) + " saved, the others an error, 0 files lost");
 }
 
 }  // namespace

@@ -23,73 +23,75 @@ namespace {
 void check_refused(const Saver& saver, const Folder& folder, const std::string& path,
                    const std::string& reason) {
   CAPTURE(saver.name, path);
-  const size_t before = folder.count();
+  const size_t old_count = folder.count();
   const std::string message = failure([&] { saver.save(path, 2); });
   CHECK_THAT(message, Catch::Contains(reason));
   CHECK_THAT(message, Catch::Contains(path));
-  CHECK(folder.count() == before);
+  CHECK(folder.count() == old_count);
 }
 
 TEST_CASE("S04: limits, folders and targets that take no file are reported with path and reason") {
-  int64_t times = 0;
+  int64_t attempt_count = 0;
   for (const Saver& saver : savers(20)) {
     const Folder folder;
-    const auto refused = [&](const std::string& path, const std::string& reason) {
+    const auto check_refused_at = [&](const std::string& path, const std::string& reason) {
       check_refused(saver, folder, path, reason);
-      ++times;
+      ++attempt_count;
     };
     const std::string old_path = folder / ("m" + saver.ending);
     saver.save(old_path, 1);
     {
-      rlimit before;
-      getrlimit(RLIMIT_FSIZE, &before);
-      const rlimit small_limit{10'000, before.rlim_max};
+      rlimit old_limit;
+      getrlimit(RLIMIT_FSIZE, &old_limit);
+      const rlimit small_limit{10'000, old_limit.rlim_max};
       setrlimit(RLIMIT_FSIZE, &small_limit);
-      refused(old_path, "File too large");
-      setrlimit(RLIMIT_FSIZE, &before);
+      check_refused_at(old_path, "File too large");
+      setrlimit(RLIMIT_FSIZE, &old_limit);
     }
     for (const int error : {EROFS, EACCES, EDQUOT, EMFILE}) {
-      const Failing fault("open", 1, error, true);
-      refused(old_path, strerror(error));
+      const FailingCall fault("open", 1, error, true);
+      check_refused_at(old_path, strerror(error));
     }
     CHECK(saver.load(old_path) == 1);
-    refused(folder / ("no/such/m" + saver.ending), "no");
-    refused(folder / (std::string(300, 'n') + saver.ending), "too long");
+    check_refused_at(folder / ("no/such/m" + saver.ending), "no");
+    check_refused_at(folder / (std::string(300, 'n') + saver.ending), "too long");
     std::filesystem::create_directory(folder / ("folder" + saver.ending));
-    refused(folder / ("folder" + saver.ending), "fo");
+    check_refused_at(folder / ("folder" + saver.ending), "fo");
     REQUIRE(mkfifo((folder / ("pipe" + saver.ending)).c_str(), 0600) == 0);
-    refused(folder / ("pipe" + saver.ending), "not a regular file");
+    check_refused_at(folder / ("pipe" + saver.ending), "not a regular file");
     std::filesystem::create_symlink("circle" + saver.ending, folder / ("circle" + saver.ending));
-    refused(folder / ("circle" + saver.ending), "symbolic links");
+    check_refused_at(folder / ("circle" + saver.ending), "symbolic links");
   }
-  report("S04 size limit, quota, read-only or missing folder, long name, odd target", times,
+  report("S04 size limit, quota, read-only or missing folder, long name, odd target", attempt_count,
          "each an error with path and reason");
 }
 
 TEST_CASE("S04: a symbolic link at the target stays, and what it leads to is replaced") {
-  int64_t times = 0;
+  int64_t attempt_count = 0;
   for (const Saver& saver : savers(20)) {
     CAPTURE(saver.name);
     const Folder folder;
-    const std::string real = folder / ("real" + saver.ending), link = folder / ("l" + saver.ending);
-    std::filesystem::create_symlink("real" + saver.ending, link);
-    for (int generation = 1; generation < 3; ++generation, ++times) {
-      saver.save(link, generation);
-      CHECK(std::filesystem::is_symlink(link));
-      CHECK(saver.load(real) == generation);
-      CHECK(saver.load(link) == generation);
+    const std::string real_path = folder / ("real" + saver.ending),
+                      link_path = folder / ("l" + saver.ending);
+    std::filesystem::create_symlink("real" + saver.ending, link_path);
+    for (int generation = 1; generation < 3; ++generation, ++attempt_count) {
+      saver.save(link_path, generation);
+      CHECK(std::filesystem::is_symlink(link_path));
+      CHECK(saver.load(real_path) == generation);
+      CHECK(saver.load(link_path) == generation);
     }
     CHECK(folder.count() == 2);
   }
-  report("S04 a symbolic link at the target", times, "the link stays, its target is replaced");
+  report("S04 a symbolic link at the target", attempt_count,
+         "the link stays, its target is replaced");
 }
 
 /// Mounts a disk of 1 MiB that only this process can see; this needs root, or a user namespace.
 bool mount_small_disk(const char* folder) {
   if (unshare(CLONE_NEWNS) != 0) {
-    const std::string map = concat("0 ", geteuid(), " 1");
+    const std::string user_map = concat("0 ", geteuid(), " 1");
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
-    std::ofstream("/proc/self/uid_map") << map;
+    std::ofstream("/proc/self/uid_map") << user_map;
   }
   return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          mount("small", folder, "tmpfs", 0, "size=1m") == 0;

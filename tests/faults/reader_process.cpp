@@ -75,12 +75,12 @@ TEST_CASE("F27: a reader that is missing or cannot be started is reported; nothi
   const std::string path = file_in(folder);
   const auto load = [&] { return failure([&] { FileReader reader(path); }); };
   {
-    const Failing fault("access", 1, ENOENT, true);
+    const FailingCall fault("access", 1, ENOENT, true);
     CHECK_THAT(load(),
                Catch::Contains("crescent-h5read, is missing") && Catch::Contains("install"));
   }
   for (const int error : {EAGAIN, ENOMEM, EACCES}) {
-    const Failing fault("posix_spawn", 1, error, true);
+    const FailingCall fault("posix_spawn", 1, error, true);
     CHECK_THAT(load(), Catch::Contains("cannot start") && Catch::Contains(strerror(error)));
   }
   CHECK(load() == "");

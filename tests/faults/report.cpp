@@ -10,7 +10,7 @@ namespace {
 
 struct FaultResult {
   std::string fault;
-  int64_t times;
+  int64_t injection_count;
   std::string result;
 };
 
@@ -21,7 +21,7 @@ struct Printer final : Catch::TestEventListenerBase {
   void testRunEnded(const Catch::TestRunStats&) override {
     for (const FaultResult& result : results)
       std::printf("fault: %-62s %6lld times: %s\n", result.fault.c_str(),
-                  static_cast<long long>(result.times), result.result.c_str());
+                  static_cast<long long>(result.injection_count), result.result.c_str());
     std::fflush(stdout);
   }
 };
@@ -29,8 +29,8 @@ CATCH_REGISTER_LISTENER(Printer)
 
 }  // namespace
 
-void report(const std::string& fault, int64_t times, const std::string& result) {
-  results.push_back({fault, times, result});
+void report(const std::string& fault, int64_t injection_count, const std::string& result) {
+  results.push_back({fault, injection_count, result});
 }
 
 }  // namespace crescent::faults

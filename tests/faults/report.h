@@ -5,6 +5,6 @@
 namespace crescent::faults {
 
 /// Adds a row to the table: the fault, how often it was injected, and the outcome.
-void report(const std::string& fault, int64_t times, const std::string& result);
+void report(const std::string& fault, int64_t injection_count, const std::string& result);
 
 }  // namespace crescent::faults

@@ -19,14 +19,14 @@ ModelPtr model_of(int width) {
   return model;
 }
 
-Tensor filled(const Shape& shape, int generation) {
+Tensor filled_tensor(const Shape& shape, int generation) {
   return ops::full(shape, static_cast<double>(generation));
 }
 
 void fill(Model& model, int generation) {
   Tensors values;
   for (const Tensor& weight : model.get_weights())
-    values.push_back(filled(weight.shape(), generation));
+    values.push_back(filled_tensor(weight.shape(), generation));
   model.set_weights(values);
 }
 
@@ -63,7 +63,7 @@ Saver saver_of_weights(int width) {
 Saver saver_of_arrays(int width) {
   return {"an array", "",
           [width](const std::string& path, int generation) {
-            write_arrays(path, {{"values", filled({width, 1000}, generation)}});
+            write_arrays(path, {{"values", filled_tensor({width, 1000}, generation)}});
           },
           [](const std::string& path) { return generation_of({read_array(path)}); }};
 }
@@ -109,7 +109,7 @@ using Endings = std::vector<std::string>;
 
 /// Formats of images and sounds, which cannot store arbitrary arrays; they save with replace_file
 /// like the other formats.
-const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
+const std::set<std::string> kFormatsOfFixedArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {
   Endings result;
@@ -125,7 +125,7 @@ Endings endings_of(std::string_view ability) {
     if (traits.find("written_only")) continue;  // files of this format cannot be read back
     if (ability == WeightsFormat::kAbility && name == "archive")
       continue;  // this format stores a whole model or nothing
-    if (kOwnArrays.contains(name)) continue;
+    if (kFormatsOfFixedArrays.contains(name)) continue;
     // The format "sharded" writes several files, each of which is replaced like a single one.
     if (name == "sharded") continue;
     if (has_ability && !endings.empty()) result.push_back(endings.front());
@@ -137,21 +137,21 @@ Endings endings_of(std::string_view ability) {
 }  // namespace
 
 std::vector<Saver> savers(int width) {
-  std::vector<Saver> all;
+  std::vector<Saver> all_savers;
   const auto add = [&](Saver (*make)(int), std::string_view ability) {
     for (const std::string& ending : endings_of(ability)) {
       Saver saver = make(width);
       saver.ending = ending;
-      all.push_back(std::move(saver));
+      all_savers.push_back(std::move(saver));
     }
   };
   add(saver_of_models, ModelFormat::kAbility);
   add(saver_of_weights, WeightsFormat::kAbility);
   add(saver_of_arrays, WritesArrays::kAbility);
-  all.push_back(saver_of_runs(width));
-  all.push_back(saver_of_texts(width));
-  for (Saver& saver : all) saver.name += " as " + saver.ending;
-  return all;
+  all_savers.push_back(saver_of_runs(width));
+  all_savers.push_back(saver_of_texts(width));
+  for (Saver& saver : all_savers) saver.name += " as " + saver.ending;
+  return all_savers;
 }
 
 Folder::Folder() {

@@ -13,8 +13,8 @@
 namespace crescent::faults {
 
 struct Saver {
-  std::string name;    ///< "hold models as .h5"
-  std::string ending;  ///< of files, ".h5"
+  std::string name;    ///< "a model as .h5"
+  std::string ending;  ///< the ending of file names, ".h5"
   std::function<void(const std::string& path, int generation)> save;
   /// Loads the file and returns its generation; fails if the file is damaged or mixes generations.
   std::function<int(const std::string& path)> load;

@@ -14,26 +14,27 @@ namespace {
 
 TEST_CASE("saves often", "[.worker]") {
   const Saver saver = savers(2).at(std::stoul(worker_argument(0)));
-  const int first = std::stoi(worker_argument(2)), times = std::stoi(worker_argument(3));
-  for (int i = 0; i < times; ++i) saver.save(worker_argument(1), first + i);
+  const int first_generation = std::stoi(worker_argument(2)),
+            save_count = std::stoi(worker_argument(3));
+  for (int i = 0; i < save_count; ++i) saver.save(worker_argument(1), first_generation + i);
 }
 
 TEST_CASE("S07: a reader of a file that two processes save to always sees a whole one") {
   constexpr int kSaves = 500;
-  const std::vector<Saver> all = savers(2);
+  const std::vector<Saver> all_savers = savers(2);
   int64_t reads = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    CAPTURE(all[i].name);
+  for (size_t i = 0; i < all_savers.size(); ++i) {
+    CAPTURE(all_savers[i].name);
     const Folder folder;
-    const std::string path = folder / ("m" + all[i].ending);
-    all[i].save(path, 1);
+    const std::string path = folder / ("m" + all_savers[i].ending);
+    all_savers[i].save(path, 1);
     const std::string saver_number = std::to_string(i);
     // The first saver does kSaves saves, each of the others a tenth of this number.
     const std::string save_count = std::to_string(i == 0 ? kSaves : kSaves / 10);
     Worker first_writer("saves often", {saver_number, path, "1000", save_count}),
         second_writer("saves often", {saver_number, path, "2000", save_count});
     for (; first_writer.runs() || second_writer.runs(); ++reads) {
-      const std::string message = failure([&] { all[i].load(path); });
+      const std::string message = failure([&] { all_savers[i].load(path); });
       REQUIRE(message == "");
     }
     CHECK((first_writer.wait() == 0 && second_writer.wait() == 0));
@@ -65,19 +66,21 @@ void spoil_in_place(const std::string& path, const std::string& bytes, int round
 }
 
 TEST_CASE("F14: files that vanish, are cut or rewritten while they are read end in an error") {
-  const std::vector<Saver> all = savers(kWidthOfCutFiles);
-  int64_t times = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    CAPTURE(all[i].name);
+  const std::vector<Saver> all_savers = savers(kWidthOfCutFiles);
+  int64_t change_count = 0;
+  for (size_t i = 0; i < all_savers.size(); ++i) {
+    CAPTURE(all_savers[i].name);
     const Folder folder;
-    const std::string path = folder / ("m" + all[i].ending);
-    all[i].save(path, 1);
+    const std::string path = folder / ("m" + all_savers[i].ending);
+    all_savers[i].save(path, 1);
     const std::string content = read_file(path);
     Worker reader("loads for a while", {std::to_string(i), path});
-    for (int round = 0; reader.runs(); ++round, ++times) spoil_in_place(path, content, round);
+    for (int round = 0; reader.runs(); ++round, ++change_count)
+      spoil_in_place(path, content, round);
     CHECK(reader.wait() == 0);
   }
-  report("files removed, cut and rewritten in place while they are read", times, "0 readers died");
+  report("files removed, cut and rewritten in place while they are read", change_count,
+         "0 readers died");
 }
 
 TEST_CASE("trains on a file that is cut", "[.worker]") {
@@ -92,7 +95,7 @@ TEST_CASE("trains on a file that is cut", "[.worker]") {
 
 TEST_CASE("data that is cut while a model trains on it is an error, not a dead process") {
   const Tensor x = SeedGenerator(1).normal({20'000, 64});
-  int64_t times = 0;
+  int64_t change_count = 0;
   for (const char* name : {"x.npy", "x.h5"}) {
     CAPTURE(name);
     const Folder folder;
@@ -104,9 +107,10 @@ TEST_CASE("data that is cut while a model trains on it is an error, not a dead p
     REQUIRE(worker.runs());
     REQUIRE(truncate(path.c_str(), 4096) == 0);
     CHECK(worker.wait() == 0);
-    ++times;
+    ++change_count;
   }
-  report("a file of data is cut while a model trains on it", times, "an error, 0 processes died");
+  report("a file of data is cut while a model trains on it", change_count,
+         "an error, 0 processes died");
 }
 
 }  // namespace

@@ -11,13 +11,13 @@ inline constexpr const char* kCallsOfSaving[] = {"open", "write", "fsync", "rena
 
 /// While an object of this class exists, the n-th call of this function (from 1) fails with
 /// `error`; if the fault is lasting, so do all later calls.
-class Failing {
+class FailingCall {
  public:
-  Failing(const char* call, int n, int error, bool lasts = false);
-  ~Failing();
-  Failing(const Failing&) = delete;
+  FailingCall(const char* call, int n, int error, bool is_lasting = false);
+  ~FailingCall();
+  FailingCall(const FailingCall&) = delete;
   /// Whether the failing call was reached.
-  bool happened() const;
+  bool was_reached() const;
 };
 
 /// While an object of this class exists, writes are partial: in turn they write one byte, some
@@ -30,11 +30,11 @@ class ShortWrites {
 };
 
 /// Records the calls in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
-class Recording {
+class CallRecording {
  public:
-  Recording();
-  ~Recording();
-  Recording(const Recording&) = delete;
+  CallRecording();
+  ~CallRecording();
+  CallRecording(const CallRecording&) = delete;
   const std::vector<std::string>& calls() const;
 };
 

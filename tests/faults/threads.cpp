@@ -32,7 +32,8 @@ std::vector<double> results_of_work() {
   const DatasetPtr data = prefetch(batch(list_stream(elements), {7, {}}));
   for (int epoch = 0; epoch < 2; ++epoch) {
     data->begin_epoch();
-    for (Batch given; data->next(given);) results.push_back(ops::sum(given.x[0]).item());
+    for (Batch next_batch; data->next(next_batch);)
+      results.push_back(ops::sum(next_batch.x[0]).item());
   }
   return results;
 }
@@ -44,37 +45,37 @@ TEST_CASE("T17: whatever thread is not started, the same comes out") {
   set_device("cpu", {{"threads", 1}});
   const std::vector<double> expected = results_of_work();
   CHECK(threads_in_use() == 4);
-  int64_t times = 0;
-  for (const bool lasts : {true, false})
-    for (int n = 1;; ++n, ++times) {
-      CAPTURE(n, lasts);
+  int64_t failure_count = 0;
+  for (const bool is_lasting : {true, false})
+    for (int n = 1;; ++n, ++failure_count) {
+      CAPTURE(n, is_lasting);
       set_device("cpu", {{"threads", 1}});
-      const Failing failing("pthread_create", n, EAGAIN, lasts);
+      const FailingCall failing_call("pthread_create", n, EAGAIN, is_lasting);
       CHECK(results_of_work() == expected);
-      if (!failing.happened()) break;
+      if (!failing_call.was_reached()) break;
       CHECK(threads_in_use() == std::min(n, 4));
     }
   set_device("cpu", {{"threads", 1}});
   CHECK(results_of_work() == expected);
   CHECK(threads_in_use() == 4);
   set_warning_handler(nullptr);
-  report("T17 threads that are not started", times, "the same numbers with fewer");
+  report("T17 threads that are not started", failure_count, "the same numbers with fewer");
 }
 
 TEST_CASE("T17: files are read and written without further threads") {
   set_warning_handler([](std::string_view) {});
-  int64_t times = 0;
+  int64_t failure_count = 0;
   for (const Saver& saver : savers(500)) {
     CAPTURE(saver.name);
     const Folder folder;
     const std::string path = folder / ("m" + saver.ending);
-    const Failing failing("pthread_create", 1, EAGAIN, true);
+    const FailingCall failing_call("pthread_create", 1, EAGAIN, true);
     saver.save(path, 1);
     CHECK(saver.load(path) == 1);
-    ++times;
+    ++failure_count;
   }
   set_warning_handler(nullptr);
-  report("T17 files without further threads", times, "whole");
+  report("T17 files without further threads", failure_count, "whole");
 }
 
 }  // namespace
