@@ -9,17 +9,17 @@
 namespace crescent::hdf5 {
 namespace {
 
-std::string_view input;
+std::string_view remaining_input;
 
 /// Splits the input into frames: a byte encodes the length of the next frame, in steps of 1, 16 or
 /// 256.
 std::optional<std::string> next_frame() {
-  if (input.empty()) return std::nullopt;
-  const auto head = static_cast<unsigned char>(input[0]);
-  const size_t step = size_t{1} << 4 * (head % 3), size = head / 3 * step;
-  input.remove_prefix(1);
-  const std::string frame(input.substr(0, size));
-  input.remove_prefix(frame.size());
+  if (remaining_input.empty()) return std::nullopt;
+  const auto length_byte = static_cast<unsigned char>(remaining_input[0]);
+  const size_t step = size_t{1} << 4 * (length_byte % 3), size = length_byte / 3 * step;
+  remaining_input.remove_prefix(1);
+  const std::string frame(remaining_input.substr(0, size));
+  remaining_input.remove_prefix(frame.size());
   return frame;
 }
 
@@ -27,7 +27,7 @@ std::optional<std::string> next_frame() {
 
 Child::Child(int, int, uint64_t, unsigned seconds) : seconds_(seconds) {}
 Child::~Child() = default;
-bool Child::send(const Packer&) { return !input.empty(); }
+bool Child::send(const Packer&) { return !remaining_input.empty(); }
 std::optional<Unpacker> Child::receive() {
   auto frame = next_frame();
   if (!frame) return std::nullopt;
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     frames += greeting.bytes();
   }
   frames.append(reinterpret_cast<const char*>(data), size);
-  input = frames;
+  remaining_input = frames;
   try {
     FileReader file(path);
     file.attribute("", "model_config");
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool has_rows = !infos[0].shape.empty() && infos[0].shape[0] > 0;
     if (has_rows && size % 4 == 0) file.read_rows("a", infos[0], 0, 1);
     if (size % 2) file.prevent_changes();
-    // After the last question the reader process has ended.
+    // After read() the reader process has ended.
     for (const Array& array : file.read(names, infos)) {
       const auto bytes = byte_count(array.type, array.shape);
       volatile unsigned char sum = 0;

@@ -10,13 +10,14 @@
 using namespace crescent;
 using namespace crescent::hdf5;
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
-  if (seed % 2) return LLVMFuzzerMutate(data, size, most);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  if (seed % 2) return LLVMFuzzerMutate(data, size, max_size);
   std::string bytes(reinterpret_cast<const char*>(data), size);
   fuzz::Mutation(seed).apply(bytes);
-  size = std::min(bytes.size(), most);
+  size = std::min(bytes.size(), max_size);
   std::copy_n(bytes.data(), size, data);
   return size;
 }

@@ -17,33 +17,34 @@ class Mutation {
 
   /// Applies one mutation or a few.
   void apply(std::string& bytes) {
-    for (size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) change(bytes);
+    for (size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes)
+      apply_single_mutation(bytes);
   }
 
  private:
   size_t below(size_t bound) { return random_() % bound; }
-  size_t place(const std::string& bytes, size_t size) {
+  size_t random_offset(const std::string& bytes, size_t size) {
     return size < bytes.size() ? below(bytes.size() - size + 1) : 0;
   }
-  static size_t fitting(const std::string& bytes, size_t size) {
+  static size_t largest_fitting_size(const std::string& bytes, size_t size) {
     return std::min(size, bytes.size());
   }
 
   /// With equal probability, a position after a signature, where a header is, or any position.
-  size_t place_in_header(const std::string& bytes) {
+  size_t random_header_offset(const std::string& bytes) {
     constexpr std::array<std::string_view, 9> kSignatures = {
         "\x89HDF", "TREE",       "SNOD",       "HEAP",      "GCOL",
         "OHDR",    "PK\x03\x04", "PK\x01\x02", "PK\x05\x06"};
     constexpr size_t kHeader = 96;
     const std::string_view signature = kSignatures[below(kSignatures.size())];
-    size_t at = bytes.find(signature, place(bytes, 1));
+    size_t at = bytes.find(signature, random_offset(bytes, 1));
     if (at == bytes.npos) at = bytes.find(signature);
-    if (at == bytes.npos) return place(bytes, 1);
+    if (at == bytes.npos) return random_offset(bytes, 1);
     return std::min(at + below(kHeader), bytes.size() - 1);
   }
 
-  void change(std::string& bytes) {
-    const size_t at = below(2) ? place(bytes, 1) : place_in_header(bytes);
+  void apply_single_mutation(std::string& bytes) {
+    const size_t at = below(2) ? random_offset(bytes, 1) : random_header_offset(bytes);
     const size_t size = std::min(size_t{1} << below(7), bytes.size() - at);
     switch (below(8)) {
       case 0:
@@ -56,10 +57,10 @@ class Mutation {
         bytes.replace(at, size, size, '\0');
         break;
       case 3:
-        bytes.replace(at, size, bytes.substr(place(bytes, size), size));
+        bytes.replace(at, size, bytes.substr(random_offset(bytes, size), size));
         break;
       case 4:
-        put_interesting(bytes, at);
+        write_special_number(bytes, at);
         break;
       case 5:
         swap_words(bytes);
@@ -68,26 +69,26 @@ class Mutation {
         bytes[at] = static_cast<char>(bytes[at] + (below(2) ? 1 : -1));
         break;
       default:
-        move_the_rest(bytes, at, size);
+        insert_or_remove_bytes(bytes, at, size);
     }
   }
 
   /// Inserts or removes bytes. This is done seldom, because readers notice at once that all
   /// following bytes have moved.
-  void move_the_rest(std::string& bytes, size_t at, size_t size) {
+  void insert_or_remove_bytes(std::string& bytes, size_t at, size_t size) {
     switch (below(16)) {
       case 0:
         return bytes.resize(at);
       case 1:
         return void(bytes.erase(at, size));
       case 2:
-        return void(bytes.insert(at, bytes.substr(place(bytes, size), size)));
+        return void(bytes.insert(at, bytes.substr(random_offset(bytes, size), size)));
       default:
         bytes[at] = '\0';
     }
   }
 
-  void put_interesting(std::string& bytes, size_t at) {
+  void write_special_number(std::string& bytes, size_t at) {
     constexpr uint64_t kValues[] = {0,
                                     1,
                                     0x7f,
@@ -102,7 +103,7 @@ class Mutation {
                                     uint64_t{1} << 63,
                                     ~uint64_t{0}};
     const uint64_t value = below(8) ? kValues[below(std::size(kValues))] : bytes.size() - below(64);
-    const size_t size = fitting(bytes, size_t{1} << below(4));
+    const size_t size = largest_fitting_size(bytes, size_t{1} << below(4));
     at = std::min(at, bytes.size() - size);
     std::memcpy(bytes.data() + at, &value, size);
   }
@@ -110,8 +111,8 @@ class Mutation {
   void swap_words(std::string& bytes) {
     constexpr size_t kWord = 8;
     if (bytes.size() < kWord) return;
-    char* a = bytes.data() + place(bytes, kWord) / kWord * kWord;
-    char* b = bytes.data() + place(bytes, kWord) / kWord * kWord;
+    char* a = bytes.data() + random_offset(bytes, kWord) / kWord * kWord;
+    char* b = bytes.data() + random_offset(bytes, kWord) / kWord * kWord;
     if (a != b) std::swap_ranges(a, a + kWord, b);
   }
 
