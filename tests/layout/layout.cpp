@@ -28,7 +28,7 @@ const std::vector<std::string> kSourceFolders = {
 
 struct Include {
   std::string name;
-  bool quoted;
+  bool is_quoted;
 };
 
 std::vector<Include> includes_of(const fs::path& file) {
@@ -36,8 +36,10 @@ std::vector<Include> includes_of(const fs::path& file) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("#include ", 0) != 0) continue;
-    size_t open = line.find_first_of("<\""), close = line.find_first_of(">\"", open + 1);
-    includes.push_back({line.substr(open + 1, close - open - 1), line[open] == '"'});
+    size_t open_position = line.find_first_of("<\""),
+           close_position = line.find_first_of(">\"", open_position + 1);
+    includes.push_back({line.substr(open_position + 1, close_position - open_position - 1),
+                        line[open_position] == '"'});
   }
   return includes;
 }
@@ -52,7 +54,7 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
 }
 
 // Public headers that the build generates.
-const std::set<std::string> kGenerated = {"crescent/headers_hash.h"};
+const std::set<std::string> kGeneratedHeaders = {"crescent/headers_hash.h"};
 
 /// The file that an include of `file` refers to: relative to the file, or to an include folder of
 /// its part of the tree. Empty if it is in neither.
@@ -85,7 +87,7 @@ void check_folders(const fs::path& root, const std::vector<std::string>& ordered
     INFO(fs::relative(file, kRoot).string());
     REQUIRE(folder_number(file, root, ordered_folders) >= 0);
     for (const Include& include : includes_of(file)) {
-      if (!include.quoted || kGenerated.count(include.name)) continue;
+      if (!include.is_quoted || kGeneratedHeaders.count(include.name)) continue;
       INFO("includes " << include.name);
       const fs::path included = resolve(file, include.name);
       REQUIRE_FALSE(included.empty());
@@ -97,7 +99,8 @@ void check_folders(const fs::path& root, const std::vector<std::string>& ordered
   }
 }
 
-// A graph of includes: for each folder (or unit), the folders whose files it includes.
+// A graph of includes: for each folder (or each unit, see unit_of()), the folders (or units) whose
+// files it includes.
 using Includes = std::map<std::string, std::set<std::string>>;
 
 Includes includes_of_folders() {
@@ -106,7 +109,7 @@ Includes includes_of_folders() {
     for (const fs::path& file : sources_below(kRoot / part)) {
       const std::string folder = fs::relative(file.parent_path(), kRoot).string();
       for (const Include& include : includes_of(file)) {
-        const fs::path included = include.quoted ? resolve(file, include.name) : fs::path();
+        const fs::path included = include.is_quoted ? resolve(file, include.name) : fs::path();
         if (!included.empty())
           folders[folder].insert(fs::relative(included.parent_path(), kRoot).string());
       }
@@ -117,17 +120,20 @@ Includes includes_of_folders() {
 
 /// Fails if folders include each other in a circle: folders that include none of the remaining ones
 /// are removed until only circles are left.
-void check_no_circles(Includes all) {
+void check_no_circles(Includes includes_by_folder) {
   for (bool has_removed = true; has_removed;) {
     has_removed = false;
-    for (auto at = all.begin(); at != all.end();) {
-      const bool is_free = std::none_of(at->second.begin(), at->second.end(),
-                                        [&](const auto& other) { return all.count(other) > 0; });
-      has_removed = has_removed || is_free;
-      at = is_free ? all.erase(at) : std::next(at);
+    for (auto entry = includes_by_folder.begin(); entry != includes_by_folder.end();) {
+      const bool includes_no_other = std::none_of(
+          entry->second.begin(), entry->second.end(), [&](const auto& included_folder) {
+            return includes_by_folder.count(included_folder) > 0;
+          });
+      has_removed = has_removed || includes_no_other;
+      entry = includes_no_other ? includes_by_folder.erase(entry) : std::next(entry);
     }
   }
-  for (const auto& [name, included] : all) FAIL_CHECK(name << " is in a circle of includes");
+  for (const auto& [name, included_folders] : includes_by_folder)
+    FAIL_CHECK(name << " is in a circle of includes");
 }
 
 }  // namespace
@@ -150,14 +156,14 @@ TEST_CASE("crescent.h brings users nothing of devices") {
 
 TEST_CASE("crescent.h has every public header that is not for authors of devices alone") {
   const fs::path root = kRoot / "core/include";
-  std::set<fs::path> reached{root / "crescent/crescent.h"};
-  for (std::vector<fs::path> left{*reached.begin()}; !left.empty();) {
-    const fs::path file = left.back();
-    left.pop_back();
+  std::set<fs::path> reached_headers{root / "crescent/crescent.h"};
+  for (std::vector<fs::path> pending_headers{*reached_headers.begin()}; !pending_headers.empty();) {
+    const fs::path file = pending_headers.back();
+    pending_headers.pop_back();
     for (const Include& include : includes_of(file))
-      if (include.quoted && fs::exists(root / include.name) &&
-          reached.insert(root / include.name).second)
-        left.push_back(root / include.name);
+      if (include.is_quoted && fs::exists(root / include.name) &&
+          reached_headers.insert(root / include.name).second)
+        pending_headers.push_back(root / include.name);
   }
   const std::set<std::string> included_separately = {"numpy_random.h", "pattern.h",  "progress.h",
                                                      "thread.h",       "terminal.h", "crash.h",
@@ -165,7 +171,7 @@ TEST_CASE("crescent.h has every public header that is not for authors of devices
   for (const fs::path& file : sources_below(root / "crescent")) {
     if (file.parent_path().filename() == "device") continue;
     INFO(fs::relative(file, root).string());
-    CHECK(reached.count(file) + included_separately.count(file.filename().string()) == 1);
+    CHECK(reached_headers.count(file) + included_separately.count(file.filename().string()) == 1);
   }
 }
 
@@ -175,37 +181,37 @@ TEST_CASE("Every public header has a forward by its name alone") {
     if (file.parent_path().filename() == "crescent" || file.parent_path().filename() == "system")
       continue;
     INFO(relative_path);
-    const auto forwarded = includes_of(kRoot / "core/include/forwards/crescent" / file.filename());
-    REQUIRE(forwarded.size() == 1);
-    CHECK(forwarded[0].name == relative_path);
+    const auto forwarded_includes =
+        includes_of(kRoot / "core/include/forwards/crescent" / file.filename());
+    REQUIRE(forwarded_includes.size() == 1);
+    CHECK(forwarded_includes[0].name == relative_path);
   }
 }
 
 TEST_CASE("Public headers show the standard library alone") {
   for (const fs::path& file : sources_below(kRoot / "core/include"))
     for (const Include& include : includes_of(file)) {
-      if (include.quoted) continue;
+      if (include.is_quoted) continue;
       INFO(file.filename().string() << " includes <" << include.name << ">");
       // The C interface includes these two headers.
       if (include.name == "stddef.h" || include.name == "stdint.h") continue;
-      CHECK(include.name.find_first_of("./") ==
-            // Headers of libraries such as <boost/json.hpp>, <lua.hpp>, <cblas.h>.
-            std::string::npos);
+      // Names of library headers such as <boost/json.hpp> and <lua.hpp> contain '/' or '.'.
+      CHECK(include.name.find_first_of("./") == std::string::npos);
     }
 }
 
 TEST_CASE("What every plugin reads is cheap to read") {
-  const std::set<std::string> slow = {"sstream", "iostream", "regex", "map", "functional"};
+  const std::set<std::string> slow_headers = {"sstream", "iostream", "regex", "map", "functional"};
   std::set<fs::path> visited_files;
-  std::vector<fs::path> pending = {kRoot / "core/include/crescent/plugin.h"};
-  while (!pending.empty()) {
-    const fs::path file = pending.back();
-    pending.pop_back();
+  std::vector<fs::path> pending_files = {kRoot / "core/include/crescent/plugin.h"};
+  while (!pending_files.empty()) {
+    const fs::path file = pending_files.back();
+    pending_files.pop_back();
     if (file.empty() || !visited_files.insert(file).second) continue;
     for (const Include& include : includes_of(file)) {
       INFO(file.filename().string() << " includes <" << include.name << ">");
-      CHECK(slow.count(include.name) == 0);
-      if (include.quoted) pending.push_back(resolve(file, include.name));
+      CHECK(slow_headers.count(include.name) == 0);
+      if (include.is_quoted) pending_files.push_back(resolve(file, include.name));
     }
   }
 }
@@ -216,7 +222,7 @@ TEST_CASE("Nothing outside core includes the inside of core") {
       for (const Include& include : includes_of(file)) {
         INFO(fs::relative(file, kRoot).string() << " includes " << include.name);
         CHECK(include.name.find("core/src") == std::string::npos);
-        CHECK_FALSE((include.quoted && !fs::exists(file.parent_path() / include.name) &&
+        CHECK_FALSE((include.is_quoted && !fs::exists(file.parent_path() / include.name) &&
                      fs::exists(kRoot / "core/src" / include.name)));
       }
 }
@@ -259,11 +265,12 @@ TEST_CASE("No type is named by a word that is no term") {
 TEST_CASE("What formats share knows none of them") {
   const std::map<std::string, std::set<std::string>> kMayInclude = {
       {"files", {"crescent", "files"}}, {"keras", {"crescent", "files", "keras"}}};
-  for (const auto& [library, included] : kMayInclude)
+  for (const auto& [library, allowed_folders] : kMayInclude)
     for (const fs::path& file : sources_below(kRoot / "formats" / library))
       for (const Include& include : includes_of(file)) {
         INFO(fs::relative(file, kRoot).string() << " includes " << include.name);
-        if (include.quoted) CHECK(included.count(fs::path(include.name).begin()->string()));
+        if (include.is_quoted)
+          CHECK(allowed_folders.count(fs::path(include.name).begin()->string()));
         CHECK_FALSE((include.name == "hdf5.h" || include.name == "zip.h"));
       }
 }
@@ -306,11 +313,11 @@ Includes units_of_module() {
   Includes units;
   for (const fs::path& file : sources_below(kModule)) {
     const std::string unit = unit_of(file);
-    std::set<std::string>& included = units[unit];
+    std::set<std::string>& included_units = units[unit];
     for (const Include& include : includes_of(file))
-      if (include.quoted && fs::exists(kModule / include.name))
-        included.insert(unit_of(kModule / include.name));
-    included.erase(unit);
+      if (include.is_quoted && fs::exists(kModule / include.name))
+        included_units.insert(unit_of(kModule / include.name));
+    included_units.erase(unit);
   }
   return units;
 }
@@ -320,10 +327,10 @@ Includes units_of_module() {
 TEST_CASE("The folders of the Lua module include what is below them") {
   const auto units = units_of_module();
   REQUIRE(units.size() > 30);
-  for (const auto& [unit, included] : units)
-    for (const std::string& other : included) {
-      INFO(unit << " includes " << other);
-      CHECK(folder_of(other) <= folder_of(unit));
+  for (const auto& [unit, included_units] : units)
+    for (const std::string& included_unit : included_units) {
+      INFO(unit << " includes " << included_unit);
+      CHECK(folder_of(included_unit) <= folder_of(unit));
     }
   for (const std::string& folder : kModuleFolders) CHECK(fs::exists(kModule / folder));
 }
