@@ -16,8 +16,8 @@ local function train(times)
   return memory.mib "VmRSS"
 end
 
-local early = train(200)
-local late = train(800)
-print(string.format("after 200 fits %.1f MB, after 1000 fits %.1f MB", early, late))
-assert(late < early + 2, "memory grew")
+local early_mib = train(200)
+local late_mib = train(800)
+print(string.format("after 200 fits %.1f MB, after 1000 fits %.1f MB", early_mib, late_mib))
+assert(late_mib < early_mib + 2, "memory grew")
 print "ok fits"

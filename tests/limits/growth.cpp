@@ -62,11 +62,11 @@ void compile_chain(int64_t n, const std::function<Tensor(const Tensor&, int64_t)
   compile(optimize(program));
 }
 
-std::shared_ptr<Sequential> deep_model(int64_t layers) {
-  std::vector<LayerPtr> all;
-  for (int64_t i = 0; i < layers; ++i)
-    all.push_back(make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}}));
-  const auto model = Sequential::make(all);
+std::shared_ptr<Sequential> deep_model(int64_t layer_count) {
+  std::vector<LayerPtr> layers;
+  for (int64_t i = 0; i < layer_count; ++i)
+    layers.push_back(make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}}));
+  const auto model = Sequential::make(layers);
   model->compile({{"loss", "mse"}, {"optimizer", "adam"}});
   return model;
 }
@@ -126,10 +126,10 @@ TEST_CASE("deep models train, save and load in proportion to their depth") {
 
 TEST_CASE("models within a model are made and run in proportion to their number") {
   check_growth("models", 250, [](int64_t n) {
-    std::vector<LayerPtr> all;
+    std::vector<LayerPtr> layers;
     for (int64_t i = 0; i < n; ++i)
-      all.push_back(
+      layers.push_back(
           Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})}));
-    Sequential::make(all)->predict({Tensor::full({1, 2}, 1)});
+    Sequential::make(layers)->predict({Tensor::full({1, 2}, 1)});
   });
 }

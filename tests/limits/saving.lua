@@ -12,9 +12,9 @@ local function cost(work)
   local reset = assert(io.open("/proc/self/clear_refs", "w"))
   reset:write "5"  -- resets the recorded peak
   reset:close()
-  local before, start = memory.mib "VmRSS", os.time()
+  local old_mib, start = memory.mib "VmRSS", os.time()
   local result = work()
-  return memory.mib "VmHWM" - before, os.difftime(os.time(), start), result
+  return memory.mib "VmHWM" - old_mib, os.difftime(os.time(), start), result
 end
 
 local function large_model()
@@ -24,7 +24,7 @@ local function large_model()
 end
 
 local model = large_model()
-local weights = model:count_params() * 4 / 2 ^ 20
+local weights_mib = model:count_params() * 4 / 2 ^ 20
 for _, ending in ipairs { ".h5", ".keras", ".weights.h5" } do
   local path = check.temporary(ending)
   local is_whole_model = ending == ".h5" or ending == ".keras"
@@ -35,10 +35,10 @@ for _, ending in ipairs { ".h5", ".keras", ".weights.h5" } do
     if is_whole_model then return cr.models.load_model(path) end
     model:load_weights(path)
   end)
-  if is_whole_model then load_mib = load_mib - weights end
+  if is_whole_model then load_mib = load_mib - weights_mib end
   print(
     ("fault: S13 %s, %.0f MB of weights: saved in %d s with %.0f MB more, loaded in %d s with %.0f")
-      :format(ending, weights, save_seconds, save_mib, load_seconds, load_mib))
+      :format(ending, weights_mib, save_seconds, save_mib, load_seconds, load_mib))
   assert(save_mib < 64 and load_mib < 64, ending)
   os.remove(path)
 end

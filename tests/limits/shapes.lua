@@ -4,7 +4,7 @@ local cr = require "crescent"
 local kind, first, last = arg[1], tonumber(arg[2]), tonumber(arg[3])
 cr.utils.set_random_seed(1)
 
-local kinds = {
+local model_makers = {
   lengths = function() -- a model for sequences of any length
     local model = cr.Sequential { cr.layers.LSTM(64, { input_shape = { -1, 32 } }),
       cr.layers.Dense(1) }
@@ -16,7 +16,7 @@ local kinds = {
     return model, function(n) return cr.random.normal { n, 1024 }, cr.random.normal { n, 1024 } end
   end,
 }
-local model, make = kinds[kind]()
+local model, make = model_makers[kind]()
 model:compile { optimizer = "sgd", loss = "mse" }
 for n = first, last do
   local x, y = make(n)

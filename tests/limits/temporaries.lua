@@ -3,15 +3,16 @@
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
 local memory = require "memory"
 local cr = require "crescent"
-local alive = {}
-for i = 1, 200 do alive[i] = cr.ones { 25600 } end
+local living_tensors = {}
+for i = 1, 200 do living_tensors[i] = cr.ones { 25600 } end
 
 local x = cr.ones { 25600 }
 local _ = x + 1
 collectgarbage()
-local before = memory.mib "VmHWM"
+local peak_before = memory.mib "VmHWM"
 for _ = 1, 100000 do local temporary = x + 1 end
-local after = memory.mib "VmHWM"
-print(string.format("peak %.1f MB before, %.1f MB after", before, after))
-assert(after - before < 200 * 25600 * 4 / 1024 / 1024 + 8, "temporaries are not collected in time")
+local peak_after = memory.mib "VmHWM"
+print(string.format("peak %.1f MB before, %.1f MB after", peak_before, peak_after))
+assert(peak_after - peak_before < 200 * 25600 * 4 / 1024 / 1024 + 8,
+  "temporaries are not collected in time")
 print "ok temporaries"
