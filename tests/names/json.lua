@@ -2,7 +2,7 @@
 local function read(text)
   local position = 1
 
-  local function skip() position = text:find("[^ \t\r\n]", position) or #text + 1 end
+  local function skip_blanks() position = text:find("[^ \t\r\n]", position) or #text + 1 end
 
   local escapes = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
   local function string_at()
@@ -10,24 +10,26 @@ local function read(text)
     local last = first
     while text:sub(last, last) ~= '"' do last = last + (text:sub(last, last) == "\\" and 2 or 1) end
     position = last + 1
-    local raw = text:sub(first, last - 1)
-    raw = raw:gsub("\\u(%x%x%x%x)", function(code) return utf8.char(tonumber(code, 16)) end)
-    return (raw:gsub("\\(.)", function(c) return escapes[c] or c end))
+    local raw_text = text:sub(first, last - 1)
+    raw_text = raw_text:gsub("\\u(%x%x%x%x)", function(code)
+      return utf8.char(tonumber(code, 16))
+    end)
+    return (raw_text:gsub("\\(.)", function(c) return escapes[c] or c end))
   end
 
   local value_at
   local function object_at()
     local object = { keys = {}, values = {} }
     position = position + 1
-    skip()
+    skip_blanks()
     while text:sub(position, position) ~= "}" do
       if text:sub(position, position) == "," then position = position + 1 end
-      skip()
+      skip_blanks()
       local key = string_at()
-      skip()
+      skip_blanks()
       position = position + 1 -- skips the colon
       object.keys[#object.keys + 1], object.values[key] = key, value_at()
-      skip()
+      skip_blanks()
     end
     position = position + 1
     return object
@@ -35,18 +37,18 @@ local function read(text)
   local function list_at()
     local list = {}
     position = position + 1
-    skip()
+    skip_blanks()
     while text:sub(position, position) ~= "]" do
       if text:sub(position, position) == "," then position = position + 1 end
       list[#list + 1] = value_at()
-      skip()
+      skip_blanks()
     end
     position = position + 1
     return list
   end
 
   function value_at()
-    skip()
+    skip_blanks()
     local c = text:sub(position, position)
     if c == "{" then return object_at() end
     if c == "[" then return list_at() end

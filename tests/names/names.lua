@@ -11,15 +11,15 @@ local exceptions = require "exceptions"
 
 local file = assert(io.open((os.getenv "CRESCENT_SHARED" or "../shared")
   .. "/reference/keras-names.json"))
-local recorded = json.read(file:read "a").values
+local keras_names = json.read(file:read "a").values
 file:close()
 
-local problems, compared, excepted = {}, 0, 0
-local function problem(...) problems[#problems + 1] = string.format(...) end
+local problems, compared_count, excepted_count = {}, 0, 0
+local function add_problem(...) problems[#problems + 1] = string.format(...) end
 
 -- ---- signatures: "(units, activation=None, *, name='x', **kwargs)"
 
-local function split(text)
+local function split_at_commas(text)
   local parts, depth, quote, part = {}, 0, nil, ""
   for c in text:gmatch "." do
     if quote then quote = c ~= quote and quote or nil
@@ -43,7 +43,7 @@ local function value_of(text)
   if constants[text] then return load("return " .. constants[text])(), true end
   if text:find "^[%(%[]" then
     local list = {}
-    for _, item in ipairs(split(text:sub(2, -2))) do
+    for _, item in ipairs(split_at_commas(text:sub(2, -2))) do
       list[#list + 1] = value_of(item:match "^%s*(.-)%s*$")
     end
     return list, true
@@ -53,17 +53,18 @@ local function value_of(text)
   return value, ok and text:find "^[%-%d'\"]" ~= nil
 end
 
---- The parameters of a signature as {name=, default=, has_default=, known=}, in order, without *
---- and **.
+--- The parameters of a signature as {name=, default=, required=, is_literal=}, in order, without
+--- those that begin with * or **. `is_literal`: whether Lua can express the default.
 local function parameters_of(signature)
   local list = {}
-  for _, part in ipairs(split(signature:match "^%((.*)%)$" or "")) do
+  for _, part in ipairs(split_at_commas(signature:match "^%((.*)%)$" or "")) do
     local name, default = part:match "^%s*([%w_]+)[^=]*=%s*(.-)%s*$"
     name = name or part:match "^%s*([%w_]+)"
     if name and not part:find "^%s*%*" then
-      local value, known = nil, false
-      if default then value, known = value_of(default) end
-      list[#list + 1] = { name = name, default = value, required = default == nil, known = known }
+      local value, is_literal = nil, false
+      if default then value, is_literal = value_of(default) end
+      list[#list + 1] = { name = name, default = value, required = default == nil,
+        is_literal = is_literal }
     end
   end
   return list
@@ -72,7 +73,7 @@ end
 -- ---- comparing defaults and options
 
 --- The value that None stands for in options of Keras.
-local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
+local meaning_of_none = { activation = "linear", data_format = "channels_last", dtype = "float32" }
 
 local function equals(a, b)
   -- a number equals a list whose elements are all that number
@@ -90,46 +91,46 @@ local function equals(a, b)
   return a == b
 end
 
-local function reason(where, name) return (exceptions.rows[where] or {})[name] end
-local function is_pending(where, name) return (exceptions.pending[where] or {})[name] end
+local function reason(location, name) return (exceptions.rows[location] or {})[name] end
+local function is_pending(location, name) return (exceptions.pending[location] or {})[name] end
 
---- Compares the options of a class with a signature. `skip`: parameters that are tensors.
-local function compare_options(where, info, signature, skip)
-  if is_pending("options of", where) or is_pending("layers", where:match "^layers%.(.*)") then
+--- Compares the options of a class with a signature, except the parameters in `ignored_names`.
+local function compare_options(location, info, signature, ignored_names)
+  if is_pending("options of", location) or is_pending("layers", location:match "^layers%.(.*)") then
     return
   end
-  local options, places, place, has_defaults = {}, {}, 0, false
+  local options, positions, position, has_defaults = {}, {}, 0, false
   for _, option in ipairs(info.options) do
     has_defaults = has_defaults or option.default ~= nil
     options[option.name] = option
     for _, alias in ipairs(option.aliases or {}) do options[alias] = option end
-    if not option.keyword_only then place = place + 1; places[option.name] = place end
+    if not option.keyword_only then position = position + 1; positions[option.name] = position end
   end
-  local last_place = 0
+  local last_position = 0
   for _, parameter in ipairs(parameters_of(signature)) do
     local name, option = parameter.name, options[parameter.name]
-    local excused = reason("options", where .. "." .. name)
-      or reason("options", where:gsub("[^.]*$", "*.") .. name)
-    if skip[name] then goto continue end
-    compared = compared + 1
-    if excused then
-      excepted = excepted + 1
+    local exception = reason("options", location .. "." .. name)
+      or reason("options", location:gsub("[^.]*$", "*.") .. name)
+    if ignored_names[name] then goto continue end
+    compared_count = compared_count + 1
+    if exception then
+      excepted_count = excepted_count + 1
     elseif not option then
-      problem("%s: no option '%s'", where, name)
+      add_problem("%s: no option '%s'", location, name)
     else
       -- options that can be given by position must have the same positions as in Keras
-      local place = places[option.name]
-      if place and place < last_place then
-        problem("%s: option '%s' is not where Keras has it", where, name)
+      local position = positions[option.name]
+      if position and position < last_position then
+        add_problem("%s: option '%s' is not where Keras has it", location, name)
       end
-      last_place = place or last_place
+      last_position = position or last_position
       local default = option.default
-      local wanted = parameter.default == nil and meant[name] or parameter.default
+      local wanted = parameter.default == nil and meaning_of_none[name] or parameter.default
       -- the default of `name` is derived from the class, so it is not compared
       if name == "name" or not has_defaults then default = wanted end
-      if parameter.known and not option.required
-        and not equals(default == nil and meant[name] or default, wanted) then
-        problem("%s: '%s' is %s by default, Keras has %s", where, name, tostring(default),
+      if parameter.is_literal and not option.required
+        and not equals(default == nil and meaning_of_none[name] or default, wanted) then
+        add_problem("%s: '%s' is %s by default, Keras has %s", location, name, tostring(default),
           tostring(parameter.default))
       end
     end
@@ -138,25 +139,25 @@ local function compare_options(where, info, signature, skip)
 end
 
 local function compare_name(namespace, space, name, signature)
-  compared = compared + 1
+  compared_count = compared_count + 1
   local ok, value = pcall(function() return space[name] end)
-  local exists, why = ok and value ~= nil, reason(namespace, name)
-  if why then
-    excepted = excepted + 1
-    if exists then
-      problem("%s.%s is there: take it out of the exceptions (%s)", namespace, name, why)
+  local is_there, exception = ok and value ~= nil, reason(namespace, name)
+  if exception then
+    excepted_count = excepted_count + 1
+    if is_there then
+      add_problem("%s.%s is there: take it out of the exceptions (%s)", namespace, name, exception)
     end
     return
   end
-  if not exists and is_pending(namespace, name) then return end
-  if not exists then return problem("%s.%s is missing", namespace, name) end
+  if not is_there and is_pending(namespace, name) then return end
+  if not is_there then return add_problem("%s.%s is missing", namespace, name) end
   local info = cr.describe(value)
   local has_options = info and (info.what == "class" and info.name
     or info.what == "function" and info.options)
   if type(signature) ~= "string" or not has_options then return end
-  local skip = { x = true, inputs = true, y_true = true, y_pred = true, args = true, kwargs = true,
-    fn = name ~= "MeanMetricWrapper" or nil }
-  compare_options(namespace .. "." .. name, info, signature, skip)
+  local ignored_names = { x = true, inputs = true, y_true = true, y_pred = true, args = true,
+    kwargs = true, fn = name ~= "MeanMetricWrapper" or nil }
+  compare_options(namespace .. "." .. name, info, signature, ignored_names)
 end
 
 local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
@@ -168,11 +169,11 @@ local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.sc
 for _, namespace in ipairs(namespaces) do
   local space = cr
   for part in namespace:gmatch "[%w_]+" do
-    local ok, inner = pcall(function() return space[part] end)
-    space = ok and inner or {}
+    local ok, inner_space = pcall(function() return space[part] end)
+    space = ok and inner_space or {}
   end
-  for _, name in ipairs(recorded[namespace].keys) do
-    compare_name(namespace, space, name, recorded[namespace].values[name])
+  for _, name in ipairs(keras_names[namespace].keys) do
+    compare_name(namespace, space, name, keras_names[namespace].values[name])
   end
 end
 
@@ -188,31 +189,32 @@ local objects = {
   KerasTensor = input, Variable = cr.Variable(cr.zeros { 2 }),
 }
 for class, object in pairs(objects) do
-  local described, members = cr.describe(object), {}
-  for _, list in ipairs { described.methods, described.properties } do
+  local description, members = cr.describe(object), {}
+  for _, list in ipairs { description.methods, description.properties } do
     for _, name in ipairs(list) do members[name] = true end
   end
-  for _, member in ipairs(described.class and described.class.members or {}) do
+  for _, member in ipairs(description.class and description.class.members or {}) do
     members[member.name] = true
   end
-  local where = "methods of " .. class
-  for _, name in ipairs(recorded[where].keys) do
-    compared = compared + 1
-    local why = reason(where, name) or reason("methods", name)
-    if why then
-      excepted = excepted + 1
-      if members[name] and reason(where, name) then
-        problem("%s: %s is there: take it out of the exceptions (%s)", where, name, why)
+  local location = "methods of " .. class
+  for _, name in ipairs(keras_names[location].keys) do
+    compared_count = compared_count + 1
+    local exception = reason(location, name) or reason("methods", name)
+    if exception then
+      excepted_count = excepted_count + 1
+      if members[name] and reason(location, name) then
+        add_problem("%s: %s is there: take it out of the exceptions (%s)", location, name,
+          exception)
       end
     elseif not members[name] and not is_pending("methods", name) then
-      problem("%s: no %s", where, name)
+      add_problem("%s: no %s", location, name)
     end
   end
 end
 
 table.sort(problems)
 if #problems > 0 then
-  error(#problems .. " of " .. compared .. " names and options:\n" .. table.concat(problems, "\n"),
-    0)
+  error(#problems .. " of " .. compared_count .. " names and options:\n"
+    .. table.concat(problems, "\n"), 0)
 end
-print(string.format("%d names and options compared, %d excepted", compared, excepted))
+print(string.format("%d names and options compared, %d excepted", compared_count, excepted_count))
