@@ -17,16 +17,16 @@ local function example_of(document, heading)
   return assert(text:match("\n```lua\n(.-)\n```\n", last), document .. ": no example of Lua")
 end
 
-local temporary = os.tmpname()
-local saved = temporary .. ".h5"
+local temporary_path = os.tmpname()
+local saved_path = temporary_path .. ".h5"
 for _, row in ipairs(kExamples) do
   local document, heading = table.unpack(row)
   local code = example_of(document, heading)
     :gsub('"examples/', function() return '"' .. root .. "/examples/" end)
-    :gsub('save "[^"]*"', function() return ("save %q"):format(saved) end)
+    :gsub('save "[^"]*"', function() return ("save %q"):format(saved_path) end)
   local globals = setmetatable({}, { __index = _G })
   assert(load(code, "=" .. document, "t", globals))()
   print("ok " .. document .. ": " .. heading)
 end
-assert(os.remove(saved))
-os.remove(temporary)
+assert(os.remove(saved_path))
+os.remove(temporary_path)

@@ -13,10 +13,10 @@ for mark in tests:lines() do marked_faults[mark:sub(2, 4)] = true end
 tests:close()
 
 local file = assert(io.open(root .. "/tests/faults/README.md"))
-local rows = {}
+local listed_faults = {}
 for line in file:lines() do
   local name = line:match "^| ([PL]%d%d) |"
-  if name then rows[name] = true end
+  if name then listed_faults[name] = true end
 end
 file:close()
 
@@ -24,7 +24,9 @@ local errors = {}
 for letter, count in pairs(kFaultCounts) do
   for i = 1, count do
     local name = ("%s%02d"):format(letter, i)
-    if not rows[name] then errors[#errors + 1] = "tests/faults/README.md has no row " .. name end
+    if not listed_faults[name] then
+      errors[#errors + 1] = "tests/faults/README.md has no row " .. name
+    end
     if not marked_faults[name] then errors[#errors + 1] = "no test is marked [" .. name .. "]" end
   end
 end

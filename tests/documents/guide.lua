@@ -27,10 +27,10 @@ local function output_of(code, name, globals)
   return table.concat(lines, "\n")
 end
 
-local number = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
+local number_pattern = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
 local function words_and_numbers(text)
   local values = {}
-  local words = text:gsub(number, function(word)
+  local words = text:gsub(number_pattern, function(word)
     values[#values + 1] = tonumber(word)
     return tonumber(word) and "#" or word
   end)
@@ -49,9 +49,9 @@ local function is_same(a, b)
   return true
 end
 
-local write, chapters = false, {}
+local is_writing, chapters = false, {}
 for _, word in ipairs(arg) do
-  if word == "--write" then write = true else chapters[#chapters + 1] = word end
+  if word == "--write" then is_writing = true else chapters[#chapters + 1] = word end
 end
 if #chapters == 0 then
   for path in io.popen("ls '" .. root .. "'/examples/guide/*.md"):lines() do
@@ -60,7 +60,7 @@ if #chapters == 0 then
 end
 assert(#chapters > 0, "there is no chapter")
 
-local errors, blocks = {}, 0
+local problems, block_count = {}, 0
 
 --- Returns the block "```lua" or "```text" that begins at `first`, and the number of the line after
 --- it.
@@ -84,13 +84,13 @@ end
 local function run_block(lines, first, name, globals)
   local code, line_behind = block_at(lines, first)
   local expected = ""
-  local answer = output_of(code, "=" .. name, globals)
+  local output = output_of(code, "=" .. name, globals)
   if lines[line_behind] == "```text" then expected, line_behind = block_at(lines, line_behind) end
-  blocks = blocks + 1
-  if not is_same(answer, expected) then
-    table.insert(errors, ("%s:%d: prints\n%s\nand not\n%s"):format(name, first, answer, expected))
+  block_count = block_count + 1
+  if not is_same(output, expected) then
+    table.insert(problems, ("%s:%d: prints\n%s\nand not\n%s"):format(name, first, output, expected))
   end
-  return code, answer, line_behind
+  return code, output, line_behind
 end
 
 --- Runs the blocks of a chapter; returns the chapter with their current output.
@@ -99,9 +99,9 @@ local function run(path)
   local name, lines, new_lines, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1
   while i <= #lines do
     if lines[i] == "```lua" then
-      local code, answer, line_behind = run_block(lines, i, name, globals)
+      local code, output, line_behind = run_block(lines, i, name, globals)
       new_lines[#new_lines + 1] = "```lua\n" .. code .. "\n```"
-      if answer ~= "" then new_lines[#new_lines + 1] = "```text\n" .. answer .. "\n```" end
+      if output ~= "" then new_lines[#new_lines + 1] = "```text\n" .. output .. "\n```" end
       i = line_behind
     else
       if lines[i]:find "^```cpp" and lines[i + 1]:find "plugin.h" then
@@ -117,13 +117,13 @@ end
 
 for _, path in ipairs(chapters) do
   local text = run(path)
-  if write then
+  if is_writing then
     local file <close> = assert(io.open(path, "w"))
     file:write(text)
   end
 end
-if #errors > 0 and not write then
-  print(table.concat(errors, "\n\n"))
+if #problems > 0 and not is_writing then
+  print(table.concat(problems, "\n\n"))
   os.exit(1)
 end
-print(("ok %d blocks of %d chapters"):format(blocks, #chapters))
+print(("ok %d blocks of %d chapters"):format(block_count, #chapters))

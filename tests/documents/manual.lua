@@ -18,7 +18,7 @@ end
 assert(os.execute(("rm -rf '%s' && '%s' manual '%s' && '%s' editor '%s/editor'"):format(folder,
   program, folder, program, folder)))
 
-local pages, wrong, links = {}, {}, 0
+local pages, problems, link_count = {}, {}, 0
 for name in output_of(("ls '%s'"):format(folder)):gmatch "[^\n]+" do
   if name ~= "editor" then pages[name] = contents(folder .. "/" .. name) end
 end
@@ -31,11 +31,11 @@ end
 
 local function check_link(from, target)
   if target:find "^https?:" then return end
-  links = links + 1
+  link_count = link_count + 1
   local file, anchor = target:match "^([^#]*)#?(.*)$"
   file = file == "" and from or file
   if not pages[file] or anchor ~= "" and not anchors[file][anchor] then
-    table.insert(wrong, ("%s: %s leads nowhere"):format(from, target))
+    table.insert(problems, ("%s: %s leads nowhere"):format(from, target))
   end
 end
 
@@ -44,25 +44,25 @@ for name, text in pairs(pages) do
 end
 
 local names = {}
-for name, place in pages["names.js"]:gmatch '%["([^"]*)","([^"]*)"' do
+for name, link in pages["names.js"]:gmatch '%["([^"]*)","([^"]*)"' do
   names[name] = true
-  check_link("names.js", place)
+  check_link("names.js", link)
 end
 
 -- Counts what `describe` lists, except members of base classes, which are listed with the objects.
-local listed = {}
+local listed_names = {}
 for line in output_of(("'%s' describe"):format(program)):gmatch "[^\n]+" do
   local name = line:match "^cr%.[^(]*"
   local is_member = name and name:find "%.%u[%w]*%.[%l_]+$"
   if name and not is_member then
-    table.insert(listed, name)
-    if not names[name] then table.insert(wrong, "the search does not know " .. name) end
+    table.insert(listed_names, name)
+    if not names[name] then table.insert(problems, "the search does not know " .. name) end
   end
 end
 
 local guide_files = output_of(("ls '%s'/../../examples/guide"):format(script_folder))
 for name in guide_files:gmatch "([^\n]+)%.md\n" do
-  if not pages["guide-" .. name .. ".html"] then table.insert(wrong, name .. " has no page") end
+  if not pages["guide-" .. name .. ".html"] then table.insert(problems, name .. " has no page") end
 end
 -- Classes that come from a paper name it in their page, and its arXiv number or DOI is a link.
 local papers = {
@@ -85,12 +85,12 @@ local papers = {
   schedules = "CosineDecay CosineDecayRestarts",
 }
 for kind, words in pairs(papers) do
-  for word in words:gmatch "%S+" do
-    local name = ("cr.%s.%s.html"):format(kind, word)
+  for class_name in words:gmatch "%S+" do
+    local name = ("cr.%s.%s.html"):format(kind, class_name)
     local paper = (pages[name] or ""):match "<h2>Paper</h2>%s*<p>(.-)</p>"
-    if not paper then table.insert(wrong, name .. " names no paper") end
+    if not paper then table.insert(problems, name .. " names no paper") end
     if paper and paper:find "arXiv" and not paper:find "https://arxiv.org/abs/%d+%.%d+" then
-      table.insert(wrong, name .. ": " .. paper)
+      table.insert(problems, name .. ": " .. paper)
     end
   end
 end
@@ -98,21 +98,21 @@ assert(pages["cr.layers.TextVectorization.html"]:find "Where it differs from Ker
 assert(pages["cr.ops.html"]:find "complex numbers are refused")
 
 -- Signatures must be valid Lua calls, except that parameters may be named like keywords of Lua.
-local signatures = 0
+local signature_count = 0
 for name, text in pairs(pages) do
   for html in text:gmatch '<pre class="signature">(.-)</pre>' do
     local call = html:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">")
       :gsub("&quot;", '"'):gsub("&#39;", "'"):gsub("&amp;", "&")
-    local typed = call:gsub("([(, ])(%l+)%f[,)]", function(before, word)
+    local valid_call = call:gsub("([(, ])(%l+)%f[,)]", function(before, word)
       return before .. (load("local " .. word) and word or word == "nil" and word or word .. "_")
     end)
-    signatures = signatures + 1
-    if not load("return " .. typed) then
-      table.insert(wrong, ("%s: this is no call: %s"):format(name, call))
+    signature_count = signature_count + 1
+    if not load("return " .. valid_call) then
+      table.insert(problems, ("%s: this is no call: %s"):format(name, call))
     end
   end
 end
-assert(signatures > 500, "there are no signatures")
+assert(signature_count > 500, "there are no signatures")
 local dropout = pages["cr.layers.Dropout.html"]:gsub("<[^>]*>", "")
 assert(dropout:find("cr.layers.Dropout(rate, {", 1, true))
 assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
@@ -120,10 +120,10 @@ assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors"
 -- The language server LuaLS reads this file only for types; its functions do nothing.
 local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()
 assert(types.layers.Dense and types.ops["repeat"])
-for _, name in ipairs(listed) do
+for _, name in ipairs(listed_names) do
   local value = { cr = types }
   for member in name:gmatch "[^.]+" do value = value and value[member] end
-  if value == nil then table.insert(wrong, "not in crescent.d.lua: " .. name) end
+  if value == nil then table.insert(problems, "not in crescent.d.lua: " .. name) end
 end
 local stubs = contents(folder .. "/editor/crescent.d.lua")
 for _, line in ipairs { "function type_1:abs() end", "function type_1:add(x2) end",
@@ -136,9 +136,9 @@ for _, name in ipairs { "tensor", "variable", "symbol" } do
 end
 assert(contents(folder .. "/editor/crescent.code-snippets"):find 'layers%.Dense%(%${1:units}%)')
 
-if #wrong > 0 then
-  print(table.concat(wrong, "\n"))
+if #problems > 0 then
+  print(table.concat(problems, "\n"))
   os.exit(1)
 end
-assert(links > 10000 and #listed > 900, "the pages or the listing are read wrongly")
-print(("ok %d links, %d names"):format(links, #listed))
+assert(link_count > 10000 and #listed_names > 900, "the pages or the listing are read wrongly")
+print(("ok %d links, %d names"):format(link_count, #listed_names))

@@ -12,7 +12,7 @@ local function read(path)
 end
 
 -- The paths below the folder that `find` prints for the condition.
-local function has_entry(folder, condition)
+local function find_paths(folder, condition)
   local list = assert(io.popen(("cd '%s/%s' && find . %s | sort"):format(root, folder, condition)))
   local paths = {}
   for line in list:lines() do paths[#paths + 1] = line:sub(3) end
@@ -27,20 +27,20 @@ local function check_mentions(document, text, path, word)
 end
 
 -- The map has a row for each folder of headers, such as `ops/`, which lists the headers in it.
-local map = read "core/README.md":match "\n## Map of the headers\n(.*)$"
-for _, path in ipairs(has_entry("core/include/crescent", "-name '*.h'")) do
+local headers_map = read "core/README.md":match "\n## Map of the headers\n(.*)$"
+for _, path in ipairs(find_paths("core/include/crescent", "-name '*.h'")) do
   local folder, name = path:match "^(.-)/?([^/]*)$"
-  check_mentions("core/README.md", map, path, name .. "`")
-  if folder ~= "" and not map:find(folder .. "/", 1, true) then
+  check_mentions("core/README.md", headers_map, path, name .. "`")
+  if folder ~= "" and not headers_map:find(folder .. "/", 1, true) then
     missing[#missing + 1] = "core/README.md lacks the room " .. folder
   end
 end
 
 local examples = read "examples/README.md"
-for _, path in ipairs(has_entry("examples", "-maxdepth 1 -type f ! -name README.md")) do
+for _, path in ipairs(find_paths("examples", "-maxdepth 1 -type f ! -name README.md")) do
   check_mentions("examples/README.md", examples, path, path)
 end
-for _, path in ipairs(has_entry("examples", "-mindepth 2 -name CMakeLists.txt")) do
+for _, path in ipairs(find_paths("examples", "-mindepth 2 -name CMakeLists.txt")) do
   local folder = path:match "^(.*)/"
   check_mentions("examples/README.md", examples, folder, "](" .. folder .. "/")
 end

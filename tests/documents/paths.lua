@@ -11,7 +11,7 @@ local root = arg[1] or script_folder .. "/../.."
 
 -- Paths in documents that are not in this tree: files inside archives, recorded cases, test
 -- results. An entry that no document mentions any more is an error.
-local kElsewhere = {
+local kPathsOutsideTree = {
   ["core/src/compile/passes/README.md"] = { "rules.md" },
   ["examples/guide/11-several-machines.md"] = { "dense/kernel", "lstm_cell/kernel",
     "query/kernel" },
@@ -21,12 +21,12 @@ local kElsewhere = {
   ["tests/golden/README.md"] = { "case.lua", "grad_inputs/i", "inputs/0", "inputs/i", "outputs/0",
     "outputs/i", "programs/check.lua", "programs/custom.lua", "upstream/i" },
 }
-local kSources = { h = true, cpp = true, lua = true, cmake = true, txt = true, sh = true, py = true,
-  md = true }
-local kTop = { core = true, plugins = true, shell = true, formats = true, tests = true,
+local kSourceEndings = { h = true, cpp = true, lua = true, cmake = true, txt = true, sh = true,
+  py = true, md = true }
+local kTopFolders = { core = true, plugins = true, shell = true, formats = true, tests = true,
   examples = true }
-local kIncluded = { "core/include", "core/include/crescent", "core/src", "plugins/cpu", "formats",
-  "formats/hdf5/src", "shell/module" }
+local kIncludeFolders = { "core/include", "core/include/crescent", "core/src", "plugins/cpu",
+  "formats", "formats/hdf5/src", "shell/module" }
 
 -- ---- listing the files of the tree
 
@@ -90,13 +90,13 @@ end
 -- ---- finding paths in documents
 
 --- The folders that a path in a document of `folder` may be relative to.
-local function paths_in(folder)
+local function base_folders_of(folder)
   local list = { folder }
   while folder ~= "" do
     folder = folder:match "^(.*)/" or ""
     table.insert(list, folder)
   end
-  table.move(kIncluded, 1, #kIncluded, #list + 1, list)
+  table.move(kIncludeFolders, 1, #kIncludeFolders, #list + 1, list)
   return list
 end
 
@@ -106,13 +106,13 @@ local function path_in(words)
   if words:find "%f[%w]%u%u+%f[%W]" and not words:find "%.md$" then return end
   if words:find "^build/" then return end
   local ending = words:match "%.(%w+)$"
-  local is_source = ending and kSources[ending] and words:find "^[%w_%-/%*]+%.%w+$"
+  local is_source = ending and kSourceEndings[ending] and words:find "^[%w_%-/%*]+%.%w+$"
   if words:find "/" or is_source then return words end
 end
 
 local function is_found(path, folder)
-  for _, place in ipairs(paths_in(folder)) do
-    if leads_somewhere(joined(place, path)) then return true end
+  for _, base_folder in ipairs(base_folders_of(folder)) do
+    if leads_somewhere(joined(base_folder, path)) then return true end
   end
   return not path:find "/" and matches_any(path, names)
 end
@@ -134,29 +134,29 @@ end
 
 -- ---- checking all documents
 
-local errors, links, paths = {}, 0, 0
+local errors, link_count, path_count = {}, 0, 0
 local used_exceptions = {}
 
-local function report(document, number, text)
-  table.insert(errors, ("%s:%d: %s"):format(document, number, text))
+local function report(document, line_number, text)
+  table.insert(errors, ("%s:%d: %s"):format(document, line_number, text))
 end
 
-local function check_link(document, number, target)
+local function check_link(document, line_number, target)
   if target:find "^%a+:" then return end
-  links = links + 1
+  link_count = link_count + 1
   local path, anchor = target:match "^([^#]*)#?(.*)$"
   local folder = document:match "^(.*)/" or ""
   local full_path = path == "" and document or joined(folder, path)
   if not full_path or not path_exists(full_path) then
-    report(document, number, ("the link (%s) leads nowhere"):format(target))
+    report(document, line_number, ("the link (%s) leads nowhere"):format(target))
   elseif anchor ~= "" and not (files[full_path] and anchors_in(full_path)[anchor]) then
-    report(document, number, ("(%s): there is no such heading"):format(target))
+    report(document, line_number, ("(%s): there is no such heading"):format(target))
   end
 end
 
-local function is_elsewhere(document, path)
-  for _, other in ipairs(kElsewhere[document] or {}) do
-    if other == path then
+local function is_outside_tree(document, path)
+  for _, outside_path in ipairs(kPathsOutsideTree[document] or {}) do
+    if outside_path == path then
       used_exceptions[document .. "\n" .. path] = true
       return true
     end
@@ -164,46 +164,46 @@ local function is_elsewhere(document, path)
   return false
 end
 
-local function check_words(document, number, words)
+local function check_words(document, line_number, words)
   local folder = document:match "^(.*)/" or ""
   local path = path_in(words)
   if not path then return end
-  paths = paths + 1
-  if not is_found(path, folder) and not is_elsewhere(document, path) then
-    report(document, number, ("there is no `%s`"):format(path))
+  path_count = path_count + 1
+  if not is_found(path, folder) and not is_outside_tree(document, path) then
+    report(document, line_number, ("there is no `%s`"):format(path))
   end
 end
 
 --- Checks the paths in a line of code that begin at the top of the tree.
-local function check_code(document, number, line)
+local function check_code(document, line_number, line)
   for words in line:gmatch "[%w_%-%./]+" do
-    if kTop[words:match "^(%w+)/" or ""] and path_in(words) then
-      paths = paths + 1
+    if kTopFolders[words:match "^(%w+)/" or ""] and path_in(words) then
+      path_count = path_count + 1
       if not leads_somewhere(normalized(words)) then
-        report(document, number, ("there is no %s"):format(words))
+        report(document, line_number, ("there is no %s"):format(words))
       end
     end
   end
 end
 
 local function check(document)
-  local in_code, number = false, 0
+  local in_code, line_number = false, 0
   for line in io.lines(root .. "/" .. document) do
-    number = number + 1
+    line_number = line_number + 1
     if line:find "^```" then
       in_code = not in_code
     elseif in_code then
-      check_code(document, number, line)
+      check_code(document, line_number, line)
     else
-      for target in line:gmatch "%]%(([^)%s]+)%)" do check_link(document, number, target) end
-      for words in line:gmatch "`([^`]+)`" do check_words(document, number, words) end
+      for target in line:gmatch "%]%(([^)%s]+)%)" do check_link(document, line_number, target) end
+      for words in line:gmatch "`([^`]+)`" do check_words(document, line_number, words) end
     end
   end
-  if in_code then report(document, number, "code that never ends") end
+  if in_code then report(document, line_number, "code that never ends") end
 end
 
 local function check_exceptions()
-  for document, list in pairs(kElsewhere) do
+  for document, list in pairs(kPathsOutsideTree) do
     for _, path in ipairs(list) do
       if not used_exceptions[document .. "\n" .. path] then
         report(document, 0, ("%s is no exception any more: take it out of paths.lua"):format(path))
@@ -225,5 +225,6 @@ if #errors > 0 then
   print(table.concat(errors, "\n"))
   os.exit(1)
 end
-assert(links > 0 and paths > 0, "no link and no path was found: the documents are read wrongly")
-print(("ok %d documents, %d links, %d paths"):format(#documents, links, paths))
+assert(link_count > 0 and path_count > 0,
+  "no link and no path was found: the documents are read wrongly")
+print(("ok %d documents, %d links, %d paths"):format(#documents, link_count, path_count))

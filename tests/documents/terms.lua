@@ -13,7 +13,7 @@ local function text_of(path)
 end
 
 --- The paths that a row links to, and the text of these files.
-local function linked(row)
+local function linked_texts(row)
   local texts = {}
   for target in row:gmatch "%]%(([^)#%s]+)%)" do
     table.insert(texts, target)
@@ -24,17 +24,17 @@ end
 
 local function has_word(text, word) return text:find("%f[%w_]" .. word .. "%f[^%w_]") end
 
-local errors, count, number = {}, 0, 0
+local errors, name_count, line_number = {}, 0, 0
 for line in io.lines(glossary) do
-  number = number + 1
-  local term, rest = line:match "^| ([^|]+) |(.*)$"
+  line_number = line_number + 1
+  local term, links = line:match "^| ([^|]+) |(.*)$"
   if term then
     local text
     for name in term:gmatch "`([%w_]+)`" do
-      count, text = count + 1, text or linked(rest)
+      name_count, text = name_count + 1, text or linked_texts(links)
       if not has_word(text, name) then
         table.insert(errors,
-          ("core/GLOSSARY.md:%d: no file of the row has %s"):format(number, name))
+          ("core/GLOSSARY.md:%d: no file of the row has %s"):format(line_number, name))
       end
     end
   end
@@ -44,5 +44,5 @@ if #errors > 0 then
   print(table.concat(errors, "\n"))
   os.exit(1)
 end
-assert(count > 0, "no name was found: the glossary is read wrongly")
-print(("ok %d names"):format(count))
+assert(name_count > 0, "no name was found: the glossary is read wrongly")
+print(("ok %d names"):format(name_count))

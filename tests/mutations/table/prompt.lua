@@ -1,4 +1,5 @@
--- Bugs to insert into what the prompt and scripts say: messages, lists, options of classes in Lua.
+-- Bugs to insert into the prompt and the functions that scripts call: messages, lists, options of
+-- classes in Lua.
 return {
   { file = "shell/module/tensors/ops.cpp", tests = {},
     { "dropped term", "if (lua_rawget(L, 1) != LUA_TNIL) return 1;", "" },

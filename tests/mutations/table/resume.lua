@@ -1,5 +1,5 @@
--- Bugs to insert into what lets runs and models come back: files, snapshots, streams of random
--- elements, options of sublayers.
+-- Bugs to insert into the code that saves and restores training and models: files, snapshots,
+-- streams of random elements, options of sublayers.
 return {
   { file = "core/src/system/file.cpp",
     { "left out", "if (fsync(file_) != 0 || rename", "if (rename" },
