@@ -7,24 +7,25 @@ for seed = 101, 115 do
   program.with_folder(function(folder)
     program.record(seed, folder)
     math.randomseed(seed)
-    local count = program.steps_of(folder)
-    local flipped = math.random(count)
-    local weight = program.record(seed, folder, flipped):match "^(.-)\n$"
+    local step_count = program.steps_of(folder)
+    local flipped_step = math.random(step_count)
+    local weight = program.record(seed, folder, flipped_step):match "^(.-)\n$"
     -- The script without the argument that flips the bit.
     local function replay(step)
       return program.run("replay", folder, "--step", step, program.here .. "/training.lua", seed,
         folder)
     end
-    local status, text = replay(flipped)
-    local begins = ("step %d: %s differs first (1 of "):format(flipped, weight)
-    assert(status == 1 and text:sub(1, #begins) == begins,
-      ("training %d, %s: %s"):format(seed, begins, text))
-    if flipped > 1 then
-      assert(replay(flipped - 1) == 0, "the step before")
+    local status, text = replay(flipped_step)
+    local expected_start = ("step %d: %s differs first (1 of "):format(flipped_step, weight)
+    assert(status == 1 and text:sub(1, #expected_start) == expected_start,
+      ("training %d, %s: %s"):format(seed, expected_start, text))
+    if flipped_step > 1 then
+      assert(replay(flipped_step - 1) == 0, "the step before")
     end
-    if flipped < count then
-      status, text = replay(count)
-      assert(status == 0 or text:sub(1, #begins) == begins, "the last step: " .. text)
+    if flipped_step < step_count then
+      status, text = replay(step_count)
+      assert(status == 0 or text:sub(1, #expected_start) == expected_start,
+        "the last step: " .. text)
     end
   end)
 end

@@ -10,7 +10,8 @@ local script
 for block in text:gmatch "\n```lua\n(.-)\n```" do
   if block:find "ReplayRecorder" then script = block end
 end
-local record, step, answer = text:match "\ncrescent replay (%S+) %-%-step (%d+) +# ([^\n]*)\n"
+local record, step, expected_output =
+  text:match "\ncrescent replay (%S+) %-%-step (%d+) +# ([^\n]*)\n"
 
 program.with_folder(function(folder)
   local train <close> = assert(io.open(folder .. "/train.lua", "w"))
@@ -19,6 +20,6 @@ program.with_folder(function(folder)
   local status, output = program.run_in(folder, "train.lua")
   assert(status == 0, output)
   status, output = program.run_in(folder, "replay", record, "--step", step)
-  assert(status == 0 and output == answer .. "\n", output)
+  assert(status == 0 and output == expected_output .. "\n", output)
 end)
 print "the guide's step was equal"

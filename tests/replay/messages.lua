@@ -22,26 +22,26 @@ print "behind fit"
 
 --- The text of `script` with its words in capitals replaced: by `changes[word]`, or by a default.
 local function script_with(changes)
-  local all = { UNITS = "4", EPOCHS = "4", KEPT = "nil", FREQ = "", NAME = "record", FACTOR = "1",
-    DATA = "", BEFORE = "", MORE = "" }
-  for name, text in pairs(changes or {}) do all[name] = text end
-  return (script:gsub("%u%u%u%u+", all))
+  local values = { UNITS = "4", EPOCHS = "4", KEPT = "nil", FREQ = "", NAME = "record",
+    FACTOR = "1", DATA = "", BEFORE = "", MORE = "" }
+  for name, text in pairs(changes or {}) do values[name] = text end
+  return (script:gsub("%u%u%u%u+", values))
 end
 
 --- Records the script in a folder, changes the script, and replays a step with it. Checks the exit
 --- status of the replay and that its output contains the remaining arguments.
 local function check(step, changes, status, ...)
-  local words = { ... }
+  local expected_parts = { ... }
   program.with_folder(function(folder)
     write(folder .. "/train.lua", script_with { KEPT = changes.KEPT, FREQ = changes.FREQ })
     local recording_status, text = program.run_in(folder, "train.lua")
     assert(recording_status == 0 and text == "behind fit\n", text)
     write(folder .. "/train.lua", changes.script or script_with(changes))
-    local got
-    got, text = program.run("replay", folder .. "/record", "--step", step)
-    assert(got == status, ("status %d for %d: %s"):format(got, status, text))
-    for _, word in ipairs(words) do
-      assert(text:find(word, 1, true), ("no %q in: %s"):format(word, text))
+    local replay_status
+    replay_status, text = program.run("replay", folder .. "/record", "--step", step)
+    assert(replay_status == status, ("status %d for %d: %s"):format(replay_status, status, text))
+    for _, expected_part in ipairs(expected_parts) do
+      assert(text:find(expected_part, 1, true), ("no %q in: %s"):format(expected_part, text))
     end
   end)
 end
@@ -158,7 +158,7 @@ run:save "run.h5"]])
   end
 end)
 
--- What the script saves stays as the recorded run left it.
+-- A replay does not change the files that the script saved in the recorded run.
 program.with_folder(function(folder)
   write(folder .. "/train.lua", [[
 local x = cr.ones { 8, 3 }
@@ -171,18 +171,18 @@ for stage = 1, 2 do
   model:save_weights "model.weights.h5"
 end]])
   assert(program.run_in(folder, "train.lua") == 0)
-  local function sums() return select(2, program.run_in(folder, "-e",
+  local function model_checksum() return select(2, program.run_in(folder, "-e",
     "print((io.popen 'cat model.keras model.weights.h5 | cksum'):read 'a')")) end
-  local before = sums()
+  local checksum_before = model_checksum()
   local status, text = program.run("replay", folder .. "/record", "--step", 13)
   assert(status == 0, text)
-  assert(sums() == before)
+  assert(model_checksum() == checksum_before)
 end)
 
 -- Messages about the command line.
-for _, wrong in ipairs { {}, { "record" }, { "--step", 3 }, { "record", "--step", "x" },
+for _, wrong_arguments in ipairs { {}, { "record" }, { "--step", 3 }, { "record", "--step", "x" },
   { "record", "--step", 0 }, { "record", "--stp", 3 } } do
-  local status, text = program.run("replay", table.unpack(wrong))
+  local status, text = program.run("replay", table.unpack(wrong_arguments))
   assert(status == 2 and text:find("usage: crescent replay", 1, true), text)
 end
 print "every message was as expected"

@@ -1,5 +1,5 @@
--- Steps that several processes computed with op determinism are equal in one process, whatever data
--- they read; without op determinism, the replay tells why they may differ.
+-- Steps that several processes computed with op determinism are equal when one process replays
+-- them, whatever data they read; without op determinism, the replay tells why they may differ.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local program = require "program"
 
@@ -29,7 +29,7 @@ model:fit(table.unpack(arguments))
 ]=]
 
 --- Records the script by several processes and replays a step in one.
-local function replayed(count, kind, data, step)
+local function replay_of(count, kind, data, step)
   local status, text
   program.with_folder(function(folder)
     local file <close> = assert(io.open(folder .. "/train.lua", "w"))
@@ -49,12 +49,12 @@ math.randomseed(1)
 for count = 1, 4 do
   for _, data in ipairs { "arrays", "dataset", "stream", "mapped" } do
     local step = math.random(12)
-    local status, text = replayed(count, "deterministic", data, step)
+    local status, text = replay_of(count, "deterministic", data, step)
     assert(status == 0 and text:find("step " .. step .. ": equal", 1, true),
       ("%d processes, %s: %s"):format(count, data, text))
   end
 end
-local status, text = replayed(3, "plain", "arrays", 12)
+local status, text = replay_of(3, "plain", "arrays", 12)
 assert(status == 1 and text:find(" differs first (", 1, true)
   and text:find("recorded by 3 processes without op determinism", 1, true), text)
 print "16 steps of several processes were equal in one"

@@ -1,11 +1,12 @@
--- A run with any metric can be cut and goes on in another process, where it ends as a run that was
--- left alone: by BackupAndRestore, by run:save and run:load, by a saved model, and in a replay. The
--- script starts itself for each of these processes.
+-- A training run with any metric can be interrupted and resumed in another process, where it gives
+-- the same numbers as an uninterrupted run: by BackupAndRestore, by run:save and run:load, by a
+-- saved model, and in a replay. The script starts itself for each of these processes.
 package.path = arg[0]:match "^(.*)/" .. "/../replay/?.lua;" .. package.path
 local program = require "program"
 local kEpochs = 3
 
---- A metric with a variable that has the shape of what the metric gets. It is in cr.metrics too.
+--- A metric with a variable whose shape depends on the predictions. The class is in cr.metrics
+--- too.
 local Largest = cr.metrics.Metric:subclass "Largest"
 function Largest:update_state(y_true, y_pred)
   local errors = cr.ops.max(cr.ops.abs(y_pred - cr.ops.cast(y_true, "float32")), 0)
@@ -19,7 +20,7 @@ function Largest:result() return cr.ops.sum(self.largest) end
 -- ---- the metrics and the data that they take
 
 --- The options of metrics that need some.
-local options = {
+local options_by_metric = {
   IoU = { num_classes = 2, target_class_ids = { 0 } }, MeanIoU = { num_classes = 2 },
   OneHotIoU = { num_classes = 3, target_class_ids = { 0, 2 } },
   OneHotMeanIoU = { num_classes = 3 },
@@ -29,11 +30,11 @@ local options = {
   MeanMetricWrapper = { fn = "mse" }, TopKCategoricalAccuracy = { k = 2 },
   SparseTopKCategoricalAccuracy = { k = 2 },
 }
-local takes_one_value = { BinaryIoU = true, IoU = true, MeanIoU = true }
+local takes_one_probability = { BinaryIoU = true, IoU = true, MeanIoU = true }
 
 local function task_of(name)
   if name:find "^Sparse" then return "labels" end
-  return takes_one_value[name] and "binary" or "classes"
+  return takes_one_probability[name] and "binary" or "classes"
 end
 
 local function metric_names()
@@ -63,14 +64,14 @@ local function model_with(name, seed)
     cr.layers.Dense(4, { activation = "tanh", input_shape = { 3 } }), cr.layers.Dropout(0.2),
     cr.layers.Dense(task == "binary" and 1 or 3,
       { activation = task == "binary" and "sigmoid" or "softmax" }) }
-  local metric = name == "Largest" and Largest() or cr.metrics[name](options[name])
+  local metric = name == "Largest" and Largest() or cr.metrics[name](options_by_metric[name])
   model:compile { optimizer = "adam", metrics = { metric }, loss = task == "binary"
     and "binary_crossentropy" or task == "labels" and "sparse_categorical_crossentropy"
     or "categorical_crossentropy" }
   return model, data_for(task)
 end
 
--- ---- what each process does that the script starts
+-- ---- the functions of the processes that the script starts
 
 local function print_metrics(name, model)
   local numbers = {}
@@ -161,10 +162,10 @@ end
 
 program.with_folder(function(folder)
   local expected = run("whole", folder)
-  for _, way in ipairs { { "cut_fit", "goes_on" }, { "save_run", "load_run" },
+  for _, process_pair in ipairs { { "cut_fit", "goes_on" }, { "save_run", "load_run" },
     { "save_model", "load_model" } } do
-    run(way[1], folder)
-    assert(run(way[2], folder) == expected, way[2] .. " ends with other numbers")
+    run(process_pair[1], folder)
+    assert(run(process_pair[2], folder) == expected, process_pair[2] .. " ends with other numbers")
   end
   for _, name in ipairs { "Largest", "R2Score" } do
     local status, text = program.run(arg[0], "record", folder, name)

@@ -13,23 +13,23 @@ local layers, callbacks, optimizers, ops = cr.layers, cr.callbacks, cr.optimizer
 local function one_of(...) return (select(math.random(select("#", ...)), ...)) end
 local function chance(share) return math.random() < share end
 
-local draws = cr.random.SeedGenerator(seed)
-local x = cr.random.normal({ 40, 4 }, 0, 1, { seed = draws })
+local generator = cr.random.SeedGenerator(seed)
+local x = cr.random.normal({ 40, 4 }, 0, 1, { seed = generator })
 local y = ops.sum(x, 1, true)
 cr.utils.set_random_seed(seed + offset)
 
-local function metrics() return { "mae", cr.metrics.R2Score() } end
+local function make_metrics() return { "mae", cr.metrics.R2Score() } end
 
-local function stack(first)
+local function make_stack(first)
   return cr.Sequential { layers.Dense(6, first), layers.Dropout(0.3), layers.Dense(1) }
 end
 
-local function plain_stack()
-  return stack { activation = "relu", input_shape = { 4 } }
+local function make_plain_stack()
+  return make_stack { activation = "relu", input_shape = { 4 } }
 end
 
 local function compiled(model, optimizer)
-  model:compile { optimizer = optimizer or "adam", loss = "mse", metrics = metrics() }
+  model:compile { optimizer = optimizer or "adam", loss = "mse", metrics = make_metrics() }
   return model
 end
 
@@ -38,7 +38,7 @@ end
 --- A model with its own train_step, which updates a metric of the model.
 local Measured = cr.Model:subclass "Measured"
 function Measured:init()
-  self.body = stack { activation = "tanh" }
+  self.body = make_stack { activation = "tanh" }
   self.seen = cr.metrics.R2Score { name = "seen" }
 end
 function Measured:call(inputs) return self.body(inputs) end
@@ -57,7 +57,7 @@ end
 --- A model that is never called as a whole, with two optimizers.
 local Rivals = cr.Model:subclass "Rivals"
 function Rivals:init()
-  self.maker, self.judge = stack { activation = "tanh" }, stack { activation = "tanh" }
+  self.maker, self.judge = make_stack { activation = "tanh" }, make_stack { activation = "tanh" }
   self.judge_optimizer = optimizers.Adam(0.02)
   self.judged = cr.metrics.Mean { name = "judged" }
 end
@@ -110,7 +110,7 @@ end
 
 function model_kinds.late()
   local model = Late()
-  model:compile { optimizer = "adam", loss = "mse", metrics = metrics(),
+  model:compile { optimizer = "adam", loss = "mse", metrics = make_metrics(),
     run_eagerly = chance(0.4) }
   return model
 end
@@ -121,12 +121,12 @@ function model_kinds.several_outputs()
   local model = cr.Model(input, { layers.Dense(1, { name = "one" })(hidden),
     layers.Dense(1, { name = "two" })(hidden) })
   model:compile { optimizer = "rmsprop", loss = { "mse", "mae" }, loss_weights = { 1, 0.5 },
-    metrics = { one = metrics(), two = { "mae" } } }
+    metrics = { one = make_metrics(), two = { "mae" } } }
   return model, { x, { y, y * 2 } }
 end
 
 function model_kinds.several_optimizers()
-  local model = plain_stack()
+  local model = make_plain_stack()
   local momentum = optimizers.SGD { learning_rate = 0.01, momentum = 0.9 }
   return compiled(model, optimizers.MultiOptimizer(optimizers.OptimizerMap(optimizers.Adam(0.01),
     { optimizer_map = { [".*bias"] = momentum } })))
@@ -139,7 +139,7 @@ function model_kinds.interleaved()
     return cr.data.from_tensor_slices({ x:slice(first, first + 9), y:slice(first, first + 9) })
       :shuffle(5)
   end, { cycle_length = 2 })
-  return compiled(plain_stack()), { data:batch(8) }, {}
+  return compiled(make_plain_stack()), { data:batch(8) }, {}
 end
 
 function model_kinds.drawn_data()
@@ -151,24 +151,24 @@ function model_kinds.drawn_data()
       end
     end)
   end)
-  return compiled(plain_stack()), { data }, {}
+  return compiled(make_plain_stack()), { data }, {}
 end
 
 function model_kinds.trained_before()
-  local model = compiled(plain_stack())
+  local model = compiled(make_plain_stack())
   model:fit(x, y, { epochs = 1, verbose = 0 })
   return model
 end
 
 function model_kinds.swapped_averages()
   local optimizer = optimizers.Adam { use_ema = true, ema_momentum = 0.9 }
-  return compiled(plain_stack(), optimizer), nil, { batch_size = 8,
+  return compiled(make_plain_stack(), optimizer), nil, { batch_size = 8,
     validation_data = { x:slice(1, 8), y:slice(1, 8) },
     callbacks = { callbacks.SwapEMAWeights { swap_on_epoch = chance(0.7) } } }
 end
 
 function model_kinds.frozen()
-  local model = compiled(plain_stack())
+  local model = compiled(make_plain_stack())
   model.layers[1].trainable = false
   compiled(model):fit(x, y, { epochs = 1, verbose = 0 })
   model.layers[1].trainable = true
@@ -176,13 +176,13 @@ function model_kinds.frozen()
 end
 
 function model_kinds.with_files()
-  return compiled(plain_stack()), nil, { batch_size = 8, validation_split = 0.2, callbacks = {
+  return compiled(make_plain_stack()), nil, { batch_size = 8, validation_split = 0.2, callbacks = {
     callbacks.ModelCheckpoint(folder .. "/best.keras", { save_best_only = true }),
     callbacks.TensorBoard(folder .. "/logs") } }
 end
 
 function model_kinds.adapted()
-  local model = plain_stack()
+  local model = make_plain_stack()
   model.layers[1]:enable_lora(2)
   model.layers[3]:quantize "int8"
   return compiled(model)
@@ -190,8 +190,8 @@ end
 
 function model_kinds.attention()
   local input = layers.Input { shape = { 5, 4 } }
-  local attended = layers.MultiHeadAttention(2, 3, { dropout = 0.2 })(input, input)
-  local model = cr.Model(input, layers.Dense(1)(layers.GlobalAveragePooling1D()(attended)))
+  local attention_output = layers.MultiHeadAttention(2, 3, { dropout = 0.2 })(input, input)
+  local model = cr.Model(input, layers.Dense(1)(layers.GlobalAveragePooling1D()(attention_output)))
   return compiled(model), { ops.stack({ x, x, x * 2, x, x }, 1), y }
 end
 

@@ -26,10 +26,10 @@ end
 
 --- A callback that kills the process after this batch.
 outcome.Killer = cr.callbacks.Callback:subclass "Killer"
-function outcome.Killer:init(options) self.left = options.batches end
+function outcome.Killer:init(options) self.remaining_batches = options.batches end
 function outcome.Killer:on_train_batch_end()
-  self.left = self.left - 1
-  if self.left == 0 then os.execute "kill -9 $PPID" end
+  self.remaining_batches = self.remaining_batches - 1
+  if self.remaining_batches == 0 then os.execute "kill -9 $PPID" end
 end
 
 return outcome

@@ -40,15 +40,15 @@ local Holding = layers.Layer:subclass "Holding"
 function Holding:init() self.dense = layers.Dense(4) end
 function Holding:call(inputs) return self.dense(inputs) + ops.mean(inputs) end
 
-local stateful = chance(0.15)
+local is_stateful = chance(0.15)
 
-local function recurrent()
+local function recurrent_layer()
   if chance(0.5) then return layers.GRU(3, { recurrent_dropout = one_of(0, 0.2) }) end
   return layers.Bidirectional(layers.LSTM(2))
 end
 
 local function first_layers(width, batch)
-  if not stateful then
+  if not is_stateful then
     return { layers.Dense(math.random(2, 9), { activation = one_of("relu", "tanh"),
       input_shape = { width }, kernel_regularizer = one_of(nil, "l2") }) }
   end
@@ -72,10 +72,10 @@ local function stack_of(width, batch)
   add(0.2, Penalized)
   add(0.2, Holding)
   add(0.2, function() return cr.Sequential { layers.Dense(3), layers.Dropout(0.1) } end)
-  if stateful or chance(0.6) then return stack end
+  if is_stateful or chance(0.6) then return stack end
   table.insert(stack, layers.Reshape { -1, 1 })
   if chance(0.6) then
-    table.insert(stack, recurrent())
+    table.insert(stack, recurrent_layer())
   else
     table.insert(stack, layers.TimeDistributed(layers.Dense(4)))
     table.insert(stack, layers.GlobalAveragePooling1D())
@@ -85,7 +85,7 @@ end
 
 -- ---- drawing a task, with losses and metrics that fit it
 
---- A metric with a variable that has the shape of what the metric gets.
+--- A metric with a variable whose shape depends on the predictions.
 local Largest = metrics.Metric:subclass "Largest"
 function Largest:update_state(y_true, y_pred)
   local value = ops.max(ops.abs(y_pred), 0)
@@ -149,19 +149,19 @@ end
 -- ---- drawing an optimizer
 
 local schedules = optimizers.schedules
-local rate = one_of(0.01, 0.01, 0.02, schedules.ExponentialDecay(0.02, 3, 0.9),
+local learning_rate = one_of(0.01, 0.01, 0.02, schedules.ExponentialDecay(0.02, 3, 0.9),
   schedules.CosineDecay(0.02, 20), schedules.CosineDecayRestarts(0.02, 5),
   schedules.PiecewiseConstantDecay({ 3, 8 }, { 0.03, 0.02, 0.01 }),
   schedules.InverseTimeDecay(0.02, 2, 0.5))
-local has_schedule = type(rate) ~= "number"
+local has_schedule = type(learning_rate) ~= "number"
 
-local own_options = {
+local options_by_optimizer = {
   SGD = function() return { momentum = one_of(0, 0.9), nesterov = chance(0.5) } end,
   Adam = function() return { amsgrad = chance(0.3) } end,
   RMSprop = function() return { centered = chance(0.5), momentum = one_of(0, 0.5) } end,
 }
 
-local function averages()
+local function averaging_options()
   return { use_ema = true, ema_momentum = 0.9,
     ema_overwrite_frequency = one_of(nil, 2, 3, 5) }
 end
@@ -169,13 +169,13 @@ end
 local function optimizer_of()
   local name = one_of("Adam", "SGD", "RMSprop", "Nadam", "Adagrad", "Adadelta", "Adamax", "AdamW",
     "Ftrl", "Lion", "Lamb", "Adafactor", "Muon", "ScheduleFreeAdamW")
-  local options = own_options[name] and own_options[name]() or {}
-  options.learning_rate = rate
+  local options = options_by_optimizer[name] and options_by_optimizer[name]() or {}
+  options.learning_rate = learning_rate
   if chance(0.2) then options.gradient_accumulation_steps = math.random(2, 3) end
   if chance(0.2) then options.clipnorm = 1.0 end
   if chance(0.2) then options.weight_decay = 0.01 end
   if chance(0.25) and name ~= "ScheduleFreeAdamW" then
-    for option, value in pairs(averages()) do options[option] = value end
+    for option, value in pairs(averaging_options()) do options[option] = value end
   end
   local optimizer = optimizers[name](options)
   if chance(0.9) then return optimizer end
@@ -186,9 +186,9 @@ end
 -- ---- drawing data
 
 local batch_size = math.random(4, 16)
-local rows = batch_size * math.random(3, 7) + (stateful and 0 or math.random(0, batch_size - 1))
-local draws = cr.random.SeedGenerator(seed)
-local x = cr.random.normal({ rows, math.random(2, 8) }, 0, 1, { seed = draws })
+local rows = batch_size * math.random(3, 7) + (is_stateful and 0 or math.random(0, batch_size - 1))
+local generator = cr.random.SeedGenerator(seed)
+local x = cr.random.normal({ rows, math.random(2, 8) }, 0, 1, { seed = generator })
 local y = targets_for(x)
 
 local function slices() return cr.data.from_tensor_slices { x, y } end
@@ -231,7 +231,7 @@ local datasets = {
 --- Options of fit for arrays.
 local array_option_makers = {
   function() return {} end,
-  function() return { sample_weight = cr.random.uniform({ rows }, 0, 1, { seed = draws }) } end,
+  function() return { sample_weight = cr.random.uniform({ rows }, 0, 1, { seed = generator }) } end,
   function() return { validation_split = 0.25 } end,
   function()
     return { validation_data = { x:slice(1, 9), y:slice(1, 9) }, validation_freq = one_of(1, 2) }
@@ -244,13 +244,13 @@ local array_option_makers = {
 }
 
 local function arguments_of()
-  if chance(0.5) and not stateful then
+  if chance(0.5) and not is_stateful then
     local data, options = datasets[math.random(#datasets)]()
     return { data }, options or {}
   end
-  local options = stateful and {} or array_option_makers[math.random(#array_option_makers)]()
+  local options = is_stateful and {} or array_option_makers[math.random(#array_option_makers)]()
   options.batch_size = batch_size
-  options.shuffle = not stateful and one_of(true, true, "batch", false)
+  options.shuffle = not is_stateful and one_of(true, true, "batch", false)
   return { x, y }, options
 end
 

@@ -1,5 +1,5 @@
 -- Random small trainings, and trainings of models of every kind, are killed after a random batch
--- and started again by the same script, which ends with the bits of a run that was left alone.
+-- and resumed by the same script; the results are bit for bit those of an uninterrupted run.
 package.path = arg[0]:match "^(.*)/" .. "/../replay/?.lua;" .. package.path
 local program = require "program"
 
