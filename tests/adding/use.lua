@@ -14,14 +14,14 @@ check.near(tape:gradient(y, x), x * x * 3, 1e-5)
 -- all added classes in one model: Dense adds up the three outputs of Shift, each 2 plus the cube of
 -- an input
 local input = cr.Input { 3 }
-local shifted = cr.layers.Shift { offset = 2 }(cr.ops.cube(input))
+local shifted_input = cr.layers.Shift { offset = 2 }(cr.ops.cube(input))
 local model = cr.Model(input,
-  cr.layers.Dense(1, { kernel_initializer = "ones", use_bias = false })(shifted))
+  cr.layers.Dense(1, { kernel_initializer = "ones", use_bias = false })(shifted_input))
 model:compile { optimizer = cr.optimizers.SignDescent { learning_rate = 0.25 },
   loss = "mean_fourth_power", metrics = { "largest_error" } }
 local data, targets = cr.tensor { { 1, 0, -1 }, { 2, 0, 0 } }, cr.tensor { { 4 }, { 15 } }
-local loss, largest = table.unpack(model:evaluate(data, targets, { verbose = 0 }))
-check.near({ loss, largest }, { (2 ^ 4 + 1) / 2, 2 })
+local loss, largest_error = table.unpack(model:evaluate(data, targets, { verbose = 0 }))
+check.near({ loss, largest_error }, { (2 ^ 4 + 1) / 2, 2 })
 -- validation, which compares compiled steps with float64, works with the added op
 local function quiet() end
 assert(model:validate(data, targets, { print_fn = quiet }).ok)
@@ -33,11 +33,11 @@ check.near(model:predict(data), { { 6 * 0.75 }, { 14 * 0.75 } })
 -- files store the added classes
 local path = os.tmpname() .. ".h5"
 model:save(path)
-local loaded = cr.models.load_model(path)
-check.near(loaded:predict(data), model:predict(data), 0)
-check.near(loaded:evaluate(data, targets, { verbose = 0 }),
+local loaded_model = cr.models.load_model(path)
+check.near(loaded_model:predict(data), model:predict(data), 0)
+check.near(loaded_model:evaluate(data, targets, { verbose = 0 }),
   model:evaluate(data, targets, { verbose = 0 }), 0)
-local small = cr.Sequential { cr.layers.Shift { offset = 2, input_shape = { 3 } } }
-small:save(path, { target = "keras2" })
+local small_model = cr.Sequential { cr.layers.Shift { offset = 2, input_shape = { 3 } } }
+small_model:save(path, { target = "keras2" })
 check.near(cr.models.load_model(path, { compile = false }):predict(data), data + 2)
 os.remove(path)

@@ -1,12 +1,12 @@
 -- run.lua EXAMPLES NAME FOLDER COMMAND...: COMMAND runs the example with that name, or all of them,
 -- with few steps in FOLDER (`-`: a new folder). The example must succeed without output on standard
 -- error, and the numbers that it prints at its end must show that it learns.
-local examples, chosen, folder = arg[1], arg[2], arg[3]
+local examples, chosen_name, folder = arg[1], arg[2], arg[3]
 local command = table.concat(arg, " ", 4)
 
 -- For each example: its arguments; a pattern to find in the output, in which # stands for a number;
 -- the bounds of this number; and a file that the example writes.
-local rows = {
+local expectations = {
   apartments = { "", "\nall +%d+ +#%%", 80, 100 },
   autoencoder = { "2", "Mean squared error: #", 0, 0.06, "autoencoder.png" },
   boston = { "", "mean error: #", 0, 2.6 },
@@ -48,13 +48,14 @@ local function check_written(name, text, temporary)
 end
 
 local function run(name, temporary)
-  local row = assert(rows[name], name .. ".lua has no row in the test of the examples")
-  local out, errors = temporary .. "/out", temporary .. "/errors"
-  local is_good = os.execute(("cd '%s' && TMPDIR='%s' %s '%s/%s.lua' %s >'%s' 2>'%s'"):format(
-    folder == "-" and temporary or folder, temporary, command, examples, name, row[1], out, errors))
-  local text = read(out)
-  assert(is_good, text .. read(errors))
-  assert(read(errors) == "", name .. " complains: " .. read(errors))
+  local row = assert(expectations[name], name .. ".lua has no row in the test of the examples")
+  local output_path, error_path = temporary .. "/out", temporary .. "/errors"
+  local has_succeeded = os.execute(("cd '%s' && TMPDIR='%s' %s '%s/%s.lua' %s >'%s' 2>'%s'"):format(
+    folder == "-" and temporary or folder, temporary, command, examples, name, row[1], output_path,
+    error_path))
+  local text = read(output_path)
+  assert(has_succeeded, text .. read(error_path))
+  assert(read(error_path) == "", name .. " complains: " .. read(error_path))
   assert(text:match "^[^\n]+ [^\n]+\n", name .. " does not say what it does: " .. text)
   local number = tonumber(text:match((row[2]:gsub("#", "(%%d+%%.?%%d*)"))))
   assert(number and number >= row[3] and number <= row[4], ("%s: expected a number from %g to %g "
@@ -66,7 +67,7 @@ end
 local names = {}
 for path in io.popen(("ls '%s'/*.lua"):format(examples)):lines() do
   local name = path:match "([^/]*)%.lua$"
-  if chosen == "all" or chosen == name then names[#names + 1] = name end
+  if chosen_name == "all" or chosen_name == name then names[#names + 1] = name end
 end
 assert(#names > 0, "there is no such example")
 local temporary = os.tmpname()

@@ -61,34 +61,38 @@ end
 local function is_excepted(path) return matches(path, exceptions) or is_of_base(path) end
 
 local problems = {}
-local function problem(...) problems[#problems + 1] = string.format(...) end
+local function add_problem(...) problems[#problems + 1] = string.format(...) end
 
 -- ---- every name has an example and an error
 
-local plurals = { loss = "losses" }
+local plural_kinds = { loss = "losses" }
 local function check_names(listing)
-  local count = 0
+  local name_count = 0
   local function check(path, row)
-    count = count + 1
-    if not row.example and not is_excepted(path) then problem("%s has no example", path) end
+    name_count = name_count + 1
+    if not row.example and not is_excepted(path) then add_problem("%s has no example", path) end
     if row.example and not row.errors and not matches(path, without_errors) then
-      problem("%s has no error", path)
+      add_problem("%s has no error", path)
     end
   end
   for _, row in ipairs(listing.functions) do check(row.path, row) end
   for _, row in ipairs(listing.classes) do
-    check("cr." .. (plurals[row.kind] or row.kind .. "s") .. "." .. row.name, row)
+    check("cr." .. (plural_kinds[row.kind] or row.kind .. "s") .. "." .. row.name, row)
   end
   for _, kind in ipairs(listing.types) do
     for _, row in ipairs(kind.methods) do check(kind.name .. "." .. row.name, row) end
   end
   for pattern in pairs(exceptions) do
-    if not used_exceptions[pattern] then problem("all that is called %s has examples", pattern) end
+    if not used_exceptions[pattern] then
+      add_problem("all that is called %s has examples", pattern)
+    end
   end
   for pattern in pairs(without_errors) do
-    if not used_exceptions[pattern] then problem("all that is called %s has errors", pattern) end
+    if not used_exceptions[pattern] then
+      add_problem("all that is called %s has errors", pattern)
+    end
   end
-  return count
+  return name_count
 end
 
 -- ---- every example has the output that it shows
@@ -105,8 +109,8 @@ local function is_same(a, b)
     return text:gsub("%s+", ""), found_numbers
   end
   local text, values = text_and_numbers(a)
-  local other, expected = text_and_numbers(b)
-  if text ~= other or #values ~= #expected then return false end
+  local expected_text, expected = text_and_numbers(b)
+  if text ~= expected_text or #values ~= #expected then return false end
   for i, value in ipairs(values) do
     local tolerance = 1e-5 * math.max(1e-2, math.abs(expected[i]))
     if math.abs(value - expected[i]) > tolerance then return false end
@@ -137,8 +141,9 @@ local function run_again(lines)
   local rerun_lines, environment, agrees = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}
   local function compare()
-    local text, wanted = table.concat(answers, "\n"), table.concat(expected, "\n")
-    agrees = agrees and (text == wanted or not text:find "^crescent: " and is_same(text, wanted))
+    local text, expected_text = table.concat(answers, "\n"), table.concat(expected, "\n")
+    agrees = agrees and (text == expected_text
+      or not text:find "^crescent: " and is_same(text, expected_text))
   end
   cr.utils.clear_session()
   with_temporary_files(function()
@@ -193,16 +198,16 @@ if arg[1] == "--write" then
 end
 
 local listing = cr.listing()
-local count = check_names(listing)
-local run, errors = {}, 0
+local name_count = check_names(listing)
+local checked_sessions, error_count = {}, 0
 local function check(row)
   local session = (row.example or "") .. (row.errors or "")
-  if session == "" or run[session] then return end
-  run[session] = true
-  errors = errors + (row.errors and 1 or 0)
+  if session == "" or checked_sessions[session] then return end
+  checked_sessions[session] = true
+  error_count = error_count + (row.errors and 1 or 0)
   local rerun_lines, agrees = run_again(lines_of(session))
   if not agrees then
-    problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, session,
+    add_problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, session,
       table.concat(rerun_lines, "\n"))
   end
 end
@@ -212,8 +217,9 @@ for _, kind in ipairs(listing.types) do
   check(kind)
   for _, row in ipairs(kind.methods) do check(row) end
 end
-local examples = 0
-for _ in pairs(run) do examples = examples + 1 end
-print(string.format("%d names, %d examples, %d with errors", count, examples, errors))
-assert(examples > 700, "the examples are not beside the plugins")
+local example_count = 0
+for _ in pairs(checked_sessions) do example_count = example_count + 1 end
+print(string.format("%d names, %d examples, %d with errors", name_count, example_count,
+  error_count))
+assert(example_count > 700, "the examples are not beside the plugins")
 assert(#problems == 0, "\n" .. table.concat(problems, "\n"))

@@ -2,7 +2,7 @@
 local cr = require "crescent"
 
 --- Calls the function and collects its output in `lines`.
-local function collecting(lines, f)
+local function call_and_collect(lines, f)
   local stdout, print_before = io.stdout, print
   local function add(text)
     for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
@@ -44,7 +44,7 @@ return function(code, environment)
   local lines = {}
   local f, message = load("return " .. code, "=stdin", "t", environment)
   if not f then f, message = load(code, "=stdin", "t", environment) end
-  local results = collecting(lines, f or function() error(message, 0) end)
+  local results = call_and_collect(lines, f or function() error(message, 0) end)
   if not results[1] then return message_lines(cr.explained(tostring(results[2]), code)) end
   for i = 2, is_shown(results, code) and results.n or 0 do
     for line in cr.printable(cr.show(results[i])):gmatch "[^\n]+" do lines[#lines + 1] = line end
