@@ -76,8 +76,8 @@ local function measured_values(words, ours)
       end
     end
   end
-  local is_ok, reason, code = output:close()
-  if not is_ok then
+  local has_succeeded, reason, code = output:close()
+  if not has_succeeded then
     return values, ending_text(reason, code) .. " of this command: " .. table.concat(words, " ")
   elseif not next(values) then
     return values, "no line 'name value unit' of this command: " .. table.concat(words, " ")
@@ -125,7 +125,7 @@ local function rows_of(options, ours, theirs)
   end
   local rows = { header }
   for _, name in ipairs(order) do
-    local our_values, row, known = all_of(ours, name), { name, units[name] }, false
+    local our_values, row, is_measured = all_of(ours, name), { name, units[name] }, false
     row[3] = our_values and text_of(median(our_values)) or ""
     for _, label in ipairs(options.labels) do
       local values, ratios = our_values and all_of(theirs[label], name), {}
@@ -134,9 +134,9 @@ local function rows_of(options, ours, theirs)
       end
       table.insert(row, values and text_of(median(values)) or "")
       table.insert(row, values and string.format("%.2f", median(ratios)) or "")
-      known = known or values
+      is_measured = is_measured or values
     end
-    if known then table.insert(rows, row) end
+    if is_measured then table.insert(rows, row) end
   end
   return rows
 end

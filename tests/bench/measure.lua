@@ -103,8 +103,8 @@ local function print_division(name, profile)
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
---- The batch size. A run of a moment only shows that a workload works: large networks then get few
---- samples.
+--- The batch size: at most 4 for large networks if the time is so short that the run only shows
+--- that the workload works.
 local function batch_of(w, batch)
   return w.is_large and options.seconds < 0.1 and math.min(batch, 4) or batch
 end

@@ -1,6 +1,6 @@
 -- The measurements and predictions of tests/bench/scale. The script starts itself again by mpirun:
 --   all_reduce          times all_reduce by size
---   alone NAME STEPS    times steps of processes that each train a model of their own
+--   alone NAME STEPS    times steps of processes that each train a separate model
 --   together NAME STEPS times steps of processes that train one model, on a batch for each
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = script_folder .. "/?.lua;" .. script_folder .. "/../distribution/?.lua;"
@@ -20,13 +20,13 @@ local networks = {  -- the assumed time of a message in seconds, and bytes per s
 --- The workload of tests/bench/workloads with this name.
 local function workload(name)
   local measured_workload
-  local mode = arg
-  arg = { [0] = mode[0] }
+  local original_arg = arg
+  arg = { [0] = original_arg[0] }
   local measure = require "measure"
   measure.all = function(_, w) measured_workload = w end
   measure.train, measure.predict, measure.op = measure.all, function() end, function() end
   dofile(script_folder .. "/workloads/" .. name .. ".lua")
-  arg = mode
+  arg = original_arg
   return measured_workload
 end
 
@@ -40,58 +40,60 @@ end
 local tasks = {}
 
 function tasks.all_reduce()
-  local sum = cr.compiled(function(x) return cr.ops.all_reduce(x) end)
+  local all_reduced = cr.compiled(function(x) return cr.ops.all_reduce(x) end)
   for _, bytes in ipairs(sizes) do
     local x, calls = cr.zeros { bytes // 4 }, math.max(3, math.min(300, (1 << 23) // bytes))
-    local windows = {}
+    local window_seconds = {}
     for w = 1, 6 do
       local begin = cr.utils.clock()
-      for _ = 1, calls do sum(x) end
-      if w > 1 then table.insert(windows, (cr.utils.clock() - begin) / calls) end
+      for _ = 1, calls do all_reduced(x) end
+      if w > 1 then table.insert(window_seconds, (cr.utils.clock() - begin) / calls) end
     end
-    print_once("all_reduce", bytes, median(windows))
+    print_once("all_reduce", bytes, median(window_seconds))
   end
 end
 
 --- Times steps on batches of the workload's size for each of `count` processes that share them.
-local function time_steps(w, steps, count)
+local function time_steps(w, step_count, count)
   cr.config.set_threads(1)
   cr.random.seed(0)
   local model, batch = w.model(), w.batch * count
   model:compile { optimizer = w.optimizer, loss = w.loss }
-  local x, y = w.x(batch * steps), w.y(batch * steps)
+  local x, y = w.x(batch * step_count), w.y(batch * step_count)
   local function epoch() model:fit(x, y, { batch_size = batch, verbose = 0 }) end
   epoch()
-  local windows = {}
+  local window_seconds = {}
   for i = 1, 5 do
     local begin = cr.utils.clock()
     epoch()
-    windows[i] = (cr.utils.clock() - begin) / steps
+    window_seconds[i] = (cr.utils.clock() - begin) / step_count
   end
-  print_once("step", median(windows))
-  local weights = 0
-  for _, weight in ipairs(model.trainable_weights) do weights = weights + weight.value.size end
-  print_once("weights", weights)
+  print_once("step", median(window_seconds))
+  local weight_count = 0
+  for _, weight in ipairs(model.trainable_weights) do
+    weight_count = weight_count + weight.value.size
+  end
+  print_once("weights", weight_count)
 end
 
-function tasks.alone(name, steps)
+function tasks.alone(name, step_count)
   cr.distribution.set_distribution(nil)
-  time_steps(workload(name), tonumber(steps), 1)
+  time_steps(workload(name), tonumber(step_count), 1)
 end
 
-function tasks.together(name, steps)
-  time_steps(workload(name), tonumber(steps), cr.config.communicator().size)
+function tasks.together(name, step_count)
+  time_steps(workload(name), tonumber(step_count), cr.config.communicator().size)
 end
 
-local task, name, steps = (ranks.task or ""):match "^(%S+) ?(%S*) ?(%S*)$"
-if tasks[task] then return tasks[task](name, steps) end
+local task_name, name, step_count = (ranks.task or ""):match "^(%S+) ?(%S*) ?(%S*)$"
+if tasks[task_name] then return tasks[task_name](name, step_count) end
 
 -- ---- what the first process does
 
 --- The lines that the first of `count` processes with this task writes, as lists of words.
 local function lines_of_processes(count, ...)
-  local passed, text = ranks.start(count, table.concat({ ... }, " "))
-  assert(passed, text)
+  local has_passed, text = ranks.start(count, table.concat({ ... }, " "))
+  assert(has_passed, text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
     local words = {}
@@ -139,21 +141,21 @@ local function network_seconds(network, count, bytes)
 end
 
 for name in options.only:gmatch "[^,]+" do
-  local function step(task, count)
-    local seconds, weights
-    for _, words in ipairs(lines_of_processes(count, task, name, options.steps)) do
+  local function step(task_name, count)
+    local seconds, weight_count
+    for _, words in ipairs(lines_of_processes(count, task_name, name, options.steps)) do
       if words[1] == "step" then seconds = tonumber(words[2]) end
-      if words[1] == "weights" then weights = tonumber(words[2]) end
+      if words[1] == "weights" then weight_count = tonumber(words[2]) end
     end
-    return assert(seconds, name .. ": no time was measured"), weights
+    return assert(seconds, name .. ": no time was measured"), weight_count
   end
-  local seconds_of_one, weights = step("alone", 1)
-  print(("\n%s: %d weights, %.4g ms a step on one core"):format(name, weights,
+  local seconds_of_one, weight_count = step("alone", 1)
+  print(("\n%s: %d weights, %.4g ms a step on one core"):format(name, weight_count,
     seconds_of_one * 1e3))
   for _, count in ipairs { 2, 4 } do
     local separate_seconds = step("alone", count)
     local predicted_seconds = separate_seconds + costs[count].latency
-      + costs[count].per_byte * weights * 4
+      + costs[count].per_byte * weight_count * 4
     local shared_seconds = step("together", count)
     print(("  %d processes here: predicted %.4g ms, measured %.4g ms (%+.0f %%)"):format(count,
       predicted_seconds * 1e3, shared_seconds * 1e3,
@@ -163,26 +165,28 @@ for name in options.only:gmatch "[^,]+" do
   -- all_reduce that takes as long as the communication of a step, and a function for the bytes of
   -- weights, gradients and Adam's state in each process. Divided weights are gathered in the
   -- forward and in the backward pass.
-  local ways = {
-    { "data parallel", function() return 4 * weights end, function() return 16 * weights end },
-    { "bfloat16 gradients", function() return 2 * weights end,
-      function() return 16 * weights end },
-    { "4 batches a step", function() return weights end, function() return 16 * weights end },
-    { "divided weights", function() return 8 * weights end,
-      function(count) return 16 * weights / count end },
+  local strategies = {
+    { "data parallel", function() return 4 * weight_count end,
+      function() return 16 * weight_count end },
+    { "bfloat16 gradients", function() return 2 * weight_count end,
+      function() return 16 * weight_count end },
+    { "4 batches a step", function() return weight_count end,
+      function() return 16 * weight_count end },
+    { "divided weights", function() return 8 * weight_count end,
+      function(count) return 16 * weight_count / count end },
   }
   print "  share of the time that is spent computing, and memory of weights, by machines:"
   for _, network in ipairs(networks) do
-    for _, way in ipairs(ways) do
+    for _, strategy in ipairs(strategies) do
       local texts = {}
       for exponent = 1, 10, 3 do
         local count = 1 << exponent
         local efficiency = seconds_of_one / (seconds_of_one + network_seconds(network, count,
-          way[2]()))
+          strategy[2]()))
         table.insert(texts, ("%d: %.0f %% (%.3g MB)"):format(count, 100 * efficiency,
-          way[3](count) / 1e6))
+          strategy[3](count) / 1e6))
       end
-      print(("  %-8s %-19s %s"):format(network.name, way[1], table.concat(texts, "  ")))
+      print(("  %-8s %-19s %s"):format(network.name, strategy[1], table.concat(texts, "  ")))
     end
   end
 end

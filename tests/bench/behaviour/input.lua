@@ -53,12 +53,12 @@ for _, order in ipairs { { "in_order", false }, { "shuffled_batches", "batch" },
   { "shuffled", true } } do
   measure_sources(order[2])
   local seconds = measure_sources(order[2])
-  local memory = seconds[1]
+  local memory_seconds = seconds[1]
   for i, source in ipairs(sources) do
-    local name, costs = "input_" .. order[1] .. "_" .. source[1], {}
-    for r, s in ipairs(seconds[i]) do costs[r] = 100 * (s / memory[r] - 1) end
+    local name, extra_costs = "input_" .. order[1] .. "_" .. source[1], {}
+    for r, s in ipairs(seconds[i]) do extra_costs[r] = 100 * (s / memory_seconds[r] - 1) end
     measure.emit(name, samples / median(seconds[i]), "samples/s")
-    if i > 1 then measure.emit(name .. "_cost", median(costs), "%") end
+    if i > 1 then measure.emit(name .. "_cost", median(extra_costs), "%") end
   end
 end
 for _, file in ipairs(files) do os.remove(file) end

@@ -20,7 +20,7 @@ local samples = 4096
 local x, y = measure.uniform(784)(samples), measure.integers(10)(samples)
 local first_row = x:slice(1, 1)
 
-local function times(Dense)
+local function seconds_of(Dense)
   local model = cr.Sequential {
     Dense { units = 512, activation = "relu", input_shape = { 784 } },
     Dense { units = 512, activation = "relu" },
@@ -39,7 +39,7 @@ local function times(Dense)
   return seconds
 end
 
-local built_in, in_lua = times(cr.layers.Dense), times(LuaDense)
+local built_in_seconds, lua_seconds = seconds_of(cr.layers.Dense), seconds_of(LuaDense)
 for _, name in ipairs { "fit", "predict", "predict_one" } do
-  measure.emit("lua_dense_" .. name, in_lua[name] / built_in[name], "x")
+  measure.emit("lua_dense_" .. name, lua_seconds[name] / built_in_seconds[name], "x")
 end

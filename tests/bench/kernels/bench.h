@@ -16,8 +16,8 @@ struct Input {
 };
 inline Input floats(const Shape& shape) { return {{DType::float32, shape}}; }
 inline Input bfloats(const Shape& shape) { return {{DType::bfloat16, shape}}; }
-inline Input integers(const Shape& shape, int64_t below) {
-  return {{DType::int32, shape}, 0, static_cast<double>(below)};
+inline Input integers(const Shape& shape, int64_t limit) {
+  return {{DType::int32, shape}, 0, static_cast<double>(limit)};
 }
 
 /// The limit of the machine with which a benchmark is compared. Limit::arithmetic is the peak rate

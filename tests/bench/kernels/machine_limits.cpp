@@ -71,24 +71,24 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The best rate of several repetitions in which all threads run `work(thread)` at once: the sum of
+/// The best rate of several repetitions in which all threads call `run_work` at once: the sum of
 /// the threads' work per second of the slowest thread.
-double best_rate(int threads, const std::function<double(int thread)>& work) {
+double best_rate(int threads, const std::function<double(int thread)>& run_work) {
   double best = 0;
-  for (int r = 0; r < kRepetitions; ++r) {
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     std::vector<double> amounts(static_cast<size_t>(threads)), seconds(amounts);
-    std::atomic<int> missing = threads;
-    auto run = [&](int t) {
-      --missing;
-      while (missing > 0) std::this_thread::yield();
+    std::atomic<int> threads_to_start = threads;
+    auto run = [&](int thread) {
+      --threads_to_start;
+      while (threads_to_start > 0) std::this_thread::yield();
       const auto begin = Clock::now();
-      amounts[static_cast<size_t>(t)] = work(t);
-      seconds[static_cast<size_t>(t)] = seconds_since(begin);
+      amounts[static_cast<size_t>(thread)] = run_work(thread);
+      seconds[static_cast<size_t>(thread)] = seconds_since(begin);
     };
-    std::vector<std::jthread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(run, t);
+    std::vector<std::jthread> other_threads;
+    for (int thread = 1; thread < threads; ++thread) other_threads.emplace_back(run, thread);
     run(0);
-    others.clear();
+    other_threads.clear();
     double total = 0;
     for (double amount : amounts) total += amount;
     best = std::max(best, total / *std::max_element(seconds.begin(), seconds.end()));
@@ -176,22 +176,22 @@ double bf16_peak(int threads) {
 
 double memory_bandwidth(int threads) {
   constexpr size_t kCount = size_t{1} << 25, kAlignment = 64;  // floats per array: 128 MiB
-  const size_t part = kCount / static_cast<size_t>(threads) / kAlignment * kAlignment;
-  struct Free {
+  const size_t part_size = kCount / static_cast<size_t>(threads) / kAlignment * kAlignment;
+  struct FreeArray {
     void operator()(float* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
   };
-  std::unique_ptr<float[], Free> arrays[3];
+  std::unique_ptr<float[], FreeArray> arrays[3];
   for (auto& array : arrays) {
     array.reset(new (std::align_val_t{kAlignment}) float[kCount]);
     std::fill_n(array.get(), kCount, 1.0f);
   }
   return best_rate(threads,
                    [&](int thread) {
-                     const size_t begin = static_cast<size_t>(thread) * part;
+                     const size_t begin = static_cast<size_t>(thread) * part_size;
                      HWY_DYNAMIC_DISPATCH(triad)
                      (arrays[0].get() + begin, arrays[1].get() + begin, arrays[2].get() + begin,
-                      part);
-                     return 3.0 * sizeof(float) * static_cast<double>(part);
+                      part_size);
+                     return 3.0 * sizeof(float) * static_cast<double>(part_size);
                    }) /
          1e9;
 }

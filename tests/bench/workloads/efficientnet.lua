@@ -4,26 +4,26 @@ local cr = require "crescent"
 local measure = require "measure"
 local layers = cr.layers
 
-local function convolution(x, filters, kernel, strides, activation)
+local function convolve(x, filters, kernel, strides, activation)
   x = layers.Conv2D(filters, kernel, { strides = strides, padding = "same", use_bias = false })(x)
   x = layers.BatchNormalization()(x)
   return activation and layers.Activation(activation)(x) or x
 end
 
 --- Weights the channels by a network of two layers on their means.
-local function excited(x, channels, squeezed)
+local function reweight_channels(x, channels, hidden_channels)
   local weights = layers.GlobalAveragePooling2D { keepdims = true }(x)
-  weights = layers.Conv2D(squeezed, 1, { activation = "silu" })(weights)
+  weights = layers.Conv2D(hidden_channels, 1, { activation = "silu" })(weights)
   weights = layers.Conv2D(channels, 1, { activation = "sigmoid" })(weights)
   return layers.Multiply() { x, weights }
 end
 
 local function block(x, input, expansion, output, kernel, strides)
   local y, width = x, input * expansion
-  if expansion > 1 then y = convolution(y, width, 1, 1, "silu") end
+  if expansion > 1 then y = convolve(y, width, 1, 1, "silu") end
   y = layers.DepthwiseConv2D(kernel, { strides = strides, padding = "same", use_bias = false })(y)
   y = layers.Activation("silu")(layers.BatchNormalization()(y))
-  y = convolution(excited(y, width, input // 4), output, 1, 1)
+  y = convolve(reweight_channels(y, width, input // 4), output, 1, 1)
   return strides == 1 and input == output and layers.Add() { x, y } or y
 end
 
@@ -35,7 +35,7 @@ local stages = {
 
 local function model()
   local input = cr.Input { shape = { 224, 224, 3 } }
-  local x, channels = convolution(input, 32, 3, 2, "silu"), 32
+  local x, channels = convolve(input, 32, 3, 2, "silu"), 32
   for _, stage in ipairs(stages) do
     local expansion, output, count, kernel, strides = table.unpack(stage)
     for i = 1, count do
@@ -43,7 +43,7 @@ local function model()
       channels = output
     end
   end
-  x = layers.GlobalAveragePooling2D()(convolution(x, 1280, 1, 1, "silu"))
+  x = layers.GlobalAveragePooling2D()(convolve(x, 1280, 1, 1, "silu"))
   return cr.Model { inputs = input, outputs = layers.Dense(1000, { dtype = "float32" })(x) }
 end
 

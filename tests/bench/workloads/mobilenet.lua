@@ -4,17 +4,17 @@ local cr = require "crescent"
 local measure = require "measure"
 local layers = cr.layers
 
-local function normalized(x) return layers.ReLU()(layers.BatchNormalization()(x)) end
+local function normalized_relu(x) return layers.ReLU()(layers.BatchNormalization()(x)) end
 
 local function block(x, filters, strides)
-  x = normalized(layers.DepthwiseConv2D(3,
+  x = normalized_relu(layers.DepthwiseConv2D(3,
     { strides = strides, padding = "same", use_bias = false })(x))
-  return normalized(layers.Conv2D(filters, 1, { use_bias = false })(x))
+  return normalized_relu(layers.Conv2D(filters, 1, { use_bias = false })(x))
 end
 
 local function model()
   local input = cr.Input { shape = { 32, 32, 3 } }
-  local x = normalized(layers.Conv2D(32, 3, { padding = "same", use_bias = false })(input))
+  local x = normalized_relu(layers.Conv2D(32, 3, { padding = "same", use_bias = false })(input))
   for _, stage in ipairs { { 64, 1 }, { 128, 2 }, { 128, 1 }, { 256, 2 }, { 256, 1 }, { 512, 2 },
     { 512, 1 } } do
     x = block(x, stage[1], stage[2])

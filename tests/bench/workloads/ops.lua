@@ -19,13 +19,13 @@ end
 local function bytes() return ops.cast(cr.random.uniform({ 4096, 1024 }, 0, 255), "uint8") end
 local function below_one() return cr.random.uniform({ 4096, 1024 }, -1, 1) end
 --- A batch of 2048 positive definite matrices.
-local function positive()
+local function positive_definite()
   local x = cr.random.normal { 2048, 16, 16 }
   return ops.matmul(x, x:transpose { 0, 2, 1 }) + ops.eye(16)
 end
 
 -- name, bytes moved, function, functions that make its arguments
-local rows = {
+local benchmarks = {
   { "copy", 32, function(x) return ops.add(x, 0.5) end, plane },
   { "sqrt", 32, ops.sqrt, function() return ops.abs(plane()) end },
   { "exp", 32, ops.exp, plane },
@@ -117,8 +117,8 @@ local rows = {
   { "solve", 5, ops.solve, function() return cr.random.normal { 2048, 16, 16 } end,
     function() return cr.random.normal { 2048, 16, 4 } end },
   { "inv", 4, ops.inv, function() return cr.random.normal { 2048, 16, 16 } end },
-  { "cholesky", 4, ops.cholesky, positive },
-  { "eigh", 4, function(x) return (ops.eigh(x)) end, positive },
+  { "cholesky", 4, ops.cholesky, positive_definite },
+  { "eigh", 4, function(x) return (ops.eigh(x)) end, positive_definite },
   { "svd", 4, function(x) return (ops.svd(x, false)) end,
     function() return cr.random.normal { 2048, 16, 16 } end },
   { "qr", 4, function(x) return (ops.qr(x)) end,
@@ -240,7 +240,7 @@ local rows = {
   { "erfinv", 32, ops.erfinv, below_one },
 }
 
-for _, row in ipairs(rows) do
-  local name, size, f = row[1], row[2], row[3]
-  measure.op("op_" .. name, size * MiB, f, table.unpack(row, 4))
+for _, benchmark in ipairs(benchmarks) do
+  local name, size, f = benchmark[1], benchmark[2], benchmark[3]
+  measure.op("op_" .. name, size * MiB, f, table.unpack(benchmark, 4))
 end

@@ -4,7 +4,7 @@ local cr = require "crescent"
 local measure = require "measure"
 local layers = cr.layers
 
-local function convolution(x, filters, kernel, strides, scale)
+local function convolve(x, filters, kernel, strides, scale)
   x = layers.Conv2D(filters, kernel, { strides = strides, padding = "same", use_bias = false })(x)
   return layers.BatchNormalization { gamma_initializer = scale or "ones" }(x)
 end
@@ -12,16 +12,16 @@ end
 --- A block that begins as the identity: otherwise the gradients of so many layers depend on the
 --- last bit of every sum, and no two ways of computing them agree.
 local function block(x, filters, strides, projects)
-  local y = layers.ReLU()(convolution(x, filters, 1, 1))
-  y = layers.ReLU()(convolution(y, filters, 3, strides))
-  y = convolution(y, 4 * filters, 1, 1, "zeros")
-  if projects then x = convolution(x, 4 * filters, 1, strides) end
+  local y = layers.ReLU()(convolve(x, filters, 1, 1))
+  y = layers.ReLU()(convolve(y, filters, 3, strides))
+  y = convolve(y, 4 * filters, 1, 1, "zeros")
+  if projects then x = convolve(x, 4 * filters, 1, strides) end
   return layers.ReLU()(layers.Add() { x, y })
 end
 
 local function model()
   local input = cr.Input { shape = { 224, 224, 3 } }
-  local x = layers.ReLU()(convolution(input, 64, 7, 2))
+  local x = layers.ReLU()(convolve(input, 64, 7, 2))
   x = layers.MaxPooling2D(3, { strides = 2, padding = "same" })(x)
   for stage, count in ipairs { 3, 4, 6, 3 } do
     for i = 1, count do

@@ -5,21 +5,21 @@ local cr = require "crescent"
 local measure = require "measure"
 local layers = cr.layers
 
-local function convolved(x, filters, kernel, options)
+local function convolve(x, filters, kernel, options)
   options.padding, options.use_bias = "same", false
   return layers.BatchNormalization()(layers.Conv2D(filters, kernel, options)(x))
 end
 
 local function block(x, width, strides)
-  local y = layers.ReLU()(convolved(x, width, 1, {}))
-  y = layers.ReLU()(convolved(y, width, 3, { strides = strides, groups = 8 }))
-  y = convolved(y, 2 * width, 1, {})
-  return layers.ReLU()(layers.Add() { y, convolved(x, 2 * width, 1, { strides = strides }) })
+  local y = layers.ReLU()(convolve(x, width, 1, {}))
+  y = layers.ReLU()(convolve(y, width, 3, { strides = strides, groups = 8 }))
+  y = convolve(y, 2 * width, 1, {})
+  return layers.ReLU()(layers.Add() { y, convolve(x, 2 * width, 1, { strides = strides }) })
 end
 
 local function model()
   local input = cr.Input { shape = { 32, 32, 3 } }
-  local x = layers.ReLU()(convolved(input, 32, 3, {}))
+  local x = layers.ReLU()(convolve(input, 32, 3, {}))
   for _, stage in ipairs { { 64, 1 }, { 64, 1 }, { 128, 2 }, { 256, 2 } } do
     x = block(x, stage[1], stage[2])
   end

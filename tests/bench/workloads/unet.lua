@@ -4,7 +4,7 @@ local cr = require "crescent"
 local measure = require "measure"
 local layers = cr.layers
 
-local function double(x, filters)
+local function convolve_twice(x, filters)
   for _ = 1, 2 do
     x = layers.Conv2D(filters, 3, { padding = "same", use_bias = false })(x)
     x = layers.ReLU()(layers.BatchNormalization()(x))
@@ -16,14 +16,14 @@ local function model()
   local input = cr.Input { shape = { 128, 128, 3 } }
   local x, skips = input, {}
   for i, filters in ipairs { 32, 64, 128 } do
-    skips[i] = double(x, filters)
+    skips[i] = convolve_twice(x, filters)
     x = layers.MaxPooling2D(2)(skips[i])
   end
-  x = double(x, 256)
+  x = convolve_twice(x, 256)
   for i = 3, 1, -1 do
     local filters = 16 << i
     x = layers.Conv2DTranspose(filters, 2, { strides = 2 })(x)
-    x = double(layers.Concatenate() { skips[i], x }, filters)
+    x = convolve_twice(layers.Concatenate() { skips[i], x }, filters)
   end
   return cr.Model { inputs = input, outputs = layers.Conv2D(4, 1, { dtype = "float32" })(x) }
 end
