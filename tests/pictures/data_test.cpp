@@ -31,17 +31,17 @@ TEST_CASE("histograms count every finite value once") {
   for (int i = 0; i < 200; ++i) {
     std::vector<double> values(random() % 300);
     for (double& value : values) value = std::normal_distribution<double>()(random);
-    const Histogram h = histogram_of(values, static_cast<int64_t>(random() % 20));
-    REQUIRE(h.edges.size() == h.counts.size() + 1);
-    for (size_t k = 0; k < h.counts.size(); ++k) {
-      const bool is_last = k + 1 == h.counts.size();
+    const Histogram histogram = histogram_of(values, static_cast<int64_t>(random() % 20));
+    REQUIRE(histogram.edges.size() == histogram.counts.size() + 1);
+    for (size_t k = 0; k < histogram.counts.size(); ++k) {
+      const bool is_last = k + 1 == histogram.counts.size();
       double expected = 0;
       for (const double value : values)
-        expected += value >= h.edges[k] && (is_last || value < h.edges[k + 1]);
-      CHECK(h.counts[k] == expected);
+        expected += value >= histogram.edges[k] && (is_last || value < histogram.edges[k + 1]);
+      CHECK(histogram.counts[k] == expected);
     }
     double sum = 0;
-    for (const double count : h.counts) sum += count;
+    for (const double count : histogram.counts) sum += count;
     CHECK(sum == static_cast<double>(values.size()));
   }
   CHECK(histogram_of({NAN, INFINITY, 1, 2}, 2).counts == std::vector<double>{1, 1});
@@ -57,16 +57,16 @@ TEST_CASE("long lines keep the extremes of every column") {
   const std::vector<Point> kept_points = thinned_line(line, 1);
   CHECK(kept_points.size() <= 4 * 601);
   for (int column = 0; column < 600; ++column) {
-    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
-    const std::vector<Point>* const both[] = {&line, &kept_points};
+    double min[2] = {INFINITY, INFINITY}, max[2] = {-INFINITY, -INFINITY};
+    const std::vector<Point>* const lines[] = {&line, &kept_points};
     for (int k : {0, 1})
-      for (const Point& p : *both[k])
+      for (const Point& p : *lines[k])
         if (std::floor(p.x) == column) {
-          least[k] = std::min(least[k], p.y);
-          most[k] = std::max(most[k], p.y);
+          min[k] = std::min(min[k], p.y);
+          max[k] = std::max(max[k], p.y);
         }
-    REQUIRE(least[0] == least[1]);
-    REQUIRE(most[0] == most[1]);
+    REQUIRE(min[0] == min[1]);
+    REQUIRE(max[0] == max[1]);
   }
 }
 
@@ -81,16 +81,17 @@ TEST_CASE("what is no number leaves a gap, and a point alone is a dot") {
 }
 
 TEST_CASE("mistakes in figures are named") {
-  const auto fails = [](const Dict& figure, const std::string& text) {
+  const auto check_fails = [](const Dict& figure, const std::string& text) {
     CHECK_THROWS_WITH(layout(figure, Metrics(), {}), Catch::Contains(text));
   };
-  fails({{"kind", "axis"}}, "did you mean 'axes'");
-  fails({{"kind", "axes"}, {"series", List{Dict{{"y", List{1}}, {"style", "lines"}}}}},
-        "did you mean 'line'");
-  fails({{"kind", "axes"}, {"series", List{Dict{{"y", List{1}}, {"x", List{1, 2}}}}}},
-        "expected as many x as y, 1, got 2");
-  fails({{"kind", "heatmap"}, {"values", boxed(Tensor({2}, DType::float32))}}, "a matrix");
-  fails({{"kind", "images"}, {"pixels", boxed(Tensor({2, 2, 2, 2}, DType::uint8))}}, "3 or 4");
+  check_fails({{"kind", "axis"}}, "did you mean 'axes'");
+  check_fails({{"kind", "axes"}, {"series", List{Dict{{"y", List{1}}, {"style", "lines"}}}}},
+              "did you mean 'line'");
+  check_fails({{"kind", "axes"}, {"series", List{Dict{{"y", List{1}}, {"x", List{1, 2}}}}}},
+              "expected as many x as y, 1, got 2");
+  check_fails({{"kind", "heatmap"}, {"values", boxed(Tensor({2}, DType::float32))}}, "a matrix");
+  check_fails({{"kind", "images"}, {"pixels", boxed(Tensor({2, 2, 2, 2}, DType::uint8))}},
+              "3 or 4");
 }
 
 }  // namespace crescent::pictures

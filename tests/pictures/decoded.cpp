@@ -10,31 +10,33 @@
 namespace crescent::pictures {
 namespace {
 
-/// Reads numbers and letters of a text in order.
-class Letters {
+/// Reads numbers and characters of a text in order.
+class TextReader {
  public:
-  explicit Letters(std::string_view text) : text_(text) {}
-  bool is_at_end() const { return at_ == text_.size(); }
+  explicit TextReader(std::string_view text) : text_(text) {}
+  bool is_at_end() const { return position_ == text_.size(); }
   char next() {
     REQUIRE(!is_at_end());
-    return text_[at_++];
+    return text_[position_++];
   }
-  char peek() const { return is_at_end() ? '\0' : text_[at_]; }
+  char peek() const { return is_at_end() ? '\0' : text_[position_]; }
   int number() {
     int value = 0, digits = 0;
     for (; peek() >= '0' && peek() <= '9'; ++digits) value = 10 * value + (next() - '0');
     REQUIRE(digits > 0);
     return value;
   }
-  void expect(std::string_view wanted) {
-    REQUIRE(text_.substr(at_, wanted.size()) == wanted);
-    at_ += wanted.size();
+  void expect(std::string_view expected) {
+    REQUIRE(text_.substr(position_, expected.size()) == expected);
+    position_ += expected.size();
   }
-  bool at(std::string_view wanted) const { return text_.substr(at_, wanted.size()) == wanted; }
+  bool is_at(std::string_view expected) const {
+    return text_.substr(position_, expected.size()) == expected;
+  }
 
  private:
   std::string_view text_;
-  size_t at_ = 0;
+  size_t position_ = 0;
 };
 
 int value_of_letter(char c) {
@@ -57,28 +59,28 @@ std::string decoded_base64(const std::string& text) {
 }  // namespace
 
 Raster decoded_sixel(const std::string& text) {
-  Letters letters(text);
-  letters.expect("\033P0;1q\"1;1;");
+  TextReader reader(text);
+  reader.expect("\033P0;1q\"1;1;");
   Raster raster;
-  raster.columns = letters.number();
-  letters.expect(";");
-  raster.rows = letters.number();
+  raster.columns = reader.number();
+  reader.expect(";");
+  raster.rows = reader.number();
   raster.rgb.assign(static_cast<size_t>(3 * raster.rows * raster.columns), 7);
   std::map<int, std::array<int, 3>> colors;
   int color = -1;
   int64_t x = 0, top = 0;
-  while (!letters.at("\033\\")) {
-    const char c = letters.next();
+  while (!reader.is_at("\033\\")) {
+    const char c = reader.next();
     int64_t count = 1;
     char sixel = c;
     if (c == '#') {
-      color = letters.number();
-      if (letters.peek() != ';') continue;
-      letters.expect(";2;");
+      color = reader.number();
+      if (reader.peek() != ';') continue;
+      reader.expect(";2;");
       auto& rgb = colors[color];
-      rgb[0] = letters.number(), letters.expect(";");
-      rgb[1] = letters.number(), letters.expect(";");
-      rgb[2] = letters.number();
+      rgb[0] = reader.number(), reader.expect(";");
+      rgb[1] = reader.number(), reader.expect(";");
+      rgb[2] = reader.number();
       continue;
     }
     if (c == '$') {
@@ -89,7 +91,7 @@ Raster decoded_sixel(const std::string& text) {
       x = 0, top += 6;
       continue;
     }
-    if (c == '!') count = letters.number(), sixel = letters.next();
+    if (c == '!') count = reader.number(), sixel = reader.next();
     REQUIRE((sixel >= '?' && sixel <= '~'));
     REQUIRE(colors.count(color) == 1);
     for (; count > 0; --count, ++x)
@@ -106,19 +108,19 @@ Raster decoded_sixel(const std::string& text) {
 
 std::string decoded_kitty(const std::string& text) {
   std::string data;
-  Letters letters(text);
-  for (bool has_more = true, first = true; has_more; first = false) {
-    letters.expect("\033_G");
-    if (first) letters.expect("a=T,f=100,q=2,");
-    letters.expect("m=");
-    has_more = letters.number() == 1;
-    letters.expect(";");
+  TextReader reader(text);
+  for (bool has_more = true, is_first = true; has_more; is_first = false) {
+    reader.expect("\033_G");
+    if (is_first) reader.expect("a=T,f=100,q=2,");
+    reader.expect("m=");
+    has_more = reader.number() == 1;
+    reader.expect(";");
     std::string piece;
-    while (letters.peek() != '\033') piece += letters.next();
+    while (reader.peek() != '\033') piece += reader.next();
     REQUIRE(piece.size() <= 4096);
     REQUIRE((!has_more || piece.size() % 4 == 0));
     data += piece;
-    letters.expect("\033\\");
+    reader.expect("\033\\");
   }
   return decoded_base64(data);
 }

@@ -33,9 +33,7 @@ inline Value boxed(Tensor tensor) {
 
 /// A random figure of any kind.
 inline Dict random_figure(std::mt19937& random) {
-  const auto random_count = [&](int64_t most) {
-    return static_cast<int64_t>(random() % (most + 1));
-  };
+  const auto random_count = [&](int64_t max) { return static_cast<int64_t>(random() % (max + 1)); };
   Dict figure;
   switch (random_count(3)) {
     case 0: {

@@ -27,16 +27,16 @@ std::vector<Text> texts_in(const Scene& scene) {
   return texts;
 }
 
-bool has_text(const Scene& scene, const std::string& wanted) {
+bool has_text(const Scene& scene, const std::string& expected_text) {
   for (const Text& text : texts_in(scene))
-    if (text.text == wanted) return true;
+    if (text.text == expected_text) return true;
   return false;
 }
 
-Text text_named(const Scene& scene, const std::string& wanted) {
+Text text_named(const Scene& scene, const std::string& expected_text) {
   for (const Text& text : texts_in(scene))
-    if (text.text == wanted) return text;
-  FAIL("no text " << wanted);
+    if (text.text == expected_text) return text;
+  FAIL("no text " << expected_text);
   return {};
 }
 
@@ -61,12 +61,12 @@ TEST_CASE("titles stay inside of pictures") {
   const std::string title = "WWWW a long title of a small picture WWWW";
   Tensor white({1, 2, 310, 1}, DType::uint8);
   std::fill_n(white.mutable_data<uint8_t>(), white.size(), uint8_t{255});
-  Dict image{{"kind", "images"}, {"pixels", boxed(white)}};
-  Dict axes = axes_of(List{1, 2});
-  Dict map = heatmap_of(matrix(1, 1, {1}));
-  for (Dict* figure : {&image, &axes, &map}) {
+  Dict images_figure{{"kind", "images"}, {"pixels", boxed(white)}};
+  Dict axes_figure = axes_of(List{1, 2});
+  Dict heatmap_figure = heatmap_of(matrix(1, 1, {1}));
+  for (Dict* figure : {&images_figure, &axes_figure, &heatmap_figure}) {
     figure->set("title", title);
-    const bool is_wide = figure != &axes;
+    const bool is_wide = figure != &axes_figure;
     const Scene scene = layout(*figure, Metrics(), {.width = is_wide ? 0.0 : 300.0});
     CHECK(has_text(scene, title) == is_wide);
     const Raster raster = raster_of(scene);
@@ -175,15 +175,17 @@ TEST_CASE("what is no number has no sign") {
 }
 
 TEST_CASE("names are as many as what they name") {
-  const auto fails = [](Dict figure, const char* name, const List& names, const char* message) {
+  const auto check_fails = [](Dict figure, const char* name, const List& names,
+                              const char* message) {
     figure.set(name, names);
     CHECK_THROWS_WITH(layout(figure, Metrics(), {}), Catch::Contains(message));
   };
-  const Dict map = heatmap_of(matrix(1, 2, {1, 2}));
-  fails(map, "columns", List{"a"}, "columns: expected 2 texts, got 1");
-  fails(map, "rows", List{"a", "b"}, "rows: expected 1 texts, got 2");
-  const Dict images{{"kind", "images"}, {"pixels", boxed(Tensor({2, 1, 1, 1}, DType::uint8))}};
-  fails(images, "labels", List{"a"}, "labels: expected 2 texts, got 1");
+  const Dict heatmap = heatmap_of(matrix(1, 2, {1, 2}));
+  check_fails(heatmap, "columns", List{"a"}, "columns: expected 2 texts, got 1");
+  check_fails(heatmap, "rows", List{"a", "b"}, "rows: expected 1 texts, got 2");
+  const Dict images_figure{{"kind", "images"},
+                           {"pixels", boxed(Tensor({2, 1, 1, 1}, DType::uint8))}};
+  check_fails(images_figure, "labels", List{"a"}, "labels: expected 2 texts, got 1");
 }
 
 TEST_CASE("a histogram has from 1 to 10000 bins") {
@@ -199,8 +201,9 @@ TEST_CASE("the greatest numbers are drawn") {
   const Scene scene = layout(axes_of(List{-greatest, greatest}), Metrics(), {});
   std::vector<Point> line;
   for (const Element& element : scene.elements)
-    if (const auto* found = std::get_if<Line>(&element); found && !found->is_rule)
-      line = found->points;
+    if (const auto* element_line = std::get_if<Line>(&element);
+        element_line && !element_line->is_rule)
+      line = element_line->points;
   REQUIRE(line.size() == 2);
   CHECK(line[0].y > line[1].y + 100);
   CHECK(has_text(scene, "1.0e308"));

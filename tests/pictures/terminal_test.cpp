@@ -33,11 +33,12 @@ std::string read_until(int terminal, const std::string& text) {
   setenv("TERM", "xterm-256color", 1);
   unsetenv("COLORTERM");
   const auto begin = std::chrono::steady_clock::now();
-  const Terminal t = terminal_now();
-  const auto took = std::chrono::steady_clock::now() - begin;
-  dprintf(STDOUT_FILENO, "kitty %d sixel %d colors %d columns %d ms %d.", t.supports_kitty,
-          t.supports_sixel, t.cell_options.colors, static_cast<int>(t.columns),
-          static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+  const Terminal terminal = terminal_now();
+  const auto duration = std::chrono::steady_clock::now() - begin;
+  dprintf(
+      STDOUT_FILENO, "kitty %d sixel %d colors %d columns %d ms %d.", terminal.supports_kitty,
+      terminal.supports_sixel, terminal.cell_options.colors, static_cast<int>(terminal.columns),
+      static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count()));
   _exit(0);
 }
 

@@ -29,13 +29,13 @@ TEST_CASE("ticks of random ranges") {
   std::mt19937 random(7);
   for (int i = 0; i < 5000; ++i) {
     const double size = std::pow(10, static_cast<int>(random() % 30) - 15) * (1 + random() % 1000);
-    const double least = size * (static_cast<double>(random() % 2000) - 1000) / 100;
-    const Range range{least, least + size};
-    const int count = 2 + static_cast<int>(random() % 12);
-    const Ticks ticks = ticks_in(range, count);
-    INFO("from " << range.min << " to " << range.max << ", " << count);
+    const double min = size * (static_cast<double>(random() % 2000) - 1000) / 100;
+    const Range range{min, min + size};
+    const int tick_count = 2 + static_cast<int>(random() % 12);
+    const Ticks ticks = ticks_in(range, tick_count);
+    INFO("from " << range.min << " to " << range.max << ", " << tick_count);
     REQUIRE(!ticks.values.empty());
-    REQUIRE(ticks.values.size() <= static_cast<size_t>(count));
+    REQUIRE(ticks.values.size() <= static_cast<size_t>(tick_count));
     REQUIRE(ticks.texts.size() == ticks.values.size());
     REQUIRE(std::set<std::string>(ticks.texts.begin(), ticks.texts.end()).size() ==
             ticks.texts.size());
