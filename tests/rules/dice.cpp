@@ -22,7 +22,7 @@ T integer(Dice& dice, NumberRange numbers) {
   using Limits = std::numeric_limits<T>;
   if (numbers == NumberRange::special && dice.happens(30))
     return dice.one_of({Limits::min(), Limits::max(), T(0), T(1), T(-1), T(2)});
-  return static_cast<T>(std::is_signed_v<T> ? dice.from(-5, 5) : dice.from(0, 9));
+  return static_cast<T>(std::is_signed_v<T> ? dice.between(-5, 5) : dice.between(0, 9));
 }
 
 template <class T>
@@ -31,7 +31,8 @@ T element(Dice& dice, DType dtype, NumberRange numbers) {
   if constexpr (std::is_integral_v<T>) return integer<T>(dice, numbers);
   if (numbers == NumberRange::special && dice.happens(40))
     return element_of(special_float(dice, dtype), static_cast<T*>(nullptr));
-  const double number = dice.happens(10) ? 0 : static_cast<double>(dice.from(-4096, 4096)) / 2048;
+  const double number =
+      dice.happens(10) ? 0 : static_cast<double>(dice.between(-4096, 4096)) / 2048;
   return element_of(number, static_cast<T*>(nullptr));
 }
 

@@ -10,9 +10,11 @@ namespace crescent::rules {
 class Dice {
  public:
   explicit Dice(uint64_t seed) : seed_(seed) {}
-  uint64_t word() { return philox(seed_, 0, next_++).word[0]; }
-  int64_t below(int64_t n) { return static_cast<int64_t>(word() % static_cast<uint64_t>(n)); }
-  int64_t from(int64_t first, int64_t last) { return first + below(last - first + 1); }
+  uint64_t random_word() { return philox(seed_, 0, next_++).word[0]; }
+  int64_t below(int64_t n) {
+    return static_cast<int64_t>(random_word() % static_cast<uint64_t>(n));
+  }
+  int64_t between(int64_t first, int64_t last) { return first + below(last - first + 1); }
   /// Returns true with a probability of `percent`.
   bool happens(int percent) { return below(100) < percent; }
   template <class T>

@@ -66,8 +66,8 @@ OpPtr reshape_op(Dice& dice, const Shape& x) {
 OpPtr broadcast_op(Dice& dice, const Shape& x) {
   std::vector<int64_t> dims;
   for (int axis = 0; axis < x.rank(); ++axis)
-    dims.push_back(x[axis] == 1 && dice.happens(60) ? dice.from(1, 4) : x[axis]);
-  if (dice.happens(40)) dims.insert(dims.begin(), dice.from(1, 3));
+    dims.push_back(x[axis] == 1 && dice.happens(60) ? dice.between(1, 4) : x[axis]);
+  if (dice.happens(40)) dims.insert(dims.begin(), dice.between(1, 3));
   auto op = std::make_shared<BroadcastTo>();
   op->shape = Shape(dims);
   return op;
@@ -78,10 +78,10 @@ OpPtr slice_op(Dice& dice, const Shape& x) {
   const bool is_whole = dice.happens(30);
   for (int axis = 0; axis < x.rank(); ++axis) {
     const int64_t start = is_whole || x[axis] == 0 ? 0 : dice.below(x[axis]);
-    const int64_t stride = is_whole ? 1 : dice.from(1, 2), left = x[axis] - start;
-    const int64_t most = (left + stride - 1) / stride;
+    const int64_t stride = is_whole ? 1 : dice.between(1, 2), remaining = x[axis] - start;
+    const int64_t max_size = (remaining + stride - 1) / stride;
     op->start.push_back(start), op->stride.push_back(stride);
-    op->size.push_back(is_whole ? x[axis] : dice.from(most > 0 ? 1 : 0, most));
+    op->size.push_back(is_whole ? x[axis] : dice.between(max_size > 0 ? 1 : 0, max_size));
   }
   return op;
 }
@@ -151,7 +151,7 @@ OpPtr movement_op(Dice& dice, const Term& term, const Shape& x, DType dtype) {
 }  // namespace
 
 Program Drawing::program(const Term& term) {
-  program_.outputs = {value(term, universe_.dtype)};
+  program_.outputs = {value(term, common_.dtype)};
   return std::move(program_);
 }
 
@@ -166,22 +166,23 @@ int Drawing::value(const Term& term, DType dtype) {
   }
 }
 
-Shape Drawing::part_of(const Shape& shape) {
+Shape Drawing::broadcastable_shape(const Shape& shape) {
   if (dice_.happens(40)) return shape;
   std::vector<int64_t> dims;
   for (int axis = dice_.happens(70) ? 0 : static_cast<int>(dice_.below(shape.rank() + 1));
        axis < shape.rank(); ++axis)
     dims.push_back(shape[axis]);
-  const bool is_level = dice_.happens(40);  // whether to broadcast the last axis only
+  const bool changes_last_axis_only = dice_.happens(40);  // whether to broadcast the last axis only
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (is_level ? i + 1 == dims.size() : dice_.happens(25)) dims[i] = 1;
+    if (changes_last_axis_only ? i + 1 == dims.size() : dice_.happens(25)) dims[i] = 1;
   }
   return Shape(dims);
 }
 
 int Drawing::letter(char name, DType dtype) {
-  if (auto known = letters_.find(name); known != letters_.end()) return known->second;
-  const bool is_product = universe_.products && (name == 'x' || name == 'z') && dice_.happens(80);
+  if (auto existing = letters_.find(name); existing != letters_.end()) return existing->second;
+  const bool is_product =
+      common_.may_have_products && (name == 'x' || name == 'z') && dice_.happens(80);
   int value = 0;
   if (passes::is_number_letter(name))
     value = number(dice_.one_of({0.0, 1.0, -1.0, 2.0, 4.0, 8.0, 0.5, 0.125, -2.0, 3.0, 100.0,
@@ -189,30 +190,30 @@ int Drawing::letter(char name, DType dtype) {
                    dtype);
   else if (is_product && is_floating(dtype))
     value = product(dtype);
-  else if (universe_.products)  // one number per channel, or per element
-    value = input(dice_.happens(50) ? Shape{universe_.shape[-1]} : universe_.shape, dtype);
+  else if (common_.may_have_products)  // one number per channel, or per element
+    value = input(dice_.happens(50) ? Shape{common_.shape[-1]} : common_.shape, dtype);
   else
-    value = input(part_of(universe_.shape), dtype);
+    value = input(broadcastable_shape(common_.shape), dtype);
   return letters_[name] = value;
 }
 
 int Drawing::call(const Term& term, DType dtype) {
-  if (term.op == PoolBackward::kName) return pooled(term, dtype);
+  if (term.op == PoolBackward::kName) return pooling(term, dtype);
   if (term.takes_any) return any_operands(term, dtype);
   if (term.op == Unary::kName || term.op == Binary::kName || term.op == Select::kName)
     return elementwise(term, dtype);
-  return moved(term, dtype);
+  return movement(term, dtype);
 }
 
 int Drawing::elementwise(const Term& term, DType dtype) {
   const bool compares = term.op == Binary::kName && is_comparison(term.kind);
-  const DType inner = compares ? universe_.dtype : dtype;
+  const DType inner_dtype = compares ? common_.dtype : dtype;
   std::vector<int> operands(term.operands.size());
   // Operands that determine the shapes of other operands (the gradient of a pooling) are drawn
   // first.
   for (size_t o = operands.size(); o-- > 0;) {
     const bool is_condition = term.op == Select::kName && o == 0;
-    operands[o] = value(term.operands[o], is_condition ? DType::boolean : inner);
+    operands[o] = value(term.operands[o], is_condition ? DType::boolean : inner_dtype);
   }
   if (term.is_commutative && dice_.happens(50)) std::swap(operands[0], operands[1]);
   if (term.op == Select::kName) return add(Select{}, operands);
@@ -226,27 +227,28 @@ int Drawing::elementwise(const Term& term, DType dtype) {
   return add(op, operands);
 }
 
-int Drawing::moved(const Term& term, DType dtype) {
+int Drawing::movement(const Term& term, DType dtype) {
   if (term.op == Matmul::kName) return product(dtype, false);
   if (term.op == "gather") {
     const int x = value(term.operands[0], dtype);
     Gather op;
     if (shape(x).rank() == 0) fail("a scalar has no rows");
     op.axis = static_cast<int>(dice_.below(shape(x).rank()));
-    const int rows = input({dice_.from(1, 3)}, DType::int32);
+    const int rows = input({dice_.between(1, 3)}, DType::int32);
     letters_[term.operands[1].letter] = rows;
     return add(op, {x, rows});
   }
   if (term.op == "scatter_add") {
-    const int rows = input({dice_.from(1, 3)}, DType::int32);
+    const int rows = input({dice_.between(1, 3)}, DType::int32);
     ScatterAdd op;
-    op.size = dice_.from(4, 6);
-    return add(op, {rows, input({shape(rows)[0], dice_.from(1, 5)}, dtype)});
+    op.size = dice_.between(4, 6);
+    return add(op, {rows, input({shape(rows)[0], dice_.between(1, 5)}, dtype)});
   }
-  DType inner = dtype;
+  DType inner_dtype = dtype;
   if (term.op == Cast::kName && dice_.happens(80))
-    inner = universe_.products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
-  const int x = value(term.operands[0], inner);
+    inner_dtype =
+        common_.may_have_products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
+  const int x = value(term.operands[0], inner_dtype);
   OpPtr op = movement_op(dice_, term, shape(x), dtype);
   // Of two reverses in a row, half have the same axes, so that they cancel each other.
   const Program::Instruction* last = program_.code.empty() ? nullptr : &program_.code.back();
@@ -256,15 +258,16 @@ int Drawing::moved(const Term& term, DType dtype) {
 }
 
 /// The gradient of a pooling; the pooled image is an existing value or a new one.
-int Drawing::pooled(const Term& term, DType dtype) {
+int Drawing::pooling(const Term& term, DType dtype) {
   const bool is_max = term.operands.size() == 2;
   Pool forward;
   forward.max = is_max;
-  const Shape image{dice_.from(1, 2), dice_.from(3, 6), dice_.from(3, 6), dice_.from(1, 3)};
+  const Shape image{dice_.between(1, 2), dice_.between(3, 6), dice_.between(3, 6),
+                    dice_.between(1, 3)};
   for (int axis = 0; axis < 2; ++axis) {
-    const int64_t window = dice_.from(1, 3);
+    const int64_t window = dice_.between(1, 3);
     forward.window.push_back(window);
-    forward.spec.strides.push_back(dice_.from(1, 3));
+    forward.spec.strides.push_back(dice_.between(1, 3));
     forward.spec.dilation.push_back(1);
     forward.spec.pad_before.push_back(dice_.below(window));
     forward.spec.pad_after.push_back(dice_.below(window));
@@ -280,11 +283,11 @@ int Drawing::pooled(const Term& term, DType dtype) {
 
 int Drawing::any_operands(const Term& term, DType dtype) {
   auto random_operand = [&](DType of) {
-    int x = input(part_of(universe_.shape), of);
+    int x = input(broadcastable_shape(common_.shape), of);
     if (dice_.happens(30)) x = number(1.5, of);
     if (!dice_.happens(60)) return x;
     BroadcastTo op;
-    op.shape = universe_.shape;
+    op.shape = common_.shape;
     return add(op, {x});
   };
   if (term.op == Unary::kName) {
@@ -310,8 +313,8 @@ int Drawing::any_operands(const Term& term, DType dtype) {
     ConvBackwardData op;
     op.spec.strides = op.spec.dilation = {1, 1};
     op.spec.pad_before = op.spec.pad_after = {1, 1};
-    op.input = {dice_.from(1, 2), dice_.from(2, 6), dice_.from(2, 6), dice_.from(1, 4)};
-    const int64_t filters = dice_.from(1, 4);
+    op.input = {dice_.between(1, 2), dice_.between(2, 6), dice_.between(2, 6), dice_.between(1, 4)};
+    const int64_t filters = dice_.between(1, 4);
     const Shape dy{op.input[0], op.input[1], op.input[2], filters};
     letters_['y'] = input(op.input, dtype);
     return add(op, {input(dy, dtype), input({3, 3, op.input[3], filters}, dtype)});
@@ -321,7 +324,7 @@ int Drawing::any_operands(const Term& term, DType dtype) {
 }
 
 int Drawing::batch_norm_backward(DType dtype) {
-  const Shape image{dice_.from(1, 4), dice_.from(2, 5), dice_.from(1, 4)};
+  const Shape image{dice_.between(1, 4), dice_.between(2, 5), dice_.between(1, 4)};
   const Shape channels{image[-1]};
   const int x = input(image, dtype);
   const int moments = add(BatchMoments{}, {x});
@@ -332,25 +335,26 @@ int Drawing::batch_norm_backward(DType dtype) {
 /// A matrix product with the shape of the universe, or a convolution; sometimes rounded or with a
 /// bias.
 int Drawing::product(DType dtype, bool may_have_more) {
-  const Shape wanted = universe_.shape;
-  if (wanted.rank() < 2) fail("a product has two axes");
+  const Shape result_shape = common_.shape;
+  if (result_shape.rank() < 2) fail("a product has two axes");
   const bool is_rounded = may_have_more && dtype == DType::float32 && dice_.happens(30);
-  const DType inner = is_rounded ? DType::bfloat16 : dtype;
+  const DType inner_dtype = is_rounded ? DType::bfloat16 : dtype;
   auto operand = [&](int64_t rows, int64_t columns, bool is_weight) {
     std::vector<int64_t> dims{rows, columns};
-    const bool is_batched = wanted.rank() > 2 && !is_weight;
+    const bool is_batched = result_shape.rank() > 2 && !is_weight;
     if (is_batched)
-      for (int axis = wanted.rank() - 3; axis >= 0; --axis) dims.insert(dims.begin(), wanted[axis]);
-    const bool is_turned = dice_.happens(40);
-    if (is_turned) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
-    const bool was_wide = inner == DType::bfloat16 && dice_.happens(70);
-    int x = input(Shape(dims), was_wide ? DType::float32 : inner);
-    if (was_wide) {
+      for (int axis = result_shape.rank() - 3; axis >= 0; --axis)
+        dims.insert(dims.begin(), result_shape[axis]);
+    const bool is_transposed = dice_.happens(40);
+    if (is_transposed) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+    const bool is_rounded_input = inner_dtype == DType::bfloat16 && dice_.happens(70);
+    int x = input(Shape(dims), is_rounded_input ? DType::float32 : inner_dtype);
+    if (is_rounded_input) {
       Cast op;
-      op.dtype = inner;
+      op.dtype = inner_dtype;
       x = add(op, {x});
     }
-    if (!is_turned) return x;
+    if (!is_transposed) return x;
     Transpose op;
     op.axes.resize(dims.size());
     std::iota(op.axes.begin(), op.axes.end(), 0);
@@ -358,38 +362,38 @@ int Drawing::product(DType dtype, bool may_have_more) {
     return add(op, {x});
   };
   int y = 0;
-  if (may_have_more && wanted.rank() > 2 && dice_.happens(40)) {
-    y = convolution(inner);
+  if (may_have_more && result_shape.rank() > 2 && dice_.happens(40)) {
+    y = convolution(inner_dtype);
   } else {
-    const int64_t depth = dice_.from(1, 5);
-    const int a = operand(wanted[-2], depth, false);
-    y = add(Matmul{}, {a, operand(depth, wanted[-1], dice_.happens(70))});
+    const int64_t depth = dice_.between(1, 5);
+    const int a = operand(result_shape[-2], depth, false);
+    y = add(Matmul{}, {a, operand(depth, result_shape[-1], dice_.happens(70))});
   }
-  if (may_have_more && dice_.happens(30)) y = biased(y, inner);
+  if (may_have_more && dice_.happens(30)) y = with_bias(y, inner_dtype);
   if (!is_rounded) return y;
   Cast op;
   op.dtype = dtype;
   y = add(op, {y});
-  return dice_.happens(50) ? biased(y, dtype) : y;
+  return dice_.happens(50) ? with_bias(y, dtype) : y;
 }
 
-int Drawing::biased(int value, DType dtype) {
+int Drawing::with_bias(int value, DType dtype) {
   Binary op;
   op.kind = BinaryKind::add;
   return add(op, {value, input({shape(value)[-1]}, dtype)});
 }
 
 int Drawing::convolution(DType dtype) {
-  const Shape wanted = universe_.shape;
-  const auto axes = static_cast<size_t>(wanted.rank() - 2);
+  const Shape result_shape = common_.shape;
+  const auto axes = static_cast<size_t>(result_shape.rank() - 2);
   Conv op;
   op.spec.strides.assign(axes, 1), op.spec.dilation.assign(axes, 1);
   const int64_t width = dice_.one_of({1, 3});
   op.spec.pad_before.assign(axes, width / 2), op.spec.pad_after.assign(axes, width / 2);
   std::vector<int64_t> image, kernel(axes, width);
-  for (int axis = 0; axis + 1 < wanted.rank(); ++axis) image.push_back(wanted[axis]);
-  const int64_t channels = dice_.from(1, 3);
-  image.push_back(channels), kernel.push_back(channels), kernel.push_back(wanted[-1]);
+  for (int axis = 0; axis + 1 < result_shape.rank(); ++axis) image.push_back(result_shape[axis]);
+  const int64_t channels = dice_.between(1, 3);
+  image.push_back(channels), kernel.push_back(channels), kernel.push_back(result_shape[-1]);
   return add(op, {input(Shape(image), dtype), input(Shape(kernel), dtype)});
 }
 
@@ -419,7 +423,7 @@ int Drawing::input(const Shape& shape, DType dtype) {
 
 int Drawing::number(double number, DType dtype) {
   Fill op;
-  op.shape = dice_.happens(50) ? Shape{} : part_of(universe_.shape);
+  op.shape = dice_.happens(50) ? Shape{} : broadcastable_shape(common_.shape);
   op.dtype = dtype, op.value = dtype == DType::boolean ? number != 0 : number;
   if (is_integer(dtype) && number != static_cast<double>(static_cast<int64_t>(number)))
     op.value = 1;

@@ -1,5 +1,6 @@
 // Draws random programs that match the left side of a rewrite rule: its function calls get random
-// options; its letters become inputs of random shapes or, for rules about products, products.
+// options; its variables (letters) become inputs of random shapes or, for rules about products,
+// products.
 #pragma once
 #include <map>
 
@@ -11,12 +12,12 @@ namespace crescent::rules {
 class Drawing {
  public:
   /// Common properties of the values in a program: every letter of the rule broadcasts to `shape`.
-  struct Universe {
+  struct CommonProperties {
     Shape shape;
     DType dtype;
-    bool products;  ///< whether letters x and z may be products and convolutions
+    bool may_have_products;  ///< whether letters x and z may be products and convolutions
   };
-  Drawing(Dice& dice, Universe universe) : dice_(dice), universe_(std::move(universe)) {}
+  Drawing(Dice& dice, CommonProperties common) : dice_(dice), common_(std::move(common)) {}
 
   /// A program with one result, for this term. Throws an Error if the drawn dtypes or shapes are
   /// invalid.
@@ -27,12 +28,12 @@ class Drawing {
   int letter(char name, DType dtype);
   int call(const passes::Term& term, DType dtype);
   int elementwise(const passes::Term& term, DType dtype);
-  int moved(const passes::Term& term, DType dtype);
-  int pooled(const passes::Term& term, DType dtype);
+  int movement(const passes::Term& term, DType dtype);
+  int pooling(const passes::Term& term, DType dtype);
   int any_operands(const passes::Term& term, DType dtype);
   int batch_norm_backward(DType dtype);
   int product(DType dtype, bool may_have_more = true);
-  int biased(int value, DType dtype);
+  int with_bias(int value, DType dtype);
   int convolution(DType dtype);
   int with_post_ops(DType dtype);
 
@@ -43,11 +44,11 @@ class Drawing {
   int add(T op, std::vector<int> inputs) {
     return add(OpPtr(std::make_shared<const T>(std::move(op))), std::move(inputs));
   }
-  Shape part_of(const Shape& shape);
+  Shape broadcastable_shape(const Shape& shape);
   Shape shape(int value) const { return program_.values[static_cast<size_t>(value)].shape; }
 
   Dice& dice_;
-  Universe universe_;
+  CommonProperties common_;
   Program program_;
   std::map<char, int> letters_;
 };

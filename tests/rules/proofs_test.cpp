@@ -161,7 +161,7 @@ class Formula {
 };
 
 /// Whether the condition of a rule excludes the domain.
-bool leaves_out(const passes::RewriteRule& rule, Domain domain) {
+bool excludes(const passes::RewriteRule& rule, Domain domain) {
   const std::string_view text = rule.condition.text;
   if (text == "of floats") return domain != Domain::floating;
   if (text == "not of booleans") return domain == Domain::boolean;
@@ -169,10 +169,10 @@ bool leaves_out(const passes::RewriteRule& rule, Domain domain) {
 }
 
 /// The answer of Z3 to the question whether there are numbers for which both sides of the rule
-/// differ; nothing if the question could not be asked.
-std::optional<z3::check_result> differs(const passes::RewriteRule& rule, Domain domain,
-                                        std::string& where) {
-  if (rule.build || leaves_out(rule, domain)) return {};
+/// differ; nullopt if Z3 cannot express the rule.
+std::optional<z3::check_result> sides_differ(const passes::RewriteRule& rule, Domain domain,
+                                             std::string& counterexample) {
+  if (rule.build || excludes(rule, domain)) return {};
   z3::context context;
   Formula formula(context, domain);
   const auto before = formula.of(passes::parse_term(rule.pattern)),
@@ -181,7 +181,7 @@ std::optional<z3::check_result> differs(const passes::RewriteRule& rule, Domain 
   z3::solver solver(context);
   solver.add(!formula.same(*before, *after));
   const z3::check_result answer = solver.check();
-  if (answer == z3::sat) where = solver.get_model().to_string();
+  if (answer == z3::sat) counterexample = solver.get_model().to_string();
   return answer;
 }
 
@@ -192,11 +192,11 @@ TEST_CASE("the identities of elementwise functions are proved") {
   for (const passes::RuleTable* table : passes::rule_tables()) {
     for (const passes::RewriteRule& rule : table->rules()) {
       for (Domain domain : kDomains) {
-        std::string where;
-        const auto answer = differs(rule, domain, where);
+        std::string counterexample;
+        const auto answer = sides_differ(rule, domain, counterexample);
         if (!answer) continue;
         INFO(rule.pattern << " -> " << rule.replacement << " of " << name_of(domain)
-                          << " is wrong for " << where);
+                          << " is wrong for " << counterexample);
         CHECK(*answer == z3::unsat);
         ++proved_count;
       }
@@ -209,9 +209,9 @@ TEST_CASE("the identities of elementwise functions are proved") {
 TEST_CASE("a wrong identity is refuted") {
   const passes::RewriteRule abs_of_negative{"abs(negative(x))", "abs(x)"},
       reordered{"add(x, subtract(y, z))", "subtract(add(x, y), z)"};
-  std::string where;
-  CHECK(differs(abs_of_negative, Domain::unsigned_integer, where) == z3::sat);
-  CHECK(differs(abs_of_negative, Domain::signed_integer, where) == z3::unsat);
-  CHECK(differs(reordered, Domain::floating, where) == z3::sat);
-  CHECK(differs(reordered, Domain::signed_integer, where) == z3::unsat);
+  std::string counterexample;
+  CHECK(sides_differ(abs_of_negative, Domain::unsigned_integer, counterexample) == z3::sat);
+  CHECK(sides_differ(abs_of_negative, Domain::signed_integer, counterexample) == z3::unsat);
+  CHECK(sides_differ(reordered, Domain::floating, counterexample) == z3::sat);
+  CHECK(sides_differ(reordered, Domain::signed_integer, counterexample) == z3::unsat);
 }

@@ -29,16 +29,17 @@ bool is_about_products(std::string_view pass) {
          pass == "transposes" || pass == "precision";
 }
 
-Drawing::Universe draw_universe(Dice& dice, bool products) {
+Drawing::CommonProperties draw_common_properties(Dice& dice, bool may_have_products) {
   std::vector<int64_t> dims;
-  for (int64_t rank = dice.from(products ? 2 : 0, 4); rank > 0; --rank)
+  for (int64_t rank = dice.between(may_have_products ? 2 : 0, 4); rank > 0; --rank)
     dims.push_back(dice.one_of({1, 2, 3, 4, 5, 7, 8, 12}));
-  if (products && dice.happens(30)) dims[0] *= 16;
+  if (may_have_products && dice.happens(30)) dims[0] *= 16;
   const DType floating_dtype = dice.one_of({DType::float32, DType::float32, DType::float64,
                                             DType::float16, DType::bfloat16, DType::bfloat16});
   const DType any_dtype = dice.one_of({floating_dtype, DType::int8, DType::int16, DType::int32,
                                        DType::int64, DType::uint8, DType::boolean});
-  return {Shape(dims), products || dice.happens(50) ? floating_dtype : any_dtype, products};
+  return {Shape(dims), may_have_products || dice.happens(50) ? floating_dtype : any_dtype,
+          may_have_products};
 }
 
 /// The relative difference that may come from doing operations in another order.
@@ -110,7 +111,7 @@ bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
   Dice dice(seed);
   Program program;
   try {
-    program = Drawing(dice, draw_universe(dice, is_about_products(table.pass())))
+    program = Drawing(dice, draw_common_properties(dice, is_about_products(table.pass())))
                   .program(passes::parse_term(rule.pattern));
   } catch (const Error&) {
     return false;
