@@ -332,8 +332,8 @@ int Drawing::batch_norm_backward(DType dtype) {
              {x, input(channels, dtype), moments, moments + 1, input(image, dtype)});
 }
 
-/// A matrix product with the shape of the universe, or a convolution; sometimes rounded or with a
-/// bias.
+/// A matrix product with the common shape of the program, or a convolution; sometimes rounded or
+/// with a bias.
 int Drawing::product(DType dtype, bool may_have_more) {
   const Shape result_shape = common_.shape;
   if (result_shape.rank() < 2) fail("a product has two axes");
