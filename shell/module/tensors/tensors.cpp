@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "crescent/layer/weight_rules.h"
 #include "crescent/ops/creation.h"
 #include "crescent/program/element_writing.h"
 #include "crescent/tensor/strings.h"
@@ -212,6 +213,13 @@ Tensor linspace(double start, double stop, int64_t num) {
   return ops::linspace(start, stop, num, true, floatx());
 }
 
+/// Assigns to a variable and returns its new value.
+template <auto Assign>
+Tensor after(Variable& v, const Tensor& operand) {
+  (v.*Assign)(operand);
+  return v.value();
+}
+
 /// Makes a variable with its own memory, so that later assignments to elements of `initial` do not
 /// change it, nor the other way round.
 Variable make_variable(const Tensor& initial, std::optional<std::string> name, bool trainable,
@@ -257,11 +265,17 @@ const HandleType& variable_type() {
             "The penalty that is added to the loss.")
         .property(
             "constraint", [](Variable& v) { return v.constraint(); },
+            [](Variable& v, const Value& constraint) {
+              v.set_constraint(get<Constraint>(constraint == Value(false) ? Value() : constraint));
+            },
             "The projection that follows each update.");
-    type.method("assign", &Variable::assign, {"value"}, "Assigns a value of the same shape.")
-        .method("assign_add", &Variable::assign_add, {"delta"}, "Adds a value of the same shape.")
-        .method("assign_sub", &Variable::assign_sub, {"delta"},
-                "Subtracts a value of the same shape.");
+    type.method("assign", &after<&Variable::assign>, {"value"},
+                "Assigns a value of the same shape, and returns it.")
+        .method("assign_add", &after<&Variable::assign_add>, {"delta"},
+                "Adds a value of the same shape; returns the sum.")
+        .method("assign_sub", &after<&Variable::assign_sub>, {"delta"},
+                "Subtracts a value of the same shape; returns the difference.")
+        .method("numpy -> a number or nested tables", &totable, {}, "The same as totable.");
     type.meta("__tostring", bound("tostring", &text_of_variable, {"variable"}));
     return type;
   }();

@@ -117,11 +117,13 @@ check.fails(function() t:sum { axis = "first" } end, "argument 'axis'", '"first"
 -- variables can be used like tensors
 local v = cr.Variable(cr.tensor { 1, 2 }, { name = "v" })
 assert(v.name == "v" and v.dtype == "float32" and #v == 2 and v.trainable)
-v:assign { 3, 4 }
+check.near(v:assign { 3, 4 }, { 3, 4 })
 check.near(v + 1, { 4, 5 })
-v:assign_add(cr.ones { 2 })
-v:assign_sub(2)
+local sum = v:assign_add(cr.ones { 2 })
+check.near(v:assign_sub(2), { 2, 3 })
+check.near(sum, { 4, 5 }, 0, "what an assignment returns does not change with the variable")
 check.near(v, { 2, 3 })
+check.same(v:numpy(), { 2, 3 })
 local old_value = v.value
 v:assign(cr.zeros { 2 })
 check.near(old_value, { 2, 3 })
