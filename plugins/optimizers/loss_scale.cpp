@@ -24,33 +24,41 @@ class LossScaleOptimizer final : public Optimizer {
         .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_,
                "Number of steps with finite gradients after which the scale doubles.")
         .min(1)
+        .field("dynamic", &LossScaleOptimizer::dynamic_,
+               "Only true is allowed; a constant scale is loss_scale_factor of another optimizer.")
+        .not_stored()
         .property("inner_optimizer", &LossScaleOptimizer::shared_inner,
                   "The optimizer that updates the weights.")
         .property("dynamic_scale", &LossScaleOptimizer::scale_, "The current scale.");
   }
 
+  /// Removes the option loss_scale_factor of the inner optimizer, as in Keras, because gradients
+  /// are divided by one scale only.
   void configured() override {
     Optimizer::configured();
-    inner();
+    if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ ||
+        use_ema_ || ema_overwrite_frequency_ || gradient_accumulation_steps_)
+      fail(
+          "LossScaleOptimizer leaves updates to its inner_optimizer: give clipping, decay, "
+          "averages and accumulation to that");
+    if (!dynamic_)
+      fail(
+          "dynamic: expected true, got false; for a constant scale give loss_scale_factor to an "
+          "optimizer such as Adam");
+    const Dict config = inner().get_config();
+    const Value* factor = config.find("loss_scale_factor");
+    if (factor && !factor->is_null()) inner().configure({{"loss_scale_factor", Value()}});
   }
   void check_patterns(const Variables& weights) const override { inner().check_patterns(weights); }
   void build(const Variables& variables) override {
-    if (!built()) {
-      if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ ||
-          use_ema_ || gradient_accumulation_steps_)
-        fail(
-            "LossScaleOptimizer leaves updates to its inner_optimizer: give clipping, decay, "
-            "averages and accumulation to that");
-      scale_.assign(Tensor(initial_scale_));
-    }
+    if (!built()) scale_.assign(Tensor(initial_scale_));
     inner().build(variables);
     Optimizer::build(variables);
   }
 
   Tensor scale_loss(const Tensor& loss) const override {
-    const Tensor scaled = inner().scale_loss(loss),
-                 scale = built() ? scale_.value() : Tensor(initial_scale_);
-    return scaled * cast(scale, scaled.dtype());
+    const Tensor scale = built() ? scale_.value() : Tensor(initial_scale_);
+    return loss * cast(scale, loss.dtype());
   }
 
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
@@ -110,6 +118,7 @@ class LossScaleOptimizer final : public Optimizer {
   Ref<Optimizer> inner_;
   double initial_scale_ = 32768;
   int64_t growth_steps_ = 2000;
+  bool dynamic_ = true;
   Variable counter_ = scalar("step_counter", Tensor(Shape{}, DType::int32)),
            scale_ = scalar("dynamic_scale", Tensor::scalar(1));
 };

@@ -256,6 +256,11 @@ class Lion final : public UpdateRule {
         .min(0)
         .max(1);
   }
+  void configured() override {
+    UpdateRule::configured();
+    if (beta_1_ == 0)
+      fail("beta_1: expected a number above 0, got 0, with which only signs of gradients count");
+  }
 
  protected:
   std::vector<std::string> slots() const override { return {"momentum"}; }

@@ -51,8 +51,17 @@ void UpdateRule::configured() {
     const Value* optional = rule.find("optional");
     if (optional && !optional->is_bool())
       fail("rules: expected optional to be true or false, got ", *optional);
-    factors_.push_back({pattern->as_string(), factor(rule, "learning_rate"),
-                        factor(rule, "weight_decay"), optional && optional->as_bool()});
+    factors_.push_back({pattern->as_string(),
+                        factor(rule, "learning_rate"),
+                        factor(rule, "weight_decay"),
+                        optional && optional->as_bool(),
+                        {}});
+  }
+  for (const Variable& variable : excluded_variables_) {
+    const auto rule = std::find_if(factors_.begin(), factors_.end(), [&](const Factors& factors) {
+      return factors.is_exclusion() && factors.pattern == variable.path() && !factors.variable;
+    });
+    if (rule != factors_.end()) rule->variable = variable;
   }
 }
 
@@ -72,7 +81,10 @@ void UpdateRule::exclude_from_weight_decay(const Variables& variables,
   auto exclude = [&](const std::string& pattern) {
     rules.push_back(Dict{{"pattern", pattern}, {"weight_decay", 0}, {"optional", true}});
   };
-  for (const Variable& variable : variables) exclude(variable.path());
+  for (const Variable& variable : variables) {
+    exclude(variable.path());
+    excluded_variables_.push_back(variable);
+  }
   for (const std::string& name : names) exclude("*" + name + "*");
   configure({{"rules", std::move(rules)}});
 }
@@ -83,8 +95,11 @@ UpdateRule::Factors UpdateRule::factors_of(const Variable& variable) const {
   return {};
 }
 
-bool UpdateRule::Factors::fits(const Variable& variable) const {
-  return fnmatch(pattern.c_str(), variable.path().c_str(), 0) == 0;
+bool UpdateRule::Factors::is_exclusion() const { return optional && rate == 1 && decay == 0; }
+
+bool UpdateRule::Factors::fits(const Variable& v) const {
+  if (variable) return v == variable;
+  return fnmatch(pattern.c_str(), v.path().c_str(), 0) == 0;
 }
 
 void fail_unmatched(const char* option, const std::string& pattern, const Variables& weights) {

@@ -56,7 +56,10 @@ class UpdateRule : public Optimizer {
     std::string pattern;
     double rate = 1, decay = 1;
     bool optional = false;
-    bool fits(const Variable& variable) const;
+    // the variable that exclude_from_weight_decay got; other variables with its path do not fit
+    Variable variable{};
+    bool is_exclusion() const;
+    bool fits(const Variable& v) const;
   };
   Factors factors_of(const Variable& variable) const;
 
@@ -67,6 +70,9 @@ class UpdateRule : public Optimizer {
   // the entries of the option `rules`: a pattern of paths, and the factors for the weights whose
   // paths match it
   std::vector<Factors> factors_;
+  // The variables that exclude_from_weight_decay got. The option `rules` contains their paths, by
+  // which an optimizer that is loaded from a file excludes them.
+  Variables excluded_variables_;
 };
 
 /// Throws the error for a pattern that matches the path of none of these weights.

@@ -278,6 +278,16 @@ VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const
        ". The loss does not depend on them.");
 }
 
+/// Prints a warning with the variables that have no gradient.
+void warn_of_missing_gradients(const Tensors& gradients, const Variables& variables) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i]) names.push_back(variables[i].path());
+  if (!names.empty())
+    warn("Gradients do not exist for variables ", join(names),
+         ", so this step leaves them unchanged; the loss does not depend on them.");
+}
+
 /// Adds the gradients to their accumulators and replaces them by the mean of the accumulated
 /// gradients; an update sets the accumulators to zero.
 void accumulate(std::vector<VariableUpdate>& updates, const Tensor& is_update, int64_t every) {
@@ -340,6 +350,7 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
         variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g, slots_of(variables[i], i)));
   }
   if (variable_updates.empty()) fail_without_gradients(variables);
+  warn_of_missing_gradients(gradients, variables);
 
   const Tensor step_count = iterations_.value();
   // With gradient accumulation: whether this step updates the variables, and the number of updates

@@ -12,6 +12,7 @@
 #include "instances/lua_objects.h"
 #include "lua/results.h"
 #include "training/given_model.h"
+#include "training/training.h"
 #include "training/training_arguments.h"
 #include "values/batches.h"
 #include "values/interruption.h"
@@ -253,7 +254,7 @@ Optimizer& optimizer_of(const Model& model) {
 }
 
 Variable learning_rate(Model& model) { return optimizer_of(model).learning_rate(); }
-void set_learning_rate(Model& model, double rate) { optimizer_of(model).set_learning_rate(rate); }
+void set_model_rate(Model& model, Any rate) { set_learning_rate(optimizer_of(model), rate); }
 
 }  // namespace
 
@@ -304,7 +305,7 @@ void add_training(HandleType& model) {
       .method("predict_on_batch -> a tensor or a structure of them", &predict_on_batch,
               {"x: a tensor or a structure of them"}, "The outputs of the model for one batch.")
       .property("loss", &loss_of, &set_loss, "The loss as passed to compile.")
-      .property("learning_rate", &learning_rate, &set_learning_rate,
+      .property("learning_rate", &learning_rate, &set_model_rate,
                 "The learning rate of the optimizer.");
 }
 

@@ -183,4 +183,98 @@ for _, class in ipairs { "SGD", "RMSprop", "Adam", "AdamW", "Adadelta", "Adagrad
   check.near(bias, 2.0, 0, class)
 end
 
+-- A variable that is excluded itself is excluded alone, although another has the same path. After
+-- loading, the path excludes it.
+do
+  local plain, excluded = cr.Variable(2.0), cr.Variable(2.0)
+  local optimizer = cr.optimizers.Adam { learning_rate = 1.0, weight_decay = 0.004 }
+  optimizer:exclude_from_weight_decay { var_list = { excluded } }
+  optimizer:apply({ cr.tensor(0.0), cr.tensor(0.0) }, { plain, excluded })
+  check.near(plain, 1.992, 1e-6)
+  check.near(excluded, 2.0, 0)
+  local copy = cr.optimizers.Adam(optimizer:get_config())
+  copy:apply({ cr.tensor(0.0) }, { excluded })
+  check.near(excluded, 2.0, 0)
+end
+
+do -- a LossScaleOptimizer scales alone: the inner optimizer loses its own factor (as Keras 3.15)
+  local scaled = cr.optimizers.LossScaleOptimizer(
+    cr.optimizers.SGD { learning_rate = 0.5, loss_scale_factor = 100 })
+  local variable = cr.Variable { 1.0, 2, 3, 4 }
+  assert(scaled:scale_loss(cr.tensor(2.0)):item() == 2 * scaled.initial_scale)
+  scaled:apply({ cr.tensor { 1.0, 6, 7, 2 } * scaled.initial_scale }, { variable })
+  check.near(variable, { 0.5, -1, -0.5, 3 }, 0)
+  assert(scaled.inner_optimizer:get_config().loss_scale_factor == nil)
+  for option, value in pairs { clipnorm = 1, weight_decay = 0.1, use_ema = true,
+    gradient_accumulation_steps = 2, loss_scale_factor = 2 } do
+    check.fails(function()
+      cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(), { [option] = value })
+    end, "inner_optimizer")
+  end
+  assert(cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(), { dynamic = true }))
+  check.fails(function()
+    cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(), { dynamic = false })
+  end, "dynamic: expected true", "loss_scale_factor")
+end
+
+-- the learning rate can be set to a schedule, after which numbers are refused, as in Keras
+do
+  local halving = cr.optimizers.schedules.ExponentialDecay(1.0, 1, 0.5)
+  local plain = cr.optimizers.SGD(0.25)
+  local wrapped = cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(0.25), 1)
+  for _, optimizer in ipairs { plain, wrapped, Heavy(0.25, 0) } do
+    local weight = cr.Variable(8.0)
+    local step = cr.compiled(function(gradient)
+      optimizer:apply({ gradient }, { weight })
+      return weight.value
+    end)
+    check.near(step(cr.tensor(4.0)), 7, 1e-6)
+    optimizer.learning_rate = halving
+    check.near(optimizer.learning_rate.value, 0.5, 1e-6)
+    check.near(step(cr.tensor(4.0)), 5, 1e-6)
+    check.near(step(cr.tensor(4.0)), 4, 1e-6)
+    check.fails(function() optimizer.learning_rate = 0.1 end, "learning rate is not settable")
+  end
+  local model = cr.Sequential { L.Dense(1, { input_shape = { 4 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  model.learning_rate = halving
+  model:fit(x, y, { verbose = 0 })
+  check.near(model.learning_rate.value, 1)
+  local path = check.temporary ".keras"
+  model:save(path)
+  local rate = cr.models.load_model(path).optimizer:get_config().learning_rate
+  check.same(rate.class_name, "ExponentialDecay")
+  os.remove(path)
+end
+
+do -- a constraint that is set later holds after the next update
+  local model = cr.Sequential { L.Dense(1, { input_shape = { 4 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  model:fit(x, y, { verbose = 0 })
+  local kernel = model.layers[1].kernel
+  kernel:assign(cr.ops.full({ 4, 1 }, -5))
+  kernel.constraint = cr.constraints.NonNeg()
+  model:fit(x, y, { verbose = 0 })
+  check.same(kernel:totable(), { { 0 }, { 0 }, { 0 }, { 0 } })
+  kernel:assign(cr.ops.full({ 4, 1 }, -5))
+  kernel.constraint = nil
+  model:fit(x, y, { verbose = 0 })
+  assert(cr.ops.max(kernel):item() < 0)
+  kernel.constraint = "unit_norm"
+  assert(tostring(kernel.constraint):find "UnitNorm")
+end
+
+do -- a warning names the variables without a gradient, which keep their values
+  local ok, text = check.run [[
+    local used, unused = cr.Variable({ 1, 2 }, { name = "used" }), cr.Variable(3, { name = "idle" })
+    cr.optimizers.SGD(1.0):apply({ cr.ones { 2 }, false }, { used, unused })
+    print(used[1], unused:item())
+  ]]
+  assert(ok, text)
+  assert(text:find("Gradients do not exist for variables idle", 1, true), text)
+  assert(text:find "0%.0%s+3", text)
+end
+
+check.fails(function() cr.optimizers.Lion { beta_1 = 0.0 } end, "beta_1", "above 0")
+
 print "ok optimizers"
