@@ -9,11 +9,12 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-ops::Padding padding_named(const std::string& name) {
+ops::Padding padding_named(const std::string& given) {
+  const std::string name = in_lower_case(given);
   if (name == "valid") return ops::Padding::valid;
   if (name == "same") return ops::Padding::same;
   const std::vector<std::string> allowed{"valid", "same"};
-  fail("padding must be 'valid' or 'same', got '", name, "'", did_you_mean(name, allowed));
+  fail("padding must be 'valid' or 'same', got '", given, "'", did_you_mean(given, allowed));
 }
 
 Tensor conv(const Tensor& x, const Tensor& kernel, const Sizes& strides, const std::string& padding,

@@ -11,7 +11,7 @@ struct GivenAxes {
 template <>
 struct Codec<GivenAxes> {
   static GivenAxes decode(const Value& value) {
-    if (value.is_null()) return {};
+    if (value.is_null() || value == Value(false)) return {};
     return {Codec<AxisList>::decode(value)};
   }
   static Value encode(const GivenAxes& axes) { return axes.list ? Value(*axes.list) : Value(); }

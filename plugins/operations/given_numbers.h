@@ -46,4 +46,18 @@ struct Codec<GivenNumber> {
   static std::string type() { return "a number or null"; }
 };
 
+/// A number, true as 1, or null; false means null.
+struct GivenFill {
+  std::optional<double> value;
+};
+template <>
+struct Codec<GivenFill> {
+  static GivenFill decode(const Value& value) {
+    if (value == Value(true)) return {1.0};
+    return {Codec<std::optional<double>>::decode(value)};
+  }
+  static Value encode(const GivenFill& fill) { return fill.value ? Value(*fill.value) : Value(); }
+  static std::string type() { return "a number or a boolean"; }
+};
+
 }  // namespace crescent

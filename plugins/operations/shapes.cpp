@@ -26,8 +26,8 @@ Tensors hsplit(const Tensor& x, const GivenIntegers& sections) {
   return ops::hsplit(x, sections.value.as_int());
 }
 Tensors vsplit(const Tensor& x, const GivenIntegers& sections) {
-  if (sections.value.is_list()) return split_at(x, sections, 0);
-  return ops::vsplit(x, sections.value.as_int());
+  if (sections.value.is_list() && x.rank() > 1) return split_at(x, sections, 0);
+  return ops::vsplit(x, sections.value.is_list() ? 1 : sections.value.as_int());
 }
 Tensors dsplit(const Tensor& x, const GivenIntegers& sections) {
   if (sections.value.is_list()) return split_at(x, sections, 2);
@@ -62,8 +62,8 @@ ops::PadWidths pad_widths(const Value& width) {
 }
 
 Tensor pad(const Tensor& x, const GivenIntegers& width, const std::string& mode,
-           std::optional<double> value) {
-  return ops::pad(x, pad_widths(width.value), mode, value);
+           const GivenFill& fill) {
+  return ops::pad(x, pad_widths(width.value), mode, fill.value);
 }
 
 }  // namespace

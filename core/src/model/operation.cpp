@@ -231,7 +231,7 @@ Dict Operation::arguments(const List& positional, const Dict& keywords) const {
 Value Codec<AxisList>::encode(const AxisList& member) { return std::vector<int>(member); }
 AxisList Codec<AxisList>::decode(const Value& value) {
   AxisList axes;
-  if (value.is_null()) return axes;
+  if (value.is_null() || value == Value(false)) return axes;
   for (int64_t axis : Codec<std::vector<int64_t>>::decode(value))
     axes.push_back(Codec<int>::decode(axis));
   return axes;

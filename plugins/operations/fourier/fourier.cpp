@@ -10,7 +10,7 @@ namespace {
 
 /// The window that an option gives: a name, the values of the window, or null for no window.
 ops::Window window_in(const Value& value) {
-  if (value.is_null()) return std::nullopt;
+  if (value.is_null() || value == Value(false)) return std::nullopt;
   if (value.is_string()) return value.as_string();
   return Codec<Tensor>::decode(value);
 }

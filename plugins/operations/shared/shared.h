@@ -1,5 +1,7 @@
 // Functions that the tables of operations use to convert arguments.
 #pragma once
+#include <cctype>
+
 #include "crescent/layer/operation.h"
 #include "crescent/ops/arguments.h"
 #include "crescent/program/program.h"
@@ -18,11 +20,18 @@ inline const Shape& checked_shape(const Shape& shape) {
   return shape;
 }
 
+/// The text in lower case: Keras reads padding and data_format without regard to case.
+inline std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 /// The value of the argument data_format of a call; channels_last if the argument is missing.
 using Format = std::optional<std::string>;
 inline ops::DataFormat format_named(const Format& format) {
-  if (!format || *format == "channels_last") return ops::DataFormat::channels_last;
-  if (*format == "channels_first") return ops::DataFormat::channels_first;
+  const std::string name = in_lower_case(format.value_or("channels_last"));
+  if (name == "channels_last") return ops::DataFormat::channels_last;
+  if (name == "channels_first") return ops::DataFormat::channels_first;
   fail("data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
 }
 

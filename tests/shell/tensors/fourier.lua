@@ -80,4 +80,12 @@ do -- the gradient of sum(weights * transform) is the transform of the weights
     check.near(tape:gradient(loss, { x })[1], expected, 1e-4)
   end
 end
+-- window = false means no window, as a window of ones
+do
+  local signal = cr.random.normal({ 16 }, { seed = 4 })
+  local re, im = ops.stft(signal, 4, 2, 4, { window = false })
+  local same_re, same_im = ops.stft(signal, 4, 2, 4, { window = cr.ones { 4 } })
+  check.near(re, same_re, 0)
+  check.near(im, same_im, 0)
+end
 print "ok"

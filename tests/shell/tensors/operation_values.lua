@@ -80,8 +80,12 @@ check_row("angle", ops.round(ops.angle(float16_numbers)), { 3, 0 }, "float16")
 check_row("nan_to_num", ops.nan_to_num(float16_numbers), { -1, 2 }, "float16")
 check_row("ldexp", ops.ldexp(float16_numbers, ints { 1, 2 }), { -2, 8 }, "float16")
 check_row("logspace of halves", ops.logspace(t(1):cast "float16", 2, 2), { 10, 100 }, "float16")
-check_row("logspace in whole numbers", ops.logspace(0, 1, 2, true, 10, "int32"), { 1, 10 },
-  "float32")
+check_row("logspace in whole numbers", ops.logspace(0, 3, 4, true, 10, "int32"),
+  { 1, 10, 100, 1000 }, "int32")
+check_row("logspace of tensors in whole numbers", ops.logspace(t { 0, 1 }, 2, 2,
+  { dtype = "int32" }), { 1, 10, 100, 100 }, "int32")
+check_row("geomspace in whole numbers", ops.geomspace(1, 100, 3, { dtype = "int32" }),
+  { 1, 10, 100 }, "float32")
 for _, name in ipairs { "cbrt", "deg2rad", "rad2deg", "i0" } do
   check_row(name .. " of int64", ops[name](ints({ 0 }, "int64")), ops[name](t { 0 }):totable(),
     "float64")
@@ -318,7 +322,7 @@ check.fails(function() ops.expand_dims(square, 3) end, "expand_dims: axis 3 is o
 check_row("gray of whole numbers", ops.image.rgb_to_grayscale(ints({ { { 38, 20, 7 } } },
   "uint8")), 23, "uint8")
 check.fails(function() ops.array_split(t { 1 }, 1 << 31) end, "array_split: 2147483648 parts")
-check.fails(function() ops.vsplit(ops.zeros { 0 }, 1 << 31) end, "too many for 0 elements")
+check.fails(function() ops.vsplit(ops.zeros { 0, 1 }, 1 << 31) end, "too many for 0 elements")
 local lu, pivots = ops.lu_factor(t { { 1, 2, 4 }, { 2, 2, 2 } })
 check_row("factors of a wide matrix", lu, { 2, 2, 2, 0.5, 1, 3 })
 check_row("... and its pivots", pivots, { 1, 1 }, "int32")
@@ -410,4 +414,49 @@ check.fails(function() ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, 0 }, { 1, 2 }) en
 check.fails(function() ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, 1 }, { -1, 2 }) end, "twice",
   "destination")
 check.same(ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, -1 }, { 1, 0 }).shape, { 4, 2, 3 })
+-- false as axis means none: all axes, or the flat elements
+do
+  local matrix = t { { 3, 1 }, { 2, 0 } }
+  for _, name in ipairs { "softmax", "log_softmax", "normalize" } do
+    local flat = ops[name](matrix:reshape { 4 }):reshape { 2, 2 }
+    check.near(ops[name](matrix, { axis = false }), flat, 1e-6, name)
+    check.near(ops[name](matrix, false), flat, 1e-6, name)
+  end
+  for _, name in ipairs { "sum", "max", "mean", "std", "median", "logsumexp", "all" } do
+    check.same(ops[name](matrix, false):totable(), ops[name](matrix):totable(), name)
+  end
+  check_row("flip along all axes", ops.flip(matrix, false), { 0, 2, 1, 3 })
+  check_row("sort of the flat elements", ops.sort(matrix, { axis = false }), { 0, 1, 2, 3 })
+  check_row("argsort of the flat elements", ops.argsort(matrix, { axis = false }), { 3, 1, 2, 0 },
+    "int32")
+end
+
+-- '...' in an equation of several operands, also with axes of different lengths
+do
+  local a, b, c = t { { 1, 2 } }, t { { 1, 2, 3 }, { 4, 5, 6 } }, t { { 1 }, { 2 } }
+  local product = ops.einsum("i...,...j,...k", a, b, c)
+  check.same(product.shape, { 2, 1, 3, 1 })
+  check_row("einsum of three", product, { 1, 2, 3, 16, 20, 24 })
+  check_row("einsum of three with sums", ops.einsum("i...,...j,...k->...i", a, b, c), { 6, 60 })
+  local rows = cr.random.normal({ 3, 4 }, { seed = 1 })
+  local columns = cr.random.normal({ 4, 5 }, { seed = 2 })
+  local stacked = cr.random.normal({ 2, 1, 6 }, { seed = 3 })
+  local joined = ops.einsum("i...,...j,b...k", rows, columns, stacked)
+  check.same(joined.shape, { 4, 2, 3, 5, 6 })
+  local broadcast_stack = ops.broadcast_to(stacked, { 2, 4, 6 })
+  check.near(joined, ops.einsum("in,nj,bnk->nbijk", rows, columns, broadcast_stack), 1e-5)
+end
+
+check_row("pad with a boolean", ops.pad(t({ true }, "bool"), 1, { constant_values = true }),
+  { true, true, true }, "bool")
+check_row("padding in capitals", ops.max_pool(t { { { 1 }, { 3 }, { 2 } } }, 2,
+  { padding = "SAME", data_format = "Channels_Last" }), { 3, 2 })
+check.fails(function() ops.max_pool(ops.ones { 1, 3, 1 }, 2, { padding = "SOME" }) end,
+  "must be 'valid' or 'same', got 'SOME'")
+check.fails(function() ops.histogram(ops.ones { 2, 3 }) end, "histogram: expected one axis, got")
+check.fails(function() ops.vsplit(ops.ones { 4 }, 2) end, "vsplit: expected at least 2 axes")
+check.fails(function() ops.vsplit(ops.ones { 4 }, { 2 }) end, "vsplit: expected at least 2 axes")
+check.fails(function() ops.average(ops.ones { 3, 4 }, { weights = { 1, 2, 3, 4 } }) end,
+  "average: expected weights of the shape of x, (3, 4)", "got shape (4,)")
+
 print "ok operation_values"

@@ -42,6 +42,7 @@ Tensors hsplit(const Tensor& x, int64_t sections) {
   return divided("hsplit", x, sections, x.rank() == 1 ? 0 : 1, false);
 }
 Tensors vsplit(const Tensor& x, int64_t sections) {
+  if (x.rank() < 2) fail("vsplit: expected at least 2 axes, got shape ", x.shape());
   return divided("vsplit", x, sections, 0, false);
 }
 Tensors dsplit(const Tensor& x, int64_t sections) {

@@ -106,6 +106,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& input, int64_t bins,
                                      const std::vector<double>& range) {
+  if (input.rank() != 1) fail("histogram: expected one axis, got shape ", input.shape());
   if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
   if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
     fail("histogram: range must be two numbers, the lower one first, got ", Value(range));

@@ -58,7 +58,7 @@ Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpo
          ops::expand_dims(width, positive_axis) * fraction;
 }
 
-/// The dtype of the results of logspace and geomspace: floatx() if an integer dtype is requested.
+/// The dtype of the results of geomspace: floatx() if an integer dtype is requested.
 std::optional<DType> power_dtype(std::optional<DType> dtype) {
   return dtype && !is_floating(*dtype) ? floatx() : dtype;
 }
@@ -116,12 +116,11 @@ Tensor linspace_step(const Operand& start, const Operand& stop, int64_t num, boo
 }
 
 Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, double base,
-                std::optional<DType> requested_dtype, int axis) {
+                std::optional<DType> dtype, int axis) {
   checked_count("logspace", num);
-  const std::optional<DType> dtype = power_dtype(requested_dtype);
   if (start.tensor || stop.tensor) {
     const Tensor exponent = spaced(start, stop, num, endpoint, axis);
-    const Tensor values = ops::exp(exponent * std::log(base));
+    const Tensor values = ops::power(number_like(exponent, base), exponent);
     return dtype ? ops::cast(values, *dtype) : values;
   }
   std::vector<double> values = spaced(start.number, stop.number, num, endpoint);

@@ -62,14 +62,14 @@ Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
   for (size_t i = 0; i < operands.size(); ++i) take_diagonals(inputs[i], operands[i]);
   while (operands.size() > 2) {
     // Contracts the first two operands; the result keeps the letters that other operands or the
-    // output contain.
-    std::string needed_letters = equation.output, kept_letters;
+    // output contain, and the axes of '...'.
+    const std::string first_letters = inputs[0] + inputs[1];
+    std::string needed_letters = equation.output;
+    std::string kept_letters = first_letters.find('.') == std::string::npos ? "" : "...";
     for (size_t i = 2; i < inputs.size(); ++i) needed_letters += inputs[i];
-    for (char c : inputs[0] + inputs[1])
-      if (c == '.')
-        fail("einsum: '...' with more than two operands is not supported");
-      else if (needed_letters.find(c) != std::string::npos &&
-               kept_letters.find(c) == std::string::npos)
+    for (char c : first_letters)
+      if (c != '.' && needed_letters.find(c) != std::string::npos &&
+          kept_letters.find(c) == std::string::npos)
         kept_letters += c;
     operands[1] = einsum_of_two(inputs[0] + "," + inputs[1] + "->" + kept_letters,
                                 Tensors{operands[0], operands[1]});

@@ -94,6 +94,9 @@ Tensor average(const Tensor& x, const Axes& axis_option, const Tensor& weights) 
     for (int i = 0; i < w.rank(); ++i) shape.set(axes[i], w.dim(i));
     w = ops::reshape(ops::transpose(w, order), shape);
   }
+  if (w.rank() != x.rank())
+    fail("average: expected weights of the shape of x, ", x.shape(),
+         ", or of the averaged axes alone, got shape ", weights.shape());
   const Tensor values = floating(ops::cast(x, promote(x.dtype(), w.dtype())));
   return in_wide(values, [&](const Tensor& wide) {
     const Tensor broadcast_weights = ops::broadcast_to(ops::cast(w, wide.dtype()), wide.shape());

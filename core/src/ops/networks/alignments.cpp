@@ -22,8 +22,8 @@ Tensor shifted_right(const Tensor& x, int64_t by) {
   return ops::pad(ops::slice_axis(x, 1, 0, n - by), {0, by}, {0, 0}, kLogZero);
 }
 
-Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
-                     const Tensor& output_length, int64_t mask_index) {
+Tensor ctc_loss_of(const Tensor& target, const Tensor& output, const Tensor& target_length,
+                   const Tensor& output_length, int64_t mask_index) {
   const Tensor logs = ops::log_softmax(output, -1);
   const int64_t label_count = target.dim(1), state_count = 2 * label_count + 1,
                 time = output.dim(1);
@@ -82,19 +82,23 @@ std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengt
   return {ops::expand_dims(compacted, 0), -score};
 }
 
+/// Casts to float32, or leaves float64. As in Keras, results of half-width floats are float32;
+/// float16 could not represent kLogZero.
+Tensor in_single(const Tensor& input) {
+  const Tensor x = floating(input);
+  return cast(x, promote(x.dtype(), DType::float32));
+}
+
 }  // namespace
 
-/// The CTC loss; float16 is computed in float32, because it cannot represent kLogZero.
 Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
                 const Tensor& output_length, int64_t mask_index) {
-  return in_wide(output, [&](const Tensor& x) {
-    return wide_ctc_loss(target, x, target_length, output_length, mask_index);
-  });
+  return ctc_loss_of(target, in_single(output), target_length, output_length, mask_index);
 }
 
 std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& lengths,
                                       const CtcOptions& options) {
-  const Tensor x = floating(inputs);
+  const Tensor x = in_single(inputs);
   if (x.rank() != 3 || x.dim(1) == 0 || x.dim(2) == 0 || lengths.rank() != 1)
     fail("ctc_decode: expected inputs (batch, time, classes) and lengths (batch), got shapes ",
          x.shape(), " and ", lengths.shape());

@@ -23,8 +23,8 @@ Tensor extract(const Tensor& x, const std::vector<int64_t>& size,
 void check_block(const char* name, const Tensor& x, int64_t n) {
   constexpr int64_t kMaxBlockSize = 1 << 16;  // the largest block size, whose square fits int64
   if (x.rank() != 4) fail(name, ": expected images of four axes, got shape ", x.shape());
-  if (n < 1 || n > kMaxBlockSize)
-    fail(name, ": expected a block_size of 1 to ", kMaxBlockSize, ", got ", n);
+  if (n < 2 || n > kMaxBlockSize)
+    fail(name, ": expected a block_size of 2 to ", kMaxBlockSize, ", got ", n);
 }
 
 }  // namespace
