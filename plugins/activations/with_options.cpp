@@ -2,6 +2,8 @@
 // cr.layers.Dense(8, { activation = cr.activations.leaky_relu { negative_slope = 0.1 } }).
 #include "../elementwise.h"
 #include "crescent/layer/activation.h"
+#include "crescent/layer/operation.h"
+#include "crescent/ops/activations.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {
@@ -157,16 +159,20 @@ Tensor glu(const Tensor& x, int axis) {
   return parts[0] * sigmoid(parts[1]);
 }
 
+using AxisFunction = Tensor (*)(const Tensor& x, int axis);
+using AxesFunction = Tensor (*)(const Tensor& x, const Axes& axes);
+
 struct AxisRow {
   const char *name, *doc;
-  Tensor (*apply)(const Tensor& x, int axis);
+  AxisFunction apply;
+  AxesFunction apply_to_axes = nullptr;  ///< null: the function takes one axis only
 };
 
 const AxisRow kAxisRows[] = {
-    {"softmax", "exp(x) / sum exp(x) over the axis.",
-     [](const Tensor& x, int axis) { return softmax(x, axis); }},
-    {"log_softmax", "log(softmax(x))",
-     [](const Tensor& x, int axis) { return log_softmax(x, axis); }},
+    {"softmax", "exp(x) / sum exp(x) over the axis.", static_cast<AxisFunction>(softmax),
+     static_cast<AxesFunction>(softmax)},
+    {"log_softmax", "log(softmax(x))", static_cast<AxisFunction>(log_softmax),
+     static_cast<AxesFunction>(log_softmax)},
     {"sparsemax", "The Euclidean projection of each row onto the probability simplex.", sparsemax},
     {"glu", "The first half of the axis times the sigmoid of the second half.", glu},
 };
@@ -176,12 +182,24 @@ template <int Row>
 class AxisActivation final : public WithOptions {
  public:
   static void describe(Schema<AxisActivation>& s) {
-    s.doc(kAxisRows[Row].doc).field("axis", &AxisActivation::axis_, "The axis.");
+    s.doc(kAxisRows[Row].doc)
+        .field("axis", &AxisActivation::axis_,
+               kAxisRows[Row].apply_to_axes ? "The axis, or a list of axes." : "The axis.");
   }
-  Tensor operator()(const Tensor& x) const override { return kAxisRows[Row].apply(x, int(axis_)); }
+  void configured() override {
+    axes_ = Codec<AxisList>::decode(axis_);
+    if (axes_.size() != 1 && (axes_.empty() || !kAxisRows[Row].apply_to_axes))
+      fail("axis: expected ", kAxisRows[Row].apply_to_axes ? "at least " : "", "one axis, got ",
+           axis_);
+  }
+  Tensor operator()(const Tensor& x) const override {
+    return axes_.size() == 1 ? kAxisRows[Row].apply(x, axes_.front())
+                             : kAxisRows[Row].apply_to_axes(x, axes_);
+  }
 
  private:
-  int64_t axis_ = -1;
+  Value axis_ = -1;
+  std::vector<int> axes_{-1};
 };
 
 template <int... Rows>

@@ -5,6 +5,8 @@
 #include "crescent/layer/weight_rules.h"
 #include "crescent/registry/registration.h"
 
+#include "../numbers.h"
+
 namespace crescent {
 namespace {
 
@@ -53,11 +55,17 @@ class Stft final : public Initializer {
     s.doc("The cosines or sines of a Fourier transform as a kernel (frame, channels, frequencies).")
         .field("side", &Stft::part_name_, "\"real\" (cosines) or \"imag\" (sines).")
         .choices({"real", "imag"})
-        .field("window", &Stft::window_, "Window of a frame; null: none.")
+        .field("window", &Stft::window_,
+               "Window of a frame: its name, or a list or tensor of its values; null: none.")
         .choices(window_names())
         .field("scaling", &Stft::scaling_, "Normalization of the window; null: none.")
         .choices({"density", "spectrum"})
         .field("periodic", &Stft::periodic_, "Make the window periodic instead of symmetric.");
+  }
+  void configured() override {
+    if (window_ == Value(false)) window_ = Value();
+    if (!window_.is_null() && !window_.is_string())
+      window_ = value_of(numbers_in(window_, "option 'window'"));
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     if (shape.rank() != 3)
@@ -65,7 +73,7 @@ class Stft final : public Initializer {
     const int64_t frame = shape[0], channels = shape[1], frequencies = shape[2];
     const double fft = 2.0 * double(frequencies - 1);
     std::vector<double> scale(frame, 1.0);
-    if (window_) scale = scaled(window_values(*window_, frame, periodic_));
+    if (!window_.is_null()) scale = scaled(window_of(frame));
     std::vector<float> values;
     values.reserve(shape.size());
     for (int64_t t = 0; t < frame; ++t)
@@ -79,6 +87,13 @@ class Stft final : public Initializer {
   }
 
  private:
+  std::vector<double> window_of(int64_t frame) const {
+    if (window_.is_string()) return window_values(window_.as_string(), frame, periodic_);
+    const Numbers numbers = numbers_in(window_, "option 'window'");
+    if (!(numbers.shape == Shape{frame}))
+      fail("STFT: expected a window of shape ", Shape{frame}, ", got ", numbers.shape);
+    return numbers.values;
+  }
   std::vector<double> scaled(std::vector<double> window) const {
     double squares = 0, sum = 0;
     for (const double w : window) squares += w * w, sum += std::abs(w);
@@ -88,7 +103,8 @@ class Stft final : public Initializer {
   }
 
   std::string part_name_ = "real";
-  std::optional<std::string> window_ = "hann", scaling_ = "density";
+  Value window_ = "hann";
+  std::optional<std::string> scaling_ = "density";
   bool periodic_ = false;
 };
 

@@ -1,5 +1,6 @@
 // Declares the options of a weight: kernel_initializer, kernel_regularizer, kernel_constraint.
 #include "crescent/layer/weight_rules.h"
+#include "registry/core_classes.h"
 
 namespace crescent {
 namespace {
@@ -16,6 +17,11 @@ std::ptrdiff_t offset_of_member(Member WeightRules::*member) {
 }
 
 }  // namespace
+
+std::shared_ptr<Configurable> tensor_as_initializer(const Value& value) {
+  if (!value.object_as<BoxedTensor>()) return nullptr;
+  return make_object(Initializer::kKind, "Constant", {{"value", value}});
+}
 
 WeightRules::WeightRules(const char* initializer) : initializer(initializer) {}
 WeightRules::WeightRules(const WeightRules&) = default;

@@ -84,6 +84,8 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
+  if (kind == "initializer")
+    if (auto initializer = tensor_as_initializer(value)) return initializer;
   auto object = value.object_as<Configurable>();
   if (auto converted_object = converted_to_kind(kind, object)) return converted_object;
   if (!object || (object->info() && object->info()->kind != kind))

@@ -1,7 +1,10 @@
 #include "crescent/registry/schema.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+
+#include "base/text.h"
 
 namespace crescent {
 
@@ -198,9 +201,24 @@ Value object_or_null(const Field& field, const Value& value) {
   return is_false ? Value() : value;
 }
 
+/// Returns the value of an option whose choices Keras compares without regard to case, in lower
+/// case if that makes it one of the choices; other values unchanged.
+Value in_case_of_choices(const Field& field, const Value& value) {
+  static constexpr std::array<std::string_view, 3> kCaselessOptions{"padding", "data_format",
+                                                                    "distribution"};
+  if (!value.is_string() || std::find(kCaselessOptions.begin(), kCaselessOptions.end(),
+                                      field.name) == kCaselessOptions.end())
+    return value;
+  std::string lower_text = lower_case(value.as_string());
+  const bool is_choice =
+      std::find(field.choices.begin(), field.choices.end(), lower_text) != field.choices.end();
+  return is_choice ? Value(std::move(lower_text)) : value;
+}
+
 /// Checks the value and sets the field; errors call the field `word`, such as "option".
 void check_and_set(void* object, const std::string& title, const char* word, const Field& field,
-                   const Value& value) {
+                   const Value& given) {
+  const Value value = in_case_of_choices(field, given);
   try {
     check(field, value);
   } catch (const Error& error) {

@@ -104,6 +104,21 @@ end
 check.near(cr.Model(two_inputs, A.softmax(two_inputs, 1)):predict(x, { verbose = 0 }),
   A.softmax(x, 1))
 
+-- softmax over several axes; the configuration has the axes
+do
+  local cube = cr.random.normal({ 2, 3, 4 }, { seed = 6 })
+  for _, name in ipairs { "softmax", "log_softmax" } do
+    local expected = cr.ops[name](cube:reshape { 2, 12 }):reshape { 2, 3, 4 }
+    check.near(cr.activations[name](cube, { axis = { 1, 2 } }), expected, 1e-6, name)
+    check.near(cr.activations[name](cube, { -1, 1 }), expected, 1e-6, name)
+    local activation = cr.activations.get { class_name = name, config = { axis = { 1, 2 } } }
+    check.same(activation:get_config(), { axis = { 1, 2 } })
+    check.near(activation(cube), expected, 1e-6, name)
+  end
+  check.fails(function() cr.activations.glu(cube, { axis = { 1, 2 } }) end, "one axis, got [1, 2]")
+  check.fails(function() cr.activations.softmax(cube, { axis = {} }) end, "at least one axis")
+end
+
 -- a mask of Softmax broadcasts to the inputs, not the other way round
 local logits = cr.tensor { { 1.0, 2, 1 } }
 for _, shape in ipairs { { 2, 3 }, { 1, 1, 3 }, { 1, 2 } } do

@@ -1,5 +1,5 @@
--- The initializer Constant: numbers, arrays that are broadcast to the shape of a weight, and both
--- in files of Keras.
+-- Initializers that are given by values: Constant with numbers and with arrays that are broadcast to
+-- the shape of a weight, both in files of Keras; tensors; STFT with the values of a window.
 local cr = require "crescent"
 local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
 package.path = script_folder .. "/../support/?.lua;" .. package.path
@@ -36,5 +36,35 @@ for _, written in ipairs { "[3.0, 4.0]",
     return written
   end)))
   check.same(opened:get_weights()[2]:totable(), { 3, 4 })
+end
+
+-- a tensor as initializer gives the weight its values
+do
+  local kernel = cr.tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } }
+  check.same(cr.initializers.get(kernel) { 3, 2 }:totable(), kernel:totable())
+  local dense = cr.layers.Dense(2, { input_shape = { 3 }, kernel_initializer = kernel })
+  local named = cr.Sequential { dense }
+  check.same(named:get_weights()[1]:totable(), kernel:totable())
+  local again = cr.models.model_from_json(named:to_json())
+  check.same(again:get_weights()[1]:totable(), kernel:totable())
+  check.fails(function()
+    cr.layers.Dense(3, { kernel_initializer = kernel }):build { 1, 3 }
+  end, "a value of shape (3, 2) cannot be broadcast to a weight of shape (3, 3)")
+end
+
+-- the initializer STFT with a window of given values; the numbers are those of Keras 3.15.1
+do
+  local STFT = cr.initializers.STFT
+  for _, window in ipairs { { 1, 2, 3, 4 }, cr.tensor { 1, 2, 3, 4 } } do
+    local sines = STFT("imag", window, "spectrum")
+    check.near(sines { 4, 1, 3 }:reshape { 4, 3 },
+      { { 0, 0, 0 }, { 0, -0.2, 0 }, { 0, 0, 0 }, { 0, 0.4, 0 } }, 1e-6)
+    check.same(sines:get_config().window, { 1, 2, 3, 4 })
+    check.near(STFT("real", window, "density") { 4, 1, 3 }:reshape { 4, 3 }, {
+      { 0.18257419, 0.18257419, 0.18257419 }, { 0.36514837, 0, -0.36514837 },
+      { 0.54772256, -0.54772256, 0.54772256 }, { 0.73029674, 0, -0.73029674 } }, 1e-6)
+    check.fails(function() sines { 5, 1, 3 } end, "expected a window of shape (5,), got (4,)")
+  end
+  check.same(STFT("real", false) { 2, 1, 2 }:totable(), { { { 1, 1 } }, { { 1, -1 } } })
 end
 print "ok constant initializer"

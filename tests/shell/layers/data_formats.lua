@@ -65,4 +65,17 @@ sums:set_weights { cell.weights[1].value, cell.weights[3].value }
 local gates = ops.split(sums(x[1]), 4, 1)
 local c = ops.sigmoid(gates[1]) * ops.softmax(gates[3], -1)
 check.near(y, (ops.sigmoid(gates[4]) * ops.softmax(c, -1)):totable(), 1e-5)
+
+-- paddings and data formats are read without regard to case, and saved in lower case, as in Keras
+do
+  local convolution = layers.Conv1D(2, 3, { padding = "SAME", data_format = "Channels_First" })
+  check.same(convolution:get_config().padding, "same")
+  check.same(convolution:get_config().data_format, "channels_first")
+  check.same(convolution(cr.ones { 1, 4, 5 }).shape, { 1, 2, 5 })
+  check.same(layers.MaxPooling1D { padding = "Valid" }:get_config().padding, "valid")
+  check.same(cr.initializers.VarianceScaling { distribution = "Uniform" }:get_config().distribution,
+    "uniform")
+  check.fails(function() layers.Conv1D(2, 3, { padding = "SOME" }) end, "'padding' must be one of",
+    "got 'SOME' (did you mean 'same'?)")
+end
 print "ok data_formats"
