@@ -19,8 +19,14 @@ class Circle final : public Loss {
         .field("gamma", &Circle::gamma_, "Scale of the similarities.")
         .field("margin", &Circle::margin_,
                "Margin between similarities within and between classes.")
-        .field("remove_diagonal", &Circle::remove_diagonal_,
-               "Do not compare a vector with itself.");
+        .field("remove_diagonal", &Circle::remove_diagonal_, "Do not compare a vector with itself.")
+        .field("ref_labels", &Circle::reference_labels_,
+               "Class numbers (references) of the vectors in ref_embeddings; null: the targets.")
+        .not_stored()
+        .field("ref_embeddings", &Circle::references_,
+               "Unit vectors (references, size) with which the predicted ones are compared; null: "
+               "the predicted ones.")
+        .not_stored();
   }
   bool sparse_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
@@ -28,12 +34,19 @@ class Circle final : public Loss {
       fail("circle: expected embeddings of shape (batch, size), got shape ", y_pred.shape());
     const Tensor labels =
         reshape(cast(class_numbers(*this, y_true, y_pred), DType::int32), {-1, 1});
-    const Tensor distance = relu(1.0 - matmul(y_pred, y_pred, false, true));
-    Tensor is_same = equal(labels, transpose(labels));
+    const Tensor references = references_ ? cast(references_, y_pred.dtype()) : y_pred;
+    const Tensor reference_labels = reference_labels_
+                                        ? reshape(cast(reference_labels_, DType::int32), {1, -1})
+                                        : transpose(labels);
+    if (references.rank() != 2 || references.dim(0) != reference_labels.dim(1))
+      fail("circle: expected ref_embeddings of shape (references, size) and as many ref_labels, ",
+           "got shapes ", references.shape(), " and ", reference_labels.shape());
+    const Tensor distance = relu(1.0 - matmul(y_pred, references, false, true));
+    Tensor is_same = equal(labels, reference_labels);
     const Tensor is_other = logical_not(is_same);
     if (remove_diagonal_) {
-      const int64_t n = y_pred.dim(0);
-      is_same = logical_and(is_same, logical_not(cast(eye(n, n), DType::boolean)));
+      const Tensor is_itself = cast(eye(y_pred.dim(0), references.dim(0)), DType::boolean);
+      is_same = logical_and(is_same, logical_not(is_itself));
     }
     const Tensor same_logits = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
     const Tensor other_logits = relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
@@ -45,6 +58,7 @@ class Circle final : public Loss {
  private:
   double gamma_ = 80, margin_ = 0.4;
   bool remove_diagonal_ = true;
+  Tensor reference_labels_, references_;
 };
 
 }  // namespace

@@ -40,7 +40,10 @@ class Auc final : public Metric {
         .min(1)
         .field("label_weights", &Auc::label_weights_, "Weights of the columns.")
         .min(0)
-        .field("from_logits", &Auc::from_logits_, "Predictions are logits.");
+        .field("from_logits", &Auc::from_logits_, "Predictions are logits.")
+        .property(
+            "thresholds", [](const Auc& auc) { return auc.options_.thresholds; },
+            "All thresholds in ascending order, with one just below 0 and one just above 1.");
   }
   void configured() override {
     if (num_labels_ && !multi_label_)
@@ -49,8 +52,10 @@ class Auc final : public Metric {
     if (threshold_option_) {
       inner = *threshold_option_;
       std::sort(inner.begin(), inner.end());
+      num_thresholds_ = static_cast<int64_t>(inner.size()) + 2;
     } else {
-      const std::vector<double> defaults = even_thresholds(num_thresholds_);
+      if (!num_thresholds_) fail("expected num_thresholds or thresholds, got neither");
+      const std::vector<double> defaults = even_thresholds(*num_thresholds_);
       inner.assign(defaults.begin() + 1, defaults.end() - 1);
     }
     options_.thresholds = {-kEpsilon};
@@ -140,7 +145,7 @@ class Auc final : public Metric {
     return {relu(recall_gain), where(none, 1, 1.0 - scale * divide_no_nan(fp, tp))};
   }
 
-  int64_t num_thresholds_ = 200;
+  std::optional<int64_t> num_thresholds_ = 200;
   std::string curve_ = "ROC", method_ = "interpolation";
   std::optional<std::vector<double>> threshold_option_, label_weights_;
   bool multi_label_ = false, from_logits_ = false;
