@@ -44,7 +44,6 @@ add_exceptions("methods of KerasTensor", "tensors are dense",
   "ragged ragged_rank row_splits_dtype sparse")
 add_exceptions("methods of Variable", "several devices do not share a variable",
   "aggregation synchronization overwrite_with_gradient")
-add_exceptions("methods of Variable", "values are read by totable, item and value", "numpy")
 add_exceptions("methods of callbacks.Callback",
   "a run attaches itself; CallbackList takes the model as an option", "set_model set_params")
 add_exceptions("methods of optimizers.Optimizer",

@@ -10,6 +10,9 @@ void add_training(HandleType& model);
 /// progress unless the arguments request it.
 TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet = false);
 
+/// Sets the learning rate of an optimizer to a number or a schedule.
+void set_learning_rate(Optimizer& optimizer, Any rate);
+
 /// The text of a log value as objects print it: ", loss 0.25".
 std::string log_text(const std::string& name, double value);
 

@@ -6,7 +6,6 @@
 #include "classes/object_types.h"
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
-#include "crescent/program/program.h"
 #include "instances/functions.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
@@ -84,18 +83,6 @@ struct UpdateRule : Optimizer {
     (optimizer.*&UpdateRule::update)(variable, gradient, rate, step, Slots(slots));
   }
 };
-
-/// Makes a schedule compute the learning rate of the optimizer or, if it has an inner optimizer, of
-/// that one.
-void set_schedule(Optimizer& optimizer, const std::shared_ptr<Schedule>& schedule) {
-  if (optimizer.info()->schema.find_property("inner_optimizer"))
-    return set_schedule(*optimizer.get_property("inner_optimizer").object_as<Optimizer>(),
-                        schedule);
-  if (auto* instance = dynamic_cast<Instance*>(&optimizer)) instance->skip_next_start();
-  optimizer.configure({{"learning_rate", Value(schedule)}});
-  optimizer.learning_rate().assign((*schedule)(optimizer.iterations().value()));
-  retrace_functions();
-}
 
 void add_optimizer(ObjectTypes& types, const HandleType& object) {
   add_type<Optimizer>(types, "optimizer", &object)
@@ -309,13 +296,6 @@ void add_callbacks(ObjectTypes& types, const HandleType& object) {
 }
 
 }  // namespace
-
-void set_learning_rate(Optimizer& optimizer, Any rate) {
-  lua_State* L = current();
-  const auto schedule = object_as<Schedule>(L, rate.index);
-  schedule ? set_schedule(optimizer, schedule)
-           : optimizer.set_learning_rate(Read<double>::from(L, rate.index));
-}
 
 void add_training_types(ObjectTypes& types, const HandleType& object) {
   add_optimizer(types, object);

@@ -1,5 +1,5 @@
--- Initializers that are given by values: Constant with numbers and with arrays that are broadcast to
--- the shape of a weight, both in files of Keras; tensors; STFT with the values of a window.
+-- Initializers that are given by values: Constant with numbers and with arrays that are broadcast
+-- to the shape of a weight, both in files of Keras; tensors; STFT with the values of a window.
 local cr = require "crescent"
 local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
 package.path = script_folder .. "/../support/?.lua;" .. package.path
