@@ -192,7 +192,6 @@ local variable_texts = {
   data = "it is v.value",
   detach = "it is v.value",
   initial_value = "it is v.value before the first update",
-  numpy = "its tensor is v.value, its numbers are v:totable()",
   read_value = "it is v.value",
 }
 

@@ -281,8 +281,6 @@ local rows = {
   { "x:detach()", "tensor: no attribute 'detach'; it is cr.ops.stop_gradient(t)" },
   { 'x:to "cuda"', "tensor: no attribute 'to'; it is t:cast(dtype); "
     .. "cr.config.set_device(name) chooses a device" },
-  { "model.layers[1].kernel:numpy()", "variable: no attribute 'numpy'; "
-    .. "its tensor is v.value, its numbers are v:totable()" },
   { "cr.Input { shape = { 2 } }:item()", "symbol: no attribute 'item'; "
     .. "a symbol has no values; a model that ends in it computes them" },
   { "model:parameters()",
