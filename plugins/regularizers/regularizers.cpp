@@ -1,5 +1,7 @@
 // Regularizers: penalties on weights or outputs, l1 * sum |x| + l2 * sum x^2 (without a factor
 // 1/2).
+#include <cmath>
+
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -8,11 +10,17 @@ namespace {
 Tensor absolute_sum(const Tensor& x, double factor) { return ops::sum(ops::abs(x)) * factor; }
 Tensor square_sum(const Tensor& x, double factor) { return ops::sum(ops::square(x)) * factor; }
 
+/// Fails for an infinite factor, with which every loss would be infinite or not a number.
+void check_finite(const char* option, double factor) {
+  if (!std::isfinite(factor)) fail(option, ": expected a finite number, got ", factor);
+}
+
 class L1 final : public Regularizer {
  public:
   static void describe(Schema<L1>& s) {
     s.doc("l1 * sum |x|").field("l1", &L1::l1_, "Factor.").alias("l").min(0);
   }
+  void configured() override { check_finite("l1", l1_); }
   Tensor operator()(const Tensor& x) const override { return absolute_sum(x, l1_); }
 
  private:
@@ -24,6 +32,7 @@ class L2 final : public Regularizer {
   static void describe(Schema<L2>& s) {
     s.doc("l2 * sum x^2").field("l2", &L2::l2_, "Factor.").alias("l").min(0);
   }
+  void configured() override { check_finite("l2", l2_); }
   Tensor operator()(const Tensor& x) const override { return square_sum(x, l2_); }
 
  private:
@@ -39,6 +48,7 @@ class L1L2 final : public Regularizer {
         .field("l2", &L1L2::l2_, "Factor of the sum of squares.")
         .min(0);
   }
+  void configured() override { check_finite("l1", l1_), check_finite("l2", l2_); }
   Tensor operator()(const Tensor& x) const override {
     return absolute_sum(x, l1_) + square_sum(x, l2_);
   }
@@ -57,6 +67,7 @@ class OrthogonalRegularizer final : public Regularizer {
                "\"rows\" or \"columns\" are to be orthogonal.")
         .choices({"rows", "columns"});
   }
+  void configured() override { check_finite("factor", factor_); }
   Tensor operator()(const Tensor& x) const override {
     if (x.rank() != 2)
       fail("Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=", x.shape());
