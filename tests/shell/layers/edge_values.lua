@@ -89,7 +89,8 @@ entropy:reset_state()
 entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } }, t { 1, 1 })
 check.near(entropy:result(), math.log(2))
 -- regularizers refuse factors that are not finite
-for class, option in pairs { L1 = "l1", L2 = "l2", L1L2 = "l2", OrthogonalRegularizer = "factor" } do
+for class, option in pairs { L1 = "l1", L2 = "l2", L1L2 = "l2",
+  OrthogonalRegularizer = "factor" } do
   for _, factor in ipairs { math.huge, -1, 0 / 0 } do
     check.fails(function() cr.regularizers[class] { [option] = factor } end, option)
   end
