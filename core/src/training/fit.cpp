@@ -3,6 +3,7 @@
 
 #include "crescent/program/distribution.h"
 #include "data/array_dataset.h"
+#include "data/streams/element.h"
 #include "system/operation.h"
 #include "training/input/class_weighted.h"
 #include "training/run_state.h"
@@ -47,7 +48,7 @@ Arrays validation_arrays(const Model& model, const Value& value) {
                        : std::vector<std::string>{};
   const std::vector<std::string> outputs =
       names_in_data(model.structures().outputs, model.output_names());
-  Arrays arrays{tensors_in(items[0], inputs, "validation_data"),
+  Arrays arrays{tensors_in(expected_inputs(items[0], inputs), inputs, "validation_data"),
                 tensors_in(items[1], outputs, "validation_data"),
                 {}};
   if (items.size() == 3) arrays.weights = sample_weights(model, arrays.y, items[2]);

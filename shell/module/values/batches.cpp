@@ -26,19 +26,40 @@ bool has_names(lua_State* L, int index) {
   return has_name;
 }
 
-/// Pushes a list of the values in the table at `index`, in the order of the names. Fails for names
-/// that are not among the inputs or outputs.
+/// The error for data with names that the model does not have.
+[[noreturn]] void fail_unexpected(const std::string& name, const std::vector<std::string>& names) {
+  fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
+       join(names));
+}
+
+/// Warns of data under names that the model does not have, which it leaves out.
+void warn_of_other_names(const std::vector<std::string>& other_names,
+                         const std::vector<std::string>& names) {
+  if (!other_names.empty())
+    warn("The structure of `inputs` doesn't match the expected structure. Expected: ", join(names),
+         "; not read: ", join(other_names));
+}
+
+/// Pushes a list of the values in the table at `index`, in the order of the names. Names that are
+/// not among the inputs are left out with a warning if all of those are there, else they are
+/// refused, as they always are for outputs.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
-                   const std::vector<std::string>& required_names) {
+                   const std::vector<std::string>& required_names, bool are_inputs) {
+  std::vector<std::string> other_names;
+  size_t found_count = 0;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const std::string name = text_of(L, -2);
     if (names.empty())
       fail("expected data by position, {a, b}, got a table with the name '", name,
            "': names are those of the inputs and outputs of a model made of symbols");
     if (std::find(names.begin(), names.end(), name) == names.end())
-      fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
-           join(names));
+      other_names.push_back(name);
+    else
+      ++found_count;
   }
+  if (!other_names.empty() && (!are_inputs || found_count < names.size()))
+    fail_unexpected(other_names.front(), names);
+  warn_of_other_names(other_names, names);
   lua_createtable(L, static_cast<int>(required_names.size()), 0);
   for (const std::string& name : required_names) {
     lua_pushlstring(L, name.data(), name.size());
@@ -59,6 +80,19 @@ std::vector<std::string> DataNames::get() const {
   return names_in_data(structure,
                        model_->is_graph() ? (model_->*names_function_)() : keys_of(structure));
 }
+
+void DataNames::refuse_list(size_t count) const {
+  if (!are_inputs() || !model_->is_graph() || count < 2) return;
+  const Value structure = model_->structures().inputs;
+  if (!structure.is_dict() || structure.as_dict().size() < 2) return;
+  std::vector<std::string> names = structure.as_dict().keys();
+  std::sort(names.begin(), names.end());
+  fail(
+      "The structure of `inputs` doesn't match the expected structure. Expected a table with the "
+      "names ",
+      join(names), "; got a list of ", count, ", whose order says nothing about names");
+}
+
 namespace {
 
 /// Whether an option of compile (such as loss) has an entry for the output with this name and
@@ -139,13 +173,17 @@ List inputs_of_graph(const Model& graph, const Value& nested) {
   const auto is_leaf = [](const Value& value) { return !value.is_list() && !value.is_dict(); };
   const std::vector<std::string> names =
       names_in_data(graph.structures().inputs, graph.input_names());
+  if (nested.is_list()) input_names(graph).refuse_list(nested.as_list().size());
   if (is_deep(nested, is_leaf)) return leaves_by_name(nested, is_leaf, names);
   if (!nested.is_dict()) return leaves_of(nested);
   const Dict& by_name = nested.as_dict();
-  for (const DictEntry& entry : by_name)
-    if (std::find(names.begin(), names.end(), entry.key) == names.end())
-      fail("no data is expected for '", entry.key, "'", did_you_mean(entry.key, names),
-           "; expected ", join(names));
+  std::vector<std::string> other_names = by_name.keys();
+  std::erase_if(other_names, [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+  if (!other_names.empty() && by_name.size() - other_names.size() < names.size())
+    fail_unexpected(other_names.front(), names);
+  warn_of_other_names(other_names, names);
   List inputs;
   for (const std::string& name : names) {
     if (!by_name.contains(name))
@@ -174,16 +212,24 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
       tensors.push_back(leaf.is_null() ? Tensor() : leaf.object_as<BoxedTensor>()->tensor);
     return tensors;
   }
-  if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
+  if (!is_plain_table(L, index)) return to_tensors(L, index);
+  if (holds_tensors(L, index)) {
+    names.refuse_list(lua_rawlen(L, index));
+    return to_tensors(L, index);
+  }
   if (has_names(L, index)) {
     const std::vector<std::string> all_names = names.get();
     push_in_order(L, index, all_names,
-                  has_all(L, index, all_names) ? all_names : names.required_names());
+                  has_all(L, index, all_names) ? all_names : names.required_names(),
+                  names.are_inputs());
     const Tensors tensors = to_tensors(L, -1);
     lua_pop(L, 1);
     return tensors;
   }
-  if (holds_arrays(L, index, names)) return to_tensors(L, index);
+  if (holds_arrays(L, index, names)) {
+    names.refuse_list(lua_rawlen(L, index));
+    return to_tensors(L, index);
+  }
   return {to_tensor(L, index)};
 }
 

@@ -15,6 +15,10 @@ class DataNames {
   std::vector<std::string> get() const;
   /// The names, without outputs that have neither a loss nor metrics.
   std::vector<std::string> required_names() const;
+  /// Whether these are names of inputs.
+  bool are_inputs() const { return names_function_ == &Model::input_names; }
+  /// Fails for `count` tensors in a list if the inputs have names: names have no order in Lua.
+  void refuse_list(size_t count) const;
 
  private:
   using NamesFunction = std::vector<std::string> (Model::*)() const;

@@ -37,6 +37,36 @@ check.fails(function()
   model({ image = x.image, flags = x.flag })
 end, "no data is expected for 'flags'", "did you mean 'flag'")
 check.fails(function() model:fit(x, { price = y.price }) end, 'No data provided for "class"')
+check.fails(function()
+  model:fit(x, { price = y.price, class = y.class, other = y.price })
+end, "no data is expected for 'other'")
+
+do -- a list says nothing about names
+  local list = { x.flag, x.image }
+  for _, use in ipairs { function() model(list) end, function() model:predict(list) end,
+    function() model:fit(list, y) end, function() model:evaluate(list, y) end } do
+    check.fails(use, "The structure of `inputs` doesn't match", "flag, image")
+  end
+  local symbols = { cr.Input { shape = { 2 } }, cr.Input { shape = { 8 } } }
+  check.fails(function() model(symbols) end, "The structure of `inputs` doesn't match")
+  local single = cr.Input { shape = { 2 } }
+  local one_name = cr.Model { inputs = { a = single }, outputs = single * 2 }
+  check.near(one_name { cr.ones { 1, 2 } }, { { 2, 2 } }) -- but it can mean only one
+end
+
+do -- inputs under other names are not read
+  local more = { image = x.image, flag = x.flag, Aside = x.flag }
+  check.near(model(more).class, predicted.class:totable())
+  check.near(model:predict(more).class, predicted.class:totable())
+  local loss = model:evaluate(x, y, { verbose = 0 })
+  check.near(model:evaluate(more, y, { verbose = 0 }), loss)
+  local batches = cr.data.from_tensor_slices({ more, y }):batch(32)
+  check.near(model:evaluate(batches, { verbose = 0 }), loss)
+  local copy = cr.models.clone_model(model)
+  copy:compile { optimizer = "sgd", loss = { price = "mse" } }
+  local logs = copy:fit(x, y, { verbose = 0, validation_data = { more, y } }).history
+  check.near(logs.val_loss[1], copy:evaluate(x, y, { verbose = 0 }), 1e-5)
+end
 
 -- files store the names in the form of Keras 3; Keras 2.3.1 has no such form
 assert(

@@ -55,8 +55,9 @@ do -- a nested model in detail: names in the logs, options of compile, ways to g
   check.near(got["more/o3_loss"], got.o3_mae)
   check.same(model:predict(x).more[2].shape, { 16, 2 })
   check.same(model(x).more[2].shape, { 16, 2 })
-  check.near(model:evaluate({ x.first, x.rest[1], x.rest[2] }, { y.main, y.more[1], y.more[2] },
-    { verbose = 0 })[1], got.loss)
+  check.near(model:evaluate(x, { y.main, y.more[1], y.more[2] }, { verbose = 0 })[1], got.loss)
+  check.fails(function() model:predict { x.first, x.rest[1], x.rest[2] } end,
+    "The structure of `inputs` doesn't match", "first, rest")
   local rows = cr.data.from_tensor_slices { x.first, x.rest[1], x.rest[2], y.main, y.more[1],
     y.more[2] }
   rows = rows:map(function(a, b, c, d, e, f)

@@ -1,6 +1,8 @@
 #include "data/streams/element.h"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "crescent/base/structure.h"
 #include "crescent/tensor/strings.h"
@@ -273,6 +275,33 @@ Tensors tensors_of(const Value& part, const std::vector<std::string>& names) {
     tensors.push_back(tensor_of(item));
   }
   return tensors;
+}
+
+namespace {
+
+/// Whether this is the first call of the process with this text.
+bool is_first(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> texts;
+  const std::lock_guard lock(mutex);
+  return texts.insert(text).second;
+}
+
+}  // namespace
+
+Value expected_inputs(const Value& part, const std::vector<std::string>& names) {
+  if (!part.is_dict() || is_deep(part, is_tensor_like) || names.empty()) return part;
+  Dict inputs;
+  for (const std::string& name : names) {
+    const Value* input = part.as_dict().find(name);
+    if (!input) return part;
+    inputs.set(name, *input);
+  }
+  for (const std::string& name : part.as_dict().keys())
+    if (!inputs.contains(name) && is_first(concat(name, " ", join(names))))
+      warn("The structure of `inputs` doesn't match the expected structure. Expected: ",
+           join(names), "; not read: ", name);
+  return inputs;
 }
 
 }  // namespace crescent

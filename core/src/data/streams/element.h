@@ -31,5 +31,8 @@ Value rows_at(const Value& part, std::span<const int64_t> row_indices,
 /// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is
 /// empty, in the order of the dictionary.
 Tensors tensors_of(const Value& part, const std::vector<std::string>& names);
+/// Inputs of a model: a dictionary that has all `names` without its other entries, of which a
+/// warning tells once; other parts are unchanged.
+Value expected_inputs(const Value& part, const std::vector<std::string>& names);
 
 }  // namespace crescent

@@ -43,7 +43,7 @@ bool Stream::next(Batch& batch, const std::vector<std::string>& x_names,
   if (element.size() > 3)
     fail("expected elements of up to three parts (x, y, sample_weight), got ", element.size());
   element.resize(3);
-  batch.x = tensors_of(element[0], x_names);
+  batch.x = tensors_of(expected_inputs(element[0], x_names), x_names);
   batch.y = tensors_of(element[1], y_names);
   batch.sample_weight = tensors_of(element[2], y_names);
   return true;
