@@ -64,6 +64,19 @@ AttentionLayer::AttentionOutput AttentionLayer::attend(const Tensor& query, cons
   return mix_weights(ops::attention_weights(query, key, allowed, scale), value, call);
 }
 
+AttentionLayer::AttentionOutput AttentionLayer::attend_or_zero(
+    const Tensor& query, const Tensor& key, const Tensor& value, const ScoreMask& mask,
+    double scale, const Call& call, bool wants_weights) const {
+  AttentionOutput result = attend(query, key, value, mask, scale, call, wants_weights);
+  if (!mask.allowed) return result;  // a query may attend to a key, if only causality limits it
+  const Tensor attends =
+      ops::any(mask.as_tensor(query.dim(1), key.dim(1)), {-1}, /*keepdims=*/true);
+  result.output = ops::where(swap_heads(attends), result.output, 0);
+  for (Tensor* weights : {&result.weights, &result.dropped})
+    if (*weights) *weights = ops::where(attends, *weights, 0);
+  return result;
+}
+
 AttentionLayer::AttentionOutput AttentionLayer::mix(const Tensor& scores, const Tensor& value,
                                                     const ScoreMask& mask, const Call& call) const {
   const Tensor allowed = mask.as_tensor(scores.dim(2), scores.dim(3));

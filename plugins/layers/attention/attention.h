@@ -50,6 +50,11 @@ class AttentionLayer : public Layer {
   AttentionOutput attend(const Tensor& query, const Tensor& key, const Tensor& value,
                          const ScoreMask& mask, double scale, const Call& call,
                          bool wants_weights) const;
+  /// The same, but zeros for queries that may attend to no key, whose weights attend() lets sum
+  /// to 1.
+  AttentionOutput attend_or_zero(const Tensor& query, const Tensor& key, const Tensor& value,
+                                 const ScoreMask& mask, double scale, const Call& call,
+                                 bool wants_weights) const;
   /// Computes the weighted sum of values, with weights from the scores (b,h,t,s).
   AttentionOutput mix(const Tensor& scores, const Tensor& value, const ScoreMask& mask,
                       const Call& call) const;

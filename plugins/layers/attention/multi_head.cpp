@@ -135,6 +135,12 @@ class HeadedAttention : public AttentionLayer {
   /// Applies the activity regularizer of the projections to the outputs of the layer, too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
+  /// Whether a query that may attend to no key gets zeros: in Keras its Softmax layer gives them,
+  /// which computes whatever the fused op cannot; the fused op gives the mean of the values.
+  virtual bool softmax_zeroes_masked(bool wants_weights) const {
+    return wants_weights || dropout() > 0;
+  }
+
   struct ProjectedInputs {
     Tensor query, key, value;  // (batch, steps, heads, width)
   };
@@ -145,8 +151,11 @@ class HeadedAttention : public AttentionLayer {
   AttentionResult attend_projected(const ProjectedInputs& p, ScoreMask mask, const Call& call,
                                    bool wants_weights) const {
     if (mask.allowed && mask.allowed.rank() == 3) mask.allowed = ops::expand_dims(mask.allowed, 1);
-    const AttentionOutput attended = attend(
-        p.query, p.key, p.value, mask, 1 / std::sqrt(double(key_width())), call, wants_weights);
+    const double scale = 1 / std::sqrt(double(key_width()));
+    const AttentionOutput attended =
+        softmax_zeroes_masked(wants_weights)
+            ? attend_or_zero(p.query, p.key, p.value, mask, scale, call, wants_weights)
+            : attend(p.query, p.key, p.value, mask, scale, call, wants_weights);
     return {attended.output, attended.weights};
   }
 
@@ -280,6 +289,10 @@ class MultiHeadAttention final : public HeadedAttention {
     if (axes_.size() != 1)
       fail("masks of steps need one attention axis, got attention_axes=", Value(*attention_axes_));
     return axes_[0];
+  }
+  bool softmax_zeroes_masked(bool wants_weights) const override {
+    return HeadedAttention::softmax_zeroes_masked(wants_weights) || !other_axes_.empty() ||
+           axes_.size() != 1;
   }
   AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {

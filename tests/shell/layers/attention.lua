@@ -218,7 +218,7 @@ assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQu
 os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)
-do -- the weights of queries for which all keys are masked sum to 1, with dropout and without
+do -- queries for which all keys are masked give numbers, with dropout and without
   local x = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1)
   local all_false_mask = cr.zeros({ 1, 3, 3 }):cast "bool"
   for _, dtype in ipairs { "float32", "float16", "bfloat16" } do
@@ -237,6 +237,41 @@ do -- the weights of queries for which all keys are masked sum to 1, with dropou
       check.near(ops.sum(result[2], -1):cast "float32", ops.ones { 1, 3 }, 2e-2, dtype)
       assert(ops.all(ops.isfinite(result[1]:cast "float32")):item(), dtype .. ": no numbers")
     end
+  end
+end
+
+do -- queries that may attend to no key, recorded from Keras 3.15.1
+  local x = cr.arange(12):reshape { 1, 3, 4 }:cast "float32" / 10
+  local rows = cr.tensor { { { 1, 1, 0 }, { 0, 0, 0 }, { 1, 1, 1 } } }
+  for _, class in ipairs { "MultiHeadAttention", "GroupQueryAttention" } do
+    local sizes = class == "MultiHeadAttention" and { 1, 4 } or { 4, 1, 1 }
+    for dropout, unattended in pairs { [0] = 8.8, [0.1] = 0 } do
+      local attention = layers[class] { sizes[1], sizes[2], sizes[3], dropout = dropout,
+        kernel_initializer = "ones" }
+      local options = { attention_mask = rows }
+      check.near(attention({ x, x }, options)[{ 1, {}, 1 }], { 7.981686, unattended, 15.199966 },
+        1e-5)
+      options.use_causal_mask = true
+      check.near(attention({ x, x }, options)[{ 1, {}, 1 }], { 2.4, unattended, 15.199966 }, 1e-5)
+      options = { attention_mask = rows, return_attention_scores = true }
+      local output, scores = table.unpack(attention({ x, x }, options))
+      check.near(output[{ 1, {}, 1 }], { 7.981686, 0, 15.199966 }, 1e-5)
+      check.near(scores[{ 1, 1 }], { { 0.12786156, 0.87213844, 0 }, { 0, 0, 0 },
+        { 2.7412864e-11, 5.2357159e-06, 0.99999475 } }, 1e-6)
+    end
+  end
+  local images = cr.arange(24):reshape { 1, 2, 3, 4 }:cast "float32" / 10
+  local expected = {
+    [3] = { axes = { 2 }, { { 14.161219, 0, 15.199966 }, { 34.4, 0, 34.4 } } },
+    [2] = { axes = { 1 }, { { 21.53969, 28.000002, 34.4 }, { 0, 0, 0 } } },
+  }
+  for size, wanted in pairs(expected) do
+    local allowed = cr.ones { size, size }:totable()
+    for key = 1, size do allowed[2][key] = 0 end
+    local attention = layers.MultiHeadAttention(1, 4,
+      { attention_axes = wanted.axes, kernel_initializer = "ones" })
+    check.near(attention({ images, images },
+      { attention_mask = cr.tensor { { allowed } } })[{ 1, {}, {}, 1 }], wanted[1], 1e-5)
   end
 end
 
