@@ -39,9 +39,9 @@ struct LayerAccess {
   /// Sets the structure version of the layer and of all layers that contain it.
   static void set_version(Layer& layer, uint64_t version);
   // add_trainable appends the weights of the layer and its sublayers that training changes;
-  // add_fixed appends the other weights.
+  // add_weights appends all of them, layer by layer.
   static void add_trainable(const Layer& layer, VariableList& list);
-  static void add_fixed(const Layer& layer, VariableList& list);
+  static void add_weights(const Layer& layer, VariableList& list);
   // Read and set the flag `trainable` of this layer alone, without its sublayers and without a
   // change of counters or versions.
   static bool own_trainable(const Layer& layer) { return layer.trainable_; }

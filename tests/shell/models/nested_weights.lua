@@ -83,3 +83,51 @@ check.fails(function()
 end, "enc_*")
 smaller:load_weights(path, { by_name = true, rename = { first = "first" } })
 os.remove(path)
+
+do -- weights, layer by layer, whether layers are trained or not; recorded from Keras 3.15.1
+  local function names_of(layer)
+    local names = {}
+    for i, weight in ipairs(layer.weights) do names[i] = weight.path end
+    return table.concat(names, " ")
+  end
+  local function check_order(layer, expected)
+    check.same(names_of(layer), expected)
+    for i, value in ipairs(layer:get_weights()) do check.near(value, layer.weights[i], 0) end
+  end
+  local stack = cr.Sequential { cr.Input { 2 }, layers.Dense(2, { name = "d" }),
+    layers.BatchNormalization { name = "b" }, layers.Dense(2, { name = "e" }) }
+  local order = "d/kernel d/bias b/gamma b/beta b/moving_mean b/moving_variance e/kernel e/bias"
+  check_order(stack, order)
+  stack.layers[1].trainable = false
+  check_order(stack, order)
+  local trained, fixed = {}, {}
+  for i, weight in ipairs(stack.trainable_weights) do trained[i] = weight.path end
+  for i, weight in ipairs(stack.non_trainable_weights) do fixed[i] = weight.path end
+  check.same(trained, { "b/gamma", "b/beta", "e/kernel", "e/bias" })
+  check.same(fixed, { "d/kernel", "d/bias", "b/moving_mean", "b/moving_variance" })
+  local Own = cr.Layer:subclass "OwnWithSublayers"
+  function Own:init()
+    self.bn = layers.BatchNormalization { name = "bn" }
+    self.d = layers.Dense(2, { name = "d" })
+  end
+  function Own:build()
+    self.count = self:add_weight { name = "count", shape = {}, trainable = false }
+    self.own = self:add_weight { name = "own", shape = {} }
+  end
+  function Own:call(x) return self.d(self.bn(x)) end
+  local own = Own { name = "a" }
+  own(cr.ones { 1, 2 })
+  order = "a/own a/count bn/gamma bn/beta bn/moving_mean bn/moving_variance d/kernel d/bias"
+  check_order(own, order)
+  own.trainable = false
+  check_order(own, order)
+  local spectral = layers.SpectralNormalization(layers.Dense(2, { name = "d" }), { name = "sn" })
+  spectral(cr.ones { 1, 2 })
+  check_order(spectral, "d/kernel sn/vector_u d/bias")
+  local inner = cr.Sequential { cr.Input { 2 }, layers.BatchNormalization { name = "ib" },
+    layers.Dense(2, { name = "id" }) }
+  local i = cr.Input { 2 }
+  local z = layers.Dense(1, { name = "z" })(inner(layers.Dense(2, { name = "x" })(i)))
+  check_order(cr.Model { inputs = i, outputs = z }, "x/kernel x/bias ib/gamma ib/beta "
+    .. "ib/moving_mean ib/moving_variance id/kernel id/bias z/kernel z/bias")
+end
