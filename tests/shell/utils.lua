@@ -284,6 +284,12 @@ assert(policy.compute_dtype == "bfloat16" and policy.variable_dtype == "float32"
 assert(cr.layers.Dense(2, { dtype = policy }).compute_dtype == "bfloat16")
 assert(cr.dtype_policies.get(cr.dtype_policies.serialize(policy)).name == "mixed_bfloat16")
 check.fails(function() cr.dtype_policies.get "mixed_int32" end, "mixed_int32")
+assert(policy == cr.dtype_policies.get "mixed_bfloat16"
+  and policy ~= cr.dtype_policies.get "bfloat16")
+check.same(policy:get_config(), { name = "mixed_bfloat16" })
+check.same(tostring(policy), '<DTypePolicy "mixed_bfloat16">')
+check.fails(function() cr.dtype_policies.QuantizedDTypePolicy("int8", "mixed_float16") end,
+  "doesn't work well with compute_dtype='float16'")
 
 -- random distributions: mean and variance within five standard errors
 local n = 20000

@@ -301,6 +301,11 @@ void Layer::add_loss(const Tensor& value) {
   call_losses_.push_back(value);
 }
 
+void LayerAccess::set_policy(Layer& layer, const DTypePolicy& policy) {
+  layer.policy_ = policy_at(policy, path_of(layer));
+  layer.structure_changed();
+}
+
 void LayerAccess::forget_losses(Layer& layer) {
   if (layer.sublayers_.empty()) return layer.call_losses_.clear();
   for (Layer* nested_layer : layer.flatten_layers()) nested_layer->call_losses_.clear();

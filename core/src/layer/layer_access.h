@@ -25,6 +25,8 @@ struct LayerAccess {
   static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);
+  /// Sets the dtypes of later calls and of weights that are created later.
+  static void set_policy(Layer& layer, const DTypePolicy& policy);
   /// The layers that have this one as a sublayer.
   static const std::vector<Layer*>& owners(const Layer& layer) { return layer.owners_; }
   /// Fails when `outer` is `inner` or one of its sublayers.

@@ -3,6 +3,7 @@
 
 #include "crescent/layer/layer.h"
 #include "crescent/layer/training.h"
+#include "layer/layer_access.h"
 
 namespace crescent {
 namespace {
@@ -22,6 +23,35 @@ Variables metrics_variables_below(Layer& layer) {
   return variables;
 }
 
+/// The mode of a quantized policy, such as "int8" or "int4/128"; empty for a policy of floats.
+std::string mode_of(const DTypePolicy& policy) {
+  const Value config = Codec<DTypePolicy>::encode(policy);
+  return config.is_dict() ? config.as_dict().at("config").as_dict().at("mode").as_string() : "";
+}
+
+/// Sets the policy of later calls; weights keep their dtypes, but a layer that is built is
+/// quantized if the policy says so.
+void set_policy(Layer& layer, const Value& value) {
+  const DTypePolicy policy = Codec<DTypePolicy>::decode(value);
+  const std::string mode = mode_of(policy), old_mode = mode_of(layer.policy());
+  if (layer.built() && !old_mode.empty() && mode != old_mode)
+    fail_in_layer(layer.name(), "Layer ", layer.name(), " is quantized by ", layer.policy().name,
+                  ": make a new one for the policy ", policy.name);
+  if (mode.empty() || mode == old_mode || !layer.built())
+    return LayerAccess::set_policy(layer, policy);
+  if (!layer.info() || !layer.info()->schema.find_method("quantize"))
+    fail_in_layer(layer.name(), "Layer ", layer.class_name(),
+                  " does not have a `quantize` method implemented.");
+  const size_t source_index = policy.name.find(mode) + mode.size() + std::string("_from_").size();
+  LayerAccess::set_policy(layer, DTypePolicy::named(policy.name.substr(source_index)));
+  const size_t slash_index = mode.find('/');
+  Value config;
+  if (slash_index != mode.npos)
+    config = Dict{{"class_name", "Int4QuantizationConfig"},
+                  {"config", Dict{{"block_size", std::stoll(mode.substr(slash_index + 1))}}}};
+  layer.call_method("quantize", {{"mode", mode.substr(0, slash_index)}, {"config", config}});
+}
+
 void describe_identity(Schema<Layer>& s) {
   s.property("name", &Layer::name, &Layer::set_name, "The name in the model and in files.")
       .property("trainable", &Layer::trainable, &Layer::set_trainable,
@@ -34,8 +64,8 @@ void describe_identity(Schema<Layer>& s) {
       .property("compute_dtype", &Layer::compute_dtype, "Dtype of the computation.")
       .property("input_dtype", &Layer::compute_dtype, "The dtype to which inputs are cast.")
       .property(
-          "dtype_policy", [](Layer& layer) { return layer.policy().name; },
-          "Name of the dtype policy.")
+          "dtype_policy", [](Layer& layer) { return Value(layer.policy().name); }, &set_policy,
+          "Name of the dtype policy; it can be set to a name or a policy.")
       .property("path", path_of_weights, "The prefix of the paths of the weights, once built.");
 }
 

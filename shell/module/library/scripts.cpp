@@ -5,6 +5,7 @@
 
 #include "classes/building.h"
 #include "classes/lua_class.h"
+#include "crescent/base/pattern.h"
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
@@ -262,6 +263,11 @@ std::vector<std::string> dtypes() {
   return names;
 }
 
+/// Whether the regular expression matches the whole text.
+bool matches(const std::string& expression, const std::string& text) {
+  return Pattern(expression, "expression").matches(text);
+}
+
 void note_path(const std::string& path, Any table) {
   lua_State* L = current();
   const StackRestorer restorer(L);
@@ -293,6 +299,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
     all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
     all.push_back(bound("dtypes", &dtypes, {}));
+    all.push_back(bound("matches", &matches, {"expression", "text"}));
     all.push_back(bound("note_path", &note_path, {"path", "table"}));
     all.push_back(bound("did_you_mean", &suggestion, {"word", "names"}));
     all.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));

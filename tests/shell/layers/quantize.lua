@@ -189,3 +189,40 @@ do -- weights that a wrapper computes are left as they are
   check.same(cr.models.load_model(path):predict(cr.ones { 2, 8 }, { verbose = 0 }):totable(),
     spectral_model:predict(cr.ones { 2, 8 }, { verbose = 0 }):totable())
 end
+do -- a policy that is set
+  local x = cr.random.normal({ 4, 8 }, { seed = 1 })
+  local function dense()
+    local layer = layers.Dense(6, { kernel_initializer = cr.initializers.GlorotUniform(3) })
+    layer:build { 4, 8 }
+    return layer
+  end
+  local half = dense()
+  half.dtype_policy = cr.dtype_policies.DTypePolicy "mixed_bfloat16"
+  check.same(half.dtype_policy, "mixed_bfloat16")
+  check.same(half.compute_dtype, "bfloat16")
+  check.same(half(x).dtype, "bfloat16")
+  check.same(half.weights[1].dtype, "float32")
+  for policy, quantize in pairs {
+    int8_from_float32 = function(layer) layer:quantize "int8" end,
+    ["int4/4_from_float32"] = function(layer)
+      layer:quantize { config = quantizers.Int4QuantizationConfig { block_size = 4 } }
+    end,
+  } do
+    local set, quantized = dense(), dense()
+    set.dtype_policy = policy
+    quantize(quantized)
+    check.same(set.dtype_policy, policy)
+    check.near(set(x), quantized(x), 0)
+    check.fails(function() set.dtype_policy = "float32" end, "is quantized by " .. policy)
+    local unbuilt = layers.Dense(6)
+    unbuilt.dtype_policy = policy
+    unbuilt:build { 4, 8 }
+    check.same(unbuilt.quantization_mode, policy:sub(1, 4))
+  end
+  check.fails(function()
+    local relu = layers.ReLU()
+    relu(x)
+    relu.dtype_policy = "int8_from_float32"
+  end, "does not have a `quantize` method")
+  check.fails(function() layers.Dense(1).dtype_policy = "float31" end, "float31")
+end
