@@ -103,6 +103,18 @@ std::shared_ptr<LuaFunction> function_or_null(const char* name, const Value& val
   return function;
 }
 
+/// Compiles the copy of a graph with the configuration of the model, if that is compiled.
+void compile_like(Model& copy, const Model& model) {
+  const Value config =
+      copy.is_graph() || dynamic_cast<Sequential*>(&copy) ? model.compile_config() : Value();
+  if (!config.is_dict()) return;
+  try {
+    copy.compile(config.as_dict());
+  } catch (const Error& error) {
+    warn("clone_model: the copy of ", model.name(), " is not compiled: ", error.what());
+  }
+}
+
 }  // namespace
 
 ModelPtr clone_of(Model& model, Any input_tensors, const Value& clone_function,
@@ -125,7 +137,9 @@ ModelPtr clone_of(Model& model, Any input_tensors, const Value& clone_function,
   if (is_stack && options.call_function)
     fail("clone_model: call_function is for graphs, got the Sequential model ", model.name());
   if (!options.clone_function) custom_objects(functions_of_lambdas(model));
-  return copy_of(model, options);
+  const ModelPtr copy = copy_of(model, options);
+  compile_like(*copy, model);
+  return copy;
 }
 
 }  // namespace crescent::lua

@@ -97,3 +97,21 @@ check.fails(function() clone_model(outer, { call_function = note }) end,
 check.fails(function() clone_model(model, { clone_function = 3 }) end,
   "clone_model: argument 'clone_function': expected a function, got 3")
 check.fails(function() clone_model(model, { call_function = function() end }) end, "hidden")
+
+do -- the copy of a compiled model is compiled in the same way, with a new optimizer
+  local stack = cr.Sequential { cr.Input { 2 }, cr.layers.Dense(1) }
+  local i = cr.Input { 2 }
+  local graph = cr.Model { inputs = i, outputs = cr.layers.Dense(1)(i) }
+  for _, original in ipairs { stack, graph } do
+    assert(not clone_model(original).compiled)
+    original:compile { optimizer = cr.optimizers.SGD(0.25), loss = "mae", metrics = { "mse" } }
+    for _, copy in ipairs { clone_model(original),
+      clone_model(original, { clone_function = same_layer }) } do
+      assert(copy.compiled and copy.optimizer ~= original.optimizer)
+      check.near(copy.optimizer.learning_rate, 0.25)
+      copy:set_weights(original:get_weights())
+      local x, y = cr.ones { 4, 2 }, cr.zeros { 4, 1 }
+      check.near(copy:evaluate(x, y, { verbose = 0 }), original:evaluate(x, y, { verbose = 0 }))
+    end
+  end
+end
