@@ -406,4 +406,26 @@ do -- errors for a function that returns nothing, and for a loop without element
   end
   check.fails(function() for _ in numbers do end end, "data:elements()")
 end
+do -- a layer on elements with names
+  local images = cr.random.uniform { 4, 5, 5, 1 }
+  local named = cr.data.from_tensor_slices { images = images, labels = cr.arange(4) }:batch(2)
+  local crop = cr.layers.CenterCrop(3, 3)
+  local count = 0
+  for layer_name, layer in pairs { crop = crop, pipeline = cr.layers.Pipeline { crop } } do
+    local first = 1
+    for batch in named:map(layer):elements() do
+      check.near(batch.images, crop(images:slice(first, first + 1)), 1e-6, layer_name)
+      check.same(batch.labels:totable(), { first - 1, first })
+      first, count = first + 2, count + 1
+    end
+  end
+  check.same(count, 4)
+  local Sum = cr.Layer:subclass "SumOfNames"
+  function Sum:call(inputs) return { sum = inputs.a + inputs.b, rest = { inputs.a } } end
+  local pairs_of_numbers = cr.data.from_tensor_slices { a = cr.arange(2), b = cr.ones { 2 } }
+  for element in pairs_of_numbers:batch(2):map(Sum()):elements() do
+    check.near(element.sum, { 1, 2 })
+    check.near(element.rest[1], { 0, 1 })
+  end
+end
 print "ok streams"
