@@ -11,6 +11,7 @@
 #include "crescent/program/program.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
+#include "crescent/tensor/strings.h"
 #include "host/lua_plugins.h"
 #include "library/libraries.h"
 #include "lua/state_lock.h"
@@ -80,22 +81,66 @@ double clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Reads a table of tables of numbers; a row per inner table.
-std::vector<std::vector<double>> number_rows(lua_State* L, int index) {
-  if (!is_plain_table(L, index)) fail_expected(L, index, "a table of tables of numbers");
-  std::vector<std::vector<double>> rows;
+/// Reads a table of sequences, each a tensor or a table of numbers, of texts or of samples.
+Tensors sequences_at(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) fail_expected(L, index, "a table of sequences");
+  Tensors sequences;
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
     lua_rawgeti(L, index, i);
-    rows.push_back(to_numbers(L, lua_gettop(L)));
+    if (!is_plain_table(L, -1) && !is_tensor_like(L, -1))
+      fail("`sequences` must be a list of iterables. Found non-iterable: ", describe(L, -1));
+    sequences.push_back(to_tensor(L, lua_gettop(L)));
+    if (sequences.back().rank() == 0)
+      fail("`sequences` must be a list of iterables. Found non-iterable: ", describe(L, -1));
     lua_pop(L, 1);
   }
-  return rows;
+  return sequences;
 }
 
-Tensor pad_table(Any sequences, std::optional<int64_t> maxlen, DType dtype,
-                 const std::string& padding, const std::string& truncating, double value) {
-  return pad_sequences(number_rows(current(), sequences.index), maxlen, dtype, padding, truncating,
-                       value);
+/// The shape of a sample of the sequences; fails for sequences whose samples differ in shape.
+Shape sample_shape(const Tensors& sequences) {
+  std::optional<Shape> sample;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (sequences[i].size() == 0) continue;
+    const Shape shape = sequences[i].shape().slice(1, sequences[i].rank());
+    if (!sample) sample = shape;
+    if (!(shape == *sample))
+      fail("pad_sequences: the samples of sequence ", i + 1, " have the shape ", shape,
+           ", those before it ", *sample);
+  }
+  return sample.value_or(Shape{});
+}
+
+/// A tensor of this shape that is filled with the number or the text at `index`. The number 0, the
+/// default, is the empty text among texts.
+Tensor filled(lua_State* L, int index, const Shape& shape, DType dtype) {
+  const bool is_text = lua_type(L, index) == LUA_TSTRING;
+  if (dtype == DType::string) {
+    const std::string text = is_text ? text_of(L, index) : "";
+    return string_tensor(std::vector<std::string>(static_cast<size_t>(shape.size()), text), shape);
+  }
+  if (is_text)
+    fail("pad_sequences: argument 'value': expected a number for the dtype ", dtype,
+         ", got a text: for texts, give dtype = \"string\"");
+  return Tensor::full(shape, to_number(L, index), dtype);
+}
+
+Tensor pad_table(Any table, std::optional<int64_t> maxlen, DType dtype, const std::string& padding,
+                 const std::string& truncating, Any value) {
+  lua_State* L = current();
+  const Tensors sequences = sequences_at(L, table.index);
+  const Shape sample = sample_shape(sequences);
+  // All steps of all sequences; step 0 is the one that fills.
+  Tensors steps{filled(L, value.index, Shape{1}.concat(sample), dtype)};
+  std::vector<std::vector<double>> numbers(sequences.size());
+  double next_number = 1;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (sequences[i].size() == 0) continue;
+    steps.push_back(ops::cast(sequences[i], dtype));
+    for (int64_t step = 0; step < sequences[i].dim(0); ++step) numbers[i].push_back(next_number++);
+  }
+  const Tensor padded = pad_sequences(numbers, maxlen, DType::int64, padding, truncating, 0);
+  return ops::gather(ops::concatenate(steps, 0), padded, 0);
 }
 
 // ---- plugins
@@ -220,8 +265,8 @@ const std::vector<CallablePtr>& utils_functions() {
     add(bound("normalize", &normalize, {"x", "axis=-1", "order=2"},
               "x divided by its norm along an axis."));
     add(bound("pad_sequences", &pad_table,
-              {"sequences: a list of lists of integers", "maxlen=nil", "dtype=int32", "padding=pre",
-               "truncating=pre", "value=0"},
+              {"sequences: a list of lists of numbers, texts or samples", "maxlen=nil",
+               "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
               "Pads or truncates sequences of different lengths into one tensor."));
     add(bound(
         "set_random_seed", &set_random_seed, {"seed"},

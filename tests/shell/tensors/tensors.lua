@@ -148,6 +148,20 @@ check.same(order, { 0, 1, 2, 3, 4 })
 check.near(cr.utils.to_categorical({ 0, 2 }, 3), { { 1, 0, 0 }, { 0, 0, 1 } })
 check.same(cr.utils.pad_sequences({ { 1, 2, 3 }, { 4 } }, { maxlen = 2 }):totable(),
   { { 2, 3 }, { 0, 4 } })
+local pad = cr.utils.pad_sequences -- numbers of Keras 3.15.1
+check.same(pad({ { { 1, 1 } }, { { 2, 1 }, { 2, 2 } }, { { 3, 1 }, { 3, 2 }, { 3, 3 } } },
+  { maxlen = 2 }):totable(), { { { 0, 0 }, { 1, 1 } }, { { 2, 1 }, { 2, 2 } },
+  { { 3, 2 }, { 3, 3 } } })
+check.same(pad({ { { 1, 1 } }, { { 2, 1 }, { 2, 2 } }, {} },
+  { padding = "post", value = 9 }):totable(), { { { 1, 1 }, { 9, 9 } }, { { 2, 1 }, { 2, 2 } },
+  { { 9, 9 }, { 9, 9 } } })
+check.same(pad({ { "a" }, { "b", "c" } }, { dtype = "string", value = "pad", maxlen = 3 })
+  :totable(), { { "pad", "pad", "a" }, { "pad", "b", "c" } })
+check.same(pad({ cr.tensor { 1.5 }, { 2, 3 } }, { dtype = "float32", value = -1 }):totable(),
+  { { -1, 1.5 }, { 2, 3 } })
+check.fails(function() pad({ { 1 }, { 2 } }, { value = "x" }) end, "'value'", "string")
+check.fails(function() pad { 1, 2 } end, "Found non-iterable: 1")
+check.fails(function() pad { { { 1 } }, { { 1, 2 } } } end, "sequence 2 have the shape (2,)")
 check.near(cr.utils.normalize(cr.tensor { { 3, 4 } }), { { 0.6, 0.8 } })
 
 -- all_reduce with a single process returns its input
