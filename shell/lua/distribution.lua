@@ -75,6 +75,18 @@ distribution.DeviceMesh = shell.define("DeviceMesh -> a mesh",
     return setmetatable({ shape = shape, axis_names = axis_names, devices = devices }, DeviceMesh)
   end)
 
+--- Fails for names in `axes` that are not axes of the mesh.
+local function expect_axes_of(mesh, axes)
+  local known_names = {}
+  for _, name in ipairs(mesh.axis_names) do known_names[name] = true end
+  for _, name in pairs(axes) do
+    if name and name ~= cr.null and not known_names[name] then
+      shell.fail("TensorLayout: the mesh has no axis '", name, "'; its axes: ",
+        table.concat(mesh.axis_names, ", "), shell.did_you_mean(name, mesh.axis_names))
+    end
+  end
+end
+
 distribution.TensorLayout = shell.define("TensorLayout -> a layout",
   "The axes of a mesh along which the axes of a tensor are divided.", {
     { name = "axes", type = "a list of texts",
@@ -83,7 +95,7 @@ distribution.TensorLayout = shell.define("TensorLayout -> a layout",
       takes_lists = true },
     { name = "device_mesh", type = "a mesh", doc = "The mesh.", takes_names = true },
   }, function(axes, mesh)
-    if mesh ~= nil then expect_instance("TensorLayout", mesh, DeviceMesh) end
+    if mesh ~= nil then expect_axes_of(expect_instance("TensorLayout", mesh, DeviceMesh), axes) end
     return setmetatable({ axes = axes, device_mesh = mesh }, TensorLayout)
   end)
 

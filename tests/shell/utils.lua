@@ -74,6 +74,25 @@ check.same(left[2]:totable(), { 1, 2, 3 })
 check.same(right[1]:totable(), { { 4 } })
 left, right = utils.split_dataset(y, { right_size = 1, shuffle = true, seed = 3 })
 assert(#left == 3 and #right == 1 and (ops.sum(left) + ops.sum(right)):item() == 10)
+left, right = utils.split_dataset({ a = x, b = { y } }, { left_size = 3 })
+check.same(left.b[1]:totable(), { 1, 2, 3 })
+check.same(right.a:totable(), { { 4 } })
+check.fails(function() utils.split_dataset({ a = x, b = cr.ones { 3 } }, 1) end, "[b] has 3 rows")
+local function elements_of(dataset)
+  local elements = {}
+  for element in dataset:elements() do elements[#elements + 1] = element:item() end
+  return elements
+end
+left, right = utils.split_dataset(cr.data.from_tensor_slices(y), 0.75)
+check.same(elements_of(left), { 1, 2, 3 })
+check.same(elements_of(right), { 4 })
+left, right = utils.split_dataset(cr.data.from_tensor_slices(y), { right_size = 2,
+  shuffle = true, seed = 3 })
+local all_elements = elements_of(left)
+for _, element in ipairs(elements_of(right)) do all_elements[#all_elements + 1] = element end
+check.same(#elements_of(left), 2)
+table.sort(all_elements)
+check.same(all_elements, { 1, 2, 3, 4 })
 check.fails(function() utils.split_dataset(y, 5) end, "left_size", "1 to 4")
 check.fails(function() utils.split_dataset(y) end, "At least one")
 check.fails(function() utils.split_dataset(y, 3, 2) end, "3 and 2", "4")

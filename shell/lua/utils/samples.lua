@@ -43,30 +43,8 @@ local function row_count_of(size, count, name)
     " or a share between 0 and 1, got ", cr.show(size))
 end
 
-samples.split_dataset = shell.define("split_dataset -> two datasets",
-  "Splits arrays, one or a list, into two parts.", {
-  { name = "dataset", type = "tensors",
-    doc = "An array, or a list of arrays with equally many rows.",
-    required = true },
-  { name = "left_size", type = "a number",
-    doc = "Number or fraction of samples in the first part." },
-  { name = "right_size", type = "a number",
-    doc = "Number or fraction of samples in the second part." },
-  { name = "shuffle", type = "a boolean", default = false,
-    doc = "Shuffle the samples before splitting." },
-  { name = "seed", type = "an integer", doc = "Seed of the shuffling." },
-}, function(dataset, left_size, right_size, shuffle, seed)
-  local arrays = is_list(dataset) and dataset or { dataset }
-  for i, array in ipairs(arrays) do
-    if type(array) ~= "userdata" then
-      shell.fail("split_dataset: expected tensors, got ", cr.show(array))
-    end
-    if array.shape[1] ~= arrays[1].shape[1] then
-      shell.fail("split_dataset: array ", i, " has ", array.shape[1], " rows, the first ",
-        arrays[1].shape[1])
-    end
-  end
-  local count = arrays[1] and arrays[1].shape[1] or 0
+--- The two numbers of samples that the options of split_dataset mean for `count` samples.
+local function split_counts(count, left_size, right_size)
   local left_count, right_count = row_count_of(left_size, count, "left_size"),
     row_count_of(right_size, count, "right_size")
   if not left_count and not right_count then
@@ -79,14 +57,78 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
     shell.fail("split_dataset: left_size and right_size are ", left_count, " and ", right_count,
       " samples, there are ", count)
   end
+  return left_count, right_count
+end
+
+--- Splits the elements of a dataset into two datasets.
+local function split_elements(dataset, left_size, right_size, shuffle, seed)
+  local count = 0
+  for _ in dataset:elements() do count = count + 1 end
+  local left_count, right_count = split_counts(count, left_size, right_size)
+  if shuffle then
+    dataset = dataset:shuffle(count, { seed = seed or cr.random.randint({}, { minval = 0,
+      maxval = 2 ^ 31 - 1, dtype = "int32" }):item(), reshuffle_each_iteration = false })
+  end
+  return dataset:take(left_count), dataset:skip(left_count):take(right_count)
+end
+
+--- The tensors of a structure by their paths.
+local function collect_tensors(value, path, tensors)
+  if type(value) == "userdata" then
+    tensors[#tensors + 1] = { path = path, array = value }
+  elseif type(value) == "table" then
+    local keys = {}
+    for key in pairs(value) do keys[#keys + 1] = key end
+    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+    for _, key in ipairs(keys) do
+      collect_tensors(value[key], path .. "[" .. tostring(key) .. "]", tensors)
+    end
+  else
+    shell.fail("split_dataset: expected tensors, got ", cr.show(value))
+  end
+  return tensors
+end
+
+--- The structure with change(array) in the place of each array.
+local function mapped(value, change)
+  if type(value) ~= "table" then return change(value) end
+  local result = {}
+  for key, item in pairs(value) do result[key] = mapped(item, change) end
+  return result
+end
+
+samples.split_dataset = shell.define("split_dataset -> two datasets",
+  "Splits arrays, one or a structure of them, or a dataset, into two parts.", {
+  { name = "dataset", type = "tensors",
+    doc = "An array, tables of arrays with equally many rows, or a dataset.",
+    required = true, takes_names = true },
+  { name = "left_size", type = "a number",
+    doc = "Number or fraction of samples in the first part." },
+  { name = "right_size", type = "a number",
+    doc = "Number or fraction of samples in the second part." },
+  { name = "shuffle", type = "a boolean", default = false,
+    doc = "Shuffle the samples before splitting." },
+  { name = "seed", type = "an integer", doc = "Seed of the shuffling." },
+}, function(dataset, left_size, right_size, shuffle, seed)
+  local description = cr.describe(dataset)
+  if description and description.what == "dataset" then
+    return split_elements(dataset, left_size, right_size, shuffle, seed)
+  end
+  local tensors = collect_tensors(dataset, "", {})
+  local count = tensors[1] and tensors[1].array.shape[1] or 0
+  for _, tensor in ipairs(tensors) do
+    if tensor.array.shape[1] ~= count then
+      shell.fail("split_dataset: array ", tensor.path, " has ", tensor.array.shape[1],
+        " rows, array ", tensors[1].path, " ", count)
+    end
+  end
+  local left_count, right_count = split_counts(count, left_size, right_size)
   local order = shuffle and cr.random.permutation(count, { seed = seed })
   local function slice_samples(first, last)
-    local slices = {}
-    for i, array in ipairs(arrays) do
-      slices[i] = order and cr.ops.take(array, order:slice(first, last), 0)
-        or array:slice(first, last)
-    end
-    return is_list(dataset) and slices or slices[1]
+    return mapped(dataset, function(array)
+      if order then return cr.ops.take(array, order:slice(first, last), 0) end
+      return array:slice(first, last)
+    end)
   end
   return slice_samples(1, left_count), slice_samples(left_count + 1, left_count + right_count)
 end)
