@@ -59,7 +59,7 @@ Layers layers_matching(const std::vector<std::string>& patterns, const Layers& l
     for (size_t i = 0; i < layers.size(); ++i)
       if (pattern.found_in(names[i])) any_match = is_matching[i] = true;
     if (!any_match)
-      fail("quantize: filters: '", text, "' is not in the name of any layer that can be quantized",
+      warn("quantize: filters: '", text, "' is not in the name of any layer that can be quantized",
            did_you_mean(text, names), "; there are: ", join(names));
   }
   for (size_t i = 0; i < layers.size(); ++i)

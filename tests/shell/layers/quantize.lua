@@ -189,6 +189,11 @@ do -- weights that a wrapper computes are left as they are
   check.same(cr.models.load_model(path):predict(cr.ones { 2, 8 }, { verbose = 0 }):totable(),
     spectral_model:predict(cr.ones { 2, 8 }, { verbose = 0 }):totable())
 end
+do -- a filter that fits no layer quantizes none, as in Keras
+  local model = build()
+  model:quantize("int8", { filters = { "none of them" } })
+  for _, layer in ipairs(model.layers) do check.same(layer.quantization_mode, nil) end
+end
 do -- a policy that is set
   local x = cr.random.normal({ 4, 8 }, { seed = 1 })
   local function dense()

@@ -183,8 +183,5 @@ local failing_calls = {
   ["Conv2DTranspose does not have"] = function()
     built_layer(layers.Conv2DTranspose(3, 3)):quantize("int8", convolution_options)
   end,
-  ["in the name of any layer"] = function()
-    network():quantize("int8", { convolutions = true, filters = "grouped" })
-  end,
 }
 for message_part, call in pairs(failing_calls) do check.fails(call, message_part) end
