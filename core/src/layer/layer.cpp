@@ -297,8 +297,7 @@ int64_t Layer::count_params() const {
 // ---- losses, metrics, randomness
 
 void Layer::add_loss(const Tensor& value) {
-  if (value.rank() != 0) fail("add_loss: expected a scalar, got shape ", value.shape());
-  call_losses_.push_back(value);
+  call_losses_.push_back(value.rank() == 0 ? value : ops::sum(value));
 }
 
 void LayerAccess::set_policy(Layer& layer, const DTypePolicy& policy) {

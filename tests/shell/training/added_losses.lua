@@ -150,3 +150,15 @@ do -- several losses at once, and the argument `inputs`, as in Keras 2
   check.near(graph:evaluate(ones, ones, { verbose = 0 }), 6)
   check.fails(function() graph:add_loss(o, "x") end, "expected a tensor")
 end
+
+do -- a tensor is summed, as in Keras 3
+  local Summing = cr.Layer:subclass "SummingLosses"
+  function Summing:call(x)
+    self:add_loss(x)
+    return x
+  end
+  local model = cr.Sequential { cr.Input { 2 }, Summing() }
+  model:compile { loss = "mse" }
+  local x = cr.tensor { { 1.0, 2 }, { 3, 4 } }
+  check.near(model:evaluate(x, x, { verbose = 0 }), 10)
+end
