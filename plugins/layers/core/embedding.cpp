@@ -8,6 +8,7 @@ namespace {
 class Embedding final : public QuantizableLayer {
  public:
   static void describe(Schema<Embedding>& s) {
+    s.trait("builds_without_shape", true);
     s.doc(
          "Looks up a row of a learned table for each integer from 0 to input_dim - 1. (batch, ...) "
          "-> (batch, ..., output_dim)")

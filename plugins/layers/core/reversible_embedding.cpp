@@ -12,6 +12,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
   static void describe(Schema<ReversibleEmbedding>& s) {
     constexpr NamedWeight<ReversibleEmbedding, WeightRules> kWeights[] = {
         {"embeddings", &ReversibleEmbedding::rules_, "the table"}};
+    s.trait("builds_without_shape", true);
     s.doc(
          "An embedding whose table also maps vectors back to scores: with reverse = true a score "
          "for each row, by the same or another table.")

@@ -23,14 +23,23 @@ class ActivationLayer final : public UnaryLayer {
   Ref<Activation> activation_;
 };
 
-class IdentityLayer final : public UnaryLayer {
+class IdentityLayer final : public Layer {
  public:
-  static void describe(Schema<IdentityLayer>& s) { s.doc("Returns its input unchanged."); }
+  static void describe(Schema<IdentityLayer>& s) {
+    s.doc("Returns its input, a tensor or a structure of tensors, unchanged.");
+  }
   void configured() override {
-    UnaryLayer::configured();
+    Layer::configured();
     set_supports_masking(true);
   }
-  Tensor call(const Tensor& x, const Call&) override { return x; }
+  bool takes_structures() const override { return true; }
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    set_output_structure(nested_or_null(call.structure));
+    return inputs;
+  }
+  Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors&) override {
+    return masks;
+  }
 };
 
 class Masking final : public UnaryLayer {

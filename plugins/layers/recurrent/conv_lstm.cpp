@@ -46,6 +46,12 @@ class ConvLstmCell final : public GatedCell {
     window_ = per_axis(window_, Axes, "kernel_size");
     strides_ = per_axis(strides_, Axes, "strides");
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
+    const auto is_above_one = [](int64_t size) { return size > 1; };
+    if (std::any_of(strides_.begin(), strides_.end(), is_above_one) &&
+        std::any_of(dilation_.begin(), dilation_.end(), is_above_one))
+      fail(
+          "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: strides=",
+          Value(strides_), " and dilation_rate=", Value(dilation_));
   }
   size_t state_count() const override { return 2; }
   /// The shapes of the states h and c: (batch, spatial axes of the output..., filters), or (batch,

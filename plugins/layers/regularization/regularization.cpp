@@ -54,6 +54,12 @@ class SharedNoise : public RandomLayer {
             "null sizes are those of the input.");
     describe_seed(s);
   }
+  void configured() override {
+    RandomLayer::configured();
+    for (int i = 0; noise_shape_ && i < noise_shape_->rank(); ++i)
+      if ((*noise_shape_)[i] == 0)
+        fail("noise_shape: expected null or positive sizes, got ", *noise_shape_);
+  }
   Shape noise_shape_for(const Shape& input) const {
     if (!noise_shape_) return input;
     Shape shape = *noise_shape_;

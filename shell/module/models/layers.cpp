@@ -144,11 +144,18 @@ OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
   return result;
 }
 
+/// Builds the layer for inputs of this shape. Layers whose weights have the same shapes for all
+/// inputs are built without one, too.
 void build(Layer& layer, Any shape) {
-  if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
+  const bool needs_no_shape =
+      layer.info() && layer.info()->schema.traits.contains("builds_without_shape");
+  const bool has_no_shape = lua_isnoneornil(current(), shape.index) && needs_no_shape;
+  if (!has_no_shape && !is_plain_table(current(), shape.index))
+    fail_expected(current(), shape.index, "a shape");
   const auto* instance = dynamic_cast<const Instance*>(&layer);
   if (instance && instance->is_building()) return;
-  const std::vector<Shape> shapes = to_shapes(current(), shape.index);
+  const std::vector<Shape> shapes =
+      has_no_shape ? std::vector<Shape>{{-1}} : to_shapes(current(), shape.index);
   layer.build_for(shapes);
   // A class without a build method builds itself in its call, which is run here.
   if (instance && !instance->has("build")) layer.compute_output_shape(shapes);
@@ -236,7 +243,7 @@ void add_methods(HandleType& type) {
   type.method(
           "set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
           {"weights: a list of tensors"}, "Assigns these values to the weights.")
-      .method("build", &build, {"input_shape: a shape or a structure of them"},
+      .method("build", &build, {"input_shape: a shape or a structure of them=nil"},
               "Creates the weights for inputs of this shape.")
       .raw_method("call -> a tensor or a structure of them", call_layer,
                   {"inputs: a tensor or a structure of them", "options: a table with names=nil"},

@@ -93,4 +93,25 @@ local loaded_model = cr.models.load_model(path, { custom_objects = { turning = f
 end, turning_mask = negated_mask } })
 check.near(loaded_model:predict(steps), masked:predict(steps))
 os.remove(path)
+do -- structures through Identity, and layers that need no shape
+  local a, b = cr.ones { 1, 2 }, cr.zeros { 1 }
+  local identity = layers.Identity()
+  check.near(identity(a), a)
+  check.near(identity { a, b }[2], b)
+  check.near(identity({ x = a, y = { b } }).y[1], b)
+  local i, j = cr.Input { 2 }, cr.Input { 3 }
+  local out = layers.Identity() { i = i, j = j }
+  check.same(out.j.shape, { -1, 3 })
+  local model = cr.Model { inputs = { i = i, j = j }, outputs = out }
+  check.near(model { i = a, j = cr.ones { 1, 3 } }.i, a)
+  for _, layer in ipairs { layers.Embedding(3, 4), layers.ReversibleEmbedding(3, 4) } do
+    layer:build()
+    check.same(layer.embeddings.shape, { 3, 4 })
+    check.same(layer(cr.tensor({ { 0, 2 } }, "int32")).shape, { 1, 2, 4 })
+  end
+  check.fails(function() layers.Dense(2):build() end, "expected a shape")
+  check.fails(function() layers.ConvLSTM2D(2, 3, { strides = 2, dilation_rate = 2 }) end,
+    "`strides > 1` not supported")
+  check.fails(function() layers.Dropout(0.5, { noise_shape = { 2, 0 } }) end, "noise_shape")
+end
 print "ok layer methods"
