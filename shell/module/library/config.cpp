@@ -266,7 +266,7 @@ const std::vector<CallablePtr>& utils_functions() {
               "x divided by its norm along an axis."));
     add(bound("pad_sequences", &pad_table,
               {"sequences: a list of lists of numbers, texts or samples", "maxlen=nil",
-               "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
+               "dtype=int32", "padding=pre", "truncating=pre", "value: a number or a text=0"},
               "Pads or truncates sequences of different lengths into one tensor."));
     add(bound(
         "set_random_seed", &set_random_seed, {"seed"},
