@@ -100,10 +100,16 @@ end
 do -- filters of quantize that match no layer
   local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "first" }),
     layers.Dropout(0.1, { name = "drop" }), layers.Dense(2, { name = "second" }) }
-  check.fails(function() model:quantize("int8", { filters = "frist" }) end, "'frist'",
-    "did you mean 'first'?", "first, second")
-  check.fails(function() model:quantize("int8", { filters = { "first", "drop" } }) end, "'drop'")
-  assert(model:get_layer "first".quantization_mode == nil, "nothing was changed")
+  local ran, output = check.run [[
+    local layers = cr.layers
+    local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "first" }),
+      layers.Dense(2, { name = "second" }) }
+    model:quantize("int8", { filters = "frist" })
+    assert(model:get_layer "first".quantization_mode == nil, "nothing was changed")]]
+  assert(ran, output)
+  for _, text in ipairs { "'frist'", "did you mean 'first'?", "first, second" } do
+    assert(output:find(text, 1, true), output)
+  end
   model:quantize("int8", { filters = { "^sec", "d$" } })
   assert(model:get_layer "second".quantization_mode == "int8")
 end
