@@ -1,5 +1,9 @@
 -- Bugs to insert into functions of cr.ops, and into the kernels that their plugin has for them.
 return {
+  { file = "core/src/ops/functions/creation.cpp", tests = { "shell.operation_values.crescent" },
+    { "dropped term", "f(static_cast<double>(i) + j)", "f(static_cast<double>(i))" },
+    { "off by one", "for (; i < count; ++i) target[i]", "for (; i + 1 < count; ++i) target[i]" },
+  },
   { file = "core/src/ops/linalg/linear_systems.cpp", tests = { "shell.linear_algebra.crescent" },
     { "wrong gradient", "ops::cast(g, x.dtype()) * transposed(inverse(x))",
       "ops::cast(g, x.dtype()) * inverse(x) * 2.0" },

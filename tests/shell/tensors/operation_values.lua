@@ -152,6 +152,20 @@ check_row("i0 of large numbers", ops.i0(t { 1e5 }), inf)
 check_row("threshold keeps the dtype", ops.threshold(ints { 0, 2 }, 0.5, 0.25), { 0, 2 }, "int32")
 check_row("ranges of fractions", ops.arange(3.0), { 0, 1, 2 }, "float32")
 check_row("ranges of whole numbers", ops.arange(3), { 0, 1, 2 }, "int32")
+-- 64 numbers of a range are computed at a time
+for _, n in ipairs { 0, 1, 63, 64, 65, 127, 128, 200 } do
+  local start, step = 0.375, -1.7
+  local range, spaced = {}, {}
+  for i = 1, n do
+    range[i], spaced[i] = start + step * (i - 1), start + (7 - start) * (i - 1) / n
+  end
+  for _, dtype in ipairs { "float64", "float32", "int32", "int64", "bfloat16" } do
+    local numbers = ops.arange(start, start + step * (n - 0.5), step, dtype)
+    check_row("a range of " .. n, numbers, cr.tensor(range, "float64"):cast(dtype):totable(), dtype)
+    check_row(n .. " evenly spaced numbers", ops.linspace(start, 7, n, { endpoint = false,
+      dtype = dtype }), cr.tensor(spaced, "float64"):cast(dtype):totable(), dtype)
+  end
+end
 check_row("whole ends of geomspace", ops.geomspace(1, 16, 5, true, "int32"), { 1, 2, 4, 8, 16 })
 check_row("saturate_cast to half width", ops.saturate_cast(t { inf, -1e10, 7, nan }, "float16"),
   { 65504, -65504, 7, nan }, "float16")
