@@ -182,7 +182,7 @@ class Elementwise final : public Kernel {
     size_t bytes;  ///< bytes per element
   };
   std::vector<Stream> streams_;
-  /// Input registers that are prefetched because every element of the input is read.
+  /// Input registers that are prefetched because the elements of each block are read from memory.
   std::vector<int> prefetched_registers_;
   std::vector<int> periodic_registers_;       ///< registers with Source::periodic
   std::vector<int> row_or_column_registers_;  ///< registers with Source::row or Source::column

@@ -81,7 +81,7 @@ void Elementwise::choose_layout() {
         r.input >= 0 && r.is_half() && r.source == Source::block && r.broadcast.is_identity();
     if (r.source == Source::memory)
       streams_.push_back({static_cast<int>(i), r.bytes()}), arrays += r.bytes();
-    if ((r.source == Source::memory && r.input >= 0) || is_half_input)
+    if ((r.source == Source::memory && r.input >= 0) || r.source == Source::row || is_half_input)
       prefetched_registers_.push_back(static_cast<int>(i));
     if (r.source == Source::periodic)
       periodic_registers_.push_back(static_cast<int>(i)), periodic += r.bytes();

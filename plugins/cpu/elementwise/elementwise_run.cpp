@@ -198,8 +198,10 @@ void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n,
   if (steps_.size() < 2) return;
   for (int i : prefetched_registers_) {
     if (i == skipped_register) continue;
-    const size_t bytes = size_of(registers_[i].dtype);
-    const std::byte* from = a.inputs[registers_[i].input] + static_cast<size_t>(begin) * bytes;
+    const Register& r = registers_[i];
+    const int64_t first = r.source == Source::row ? r.broadcast.offset_of(begin) : begin;
+    const size_t bytes = size_of(r.dtype);
+    const std::byte* from = a.inputs[r.input] + static_cast<size_t>(first) * bytes;
     const std::byte* to = from + static_cast<size_t>(n) * bytes;
     for (; from < to; from += 64) __builtin_prefetch(from);
   }
