@@ -171,9 +171,14 @@ class ScatterAddKernel final : public Kernel {
     const T* from = reinterpret_cast<const T*>(updates);
     T* to = reinterpret_cast<T*>(target);
     indices_.with_typed_indices(a.inputs[0], [&](const auto* indices) {
+      const auto length = static_cast<uint64_t>(view_.length);
+      const auto own_rows = static_cast<uint64_t>(last - first);
       for (int64_t i = 0; i < index_count_; ++i) {
-        const auto row = std::clamp<int64_t>(indices[i], 0, view_.length - 1);
-        if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
+        auto row = static_cast<int64_t>(indices[i]);
+        // Indices are seldom out of range, so a branch costs less than clamping each of them.
+        if (static_cast<uint64_t>(row) >= length) [[unlikely]]
+          row = std::clamp<int64_t>(row, 0, view_.length - 1);
+        if (static_cast<uint64_t>(row - first) < own_rows) to[row] = sum_of(to[row], from[i]);
       }
     });
   }

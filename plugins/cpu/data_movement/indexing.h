@@ -35,7 +35,7 @@ class IndexReader {
         return f(reinterpret_cast<const uint8_t*>(indices));
     }
   }
-  const std::byte* from(const std::byte* indices, int64_t i) const {
+  const std::byte* address_of(const std::byte* indices, int64_t i) const {
     return indices + static_cast<size_t>(i) * size_of(dtype_);
   }
   int64_t clamped(const std::byte* indices, int64_t i, int64_t length) const {

@@ -268,9 +268,9 @@ return {
         .. "               view_.length * (range + 1) / ranges_per_line_);",
       "add_rows(a, outer, view_.length / ranges_per_line_ * range, view_.length / "
         .. "ranges_per_line_ * (range + 1));" },
-    { "stride",
-      "const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;",
-      "const int64_t from = (line / to_.length * to_.length + index) * from_.inner + i;" },
+    { "lost call", "row = std::clamp<int64_t>(row, 0, view_.length - 1);", "row = 0;" },
+    { "stride", "(line / to_.length * from_.length + index) * from_.inner + i;",
+      "(line / to_.length * to_.length + index) * from_.inner + i;" },
   },
   { file = "plugins/cpu/data_movement/sorted_entries.h",
     tests = { "cpu/reduction", "cpu/order_statistics" },

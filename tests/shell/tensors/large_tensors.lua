@@ -67,6 +67,10 @@ assert(ops.sum(counts):item() == 200000)
 for i = least, most do
   assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(floors, i)):item(), "bincount")
 end
+for _, dtype in ipairs { "int32", "int64", "int16" } do
+  expect_equal(ops.bincount((floors - least):cast(dtype), floors),
+    counts * ops.arange(least, most + 1), "weights of " .. dtype)
+end
 check.same(ops.histogram(t { 1, 2, 2, 3, nan }, 2, { 1, 3 }):totable(), { 1, 3 })
 
 -- unique: integers close together, integers far apart, and fractions

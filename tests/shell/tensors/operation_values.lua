@@ -323,6 +323,15 @@ check_row("no updates", ops.scatter_update(t { 1, 2 }, ops.zeros({ 0, 1 }, "int3
   ops.zeros { 0 }), { 1, 2 })
 check_row("an update of nothing", ops.slice_update(t { 1, 2 }, ints { 1 }, ops.zeros { 0 }),
   { 1, 2 })
+local beyond = ints { -2 ^ 31 | 0, -1, 0, 1, 2, 2 ^ 31 - 1 | 0 }
+check_row("ids out of range", ops.segment_sum(t { 1, 2, 4, 8, 16, 32 }, beyond, 2), { 4, 8 })
+check_row("ids of rows out of range", ops.segment_sum(t { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 },
+  { 9, 9 }, { 9, 9 } }, beyond, 2), { { 5, 6 }, { 7, 8 } })
+check_row("maxima of ids out of range", ops.segment_max(t { 9, 9, 4, 8, 16, 32 }, beyond, 3),
+  { 4, 8, 16 })
+check_row("weights of no numbers", ops.bincount(ints {}, t {}), {})
+check_row("weights of small integers", ops.bincount(ints({ 2, 0, 2 }, "uint8"), t { 1, 2, 4 }, 4),
+  { 2, 0, 5, 0 })
 local sums = ops.segment_sum(t { 1, 1, 0 }:cast "bool", ints { 0, 0, 1 }, 2)
 check_row("a sum of truth values", ops.cast(sums, "int32"), { 1, 0 })
 check_row("softmax of a number", ops.softmax(t(3)), 1)

@@ -81,15 +81,18 @@ int64_t count_of(const char* name, const Tensor& ids, std::optional<int64_t> cou
   return ids.size() == 0 ? 0 : static_cast<int64_t>(ops::max(ids).item()) + 1;
 }
 
+/// The ids as int32, after a check that there is one for each row of x.
+Tensor row_ids(const Tensor& x, const Tensor& ids) {
+  if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
+    fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
+  return ops::cast(ids, DType::int32);
+}
+
 /// Replaces ids out of range by `count`, the number of an additional last row, which callers cut
 /// off.
 Tensor valid_ids(const Tensor& x, const Tensor& ids, int64_t count) {
-  if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
-    fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
-  const Tensor int_ids = ops::cast(ids, DType::int32);
-  const Tensor is_valid =
-      ops::logical_and(ops::greater_equal(int_ids, 0), ops::less(int_ids, count));
-  return ops::where(is_valid, int_ids, count);
+  const Tensor int_ids = row_ids(x, ids);
+  return ops::where(ops::less(int_ids, 0), count, ops::minimum(int_ids, count));
 }
 
 }  // namespace
@@ -97,9 +100,14 @@ Tensor valid_ids(const Tensor& x, const Tensor& ids, int64_t count) {
 Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count) {
   if (x.dtype() == DType::boolean)
     return ops::cast(sum_of_segments(ops::cast(x, DType::int32), ids, count), x.dtype());
+  const Tensor sums = sum_of_valid_segments(x, valid_ids(x, ids, count), count + 1);
+  return ops::slice_axis(sums, 0, 0, count);
+}
+
+Tensor sum_of_valid_segments(const Tensor& x, const Tensor& ids, int64_t count) {
   ScatterAdd op;
-  op.size = count + 1;
-  return ops::slice_axis(apply1(op, {valid_ids(x, ids, count), x}), 0, 0, count);
+  op.size = count;
+  return apply1(op, {row_ids(x, ids), x});
 }
 
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count) {

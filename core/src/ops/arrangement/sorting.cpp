@@ -88,6 +88,9 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest + 1);
   const auto counts_of_row = [&](const Tensor& row, const Tensor& weight) {
+    // The limits of integers were compared above; floats may also be NaN.
+    if (weight && is_integer(x.dtype()))
+      return sum_of_valid_segments(at_least_int32(weight), row, count);
     if (weight) return sum_of_segments(at_least_int32(weight), row, count);
     const Tensor row_counts = counts_of(row, count);
     // If fewer elements were counted than there are, some element is negative; comparing the
