@@ -129,7 +129,7 @@ Columns::Columns(const std::string& path, const TableOptions& options, const Rec
     if (type) column.type = field_type_named(type->as_string(), name);
     if (fallback) column.fallback = *fallback;
     columns_.push_back(std::move(column));
-    statistics_.push_back({type != nullptr, false, {}});
+    statistics_.emplace_back();
   }
 }
 

@@ -30,8 +30,7 @@ std::string_view text_of(const uint8_t* data, size_t size) {
 }
 
 uint64_t big_endian(const uint8_t* bytes) {
-  return uint64_t{offset[0]} << 24 | uint64_t{offset[1]} << 16 | uint64_t{offset[2]} << 8 |
-         offset[3];
+  return uint64_t{bytes[0]} << 24 | uint64_t{bytes[1]} << 16 | uint64_t{bytes[2]} << 8 | bytes[3];
 }
 
 /// Corrects the checksum of every PNG chunk. A chunk is length, name, data, and the checksum of

@@ -348,7 +348,7 @@ Tensors run(const Graph& graph, const Tensors& inputs, const Values& enclosing_v
     for (size_t o = 0; o < node.outputs.size(); ++o) make(node.outputs[o], results.at(o));
   }
   Tensors outputs;
-  for (const End& end : graph.outputs) outputs.push_back(find(end.name));
+  for (const ValueInfo& output : graph.outputs) outputs.push_back(find(output.name));
   return outputs;
 }
 
