@@ -11,19 +11,26 @@
 namespace crescent::operations {
 namespace {
 
-/// Computes y[i] = the sum of w[t] x[t * inner + i] over t, for `count` vectors of i.
+/// Computes y[i] = the sum of w[t] x[t * inner + i] over t < taps, for `count` vectors of i; there
+/// is at least one tap.
 template <int count, class V, class T>
 CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
   constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
-  V sums[count];
-  for (int64_t t = 0; t < taps; ++t)
+  V sums[count], element;
+#pragma GCC unroll 4
+  for (int v = 0; v < count; ++v) {
+    std::memcpy(&element, x + v * kLanes, sizeof element);
+    sums[v] = element * w[0];
+  }
+  for (int64_t t = 1; t < taps; ++t)
 #pragma GCC unroll 4
     for (int v = 0; v < count; ++v) {
-      V element;
       std::memcpy(&element, x + t * inner + v * kLanes, sizeof element);
-      sums[v] = t == 0 ? element * w[t] : sums[v] + element * w[t];
+      sums[v] = sums[v] + element * w[t];
     }
-  std::memcpy(y, sums, sizeof sums);
+    // The vectors are stored one by one, because a copy of the array would keep it in memory.
+#pragma GCC unroll 4
+  for (int v = 0; v < count; ++v) std::memcpy(y + v * kLanes, &sums[v], sizeof sums[v]);
 }
 
 /// Computes the sums of sum_vectors() for all i < inner.
