@@ -1,5 +1,6 @@
 // The identity and the state of a layer: name, weights, losses, sublayers.
 #include "crescent/layer/layer.h"
+#include "crescent/layer/stateless.h"
 #include "crescent/layer/training.h"
 
 #include <unordered_set>
@@ -261,6 +262,19 @@ void LayerAccess::add_weights(const Layer& layer, VariableList& list) {
   list.add(layer.own_trainable_);
   list.add(layer.own_fixed_);
   for (const LayerPtr& sublayer : layer.sublayers_) add_weights(*sublayer, list);
+}
+
+void LayerAccess::add_state(const Layer& layer, VariableList& list) {
+  list.add(layer.own_trainable_);
+  list.add(layer.own_fixed_);
+  for (const SeedGenerator& generator : layer.seeds_) list.add({generator.state()});
+  for (const LayerPtr& sublayer : layer.sublayers_) add_state(*sublayer, list);
+}
+
+Variables state_variables(const Layer& layer) {
+  VariableList list;
+  LayerAccess::add_state(layer, list);
+  return list.take();
 }
 
 Tensors Layer::get_weights() const {

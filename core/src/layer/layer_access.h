@@ -44,6 +44,9 @@ struct LayerAccess {
   // add_weights appends all of them, layer by layer.
   static void add_trainable(const Layer& layer, VariableList& list);
   static void add_weights(const Layer& layer, VariableList& list);
+  /// Appends the weights of the layer and the states of its random generators, then those of its
+  /// sublayers.
+  static void add_state(const Layer& layer, VariableList& list);
   // Read and set the flag `trainable` of this layer alone, without its sublayers and without a
   // change of counters or versions.
   static bool own_trainable(const Layer& layer) { return layer.trainable_; }

@@ -2,7 +2,9 @@
 #include <unordered_set>
 
 #include "crescent/layer/layer.h"
+#include "crescent/layer/stateless.h"
 #include "crescent/layer/training.h"
+#include "layer/built_for.h"
 #include "layer/layer_access.h"
 
 namespace crescent {
@@ -52,6 +54,27 @@ void set_policy(Layer& layer, const Value& value) {
   layer.call_method("quantize", {{"mode", mode.substr(0, slash_index)}, {"config", config}});
 }
 
+/// What build_from_config needs to build the layer again: {input_shape} or, for several inputs,
+/// {input_shapes}; null for a layer that is not built.
+Value build_config(const Layer& layer) {
+  const std::vector<Shape> shapes = built_for(layer);
+  if (shapes.empty()) return {};
+  if (shapes.size() == 1) return Dict{{"input_shape", Codec<Shape>::encode(shapes.front())}};
+  return Dict{{"input_shapes", Codec<std::vector<Shape>>::encode(shapes)}};
+}
+
+/// Builds the layer for the shapes in what build_config() returned, unless it is built.
+void build_from_config(Layer& layer, const Dict& config) {
+  if (layer.built()) return;
+  if (const Value* shape = config.find("input_shape"))
+    return layer.build_for({Codec<Shape>::decode(*shape)});
+  if (const Value* shapes = config.find("input_shapes"))
+    return layer.build_for(Codec<std::vector<Shape>>::decode(*shapes));
+  if (!config.empty())
+    fail_in_layer(layer.name(), "build_from_config: expected input_shape or input_shapes, got ",
+                  Value(config));
+}
+
 void describe_identity(Schema<Layer>& s) {
   s.property("name", &Layer::name, &Layer::set_name, "The name in the model and in files.")
       .property("trainable", &Layer::trainable, &Layer::set_trainable,
@@ -81,14 +104,16 @@ void describe_weights(Schema<Layer>& s) {
   s.property("weights", &distinct_weights,
              "All weights, layer by layer, in the order of get_weights: those of the layer itself "
              "first, and of these the trainable ones first.")
-      .property("variables", &distinct_weights, "The same as weights.")
+      .property("variables", &state_variables,
+                "All weights and the states of random generators, layer by layer.")
       .property("trainable_weights", &Layer::trainable_weights,
                 "The weights that training updates.")
       .property("trainable_variables", &Layer::trainable_weights, "The same as trainable_weights.")
       .property("non_trainable_weights", &Layer::non_trainable_weights,
                 "The weights that training does not update by gradients.")
-      .property("non_trainable_variables", &Layer::non_trainable_weights,
-                "The same as non_trainable_weights.")
+      .property("non_trainable_variables", &non_trainable_state,
+                "The variables that training does not update by gradients, with the states of "
+                "random generators.")
       .property(
           "losses", &Layer::losses,
           "The losses that add_loss added in the last call, then the penalties of regularizers.")
@@ -97,6 +122,12 @@ void describe_weights(Schema<Layer>& s) {
                 "The states of the metrics of the layer and its sublayers.")
       .property("sublayers", &Layer::sublayers, "The layers contained in this one.")
       .method("get_weights", &Layer::get_weights, "Copies of the values of the weights.")
+      .method("get_build_config", build_config,
+              "The shapes for which the layer was built, for build_from_config; nil if it is not "
+              "built.")
+      .method("build_from_config", build_from_config,
+              "Builds the layer for the shapes that get_build_config returned.")
+      .arg("config", "The shapes.")
       .method("count_params", &Layer::count_params, "The number of elements of all weights.")
       .method("reset_states", &Layer::reset_states,
               "Sets the states that the layer keeps between batches to zero.")

@@ -64,6 +64,9 @@ void Optimizer::describe_members(Schema<Optimizer>& s) {
       .property("iterations", updates_so_far, "The number of updates so far.")
       .property("variables", &Optimizer::state, "The state variables.")
       .property("weights", &Optimizer::state, "The same as variables.")
+      .property(
+          "trainable_variables", [](const Optimizer& optimizer) { return optimizer.variables_; },
+          "The variables with which the optimizer was built.")
       .property("built", &Optimizer::built, "Whether the state has been created.")
       .method("build", &Optimizer::build, "Creates the state for these variables.")
       .arg("variables", "The variables to update.")

@@ -11,6 +11,7 @@
 #include "program/observed_computation.h"
 #include "program/program_cache.h"
 #include "program/recording/recorder.h"
+#include "program/recording/stateless.h"
 #include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 
@@ -214,9 +215,10 @@ struct Function::State {
     return signature;
   }
 
-  /// Whether a call runs the body directly: within a trace, under a tape, or on abstract tensors.
+  /// Whether a call runs the body directly: within a trace, under a tape, in a StatelessScope, or
+  /// on abstract tensors.
   static bool is_inlined(std::span<const Tensor> inputs) {
-    return is_tracing() || tapes_are_active() ||
+    return is_tracing() || tapes_are_active() || StatelessAccess::current() ||
            std::any_of(inputs.begin(), inputs.end(),
                        [](const Tensor& t) { return t && !record_of(t).storage; });
   }

@@ -80,7 +80,6 @@ local step_text = "an update is optimizer:apply_gradients(tape:gradient(loss, we
 local device_text = "cr.config.set_device(name) chooses the device of all tensors"
 local elements_text = "elements are gone through by: for x, y in data:elements() do ... end"
 local element_text = "elements are assigned: t[{ row, column }] = value"
-local state_text = "the functions of stateful objects are compiled by cr.compiled(f)"
 
 local tensor_texts = {
   add_ = "it is t = t + x",
@@ -237,7 +236,6 @@ local optimizer_texts = {
   set_learning_rate = "it is optimizer.learning_rate = x",
   set_lr = "it is optimizer.learning_rate = x",
   state_dict = "it is optimizer.weights",
-  stateless_apply = state_text,
   step = step_text,
   update = step_text,
 }
@@ -249,8 +247,6 @@ local metric_texts = {
   item = "it is metric:result():item()",
   numpy = "it is metric:result()",
   reset = "it is metric:reset_state()",
-  stateless_result = state_text,
-  stateless_update_state = state_text,
   total = "it is metric:result()",
   update = "it is metric:update_state(y_true, y_pred)",
   value = "it is metric:result()",
@@ -308,7 +304,6 @@ local object_texts = {
   set_learning_rate = "it is model.learning_rate = x",
   set_lr = "it is model.learning_rate = x",
   state_dict = "it is model:get_weights(); model:save_weights(path) writes a file",
-  stateless_call = state_text,
   steps_per_execution = "it is an option of model:compile",
   to = "cr.config.set_device(name) chooses a device, cr.config.set_dtype_policy(name) a dtype",
   to_yaml = "it is model:to_json()",

@@ -7,6 +7,7 @@
 #include "instances/lua_model.h"
 #include "models/graph.h"
 #include "models/quantizing.h"
+#include "models/stateless_call.h"
 #include "values/batches.h"
 #include "values/structured.h"
 
@@ -428,6 +429,7 @@ HandleType& add_layer_type(ObjectTypes& types, const HandleType& object) {
   add_graph_members(layer);
   add_state(layer);
   add_methods(layer);
+  add_stateless_call(layer);
   layer.meta("__call", raw("call", call_layer));
   return layer;
 }

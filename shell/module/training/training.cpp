@@ -12,6 +12,7 @@
 #include "lua/log_table.h"
 #include "training/model_training.h"
 #include "training/plots.h"
+#include "training/stateless.h"
 #include "values/structured.h"
 
 namespace crescent::lua {
@@ -85,7 +86,9 @@ struct UpdateRule : Optimizer {
 };
 
 void add_optimizer(ObjectTypes& types, const HandleType& object) {
-  add_type<Optimizer>(types, "optimizer", &object)
+  HandleType& optimizer = add_type<Optimizer>(types, "optimizer", &object);
+  add_stateless_methods_of_optimizers(optimizer);
+  optimizer
       .property("learning_rate", &Optimizer::learning_rate, &set_learning_rate,
                 "The learning rate; with a schedule its last value. It can be set to a number or "
                 "a schedule.")
@@ -141,6 +144,7 @@ void add_losses_and_metrics(ObjectTypes& types, const HandleType& object) {
   HandleType& metric = add_type<Metric>(types, "metric", &object);
   metric.method("update_state", &update_metric, {"y_true", "y_pred=nil", "sample_weight=nil"},
                 "Accumulates one batch.");
+  add_stateless_methods_of_metrics(metric);
   metric.meta("__call", bound("metric", &call_metric,
                               {"metric", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)

@@ -9,6 +9,7 @@
 #include "program/recording/lockstep.h"
 #include "program/recording/option_changes.h"
 #include "program/recording/recorder.h"
+#include "program/recording/stateless.h"
 #include "program/recording/storage_hold.h"
 #include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
@@ -117,10 +118,19 @@ Tensor gather_whole(const Variable& variable, const Tensor& part_value) {
   return apply1(op, {part_value});
 }
 
+/// Whether this value of the variable is cast to the dtype of Autocast.
+bool casts_down(const Variable& variable, const Tensor& value) {
+  return Autocast::current() && variable.trainable() &&
+         VariableAccess::state(variable).options.autocast && is_floating(value.dtype());
+}
+
 }  // namespace
 
 Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");
+  if (const Tensor scope_value = StatelessAccess::value_of(*this))
+    return casts_down(*this, scope_value) ? ops::cast(scope_value, *Autocast::current())
+                                          : scope_value;
   Recorder* recorder = Recorder::current();
   const bool is_gathered =
       state_->division && !sees_parts && !(recorder && recorder->is_scan_body());
@@ -130,10 +140,7 @@ Tensor Variable::value() const {
   if (Lockstep* lockstep = Lockstep::current()) value = lockstep->read(*this, value);
   watch_on_tapes(*this, value);
   if (is_gathered) value = gather_whole(*this, value);
-  const std::optional<DType> cast_dtype = Autocast::current();
-  const bool is_cast =
-      cast_dtype && trainable() && state_->options.autocast && is_floating(value.dtype());
-  return is_cast ? ops::cast(value, *cast_dtype) : value;
+  return casts_down(*this, value) ? ops::cast(value, *Autocast::current()) : value;
 }
 
 void Variable::assign(const Tensor& value) const {
@@ -143,6 +150,7 @@ void Variable::assign(const Tensor& value) const {
          value.shape());
   }
   Tensor converted_value = ops::cast(value, dtype());
+  if (StatelessAccess::assign(*this, converted_value)) return;
   if (state_->division && !sees_parts)
     converted_value = own_part(converted_value, *state_->division);
   if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted_value);

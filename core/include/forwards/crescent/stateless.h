@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/layer/stateless.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/program/stateless_scope.h"

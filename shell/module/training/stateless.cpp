@@ -1,0 +1,84 @@
+#include "training/stateless.h"
+
+#include "crescent/layer/training.h"
+#include "tensors/tensors.h"
+
+namespace crescent::lua {
+namespace {
+
+/// Calls the method of the metric at stack index 1, which may be one of a Lua class, with the
+/// arguments behind it. Leaves the results on the stack and returns their number.
+int call_method(lua_State* L, const char* name) {
+  const int argument_count = lua_gettop(L);
+  reserve(L, argument_count + 4);
+  lua_getfield(L, 1, name);
+  for (int i = 1; i <= argument_count; ++i) lua_pushvalue(L, i);
+  protected_call(L, argument_count, LUA_MULTRET);
+  return lua_gettop(L) - argument_count;
+}
+
+/// The mapping of the variables of a metric to the values at stack index 2, which are removed.
+StatelessScope::Mapping take_metric_values(lua_State* L, const Metric& metric) {
+  const Tensors values = to_tensors(L, 2);
+  lua_remove(L, 2);
+  return mapping_of(metric, values);
+}
+
+int update_state(lua_State* L) {
+  const auto metric = Read<std::shared_ptr<Metric>>::from(L, 1);
+  const StatelessScope scope(take_metric_values(L, *metric));
+  call_method(L, "update_state");
+  push(L, scope.current_values(metric->variables()));
+  return 1;
+}
+
+int result(lua_State* L) {
+  const auto metric = Read<std::shared_ptr<Metric>>::from(L, 1);
+  const StatelessScope scope(take_metric_values(L, *metric));
+  return call_method(L, "result");
+}
+
+int reset_state(lua_State* L) {
+  const auto metric = Read<std::shared_ptr<Metric>>::from(L, 1);
+  const StatelessScope scope;
+  call_method(L, "reset_state");
+  push(L, scope.current_values(metric->variables()));
+  return 1;
+}
+
+std::tuple<Tensors, Tensors> apply(Optimizer& optimizer, Any optimizer_variables, Any grads,
+                                   Any trainable_variables) {
+  lua_State* L = current();
+  StatelessUpdate update =
+      stateless_apply(optimizer, to_tensors(L, optimizer_variables.index),
+                      to_tensors(L, grads.index), to_tensors(L, trainable_variables.index));
+  return {std::move(update.trainable), std::move(update.optimizer)};
+}
+
+}  // namespace
+
+void add_stateless_methods_of_metrics(HandleType& metric) {
+  metric
+      .raw_method(
+          "stateless_update_state -> a list of tensors", update_state,
+          {"metric_variables: a list of tensors", "y_true: a tensor", "y_pred: a tensor=nil",
+           "sample_weight: a tensor=nil"},
+          "The values of `variables` after a batch, computed from other values of them; the "
+          "metric is unchanged. The arguments after the values are those of update_state.")
+      .raw_method("stateless_result -> a tensor", result, {"metric_variables: a list of tensors"},
+                  "The value of the metric for these values of `variables`.")
+      .raw_method("stateless_reset_state -> a list of tensors", reset_state, {},
+                  "The values of `variables` before the first batch; the metric is unchanged.");
+}
+
+void add_stateless_methods_of_optimizers(HandleType& optimizer) {
+  optimizer.method(
+      "stateless_apply -> the updated variables, the updated state", &apply,
+      {"optimizer_variables: a list of tensors", "grads: a list of tensors",
+       "trainable_variables: a list of tensors"},
+      "The updated values of variables and of the state, computed from values of `variables` of "
+      "the optimizer, gradients, and values of the variables with which it was built. The "
+      "optimizer and its variables are unchanged.");
+}
+
+}  // namespace crescent::lua
