@@ -1,5 +1,6 @@
--- cr.config.print, and functions of keras.config whose setting is fixed in Crescent: the getter
--- returns the fixed value; the setter accepts only this value and fails for others with the reason.
+-- cr.config.print, limits of runs, and functions of keras.config whose setting is fixed in
+-- Crescent: the getter returns the fixed value; the setter accepts only this value and fails for
+-- others with the reason.
 local cr, shell = ...
 local config = {}
 
@@ -44,6 +45,25 @@ config.print = shell.define("print -> nothing",
       precision = precision, threshold = threshold, width = width, pager = pager, time = time,
     }
   end)
+
+-- Defines the getter and the setter of a limit of all runs.
+local function define_limit(name, what)
+  config[name] = shell.define(name .. " -> an integer or nil",
+    "The largest number of " .. what .. "; nil: no limit.", {}, function() return shell[name]() end)
+  config["set_" .. name] = shell.define("set_" .. name .. " -> nothing",
+    "Limits the number of " .. what .. ", for trial runs; so does the environment variable KERAS_"
+      .. name:upper() .. ".", {
+      { name = name, type = "an integer", doc = "The limit; nil: none." },
+    }, function(limit)
+      if limit ~= nil and (math.type(limit) ~= "integer" or limit < 1) then
+        shell.fail("set_", name, ": expected an integer of at least 1 or nil, got ", cr.show(limit))
+      end
+      shell["set_" .. name](limit)
+    end)
+end
+
+define_limit("max_epochs", "epochs of fit")
+define_limit("max_steps_per_epoch", "batches in an epoch, in evaluate and in predict")
 
 local function define_fixed(name, state, reason)
   local function define(full_name, result, doc, body)

@@ -5,6 +5,7 @@
 #include "crescent/program/division.h"
 #include "data/array_dataset.h"
 #include "system/operation.h"
+#include "training/input/run_limits.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
 #include "training/sharing/shared_step.h"
@@ -34,7 +35,11 @@ class OutputBatches {
     samples_.storage()->copy(static_cast<size_t>(start) * row_size, *result.storage(),
                              result.offset(), result.bytes());
   }
-  Tensor joined() const { return batches_.empty() ? samples_ : ops::concatenate(batches_, 0); }
+  /// The results for the first `count` samples, which are those of all batches.
+  Tensor joined(int64_t count) const {
+    if (!batches_.empty()) return ops::concatenate(batches_, 0);
+    return count == samples_.dim(0) ? samples_ : samples_.view_rows(0, count).clone();
+  }
 
  private:
   void add_batch(const Tensor& result, int64_t start) {
@@ -59,12 +64,17 @@ class CollectedOutputs {
       outputs_[i].add(outputs[i], count, samples_collected_, sample_count_);
     samples_collected_ += count;
   }
+  /// The outputs of the batches so far, of a prediction that was ended early.
+  Tensors first_arrays() {
+    sample_count_ = std::min(sample_count_, samples_collected_);
+    return arrays();
+  }
   Tensors arrays() const {
     if (samples_collected_ < sample_count_)
       fail("predict: the data gave ", samples_collected_, " of the ", sample_count_,
            " samples that it said it has");
     Tensors arrays;
-    for (const OutputBatches& output : outputs_) arrays.push_back(output.joined());
+    for (const OutputBatches& output : outputs_) arrays.push_back(output.joined(samples_collected_));
     return arrays;
   }
 
@@ -202,9 +212,11 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& option_values) {
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
                           {"metrics", metrics_names()}});
+  std::atomic<bool>& is_stopping = training_->stops.evaluating;
+  is_stopping = false;
   begin_testing(*this, pass, callbacks);
   group.run_collective([&] {
-    while (pass.advance(callbacks)) {
+    while (!group.any(is_stopping) && pass.advance(callbacks)) {
     }
   });
   end_testing(*this, pass, callbacks);
@@ -243,20 +255,23 @@ Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});
+  std::atomic<bool>& is_stopping = training_->stops.predicting;
+  is_stopping = false;
   callbacks.each(&Callback::on_predict_begin, Logs());
   pass.begin();
   std::optional<Progress> progress;
   if (!option_values.contains("verbose"))
     progress.emplace("predict", "batch", std::max<int64_t>(pass.batches().count(), 0));
   group.run_collective([&] {
-    while (pass.advance(callbacks))
+    while (!group.any(is_stopping) && pass.advance(callbacks))
       if (progress) progress->come_to(pass.batches().batches_done());
     predictions.finish();
   });
   progress.reset();
   if (pass.batches().batches_done() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
-  return collected_outputs.arrays();
+  return is_stopping || max_steps_per_epoch() ? collected_outputs.first_arrays()
+                                              : collected_outputs.arrays();
 }
 
 // ---- single batches

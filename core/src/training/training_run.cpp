@@ -10,6 +10,7 @@
 
 #include "system/operation.h"
 #include "system/replay_task.h"
+#include "training/input/run_limits.h"
 #include "training/input/start_together.h"
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
@@ -93,6 +94,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions fit_options, const RunPlan&
       testing(Batches("evaluate", plan.validation, options.validation_steps, false, group),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
+  options.epochs = limited_epochs(options.epochs);
   if (options.inference_metrics && model->stateful())
     fail("fit: inference_metrics: a stateful model would go through each batch twice");
   auto history_callback = make<Callback>("History");

@@ -66,7 +66,7 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
     const auto options =
         read_options<keras::SaveWeightsOptions>(save_weights_options(), given_options);
     files::check_overwrite(path, options.overwrite);
-    write_tree(tree_of(keras::weight_entries(model, path)), path);
+    write_tree(tree_of(keras::weight_entries(model, path, options.objects_to_skip)), path);
   }
 
   Value inspect(const std::string& path) {

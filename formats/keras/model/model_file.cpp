@@ -114,16 +114,48 @@ ModelPtr load_model(WeightSource& source, const LoadOptions& options) {
   return model;
 }
 
-Entries keras3_weight_entries(Model& model) {
+namespace {
+
+/// What the option objects_to_skip names.
+struct SkippedObjects {
+  SkippedLayers layers;
+  bool optimizer = false;
+};
+
+SkippedObjects skipped_objects(const Value& list, const Model& model) {
+  SkippedObjects skipped;
+  if (list.is_null()) return skipped;
+  for (const Value& object : list.is_list() ? list.as_list() : List{list}) {
+    if (const auto layer = object.object_as<Layer>())
+      skipped.layers.insert(layer.get());
+    else if (const auto optimizer = object.object_as<Optimizer>())
+      skipped.optimizer = skipped.optimizer || optimizer == model.optimizer();
+    else
+      fail("objects_to_skip: expected layers, such as model.layers[1], or the optimizer, got ",
+           object);
+  }
+  return skipped;
+}
+
+}  // namespace
+
+void refuse_skipping(const std::string& path, const Value& objects_to_skip, const char* action) {
+  if (!objects_to_skip.is_null())
+    fail("'", path, "': `objects_to_skip` only supports ", action, " '.weights.h5' files.");
+}
+
+Entries keras3_weight_entries(Model& model, const Value& objects_to_skip) {
+  const SkippedObjects skipped = skipped_objects(objects_to_skip, model);
   Entries entries;
-  write_keras3_weights(entries, model);
-  if (model.compiled()) write_keras3_optimizer(entries, model);
+  write_keras3_weights(entries, model, skipped.layers);
+  if (model.compiled() && !skipped.optimizer) write_keras3_optimizer(entries, model);
   write_vocabularies(entries, model);
   return entries;
 }
 
-Entries weight_entries(Model& model, const std::string& path) {
-  if (path.ends_with(".weights.h5")) return keras3_weight_entries(model);
+Entries weight_entries(Model& model, const std::string& path, const Value& objects_to_skip) {
+  if (path.ends_with(".weights.h5")) return keras3_weight_entries(model, objects_to_skip);
+  refuse_skipping(path, objects_to_skip, "saving");
   Entries entries;
   write_weights(entries, model, "", "keras3");
   write_vocabularies(entries, model);
@@ -165,10 +197,12 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
     if (is_set)
       fail("'", file.path(), "': ", name,
            " needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
-  Matches matches = match_all_keras3_weights(file, model, options.skip_mismatch);
+  const SkippedObjects skipped = skipped_objects(options.objects_to_skip, model);
+  Matches matches = match_all_keras3_weights(file, model, options.skip_mismatch, skipped.layers);
   warn_with_report(options.report, file, model, matches, {});
   if (options.skip_mismatch) matches = without_misfits(file, matches);
-  if (model.compiled()) append(matches, match_optimizer(file, model, matches, {"3", ""}));
+  if (model.compiled() && !skipped.optimizer)
+    append(matches, match_optimizer(file, model, matches, {"3", ""}));
   const Vocabularies vocabularies = Vocabularies::in_weights(file, model);
   append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));
@@ -179,6 +213,7 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
 
 void load_weights(WeightSource& source, Model& model, const LoadWeightsOptions& options) {
   if (has_keras3_weights(source)) return load_keras3_weights(source, model, options);
+  refuse_skipping(source.path(), options.objects_to_skip, "loading");
   const std::string group = find_weights(source);
   const Origin origin = origin_of(source, group);
   JoinedGates joined_gates(source);
@@ -203,6 +238,7 @@ void load_weights(WeightSource& source, Model& model, const LoadWeightsOptions& 
 }
 
 void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
+  refuse_skipping(file.path(), options.objects_to_skip, "loading");
   for (const auto& [is_set, name] : {std::pair{options.by_name, "by_name"},
                                      {options.skip_mismatch, "skip_mismatch"},
                                      {options.by_path, "by_path"}})

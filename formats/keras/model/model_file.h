@@ -23,11 +23,16 @@ CRESCENT_KERAS_API ArchiveParts archive_parts(Model& model, const std::string& p
                                               const SaveOptions& options);
 
 /// The entries of a file with only weights, in the layout of Keras 3, with the state of the
-/// optimizer if the model is compiled.
-CRESCENT_KERAS_API Entries keras3_weight_entries(Model& model);
+/// optimizer if the model is compiled; without the layers, and the optimizer, in the list
+/// `objects_to_skip`.
+CRESCENT_KERAS_API Entries keras3_weight_entries(Model& model, const Value& objects_to_skip = {});
 /// The entries of a file with only weights: in the layout of Keras 3 if `path` ends in .weights.h5,
-/// else in that of Keras 2.
-CRESCENT_KERAS_API Entries weight_entries(Model& model, const std::string& path);
+/// else in that of Keras 2, for which `objects_to_skip` must be null.
+CRESCENT_KERAS_API Entries weight_entries(Model& model, const std::string& path,
+                                          const Value& objects_to_skip = {});
+/// Fails if the option is given for a file in another layout than that of .weights.h5; `action` is
+/// "saving" or "loading".
+void refuse_skipping(const std::string& path, const Value& objects_to_skip, const char* action);
 CRESCENT_KERAS_API void load_weights(WeightSource& file, Model& model,
                                      const LoadWeightsOptions& options);
 /// Loads weights from a file of named arrays.

@@ -17,6 +17,7 @@ const SchemaData& NamedFormat::load_weights_options() const {
 
 void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& option_values) {
   const auto options = read_options<SaveWeightsOptions>(save_weights_options(), option_values);
+  refuse_skipping(path, options.objects_to_skip, "saving");
   files::check_overwrite(path, options.overwrite);
   write_arrays(path, values_by_path(model));
 }

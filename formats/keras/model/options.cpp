@@ -48,7 +48,10 @@ void LoadOptions::describe(Schema<LoadOptions>& s) {
 }
 
 void SaveWeightsOptions::describe(Schema<SaveWeightsOptions>& s) {
-  s.doc("How weights are written.").field("overwrite", &SaveWeightsOptions::overwrite, kOverwrite);
+  s.doc("How weights are written.")
+      .field("overwrite", &SaveWeightsOptions::overwrite, kOverwrite)
+      .field("objects_to_skip", &SaveWeightsOptions::objects_to_skip,
+             "A list of layers that are left out, also the optimizer (.weights.h5).");
 }
 
 void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
@@ -64,7 +67,9 @@ void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
              "are unexpected, before anything is changed.")
       .field("by_path", &LoadWeightsOptions::by_path,
              "Match every weight by the layers that it is inside of and its own name, whatever is "
-             "trainable or stands in another order.");
+             "trainable or stands in another order.")
+      .field("objects_to_skip", &LoadWeightsOptions::objects_to_skip,
+             "A list of layers that keep their weights, also the optimizer (.weights.h5).");
 }
 
 const SchemaData& save_model_schema(const std::string& format) {

@@ -25,12 +25,14 @@ struct CRESCENT_KERAS_API LoadOptions {
 
 struct CRESCENT_KERAS_API SaveWeightsOptions {
   bool overwrite = true;
+  Value objects_to_skip;  ///< a list of layers, and the optimizer if it is to be left out
   static void describe(Schema<SaveWeightsOptions>& s);
 };
 
 struct CRESCENT_KERAS_API LoadWeightsOptions {
   bool by_name = false, skip_mismatch = false, report = false, by_path = false;
-  Value rename;  ///< the names in the model for names in the file
+  Value rename;           ///< the names in the model for names in the file
+  Value objects_to_skip;  ///< as in SaveWeightsOptions
   static void describe(Schema<LoadWeightsOptions>& s);
 };
 

@@ -165,10 +165,16 @@ struct ObjectLocation {
 class ObjectLocations {
  public:
   /// Finds the layers and the paths of their groups for writing a file.
-  explicit ObjectLocations(const Model& model) { add(model, ""); }
+  explicit ObjectLocations(const Model& model, SkippedLayers skipped_layers = {})
+      : skipped_layers_(std::move(skipped_layers)) {
+    add(model, "");
+  }
   explicit ObjectLocations(const LayerList& list) { add_layers(list.layers, list.group); }
   /// Finds the layers and the paths of their groups in an existing file.
-  ObjectLocations(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
+  ObjectLocations(WeightSource& file, const Model& model, SkippedLayers skipped_layers = {})
+      : file_(&file), skipped_layers_(std::move(skipped_layers)) {
+    add(model, "");
+  }
   ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
   }
@@ -181,6 +187,7 @@ class ObjectLocations {
   /// added nevertheless: if several graphs share a layer, Keras makes a separate layer of each
   /// occurrence.
   void add(const Layer& layer, const std::string& path, bool even_if_visited = false) {
+    if (skipped_layers_.contains(&layer)) return;
     if (!visited_layers_.insert(&layer).second && !even_if_visited) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
     if (auto* model = dynamic_cast<const Model*>(&layer))
@@ -271,6 +278,7 @@ class ObjectLocations {
   }
 
   WeightSource* file_ = nullptr;
+  SkippedLayers skipped_layers_;
   std::vector<ObjectLocation> locations_;
   Names unmatched_groups_;
   std::set<const Layer*> visited_layers_;
@@ -341,8 +349,8 @@ LayerPaths paths_of(const std::vector<ObjectLocation>& locations,
 
 }  // namespace
 
-void write_keras3_weights(Entries& entries, Model& model) {
-  write_objects(entries, ObjectLocations(model).take_locations());
+void write_keras3_weights(Entries& entries, Model& model, const SkippedLayers& skipped_layers) {
+  write_objects(entries, ObjectLocations(model, skipped_layers).take_locations());
 }
 
 void write_keras3_weights(Entries& entries, const LayerList& list) {
@@ -467,8 +475,9 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
   return match_objects(file, locations, false);
 }
 
-Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
-  ObjectLocations object_locations(file, model);
+Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch,
+                                 const SkippedLayers& skipped_layers) {
+  ObjectLocations object_locations(file, model, skipped_layers);
   const Names unmatched_groups = object_locations.unmatched_groups();
   const std::vector<ObjectLocation> locations = object_locations.take_locations();
   check_built_for(file, model, locations);

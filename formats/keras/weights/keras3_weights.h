@@ -2,6 +2,8 @@
 // object, named by class and number or by attribute, with its variables as numbered datasets. The
 // optimizer's variables are in a group beside the layers.
 #pragma once
+#include <set>
+
 #include "keras/export.h"
 #include "keras/source/entry.h"
 #include "keras/source/match.h"
@@ -15,7 +17,11 @@ struct LayerList {
   std::string group;
 };
 
-CRESCENT_KERAS_API void write_keras3_weights(Entries& entries, Model& model);
+/// Layers that are neither written nor read, with what is reached through them alone.
+using SkippedLayers = std::set<const Layer*>;
+
+CRESCENT_KERAS_API void write_keras3_weights(Entries& entries, Model& model,
+                                             const SkippedLayers& skipped_layers = {});
 void write_keras3_weights(Entries& entries, const LayerList& list);
 bool has_keras3_weights(WeightSource& file);
 /// Matches the weights of a model with the file. Fails, with the message of Keras, if a layer has
@@ -23,7 +29,8 @@ bool has_keras3_weights(WeightSource& file);
 Matches match_keras3_weights(WeightSource& file, Model& model);
 /// Matches weights that another model may have saved: also fails if the file has layers that the
 /// model lacks. With `skip_mismatch` layers that do not fit are skipped with a warning.
-Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch);
+Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch,
+                                 const SkippedLayers& skipped_layers = {});
 Matches match_keras3_weights(WeightSource& file, const LayerList& list);
 /// The path of the group of each layer, and of the model itself, which comes first: "",
 /// "layers/dense/", ...

@@ -13,6 +13,7 @@
 #include "crescent/program/division.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
+#include "host/run_limits.h"
 #include "instances/custom_classes.h"
 #include "instances/functions.h"
 #include "instances/lua_model.h"
@@ -313,6 +314,11 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("set_weight_layouts", &set_weight_layouts, {"layouts"}));
     all.push_back(bound("set_shares_inference", &crescent::set_shares_inference, {"on"}));
     all.push_back(bound("shares_inference", &crescent::shares_inference, {}));
+    all.push_back(bound("max_epochs", &crescent::max_epochs, {}));
+    all.push_back(bound("set_max_epochs", &crescent::set_max_epochs, {"limit=nil"}));
+    all.push_back(bound("max_steps_per_epoch", &crescent::max_steps_per_epoch, {}));
+    all.push_back(
+        bound("set_max_steps_per_epoch", &crescent::set_max_steps_per_epoch, {"limit=nil"}));
     all.push_back(bound("set_shards_data", &crescent::set_shards_data, {"on"}));
     all.push_back(bound("shards_data", &crescent::shards_data, {}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));

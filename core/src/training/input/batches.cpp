@@ -3,6 +3,7 @@
 #include "crescent/program/activity.h"
 #include "crescent/system/interrupt.h"
 #include "training/input/gathered_batch.h"
+#include "training/input/run_limits.h"
 
 namespace crescent {
 namespace {
@@ -27,8 +28,8 @@ Batches::Batches(const char* run_name, const DatasetPtr& data, std::optional<int
                  bool continues_across_epochs, ProcessGroup group)
     : run_name_(run_name),
       data_(source_of(data, group)),
-      steps_(steps),
-      continues_across_epochs_(continues_across_epochs && steps),
+      steps_(limited_steps(data, steps)),
+      continues_across_epochs_(continues_across_epochs && steps_),
       group_(std::move(group)) {}
 
 void Batches::begin() {

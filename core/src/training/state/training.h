@@ -1,5 +1,6 @@
 // The state of a compiled model and the steps made from it.
 #pragma once
+#include <atomic>
 #include <thread>
 
 #include "base/readers_writer_lock.h"
@@ -155,8 +156,14 @@ struct TracedStep {
   ShardReads reads;                 ///< values of variables that the shards of the last call read
 };
 
+/// Flags that callbacks set to end an evaluation or a prediction after the batch.
+struct StopRequests {
+  std::atomic<bool> evaluating = false, predicting = false;
+};
+
 struct Model::Training {
   StepOwnership ownership;
+  StopRequests stops;
   RunRecord runs;
   CompileSpec spec;
   OutputPlan plan;
