@@ -5,6 +5,7 @@
 #include "keras/model/feature_space.h"
 #include "keras/model/inspection.h"
 #include "keras/model/keras_format.h"
+#include "keras/weights/stored_objects.h"
 #include "keras_archive.h"
 
 namespace crescent::archive {
@@ -17,6 +18,10 @@ class KerasArchiveFormat final : public keras::KerasFormat {
         .trait("signatures", List{"504b0304"})
         .trait("folder", kConfigFile)
         .method("inspect", &KerasArchiveFormat::inspect, "What a file says about itself.")
+        .arg("path", "Of the file.")
+        .method("read_objects", &KerasArchiveFormat::read_objects,
+                "The layers and other objects of the model, with their weights, and what the "
+                "archive says about itself.")
         .arg("path", "Of the file.")
         .method("load_feature_space", &KerasArchiveFormat::load_feature_space,
                 "A FeatureSpace as a table; null when the file holds a model.")
@@ -31,6 +36,18 @@ class KerasArchiveFormat final : public keras::KerasFormat {
   Value inspect(const std::string& path) {
     KerasArchive file(path);
     return keras::inspect(file).value();
+  }
+
+  Value read_objects(const std::string& path) {
+    KerasArchive file(path);
+    const auto parsed = [](const std::optional<std::string>& text) {
+      return text ? parse_json(*text) : Value();
+    };
+    // Reading the weights comes last, because it ends the process that reads the file.
+    Dict contents{{"config", parsed(file.text("", "model_config"))},
+                  {"metadata", parsed(file.member(kMetadataFile))}};
+    contents.set("objects", keras::stored_objects(file));
+    return contents;
   }
 
   Value load_feature_space(const std::string& path, const Value& custom_objects) {

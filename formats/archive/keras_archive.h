@@ -40,9 +40,10 @@ class KerasArchive final : public keras::WeightSource {
   }
   bool prevent_changes() override { return weights_.prevent_changes(); }
   void check_unchanged() const override { weights_.check_unchanged(); }
+  /// The text of another file of the archive; nullopt if there is none.
+  std::optional<std::string> member(const std::string& name);
 
  private:
-  std::optional<std::string> member(const std::string& name);
   std::optional<Dict> json(const std::string& name);
   std::optional<std::string> own_description();
 

@@ -41,6 +41,7 @@
 --   whose training runs have nothing to do with other processes, and returns its result.
 -- max_epochs(), max_steps_per_epoch() are limits of all runs, nil without one;
 --   set_max_epochs(limit) and set_max_steps_per_epoch(limit) set them.
+-- call_format(name, method, arguments) calls a method of the format of files with this name.
 -- set_shares_inference(on) says whether processes share evaluate and predict, too;
 --   shares_inference() returns it.
 -- set_shards_data(on) says whether all processes are given the same data, of which each takes its

@@ -1,6 +1,8 @@
 -- cr.saving: models and weights in files, and related functions of cr.utils.
-local cr = ...
-local saving = { load_model = cr.models.load_model, save_model = cr.models.save_model }
+local cr, shell = ...
+local saving = { KerasFileEditor = shell.library "saving/file_editor",
+  load_model = cr.models.load_model,
+  save_model = cr.models.save_model }
 
 for _, name in ipairs {
   "CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",

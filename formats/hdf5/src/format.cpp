@@ -8,6 +8,7 @@
 #include "keras/model/inspection.h"
 #include "keras/model/keras_format.h"
 #include "keras/model/model_file.h"
+#include "keras/weights/stored_objects.h"
 #include "keras_file.h"
 #include "tensors.h"
 
@@ -59,7 +60,16 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
         .trait("endings", List{".h5", ".hdf5", ".hdf", ".he5"})
         .trait("signatures", List{"894844460d0a1a0a"})
         .method("inspect", &Hdf5Format::inspect, "What a file says about itself.")
-        .arg("path", "Of the file.");
+        .arg("path", "Of the file.")
+        .method("read_objects", &Hdf5Format::read_objects,
+                "The layers and other objects of a file of weights, with their weights.")
+        .arg("path", "Of the file.")
+        .method("write_objects", &Hdf5Format::write_objects, "Writes what read_objects gives.")
+        .arg("path", "Of the file.")
+        .arg("objects", "Such a list.")
+        .method("objects_of", &Hdf5Format::objects_of,
+                "What read_objects would give for the file of this model.")
+        .arg("model", "The model.");
   }
 
   void save_weights(Model& model, const std::string& path, const Dict& given_options) override {
@@ -82,6 +92,17 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
           keras::array_summary(array, {dtype_of(info.type), shape_of(info.shape, array)}));
     }
     return keras::inspect_arrays(std::move(arrays));
+  }
+
+  Value read_objects(const std::string& path) {
+    KerasFile file(path);
+    return keras::stored_objects(file);
+  }
+  void write_objects(const std::string& path, const List& objects) {
+    write_tree(tree_of(keras::entries_of(objects)), path);
+  }
+  Value objects_of(const Value& model) {
+    return keras::stored_objects(keras::keras3_weight_entries(*Codec<ModelPtr>::decode(model)));
   }
 
   Tensor read_array(const std::string& path, const std::string& dataset_path) override {

@@ -6,6 +6,7 @@
 #include "classes/building.h"
 #include "classes/lua_class.h"
 #include "crescent/base/pattern.h"
+#include "crescent/io/format.h"
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
@@ -240,6 +241,11 @@ bool save_space(const std::string& path, NamedValueTable space) {
   return save_feature_space(path, space.dict);
 }
 
+/// Calls a method of the format with this name.
+Value call_format(const std::string& name, const std::string& method, NamedValueTable arguments) {
+  return format_named(name, ModelFormat::kAbility)->call_method(method, arguments.dict);
+}
+
 /// Pushes the options with which an object of a class written in Lua was made.
 OnStack options_of_instance(Any object) {
   lua_getiuservalue(current(), object.index, kOptions);
@@ -325,6 +331,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("draw", &draw_picture, {"way", "figure", "options"}));
     all.push_back(bound("save_picture", &save_drawn_picture, {"path", "figure", "options"}));
     all.push_back(bound("save_feature_space", &save_space, {"path", "space"}));
+    all.push_back(bound("call_format", &call_format, {"name", "method", "arguments"}));
     all.push_back(bound("set_base", &set_base_maker, {"name", "make"}));
     all.push_back(bound("register_function", &register_named_function, {"name", "function"}));
     all.push_back(bound("withdraw_function", &withdraw_named_function, {"name"}));
