@@ -133,6 +133,44 @@ define("fake_quant_with_min_max_vars -> a tensor",
   return round(inputs, ops.convert_to_tensor(min_vals), ops.convert_to_tensor(max_vals))
 end)
 
+-- The formats of floats of 8 bits: the largest number, the exponents of the smallest and the
+-- largest normal number, and the number of bits of the fraction.
+local float8_formats = {
+  float8_e4m3fn = { largest = 448, least_exponent = -6, largest_exponent = 8, fraction_bits = 3 },
+  float8_e5m2 = { largest = 57344, least_exponent = -14, largest_exponent = 15, fraction_bits = 2 },
+}
+
+define("quantize_and_dequantize -> a tensor",
+  "Divides by the scale, clips to the numbers of a float of 8 bits, rounds to the nearest of them, "
+  .. "ties to even, and multiplies by the scale.", {
+  option("inputs", "a tensor", "The numbers."),
+  option("scale", "a tensor", "The scale."),
+  option("quantized_dtype", "a text", '"float8_e4m3fn" or "float8_e5m2".'),
+  option("compute_dtype", "a dtype", "Dtype of the result."),
+}, function(inputs, scale, quantized_dtype, compute_dtype)
+  local format = float8_formats[quantized_dtype]
+  if not format then
+    shell.fail("quantize_and_dequantize: quantized_dtype: expected 'float8_e4m3fn' or ",
+      "'float8_e5m2', got ", cr.show(quantized_dtype))
+  end
+  scale = ops.cast(ops.convert_to_tensor(scale), compute_dtype)
+  local quotient = ops.cast(ops.convert_to_tensor(inputs), compute_dtype) / scale
+  local x = ops.cast(ops.clip(quotient, -format.largest, format.largest), "float32")
+  -- Near a power of two, either of the two exponents gives the same rounded number.
+  local magnitude = ops.maximum(ops.abs(x), 2.0 ^ format.least_exponent)
+  local exponent = ops.clip(ops.cast(ops.floor(ops.log2(magnitude)), "int32"),
+    format.least_exponent, format.largest_exponent)
+  -- Distances between neighbouring numbers, from a table, because powers computed in float32 are
+  -- not exact.
+  local distances = {}
+  for e = format.least_exponent, format.largest_exponent do
+    distances[#distances + 1] = 2.0 ^ (e - format.fraction_bits)
+  end
+  local distance = ops.take(ops.convert_to_tensor(distances, "float32"),
+    exponent - format.least_exponent)
+  return ops.cast(ops.round(x / distance) * distance, compute_dtype) * scale
+end)
+
 define("compute_float8_scale -> a tensor",
   "The scale with which the largest magnitude becomes dtype_max; the old scale if the magnitude is "
   .. "0 or not finite.", {

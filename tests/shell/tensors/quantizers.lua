@@ -131,6 +131,44 @@ for _, shape in ipairs { { 1 }, { 8 }, { 4, 3, 5 } } do
   end
 end
 
+-- quantize_and_dequantize: every float of 8 bits stays, other numbers go to the nearest, ties to
+-- even
+local formats = { float8_e4m3fn = { 3, -6, 448, 127 }, float8_e5m2 = { 2, -14, 57344, 124 } }
+for name, format in pairs(formats) do
+  local fraction_bits, least_exponent, largest, count = table.unpack(format)
+  local floats = {}
+  for exponent = least_exponent - 1, 15 do
+    for fraction = 0, (1 << fraction_bits) - 1 do
+      local part = fraction / (1 << fraction_bits)
+      local value = exponent < least_exponent and part * 2.0 ^ least_exponent
+        or (1 + part) * 2.0 ^ exponent
+      if value <= largest then floats[#floats + 1] = value end
+    end
+  end
+  assert(#floats == count)
+  local numbers, rounded = { largest * 2 }, { largest }
+  for i = 1, #floats - 1 do
+    local a, b = floats[i], floats[i + 1]
+    local middle = (a + b) / 2
+    for number, value in pairs { [a] = a, [middle] = i % 2 == 1 and a or b,
+      [middle * (1 - 2 ^ -20)] = a, [middle * (1 + 2 ^ -20)] = b } do
+      numbers[#numbers + 1], rounded[#rounded + 1] = number, value
+      numbers[#numbers + 1], rounded[#rounded + 1] = -number, -value
+    end
+  end
+  for _, scale in ipairs { 1.0, 0.25 } do
+    local result = quantizers.quantize_and_dequantize(cr.tensor(numbers) * scale, scale, name,
+      "float32")
+    check.near(result, cr.tensor(rounded) * scale, 0, name)
+  end
+  local narrow = quantizers.quantize_and_dequantize(x, cr.tensor(0.5), name, "bfloat16")
+  check.same(narrow.dtype, "bfloat16")
+  local nan = quantizers.quantize_and_dequantize(cr.tensor { 0 / 0, 1 }, 1.0, name, "float32")
+  assert(nan[1] ~= nan[1] and nan[2] == 1)
+end
+
+check.fails(function() quantizers.quantize_and_dequantize(x, 1.0, "float8", "float32") end,
+  "quantized_dtype", "expected 'float8_e4m3fn'", "got float8")
 check.fails(function() quantizers.pack_int4(x) end, "pack_int4", "int8", "float32")
 check.fails(function() quantizers.abs_max_quantize(x, 0, { value_range = { 7, -8 } }) end,
   "value_range", "{ 7, -8 }")
