@@ -26,12 +26,10 @@ add_exceptions("methods", "of torch.nn.Module, from which Keras derives there", 
   register_full_backward_hook register_load_state_dict_post_hook register_module
   register_parameter requires_grad_ set_extra_state share_memory state_dict to to_empty
   torch_params train type xpu zero_grad ]])
-add_exceptions("methods", "variables are not state to hand around: programs read and write them", [[
-  stateless_call stateless_compute_loss stateless_apply stateless_reset_state stateless_result
-  stateless_update_state symbolic_call rematerialized_call get_state_tree set_state_tree ]])
-add_exceptions("methods", "files are written by formats, not by objects", [[
-  load_own_variables save_own_variables build_from_config get_build_config compile_from_config
-  get_compile_config ]])
+add_exceptions("methods", "what calling a layer or a model is made of",
+  "stateless_compute_loss symbolic_call rematerialized_call")
+add_exceptions("methods", "files are written by formats, not by objects",
+  "load_own_variables save_own_variables")
 add_exceptions("methods", "from_config is a method of the class", "from_config")
 add_exceptions("methods", "what quantize() is made of: a layer's own business",
   "quantized_build quantized_call get_quantization_layer_structure")
@@ -62,12 +60,8 @@ add_exceptions("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
 add_exceptions("options", "random unless told: nothing is downloaded", "applications.*.weights")
 
-add_exceptions("config", "epochs and steps are what fit is told",
-  "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
 add_exceptions("dtype_policies", "weights are kept in 8 bits and 4, by their largest magnitudes",
   "AWQDTypePolicy GPTQDTypePolicy QuantizedFloat8DTypePolicy")
-add_exceptions("saving", "crescent inspect and crescent convert look into files and change them",
-  "KerasFileEditor")
 add_exceptions("options", "nothing is downloaded: somebody puts the file there", [[
   utils.get_file.archive_format utils.get_file.force_download utils.get_file.untar ]])
 add_exceptions("options", "a list: its default is in the text", [[
