@@ -74,7 +74,8 @@ class CollectedOutputs {
       fail("predict: the data gave ", samples_collected_, " of the ", sample_count_,
            " samples that it said it has");
     Tensors arrays;
-    for (const OutputBatches& output : outputs_) arrays.push_back(output.joined(samples_collected_));
+    for (const OutputBatches& output : outputs_)
+      arrays.push_back(output.joined(samples_collected_));
     return arrays;
   }
 
