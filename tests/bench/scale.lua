@@ -1,7 +1,7 @@
 -- The measurements and predictions of tests/bench/scale. The script starts itself again by mpirun:
 --   all_reduce          times all_reduce by size
---   alone NAME STEPS    times steps of processes that each train a separate model
---   together NAME STEPS times steps of processes that train one model, on a batch for each
+--   alone NAME STEPS BATCH    times steps of processes that each train a separate model
+--   together NAME STEPS BATCH times steps of processes that train one model, on a batch for each
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = script_folder .. "/?.lua;" .. script_folder .. "/../distribution/?.lua;"
   .. package.path
@@ -53,11 +53,11 @@ function tasks.all_reduce()
   end
 end
 
---- Times steps on batches of the workload's size for each of `count` processes that share them.
-local function time_steps(w, step_count, count)
+--- Times steps on a batch for each of `count` processes that share them.
+local function time_steps(w, step_count, batch_of_process, count)
   cr.config.set_threads(1)
   cr.random.seed(0)
-  local model, batch = w.model(), w.batch * count
+  local model, batch = w.model(), batch_of_process * count
   model:compile { optimizer = w.optimizer, loss = w.loss }
   local x, y = w.x(batch * step_count), w.y(batch * step_count)
   local function epoch() model:fit(x, y, { batch_size = batch, verbose = 0 }) end
@@ -69,6 +69,7 @@ local function time_steps(w, step_count, count)
     window_seconds[i] = (cr.utils.clock() - begin) / step_count
   end
   print_once("step", median(window_seconds))
+  print_once("batch", batch_of_process)
   local weight_count = 0
   for _, weight in ipairs(model.trainable_weights) do
     weight_count = weight_count + weight.value.size
@@ -76,17 +77,24 @@ local function time_steps(w, step_count, count)
   print_once("weights", weight_count)
 end
 
-function tasks.alone(name, step_count)
+--- Times steps of the workload with this name, on its batch size unless another one is given.
+local function time_workload(name, step_count, batch, count)
+  local w = workload(name)
+  time_steps(w, tonumber(step_count), tonumber(batch) or w.batch, count)
+end
+
+function tasks.alone(name, step_count, batch)
   cr.distribution.set_distribution(nil)
-  time_steps(workload(name), tonumber(step_count), 1)
+  time_workload(name, step_count, batch, 1)
 end
 
-function tasks.together(name, step_count)
-  time_steps(workload(name), tonumber(step_count), cr.config.communicator().size)
+function tasks.together(name, step_count, batch)
+  time_workload(name, step_count, batch, cr.config.communicator().size)
 end
 
-local task_name, name, step_count = (ranks.task or ""):match "^(%S+) ?(%S*) ?(%S*)$"
-if tasks[task_name] then return tasks[task_name](name, step_count) end
+local task_name, name, step_count, batch =
+  (ranks.task or ""):match "^(%S+) ?(%S*) ?(%S*) ?(%S*)$"
+if tasks[task_name] then return tasks[task_name](name, step_count, batch) end
 
 -- ---- what the first process does
 
@@ -115,8 +123,29 @@ local function fit(points)
   return { latency = math.max(0, (wy - per_byte * wx) / w), per_byte = per_byte }
 end
 
-local options = { steps = 8, only = "mlp,cnn,resnet20,transformer" }
+local options = { steps = 8, only = "mlp,cnn,resnet20,transformer", batch = "" }
 for i = 1, #arg, 2 do options[arg[i]:match "^%-%-(%w+)$"] = arg[i + 1] end
+
+--- Seconds of a step of `count` processes with this task, the number of weights, and the batch size
+--- of a process.
+local function step_of(name, task_name, count)
+  local numbers = {}
+  for _, words in ipairs(lines_of_processes(count, task_name, name, options.steps,
+    options.batch)) do
+    numbers[words[1]] = tonumber(words[2])
+  end
+  return assert(numbers.step, name .. ": no time was measured"), numbers.weights, numbers.batch
+end
+
+if options.rates then
+  for name in options.only:gmatch "[^,]+" do
+    local seconds_alone, _, batch = step_of(name, "alone", 1)
+    local rate = "%-32s %14.3f samples/s"
+    print(rate:format(name .. "_1_process", batch / seconds_alone))
+    print(rate:format(name .. "_2_processes", 2 * batch / step_of(name, "together", 2)))
+  end
+  return
+end
 
 print "all_reduce between processes of this machine, in microseconds"
 local costs = {}
@@ -141,14 +170,7 @@ local function network_seconds(network, count, bytes)
 end
 
 for name in options.only:gmatch "[^,]+" do
-  local function step(task_name, count)
-    local seconds, weight_count
-    for _, words in ipairs(lines_of_processes(count, task_name, name, options.steps)) do
-      if words[1] == "step" then seconds = tonumber(words[2]) end
-      if words[1] == "weights" then weight_count = tonumber(words[2]) end
-    end
-    return assert(seconds, name .. ": no time was measured"), weight_count
-  end
+  local function step(task_name, count) return step_of(name, task_name, count) end
   local seconds_of_one, weight_count = step("alone", 1)
   print(("\n%s: %d weights, %.4g ms a step on one core"):format(name, weight_count,
     seconds_of_one * 1e3))
