@@ -306,8 +306,9 @@ local rows = {
     .. "tensor); the number of a tensor of one element is t:item()" },
   { "cr.ops.dot(x, cr.ones { 3, 2 })",
     "dot: shapes (2, 2) and (3, 2) do not fit: rows of 2 elements against columns of 3" },
-  { "cr.ops.tril(cr.Input { shape = { -1, -1 } })", "Layer tril_1 (OperationLayer): "
-    .. "tril: expected a length of at least 0, got -1; the size of an axis is not known" },
+  { "cr.ops.unique(cr.Input { shape = { 3 } })", "Layer unique_1 (OperationLayer): unique: the "
+    .. "size of the result depends on values, which are not known while a program is recorded or "
+    .. "a model is built" },
   { "print(x[0])", "position 0 is outside of axis 0 of shape (2, 2); positions count from 1, "
     .. "negative ones from the end; cr.ops.take(t, positions, axis) counts from 0" },
   { "cr.data.Dataset.from_tensor_slices { x }", "attempt to call a nil value (field "
