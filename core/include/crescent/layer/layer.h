@@ -177,8 +177,8 @@ class CRESCENT_API Layer : public Configurable {
   DType variable_dtype() const { return policy_.variables; }
   const DTypePolicy& policy() const { return policy_; }
 
-  // Trainable weights in order of creation precede the others; a layer's own weights precede those
-  // of its sublayers (in order of assignment).
+  // A layer's own weights precede those of its sublayers (in order of assignment); of its own
+  // weights, those created as trainable ones come first, in order of creation.
   Variables weights() const;
   Variables trainable_weights() const;  ///< empty while trainable() is false
   Variables non_trainable_weights() const;
@@ -244,7 +244,7 @@ class CRESCENT_API Layer : public Configurable {
   /// Adds a weight with the initializer, regularizer and constraint that the user chose.
   Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
                       bool autocast = true);
-  void add_loss(const Tensor& value);  ///< adds a scalar to the loss of training
+  void add_loss(const Tensor& value);  ///< adds the sum of a tensor to the loss of training
   /// Assigns `value` to the variable, as Keras' add_update does; a compiled step writes it in
   /// place.
   void add_update(const Variable& variable, const Tensor& value);

@@ -24,7 +24,7 @@ struct QuantizeOptions {
   /// files with such layers.
   bool convolutions = false;
   /// Option of quantize_model(): only layers are quantized whose names contain a match of one of
-  /// these regular expressions. Fails for an expression that matches no quantizable layer.
+  /// these regular expressions. A warning names an expression that matches no quantizable layer.
   std::optional<std::vector<std::string>> names = {};
   /// Option of quantize_model(): only layers are quantized for which this function returns true.
   std::function<bool(Layer&)> filter = {};
