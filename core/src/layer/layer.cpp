@@ -248,7 +248,8 @@ Variables Layer::non_trainable_weights() const {
 
 Variables Layer::weights() const {
   VariableList list;
-  LayerAccess::add_weights(*this, list);
+  LayerAccess::add_trainable(*this, list);
+  LayerAccess::add_fixed(*this, list);
   return list.take();
 }
 
@@ -258,10 +259,14 @@ void LayerAccess::add_trainable(const Layer& layer, VariableList& list) {
   for (const LayerPtr& sublayer : layer.sublayers_) add_trainable(*sublayer, list);
 }
 
-void LayerAccess::add_weights(const Layer& layer, VariableList& list) {
-  list.add(layer.own_trainable_);
+void LayerAccess::add_fixed(const Layer& layer, VariableList& list) {
+  const bool trainable = layer.trainable();
+  if (!trainable) list.add(layer.own_trainable_);
   list.add(layer.own_fixed_);
-  for (const LayerPtr& sublayer : layer.sublayers_) add_weights(*sublayer, list);
+  for (const LayerPtr& sublayer : layer.sublayers_) {
+    if (!trainable) add_trainable(*sublayer, list);
+    add_fixed(*sublayer, list);
+  }
 }
 
 void LayerAccess::add_state(const Layer& layer, VariableList& list) {

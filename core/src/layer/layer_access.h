@@ -41,9 +41,9 @@ struct LayerAccess {
   /// Sets the structure version of the layer and of all layers that contain it.
   static void set_version(Layer& layer, uint64_t version);
   // add_trainable appends the weights of the layer and its sublayers that training changes;
-  // add_weights appends all of them, layer by layer.
+  // add_fixed appends the other weights.
   static void add_trainable(const Layer& layer, VariableList& list);
-  static void add_weights(const Layer& layer, VariableList& list);
+  static void add_fixed(const Layer& layer, VariableList& list);
   /// Appends the weights of the layer and the states of its random generators, then those of its
   /// sublayers.
   static void add_state(const Layer& layer, VariableList& list);

@@ -1,6 +1,4 @@
 // Methods and properties of all layers, for Lua, help and the listing.
-#include <unordered_set>
-
 #include "crescent/layer/layer.h"
 #include "crescent/layer/stateless.h"
 #include "crescent/layer/training.h"
@@ -92,18 +90,8 @@ void describe_identity(Schema<Layer>& s) {
       .property("path", path_of_weights, "The prefix of the paths of the weights, once built.");
 }
 
-/// All weights in the order of get_weights, those of shared layers once.
-Variables distinct_weights(const Layer& layer) {
-  Variables weights = layer.weights_in_keras_order();
-  std::unordered_set<const void*> known_weights;
-  std::erase_if(weights, [&](const Variable& v) { return !known_weights.insert(v.id()).second; });
-  return weights;
-}
-
 void describe_weights(Schema<Layer>& s) {
-  s.property("weights", &distinct_weights,
-             "All weights, layer by layer, in the order of get_weights: those of the layer itself "
-             "first, and of these the trainable ones first.")
+  s.property("weights", &Layer::weights, "All weights, the trainable ones first.")
       .property("variables", &state_variables,
                 "All weights and the states of random generators, layer by layer.")
       .property("trainable_weights", &Layer::trainable_weights,

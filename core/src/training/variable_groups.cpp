@@ -3,25 +3,13 @@
 #include "training/state/training.h"
 
 namespace crescent {
-namespace {
-
-/// The weights in the order of snapshots, which have the trainable ones first.
-Variables trainable_first(const Model& model) {
-  Variables weights = model.trainable_weights();
-  for (const Variable& weight : model.non_trainable_weights()) weights.push_back(weight);
-  return weights;
-}
-
-}  // namespace
-
 std::vector<VariableGroup> groups_of_model(Model& model) {
   VariableGroup random_group{"random", {}};
   random_group.add("order", model.shuffle_order().state());
   for (Layer* layer : model.flatten_layers())
     for (const SeedGenerator& seeds : layer->seed_generators())
       random_group.add(layer->name(), seeds.state());
-  return {
-      {"weights", trainable_first(model)}, {"optimizer", model.optimizer()->state()}, random_group};
+  return {{"weights", model.weights()}, {"optimizer", model.optimizer()->state()}, random_group};
 }
 
 std::vector<VariableGroup> groups_of_run(Model& model) {

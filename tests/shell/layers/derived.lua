@@ -8,7 +8,7 @@ local function trained(layer, x, y)
   local model = cr.Sequential { layer, layers.Flatten(), layers.Dense(1) }
   model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
   model:build(x.shape)
-  for i, weight in ipairs(model.trainable_weights) do
+  for i, weight in ipairs(model.weights) do
     weight:assign(cr.ops.cos(cr.arange(weight.value.size):reshape(weight.shape) + i) * 0.3)
   end
   local history = model:fit(x, y, { epochs = 3, shuffle = false, verbose = 0 })
@@ -156,7 +156,7 @@ check.near(derived_attention(steps, steps, { use_causal_mask = true }),
 
 local function new_model()
   local model = cr.Sequential { layers.Dense { 2, input_shape = { 3 } } }
-  for i, weight in ipairs(model.trainable_weights) do
+  for i, weight in ipairs(model.weights) do
     weight:assign(cr.ops.cos(cr.arange(weight.value.size):reshape(weight.shape) + i) * 0.3)
   end
   return model

@@ -177,8 +177,8 @@ class CRESCENT_API Layer : public Configurable {
   DType variable_dtype() const { return policy_.variables; }
   const DTypePolicy& policy() const { return policy_; }
 
-  // A layer's own weights precede those of its sublayers (in order of assignment); of its own
-  // weights, those created as trainable ones come first, in order of creation.
+  // Trainable weights in order of creation precede the others; a layer's own weights precede those
+  // of its sublayers (in order of assignment).
   Variables weights() const;
   Variables trainable_weights() const;  ///< empty while trainable() is false
   Variables non_trainable_weights() const;
