@@ -262,6 +262,10 @@ const HandleType& variable_type() {
             "Whether training updates the variable.")
         .property(
             "regularizer", [](Variable& v) { return v.regularizer(); },
+            [](Variable& v, const Value& regularizer) {
+              v.set_regularizer(
+                  get<Regularizer>(regularizer == Value(false) ? Value() : regularizer));
+            },
             "The penalty that is added to the loss.")
         .property(
             "constraint", [](Variable& v) { return v.constraint(); },

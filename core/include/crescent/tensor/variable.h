@@ -35,6 +35,7 @@ class CRESCENT_API Variable {
   bool trainable() const;
   void set_trainable(bool on) const;
   const std::shared_ptr<Regularizer>& regularizer() const;
+  void set_regularizer(std::shared_ptr<Regularizer> regularizer) const;
   const std::shared_ptr<Constraint>& constraint() const;
   void set_constraint(std::shared_ptr<Constraint> constraint) const;
 

@@ -4,6 +4,7 @@
 
 #include "crescent/ops/ops.h"
 #include "crescent/program/communicator.h"
+#include "crescent/program/program.h"
 #include "program/recording/autocast.h"
 #include "program/recording/divided.h"
 #include "program/recording/lockstep.h"
@@ -79,6 +80,10 @@ void Variable::set_trainable(bool on) const {
 }
 const std::shared_ptr<Regularizer>& Variable::regularizer() const {
   return state_->options.regularizer;
+}
+void Variable::set_regularizer(std::shared_ptr<Regularizer> regularizer) const {
+  state_->options.regularizer = std::move(regularizer);
+  retrace_functions();
 }
 const std::shared_ptr<Constraint>& Variable::constraint() const {
   return state_->options.constraint;
