@@ -19,7 +19,7 @@ Variables metrics_variables_below(Layer& layer) {
   Variables variables;
   for (const Layer* nested_layer : layer.flatten_layers())
     for (const auto& metric : nested_layer->metrics())
-      variables.insert(variables.end(), metric->variables().begin(), metric->variables().end());
+      for (const Variable& v : metric->variables()) variables.push_back(v);
   return variables;
 }
 

@@ -15,7 +15,7 @@ namespace {
 Variables states_of_metrics(const Model& model) {
   Variables variables;
   for (const auto& metric : model.all_metrics())
-    variables.insert(variables.end(), metric->variables().begin(), metric->variables().end());
+    for (const Variable& v : metric->variables()) variables.push_back(v);
   return variables;
 }
 

@@ -15,7 +15,7 @@ std::string name_in_logs(const Metric& metric) {
 /// The dtype of a metric's state: the option dtype if given; otherwise, as in Keras, the dtype of
 /// an integer counter or floatx().
 DType dtype_of_state(const Metric& metric) {
-  const Variables& state = metric.variables();
+  const Variables state = metric.variables();
   const bool is_counter = !state.empty() && is_integer(state.front().dtype());
   return metric.dtype().value_or(is_counter ? state.front().dtype() : floatx());
 }

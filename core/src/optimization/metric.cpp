@@ -1,4 +1,7 @@
 #include "crescent/layer/metric.h"
+
+#include <algorithm>
+
 #include "crescent/program/device.h"
 #include "layer/calls/outside_trace.h"
 
@@ -29,8 +32,26 @@ void Metric::describe_options(Schema<Metric>& s) {
 
 void Metric::set_name(std::string name) { name_ = std::move(name); }
 
+Variables Metric::variables() const {
+  Variables variables = variables_;
+  for (const auto& metric : inner_metrics_)
+    for (const Variable& v : metric->variables()) variables.push_back(v);
+  return variables;
+}
+
+void Metric::track(const Variable& variable) {
+  if (std::find(variables_.begin(), variables_.end(), variable) == variables_.end())
+    variables_.push_back(variable);
+}
+
+void Metric::track(const std::shared_ptr<Metric>& metric) {
+  if (metric.get() != this &&
+      std::find(inner_metrics_.begin(), inner_metrics_.end(), metric) == inner_metrics_.end())
+    inner_metrics_.push_back(metric);
+}
+
 void Metric::reset_state() {
-  for (const Variable& v : variables_) v.assign(zeros(v.spec()));
+  for (const Variable& v : variables()) v.assign(zeros(v.spec()));
 }
 
 }  // namespace crescent

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "crescent/layer/layer.h"
+#include "crescent/layer/metric.h"
 #include "crescent/program/program.h"
 
 namespace crescent::lua {
@@ -116,6 +117,16 @@ void track(lua_State* L, Layer& owner, int index) {
   std::vector<LayerPtr> layers;
   add_layers(nested_layers_in(L, index, owner).value, layers);
   for (const LayerPtr& layer : layers) owner.track(layer);
+}
+
+/// Registers the variables and metrics in a value with the metric that holds it.
+void track(lua_State* L, Metric& owner, int index) {
+  walk(L, index, [&](int item_index) {
+    if (auto* variable = to_handle<Variable>(L, item_index))
+      owner.track(*variable);
+    else if (auto metric = object_as<Metric>(L, item_index))
+      owner.track(metric);
+  });
 }
 
 /// Registers, in the order of their creation, objects that were added to tables after the tables
@@ -262,11 +273,12 @@ void Instance::start() {
 
 void Instance::track_attributes() {
   auto* layer = dynamic_cast<Layer*>(this);
-  if (!layer) return;
+  auto* metric = dynamic_cast<Metric*>(this);
+  if (!layer && !metric) return;
   lua_State* L = current();
   StackRestorer restorer(L);
   push_user_value(L, kAttributes);
-  track_all(L, *layer, lua_gettop(L));
+  layer ? track_all(L, *layer, lua_gettop(L)) : track(L, *metric, lua_gettop(L));
 }
 
 Dict Instance::layers_by_attribute() const {
@@ -387,6 +399,7 @@ void set_attribute(lua_State* L) {
   lua_pushvalue(L, 3);
   lua_rawset(L, attributes_index);
   retrace_if_read(L, old_value_index, 3);
+  if (auto metric = object_as<Metric>(L, 1)) track(L, *metric, 3);
   if (!layer) return;
   if (!lua_isnil(L, old_value_index) && !lua_rawequal(L, old_value_index, 3))
     untrack(L, *layer, old_value_index, attributes_index);

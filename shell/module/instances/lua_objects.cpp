@@ -349,7 +349,11 @@ void LuaMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
                              const Tensor& sample_weight) {
   lua_State* L = current();
   StackRestorer restorer(L);
-  if (!is_function()) return invoke(L, "update_state", 0, y_true, y_pred, sample_weight);
+  if (!is_function()) {
+    // Registers variables and metrics that were added to tables since the last update.
+    track_attributes();
+    return invoke(L, "update_state", 0, y_true, y_pred, sample_weight);
+  }
   const Tensor values = ops::cast(call_for_tensor(*this, "call", y_true, y_pred), DType::float32);
   const Tensor weights =
       sample_weight ? ops::broadcast_to(ops::cast(sample_weight, DType::float32), values.shape())

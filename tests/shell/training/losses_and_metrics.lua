@@ -34,4 +34,42 @@ do -- AUC tells all its thresholds
   check.fails(function() cr.metrics.AUC { num_thresholds = false } end, "num_thresholds")
 end
 
+-- a metric tracks the variables and metrics in its attributes and in tables in them, as in Keras
+do
+  local Both = cr.metrics.Metric:subclass "Both"
+  function Both:init()
+    self.batches = cr.Variable(0.0, { name = "batches", trainable = false })
+    self.sums = { cr.Variable(cr.zeros { 2 }, { trainable = false }), named = cr.Variable(0.0) }
+    self.inner = cr.metrics.Mean()
+    self.others = { cr.metrics.MeanSquaredError(), { cr.metrics.Mean() } }
+  end
+  function Both:update_state(y_true, y_pred)
+    self.batches:assign_add(1)
+    self.inner:update_state(y_true)
+    self.others[1]:update_state(y_true, y_pred)
+  end
+  function Both:result() return self.inner:result() + self.batches end
+  local metric = Both()
+  check.same(#metric.variables, 3 + 2 + 2 + 2)
+  metric.inner = metric.inner
+  metric.batches = metric.batches
+  check.same(#metric.variables, 9)
+  metric:update_state(cr.tensor { 2, 4 }, cr.tensor { 1, 2 })
+  check.near(metric:result(), 4)
+  metric:reset_state()
+  for _, variable in ipairs(metric.variables) do
+    check.near(cr.ops.sum(cr.ops.abs(variable)), 0)
+  end
+  metric.sums[2] = cr.Variable(0.0)
+  metric:update_state(cr.tensor { 2, 4 }, cr.tensor { 1, 2 })
+  check.same(#metric.variables, 10)
+
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { loss = "mse", metrics = { Both() } }
+  local history = model:fit(cr.ones { 6, 2 }, cr.ones { 6, 1 } * 3,
+    { batch_size = 2, epochs = 2, verbose = 0 }).history
+  -- the mean of the targets, 3, and the number of batches in each epoch
+  check.near(history.both, { 6, 6 })
+end
+
 print "ok losses and metrics"

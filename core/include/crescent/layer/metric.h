@@ -1,7 +1,9 @@
 // Metrics: numbers that are accumulated over the batches of an epoch.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "crescent/registry/registry.h"
 #include "crescent/tensor/tensor.h"
@@ -29,10 +31,15 @@ class CRESCENT_API Metric : public Configurable {
   virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
                             const Tensor& sample_weight) = 0;
   virtual Tensor result() const = 0;  ///< returns a scalar
-  virtual void reset_state();         ///< sets every variable to zero
+  virtual void reset_state();         ///< sets every variable to zero, also of inner metrics
   /// Whether a smaller or a larger result is better, for callbacks with mode = "auto".
   virtual Direction direction() const { return Direction::unknown; }
-  const Variables& variables() const { return variables_; }
+  /// The variables of the state: its own, then those of the metrics inside it.
+  Variables variables() const;
+  /// Adds a variable, or a metric inside this one, to the state. An object that is part of the
+  /// state already is not added again.
+  void track(const Variable& variable);
+  void track(const std::shared_ptr<Metric>& metric);
   const std::string& name() const { return name_; }
   void set_name(std::string name);
   std::optional<DType> dtype() const { return dtype_; }  ///< the value of the option `dtype`
@@ -46,6 +53,7 @@ class CRESCENT_API Metric : public Configurable {
  private:
   static void describe_options(Schema<Metric>& s);
   Variables variables_;
+  std::vector<std::shared_ptr<Metric>> inner_metrics_;
 };
 
 }  // namespace crescent
