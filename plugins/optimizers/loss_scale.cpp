@@ -88,7 +88,7 @@ class LossScaleOptimizer final : public Optimizer {
 
   Variable iterations() const override { return inner().iterations(); }
   Variable learning_rate() const override { return inner().learning_rate(); }
-  void set_learning_rate(double rate) override { inner().set_learning_rate(rate); }
+  void set_learning_rate(LearningRate rate) override { inner().set_learning_rate(std::move(rate)); }
   std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
     return inner().pairs_with(slot);
   }

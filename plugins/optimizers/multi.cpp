@@ -131,7 +131,7 @@ class MultiOptimizer final : public Optimizer {
     transaction.commit();
   }
   Variable learning_rate() const override { fail_rate("accessed", "Access"); }
-  void set_learning_rate(double) override { fail_rate("set", "Set"); }
+  void set_learning_rate(LearningRate) override { fail_rate("set", "Set"); }
   std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
     std::vector<std::pair<Variable, Variable>> pairs;
     for (const OptimizerPtr& optimizer : optimizers_)

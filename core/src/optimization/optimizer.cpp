@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "crescent/layer/optimizer.h"
+#include "crescent/program/program.h"
 #include "layer/calls/outside_trace.h"
 #include "optimization/update_observer.h"
 #include "program/recording/divided.h"
@@ -110,19 +111,37 @@ Variable Optimizer::learning_rate() const {
   return rate_;
 }
 
-void Optimizer::set_learning_rate(double rate) {
+void Optimizer::set_learning_rate(LearningRate rate) {
+  if (rate.schedule) {
+    learning_rate_.schedule = std::move(rate.schedule);
+    rate_.assign(rate_at(*learning_rate_.schedule, iterations_.value()));
+    return retrace_functions();
+  }
   if (learning_rate_.schedule)
     fail(
         "This optimizer was created with a schedule as its `learning_rate` argument, hence its "
         "learning rate is not settable. If "
         "you need the learning rate to be settable, you should instantiate the optimizer with a "
         "number.");
-  learning_rate_.rate = rate;
-  rate_.assign(Tensor(rate));
+  learning_rate_.rate = rate.rate;
+  rate_.assign(Tensor(rate.rate));
 }
 
 Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const {
   return Tensor(variable.shape(), variable.dtype());
+}
+
+void Optimizer::configured() {
+  const int option_count =
+      clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
+  if (option_count > 1)
+    fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
+    fail("`gradient_accumulation_steps` must be an integer >= 2. Received: ",
+         *gradient_accumulation_steps_);
+  if (ema_overwrite_frequency_ && *ema_overwrite_frequency_ < 1)
+    fail("`ema_overwrite_frequency` must be an integer >= 1 or null. Received: ",
+         *ema_overwrite_frequency_);
 }
 
 namespace {
@@ -145,16 +164,6 @@ void expect_elementwise(const Optimizer& optimizer, const Variables& variables) 
 void Optimizer::build(const Variables& variables) {
   if (built_ && variables == variables_) return;
   const OutsideTrace outside_trace;
-  const int option_count =
-      clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
-  if (option_count > 1)
-    fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
-  if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
-    fail("`gradient_accumulation_steps` must be an integer >= 2. Received: ",
-         *gradient_accumulation_steps_);
-  if (ema_overwrite_frequency_ && *ema_overwrite_frequency_ < 1)
-    fail("`ema_overwrite_frequency` must be an integer >= 1 or null. Received: ",
-         *ema_overwrite_frequency_);
   expect_elementwise(*this, variables);
   Optimizer::learning_rate();
   std::unordered_map<const void*, std::pair<Variable, Variables>> old_slots;

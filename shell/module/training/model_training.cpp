@@ -9,7 +9,6 @@
 #include "classes/options.h"
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
-#include "crescent/program/program.h"
 #include "instances/lua_objects.h"
 #include "lua/results.h"
 #include "training/given_model.h"
@@ -253,18 +252,6 @@ Optimizer& optimizer_of(const Model& model) {
   return *model.optimizer();
 }
 
-/// Makes a schedule compute the learning rate of the optimizer or, if it has an inner optimizer, of
-/// that one.
-void set_schedule(Optimizer& optimizer, const std::shared_ptr<Schedule>& schedule) {
-  if (optimizer.info()->schema.find_property("inner_optimizer"))
-    return set_schedule(*optimizer.get_property("inner_optimizer").object_as<Optimizer>(),
-                        schedule);
-  if (auto* instance = dynamic_cast<Instance*>(&optimizer)) instance->skip_next_start();
-  optimizer.configure({{"learning_rate", Value(schedule)}});
-  optimizer.learning_rate().assign((*schedule)(optimizer.iterations().value()));
-  retrace_functions();
-}
-
 Variable learning_rate(Model& model) { return optimizer_of(model).learning_rate(); }
 void set_model_rate(Model& model, Any rate) { set_learning_rate(optimizer_of(model), rate); }
 
@@ -279,8 +266,9 @@ TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet) {
 void set_learning_rate(Optimizer& optimizer, Any rate) {
   lua_State* L = current();
   const auto schedule = object_as<Schedule>(L, rate.index);
-  schedule ? set_schedule(optimizer, schedule)
-           : optimizer.set_learning_rate(Read<double>::from(L, rate.index));
+  LearningRate learning_rate = schedule ? 0.0 : Read<double>::from(L, rate.index);
+  learning_rate.schedule = schedule;
+  optimizer.set_learning_rate(learning_rate);
 }
 
 void add_training(HandleType& model) {

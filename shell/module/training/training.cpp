@@ -18,7 +18,16 @@
 namespace crescent::lua {
 namespace {
 
-/// Implements apply_gradients(gradients, variables); also accepts a table of pairs, as Keras does.
+/// Whether the first entry of the table is a table, as in a list of pairs {gradient, variable}.
+bool holds_pairs(lua_State* L, int index) {
+  lua_rawgeti(L, index, 1);
+  const bool is_pair = is_plain_table(L, lua_gettop(L));
+  lua_pop(L, 1);
+  return is_pair;
+}
+
+/// Implements apply_gradients(gradients, variables); also accepts a table of pairs, as Keras does,
+/// and gradients alone, which are those of the variables with which the optimizer was built.
 void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   lua_State* L = current();
   if (!lua_isnil(L, variables.index))
@@ -26,6 +35,8 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
                            Read<Variables>::from(L, variables.index));
   if (!is_plain_table(L, gradients.index))
     fail_expected(L, gradients.index, "gradients and variables");
+  if (optimizer.built() && !holds_pairs(L, gradients.index))
+    return optimizer.apply(to_tensors(L, gradients.index), optimizer.trainable_variables());
   Tensors values;
   Variables targets;
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, gradients.index)); ++i) {

@@ -275,6 +275,35 @@ do -- a warning names the variables without a gradient, which keep their values
   assert(text:find "0%.0%s+3", text)
 end
 
+-- options that contradict each other are refused when the optimizer is made
+check.fails(function() cr.optimizers.SGD { clipnorm = 0.1, clipvalue = 0.1 } end, "only one of")
+check.fails(function() Heavy { clipnorm = 0.1, global_clipnorm = 0.1 } end, "only one of")
+check.fails(function() cr.optimizers.SGD { gradient_accumulation_steps = 1 } end, ">= 2")
+
+do -- gradients alone are those of the variables with which the optimizer was built
+  local first, second = cr.Variable { 1.0, 2 }, cr.Variable(3.0)
+  for _, optimizer in ipairs { cr.optimizers.SGD(1.0),
+    cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(1.0), 1) } do
+    first:assign { 1, 2 }
+    second:assign(3)
+    optimizer:build { first, second }
+    optimizer:apply { cr.ones { 2 }, cr.tensor(2.0) }
+    check.near(first, { 0, 1 })
+    check.near(second, 1)
+    check.fails(function() optimizer:apply { cr.ones { 2 } } end, "expected a gradient for each of 2")
+  end
+end
+
+do -- a regularizer that is set later adds to the loss
+  local model = cr.Sequential { L.Dense(1, { input_shape = { 4 }, kernel_initializer = "ones" }) }
+  model:compile { optimizer = cr.optimizers.SGD(0.0), loss = "mse" }
+  local loss = model:evaluate(x, y, { verbose = 0 })
+  model.layers[1].kernel.regularizer = cr.regularizers.L1(0.5)
+  check.near(model:evaluate(x, y, { verbose = 0 }), loss + 2, 1e-5)
+  model.layers[1].kernel.regularizer = nil
+  check.near(model:evaluate(x, y, { verbose = 0 }), loss, 1e-6)
+end
+
 check.fails(function() cr.optimizers.Lion { beta_1 = 0.0 } end, "beta_1", "above 0")
 
 print "ok optimizers"

@@ -54,12 +54,16 @@ class CRESCENT_API Optimizer : public Configurable {
   }
   static void describe_members(Schema<Optimizer>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
+  /// Checks the options that all optimizers have.
+  void configured() override;
 
   /// Creates the slots for these variables, which from now on determine the order of state().
   /// Variables of an earlier build keep their slots, even if one build omits them and a later one
   /// includes them again.
   virtual void build(const Variables& variables);
   bool built() const { return built_; }
+  /// The variables that have slots, in the order of state(); empty until build().
+  const Variables& trainable_variables() const { return variables_; }
   /// Called before a model trains, with all its weights, also frozen ones. Fails when an option
   /// selects weights by a pattern of paths that matches none of them.
   virtual void check_patterns(const Variables& weights) const;
@@ -70,7 +74,8 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual Variable iterations() const { return iterations_; }  ///< an int64 scalar
   /// A float32 scalar; with a schedule, its most recent value.
   virtual Variable learning_rate() const;
-  virtual void set_learning_rate(double rate);  ///< fails when a schedule computes the rate
+  /// Sets a number or a schedule. Fails for a number when a schedule computes the rate.
+  virtual void set_learning_rate(LearningRate rate);
   /// The slot variables of this name, in order of the trained variables: slot("momentum").
   Variables slot(std::string_view name) const;
   /// The names of all slots that the state can contain.
