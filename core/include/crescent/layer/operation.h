@@ -63,7 +63,7 @@ struct NumberOrTensor : ops::Operand {
 };
 CRESCENT_CODEC(NumberOrTensor);
 
-/// An argument that is a number or a list of numbers; null gives an empty list.
+/// An argument that is a number or a list of numbers; null and false give an empty list.
 struct AxisList : std::vector<int> {};
 CRESCENT_CODEC(AxisList);
 
