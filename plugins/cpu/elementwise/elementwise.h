@@ -65,6 +65,10 @@ class Elementwise final : public Kernel {
   void begin(const Arguments& a, Cells& cells) const;
   void run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
                  InputRange range = {}) const;
+  /// Whether sum_range() may be called: the program is a single chain that has a loop for its sum.
+  bool has_sum() const;
+  /// The sum of elements [begin, end) of the output (Chain::sum).
+  double sum_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end) const;
 
  private:
   enum class Source : uint8_t {

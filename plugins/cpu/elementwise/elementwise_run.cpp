@@ -233,6 +233,28 @@ void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begi
   }
 }
 
+bool Elementwise::has_sum() const {
+  if (steps_.size() != 1 || steps_[0].chain_call < 0) return false;
+  const ChainCall& call = chain_calls_[0];
+  return call.chain->sum &&
+         std::all_of(call.input_registers.begin(), call.input_registers.end(), [&](int i) {
+           return registers_[i].is_cell() || registers_[i].source == Source::memory;
+         });
+}
+
+double Elementwise::sum_range(const Arguments& a, const Cells& cells, int64_t begin,
+                              int64_t end) const {
+  const ChainCall& call = chain_calls_[0];
+  const void* inputs[kMaxChainInputs];
+  for (size_t i = 0; i < call.input_registers.size(); ++i) {
+    const auto reg = static_cast<size_t>(call.input_registers[i]);
+    const Register& r = registers_[reg];
+    inputs[i] =
+        r.is_cell() ? cells.at(reg) : a.inputs[r.input] + static_cast<size_t>(begin) * r.bytes();
+  }
+  return call.chain->sum(inputs, end - begin);
+}
+
 bool Elementwise::can_be_epilogue(int input) const {
   const Register& r = registers_[input];
   return r.source == Source::memory && !r.is_read_by_scatter && can_be_cut();

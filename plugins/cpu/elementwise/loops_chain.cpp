@@ -12,6 +12,7 @@
 #include "elementwise/evaluate-inl.h"
 #include "kernel/columns-inl.h"
 #include "kernel/loops.h"
+#include "kernel/sums-inl.h"
 
 #ifndef CRESCENT_CPU_LOOPS_CHAIN_ONCE
 #define CRESCENT_CPU_LOOPS_CHAIN_ONCE
@@ -36,7 +37,7 @@ constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
 /// The update of Adam with the gradient g: m += (g - m) * s; v += (g^2 - v) * t;
 /// w -= m * rate / (sqrt(v) + epsilon).
 struct AdamChain {
-  static constexpr bool kHasRowLoop = false;
+  static constexpr bool kHasRowLoop = false, kHasSum = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
                        kInputs = 8;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, false,
@@ -56,7 +57,7 @@ struct AdamChain {
 /// The update of AdamW: w is replaced by w - w * kDecayRate * kDecay and then updated as in
 /// AdamChain.
 struct AdamWChain {
-  static constexpr bool kHasRowLoop = false;
+  static constexpr bool kHasRowLoop = false, kHasSum = false;
   static constexpr int kW = 0, kDecayRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
                        kEpsilon = 8, kRate = 9, kInputs = 10;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, true,  true, false, false,
@@ -83,7 +84,7 @@ struct AdamWChain {
 
 /// The update of Lion with d = g - m: m += d * s; w -= rate * sign(m_old + d * t).
 struct LionChain {
-  static constexpr bool kHasRowLoop = false;
+  static constexpr bool kHasRowLoop = false, kHasSum = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, true, true, false};
   static constexpr std::array<bool, kInputs> kIsStream = {true, true, false, false, false, true};
@@ -98,7 +99,7 @@ struct LionChain {
 /// The update of RMSprop with the gradient g: v += (g^2 - v) * s;
 /// w -= rate * g / sqrt(v + epsilon).
 struct RmsPropChain {
-  static constexpr bool kHasRowLoop = false;
+  static constexpr bool kHasRowLoop = false, kHasSum = false;
   static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;
   static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, true, true, false};
   static constexpr std::array<bool, kInputs> kIsStream = {true, true, false, false, false, true};
@@ -114,7 +115,7 @@ struct RmsPropChain {
 /// The base of chains of one array x and `scalars` scalar inputs.
 template <size_t scalars>
 struct FunctionChain {
-  static constexpr bool kHasRowLoop = false;
+  static constexpr bool kHasRowLoop = false, kHasSum = false;
   static constexpr int kX = 0, kFirstScalar = 1, kSecondScalar = 2, kThirdScalar = 3,
                        kInputs = 1 + scalars;
   static constexpr auto kIsScalar = [] {
@@ -127,6 +128,7 @@ struct FunctionChain {
 
 /// x, or the scalar where x is NaN.
 struct NanChain : FunctionChain<1> {
+  static constexpr bool kHasSum = true;
   static constexpr std::array kSteps = {chain_test(UnaryKind::isnan, kX),
                                         chain_select(2, kFirstScalar, kX)};
   static constexpr std::array<int, 1> kOutputs = {3};
@@ -251,7 +253,7 @@ struct NormalizationChain {
                        kHasAddend = addend != Addend::none, kInputs = 5 + kHasAddend,
                        kResult = kInputs + 3;
   static constexpr std::array<bool, kInputs> kIsScalar = {};
-  static constexpr bool kHasRowLoop = true;
+  static constexpr bool kHasRowLoop = true, kHasSum = false;
   static constexpr auto kIsStream = [] {
     std::array<bool, kInputs> is_stream{};
     is_stream[kX] = true;
@@ -361,11 +363,48 @@ constexpr auto row_loop_of() -> decltype(&run_chain_rows<Chain>) {
     return nullptr;
 }
 
+/// The sum of a chain that has one array and scalars as inputs, and one output.
+template <class Chain, size_t... i>
+double chain_sum(const void* const* in, int64_t n, std::index_sequence<i...>) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr size_t kInputs = Chain::kInputs;
+  const float* x = static_cast<const float*>(in[Chain::kX]);
+  const auto result_of = [&](V elements) HWY_ATTR {
+    V r[kInputs + sizeof...(i)];
+#pragma GCC unroll 16
+    for (size_t k = 0; k < kInputs; ++k)
+      r[k] = Chain::kIsScalar[k] ? hn::Set(d, *static_cast<const float*>(in[k])) : elements;
+    ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
+    return r[Chain::kOutputs[0]];
+  };
+  int64_t begin = 0;  // index of the first element after the whole vectors
+  double total = sum_of_lanes(sum_vectors(
+      d, n, begin, [&](int64_t at) HWY_ATTR { return result_of(hn::LoadU(d, x + at)); }));
+  HWY_ALIGN float rest[hn::MaxLanes(d)];
+  hn::Store(result_of(load_part(d, x + begin, n - begin)), d, rest);
+  for (int64_t k = 0; k < n - begin; ++k) total += static_cast<double>(rest[k]);
+  return total;
+}
+
+template <class Chain>
+double run_chain_sum(const void* const* in, int64_t n) {
+  return chain_sum<Chain>(in, n, std::make_index_sequence<Chain::kSteps.size()>());
+}
+
+template <class Chain>
+constexpr auto sum_of() -> decltype(&run_chain_sum<Chain>) {
+  if constexpr (Chain::kHasSum)
+    return run_chain_sum<Chain>;
+  else
+    return nullptr;
+}
+
 template <class... Chains>
 std::span<const Chain> chain_table() {
   static constexpr std::array<Chain, sizeof...(Chains)> kChains = {
       Chain{Chains::kSteps, Chains::kIsScalar, Chains::kOutputs, run_chain<Chains>,
-            Chains::kIsStream, row_loop_of<Chains>()}...};
+            Chains::kIsStream, row_loop_of<Chains>(), sum_of<Chains>()}...};
   return kChains;
 }
 

@@ -52,6 +52,9 @@ struct Chain {
   /// and are the same for each row, so that their values stay in registers. Null if the chain has
   /// no such loop.
   void (*row_loop)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
+  /// Returns the sum of n elements of the output, which are not written to memory, with the same
+  /// bits as the sum of a row in reductions. Null if the chain has no such loop.
+  double (*sum)(const void* const* inputs, int64_t n);
 };
 std::span<const Chain> chains();
 

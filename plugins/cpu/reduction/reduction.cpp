@@ -106,6 +106,12 @@ class ReduceKernel::TaskState {
                                 : a_.inputs[0] + static_cast<size_t>(begin_) * result.in_bytes;
   }
   int64_t stride() const { return stride_; }
+  /// Adds to `acc` the sum of a block of one row, whose elements the elementwise kernel computes
+  /// without writing them to memory.
+  void add_chain(const Block& block, std::byte* acc) const {
+    *reinterpret_cast<double*>(acc) +=
+        kernel_.elementwise_->sum_range(a_, cells_, block.begin, block.begin + block.width);
+  }
 
  private:
   static constexpr size_t kTileSize = kWideTileColumns;
@@ -138,6 +144,8 @@ ReduceKernel::ReduceKernel(const Reduce& op, const Request& request, ReduceLoops
     : geometry_(request.inputs[0].shape, op.axes) {
   const DType in = request.inputs[0].dtype, out = request.outputs[0].dtype;
   const bool has_floats = is_floating(in), is_mean = op.kind == ReduceKind::mean;
+  sums_rows_ =
+      has_floats && geometry_.reduces_last_axis() && (is_mean || op.kind == ReduceKind::sum);
   Result& result = results_.emplace_back(Result{loops, size_of(in), size_of(out)});
   if (is_mean) {
     const int64_t result_count = std::max<int64_t>(geometry_.result_count(), 1);
@@ -303,7 +311,10 @@ void ReduceKernel::reduce_unit(TaskState& task, int64_t unit, int64_t chunk,
                                const Accumulators& acc) const {
   const int64_t width = width_of(unit);
   for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], width);
+  const bool sums_chain =
+      elementwise_ && sums_rows_ && results_.size() == 1 && elementwise_->has_sum();
   for_each_block(unit, chunk, [&](const Block& block) {
+    if (sums_chain) return task.add_chain(block, acc[0]);
     task.read(block);
     for (size_t r = 0; r < results_.size(); ++r) {
       const ReduceLoops& loops = results_[r].loops;

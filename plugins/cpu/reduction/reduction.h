@@ -140,6 +140,7 @@ class ReduceKernel final : public Kernel {
   int64_t step_count_ = 1;     ///< the number of rows, or of elements of a row, that chunks divide
   int64_t unit_elements_ = 1;  ///< the number of elements that a unit reduces
   bool divides_rows_ = false;  ///< whether each unit reduces one row, which chunks divide
+  bool sums_rows_ = false;     ///< whether the kernel sums the floats of rows
 };
 
 }  // namespace crescent::cpu

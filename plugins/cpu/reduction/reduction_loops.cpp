@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kernel/mathematics-inl.h"
+#include "kernel/sums-inl.h"
 #include "reduction/reduction.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -69,41 +70,6 @@ HWY_INLINE float number_of(BFloat16 x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
 }
 
-/// The lanes of x as one vector of doubles; of a vector of floats, which has twice as many lanes,
-/// the sum of both halves.
-template <class V>
-HWY_INLINE V folded_lanes(hn::ScalableTag<double>, V x) {
-  return x;
-}
-template <class V>
-HWY_INLINE hn::Vec<hn::ScalableTag<double>> folded_lanes([[maybe_unused]] hn::ScalableTag<float> d,
-                                                         V x) {
-  const hn::ScalableTag<double> double_tag;
-#if HWY_TARGET == HWY_SCALAR
-  return hn::Set(double_tag, static_cast<double>(hn::GetLane(x)));
-#else
-  const hn::Half<decltype(d)> half;
-  return hn::Add(hn::PromoteTo(double_tag, hn::LowerHalf(half, x)),
-                 hn::PromoteTo(double_tag, hn::UpperHalf(half, x)));
-#endif
-}
-
-/// Adds the whole vectors of a row in the dtype of the elements, in four vectors of sums, so that
-/// each sum has few terms; returns the sums in one vector of doubles. `i` becomes the index of the
-/// first element that is left.
-template <class T>
-HWY_INLINE hn::Vec<hn::ScalableTag<double>> sum_vectors(const T* x, int64_t n, int64_t& i) {
-  const hn::ScalableTag<ComputeType<T>> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
-  for (i = 0; i + 4 * lanes <= n; i += 4 * lanes) {
-    a0 = hn::Add(a0, load(d, x + i)), a1 = hn::Add(a1, load(d, x + i + lanes));
-    a2 = hn::Add(a2, load(d, x + i + 2 * lanes)), a3 = hn::Add(a3, load(d, x + i + 3 * lanes));
-  }
-  for (; i + lanes <= n; i += lanes) a0 = hn::Add(a0, load(d, x + i));
-  return folded_lanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)));
-}
-
 /// The largest number of rows that are added at once: one for each lane of a vector of doubles.
 constexpr size_t kMaxRows = HWY_MAX_BYTES / sizeof(double);
 
@@ -129,12 +95,16 @@ HWY_INLINE void add_lanes([[maybe_unused]] double* vectors) {
 template <class T>
 HWY_INLINE void sum_rows(const T* x, int64_t rows, int64_t width, int64_t n, double* acc) {
   const hn::ScalableTag<double> d;
+  const hn::ScalableTag<ComputeType<T>> elements;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   HWY_ALIGN double vectors[kMaxRows * kMaxRows];
   int64_t begin = 0;  // index of the first element after the whole vectors
-  for (int64_t row = 0; row < lanes; ++row)
-    hn::Store(row < rows ? sum_vectors(x + row * width, n, begin) : hn::Zero(d), d,
+  for (int64_t row = 0; row < lanes; ++row) {
+    const T* line = x + row * width;
+    const auto vector_at = [&](int64_t i) HWY_ATTR { return load(elements, line + i); };
+    hn::Store(row < rows ? sum_vectors(elements, n, begin, vector_at) : hn::Zero(d), d,
               vectors + row * lanes);
+  }
   add_lanes(vectors);
   for (int64_t row = 0; row < rows; ++row) {
     double total = vectors[row];

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "../kernels/support.h"
 #include "crescent/device/lowering.h"
 #include "crescent/ops/ops.h"
 #include "crescent/ops/random.h"
@@ -103,6 +104,32 @@ TEST_CASE("reductions over the same axes share what is made for them", "[cpu][jo
         return Tensors{ops::sum(made_values[0], {axis}), ops::sum(made_values[1], {1 - axis})};
       };
       check(make, sums_of_both, {sines(shape, 1)}, 3);
+    }
+  }
+}
+
+TEST_CASE("a chain that is summed as one loop adds in the order of other sums",
+          "[cpu][joined_steps]") {
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
+  const auto without_nan = [](const Tensors& in) {
+    return Tensors{ops::where(ops::isnan(in[0]), in[1], in[0])};
+  };
+  for (const Shape& shape :
+       {Shape{3}, Shape{63}, Shape{2047}, Shape{2048}, Shape{2049}, Shape{2111}, Shape{70000},
+        Shape{300003}, Shape{6, 2048}, Shape{70, 5001}}) {
+    CAPTURE(to_text(shape));
+    const int axis = shape.rank() - 1;
+    Tensor x = sines(shape, 1);
+    for (int64_t i = 0; i < x.size(); i += 5) x.mutable_data<float>()[i] = NAN;
+    x.mutable_data<float>()[x.size() - 1] = NAN;
+    // Large numbers in neighbouring lanes cancel out only if they are added in the right order.
+    if (x.size() > 3) x.mutable_data<float>()[2] = 1e20f, x.mutable_data<float>()[3] = -1e20f;
+    for (float replacement : {0.0f, 1.25f, INFINITY}) {
+      const Tensors inputs = {x, Tensor::scalar(replacement, DType::float32)};
+      const auto sum = [&](const Tensors& made) { return Tensors{ops::sum(made[0], {axis})}; };
+      check(without_nan, sum, inputs, 1);
+      const auto mean = [&](const Tensors& made) { return Tensors{ops::mean(made[0], {axis})}; };
+      check(without_nan, mean, inputs, 1);
     }
   }
 }
