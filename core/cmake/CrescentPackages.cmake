@@ -47,6 +47,8 @@ set(CPACK_DEBIAN_EXAMPLES_PACKAGE_NAME crescent-examples)
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME crescent-mpi)
 # oneDNN and OpenBLAS, which the plugin of the cpu loads when it first needs them
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libdnnl2, libopenblas0-serial")
+# the converter of Markdown, which `crescent manual` loads
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS libmd4c-html0)
 set(CPACK_DEBIAN_LUA_PACKAGE_DEPENDS lua5.4)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS openmpi-bin)
 # What the libraries link is asked of Debian; those of this tree are in the same packages.

@@ -2,6 +2,7 @@
 // gives them the folder, texts, the table of commands, and functions that Lua does not have.
 #include "manual_texts.h"
 
+#include <dlfcn.h>
 #include <md4c-html.h>
 
 #include <algorithm>
@@ -23,14 +24,22 @@ void append(const MD_CHAR* text, MD_SIZE size, void* to) {
   static_cast<std::string*>(to)->append(text, size);
 }
 
+/// Returns the function md_html of the library md4c-html, or null if the library is missing.
+auto loaded_md_html() {
+  static void* const library = dlopen(CRESCENT_MARKDOWN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  return library ? reinterpret_cast<decltype(&md_html)>(dlsym(library, "md_html")) : nullptr;
+}
+
 /// Converts a text in Markdown, with tables, to HTML.
 int markdown(lua_State* L) {
   size_t size = 0;
   const char* text = luaL_checklstring(L, 1, &size);
+  const auto convert = loaded_md_html();
+  if (!convert) return luaL_error(L, "the library %s is missing", CRESCENT_MARKDOWN_LIBRARY);
   bool succeeded = false;
   {
     std::string html;
-    succeeded = md_html(text, static_cast<MD_SIZE>(size), append, &html, MD_DIALECT_GITHUB, 0) == 0;
+    succeeded = convert(text, static_cast<MD_SIZE>(size), append, &html, MD_DIALECT_GITHUB, 0) == 0;
     lua_pushlstring(L, html.data(), html.size());
   }
   return succeeded ? 1 : luaL_error(L, "this is no Markdown");
