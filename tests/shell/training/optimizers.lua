@@ -290,7 +290,8 @@ do -- gradients alone are those of the variables with which the optimizer was bu
     optimizer:apply { cr.ones { 2 }, cr.tensor(2.0) }
     check.near(first, { 0, 1 })
     check.near(second, 1)
-    check.fails(function() optimizer:apply { cr.ones { 2 } } end, "expected a gradient for each of 2")
+    check.fails(function() optimizer:apply { cr.ones { 2 } } end,
+      "expected a gradient for each of 2")
   end
 end
 
