@@ -94,8 +94,7 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
     metric->update_state(true_values, ops::flip(predictions, {-1}) * 0.5, {});
     metric->reset_state();
     const auto new_metric = checked.make<Metric>();
-    const Variables metric_variables = metric->variables(),
-                    new_variables = new_metric->variables();
+    const Variables metric_variables = metric->variables(), new_variables = new_metric->variables();
     for (size_t i = 0; i < std::min(metric_variables.size(), new_variables.size()); ++i)
       expect_near({metric_variables[i].value()}, {new_variables[i].value()}, 0,
                   concat("variable '", new_variables[i].path(),
