@@ -230,39 +230,40 @@ Tensors Functional::call(const Tensors& given, const Call& call) {
     if (has_graph_shapes) check_results(results, *graph_call.node, name());
     for (size_t i = 0; i < results.size(); ++i) slots[graph_call.outputs[i]] = results[i];
   }
-  for (const Addition& addition : graph.additions) add(addition, slots[addition.slot]);
+  for (const LossOrMetric& loss_or_metric : graph.losses_and_metrics)
+    add(loss_or_metric, slots[loss_or_metric.slot]);
   Tensors outputs;
   for (int slot : graph.output_slots) outputs.push_back(slots[slot]);
   set_output_structure(structures_.outputs);
   return outputs;
 }
 
-void Functional::add(const Addition& addition, Tensor value) {
+void Functional::add(const LossOrMetric& loss_or_metric, Tensor value) {
   if (value.rank() > 0) value = ops::mean(value);
-  if (addition.metric.empty())
+  if (loss_or_metric.metric_name.empty())
     add_loss(value);
   else
-    add_metric(value, addition.metric);
+    add_metric(value, loss_or_metric.metric_name);
 }
 
-void Functional::extend(const Addition& addition, const char* method) {
+void Functional::add_to_graph(const LossOrMetric& loss_or_metric, const char* method) {
   if (!graph_)
     fail_in_layer(name(), method, " of a symbol: model ", name(), " (", class_name(),
                   ") is not made of symbols: make one of its inputs and outputs");
-  if (!addition.value || !is_floating(addition.value.dtype()))
+  if (!loss_or_metric.value || !is_floating(loss_or_metric.value.dtype()))
     fail_in_layer(name(), method, ": expected a symbol of a floating type, got ",
-                  to_text(addition.value));
-  Graph ends{graph_->inputs, graph_->outputs, graph_->additions};
-  ends.additions.push_back(addition);
-  graph_ = ModelAccess::make_graph(std::move(ends));
+                  to_text(loss_or_metric.value));
+  Graph endpoints{graph_->inputs, graph_->outputs, graph_->losses_and_metrics};
+  endpoints.losses_and_metrics.push_back(loss_or_metric);
+  graph_ = ModelAccess::make_graph(std::move(endpoints));
   LayerAccess::replace_sublayers(*this, graph_->layers);
 }
 
-void Functional::add_loss(const Symbol& loss) { extend({loss, ""}, "add_loss"); }
+void Functional::add_loss(const Symbol& loss) { add_to_graph({loss, ""}, "add_loss"); }
 
 void Functional::add_metric(const Symbol& value, const std::string& name) {
   if (name.empty()) fail_in_layer(this->name(), "add_metric: expected a name for a symbol");
-  extend({value, name}, "add_metric");
+  add_to_graph({value, name}, "add_metric");
 }
 
 Tensors Functional::compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) {
@@ -309,11 +310,12 @@ Dict Functional::get_config() const {
     if (!structures_.inputs.is_null()) config.set("input_structure", structures_.inputs);
     if (!structures_.outputs.is_null()) config.set("output_structure", structures_.outputs);
     List losses, metrics;
-    for (const Addition& addition : graph_->additions)
-      if (addition.metric.empty())
-        losses.push_back(numbers.reference(addition.value));
+    for (const LossOrMetric& loss_or_metric : graph_->losses_and_metrics)
+      if (loss_or_metric.metric_name.empty())
+        losses.push_back(numbers.reference(loss_or_metric.value));
       else
-        metrics.push_back(List{addition.metric, numbers.reference(addition.value)});
+        metrics.push_back(
+            List{loss_or_metric.metric_name, numbers.reference(loss_or_metric.value)});
     if (!losses.empty()) config.set("added_losses", std::move(losses));
     if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
     return config;

@@ -169,14 +169,14 @@ void begin_at_results(Graph& graph) {
 
 }  // namespace
 
-std::shared_ptr<const Graph> ModelAccess::make_graph(Graph ends) {
-  const auto graph = std::make_shared<Graph>(std::move(ends));
+std::shared_ptr<const Graph> ModelAccess::make_graph(Graph endpoints) {
+  const auto graph = std::make_shared<Graph>(std::move(endpoints));
   const std::vector<Symbol>&inputs = graph->inputs, &outputs = graph->outputs;
   check_ends(inputs, outputs);
   begin_at_results(*graph);
   std::vector<Symbol> end_symbols = outputs;
-  for (const ModelAccess::Addition& addition : graph->additions)
-    end_symbols.push_back(addition.value);
+  for (const ModelAccess::LossOrMetric& loss_or_metric : graph->losses_and_metrics)
+    end_symbols.push_back(loss_or_metric.value);
   end_symbols.insert(end_symbols.end(), inputs.begin(),
                      inputs.end());  // inputs that no output needs belong to the model too
   GraphTraversal walk(end_symbols);
@@ -209,7 +209,8 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph ends) {
     return *slot;
   };
   for (const Symbol& s : outputs) graph->output_slots.push_back(slot_of(s));
-  for (ModelAccess::Addition& addition : graph->additions) addition.slot = slot_of(addition.value);
+  for (ModelAccess::LossOrMetric& loss_or_metric : graph->losses_and_metrics)
+    loss_or_metric.slot = slot_of(loss_or_metric.value);
   graph->slots = slots.count();
 
   std::set<const Layer*> listed_layers;

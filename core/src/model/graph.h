@@ -4,10 +4,11 @@
 
 namespace crescent {
 
-/// A loss or a metric that the graph computes besides its outputs; `metric` is empty for a loss.
-struct Functional::Addition {
+/// A loss or a metric that was added to the graph with add_loss() or add_metric(); `metric_name` is
+/// empty for a loss.
+struct Functional::LossOrMetric {
   Symbol value;
-  std::string metric;
+  std::string metric_name;
   int slot = 0;
 };
 
@@ -18,7 +19,7 @@ struct Functional::Graph {
     std::vector<int> outputs;  ///< slots of the tensors that the call computes
   };
   std::vector<Symbol> inputs{}, outputs{};
-  std::vector<Addition> additions{};
+  std::vector<LossOrMetric> losses_and_metrics{};
   std::vector<LayerPtr> layers{};  ///< in the order of Keras, from inputs to outputs
   std::vector<Call> calls{};
   std::vector<int> input_slots{}, output_slots{};

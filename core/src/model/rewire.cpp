@@ -218,7 +218,7 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
   const ModelAccess::Graph* own_graph = functional ? ModelAccess::graph(*functional) : nullptr;
   const bool ends_alike = edit.outputs.empty();
   ModelAccess::Graph end_graph{model.inputs(), ends_alike ? model.outputs() : edit.outputs};
-  if (own_graph && ends_alike) end_graph.additions = own_graph->additions;
+  if (own_graph && ends_alike) end_graph.losses_and_metrics = own_graph->losses_and_metrics;
   const auto graph = ModelAccess::make_graph(std::move(end_graph));
   const ReplacementMap plan(model, *graph, edit);
   Rewiring rewiring(model, plan);
@@ -231,12 +231,12 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
   const auto new_model =
       Functional::make(inputs, rewiring.replacement_of(graph->outputs), std::move(name),
                        LayerAccess::own_trainable(model), std::move(structures));
-  for (const ModelAccess::Addition& addition : graph->additions) {
-    const Symbol value = rewiring.replacement_of(addition.value);
-    if (addition.metric.empty())
+  for (const ModelAccess::LossOrMetric& loss_or_metric : graph->losses_and_metrics) {
+    const Symbol value = rewiring.replacement_of(loss_or_metric.value);
+    if (loss_or_metric.metric_name.empty())
       new_model->add_loss(value);
     else
-      new_model->add_metric(value, addition.metric);
+      new_model->add_metric(value, loss_or_metric.metric_name);
   }
   return new_model;
 }

@@ -192,7 +192,7 @@ void Sequential::add(const LayerPtr& layer) {
     stack.input_layer = layer;
     return;
   }
-  follow();
+  update_after_changes();
   stack.check_name(*layer);
   const FlagScope computing(stack.is_computing);
   if (is_graph()) {
@@ -232,7 +232,7 @@ void Sequential::pop() {
 
 /// Updates the names and symbols after changes of layers; a layer whose output is unchanged keeps
 /// its symbol.
-void Sequential::follow() const {
+void Sequential::update_after_changes() const {
   Stack& stack = *stack_;
   if (stack.version == structure_version() || stack.is_computing) return;
   const FlagScope computing(stack.is_computing);
@@ -240,7 +240,7 @@ void Sequential::follow() const {
   for (const LayerPtr& layer : stack.layers) stack.names.insert(layer->name());
   if (is_graph()) {
     try {
-      take_symbols(stack.current_symbols());
+      store_symbols(stack.current_symbols());
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
@@ -252,7 +252,7 @@ void Sequential::follow() const {
   stack.version = structure_version();
 }
 
-void Sequential::take_symbols(std::vector<Symbol> symbols) const {
+void Sequential::store_symbols(std::vector<Symbol> symbols) const {
   // const_cast is allowed, because the symbols are only a cache of what the layers determine.
   auto& self = const_cast<Sequential&>(*this);
   const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
@@ -260,14 +260,14 @@ void Sequential::take_symbols(std::vector<Symbol> symbols) const {
   stack_->symbols = std::move(symbols);
 }
 
-void Sequential::build(const std::vector<Shape>& inputs) {
+void Sequential::build(const std::vector<Shape>& input_shapes) {
   if (is_graph()) return;
   Stack& stack = *stack_;
   if (stack.layers.empty())
     fail_in_layer(name(), "Sequential ", name(), ": There are no layers in the model.");
-  if (inputs.size() != 1)
-    fail_in_layer(name(), "Sequential ", name(), " takes one input, got ", inputs.size());
-  Shape shape = inputs.front();
+  if (input_shapes.size() != 1)
+    fail_in_layer(name(), "Sequential ", name(), " takes one input, got ", input_shapes.size());
+  Shape shape = input_shapes.front();
   if (shape.rank() == 0)
     fail_in_layer(name(), "Sequential ", name(),
                   ": expected an input with a batch axis, got shape ", shape);
@@ -290,19 +290,19 @@ void Sequential::build(const std::vector<Shape>& inputs) {
 
 /// Makes the model accept data of these shapes, if no sizes were declared and all layers accept the
 /// shapes.
-void Sequential::adapt(const std::vector<Shape>& inputs) const {
-  follow();
+void Sequential::adapt(const std::vector<Shape>& input_shapes) const {
+  update_after_changes();
   Stack& stack = *stack_;
-  if (!is_graph() || inputs.size() != 1) return;
+  if (!is_graph() || input_shapes.size() != 1) return;
   const Shape known_shape = stack.symbols.front().shape();
-  Shape input_shape = inputs.front();
+  Shape input_shape = input_shapes.front();
   if (input_shape.rank() != known_shape.rank()) return;
   input_shape.set(0, known_shape[0]);
   if (input_shape.compatible(known_shape) || stack.declares_sizes()) return;
   std::vector<Symbol> symbols = stack.symbols_of(input_shape);
   if (symbols.empty()) return;
   std::vector<Symbol> widened_symbols = stack.symbols_of(widen_shape(known_shape, input_shape));
-  take_symbols(widened_symbols.empty() ? std::move(symbols) : std::move(widened_symbols));
+  store_symbols(widened_symbols.empty() ? std::move(symbols) : std::move(widened_symbols));
 }
 
 Tensors Sequential::call(const Tensors& inputs, const Call& call) {
@@ -323,14 +323,14 @@ bool Sequential::is_graph() const { return !stack_->symbols.empty(); }
 std::vector<Symbol> Sequential::inputs() const {
   if (!is_graph())
     fail_in_layer(name(), "Model ", name(), " has not been built yet and has no inputs");
-  follow();
+  update_after_changes();
   return {stack_->symbols.front()};
 }
 
 std::vector<Symbol> Sequential::outputs() const {
   if (!is_graph())
     fail_in_layer(name(), "Model ", name(), " has not been built yet and has no outputs");
-  follow();
+  update_after_changes();
   return {stack_->symbols.back()};
 }
 

@@ -110,13 +110,14 @@ struct CRESCENT_API ValidateOptions {
   Value sample_weight;                ///< the weight of each sample
   static void describe(Schema<ValidateOptions>& s);
 };
-/// A result that exceeds its error bound: the worst element of an instruction's result.
+/// An instruction whose result differs from the expected one by more than its error bound. The
+/// element is the one that exceeds its bound the most.
 struct CRESCENT_API Finding {
   std::string step;  ///< "train_step", "test_step", "predict_step"
   /// The instruction with shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
   std::string instruction;
   std::string layer;  ///< path of the layer that recorded it, or empty
-  /// The pass that rewrote the value wrongly or created the instruction, or empty.
+  /// The optimization pass that rewrote the value wrongly or created the instruction, or empty.
   std::string pass;
   std::string kernel;  ///< the kernel that computed the result, or empty when a pass is wrong
   std::vector<int64_t> element;  ///< index of the worst element, from 0
@@ -191,13 +192,14 @@ class CRESCENT_API Model : public Layer {
   /// The metrics that track losses, the metrics of compile and those that layers add.
   std::vector<std::shared_ptr<Metric>> all_metrics() const;
   std::vector<std::string> metrics_names() const;
-  /// The direction of the log with this name: down for losses, else that of its metric; unknown for
-  /// other names. A prefix "val_" is ignored.
+  /// Whether smaller (down) or larger values of the log with this name are better: down for losses,
+  /// for a metric the direction of the metric, unknown for other names. A prefix "val_" is ignored.
   Direction direction_of(std::string_view log) const;
-  void reset_metrics();                      ///< sets the states of all metrics to their start
+  void reset_metrics();                      ///< sets the states of all metrics to initial values
   std::shared_ptr<History> history() const;  ///< the history of the last fit
   bool stop_training = false;                ///< callbacks set it; fit checks it after each batch
-  /// The arguments of compile, serialised (training_config in files); null when not compiled.
+  /// The arguments of compile as plain values, which files store as training_config; null when the
+  /// model is not compiled.
   Value compile_config() const;
   /// The random generator that shuffles samples; its state is saved with the model.
   const SeedGenerator& shuffle_order() const;
@@ -205,10 +207,10 @@ class CRESCENT_API Model : public Layer {
   /// option initial_epoch of fit is independent of it.
   int64_t epochs_trained() const;
   void set_epochs_trained(int64_t epochs);
-  /// State for resuming, saved with the model. "callbacks" is a list of {class_name, config, state}
-  /// of the callbacks of the current or the last run (callback.h); the first run after
-  /// set_run_state() restores them. While a run is unfinished, the position of the run is included
-  /// too, for TrainingRun::restore.
+  /// The state with which training can be resumed; it is saved with the model. "callbacks" is a
+  /// list of {class_name, config, state} of the callbacks of the current or the last run
+  /// (callback.h); the first run after set_run_state() restores these states. While a run is
+  /// unfinished, its position is included too, for TrainingRun::restore.
   Value run_state() const;
   void set_run_state(const Value& state);
   /// Discards the compiled steps. A change of structure_version() has the same effect.
@@ -227,8 +229,8 @@ class CRESCENT_API Model : public Layer {
   virtual std::vector<Symbol> outputs() const;
   virtual std::vector<std::string> input_names() const;
   virtual std::vector<std::string> output_names() const;
-  /// Returns the nesting of inputs() and outputs(); for a model that is not a graph, those of its
-  /// last call.
+  /// Returns the nesting of inputs() and outputs(); for a model that is not a graph, the nesting in
+  /// its last call.
   virtual Structures structures() const;
   /// For a model that is not a graph: sets how the inputs passed to the next fit, evaluate or
   /// predict are nested.
@@ -257,9 +259,9 @@ class CRESCENT_API Model : public Layer {
   /// Trains on batches of x and y at growing learning rates, then restores the model.
   LearningRateCurve find_learning_rate(const Tensors& x, const Tensors& y,
                                        const Dict& options = {});
-  /// Returns the architecture as JSON, which model_from_json and Keras read. Options are those of
-  /// the format that translates configurations ("target"); without such a format, core's own form
-  /// is written.
+  /// Returns the architecture as JSON, which model_from_json and Keras read. A format plugin
+  /// translates Crescent's configuration to that of Keras; the options, such as "target", are those
+  /// of this plugin. Without it, Crescent's configuration is written.
   std::string to_json(const Dict& options = {}) const;
 
   bool supports_masking() const override { return true; }
@@ -268,7 +270,7 @@ class CRESCENT_API Model : public Layer {
   struct Training;  // the compiled steps and the state of training, defined in core/src
   friend struct ModelAccess;
   /// Called with the shapes of data before these are checked against the inputs of the graph.
-  virtual void adapt(const std::vector<Shape>& /*inputs*/) const {}
+  virtual void adapt(const std::vector<Shape>& /*input_shapes*/) const {}
   std::unique_ptr<Training> training_;
   Value input_structure_;
 };
@@ -286,8 +288,9 @@ class CRESCENT_API StepLock {
 };
 
 /// A graph of layers from inputs to outputs. Nodes are in topological order; each tensor of the
-/// graph has a number (slot), which is assigned once. Nested inputs and outputs are in the order of
-/// their structure; entries of a dictionary have its keys as names.
+/// graph has a number (slot), to which one call assigns. If the inputs or outputs are nested, the
+/// lists inputs() and outputs() are in the order of the nesting; inputs and outputs in a dictionary
+/// are named by its keys.
 class CRESCENT_API Functional : public Model {
  public:
   static void describe(Schema<Functional>& s);
@@ -295,7 +298,7 @@ class CRESCENT_API Functional : public Model {
   static std::shared_ptr<Functional> make(std::vector<Symbol> inputs, std::vector<Symbol> outputs,
                                           std::string name = "", bool trainable = true,
                                           Structures structures = {});
-  void build(const std::vector<Shape>& inputs) override;
+  void build(const std::vector<Shape>& input_shapes) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override;
@@ -327,10 +330,10 @@ class CRESCENT_API Functional : public Model {
 
  private:
   struct Graph;
-  struct Addition;
+  struct LossOrMetric;
   friend struct ModelAccess;
-  void add(const Addition& addition, Tensor value);
-  void extend(const Addition& addition, const char* method);
+  void add(const LossOrMetric& loss_or_metric, Tensor value);
+  void add_to_graph(const LossOrMetric& loss_or_metric, const char* method);
   std::shared_ptr<const Graph> graph_;
   Structures structures_;
 };
@@ -350,7 +353,7 @@ class CRESCENT_API Sequential final : public Functional {
   /// is taken, and for a model that contains this one.
   void add(const LayerPtr& layer);
   void pop();  ///< removes the last layer; fails if there is none
-  void build(const std::vector<Shape>& inputs) override;
+  void build(const std::vector<Shape>& input_shapes) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   std::vector<LayerPtr> operations() const override;  ///< all layers except the InputLayer
   std::vector<Symbol> inputs() const override;
@@ -360,16 +363,17 @@ class CRESCENT_API Sequential final : public Functional {
 
  private:
   struct Stack;
-  void follow() const;
-  void take_symbols(std::vector<Symbol> symbols) const;
-  void adapt(const std::vector<Shape>& inputs) const override;
+  void update_after_changes() const;
+  void store_symbols(std::vector<Symbol> symbols) const;
+  void adapt(const std::vector<Shape>& input_shapes) const override;
   std::unique_ptr<Stack> stack_;
 };
 
 // ---- configurations
-/// Accepts {"class_name": "Sequential" | "Functional" | "Model", "config": ...} or a bare config of
-/// either, as written by any generation of Keras; core's own form needs no format that translates
-/// configurations. `custom_objects` maps class names to registered names.
+/// Makes a model from {"class_name": "Sequential" | "Functional" | "Model", "config": ...}, or from
+/// the value of "config" alone. Configurations of all versions of Keras are accepted if a format
+/// plugin that translates them is installed; those of Crescent need no plugin. `custom_objects`
+/// maps class names to registered names.
 CRESCENT_API ModelPtr model_from_config(const Value& config, const Value& custom_objects = {});
 CRESCENT_API ModelPtr model_from_json(std::string_view json, const Value& custom_objects = {});
 /// Returns the configuration of a model, {"class_name", "config"}.

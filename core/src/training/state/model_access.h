@@ -6,13 +6,15 @@ namespace crescent {
 
 struct ModelAccess {
   using Graph = Functional::Graph;
-  using Addition = Functional::Addition;
+  using LossOrMetric = Functional::LossOrMetric;
   using Training = Model::Training;
   static const Graph* graph(const Functional& model) { return model.graph_.get(); }
-  /// Makes a graph from its inputs, outputs and additions, which are the only members of `ends`
-  /// that are set.
-  static std::shared_ptr<const Graph> make_graph(Graph ends);
-  static void adapt(const Model& model, const std::vector<Shape>& inputs) { model.adapt(inputs); }
+  /// Makes a graph from its inputs, outputs, losses and metrics, which are the only members of
+  /// `endpoints` that are set.
+  static std::shared_ptr<const Graph> make_graph(Graph endpoints);
+  static void adapt(const Model& model, const std::vector<Shape>& input_shapes) {
+    model.adapt(input_shapes);
+  }
   static Training& training(const Model& model) { return *model.training_; }
 };
 
