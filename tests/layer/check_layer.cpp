@@ -57,8 +57,8 @@ const SpecialCase kSpecialCases[] = {
     {"RandomShear", 0, {"batch of 0"}}};
 
 /// The inputs of the row, for check_layer.
-LayerChecks checks_of(const LayerRow& row) {
-  LayerChecks checks;
+LayerCheckOptions checks_of(const LayerRow& row) {
+  LayerCheckOptions checks;
   for (const Shape& shape : row.inputs) checks.shapes.push_back(shape.slice(1, shape.rank()));
   checks.dtypes = {row.dtype};
   checks.low = row.low, checks.high = row.high;

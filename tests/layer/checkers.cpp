@@ -36,7 +36,7 @@ Tensor values(const std::vector<double>& numbers, DType dtype = DType::float64) 
 TEST_CASE("check_layer finds each of the layers that are wrong in one way", "[P10]") {
   for (const BrokenLayer& faulty_layer : broken_layers()) {
     const bool has_steps = std::string(faulty_layer.name) == "WrongMask";
-    LayerChecks checks;
+    LayerCheckOptions checks;
     checks.shapes = {has_steps ? Shape{4, 3} : Shape{3}};
     const CheckReport report =
         check_layer(faulty_layer.name, options_of(faulty_layer.name), checks);
@@ -51,7 +51,7 @@ TEST_CASE("check_layer finds each of the layers that are wrong in one way", "[P1
 
 TEST_CASE("check_layer passes a layer that is right") {
   broken_layers();
-  LayerChecks checks;
+  LayerCheckOptions checks;
   checks.shapes = {{4, 3}};
   const CheckReport report = check_layer("Right", {{"power", 3.0}}, checks);
   INFO(report.text());
@@ -60,13 +60,13 @@ TEST_CASE("check_layer passes a layer that is right") {
 }
 
 TEST_CASE("check_layer refuses names of checks that are none, and shapes that are missing") {
-  LayerChecks checks;
+  LayerCheckOptions checks;
   checks.shapes = {{3}};
   checks.without = {"mask"};
   CHECK_THROWS_WITH(check_layer("Identity", {}, checks), Contains("did you mean 'masks'?"));
   checks.without.clear();
   CHECK_THROWS_WITH(check_layer("Identit", {}, checks), Contains("did you mean 'Identity'?"));
-  CHECK_THROWS_WITH(check_layer("Identity", {}, LayerChecks()),
+  CHECK_THROWS_WITH(check_layer("Identity", {}, LayerCheckOptions()),
                     Contains("expected the shape of each input"));
 }
 

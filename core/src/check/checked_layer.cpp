@@ -36,7 +36,7 @@ Tensor as_strings(const Tensor& numbers) {
 
 }  // namespace
 
-CheckedLayer::CheckedLayer(std::string class_name, Dict options, LayerChecks checks)
+CheckedLayer::CheckedLayer(std::string class_name, Dict options, LayerCheckOptions checks)
     : class_name_(std::move(class_name)), options_(std::move(options)), checks_(std::move(checks)) {
   if (checks_.dtypes.empty()) checks_.dtypes = {DType::float32};
   if (checks_.shapes.empty())

@@ -7,11 +7,11 @@ namespace crescent::check {
 
 class CheckedLayer {
  public:
-  CheckedLayer(std::string class_name, Dict options, LayerChecks checks);
+  CheckedLayer(std::string class_name, Dict options, LayerCheckOptions checks);
 
   const std::string& class_name() const { return class_name_; }
   const Dict& options() const { return options_; }
-  const LayerChecks& checks() const { return checks_; }
+  const LayerCheckOptions& checks() const { return checks_; }
 
   LayerPtr make() const;
   /// Makes the layer, and its sublayers, with this dtype policy; skips the check if the layer
@@ -37,7 +37,7 @@ class CheckedLayer {
 
   std::string class_name_;
   Dict options_;
-  LayerChecks checks_;
+  LayerCheckOptions checks_;
 };
 
 /// The weights that the class LayerCaller resets before each call of the layer.
@@ -129,7 +129,7 @@ std::string check_training(const CheckedLayer& layer);
 std::string check_wrong_inputs(const CheckedLayer& layer);
 /// Runs only the first check of a layer, whether it can be called.
 CheckReport first_check(const std::string& class_name, const Dict& options,
-                        const LayerChecks& checks);
+                        const LayerCheckOptions& checks);
 /// Adds a result for the gradient with respect to each weight and each input.
 void add_gradient_rows(CheckReport& report, const CheckedLayer& layer);
 

@@ -18,7 +18,7 @@ struct Precision {
   double unit_roundoff, step, tolerance;
 };
 
-Precision precision_of(bool uses_doubles, const GradientChecks& checks) {
+Precision precision_of(bool uses_doubles, const GradientCheckOptions& checks) {
   Precision precision =
       uses_doubles ? Precision{2.3e-16, 1e-5, 1e-5} : Precision{1.2e-7, 1e-2, 2e-2};
   if (checks.step > 0) precision.step = checks.step;
@@ -115,7 +115,7 @@ std::string index_text(const Shape& shape, size_t flat_index) {
 
 /// Directions along single elements, followed by random directions of length 1.
 std::vector<NamedDirection> directions_for(const Tensor& start_value,
-                                           const GradientChecks& checks) {
+                                           const GradientCheckOptions& checks) {
   std::mt19937_64 random(static_cast<uint64_t>(checks.seed));
   const auto size = static_cast<size_t>(start_value.size());
   std::vector<size_t> indices(size);
@@ -239,7 +239,7 @@ class GradientCheck {
  public:
   using F = std::function<Tensors(const Tensors&)>;
   GradientCheck(const F& f, const Tensors& inputs, const Variables& variables,
-                const GradientChecks& checks)
+                const GradientCheckOptions& checks)
       : f_(f), inputs_(inputs), variables_(variables), checks_(checks) {
     // A tensor that is given twice is two inputs, by each of which f is differentiated.
     for (Tensor& input : inputs_)
@@ -351,7 +351,7 @@ class GradientCheck {
   const F& f_;
   Tensors inputs_;
   Variables variables_;
-  GradientChecks checks_;
+  GradientCheckOptions checks_;
   CheckReport report_;
   Tensors outputs_, input_gradients_, variable_gradients_;
 };
@@ -359,7 +359,7 @@ class GradientCheck {
 }  // namespace
 
 CheckReport check_gradient(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs,
-                           const Variables& variables, const GradientChecks& checks) {
+                           const Variables& variables, const GradientCheckOptions& checks) {
   const InterruptScope interrupt_scope;
   return GradientCheck(f, inputs, variables, checks).run();
 }

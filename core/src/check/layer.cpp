@@ -61,7 +61,7 @@ std::string subject_of(const std::string& class_name) {
 }  // namespace
 
 CheckReport check::first_check(const std::string& class_name, const Dict& options,
-                               const LayerChecks& checks) {
+                               const LayerCheckOptions& checks) {
   CheckReport report{subject_of(class_name), {}};
   add_result(report, kFirstCheck.name,
              [&] { return kFirstCheck.run(CheckedLayer(class_name, options, checks)); });
@@ -69,7 +69,7 @@ CheckReport check::first_check(const std::string& class_name, const Dict& option
 }
 
 CheckReport check_layer(const std::string& class_name, const Dict& options,
-                        const LayerChecks& checks) {
+                        const LayerCheckOptions& checks) {
   const InterruptScope interrupt_scope;
   expect_known(checks.without);
   const CheckedLayer layer(class_name, options, checks);

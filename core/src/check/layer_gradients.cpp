@@ -52,7 +52,7 @@ void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
                               "a call changes the weights that are trained"});
     return;
   }
-  GradientChecks options;
+  GradientCheckOptions options;
   options.seed = checked.checks().seed;
   const CheckReport gradient_report = check_gradient(
       [&](const Tensors& x) { return call_layer(x); }, inputs, layer->trainable_weights(), options);

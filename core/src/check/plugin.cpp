@@ -38,7 +38,7 @@ constexpr KindChecks kKindChecks[] = {{"activation", check::add_activation_rows}
 /// required options.
 struct ClassOptions {
   Dict options, drawn_options;
-  LayerChecks checks;
+  LayerCheckOptions checks;
 
   ClassOptions(const std::string& kind, const std::string& class_name, const Value* value) {
     if (value && !value->is_dict())
@@ -55,7 +55,7 @@ struct ClassOptions {
   }
 
   /// Returns `inputs` with the members replaced that the user has given.
-  LayerChecks with_given_inputs(LayerChecks inputs) const {
+  LayerCheckOptions with_given_inputs(LayerCheckOptions inputs) const {
     for (const DictEntry& entry : given_checks_) set(inputs, entry.key, entry.value);
     return inputs;
   }
@@ -63,7 +63,7 @@ struct ClassOptions {
  private:
   Dict given_checks_;
 
-  static void set(LayerChecks& checks, const std::string& key, const Value& value) {
+  static void set(LayerCheckOptions& checks, const std::string& key, const Value& value) {
     if (key == "shapes")
       checks.shapes = shapes_from(value);
     else if (key == "dtypes")
@@ -98,8 +98,8 @@ struct ClassOptions {
 };
 
 /// Shapes and dtypes that layers are tried with when none are given.
-std::vector<LayerChecks> usual_inputs() {
-  std::vector<LayerChecks> result;
+std::vector<LayerCheckOptions> usual_inputs() {
+  std::vector<LayerCheckOptions> result;
   for (const Shape& shape :
        {Shape{6}, Shape{5, 4}, Shape{8, 8, 3}, Shape{4, 6, 6, 2}, Shape{3, 4, 5, 5, 2}})
     for (const size_t count : {1, 2, 3})
@@ -128,11 +128,12 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
 /// `options`, if possible inputs whose first axis the layer treats as the batch axis. If there are
 /// none, returns the error of the last attempt.
 std::string find_inputs(const CheckedClass& checked,
-                        const std::vector<LayerChecks>& possible_inputs, ClassOptions& options) {
+                        const std::vector<LayerCheckOptions>& possible_inputs,
+                        ClassOptions& options) {
   std::string message;
-  std::optional<LayerChecks> found_inputs;
-  for (const LayerChecks& candidate : possible_inputs) {
-    const LayerChecks inputs = options.with_given_inputs(candidate);
+  std::optional<LayerCheckOptions> found_inputs;
+  for (const LayerCheckOptions& candidate : possible_inputs) {
+    const LayerCheckOptions inputs = options.with_given_inputs(candidate);
     const CheckReport report = check::first_check(checked.name, options.options, inputs);
     if (!report.ok()) {
       message = report.results.front().text;
@@ -149,7 +150,7 @@ std::string find_inputs(const CheckedClass& checked,
 
 /// Adds the ops that the layer and its gradient apply, for inputs of each size, to the ops that
 /// kernels are checked with.
-void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
+void note_layer(const CheckedClass& checked, const LayerCheckOptions& checks) {
   for (const check::SizedLayer& sized :
        check::sized_layers(check::CheckedLayer(checked.name, checked.options, checks)))
     for (const bool training : {false, true}) {

@@ -144,7 +144,7 @@ OnStack check_layer_of(Any layer, const NamedValueTable& options, Any shapes, Va
                        int64_t seed, bool raise) {
   Interruptible interruptible;
   lua_State* L = current();
-  LayerChecks checks;
+  LayerCheckOptions checks;
   checks.shapes = shapes_at(L, shapes.index);
   checks.dtypes = Codec<std::vector<DType>>::decode(dtypes);
   checks.low = low, checks.high = high;

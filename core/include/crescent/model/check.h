@@ -28,7 +28,7 @@ struct CRESCENT_API CheckReport {
   std::string text() const;
 };
 
-struct GradientChecks {
+struct GradientCheckOptions {
   double step = 0;  ///< step size of the finite differences; 0: a default for the dtype
   /// The largest accepted error, as a fraction of a tensor's largest derivative; 0: a default for
   /// the dtype.
@@ -43,9 +43,9 @@ struct GradientChecks {
 /// must restore its generators.
 CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensors&)>& f,
                                         const Tensors& inputs, const Variables& variables = {},
-                                        const GradientChecks& checks = {});
+                                        const GradientCheckOptions& options = {});
 
-struct LayerChecks {
+struct LayerCheckOptions {
   std::vector<Shape> shapes;  ///< the shape of each input without the batch axis
   /// The dtype of each input; the last one holds for all further inputs.
   std::vector<DType> dtypes;
@@ -56,13 +56,13 @@ struct LayerChecks {
   int64_t seed = 1;
 };
 
-/// Checks a layer of this class with these options: build, call, shapes, configuration, files,
-/// precisions, batch sizes, masks, gradients, repeated and compiled calls.
-CRESCENT_API CheckReport check_layer(const std::string& class_name, const Dict& options,
-                                     const LayerChecks& checks);
+/// Checks a layer of this class that is made with `layer_options`: build, call, shapes,
+/// configuration, files, precisions, batch sizes, masks, gradients, repeated and compiled calls.
+CRESCENT_API CheckReport check_layer(const std::string& class_name, const Dict& layer_options,
+                                     const LayerCheckOptions& options);
 
-/// Loads the plugin, by name or path, and checks each of its classes. `options` are
-/// {class name: {"options": {...}, "shapes": [[3]], ...}} for classes that need some.
+/// Loads the plugin, by name or path, and checks each of its classes. `options` maps the names of
+/// classes that need options or input shapes to these: {"options": {...}, "shapes": [[3]], ...}.
 CRESCENT_API std::vector<CheckReport> check_plugin(const std::string& plugin,
                                                    const Dict& options = {});
 
