@@ -31,11 +31,11 @@ bool can_quantize(const Layer& layer) {
 /// Whether quantizing a model with these options quantizes the layer.
 bool is_wanted(const Layer& layer, const QuantizeOptions& options) {
   if (!can_quantize(layer) || !is_convolution(layer)) return can_quantize(layer);
-  return options.convolutions && layer.get_property(kCanBeInt8).as_bool();
+  return options.include_convolutions && layer.get_property(kCanBeInt8).as_bool();
 }
 
 void check_mode(const QuantizeOptions& options) {
-  if (options.convolutions && !options.mode.empty() && options.mode != "int8")
+  if (options.include_convolutions && !options.mode.empty() && options.mode != "int8")
     fail("quantize: convolutions are quantized to int8 only, got ", options.mode);
   if (!options.config.is_null()) return;
   if (options.mode.empty()) fail("You must provide either `mode` or `config` to `quantize`.");
@@ -88,7 +88,7 @@ void quantize_layer(Layer& layer, const QuantizeOptions& options) {
     fail_in_layer(layer.name(), "Layer ", layer.class_name(),
                   " does not have a `quantize` method implemented.");
   Dict arguments{{"mode", options.mode}, {"config", options.config}};
-  if (is_convolution(layer)) arguments.set("convolutions", options.convolutions);
+  if (is_convolution(layer)) arguments.set("convolutions", options.include_convolutions);
   layer.call_method(kQuantize, arguments);
 }
 

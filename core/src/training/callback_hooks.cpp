@@ -15,17 +15,17 @@ consteval const CallbackHook& hook(std::string_view name) {
 }  // namespace
 
 void CallbackHook::call(Callback& callback, int64_t number, Logs& logs) const {
-  if (auto* adding_hook = std::get_if<Adding>(&function))
+  if (auto* adding_hook = std::get_if<LogAddingHook>(&function))
     return (callback.**adding_hook)(number, logs);
   call(callback, number, std::as_const(logs));
 }
 
 void CallbackHook::call(Callback& callback, int64_t number, const Logs& logs) const {
-  if (auto* plain_hook = std::get_if<Plain>(&function)) return (callback.**plain_hook)(logs);
-  if (auto* numbered_hook = std::get_if<Numbered>(&function))
+  if (auto* plain_hook = std::get_if<PlainHook>(&function)) return (callback.**plain_hook)(logs);
+  if (auto* numbered_hook = std::get_if<NumberedHook>(&function))
     return (callback.**numbered_hook)(number, logs);
   Logs logs_copy = logs;
-  (callback.*std::get<Adding>(function))(number, logs_copy);
+  (callback.*std::get<LogAddingHook>(function))(number, logs_copy);
 }
 
 void ForwardingCallback::on_train_begin(const Logs& logs) {

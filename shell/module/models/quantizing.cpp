@@ -29,7 +29,7 @@ std::function<bool(Layer&)> layer_filter(ValueFunction function) {
 void quantize_layer(Layer& layer, const Value& mode, const Value& config,
                     bool include_convolutions) {
   QuantizeOptions options = quantize_options(mode, config);
-  options.convolutions = include_convolutions;
+  options.include_convolutions = include_convolutions;
   crescent::quantize_layer(layer, options);
 }
 
@@ -37,7 +37,7 @@ void quantize_model(Model& model, const Value& mode, const Value& config, Any fi
                     bool include_convolutions) {
   lua_State* L = current();
   QuantizeOptions options = quantize_options(mode, config);
-  options.convolutions = include_convolutions;
+  options.include_convolutions = include_convolutions;
   if (lua_isfunction(L, filters.index))
     options.filter = layer_filter(function_at(filters.index));
   else if (!lua_isnoneornil(L, filters.index))

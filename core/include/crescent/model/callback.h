@@ -66,9 +66,9 @@ class CRESCENT_API ModelRef {
 /// A callback with state that must survive the process (the best value so far) returns it from
 /// get_state. The state is saved with the model and with a training run. set_state gets it after
 /// on_train_begin in the first fit of the loaded model, or, in a resumed run, after on_epoch_begin.
-/// States are matched with callbacks of the same class and options; if several callbacks have both
-/// in common, they get their states in order. Tensors are boxed (BoxedTensor). A run that a
-/// callback ended by stop_training leaves no state: the next fit is a new run.
+/// A state is passed to a callback of the same class and options; if there are several such
+/// callbacks, they get their states in order. Tensors in a state are boxed (BoxedTensor). A run
+/// that a callback ended by stop_training leaves no state: the next fit is a new run.
 class CRESCENT_API Callback : public Plain {
  public:
   static constexpr const char* kKind = "callback";
@@ -85,7 +85,7 @@ class CRESCENT_API Callback : public Plain {
     on_batch_begin(batch, logs);
   }
   virtual void on_train_batch_end(int64_t batch, const Logs& logs) { on_batch_end(batch, logs); }
-  // The hooks on_train_batch_begin and on_train_batch_end under their names in Keras 2.
+  // The names of on_train_batch_begin and on_train_batch_end in Keras 2.
   virtual void on_batch_begin(int64_t /*batch*/, const Logs&) {}
   virtual void on_batch_end(int64_t /*batch*/, const Logs&) {}
   virtual void on_test_begin(const Logs&) {}
@@ -97,8 +97,8 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_predict_batch_begin(int64_t /*batch*/, const Logs&) {}
   virtual void on_predict_batch_end(int64_t /*batch*/, const Logs&) {}
 
-  /// Called before the first hook. params: batch_size, epochs, steps (null when unknown), samples,
-  /// verbose, do_validation, metrics.
+  /// Called before the first hook. `params` has the entries batch_size, epochs, steps (null when
+  /// unknown), samples, verbose, do_validation and metrics.
   void attach_run(Model* model, Dict params) {
     model_ = ModelRef(model), params_ = std::move(params);
   }
@@ -113,8 +113,8 @@ class CRESCENT_API Callback : public Plain {
   /// Whether the callback saves the model. The hooks of such callbacks are called after those of
   /// other callbacks, so that the saved states of the other callbacks are up to date.
   virtual bool comes_last() const { return false; }
-  /// Whether the callback only writes or shows what is equal in all processes of a distributed
-  /// training. Only the reporting process (distribution.h) calls the hooks of such a callback.
+  /// Whether the callback only writes or shows values that are equal in all processes of a
+  /// distributed training. Only one of the processes calls the hooks of such a callback.
   virtual bool writes_for_all() const { return false; }
 
  protected:
@@ -135,7 +135,8 @@ class CRESCENT_API History final : public Callback {
     return history_;
   }
   const std::vector<double>& at(std::string_view name) const;
-  /// Converts the history to a Dict and back; a resumed run includes the epochs before it.
+  /// record() converts the history to a Dict, from which set_record() restores it. The history of a
+  /// resumed run contains the epochs before the interruption too.
   Dict record() const;
   void set_record(const Dict& record);
 

@@ -10,20 +10,21 @@ namespace crescent {
 
 /// A hook of Callback: its name and its member function.
 struct CallbackHook {
-  using Plain = void (Callback::*)(const Logs&);
-  using Numbered = void (Callback::*)(int64_t, const Logs&);
-  using Adding = void (Callback::*)(int64_t, Logs&);  ///< a hook that may add entries to the logs
+  using PlainHook = void (Callback::*)(const Logs&);
+  using NumberedHook = void (Callback::*)(int64_t, const Logs&);
+  /// A hook that may add entries to the logs.
+  using LogAddingHook = void (Callback::*)(int64_t, Logs&);
 
   const char* name;
   const char* doc;
-  /// What the number that the hook gets counts (from 0): "epoch" or "batch"; null if the hook gets
-  /// no number.
+  /// The name of the first argument, which is a number counted from 0: "epoch" or "batch"; null if
+  /// the hook gets only logs.
   const char* number;
-  std::variant<Plain, Numbered, Adding> function;
+  std::variant<PlainHook, NumberedHook, LogAddingHook> function;
   const char* older_name = nullptr;  ///< the name in Keras 2, if it differs
 
-  /// Calls the hook of `callback`. The overload for constant logs discards entries that a hook
-  /// adds.
+  /// Calls the hook of `callback`. The overload for constant logs discards the entries that the
+  /// hook adds.
   CRESCENT_API void call(Callback& callback, int64_t number, Logs& logs) const;
   CRESCENT_API void call(Callback& callback, int64_t number, const Logs& logs) const;
 };

@@ -6,8 +6,8 @@
 
 namespace crescent {
 
-/// The operations of all layers together; fails if a size of an input other than the number of
-/// samples is unknown.
+/// The floating-point operations of all layers together; fails if a size of an input other than the
+/// number of samples is unknown.
 CRESCENT_API double flops_of(const Model& model);
 
 }  // namespace crescent

@@ -24,7 +24,7 @@ struct CRESCENT_API TraceOptions {  // options of Model::trace after x
 struct CRESCENT_API TensorStatistics {
   double min = 0, max = 0, mean = 0, std = 0;
   double zeros = 0;          ///< fraction of the elements that are zero
-  int64_t nan = 0, inf = 0;  ///< numbers of NaN and of infinite elements
+  int64_t nan = 0, inf = 0;  ///< how many elements are NaN, and how many are infinite
 };
 /// An output of one call of a layer.
 struct CRESCENT_API TracedOutput {

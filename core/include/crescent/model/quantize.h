@@ -18,11 +18,11 @@ namespace crescent {
 CRESCENT_API std::optional<std::string> quantization_mode(const Layer& layer);
 
 struct QuantizeOptions {
-  std::string mode = {};  ///< "int8" or "int4"; empty if `config` determines it
+  std::string mode = {};  ///< "int8" or "int4"; empty if `config` determines the mode
   Value config = {};      ///< a quantizer (name, configuration or object); null: chosen by `mode`
   /// Whether convolutions without groups are quantized, too, in the mode "int8". Keras cannot open
   /// files with such layers.
-  bool convolutions = false;
+  bool include_convolutions = false;
   /// Option of quantize_model(): only layers are quantized whose names contain a match of one of
   /// these regular expressions. A warning names an expression that matches no quantizable layer.
   std::optional<std::vector<std::string>> names = {};

@@ -30,9 +30,9 @@ using LayerCall = std::function<std::vector<Symbol>(
 /// Returns a model with the inputs and outputs of `model`, which must be a graph and is unchanged.
 /// The two models share layers and weights; layers that depend on a replacement are called once
 /// more. An input can be replaced by an edge from another Input. Layers inside nested models are
-/// not searched: rewire a nested model and replace it. The new model is not compiled; an optimizer
-/// of the old model that is given to compile keeps its state. If `call` is given, it calls all
-/// layers, also those that do not depend on a replacement.
+/// not searched: rewire a nested model and replace it. The new model is not compiled; if the
+/// optimizer of the old model is passed to compile, it keeps its state. If `call` is not empty, it
+/// calls all layers, also those that do not depend on a replacement.
 CRESCENT_API std::shared_ptr<Functional> rewire(const Model& model,
                                                 const std::vector<Replacement>& replacements,
                                                 std::string name = "", const LayerCall& call = {});

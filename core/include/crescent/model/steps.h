@@ -12,7 +12,7 @@
 
 namespace crescent {
 
-/// Scalars with names that logs show.
+/// Scalars with the names under which they appear in logs.
 using StepLogs = std::vector<std::pair<std::string, Tensor>>;
 
 class CRESCENT_API Steps {
@@ -28,8 +28,8 @@ class CRESCENT_API Steps {
                               bool training) const;
   /// Updates the metrics of compile; the result is appended to the logs.
   virtual StepLogs compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const;
-  /// Whether a step calls the model as a whole. A model whose steps call its layers instead returns
-  /// false.
+  /// Whether the steps call the model as a whole; false for a model whose steps call its layers one
+  /// by one.
   virtual bool calls_model(const Model&) const { return true; }
 };
 

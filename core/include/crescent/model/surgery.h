@@ -1,5 +1,5 @@
-// Surgery makes a new model from the layers of another one: with a layer inserted, replaced or
-// removed, as a part of the graph, or on other inputs.
+// Surgery makes a new model from the layers of another one: it inserts, replaces or removes a
+// layer, cuts out a part of the graph, or calls the layers on other inputs.
 //
 //   SurgeryResult cut = remove_layer(*model, "backbone/dropout");
 //   for (const std::string& line : change_lines(cut.changes)) std::puts(line.c_str());
@@ -28,8 +28,8 @@ struct LayerChange {
   std::string change;  ///< "new", "removed", "replaced" or "reshaped"
   /// Output shapes of all calls of the layer in the old model; empty: none or unknown.
   std::vector<Shape> before;
-  std::vector<Shape> after;
-  std::string weights;  ///< "2 kept", "1 carried, 1 new", "2 dropped"; empty without weights
+  std::vector<Shape> after;  ///< the same in the new model
+  std::string weights;       ///< "2 kept", "1 carried, 1 new", "2 dropped"; empty without weights
 };
 /// Formats the changes as a text table.
 CRESCENT_API std::vector<std::string> change_lines(const std::vector<LayerChange>& changes);
@@ -44,10 +44,10 @@ struct SurgeryResult {
 /// instead.
 CRESCENT_API SurgeryResult insert_after(const Model& model, const std::string& path,
                                         const LayerPtr& next);
-/// Calls `by` in place of a layer. With `carry_weights`, weights that this call creates in `by`
-/// take the values of the old layer's weights with the same name and shape.
+/// Calls `replacement` in place of a layer. With `carry_weights`, weights that this call creates in
+/// `replacement` get the values of the old layer's weights with the same name and shape.
 CRESCENT_API SurgeryResult replace_layer(const Model& model, const std::string& path,
-                                         const LayerPtr& by, bool carry_weights = true);
+                                         const LayerPtr& replacement, bool carry_weights = true);
 /// Removes a layer that has one input and one output.
 CRESCENT_API SurgeryResult remove_layer(const Model& model, const std::string& path);
 /// Returns the part of a graph from the inputs of the layer `from`, which become new inputs (empty:

@@ -21,10 +21,10 @@ class CRESCENT_API TrainingRun final : public Object {
 
   // ---- advancing
   /// Processes this number of batches, those of validations included, and returns how many were
-  /// processed: fewer when the run ended or was paused. The end of an epoch and the begin of the
-  /// next one are processed with the batch that follows. If the thread was interrupted, throws
-  /// Interrupted before the next batch. The run can continue after Interrupted, and after an error
-  /// in a batch, which is then skipped.
+  /// processed: fewer when the run ended or was paused. The end of an epoch and the beginning of
+  /// the next one are processed with the batch that follows. If the user interrupted the thread,
+  /// throws Interrupted before the next batch. The run can continue after Interrupted. It can also
+  /// continue after an error in a batch; that batch is then skipped.
   int64_t advance(int64_t batches = 1);
   /// Processes batches until the run ends or is paused.
   std::shared_ptr<History> finish();
@@ -58,7 +58,7 @@ class CRESCENT_API TrainingRun final : public Object {
   // ---- saving
   /// Returns a Dict of everything that is needed to resume: weights, optimizer, metrics, random
   /// state, states of callbacks, the history, the position in the data. Tensors are boxed. A
-  /// snapshot taken inside a hook counts that hook as completed.
+  /// snapshot that a hook takes after a batch or an epoch counts this batch or epoch as completed.
   Value snapshot() const;
   /// Continues from a snapshot of a run of an equal model over equal data. on_train_begin and
   /// on_epoch_begin of the callbacks are called before set_state. Epochs and other options of this
