@@ -53,21 +53,22 @@ class TemporaryFolder {
 
  private:
   /// Moves a complete file to its destination with the permissions of the file that it replaces.
-  void move_out(const fs::path& from) const {
-    const fs::path destination = target_.parent_path() / from.filename();
+  void move_out(const fs::path& temporary_file) const {
+    const fs::path destination = target_.parent_path() / temporary_file.filename();
     if (fs::is_regular_file(destination))
-      fs::permissions(from, fs::status(destination).permissions());
-    fs::rename(from, destination);
+      fs::permissions(temporary_file, fs::status(destination).permissions());
+    fs::rename(temporary_file, destination);
   }
 
   fs::path target_, folder_;
 };
 
-/// Fails with `text`, in which the path `to` of the temporary file is replaced by the path that the
-/// user gave.
-[[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
-  for (size_t position; (position = text.find(to)) != text.npos;)
-    text.replace(position, to.size(), path);
+/// Fails with `text`, in which the path of the temporary file is replaced by `path`, which the user
+/// gave.
+[[noreturn]] void fail_saving(std::string text, const std::string& path,
+                              const std::string& temporary_path) {
+  for (size_t position; (position = text.find(temporary_path)) != text.npos;)
+    text.replace(position, temporary_path.size(), path);
   fail("cannot save '", path, "': ", text);
 }
 
@@ -89,7 +90,9 @@ class AtomicFormat final : public Format,
     return as<ModelFormat>().load_model_options();
   }
   void save_model(Model& model, const std::string& path, const Dict& options) override {
-    save(path, [&](const std::string& to) { as<ModelFormat>().save_model(model, to, options); });
+    save(path, [&](const std::string& temporary_path) {
+      as<ModelFormat>().save_model(model, temporary_path, options);
+    });
   }
   ModelPtr load_model(const std::string& path, const Dict& options) override {
     return with_path_in_errors(path, [&] { return as<ModelFormat>().load_model(path, options); });
@@ -102,8 +105,9 @@ class AtomicFormat final : public Format,
     return as<WeightsFormat>().load_weights_options();
   }
   void save_weights(Model& model, const std::string& path, const Dict& options) override {
-    save(path,
-         [&](const std::string& to) { as<WeightsFormat>().save_weights(model, to, options); });
+    save(path, [&](const std::string& temporary_path) {
+      as<WeightsFormat>().save_weights(model, temporary_path, options);
+    });
   }
   void load_weights(Model& model, const std::string& path, const Dict& options) override {
     with_path_in_errors(path, [&] { as<WeightsFormat>().load_weights(model, path, options); });
@@ -119,7 +123,9 @@ class AtomicFormat final : public Format,
     return with_path_in_errors(path, [&] { return as<ReadsArrays>().read_arrays(path); });
   }
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
-    save(path, [&](const std::string& to) { as<WritesArrays>().write_arrays(to, arrays); });
+    save(path, [&](const std::string& temporary_path) {
+      as<WritesArrays>().write_arrays(temporary_path, arrays);
+    });
   }
 
   const SchemaData& read_table_options() const override {
@@ -140,9 +146,9 @@ class AtomicFormat final : public Format,
   }
 
  private:
-  template <class Ability>
-  Ability& as() const {
-    return dynamic_cast<Ability&>(*format_);
+  template <class Interface>
+  Interface& as() const {
+    return dynamic_cast<Interface&>(*format_);
   }
 
   /// Runs code that reads the file; errors name its path.
@@ -181,9 +187,9 @@ class AtomicFormat final : public Format,
 }  // namespace
 
 FormatPtr with_atomic_saving(FormatPtr format) {
-  const bool in_lua = format && format->info()->origin == "Lua";
-  const bool keeps_rules = format && is_built_in(*format->info()) && !in_lua;
-  if (!format || (keeps_rules && !replay_task())) return format;
+  const bool is_lua_format = format && format->info()->origin == "Lua";
+  const bool is_built_in_format = format && is_built_in(*format->info()) && !is_lua_format;
+  if (!format || (is_built_in_format && !replay_task())) return format;
   return std::make_shared<AtomicFormat>(std::move(format));
 }
 

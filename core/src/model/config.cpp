@@ -12,25 +12,25 @@
 namespace crescent {
 namespace {
 
-const std::string& text_at(const Dict& dict, std::string_view key, const char* what) {
+const std::string& text_at(const Dict& dict, std::string_view key, const char* kind) {
   const Value* value = dict.find(key);
   if (!value || !value->is_string())
-    fail("expected a ", what, " with '", key, "', got ", Value(dict));
+    fail("expected a ", kind, " with '", key, "', got ", Value(dict));
   return value->as_string();
 }
 
-const List& list_at(const Dict& dict, std::string_view key, const char* what) {
+const List& list_at(const Dict& dict, std::string_view key, const char* kind) {
   const Value* value = dict.find(key);
   if (!value || !value->is_list())
-    fail("expected a ", what, " with a list '", key, "', got ", Value(dict));
+    fail("expected a ", kind, " with a list '", key, "', got ", Value(dict));
   return value->as_list();
 }
 
-/// The structure of a graph's inputs or outputs. Files of earlier versions list the keys of a
-/// dictionary instead.
-Value structure_in(const Dict& config, std::string_view which) {
-  if (const Value* structure = config.find(concat(which, "_structure"))) return *structure;
-  const Value* keys = config.find(concat(which, "_keys"));
+/// The nesting of a graph's inputs or outputs; `side` is "input" or "output". Files of earlier
+/// versions store only a list of the keys if the inputs or outputs are in a dictionary.
+Value structure_in(const Dict& config, std::string_view side) {
+  if (const Value* structure = config.find(concat(side, "_structure"))) return *structure;
+  const Value* keys = config.find(concat(side, "_keys"));
   return keys ? structure_of_keys(Codec<std::vector<std::string>>::decode(*keys)) : Value();
 }
 
@@ -39,7 +39,8 @@ std::string name_in(const Dict& config) {
   return name && name->is_string() ? name->as_string() : "";
 }
 
-/// A reference to an edge, ["dense_1", 0, 0], possibly followed by arguments.
+/// A reference ["dense_1", 0, 0] to an output of a layer's call: the name of the layer, the number
+/// of the call and the number of the output. A dictionary of call arguments may follow.
 struct Reference {
   std::string layer;
   size_t node = 0, tensor = 0;
@@ -67,68 +68,71 @@ std::vector<Reference> references(const Value& value) {
   return result;
 }
 
-/// Builds a graph by calling its layers; a call is delayed until its inputs exist.
+/// Builds a graph from the configurations of its layers by calling them. A call is delayed until
+/// its inputs exist.
 class GraphBuilder {
  public:
   explicit GraphBuilder(const List& layers) {
     for (const Value& item : layers) add(item.as_dict());
     while (make_ready_calls()) {
     }
-    for (const PendingCall& layer : layers_)
-      if (layer.made_node_count < layer.nodes.size())
-        fail("Layer ", layer.layer->name(), ": call ", layer.made_node_count,
+    for (const PendingLayer& pending : layers_)
+      if (pending.made_call_count < pending.inputs_of_calls.size())
+        fail("Layer ", pending.layer->name(), ": call ", pending.made_call_count,
              " in the configuration needs outputs that nothing computes");
   }
   std::vector<Symbol> symbols(const Value& value) const {
     std::vector<Symbol> found_symbols;
-    for (const Reference& r : references(value)) {
-      const Symbol* symbol = find(r);
+    for (const Reference& reference : references(value)) {
+      const Symbol* symbol = find(reference);
       if (!symbol)
-        fail("the configuration has no output ", r.tensor, " of call ", r.node, " of layer ",
-             r.layer);
+        fail("the configuration has no output ", reference.tensor, " of call ", reference.node,
+             " of layer ", reference.layer);
       found_symbols.push_back(*symbol);
     }
     return found_symbols;
   }
 
  private:
-  struct PendingCall {
+  struct PendingLayer {
     LayerPtr layer;
-    std::vector<std::vector<Reference>> nodes;
-    size_t made_node_count = 0;
+    std::vector<std::vector<Reference>> inputs_of_calls;
+    size_t made_call_count = 0;
   };
 
-  void add(const Dict& object) {
-    PendingCall pending_call;
-    pending_call.layer = layer_from_config(object);
-    const Value* own_name = object.find("name");
-    const std::string name =
-        own_name && own_name->is_string() ? own_name->as_string() : pending_call.layer->name();
+  void add(const Dict& layer_config) {
+    PendingLayer pending_layer;
+    pending_layer.layer = layer_from_config(layer_config);
+    const Value* config_name = layer_config.find("name");
+    const std::string name = config_name && config_name->is_string() ? config_name->as_string()
+                                                                     : pending_layer.layer->name();
     if (outputs_.contains(name))
       fail("The name \"", name,
            "\" is used 2 times in the model. All layer names should be unique.");
     auto& outputs = outputs_[name];
-    if (auto input = std::dynamic_pointer_cast<InputLayer>(pending_call.layer))
+    if (auto input = std::dynamic_pointer_cast<InputLayer>(pending_layer.layer))
       outputs.push_back({input->symbol()});
-    if (const Value* nodes = object.find("inbound_nodes"); nodes && nodes->is_list())
-      for (const Value& node : nodes->as_list()) pending_call.nodes.push_back(references(node));
-    names_.push_back(name);
-    layers_.push_back(std::move(pending_call));
+    if (const Value* nodes = layer_config.find("inbound_nodes"); nodes && nodes->is_list())
+      for (const Value& node : nodes->as_list())
+        pending_layer.inputs_of_calls.push_back(references(node));
+    layer_names_.push_back(name);
+    layers_.push_back(std::move(pending_layer));
   }
 
-  const Symbol* find(const Reference& r) const {
-    const auto it = outputs_.find(r.layer);
-    if (it == outputs_.end() || r.node >= it->second.size() ||
-        r.tensor >= it->second[r.node].size())
+  const Symbol* find(const Reference& reference) const {
+    const auto it = outputs_.find(reference.layer);
+    if (it == outputs_.end() || reference.node >= it->second.size() ||
+        reference.tensor >= it->second[reference.node].size())
       return nullptr;
-    return &it->second[r.node][r.tensor];
+    return &it->second[reference.node][reference.tensor];
   }
 
   /// Makes every delayed call whose inputs exist; returns false when there is none.
   bool make_ready_calls() {
     bool has_progressed = false;
     for (size_t i = 0; i < layers_.size(); ++i)
-      while (layers_[i].made_node_count < layers_[i].nodes.size() && call(layers_[i], names_[i]))
+      while (layers_[i].made_call_count < layers_[i].inputs_of_calls.size() &&
+             try_call(layers_[i], layer_names_[i]))
         has_progressed = true;
     return has_progressed;
   }
@@ -155,14 +159,14 @@ class GraphBuilder {
                        [&](DictEntry& entry) { return resolve(entry.value); });
   }
 
-  bool call(PendingCall& pending, const std::string& name) {
+  bool try_call(PendingLayer& pending, const std::string& name) {
     std::vector<Symbol> inputs;
     CallOptions options;
-    for (const Reference& r : pending.nodes[pending.made_node_count]) {
-      const Symbol* symbol = find(r);
+    for (const Reference& reference : pending.inputs_of_calls[pending.made_call_count]) {
+      const Symbol* symbol = find(reference);
       if (!symbol) return false;
       inputs.push_back(*symbol);
-      for (const DictEntry& argument : r.arguments) {
+      for (const DictEntry& argument : reference.arguments) {
         if (argument.value.is_null()) continue;
         if (argument.key == "training") {
           options.training = argument.value.as_bool();
@@ -179,26 +183,27 @@ class GraphBuilder {
     }
     if (inputs.empty()) fail("Layer ", name, ": a call in the configuration has no inputs");
     outputs_[name].push_back((*pending.layer)(inputs, options));
-    ++pending.made_node_count;
+    ++pending.made_call_count;
     return true;
   }
 
-  std::vector<PendingCall> layers_;
-  std::vector<std::string> names_;
-  // outputs of each call, by name of the layer
+  std::vector<PendingLayer> layers_;
+  std::vector<std::string> layer_names_;
+  /// The outputs of each call of a layer, by the name of the layer.
   std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;
 };
 
 }  // namespace
 
 LayerPtr layer_from_config(const Dict& object) {
-  if (const auto known = shared_object(object)) return std::dynamic_pointer_cast<Layer>(known);
+  if (const auto existing_layer = shared_object(object))
+    return std::dynamic_pointer_cast<Layer>(existing_layer);
   const std::string& class_name = text_at(object, "class_name", "layer");
   if (!registry().find(Layer::kKind, class_name))
     fail("Unknown layer: ", class_name,
          did_you_mean(class_name, registry().all_names(Layer::kKind)));
   const Value* config = object.find("config");
-  // the form that Keras before 2.2.3 wrote for a Sequential
+  // Before version 2.2.3, Keras wrote the configuration of a Sequential as a bare list of layers.
   const bool is_bare_list = config && config->is_list() && !config->as_list().empty();
   const Dict options = is_bare_list                  ? Dict{{"layers", *config}}
                        : config && config->is_dict() ? config->as_dict()
@@ -247,13 +252,13 @@ namespace {
 
 constexpr const char* kBuildShape = "build_input_shape";
 
-/// Whether models of the class store in their configuration the shape that they were built for.
-bool knows_build_shape(const std::string& class_name) {
+/// Whether the configuration of models of this class contains the shape that they were built for.
+bool stores_build_shape(const std::string& class_name) {
   const auto info = registry().find(Layer::kKind, class_name);
   return info && info->schema.find(kBuildShape);
 }
 
-Value encoded(const std::vector<Shape>& shapes) {
+Value encoded_shapes(const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
   return list.size() == 1 ? list.front() : Value(std::move(list));
@@ -285,7 +290,7 @@ ModelPtr model_from_own_config(const Value& config) {
   Dict object = config.as_dict();
   Value shapes;
   if (Value* options = object.find("config");
-      options && options->is_dict() && !knows_build_shape(text_at(object, "class_name", "model")))
+      options && options->is_dict() && !stores_build_shape(text_at(object, "class_name", "model")))
     if (const Value* build_shape = options->as_dict().find(kBuildShape)) {
       shapes = *build_shape;
       options->as_dict().erase(kBuildShape);
@@ -312,20 +317,22 @@ Value wrapped_config(const Value& config) {
   return Dict{{"class_name", is_graph_config ? "Functional" : "Sequential"}, {"config", config}};
 }
 
-/// Replaces the names of classes to which custom_objects gives another name.
-Value renamed(const Value& config, const Value& custom) {
+/// Replaces each class name that is a key of `custom_objects` by the name that it maps to.
+Value with_renamed_classes(const Value& config, const Value& custom_objects) {
   if (config.is_list()) {
     List list;
-    for (const Value& item : config.as_list()) list.push_back(renamed(item, custom));
+    for (const Value& item : config.as_list())
+      list.push_back(with_renamed_classes(item, custom_objects));
     return list;
   }
-  if (!config.is_dict() || !custom.is_dict()) return config;
+  if (!config.is_dict() || !custom_objects.is_dict()) return config;
   Dict dict;
   for (const DictEntry& entry : config.as_dict()) {
-    const Value* new_value = entry.key == "class_name" && entry.value.is_string()
-                                 ? custom.as_dict().find(entry.value.as_string())
-                                 : nullptr;
-    dict.set(entry.key, new_value ? *new_value : renamed(entry.value, custom));
+    const Value* new_class_name = entry.key == "class_name" && entry.value.is_string()
+                                      ? custom_objects.as_dict().find(entry.value.as_string())
+                                      : nullptr;
+    dict.set(entry.key,
+             new_class_name ? *new_class_name : with_renamed_classes(entry.value, custom_objects));
   }
   return dict;
 }
@@ -336,7 +343,7 @@ ModelPtr model_from_config(const Value& config, const Value& custom_objects) {
   const Value object = wrapped_config(config);
   auto translator = format_with<TranslatesConfigs>();
   return model_from_own_config(translator ? translator->config_in(object, custom_objects)
-                                          : renamed(object, custom_objects));
+                                          : with_renamed_classes(object, custom_objects));
 }
 
 ModelPtr model_from_json(std::string_view json, const Value& custom_objects) {
@@ -346,8 +353,8 @@ ModelPtr model_from_json(std::string_view json, const Value& custom_objects) {
 Value model_config(const Model& model) {
   Dict config = with_shared_objects([&] { return model.get_config(); });
   if (const auto shapes = built_for(model);
-      !shapes.empty() && !model.is_graph() && !knows_build_shape(model.class_name()))
-    config.set(kBuildShape, encoded(shapes));
+      !shapes.empty() && !model.is_graph() && !stores_build_shape(model.class_name()))
+    config.set(kBuildShape, encoded_shapes(shapes));
   return Dict{{"class_name", model.class_name()}, {"config", std::move(config)}};
 }
 

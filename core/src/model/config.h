@@ -6,8 +6,8 @@ namespace crescent {
 
 /// Decodes a shape, or a list of shapes.
 std::vector<Shape> shapes_from(const Value& value);
-/// Makes a model from a configuration in the form that core writes (as model_from_config, but
-/// without translation).
+/// Makes a model from a configuration in Crescent's own form: like model_from_config, but without
+/// translating configurations of Keras.
 ModelPtr model_from_own_config(const Value& config);
 /// Makes a layer or a model from {"class_name": ..., "config": {...}}. Fails with "Unknown layer:
 /// X" and a suggestion.

@@ -18,34 +18,34 @@ TensorSpecs inputs_of(const Model& model) {
   return specs;
 }
 
-/// The input specs with a batch size of 1; fixed batch sizes are kept.
-TensorSpecs sample_of(const TensorSpecs& inputs) {
-  TensorSpecs sample = inputs;
-  for (TensorSpec& spec : sample) {
+/// Sets unknown batch sizes of the inputs to 1; known batch sizes are kept.
+TensorSpecs with_batch_size_1(const TensorSpecs& input_specs) {
+  TensorSpecs sample_specs = input_specs;
+  for (TensorSpec& spec : sample_specs) {
     const Shape spec_shape = spec.shape;
     if (spec_shape.rank() > 0 && spec_shape[0] < 0) spec.shape.set(0, 1);
     if (!spec.shape.is_known())
       fail("flops: only the batch size may be unknown, got inputs ", spec_shape);
   }
-  return sample;
+  return sample_specs;
 }
 
-/// The batch size in the input specs; 1 if the first input is a scalar.
-double samples_in(const TensorSpecs& sample) {
-  return sample[0].shape.rank() == 0 ? 1 : static_cast<double>(sample[0].shape[0]);
+/// The batch size of the first input; 1 if it is a scalar.
+double batch_size_of(const TensorSpecs& sample_specs) {
+  return sample_specs[0].shape.rank() == 0 ? 1 : static_cast<double>(sample_specs[0].shape[0]);
 }
 
-Program forward_pass(Model& model, const TensorSpecs& sample) {
+Program forward_pass(Model& model, const TensorSpecs& sample_specs) {
   const OutsideTrace outside_trace;
   const CallOptions call{.training = false};
-  Program program = trace([&](const Tensors& inputs) { return model(inputs, call); }, sample);
+  Program program = trace([&](const Tensors& inputs) { return model(inputs, call); }, sample_specs);
   LayerAccess::forget_losses(model);
   return program;
 }
 
-/// Returns the path of the layer within the model that recorded the scope; "" if the model itself
-/// recorded it.
-std::string path_below(const Model& model, const std::string& scope) {
+/// Returns the path, within the model, of the layer whose ops have this scope; "" if they are ops
+/// of the model itself.
+std::string path_within(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";
 }
@@ -54,16 +54,16 @@ std::string path_below(const Model& model, const std::string& scope) {
 
 LayerFlops flops_by_layer(const Model& model) {
   const StepLock lock(model);
-  const TensorSpecs sample = sample_of(inputs_of(model));
-  // a call on abstract tensors does not change the model in spite of the const_cast
-  const Program program = forward_pass(const_cast<Model&>(model), sample);
+  const TensorSpecs sample_specs = with_batch_size_1(inputs_of(model));
+  // const_cast is allowed, because a call on abstract tensors does not change the model.
+  const Program program = forward_pass(const_cast<Model&>(model), sample_specs);
   LayerFlops flops;
   for (const auto& [scope, count] : flops_by_scope(program))
-    flops[path_below(model, scope)] += count / samples_in(sample);
+    flops[path_within(model, scope)] += count / batch_size_of(sample_specs);
   return flops;
 }
 
-double flops_below(const LayerFlops& flops, const std::string& path) {
+double flops_of_subtree(const LayerFlops& flops, const std::string& path) {
   double sum = 0;
   for (const auto& [layer, count] : flops)
     if (layer == path || layer.starts_with(path + "/")) sum += count;

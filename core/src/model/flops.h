@@ -14,6 +14,6 @@ using LayerFlops = std::map<std::string, double>;
 /// Returns the operations of each layer; fails where a size of an input is unknown.
 LayerFlops flops_by_layer(const Model& model);
 /// The operations of the layer at `path` and of the layers inside it.
-double flops_below(const LayerFlops& flops, const std::string& path);
+double flops_of_subtree(const LayerFlops& flops, const std::string& path);
 
 }  // namespace crescent

@@ -32,7 +32,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// A format as the index of plugins describes it, without loading its plugin.
+/// What the index of plugins says about a format, so that its plugin need not be loaded.
 struct IndexedFormat {
   std::string name;
   Texts endings, signatures, abilities;
@@ -44,15 +44,16 @@ struct IndexedFormat {
   }
   /// The length of the longest file name extension of the format in which the path ends; 0 if there
   /// is none.
-  size_t ending_of(std::string_view path) const {
+  size_t ending_length(std::string_view path) const {
     size_t longest = 0;
     for (const std::string& ending : endings)
       if (path.ends_with(ending)) longest = std::max(longest, ending.size());
     return longest;
   }
   bool has_signature_of(std::string_view first_bytes) const {
-    return std::any_of(signatures.begin(), signatures.end(),
-                       [&](const std::string& start) { return first_bytes.starts_with(start); });
+    return std::any_of(signatures.begin(), signatures.end(), [&](const std::string& signature) {
+      return first_bytes.starts_with(signature);
+    });
   }
 };
 
@@ -68,14 +69,14 @@ std::vector<IndexedFormat> known_formats() {
     const Dict traits = registry().traits(Format::kKind, name);
     IndexedFormat format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};
     if (const Value* file = traits.find("folder")) format.marker_file = file->as_string();
-    for (const std::string& start : texts_in(traits, "signatures"))
-      format.signatures.push_back(signature_bytes(start, name));
+    for (const std::string& signature_text : texts_in(traits, "signatures"))
+      format.signatures.push_back(signature_bytes(signature_text, name));
     formats.push_back(std::move(format));
   }
   return formats;
 }
 
-std::string described(const IndexedFormat& format) {
+std::string text_of(const IndexedFormat& format) {
   return format.endings.empty() ? format.name
                                 : concat(format.name, " (", join(format.endings), ")");
 }
@@ -84,7 +85,7 @@ std::string described(const IndexedFormat& format) {
 std::string text_of_formats(std::string_view ability) {
   Texts names;
   for (const IndexedFormat& format : known_formats())
-    if (format.can(ability)) names.push_back(described(format));
+    if (format.can(ability)) names.push_back(text_of(format));
   return concat(ability.empty() ? "known formats" : concat("formats that ", ability), ": ",
                 names.empty() ? "none" : join(names));
 }
@@ -142,7 +143,9 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
     fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
   if (!is_folder(folder_of(path)))
     fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
-  const auto fitness_by_name = [&](const IndexedFormat& format) { return format.ending_of(path); };
+  const auto fitness_by_name = [&](const IndexedFormat& format) {
+    return format.ending_length(path);
+  };
   if (auto format = best_format(path, ability, fitness_by_name)) return format;
   fail("cannot write '", path, "': no format is known by this name; ", text_of_formats(ability));
 }
@@ -153,11 +156,11 @@ FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first_bytes = first_bytes_of(path);
   const auto fitness_by_bytes = [&](const IndexedFormat& format) -> size_t {
-    return format.has_signature_of(first_bytes) ? 1 + format.ending_of(path) : 0;
+    return format.has_signature_of(first_bytes) ? 1 + format.ending_length(path) : 0;
   };
   if (auto format = best_format(path, ability, fitness_by_bytes)) return format;
   const auto fitness_by_name = [&](const IndexedFormat& format) -> size_t {
-    return first_bytes.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
+    return first_bytes.empty() || format.signatures.empty() ? format.ending_length(path) : 0;
   };
   if (auto format = best_format(path, ability, fitness_by_name)) return format;
   fail("cannot read '", path, "': ",
@@ -179,10 +182,10 @@ FormatPtr format_with(std::string_view ability) {
   return nullptr;
 }
 
-ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& inputs) {
+ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& input_shapes) {
   const BlankWeights blank;
   ModelPtr model = model_from_own_config(config);
-  if (!model->built() && !inputs.empty()) model->build_for(inputs);
+  if (!model->built() && !input_shapes.empty()) model->build_for(input_shapes);
   return model;
 }
 
@@ -205,13 +208,13 @@ void load_weights(Model& model, const std::string& path, const Dict& options) {
   const InterruptScope interrupt_scope;
   format_to_read<WeightsFormat>(path)->load_weights(model, path, options);
 }
-Tensor read_array(const std::string& path, const std::string& member) {
+Tensor read_array(const std::string& path, const std::string& name) {
   const InterruptScope interrupt_scope;
-  return format_to_read<ReadsArrays>(path)->read_array(path, member);
+  return format_to_read<ReadsArrays>(path)->read_array(path, name);
 }
-Tensor open_array(const std::string& path, const std::string& member) {
+Tensor open_array(const std::string& path, const std::string& name) {
   const InterruptScope interrupt_scope;
-  return format_to_read<ReadsArrays>(path)->open_array(path, member);
+  return format_to_read<ReadsArrays>(path)->open_array(path, name);
 }
 NamedTensors read_arrays(const std::string& path) {
   const InterruptScope interrupt_scope;

@@ -32,8 +32,8 @@ std::string shapes_text(const Tensors& tensors) {
   return join(texts);
 }
 
-/// Fails when a layer has changed since the graph was made and its results no longer fit the nodes
-/// that read them.
+/// Fails when a layer has changed since the graph was made, so that its results no longer have the
+/// number and the shapes that `node` has recorded.
 void check_results(const Tensors& results, const Node& node, const std::string& model) {
   bool fits = results.size() == node.outputs.size();
   for (size_t i = 0; fits && i < results.size(); ++i)
@@ -45,9 +45,9 @@ void check_results(const Tensors& results, const Node& node, const std::string& 
                   "; make the model anew");
 }
 
-void check_structure(const Value& structure, const std::vector<Symbol>& symbols, const char* what) {
+void check_structure(const Value& structure, const std::vector<Symbol>& symbols, const char* role) {
   if (!structure.is_null() && tensor_count(structure) != symbols.size())
-    fail("expected ", tensor_count(structure), " ", what, ", ", structure_text(structure), ", got ",
+    fail("expected ", tensor_count(structure), " ", role, ", ", structure_text(structure), ", got ",
          symbols.size());
 }
 
@@ -58,8 +58,8 @@ bool is_optional(const Symbol& input) {
 
 /// Returns a tensor for each input of the model, with empty Tensors for optional inputs that the
 /// call omits.
-Tensors for_each_input(const Tensors& tensors, const Value& structure,
-                       const std::vector<Symbol>& inputs, const std::string& model) {
+Tensors with_omitted_inputs(const Tensors& tensors, const Value& structure,
+                            const std::vector<Symbol>& inputs, const std::string& model) {
   const List leaves = structure.is_null() ? List(tensors.size(), true) : leaves_of(structure);
   if (leaves.size() != inputs.size())
     fail_in_layer(model, "Layer ", model, " expects ", inputs.size(), " inputs, but it received ",
@@ -75,8 +75,8 @@ Tensors for_each_input(const Tensors& tensors, const Value& structure,
   return result;
 }
 
-/// Gives numbers to the calls of each layer in this graph, from 0 for each layer. Calls of the
-/// layer outside of the graph get no number.
+/// Gives each call of a layer a number, counted from 0 for each layer. Calls that do not belong to
+/// this graph are not counted.
 class CallNumbers {
  public:
   explicit CallNumbers(const ModelAccess::Graph& graph) {
@@ -101,9 +101,9 @@ class CallNumbers {
   std::unordered_map<const Layer*, std::vector<NodePtr>> nodes_;
 };
 
-List references(const CallNumbers& numbers, const std::vector<Symbol>& symbols) {
+List references(const CallNumbers& call_numbers, const std::vector<Symbol>& symbols) {
   List list;
-  for (const Symbol& s : symbols) list.push_back(numbers.reference(s));
+  for (const Symbol& s : symbols) list.push_back(call_numbers.reference(s));
   return list;
 }
 
@@ -114,19 +114,19 @@ Value tensor_reference(List history) {
 }
 
 /// The arguments that JSON can represent; others are omitted, as Keras does.
-Dict storable_arguments(const CallNumbers& numbers, const Node& node) {
+Dict storable_arguments(const CallNumbers& call_numbers, const Node& node) {
   Dict arguments;
   if (node.training) arguments.set("training", *node.training);
   if (!node.structure.is_null()) arguments.set(kInputStructure, node.structure);
   const Dict stored_arguments = replace_symbols(
-      node.arguments, [&](const Symbol& s) { return tensor_reference(numbers.reference(s)); });
-  const auto constant = [](const Value& value) -> std::optional<Value> {
+      node.arguments, [&](const Symbol& s) { return tensor_reference(call_numbers.reference(s)); });
+  const auto encode_tensor = [](const Value& value) -> std::optional<Value> {
     if (auto boxed = value.object_as<BoxedTensor>()) return encode_constant(boxed->tensor);
     return std::nullopt;
   };
   for (const DictEntry& argument : stored_arguments) {
     try {
-      Value storable_value = mapped(argument.value, constant);
+      Value storable_value = mapped(argument.value, encode_tensor);
       to_json(storable_value);
       arguments.set(argument.key, std::move(storable_value));
     } catch (const Error&) {
@@ -137,26 +137,27 @@ Dict storable_arguments(const CallNumbers& numbers, const Node& node) {
   return arguments;
 }
 
-Value node_config(const CallNumbers& numbers, const Node& node) {
+Value node_config(const CallNumbers& call_numbers, const Node& node) {
   List entries;
-  const Dict arguments = storable_arguments(numbers, node);
+  const Dict arguments = storable_arguments(call_numbers, node);
   for (size_t i = 0; i + node.argument_inputs < node.inputs.size(); ++i) {
-    List entry = numbers.reference(node.inputs[i]);
+    List entry = call_numbers.reference(node.inputs[i]);
     entry.push_back(arguments);
     entries.push_back(std::move(entry));
   }
   return entries;
 }
 
-Value layer_config(const CallNumbers& numbers, const LayerPtr& layer) {
+Value layer_config(const CallNumbers& call_numbers, const LayerPtr& layer) {
   List nodes;
-  for (const NodePtr& node : numbers.nodes_of(layer)) nodes.push_back(node_config(numbers, *node));
-  Dict call_config{{"name", layer->name()},
-                   {"class_name", layer->class_name()},
-                   {"config", layer->get_config()},
-                   {"inbound_nodes", nodes}};
-  mark_shared(call_config, *layer);
-  return call_config;
+  for (const NodePtr& node : call_numbers.nodes_of(layer))
+    nodes.push_back(node_config(call_numbers, *node));
+  Dict config{{"name", layer->name()},
+              {"class_name", layer->class_name()},
+              {"config", layer->get_config()},
+              {"inbound_nodes", nodes}};
+  mark_shared(config, *layer);
+  return config;
 }
 
 }  // namespace
@@ -173,9 +174,9 @@ Tensor fit_input(const Tensor& input, const Symbol& graph_input, size_t index,
     t = ops::expand_dims(t, -1);
   // The batch size is not compared, because only stateful layers depend on it, and they check it
   // themselves.
-  Shape any_batch = graph_input.shape();
-  if (rank > 0) any_batch.set(0, -1);
-  if (!t.shape().compatible(any_batch))
+  Shape any_batch_shape = graph_input.shape();
+  if (rank > 0) any_batch_shape.set(0, -1);
+  if (!t.shape().compatible(any_batch_shape))
     fail_in_layer(model, "Input ", index, " is incompatible with layer ", model,
                   ": expected shape=", graph_input.shape(), ", found shape=", input.shape(),
                   batch_axis_hint(input.shape(), graph_input.shape()));
@@ -204,18 +205,18 @@ void Functional::build(const std::vector<Shape>&) {
   if (!graph_) fail("a functional model is made of its inputs and outputs");
 }
 
-Tensors Functional::call(const Tensors& given, const Call& call) {
+Tensors Functional::call(const Tensors& input_tensors, const Call& call) {
   const Graph& graph = *graph_;
-  // The structure of the inputs for a call that omits optional inputs of the model.
+  // The nesting of the inputs, with null for optional inputs that the call omits.
   const Value input_structure = Model::structures().inputs;
-  const bool leaves_out_inputs =
-      given.size() < graph.inputs.size() && tensor_count(input_structure) == given.size();
+  const bool omits_inputs = input_tensors.size() < graph.inputs.size() &&
+                            tensor_count(input_structure) == input_tensors.size();
   const Value& structure =
-      call.structure.is_null() && leaves_out_inputs ? input_structure : call.structure;
-  const Tensors inputs = for_each_input(given, structure, graph.inputs, name());
-  Tensors slots(graph.slots);
-  // Whether the inputs have the shapes of the graph. With another batch size, the shapes of results
-  // differ too and are not checked.
+      call.structure.is_null() && omits_inputs ? input_structure : call.structure;
+  const Tensors inputs = with_omitted_inputs(input_tensors, structure, graph.inputs, name());
+  Tensors slots(graph.slot_count);
+  // Whether the inputs have the shapes of the graph. With another batch size, the results have
+  // other shapes than the graph, so they are not checked.
   bool has_graph_shapes = true;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
@@ -225,10 +226,10 @@ Tensors Functional::call(const Tensors& given, const Call& call) {
   }
   for (const Graph::Call& graph_call : graph.calls) {
     Tensors arguments;
-    for (int slot : graph_call.inputs) arguments.push_back(slots[slot]);
+    for (int slot : graph_call.input_slots) arguments.push_back(slots[slot]);
     const Tensors results = call_again(*graph_call.node, arguments, call.training);
     if (has_graph_shapes) check_results(results, *graph_call.node, name());
-    for (size_t i = 0; i < results.size(); ++i) slots[graph_call.outputs[i]] = results[i];
+    for (size_t i = 0; i < results.size(); ++i) slots[graph_call.output_slots[i]] = results[i];
   }
   for (const LossOrMetric& loss_or_metric : graph.losses_and_metrics)
     add(loss_or_metric, slots[loss_or_metric.slot]);
@@ -298,24 +299,25 @@ Structures Functional::structures() const { return structures_; }
 Dict Functional::get_config() const {
   if (!graph_)
     fail_in_layer(name(), "Model ", name(), " has not been built yet and has no configuration");
-  const CallNumbers numbers(*graph_);
+  const CallNumbers call_numbers(*graph_);
   return with_shared_objects([&] {
     List layers;
-    for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(numbers, layer));
+    for (const LayerPtr& layer : graph_->layers)
+      layers.push_back(layer_config(call_numbers, layer));
     Dict config{{"name", name()},
                 {"trainable", trainable_},
                 {"layers", layers},
-                {"input_layers", references(numbers, graph_->inputs)},
-                {"output_layers", references(numbers, graph_->outputs)}};
+                {"input_layers", references(call_numbers, graph_->inputs)},
+                {"output_layers", references(call_numbers, graph_->outputs)}};
     if (!structures_.inputs.is_null()) config.set("input_structure", structures_.inputs);
     if (!structures_.outputs.is_null()) config.set("output_structure", structures_.outputs);
     List losses, metrics;
     for (const LossOrMetric& loss_or_metric : graph_->losses_and_metrics)
       if (loss_or_metric.metric_name.empty())
-        losses.push_back(numbers.reference(loss_or_metric.value));
+        losses.push_back(call_numbers.reference(loss_or_metric.value));
       else
         metrics.push_back(
-            List{loss_or_metric.metric_name, numbers.reference(loss_or_metric.value)});
+            List{loss_or_metric.metric_name, call_numbers.reference(loss_or_metric.value)});
     if (!losses.empty()) config.set("added_losses", std::move(losses));
     if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
     return config;

@@ -24,7 +24,8 @@ std::string symbols_text(const std::vector<Symbol>& symbols) {
   return "[" + join(texts) + "]";
 }
 
-void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs) {
+void check_inputs_and_outputs(const std::vector<Symbol>& inputs,
+                              const std::vector<Symbol>& outputs) {
   if (inputs.empty()) fail("a model needs at least one input");
   if (outputs.empty()) fail("a model needs at least one output");
   for (const Symbol& s : outputs)
@@ -93,13 +94,13 @@ struct Depths {
 Depths depths_of(const std::vector<NodePtr>& nodes) {
   Depths depths;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    int& own_depth = depths.by_node[it->get()];
+    int& node_depth = depths.by_node[it->get()];
     int& layer_depth = depths.by_layer[(*it)->outbound_layer.get()];
-    own_depth = layer_depth = std::max(own_depth, layer_depth);
-    const int depth = own_depth;
+    node_depth = layer_depth = std::max(node_depth, layer_depth);
+    const int depth = node_depth;
     for (const Symbol& s : (*it)->inputs) {
-      int& producer = depths.by_node[s.node().get()];
-      producer = std::max(producer, depth + 1);
+      int& producer_depth = depths.by_node[s.node().get()];
+      producer_depth = std::max(producer_depth, depth + 1);
     }
   }
   return depths;
@@ -136,34 +137,33 @@ class Slots {
 };
 
 [[noreturn]] void fail_disconnected(const Symbol& s, const NodePtr& consumer,
-                                    const std::vector<std::string>& accessed) {
+                                    const std::vector<std::string>& accessed_layer_names) {
   std::vector<std::string> quoted_names;
-  for (const std::string& name : accessed) quoted_names.push_back("'" + name + "'");
+  for (const std::string& name : accessed_layer_names) quoted_names.push_back("'" + name + "'");
   fail("Graph disconnected: cannot obtain value for tensor ", to_text(s), " at layer \"",
        consumer->outbound_layer->name(),
        "\". The following previous layers were accessed without issue: [", join(quoted_names), "]");
 }
 
-/// The inputs from which the outputs are computed.
-std::vector<Symbol> inputs_before(const std::vector<Symbol>& outputs) {
+std::vector<Symbol> inputs_needed_by(const std::vector<Symbol>& outputs) {
   std::vector<Symbol> inputs;
   for (const NodePtr& node : GraphTraversal(outputs).nodes)
     if (is_input(node->outbound_layer)) inputs.emplace_back(node, 0);
   return inputs;
 }
 
-/// Replaces inputs that are results of layers by new inputs, on which the layers between them and
-/// the outputs are called anew.
-void begin_at_results(Graph& graph) {
-  GraphEdit edit{.verb = "Model"};
+/// If inputs of the graph are results of layers, replaces them by new inputs, on which the layers
+/// up to the outputs are called anew.
+void replace_computed_inputs(Graph& graph) {
+  GraphEdit edit{.function_name = "Model"};
   for (const Symbol& input : graph.inputs) {
     edit.inputs.push_back(is_input(input.layer()) ? input : input_like(input));
     if (!(edit.inputs.back() == input)) edit.replacements.push_back({input, edit.inputs.back()});
   }
   if (edit.replacements.empty()) return;
-  const auto whole =
-      Functional::make(inputs_before(graph.outputs), graph.outputs, "of these inputs and outputs");
-  graph.outputs = edited(*whole, edit, "of these inputs and outputs")->outputs();
+  const auto whole_model = Functional::make(inputs_needed_by(graph.outputs), graph.outputs,
+                                            "of these inputs and outputs");
+  graph.outputs = edited_model(*whole_model, edit, "of these inputs and outputs")->outputs();
   graph.inputs = edit.inputs;
 }
 
@@ -172,54 +172,56 @@ void begin_at_results(Graph& graph) {
 std::shared_ptr<const Graph> ModelAccess::make_graph(Graph endpoints) {
   const auto graph = std::make_shared<Graph>(std::move(endpoints));
   const std::vector<Symbol>&inputs = graph->inputs, &outputs = graph->outputs;
-  check_ends(inputs, outputs);
-  begin_at_results(*graph);
+  check_inputs_and_outputs(inputs, outputs);
+  replace_computed_inputs(*graph);
   std::vector<Symbol> end_symbols = outputs;
   for (const ModelAccess::LossOrMetric& loss_or_metric : graph->losses_and_metrics)
     end_symbols.push_back(loss_or_metric.value);
   end_symbols.insert(end_symbols.end(), inputs.begin(),
                      inputs.end());  // inputs that no output needs belong to the model too
-  GraphTraversal walk(end_symbols);
-  Depths depths = depths_of(walk.nodes);
-  std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [&](const NodePtr& a, const NodePtr& b) {
-    return depths.by_node[a.get()] > depths.by_node[b.get()];
-  });
+  GraphTraversal traversal(end_symbols);
+  Depths depths = depths_of(traversal.nodes);
+  std::stable_sort(traversal.nodes.begin(), traversal.nodes.end(),
+                   [&](const NodePtr& a, const NodePtr& b) {
+                     return depths.by_node[a.get()] > depths.by_node[b.get()];
+                   });
 
   Slots slots;
   for (const Symbol& s : inputs) graph->input_slots.push_back(slots.add(s));
-  std::vector<std::string> used_inputs;
-  for (const NodePtr& node : walk.nodes) {
+  std::vector<std::string> accessed_layer_names;
+  for (const NodePtr& node : traversal.nodes) {
     if (is_input(node->outbound_layer)) {
-      if (slots.find(Symbol(node, 0))) used_inputs.push_back(node->outbound_layer->name());
+      if (slots.find(Symbol(node, 0))) accessed_layer_names.push_back(node->outbound_layer->name());
       continue;
     }
     Graph::Call call{node, {}, {}};
     for (const Symbol& s : node->inputs) {
       const int* slot = slots.find(s);
-      if (!slot) fail_disconnected(s, node, used_inputs);
-      call.inputs.push_back(*slot);
+      if (!slot) fail_disconnected(s, node, accessed_layer_names);
+      call.input_slots.push_back(*slot);
     }
-    for (const Symbol& s : node->output_symbols(node)) call.outputs.push_back(slots.add(s));
+    for (const Symbol& s : node->output_symbols(node)) call.output_slots.push_back(slots.add(s));
     graph->calls.push_back(std::move(call));
-    used_inputs.push_back(node->outbound_layer->name());
+    accessed_layer_names.push_back(node->outbound_layer->name());
   }
   const auto slot_of = [&](const Symbol& s) {
     const int* slot = slots.find(s);
-    if (!slot) fail_disconnected(s, s.node(), used_inputs);
+    if (!slot) fail_disconnected(s, s.node(), accessed_layer_names);
     return *slot;
   };
   for (const Symbol& s : outputs) graph->output_slots.push_back(slot_of(s));
   for (ModelAccess::LossOrMetric& loss_or_metric : graph->losses_and_metrics)
     loss_or_metric.slot = slot_of(loss_or_metric.value);
-  graph->slots = slots.count();
+  graph->slot_count = slots.count();
 
   std::set<const Layer*> listed_layers;
-  for (const NodePtr& node : walk.nodes)
+  for (const NodePtr& node : traversal.nodes)
     if (listed_layers.insert(node->outbound_layer.get()).second)
       graph->layers.push_back(node->outbound_layer);
   std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
     const int da = depths.by_layer[a.get()], db = depths.by_layer[b.get()];
-    return da != db ? da > db : walk.discovery_index[a.get()] < walk.discovery_index[b.get()];
+    return da != db ? da > db
+                    : traversal.discovery_index[a.get()] < traversal.discovery_index[b.get()];
   });
   check_names(graph->layers);
   return graph;

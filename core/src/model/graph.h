@@ -1,4 +1,5 @@
-// The graph of a functional model, computed once: calls in topological order on numbered slots.
+// The graph of a functional model: calls in topological order. The tensors that they read and
+// compute have numbers, which are called slots.
 #pragma once
 #include "training/state/model_access.h"
 
@@ -15,15 +16,16 @@ struct Functional::LossOrMetric {
 struct Functional::Graph {
   struct Call {
     NodePtr node;
-    std::vector<int> inputs;   ///< slots of the tensors that the call reads
-    std::vector<int> outputs;  ///< slots of the tensors that the call computes
+    std::vector<int> input_slots;   ///< slots of the tensors that the call reads
+    std::vector<int> output_slots;  ///< slots of the tensors that the call computes
   };
   std::vector<Symbol> inputs{}, outputs{};
   std::vector<LossOrMetric> losses_and_metrics{};
-  std::vector<LayerPtr> layers{};  ///< in the order of Keras, from inputs to outputs
+  /// The layers from inputs to outputs, in the order in which Keras lists them.
+  std::vector<LayerPtr> layers{};
   std::vector<Call> calls{};
   std::vector<int> input_slots{}, output_slots{};
-  int slots = 0;
+  int slot_count = 0;
 };
 
 /// Converts a tensor to the dtype and shape of the graph's input `graph_input`; a last axis of size

@@ -37,15 +37,16 @@ LayerPtr layer_named(const std::vector<LayerPtr>& layers, const std::string& nam
   return nullptr;
 }
 
-std::string counted(size_t count, const char* what) {
-  return count == 0 ? "" : concat(count, " ", what);
+std::string count_text(size_t count, const char* word) {
+  return count == 0 ? "" : concat(count, " ", word);
 }
 
-std::string weights_of_inserted(const Layer& layer, const ChangedLayers& changed) {
+std::string weights_of_inserted(const Layer& layer, const ChangedLayers& changed_layers) {
   const size_t weight_count = layer.weights().size();
-  if (changed.was_built) return counted(weight_count, "its own");
-  const std::string carried_text = counted(changed.copied_weights, "carried"),
-                    new_count_text = counted(weight_count - changed.copied_weights, "new");
+  if (changed_layers.inserted_was_built) return count_text(weight_count, "its own");
+  const std::string carried_text = count_text(changed_layers.copied_weight_count, "carried"),
+                    new_count_text =
+                        count_text(weight_count - changed_layers.copied_weight_count, "new");
   return carried_text + (carried_text.empty() || new_count_text.empty() ? "" : ", ") +
          new_count_text;
 }
@@ -59,43 +60,46 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 
 }  // namespace
 
-std::vector<LayerChange> changes_between(const Model& before, const Model& after,
-                                         const ChangedLayers& changed) {
-  const std::vector<LayerPtr> old_layers = all_layers(before), layers = all_layers(after);
-  ShapesOfLayers old_shapes = shapes_in(before), shapes = shapes_in(after);
+std::vector<LayerChange> changes_between(const Model& old_model, const Model& new_model,
+                                         const ChangedLayers& changed_layers) {
+  const std::vector<LayerPtr> old_layers = all_layers(old_model),
+                              new_layers = all_layers(new_model);
+  ShapesOfLayers old_shapes = shapes_in(old_model), new_shapes = shapes_in(new_model);
   std::vector<LayerChange> changes;
-  for (const LayerPtr& layer : layers) {
-    const LayerPtr old =
-        layer == changed.replacement ? changed.old : layer_named(old_layers, layer->name());
-    const std::vector<Shape> old_layer_shapes = old ? old_shapes[old.get()] : std::vector<Shape>(),
-                             new_layer_shapes = shapes[layer.get()];
-    if (old == layer || (layer == changed.replacement && old)) {
+  for (const LayerPtr& layer : new_layers) {
+    const LayerPtr old_layer = layer == changed_layers.new_nested_model
+                                   ? changed_layers.old_nested_model
+                                   : layer_named(old_layers, layer->name());
+    const std::vector<Shape> old_layer_shapes =
+                                 old_layer ? old_shapes[old_layer.get()] : std::vector<Shape>(),
+                             new_layer_shapes = new_shapes[layer.get()];
+    if (old_layer == layer || (layer == changed_layers.new_nested_model && old_layer)) {
       if (old_layer_shapes != new_layer_shapes)
         changes.push_back({layer->name(), "reshaped", old_layer_shapes, new_layer_shapes,
-                           counted(layer->weights().size(), "kept")});
+                           count_text(layer->weights().size(), "kept")});
       continue;
     }
-    const std::string weights_text = layer == changed.inserted_layer
-                                         ? weights_of_inserted(*layer, changed)
-                                         : counted(layer->weights().size(), "kept");
-    changes.push_back({layer->name(), old ? "replaced" : "new", old_layer_shapes, new_layer_shapes,
-                       weights_text});
+    const std::string weights_text = layer == changed_layers.inserted_layer
+                                         ? weights_of_inserted(*layer, changed_layers)
+                                         : count_text(layer->weights().size(), "kept");
+    changes.push_back({layer->name(), old_layer ? "replaced" : "new", old_layer_shapes,
+                       new_layer_shapes, weights_text});
   }
-  for (const LayerPtr& old : old_layers)
-    if (!layer_named(layers, old->name()))
-      changes.push_back({old->name(),
+  for (const LayerPtr& old_layer : old_layers)
+    if (!layer_named(new_layers, old_layer->name()))
+      changes.push_back({old_layer->name(),
                          "removed",
-                         old_shapes[old.get()],
+                         old_shapes[old_layer.get()],
                          {},
-                         counted(old->weights().size(), "dropped")});
+                         count_text(old_layer->weights().size(), "dropped")});
   return changes;
 }
 
 std::vector<std::string> change_lines(const std::vector<LayerChange>& changes) {
   TextTable table({{"Layer"}, {"Change"}, {"Before"}, {"After"}, {"Weights"}});
-  for (const LayerChange& each : changes)
-    table.add(
-        {each.layer, each.change, shapes_text(each.before), shapes_text(each.after), each.weights});
+  for (const LayerChange& layer_change : changes)
+    table.add({layer_change.layer, layer_change.change, shapes_text(layer_change.before),
+               shapes_text(layer_change.after), layer_change.weights});
   return table.lines(fitting_columns(100, 40));
 }
 

@@ -1,4 +1,4 @@
-// Compares two models layer by layer, for the report of a graph operation.
+// Compares the models before and after a change of the graph layer by layer.
 #pragma once
 #include <functional>
 
@@ -6,15 +6,16 @@
 
 namespace crescent {
 
-/// The layers of a model that a graph operation has changed.
+/// The layers of a model that a change of the graph has replaced or inserted.
 struct ChangedLayers {
-  LayerPtr old{};             ///< a nested model before the change
-  LayerPtr replacement{};     ///< the same nested model after the change
-  LayerPtr inserted_layer{};  ///< the inserted layer
-  size_t copied_weights = 0;  ///< weights of `inserted_layer` with values of the old layer
-  bool was_built = false;     ///< whether `inserted_layer` had weights before the operation
+  /// A nested model before the change, and the model that replaces it.
+  LayerPtr old_nested_model{}, new_nested_model{};
+  LayerPtr inserted_layer{};
+  /// The number of weights of `inserted_layer` that got the values of the old layer's weights.
+  size_t copied_weight_count = 0;
+  bool inserted_was_built = false;  ///< whether `inserted_layer` had weights before the change
 };
-std::vector<LayerChange> changes_between(const Model& before, const Model& after,
-                                         const ChangedLayers& changed);
+std::vector<LayerChange> changes_between(const Model& old_model, const Model& new_model,
+                                         const ChangedLayers& changed_layers);
 
 }  // namespace crescent

@@ -238,15 +238,15 @@ void Model::reset_states() {
 /// The model's own weights, followed by those of each layer in turn.
 Variables Model::weights_in_keras_order() const {
   Variables layer_weights;
-  std::unordered_set<const void*> known_weights;
+  std::unordered_set<const void*> layer_weight_ids;
   for (const LayerPtr& layer : operations())
     for (const Variable& variable : layer->weights_in_keras_order()) {
       layer_weights.push_back(variable);
-      known_weights.insert(variable.id());
+      layer_weight_ids.insert(variable.id());
     }
   Variables result;
   for (const Variable& variable : weights())
-    if (!known_weights.contains(variable.id())) result.push_back(variable);
+    if (!layer_weight_ids.contains(variable.id())) result.push_back(variable);
   result.insert(result.end(), layer_weights.begin(), layer_weights.end());
   return result;
 }

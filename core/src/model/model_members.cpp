@@ -1,4 +1,5 @@
-// Methods and properties of all models, beside those of layers, for Lua, help and the listing.
+// Declares the methods and properties that all models have besides those of layers, for Lua and its
+// help.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -103,7 +104,8 @@ void assign_nested(const Dict& tree, const std::string& prefix, const StatePaths
       assign_nested(entry.value.as_dict(), path + "/", variables);
       continue;
     }
-    if (entry.value.is_list() && entry.value.as_list().empty()) continue;  // an empty table of Lua
+    if (entry.value.is_list() && entry.value.as_list().empty())
+      continue;  // Lua has one type for empty lists and empty tables
     std::vector<std::string> paths;
     for (const auto& [variable_path, variable] : variables) paths.push_back(variable_path);
     const auto match = std::find(paths.begin(), paths.end(), path);
@@ -118,8 +120,9 @@ void set_state_tree(Model& model, const Dict& tree) {
   const auto branches = state_branches(model);
   Transaction transaction;
   for (const DictEntry& entry : tree) {
-    const auto branch = std::find_if(branches.begin(), branches.end(),
-                                     [&](const auto& each) { return each.first == entry.key; });
+    const auto branch =
+        std::find_if(branches.begin(), branches.end(),
+                     [&](const auto& named_branch) { return named_branch.first == entry.key; });
     if (branch == branches.end())
       fail("Unknown variable name: ", entry.key, "; expected trainable_variables, ",
            "non_trainable_variables, optimizer_variables or metrics_variables");
@@ -140,7 +143,7 @@ void compile_from_config(Model& model, const Dict& config) {
   if (model.built() && model.optimizer()) model.optimizer()->build(model.trainable_weights());
 }
 
-LayerPtr take_last(Sequential& model) {
+LayerPtr remove_last(Sequential& model) {
   const std::vector<LayerPtr> old_layers = model.layers();
   model.pop();
   return old_layers.back();
@@ -200,7 +203,7 @@ void Model::describe_members(Schema<Model>& s) {
 }
 
 void Sequential::describe_members(Schema<Sequential>& s) {
-  s.method("pop", take_last, "Removes and returns the last layer.");
+  s.method("pop", remove_last, "Removes and returns the last layer.");
 }
 
 }  // namespace crescent

@@ -14,8 +14,9 @@ namespace {
 
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> names;
-  for (size_t bar; (bar = text.find('|')) != std::string_view::npos; text.remove_prefix(bar + 1))
-    names.emplace_back(text.substr(0, bar));
+  for (size_t separator; (separator = text.find('|')) != std::string_view::npos;
+       text.remove_prefix(separator + 1))
+    names.emplace_back(text.substr(0, separator));
   names.emplace_back(text);
   return names;
 }
@@ -71,8 +72,8 @@ Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   return arguments;
 }
 
-/// The values of a tensor from `offset` on, as lists nested by the axes from `axis` on; a number
-/// for a scalar.
+/// The values of a part of a tensor as nested lists, or a number for a scalar. The part has the
+/// axes from `axis` on; `offset` is its flat index along the axes before.
 Value nested_values(const Tensor& tensor, const std::vector<double>& values, int axis = 0,
                     int64_t offset = 0) {
   if (axis == tensor.rank()) {
@@ -87,7 +88,7 @@ Value nested_values(const Tensor& tensor, const std::vector<double>& values, int
 
 /// The largest rank of a tensor that may be passed for the parameter: 0 if the parameter is a
 /// number, 1 if it is a list of numbers; nullopt if it is neither.
-std::optional<int> axes_of_numbers(const Parameter& parameter) {
+std::optional<int> max_number_rank(const Parameter& parameter) {
   const std::string_view type = parameter.type;
   if (parameter.is_tensor) return std::nullopt;
   if (type == Codec<Shape>::type()) return 1;
@@ -101,13 +102,13 @@ Dict with_numbers(const Signature& signature, Dict arguments) {
     if (!argument.value.is_list() && !argument.value.object_as<BoxedTensor>()) continue;
     const auto parameter =
         std::find_if(signature.parameters.begin(), signature.parameters.end(),
-                     [&](const Parameter& each) { return each.name == argument.key; });
+                     [&](const Parameter& candidate) { return candidate.name == argument.key; });
     if (parameter == signature.parameters.end()) continue;
-    const auto axes = axes_of_numbers(*parameter);
-    if (!axes) continue;
+    const auto max_rank = max_number_rank(*parameter);
+    if (!max_rank) continue;
     argument.value = mapped(argument.value, [&](const Value& value) -> std::optional<Value> {
       const auto boxed = value.object_as<BoxedTensor>();
-      if (!boxed || boxed->tensor.rank() > *axes) return std::nullopt;
+      if (!boxed || boxed->tensor.rank() > *max_rank) return std::nullopt;
       const DType dtype = boxed->tensor.dtype();
       if (!is_floating(dtype) && !is_integer(dtype)) return std::nullopt;
       if (boxed->tensor.is_abstract())
@@ -121,10 +122,10 @@ Dict with_numbers(const Signature& signature, Dict arguments) {
   return arguments;
 }
 
-/// Runs f; if f reads elements of an abstract tensor, the error names the operation instead of an
-/// op inside it.
+/// Runs f; if f reads elements of an abstract tensor, the error names the operation and not the op
+/// that reads them.
 template <class F>
-Value refusing_as(const std::string& operation, F f) try {
+Value name_operation_in_refusals(const std::string& operation, F f) try {
   return f();
 } catch (const Error& error) {
   const std::string_view text = error.what();
@@ -133,9 +134,9 @@ Value refusing_as(const std::string& operation, F f) try {
   fail(operation, text.substr(end));
 }
 
-/// Runs f; messages of errors name the operation, also where an op inside it raises them.
+/// Runs f; the message of an error names the operation, also if one of its ops raises the error.
 template <class F>
-Value naming(const std::string& operation, F f) try {
+Value name_operation_in_errors(const std::string& operation, F f) try {
   return f();
 } catch (const Interrupted&) {
   throw;
@@ -145,10 +146,11 @@ Value naming(const std::string& operation, F f) try {
 }
 
 bool has_symbol(const Value& value) {
-  const auto in_entry = [](const DictEntry& entry) { return has_symbol(entry.value); };
+  const auto entry_has_symbol = [](const DictEntry& entry) { return has_symbol(entry.value); };
   if (value.is_list())
     return std::any_of(value.as_list().begin(), value.as_list().end(), has_symbol);
-  if (value.is_dict()) return std::any_of(value.as_dict().begin(), value.as_dict().end(), in_entry);
+  if (value.is_dict())
+    return std::any_of(value.as_dict().begin(), value.as_dict().end(), entry_has_symbol);
   return value.object_as<BoxedSymbol>() != nullptr;
 }
 
@@ -167,12 +169,13 @@ Value Operation::operator()(const Dict& arguments) const {
 Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = schema_->method.parameters;
   const Dict all_arguments = with_tensors(parameters, without_defaults(parameters, arguments));
-  const auto call = [this](const Dict& given) {
+  const auto call = [this](const Dict& call_arguments) {
     return blaming(*this, [&] {
-      return refusing_as(name(), [&] { return schema_->method.call(nullptr, given); });
+      return name_operation_in_refusals(
+          name(), [&] { return schema_->method.call(nullptr, call_arguments); });
     });
   };
-  return naming(name(), [&] {
+  return name_operation_in_errors(name(), [&] {
     return schema_->result == OperationResult::host_value
                ? call(all_arguments)
                : run_compiled(schema_, all_arguments, call);
@@ -195,14 +198,14 @@ Value Operation::on_symbols(const Dict& arguments) const {
 
 namespace {
 
-/// Moves keyword arguments that match no parameter into a dictionary, the argument of the parameter
-/// `others`.
-Dict gather_keywords(const SchemaData& parameters, const std::string& others,
+/// Moves keyword arguments that match no parameter into a dictionary, which becomes the argument of
+/// the parameter `catch_all` (**kwargs).
+Dict gather_keywords(const SchemaData& parameters, const std::string& catch_all,
                      const Dict& keywords) {
   Dict result, other_keywords;
   for (const DictEntry& entry : keywords)
     (parameters.find(entry.key) ? result : other_keywords).set(entry.key, entry.value);
-  if (!other_keywords.empty()) result.set(others, std::move(other_keywords));
+  if (!other_keywords.empty()) result.set(catch_all, std::move(other_keywords));
   return result;
 }
 
@@ -221,10 +224,10 @@ Dict Operation::arguments(const List& positional, const Dict& keywords) const {
   const auto fixed_end = positional.begin() + fixed_count;
   Dict all_arguments =
       schema_->method.parameters.by_name(List(positional.begin(), fixed_end), keywords);
-  const bool as_list = positional.end() - fixed_end == 1 && fixed_end->is_list();
+  const bool is_single_list = positional.end() - fixed_end == 1 && fixed_end->is_list();
   if (fixed_end != positional.end())
     all_arguments.set(variadic->name,
-                      as_list ? *fixed_end : Value(List(fixed_end, positional.end())));
+                      is_single_list ? *fixed_end : Value(List(fixed_end, positional.end())));
   return all_arguments;
 }
 
@@ -305,11 +308,12 @@ void Operations::finish() {
   info.schema.title = info.name;
   info.schema.description = schema_->method.parameters.description;
   const std::vector<Parameter>& parameters = schema_->signature.parameters;
-  const bool takes_tensor =
+  const bool has_leading_tensor =
       !parameters.empty() && parameters.front().is_tensor && !parameters.front().is_list;
-  info.schema.traits = {{"functions", Value(schema_->functions)},
-                        {"parameters", signature_},
-                        {"method", takes_tensor && schema_->result != OperationResult::host_value}};
+  info.schema.traits = {
+      {"functions", Value(schema_->functions)},
+      {"parameters", signature_},
+      {"method", has_leading_tensor && schema_->result != OperationResult::host_value}};
   if (!info.schema.description.empty()) info.schema.traits.set("doc", info.schema.description);
   info.factory = std::make_shared<OperationFactory>(schema_);
   registry_.add(std::move(info));

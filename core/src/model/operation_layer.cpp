@@ -11,11 +11,11 @@ namespace {
 constexpr const char* kInput = "input";
 
 /// Returns i if the value is {"input": i}, which stands for an input of the layer, else nullopt.
-std::optional<size_t> input_in(const Value& value) {
+std::optional<size_t> input_index_in(const Value& value) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
-  const Value* number = value.as_dict().find(kInput);
-  if (!number || !number->is_int() || number->as_int() < 0) return std::nullopt;
-  return static_cast<size_t>(number->as_int());
+  const Value* index_value = value.as_dict().find(kInput);
+  if (!index_value || !index_value->is_int() || index_value->as_int() < 0) return std::nullopt;
+  return static_cast<size_t>(index_value->as_int());
 }
 
 void add_tensors(const Value& value, Tensors& tensors) {
@@ -58,9 +58,10 @@ std::shared_ptr<Layer> OperationLayer::make(const Operation& operation, const Di
 void OperationLayer::configured() {
   operation_ = get<Operation>(Value(name_of_operation_));
   if (name_.empty()) name_ = unique_name(snake_case(operation_->schema().keras_class));
-  inputs_ = 0;
+  input_count_ = 0;
   prepared_arguments_ = mapped(arguments_, [&](const Value& value) {
-                          if (auto input = input_in(value)) inputs_ = std::max(inputs_, *input + 1);
+                          if (auto index = input_index_in(value))
+                            input_count_ = std::max(input_count_, *index + 1);
                           return decode_constant(value);
                         }).as_dict();
   Layer::configured();
@@ -69,7 +70,7 @@ void OperationLayer::configured() {
 Tensors OperationLayer::call(const Tensors& inputs, const Call&) {
   const Value arguments =
       mapped(prepared_arguments_, [&](const Value& value) -> std::optional<Value> {
-        if (auto input = input_in(value)) return Codec<Tensor>::encode(inputs.at(*input));
+        if (auto index = input_index_in(value)) return Codec<Tensor>::encode(inputs.at(*index));
         return std::nullopt;
       });
   Tensors outputs;

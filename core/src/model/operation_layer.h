@@ -5,7 +5,7 @@
 
 namespace crescent {
 
-/// The layer stores the arguments of the call, with {"input": i} in place of input i.
+/// The layer stores the arguments of the call; {"input": i} stands for the input i of the layer.
 class OperationLayer final : public Layer {
  public:
   static void describe(Schema<OperationLayer>& s);
@@ -14,7 +14,7 @@ class OperationLayer final : public Layer {
                                      std::vector<Symbol>& inputs);
   OperationLayer();
   void configured() override;
-  InputCount input_count() const override { return {inputs_, inputs_}; }
+  InputCount input_count() const override { return {input_count_, input_count_}; }
   const Operation& operation() const { return *operation_; }
   /// The layer accepts masks but gives none to its outputs, as in Keras.
   bool supports_masking() const override { return true; }
@@ -27,7 +27,7 @@ class OperationLayer final : public Layer {
   Dict arguments_;
   Dict prepared_arguments_;  ///< arguments_ with constants as tensors
   std::shared_ptr<Operation> operation_;
-  size_t inputs_ = 0;
+  size_t input_count_ = 0;
 };
 
 }  // namespace crescent

@@ -29,7 +29,7 @@ bool can_quantize(const Layer& layer) {
 }
 
 /// Whether quantizing a model with these options quantizes the layer.
-bool is_wanted(const Layer& layer, const QuantizeOptions& options) {
+bool is_selected(const Layer& layer, const QuantizeOptions& options) {
   if (!can_quantize(layer) || !is_convolution(layer)) return can_quantize(layer);
   return options.include_convolutions && layer.get_property(kCanBeInt8).as_bool();
 }
@@ -53,14 +53,15 @@ Layers layers_matching(const std::vector<std::string>& patterns, const Layers& l
   std::vector<std::string> names;
   for (const Layer* layer : layers) names.push_back(layer->name());
   std::vector<bool> is_matching(layers.size());
-  for (const std::string& text : patterns) {
-    const Pattern pattern(text, "quantize: filters");
+  for (const std::string& pattern_text : patterns) {
+    const Pattern pattern(pattern_text, "quantize: filters");
     bool any_match = false;
     for (size_t i = 0; i < layers.size(); ++i)
       if (pattern.found_in(names[i])) any_match = is_matching[i] = true;
     if (!any_match)
-      warn("quantize: filters: '", text, "' is not in the name of any layer that can be quantized",
-           did_you_mean(text, names), "; there are: ", join(names));
+      warn("quantize: filters: '", pattern_text,
+           "' is not in the name of any layer that can be quantized",
+           did_you_mean(pattern_text, names), "; there are: ", join(names));
   }
   for (size_t i = 0; i < layers.size(); ++i)
     if (is_matching[i]) matching_layers.push_back(layers[i]);
@@ -98,7 +99,7 @@ void quantize_model(Model& model, const QuantizeOptions& options) {
     fail_in_layer(model.name(), "Cannot quantize a layer that isn't yet built. Layer '",
                   model.name(), "' (of type '", model.class_name(), "') is not built yet.");
   Layers layers = model.flatten_layers();
-  std::erase_if(layers, [&](const Layer* layer) { return !is_wanted(*layer, options); });
+  std::erase_if(layers, [&](const Layer* layer) { return !is_selected(*layer, options); });
   for (Layer* layer : chosen_layers(options, std::move(layers))) quantize_layer(*layer, options);
 }
 

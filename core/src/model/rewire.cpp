@@ -28,52 +28,55 @@ class ReplacementMap {
   }
 
   Symbol edge(const Symbol& symbol) const {
-    const auto found = edges_.find(key(symbol));
-    return found == edges_.end() ? symbol : found->second;
+    const auto entry = edges_.find(key(symbol));
+    return entry == edges_.end() ? symbol : entry->second;
   }
   /// Returns the layer that replaces `old`: null if `old` is removed, `old` itself if nothing
   /// replaces it.
   LayerPtr layer(const LayerPtr& old) const {
-    const auto found = layers_.find(old.get());
-    return found == layers_.end() ? old : found->second;
+    const auto entry = layers_.find(old.get());
+    return entry == layers_.end() ? old : entry->second;
   }
   /// Returns the layer that is inserted after `old`; null if there is none.
   LayerPtr inserted_layer(const LayerPtr& old) const {
     return old == edit_.layer ? edit_.next_layer : LayerPtr();
   }
   const LayerCall& call() const { return edit_.call; }
-  const char* verb() const { return edit_.verb; }
+  const char* function_name() const { return edit_.function_name; }
 
  private:
   using Key = std::pair<const Node*, int>;
   static Key key(const Symbol& s) { return {s.node().get(), s.tensor_index()}; }
 
-  void replace_symbol(const Symbol& old, const Target& by) {
-    if (!old) fail(verb(), ": expected an edge to replace, got none");
-    if (!is_in_graph(old)) fail(verb(), ": model ", model_.name(), " has no edge ", to_text(old));
-    const auto* symbol = std::get_if<Symbol>(&by);
+  void replace_symbol(const Symbol& old, const Target& replacement) {
+    if (!old) fail(function_name(), ": expected an edge to replace, got none");
+    if (!is_in_graph(old))
+      fail(function_name(), ": model ", model_.name(), " has no edge ", to_text(old));
+    const auto* symbol = std::get_if<Symbol>(&replacement);
     if (!symbol || !*symbol)
-      fail(verb(), ": expected another edge in place of ", to_text(old), ", got ",
-           symbol || !std::get<LayerPtr>(by) ? "none" : "a layer");
+      fail(function_name(), ": expected another edge in place of ", to_text(old), ", got ",
+           symbol || !std::get<LayerPtr>(replacement) ? "none" : "a layer");
     add(edges_, key(old), *symbol, to_text(old));
   }
 
-  void replace_layer(const LayerPtr& old, const Target& by) {
-    if (!old) fail(verb(), ": expected a layer to replace, got none");
+  void replace_layer(const LayerPtr& old, const Target& replacement) {
+    if (!old) fail(function_name(), ": expected a layer to replace, got none");
     const std::vector<LayerPtr>& all_layers = graph_.layers;
     if (std::find(all_layers.begin(), all_layers.end(), old) == all_layers.end())
       fail_unknown(*old);
-    if (const auto* symbol = std::get_if<Symbol>(&by))
+    if (const auto* symbol = std::get_if<Symbol>(&replacement))
       return replace_symbol(only_output(*old), *symbol);
     if (old->class_name() == "InputLayer")
-      fail(verb(), ": input '", old->name(), "' gives way to an edge from another Input only");
-    add(layers_, static_cast<const Layer*>(old.get()), std::get<LayerPtr>(by), old->name());
+      fail(function_name(), ": input '", old->name(),
+           "' gives way to an edge from another Input only");
+    add(layers_, static_cast<const Layer*>(old.get()), std::get<LayerPtr>(replacement),
+        old->name());
   }
 
   template <class Map>
-  void add(Map& map, const typename Map::key_type& old, const typename Map::mapped_type& by,
+  void add(Map& map, const typename Map::key_type& key, const typename Map::mapped_type& value,
            const std::string& name) const {
-    if (!map.emplace(old, by).second) fail(verb(), ": '", name, "' is replaced twice");
+    if (!map.emplace(key, value).second) fail(function_name(), ": '", name, "' is replaced twice");
   }
 
   bool is_in_graph(const Symbol& symbol) const {
@@ -91,7 +94,7 @@ class ReplacementMap {
       if (call.node->outbound_layer.get() == &layer)
         for (const Symbol& output : call.node->output_symbols(call.node)) outputs.push_back(output);
     if (outputs.size() != 1)
-      fail(verb(), ": layer '", layer.name(), "' has ", outputs.size(),
+      fail(function_name(), ": layer '", layer.name(), "' has ", outputs.size(),
            " outputs in the model: say which one is replaced by the edge");
     return outputs.front();
   }
@@ -99,7 +102,7 @@ class ReplacementMap {
   [[noreturn]] void fail_unknown(const Layer& layer) const {
     std::vector<std::string> names;
     for (const LayerPtr& candidate : graph_.layers) names.push_back(candidate->name());
-    fail(verb(), ": model ", model_.name(), " has no layer '", layer.name(), "'",
+    fail(function_name(), ": model ", model_.name(), " has no layer '", layer.name(), "'",
          did_you_mean(layer.name(), names), "; it has: ", join(names));
   }
 
@@ -119,62 +122,65 @@ std::string shapes_text(const std::vector<Symbol>& symbols) {
 /// Visits the graph once and maps each old edge to its replacement.
 class Rewiring {
  public:
-  Rewiring(const Model& model, const ReplacementMap& plan) : model_(model), plan_(plan) {}
+  Rewiring(const Model& model, const ReplacementMap& replacement_map)
+      : model_(model), replacement_map_(replacement_map) {}
 
   std::vector<Symbol> replacement_of(const std::vector<Symbol>& symbols) const {
-    std::vector<Symbol> inputs;
-    for (const Symbol& s : symbols) inputs.push_back(replacement_of(s));
-    return inputs;
+    std::vector<Symbol> replacements;
+    for (const Symbol& s : symbols) replacements.push_back(replacement_of(s));
+    return replacements;
   }
 
   Symbol replacement_of(const Symbol& symbol) const {
-    const Symbol new_symbol = plan_.edge(symbol);
+    const Symbol new_symbol = replacement_map_.edge(symbol);
     if (!(new_symbol == symbol)) return new_symbol;
-    const auto found = replacements_of_outputs_.find({symbol.node().get(), symbol.tensor_index()});
-    return found == replacements_of_outputs_.end() ? symbol : found->second;
+    const auto entry = replacements_of_outputs_.find({symbol.node().get(), symbol.tensor_index()});
+    return entry == replacements_of_outputs_.end() ? symbol : entry->second;
   }
 
   void visit_call(const NodePtr& node) {
-    const std::vector<Symbol> before = node->output_symbols(node),
-                              after = outputs_of(*node, before);
-    for (size_t i = 0; i < before.size(); ++i)
-      if (!(after[i] == before[i]))
-        replacements_of_outputs_[{node.get(), static_cast<int>(i)}] = after[i];
+    const std::vector<Symbol> old_outputs = node->output_symbols(node),
+                              new_outputs = outputs_of(*node, old_outputs);
+    for (size_t i = 0; i < old_outputs.size(); ++i)
+      if (!(new_outputs[i] == old_outputs[i]))
+        replacements_of_outputs_[{node.get(), static_cast<int>(i)}] = new_outputs[i];
   }
 
  private:
-  std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
+  std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& old_outputs) const {
     const std::vector<Symbol> inputs = replacement_of(node.inputs);
-    const LayerPtr layer = plan_.layer(node.outbound_layer);
-    const LayerPtr new_layer = plan_.inserted_layer(node.outbound_layer);
+    const LayerPtr layer = replacement_map_.layer(node.outbound_layer);
+    const LayerPtr inserted_layer = replacement_map_.inserted_layer(node.outbound_layer);
     const bool is_unchanged =
-        !plan_.call() && layer == node.outbound_layer && inputs == node.inputs;
-    const std::vector<Symbol> after =
-        is_unchanged ? before : called_anew(node, layer, inputs, before);
-    return new_layer ? call_layer(new_layer, after, {}) : after;
+        !replacement_map_.call() && layer == node.outbound_layer && inputs == node.inputs;
+    const std::vector<Symbol> new_outputs =
+        is_unchanged ? old_outputs : outputs_of_new_call(node, layer, inputs, old_outputs);
+    return inserted_layer ? call_layer(inserted_layer, new_outputs, {}) : new_outputs;
   }
 
-  std::vector<Symbol> called_anew(const Node& node, const LayerPtr& layer,
-                                  const std::vector<Symbol>& inputs,
-                                  const std::vector<Symbol>& before) const {
-    if (!layer) return inputs_if_omitted(node, inputs, before.size());
-    const std::vector<Symbol> after = called_as(node, layer, inputs);
-    if (after.size() != before.size())
-      fail(plan_.verb(), ": '", node.outbound_layer->name(), "' has ", before.size(), " outputs, '",
-           layer->name(), "' in its place gives ", after.size());
-    return after;
+  std::vector<Symbol> outputs_of_new_call(const Node& node, const LayerPtr& layer,
+                                          const std::vector<Symbol>& inputs,
+                                          const std::vector<Symbol>& old_outputs) const {
+    if (!layer) return inputs_if_omitted(node, inputs, old_outputs.size());
+    const std::vector<Symbol> new_outputs = call_in_place_of(node, layer, inputs);
+    if (new_outputs.size() != old_outputs.size())
+      fail(replacement_map_.function_name(), ": '", node.outbound_layer->name(), "' has ",
+           old_outputs.size(), " outputs, '", layer->name(), "' in its place gives ",
+           new_outputs.size());
+    return new_outputs;
   }
 
   std::vector<Symbol> inputs_if_omitted(const Node& node, const std::vector<Symbol>& inputs,
-                                        size_t outputs) const {
-    if (inputs.size() != 1 || outputs != 1)
-      fail(plan_.verb(), ": only a layer with one input and one output can be left out; '",
-           node.outbound_layer->name(), "' has ", inputs.size(), " and ", outputs);
+                                        size_t output_count) const {
+    if (inputs.size() != 1 || output_count != 1)
+      fail(replacement_map_.function_name(),
+           ": only a layer with one input and one output can be left out; '",
+           node.outbound_layer->name(), "' has ", inputs.size(), " and ", output_count);
     return inputs;
   }
 
-  std::vector<Symbol> called_as(const Node& node, const LayerPtr& layer,
-                                std::vector<Symbol> inputs) const {
+  std::vector<Symbol> call_in_place_of(const Node& node, const LayerPtr& layer,
+                                       std::vector<Symbol> inputs) const {
     CallOptions options;
     options.training = node.training;
     options.structure = node.structure;
@@ -188,16 +194,17 @@ class Rewiring {
   std::vector<Symbol> call_layer(const LayerPtr& layer, const std::vector<Symbol>& inputs,
                                  const CallOptions& options) const {
     try {
-      return plan_.call() ? plan_.call()(layer, inputs, options) : (*layer)(inputs, options);
+      return replacement_map_.call() ? replacement_map_.call()(layer, inputs, options)
+                                     : (*layer)(inputs, options);
     } catch (Error& error) {
-      error.add_context(concat(plan_.verb(), ": model ", model_.name(), ", layer '", layer->name(),
-                               "' on ", shapes_text(inputs), ": "));
+      error.add_context(concat(replacement_map_.function_name(), ": model ", model_.name(),
+                               ", layer '", layer->name(), "' on ", shapes_text(inputs), ": "));
       throw;
     }
   }
 
   const Model& model_;
-  const ReplacementMap& plan_;
+  const ReplacementMap& replacement_map_;
   std::map<std::pair<const Node*, int>, Symbol> replacements_of_outputs_;
 };
 
@@ -210,24 +217,27 @@ Symbol input_like(const Symbol& symbol) {
   return Input(options);
 }
 
-std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, std::string name) {
+std::shared_ptr<Functional> edited_model(const Model& model, const GraphEdit& edit,
+                                         std::string name) {
   if (!model.is_graph())
-    fail(edit.verb, ": expected a model made of symbols, got ", model.class_name(), " ",
+    fail(edit.function_name, ": expected a model made of symbols, got ", model.class_name(), " ",
          model.name(), model.built() ? "" : ", which is not built");
   const auto* functional = dynamic_cast<const Functional*>(&model);
-  const ModelAccess::Graph* own_graph = functional ? ModelAccess::graph(*functional) : nullptr;
-  const bool ends_alike = edit.outputs.empty();
-  ModelAccess::Graph end_graph{model.inputs(), ends_alike ? model.outputs() : edit.outputs};
-  if (own_graph && ends_alike) end_graph.losses_and_metrics = own_graph->losses_and_metrics;
-  const auto graph = ModelAccess::make_graph(std::move(end_graph));
-  const ReplacementMap plan(model, *graph, edit);
-  Rewiring rewiring(model, plan);
+  const ModelAccess::Graph* functional_graph =
+      functional ? ModelAccess::graph(*functional) : nullptr;
+  const bool keeps_outputs = edit.outputs.empty();
+  ModelAccess::Graph endpoints{model.inputs(), keeps_outputs ? model.outputs() : edit.outputs};
+  if (functional_graph && keeps_outputs)
+    endpoints.losses_and_metrics = functional_graph->losses_and_metrics;
+  const auto graph = ModelAccess::make_graph(std::move(endpoints));
+  const ReplacementMap replacement_map(model, *graph, edit);
+  Rewiring rewiring(model, replacement_map);
   for (const auto& call : graph->calls) rewiring.visit_call(call.node);
   const std::vector<Symbol> inputs =
       edit.inputs.empty() ? rewiring.replacement_of(graph->inputs) : edit.inputs;
   Structures structures = model.structures();
   if (inputs.size() != graph->inputs.size()) structures.inputs = {};
-  if (!ends_alike) structures.outputs = {};
+  if (!keeps_outputs) structures.outputs = {};
   const auto new_model =
       Functional::make(inputs, rewiring.replacement_of(graph->outputs), std::move(name),
                        LayerAccess::own_trainable(model), std::move(structures));
@@ -243,7 +253,7 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
 
 std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replacement>& replacements,
                                    std::string name, const LayerCall& call) {
-  return edited(model, {.replacements = replacements, .call = call}, std::move(name));
+  return edited_model(model, {.replacements = replacements, .call = call}, std::move(name));
 }
 
 }  // namespace crescent

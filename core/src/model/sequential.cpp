@@ -10,31 +10,31 @@
 namespace crescent {
 namespace {
 
-/// The input shape, with batch axis, that the layer declares or, if it is a nested model, has;
+/// The input shape, with batch axis, that the layer declares; for a nested model its input shape;
 /// nullopt if there is none.
-std::optional<Shape> wanted_shape(const LayerPtr& layer) {
+std::optional<Shape> input_shape_of(const LayerPtr& layer) {
   if (auto shape = layer->declared_input_shape()) return shape;
   const auto* model = dynamic_cast<const Model*>(layer.get());
   if (!model) return std::nullopt;
   if (model->is_graph()) return model->inputs().front().shape();
-  return model->layers().empty() ? std::nullopt : wanted_shape(model->layers().front());
+  return model->layers().empty() ? std::nullopt : input_shape_of(model->layers().front());
 }
 
-DType wanted_dtype(const LayerPtr& layer) {
+DType input_dtype_of(const LayerPtr& layer) {
   const auto* model = dynamic_cast<const Model*>(layer.get());
   if (model && model->is_graph()) return model->inputs().front().dtype();
   return is_floating(layer->compute_dtype()) ? floatx() : layer->compute_dtype();
 }
 
-Symbol input_for(const LayerPtr& first, const Shape& shape, DType dtype) {
+Symbol input_for(const LayerPtr& first_layer, const Shape& shape, DType dtype) {
   InputOptions options;
   options.batch_shape = shape;
-  options.name = first->name() + "_input";
+  options.name = first_layer->name() + "_input";
   options.dtype = dtype;
   return Input(options);
 }
-Symbol input_for(const LayerPtr& first, const Shape& shape) {
-  return input_for(first, shape, wanted_dtype(first));
+Symbol input_for(const LayerPtr& first_layer, const Shape& shape) {
+  return input_for(first_layer, shape, input_dtype_of(first_layer));
 }
 
 /// Whether the model is being built by a call on a tensor of strings with this shape.
@@ -65,16 +65,16 @@ std::vector<Symbol> symbols_through(const std::vector<LayerPtr>& layers, const S
   return symbols;
 }
 
-bool same_edge(const Symbol& a, const Symbol& b) {
+bool have_same_spec(const Symbol& a, const Symbol& b) {
   return a.spec() == b.spec() &&
          static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
 }
 
-/// The known shape with -1 for the dimensions in which the given shape differs.
-Shape widen_shape(const Shape& known, const Shape& given) {
-  Shape shape = known;
+/// The known shape with -1 for each size that differs from that of the data.
+Shape widen_shape(const Shape& known_shape, const Shape& data_shape) {
+  Shape shape = known_shape;
   for (int i = 0; i < shape.rank(); ++i)
-    if (known[i] != given[i]) shape.set(i, -1);
+    if (known_shape[i] != data_shape[i]) shape.set(i, -1);
   return shape;
 }
 
@@ -97,59 +97,59 @@ struct Sequential::Stack {
   std::vector<LayerPtr> layers;
   LayerPtr input_layer;  ///< the InputLayer that the user added, or null
   /// The shape of the data for which the model was built, if no layer declares an input shape.
-  std::optional<Shape> first_data;
+  std::optional<Shape> first_data_shape;
   std::vector<Symbol> symbols;  ///< the input, followed by the output of each layer
   std::unordered_set<std::string> names;
-  /// the structure_version() of the model when symbols and names were computed
+  /// The structure_version() of the model when symbols and names were computed.
   uint64_t version = 0;
-  /// Whether symbols are being computed. The calls of layers may read the model, as the garbage
-  /// collector of Lua does: they find the symbols as they were.
+  /// Whether symbols are being computed. Code that reads the model meanwhile, such as the garbage
+  /// collector of Lua, gets the old symbols.
   bool is_computing = false;
 
   void check_name(const Layer& layer) const {
     if (!names.contains(layer.name())) return;
-    for (const LayerPtr& known : layers)
-      if (known.get() != &layer && known->name() == layer.name())
+    for (const LayerPtr& existing_layer : layers)
+      if (existing_layer.get() != &layer && existing_layer->name() == layer.name())
         fail("The name \"", layer.name(),
              "\" is used 2 times in the model. All layer names should be unique.");
   }
 
-  /// The names of layers that have changed since the symbols were made.
-  std::vector<std::string> changed() const {
-    std::vector<std::string> names;
+  /// The names of the layers that have changed since the symbols were computed.
+  std::vector<std::string> changed_layer_names() const {
+    std::vector<std::string> changed_names;
     for (const LayerPtr& layer : layers)
-      if (layer->structure_version() > version) names.push_back(layer->name());
-    return names;
+      if (layer->structure_version() > version) changed_names.push_back(layer->name());
+    return changed_names;
   }
 
   /// Returns the input symbol, or a new one if the first layer now requires another shape.
   Symbol current_input() const {
     const Symbol& input = symbols.front();
-    const auto known_wanted_shape =
-        input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
-    return !known_wanted_shape || known_wanted_shape->compatible(input.shape())
+    const auto required_shape =
+        input_layer || first_data_shape ? std::nullopt : input_shape_of(layers.front());
+    return !required_shape || required_shape->compatible(input.shape())
                ? input
-               : input_for(layers.front(), *known_wanted_shape);
+               : input_for(layers.front(), *required_shape);
   }
 
   std::vector<Symbol> current_symbols() const {
-    std::vector<Symbol> outputs{current_input()};
+    std::vector<Symbol> new_symbols{current_input()};
     for (size_t i = 0; i < layers.size(); ++i) {
       const Symbol& cached_output = symbols[i + 1];
-      const bool has_same_input = outputs.back() == symbols[i];
+      const bool has_same_input = new_symbols.back() == symbols[i];
       if (has_same_input && layers[i]->structure_version() <= version) {
-        outputs.push_back(cached_output);
+        new_symbols.push_back(cached_output);
         continue;
       }
-      const Symbol output = call_single(layers[i], outputs.back());
-      outputs.push_back(has_same_input && same_edge(cached_output, output) ? cached_output
-                                                                           : output);
+      const Symbol output = call_single(layers[i], new_symbols.back());
+      new_symbols.push_back(has_same_input && have_same_spec(cached_output, output) ? cached_output
+                                                                                    : output);
     }
-    return outputs;
+    return new_symbols;
   }
 
   /// Returns the symbols for data of this shape; empty if a layer rejects the shape.
-  std::vector<Symbol> symbols_of(const Shape& shape) const {
+  std::vector<Symbol> symbols_for_shape(const Shape& shape) const {
     try {
       return symbols_through(layers, input_for(layers.front(), shape));
     } catch (const Interrupted&) {
@@ -194,12 +194,12 @@ void Sequential::add(const LayerPtr& layer) {
   }
   update_after_changes();
   stack.check_name(*layer);
-  const FlagScope computing(stack.is_computing);
+  const FlagScope computing_scope(stack.is_computing);
   if (is_graph()) {
     stack.symbols.push_back(call_single(layer, stack.symbols.back()));
-  } else if (stack.layers.empty() && (stack.input_layer || wanted_shape(layer))) {
+  } else if (stack.layers.empty() && (stack.input_layer || input_shape_of(layer))) {
     const Symbol input = stack.input_layer ? static_cast<InputLayer&>(*stack.input_layer).symbol()
-                                           : input_for(layer, *wanted_shape(layer));
+                                           : input_for(layer, *input_shape_of(layer));
     stack.symbols = symbols_through({layer}, input);
     track(input.layer());
     built_ = true;
@@ -219,7 +219,7 @@ void Sequential::pop() {
   if (is_graph()) stack.symbols.pop_back();
   if (stack.layers.empty()) {
     stack.symbols.clear();
-    stack.first_data.reset();
+    stack.first_data_shape.reset();
     built_ = false;
     LayerAccess::replace_sublayers(*this, {});
   } else if (std::find(stack.layers.begin(), stack.layers.end(), last_layer) ==
@@ -235,7 +235,7 @@ void Sequential::pop() {
 void Sequential::update_after_changes() const {
   Stack& stack = *stack_;
   if (stack.version == structure_version() || stack.is_computing) return;
-  const FlagScope computing(stack.is_computing);
+  const FlagScope computing_scope(stack.is_computing);
   stack.names.clear();
   for (const LayerPtr& layer : stack.layers) stack.names.insert(layer->name());
   if (is_graph()) {
@@ -245,8 +245,8 @@ void Sequential::update_after_changes() const {
       throw;
     } catch (const Error& error) {
       fail_in_layer(name(), "Sequential ", name(),
-                    ": the layers do not fit each other any more since '", join(stack.changed()),
-                    "' changed: ", error.what());
+                    ": the layers do not fit each other any more since '",
+                    join(stack.changed_layer_names()), "' changed: ", error.what());
     }
   }
   stack.version = structure_version();
@@ -254,9 +254,9 @@ void Sequential::update_after_changes() const {
 
 void Sequential::store_symbols(std::vector<Symbol> symbols) const {
   // const_cast is allowed, because the symbols are only a cache of what the layers determine.
-  auto& self = const_cast<Sequential&>(*this);
-  const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
-  if (old != input) LayerAccess::replace_sublayer(self, old, input);
+  auto& mutable_model = const_cast<Sequential&>(*this);
+  const LayerPtr old_input = stack_->symbols.front().layer(), new_input = symbols.front().layer();
+  if (old_input != new_input) LayerAccess::replace_sublayer(mutable_model, old_input, new_input);
   stack_->symbols = std::move(symbols);
 }
 
@@ -277,11 +277,12 @@ void Sequential::build(const std::vector<Shape>& input_shapes) {
   stack.symbols =
       symbols_through(stack.layers, is_text ? input_for(first_layer, shape, DType::string)
                                             : input_for(first_layer, shape));
-  // the input layer counts as added by the user, so that later data cannot change its shape
+  // An input for strings is stored like an InputLayer that the user added, so that later data
+  // cannot change its shape.
   if (is_text)
     stack.input_layer = stack.symbols.front().layer();
   else
-    stack.first_data = shape;
+    stack.first_data_shape = shape;
   std::vector<LayerPtr> layers = sublayers();
   layers.insert(layers.begin(), stack.symbols.front().layer());
   LayerAccess::replace_sublayers(*this, std::move(layers));
@@ -299,9 +300,10 @@ void Sequential::adapt(const std::vector<Shape>& input_shapes) const {
   if (input_shape.rank() != known_shape.rank()) return;
   input_shape.set(0, known_shape[0]);
   if (input_shape.compatible(known_shape) || stack.declares_sizes()) return;
-  std::vector<Symbol> symbols = stack.symbols_of(input_shape);
+  std::vector<Symbol> symbols = stack.symbols_for_shape(input_shape);
   if (symbols.empty()) return;
-  std::vector<Symbol> widened_symbols = stack.symbols_of(widen_shape(known_shape, input_shape));
+  std::vector<Symbol> widened_symbols =
+      stack.symbols_for_shape(widen_shape(known_shape, input_shape));
   store_symbols(widened_symbols.empty() ? std::move(symbols) : std::move(widened_symbols));
 }
 
@@ -345,8 +347,10 @@ Dict Sequential::get_config() const {
     if (stack_->input_layer) append(stack_->input_layer);
     for (const LayerPtr& layer : stack_->layers) append(layer);
     Dict config{{"name", name()}, {"layers", layers}};
-    const bool is_deferred = stack_->first_data && !wanted_shape(stack_->layers.front());
-    if (is_deferred) config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data));
+    const bool depends_on_data =
+        stack_->first_data_shape && !input_shape_of(stack_->layers.front());
+    if (depends_on_data)
+      config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data_shape));
     return config;
   });
 }

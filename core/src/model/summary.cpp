@@ -26,12 +26,12 @@ std::string type_of(const Layer& layer) {
   return name.substr(name.rfind('>') + 1);  // drops the "package>" of a registered class name
 }
 
-/// Writes the fields in columns that end at `ends`; a longer field is cut there.
-std::string line_of(const TableRow& fields, const std::vector<int>& ends) {
+/// Writes the fields in columns that end at `column_ends`; a longer field is cut there.
+std::string line_of(const TableRow& fields, const std::vector<int>& column_ends) {
   std::string line;
-  for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
+  for (size_t i = 0; i < fields.size() && i < column_ends.size(); ++i) {
     if (i > 0) line = cut_or_padded(line, character_count(line) - 1) + " ";
-    line = cut_or_padded(line + on_one_line(fields[i]), std::max(ends[i], 1));
+    line = cut_or_padded(line + on_one_line(fields[i]), std::max(column_ends[i], 1));
   }
   return line;
 }
@@ -48,7 +48,7 @@ std::string shape_text(const Layer& layer) {
   }
 }
 
-int64_t count_of(const Variables& variables) {
+int64_t parameter_count(const Variables& variables) {
   int64_t count = 0;
   for (const Variable& v : variables) count += v.shape().size();
   return count;
@@ -61,10 +61,11 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   std::map<const Layer*, int> use_counts;
   int last_slot = graph->input_slots.front();
   for (const auto& call : graph->calls) {
-    if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last_slot)
+    if (call.input_slots.size() != 1 || call.output_slots.size() != 1 ||
+        call.input_slots.front() != last_slot)
       return false;
     if (++use_counts[call.node->outbound_layer.get()] > 1) return false;
-    last_slot = call.outputs.front();
+    last_slot = call.output_slots.front();
   }
   return true;
 }
@@ -104,44 +105,45 @@ class SummaryTable {
     header_ = {"Layer (type)", "Output Shape", "Param #"};
     if (!is_chain_) header_.push_back("Connected to");
     for (const OptionalColumn& column : optional_columns_) header_.push_back(column.title);
-    place_columns();
+    choose_column_ends();
     if (options.positions.empty())
-      fit_parameter_counts(longest_count(model) + (header_.size() > 3));
+      fit_parameter_counts(longest_count_width(model) + (header_.size() > 3));
   }
 
   std::vector<std::string> lines(const Model& model) {
-    lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", rule('_'),
-              line_of(header_, column_ends_), rule('=')};
+    lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", ruled_line('_'),
+              line_of(header_, column_ends_), ruled_line('=')};
     const std::vector<LayerPtr> layers = model.operations();
     for (size_t i = 0; i < layers.size(); ++i) {
       add_layer(*layers[i], "", 0);
-      lines_.push_back(rule(i + 1 == layers.size() ? '=' : '_'));
+      lines_.push_back(ruled_line(i + 1 == layers.size() ? '=' : '_'));
     }
-    const int64_t trainable = count_of(model.trainable_weights()),
-                  non_trainable_count = count_of(model.non_trainable_weights());
-    lines_.push_back("Total params: " + with_commas(trainable + non_trainable_count));
-    lines_.push_back("Trainable params: " + with_commas(trainable));
+    const int64_t trainable_count = parameter_count(model.trainable_weights()),
+                  non_trainable_count = parameter_count(model.non_trainable_weights());
+    lines_.push_back("Total params: " + with_commas(trainable_count + non_trainable_count));
+    lines_.push_back("Trainable params: " + with_commas(trainable_count));
     lines_.push_back("Non-trainable params: " + with_commas(non_trainable_count));
     if (options_.flops)
-      lines_.push_back(concat("Total FLOPs (one sample): ", with_commas(all_flops())));
-    lines_.push_back(rule('_'));
+      lines_.push_back(concat("Total FLOPs (one sample): ", with_commas(total_flops())));
+    lines_.push_back(ruled_line('_'));
     return std::move(lines_);
   }
 
  private:
   /// Determines where columns end: the columns of Keras have fractions of the line as their widths,
   /// additional columns have widths in characters.
-  void place_columns() {
-    int additional_width = 0;
-    for (const OptionalColumn& column : optional_columns_) additional_width += column.width;
-    const int64_t usual_width = (is_chain_ ? 65 : 98) + additional_width;
-    const int64_t line = options_.line_length.value_or(fitting_columns(usual_width, kMinLineWidth));
-    width_ = static_cast<size_t>(line);
-    is_narrow_ = !options_.line_length && line < usual_width;
-    const auto own_width =
-        static_cast<double>(options_.line_length ? line : line - additional_width);
-    place_columns_at(options_.positions.empty() ? usual_positions(own_width, additional_width)
-                                                : options_.positions);
+  void choose_column_ends() {
+    int added_width = 0;
+    for (const OptionalColumn& column : optional_columns_) added_width += column.width;
+    const int64_t usual_width = (is_chain_ ? 65 : 98) + added_width;
+    const int64_t line_width =
+        options_.line_length.value_or(fitting_columns(usual_width, kMinLineWidth));
+    width_ = static_cast<size_t>(line_width);
+    is_narrow_ = !options_.line_length && line_width < usual_width;
+    const auto keras_width =
+        static_cast<double>(options_.line_length ? line_width : line_width - added_width);
+    set_column_ends(options_.positions.empty() ? usual_positions(keras_width, added_width)
+                                               : options_.positions);
   }
 
   /// The end positions of the columns as fractions of the line, if Keras' columns together are
@@ -160,71 +162,73 @@ class SummaryTable {
 
   /// Sets the positions at which columns end; positions up to 1 are fractions of the line width,
   /// larger ones are in characters.
-  void place_columns_at(const std::vector<double>& positions) {
+  void set_column_ends(const std::vector<double>& positions) {
     if (positions.size() < header_.size())
       fail("summary: expected ", header_.size(), " positions, got ", positions.size());
-    for (const double p : positions)
-      column_ends_.push_back(
-          static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width_) + 1e-9) : p));
+    for (const double position : positions)
+      column_ends_.push_back(static_cast<int>(
+          position <= 1 ? std::floor(position * static_cast<double>(width_) + 1e-9) : position));
   }
 
-  int64_t all_flops() const {
+  int64_t total_flops() const {
     double sum = 0;
     for (const auto& [layer, count] : flops_) sum += count;
     return std::llround(sum);
   }
 
-  /// The number of parameters of a layer; of a layer that is not built, in the words of Keras.
+  /// The number of parameters of a layer; "0 (unbuilt)", as in Keras, if the layer is not built.
   std::string count_text(const Layer& layer) const {
-    return is_built_ || layer.built() ? with_commas(count_of(layer.weights())) : "0 (unbuilt)";
+    return is_built_ || layer.built() ? with_commas(parameter_count(layer.weights()))
+                                      : "0 (unbuilt)";
   }
 
   /// The number of characters of the longest parameter count in the summary.
-  size_t longest_count(const Model& model) const {
-    size_t longest = 0;
+  size_t longest_count_width(const Model& model) const {
+    size_t max_width = 0;
     for (const LayerPtr& layer : model.operations()) {
-      longest = std::max(longest, count_text(*layer).size());
+      max_width = std::max(max_width, count_text(*layer).size());
       if (const auto* nested_model = dynamic_cast<const Model*>(layer.get());
           nested_model && options_.expand_nested)
-        longest = std::max(longest, longest_count(*nested_model));
+        max_width = std::max(max_width, longest_count_width(*nested_model));
     }
-    return longest;
+    return max_width;
   }
 
-  /// Moves the third column and those after it so that no parameter count is cut; in a terminal
-  /// that is narrower than the usual line, the columns before it become narrower instead.
-  void fit_parameter_counts(size_t count) {
-    const int missing_columns = column_ends_[1] + static_cast<int>(count) - column_ends_[2];
-    if (missing_columns <= 0) return;
-    if (is_narrow_ && column_ends_[0] > missing_columns) {
-      column_ends_[0] -= missing_columns / 2;
-      column_ends_[1] -= missing_columns;
+  /// Widens the third column, of the parameter counts, so that counts of `count_width` characters
+  /// fit. In a terminal that is narrower than the usual line, the first two columns become narrower
+  /// instead.
+  void fit_parameter_counts(size_t count_width) {
+    const int missing_width = column_ends_[1] + static_cast<int>(count_width) - column_ends_[2];
+    if (missing_width <= 0) return;
+    if (is_narrow_ && column_ends_[0] > missing_width) {
+      column_ends_[0] -= missing_width / 2;
+      column_ends_[1] -= missing_width;
       return;
     }
-    for (size_t i = 2; i < column_ends_.size(); ++i) column_ends_[i] += missing_columns;
-    width_ += static_cast<size_t>(missing_columns);
+    for (size_t i = 2; i < column_ends_.size(); ++i) column_ends_[i] += missing_width;
+    width_ += static_cast<size_t>(missing_width);
   }
 
-  std::string rule(char c) const { return std::string(width_, c); }
+  std::string ruled_line(char c) const { return std::string(width_, c); }
 
-  /// Adds the rows of a layer. `outer` is the path of the enclosing model, followed by "/".
-  void add_layer(const Layer& layer, const std::string& outer, int depth) {
-    const std::string path = outer + layer.name();
+  /// Adds the rows of a layer. `outer_path` is the path of the enclosing model, followed by "/".
+  void add_layer(const Layer& layer, const std::string& outer_path, int depth) {
+    const std::string path = outer_path + layer.name();
     const std::string indent(2 * static_cast<size_t>(depth), ' ');
-    const std::vector<std::string> sources =
+    const std::vector<std::string> input_texts =
         is_chain_ || depth > 0 ? TableRow() : connections(layer);
     TableRow row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
                  count_text(layer)};
-    if (!is_chain_) row.push_back(sources.empty() ? "" : sources.front());
-    if (options_.flops) row.push_back(short_count(flops_below(flops_, path)));
+    if (!is_chain_) row.push_back(input_texts.empty() ? "" : input_texts.front());
+    if (options_.flops) row.push_back(short_count(flops_of_subtree(flops_, path)));
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
     lines_.push_back(line_of(row, column_ends_));
-    for (size_t i = 1; i < sources.size(); ++i)
-      lines_.push_back(line_of({"", "", "", sources[i]}, column_ends_));
+    for (size_t i = 1; i < input_texts.size(); ++i)
+      lines_.push_back(line_of({"", "", "", input_texts[i]}, column_ends_));
     const auto* nested_model = dynamic_cast<const Model*>(&layer);
     if (options_.expand_nested && nested_model)
-      for (const LayerPtr& inner : nested_model->operations())
-        add_layer(*inner, path + "/", depth + 1);
+      for (const LayerPtr& sublayer : nested_model->operations())
+        add_layer(*sublayer, path + "/", depth + 1);
   }
 
   std::vector<std::string> connections(const Layer& layer) const {

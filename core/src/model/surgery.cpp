@@ -42,17 +42,18 @@ bool is_input(const Layer& layer) { return dynamic_cast<const InputLayer*>(&laye
 /// A Sequential of these layers whose input is that of `model`.
 std::shared_ptr<Functional> stacked_model(const Sequential& model, Layers layers) {
   const bool has_input = model.is_graph(),
-             on_first_data = has_input && model.get_config().contains("build_input_shape");
-  if (has_input && !on_first_data) layers.insert(layers.begin(), model.inputs().front().layer());
+             is_built_for_data = has_input && model.get_config().contains("build_input_shape");
+  if (has_input && !is_built_for_data)
+    layers.insert(layers.begin(), model.inputs().front().layer());
   const auto new_model = Sequential::make(layers, model.name());
-  if (on_first_data) new_model->build_for({model.inputs().front().shape()});
+  if (is_built_for_data) new_model->build_for({model.inputs().front().shape()});
   LayerAccess::set_own_trainable(*new_model, LayerAccess::own_trainable(model));
   return new_model;
 }
 
 /// Whether a weight can take the values of another: quantized weights cannot, because their scales
 /// differ.
-bool is_same_spec(const Variable& from, const Variable& to) {
+bool can_copy_values(const Variable& from, const Variable& to) {
   const bool are_both_float = is_floating(from.dtype()) && is_floating(to.dtype());
   return from.name() == to.name() && from.shape() == to.shape() &&
          (are_both_float || from.dtype() == to.dtype());
@@ -63,11 +64,12 @@ size_t copy_weights(const Layer& from, const Layer& to) {
   Variables remaining_weights = from.weights_in_keras_order();
   size_t count = 0;
   for (const Variable& weight : to.weights_in_keras_order()) {
-    const auto old = std::find_if(remaining_weights.begin(), remaining_weights.end(),
-                                  [&](const Variable& v) { return is_same_spec(v, weight); });
-    if (old == remaining_weights.end()) continue;
-    weight.assign(ops::cast(old->value(), weight.dtype()));
-    remaining_weights.erase(old);
+    const auto old_weight =
+        std::find_if(remaining_weights.begin(), remaining_weights.end(),
+                     [&](const Variable& v) { return can_copy_values(v, weight); });
+    if (old_weight == remaining_weights.end()) continue;
+    weight.assign(ops::cast(old_weight->value(), weight.dtype()));
+    remaining_weights.erase(old_weight);
     ++count;
   }
   return count;
@@ -76,51 +78,56 @@ size_t copy_weights(const Layer& from, const Layer& to) {
 /// An operation on a layer of the model itself (not of a nested model).
 using LayerOperation = std::function<SurgeryResult(const Model&, const LayerPtr&)>;
 
-SurgeryResult finished(const Model& before, std::shared_ptr<Functional> after,
-                       const ChangedLayers& changed) {
-  carry_training(before, *after);
-  std::vector<LayerChange> changes = changes_between(before, *after, changed);
-  return {std::move(after), std::move(changes)};
+SurgeryResult surgery_result(const Model& old_model, std::shared_ptr<Functional> new_model,
+                             const ChangedLayers& changed_layers) {
+  carry_training(old_model, *new_model);
+  std::vector<LayerChange> changes = changes_between(old_model, *new_model, changed_layers);
+  return {std::move(new_model), std::move(changes)};
 }
 
-std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
-                                      const LayerPtr& old, const LayerPtr& by) {
-  const auto* stack = dynamic_cast<const Sequential*>(&model);
-  if (!stack) {
-    GraphEdit exchange = edit;
-    exchange.replacements = {{old, by}};
-    return edited(model, exchange, model.name());
+std::shared_ptr<Functional> with_replaced_layer(const Model& model, const GraphEdit& edit,
+                                                const LayerPtr& old_layer,
+                                                const LayerPtr& new_layer) {
+  const auto* sequential = dynamic_cast<const Sequential*>(&model);
+  if (!sequential) {
+    GraphEdit replacing_edit = edit;
+    replacing_edit.replacements = {{old_layer, new_layer}};
+    return edited_model(model, replacing_edit, model.name());
   }
-  Layers layers = stack->layers();
-  if (by)
-    std::replace(layers.begin(), layers.end(), old, by);
+  Layers layers = sequential->layers();
+  if (new_layer)
+    std::replace(layers.begin(), layers.end(), old_layer, new_layer);
   else
-    std::erase(layers, old);
-  return stacked_model(*stack, std::move(layers));
+    std::erase(layers, old_layer);
+  return stacked_model(*sequential, std::move(layers));
 }
 
 /// Rebuilds the model after a model nested in it was changed.
-SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
-                             const char* verb) {
-  const auto new_model = exchanged(model, {.verb = verb}, nested, inner.model);
-  for (LayerChange& change : inner.changes) change.layer = nested->name() + "/" + change.layer;
-  SurgeryResult outer_result =
-      finished(model, new_model, {.old = nested, .replacement = inner.model});
-  inner.changes.insert(inner.changes.end(), outer_result.changes.begin(),
-                       outer_result.changes.end());
-  return {outer_result.model, std::move(inner.changes)};
+SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested,
+                             SurgeryResult nested_result, const char* function_name) {
+  const auto new_model =
+      with_replaced_layer(model, {.function_name = function_name}, nested, nested_result.model);
+  for (LayerChange& change : nested_result.changes)
+    change.layer = nested->name() + "/" + change.layer;
+  SurgeryResult outer_result = surgery_result(
+      model, new_model, {.old_nested_model = nested, .new_nested_model = nested_result.model});
+  nested_result.changes.insert(nested_result.changes.end(), outer_result.changes.begin(),
+                               outer_result.changes.end());
+  return {outer_result.model, std::move(nested_result.changes)};
 }
 
 /// Applies `operation` to the layer at this path, which may lead through nested models.
-SurgeryResult at_path(const Model& model, const std::string& path, const char* verb,
-                      const LayerOperation& operation) {
+SurgeryResult apply_at_path(const Model& model, const std::string& path, const char* function_name,
+                            const LayerOperation& operation) {
   if (const LayerPtr layer = find_layer(model, path)) return operation(model, layer);
   for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
     const LayerPtr layer = find_layer(model, path.substr(0, slash));
     const auto* nested_model = dynamic_cast<const Functional*>(layer.get());
     if (nested_model)
-      return rebuilt_around(model, layer,
-                            at_path(*nested_model, path.substr(slash + 1), verb, operation), verb);
+      return rebuilt_around(
+          model, layer,
+          apply_at_path(*nested_model, path.substr(slash + 1), function_name, operation),
+          function_name);
   }
   model.get_layer(path);  // fails with a list of the layers' names
   return {};
@@ -128,24 +135,24 @@ SurgeryResult at_path(const Model& model, const std::string& path, const char* v
 
 /// Runs `operation`; messages of its errors name the operation and the layer.
 template <class F>
-SurgeryResult with_context(const char* verb, const Model& model, const std::string& path,
+SurgeryResult with_context(const char* function_name, const Model& model, const std::string& path,
                            const F& operation) {
   try {
     return operation();
   } catch (Error& error) {
-    const std::string prefix = concat(verb, ": ");
+    const std::string prefix = concat(function_name, ": ");
     if (!std::string_view(error.what()).starts_with(prefix))
       error.add_context(concat(prefix, "model ", model.name(), ", '", path, "': "));
     throw;
   }
 }
 
-Layers inserted(const Layers& layers, const LayerPtr& old, const LayerPtr& next) {
+Layers with_inserted_layer(const Layers& layers, const LayerPtr& old_layer, const LayerPtr& next) {
   Layers extended_layers;
-  if (is_input(*old)) extended_layers.push_back(next);
+  if (is_input(*old_layer)) extended_layers.push_back(next);
   for (const LayerPtr& layer : layers) {
     extended_layers.push_back(layer);
-    if (layer == old) extended_layers.push_back(next);
+    if (layer == old_layer) extended_layers.push_back(next);
   }
   return extended_layers;
 }
@@ -153,9 +160,9 @@ Layers inserted(const Layers& layers, const LayerPtr& old, const LayerPtr& next)
 std::shared_ptr<Functional> insert_after_input(const Model& model, const LayerPtr& input,
                                                const LayerPtr& next) {
   const Symbol edge = static_cast<const InputLayer&>(*input).symbol();
-  GraphEdit edit{.verb = "insert_after", .inputs = model.inputs()};
+  GraphEdit edit{.function_name = "insert_after", .inputs = model.inputs()};
   edit.replacements = {{edge, (*next)(edge)}};
-  return edited(model, edit, model.name());
+  return edited_model(model, edit, model.name());
 }
 
 void check_one_output(const Layer& layer, const Model& model) {
@@ -169,10 +176,11 @@ void check_one_output(const Layer& layer, const Model& model) {
 std::shared_ptr<Functional> insert_after_layer(const Model& model, const LayerPtr& layer,
                                                const LayerPtr& next) {
   check_one_output(*layer, model);
-  if (const auto* stack = dynamic_cast<const Sequential*>(&model))
-    return stacked_model(*stack, inserted(stack->layers(), layer, next));
+  if (const auto* sequential = dynamic_cast<const Sequential*>(&model))
+    return stacked_model(*sequential, with_inserted_layer(sequential->layers(), layer, next));
   if (is_input(*layer)) return insert_after_input(model, layer, next);
-  return edited(model, {.verb = "insert_after", .layer = layer, .next_layer = next}, model.name());
+  return edited_model(model, {.function_name = "insert_after", .layer = layer, .next_layer = next},
+                      model.name());
 }
 
 void check_removable(const Layer& layer, const Model& model) {
@@ -188,7 +196,7 @@ void check_removable(const Layer& layer, const Model& model) {
 }
 
 /// Returns the inputs on which these edges depend, in order of discovery.
-std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
+std::vector<Symbol> input_dependencies(const std::vector<Symbol>& edges) {
   std::vector<Symbol> inputs, waiting_symbols(edges.rbegin(), edges.rend());
   std::unordered_set<const Node*> visited;
   while (!waiting_symbols.empty()) {
@@ -203,7 +211,7 @@ std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
 }
 
 /// Returns those of `inputs` that are also in `needed`.
-std::vector<Symbol> only_needed(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
+std::vector<Symbol> intersection_of(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
   std::erase_if(inputs, [&](const Symbol& input) {
     return std::find(needed.begin(), needed.end(), input) == needed.end();
   });
@@ -223,17 +231,18 @@ NodePtr only_call(const Model& model, const std::string& name) {
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
 /// Returns the outputs of a layer in a nested model as edges at which a new model can end.
-std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
-                                   const std::string& inner_path) {
-  const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {inner_path});
+std::vector<Symbol> outputs_in_nested_model(const Model& model, const LayerPtr& nested,
+                                            const std::string& inner_path) {
+  const SurgeryResult submodel = cut(dynamic_cast<const Model&>(*nested), "", {inner_path});
   const std::vector<Symbol> model_inputs = dynamic_cast<const Model&>(*nested).inputs(),
-                            piece_inputs = piece.model->inputs();
+                            submodel_inputs = submodel.model->inputs();
   const NodePtr call = only_call(model, nested->name());
   std::vector<Symbol> call_inputs;
   for (size_t i = 0; i < model_inputs.size(); ++i)
-    if (std::find(piece_inputs.begin(), piece_inputs.end(), model_inputs[i]) != piece_inputs.end())
+    if (std::find(submodel_inputs.begin(), submodel_inputs.end(), model_inputs[i]) !=
+        submodel_inputs.end())
       call_inputs.push_back(call->inputs[i]);
-  return (*piece.model)(call_inputs);
+  return (*submodel.model)(call_inputs);
 }
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
@@ -245,7 +254,7 @@ std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
   for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
     const LayerPtr layer = find_layer(model, path.substr(0, slash));
     if (dynamic_cast<const Functional*>(layer.get()))
-      return outputs_inside(model, layer, path.substr(slash + 1));
+      return outputs_in_nested_model(model, layer, path.substr(slash + 1));
   }
   model.get_layer(path);  // fails with a list of the layers' names
   return {};
@@ -253,11 +262,13 @@ std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
 
 /// Returns an edit in which new inputs of the model replace the inputs of a layer.
 GraphEdit edit_with_new_inputs(const Model& model, const std::string& from) {
-  GraphEdit edit{.verb = "cut"};
+  GraphEdit edit{.function_name = "cut"};
   for (const Symbol& edge : only_call(model, from)->inputs) {
     const auto replacement =
         std::find_if(edit.replacements.begin(), edit.replacements.end(),
-                     [&](const Replacement& r) { return std::get<Symbol>(r.old) == edge; });
+                     [&](const Replacement& replacement_of_edge) {
+                       return std::get<Symbol>(replacement_of_edge.old) == edge;
+                     });
     if (replacement != edit.replacements.end()) continue;
     edit.inputs.push_back(input_like(edge));
     edit.replacements.push_back({edge, edit.inputs.back()});
@@ -265,15 +276,16 @@ GraphEdit edit_with_new_inputs(const Model& model, const std::string& from) {
   return edit;
 }
 
-std::shared_ptr<Functional> cut_graph(const Model& model, const std::string& from,
-                                      const std::vector<std::string>& to) {
-  GraphEdit edit = from.empty() ? GraphEdit{.verb = "cut"} : edit_with_new_inputs(model, from);
+std::shared_ptr<Functional> cut_out_model(const Model& model, const std::string& from,
+                                          const std::vector<std::string>& to) {
+  GraphEdit edit =
+      from.empty() ? GraphEdit{.function_name = "cut"} : edit_with_new_inputs(model, from);
   for (const std::string& path : to)
     for (const Symbol& output : outputs_at(model, path)) edit.outputs.push_back(output);
   if (from.empty())
-    edit.inputs =
-        only_needed(model.inputs(), inputs_behind(to.empty() ? model.outputs() : edit.outputs));
-  return edited(model, edit, to.empty() ? model.name() : "");
+    edit.inputs = intersection_of(model.inputs(),
+                                  input_dependencies(to.empty() ? model.outputs() : edit.outputs));
+  return edited_model(model, edit, to.empty() ? model.name() : "");
 }
 
 /// The inputs of a model by name and shape.
@@ -289,20 +301,21 @@ bool are_inputs(const std::vector<Symbol>& symbols) {
                      [](const Symbol& s) { return is_input(*s.layer()); });
 }
 
-std::shared_ptr<Functional> on_inputs(const Model& model, const std::vector<Symbol>& inputs) {
-  const auto* stack = dynamic_cast<const Sequential*>(&model);
-  if (stack && inputs.size() == 1 && are_inputs(inputs)) {
-    Layers layers = stack->layers();
+std::shared_ptr<Functional> rebased_model(const Model& model, const std::vector<Symbol>& inputs) {
+  const auto* sequential = dynamic_cast<const Sequential*>(&model);
+  if (sequential && inputs.size() == 1 && are_inputs(inputs)) {
+    Layers layers = sequential->layers();
     layers.insert(layers.begin(), inputs.front().layer());
     return Sequential::make(layers, model.name());
   }
-  const std::vector<Symbol> old = model.inputs();
-  if (inputs.size() != old.size())
-    fail("rebase: model ", model.name(), " has ", old.size(), " inputs (", inputs_text(model),
-         "), got ", inputs.size());
-  GraphEdit edit{.verb = "rebase", .inputs = inputs_behind(inputs)};
-  for (size_t i = 0; i < old.size(); ++i) edit.replacements.push_back({old[i], inputs[i]});
-  return edited(model, edit, model.name());
+  const std::vector<Symbol> old_inputs = model.inputs();
+  if (inputs.size() != old_inputs.size())
+    fail("rebase: model ", model.name(), " has ", old_inputs.size(), " inputs (",
+         inputs_text(model), "), got ", inputs.size());
+  GraphEdit edit{.function_name = "rebase", .inputs = input_dependencies(inputs)};
+  for (size_t i = 0; i < old_inputs.size(); ++i)
+    edit.replacements.push_back({old_inputs[i], inputs[i]});
+  return edited_model(model, edit, model.name());
 }
 
 }  // namespace
@@ -311,40 +324,48 @@ SurgeryResult insert_after(const Model& model, const std::string& path, const La
   if (!next) fail("insert_after: expected a layer, got none");
   const bool was_built = next->built();
   return with_context("insert_after", model, path, [&] {
-    return at_path(model, path, "insert_after", [&](const Model& inner, const LayerPtr& layer) {
-      return finished(inner, insert_after_layer(inner, layer, next),
-                      {.inserted_layer = next, .was_built = was_built});
-    });
+    return apply_at_path(
+        model, path, "insert_after", [&](const Model& parent_model, const LayerPtr& layer) {
+          return surgery_result(parent_model, insert_after_layer(parent_model, layer, next),
+                                {.inserted_layer = next, .inserted_was_built = was_built});
+        });
   });
 }
 
-SurgeryResult replace_layer(const Model& model, const std::string& path, const LayerPtr& by,
-                            bool carry_weights) {
-  if (!by) fail("replace: expected a layer, got none; remove leaves one out");
-  const bool was_built = by->built();
+SurgeryResult replace_layer(const Model& model, const std::string& path,
+                            const LayerPtr& replacement, bool carry_weights) {
+  if (!replacement) fail("replace: expected a layer, got none; remove leaves one out");
+  const bool was_built = replacement->built();
   return with_context("replace", model, path, [&] {
-    return at_path(model, path, "replace", [&](const Model& inner, const LayerPtr& layer) {
-      const auto new_model = exchanged(inner, {.verb = "replace"}, layer, by);
-      const size_t copied_weights = carry_weights && !was_built ? copy_weights(*layer, *by) : 0;
-      return finished(
-          inner, new_model,
-          {.inserted_layer = by, .copied_weights = copied_weights, .was_built = was_built});
-    });
+    return apply_at_path(
+        model, path, "replace", [&](const Model& parent_model, const LayerPtr& layer) {
+          const auto new_model =
+              with_replaced_layer(parent_model, {.function_name = "replace"}, layer, replacement);
+          const size_t copied_weight_count =
+              carry_weights && !was_built ? copy_weights(*layer, *replacement) : 0;
+          return surgery_result(parent_model, new_model,
+                                {.inserted_layer = replacement,
+                                 .copied_weight_count = copied_weight_count,
+                                 .inserted_was_built = was_built});
+        });
   });
 }
 
 SurgeryResult remove_layer(const Model& model, const std::string& path) {
   return with_context("remove", model, path, [&] {
-    return at_path(model, path, "remove", [&](const Model& inner, const LayerPtr& layer) {
-      check_removable(*layer, inner);
-      return finished(inner, exchanged(inner, {.verb = "remove"}, layer, nullptr), {});
-    });
+    return apply_at_path(
+        model, path, "remove", [&](const Model& parent_model, const LayerPtr& layer) {
+          check_removable(*layer, parent_model);
+          return surgery_result(
+              parent_model,
+              with_replaced_layer(parent_model, {.function_name = "remove"}, layer, nullptr), {});
+        });
   });
 }
 
 SurgeryResult cut(const Model& model, const std::string& from, const std::vector<std::string>& to) {
   return with_context("cut", model, from.empty() ? join(to) : concat(from, " ... ", join(to)), [&] {
-    const std::shared_ptr<Functional> cut_model = cut_graph(model, from, to);
+    const std::shared_ptr<Functional> cut_model = cut_out_model(model, from, to);
     if (to.empty()) carry_training(model, *cut_model);
     return SurgeryResult{cut_model, changes_between(model, *cut_model, {})};
   });
@@ -352,7 +373,7 @@ SurgeryResult cut(const Model& model, const std::string& from, const std::vector
 
 SurgeryResult rebase(const Model& model, const std::vector<Symbol>& inputs) {
   return with_context("rebase", model, "inputs",
-                      [&] { return finished(model, on_inputs(model, inputs), {}); });
+                      [&] { return surgery_result(model, rebased_model(model, inputs), {}); });
 }
 
 }  // namespace crescent

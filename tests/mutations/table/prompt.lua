@@ -16,7 +16,7 @@ return {
     { "wrong name", "if (metric_name(*metric) == log) return metric->direction();", "" },
   },
   { file = "core/src/model/operation.cpp", tests = {},
-    { "wrong limit", "!boxed || boxed->tensor.rank() > *axes", "!boxed" },
+    { "wrong limit", "!boxed || boxed->tensor.rank() > *max_rank", "!boxed" },
     { "wrong condition", "if (boxed->tensor.is_abstract())\n        fail(signature.name",
       "if (false)\n        fail(signature.name" },
     { "wrong order", "offset * tensor.dim(axis) + i", "offset + i" },
