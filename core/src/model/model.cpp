@@ -95,18 +95,18 @@ void Model::compile(const Dict& options) {
   state.trained.flags.record(*this);
   state.trained.variables.clear();
   state.trained.trainable_seen = trainable_changes();
-  state.trained.warned = false;
+  state.trained.has_warned = false;
   state.spec.is_compiled = true;
 }
 
 bool Model::compiled() const { return training_->spec.is_compiled; }
 std::shared_ptr<Optimizer> Model::optimizer() const { return training_->spec.optimizer; }
 std::shared_ptr<History> Model::history() const { return training_->runs.history; }
-const SeedGenerator& Model::shuffle_order() const { return training_->runs.order; }
-int64_t Model::epochs_trained() const { return training_->runs.epochs; }
-void Model::set_epochs_trained(int64_t epochs) { training_->runs.epochs = epochs; }
+const SeedGenerator& Model::shuffle_order() const { return training_->runs.shuffle_order; }
+int64_t Model::epochs_trained() const { return training_->runs.epochs_trained; }
+void Model::set_epochs_trained(int64_t epochs) { training_->runs.epochs_trained = epochs; }
 
-TrainingRunPtr Model::training_run() const { return training_->runs.run.lock(); }
+TrainingRunPtr Model::training_run() const { return training_->runs.current_run.lock(); }
 
 Value Model::run_state() const {
   const TrainingRunPtr run = training_run();
@@ -125,7 +125,7 @@ void Model::set_run_state(const Value& state) {
 
 void Model::forget_programs() {
   training_->steps.forget();
-  training_->trained.collected = false;
+  training_->trained.is_collected = false;
 }
 
 std::vector<std::shared_ptr<Metric>> Model::all_metrics() const {
@@ -148,7 +148,7 @@ Direction Model::direction_of(std::string_view log) const {
   log = log.substr(0, log.find('['));
   if (log == "loss") return Direction::down;
   for (const OutputTraining& output : training_->plan.outputs)
-    if (output.tracker && output.tracker->name() == log) return Direction::down;
+    if (output.loss_mean && output.loss_mean->name() == log) return Direction::down;
   for (const auto& [name, metric] : named_metrics(*this))
     if (name == log) return metric->direction();
   if (training_->plan.outputs.empty())

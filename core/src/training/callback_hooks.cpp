@@ -6,7 +6,7 @@ namespace crescent {
 namespace {
 
 /// Looks up the hook with this name at compile time.
-consteval const CallbackHook& hook(std::string_view name) {
+consteval const CallbackHook& hook_named(std::string_view name) {
   for (const CallbackHook& callback_hook : kCallbackHooks)
     if (callback_hook.name == name) return callback_hook;
   throw "no hook has this name";
@@ -29,42 +29,46 @@ void CallbackHook::call(Callback& callback, int64_t number, const Logs& logs) co
 }
 
 void ForwardingCallback::on_train_begin(const Logs& logs) {
-  forward(hook("on_train_begin"), 0, logs);
+  forward(hook_named("on_train_begin"), 0, logs);
 }
-void ForwardingCallback::on_train_end(const Logs& logs) { forward(hook("on_train_end"), 0, logs); }
+void ForwardingCallback::on_train_end(const Logs& logs) {
+  forward(hook_named("on_train_end"), 0, logs);
+}
 void ForwardingCallback::on_epoch_begin(int64_t epoch, const Logs& logs) {
-  forward(hook("on_epoch_begin"), epoch, logs);
+  forward(hook_named("on_epoch_begin"), epoch, logs);
 }
 void ForwardingCallback::on_epoch_end(int64_t epoch, Logs& logs) {
-  forward(hook("on_epoch_end"), epoch, logs);
+  forward(hook_named("on_epoch_end"), epoch, logs);
 }
 void ForwardingCallback::on_train_batch_begin(int64_t batch, const Logs& logs) {
-  forward(hook("on_train_batch_begin"), batch, logs);
+  forward(hook_named("on_train_batch_begin"), batch, logs);
 }
 void ForwardingCallback::on_train_batch_end(int64_t batch, const Logs& logs) {
-  forward(hook("on_train_batch_end"), batch, logs);
+  forward(hook_named("on_train_batch_end"), batch, logs);
 }
 void ForwardingCallback::on_test_begin(const Logs& logs) {
-  forward(hook("on_test_begin"), 0, logs);
+  forward(hook_named("on_test_begin"), 0, logs);
 }
-void ForwardingCallback::on_test_end(const Logs& logs) { forward(hook("on_test_end"), 0, logs); }
+void ForwardingCallback::on_test_end(const Logs& logs) {
+  forward(hook_named("on_test_end"), 0, logs);
+}
 void ForwardingCallback::on_test_batch_begin(int64_t batch, const Logs& logs) {
-  forward(hook("on_test_batch_begin"), batch, logs);
+  forward(hook_named("on_test_batch_begin"), batch, logs);
 }
 void ForwardingCallback::on_test_batch_end(int64_t batch, const Logs& logs) {
-  forward(hook("on_test_batch_end"), batch, logs);
+  forward(hook_named("on_test_batch_end"), batch, logs);
 }
 void ForwardingCallback::on_predict_begin(const Logs& logs) {
-  forward(hook("on_predict_begin"), 0, logs);
+  forward(hook_named("on_predict_begin"), 0, logs);
 }
 void ForwardingCallback::on_predict_end(const Logs& logs) {
-  forward(hook("on_predict_end"), 0, logs);
+  forward(hook_named("on_predict_end"), 0, logs);
 }
 void ForwardingCallback::on_predict_batch_begin(int64_t batch, const Logs& logs) {
-  forward(hook("on_predict_batch_begin"), batch, logs);
+  forward(hook_named("on_predict_batch_begin"), batch, logs);
 }
 void ForwardingCallback::on_predict_batch_end(int64_t batch, const Logs& logs) {
-  forward(hook("on_predict_batch_end"), batch, logs);
+  forward(hook_named("on_predict_batch_end"), batch, logs);
 }
 
 }  // namespace crescent

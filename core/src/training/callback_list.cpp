@@ -18,9 +18,9 @@ Dict identity(const Callback& callback) {
   return {{"class_name", callback.class_name()}, {"config", std::move(config)}};
 }
 
-bool belongs_to(const Value& entry, const Dict& identity) {
-  return entry.as_dict().at("class_name") == identity.at("class_name") &&
-         to_json(entry.as_dict().at("config")) == to_json(identity.at("config"));
+bool belongs_to(const Value& entry, const Dict& callback_identity) {
+  return entry.as_dict().at("class_name") == callback_identity.at("class_name") &&
+         to_json(entry.as_dict().at("config")) == to_json(callback_identity.at("config"));
 }
 
 }  // namespace
@@ -29,41 +29,42 @@ CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
   std::vector<CallbackPtr> callback_list;
   const bool is_reporting = is_reporting_process();
   if (verbose > 0 && is_reporting) callback_list.push_back(make<Callback>("ProgbarLogger"));
-  const List items = callbacks.is_null()   ? List()
-                     : callbacks.is_list() ? callbacks.as_list()
-                                           : List{callbacks};
-  for (const Value& value : items)
+  const List callback_values = callbacks.is_null()   ? List()
+                               : callbacks.is_list() ? callbacks.as_list()
+                                                     : List{callbacks};
+  for (const Value& value : callback_values)
     if (CallbackPtr callback = get<Callback>(value); is_reporting || !callback->writes_for_all())
       callback_list.push_back(std::move(callback));
-  set(std::move(callback_list));
+  set_ordered(std::move(callback_list));
 }
 
-void CallbackList::call_beside_others(Callback& callback, const std::function<void()>& hook) {
+void CallbackList::call_in_distributed_process(Callback& callback,
+                                               const std::function<void()>& hook) {
   const NoCollectives no_collectives(callback.writes_for_all() ? callback.class_name() : "");
   blaming(callback, hook);
 }
 
 /// Puts callbacks that save the model, such as ModelCheckpoint, after the others, and the callback
-/// that saves the run after these. The file of the run then has the states that all callbacks have
-/// after their hooks.
-void CallbackList::set(std::vector<CallbackPtr> callbacks) {
-  const auto others_begin = std::stable_partition(
+/// that saves the run at the end. Its file then contains the states of all callbacks after their
+/// hooks.
+void CallbackList::set_ordered(std::vector<CallbackPtr> callbacks) {
+  const auto savers_begin = std::stable_partition(
       callbacks.begin(), callbacks.end(), [](const CallbackPtr& c) { return !c->comes_last(); });
-  std::stable_partition(others_begin, callbacks.end(),
-                        [](const CallbackPtr& c) { return c->class_name() != kRunSaver; });
+  std::stable_partition(savers_begin, callbacks.end(),
+                        [](const CallbackPtr& c) { return c->class_name() != kRunSaverClass; });
   callbacks_ = std::make_shared<const std::vector<CallbackPtr>>(std::move(callbacks));
 }
 
 void CallbackList::add(CallbackPtr callback) {
   std::vector<CallbackPtr> callback_list = *callbacks_;
   callback_list.push_back(std::move(callback));
-  set(std::move(callback_list));
+  set_ordered(std::move(callback_list));
 }
 
 bool CallbackList::remove(const CallbackPtr& callback) {
   std::vector<CallbackPtr> callback_list = *callbacks_;
   if (std::erase(callback_list, callback) == 0) return false;
-  set(std::move(callback_list));
+  set_ordered(std::move(callback_list));
   return true;
 }
 
@@ -86,7 +87,7 @@ void CallbackList::set_states(const Value& states) const {
     const Dict callback_identity = identity(*callback);
     const auto saved_state =
         std::find_if(remaining_states.begin(), remaining_states.end(),
-                     [&](const Value& e) { return belongs_to(e, callback_identity); });
+                     [&](const Value& state) { return belongs_to(state, callback_identity); });
     if (saved_state == remaining_states.end()) continue;
     blaming(*callback, [&] { callback->set_state(saved_state->as_dict().at("state").as_dict()); });
     remaining_states.erase(saved_state);
@@ -102,12 +103,12 @@ void CallbackList::set_states(const Value& states) const {
 
 void check_callback_states(const Value& states) {
   auto is_entry = [](const Value& entry) {
-    auto has = [&](const char* name, bool (Value::*kind)() const) {
+    auto has_member = [&](const char* name, bool (Value::*is_kind)() const) {
       const Value* member = entry.is_dict() ? entry.as_dict().find(name) : nullptr;
-      return member && (member->*kind)();
+      return member && (member->*is_kind)();
     };
-    return has("class_name", &Value::is_string) && has("config", &Value::is_dict) &&
-           has("state", &Value::is_dict);
+    return has_member("class_name", &Value::is_string) && has_member("config", &Value::is_dict) &&
+           has_member("state", &Value::is_dict);
   };
   if (states.is_null()) return;
   if (!states.is_list() || !std::all_of(states.as_list().begin(), states.as_list().end(), is_entry))

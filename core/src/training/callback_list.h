@@ -1,5 +1,5 @@
-// The callbacks of a run, called in Keras' order; callbacks that save the model are called last,
-// and of these, the one that saves the run.
+// The callbacks of a run, which are called in the order of Keras. Callbacks that save the model are
+// called after the others, and the callback that saves the run is called last of all.
 #pragma once
 #include <functional>
 
@@ -9,13 +9,13 @@
 
 namespace crescent {
 
-/// The callback that saves the run, with the states of all callbacks.
-inline constexpr const char* kRunSaver = "BackupAndRestore";
+/// The class of the callback that saves the run with the states of all callbacks.
+inline constexpr const char* kRunSaverClass = "BackupAndRestore";
 
 class CallbackList {
  public:
-  /// Takes the user's callbacks (one, a list or none) and puts the progress bar first if `verbose`
-  /// asks for one.
+  /// `callbacks` is a callback, a list of callbacks or null. If `verbose` is not 0, a progress bar
+  /// is the first callback.
   CallbackList(const Value& callbacks, int64_t verbose);
   const std::vector<CallbackPtr>& all() const { return *callbacks_; }
   /// Inserts the callback after the others, but before callbacks for which comes_last() is true.
@@ -24,27 +24,27 @@ class CallbackList {
   bool remove(const CallbackPtr& callback);
   /// The states of the callbacks that have one, as a list of {class_name, config, state}.
   Value states() const;
-  /// Passes each state to the callback of the same class and options, if there is one.
+  /// Passes each state to the callback with the same class and options, if there is one.
   void set_states(const Value& states) const;
   void attach(Model* model, const Dict& params) {
     for (const CallbackPtr& callback : *callbacks_) callback->attach_run(model, params);
   }
   /// Calls the hook of every callback that is in the list at the start; hooks may change the list.
   template <class... Parameters, class... Arguments>
-  void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
+  void call_hooks(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
     const auto current_callbacks = callbacks_;
     for (const CallbackPtr& callback : *current_callbacks) {
       const auto call = [&] { (callback.get()->*hook)(arguments...); };
-      layouts().empty() ? blaming(*callback, call) : call_beside_others(*callback, call);
+      layouts().empty() ? blaming(*callback, call) : call_in_distributed_process(*callback, call);
     }
   }
 
  private:
-  void set(std::vector<CallbackPtr> callbacks);
-  /// Calls a hook in a process that may have only parts of weights. The hook of a callback for
-  /// which writes_for_all() is true fails if it reads a divided weight, because the other processes
-  /// do not run it.
-  static void call_beside_others(Callback& callback, const std::function<void()>& hook);
+  void set_ordered(std::vector<CallbackPtr> callbacks);
+  /// Calls a hook while weights may be divided among processes. To read such a weight, all
+  /// processes must exchange their parts; the hook of a callback for which writes_for_all() is true
+  /// therefore fails if it does, because only one process calls the hook.
+  static void call_in_distributed_process(Callback& callback, const std::function<void()>& hook);
 
   std::shared_ptr<const std::vector<CallbackPtr>> callbacks_;
 };

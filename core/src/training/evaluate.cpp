@@ -17,13 +17,14 @@ namespace {
 /// copied into an array for all samples; other batches are kept and concatenated at the end.
 class OutputBatches {
  public:
-  /// Adds the results for `count` samples that follow the first `start` of `sample_count` samples.
-  void add(const Tensor& result, int64_t count, int64_t start, int64_t sample_count) {
+  /// Adds the results for `count` samples after the first `samples_before` of `sample_count`
+  /// samples.
+  void add(const Tensor& result, int64_t count, int64_t samples_before, int64_t sample_count) {
     if (result.rank() == 0)
       fail("predict: expected an output with a first axis, along which batches are joined, got a ",
            "scalar");
     if (!batches_.empty() || sample_count < 0 || result.dim(0) != count)
-      return add_batch(result, start);
+      return add_batch(result, samples_before);
     if (!samples_)
       samples_ = Tensor::uninitialized(
           {result.dtype(), Shape{sample_count}.concat(result.shape().slice(1, result.rank()))});
@@ -32,7 +33,7 @@ class OutputBatches {
       fail("predict: expected an output of shape ", expected_shape, " like those before, got ",
            result.shape());
     const size_t row_size = samples_.bytes() / static_cast<size_t>(sample_count);
-    samples_.storage()->copy(static_cast<size_t>(start) * row_size, *result.storage(),
+    samples_.storage()->copy(static_cast<size_t>(samples_before) * row_size, *result.storage(),
                              result.offset(), result.bytes());
   }
   /// The results for the first `count` samples, which are those of all batches.
@@ -42,8 +43,8 @@ class OutputBatches {
   }
 
  private:
-  void add_batch(const Tensor& result, int64_t start) {
-    if (samples_) batches_.push_back(ops::slice_axis(samples_, 0, 0, start).clone());
+  void add_batch(const Tensor& result, int64_t samples_before) {
+    if (samples_) batches_.push_back(ops::slice_axis(samples_, 0, 0, samples_before).clone());
     samples_ = {};
     batches_.push_back(result.clone());
   }
@@ -65,7 +66,7 @@ class CollectedOutputs {
     samples_collected_ += count;
   }
   /// The outputs of the batches so far, of a prediction that was ended early.
-  Tensors first_arrays() {
+  Tensors arrays_so_far() {
     sample_count_ = std::min(sample_count_, samples_collected_);
     return arrays();
   }
@@ -84,9 +85,9 @@ class CollectedOutputs {
   std::vector<OutputBatches> outputs_;
 };
 
-/// Collects the predictions of all processes. Unless the weights are divided, the processes compute
-/// the batches in turn. After each round the processes exchange their outputs, so that every
-/// process has all outputs in the order of the batches.
+/// Collects the predictions of all processes. Unless weights are divided among the processes, each
+/// process computes one batch of a round. At the end of the round, the processes exchange their
+/// outputs, so that every process has all outputs in the order of the batches.
 class SharedPredictions {
  public:
   SharedPredictions(std::shared_ptr<Communicator> communicator, CollectedOutputs& collected)
@@ -113,19 +114,19 @@ class SharedPredictions {
   }
 
  private:
-  /// Returns the `number` of process `root` in all processes.
+  /// Returns in all processes the `number` that the process `root` passed.
   int64_t broadcast_number(int root, int64_t number) const {
     communicator_->broadcast(&number, sizeof number, root);
     return number;
   }
   /// The outputs that process `root` has computed in this round.
   Tensors outputs_of_process(int root) const {
-    const bool is_own = root == communicator_->rank();
+    const bool is_own_rank = root == communicator_->rank();
     Tensors outputs;
     const int64_t count = broadcast_number(root, static_cast<int64_t>(own_outputs_.size()));
     for (int64_t i = 0; i < count; ++i) {
       const Tensor own_tensor =
-          is_own ? own_outputs_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
+          is_own_rank ? own_outputs_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
       const auto dtype = static_cast<DType>(
           broadcast_number(root, own_tensor ? static_cast<int64_t>(own_tensor.dtype()) : 0));
       std::vector<int64_t> dims(
@@ -148,15 +149,16 @@ class SharedPredictions {
   Tensors own_outputs_;
 };
 
-/// Logs with the outputs, which the next batch overwrites unless a callback keeps them.
-Logs logs_of(const Tensors& outputs) {
+/// Returns logs with the outputs of a batch. The next batch overwrites a tensor of these outputs
+/// unless a callback has kept it.
+Logs logs_with_outputs(const Tensors& outputs) {
   Logs logs;
   logs.set_outputs(outputs);
   return logs;
 }
 
 /// The step of predict. Its outputs are empty in a process that did not compute the batch.
-Pass::BatchStep collecting(Model& model, SharedPredictions& predictions) {
+Pass::BatchStep prediction_step(Model& model, SharedPredictions& predictions) {
   const auto outputs = std::make_shared<Tensors>();
   return {
       [stepper = Stepper(model), outputs, &predictions](const Batch& batch, const Share&) mutable {
@@ -165,13 +167,13 @@ Pass::BatchStep collecting(Model& model, SharedPredictions& predictions) {
         predictions.add(*outputs, batch.x.front().dim(0));
       },
       &Callback::on_predict_batch_begin, &Callback::on_predict_batch_end,
-      [outputs] { return logs_of(*outputs); }};
+      [outputs] { return logs_with_outputs(*outputs); }};
 }
 
-/// The results of a step in the order in which Keras lists them: first those whose log has the name
-/// of a metric, in the order of the metrics, then the others (names of metrics with the name of an
-/// output before them, logs of overridden steps) by name.
-NamedValues listed_results(Model& model) {
+/// Returns the results of a step in the order of Keras: first the logs that are named like a
+/// metric, in the order of the metrics, then the other logs by name. The latter are metrics whose
+/// log has the name of an output as prefix, and logs of an overridden step.
+NamedValues results_in_keras_order(Model& model) {
   std::vector<std::string> metric_names;
   for (const MetricPtr& metric : model.all_metrics()) metric_names.push_back(metric_name(*metric));
   const auto key = [&](const std::string& log) {
@@ -195,9 +197,10 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& opti
   const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
   const int64_t batch_size = batch_size_for(*this, options.batch_size);
   check_stateful(*this, arrays.samples(), batch_size);
-  Dict other_options = option_values;
-  other_options.erase("sample_weight");
-  return evaluate(make_array_dataset(arrays, batch_size, Shuffle::none, nullptr), other_options);
+  Dict remaining_options = option_values;
+  remaining_options.erase("sample_weight");
+  return evaluate(make_array_dataset(arrays, batch_size, Shuffle::none, nullptr),
+                  remaining_options);
 }
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& option_values) {
@@ -206,8 +209,8 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& option_values) {
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", option_values);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  const ProcessGroup group = group_for(*this, "evaluate", ProcessGroup::of_inference());
-  Pass pass(Batches("evaluate", data, options.steps, false, group), Pass::testing(*this));
+  const ProcessGroup group = group_for(*this, "evaluate", ProcessGroup::for_inference());
+  Pass pass(Batches("evaluate", data, options.steps, false, group), Pass::testing_step(*this));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
@@ -217,11 +220,11 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& option_values) {
   is_stopping = false;
   begin_testing(*this, pass, callbacks);
   group.run_collective([&] {
-    while (!group.any(is_stopping) && pass.advance(callbacks)) {
+    while (!group.any_process(is_stopping) && pass.advance(callbacks)) {
     }
   });
   end_testing(*this, pass, callbacks);
-  return listed_results(*this);
+  return results_in_keras_order(*this);
 }
 
 Tensors Model::predict(const Tensors& x, const Dict& option_values) {
@@ -242,36 +245,38 @@ Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
   const LongOperation operation;
   const PredictOptions options = parse<PredictOptions>("predict", option_values);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  ProcessGroup group = ProcessGroup::of_inference();
-  if (group.gathers()) group = {};  // each process predicts its own data
-  group.share_nothing();            // each batch is computed by one process as a whole
+  ProcessGroup group = ProcessGroup::for_inference();
+  if (group.gathers_parts()) group = {};  // each process predicts its own data
+  group.compute_whole_batches();          // each batch is computed by one process as a whole
   CollectedOutputs collected_outputs(options.steps ? -1 : data->samples());
-  const bool runs_in_turn = [&] {
-    const auto entrance = enter_steps(*this);
+  const bool computes_in_turn = [&] {
+    const auto steps_lock = enter_steps(*this);
     return layouts().empty() && !any_divided(weights());
   }();
-  SharedPredictions predictions(runs_in_turn ? group.communicator() : nullptr, collected_outputs);
-  Pass pass(Batches("predict", data, options.steps, false, group), collecting(*this, predictions));
+  SharedPredictions predictions(computes_in_turn ? group.communicator() : nullptr,
+                                collected_outputs);
+  Pass pass(Batches("predict", data, options.steps, false, group),
+            prediction_step(*this, predictions));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});
   std::atomic<bool>& is_stopping = training_->stops.predicting;
   is_stopping = false;
-  callbacks.each(&Callback::on_predict_begin, Logs());
+  callbacks.call_hooks(&Callback::on_predict_begin, Logs());
   pass.begin();
   std::optional<Progress> progress;
   if (!option_values.contains("verbose"))
     progress.emplace("predict", "batch", std::max<int64_t>(pass.batches().count(), 0));
   group.run_collective([&] {
-    while (!group.any(is_stopping) && pass.advance(callbacks))
+    while (!group.any_process(is_stopping) && pass.advance(callbacks))
       if (progress) progress->come_to(pass.batches().batches_done());
     predictions.finish();
   });
   progress.reset();
   if (pass.batches().batches_done() == 0) fail("predict: the data gave no batch");
-  callbacks.each(&Callback::on_predict_end, Logs());
-  return is_stopping || max_steps_per_epoch() ? collected_outputs.first_arrays()
+  callbacks.call_hooks(&Callback::on_predict_end, Logs());
+  return is_stopping || max_steps_per_epoch() ? collected_outputs.arrays_so_far()
                                               : collected_outputs.arrays();
 }
 
@@ -279,17 +284,17 @@ Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
 
 namespace {
 
-Value boxed(const Tensors& tensors) {
+Value boxed_tensors(const Tensors& tensors) {
   List list;
   for (const Tensor& t : tensors)
     list.push_back(t ? Value(std::make_shared<BoxedTensor>(t)) : Value());
   return tensors.empty() ? Value() : Value(list);
 }
 
-Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, const Tensors& weights,
-                    const Value& class_weight) {
+Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y,
+                    const Tensors& sample_weight, const Value& class_weight) {
   check_compiled(model);
-  Arrays arrays = checked_arrays(model, x, y, boxed(weights));
+  Arrays arrays = checked_arrays(model, x, y, boxed_tensors(sample_weight));
   weight_classes(model, arrays, class_weight);
   check_arrays(model, arrays);
   return {arrays.x, arrays.y, arrays.weights};
@@ -306,7 +311,7 @@ NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tens
   if (reset) reset_metrics();
   Stepper stepper(*this);
   stepper.train(batch);
-  return listed_results(*this);
+  return results_in_keras_order(*this);
 }
 
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
@@ -317,7 +322,7 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
   if (reset) reset_metrics();
   Stepper stepper(*this);
   stepper.test(batch);
-  return listed_results(*this);
+  return results_in_keras_order(*this);
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {

@@ -17,16 +17,16 @@ Shuffle shuffle_of(const Value& value) {
   return value.as_bool() ? Shuffle::samples : Shuffle::none;
 }
 
-/// Removes the last fraction `share` of the rows from the arrays and returns it as validation data.
-Arrays split_validation(Arrays& arrays, double share) {
+/// Removes the last `fraction` of the rows from the arrays and returns them as validation data.
+Arrays split_validation(Arrays& arrays, double fraction) {
   const int64_t count = arrays.samples();
   const int64_t training_count =
-      static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - share)));
+      static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - fraction)));
   if (training_count == 0 || training_count == count)
     fail("Training data contains ", count,
          " samples, which is not sufficient to split it into a validation and training set as "
          "specified by `validation_split=",
-         share,
+         fraction,
          "`. Either provide more data, or a different value for the `validation_split` "
          "argument.");
   Arrays held_out_arrays = rows(arrays, training_count, count - training_count);
@@ -56,7 +56,7 @@ Arrays validation_arrays(const Model& model, const Value& value) {
   return arrays;
 }
 
-/// The option validation_data as a dataset; arrays are made a dataset.
+/// Returns the option validation_data, which is a dataset or a list of arrays, as a dataset.
 DatasetPtr validation_set(const Model& model, const FitOptions& options) {
   if (DatasetPtr data = options.validation_data.object_as<Dataset>()) return data;
   return make_array_dataset(
@@ -65,7 +65,7 @@ DatasetPtr validation_set(const Model& model, const FitOptions& options) {
       Shuffle::none, nullptr);
 }
 
-RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensors& x,
+RunPlan plan_arrays(const Model& model, const SeedGenerator& shuffle_order, const Tensors& x,
                     const Tensors& y, const FitOptions& options) {
   Arrays arrays = checked_arrays(model, x, y, options.sample_weight);
   const int64_t batch_size = batch_size_for(model, options.batch_size);
@@ -79,7 +79,7 @@ RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensor
                                          Shuffle::none, nullptr);
   weight_classes(model, arrays, options.class_weight);
   check_stateful(model, arrays.samples(), batch_size);
-  plan.data = make_array_dataset(arrays, batch_size, shuffle_of(options.shuffle), &order);
+  plan.data = make_array_dataset(arrays, batch_size, shuffle_of(options.shuffle), &shuffle_order);
   plan.batch_size = batch_size;
   return plan;
 }
@@ -103,16 +103,16 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
 
 /// Returns the generator that shuffles samples. The generator is seeded again if the seed of the
 /// process has changed and nothing was drawn from the generator yet.
-const SeedGenerator& seeded_order(RunRecord& runs) {
+const SeedGenerator& seeded_shuffle_order(RunRecord& run_record) {
   const int64_t seed = last_random_seed();
-  const bool is_fresh = runs.order.state().value().data<int64_t>()[1] == 0;
-  if (is_fresh && runs.seed != seed)
-    runs.order.state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
-  runs.seed = seed;
-  return runs.order;
+  const bool is_fresh = run_record.shuffle_order.state().value().data<int64_t>()[1] == 0;
+  if (is_fresh && run_record.seed != seed)
+    run_record.shuffle_order.state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
+  run_record.seed = seed;
+  return run_record.shuffle_order;
 }
 
-TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& plan) {
+TrainingRunPtr make_run(Model& model, const FitOptions& options, const RunPlan& plan) {
   const auto shared_owner = std::static_pointer_cast<Model>(model.weak_from_this().lock());
   // A model that no shared_ptr owns must outlive the run.
   const ModelPtr shared_model = shared_owner ? shared_owner : ModelPtr(ModelPtr(), &model);
@@ -140,7 +140,8 @@ TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y,
   const StepLock lock(*this);
   const FitOptions options = parse<FitOptions>("fit", option_values);
   check_compiled(*this);
-  return start(*this, options, plan_arrays(*this, seeded_order(training_->runs), x, y, options));
+  return make_run(*this, options,
+                  plan_arrays(*this, seeded_shuffle_order(training_->runs), x, y, options));
 }
 
 TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& option_values,
@@ -148,8 +149,8 @@ TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& option_values,
   const StepLock lock(*this);
   const FitOptions options = parse<FitOptions>("fit", option_values);
   check_compiled(*this);
-  return start(*this, options,
-               plan_dataset(*this, std::move(data), std::move(validation), options));
+  return make_run(*this, options,
+                  plan_dataset(*this, std::move(data), std::move(validation), options));
 }
 
 std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& option_values) {

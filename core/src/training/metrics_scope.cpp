@@ -16,18 +16,18 @@ StepLock::StepLock(const Model& model) : model_(model) {
 }
 StepLock::~StepLock() { ModelAccess::training(model_).ownership.lock.unlock(); }
 
-void expect_metrics_free(const Model& model, const char* what) {
+void expect_metrics_free(const Model& model, const char* function_name) {
   const ModelAccess::Training& state = ModelAccess::training(model);
   if (state.ownership.metrics_scopes > 0 &&
       state.ownership.metrics_owner != std::this_thread::get_id())
-    fail(what, ": another thread trains or evaluates model '", model.name(),
+    fail(function_name, ": another thread trains or evaluates model '", model.name(),
          "' now, and both would count in its metrics: do one after the other, or use a clone "
          "(predict may run beside it)");
 }
 
-MetricsScope::MetricsScope(const Model& model, const char* what) : model_(model) {
+MetricsScope::MetricsScope(const Model& model, const char* function_name) : model_(model) {
   const StepLock lock(model);
-  expect_metrics_free(model, what);
+  expect_metrics_free(model, function_name);
   ModelAccess::Training& state = ModelAccess::training(model);
   state.ownership.metrics_owner = std::this_thread::get_id();
   ++state.ownership.metrics_scopes;

@@ -12,14 +12,14 @@ namespace crescent {
 std::unique_lock<ReadersWriterLock> enter_steps(const Model& model);
 
 /// Fails if another thread trains or evaluates the model, because that thread updates the metrics.
-/// The caller, which `what` names, must hold a StepLock.
-void expect_metrics_free(const Model& model, const char* what);
+/// The caller must hold a StepLock; `function_name` is its name in the message.
+void expect_metrics_free(const Model& model, const char* function_name);
 
 /// While an object of this class lives, this thread may update the metrics of the model, as
 /// training and evaluation do. The constructor fails if another thread has such an object.
 class MetricsScope {
  public:
-  MetricsScope(const Model& model, const char* what);
+  MetricsScope(const Model& model, const char* function_name);
   ~MetricsScope();
   MetricsScope(const MetricsScope&) = delete;
 

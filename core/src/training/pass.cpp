@@ -5,10 +5,11 @@
 
 namespace crescent {
 
-Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const ProcessGroup& group) {
+Pass::BatchStep Pass::training_step(Model& model, const StepExtras& extras,
+                                    const ProcessGroup& group) {
   return {[stepper = Stepper(model), extras = extras, &model, group, has_begun = false](
               const Batch& batch, const Share& share) mutable {
-            if (group.shares() && share && !std::exchange(has_begun, true)) {
+            if (group.shares_batches() && share && !std::exchange(has_begun, true)) {
               stepper.prepare(batch.x);
               copy_from_rank_0(group, state_of(model));
             }
@@ -19,7 +20,7 @@ Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const Pro
           [&model] { return lazy_logs(model); }};
 }
 
-Pass::BatchStep Pass::testing(Model& model) {
+Pass::BatchStep Pass::testing_step(Model& model) {
   return {[stepper = Stepper(model)](const Batch& batch, const Share& share) mutable {
             stepper.test(batch, {.share = share});
           },
@@ -29,14 +30,14 @@ Pass::BatchStep Pass::testing(Model& model) {
 
 namespace {
 
-/// The place of an error for messages, such as "batch 4 (row 13 of the data)", counted from 1. The
-/// row is that of the data and not of the batch, if it is known.
-std::string place_in_data(const DataError& error, const Batches& batches) {
+/// Says where an error occurred: "batch 4 (row 13 of the data)", or "batch 4" if the row is
+/// unknown. The numbers count from 1.
+std::string batch_and_row_text(const DataError& error, const Batches& batches) {
   const std::string batch_text = concat("batch ", batches.batches_done() + 1);
-  const auto* rejected = dynamic_cast<const RowError*>(&error);
+  const auto* row_error = dynamic_cast<const RowError*>(&error);
   const std::vector<int64_t> rows = batches.last_rows();
-  if (!rejected || static_cast<int64_t>(rows.size()) != rejected->rows()) return batch_text;
-  return concat(batch_text, " (row ", rows[static_cast<size_t>(rejected->row())] + 1,
+  if (!row_error || static_cast<int64_t>(rows.size()) != row_error->rows()) return batch_text;
+  return concat(batch_text, " (row ", rows[static_cast<size_t>(row_error->row())] + 1,
                 " of the data)");
 }
 
@@ -45,25 +46,25 @@ std::string place_in_data(const DataError& error, const Batches& batches) {
 bool Pass::advance(const CallbackList& callbacks) {
   const Batch* batch = batches_.next();
   if (!batch) return false;
-  const int64_t number = batches_.batches_done();
-  callbacks.each(step_.hook_before, number, Logs());
+  const int64_t batch_index = batches_.batches_done();
+  callbacks.call_hooks(step_.hook_before, batch_index, Logs());
   // Errors in data name the batch, counted from 1 as in the progress bar.
-  with_error_context([&](const DataError& error) { return place_in_data(error, batches_); },
+  with_error_context([&](const DataError& error) { return batch_and_row_text(error, batches_); },
                      [&] { step_.step(*batch, batches_.share()); });
   batches_.mark_done();
-  callbacks.each(step_.hook_after, number, step_.logs());
+  callbacks.call_hooks(step_.hook_after, batch_index, step_.logs());
   return true;
 }
 
 void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks) {
   model.reset_metrics();
-  callbacks.each(&Callback::on_test_begin, Logs());
+  callbacks.call_hooks(&Callback::on_test_begin, Logs());
   pass.begin();
 }
 
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks) {
   if (pass.batches().batches_done() == 0) fail("evaluate: the data gave no batch");
-  callbacks.each(&Callback::on_test_end, lazy_logs(model));
+  callbacks.call_hooks(&Callback::on_test_end, lazy_logs(model));
 }
 
 std::vector<std::string> names_in_option(const char* title, const Value& value) {
@@ -88,10 +89,10 @@ void check_compiled(const Model& model) {
 
 int64_t batch_size_for(const Model& model, const std::optional<int64_t>& batch_size) {
   if (batch_size || !model.stateful() || !model.is_graph())
-    return batch_size.value_or(kDefaultBatch);
+    return batch_size.value_or(kDefaultBatchSize);
   for (const Symbol& input : model.inputs())
     if (input.shape().rank() > 0 && input.shape()[0] > 0) return input.shape()[0];
-  return kDefaultBatch;
+  return kDefaultBatchSize;
 }
 
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size) {

@@ -11,7 +11,7 @@
 
 namespace crescent {
 
-inline constexpr int64_t kDefaultBatch = 32;
+inline constexpr int64_t kDefaultBatchSize = 32;
 
 template <class T>
 T parse(const char* title, const Dict& options) {
@@ -44,10 +44,10 @@ class Pass {
     Hook hook_before, hook_after;
     std::function<Logs()> logs;
   };
-  /// The BatchStep of training and that of evaluation. In training, processes that share batches
-  /// start from the weights of rank 0.
-  static BatchStep training(Model& model, const StepExtras& extras, const ProcessGroup& group);
-  static BatchStep testing(Model& model);
+  /// training_step() returns the BatchStep of training, testing_step() that of evaluation. In
+  /// training, processes that share batches start from the weights of rank 0.
+  static BatchStep training_step(Model& model, const StepExtras& extras, const ProcessGroup& group);
+  static BatchStep testing_step(Model& model);
 
   Pass(Batches batches, BatchStep step) : batches_(std::move(batches)), step_(std::move(step)) {}
   explicit operator bool() const { return static_cast<bool>(batches_); }
@@ -62,8 +62,8 @@ class Pass {
   BatchStep step_;
 };
 
-/// begin_testing() begins an evaluation and end_testing() ends it; after end_testing(), the metrics
-/// have the results.
+/// begin_testing() and end_testing() reset the metrics and call the hooks at the beginning and the
+/// end of an evaluation; its results are then those of the metrics.
 void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks);
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks);
 

@@ -25,12 +25,12 @@ struct TrainingRun::State {
   /// Ends the run in the middle of an epoch. The epoch is not in the history, unless a later run
   /// resumes this one.
   void end_early();
-  /// Makes this the current run of the model. When the model is saved, it stores the state of its
-  /// current run.
-  void take_over(const TrainingRunPtr& self);
+  /// Makes this run the current run of the model. A saved model contains the state of its current
+  /// run.
+  void make_current(const TrainingRunPtr& self);
   void pass_params_to_callbacks();
 
-  const Pass& pass() const { return in_validation() ? testing : training; }
+  const Pass& pass() const { return in_validation() ? validation_pass : training_pass; }
   bool in_validation() const { return phase == Phase::validation || phase == Phase::validating; }
   NamedValues logs() const;
   /// The position in the run as text: "after batch 3 of 10 in epoch 2 of 5".
@@ -38,11 +38,11 @@ struct TrainingRun::State {
 
   // The following functions are defined in snapshot.cpp.
   Dict snapshot() const;
-  /// The snapshot without the variables of the model; null if a callback ended the run.
+  /// The snapshot without the variables of the model; null if a callback stopped the run.
   Value remaining_progress() const;
   void restore(const Dict& snapshot);
-  /// In a process that replays a step of this run, lets the callback ReplayRecorder restore the run
-  /// from its record, whatever the options of fit say, and returns true; else returns false.
+  /// In a process that replays a step of this run, the callback ReplayRecorder restores the run
+  /// from its record, even if the option `resume` of fit is false. Returns whether it has.
   bool try_replay();
 
   ModelPtr model;
@@ -52,30 +52,31 @@ struct TrainingRun::State {
   CallbackList callbacks;
   std::shared_ptr<History> history;
   ProcessGroup group;
-  Pass training, testing;
+  Pass training_pass, validation_pass;
   Phase phase = Phase::start;
   Phase end_phase = Phase::epoch;  ///< the phase in which the run ended, if it has ended
   int64_t epoch;                   // number of the current epoch, from 0
   // whether snapshots contain options.epochs, because set_epochs() changed it
   bool epochs_were_set = false;
-  bool out_of_data = false;
+  bool is_out_of_data = false;
   bool is_replayed = false;   ///< whether ReplayRecorder has restored the run from its record
   Logs validated_epoch_logs;  // logs of the epoch that is being validated
   Logs last_epoch_logs;
-  // the results of the last step before a snapshot was restored, and the batches taken until then
+  // The results of the last step before the restored snapshot was taken, and how many batches of
+  // the epoch or validation were done then.
   Logs restored_results;
-  int64_t restored_after = 0;
-  /// Specs of batches of training and of validation before a snapshot was restored.
-  std::optional<BatchSpecs> restored_batch, restored_validation_batch;
+  int64_t restored_batches_done = 0;
+  /// The specs of the batches of training and of validation that the restored snapshot contains.
+  std::optional<BatchSpecs> restored_batch_specs, restored_validation_batch_specs;
   std::weak_ptr<TrainingRun> replaced_run;  // the current run of the model before this one
   std::atomic<bool> is_pause_requested = false, is_stop_requested = false;
 
  private:
   Dict progress() const;
-  std::optional<BatchSpecs> training_batch() const;
-  std::optional<BatchSpecs> validation_batch() const;
-  void prepare_for(const Dict& snapshot);
-  void rehearse(const BatchSpecs& batch, bool is_training) const;
+  std::optional<BatchSpecs> training_batch_specs() const;
+  std::optional<BatchSpecs> validation_batch_specs() const;
+  void create_variables_of(const Dict& snapshot);
+  void create_step_variables(const BatchSpecs& batch_specs, bool is_training) const;
   void resume_at(Phase resumed_phase);
   bool run_phase();
   bool should_stop();

@@ -31,7 +31,7 @@ using Assignments = std::vector<std::pair<Variable, Tensor>>;
 
 /// Adds the assignment of `values` to the variables of the groups to the plan. Fails if the values
 /// belong to another model.
-void plan_assignments(Assignments& planned, const std::vector<VariableGroup>& groups,
+void plan_assignments(Assignments& assignments, const std::vector<VariableGroup>& groups,
                       const Dict& values) {
   for (const VariableGroup& group : groups) {
     const List& tensors = values.at(group.name).as_list();
@@ -46,7 +46,7 @@ void plan_assignments(Assignments& planned, const std::vector<VariableGroup>& gr
         fail("restore: variable '", variable.path(), "' is ", variable.dtype(), variable.shape(),
              ", in the snapshot ", boxed->tensor.dtype(), boxed->tensor.shape(),
              ": it is of another model");
-      planned.emplace_back(variable, boxed->tensor);
+      assignments.emplace_back(variable, boxed->tensor);
     }
   }
 }
@@ -78,7 +78,7 @@ bool is_complete(Model& model, const Dict& snapshot) {
          (!variables || is_complete(groups_of_model(model), variables->as_dict()));
 }
 
-Value encoded(const std::optional<BatchSpecs>& batch) {
+Value encoded_batch_specs(const std::optional<BatchSpecs>& batch) {
   return batch ? Value(batch->encoded()) : Value();
 }
 
@@ -95,9 +95,9 @@ TensorSpecs input_specs(const Dict& snapshot) {
 }
 
 Phase phase_of(const Value& name) {
-  const auto phase_name = std::find(kPhases.begin(), kPhases.end(), name.as_string());
-  if (phase_name == kPhases.end()) fail("restore: a run has no phase ", name);
-  return static_cast<Phase>(phase_name - kPhases.begin());
+  const auto matching_name = std::find(kPhases.begin(), kPhases.end(), name.as_string());
+  if (matching_name == kPhases.end()) fail("restore: a run has no phase ", name);
+  return static_cast<Phase>(matching_name - kPhases.begin());
 }
 
 void check_version(const Dict& snapshot) {
@@ -113,21 +113,22 @@ void check_version(const Dict& snapshot) {
 /// Returns the position of the run and the states of its callbacks.
 Dict TrainingRun::State::progress() const {
   const bool should_stop = model->stop_training || is_stop_requested;
-  Dict result{{"callbacks", callbacks.states()},
-              {"version", kSnapshotVersion},
-              {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? end_phase : phase)]},
-              {"epoch", epoch},
-              {"epochs_trained", model_state.runs.epochs},
-              {"stop_training", should_stop},
-              {"out_of_data", out_of_data},
-              {"results", has_results() ? pairs_of(results()) : List()},
-              {"running", pairs_of(validated_epoch_logs.values())},
-              {"last", pairs_of(last_epoch_logs.values())},
-              {"history", history->record()},
-              {"data", training.batches().position()},
-              {"validation", testing ? Value(testing.batches().position()) : Value()},
-              {kBatch, encoded(training_batch())},
-              {kValidationBatch, encoded(validation_batch())}};
+  Dict result{
+      {"callbacks", callbacks.states()},
+      {"version", kSnapshotVersion},
+      {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? end_phase : phase)]},
+      {"epoch", epoch},
+      {"epochs_trained", model_state.runs.epochs_trained},
+      {"stop_training", should_stop},
+      {"out_of_data", is_out_of_data},
+      {"results", has_results() ? pairs_of(results()) : List()},
+      {"running", pairs_of(validated_epoch_logs.values())},
+      {"last", pairs_of(last_epoch_logs.values())},
+      {"history", history->record()},
+      {"data", training_pass.batches().position()},
+      {"validation", validation_pass ? Value(validation_pass.batches().position()) : Value()},
+      {kBatch, encoded_batch_specs(training_batch_specs())},
+      {kValidationBatch, encoded_batch_specs(validation_batch_specs())}};
   if (epochs_were_set) result.set("epochs", options.epochs);
   for (const DictEntry& group : values_of(groups_of_run(*model)))
     result.set(group.key, group.value);
@@ -146,35 +147,37 @@ Dict TrainingRun::State::snapshot() const {
 
 /// The specs of the batch for which the variables of the step were made. A batch that was only
 /// fetched does not count, because its specs would make variables that the snapshot does not have.
-std::optional<BatchSpecs> TrainingRun::State::training_batch() const {
+std::optional<BatchSpecs> TrainingRun::State::training_batch_specs() const {
   const bool has_variables =
-      training.batches().any_done() || (model->optimizer() && model->optimizer()->built());
-  const auto own_specs = has_variables ? training.batches().specs() : std::nullopt;
-  return own_specs ? own_specs : restored_batch;
+      training_pass.batches().any_done() || (model->optimizer() && model->optimizer()->built());
+  const auto current_specs = has_variables ? training_pass.batches().specs() : std::nullopt;
+  return current_specs ? current_specs : restored_batch_specs;
 }
 
-std::optional<BatchSpecs> TrainingRun::State::validation_batch() const {
-  const auto own_specs = testing.batches().any_done() ? testing.batches().specs() : std::nullopt;
-  return own_specs ? own_specs : restored_validation_batch;
+std::optional<BatchSpecs> TrainingRun::State::validation_batch_specs() const {
+  const auto current_specs =
+      validation_pass.batches().any_done() ? validation_pass.batches().specs() : std::nullopt;
+  return current_specs ? current_specs : restored_validation_batch_specs;
 }
 
 /// Makes the variables of the snapshot. Some of them exist only after a step, such as those of a
 /// metric that needs the shapes of the targets.
-void TrainingRun::State::prepare_for(const Dict& snapshot_dict) {
+void TrainingRun::State::create_variables_of(const Dict& snapshot_dict) {
   Tensors x;
   for (const TensorSpec& spec : input_specs(snapshot_dict)) x.push_back(Tensor::abstract(spec));
   if (!x.empty()) Stepper(*model).prepare(x);
   for (const bool is_training : {true, false})
     if (const auto batch = batch_specs(snapshot_dict, is_training ? kBatch : kValidationBatch);
         batch && !is_complete(*model, snapshot_dict))
-      rehearse(*batch, is_training);
+      create_step_variables(*batch, is_training);
 }
 
-void TrainingRun::State::rehearse(const BatchSpecs& batch, bool is_training) const {
+void TrainingRun::State::create_step_variables(const BatchSpecs& batch, bool is_training) const {
   const int64_t rows = batch.x.front().shape.rank() > 0 ? batch.x.front().shape[0] : 0;
   StepExtras step_extras = is_training ? extras() : StepExtras();
   step_extras.share = rows > 0 ? group.share(rows) : Share();
-  Stepper(*model).rehearse(batch.abstract_batch(step_extras.share), is_training, step_extras);
+  Stepper(*model).create_step_variables(batch.abstract_batch(step_extras.share), is_training,
+                                        step_extras);
 }
 
 void TrainingRun::State::restore(const Dict& snapshot_dict) {
@@ -182,10 +185,10 @@ void TrainingRun::State::restore(const Dict& snapshot_dict) {
   check_callback_states(snapshot_dict.at("callbacks"));
   const Phase stored_phase = phase_of(snapshot_dict.at("phase"));
   const Value& validation = snapshot_dict.at("validation");
-  if (validation.is_null() == static_cast<bool>(testing))
+  if (validation.is_null() == static_cast<bool>(validation_pass))
     fail("restore: the snapshot was taken ", validation.is_null() ? "without" : "with",
-         " validation data, this run is ", testing ? "with" : "without", " it");
-  prepare_for(snapshot_dict);
+         " validation data, this run is ", validation_pass ? "with" : "without", " it");
+  create_variables_of(snapshot_dict);
   Assignments assignments;
   plan_assignments(assignments, groups_of_run(*model), snapshot_dict);
   if (const Value* variables = snapshot_dict.find("variables"))
@@ -196,29 +199,29 @@ void TrainingRun::State::restore(const Dict& snapshot_dict) {
     epochs_were_set = true;
     pass_params_to_callbacks();
   }
-  training.batches().restore(snapshot_dict.at("data").as_dict());
-  if (testing) testing.batches().restore(validation.as_dict());
+  training_pass.batches().restore(snapshot_dict.at("data").as_dict());
+  if (validation_pass) validation_pass.batches().restore(validation.as_dict());
   epoch = snapshot_dict.at("epoch").as_int();
   resume_at(stored_phase);
   for (const auto& [variable, value] : assignments) variable.assign(value);
-  restored_batch = batch_specs(snapshot_dict, kBatch);
-  restored_validation_batch = batch_specs(snapshot_dict, kValidationBatch);
-  out_of_data = snapshot_dict.at("out_of_data").as_bool();
+  restored_batch_specs = batch_specs(snapshot_dict, kBatch);
+  restored_validation_batch_specs = batch_specs(snapshot_dict, kValidationBatch);
+  is_out_of_data = snapshot_dict.at("out_of_data").as_bool();
   validated_epoch_logs = logs_of(snapshot_dict.at("running"));
   last_epoch_logs = logs_of(snapshot_dict.at("last"));
   history->set_record(snapshot_dict.at("history").as_dict());
   callbacks.set_states(snapshot_dict.at("callbacks"));
-  model_state.runs.epochs = snapshot_dict.at("epochs_trained").as_int();
+  model_state.runs.epochs_trained = snapshot_dict.at("epochs_trained").as_int();
   model->stop_training = snapshot_dict.at("stop_training").as_bool();
   phase = stored_phase;
   if (const Value* results = snapshot_dict.find("results")) restored_results = logs_of(*results);
-  restored_after = pass().batches().batches_done();
+  restored_batches_done = pass().batches().batches_done();
 }
 
 bool TrainingRun::State::try_replay() {
   if (!replay_task()) return false;
   is_replayed = false;
-  const TrainingRunPtr self = model_state.runs.run.lock();
+  const TrainingRunPtr self = model_state.runs.current_run.lock();
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
     if (callback->class_name() == kReplayRecorder) callback->try_resume(*self);
   return is_replayed;
@@ -233,8 +236,8 @@ void TrainingRun::State::resume_at(Phase resumed_phase) {
   if (resumed_phase == Phase::start) return;
   begin();
   if (resumed_phase == Phase::epoch) return;
-  callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
-  if (resumed_phase == Phase::validating) callbacks.each(&Callback::on_test_begin, Logs());
+  callbacks.call_hooks(&Callback::on_epoch_begin, epoch, Logs());
+  if (resumed_phase == Phase::validating) callbacks.call_hooks(&Callback::on_test_begin, Logs());
 }
 
 // ---- TrainingRun
@@ -244,7 +247,7 @@ Value TrainingRun::snapshot() const { return state_->snapshot(); }
 void TrainingRun::restore(const Value& snapshot) {
   if (!snapshot.is_dict()) fail("restore: expected a snapshot of a training run, got ", snapshot);
   const InterruptScope interrupt_scope;
-  state_->take_over(std::static_pointer_cast<TrainingRun>(shared_from_this()));
+  state_->make_current(std::static_pointer_cast<TrainingRun>(shared_from_this()));
   if (!state_->try_replay()) state_->restore(snapshot.as_dict());
 }
 

@@ -41,7 +41,7 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
 
 /// The names of the outputs of a model that is not a graph: the keys if the outputs are a
 /// dictionary, otherwise output_1, output_2, ...
-std::vector<std::string> named_outputs(const Value& structure, size_t count) {
+std::vector<std::string> names_of_outputs(const Value& structure, size_t count) {
   if (auto keys = names_in_data(structure, keys_of(structure)); keys.size() == count) return keys;
   std::vector<std::string> names;
   for (size_t i = 1; i <= count; ++i) names.push_back(concat("output_", i));
@@ -61,7 +61,7 @@ bool is_built(Model& model) {
                      [](const Layer* layer) { return layer->built(); });
 }
 
-/// While an object of this class lives, `step` is the model's TracedStep.
+/// While an object of this class lives, the TracedStep of the model is `step`.
 class StepScope {
  public:
   StepScope(TracedStep& traced_step, TracedStep step)
@@ -74,7 +74,7 @@ class StepScope {
   TracedStep previous_;
 };
 
-size_t targets_needed(const std::vector<OutputTraining>& outputs) {
+size_t needed_target_count(const std::vector<OutputTraining>& outputs) {
   return static_cast<size_t>(std::count_if(outputs.begin(), outputs.end(), needs_target));
 }
 
@@ -84,17 +84,18 @@ bool needs_target(const OutputTraining& output) {
   return output.loss || !output.metrics.empty() || !output.weighted_metrics.empty();
 }
 
-size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets) {
-  if (targets >= outputs.size()) return output;
-  if (!needs_target(outputs[output])) return targets;
-  const auto position = outputs.begin() + static_cast<std::ptrdiff_t>(output);
+size_t target_index_of(const std::vector<OutputTraining>& outputs, size_t output_index,
+                       size_t target_count) {
+  if (target_count >= outputs.size()) return output_index;
+  if (!needs_target(outputs[output_index])) return target_count;
+  const auto position = outputs.begin() + static_cast<std::ptrdiff_t>(output_index);
   return static_cast<size_t>(std::count_if(outputs.begin(), position, needs_target));
 }
 
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
 
-/// Drops the compiled steps when the structure of the model has changed.
-void Stepper::follow_structure() {
+/// Discards the compiled steps if the structure or a constraint of the model has changed.
+void Stepper::forget_outdated_steps() {
   const uint64_t structure_version = model_.structure_version(),
                  constraint_version = constraint_changes();
   if (structure_version == state_.steps.structure_seen &&
@@ -123,20 +124,22 @@ Tensors Stepper::build(const Tensors& x) {
   return outputs;
 }
 
-/// Builds the layers after a change of structure, and plans losses and metrics if the outputs have
-/// changed. If steps call layers instead of the model, these are built when the steps first run.
+/// Builds the layers after a change of structure, and makes the losses and metrics anew if the
+/// outputs have changed. If the steps call layers instead of the model, the layers are built when
+/// the steps first run.
 void Stepper::build_and_plan(const Tensors& x) {
   if (!state_.spec.is_compiled) fail("You must compile your model before using it.");
   check_inputs(x);
-  follow_structure();
+  forget_outdated_steps();
   if (state_.steps.is_planned) return;
   if (!steps_of(model_).calls_model(model_)) return mark_planned();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
   const Value structure = model_.structures().outputs;
-  const OutputKeys keys = model_.is_graph() ? output_keys(model_)
-                                            : output_keys(named_outputs(structure, outputs.size()),
-                                                          structure, shapes_of(outputs));
+  const OutputKeys keys =
+      model_.is_graph()
+          ? output_keys(model_)
+          : output_keys(names_of_outputs(structure, outputs.size()), structure, shapes_of(outputs));
   if (!(keys == state_.plan.keys)) {
     state_.plan.outputs = plan_outputs(state_.spec.options, keys);
     state_.plan.keys = keys;
@@ -144,7 +147,7 @@ void Stepper::build_and_plan(const Tensors& x) {
   mark_planned();
 }
 
-/// Records that the steps are planned for the current flags `trainable`.
+/// Records that the losses and metrics fit the outputs, and the flags `trainable` of new layers.
 void Stepper::mark_planned() {
   state_.trained.flags.record_new_layers(model_);
   state_.steps.is_planned = true;
@@ -167,24 +170,24 @@ void Stepper::build_by_step(const Batch& batch) {
   state_.trained.flags.record_new_layers(model_);
 }
 
-/// Collects the weights that were trainable when compile was called, and those of layers added
-/// since. Warns once if other weights are trainable now.
+/// Collects the weights that were trainable when compile was called, and the trainable weights of
+/// layers that were added later. Warns once if other weights are trainable now.
 void Stepper::collect_trained() {
-  if (!state_.trained.collected) {
+  if (!state_.trained.is_collected) {
     const CompiledFlagsScope compiled_flags(model_, state_.trained.flags, state_.trained.variables);
     state_.trained.variables = model_.trainable_weights();
     if (!state_.trained.variables.empty()) {
       state_.spec.optimizer->check_patterns(model_.weights());
       state_.spec.optimizer->build(state_.trained.variables);
     }
-    state_.trained.collected = true;
-    if (state_.trained.variables.empty() && !std::exchange(state_.trained.warned, true))
+    state_.trained.is_collected = true;
+    if (state_.trained.variables.empty() && !std::exchange(state_.trained.has_warned, true))
       warn("The model does not have any trainable weights.");
   }
-  if (state_.trained.warned || state_.trained.trainable_seen == trainable_changes()) return;
+  if (state_.trained.has_warned || state_.trained.trainable_seen == trainable_changes()) return;
   state_.trained.trainable_seen = trainable_changes();
   if (state_.trained.variables == model_.trainable_weights()) return;
-  state_.trained.warned = true;
+  state_.trained.has_warned = true;
   warn(
       "Discrepancy between trainable weights and collected trainable weights, did you set "
       "`model.trainable` without calling "
@@ -193,12 +196,13 @@ void Stepper::collect_trained() {
 }
 
 /// Flattens the batch into the inputs of a step, and returns the compiled step for its layout.
-CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const StepExtras& extras) {
+CompiledLayoutPtr Stepper::flatten_batch(const Batch& batch, bool training,
+                                         const StepExtras& extras) {
   build_and_plan(batch.x);
   const bool calls_whole_model = steps_of(model_).calls_model(model_);
   if (!calls_whole_model && training && !is_built(model_)) build_by_step(batch);
   if (calls_whole_model && batch.y.size() != state_.plan.outputs.size() &&
-      batch.y.size() != targets_needed(state_.plan.outputs))
+      batch.y.size() != needed_target_count(state_.plan.outputs))
     fail(
         "Error when checking model target: the list of arrays that you are passing to your model "
         "is not the size the model "
@@ -206,8 +210,8 @@ CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const Step
         state_.plan.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
   if (training) collect_trained();
   StepLayout& layout = state_.steps.layout;
-  layout.x = batch.x.size();
-  layout.y = batch.y.size();
+  layout.x_count = batch.x.size();
+  layout.y_count = batch.y.size();
   layout.extras = extras;
   layout.is_weighted.assign(
       std::max(state_.plan.outputs.size(), calls_whole_model ? 0 : batch.sample_weight.size()),
@@ -218,7 +222,7 @@ CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const Step
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
   for (size_t i = 0; i < layout.is_weighted.size(); ++i) {
     const size_t target_index =
-        calls_whole_model ? target_place(state_.plan.outputs, i, batch.y.size()) : i;
+        calls_whole_model ? target_index_of(state_.plan.outputs, i, batch.y.size()) : i;
     if (target_index >= batch.sample_weight.size() || !batch.sample_weight[target_index]) continue;
     layout.is_weighted[i] = true;
     inputs.push_back(batch.sample_weight[target_index]);
@@ -234,9 +238,10 @@ void Stepper::prepare(const Tensors& x) {
 
 /// Traces the step and discards the recorded program. In eager mode, a step that reads values runs
 /// on zeros instead.
-void Stepper::rehearse(const Batch& example_batch, bool training, const StepExtras& extras) {
+void Stepper::create_step_variables(const Batch& example_batch, bool training,
+                                    const StepExtras& extras) {
   const StepLock lock(model_);
-  const CompiledLayoutPtr layout = lay_out(example_batch, training, extras);
+  const CompiledLayoutPtr layout = flatten_batch(example_batch, training, extras);
   const Tensors inputs = std::exchange(state_.steps.inputs, {});
   StepNames names;
   const auto run = [&](const Tensors& tensors) {
@@ -253,48 +258,50 @@ void Stepper::rehearse(const Batch& example_batch, bool training, const StepExtr
   }
 }
 
-/// Finds or makes the step for the current layout.
+/// Returns the step for the current layout; makes it if there is none.
 CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   const StepLayout& layout = state_.steps.layout;
-  std::vector<CompiledLayoutPtr>& known_layouts = training ? state_.steps.train : state_.steps.test;
-  const auto known_layout =
-      std::find_if(known_layouts.begin(), known_layouts.end(),
+  std::vector<CompiledLayoutPtr>& layouts =
+      training ? state_.steps.train_layouts : state_.steps.test_layouts;
+  const auto matching_layout =
+      std::find_if(layouts.begin(), layouts.end(),
                    [&](const auto& candidate) { return candidate->layout == layout; });
-  if (known_layout != known_layouts.end()) return *known_layout;
+  if (matching_layout != layouts.end()) return *matching_layout;
   auto names = std::make_shared<StepNames>();
   Function function(
       [model = &model_, layout, training, names](const Tensors& flat_tensors) {
         return Stepper(*model).step(layout.batch_of(flat_tensors), training, layout.extras, *names);
       },
       OptimizeOptions{.inference = !training});
-  known_layouts.push_back(
+  layouts.push_back(
       std::make_shared<const CompiledLayout>(CompiledLayout{layout, function, names}));
-  return known_layouts.back();
+  return layouts.back();
 }
 
 /// Runs a step. If it fails, no variable is changed.
 void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
   StepCache& cache = state_.steps;
-  const CompiledLayoutPtr layout = lay_out(batch, training, extras);
+  const CompiledLayoutPtr layout = flatten_batch(batch, training, extras);
   if (state_.spec.options.run_eagerly) {
     Transaction transaction;
-    cache.logs = step(layout->layout.batch_of(cache.inputs), training, extras, *layout->names);
+    cache.log_values =
+        step(layout->layout.batch_of(cache.inputs), training, extras, *layout->names);
     transaction.commit();
   } else {
-    layout->function.call(cache.inputs, cache.logs);
+    layout->function.call(cache.inputs, cache.log_values);
   }
   cache.last_step = layout;
   cache.inputs.clear();
 }
 
 CompiledStep Stepper::compiled_train(const Batch& batch, const StepExtras& extras) {
-  const Function function = lay_out(batch, true, extras)->function;
+  const Function function = flatten_batch(batch, true, extras)->function;
   return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 
 CompiledStep Stepper::compiled_test(const Batch& batch) {
-  const Function function = lay_out(batch, false)->function;
+  const Function function = flatten_batch(batch, false)->function;
   return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 
@@ -309,7 +316,7 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
   if (Recorder* recorder = Recorder::current(); recorder && training && state_.spec.options.remat)
     recorder->rematerialize();
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
-  if (training && extras.inference_metrics && !state_.traced_step.measured_inference)
+  if (training && extras.inference_metrics && !state_.traced_step.has_measured_inference)
     fail("fit: inference_metrics has no effect on a train_step of the model's own");
   LayerAccess::forget_losses(model_);
   names = {};
@@ -326,9 +333,9 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
   return values;
 }
 
-void Stepper::rehearse_eagerly(const Batch& batch) {
+void Stepper::run_and_restore(const Batch& batch) {
   const StepLock lock(model_);
-  const CompiledLayoutPtr step_layout = lay_out(batch, true);
+  const CompiledLayoutPtr step_layout = flatten_batch(batch, true);
   const Batch step_batch = step_layout->layout.batch_of(std::exchange(state_.steps.inputs, {}));
   const Transaction transaction;  // the destructor restores the variables
   StepNames names;
@@ -346,7 +353,8 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
   const Function function = predict_function(x);
   const int64_t key = state_.steps.predict_key;
   const ReadersWriterLock::ReadScope read_scope(state_.ownership.lock);
-  // unlocks `steps_lock` only when the program is found, because a trace reads the layers
+  // `steps_lock` stays locked until the program has been found, because the trace of a new program
+  // reads the layers.
   const UnlockOnLookup unlock_on_lookup(steps_lock);
   outputs.clear();  // lets the function reuse the memory of the last outputs
   function.call(x, outputs, key);
@@ -358,11 +366,11 @@ CompiledStep Stepper::compiled_predict(const Tensors& x) {
 }
 
 const Function& Stepper::predict_function(const Tensors& x) {
-  follow_structure();
-  if (!state_.steps.predict) {
+  forget_outdated_steps();
+  if (!state_.steps.predict_function) {
     if (!is_built(model_) && steps_of(model_).calls_model(model_)) build(x);
     Model* model = &model_;
-    state_.steps.predict = Function(
+    state_.steps.predict_function = Function(
         [model](const Tensors& tensors) {
           Tensors outputs = steps_of(*model).predict_step(*model, tensors);
           LayerAccess::forget_losses(*model);
@@ -374,34 +382,33 @@ const Function& Stepper::predict_function(const Tensors& x) {
     state_.steps.predict_trainable = trainable_changes();
     state_.steps.predict_key = trainable_key(model_);
   }
-  return state_.steps.predict;
+  return state_.steps.predict_function;
 }
 
-/// Appends to `values` the logs that the last step returned. If it returned none, results() takes
-/// the results of the metrics instead.
-void Stepper::add_own_logs(NamedValues& values) const {
+/// Appends to `values` the logs that the last step returned.
+void Stepper::add_step_logs(NamedValues& values) const {
   const std::vector<std::string>& names = state_.steps.last_step->names->logs;
   for (size_t i = 0; i < names.size(); ++i) {
-    const Tensor& log = state_.steps.logs[i];
+    const Tensor& log = state_.steps.log_values[i];
     if (log.size() != 1)
       fail("expected a number as '", names[i], "' from a step, got shape ", log.shape());
     values.emplace_back(names[i], log.item());
   }
 }
 
-/// Appends to `values` the gradient and weight norms of each layer that the last step computed (see
-/// StepWatch::norms()).
+/// Appends to `values` the norms of gradients and weights that the last step computed for each
+/// layer.
 void Stepper::add_norms(NamedValues& values) const {
   const StepNames& names = *state_.steps.last_step->names;
   for (size_t i = 0; i < names.norms.size(); ++i)
-    values.emplace_back(names.norms[i], state_.steps.logs[names.logs.size() + i].item());
+    values.emplace_back(names.norms[i], state_.steps.log_values[names.logs.size() + i].item());
 }
 
 NamedValues Stepper::results() {
   const StepLock lock(model_);
   NamedValues values;
-  const bool has_step_logs = !state_.steps.logs.empty();
-  if (has_step_logs) add_own_logs(values);
+  const bool has_step_logs = !state_.steps.log_values.empty();
+  if (has_step_logs) add_step_logs(values);
   if (values.empty()) add_metrics(values);
   if (has_step_logs) add_norms(values);
   return values;
@@ -409,11 +416,11 @@ NamedValues Stepper::results() {
 
 /// Appends to `values` the results of the metrics.
 void Stepper::add_metrics(NamedValues& values) {
-  follow_structure();
+  forget_outdated_steps();
   const auto metrics_by_name = named_metrics(model_);
-  if (!state_.steps.results) {
+  if (!state_.steps.results_function) {
     Model* model = &model_;
-    state_.steps.results = Function([model](const Tensors&) {
+    state_.steps.results_function = Function([model](const Tensors&) {
       std::vector<int64_t>& sizes = ModelAccess::training(*model).steps.result_sizes;
       sizes.clear();
       Tensors values;
@@ -434,13 +441,13 @@ void Stepper::add_metrics(NamedValues& values) {
   int64_t key = static_cast<int64_t>(metrics_by_name.size());
   for (const auto& [name, metric] : metrics_by_name)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());
-  const std::vector<double> numbers = state_.steps.results({}, key).front().to_vector();
+  const std::vector<double> numbers = state_.steps.results_function({}, key).front().to_vector();
   auto next_number = numbers.begin();
   for (size_t i = 0; i < metrics_by_name.size(); ++i)
-    for (int64_t k = 0, size = state_.steps.result_sizes[i]; k < size; ++k)
-      values.emplace_back(
-          size == 1 ? metrics_by_name[i].first : concat(metrics_by_name[i].first, "[", k, "]"),
-          *next_number++);
+    for (int64_t element = 0, size = state_.steps.result_sizes[i]; element < size; ++element)
+      values.emplace_back(size == 1 ? metrics_by_name[i].first
+                                    : concat(metrics_by_name[i].first, "[", element, "]"),
+                          *next_number++);
 }
 
 }  // namespace crescent

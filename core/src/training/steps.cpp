@@ -1,4 +1,4 @@
-// The default steps: forward, losses, gradients, update, metrics.
+// The default steps: forward pass, losses, gradients, update of the weights, metrics.
 #include "crescent/model/steps.h"
 
 #include "crescent/program/distribution.h"
@@ -18,37 +18,40 @@ Steps::~Steps() = default;
 
 const Steps& steps_of(const Model& model) {
   static const Steps default_steps;
-  const auto* own_steps = dynamic_cast<const Steps*>(&model);
-  return own_steps ? *own_steps : default_steps;
+  const auto* overridden_steps = dynamic_cast<const Steps*>(&model);
+  return overridden_steps ? *overridden_steps : default_steps;
 }
 
 namespace {
 
-/// The state of the compiled model. If a step is called outside of fit, layers that are not built
-/// yet are built first, and the losses and metrics of compile are assigned to outputs.
+/// The state of the compiled model. If a step is called outside of fit, first builds the layers
+/// that are not built yet, and makes the losses and metrics of the outputs.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.steps.is_planned) Stepper(model).prepare(batch.x);
   return state;
 }
 
-Tensor sample_weight_of(const Batch& batch, size_t output) {
-  return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
+Tensor sample_weight_of(const Batch& batch, size_t output_index) {
+  return output_index < batch.sample_weight.size() ? batch.sample_weight[output_index] : Tensor();
 }
 
 /// The tensor of an output; fails if an overridden step returned too few tensors.
-const Tensor& tensor_of_output(const Tensors& tensors, size_t output, const char* what) {
-  if (output >= tensors.size())
-    fail("expected ", what, " for ", output + 1, " outputs, got ", tensors.size());
-  return tensors[output];
+const Tensor& tensor_of_output(const Tensors& tensors, size_t output_index,
+                               const char* tensor_name) {
+  if (output_index >= tensors.size())
+    fail("expected ", tensor_name, " for ", output_index + 1, " outputs, got ", tensors.size());
+  return tensors[output_index];
 }
 
-const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, size_t output) {
-  return tensor_of_output(batch.y, target_place(state.plan.outputs, output, batch.y.size()), "y");
+const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch,
+                        size_t output_index) {
+  return tensor_of_output(batch.y,
+                          target_index_of(state.plan.outputs, output_index, batch.y.size()), "y");
 }
 
-/// The batch size: that of the whole batch if the batch is shared, otherwise that of the inputs,
-/// predictions or targets, whichever exist.
+/// The number of samples of the batch. If processes share the batch, it is that of the whole batch;
+/// otherwise it is taken from the first of the inputs, predictions and targets that exist.
 int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred) {
   if (share) return share.whole;
   for (const Tensors* tensors : {&batch.x, &y_pred, &batch.y})
@@ -68,11 +71,12 @@ void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
   y_pred = y_pred.with_mask({});
 }
 
-Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_pred) {
+Tensor loss_of(const Model& model, const Batch& batch, size_t output_index, Tensor y_pred) {
   const ModelAccess::Training& state = ModelAccess::training(model);
-  Tensor weights = sample_weight_of(batch, output);
+  Tensor weights = sample_weight_of(batch, output_index);
   if (state.spec.options.mask_as_weights) weigh_by_mask(y_pred, weights);
-  return (*state.plan.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
+  return (*state.plan.outputs[output_index].loss)(target_of(state, batch, output_index), y_pred,
+                                                  weights);
 }
 
 void notify_of_loss(const Tensor& loss) {
@@ -82,7 +86,7 @@ void notify_of_loss(const Tensor& loss) {
 Tensors run_model(Model& model, const Tensors& x, bool training) {
   TracedStep& traced_step = ModelAccess::training(model).traced_step;
   if (traced_step.share.shards > 0)
-    return call_on_shards(model, traced_step.share, x, training, traced_step.reads);
+    return call_on_shards(model, traced_step.share, x, training, traced_step.shard_reads);
   if (traced_step.share) return call_on_share(model, traced_step.share, x, training);
   CallOptions options;
   options.training = training;
@@ -102,13 +106,14 @@ MeasuredBatch measure_inference(Model& model, const Batch& batch) {
   const Tensors y_pred = run_model(model, batch.x, false);
   MeasuredBatch measured_batch{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
   LayerAccess::forget_losses(model);
-  ModelAccess::training(model).traced_step.measured_inference = true;
+  ModelAccess::training(model).traced_step.has_measured_inference = true;
   return measured_batch;
 }
 
-/// Fails if the model has divided weights and each process trains on data of its own.
-void expect_together(const Model& model, const Variables& trained) {
-  if (distribution() == Distribution::none && any_divided(trained))
+/// Fails if weights of the model are divided among processes, but no distribution is set, so that
+/// each process would train alone.
+void expect_joint_training(const Model& model, const Variables& trained_weights) {
+  if (distribution() == Distribution::none && any_divided(trained_weights))
     fail("model ", model.name(),
          " has weights that are divided among processes, which train "
          "together: set their distribution again before");
@@ -117,11 +122,12 @@ void expect_together(const Model& model, const Variables& trained) {
 Tensors gradients_of(GradientTape& tape, const Tensor& loss, ModelAccess::Training& state) {
   const Variables& variables = state.trained.variables;
   if (state.traced_step.share.shards > 0)
-    return shard_gradients(tape, loss, variables, std::exchange(state.traced_step.reads, {}));
+    return shard_gradients(tape, loss, variables, std::exchange(state.traced_step.shard_reads, {}));
   return tape.gradient(loss, std::span<const Variable>(variables));
 }
 
-StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Tensor& loss) {
+StepLogs track_loss_and_metrics(Model& model, const Batch& batch, const Tensors& y_pred,
+                                const Tensor& loss) {
   const NoGradient no_gradient;
   const ProgramScope scope("metrics");
   ModelAccess::Training& state = ModelAccess::training(model);
@@ -134,20 +140,21 @@ StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Te
 
 StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.trained.collected) Stepper(model).prepare(batch.x);
+  if (!state.trained.is_collected) Stepper(model).prepare(batch.x);
   const Steps& steps = steps_of(model);
   std::optional<MeasuredBatch> inference_batch;
   if (state.traced_step.inference_metrics) inference_batch = measure_inference(model, batch);
   const auto track_metrics = [&](const Tensors& y_pred, const Tensor& loss) {
-    return inference_batch ? track(model, batch, inference_batch->y_pred, inference_batch->loss)
-                           : track(model, batch, y_pred, loss);
+    return inference_batch ? track_loss_and_metrics(model, batch, inference_batch->y_pred,
+                                                    inference_batch->loss)
+                           : track_loss_and_metrics(model, batch, y_pred, loss);
   };
   if (state.trained.variables.empty()) {
     const Tensors y_pred = run_model(model, batch.x, true);
     return track_metrics(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
   const Share& share = state.traced_step.share;
-  expect_together(model, state.trained.variables);
+  expect_joint_training(model, state.trained.variables);
   const bool is_in_shards = share.shards > 0;
   const PartialGradients partial_gradients(share && !is_in_shards);
   std::optional<WrittenState> written_state;
@@ -171,7 +178,8 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
 
 StepLogs Steps::test_step(Model& model, const Batch& batch) const {
   const Tensors y_pred = run_model(model, batch.x, false);
-  return track(model, batch, y_pred, steps_of(model).compute_loss(model, batch, y_pred, false));
+  return track_loss_and_metrics(model, batch, y_pred,
+                                steps_of(model).compute_loss(model, batch, y_pred, false));
 }
 
 Tensors Steps::predict_step(Model& model, const Tensors& x) const {
@@ -194,9 +202,9 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
         [&] { return name; },
         [&] { return loss_of(model, batch, i, tensor_of_output(y_pred, i, "y_pred")); });
     if (loss.rank() > 0) loss = ops::mean(loss);
-    if (output.tracker && is_tracked) {
+    if (output.loss_mean && is_tracked) {
       const NoGradient no_gradient;
-      output.tracker->update_state(loss, {}, count);
+      output.loss_mean->update_state(loss, {}, count);
     }
     terms.push_back(output.weight == 1 ? loss : loss * output.weight);
   }

@@ -1,6 +1,6 @@
-// A training run: epochs of batches, validation, callbacks. The arithmetic is in the steps. Each
-// phase sets its successor before it calls its callbacks, so that a snapshot taken in a callback
-// continues after that phase.
+// A training run: epochs of batches, validation, callbacks. At the end of an epoch, the next phase
+// is set before the hook on_epoch_end is called, so that a run that is restored from a snapshot
+// taken in this hook continues with the next epoch.
 #include "crescent/model/training_run.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace crescent {
 namespace {
 
-bool is_validation_epoch(const Value& freq, int64_t epoch) {
-  if (freq.is_list()) {
-    const List& epochs = freq.as_list();
+bool is_validation_epoch(const Value& validation_freq, int64_t epoch) {
+  if (validation_freq.is_list()) {
+    const List& epochs = validation_freq.as_list();
     return std::any_of(epochs.begin(), epochs.end(),
                        [&](const Value& e) { return e.as_int() == epoch + 1; });
   }
-  const int64_t interval = freq.as_int();
+  const int64_t interval = validation_freq.as_int();
   if (interval < 1) fail("`validation_freq` can not be less than 1.");
   return (epoch + 1) % interval == 0;
 }
@@ -40,16 +40,16 @@ CallbackPtr saving_callback(const Value& resume) {
   if (!file.has_filename())
     fail("fit: option 'resume': expected true, false or the path of a file, got ", resume);
   const std::string folder = file.parent_path().string();
-  return make<Callback>(kRunSaver, {{"backup_dir", folder.empty() ? "." : folder},
-                                    {"file_name", file.filename().string()}});
+  return make<Callback>(kRunSaverClass, {{"backup_dir", folder.empty() ? "." : folder},
+                                         {"file_name", file.filename().string()}});
 }
 
 constexpr const char* kSameOnEachProcess =
     "All processes get the same model, data and options, of which each takes its share; with "
     "auto_shard_dataset = false, data of their own with as many batches";
 
-/// Properties that must be equal in all processes that share batches.
-Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
+/// The properties that must be equal in all processes that share batches, by name.
+Dict shared_properties(Model& model, const FitOptions& options, const Dict& params) {
   List layers;
   for (const Layer* layer : model.flatten_layers()) layers.push_back(layer->class_name());
   Dict shapes;
@@ -70,10 +70,10 @@ Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
 }
 
 /// The processes that train together. If fit has to locate numbers that are not finite, each
-/// process reads whole batches, because it runs the batch again.
+/// process reads whole batches, because it then computes a whole batch again.
 ProcessGroup group_of(Model& model, const FitOptions& options) {
   ProcessGroup group = group_for(model, "fit", ProcessGroup::current());
-  if (options.nan == "locate") group.read_all();
+  if (options.nan == "locate") group.read_all_inputs();
   return group;
 }
 
@@ -83,16 +83,16 @@ bool is_unfinished(const Value& state) {
 
 }  // namespace
 
-TrainingRun::State::State(ModelPtr owner, FitOptions fit_options, const RunPlan& plan)
-    : model(std::move(owner)),
+TrainingRun::State::State(ModelPtr run_model, FitOptions fit_options, const RunPlan& plan)
+    : model(std::move(run_model)),
       model_state(ModelAccess::training(*model)),
       options(std::move(fit_options)),
       callbacks(options.callbacks, verbosity(options.verbose)),
       group(group_of(*model, options)),
-      training(Batches("fit", plan.data, options.steps_per_epoch, true, group),
-               Pass::training(*model, extras(), group)),
-      testing(Batches("evaluate", plan.validation, options.validation_steps, false, group),
-              Pass::testing(*model)),
+      training_pass(Batches("fit", plan.data, options.steps_per_epoch, true, group),
+                    Pass::training_step(*model, extras(), group)),
+      validation_pass(Batches("evaluate", plan.validation, options.validation_steps, false, group),
+                      Pass::testing_step(*model)),
       epoch(options.initial_epoch) {
   options.epochs = limited_epochs(options.epochs);
   if (options.inference_metrics && model->stateful())
@@ -102,10 +102,10 @@ TrainingRun::State::State(ModelPtr owner, FitOptions fit_options, const RunPlan&
   callbacks.add(std::move(history_callback));
   if (CallbackPtr run_saver = saving_callback(options.resume)) callbacks.add(std::move(run_saver));
   params.set("batch_size", plan.batch_size);
-  params.set("steps", steps_or_null(training.batches().count()));
-  params.set("samples", steps_or_null(training.batches().samples()));
+  params.set("steps", steps_or_null(training_pass.batches().count()));
+  params.set("samples", steps_or_null(training_pass.batches().samples()));
   params.set("verbose", verbosity(options.verbose));
-  params.set("do_validation", static_cast<bool>(testing));
+  params.set("do_validation", static_cast<bool>(validation_pass));
   params.set("metrics", model->metrics_names());
   pass_params_to_callbacks();
 }
@@ -115,9 +115,9 @@ void TrainingRun::State::pass_params_to_callbacks() {
   callbacks.attach(model.get(), params);
 }
 
-void TrainingRun::State::take_over(const TrainingRunPtr& self) {
-  if (model_state.runs.run.lock() == self) return;
-  replaced_run = std::exchange(model_state.runs.run, self);
+void TrainingRun::State::make_current(const TrainingRunPtr& self) {
+  if (model_state.runs.current_run.lock() == self) return;
+  replaced_run = std::exchange(model_state.runs.current_run, self);
 }
 
 bool TrainingRun::State::advance() {
@@ -126,21 +126,21 @@ bool TrainingRun::State::advance() {
   return false;
 }
 
-/// Executes the current phase; returns true when it processed a batch.
+/// Executes the current phase; returns true if the phase processed a batch.
 bool TrainingRun::State::run_phase() {
   switch (phase) {
     case Phase::start:
       return start(), false;
     case Phase::epoch:
-      return epoch >= options.epochs || out_of_data || should_stop() ? finish_normally()
-                                                                     : begin_epoch(),
+      return epoch >= options.epochs || is_out_of_data || should_stop() ? finish_normally()
+                                                                        : begin_epoch(),
              false;
     case Phase::training:
       return train_batch() || (end_training(), false);
     case Phase::validation:
       return begin_validation(), false;
     case Phase::validating:
-      return testing.advance(callbacks) || (end_validation(), false);
+      return validation_pass.advance(callbacks) || (end_validation(), false);
     case Phase::ended:
       break;
   }
@@ -150,17 +150,17 @@ bool TrainingRun::State::run_phase() {
 /// Whether a callback or another thread, in this or another process, asked the run to stop.
 bool TrainingRun::State::should_stop() {
   if (is_stop_requested && is_stop_requested.exchange(false)) model->stop_training = true;
-  if (group.any(model->stop_training)) model->stop_training = true;
+  if (group.any_process(model->stop_training)) model->stop_training = true;
   return model->stop_training;
 }
 
 void TrainingRun::State::start() {
-  if (group.shares()) {
-    expect_equal(group, facts_of(*model, options, params), kSameOnEachProcess);
-    copy_from_rank_0(group, {model_state.runs.order.state()});
+  if (group.shares_batches()) {
+    expect_equal(group, shared_properties(*model, options, params), kSameOnEachProcess);
+    copy_from_rank_0(group, {model_state.runs.shuffle_order.state()});
   }
   try_resume();
-  if (group.shares())
+  if (group.shares_batches())
     expect_equal(group, {{"the place from which to resume", progress_text()}}, kSameOnEachProcess);
   if (phase == Phase::start) begin();
 }
@@ -168,7 +168,7 @@ void TrainingRun::State::start() {
 /// Restores an earlier run if the option `resume` asks for it, or if a callback has saved one.
 void TrainingRun::State::try_resume() {
   if (try_replay()) return;
-  const TrainingRunPtr self = model_state.runs.run.lock();
+  const TrainingRunPtr self = model_state.runs.current_run.lock();
   if (options.resume == Value(true) && is_unfinished(model_state.runs.last_state))
     return restore(Value(model_state.runs.last_state).as_dict());
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
@@ -180,20 +180,20 @@ void TrainingRun::State::begin() {
   model_state.runs.history = history;
   const Value loaded_state = std::exchange(model_state.runs.last_state, Value());
   model->stop_training = false;
-  callbacks.each(&Callback::on_train_begin, Logs());
+  callbacks.call_hooks(&Callback::on_train_begin, Logs());
   if (std::exchange(model_state.runs.last_state_is_loaded, false) && loaded_state.is_dict())
     callbacks.set_states(loaded_state.as_dict().at("callbacks"));
   phase = Phase::epoch;
 }
 
 void TrainingRun::State::begin_epoch() {
-  if (group.any(interrupted())) {
+  if (group.any_process(interrupted())) {
     interrupt();  // callbacks of all processes must see the interruption
     throw Interrupted("fit: interrupted");
   }
-  callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
+  callbacks.call_hooks(&Callback::on_epoch_begin, epoch, Logs());
   model->reset_metrics();
-  training.begin();
+  training_pass.begin();
   phase = Phase::training;
 }
 
@@ -212,9 +212,9 @@ StepExtras TrainingRun::State::extras() const {
 
 /// Trains on the next batch; returns false if the data are exhausted or a callback ends the epoch.
 bool TrainingRun::State::train_batch() {
-  if (training.batches().batches_done() > 0 && should_stop()) return false;
+  if (training_pass.batches().batches_done() > 0 && should_stop()) return false;
   try {
-    return training.advance(callbacks);
+    return training_pass.advance(callbacks);
   } catch (const NotFinite&) {
     return handle_nan(), false;
   }
@@ -223,7 +223,7 @@ bool TrainingRun::State::train_batch() {
 /// Handles a loss or gradient that is not finite: ends the run or, if asked to, fails with a
 /// message that says where the value originates.
 void TrainingRun::State::handle_nan() {
-  Batches& batches = training.batches();
+  Batches& batches = training_pass.batches();
   const std::string step_text =
       concat("fit: batch ", batches.batches_done() + 1, " of epoch ", epoch + 1);
   if (options.nan == "locate")
@@ -237,7 +237,7 @@ void TrainingRun::State::handle_nan() {
 }
 
 void TrainingRun::State::end_training() {
-  if (training.batches().batches_done() == 0) return end_without_data();
+  if (training_pass.batches().batches_done() == 0) return end_without_data();
   should_stop();
   validated_epoch_logs = Logs();
   add_results(validated_epoch_logs, "");
@@ -249,33 +249,33 @@ void TrainingRun::State::end_training() {
 }
 
 bool TrainingRun::State::is_validated() const {
-  return testing && is_validation_epoch(options.validation_freq, epoch);
+  return validation_pass && is_validation_epoch(options.validation_freq, epoch);
 }
 
 void TrainingRun::State::begin_validation() {
-  begin_testing(*model, testing, callbacks);
+  begin_testing(*model, validation_pass, callbacks);
   phase = Phase::validating;
 }
 
 void TrainingRun::State::end_validation() {
-  end_testing(*model, testing, callbacks);
+  end_testing(*model, validation_pass, callbacks);
   add_results(validated_epoch_logs, "val_");
   restored_results = Logs();
   end_epoch();
 }
 
 void TrainingRun::State::end_epoch() {
-  ++model_state.runs.epochs;
+  ++model_state.runs.epochs_trained;
   phase = Phase::epoch;
   last_epoch_logs = std::exchange(validated_epoch_logs, Logs());
-  callbacks.each(&Callback::on_epoch_end, epoch++, last_epoch_logs);
+  callbacks.call_hooks(&Callback::on_epoch_end, epoch++, last_epoch_logs);
 }
 
 void TrainingRun::State::end_without_data() {
   if (epoch == options.initial_epoch) fail("fit: the data gave no batch");
   warn("fit: the data gave no batch in epoch ", epoch + 1, " of ", options.epochs,
        "; training ends. A generator is asked again in each epoch and must start over");
-  out_of_data = true;
+  is_out_of_data = true;
   phase = Phase::epoch;
 }
 
@@ -297,8 +297,8 @@ void TrainingRun::State::end() {
   model_state.runs.last_state =
       model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
-  callbacks.each(&Callback::on_train_end, last_epoch_logs);
-  model_state.runs.run = replaced_run;
+  callbacks.call_hooks(&Callback::on_train_end, last_epoch_logs);
+  model_state.runs.current_run = replaced_run;
 }
 
 void TrainingRun::State::end_early() {
@@ -316,8 +316,8 @@ bool TrainingRun::State::has_results() const {
 /// The results of the last step, which another process may have computed. Logs that a train_step of
 /// the model returned are not in variables, so a snapshot contains them.
 NamedValues TrainingRun::State::results() const {
-  const bool is_restored =
-      !restored_results.values().empty() && pass().batches().batches_done() == restored_after;
+  const bool is_restored = !restored_results.values().empty() &&
+                           pass().batches().batches_done() == restored_batches_done;
   return is_restored ? restored_results.values() : Stepper(*model).results();
 }
 
@@ -334,8 +334,8 @@ NamedValues TrainingRun::State::logs() const {
 }
 
 std::string TrainingRun::State::progress_text() const {
-  const int64_t batches_done = training.batches().batches_done(),
-                count = training.batches().count();
+  const int64_t batches_done = training_pass.batches().batches_done(),
+                count = training_pass.batches().count();
   const bool is_between_epochs = phase == Phase::epoch && epoch > options.initial_epoch;
   const std::string epoch_text =
       concat("epoch ", is_between_epochs ? epoch : epoch + 1, " of ", options.epochs);
@@ -357,7 +357,7 @@ int64_t TrainingRun::advance(int64_t batches) {
   const LongOperation operation;
   const MetricsScope metrics_scope(*state_->model, "fit");
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
-  state_->take_over(self);
+  state_->make_current(self);
   int64_t step_count = 0;
   state_->group.run_collective([&] {
     while (step_count < batches && state_->advance()) {

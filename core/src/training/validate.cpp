@@ -11,42 +11,43 @@
 namespace crescent {
 namespace {
 
-/// Records the program of a step, without any pass.
+/// Records the program of a step; optimization passes do not rewrite it.
 Program recorded_program(const CompiledStep& step) {
   return trace(
       [&](const Tensors& inputs) {
         Tensors outputs;
-        step.function.call(inputs, outputs, step.key);
+        step.function.call(inputs, outputs, step.function_key);
         return outputs;
       },
       specs_of(step.inputs));
 }
 
-/// Runs the executable that the model uses, and restores the variables afterwards.
-validation::ProgramResult run_own(const CompiledStep& step, const Program& program) {
+/// Runs the executable of the step that the model uses, and restores the variables afterwards.
+validation::ProgramResult run_executable(const CompiledStep& step, const Program& program) {
   const Transaction transaction;  // the destructor restores the variables
   validation::ProgramResult run_result;
-  step.function.call(step.inputs, run_result.outputs, step.key);
+  step.function.call(step.inputs, run_result.outputs, step.function_key);
   for (Tensor& output : run_result.outputs) output = output.clone(nullptr);
-  for (const Program::Binding& b : program.variables)
-    run_result.variables.emplace(b.variable.id(), b.variable.value().clone(nullptr));
+  for (const Program::Binding& binding : program.variables)
+    run_result.variables.emplace(binding.variable.id(), binding.variable.value().clone(nullptr));
   return run_result;
 }
 
 /// Checks the steps of a model one after another.
 class StepChecks {
  public:
-  void add(const char* name, const CompiledStep& step, bool inference) {
+  void add(const char* name, const CompiledStep& step, bool is_inference) {
     const Program program = recorded_program(step);
-    const std::vector<double> ratios = validation::check(
-        validation::checked_program(program, inference, step.inputs), name,
-        [&] { return run_own(step, program); }, report_);
-    ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
+    const std::vector<double> error_ratios = validation::check(
+        validation::checked_program(program, is_inference, step.inputs), name,
+        [&] { return run_executable(step, program); }, report_);
+    error_ratios_.insert(error_ratios_.end(), error_ratios.begin(), error_ratios.end());
   }
   Validation finish() {
-    if (!ratios_.empty()) {
-      const auto median = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
-      std::nth_element(ratios_.begin(), median, ratios_.end());
+    if (!error_ratios_.empty()) {
+      const auto median =
+          error_ratios_.begin() + static_cast<std::ptrdiff_t>(error_ratios_.size() / 2);
+      std::nth_element(error_ratios_.begin(), median, error_ratios_.end());
       report_.tightness = *median;
     }
     return std::move(report_);
@@ -54,7 +55,7 @@ class StepChecks {
 
  private:
   Validation report_;
-  std::vector<double> ratios_;
+  std::vector<double> error_ratios_;
 };
 
 std::string index_text(const std::vector<int64_t>& index) {
@@ -70,10 +71,11 @@ void add_lines(const Finding& finding, std::vector<std::string>& lines) {
     lines.push_back("  pass     " + finding.pass +
                     (finding.kernel.empty() ? "" : " (made the instruction)"));
   if (!finding.kernel.empty()) lines.push_back("  kernel   " + finding.kernel);
-  const auto number = [](double x) { return x != x ? std::abs(x) : x; };
+  const auto without_sign_of_nan = [](double x) { return x != x ? std::abs(x) : x; };
   char text[160];
-  std::snprintf(text, sizeof text, "got %.9g, expected %.9g, bound %.3g", number(finding.got),
-                number(finding.expected), number(finding.bound));
+  std::snprintf(text, sizeof text, "got %.9g, expected %.9g, bound %.3g",
+                without_sign_of_nan(finding.got), without_sign_of_nan(finding.expected),
+                without_sign_of_nan(finding.bound));
   lines.push_back(concat("  element  ", index_text(finding.element), ": ", text));
 }
 
@@ -101,9 +103,9 @@ Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& optio
   if (training_->spec.is_compiled && training_->spec.options.run_eagerly)
     fail("validate: a model that runs eagerly has no compiled step");
   const Arrays arrays = checked_arrays(*this, x, y, y.empty() ? Value() : options.sample_weight);
-  const int64_t size =
+  const int64_t batch_size =
       std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
-  const Arrays batch = rows(arrays, 0, size);
+  const Arrays batch = rows(arrays, 0, batch_size);
 
   Stepper stepper(*this);
   StepChecks checks;

@@ -7,8 +7,8 @@ std::vector<VariableGroup> groups_of_model(Model& model) {
   VariableGroup random_group{"random", {}};
   random_group.add("order", model.shuffle_order().state());
   for (Layer* layer : model.flatten_layers())
-    for (const SeedGenerator& seeds : layer->seed_generators())
-      random_group.add(layer->name(), seeds.state());
+    for (const SeedGenerator& generator : layer->seed_generators())
+      random_group.add(layer->name(), generator.state());
   return {{"weights", model.weights()}, {"optimizer", model.optimizer()->state()}, random_group};
 }
 

@@ -21,17 +21,17 @@ std::string shapes_text(const Tensors& tensors) {
   return "[" + join(texts) + "]";
 }
 
-void check_rank(const Tensors& tensors, const char* what) {
+void check_rank(const Tensors& tensors, const char* description) {
   for (const Tensor& t : tensors) {
-    if (!t) fail(what, ": expected arrays, got none");
-    if (t.rank() == 0) fail(what, ": expected an array with a batch axis, got a scalar");
+    if (!t) fail(description, ": expected arrays, got none");
+    if (t.rank() == 0) fail(description, ": expected an array with a batch axis, got a scalar");
   }
 }
 
-void check_same_count(const Tensors& tensors, const char* what) {
+void check_same_count(const Tensors& tensors, const char* description) {
   for (const Tensor& t : tensors)
     if (t.dim(0) != tensors.front().dim(0))
-      fail("All ", what,
+      fail("All ", description,
            " should have the same number of samples. Got array shapes: ", shapes_text(tensors));
 }
 
@@ -52,14 +52,15 @@ void check_input(const Tensor& array, const Shape& input_shape, const Model& mod
            input_shape.slice(1, rank), " but got array with shape ", array.shape().slice(1, rank));
 }
 
-/// Whether the arrays have the shapes of the inputs, so that the graph need not adapt to them.
+/// Whether the arrays have the shapes of the inputs of the graph.
 bool has_input_shapes(const Tensors& x, const std::vector<Symbol>& graph_inputs) {
   return std::equal(
       x.begin(), x.end(), graph_inputs.begin(), graph_inputs.end(),
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
-/// The inputs of a graph, except optional inputs that the data for the next call omit.
+/// The inputs of a graph for which the next call needs arrays: all except optional inputs that its
+/// data omit.
 std::vector<Symbol> expected_inputs(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;
@@ -89,14 +90,15 @@ void check_against_graph(const Model& model, const Tensors& x) {
     check_input(x[i], graph_inputs[i].shape(), model, i);
 }
 
-/// The class number of each sample: y itself or, if y has a row for each sample, the index of the
-/// largest element of the row.
-std::vector<int64_t> classes_of(const Tensor& y) {
+/// The class number of each sample: y itself or, if y has a row of numbers for each sample, the
+/// index of the largest number in the row.
+std::vector<int64_t> class_numbers_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
   const Tensor values = y.in_memory() ? y : y.clone();
-  const Tensor numbers = values.rank() == 2 && values.dim(1) > 1 ? ops::argmax(values, 1) : values;
+  const Tensor label_tensor =
+      values.rank() == 2 && values.dim(1) > 1 ? ops::argmax(values, 1) : values;
   std::vector<int64_t> classes;
-  for (double value : numbers.to_vector()) {
+  for (double value : label_tensor.to_vector()) {
     if (!(std::abs(value) < 1e15))
       fail("class_weight: expected class labels as targets, got ", value);
     classes.push_back(std::llround(value));
@@ -124,7 +126,8 @@ std::map<int64_t, double> class_weights(const Value& value) {
   return weights;
 }
 
-/// The number of classes of an output; nullopt if it follows from the targets only.
+/// The number of classes of an output; nullopt if it cannot be told without the values of the
+/// targets.
 std::optional<int64_t> class_count(const Model& model, size_t output, const Tensors& targets) {
   const Tensor& y = targets[output];
   if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
@@ -140,13 +143,17 @@ std::optional<int64_t> class_count(const Model& model, size_t output, const Tens
 }
 
 /// Fails if there is a weight for a class that no target can have.
-void check_labels(const std::map<int64_t, double>& weights, std::optional<int64_t> count) {
+void check_labels(const std::map<int64_t, double>& weights,
+                  std::optional<int64_t> known_class_count) {
   if (weights.empty()) return;
   const int64_t first_label = weights.begin()->first, last_label = weights.rbegin()->first;
-  if (first_label >= 0 && (!count || last_label < *count)) return;
+  if (first_label >= 0 && (!known_class_count || last_label < *known_class_count)) return;
   fail("class_weight: there is no class ", first_label < 0 ? first_label : last_label,
-       "; the classes are ", count ? concat("0 to ", *count - 1) : "numbers from 0",
-       first_label == 1 && last_label == *count ? ": labels count from 0, write [0] = ..." : "");
+       "; the classes are ",
+       known_class_count ? concat("0 to ", *known_class_count - 1) : "numbers from 0",
+       first_label == 1 && last_label == *known_class_count
+           ? ": labels count from 0, write [0] = ..."
+           : "");
 }
 
 /// Warns when a list of class weights seems to start at class 1 instead of 0.
@@ -158,24 +165,26 @@ void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, 
        ", and class 0 has no weight, so it counts as it is. Labels count from 0: write [0] = ...");
 }
 
-Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64_t> known_count) {
-  const std::map<int64_t, double> weights = class_weights(value);
-  check_labels(weights, known_count);
-  const std::vector<int64_t> classes = classes_of(y);
+Tensor sample_weights_by_class(const Tensor& y, const Value& class_weight,
+                               std::optional<int64_t> known_class_count) {
+  const std::map<int64_t, double> weights = class_weights(class_weight);
+  check_labels(weights, known_class_count);
+  const std::vector<int64_t> classes = class_numbers_of(y);
   warn_of_shift(classes, weights);
   std::vector<float> result;
   for (int64_t label : classes) {
-    const auto it = weights.find(label);
-    result.push_back(it == weights.end() ? 1.0F : static_cast<float>(it->second));
+    const auto label_weight = weights.find(label);
+    result.push_back(label_weight == weights.end() ? 1.0F
+                                                   : static_cast<float>(label_weight->second));
   }
   const int64_t count = static_cast<int64_t>(result.size());
   return Tensor::from(result, {count});
 }
 
-/// Returns the class_weight of each output. `value` is that of the only output, or a list or
-/// dictionary by output.
-std::vector<Value> per_output(const Value& value, const std::vector<std::string>& names,
-                              size_t output_count) {
+/// Returns the class_weight of each output. `value` is the class_weight of the only output, or a
+/// list or dictionary with one for each output.
+std::vector<Value> values_per_output(const Value& value, const std::vector<std::string>& names,
+                                     size_t output_count) {
   if (output_count == 1 &&
       !(value.is_dict() && !names.empty() && value.as_dict().contains(names.front())))
     return {value};
@@ -200,16 +209,16 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
 
 namespace {
 
-/// Decodes a tensor or numbers as a tensor; an empty Tensor for null.
-Tensor tensor_of(const Value& value, const char* what) try {
+/// Decodes a tensor or nested lists of numbers as a tensor; returns an empty Tensor for null.
+Tensor tensor_of(const Value& value, const char* option_name) try {
   return value.is_null() ? Tensor() : Codec<Tensor>::decode(value);
 } catch (Error& error) {
-  error.add_context(concat(what, ": "));
+  error.add_context(concat(option_name, ": "));
   throw;
 }
 
-/// Whether the items of the list are tensors, in contrast to a list of numbers, which is one
-/// tensor.
+/// Whether the items of the list are tensors. Otherwise they are numbers, and the list as a whole
+/// is one tensor.
 bool holds_tensors(const List& list) {
   return list.empty() || std::any_of(list.begin(), list.end(), [](const Value& item) {
            return item.is_object() || item.is_null() || item.is_dict() ||
@@ -219,37 +228,38 @@ bool holds_tensors(const List& list) {
 
 }  // namespace
 
-Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what) {
+Tensors tensors_in(const Value& value, const std::vector<std::string>& names,
+                   const char* option_name) {
   if (auto boxed = value.object_as<BoxedTensor>()) return {boxed->tensor};
   Tensors tensors;
-  const auto is_leaf = [](const Value& part) {
-    return !part.is_dict() && !(part.is_list() && holds_tensors(part.as_list()));
+  const auto is_leaf = [](const Value& item) {
+    return !item.is_dict() && !(item.is_list() && holds_tensors(item.as_list()));
   };
   if (is_deep(value, is_leaf)) {
     for (const Value& leaf : leaves_by_name(value, is_leaf, names))
-      tensors.push_back(tensor_of(leaf, what));
+      tensors.push_back(tensor_of(leaf, option_name));
     return tensors;
   }
-  if (value.is_list() && !holds_tensors(value.as_list())) return {tensor_of(value, what)};
+  if (value.is_list() && !holds_tensors(value.as_list())) return {tensor_of(value, option_name)};
   if (value.is_list()) {
-    for (const Value& item : value.as_list()) tensors.push_back(tensor_of(item, what));
+    for (const Value& item : value.as_list()) tensors.push_back(tensor_of(item, option_name));
     return tensors;
   }
   if (!value.is_dict())
-    fail(what, ": expected a tensor, a list of tensors or a dict by name, got ", value);
+    fail(option_name, ": expected a tensor, a list of tensors or a dict by name, got ", value);
   for (const std::string& key : value.as_dict().keys())
     if (std::find(names.begin(), names.end(), key) == names.end())
-      fail(what, ": no '", key, "' in the model", did_you_mean(key, names),
+      fail(option_name, ": no '", key, "' in the model", did_you_mean(key, names),
            "; it has: ", join(names));
   for (const std::string& name : names) {
     const Value* item = value.as_dict().find(name);
-    if ((!item || item->is_null()) && std::string_view(what) != "sample_weight") {
+    if ((!item || item->is_null()) && std::string_view(option_name) != "sample_weight") {
       std::vector<std::string> quoted_names;
       for (const std::string& n : names) quoted_names.push_back("'" + n + "'");
       fail("No data provided for \"", name, "\". Need data for each key in: [", join(quoted_names),
            "]");
     }
-    tensors.push_back(item ? tensor_of(*item, what) : Tensor());
+    tensors.push_back(item ? tensor_of(*item, option_name) : Tensor());
   }
   return tensors;
 }
@@ -310,10 +320,11 @@ void weight_classes(const Model& model, Arrays& arrays, const Value& class_weigh
   const Tensors& y = arrays.y;
   Tensors& weights = arrays.weights;
   weights.resize(y.size());
-  const std::vector<Value> values = per_output(class_weight, names, y.size());
+  const std::vector<Value> values = values_per_output(class_weight, names, y.size());
   for (size_t i = 0; i < y.size(); ++i) {
     if (values[i].is_null()) continue;
-    Tensor class_sample_weights = weights_by_class(y[i], values[i], class_count(model, i, y));
+    Tensor class_sample_weights =
+        sample_weights_by_class(y[i], values[i], class_count(model, i, y));
     if (!weights[i]) {
       weights[i] = class_sample_weights;
       continue;

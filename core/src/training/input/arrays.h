@@ -7,7 +7,8 @@
 namespace crescent {
 
 /// Decodes the tensors in an option: one tensor, a list of tensors, or a dictionary by name.
-Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what);
+Tensors tensors_in(const Value& value, const std::vector<std::string>& names,
+                   const char* option_name);
 /// Checks the number of arrays, the number of samples and the shapes of inputs as Keras does.
 void check_inputs(const Model& model, const Tensors& x);
 /// Checks inputs like check_inputs(), and also targets and sample weights.

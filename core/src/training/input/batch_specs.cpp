@@ -24,7 +24,7 @@ void set_rows(TensorSpec& spec, int64_t rows) {
   if (spec.shape.rank() > 0) spec.shape.set(0, rows);
 }
 
-Tensors abstract(const TensorSpecs& specs) {
+Tensors abstract_tensors(const TensorSpecs& specs) {
   Tensors tensors;
   for (const TensorSpec& spec : specs) tensors.push_back(Tensor::abstract(spec));
   return tensors;
@@ -69,7 +69,7 @@ Batch BatchSpecs::abstract_batch(const Share& share) const {
   TensorSpecs inputs = x;
   if (share && share.shards == 0)
     for (TensorSpec& spec : inputs) crescent::set_rows(spec, share.rows());
-  Batch batch{abstract(inputs), abstract(y), {}};
+  Batch batch{abstract_tensors(inputs), abstract_tensors(y), {}};
   for (const auto& spec : sample_weight)
     batch.sample_weight.push_back(spec ? Tensor::abstract(*spec) : Tensor());
   return batch;

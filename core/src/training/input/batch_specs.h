@@ -1,4 +1,5 @@
-// The dtypes and shapes of a batch, by which another process prepares a model for such batches.
+// The dtypes and shapes of a batch. With them, another process creates the variables that a model
+// needs for such batches.
 #pragma once
 #include <optional>
 
@@ -19,7 +20,7 @@ struct BatchSpecs {
   Dict encoded() const;
   /// Sets the number of rows of all tensors.
   void set_rows(int64_t rows);
-  /// A batch of tensors without values, whose inputs have only the rows of the share.
+  /// Returns a batch of tensors without values, whose inputs have only the rows of the share.
   Batch abstract_batch(const Share& share) const;
 };
 

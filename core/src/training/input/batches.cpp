@@ -8,9 +8,9 @@
 namespace crescent {
 namespace {
 
-/// The dataset from which this process reads the rows that it computes; batches from files are
-/// prefetched by another thread.
-DatasetPtr source_of(const DatasetPtr& data, const ProcessGroup& group) {
+/// The dataset that reads only the rows that this process needs; another thread prefetches batches
+/// from files.
+DatasetPtr dataset_to_read(const DatasetPtr& data, const ProcessGroup& group) {
   const NeededRows needed_rows = group.needed_rows();
   const DatasetPtr source = data && needed_rows ? data->with_needed(needed_rows) : data;
   return source && source->reads_files() ? prefetch(source) : source;
@@ -27,7 +27,7 @@ int64_t count_in(const Dict& position, const char* name) {
 Batches::Batches(const char* run_name, const DatasetPtr& data, std::optional<int64_t> steps,
                  bool continues_across_epochs, ProcessGroup group)
     : run_name_(run_name),
-      data_(source_of(data, group)),
+      data_(dataset_to_read(data, group)),
       steps_(limited_steps(data, steps)),
       continues_across_epochs_(continues_across_epochs && steps_),
       group_(std::move(group)) {}
@@ -50,7 +50,7 @@ void Batches::begin_epoch() {
 const Batch* Batches::next() {
   mark_done();
   enter_batch(run_name_, batches_done_ + 1);
-  const BatchEvent own_event = prepare(),
+  const BatchEvent own_event = next_event(),
                    agreed_event{group_.max_over_processes(static_cast<int>(own_event))};
   if (agreed_event == BatchEvent::end) {
     if (own_event == BatchEvent::batch) warn_of_unused_data();
@@ -61,24 +61,24 @@ const Batch* Batches::next() {
     if (!is_own_interruption)
       interrupt();  // makes the callbacks of all processes see the interruption
     const std::string count_text = count() >= 0 ? concat(" of ", count()) : "";
-    const char* place_text = is_own_interruption ? "" : " in another process";
-    throw Interrupted(
-        concat(run_name_, ": interrupted", place_text, " after batch ", batches_done_, count_text));
+    const char* process_text = is_own_interruption ? "" : " in another process";
+    throw Interrupted(concat(run_name_, ": interrupted", process_text, " after batch ",
+                             batches_done_, count_text));
   }
   batch_state_ = BatchState::returned;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_name_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
-  if (group_.gathers()) return gather(), &own_batch_;
-  if (!group_.shares() && !group_.in_shards()) return &batch_;
-  take_share();
+  if (group_.gathers_parts()) return gather(), &own_batch_;
+  if (!group_.shares_batches() && !group_.uses_logical_shards()) return &batch_;
+  set_share();
   return &own_batch_;
 }
 
 /// Warns that the epoch ends because another process has no more data, although this process has
 /// data left.
 void Batches::warn_of_unused_data() const {
-  if (group_.gathers())
+  if (group_.gathers_parts())
     warn(run_name_, ": the data of another process ended after ", batches_done_,
          " batches, those of rank ", group_.communicator()->rank(),
          " go on and are not used. Each process has the same number of batches");
@@ -90,19 +90,19 @@ void Batches::gather() {
   if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0)
     fail(run_name_,
          ": expected a batch of arrays with a batch axis, of which each process has a part");
-  GatheredBatch batch = gather_batch(group_, batch_, group_.needs_all());
+  GatheredBatch batch = gather_batch(group_, batch_, group_.needs_all_inputs());
   whole_batch_ = own_batch_ = std::move(batch.whole_batch);
-  share_ = group_.shares() ? batch.own_rows : Share();
-  if (group_.in_shards())
+  share_ = group_.shares_batches() ? batch.own_rows : Share();
+  if (group_.uses_logical_shards())
     share_ = group_.share(batch.own_rows.whole);
-  else if (group_.shares())
+  else if (group_.shares_batches())
     own_batch_.x = batch_.x;
 }
 
 /// Sets share_ to the rows of the batch for this process, and own_batch_ to the batch with views of
 /// these rows as inputs. With logical shards, the inputs stay whole, and the program cuts the
 /// shards from them; the dataset has read only the rows of this process.
-void Batches::take_share() {
+void Batches::set_share() {
   own_batch_ = batch_;
   share_ = {};
   if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0) return;
@@ -111,8 +111,8 @@ void Batches::take_share() {
   for (Tensor& x : own_batch_.x) x = x.view_rows(share_.begin(), share_.rows());
 }
 
-/// Returns what this process would do next if it trained alone.
-Batches::BatchEvent Batches::prepare() {
+/// Returns the next event of this process, without regard to the other processes.
+Batches::BatchEvent Batches::next_event() {
   if (steps_ && batches_done_ == *steps_) return data_->check(), BatchEvent::end;
   if (is_interrupted()) return BatchEvent::interruption;
   if (batch_state_ == BatchState::none && !fetch()) return BatchEvent::end;

@@ -1,4 +1,4 @@
-// Iterates over the batches of a dataset, keeps the position, and handles interruptions and data
+// Iterates over the batches of a dataset, stores the position, and handles interruptions and data
 // that end too early.
 #pragma once
 #include <optional>
@@ -14,7 +14,8 @@ namespace crescent {
 /// Iterates over a dataset for `run_name` ("evaluate"), with prefetching for data from files.
 /// Training with `steps` continues where the previous epoch ended, and restarts after the end of
 /// the data; all other runs start at the first batch. Iteration ends with the data, or after
-/// `steps`. In processes that train together it ends when the first of them ends.
+/// `steps` batches. In processes that train together it ends as soon as one of them has no more
+/// data.
 class Batches {
  public:
   Batches(const char* run_name, const DatasetPtr& data, std::optional<int64_t> steps,
@@ -22,7 +23,7 @@ class Batches {
   explicit operator bool() const { return data_ != nullptr; }
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   /// The number of samples in all processes; -1: unknown.
-  int64_t samples() const { return group_.gathers() ? -1 : data_->samples(); }
+  int64_t samples() const { return group_.gathers_parts() ? -1 : data_->samples(); }
   void begin();
   /// Returns the next batch, or null at the end. The batch is valid until the next call, which
   /// reuses its memory. Throws Interrupted if the user asked to stop, except after the last batch;
@@ -40,10 +41,11 @@ class Batches {
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// last_batch() returns the whole batch that was fetched last. Unless ProcessGroup::needs_all(),
-  /// its inputs have values only in the rows of this process, or consist of these rows alone.
-  /// last_rows() returns the indices of the batch's rows in the data; empty if they are unknown.
-  const Batch& last_batch() const { return group_.gathers() ? whole_batch_ : batch_; }
+  /// last_batch() returns the whole batch that was fetched last. Unless
+  /// ProcessGroup::needs_all_inputs(), its inputs have values only in the rows of this process, or
+  /// consist of these rows alone. last_rows() returns the indices of the batch's rows in the data;
+  /// empty if they are unknown.
+  const Batch& last_batch() const { return group_.gathers_parts() ? whole_batch_ : batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
   /// The number of batches marked by mark_done() since begin().
   int64_t batches_done() const { return batches_done_; }
@@ -54,32 +56,33 @@ class Batches {
   void restore(const Dict& position);
 
  private:
-  /// The next event. Enumerators are in the order of their precedence among processes: an
-  /// interruption in any process overrides the others.
+  /// What next() does next. If the events of the processes differ, the last of them in the order of
+  /// the enumerators holds for all processes: an interruption in one process interrupts all.
   enum class BatchEvent { batch, end, interruption };
-  BatchEvent prepare();
+  BatchEvent next_event();
   bool is_interrupted() const;
   bool fetch();
   void begin_epoch();
   void warn_of_unused_data() const;
   void warn_of_early_end();
   void gather();
-  void take_share();
+  void set_share();
 
   const char* run_name_;
   DatasetPtr data_;
   Batch batch_;
-  Batch whole_batch_;  ///< the batch of all processes, of which batch_ is this process's part
+  Batch whole_batch_;  ///< the batch of all processes together; batch_ is the part of this process
   Batch own_batch_;    ///< the batch with all targets, and with only the rows of share_ as inputs
   Share share_;
   std::optional<int64_t> steps_;
   bool continues_across_epochs_;
   ProcessGroup group_;
   int64_t batches_done_ = 0;
-  int64_t expected_batches_ = -1;  ///< batches promised at the start of the epoch; -1: unknown
-  bool has_warned_ = false;        ///< whether a warning said that the data ended too early
-  /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
-  /// training
+  /// The number of batches that the dataset reported at the start of the epoch; -1: unknown.
+  int64_t expected_batches_ = -1;
+  bool has_warned_ = false;  ///< whether a warning said that the data ended too early
+  /// The number of batches fetched in the current epoch of the dataset, which may have begun in an
+  /// earlier epoch of training.
   int64_t fetched_in_dataset_epoch_ = 0;
   bool any_done_ = false;
   bool has_started_ = false;  ///< whether an epoch of the data has begun

@@ -24,8 +24,8 @@ class ClassWeighted final : public Dataset {
   void check() const override { data_->check(); }
   Value state() const override { return data_->state(); }
   void restore(const Value& state, int64_t batches) override { data_->restore(state, batches); }
-  DatasetPtr with_needed(const NeededRows& needed) override {
-    return std::make_shared<ClassWeighted>(model_, data_->with_needed(needed), weights_);
+  DatasetPtr with_needed(const NeededRows& needed_rows) override {
+    return std::make_shared<ClassWeighted>(model_, data_->with_needed(needed_rows), weights_);
   }
 
  private:

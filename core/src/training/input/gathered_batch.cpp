@@ -5,12 +5,13 @@
 namespace crescent {
 namespace {
 
-/// The number of rows of each process.
-using Rows = std::vector<int64_t>;
+/// The number of rows that each process has.
+using RowCounts = std::vector<int64_t>;
 
-/// The dtypes and shapes of rows, which must be equal in all processes.
-Dict facts_of(const Batch& batch) {
-  Dict facts;
+/// The dtypes and shapes of a row of each tensor of the batch, which must be equal in all
+/// processes.
+Dict row_specs(const Batch& batch) {
+  Dict specs_by_name;
   const std::pair<const char*, const Tensors&> groups[] = {
       {"inputs of a batch", batch.x},
       {"targets of a batch", batch.y},
@@ -22,13 +23,13 @@ Dict facts_of(const Batch& batch) {
       const TensorSpec row = t ? TensorSpec{t.dtype(), t.shape().slice(1, t.rank())} : TensorSpec();
       specs.push_back(t ? Value(concat(row)) : Value());
     }
-    facts.set(name, std::move(specs));
+    specs_by_name.set(name, std::move(specs));
   }
-  return facts;
+  return specs_by_name;
 }
 
-Tensor gather_batch(Communicator& communicator, const Rows& rows, const Share& own_rows,
-                    const Tensor& own_part) {
+Tensor gather_tensor(Communicator& communicator, const RowCounts& row_counts, const Share& own_rows,
+                     const Tensor& own_part) {
   if (!own_part) return own_part;
   if (own_part.dtype() == DType::string)
     fail("fit: texts cannot be exchanged between processes, which each have a part of the batch");
@@ -37,37 +38,37 @@ Tensor gather_batch(Communicator& communicator, const Rows& rows, const Share& o
          own_part.shape());
   TensorSpec spec = own_part.spec();
   spec.shape.set(0, own_rows.whole);
-  Tensor whole_batch = Tensor::uninitialized(spec);
+  Tensor whole_tensor = Tensor::uninitialized(spec);
   const size_t row_size = own_part.bytes() / static_cast<size_t>(own_rows.count);
   std::vector<size_t> bytes;
-  for (const int64_t count : rows) bytes.push_back(static_cast<size_t>(count) * row_size);
-  whole_batch.storage()->copy(static_cast<size_t>(own_rows.first) * row_size, *own_part.storage(),
-                              own_part.offset(), own_part.bytes());
-  communicator.gather(whole_batch.storage()->host(), bytes);
-  return whole_batch;
+  for (const int64_t count : row_counts) bytes.push_back(static_cast<size_t>(count) * row_size);
+  whole_tensor.storage()->copy(static_cast<size_t>(own_rows.first) * row_size, *own_part.storage(),
+                               own_part.offset(), own_part.bytes());
+  communicator.gather(whole_tensor.storage()->host(), bytes);
+  return whole_tensor;
 }
 
 }  // namespace
 
-GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own_batch, bool with_inputs) {
+GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own_batch, bool gathers_inputs) {
   Communicator& communicator = *group.communicator();
   const int64_t count = own_batch.x.front().dim(0);
   const std::vector<double> counts =
-      expect_equal(group, facts_of(own_batch),
+      expect_equal(group, row_specs(own_batch),
                    "Each process gives its own part of every batch, of the same arrays",
                    static_cast<double>(count));
-  Rows all_rows;
+  RowCounts all_row_counts;
   GatheredBatch batch{own_batch, {0, count, 0}};
   for (const double row_count : counts) {
-    if (static_cast<int>(all_rows.size()) == communicator.rank())
+    if (static_cast<int>(all_row_counts.size()) == communicator.rank())
       batch.own_rows.first = batch.own_rows.whole;
-    all_rows.push_back(static_cast<int64_t>(row_count));
-    batch.own_rows.whole += all_rows.back();
+    all_row_counts.push_back(static_cast<int64_t>(row_count));
+    batch.own_rows.whole += all_row_counts.back();
   }
   for (Tensors* tensors :
        {&batch.whole_batch.x, &batch.whole_batch.y, &batch.whole_batch.sample_weight}) {
-    if (tensors == &batch.whole_batch.x && !with_inputs) continue;
-    for (Tensor& t : *tensors) t = gather_batch(communicator, all_rows, batch.own_rows, t);
+    if (tensors == &batch.whole_batch.x && !gathers_inputs) continue;
+    for (Tensor& t : *tensors) t = gather_tensor(communicator, all_row_counts, batch.own_rows, t);
   }
   return batch;
 }

@@ -1,5 +1,5 @@
-// A batch of which each process has its own part: its parts are gathered, so that every process has
-// the targets and weights of the whole batch.
+// Gathers a batch of which each process has a part, so that every process has the targets and the
+// sample weights of the whole batch.
 #pragma once
 #include "crescent/data/data.h"
 #include "training/input/process_group.h"
@@ -13,6 +13,6 @@ struct GatheredBatch {
 };
 /// Gathers a batch of which each process passes its part `own_batch`, which must have at least one
 /// row. Fails if the dtypes of the parts differ, or their shapes apart from the number of rows.
-GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own_batch, bool with_inputs);
+GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own_batch, bool gathers_inputs);
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// Collective decisions of processes that train together, so that none waits for one that has
-// stopped.
+// Decisions that processes that train together make in common, so that no process waits for another
+// one that has stopped.
 #pragma once
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 
 namespace crescent {
 
-/// The rows of these logical shards of a batch.
+/// The rows of a batch that belong to these logical shards. `whole` is the whole batch.
 inline RowRange rows_of_shards(const Share& whole, const ShardRange& shards) {
   if (shards.first == shards.last) return {};
   const int64_t begin = whole.shard(shards.first).first;
@@ -28,42 +28,47 @@ class ProcessGroup {
     ProcessGroup group;
     if (auto communicator = crescent::communicator(); communicator->size() > 1)
       group.communicator_ = std::move(communicator);
-    group.shares_ = group.communicator_ && distribution() == Distribution::data_parallel;
-    group.gathers_ = group.shares_ && !shards_data();
-    group.in_shards_ = is_deterministic() && (group.shares_ || !group.communicator_);
+    group.shares_batches_ = group.communicator_ && distribution() == Distribution::data_parallel;
+    group.gathers_parts_ = group.shares_batches_ && !shards_data();
+    group.uses_logical_shards_ =
+        is_deterministic() && (group.shares_batches_ || !group.communicator_);
     return group;
   }
-  /// The processes that share an evaluation or a prediction.
-  static ProcessGroup of_inference() {
+  /// The processes that share evaluations and predictions.
+  static ProcessGroup for_inference() {
     const bool is_shared = shares_inference() && distribution() == Distribution::data_parallel;
     return is_shared ? current() : ProcessGroup();
   }
-  /// Whether the processes share each batch; otherwise each has batches of its own.
-  bool shares() const { return shares_; }
-  /// Whether batches are computed in logical shards, for the same bits with any number of
-  /// processes.
-  bool in_shards() const { return in_shards_; }
-  /// Whether each process is given its own part of each batch; otherwise all are given the same.
-  bool gathers() const { return gathers_; }
+  /// Whether the processes share each batch; otherwise each process computes its own batches.
+  bool shares_batches() const { return shares_batches_; }
+  /// Whether batches are computed in logical shards, parts whose number does not depend on the
+  /// number of processes, so that results have the same bits with any number of processes.
+  bool uses_logical_shards() const { return uses_logical_shards_; }
+  /// Whether the dataset of each process has only a part of each batch; otherwise all processes
+  /// have the same batches.
+  bool gathers_parts() const { return gathers_parts_; }
   /// Whether this process needs the inputs of the whole batch.
-  bool needs_all() const { return !shares_ || in_shards_ || reads_all_; }
+  bool needs_all_inputs() const {
+    return !shares_batches_ || uses_logical_shards_ || reads_all_inputs_;
+  }
   /// Makes each process compute whole batches from now on; all processes compute the same
   /// batches.
-  void share_nothing() { shares_ = in_shards_ = false; }
+  void compute_whole_batches() { shares_batches_ = uses_logical_shards_ = false; }
   /// Returns the rows of a batch that this process computes; an empty Share if it computes the
   /// batch as a whole.
   Share share(int64_t samples) const {
-    if (in_shards_) return Share::in_shards(samples);
-    return shares_ ? Share::of(samples, communicator_->rank(), communicator_->size()) : Share();
+    if (uses_logical_shards_) return Share::in_shards(samples);
+    return shares_batches_ ? Share::of(samples, communicator_->rank(), communicator_->size())
+                           : Share();
   }
   /// Makes each process read all inputs of each batch, although it computes only its share of the
   /// batch.
-  void read_all() { reads_all_ = true; }
+  void read_all_inputs() { reads_all_inputs_ = true; }
   /// Returns a function that maps the number of rows of a batch to the rows that this process
   /// reads; an empty function if it reads all.
   NeededRows needed_rows() const {
-    if (!shares_ || gathers_ || reads_all_) return {};
-    return [in_shards = in_shards_, rank = communicator_->rank(),
+    if (!shares_batches_ || gathers_parts_ || reads_all_inputs_) return {};
+    return [in_shards = uses_logical_shards_, rank = communicator_->rank(),
             size = communicator_->size()](int64_t rows) -> RowRange {
       if (rows == 0) return {};
       if (!in_shards) {
@@ -76,13 +81,13 @@ class ProcessGroup {
   }
   /// The communicator of the processes; null for a single process.
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
-  /// Returns the maximum of `own` over all processes.
-  int max_over_processes(int own) const {
-    if (!communicator_) return own;
-    const std::vector<double> values = communicator_->all_gather(own);
+  /// Returns the maximum of `own_value` over all processes.
+  int max_over_processes(int own_value) const {
+    if (!communicator_) return own_value;
+    const std::vector<double> values = communicator_->all_gather(own_value);
     return static_cast<int>(*std::max_element(values.begin(), values.end()));
   }
-  bool any(bool own) const { return max_over_processes(own) != 0; }
+  bool any_process(bool own_value) const { return max_over_processes(own_value) != 0; }
   /// Runs `work`, in which processes wait for each other. On an error this process leaves the
   /// communicator, so that the others stop waiting; on Interrupted it does not, because all
   /// processes agree to stop.
@@ -98,7 +103,8 @@ class ProcessGroup {
 
  private:
   std::shared_ptr<Communicator> communicator_;  ///< null for a single process
-  bool shares_ = false, gathers_ = false, in_shards_ = false, reads_all_ = false;
+  bool shares_batches_ = false, gathers_parts_ = false, uses_logical_shards_ = false,
+       reads_all_inputs_ = false;
 };
 
 }  // namespace crescent

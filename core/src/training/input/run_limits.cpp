@@ -9,10 +9,11 @@
 namespace crescent {
 namespace {
 
-/// A limit that an environment variable sets, until set() does.
+/// A limit whose initial value is that of an environment variable.
 class Limit {
  public:
-  Limit(const char* name, const char* variable) : name_(name), limit_(read(variable)) {}
+  Limit(const char* name, const char* environment_variable)
+      : name_(name), limit_(read(environment_variable)) {}
   std::optional<int64_t> get() {
     const std::lock_guard lock(mutex_);
     return limit_;
@@ -26,13 +27,14 @@ class Limit {
   }
 
  private:
-  static std::optional<int64_t> read(const char* variable) {
-    const char* text = std::getenv(variable);
+  static std::optional<int64_t> read(const char* environment_variable) {
+    const char* text = std::getenv(environment_variable);
     if (!text || !*text) return std::nullopt;
     char* end = nullptr;
     const int64_t limit = std::strtoll(text, &end, 10);
     if (*end || limit < 1) {
-      warn(variable, ": expected an integer of at least 1, got '", text, "'; there is no limit");
+      warn(environment_variable, ": expected an integer of at least 1, got '", text,
+           "'; there is no limit");
       return std::nullopt;
     }
     return limit;

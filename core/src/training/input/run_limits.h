@@ -5,10 +5,10 @@
 
 namespace crescent {
 
-/// The number of epochs, or the smaller limit, with a warning.
+/// Returns the number of epochs or, if it is larger than the limit, the limit, with a warning.
 int64_t limited_epochs(int64_t epochs);
-/// The number of batches that were asked for (nullopt: all of the data), or the smaller limit, with
-/// a warning.
+/// Returns the number of batches (nullopt: all of the data) or, if there are more batches than the
+/// limit, the limit, with a warning.
 std::optional<int64_t> limited_steps(const DatasetPtr& data, std::optional<int64_t> steps);
 
 }  // namespace crescent

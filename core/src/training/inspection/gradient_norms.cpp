@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kNormsLine = 100, kMinNormsLine = 40;
+constexpr int64_t kNormsLineLength = 100, kMinNormsLineLength = 40;
 
 double norm_of(const Tensor& t) {
   double square_sum = 0;
@@ -35,13 +35,13 @@ class NormObserver final : public UpdateObserver {
   void record_norms(const Variable& variable, const Tensor& gradient) {
     const GradientNorm norm{variable.path(), norm_of(gradient), norm_of(variable.value())};
     norms.weights.push_back(norm);
-    GradientNorm& layer = norm_of_layer(layer_of_weight(variable));
-    layer.gradient = std::hypot(layer.gradient, norm.gradient);
-    layer.weight = std::hypot(layer.weight, norm.weight);
+    GradientNorm& layer_norm = norm_of_layer(layer_of_weight(variable));
+    layer_norm.gradient = std::hypot(layer_norm.gradient, norm.gradient);
+    layer_norm.weight = std::hypot(layer_norm.weight, norm.weight);
   }
   GradientNorm& norm_of_layer(const std::string& name) {
-    for (GradientNorm& layer : norms.layers)
-      if (layer.name == name) return layer;
+    for (GradientNorm& layer_norm : norms.layers)
+      if (layer_norm.name == name) return layer_norm;
     return norms.layers.emplace_back(GradientNorm{name});
   }
 };
@@ -62,14 +62,14 @@ GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Di
   const GradientNormsOptions options = parse<GradientNormsOptions>("gradient_norms", option_values);
   check_compiled(*this);
   const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
-  const int64_t size =
+  const int64_t batch_size =
       std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
-  const Arrays batch = rows(arrays, 0, size);
+  const Arrays batch = rows(arrays, 0, batch_size);
   NormObserver observer;
-  Stepper(*this).rehearse_eagerly({batch.x, batch.y, batch.weights});
+  Stepper(*this).run_and_restore({batch.x, batch.y, batch.weights});
   GradientNorms norms = std::move(observer.norms);
-  const auto length =
-      static_cast<size_t>(options.line_length.value_or(fitting_columns(kNormsLine, kMinNormsLine)));
+  const auto length = static_cast<size_t>(
+      options.line_length.value_or(fitting_columns(kNormsLineLength, kMinNormsLineLength)));
   norms.lines = {concat("Model: \"", on_one_line(name()), "\", loss ", short_number(norms.loss))};
   add_table(norms.lines, "Layer", norms.layers, length);
   add_table(norms.lines, "Weight", norms.weights, length);

@@ -14,7 +14,7 @@ namespace crescent {
 namespace {
 
 /// Stores the learning rate of the optimizer and restores it in the destructor. The constructor
-/// refuses an optimizer with a learning rate schedule.
+/// fails for an optimizer with a learning rate schedule.
 class RateScope {
  public:
   explicit RateScope(Optimizer& optimizer)
@@ -48,8 +48,8 @@ class EndlessBatches {
   Batch batch_;
 };
 
-/// The exponential moving average of the losses, in which the past has the weight `smoothing`; the
-/// bias of its start at 0 is corrected.
+/// The exponential moving average of the losses: the average so far has the weight `smoothing`, a
+/// new loss the weight 1 - smoothing. The bias of the initial value 0 is corrected.
 class LossAverage {
  public:
   explicit LossAverage(double smoothing) : smoothing_(smoothing) {}
@@ -85,13 +85,14 @@ double steepest_rate_of(const LearningRateCurve& curve) {
 
 std::string summary_of(const LearningRateCurve& curve) {
   const auto lowest_average = std::min_element(curve.averages.begin(), curve.averages.end());
-  const double rate = curve.rates[static_cast<size_t>(lowest_average - curve.averages.begin())];
-  const std::string tried_rates =
+  const double lowest_loss_rate =
+      curve.rates[static_cast<size_t>(lowest_average - curve.averages.begin())];
+  const std::string rates_text =
       concat(curve.rates.size(), " learning rates from ", short_number(curve.rates.front()), " to ",
              short_number(curve.rates.back()), "; the smallest loss ",
-             short_number(*lowest_average), " at ", short_number(rate));
-  if (std::isnan(curve.suggestion)) return tried_rates + "; the loss never falls";
-  return concat(tried_rates, "; the loss falls fastest at ", short_number(curve.suggestion));
+             short_number(*lowest_average), " at ", short_number(lowest_loss_rate));
+  if (std::isnan(curve.suggestion)) return rates_text + "; the loss never falls";
+  return concat(rates_text, "; the loss falls fastest at ", short_number(curve.suggestion));
 }
 
 void check_range(const LearningRateOptions& options) {
@@ -103,19 +104,19 @@ void check_range(const LearningRateOptions& options) {
 
 /// The learning rate of a step; the rates of all steps form a geometric sequence.
 double rate_of_step(const LearningRateOptions& options, int64_t step) {
-  const double progress = static_cast<double>(step) / static_cast<double>(options.steps - 1);
-  return options.from * std::pow(options.to / options.from, progress);
+  const double fraction = static_cast<double>(step) / static_cast<double>(options.steps - 1);
+  return options.from * std::pow(options.to / options.from, fraction);
 }
 
 /// Appends the rate and the loss of a batch to the curve; returns false when the loss has diverged.
 bool add_point(LearningRateCurve& curve, double rate, double loss, double average,
-               double diverged) {
+               double divergence_factor) {
   if (!std::isfinite(average)) return false;
   curve.rates.push_back(rate);
   curve.losses.push_back(loss);
   curve.averages.push_back(average);
-  const double best = *std::min_element(curve.averages.begin(), curve.averages.end());
-  return best <= 0 || average <= diverged * best;
+  const double smallest_average = *std::min_element(curve.averages.begin(), curve.averages.end());
+  return smallest_average <= 0 || average <= divergence_factor * smallest_average;
 }
 
 }  // namespace
@@ -135,19 +136,19 @@ LearningRateCurve Model::find_learning_rate(const Tensors& x, const Tensors& y,
   Optimizer& optimizer = *training_->spec.optimizer;
   const Transaction transaction;  // the destructor restores the variables
   const RateScope rate_scope(optimizer);
-  EndlessBatches batches(make_array_dataset(arrays, options.batch_size.value_or(kDefaultBatch),
-                                            Shuffle::samples, &training_->runs.order));
+  EndlessBatches batches(make_array_dataset(arrays, options.batch_size.value_or(kDefaultBatchSize),
+                                            Shuffle::samples, &training_->runs.shuffle_order));
   LossAverage average(options.smoothing);
   LearningRateCurve curve;
-  bool goes_on = true;
-  for (int64_t step = 0; goes_on && step < options.steps; ++step) {
+  bool continues = true;
+  for (int64_t step = 0; continues && step < options.steps; ++step) {
     heed_interruption("learning rates were tried");
     const double rate = rate_of_step(options, step);
     optimizer.set_learning_rate(rate);
     reset_metrics();
     stepper.train(batches.next());
     const double loss = loss_in(stepper.results());
-    goes_on = add_point(curve, rate, loss, average.add(loss), options.diverged);
+    continues = add_point(curve, rate, loss, average.add(loss), options.diverged);
   }
   if (curve.rates.empty()) fail("find_learning_rate: the loss of the first batch is not finite");
   curve.suggestion = steepest_rate_of(curve);

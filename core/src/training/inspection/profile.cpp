@@ -14,7 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// seconds of the steps that are timed as a whole; as many steps are then timed by instruction
+// As many steps are timed as run in this number of seconds: first as a whole, then as many steps
+// with a timer around each instruction.
 constexpr double kMeasuredSeconds = 0.25;
 constexpr double kClockTick = 1e-9;                  // resolution of the clock in seconds
 constexpr int64_t kMinSteps = 3, kMaxSteps = 10000;  // limits of the number of steps
@@ -35,19 +36,20 @@ class ExecutableTiming {
 /// Runs `count` steps and returns the average time of a step in seconds.
 double time_steps(const CompiledStep& step, int64_t count) {
   Tensors outputs;
-  const auto begin = Clock::now();
+  const auto start_time = Clock::now();
   for (int64_t run = 0; run < count; ++run) {
     if (interrupted())
       throw Interrupted(concat("profile: interrupted after step ", run, " of ", count));
-    step.function.call(step.inputs, outputs, step.key);
+    step.function.call(step.inputs, outputs, step.function_key);
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_time).count();
   return std::max(seconds, kClockTick) / static_cast<double>(count);
 }
 
-/// With op determinism the step computes logical shards, as in fit, unless other processes would
-/// have to compute some of them.
-StepExtras extras_of_fit(Model& model, const Profile& profile) {
+/// Returns the extras of a training step in fit. With op determinism, fit computes a batch in
+/// logical shards; the profile does so only in a single process, as other processes would have to
+/// compute some of the shards.
+StepExtras step_extras_as_in_fit(Model& model, const Profile& profile) {
   StepExtras extras;
   if (communicator()->size() == 1)
     extras.share = group_for(model, "profile", ProcessGroup::current()).share(profile.batch_size);
@@ -55,14 +57,14 @@ StepExtras extras_of_fit(Model& model, const Profile& profile) {
 }
 
 /// Merges the rows of equal instructions of one layer, and divides totals by the number of steps.
-std::vector<ProfileEntry> rows_of_a_step(const std::vector<ProfileEntry>& instructions) {
+std::vector<ProfileEntry> rows_per_step(const std::vector<ProfileEntry>& instructions) {
   std::vector<ProfileEntry> rows;
   for (const ProfileEntry& instruction : instructions) {
     if (instruction.calls == 0) continue;
     const double steps = static_cast<double>(instruction.calls);
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const ProfileEntry& r) {
-      return r.scope == instruction.scope && r.op == instruction.op &&
-             r.shapes == instruction.shapes && r.kernel == instruction.kernel;
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const ProfileEntry& candidate) {
+      return candidate.scope == instruction.scope && candidate.op == instruction.op &&
+             candidate.shapes == instruction.shapes && candidate.kernel == instruction.kernel;
     });
     if (row == rows.end()) {
       rows.push_back({instruction.scope, instruction.op, instruction.shapes, instruction.kernel});
@@ -92,25 +94,26 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& option_va
   const Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);
   Profile profile;
-  profile.batch_size = std::min(options.batch_size.value_or(kDefaultBatch), arrays.samples());
+  profile.batch_size = std::min(options.batch_size.value_or(kDefaultBatchSize), arrays.samples());
   const Arrays batch = rows(arrays, 0, profile.batch_size);
 
   Stepper stepper(*this);
   const CompiledStep step =
-      y.empty() ? stepper.compiled_predict(batch.x)
-                : stepper.compiled_train({batch.x, batch.y, {}}, extras_of_fit(*this, profile));
+      y.empty()
+          ? stepper.compiled_predict(batch.x)
+          : stepper.compiled_train({batch.x, batch.y, {}}, step_extras_as_in_fit(*this, profile));
   const Transaction transaction;  // the destructor restores the variables
   time_steps(step, 1);            // not timed: the first run takes longer
   const int64_t step_count = std::clamp(
       static_cast<int64_t>(kMeasuredSeconds / time_steps(step, 1)), kMinSteps, kMaxSteps);
   const int64_t steps = options.steps.value_or(step_count);
   profile.seconds = time_steps(step, steps);
-  const auto executable = step.function.executable(step.inputs, step.key);
+  const auto executable = step.function.executable(step.inputs, step.function_key);
   {
-    const ExecutableTiming timed(*executable);
+    const ExecutableTiming timing(*executable);
     time_steps(step, steps);
   }
-  profile.rows = rows_of_a_step(executable->rows());
+  profile.rows = rows_per_step(executable->rows());
   profile.lines = profile_tables(*this, profile, options);
   return profile;
 }

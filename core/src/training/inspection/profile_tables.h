@@ -1,4 +1,4 @@
-// The tables of a profile.
+// The text tables of a profile.
 #pragma once
 #include "crescent/model/model.h"
 

@@ -27,8 +27,8 @@ int64_t step_of_backup(std::string_view name) {
 }
 
 void remove_backup(const std::string& folder, int64_t step) {
-  std::error_code ignored;
-  fs::remove(backup_path(folder, step), ignored);
+  std::error_code ignored_error;
+  fs::remove(backup_path(folder, step), ignored_error);
 }
 
 Journal open_for_writing(const std::string& folder) {
@@ -46,8 +46,8 @@ Journal prepare_journal(const std::string& folder, int64_t after_step) {
   for (const int64_t step : backups_in(folder))
     if (after_step == 0 || step > after_step) remove_backup(folder, step);
   if (after_step == 0) {
-    std::error_code ignored;
-    fs::remove(journal_path(folder), ignored);
+    std::error_code ignored_error;
+    fs::remove(journal_path(folder), ignored_error);
     return open_for_writing(folder);
   }
   const Journal::Lock lock(journal);
@@ -71,32 +71,34 @@ std::shared_ptr<const VariableSpecs> decode_specs(const Value& list) {
 /// Reads steps of a record from the lines of its journal.
 class RecordReader {
  public:
-  RecordReader(int64_t from, int64_t to) : first_step_(from), last_step_(to) {}
+  RecordReader(int64_t first_step, int64_t last_step)
+      : first_step_(first_step), last_step_(last_step) {}
   void visit(const Value& value) {
     const Dict& line = value.as_dict();
-    if (const Value* run = line.find("run")) begin_run(run->as_dict(), line.at("after").as_int());
+    if (const Value* run_info = line.find("run"))
+      begin_run(run_info->as_dict(), line.at("after").as_int());
     if (const Value* variables = line.find("variables")) variables_ = decode_specs(*variables);
     if (const Value* step = line.find("step")) add_step(step->as_int(), line);
   }
-  Record take() {
-    if (record_.steps.empty()) record_.run = run_;
+  Record finish() {
+    if (record_.steps.empty()) record_.run_info = run_info_;
     return std::move(record_);
   }
 
  private:
-  void begin_run(const Dict& run, int64_t after_step) {
-    run_ = run;
-    record_.last = std::min(record_.last, after_step);
+  void begin_run(const Dict& run_info, int64_t after_step) {
+    run_info_ = run_info;
+    record_.last_step = std::min(record_.last_step, after_step);
     std::erase_if(record_.steps, [&](const RecordedStep& s) { return s.step > after_step; });
   }
   void add_step(int64_t step, const Dict& line) {
     const std::string& hash_text = line.at("hashes").as_string();
     if (!variables_ || hash_text.size() != variables_->size() * kHashDigits)
       fail("the record has no hash for each tensor of step ", step);
-    if (record_.first == 0) record_.first = step;
-    record_.last = step;
+    if (record_.first_step == 0) record_.first_step = step;
+    record_.last_step = step;
     if (step < first_step_ || step > last_step_) return;
-    record_.run = run_;
+    record_.run_info = run_info_;
     record_.steps.push_back({step, line.at("epoch").as_int(), line.at("batch").as_int(),
                              line.at("data").as_dict(), variables_, hash_text,
                              line.at("logs").as_dict()});
@@ -104,7 +106,7 @@ class RecordReader {
 
   int64_t first_step_, last_step_;
   Record record_;
-  Dict run_;
+  Dict run_info_;
   std::shared_ptr<const VariableSpecs> variables_;
 };
 
@@ -124,9 +126,9 @@ std::vector<int64_t> backups_in(const std::string& folder) {
   return steps;
 }
 
-RecordWriter::RecordWriter(std::string folder, const Dict& run, int64_t after_step)
+RecordWriter::RecordWriter(std::string folder, const Dict& run_info, int64_t after_step)
     : folder_(std::move(folder)), journal_(prepare_journal(folder_, after_step)), lock_(journal_) {
-  journal_.append(Dict{{"run", run}, {"after", after_step}});
+  journal_.append(Dict{{"run", run_info}, {"after", after_step}});
 }
 
 void RecordWriter::add(const RecordedStep& step) {
@@ -141,24 +143,25 @@ void RecordWriter::add(const RecordedStep& step) {
                        {"hashes", step.hashes}});
 }
 
-void RecordWriter::back_up(const TrainingRun& run, int64_t step, std::optional<int64_t> max) {
+void RecordWriter::back_up(const TrainingRun& run, int64_t step,
+                           std::optional<int64_t> max_backups) {
   run.save(backup_path(folder_, step));
-  if (!max) return;
+  if (!max_backups) return;
   std::vector<int64_t> steps = backups_in(folder_);
-  steps.resize(std::max<size_t>(steps.size(), static_cast<size_t>(*max)) -
-               static_cast<size_t>(*max));
+  steps.resize(std::max<size_t>(steps.size(), static_cast<size_t>(*max_backups)) -
+               static_cast<size_t>(*max_backups));
   for (const int64_t oldest : steps) remove_backup(folder_, oldest);
 }
 
-Record read_record(const std::string& folder, int64_t from, int64_t to) {
+Record read_record(const std::string& folder, int64_t first_step, int64_t last_step) {
   const std::string path = journal_path(folder);
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
+  std::error_code ignored_error;
+  if (!fs::exists(path, ignored_error))
     fail("'", folder, "' is no record of a training run: it has no file ",
          fs::path(path).filename().string());
-  RecordReader reader(from, to);
+  RecordReader reader(first_step, last_step);
   Journal::visit_file(path, [&](const Value& line) { reader.visit(line); });
-  return reader.take();
+  return reader.finish();
 }
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// The record of a training run: a folder with a journal that has a line of hashes for each step,
-// and with backups of the run.
+// The record of a training run: a folder that contains a journal with hashes of each step, and
+// backups of the run.
 //
 // The journal has three kinds of records. {"run": {...}, "after": k} begins the steps of a process
 // and cancels earlier records of steps after step k; {"variables": [[name, spec], ...]} lists the
@@ -17,12 +17,12 @@ std::vector<int64_t> backups_in(const std::string& folder);
 class RecordWriter {
  public:
   /// Begins a record or, if `after_step` is not 0, continues a record after step number
-  /// `after_step`. `run` describes the run of this process.
-  RecordWriter(std::string folder, const Dict& run, int64_t after_step);
+  /// `after_step`. `run_info` describes the run of this process.
+  RecordWriter(std::string folder, const Dict& run_info, int64_t after_step);
   void add(const RecordedStep& step);
   /// Writes a backup of the run after this step, and removes the oldest backups if there are more
-  /// than `max`.
-  void back_up(const TrainingRun& run, int64_t step, std::optional<int64_t> max);
+  /// than `max_backups`.
+  void back_up(const TrainingRun& run, int64_t step, std::optional<int64_t> max_backups);
 
  private:
   std::string folder_;
@@ -34,13 +34,14 @@ class RecordWriter {
 
 /// The steps of a record that read_record() has read.
 struct Record {
-  /// Describes the run that computed the last of `steps` or, if there are none, the last run of the
-  /// record.
-  Dict run;
-  std::vector<RecordedStep> steps;  ///< the steps in ascending order
-  int64_t first = 0, last = 0;      ///< the first and last step of the whole record; 0: no steps
+  /// Describes the run that computed the last of `steps` or, if `steps` is empty, the last run of
+  /// the record.
+  Dict run_info;
+  std::vector<RecordedStep> steps;        ///< the steps in ascending order
+  int64_t first_step = 0, last_step = 0;  ///< of the whole record; 0: it has no steps
 };
-/// Reads the steps from `from` to `to`, both included. Fails if the folder has no record.
-Record read_record(const std::string& folder, int64_t from, int64_t to);
+/// Reads the steps from `first_step` to `last_step`, both included. Fails if the folder has no
+/// record.
+Record read_record(const std::string& folder, int64_t first_step, int64_t last_step);
 
 }  // namespace crescent

@@ -11,7 +11,7 @@ namespace {
 
 /// The number of the next recorded run of this process. A replay finds its run by this number and
 /// not by the name of the folder, which may have been renamed.
-int64_t next_run() {
+int64_t next_run_number() {
   static std::atomic<int64_t> run_count{0};
   return ++run_count;
 }
@@ -44,7 +44,7 @@ void ReplayRecorder::configured() {
 
 void ReplayRecorder::try_resume(TrainingRun& run) {
   const ReplayTask* task = replay_task();
-  if (!task || next_run() != task->run) return;
+  if (!task || next_run_number() != task->run) return;
   replay_.emplace(*task, run);
   step_ = replay_->backup_step();
 }
@@ -52,7 +52,7 @@ void ReplayRecorder::try_resume(TrainingRun& run) {
 void ReplayRecorder::on_train_begin(const Logs&) {
   has_begun_record_ = false;
   writer_.reset();
-  if (!replay_task()) run_ = next_run();
+  if (!replay_task()) run_number_ = next_run_number();
 }
 
 void ReplayRecorder::on_train_batch_begin(int64_t, const Logs&) {
@@ -66,13 +66,13 @@ void ReplayRecorder::begin_record(const TrainingRun& run) {
   if (any_divided(model_->weights()))
     fail("weights that are divided among processes cannot be recorded");
   if (!is_reporting_process()) return;
-  Stepper(*model_).prepare(run.state().training.batches().inputs());
-  writer_.emplace(folder_, run_description(run.state(), run_, record_freq_), step_);
+  Stepper(*model_).prepare(run.state().training_pass.batches().inputs());
+  writer_.emplace(folder_, run_description(run.state(), run_number_, record_freq_), step_);
   write_or_give_up([&] { writer_->back_up(run, step_, max_to_keep_); });
 }
 
 void ReplayRecorder::on_train_batch_end(int64_t batch, const Logs& logs) {
-  if (replay_ ? replay_->has(step_) : step_ % record_freq_ == 0) hash_step(batch, logs);
+  if (replay_ ? replay_->has_step(step_) : step_ % record_freq_ == 0) hash_step(batch, logs);
   if (writer_ && step_ % save_freq_ == 0)
     write_or_give_up([&] { writer_->back_up(*model_->training_run(), step_, max_to_keep_); });
 }

@@ -31,7 +31,7 @@ class ReplayRecorder final : public Callback {
   std::optional<int64_t> max_to_keep_;
 
   int64_t step_ = 0;  ///< the number of the last step that was begun; it counts through all runs
-  int64_t run_ = 0;   ///< the number of the run among the recorded runs of this process
+  int64_t run_number_ = 0;  ///< the number of the run among the recorded runs of this process
   bool has_begun_record_ = false;  ///< whether the record of the run has begun
   StepHasher hasher_;
   std::optional<RecordWriter> writer_;  ///< empty in processes that do not write the record

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 List arguments_of_program() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   List arguments;
-  for (std::string word; std::getline(file, word, '\0');) arguments.emplace_back(word);
+  for (std::string argument; std::getline(file, argument, '\0');) arguments.emplace_back(argument);
   if (!arguments.empty()) arguments.erase(arguments.begin());
   return arguments;
 }
@@ -26,15 +26,15 @@ void add_flattened(Dict& flat, const std::string& prefix, const Dict& nested) {
 }
 
 std::string current_folder() {
-  std::error_code ignored;
-  return fs::current_path(ignored).string();
+  std::error_code ignored_error;
+  return fs::current_path(ignored_error).string();
 }
 
 }  // namespace
 
 std::string program_path() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).string();
+  std::error_code ignored_error;
+  return fs::read_symlink("/proc/self/exe", ignored_error).string();
 }
 
 Dict conditions() {
@@ -44,13 +44,13 @@ Dict conditions() {
   return result;
 }
 
-Dict run_description(const TrainingRun::State& run, int64_t number, int64_t record_freq) {
+Dict run_description(const TrainingRun::State& run, int64_t run_number, int64_t record_freq) {
   return {{"program", program_path()},
           {"arguments", arguments_of_program()},
           {"folder", current_folder()},
-          {"number", number},
+          {"number", run_number},
           {"record_freq", record_freq},
-          {"processes", run.group.shares() ? run.group.communicator()->size() : 1},
+          {"processes", run.group.shares_batches() ? run.group.communicator()->size() : 1},
           {"deterministic", is_deterministic()},
           {"conditions", conditions()}};
 }

@@ -1,4 +1,4 @@
-// The description of a run in its record, beside the steps.
+// Describes how a run was started and computed; the record of the run contains the description.
 #pragma once
 #include "training/run_state.h"
 
@@ -9,8 +9,8 @@ std::string program_path();
 /// The conditions that may change the bits of a step, by name: the version, the device and the
 /// properties that the device reports.
 Dict conditions();
-/// Describes how the program was started and under which conditions the run computes; `number`
-/// counts the recorded runs of the process.
-Dict run_description(const TrainingRun::State& run, int64_t number, int64_t record_freq);
+/// Describes how the program was started and under which conditions the run computes. `run_number`
+/// is the number of the run among the recorded runs of the process.
+Dict run_description(const TrainingRun::State& run, int64_t run_number, int64_t record_freq);
 
 }  // namespace crescent

@@ -57,11 +57,11 @@ std::string hash_of_all(const Tensors& tensors) {
   return digits_of(hash);
 }
 
-/// The rows of the last batch that this process computes and hashes; all processes together hash
-/// each row once. nullopt if this process has the whole batch for itself.
+/// The rows of the last batch that this process computes and hashes, so that all processes together
+/// hash each row once; nullopt if the processes do not share the batch.
 std::optional<RowRange> own_rows(const TrainingRun::State& run) {
-  const Share& share = run.training.batches().share();
-  if (!share || !run.group.shares()) return std::nullopt;
+  const Share& share = run.training_pass.batches().share();
+  if (!share || !run.group.shares_batches()) return std::nullopt;
   if (share.shards == 0) return RowRange{share.first, share.count};
   const Communicator& communicator = *run.group.communicator();
   return rows_of_shards(share, shards_of(share.shards, communicator.rank(), communicator.size()));
@@ -95,13 +95,13 @@ uint64_t hash_of_input(const Tensor& source, const std::optional<RowRange>& own_
   return x.dim(0) == own_range->count ? hash_of_rows(x, 0, *own_range, input_index) : 0;
 }
 
-uint64_t summed_over_processes(uint64_t own, const ProcessGroup& group) {
-  if (!group.shares()) return own;
+uint64_t summed_over_processes(uint64_t own_hash, const ProcessGroup& group) {
+  if (!group.shares_batches()) return own_hash;
   Communicator& communicator = *group.communicator();
   const auto size = static_cast<size_t>(communicator.size());
   std::vector<uint64_t> sums(size);
-  sums[static_cast<size_t>(communicator.rank())] = own;
-  communicator.gather(sums.data(), std::vector<size_t>(size, sizeof own));
+  sums[static_cast<size_t>(communicator.rank())] = own_hash;
+  communicator.gather(sums.data(), std::vector<size_t>(size, sizeof own_hash));
   return std::accumulate(sums.begin(), sums.end(), uint64_t{0});
 }
 
@@ -127,7 +127,7 @@ Tensor value_in(const Dict& snapshot, Model& model, size_t index) {
 }
 
 Dict batch_hashes(const TrainingRun::State& run) {
-  const Batches& batches = run.training.batches();
+  const Batches& batches = run.training_pass.batches();
   const Batch& batch = batches.last_batch();
   const std::optional<RowRange> own_range = own_rows(run);
   uint64_t inputs_hash = 0;

@@ -22,7 +22,7 @@ using VariableSpecs = std::vector<VariableSpec>;
 /// The entry of a step in a record.
 struct RecordedStep {
   int64_t step = 0, epoch = 0, batch = 0;  ///< all count from 1; `step` counts through all epochs
-  Dict data;                               ///< hashes of the batch; the keys name what was hashed
+  Dict data;                               ///< the result of batch_hashes()
   std::shared_ptr<const VariableSpecs> variables;
   std::string hashes;  ///< a hash of each variable after the step, with kHashDigits digits each
   Dict logs;

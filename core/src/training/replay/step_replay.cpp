@@ -115,37 +115,37 @@ const RecordedStep* StepReplay::recorded_step(int64_t step) const {
 }
 
 void StepReplay::compare(const RecordedStep& new_step, Model& model) const {
-  const RecordedStep& earlier_step = *recorded_step(new_step.step);
-  for (const DictEntry& batch_hash : earlier_step.data)
+  const RecordedStep& old_step = *recorded_step(new_step.step);
+  for (const DictEntry& batch_hash : old_step.data)
     if (const Value* new_value = new_step.data.find(batch_hash.key);
         new_value && *new_value != batch_hash.value)
       end_with_difference(new_step.step, concat("the data differ: the ", batch_hash.key,
                                                 " of the batch are not those of the record"));
-  compare_variables(earlier_step, new_step, model);
+  compare_variables(old_step, new_step, model);
   if (new_step.step == task_.step)
     end_with_verdict(
         task_, ReplayStatus::equal,
         concat("step ", new_step.step, ": equal (", new_step.variables->size(), " tensors)"));
 }
 
-void StepReplay::compare_variables(const RecordedStep& earlier_step, const RecordedStep& new_step,
+void StepReplay::compare_variables(const RecordedStep& old_step, const RecordedStep& new_step,
                                    Model& model) const {
-  const VariableSpecs& variables = *earlier_step.variables;
+  const VariableSpecs& variables = *old_step.variables;
   if (variables != *new_step.variables)
     end_with_verdict(task_, ReplayStatus::failed,
                      text_of_changed_variables(variables, *new_step.variables));
   std::vector<size_t> different_variables;
   for (size_t i = 0; i < variables.size(); ++i)
-    if (earlier_step.hashes.compare(i * kHashDigits, kHashDigits, new_step.hashes, i * kHashDigits,
-                                    kHashDigits) != 0)
+    if (old_step.hashes.compare(i * kHashDigits, kHashDigits, new_step.hashes, i * kHashDigits,
+                                kHashDigits) != 0)
       different_variables.push_back(i);
   if (!different_variables.empty())
     end_with_difference(
         new_step.step,
         concat(variables[different_variables.front()].name, " differs first (",
                different_variables.size(), " of ", variables.size(), " tensors do)",
-               values_that_differ(new_step.step, different_variables.front(), model)));
-  for (const DictEntry& log : earlier_step.logs)
+               largest_difference_text(new_step.step, different_variables.front(), model)));
+  for (const DictEntry& log : old_step.logs)
     if (const Value* new_log = new_step.logs.find(log.key);
         !new_log || to_json(*new_log) != to_json(log.value))
       end_with_difference(new_step.step,
@@ -155,13 +155,14 @@ void StepReplay::compare_variables(const RecordedStep& earlier_step, const Recor
 
 /// Describes the largest difference between the recorded and the present value of a variable. Empty
 /// if no readable backup was made after this step.
-std::string StepReplay::values_that_differ(int64_t step, size_t variable, Model& model) const {
+std::string StepReplay::largest_difference_text(int64_t step, size_t variable_index,
+                                                Model& model) const {
   const std::vector<int64_t> backups = backups_in(task_.folder);
   if (!std::binary_search(backups.begin(), backups.end(), step)) return "";
   try {
     const Value snapshot = read_snapshot(backup_path(task_.folder, step));
-    return largest_difference(value_in(snapshot.as_dict(), model, variable),
-                              value_at(model, variable));
+    return largest_difference(value_in(snapshot.as_dict(), model, variable_index),
+                              value_at(model, variable_index));
   } catch (const Error& error) {
     return concat("; its values cannot be compared: ", error.what());
   }
@@ -176,9 +177,9 @@ void StepReplay::end_with_difference(int64_t step, const std::string& text) cons
   end_with_verdict(task_, ReplayStatus::different, concat("step ", step, ": ", text, origin_note));
 }
 
-void StepReplay::end_without_step(int64_t last) const {
+void StepReplay::end_without_step(int64_t last_step) const {
   end_with_verdict(task_, ReplayStatus::failed,
-                   concat("the run ended after step ", last, ", before step ", task_.step,
+                   concat("the run ended after step ", last_step, ", before step ", task_.step,
                           "; in the record it went on"));
 }
 

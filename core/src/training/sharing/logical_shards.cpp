@@ -16,7 +16,7 @@ Tensor concatenate_shards(const Tensors& shard_values) {
   return crescent::apply(std::make_shared<const ShardConcat>(), shard_values).front();
 }
 
-Tensors rows_of(const Tensors& x, const Share& share, int64_t shard) {
+Tensors rows_of_shard(const Tensors& x, const Share& share, int64_t shard) {
   const Share shard_share = share.shard(shard);
   ShardSlice op;
   op.shard = shard, op.first = shard_share.first, op.count = shard_share.count;
@@ -32,8 +32,8 @@ Tensors added_losses(Model& model) {
   return losses;
 }
 
-/// The variables that calls write, other than trained weights. Each shard starts from the values
-/// before the step; after all shards, the variables become the means over the rows.
+/// The variables, other than trained weights, that calls of the model write. Each shard starts from
+/// the values before the step; after all shards, the variables become the means over the rows.
 class ShardState {
  public:
   ShardState(const Model& model, const Share& share)
@@ -70,10 +70,10 @@ class ShardState {
   std::vector<Tensors> written_values_;
 };
 
-Tensor joined_output(const std::vector<Tensors>& outputs, size_t output, const Share& share) {
+Tensor joined_output(const std::vector<Tensors>& outputs, size_t output_index, const Share& share) {
   Tensors values, masks;
   for (size_t s = 0; s < outputs.size(); ++s) {
-    const Tensor& shard_output = outputs[s].at(output);
+    const Tensor& shard_output = outputs[s].at(output_index);
     const int64_t rows = share.shard(static_cast<int64_t>(s)).count;
     if (shard_output.rank() == 0 || shard_output.dim(0) != rows)
       fail("expected an output with a row for each of ", rows, " samples, got shape ",
@@ -92,17 +92,17 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
                        ShardReads& reads) {
   const std::vector<RowsInDraw> draws = draws_of(model, x, training);
   ShardState state(model, share);
-  Tensors drawn_tensors;
+  Tensors whole_draws;
   std::vector<Tensors> outputs, losses;
   {
     Lockstep lockstep(share.shards);
     for (int64_t s = 0; s < share.shards; ++s) {
       lockstep.begin(s);
       const ShareScope scope(share.shard(s));
-      const RowDraws row_draws(share.shard(s), draws, &drawn_tensors);
+      const RowDraws row_draws(share.shard(s), draws, &whole_draws);
       CallOptions options;
       options.training = training;
-      outputs.push_back(model(rows_of(x, share, s), options));
+      outputs.push_back(model(rows_of_shard(x, share, s), options));
       losses.push_back(added_losses(model));
       state.collect_writes(s);
     }
@@ -111,10 +111,10 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
   }
   state.assign_means();
   for (size_t i = 0; i < losses.front().size(); ++i) {
-    Tensors parts;
+    Tensors weighted_losses;
     for (size_t s = 0; s < losses.size(); ++s)
-      parts.push_back(losses[s].at(i) * share.shard(static_cast<int64_t>(s)).weight());
-    model.add_loss(shard_sum(parts));
+      weighted_losses.push_back(losses[s].at(i) * share.shard(static_cast<int64_t>(s)).weight());
+    model.add_loss(shard_sum(weighted_losses));
   }
   Tensors whole_outputs;
   for (size_t i = 0; i < outputs.front().size(); ++i)
@@ -127,7 +127,8 @@ namespace {
 /// Sums gradients of many variables over the shards. Small gradients are summed together.
 class ShardSums {
  public:
-  /// Adds the gradients `shard_values` of a variable; add() or finish() sets `sum`.
+  /// Adds the gradients of a variable, one for each shard. Sets `sum` at once if they are large;
+  /// otherwise finish() sets it.
   void add(Tensors shard_values, Tensor& sum) {
     const int64_t size = shard_values.front().size();
     if (size > kSmallGradient) {
@@ -154,10 +155,10 @@ class ShardSums {
       sizes.push_back(pending_sum.shard_values.front().size());
     Tensors flattened;
     for (size_t s = 0; s < bucket.front().shard_values.size(); ++s) {
-      Tensors parts;
+      Tensors flat_values;
       for (const PendingSum& pending_sum : bucket)
-        parts.push_back(ops::reshape(pending_sum.shard_values[s], {-1}));
-      flattened.push_back(ops::concatenate(parts, 0));
+        flat_values.push_back(ops::reshape(pending_sum.shard_values[s], {-1}));
+      flattened.push_back(ops::concatenate(flat_values, 0));
     }
     const Tensors sums = ops::split(shard_sum(flattened), sizes, 0);
     for (size_t i = 0; i < bucket.size(); ++i)
@@ -167,7 +168,7 @@ class ShardSums {
   std::map<DType, Bucket> buckets_;
 };
 
-Tensor sum_of_both(const Tensor& sum, const Tensor& term) {
+Tensor sum_of_present(const Tensor& sum, const Tensor& term) {
   return sum && term ? ops::add(sum, term) : sum ? sum : term;
 }
 
@@ -176,8 +177,8 @@ Tensor sum_of_both(const Tensor& sum, const Tensor& term) {
 Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables& variables,
                         const ShardReads& reads) {
   Tensors sources;
-  // For each variable: the indices in `sources` of the values that were read outside of the shards,
-  // and the indices of those that each shard has read.
+  // For each variable: the indices in `sources` of its values that were read outside of the shards,
+  // and the indices of its values that each shard has read.
   std::vector<std::vector<size_t>> direct_sources(variables.size());
   std::vector<std::vector<std::vector<size_t>>> sources_by_shard(variables.size());
   const auto add_source = [&](const Tensor& value) {
@@ -188,9 +189,9 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
     const auto variable_reads = reads.find(variables[i].id());
     std::vector<const void*> shard_value_ids;
     if (variable_reads != reads.end()) {
-      for (const Tensors& shard : variable_reads->second) {
+      for (const Tensors& values_of_shard : variable_reads->second) {
         sources_by_shard[i].emplace_back();
-        for (const Tensor& value : shard) {
+        for (const Tensor& value : values_of_shard) {
           sources_by_shard[i].back().push_back(add_source(value));
           shard_value_ids.push_back(value_id(value));
         }
@@ -204,12 +205,12 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   const Tensors source_gradients = tape.gradient(loss, std::span<const Tensor>(sources));
   const auto sum_of = [&](const std::vector<size_t>& indices) {
     Tensor sum;
-    for (size_t index : indices) sum = sum_of_both(sum, source_gradients[index]);
+    for (size_t index : indices) sum = sum_of_present(sum, source_gradients[index]);
     return sum;
   };
   Tensors gradients(variables.size());
   ShardSums sums;
-  // the backward pass computes the gradients of the last variables first
+  // The loop begins with the last variable, as the backward pass does.
   for (size_t i = variables.size(); i-- > 0;) {
     Tensors gradients_of_shards;
     for (const auto& indices : sources_by_shard[i]) gradients_of_shards.push_back(sum_of(indices));
@@ -223,7 +224,7 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   }
   sums.finish();
   for (size_t i = 0; i < variables.size(); ++i)
-    gradients[i] = sum_of_both(gradients[i], sum_of(direct_sources[i]));
+    gradients[i] = sum_of_present(gradients[i], sum_of(direct_sources[i]));
   return gradients;
 }
 

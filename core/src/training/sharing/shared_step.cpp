@@ -10,7 +10,7 @@
 namespace crescent {
 namespace {
 
-void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
+void call_model(Model& model, const Tensors& x, bool training, Tensors& outputs) {
   CallOptions options;
   options.training = training;
   outputs = model(x, options);
@@ -22,17 +22,18 @@ Tensor gather_rows(const Share& share, const Tensor& own_rows) {
   const NoGradient no_gradient;
   const bool is_boolean = own_rows.dtype() == DType::boolean;
   const Tensor values = is_boolean ? ops::cast(own_rows, DType::int32) : own_rows;
-  std::vector<int64_t> before(static_cast<size_t>(own_rows.rank()), 0), after = before;
-  before[0] = share.begin();
-  after[0] = share.whole - share.begin() - share.rows();
-  Tensor padded_values = ops::pad(values, before, after);
+  std::vector<int64_t> padding_before(static_cast<size_t>(own_rows.rank()), 0),
+      padding_after = padding_before;
+  padding_before[0] = share.begin();
+  padding_after[0] = share.whole - share.begin() - share.rows();
+  Tensor padded_values = ops::pad(values, padding_before, padding_after);
   if (share.count == 0) padded_values = ops::zeros_like(padded_values);
   const Tensor whole_batch = ops::stop_gradient(ops::all_reduce(padded_values));
   return is_boolean ? ops::cast(whole_batch, DType::boolean) : whole_batch;
 }
 
-/// Returns the rows of all processes; only the rows of this process have a gradient.
-Tensor whole_of(const Share& share, const Tensor& own_rows) {
+/// Returns an output with the rows of all processes; only the rows of this process have a gradient.
+Tensor gather_output(const Share& share, const Tensor& own_rows) {
   if (own_rows.rank() == 0 || own_rows.dim(0) != share.rows())
     fail("expected an output with a row for each of ", share.rows(), " samples, got shape ",
          own_rows.shape());
@@ -44,17 +45,17 @@ Tensor whole_of(const Share& share, const Tensor& own_rows) {
                                  ? own_rows
                                  : ops::where(Tensor::full({}, 0, DType::boolean), own_rows,
                                               ops::slice_axis(whole_batch, 0, begin, end));
-  Tensors parts;
-  if (begin > 0) parts.push_back(ops::slice_axis(whole_batch, 0, 0, begin));
-  parts.push_back(padded_rows);
-  if (end < share.whole) parts.push_back(ops::slice_axis(whole_batch, 0, end, share.whole));
-  const Tensor joined_parts = parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
-  return own_rows.mask() ? joined_parts.with_mask(gather_rows(share, own_rows.mask()))
-                         : joined_parts;
+  Tensors row_blocks;
+  if (begin > 0) row_blocks.push_back(ops::slice_axis(whole_batch, 0, 0, begin));
+  row_blocks.push_back(padded_rows);
+  if (end < share.whole) row_blocks.push_back(ops::slice_axis(whole_batch, 0, end, share.whole));
+  const Tensor joined_rows =
+      row_blocks.size() == 1 ? row_blocks[0] : ops::concatenate(row_blocks, 0);
+  return own_rows.mask() ? joined_rows.with_mask(gather_rows(share, own_rows.mask())) : joined_rows;
 }
 
-/// Sums the tensors with these indices, which have one dtype, over the processes as one flat
-/// tensor.
+/// Sums the tensors with these indices over the processes as one flat tensor. They must have the
+/// same dtype.
 void sum_together(Tensors& tensors, const std::vector<size_t>& indices) {
   Tensors flattened;
   std::vector<int64_t> sizes;
@@ -69,8 +70,8 @@ void sum_together(Tensors& tensors, const std::vector<size_t>& indices) {
 
 }  // namespace
 
-Shareable is_shareable(Model& model, bool in_shards) {
-  if (in_shards && ModelAccess::training(model).spec.options.run_eagerly)
+SharingCheck check_sharing(Model& model, bool uses_shards) {
+  if (uses_shards && ModelAccess::training(model).spec.options.run_eagerly)
     return {"it runs eagerly, with op determinism"};
   if (dynamic_cast<const Steps*>(&model)) return {"it has steps of its own"};
   if (model.stateful()) return {"it keeps states of samples from batch to batch"};
@@ -81,14 +82,14 @@ Shareable is_shareable(Model& model, bool in_shards) {
   return {};
 }
 
-ProcessGroup group_for(Model& model, const char* run, ProcessGroup group) {
-  if (!group.shares() && !group.in_shards()) return group;
-  const Shareable shareable = is_shareable(model, group.in_shards());
-  if (shareable) return group;
-  if (group.shares() && is_reporting_process())
-    warn(run, ": each process computes whole batches of model ", model.name(), ": ",
-         shareable.reason);
-  group.share_nothing();
+ProcessGroup group_for(Model& model, const char* run_name, ProcessGroup group) {
+  if (!group.shares_batches() && !group.uses_logical_shards()) return group;
+  const SharingCheck sharing_check = check_sharing(model, group.uses_logical_shards());
+  if (sharing_check) return group;
+  if (group.shares_batches() && is_reporting_process())
+    warn(run_name, ": each process computes whole batches of model ", model.name(), ": ",
+         sharing_check.reason);
+  group.compute_whole_batches();
   return group;
 }
 
@@ -102,7 +103,9 @@ std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) 
     }
     Tensors outputs;
     run_abstractly(
-        [&](const Tensors& inputs) { return call(model, inputs, training, outputs), Tensors(); },
+        [&](const Tensors& inputs) {
+          return call_model(model, inputs, training, outputs), Tensors();
+        },
         abstract_inputs);
     LayerAccess::forget_losses(model);
   });
@@ -114,19 +117,20 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
   {
     const ShareScope scope(share);
     const RowDraws row_draws(share, draws);
-    call(model, x, training, outputs);
+    call_model(model, x, training, outputs);
   }
-  for (Tensor& t : outputs) t = whole_of(share, t);
+  for (Tensor& t : outputs) t = gather_output(share, t);
   return outputs;
 }
 
-/// Returns the sum of the weighted parts of all processes. The sum has no gradient; the term that
-/// is added to it, part - stop_gradient(part), is 0 and has the gradient of `part`.
+/// Returns the sum of the weighted means of all processes. The sum has no gradient; the term that
+/// is added to it, weighted_mean - stop_gradient(weighted_mean), is 0 and has the gradient of
+/// weighted_mean.
 Tensor mean_over_shares(const Share& share, const Tensor& own_mean) {
-  const Tensor weighted_part = own_mean * share.weight();
-  const Tensor sum_of_parts =
-      ops::stop_gradient(ops::all_reduce(ops::stop_gradient(weighted_part)));
-  return sum_of_parts + (weighted_part - ops::stop_gradient(weighted_part));
+  const Tensor weighted_mean = own_mean * share.weight();
+  const Tensor sum_of_means =
+      ops::stop_gradient(ops::all_reduce(ops::stop_gradient(weighted_mean)));
+  return sum_of_means + (weighted_mean - ops::stop_gradient(weighted_mean));
 }
 
 /// Sums the values from the last to the first, the order in which the backward pass computes the
@@ -137,7 +141,7 @@ void sum_over_processes(Tensors& values, const Variables& variables, const Bucke
     int64_t elements = 0;
   };
   std::map<DType, Bucket> buckets;
-  const auto send = [&](Bucket& bucket) {
+  const auto sum_bucket = [&](Bucket& bucket) {
     const std::vector<size_t> variable_indices = std::exchange(bucket, {}).variable_indices;
     const ProgramScope scope(concat(variables[variable_indices.front()].path(),
                                     variable_indices.size() > 1
@@ -155,10 +159,10 @@ void sum_over_processes(Tensors& values, const Variables& variables, const Bucke
     }
     Bucket& bucket = buckets[value.dtype()];
     bucket.variable_indices.push_back(i);
-    if ((bucket.elements += value.size()) > sizes.bucket_size) send(bucket);
+    if ((bucket.elements += value.size()) > sizes.bucket_size) sum_bucket(bucket);
   }
   for (auto& [dtype, bucket] : buckets)
-    if (!bucket.variable_indices.empty()) send(bucket);
+    if (!bucket.variable_indices.empty()) sum_bucket(bucket);
 }
 
 WrittenState::WrittenState(const Model& model) {
@@ -169,15 +173,16 @@ WrittenState::WrittenState(const Model& model) {
 
 void WrittenState::average(const Share& share) const {
   Variables written_variables;
-  Tensors parts;
+  Tensors weighted_values;
   for (size_t i = 0; i < variables_.size(); ++i) {
     const Tensor current_value = variables_[i].value();
     if (current_value.id() == value_ids_before_[i]) continue;
     written_variables.push_back(variables_[i]);
-    parts.push_back(current_value * share.weight());
+    weighted_values.push_back(current_value * share.weight());
   }
-  sum_over_processes(parts, written_variables);
-  for (size_t i = 0; i < written_variables.size(); ++i) written_variables[i].assign(parts[i]);
+  sum_over_processes(weighted_values, written_variables);
+  for (size_t i = 0; i < written_variables.size(); ++i)
+    written_variables[i].assign(weighted_values[i]);
 }
 
 }  // namespace crescent

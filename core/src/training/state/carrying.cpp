@@ -1,4 +1,4 @@
-// The options with which a model was compiled, and their transfer to a model that is made from it.
+// Compiles a model that is made from another model with the options of the other model.
 #include <unordered_map>
 
 #include "training/state/training.h"
@@ -18,8 +18,9 @@ NewNames new_names(const Model& from, const Model& to) {
   return names;
 }
 
-/// Returns a dictionary of losses or metrics by output with the new names of the outputs as keys.
-Value renamed(const Value& by_output, const NewNames& names) {
+/// If the value is a dictionary by output, returns it with the new names of the outputs as keys;
+/// otherwise returns the value.
+Value with_new_names(const Value& by_output, const NewNames& names) {
   if (!by_output.is_dict() || by_output.as_dict().contains("class_name")) return by_output;
   Dict dict;
   for (const DictEntry& entry : by_output.as_dict()) {
@@ -32,18 +33,18 @@ Value renamed(const Value& by_output, const NewNames& names) {
 }  // namespace
 
 Dict compile_options(const CompileSpec& spec) {
-  const CompileOptions& o = spec.options;
+  const CompileOptions& options = spec.options;
   return {{"optimizer", Value(spec.optimizer)},
-          {"loss", o.loss},
-          {"metrics", o.metrics},
-          {"loss_weights", o.loss_weights},
-          {"weighted_metrics", o.weighted_metrics},
-          {"run_eagerly", o.run_eagerly},
-          {"steps_per_execution", o.steps_per_execution},
-          {"jit_compile", o.jit_compile},
-          {"auto_scale_loss", o.auto_scale_loss},
-          {"mask_as_weights", o.mask_as_weights},
-          {"remat", o.remat}};
+          {"loss", options.loss},
+          {"metrics", options.metrics},
+          {"loss_weights", options.loss_weights},
+          {"weighted_metrics", options.weighted_metrics},
+          {"run_eagerly", options.run_eagerly},
+          {"steps_per_execution", options.steps_per_execution},
+          {"jit_compile", options.jit_compile},
+          {"auto_scale_loss", options.auto_scale_loss},
+          {"mask_as_weights", options.mask_as_weights},
+          {"remat", options.remat}};
 }
 
 void carry_training(const Model& from, Model& to) {
@@ -51,15 +52,15 @@ void carry_training(const Model& from, Model& to) {
   const ModelAccess::Training& old_training = ModelAccess::training(from);
   const NewNames names = from.is_graph() && to.is_graph() ? new_names(from, to) : NewNames();
   Dict options = compile_options(old_training.spec);
-  for (const char* by_output : {"loss", "metrics", "loss_weights", "weighted_metrics"})
-    options.set(by_output, renamed(options.at(by_output), names));
+  for (const char* option_name : {"loss", "metrics", "loss_weights", "weighted_metrics"})
+    options.set(option_name, with_new_names(options.at(option_name), names));
   to.compile(options);
   ModelAccess::Training& new_training = ModelAccess::training(to);
   new_training.trained.flags = old_training.trained.flags;
   new_training.trained.flags.record_new_layers(to);
-  new_training.runs.order.state().assign(old_training.runs.order.state().value());
+  new_training.runs.shuffle_order.state().assign(old_training.runs.shuffle_order.state().value());
   new_training.runs.seed = old_training.runs.seed;
-  new_training.runs.epochs = old_training.runs.epochs;
+  new_training.runs.epochs_trained = old_training.runs.epochs_trained;
 }
 
 }  // namespace crescent

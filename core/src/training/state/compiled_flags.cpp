@@ -22,15 +22,15 @@ void CompiledFlags::record_new_layers(Model& model) {
 }
 
 CompiledFlagsScope::CompiledFlagsScope(Model& model, const CompiledFlags& flags,
-                                       const Variables& trained) {
-  set(model, flags.model_trainable_);
+                                       const Variables& trained_variables) {
+  set_flag(model, flags.model_trainable_);
   for (const CompiledFlags::Flag& flag : flags.flags_) {
     const std::shared_ptr<Object> owner = flag.owner.lock();
     if (!owner || LayerAccess::own_trainable(*flag.layer) == flag.trainable) continue;
     layer_owners_.push_back(owner);
-    set(*flag.layer, flag.trainable);
+    set_flag(*flag.layer, flag.trainable);
   }
-  for (const Variable& v : trained)
+  for (const Variable& v : trained_variables)
     if (!v.trainable()) variables_.push_back(v);
   for (const Variable& v : variables_) v.set_trainable(true);
 }
@@ -40,7 +40,7 @@ CompiledFlagsScope::~CompiledFlagsScope() {
   for (const Variable& v : variables_) v.set_trainable(false);
 }
 
-void CompiledFlagsScope::set(Layer& layer, bool trainable) {
+void CompiledFlagsScope::set_flag(Layer& layer, bool trainable) {
   layers_.emplace_back(&layer, LayerAccess::own_trainable(layer));
   LayerAccess::set_own_trainable(layer, trainable);
 }

@@ -1,6 +1,6 @@
-// The flags `trainable` of layers at the time of compile, which later steps keep using. If a
-// discriminator is frozen after its compile, because another model contains it, its own steps still
-// train it.
+// The flags `trainable` that layers had when compile was called. The steps of the model keep using
+// them: if a GAN freezes its discriminator after the discriminator was compiled, the steps of the
+// discriminator still train it.
 #pragma once
 #include "crescent/model/model.h"
 
@@ -25,17 +25,17 @@ class CompiledFlags {
 };
 
 /// While an object of this class lives, the layers have their recorded values of `trainable`, and
-/// so do the given variables.
+/// `trained_variables` are trainable.
 class CompiledFlagsScope {
  public:
-  CompiledFlagsScope(Model& model, const CompiledFlags& flags, const Variables& trained);
+  CompiledFlagsScope(Model& model, const CompiledFlags& flags, const Variables& trained_variables);
   ~CompiledFlagsScope();
   CompiledFlagsScope(const CompiledFlagsScope&) = delete;
 
  private:
-  void set(Layer& layer, bool trainable);
+  void set_flag(Layer& layer, bool trainable);
 
-  // layers whose flag was changed, with the flag before
+  /// The layers whose flag was changed, each with its old flag.
   std::vector<std::pair<Layer*, bool>> layers_;
   std::vector<std::shared_ptr<Object>> layer_owners_;  // keep the layers alive
   Variables variables_;

@@ -16,23 +16,23 @@ bool is_object_config(const Value& value) {
 }
 bool is_by_output(const Value& value) { return value.is_dict() && !is_object_config(value); }
 
-[[noreturn]] void fail_unknown_keys(const char* what, const Dict& dict,
+[[noreturn]] void fail_unknown_keys(const char* option_name, const Dict& dict,
                                     const std::vector<std::string>& names) {
-  std::vector<std::string> unknown_keys, known_keys;
+  std::vector<std::string> unknown_keys, quoted_names;
   for (const std::string& key : dict.keys())
     if (std::find(names.begin(), names.end(), key) == names.end())
       unknown_keys.push_back("'" + key + "'");
-  for (const std::string& name : names) known_keys.push_back("'" + name + "'");
-  fail("Unknown entries in ", what, " dictionary: [", join(unknown_keys),
-       "]. Only expected following keys: [", join(known_keys), "]");
+  for (const std::string& name : names) quoted_names.push_back("'" + name + "'");
+  fail("Unknown entries in ", option_name, " dictionary: [", join(unknown_keys),
+       "]. Only expected following keys: [", join(quoted_names), "]");
 }
 
 /// Converts a dict by output name to one value per output; null for outputs without an entry.
-std::vector<Value> values_by_output(const char* what, const Dict& dict,
+std::vector<Value> values_by_output(const char* option_name, const Dict& dict,
                                     const std::vector<std::string>& names) {
   for (const std::string& key : dict.keys())
     if (std::find(names.begin(), names.end(), key) == names.end())
-      fail_unknown_keys(what, dict, names);
+      fail_unknown_keys(option_name, dict, names);
   std::vector<Value> values;
   for (const std::string& name : names) {
     const Value* value = dict.find(name);
@@ -41,14 +41,15 @@ std::vector<Value> values_by_output(const char* what, const Dict& dict,
   return values;
 }
 
-[[noreturn]] void fail_nested(const char* what, const Value& option, const Value& structure) {
-  fail(what, ": expected one value, or values nested as the outputs are, ",
+[[noreturn]] void fail_nested(const char* option_name, const Value& option,
+                              const Value& structure) {
+  fail(option_name, ": expected one value, or values nested as the outputs are, ",
        structure_text(structure), ", got ", option);
 }
 
 /// Appends the value of each output to `values`. `option` is nested like the outputs; a single
 /// value applies to all outputs below it.
-void append_by_output(const char* what, const Value& option, const Value& structure,
+void append_by_output(const char* option_name, const Value& option, const Value& structure,
                       std::vector<Value>& values) {
   const size_t count = tensor_count(structure);
   const bool is_nested = option.is_list() || is_by_output(option);
@@ -59,22 +60,22 @@ void append_by_output(const char* what, const Value& option, const Value& struct
     const List& items = option.as_list();
     if (structure.is_list() && items.size() == structure.as_list().size())
       for (size_t i = 0; i < items.size(); ++i)
-        append_by_output(what, items[i], structure.as_list()[i], values);
+        append_by_output(option_name, items[i], structure.as_list()[i], values);
     else if (items.size() == count)
       values.insert(values.end(), items.begin(), items.end());
     else
-      fail_nested(what, option, structure);
+      fail_nested(option_name, option, structure);
   } else if (structure.is_dict()) {
     std::vector<std::string> names = structure.as_dict().keys();
     std::sort(names.begin(), names.end());
-    values_by_output(what, option.as_dict(), names);
+    values_by_output(option_name, option.as_dict(), names);
     for (const std::string& name : names) {
       const Value* option_of_output = option.as_dict().find(name);
-      append_by_output(what, option_of_output ? *option_of_output : Value(),
+      append_by_output(option_name, option_of_output ? *option_of_output : Value(),
                        structure.as_dict().at(name), values);
     }
   } else {
-    fail_nested(what, option, structure);
+    fail_nested(option_name, option, structure);
   }
 }
 
@@ -107,8 +108,9 @@ std::vector<Value> listed_losses(const Value& loss, const Value& structure,
 std::vector<Value> loss_values(const Value& loss, const Value& structure,
                                const std::vector<std::string>& names) {
   std::vector<Value> losses = listed_losses(loss, structure, names);
-  for (Value& each : losses)
-    while (each.is_list() && each.as_list().size() == 1) each = Value(each.as_list().front());
+  for (Value& loss_value : losses)
+    while (loss_value.is_list() && loss_value.as_list().size() == 1)
+      loss_value = Value(loss_value.as_list().front());
   return losses;
 }
 
@@ -152,17 +154,17 @@ bool holds_lists(const Value& metrics) {
 /// Returns the metrics of each output. If the model has several outputs, a list with one entry per
 /// output gives the metrics of each output, as in Keras 3; any other list of metrics applies to
 /// every output, as in Keras 2.
-std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
-                                const std::vector<std::string>& names) {
+std::vector<List> metric_values(const char* option_name, const Value& metrics,
+                                const Value& structure, const std::vector<std::string>& names) {
   std::vector<List> lists;
   if (is_deep(structure) && (is_by_output(metrics) || holds_lists(metrics))) {
     std::vector<Value> values;
-    append_by_output(what, metrics, structure, values);
+    append_by_output(option_name, metrics, structure, values);
     for (const Value& value : values) lists.push_back(as_list(value));
     return lists;
   }
   if (is_by_output(metrics)) {
-    for (const Value& value : values_by_output(what, metrics.as_dict(), names))
+    for (const Value& value : values_by_output(option_name, metrics.as_dict(), names))
       lists.push_back(as_list(value));
     return lists;
   }
@@ -171,14 +173,15 @@ std::vector<List> metric_values(const char* what, const Value& metrics, const Va
   if (!is_nested && (names.size() == 1 || metric_list.size() != names.size()))
     return std::vector<List>(names.size(), metric_list);
   if (metric_list.size() != names.size())
-    fail("When passing a list of lists as `", what,
+    fail("When passing a list of lists as `", option_name,
          "`, it should have one entry per model output. The model has ", names.size(),
-         " outputs, but you passed ", what, "=", metrics);
+         " outputs, but you passed ", option_name, "=", metrics);
   for (const Value& value : metric_list) lists.push_back(as_list(value));
   return lists;
 }
 
-/// A metric name that stands for several metrics, of which the loss selects one ("accuracy").
+/// Names such as "accuracy" that stand for several metrics; the loss and the width of the output
+/// select one of them.
 struct MetricFamily {
   std::vector<std::string> names;
   const char *binary, *sparse, *by_shapes;
@@ -191,29 +194,30 @@ const MetricFamily kMetricFamilies[] = {
      "crossentropy"},
 };
 
-const char* fitting(const MetricFamily& family, const Loss* loss, int64_t width) {
+const char* metric_name_of_family(const MetricFamily& family, const Loss* loss, int64_t width) {
   if (width == 1) return family.binary;
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 
-/// Makes a metric object for an output. A metric that is given as text has this text as its name,
-/// without the package of a registered function ("acme>"). An object that is in `in_use` already is
-/// copied, because each output needs a state of its own.
+/// Makes a metric object for an output. If `value` is a text, it becomes the name of the metric,
+/// without the package of a registered function ("acme>"). If it is an object that `used_metrics`
+/// contains, it is copied, because the metrics of each output need their own state.
 MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width,
-                      std::set<const Metric*>& in_use) {
+                      std::set<const Metric*>& used_metrics) {
   if (!value.is_string()) {
     const MetricPtr metric = get<Metric>(value);
-    return in_use.insert(metric.get()).second ? metric : get<Metric>(serialize(metric.get()));
+    return used_metrics.insert(metric.get()).second ? metric : get<Metric>(serialize(metric.get()));
   }
   const std::string& name = value.as_string();
-  const char* spelling = name.c_str();
+  const char* class_or_function_name = name.c_str();
   for (const MetricFamily& family : kMetricFamilies)
     if (std::find(family.names.begin(), family.names.end(), lower_case(name)) != family.names.end())
-      spelling = fitting(family, loss, width);
-  const bool is_loss_only =
-      !registry().find(Metric::kKind, spelling) && registry().find(Loss::kKind, spelling);
-  MetricPtr metric = is_loss_only ? make<Metric>("MeanMetricWrapper", {{"fn", spelling}})
-                                  : get<Metric>(Value(spelling));
+      class_or_function_name = metric_name_of_family(family, loss, width);
+  const bool is_only_loss = !registry().find(Metric::kKind, class_or_function_name) &&
+                            registry().find(Loss::kKind, class_or_function_name);
+  MetricPtr metric = is_only_loss
+                         ? make<Metric>("MeanMetricWrapper", {{"fn", class_or_function_name}})
+                         : get<Metric>(Value(class_or_function_name));
   metric->set_name(name.substr(name.rfind('>') + 1));
   return metric;
 }
@@ -221,8 +225,8 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width,
 }  // namespace
 
 Batch StepLayout::batch_of(const Tensors& flat_tensors) const {
-  const auto targets = flat_tensors.begin() + static_cast<std::ptrdiff_t>(x);
-  auto weights = targets + static_cast<std::ptrdiff_t>(y);
+  const auto targets = flat_tensors.begin() + static_cast<std::ptrdiff_t>(x_count);
+  auto weights = targets + static_cast<std::ptrdiff_t>(y_count);
   Batch batch{Tensors(flat_tensors.begin(), targets), Tensors(targets, weights), {}};
   for (const bool has_weights : is_weighted)
     batch.sample_weight.push_back(has_weights ? *weights++ : Tensor());
@@ -230,8 +234,8 @@ Batch StepLayout::batch_of(const Tensors& flat_tensors) const {
 }
 
 void StepCache::forget() {
-  train.clear(), test.clear();
-  predict = results = Function();
+  train_layouts.clear(), test_layouts.clear();
+  predict_function = results_function = Function();
   is_planned = false;
 }
 
@@ -253,41 +257,43 @@ OutputKeys output_keys(const Model& graph) {
   for (const Symbol& s : outputs) shapes.push_back(s.shape());
   const Value structure = graph.structures().outputs;
   OutputKeys keys = output_keys(names_in_data(structure, graph.output_names()), structure, shapes);
-  for (size_t i = 0; i < outputs.size(); ++i) keys.outputs[i].layer = outputs[i].layer()->name();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    keys.outputs[i].layer_name = outputs[i].layer()->name();
   return keys;
 }
 
 namespace {
 
-/// The text by which a loss was given, or else the name of its class.
+/// Returns the loss option if it is a text, otherwise the name of the loss or of its class.
 std::string loss_name(const Value& loss_option, const Loss& loss) {
   if (loss_option.is_string()) return loss_option.as_string();
   return loss.name().empty() ? to_snake_case(loss.class_name()) : loss.name();
 }
 
-/// The names of the outputs in logs: the path of names and positions to each output, joined. A
-/// position at the end is replaced by the name of the layer, or of the loss if the layer is
-/// unknown.
-std::vector<std::string> shown_names(const OutputKeys& keys, const std::vector<Value>& losses) {
-  const auto own_name = [&](size_t i) {
-    const std::string& layer_name = keys.outputs[i].layer;
+/// The names of the outputs in logs. The name of a nested output is the path of keys and positions
+/// that leads to it, such as "a/0"; a position at the end of the path is replaced by the name of
+/// the layer, or of the loss if the layer is unknown.
+std::vector<std::string> log_names(const OutputKeys& keys, const std::vector<Value>& losses) {
+  const auto layer_or_loss_name = [&](size_t i) {
+    const std::string& layer_name = keys.outputs[i].layer_name;
     const auto loss = layer_name.empty() ? get<Loss>(losses[i]) : nullptr;
     return loss ? loss_name(losses[i], *loss) : layer_name;
   };
   std::vector<std::string> names;
   if (keys.structure.is_null()) {
-    for (size_t i = 0; i < keys.outputs.size(); ++i) names.push_back(own_name(i));
+    for (size_t i = 0; i < keys.outputs.size(); ++i) names.push_back(layer_or_loss_name(i));
     return names;
   }
   for (const List& path : paths_of(keys.structure)) {
-    std::vector<std::string> steps;
-    for (const Value& step : path)
-      steps.push_back(step.is_string() ? step.as_string() : std::to_string(step.as_int()));
+    std::vector<std::string> path_texts;
+    for (const Value& path_item : path)
+      path_texts.push_back(path_item.is_string() ? path_item.as_string()
+                                                 : std::to_string(path_item.as_int()));
     if (path.empty() || !path.back().is_string()) {
-      if (!steps.empty()) steps.pop_back();
-      steps.push_back(own_name(names.size()));
+      if (!path_texts.empty()) path_texts.pop_back();
+      path_texts.push_back(layer_or_loss_name(names.size()));
     }
-    names.push_back(join(steps, "/"));
+    names.push_back(join(path_texts, "/"));
   }
   return names;
 }
@@ -303,20 +309,20 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   const std::vector<List> metrics = metric_values("metrics", options.metrics, structure, names);
   const std::vector<List> weighted_metrics =
       metric_values("weighted_metrics", options.weighted_metrics, structure, names);
-  const std::vector<std::string> key_names = shown_names(keys, losses);
+  const std::vector<std::string> names_in_logs = log_names(keys, losses);
   std::set<const Metric*> used_metrics;
-  const auto with_loss = std::count_if(losses.begin(), losses.end(),
-                                       [](const Value& loss) { return !loss.is_null(); });
+  const auto loss_count = std::count_if(losses.begin(), losses.end(),
+                                        [](const Value& loss) { return !loss.is_null(); });
   std::vector<OutputTraining> outputs(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
     OutputTraining& output = outputs[i];
     output.name = names[i];
-    output.loss_name = key_names[i];
-    output.metric_prefix = keys_of(structure).empty() ? keys.outputs[i].layer : names[i];
+    output.loss_name = names_in_logs[i];
+    output.metric_prefix = keys_of(structure).empty() ? keys.outputs[i].layer_name : names[i];
     output.loss = get<Loss>(losses[i]);
     output.weight = weights[i];
-    if (with_loss > 1 && output.loss)
-      output.tracker = make<Metric>("Mean", {{"name", key_names[i] + "_loss"}});
+    if (loss_count > 1 && output.loss)
+      output.loss_mean = make<Metric>("Mean", {{"name", names_in_logs[i] + "_loss"}});
     const int64_t width = keys.outputs[i].width;
     for (const Value& value : metrics[i])
       if (!value.is_null())
@@ -330,7 +336,7 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
 }
 
 std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options) {
-  constexpr int64_t kNotOneNumber = -1;  // the width of an output that is not a single number
+  constexpr int64_t kNotOneNumber = -1;  // any width except 1
   std::vector<MetricPtr> metrics;
   std::set<const Metric*> used_metrics;
   for (const Value& metric_list : {options.metrics, options.weighted_metrics}) {
@@ -344,20 +350,21 @@ std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options) {
 std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {
   const ModelAccess::Training& state = ModelAccess::training(model);
   std::vector<std::pair<std::string, MetricPtr>> result;
-  std::unordered_set<const Metric*> known_metrics;
+  std::unordered_set<const Metric*> listed_metrics;
   std::unordered_set<std::string> used_names;
   std::unordered_map<std::string, int> name_counts;
   auto add = [&](const std::string& name, const MetricPtr& metric) {
-    if (!known_metrics.insert(metric.get()).second) return;
-    std::string unique = name;
-    while (!used_names.insert(unique).second) unique = concat(name, "_", ++name_counts[name]);
-    result.emplace_back(unique, metric);
+    if (!listed_metrics.insert(metric.get()).second) return;
+    std::string unique_name_of_metric = name;
+    while (!used_names.insert(unique_name_of_metric).second)
+      unique_name_of_metric = concat(name, "_", ++name_counts[name]);
+    result.emplace_back(unique_name_of_metric, metric);
   };
   if (state.spec.loss) add("loss", state.spec.loss);
   const bool has_several_outputs = state.plan.outputs.size() > 1;
-  // If several outputs have one name, logs contain the loss of the last one.
+  // If several outputs have the same name, the logs contain only the loss of the last one.
   for (const OutputTraining& output : state.plan.outputs)
-    if (output.tracker) result.emplace_back(output.loss_name + "_loss", output.tracker);
+    if (output.loss_mean) result.emplace_back(output.loss_name + "_loss", output.loss_mean);
   for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =
         has_several_outputs && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";

@@ -22,18 +22,19 @@ struct OutputTraining {
   std::string metric_prefix;   ///< the beginning of the names of the metrics in logs
   std::shared_ptr<Loss> loss;  ///< null: the output is not trained
   double weight = 1;
-  MetricPtr tracker;  ///< mean of the loss; null if no other output has a loss
+  MetricPtr loss_mean;  ///< tracks the mean of the loss; null if no other output has a loss
   std::vector<MetricPtr> metrics, weighted_metrics;
 };
 
 /// Whether the output has a loss or metrics.
 bool needs_target(const OutputTraining& output);
-/// The index of the target of an output among `targets` targets: there is a target for each output,
-/// or only for each output with a loss or metrics. Returns `targets` for an output without a
-/// target.
-size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
+/// Returns the index of an output's target among the targets of a batch. There are `target_count`
+/// targets: one for each output, or one for each output with a loss or metrics. Returns
+/// `target_count` for an output without a target.
+size_t target_index_of(const std::vector<OutputTraining>& outputs, size_t output_index,
+                       size_t target_count);
 
-/// The additional work of a training step, besides computing its logs and updating the weights.
+/// What a training step does besides computing its logs and updating the weights.
 struct StepExtras {
   bool inference_metrics = false;  ///< whether loss and metrics are computed in inference mode
   bool checks_finite = false;      ///< whether the step throws NotFinite before an update
@@ -48,8 +49,8 @@ struct StepExtras {
 /// The layout of a batch as the flat list of inputs of a compiled step: the inputs of the model,
 /// the targets, and the sample weights that are present.
 struct StepLayout {
-  size_t x = 0, y = 0;
-  std::vector<bool> is_weighted;  ///< for each output, whether it has sample weights
+  size_t x_count = 0, y_count = 0;  ///< the numbers of inputs of the model and of targets
+  std::vector<bool> is_weighted;    ///< for each output, whether it has sample weights
   StepExtras extras;
 
   /// Makes a batch of the flattened tensors.
@@ -57,11 +58,11 @@ struct StepLayout {
   bool operator==(const StepLayout&) const = default;
 };
 
-/// The properties of an output that select its losses and metrics and name its logs.
+/// The properties of an output that determine its losses and metrics and the names of its logs.
 struct OutputKey {
-  std::string name;   ///< the output's name in data and in the options of compile
-  std::string layer;  ///< the layer that computes the output; several outputs may have one
-  int64_t width = 1;
+  std::string name;        ///< the output's name in data and in the options of compile
+  std::string layer_name;  ///< the layer that computes the output, and possibly further outputs
+  int64_t width = 1;       ///< the size of its last axis
   bool operator==(const OutputKey&) const = default;
 };
 struct OutputKeys {
@@ -80,12 +81,12 @@ struct StepOwnership {
 
 /// The training runs of a model and the state that they leave.
 struct RunRecord {
-  SeedGenerator order;                ///< shuffles the samples of fit
-  int64_t seed = last_random_seed();  ///< the seed of the process when `order` was seeded
-  int64_t epochs = 0;
+  SeedGenerator shuffle_order;        ///< shuffles the samples of fit
+  int64_t seed = last_random_seed();  ///< the seed of the process when shuffle_order was seeded
+  int64_t epochs_trained = 0;
   std::shared_ptr<History> history;
-  std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
-  Value last_state;                ///< state of the last run, for run_state()
+  std::weak_ptr<TrainingRun> current_run;  ///< the current run, which may be paused
+  Value last_state;                        ///< state of the last run, for run_state()
   /// whether last_state was read from a file; if so, the next run restores it
   bool last_state_is_loaded = false;
 };
@@ -109,13 +110,15 @@ struct OutputPlan {
 struct TrainedVariables {
   CompiledFlags flags;
   Variables variables;
-  bool collected = false;       ///< whether `variables` is set
+  bool is_collected = false;    ///< whether `variables` is set
   uint64_t trainable_seen = 0;  ///< the value of trainable_changes() at the last check
-  /// Whether the user was warned that other variables than `variables`, or none, are trainable now.
-  bool warned = false;
+  /// Whether a warning said that no variable is trainable, or that other variables than `variables`
+  /// are trainable now.
+  bool has_warned = false;
 };
 
-/// The names of the results of a step: logs that the step itself returns, then norms.
+/// The names of the results of a step: of the logs that the step returns, and of the norms that
+/// StepWatch adds.
 struct StepNames {
   std::vector<std::string> logs, norms;
 };
@@ -132,8 +135,8 @@ using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 struct StepCache {
   uint64_t structure_seen = 0, constraints_seen = 0;
   bool is_planned = false;  ///< whether the layers are built and the outputs planned
-  std::vector<CompiledLayoutPtr> train, test;
-  Function predict, results;
+  std::vector<CompiledLayoutPtr> train_layouts, test_layouts;
+  Function predict_function, results_function;
   int64_t predict_key = 0;            ///< trainable_key(), with which `predict` is called
   uint64_t predict_trainable = 0;     ///< trainable_changes() when predict_key was computed
   std::vector<int64_t> result_sizes;  ///< number of elements of each metric's result
@@ -141,7 +144,7 @@ struct StepCache {
   // The following members are kept so that the next batch can reuse their memory.
   StepLayout layout;
   Tensors inputs;
-  Tensors logs;                 ///< logs of the last step, followed by its norms
+  Tensors log_values;           ///< logs of the last step, followed by its norms
   CompiledLayoutPtr last_step;  ///< the step that ran last
 
   /// Discards the steps, after a change of the model's structure.
@@ -150,10 +153,10 @@ struct StepCache {
 
 /// The step that is being traced or runs eagerly.
 struct TracedStep {
-  bool inference_metrics = false;   ///< whether metrics should be computed in inference mode
-  bool measured_inference = false;  ///< whether the step has computed them in inference mode
-  Share share;                      ///< the rows of the batch that the model is called on
-  ShardReads reads;                 ///< values of variables that the shards of the last call read
+  bool inference_metrics = false;       ///< whether metrics should be computed in inference mode
+  bool has_measured_inference = false;  ///< whether the step has done so
+  Share share;                          ///< the rows of the batch that the model is called on
+  ShardReads shard_reads;  ///< values of variables that the shards of the last call read
 };
 
 /// Flags that callbacks set to end an evaluation or a prediction after the batch.
@@ -172,7 +175,8 @@ struct Model::Training {
   TracedStep traced_step;
 };
 
-/// The options of compile; options that were given as objects are objects.
+/// Returns the options of compile; losses, metrics and optimizers that the user passed as objects
+/// are not converted to configurations.
 Dict compile_options(const CompileSpec& spec);
 /// Compiles `to`, a model made from `from`, with the same optimizer, losses and metrics, so that
 /// training continues; does nothing if `from` is not compiled.
@@ -184,34 +188,34 @@ OutputKeys output_keys(const std::vector<std::string>& names, const Value& struc
 /// The keys of a graph's outputs.
 OutputKeys output_keys(const Model& graph);
 /// Makes the losses and metrics for these outputs. Fails with the messages of Keras.
-std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& keys);
 
-/// Makes the metrics that the options of compile name, for an output of unknown shape. Metrics that
-/// the options assign to single outputs are left out.
+/// Makes the metrics of the options of compile for an output of unknown shape, except metrics that
+/// the options assign to single outputs.
 std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options);
 
 /// A compiled step and its arguments.
 struct CompiledStep {
   Function function;
   Tensors inputs;
-  int64_t key;
+  int64_t function_key;
 };
 
-/// Builds layers, and makes and runs the steps of a model. Each call holds a StepLock; a prediction
-/// releases it as soon as its program has been found, before the program runs.
+/// Builds the layers of a model, and makes and runs its steps while it holds a StepLock. predict()
+/// releases the lock as soon as the program of the step has been found, before the program runs.
 class Stepper {
  public:
   explicit Stepper(Model& model);
-  /// Builds the model and its optimizer for inputs with these specs. Does nothing if only a step
-  /// can build the model.
+  /// Builds the model and its optimizer for inputs with the specs of `x`. Does nothing if only a
+  /// step can build the model.
   void prepare(const Tensors& x);
-  /// Creates the variables that a step on such a batch creates at its first run, for example in
-  /// metrics; other variables keep their values.
-  void rehearse(const Batch& example_batch, bool training, const StepExtras& extras);
+  /// Creates the variables that the first step on a batch like `example_batch` would create, for
+  /// example in metrics; other variables keep their values.
+  void create_step_variables(const Batch& example_batch, bool training, const StepExtras& extras);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
   void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
   /// Runs the training step op by op and restores all variables that it changed.
-  void rehearse_eagerly(const Batch& batch);
+  void run_and_restore(const Batch& batch);
   /// Writes the predictions to `outputs`, reusing their memory unless other handles share it.
   void predict(const Tensors& x, Tensors& outputs);
   CompiledStep compiled_train(const Batch& batch, const StepExtras& extras = {});
@@ -223,17 +227,17 @@ class Stepper {
 
  private:
   void run(const Batch& batch, bool training, const StepExtras& extras);
-  void follow_structure();
+  void forget_outdated_steps();
   Tensors build(const Tensors& x);
   void build_and_plan(const Tensors& x);
   void mark_planned();
   void build_by_step(const Batch& batch);
   void collect_trained();
-  CompiledLayoutPtr lay_out(const Batch& batch, bool training, const StepExtras& extras = {});
+  CompiledLayoutPtr flatten_batch(const Batch& batch, bool training, const StepExtras& extras = {});
   CompiledLayoutPtr compiled_layout(bool training);
   const Function& predict_function(const Tensors& x);
   Tensors step(const Batch& batch, bool training, const StepExtras& extras, StepNames& names);
-  void add_own_logs(NamedValues& values) const;
+  void add_step_logs(NamedValues& values) const;
   void add_norms(NamedValues& values) const;
   void add_metrics(NamedValues& values);
 

@@ -31,51 +31,53 @@ class StepTargets final : public UpdateObserver {
   }
 };
 
-bool is_number(const Tensor& t) {
+bool is_checkable(const Tensor& t) {
   return t && t.in_memory() && (is_floating(t.dtype()) || t.dtype() == DType::boolean);
 }
 
 enum class NonFiniteKind { none, infinite, nan };
 
 NonFiniteKind non_finite_kind(const Tensor& t) {
-  if (!is_number(t)) return NonFiniteKind::none;
+  if (!is_checkable(t)) return NonFiniteKind::none;
   const TensorStatistics statistics = *statistics_of(t);
   return statistics.nan > 0   ? NonFiniteKind::nan
          : statistics.inf > 0 ? NonFiniteKind::infinite
                               : NonFiniteKind::none;
 }
 
-/// Runs a recorded step again op by op and keeps all of its values.
+/// Runs a recorded step again op by op and stores all of its values.
 class RecomputedStep {
  public:
   RecomputedStep(const Program& program, const Tensors& inputs)
       : program_(program), values_(program.values.size()), producer_(program.values.size(), -1) {
     for (size_t i = 0; i < inputs.size(); ++i) values_[program.inputs[i]] = inputs[i];
-    for (const Program::Constant& c : program.constants) values_[c.value] = c.tensor;
-    for (const Program::Binding& b : program.variables) values_[b.value] = b.variable.value();
+    for (const Program::Constant& constant : program.constants)
+      values_[constant.value] = constant.tensor;
+    for (const Program::Binding& binding : program.variables)
+      values_[binding.value] = binding.variable.value();
     for (size_t i = 0; i < program.code.size(); ++i) run(i);
   }
-  const Tensor& value(int number) const { return values_[number]; }
-  int producer(int number) const { return producer_[number]; }
+  const Tensor& value(int value_index) const { return values_[value_index]; }
+  int producer(int value_index) const { return producer_[value_index]; }
 
-  /// Follows an infinity or NaN from value `number` back through operands that are at least as bad
-  /// (NaN is worse than infinity), and returns the value in which it originates.
-  int origin_of(int number, NonFiniteKind bad_kind) const {
-    for (int next_instruction = number; next_instruction >= 0;
-         next_instruction = operand(next_instruction, bad_kind))
-      number = next_instruction;
-    return number;
+  /// Returns the value in which a NaN or an infinity in a value originates: goes from the value
+  /// back through operands that contain NaN or, if `kind` is infinite, NaN or an infinity.
+  int origin_of(int value_index, NonFiniteKind kind) const {
+    for (int next_value_index = value_index; next_value_index >= 0;
+         next_value_index = earliest_bad_operand(next_value_index, kind))
+      value_index = next_value_index;
+    return value_index;
   }
-  /// Among the operands of the instruction that computes the value, returns the one that is
-  /// computed first and is at least as bad; -1 if there is none.
-  int operand(int number, NonFiniteKind bad_kind) const {
-    if (producer_[number] < 0) return -1;
-    int first_failing = -1;
-    for (int input : program_.code[producer_[number]].inputs)
-      if (non_finite_kind(values_[input]) >= bad_kind &&
-          (first_failing < 0 || producer_[input] < producer_[first_failing]))
-        first_failing = input;
-    return first_failing;
+  /// Among the operands of the instruction that computes the value, returns the first computed one
+  /// that contains NaN or, if `kind` is infinite, NaN or an infinity; -1 if there is none.
+  int earliest_bad_operand(int value_index, NonFiniteKind kind) const {
+    if (producer_[value_index] < 0) return -1;
+    int earliest_operand = -1;
+    for (int input : program_.code[producer_[value_index]].inputs)
+      if (non_finite_kind(values_[input]) >= kind &&
+          (earliest_operand < 0 || producer_[input] < producer_[earliest_operand]))
+        earliest_operand = input;
+    return earliest_operand;
   }
 
  private:
@@ -95,11 +97,11 @@ class RecomputedStep {
   std::vector<int> producer_;  ///< indexed by value: the instruction that computes it, or -1
 };
 
-/// A result that is not finite, and the value in which that originates.
+/// A result of the step that is not finite, and the value in which its NaN or infinity originates.
 struct Cause {
   std::string title;
-  NonFiniteKind bad_kind;
-  int target, origin;
+  NonFiniteKind kind;
+  int result_index, origin_index;
 };
 
 /// The numbers, counted from 1, of the rows that have an element which is not finite: "5, 17 (389,
@@ -148,64 +150,75 @@ std::string range_text(const Tensor& t) {
 
 class CauseText {
  public:
-  CauseText(const Model& model, const Program& program, const RecomputedStep& replay,
+  CauseText(const Model& model, const Program& program, const RecomputedStep& recomputed_step,
             const Batch& batch, const std::vector<int64_t>& rows)
-      : model_(model), program_(program), recomputed_(replay), batch_(batch), rows_(rows) {}
+      : model_(model),
+        program_(program),
+        recomputed_step_(recomputed_step),
+        batch_(batch),
+        rows_(rows) {}
 
-  std::string text_of(const Cause& cause, int loss) const {
-    std::string text = concat(cause.title, " is not finite: ", count_text(value(cause.target)));
-    add_origin(text, cause.origin, loss);
-    const int infinite_operand = cause.bad_kind == NonFiniteKind::nan
-                                     ? recomputed_.operand(cause.origin, NonFiniteKind::infinite)
-                                     : -1;
-    if (infinite_operand < 0) return text;
+  std::string text_of(const Cause& cause, int loss_index) const {
+    std::string text =
+        concat(cause.title, " is not finite: ", count_text(value(cause.result_index)));
+    add_origin(text, cause.origin_index, loss_index);
+    const int infinite_value_index =
+        cause.kind == NonFiniteKind::nan
+            ? recomputed_step_.earliest_bad_operand(cause.origin_index, NonFiniteKind::infinite)
+            : -1;
+    if (infinite_value_index < 0) return text;
     text += "\n  What is infinite there:";
-    add_origin(text, recomputed_.origin_of(infinite_operand, NonFiniteKind::infinite), loss);
+    add_origin(text, recomputed_step_.origin_of(infinite_value_index, NonFiniteKind::infinite),
+               loss_index);
     return text;
   }
 
  private:
-  const Tensor& value(int number) const { return recomputed_.value(number); }
-  void add(std::string& text, const std::string& line) const {
+  const Tensor& value(int value_index) const { return recomputed_step_.value(value_index); }
+  void add_line(std::string& text, const std::string& line) const {
     if (!line.empty()) text += "\n  " + line;
   }
-  void add_origin(std::string& text, int origin, int loss) const {
-    const int producer = recomputed_.producer(origin);
+  void add_origin(std::string& text, int origin_index, int loss_index) const {
+    const int producer = recomputed_step_.producer(origin_index);
     if (producer < 0)
-      add(text, text_of_source(origin));
+      add_line(text, text_of_source(origin_index));
     else
-      add_instruction(text, program_.code[producer], producer > recomputed_.producer(loss));
+      add_instruction(text, program_.code[producer],
+                      producer > recomputed_step_.producer(loss_index));
     const int64_t samples = batch_.x.front().dim(0);
-    add(text, rows_text(value(origin), samples, rows_));
+    add_line(text, rows_text(value(origin_index), samples, rows_));
   }
   /// Describes a value that no instruction computes: a weight, a part of the data or a constant.
-  std::string text_of_source(int number) const {
-    for (const Program::Binding& b : program_.variables)
-      if (b.value == number)
-        return concat("It begins in the weight ", b.variable.path(), ": ",
-                      count_text(value(number)));
-    const auto position = std::find(program_.inputs.begin(), program_.inputs.end(), number);
+  std::string text_of_source(int value_index) const {
+    for (const Program::Binding& binding : program_.variables)
+      if (binding.value == value_index)
+        return concat("It begins in the weight ", binding.variable.path(), ": ",
+                      count_text(value(value_index)));
+    const auto position = std::find(program_.inputs.begin(), program_.inputs.end(), value_index);
     if (position == program_.inputs.end()) return "It begins in a constant";
     const auto index = static_cast<size_t>(position - program_.inputs.begin());
-    return concat("It begins in the data, ", part_of_data(index), ": ", count_text(value(number)));
+    return concat("It begins in the data, ", part_of_data(index), ": ",
+                  count_text(value(value_index)));
   }
   std::string part_of_data(size_t index) const {
-    const size_t x = batch_.x.size(), y = batch_.y.size();
-    if (index < x) return x == 1 ? "x" : concat("x[", index + 1, "]");
-    if (index < x + y) return y == 1 ? "y" : concat("y[", index - x + 1, "]");
+    const size_t x_count = batch_.x.size(), y_count = batch_.y.size();
+    if (index < x_count) return x_count == 1 ? "x" : concat("x[", index + 1, "]");
+    if (index < x_count + y_count)
+      return y_count == 1 ? "y" : concat("y[", index - x_count + 1, "]");
     return "sample_weight";
   }
   void add_instruction(std::string& text, const Program::Instruction& instruction,
-                       bool backward) const {
+                       bool is_backward) const {
     std::vector<std::string> shapes;
     for (int input : instruction.inputs) shapes.push_back(to_text(program_.values[input].shape));
     const std::string layer_path = path_in_model(program_.scopes[instruction.scope]);
-    add(text, concat("It begins in ", layer_path.empty() ? "the step" : layer_path,
-                     backward ? " (backward)" : " (forward)", ", op ", instruction.op->label(), " ",
-                     join(shapes), " -> ", to_text(value(instruction.outputs[0]).shape()), ": ",
-                     count_text(value(instruction.outputs[0]))));
+    add_line(text,
+             concat("It begins in ", layer_path.empty() ? "the step" : layer_path,
+                    is_backward ? " (backward)" : " (forward)", ", op ", instruction.op->label(),
+                    " ", join(shapes), " -> ", to_text(value(instruction.outputs[0]).shape()), ": ",
+                    count_text(value(instruction.outputs[0]))));
     for (size_t i = 0; i < instruction.inputs.size(); ++i)
-      add(text, concat("Input ", i + 1, ": ", range_text(value(instruction.inputs[i]))));
+      add_line(text, concat("Input ", i + 1, ": ", range_text(value(instruction.inputs[i]))));
   }
   std::string path_in_model(const std::string& scope) const {
     const std::string prefix = model_.name() + "/";
@@ -214,22 +227,24 @@ class CauseText {
 
   const Model& model_;
   const Program& program_;
-  const RecomputedStep& recomputed_;
+  const RecomputedStep& recomputed_step_;
   const Batch& batch_;
   const std::vector<int64_t>& rows_;
 };
 
-/// Among all results that are not finite, returns the one whose cause comes first in the program.
-std::optional<Cause> first_cause(const Program& program, const RecomputedStep& replay,
+/// Among all results that are not finite, returns the one whose NaN or infinity is computed first
+/// in the program.
+std::optional<Cause> first_cause(const Program& program, const RecomputedStep& recomputed_step,
                                  const std::vector<std::string>& titles) {
   std::optional<Cause> earliest_cause;
   for (size_t i = 0; i < titles.size(); ++i) {
-    const int target = program.outputs[i];
-    const NonFiniteKind bad_kind = non_finite_kind(replay.value(target));
-    if (bad_kind == NonFiniteKind::none) continue;
-    const int origin = replay.origin_of(target, bad_kind);
-    if (!earliest_cause || replay.producer(origin) < replay.producer(earliest_cause->origin))
-      earliest_cause = Cause{titles[i], bad_kind, target, origin};
+    const int result_index = program.outputs[i];
+    const NonFiniteKind kind = non_finite_kind(recomputed_step.value(result_index));
+    if (kind == NonFiniteKind::none) continue;
+    const int origin_index = recomputed_step.origin_of(result_index, kind);
+    if (!earliest_cause || recomputed_step.producer(origin_index) <
+                               recomputed_step.producer(earliest_cause->origin_index))
+      earliest_cause = Cause{titles[i], kind, result_index, origin_index};
   }
   return earliest_cause;
 }
@@ -243,17 +258,18 @@ std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64
   const Program program = trace(
       [&](const Tensors& inputs) {
         Tensors logs;
-        step.function.call(inputs, logs, step.key);
+        step.function.call(inputs, logs, step.function_key);
         return targets.tensors;
       },
       specs_of(step.inputs));
   const Transaction transaction;  // the destructor restores the variables
-  const RecomputedStep replay(program, step.inputs);
-  const std::optional<Cause> cause = first_cause(program, replay, targets.titles);
+  const RecomputedStep recomputed_step(program, step.inputs);
+  const std::optional<Cause> cause = first_cause(program, recomputed_step, targets.titles);
   if (!cause)
     return "the compiled step gave a number that is not finite, the same step op by op does not: "
            "the numbers are near the limits of their dtype";
-  return CauseText(model, program, replay, batch, rows).text_of(*cause, program.outputs[0]);
+  return CauseText(model, program, recomputed_step, batch, rows)
+      .text_of(*cause, program.outputs[0]);
 }
 
 }  // namespace crescent

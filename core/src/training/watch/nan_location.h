@@ -1,4 +1,4 @@
-// Finds the place in a training step where the first number that is not finite originates.
+// Finds the op in a training step that computes the first number that is not finite.
 #pragma once
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Counts the elements that are not finite, and removes them.
+/// Counts the NaN and infinite elements, and removes them.
 void remove_nonfinite(std::vector<double>& elements, TensorStatistics& statistics) {
   statistics.nan = std::count_if(elements.begin(), elements.end(), [](double x) { return x != x; });
   const auto end =
@@ -25,7 +25,7 @@ double mean_of(const std::vector<double>& elements) {
   return sum / static_cast<double>(elements.size());
 }
 
-double deviation_of(const std::vector<double>& elements, double mean) {
+double standard_deviation(const std::vector<double>& elements, double mean) {
   double square_sum = 0;
   for (double x : elements) square_sum += (x - mean) * (x - mean);
   return std::sqrt(square_sum / static_cast<double>(elements.size()));
@@ -43,7 +43,7 @@ std::optional<TensorStatistics> statistics_of(const Tensor& tensor) {
   const auto [min, max] = std::minmax_element(elements.begin(), elements.end());
   result.min = *min, result.max = *max;
   result.mean = mean_of(elements);
-  result.std = deviation_of(elements, result.mean);
+  result.std = standard_deviation(elements, result.mean);
   result.zeros = static_cast<double>(std::count(elements.begin(), elements.end(), 0.0)) / count;
   return result;
 }

@@ -17,9 +17,9 @@ bool is_finite(const Tensor& t) {
   return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// (x, tensors..., their sums...) -> x. The op fails if a tensor is not finite. It looks at the
-/// elements of a tensor only if the sum of the tensor is not finite, which an overflow can cause
-/// too.
+/// An op with the inputs x, tensors, and the sum of each tensor, which returns x. It fails if an
+/// element of a tensor is not finite. It reads the elements only if the sum is not finite, because
+/// an overflow of the sum is no failure.
 struct CheckFinite final : OpOf<CheckFinite> {
   static constexpr const char* kName = "check_finite";
   auto fields() const { return std::tuple(); }
@@ -40,10 +40,10 @@ Tensor sum_of_squares(const Tensor& x) {
 
 /// The gradient with the fewest elements, which is cheapest to copy; null when there is none.
 Tensor* smallest_gradient(Tensors& gradients) {
-  Tensor* scale = nullptr;
+  Tensor* smallest = nullptr;
   for (Tensor& gradient : gradients)
-    if (gradient && (!scale || gradient.size() < scale->size())) scale = &gradient;
-  return scale;
+    if (gradient && (!smallest || gradient.size() < smallest->size())) smallest = &gradient;
+  return smallest;
 }
 
 }  // namespace
@@ -70,55 +70,55 @@ void StepWatch::on_loss(const Tensor& loss) {
 void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
   const NoGradient no_gradient;
   const ProgramScope scope("nan");
-  measure(gradients, variables);
+  record_squares(gradients, variables);
   if (!extras_.checks_finite) return;
   for (const Variable& v : variables)
     if (division_of(v))
       fail("fit: option 'nan' needs whole weights, and '", v.path(),
            "' is divided among processes");
-  check(gradients);
+  add_check(gradients);
 }
 
 /// Passes the smallest gradient through the check, so that the update, which needs all gradients,
 /// runs after the check.
-void StepWatch::check(Tensors& gradients) {
-  Tensors checked_losses = std::exchange(losses_, {});
+void StepWatch::add_check(Tensors& gradients) {
+  Tensors checked_tensors = std::exchange(losses_, {});
   if (!skips_infinite_)
     for (const Tensor& gradient : gradients)
-      if (gradient) checked_losses.push_back(gradient);
+      if (gradient) checked_tensors.push_back(gradient);
   Tensor* passed_gradient = smallest_gradient(gradients);
-  if (!passed_gradient || checked_losses.empty()) return;
+  if (!passed_gradient || checked_tensors.empty()) return;
   Tensors inputs{*passed_gradient};
-  inputs.insert(inputs.end(), checked_losses.begin(), checked_losses.end());
-  for (const Tensor& tensor : checked_losses) inputs.push_back(ops::sum(tensor));
+  inputs.insert(inputs.end(), checked_tensors.begin(), checked_tensors.end());
+  for (const Tensor& tensor : checked_tensors) inputs.push_back(ops::sum(tensor));
   *passed_gradient = crescent::apply(std::make_shared<const CheckFinite>(), inputs).front();
 }
 
-void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
+void StepWatch::record_squares(const Tensors& gradients, const Variables& variables) {
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i]) continue;
     const std::string layer_name = layer_of_weight(variables[i]);
-    if (!squares_.contains(layer_name)) layers_.push_back(layer_name);
-    Squares& squares = squares_[layer_name];
+    if (!square_sums_.contains(layer_name)) layer_names_.push_back(layer_name);
+    SquareSums& square_sums = square_sums_[layer_name];
     const auto add = [&](Tensors& terms, const Tensor& tensor) {
       terms.push_back(sum_over_parts(variables[i], sum_of_squares(tensor)));
     };
-    if (extras_.gradient_norms) add(squares.gradients, gradients[i]);
+    if (extras_.gradient_norms) add(square_sums.gradients, gradients[i]);
     const PartAccess part_access;
-    if (extras_.weight_norms) add(squares.weights, variables[i].value());
+    if (extras_.weight_norms) add(square_sums.weights, variables[i].value());
   }
 }
 
 std::vector<std::pair<std::string, Tensor>> StepWatch::norms() const {
   const NoGradient no_gradient;
   std::vector<std::pair<std::string, Tensor>> norms;
-  const auto add = [&](const char* title, Tensors Squares::*terms_member) {
-    for (const std::string& layer : layers_)
-      if (const Tensors& terms = squares_.at(layer).*terms_member; !terms.empty())
-        norms.emplace_back(title + layer, ops::sqrt(ops::add_n(terms)));
+  const auto add = [&](const char* prefix, Tensors SquareSums::*terms_of_kind) {
+    for (const std::string& layer_name : layer_names_)
+      if (const Tensors& terms = square_sums_.at(layer_name).*terms_of_kind; !terms.empty())
+        norms.emplace_back(prefix + layer_name, ops::sqrt(ops::add_n(terms)));
   };
-  add("gradient_norm/", &Squares::gradients);
-  add("weight_norm/", &Squares::weights);
+  add("gradient_norm/", &SquareSums::gradients);
+  add("weight_norm/", &SquareSums::weights);
   return norms;
 }
 

@@ -9,7 +9,7 @@
 
 namespace crescent {
 
-/// Thrown by a step whose loss or gradients are not finite, before it updates a variable.
+/// A step throws this error before it updates variables if the loss or a gradient is not finite.
 class NotFinite final : public Error {
  public:
   NotFinite() : Error("the loss or a gradient is not finite") {}
@@ -26,18 +26,18 @@ class StepWatch final : public UpdateObserver {
   std::vector<std::pair<std::string, Tensor>> norms() const;
 
  private:
-  struct Squares {
+  struct SquareSums {
     Tensors gradients, weights;
   };
-  void check(Tensors& gradients);
-  void measure(const Tensors& gradients, const Variables& variables);
+  void add_check(Tensors& gradients);
+  void record_squares(const Tensors& gradients, const Variables& variables);
 
   StepExtras extras_;
   bool skips_infinite_;  ///< whether the optimizer skips steps with gradients that are not finite
   Tensors losses_;       ///< losses since the last call of an optimizer
   const void* last_loss_id_ = nullptr;  ///< the id of the last loss
-  std::vector<std::string> layers_;
-  std::map<std::string, Squares> squares_;
+  std::vector<std::string> layer_names_;
+  std::map<std::string, SquareSums> square_sums_;
 };
 
 /// The path of the layer that owns the variable: "dense_1" of "dense_1/kernel".
