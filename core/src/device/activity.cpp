@@ -13,17 +13,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An op, and the layer that recorded it; without an op: no program is running.
+/// An op, and the path of the layer that recorded it; `op` is empty while no program is running.
 struct RunningInstruction {
   std::string op, scope;
 };
 
-/// The activity of the thread that entered the last batch; before the first batch, of any thread.
-/// Threads that only exchange data for a program enter no batch.
+/// What the process does: the activity of the thread that entered the last batch or, before the
+/// first batch, of any thread. Threads that only exchange data for a program enter no batch.
 struct CurrentActivity {
   std::mutex mutex;
-  std::string run;
-  int64_t batch = 0;
+  std::string run_name;
+  int64_t batch_number = 0;
   std::thread::id thread;
   RunningInstruction instruction;
   Clock::time_point start_time = Clock::now();
@@ -44,11 +44,11 @@ CurrentActivity& current_activity() {
 bool is_tracking_activity() { return is_tracking.load(std::memory_order_relaxed); }
 void set_activity_tracking(bool on) { is_tracking = on; }
 
-void enter_batch(const char* run, int64_t number) {
+void enter_batch(const char* run_name, int64_t batch_number) {
   if (!is_tracking_activity()) return;
   CurrentActivity& process_activity = current_activity();
   const std::lock_guard lock(process_activity.mutex);
-  process_activity.run = run, process_activity.batch = number,
+  process_activity.run_name = run_name, process_activity.batch_number = batch_number,
   process_activity.thread = std::this_thread::get_id();
   process_activity.instruction = {};
   process_activity.start_time = Clock::now();
@@ -58,7 +58,8 @@ void enter_instruction(std::string_view op, std::string_view scope) {
   instruction_of_thread.op = op, instruction_of_thread.scope = scope;
   CurrentActivity& process_activity = current_activity();
   const std::lock_guard lock(process_activity.mutex);
-  if (process_activity.batch > 0 && process_activity.thread != std::this_thread::get_id()) return;
+  if (process_activity.batch_number > 0 && process_activity.thread != std::this_thread::get_id())
+    return;
   process_activity.instruction = instruction_of_thread;
   process_activity.start_time = Clock::now();
 }
@@ -71,12 +72,12 @@ std::string activity() {
   const double seconds =
       std::chrono::duration<double>(Clock::now() - process_activity.start_time).count();
   const auto& [op, scope] = process_activity.instruction;
-  std::string place_text = op.empty() ? "outside of a program" : concat("in ", op);
-  if (!op.empty() && !scope.empty()) place_text = concat("in layer `", scope, "`");
-  if (process_activity.batch > 0)
-    place_text += concat(op.empty() ? ", in" : " of", " batch ", process_activity.batch, " of ",
-                         process_activity.run);
-  return concat(place_text, " for ", std::round(seconds * 10) / 10, " s");
+  std::string activity_text = op.empty() ? "outside of a program" : concat("in ", op);
+  if (!op.empty() && !scope.empty()) activity_text = concat("in layer `", scope, "`");
+  if (process_activity.batch_number > 0)
+    activity_text += concat(op.empty() ? ", in" : " of", " batch ", process_activity.batch_number,
+                            " of ", process_activity.run_name);
+  return concat(activity_text, " for ", std::round(seconds * 10) / 10, " s");
 }
 
 std::string running_instruction() {

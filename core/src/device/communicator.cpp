@@ -21,11 +21,11 @@ std::vector<double> Communicator::all_gather(double value) {
 }
 
 void Communicator::gather(void* data, const std::vector<size_t>& bytes) {
-  auto* part_begin = static_cast<std::byte*>(data);
+  auto* part = static_cast<std::byte*>(data);
   for (int root = 0; root < size(); ++root) {
     const size_t part_bytes = bytes[static_cast<size_t>(root)];
-    if (part_bytes > 0) broadcast(part_begin, part_bytes, root);
-    part_begin += part_bytes;
+    if (part_bytes > 0) broadcast(part, part_bytes, root);
+    part += part_bytes;
   }
 }
 
@@ -55,33 +55,33 @@ void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by i
 namespace {
 
 constexpr const char* kSingleName = "single";
-/// the name of the communicator of processes that an MPI launcher started
-constexpr const char* kLaunchedName = "mpi";
+/// The name of the communicator of processes that an MPI launcher started.
+constexpr const char* kMpiName = "mpi";
 
 struct CommunicatorInUse {
   std::mutex mutex;
-  /// null until communicator() or set_communicator() is called
+  /// Null until communicator() or set_communicator() is called.
   std::shared_ptr<Communicator> communicator;
 };
 
 /// The object is never destroyed, because static objects may still hold programs that use the
 /// communicator when the process exits.
 CommunicatorInUse& communicator_in_use() {
-  static auto* in_use = new CommunicatorInUse;
-  return *in_use;
+  static auto* instance = new CommunicatorInUse;
+  return *instance;
 }
 
-std::shared_ptr<Communicator> make_named(std::string_view name, const Dict& options = {}) {
+std::shared_ptr<Communicator> make_communicator(std::string_view name, const Dict& options = {}) {
   return make<Communicator>(class_or_plugin(Communicator::kKind, name)->name, options);
 }
 
 /// Makes the communicator of a process that an MPI launcher started as one of several.
-std::shared_ptr<Communicator> make_launched() try {
-  return make_named(kLaunchedName);
+std::shared_ptr<Communicator> make_mpi_communicator() try {
+  return make_communicator(kMpiName);
 } catch (Error& error) {
   error.add_context(
       concat("this process was started as one of ", processes_launched(),
-             " that train together, by the communicator '", kLaunchedName,
+             " that train together, by the communicator '", kMpiName,
              "', which is built where MPI is found; CRESCENT_COMMUNICATOR=single lets "
              "each train by itself: "));
   throw;
@@ -89,22 +89,22 @@ std::shared_ptr<Communicator> make_launched() try {
 
 std::shared_ptr<Communicator> first_communicator() try {
   const char* name = std::getenv("CRESCENT_COMMUNICATOR");
-  if (name && *name) return make_named(name);
-  return processes_launched() > 1 ? make_launched() : make_named(kSingleName);
+  if (name && *name) return make_communicator(name);
+  return processes_launched() > 1 ? make_mpi_communicator() : make_communicator(kSingleName);
 } catch (Error& error) {
   if (std::getenv("CRESCENT_COMMUNICATOR")) error.add_context("CRESCENT_COMMUNICATOR: ");
   throw;
 }
 
-/// the communicator of the innermost scope of this thread; null outside of all scopes
+/// The communicator of the innermost CommunicatorScope of this thread; null outside of all scopes.
 thread_local const std::shared_ptr<Communicator>* thread_communicator = nullptr;
 
 }  // namespace
 
 CommunicatorScope::CommunicatorScope(std::shared_ptr<Communicator> communicator)
     : communicator_(std::move(communicator)),
-      outer_(std::exchange(thread_communicator, &communicator_)) {}
-CommunicatorScope::~CommunicatorScope() { thread_communicator = outer_; }
+      outer_communicator_(std::exchange(thread_communicator, &communicator_)) {}
+CommunicatorScope::~CommunicatorScope() { thread_communicator = outer_communicator_; }
 
 std::shared_ptr<Communicator> communicator() {
   if (thread_communicator) return *thread_communicator;
@@ -115,14 +115,14 @@ std::shared_ptr<Communicator> communicator() {
 }
 
 void set_communicator(std::shared_ptr<Communicator> communicator) {
-  if (!communicator) communicator = make_named(kSingleName);
+  if (!communicator) communicator = make_communicator(kSingleName);
   const std::lock_guard lock(communicator_in_use().mutex);
-  // the old communicator is destroyed after the lock is released
+  // The old communicator is destroyed at the end of the function, after the lock is released.
   communicator_in_use().communicator.swap(communicator);
 }
 
 void use_communicator(std::string_view name, const Dict& options) {
-  set_communicator(make_named(name, options));
+  set_communicator(make_communicator(name, options));
 }
 
 }  // namespace crescent

@@ -4,8 +4,8 @@
 
 namespace crescent {
 
-/// While an object of this class lives, communicator() on its thread returns the given
-/// communicator; other threads, and set_communicator(), are not affected.
+/// While an object of this class lives, communicator() returns the communicator of the object on
+/// the thread that made it. Other threads and set_communicator() are not affected.
 class CRESCENT_API CommunicatorScope {
  public:
   explicit CommunicatorScope(std::shared_ptr<Communicator> communicator);
@@ -14,7 +14,8 @@ class CRESCENT_API CommunicatorScope {
 
  private:
   std::shared_ptr<Communicator> communicator_;
-  const std::shared_ptr<Communicator>* outer_;  ///< of the scope around this one; may be null
+  /// The communicator of the enclosing scope; null if there is none.
+  const std::shared_ptr<Communicator>* outer_communicator_;
 };
 
 }  // namespace crescent

@@ -12,7 +12,7 @@ namespace crescent {
 namespace {
 
 /// The greatest number in these environment variables; 1 if none of them is set.
-int greatest_of(std::initializer_list<const char*> names) {
+int greatest_number_in(std::initializer_list<const char*> names) {
   int greatest_number = 1;
   for (const char* name : names)
     if (const char* text = std::getenv(name))
@@ -44,10 +44,10 @@ std::atomic<bool> inference_is_shared{false}, data_are_sharded{true};
 }  // namespace
 
 bool shares_inference() { return inference_is_shared; }
-void set_shares_inference(bool on) { inference_is_shared = on; }
+void set_shares_inference(bool is_on) { inference_is_shared = is_on; }
 
 bool shards_data() { return data_are_sharded; }
-void set_shards_data(bool on) { data_are_sharded = on; }
+void set_shards_data(bool is_on) { data_are_sharded = is_on; }
 
 DataPart data_part() {
   if (distribution() == Distribution::data_parallel && shards_data()) return {};
@@ -66,11 +66,11 @@ bool in_logical_shard() { return Lockstep::current() != nullptr; }
 /// SLURM_STEP_NUM_TASKS is set only for processes that srun started. SLURM_NTASKS is set in a batch
 /// script too, which runs as one process.
 int processes_launched() {
-  return greatest_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+  return greatest_number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
 }
 
 int processes_launched_here() {
-  return greatest_of(
+  return greatest_number_in(
       {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"});
 }
 

@@ -14,13 +14,13 @@
 namespace crescent {
 namespace {
 
-Tensor first_state(int64_t seed) { return Tensor::from(std::vector<int64_t>{seed, 0}, {2}); }
+Tensor initial_state(int64_t seed) { return Tensor::from(std::vector<int64_t>{seed, 0}, {2}); }
 
 Variable make_state(int64_t seed) {
   Variable::Options options;
   options.name = "seed_generator_state";
   options.trainable = false;
-  return Variable(first_state(seed), std::move(options));
+  return Variable(initial_state(seed), std::move(options));
 }
 
 std::mutex& draw_mutex() {
@@ -28,22 +28,22 @@ std::mutex& draw_mutex() {
   return mutex;
 }
 
-/// The state after a draw. State in host memory is advanced without the device: models draw seeds
-/// before anything is computed, and starting a device takes time.
-Tensor next_state(const Tensor& now) {
-  if (now.is_abstract() || now.storage()->memory())
-    return ops::add(now, Tensor::from(std::vector<int64_t>{0, 1}, {2}));
-  const int64_t* words = now.data<int64_t>();
+/// The state after a draw. The host advances a state in its memory itself: models draw seeds before
+/// anything is computed, and starting a device takes time.
+Tensor next_state(const Tensor& state) {
+  if (state.is_abstract() || state.storage()->memory())
+    return ops::add(state, Tensor::from(std::vector<int64_t>{0, 1}, {2}));
+  const int64_t* words = state.data<int64_t>();
   const auto counter = static_cast<int64_t>(static_cast<uint64_t>(words[1]) + 1);
   return Tensor::from(std::vector<int64_t>{words[0], counter}, {2});
 }
 
 }  // namespace
 
-/// Returns the state for one draw and advances the variable; concurrent threads get different
-/// states.
+/// Returns the state for one draw and advances the variable to the next state. Threads that draw at
+/// the same time get different states.
 Tensor SeedGenerator::take_state() const {
-  if (repeated_seed_) return first_state(*repeated_seed_);
+  if (repeated_seed_) return initial_state(*repeated_seed_);
   if (const RandomScope* scope = RandomScope::current())
     if (Tensor scope_state = scope->state_for(state_)) return scope_state;
   const std::lock_guard lock(draw_mutex());
@@ -72,9 +72,9 @@ int64_t SeedGenerator::seed() const {
 
 Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b,
                            DType dtype) const {
-  return RowDraws::draw_rows(shape, [&](const Shape& whole) {
+  return RowDraws::draw_rows(shape, [&](const Shape& whole_shape) {
     Random op;
-    op.kind = kind, op.shape = whole, op.dtype = dtype, op.a = a, op.b = b;
+    op.kind = kind, op.shape = whole_shape, op.dtype = dtype, op.a = a, op.b = b;
     return apply1(op, {take_state()});
   });
 }
@@ -108,31 +108,33 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   PhiloxBlock block{};
-  for (int64_t i = n - 1, drawn = 0; i > 0; --i, ++drawn) {
-    if (drawn % 4 == 0) block = philox(seed, counter, static_cast<uint64_t>(drawn / 4));
-    const uint64_t word = block.word[drawn % 4];
+  for (int64_t i = n - 1, word_index = 0; i > 0; --i, ++word_index) {
+    if (word_index % 4 == 0) block = philox(seed, counter, static_cast<uint64_t>(word_index / 4));
+    const uint64_t word = block.word[word_index % 4];
     std::swap(order[i], order[word * static_cast<uint64_t>(i + 1) >> 32]);
   }
   return order;
 }
 
 namespace {
-thread_local RandomScope* innermost = nullptr;
+thread_local RandomScope* innermost_scope = nullptr;
 int64_t last_seed = 0;  // guarded by draw_mutex()
 }  // namespace
 
 SeedGenerator& global_random() {
   static SeedGenerator generator(0);
-  return innermost ? innermost->generator() : generator;
+  return innermost_scope ? innermost_scope->generator() : generator;
 }
 
-RandomScope::RandomScope(int64_t seed, Replaces replaces)
-    : generator_(seed), replaces_(replaces), outer_(std::exchange(innermost, this)) {}
-RandomScope::~RandomScope() { innermost = outer_; }
-RandomScope* RandomScope::current() { return innermost; }
+RandomScope::RandomScope(int64_t seed, ReplacedGenerators replaced_generators)
+    : generator_(seed),
+      replaced_generators_(replaced_generators),
+      outer_scope_(std::exchange(innermost_scope, this)) {}
+RandomScope::~RandomScope() { innermost_scope = outer_scope_; }
+RandomScope* RandomScope::current() { return innermost_scope; }
 
 Tensor RandomScope::state_for(const Variable& state) const {
-  if (replaces_ == Replaces::global || state == generator_.state()) return {};
+  if (replaced_generators_ == ReplacedGenerators::global || state == generator_.state()) return {};
   const Tensor other_state = state.value();
   if (other_state.is_abstract()) return {};
   return Tensor::from(std::vector<int64_t>{*other_state.data<int64_t>(), generator_.seed()}, {2});

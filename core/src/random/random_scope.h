@@ -1,4 +1,5 @@
-// A random generator for one unit of work, independent of the thread that does it.
+// A random generator for one unit of work. Its numbers do not depend on the thread that does the
+// work.
 #pragma once
 #include "crescent/ops/random.h"
 
@@ -6,14 +7,15 @@ namespace crescent {
 
 class CRESCENT_API RandomScope {
  public:
-  /// The generators that an object of this class replaces on its thread: global_random() alone, or
-  /// all generators. `all` is for a thread that shares generators with other threads.
-  enum class Replaces { global, all };
+  /// Which generators an object of this class replaces on its thread: only global_random(), or all
+  /// generators. `all` is for a thread that uses the same generators as other threads.
+  enum class ReplacedGenerators { global, all };
 
   /// While the object lives, global_random() of this thread returns generator(). With
-  /// Replaces::all, the draws of any other generator depend on its seed and on `seed`, and do not
-  /// advance its counter.
-  explicit RandomScope(int64_t seed, Replaces replaces = Replaces::global);
+  /// ReplacedGenerators::all, the draws of any other generator depend on the seed of that generator
+  /// and on `seed`, and do not advance the counter of that generator.
+  explicit RandomScope(int64_t seed,
+                       ReplacedGenerators replaced_generators = ReplacedGenerators::global);
   ~RandomScope();
   RandomScope(const RandomScope&) = delete;
 
@@ -26,8 +28,8 @@ class CRESCENT_API RandomScope {
 
  private:
   SeedGenerator generator_;
-  Replaces replaces_;
-  RandomScope* outer_;
+  ReplacedGenerators replaced_generators_;
+  RandomScope* outer_scope_;
 };
 
 }  // namespace crescent

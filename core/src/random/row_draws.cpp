@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// where the shapes of draws are recorded; null while no draws are compared
+/// The list in which the shapes of draws are recorded; null while no shapes are recorded.
 thread_local std::vector<Shape>* shapes_of_draws = nullptr;
 
 std::vector<Shape> shapes_drawn(const std::function<void(int64_t)>& compute, int64_t rows) {
@@ -23,12 +23,12 @@ std::vector<Shape> shapes_drawn(const std::function<void(int64_t)>& compute, int
   return shapes;
 }
 
-RowsInDraw rows_in_draw(const Shape& less, const Shape& more) {
+RowsInDraw rows_in_draw(const Shape& shape, const Shape& longer_shape) {
   RowsInDraw rows;
-  for (int axis = 0; axis < less.rank(); ++axis) {
-    if (less[axis] == more[axis]) continue;
-    if (rows.per_row != 0) fail("random numbers of shape ", less, " have the batch in two axes");
-    rows = {axis, more[axis] - less[axis]};
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] == longer_shape[axis]) continue;
+    if (rows.per_row != 0) fail("random numbers of shape ", shape, " have the batch in two axes");
+    rows = {axis, longer_shape[axis] - shape[axis]};
   }
   return rows;
 }
@@ -53,12 +53,12 @@ RowDraws*& RowDraws::current_draws() {
   return current_draws;
 }
 
-RowDraws::RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Tensors* drawn)
+RowDraws::RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Tensors* stored_draws)
     : share_(share),
       draws_(draws),
-      stored_draws_(drawn),
-      outer_(std::exchange(current_draws(), this)) {}
-RowDraws::~RowDraws() { current_draws() = outer_; }
+      stored_draws_(stored_draws),
+      outer_draws_(std::exchange(current_draws(), this)) {}
+RowDraws::~RowDraws() { current_draws() = outer_draws_; }
 
 Tensor RowDraws::draw_rows(const Shape& shape, const std::function<Tensor(const Shape&)>& draw) {
   if (shapes_of_draws) shapes_of_draws->push_back(shape);
@@ -67,14 +67,14 @@ Tensor RowDraws::draw_rows(const Shape& shape, const std::function<Tensor(const 
 }
 
 std::optional<SeedGenerator::DrawState> RowDraws::state(const Shape& shape,
-                                                        const std::function<Tensor()>& take) {
+                                                        const std::function<Tensor()>& take_state) {
   RowDraws* const draws = current_draws();
-  const RowsInDraw draw_rows_in_batch = draws ? draws->rows() : RowsInDraw{};
-  if (draw_rows_in_batch.per_row != 0 && draw_rows_in_batch.axis != 0) return {};
+  const RowsInDraw next_rows = draws ? draws->rows_of_next_draw() : RowsInDraw{};
+  if (next_rows.per_row != 0 && next_rows.axis != 0) return {};
   if (shapes_of_draws) shapes_of_draws->push_back(shape);
-  if (!draws) return SeedGenerator::DrawState{take()};
-  return SeedGenerator::DrawState{draws->draw_once(take),
-                                  draws->share_.begin() * draw_rows_in_batch.per_row};
+  if (!draws) return SeedGenerator::DrawState{take_state()};
+  return SeedGenerator::DrawState{draws->draw_once(take_state),
+                                  draws->share_.begin() * next_rows.per_row};
 }
 
 Tensor RowDraws::draw_once(const std::function<Tensor()>& draw) {
@@ -86,7 +86,7 @@ Tensor RowDraws::draw_once(const std::function<Tensor()>& draw) {
 }
 
 Tensor RowDraws::next_draw(const Shape& shape, const std::function<Tensor(const Shape&)>& draw) {
-  const RowsInDraw rows = this->rows();
+  const RowsInDraw rows = this->rows_of_next_draw();
   Shape whole_shape = shape;
   if (rows.per_row != 0) whole_shape.set(rows.axis, share_.whole * rows.per_row);
   const Tensor whole_draw = draw_once([&] { return draw(whole_shape); });

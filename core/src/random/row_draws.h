@@ -1,4 +1,5 @@
-// Gives a share of a batch the random numbers that its rows have in the whole batch.
+// Random draws for a share of a batch: each row gets the random numbers that it gets when the whole
+// batch is computed at once.
 #pragma once
 #include <functional>
 #include <optional>
@@ -21,25 +22,30 @@ struct RowsInDraw {
 std::vector<RowsInDraw> rows_in_draws(const std::function<void(int64_t rows)>& compute);
 
 /// While an object of this class lives, each random draw of this thread draws the numbers for the
-/// whole batch and returns those for the rows of this process's share of the batch. `draws`
-/// describes the draws in their order.
+/// whole batch and returns those for the rows of `share`. `draws` describes the draws in their
+/// order.
 class RowDraws {
  public:
-  /// `drawn` stores the draws of the whole batch, so that all shares of a program use the same.
-  RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Tensors* drawn = nullptr);
+  /// `stored_draws` stores the draws of the whole batch, so that all shares of a program use the
+  /// same numbers.
+  RowDraws(const Share& share, const std::vector<RowsInDraw>& draws,
+           Tensors* stored_draws = nullptr);
   ~RowDraws();
   RowDraws(const RowDraws&) = delete;
 
-  /// Returns draw(shape), or the rows of the share in what `draw` returns for the whole batch.
+  /// Returns draw(shape) or, while an object of this class lives, the rows of the share from the
+  /// result of `draw` for the shape of the whole batch.
   static Tensor draw_rows(const Shape& shape, const std::function<Tensor(const Shape&)>& draw);
-  /// For a draw that an op makes itself: the state of the draw, which `take` returns, and the row
-  /// of the draw at which the rows of the share begin. Returns nullopt, without a draw, if the rows
-  /// of the batch are not in axis 0.
+  /// For ops that draw numbers themselves: returns the state of a draw, which `take_state` returns,
+  /// and the row of the draw at which the rows of the share begin. Returns nullopt, without a draw,
+  /// if the rows of the batch are not in axis 0.
   static std::optional<SeedGenerator::DrawState> state(const Shape& shape,
-                                                       const std::function<Tensor()>& take);
+                                                       const std::function<Tensor()>& take_state);
 
  private:
-  RowsInDraw rows() const { return next_draw_ < draws_.size() ? draws_[next_draw_] : RowsInDraw{}; }
+  RowsInDraw rows_of_next_draw() const {
+    return next_draw_ < draws_.size() ? draws_[next_draw_] : RowsInDraw{};
+  }
   Tensor next_draw(const Shape& shape, const std::function<Tensor(const Shape&)>& draw);
   /// Returns the draw of the whole batch, which is made once for all shards of a program.
   Tensor draw_once(const std::function<Tensor()>& draw);
@@ -49,7 +55,7 @@ class RowDraws {
   const std::vector<RowsInDraw>& draws_;
   Tensors* stored_draws_;
   size_t next_draw_ = 0;
-  RowDraws* outer_;
+  RowDraws* outer_draws_;
 };
 
 }  // namespace crescent

@@ -65,13 +65,13 @@ Element checked_not_empty(Element element) {
 struct MapFunction {
   std::string name;
   uint64_t key;
-  RandomScope::Replaces replaces;
+  RandomScope::ReplacedGenerators replaced_generators;
 
   Element operator()(const BorrowedMapper& mapper, IndexedElement indexed_element) const {
     try {
       const RandomScope random_scope(
           static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed_element.index) >> 1),
-          replaces);
+          replaced_generators);
       return checked_not_empty(mapper(std::move(indexed_element.element)));
     } catch (const Interrupted&) {
       throw;
@@ -168,9 +168,10 @@ class MapStream : public DerivedStream {
   bool on_own_thread() const override { return on_own_thread_ || Stream::on_own_thread(); }
   Element element_spec() const override { return {}; }
   CursorPtr open(uint64_t epoch) override {
-    using Replaces = RandomScope::Replaces;
-    const MapFunction function{name_, random_bits(seed_, epoch),
-                               workers_ == 0 ? Replaces::global : Replaces::all};
+    using ReplacedGenerators = RandomScope::ReplacedGenerators;
+    const MapFunction function{
+        name_, random_bits(seed_, epoch),
+        workers_ == 0 ? ReplacedGenerators::global : ReplacedGenerators::all};
     CursorPtr source = source_->open(epoch);
     if (workers_ == 0) return std::make_shared<MapCursor>(std::move(source), mappers_, function);
     return std::make_shared<ParallelMapCursor>(std::move(source), mappers_, function, workers_);
