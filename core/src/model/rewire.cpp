@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-using Target = std::variant<LayerPtr, Symbol>;
+using GraphElement = std::variant<LayerPtr, Symbol>;
 
 /// Finds the replacement of a layer or of an edge of the graph.
 class ReplacementMap {
@@ -20,10 +20,10 @@ class ReplacementMap {
   ReplacementMap(const Model& model, const ModelAccess::Graph& graph, const GraphEdit& edit)
       : model_(model), graph_(graph), edit_(edit) {
     for (const Replacement& replacement : edit.replacements) {
-      if (const auto* symbol = std::get_if<Symbol>(&replacement.old))
-        replace_symbol(*symbol, replacement.by);
+      if (const auto* symbol = std::get_if<Symbol>(&replacement.old_element))
+        replace_symbol(*symbol, replacement.new_element);
       else
-        replace_layer(std::get<LayerPtr>(replacement.old), replacement.by);
+        replace_layer(std::get<LayerPtr>(replacement.old_element), replacement.new_element);
     }
   }
 
@@ -31,15 +31,15 @@ class ReplacementMap {
     const auto entry = edges_.find(key(symbol));
     return entry == edges_.end() ? symbol : entry->second;
   }
-  /// Returns the layer that replaces `old`: null if `old` is removed, `old` itself if nothing
-  /// replaces it.
-  LayerPtr layer(const LayerPtr& old) const {
-    const auto entry = layers_.find(old.get());
-    return entry == layers_.end() ? old : entry->second;
+  /// Returns the layer that replaces `old_layer`: null if the layer is removed, `old_layer` itself
+  /// if nothing replaces it.
+  LayerPtr layer(const LayerPtr& old_layer) const {
+    const auto entry = layers_.find(old_layer.get());
+    return entry == layers_.end() ? old_layer : entry->second;
   }
-  /// Returns the layer that is inserted after `old`; null if there is none.
-  LayerPtr inserted_layer(const LayerPtr& old) const {
-    return old == edit_.layer ? edit_.next_layer : LayerPtr();
+  /// Returns the layer that is inserted after `old_layer`; null if there is none.
+  LayerPtr inserted_layer(const LayerPtr& old_layer) const {
+    return old_layer == edit_.layer ? edit_.next_layer : LayerPtr();
   }
   const LayerCall& call() const { return edit_.call; }
   const char* function_name() const { return edit_.function_name; }
@@ -48,28 +48,28 @@ class ReplacementMap {
   using Key = std::pair<const Node*, int>;
   static Key key(const Symbol& s) { return {s.node().get(), s.tensor_index()}; }
 
-  void replace_symbol(const Symbol& old, const Target& replacement) {
-    if (!old) fail(function_name(), ": expected an edge to replace, got none");
-    if (!is_in_graph(old))
-      fail(function_name(), ": model ", model_.name(), " has no edge ", to_text(old));
+  void replace_symbol(const Symbol& old_symbol, const GraphElement& replacement) {
+    if (!old_symbol) fail(function_name(), ": expected an edge to replace, got none");
+    if (!is_in_graph(old_symbol))
+      fail(function_name(), ": model ", model_.name(), " has no edge ", to_text(old_symbol));
     const auto* symbol = std::get_if<Symbol>(&replacement);
     if (!symbol || !*symbol)
-      fail(function_name(), ": expected another edge in place of ", to_text(old), ", got ",
+      fail(function_name(), ": expected another edge in place of ", to_text(old_symbol), ", got ",
            symbol || !std::get<LayerPtr>(replacement) ? "none" : "a layer");
-    add(edges_, key(old), *symbol, to_text(old));
+    add(edges_, key(old_symbol), *symbol, to_text(old_symbol));
   }
 
-  void replace_layer(const LayerPtr& old, const Target& replacement) {
-    if (!old) fail(function_name(), ": expected a layer to replace, got none");
+  void replace_layer(const LayerPtr& old_layer, const GraphElement& replacement) {
+    if (!old_layer) fail(function_name(), ": expected a layer to replace, got none");
     const std::vector<LayerPtr>& all_layers = graph_.layers;
-    if (std::find(all_layers.begin(), all_layers.end(), old) == all_layers.end())
-      fail_unknown(*old);
+    if (std::find(all_layers.begin(), all_layers.end(), old_layer) == all_layers.end())
+      fail_unknown(*old_layer);
     if (const auto* symbol = std::get_if<Symbol>(&replacement))
-      return replace_symbol(only_output(*old), *symbol);
-    if (old->class_name() == "InputLayer")
-      fail(function_name(), ": input '", old->name(),
+      return replace_symbol(only_output(*old_layer), *symbol);
+    if (old_layer->class_name() == "InputLayer")
+      fail(function_name(), ": input '", old_layer->name(),
            "' gives way to an edge from another Input only");
-    add(layers_, static_cast<const Layer*>(old.get()), std::get<LayerPtr>(replacement),
+    add(layers_, static_cast<const Layer*>(old_layer.get()), std::get<LayerPtr>(replacement),
         old->name());
   }
 

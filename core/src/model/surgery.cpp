@@ -267,7 +267,7 @@ GraphEdit edit_with_new_inputs(const Model& model, const std::string& from) {
     const auto replacement =
         std::find_if(edit.replacements.begin(), edit.replacements.end(),
                      [&](const Replacement& replacement_of_edge) {
-                       return std::get<Symbol>(replacement_of_edge.old) == edge;
+                       return std::get<Symbol>(replacement_of_edge.old_element) == edge;
                      });
     if (replacement != edit.replacements.end()) continue;
     edit.inputs.push_back(input_like(edge));

@@ -11,15 +11,15 @@
 
 namespace crescent {
 
-/// One replacement of a layer or of an edge of the graph.
+/// A replacement of a layer or of an edge of the graph.
 struct Replacement {
   /// The part of the graph that is replaced: a layer in all its calls, or an edge (a Symbol).
-  std::variant<LayerPtr, Symbol> old;
-  /// What replaces `old`. A layer is called in place of the old layer. A null layer removes the old
-  /// layer, which must have one input and one output. An edge replaces the old edge, or the only
-  /// output of the old layer, wherever the replaced edge was used; if the new edge is computed from
-  /// the old one, layers are inserted.
-  std::variant<LayerPtr, Symbol> by;
+  std::variant<LayerPtr, Symbol> old_element;
+  /// What replaces `old_element`. A layer is called in place of the old layer. A null layer removes
+  /// the old layer, which must have one input and one output. An edge replaces the old edge, or the
+  /// only output of the old layer, wherever the old edge was used; if the new edge is computed from
+  /// the old edge, this inserts layers.
+  std::variant<LayerPtr, Symbol> new_element;
 };
 
 /// Calls a layer of the new model on inputs in place of `layer(inputs, options)`; it may call other
