@@ -21,11 +21,11 @@ std::vector<double> Communicator::all_gather(double value) {
 }
 
 void Communicator::gather(void* data, const std::vector<size_t>& bytes) {
-  auto* part = static_cast<std::byte*>(data);
+  auto* part_begin = static_cast<std::byte*>(data);
   for (int root = 0; root < size(); ++root) {
     const size_t part_bytes = bytes[static_cast<size_t>(root)];
-    if (part_bytes > 0) broadcast(part, part_bytes, root);
-    part += part_bytes;
+    if (part_bytes > 0) broadcast(part_begin, part_bytes, root);
+    part_begin += part_bytes;
   }
 }
 

@@ -233,9 +233,9 @@ Tensors Model::predict(const Tensors& x, const Dict& option_values) {
   const int64_t batch_size = [&] {
     const auto steps_lock = enter_steps(*this);
     check_inputs(*this, x);
-    const int64_t size = batch_size_for(*this, options.batch_size);
-    check_stateful(*this, x.front().dim(0), size);
-    return size;
+    const int64_t checked_batch_size = batch_size_for(*this, options.batch_size);
+    check_stateful(*this, x.front().dim(0), checked_batch_size);
+    return checked_batch_size;
   }();
   return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr),
                  option_values);

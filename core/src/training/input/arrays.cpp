@@ -159,8 +159,8 @@ void check_labels(const std::map<int64_t, double>& weights,
 /// Warns when a list of class weights seems to start at class 1 instead of 0.
 void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, double>& weights) {
   if (classes.empty() || weights.empty() || weights.begin()->first != 1) return;
-  const auto [first, last] = std::minmax_element(classes.begin(), classes.end());
-  if (*first != 0 || *last >= weights.rbegin()->first) return;
+  const auto [min_class, max_class] = std::minmax_element(classes.begin(), classes.end());
+  if (*min_class != 0 || *max_class >= weights.rbegin()->first) return;
   warn("class_weight: the data has no class ", weights.rbegin()->first,
        ", and class 0 has no weight, so it counts as it is. Labels count from 0: write [0] = ...");
 }

@@ -18,11 +18,12 @@ double hash_of(const std::string& text) {
 std::vector<double> gathered_rows(const ProcessGroup& group,
                                   const std::vector<double>& own_numbers) {
   Communicator& communicator = *group.communicator();
-  const auto size = static_cast<size_t>(communicator.size());
-  std::vector<double> rows(size * own_numbers.size());
+  const auto process_count = static_cast<size_t>(communicator.size());
+  std::vector<double> rows(process_count * own_numbers.size());
   std::copy(own_numbers.begin(), own_numbers.end(),
             rows.begin() + communicator.rank() * std::ssize(own_numbers));
-  communicator.gather(rows.data(), std::vector<size_t>(size, own_numbers.size() * sizeof(double)));
+  communicator.gather(rows.data(),
+                      std::vector<size_t>(process_count, own_numbers.size() * sizeof(double)));
   return rows;
 }
 

@@ -98,10 +98,10 @@ uint64_t hash_of_input(const Tensor& source, const std::optional<RowRange>& own_
 uint64_t summed_over_processes(uint64_t own_hash, const ProcessGroup& group) {
   if (!group.shares_batches()) return own_hash;
   Communicator& communicator = *group.communicator();
-  const auto size = static_cast<size_t>(communicator.size());
-  std::vector<uint64_t> sums(size);
+  const auto process_count = static_cast<size_t>(communicator.size());
+  std::vector<uint64_t> sums(process_count);
   sums[static_cast<size_t>(communicator.rank())] = own_hash;
-  communicator.gather(sums.data(), std::vector<size_t>(size, sizeof own_hash));
+  communicator.gather(sums.data(), std::vector<size_t>(process_count, sizeof own_hash));
   return std::accumulate(sums.begin(), sums.end(), uint64_t{0});
 }
 

@@ -130,8 +130,8 @@ class ShardSums {
   /// Adds the gradients of a variable, one for each shard. Sets `sum` at once if they are large;
   /// otherwise finish() sets it.
   void add(Tensors shard_values, Tensor& sum) {
-    const int64_t size = shard_values.front().size();
-    if (size > kSmallGradient) {
+    const int64_t element_count = shard_values.front().size();
+    if (element_count > kSmallGradient) {
       sum = shard_sum(shard_values);
       return;
     }
