@@ -118,7 +118,8 @@ void check_names(const std::vector<LayerPtr>& layers) {
     }
 }
 
-/// Numbers symbols in the order in which they are computed; the numbers are called slots.
+/// Gives symbols numbers, which are called slots, in the order in which add() is first called on
+/// them.
 class Slots {
  public:
   int add(const Symbol& s) {

@@ -94,7 +94,7 @@ void Model::compile(const Dict& options) {
   state.spec.loss = loss;
   state.trained.flags.record(*this);
   state.trained.variables.clear();
-  state.trained.trainable_seen = trainable_changes();
+  state.trained.trainable_version = trainable_changes();
   state.trained.has_warned = false;
   state.spec.is_compiled = true;
 }

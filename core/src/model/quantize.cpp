@@ -46,7 +46,7 @@ void check_mode(const QuantizeOptions& options) {
 
 using Layers = std::vector<Layer*>;
 
-/// Returns the layers whose names match one of the patterns; fails for a pattern that matches no
+/// Returns the layers whose names match one of the patterns; warns of each pattern that matches no
 /// layer.
 Layers layers_matching(const std::vector<std::string>& patterns, const Layers& layers) {
   Layers matching_layers;

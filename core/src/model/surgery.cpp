@@ -39,7 +39,7 @@ std::vector<NodePtr> calls_of(const Layer& layer, const Model& model) {
 
 bool is_input(const Layer& layer) { return dynamic_cast<const InputLayer*>(&layer) != nullptr; }
 
-/// A Sequential of these layers whose input is that of `model`.
+/// Makes a Sequential of these layers that has the input of `model`.
 std::shared_ptr<Functional> stacked_model(const Sequential& model, Layers layers) {
   const bool has_input = model.is_graph(),
              is_built_for_data = has_input && model.get_config().contains("build_input_shape");
@@ -102,7 +102,7 @@ std::shared_ptr<Functional> with_replaced_layer(const Model& model, const GraphE
   return stacked_model(*sequential, std::move(layers));
 }
 
-/// Rebuilds the model after a model nested in it was changed.
+/// Makes a new model in which the model of `nested_result` replaces the nested model `nested`.
 SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested,
                              SurgeryResult nested_result, const char* function_name) {
   const auto new_model =

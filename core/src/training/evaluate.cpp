@@ -65,7 +65,7 @@ class CollectedOutputs {
       outputs_[i].add(outputs[i], count, samples_collected_, sample_count_);
     samples_collected_ += count;
   }
-  /// The outputs of the batches so far, of a prediction that was ended early.
+  /// The outputs of the batches so far, if a callback or a limit has ended the prediction early.
   Tensors arrays_so_far() {
     sample_count_ = std::min(sample_count_, samples_collected_);
     return arrays();

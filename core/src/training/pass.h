@@ -62,8 +62,9 @@ class Pass {
   BatchStep step_;
 };
 
-/// begin_testing() and end_testing() reset the metrics and call the hooks at the beginning and the
-/// end of an evaluation; its results are then those of the metrics.
+/// begin_testing() resets the metrics and calls the hooks at the beginning of an evaluation,
+/// end_testing() calls the hooks at its end. The results of the evaluation are those of the
+/// metrics.
 void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks);
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks);
 

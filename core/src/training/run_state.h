@@ -56,7 +56,7 @@ struct TrainingRun::State {
   Phase phase = Phase::start;
   Phase end_phase = Phase::epoch;  ///< the phase in which the run ended, if it has ended
   int64_t epoch;                   // number of the current epoch, from 0
-  // whether snapshots contain options.epochs, because set_epochs() changed it
+  /// Whether set_epochs() has changed options.epochs, so that snapshots contain it.
   bool epochs_were_set = false;
   bool is_out_of_data = false;
   bool is_replayed = false;   ///< whether ReplayRecorder has restored the run from its record

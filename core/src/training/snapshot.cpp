@@ -29,8 +29,8 @@ Dict values_of(const std::vector<VariableGroup>& groups) {
 
 using Assignments = std::vector<std::pair<Variable, Tensor>>;
 
-/// Adds the assignment of `values` to the variables of the groups to the plan. Fails if the values
-/// belong to another model.
+/// Appends to `assignments` the assignment of each tensor in `values` to its variable in the
+/// groups. Fails if the tensors belong to another model.
 void plan_assignments(Assignments& assignments, const std::vector<VariableGroup>& groups,
                       const Dict& values) {
   for (const VariableGroup& group : groups) {
@@ -87,7 +87,7 @@ std::optional<BatchSpecs> batch_specs(const Dict& snapshot, const char* name) {
   return batch && batch->is_dict() ? std::optional<BatchSpecs>(batch->as_dict()) : std::nullopt;
 }
 
-/// The specs of the inputs of training. Snapshots of version 1 have no other specs.
+/// The specs of the inputs of training. Snapshots of version 1 contain no other specs.
 TensorSpecs input_specs(const Dict& snapshot) {
   if (const Value* inputs = snapshot.find("inputs")) return tensor_specs(*inputs);
   const auto batch = batch_specs(snapshot, kBatch);

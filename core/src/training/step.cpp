@@ -98,12 +98,12 @@ Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(mod
 void Stepper::forget_outdated_steps() {
   const uint64_t structure_version = model_.structure_version(),
                  constraint_version = constraint_changes();
-  if (structure_version == state_.steps.structure_seen &&
-      constraint_version == state_.steps.constraints_seen)
+  if (structure_version == state_.steps.structure_version &&
+      constraint_version == state_.steps.constraint_version)
     return;
   model_.forget_programs();
-  state_.steps.structure_seen = structure_version;
-  state_.steps.constraints_seen = constraint_version;
+  state_.steps.structure_version = structure_version;
+  state_.steps.constraint_version = constraint_version;
 }
 
 /// Builds the layers by a call of the model on abstract tensors, and returns the outputs. In eager
@@ -120,7 +120,7 @@ Tensors Stepper::build(const Tensors& x) {
     outputs = call(x);
   }
   LayerAccess::forget_losses(model_);
-  state_.steps.structure_seen = model_.structure_version();
+  state_.steps.structure_version = model_.structure_version();
   return outputs;
 }
 
@@ -166,7 +166,7 @@ void Stepper::build_by_step(const Batch& batch) {
       },
       inputs);
   LayerAccess::forget_losses(model_);
-  state_.steps.structure_seen = model_.structure_version();
+  state_.steps.structure_version = model_.structure_version();
   state_.trained.flags.record_new_layers(model_);
 }
 
@@ -184,8 +184,8 @@ void Stepper::collect_trained() {
     if (state_.trained.variables.empty() && !std::exchange(state_.trained.has_warned, true))
       warn("The model does not have any trainable weights.");
   }
-  if (state_.trained.has_warned || state_.trained.trainable_seen == trainable_changes()) return;
-  state_.trained.trainable_seen = trainable_changes();
+  if (state_.trained.has_warned || state_.trained.trainable_version == trainable_changes()) return;
+  state_.trained.trainable_version = trainable_changes();
   if (state_.trained.variables == model_.trainable_weights()) return;
   state_.trained.has_warned = true;
   warn(
@@ -378,8 +378,8 @@ const Function& Stepper::predict_function(const Tensors& x) {
         },
         OptimizeOptions{.inference = true});
   }
-  if (state_.steps.predict_trainable != trainable_changes()) {
-    state_.steps.predict_trainable = trainable_changes();
+  if (state_.steps.predict_trainable_version != trainable_changes()) {
+    state_.steps.predict_trainable_version = trainable_changes();
     state_.steps.predict_key = trainable_key(model_);
   }
   return state_.steps.predict_function;

@@ -15,7 +15,7 @@ void check_inputs(const Model& model, const Tensors& x);
 void check_arrays(const Model& model, const Arrays& arrays);
 /// Decodes sample_weight to one array per output.
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight);
-/// Returns the arrays with decoded sample weights, after check_arrays().
+/// Checks the arrays like check_arrays() and returns them with decoded sample weights.
 Arrays checked_arrays(const Model& model, const Tensors& x, const Tensors& y,
                       const Value& sample_weight);
 /// Multiplies the sample weights by the weights of the classes of the samples.

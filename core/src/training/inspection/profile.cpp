@@ -14,8 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As many steps are timed as run in this number of seconds: first as a whole, then as many steps
-// with a timer around each instruction.
+// By default, as many steps are timed as run in this number of seconds.
 constexpr double kMeasuredSeconds = 0.25;
 constexpr double kClockTick = 1e-9;                  // resolution of the clock in seconds
 constexpr int64_t kMinSteps = 3, kMaxSteps = 10000;  // limits of the number of steps
@@ -103,7 +102,7 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& option_va
           ? stepper.compiled_predict(batch.x)
           : stepper.compiled_train({batch.x, batch.y, {}}, step_extras_as_in_fit(*this, profile));
   const Transaction transaction;  // the destructor restores the variables
-  time_steps(step, 1);            // not timed: the first run takes longer
+  time_steps(step, 1);            // the first run is not measured, because it takes longer
   const int64_t step_count = std::clamp(
       static_cast<int64_t>(kMeasuredSeconds / time_steps(step, 1)), kMinSteps, kMaxSteps);
   const int64_t steps = options.steps.value_or(step_count);

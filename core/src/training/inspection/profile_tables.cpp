@@ -42,8 +42,9 @@ std::string path_without_model(const Model& model, const std::string& scope) {
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : scope;
 }
 
-/// Returns "dense_1 (Dense)" for the layer within the model to which the path leads, or the path
-/// itself if there is none. If a layer "a" and a layer "a/b" match, the longer name is taken.
+/// Returns "dense_1 (Dense)" for the path of the layer dense_1 or of a layer inside it; returns the
+/// path itself if no layer of the model is on the path. If a layer "a" and a layer "a/b" match, the
+/// longer name is taken.
 std::string layer_title(const Model& model, const std::string& path) {
   const std::vector<LayerPtr> layers = model.operations();
   const Layer* owner = nullptr;
@@ -58,8 +59,8 @@ std::string layer_title(const Model& model, const std::string& path) {
 /// Sums the rows with equal keys. The sum names the kernel that takes most of the time.
 Rows sum_by_key(const Rows& rows, const std::function<ProfileEntry(const ProfileEntry&)>& key) {
   Rows groups;
-  std::vector<double>
-      longest_seconds;  // for each group, the seconds of the kernel that its row names
+  // for each group, the seconds of the kernel that its row names
+  std::vector<double> longest_seconds;
   for (const ProfileEntry& row : rows) {
     const ProfileEntry group_key = key(row);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileEntry& candidate) {

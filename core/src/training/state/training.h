@@ -79,7 +79,7 @@ struct StepOwnership {
   int metrics_scopes = 0;         ///< number of MetricsScopes of that thread
 };
 
-/// The training runs of a model and the state that they leave.
+/// The current training run of a model, and what earlier runs have left.
 struct RunRecord {
   SeedGenerator shuffle_order;        ///< shuffles the samples of fit
   int64_t seed = last_random_seed();  ///< the seed of the process when shuffle_order was seeded
@@ -87,7 +87,7 @@ struct RunRecord {
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> current_run;  ///< the current run, which may be paused
   Value last_state;                        ///< state of the last run, for run_state()
-  /// whether last_state was read from a file; if so, the next run restores it
+  /// Whether last_state was read from a file; if so, the next run restores it.
   bool last_state_is_loaded = false;
 };
 
@@ -110,8 +110,8 @@ struct OutputPlan {
 struct TrainedVariables {
   CompiledFlags flags;
   Variables variables;
-  bool is_collected = false;    ///< whether `variables` is set
-  uint64_t trainable_seen = 0;  ///< the value of trainable_changes() at the last check
+  bool is_collected = false;       ///< whether `variables` is set
+  uint64_t trainable_version = 0;  ///< the value of trainable_changes() at the last check
   /// Whether a warning said that no variable is trainable, or that other variables than `variables`
   /// are trainable now.
   bool has_warned = false;
@@ -133,13 +133,13 @@ using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 
 /// The compiled steps, valid for one structure version.
 struct StepCache {
-  uint64_t structure_seen = 0, constraints_seen = 0;
+  uint64_t structure_version = 0, constraint_version = 0;
   bool is_planned = false;  ///< whether the layers are built and the outputs planned
   std::vector<CompiledLayoutPtr> train_layouts, test_layouts;
   Function predict_function, results_function;
-  int64_t predict_key = 0;            ///< trainable_key(), with which `predict` is called
-  uint64_t predict_trainable = 0;     ///< trainable_changes() when predict_key was computed
-  std::vector<int64_t> result_sizes;  ///< number of elements of each metric's result
+  int64_t predict_key = 0;  ///< trainable_key(), with which predict_function is called
+  uint64_t predict_trainable_version = 0;  ///< trainable_changes() when predict_key was computed
+  std::vector<int64_t> result_sizes;       ///< number of elements of each metric's result
 
   // The following members are kept so that the next batch can reuse their memory.
   StepLayout layout;
@@ -147,14 +147,14 @@ struct StepCache {
   Tensors log_values;           ///< logs of the last step, followed by its norms
   CompiledLayoutPtr last_step;  ///< the step that ran last
 
-  /// Discards the steps, after a change of the model's structure.
+  /// Discards the steps, for example after a change of the model's structure.
   void forget();
 };
 
 /// The step that is being traced or runs eagerly.
 struct TracedStep {
   bool inference_metrics = false;       ///< whether metrics should be computed in inference mode
-  bool has_measured_inference = false;  ///< whether the step has done so
+  bool has_measured_inference = false;  ///< whether the step has computed metrics in inference mode
   Share share;                          ///< the rows of the batch that the model is called on
   ShardReads shard_reads;  ///< values of variables that the shards of the last call read
 };
@@ -182,7 +182,7 @@ Dict compile_options(const CompileSpec& spec);
 /// training continues; does nothing if `from` is not compiled.
 void carry_training(const Model& from, Model& to);
 
-/// The keys of outputs that layers of a graph do not compute.
+/// The keys of the outputs of a model that is not a graph.
 OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
                        const std::vector<Shape>& shapes);
 /// The keys of a graph's outputs.
