@@ -32,8 +32,8 @@ struct CRESCENT_API CompileOptions {
   Value loss_weights;               ///< the weight of each output's loss, a list or a Dict
   Value weighted_metrics;           ///< metrics that sample_weight weights
   bool run_eagerly = false;         ///< run op by op, so that values can be inspected
-  int64_t steps_per_execution = 1;  ///< accepted as in Keras; every step is one execution
-  Value jit_compile = "auto";       ///< accepted as in Keras; programs are always compiled
+  int64_t steps_per_execution = 1;  ///< accepted without effect; every step is one execution
+  Value jit_compile = "auto";       ///< accepted without effect; programs are always compiled
   bool auto_scale_loss = true;      ///< scale the loss with the policy mixed_float16
   bool mask_as_weights = false;     ///< masks are weights of the losses, as in Keras 2.3
   bool remat = false;  ///< whether the backward pass recomputes forward values to save memory
@@ -52,8 +52,9 @@ struct CRESCENT_API FitOptions {
   Value class_weight, sample_weight;  ///< the weight of each class and of each sample
   int64_t initial_epoch = 0;          ///< the epoch, from 0, at which training starts
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
-  Value validation_freq = 1;  ///< validate every so many epochs, or after those of a list (from 1)
-  Value resume = false;       ///< true or the path of a file: continues an earlier run
+  /// The number of epochs from one validation to the next, or a list of epochs, counted from 1.
+  Value validation_freq = 1;
+  Value resume = false;            ///< true or the path of a file: continues an earlier run
   bool inference_metrics = false;  ///< whether logged loss and metrics are those of inference mode
   std::optional<std::string> nan;  ///< what happens if a loss or gradient is not finite
   Value watch;                     ///< list of "gradients" and "weights", whose norms are logged
@@ -116,7 +117,7 @@ struct CRESCENT_API Finding {
   std::string step;  ///< "train_step", "test_step", "predict_step"
   /// The instruction with shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
   std::string instruction;
-  std::string layer;  ///< path of the layer that recorded it, or empty
+  std::string layer;  ///< path of the layer that recorded the instruction, or empty
   /// The optimization pass that rewrote the value wrongly or created the instruction, or empty.
   std::string pass;
   std::string kernel;  ///< the kernel that computed the result, or empty when a pass is wrong
@@ -220,7 +221,7 @@ class CRESCENT_API Model : public Layer {
   /// The layers of a model that is a graph, with those that only call a function of ops, such as
   /// `x + 1`; the sublayers of any other model.
   virtual std::vector<LayerPtr> operations() const;
-  /// The operations() that do not only call a function of ops.
+  /// The operations() without the layers that only call a function of ops.
   std::vector<LayerPtr> layers() const;
   /// Fails with "No such layer: NAME" and a suggestion.
   LayerPtr get_layer(std::string_view name) const;

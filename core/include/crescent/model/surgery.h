@@ -8,8 +8,8 @@
 // The original model is unchanged. Both models share layers and weights, so that training one
 // trains the shared layers of the other. The result for a Sequential is a Sequential, except
 // that of cut(). A layer is identified by its name in the model, or by a path "backbone/conv_3"
-// through nested models; the nested models on the path are made anew under their names. A change
-// applies to every call of a shared layer.
+// through nested models; new models with the same names replace the nested models on the path. A
+// change applies to every call of a shared layer.
 //
 // The result for a compiled model is compiled, with the same optimizer, losses, metrics, trainable
 // flags, order of samples and count of epochs. The optimizer keeps its step count and the slots of
@@ -28,7 +28,7 @@ struct LayerChange {
   std::string change;  ///< "new", "removed", "replaced" or "reshaped"
   /// Output shapes of all calls of the layer in the old model; empty: none or unknown.
   std::vector<Shape> before;
-  std::vector<Shape> after;  ///< the same in the new model
+  std::vector<Shape> after;  ///< those in the new model; empty: none or unknown
   std::string weights;       ///< "2 kept", "1 carried, 1 new", "2 dropped"; empty without weights
 };
 /// Formats the changes as a text table.

@@ -1,6 +1,6 @@
 // TrainingRun: the loop of fit as an object. It advances batch by batch and can be inspected,
-// changed, stopped, and saved in the middle of an epoch. A run that is restored from such a file,
-// in this process or another, ends with the same bits as a run that was never stopped.
+// changed, stopped, and saved in the middle of an epoch. A run that is restored from the saved
+// file, in this process or another, ends with the same bits as a run that was never stopped.
 //
 //   auto run = model->start_training({x}, {y}, {{"epochs", 3}});
 //   while (run->advance())
@@ -65,8 +65,8 @@ class CRESCENT_API TrainingRun final : public Object {
   /// run are kept. A snapshot from Model::run_state has no weights: it belongs to the model that
   /// was saved and loaded with it.
   void restore(const Value& snapshot);
-  /// A snapshot is written to a file by save(), and restored by load(); the format must hold
-  /// arrays.
+  /// save() writes a snapshot to a file, and load() continues from such a file. The format of the
+  /// file must be able to store arrays.
   void save(const std::string& path) const;
   void load(const std::string& path);
 
