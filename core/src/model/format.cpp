@@ -95,10 +95,10 @@ std::string text_of_formats(std::string_view ability) {
 template <class Fitness>
 FormatPtr best_format(const std::string& path, std::string_view ability, const Fitness& fitness) {
   std::optional<IndexedFormat> best;
-  size_t best_fit = 0;
+  size_t best_score = 0;
   for (IndexedFormat& format : known_formats()) {
-    const size_t fit = 2 * fitness(format) + format.can(ability);
-    if (fit > std::max<size_t>(best_fit, 1)) best = std::move(format), best_fit = fit;
+    const size_t score = 2 * fitness(format) + format.can(ability);
+    if (score > std::max<size_t>(best_score, 1)) best = std::move(format), best_score = score;
   }
   if (!best) return nullptr;
   if (!best->can(ability))

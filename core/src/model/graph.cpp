@@ -59,7 +59,7 @@ class GraphTraversal {
 
  private:
   /// The traversal is not recursive, because graphs may be thousands of layers deep.
-  void visit(const NodePtr& start) {
+  void visit(const NodePtr& start_node) {
     struct Frame {
       NodePtr node;
       size_t next_input = 0;
@@ -71,7 +71,7 @@ class GraphTraversal {
                                   static_cast<int>(discovery_index.size()));
       path.push_back({node});
     };
-    enter(start);
+    enter(start_node);
     while (!path.empty()) {
       Frame& frame = path.back();
       if (frame.next_input < frame.node->inputs.size()) {
@@ -220,9 +220,10 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph endpoints) {
     if (listed_layers.insert(node->outbound_layer.get()).second)
       graph->layers.push_back(node->outbound_layer);
   std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
-    const int da = depths.by_layer[a.get()], db = depths.by_layer[b.get()];
-    return da != db ? da > db
-                    : traversal.discovery_index[a.get()] < traversal.discovery_index[b.get()];
+    const int depth_a = depths.by_layer[a.get()], depth_b = depths.by_layer[b.get()];
+    return depth_a != depth_b
+               ? depth_a > depth_b
+               : traversal.discovery_index[a.get()] < traversal.discovery_index[b.get()];
   });
   check_names(graph->layers);
   return graph;

@@ -92,10 +92,10 @@ void Model::compile(const Dict& options) {
   state.plan.keys = keys;
   state.plan.outputs = std::move(outputs);
   state.spec.loss = loss;
-  state.trained.flags.record(*this);
-  state.trained.variables.clear();
-  state.trained.trainable_version = trainable_changes();
-  state.trained.has_warned = false;
+  state.trained_variables.flags.record(*this);
+  state.trained_variables.variables.clear();
+  state.trained_variables.trainable_version = trainable_changes();
+  state.trained_variables.has_warned = false;
   state.spec.is_compiled = true;
 }
 
@@ -124,8 +124,8 @@ void Model::set_run_state(const Value& state) {
 }
 
 void Model::forget_programs() {
-  training_->steps.forget();
-  training_->trained.is_collected = false;
+  training_->step_cache.forget();
+  training_->trained_variables.is_collected = false;
 }
 
 std::vector<std::shared_ptr<Metric>> Model::all_metrics() const {

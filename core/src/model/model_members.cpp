@@ -175,13 +175,13 @@ void Model::describe_members(Schema<Model>& s) {
           "Set by callbacks to stop training after the batch.")
       .property(
           "stop_evaluating",
-          [](Model& model) { return ModelAccess::training(model).stops.evaluating.load(); },
-          [](Model& model, bool on) { ModelAccess::training(model).stops.evaluating = on; },
+          [](Model& model) { return ModelAccess::training(model).stop_requests.evaluating.load(); },
+          [](Model& model, bool on) { ModelAccess::training(model).stop_requests.evaluating = on; },
           "Set by callbacks to end evaluate after the batch.")
       .property(
           "stop_predicting",
-          [](Model& model) { return ModelAccess::training(model).stops.predicting.load(); },
-          [](Model& model, bool on) { ModelAccess::training(model).stops.predicting = on; },
+          [](Model& model) { return ModelAccess::training(model).stop_requests.predicting.load(); },
+          [](Model& model, bool on) { ModelAccess::training(model).stop_requests.predicting = on; },
           "Set by callbacks to end predict after the batch; the results are those so far.")
       .method("get_compile_config", compile_config_or_empty,
               "The options of compile as plain values; empty before compile.")

@@ -102,15 +102,16 @@ std::shared_ptr<Functional> with_replaced_layer(const Model& model, const GraphE
   return stacked_model(*sequential, std::move(layers));
 }
 
-/// Makes a new model in which the model of `nested_result` replaces the nested model `nested`.
-SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested,
+/// Makes a new model in which the model of `nested_result` replaces `nested_model`.
+SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested_model,
                              SurgeryResult nested_result, const char* function_name) {
-  const auto new_model =
-      with_replaced_layer(model, {.function_name = function_name}, nested, nested_result.model);
+  const auto new_model = with_replaced_layer(model, {.function_name = function_name}, nested_model,
+                                             nested_result.model);
   for (LayerChange& change : nested_result.changes)
-    change.layer = nested->name() + "/" + change.layer;
-  SurgeryResult outer_result = surgery_result(
-      model, new_model, {.old_nested_model = nested, .new_nested_model = nested_result.model});
+    change.layer = nested_model->name() + "/" + change.layer;
+  SurgeryResult outer_result =
+      surgery_result(model, new_model,
+                     {.old_nested_model = nested_model, .new_nested_model = nested_result.model});
   nested_result.changes.insert(nested_result.changes.end(), outer_result.changes.begin(),
                                outer_result.changes.end());
   return {outer_result.model, std::move(nested_result.changes)};
@@ -198,11 +199,11 @@ void check_removable(const Layer& layer, const Model& model) {
 /// Returns the inputs on which these edges depend, in order of discovery.
 std::vector<Symbol> input_dependencies(const std::vector<Symbol>& edges) {
   std::vector<Symbol> inputs, waiting_symbols(edges.rbegin(), edges.rend());
-  std::unordered_set<const Node*> visited;
+  std::unordered_set<const Node*> visited_nodes;
   while (!waiting_symbols.empty()) {
     const Symbol edge = waiting_symbols.back();
     waiting_symbols.pop_back();
-    if (!visited.insert(edge.node().get()).second) continue;
+    if (!visited_nodes.insert(edge.node().get()).second) continue;
     if (is_input(*edge.layer())) inputs.push_back(edge);
     const std::vector<Symbol>& call_inputs = edge.node()->inputs;
     waiting_symbols.insert(waiting_symbols.end(), call_inputs.rbegin(), call_inputs.rend());
@@ -210,10 +211,11 @@ std::vector<Symbol> input_dependencies(const std::vector<Symbol>& edges) {
   return inputs;
 }
 
-/// Returns those of `inputs` that are also in `needed`.
-std::vector<Symbol> intersection_of(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
+/// Returns those of `inputs` that are also in `needed_inputs`.
+std::vector<Symbol> intersection_of(std::vector<Symbol> inputs,
+                                    const std::vector<Symbol>& needed_inputs) {
   std::erase_if(inputs, [&](const Symbol& input) {
-    return std::find(needed.begin(), needed.end(), input) == needed.end();
+    return std::find(needed_inputs.begin(), needed_inputs.end(), input) == needed_inputs.end();
   });
   return inputs;
 }
@@ -231,12 +233,12 @@ NodePtr only_call(const Model& model, const std::string& name) {
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
 /// Returns the outputs of a layer in a nested model as edges at which a new model can end.
-std::vector<Symbol> outputs_in_nested_model(const Model& model, const LayerPtr& nested,
+std::vector<Symbol> outputs_in_nested_model(const Model& model, const LayerPtr& nested_model,
                                             const std::string& inner_path) {
-  const SurgeryResult submodel = cut(dynamic_cast<const Model&>(*nested), "", {inner_path});
-  const std::vector<Symbol> model_inputs = dynamic_cast<const Model&>(*nested).inputs(),
+  const SurgeryResult submodel = cut(dynamic_cast<const Model&>(*nested_model), "", {inner_path});
+  const std::vector<Symbol> model_inputs = dynamic_cast<const Model&>(*nested_model).inputs(),
                             submodel_inputs = submodel.model->inputs();
-  const NodePtr call = only_call(model, nested->name());
+  const NodePtr call = only_call(model, nested_model->name());
   std::vector<Symbol> call_inputs;
   for (size_t i = 0; i < model_inputs.size(); ++i)
     if (std::find(submodel_inputs.begin(), submodel_inputs.end(), model_inputs[i]) !=

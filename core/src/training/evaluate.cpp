@@ -90,8 +90,8 @@ class CollectedOutputs {
 /// outputs, so that every process has all outputs in the order of the batches.
 class SharedPredictions {
  public:
-  SharedPredictions(std::shared_ptr<Communicator> communicator, CollectedOutputs& collected)
-      : communicator_(std::move(communicator)), collected_outputs_(collected) {}
+  SharedPredictions(std::shared_ptr<Communicator> communicator, CollectedOutputs& collected_outputs)
+      : communicator_(std::move(communicator)), collected_outputs_(collected_outputs) {}
   /// Whether this process computes the next batch.
   bool computes_next() const {
     return !communicator_ || batches_in_round_ == communicator_->rank();
@@ -216,7 +216,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& option_values) {
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
                           {"metrics", metrics_names()}});
-  std::atomic<bool>& is_stopping = training_->stops.evaluating;
+  std::atomic<bool>& is_stopping = training_->stop_requests.evaluating;
   is_stopping = false;
   begin_testing(*this, pass, callbacks);
   group.run_collective([&] {
@@ -261,7 +261,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});
-  std::atomic<bool>& is_stopping = training_->stops.predicting;
+  std::atomic<bool>& is_stopping = training_->stop_requests.predicting;
   is_stopping = false;
   callbacks.call_hooks(&Callback::on_predict_begin, Logs());
   pass.begin();

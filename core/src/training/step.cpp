@@ -65,13 +65,13 @@ bool is_built(Model& model) {
 class StepScope {
  public:
   StepScope(TracedStep& traced_step, TracedStep step)
-      : traced_step_(traced_step), previous_(std::exchange(traced_step, step)) {}
-  ~StepScope() { traced_step_ = previous_; }
+      : traced_step_(traced_step), previous_step_(std::exchange(traced_step, step)) {}
+  ~StepScope() { traced_step_ = previous_step_; }
   StepScope(const StepScope&) = delete;
 
  private:
   TracedStep& traced_step_;
-  TracedStep previous_;
+  TracedStep previous_step_;
 };
 
 size_t needed_target_count(const std::vector<OutputTraining>& outputs) {
@@ -98,12 +98,12 @@ Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(mod
 void Stepper::forget_outdated_steps() {
   const uint64_t structure_version = model_.structure_version(),
                  constraint_version = constraint_changes();
-  if (structure_version == state_.steps.structure_version &&
-      constraint_version == state_.steps.constraint_version)
+  if (structure_version == state_.step_cache.structure_version &&
+      constraint_version == state_.step_cache.constraint_version)
     return;
   model_.forget_programs();
-  state_.steps.structure_version = structure_version;
-  state_.steps.constraint_version = constraint_version;
+  state_.step_cache.structure_version = structure_version;
+  state_.step_cache.constraint_version = constraint_version;
 }
 
 /// Builds the layers by a call of the model on abstract tensors, and returns the outputs. In eager
@@ -120,7 +120,7 @@ Tensors Stepper::build(const Tensors& x) {
     outputs = call(x);
   }
   LayerAccess::forget_losses(model_);
-  state_.steps.structure_version = model_.structure_version();
+  state_.step_cache.structure_version = model_.structure_version();
   return outputs;
 }
 
@@ -131,7 +131,7 @@ void Stepper::build_and_plan(const Tensors& x) {
   if (!state_.spec.is_compiled) fail("You must compile your model before using it.");
   check_inputs(x);
   forget_outdated_steps();
-  if (state_.steps.is_planned) return;
+  if (state_.step_cache.is_planned) return;
   if (!steps_of(model_).calls_model(model_)) return mark_planned();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
@@ -149,8 +149,8 @@ void Stepper::build_and_plan(const Tensors& x) {
 
 /// Records that the losses and metrics fit the outputs, and the flags `trainable` of new layers.
 void Stepper::mark_planned() {
-  state_.trained.flags.record_new_layers(model_);
-  state_.steps.is_planned = true;
+  state_.trained_variables.flags.record_new_layers(model_);
+  state_.step_cache.is_planned = true;
 }
 
 /// Builds the layers that the step calls.
@@ -166,28 +166,32 @@ void Stepper::build_by_step(const Batch& batch) {
       },
       inputs);
   LayerAccess::forget_losses(model_);
-  state_.steps.structure_version = model_.structure_version();
-  state_.trained.flags.record_new_layers(model_);
+  state_.step_cache.structure_version = model_.structure_version();
+  state_.trained_variables.flags.record_new_layers(model_);
 }
 
 /// Collects the weights that were trainable when compile was called, and the trainable weights of
 /// layers that were added later. Warns once if other weights are trainable now.
 void Stepper::collect_trained() {
-  if (!state_.trained.is_collected) {
-    const CompiledFlagsScope compiled_flags(model_, state_.trained.flags, state_.trained.variables);
-    state_.trained.variables = model_.trainable_weights();
-    if (!state_.trained.variables.empty()) {
+  if (!state_.trained_variables.is_collected) {
+    const CompiledFlagsScope compiled_flags(model_, state_.trained_variables.flags,
+                                            state_.trained_variables.variables);
+    state_.trained_variables.variables = model_.trainable_weights();
+    if (!state_.trained_variables.variables.empty()) {
       state_.spec.optimizer->check_patterns(model_.weights());
-      state_.spec.optimizer->build(state_.trained.variables);
+      state_.spec.optimizer->build(state_.trained_variables.variables);
     }
-    state_.trained.is_collected = true;
-    if (state_.trained.variables.empty() && !std::exchange(state_.trained.has_warned, true))
+    state_.trained_variables.is_collected = true;
+    if (state_.trained_variables.variables.empty() &&
+        !std::exchange(state_.trained_variables.has_warned, true))
       warn("The model does not have any trainable weights.");
   }
-  if (state_.trained.has_warned || state_.trained.trainable_version == trainable_changes()) return;
-  state_.trained.trainable_version = trainable_changes();
-  if (state_.trained.variables == model_.trainable_weights()) return;
-  state_.trained.has_warned = true;
+  if (state_.trained_variables.has_warned ||
+      state_.trained_variables.trainable_version == trainable_changes())
+    return;
+  state_.trained_variables.trainable_version = trainable_changes();
+  if (state_.trained_variables.variables == model_.trainable_weights()) return;
+  state_.trained_variables.has_warned = true;
   warn(
       "Discrepancy between trainable weights and collected trainable weights, did you set "
       "`model.trainable` without calling "
@@ -209,14 +213,14 @@ CompiledLayoutPtr Stepper::flatten_batch(const Batch& batch, bool training,
         "expected. Expected to see ",
         state_.plan.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
   if (training) collect_trained();
-  StepLayout& layout = state_.steps.layout;
+  StepLayout& layout = state_.step_cache.layout;
   layout.x_count = batch.x.size();
   layout.y_count = batch.y.size();
   layout.extras = extras;
   layout.is_weighted.assign(
       std::max(state_.plan.outputs.size(), calls_whole_model ? 0 : batch.sample_weight.size()),
       false);
-  Tensors& inputs = state_.steps.inputs;
+  Tensors& inputs = state_.step_cache.inputs;
   inputs.clear();
   inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
@@ -242,7 +246,7 @@ void Stepper::create_step_variables(const Batch& example_batch, bool training,
                                     const StepExtras& extras) {
   const StepLock lock(model_);
   const CompiledLayoutPtr layout = flatten_batch(example_batch, training, extras);
-  const Tensors inputs = std::exchange(state_.steps.inputs, {});
+  const Tensors inputs = std::exchange(state_.step_cache.inputs, {});
   StepNames names;
   const auto run = [&](const Tensors& tensors) {
     step(layout->layout.batch_of(tensors), training, extras, names);
@@ -260,9 +264,9 @@ void Stepper::create_step_variables(const Batch& example_batch, bool training,
 
 /// Returns the step for the current layout; makes it if there is none.
 CompiledLayoutPtr Stepper::compiled_layout(bool training) {
-  const StepLayout& layout = state_.steps.layout;
+  const StepLayout& layout = state_.step_cache.layout;
   std::vector<CompiledLayoutPtr>& layouts =
-      training ? state_.steps.train_layouts : state_.steps.test_layouts;
+      training ? state_.step_cache.train_layouts : state_.step_cache.test_layouts;
   const auto matching_layout =
       std::find_if(layouts.begin(), layouts.end(),
                    [&](const auto& candidate) { return candidate->layout == layout; });
@@ -281,7 +285,7 @@ CompiledLayoutPtr Stepper::compiled_layout(bool training) {
 /// Runs a step. If it fails, no variable is changed.
 void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
-  StepCache& cache = state_.steps;
+  StepCache& cache = state_.step_cache;
   const CompiledLayoutPtr layout = flatten_batch(batch, training, extras);
   if (state_.spec.options.run_eagerly) {
     Transaction transaction;
@@ -297,18 +301,19 @@ void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
 
 CompiledStep Stepper::compiled_train(const Batch& batch, const StepExtras& extras) {
   const Function function = flatten_batch(batch, true, extras)->function;
-  return {function, std::exchange(state_.steps.inputs, {}), 0};
+  return {function, std::exchange(state_.step_cache.inputs, {}), 0};
 }
 
 CompiledStep Stepper::compiled_test(const Batch& batch) {
   const Function function = flatten_batch(batch, false)->function;
-  return {function, std::exchange(state_.steps.inputs, {}), 0};
+  return {function, std::exchange(state_.step_cache.inputs, {}), 0};
 }
 
 /// Runs the step eagerly or while it is traced; returns its logs and stores their names in `names`.
 Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extras,
                       StepNames& names) {
-  const CompiledFlagsScope compiled_flags(model_, state_.trained.flags, state_.trained.variables);
+  const CompiledFlagsScope compiled_flags(model_, state_.trained_variables.flags,
+                                          state_.trained_variables.variables);
   const Steps& steps = steps_of(model_);
   const StepScope scope(state_.traced_step, {extras.inference_metrics, false, extras.share, {}});
   std::optional<StepWatch> watch;
@@ -336,7 +341,8 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
 void Stepper::run_and_restore(const Batch& batch) {
   const StepLock lock(model_);
   const CompiledLayoutPtr step_layout = flatten_batch(batch, true);
-  const Batch step_batch = step_layout->layout.batch_of(std::exchange(state_.steps.inputs, {}));
+  const Batch step_batch =
+      step_layout->layout.batch_of(std::exchange(state_.step_cache.inputs, {}));
   const Transaction transaction;  // the destructor restores the variables
   StepNames names;
   step(step_batch, true, {}, names);
@@ -351,7 +357,7 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
     return;
   }
   const Function function = predict_function(x);
-  const int64_t key = state_.steps.predict_key;
+  const int64_t key = state_.step_cache.predict_key;
   const ReadersWriterLock::ReadScope read_scope(state_.ownership.lock);
   // `steps_lock` stays locked until the program has been found, because the trace of a new program
   // reads the layers.
@@ -362,15 +368,15 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
 
 CompiledStep Stepper::compiled_predict(const Tensors& x) {
   check_inputs(x);
-  return {predict_function(x), x, state_.steps.predict_key};
+  return {predict_function(x), x, state_.step_cache.predict_key};
 }
 
 const Function& Stepper::predict_function(const Tensors& x) {
   forget_outdated_steps();
-  if (!state_.steps.predict_function) {
+  if (!state_.step_cache.predict_function) {
     if (!is_built(model_) && steps_of(model_).calls_model(model_)) build(x);
     Model* model = &model_;
-    state_.steps.predict_function = Function(
+    state_.step_cache.predict_function = Function(
         [model](const Tensors& tensors) {
           Tensors outputs = steps_of(*model).predict_step(*model, tensors);
           LayerAccess::forget_losses(*model);
@@ -378,18 +384,18 @@ const Function& Stepper::predict_function(const Tensors& x) {
         },
         OptimizeOptions{.inference = true});
   }
-  if (state_.steps.predict_trainable_version != trainable_changes()) {
-    state_.steps.predict_trainable_version = trainable_changes();
-    state_.steps.predict_key = trainable_key(model_);
+  if (state_.step_cache.predict_trainable_version != trainable_changes()) {
+    state_.step_cache.predict_trainable_version = trainable_changes();
+    state_.step_cache.predict_key = trainable_key(model_);
   }
-  return state_.steps.predict_function;
+  return state_.step_cache.predict_function;
 }
 
 /// Appends to `values` the logs that the last step returned.
 void Stepper::add_step_logs(NamedValues& values) const {
-  const std::vector<std::string>& names = state_.steps.last_step->names->logs;
+  const std::vector<std::string>& names = state_.step_cache.last_step->names->logs;
   for (size_t i = 0; i < names.size(); ++i) {
-    const Tensor& log = state_.steps.log_values[i];
+    const Tensor& log = state_.step_cache.log_values[i];
     if (log.size() != 1)
       fail("expected a number as '", names[i], "' from a step, got shape ", log.shape());
     values.emplace_back(names[i], log.item());
@@ -399,15 +405,15 @@ void Stepper::add_step_logs(NamedValues& values) const {
 /// Appends to `values` the norms of gradients and weights that the last step computed for each
 /// layer.
 void Stepper::add_norms(NamedValues& values) const {
-  const StepNames& names = *state_.steps.last_step->names;
+  const StepNames& names = *state_.step_cache.last_step->names;
   for (size_t i = 0; i < names.norms.size(); ++i)
-    values.emplace_back(names.norms[i], state_.steps.log_values[names.logs.size() + i].item());
+    values.emplace_back(names.norms[i], state_.step_cache.log_values[names.logs.size() + i].item());
 }
 
 NamedValues Stepper::results() {
   const StepLock lock(model_);
   NamedValues values;
-  const bool has_step_logs = !state_.steps.log_values.empty();
+  const bool has_step_logs = !state_.step_cache.log_values.empty();
   if (has_step_logs) add_step_logs(values);
   if (values.empty()) add_metrics(values);
   if (has_step_logs) add_norms(values);
@@ -418,10 +424,10 @@ NamedValues Stepper::results() {
 void Stepper::add_metrics(NamedValues& values) {
   forget_outdated_steps();
   const auto metrics_by_name = named_metrics(model_);
-  if (!state_.steps.results_function) {
+  if (!state_.step_cache.results_function) {
     Model* model = &model_;
-    state_.steps.results_function = Function([model](const Tensors&) {
-      std::vector<int64_t>& sizes = ModelAccess::training(*model).steps.result_sizes;
+    state_.step_cache.results_function = Function([model](const Tensors&) {
+      std::vector<int64_t>& sizes = ModelAccess::training(*model).step_cache.result_sizes;
       sizes.clear();
       Tensors values;
       for (const auto& [name, metric] : named_metrics(*model)) {
@@ -441,10 +447,11 @@ void Stepper::add_metrics(NamedValues& values) {
   int64_t key = static_cast<int64_t>(metrics_by_name.size());
   for (const auto& [name, metric] : metrics_by_name)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());
-  const std::vector<double> numbers = state_.steps.results_function({}, key).front().to_vector();
+  const std::vector<double> numbers =
+      state_.step_cache.results_function({}, key).front().to_vector();
   auto next_number = numbers.begin();
   for (size_t i = 0; i < metrics_by_name.size(); ++i)
-    for (int64_t element = 0, size = state_.steps.result_sizes[i]; element < size; ++element)
+    for (int64_t element = 0, size = state_.step_cache.result_sizes[i]; element < size; ++element)
       values.emplace_back(size == 1 ? metrics_by_name[i].first
                                     : concat(metrics_by_name[i].first, "[", element, "]"),
                           *next_number++);

@@ -28,7 +28,7 @@ namespace {
 /// that are not built yet, and makes the losses and metrics of the outputs.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.steps.is_planned) Stepper(model).prepare(batch.x);
+  if (!state.step_cache.is_planned) Stepper(model).prepare(batch.x);
   return state;
 }
 
@@ -120,7 +120,7 @@ void expect_joint_training(const Model& model, const Variables& trained_weights)
 }
 
 Tensors gradients_of(GradientTape& tape, const Tensor& loss, ModelAccess::Training& state) {
-  const Variables& variables = state.trained.variables;
+  const Variables& variables = state.trained_variables.variables;
   if (state.traced_step.share.shards > 0)
     return shard_gradients(tape, loss, variables, std::exchange(state.traced_step.shard_reads, {}));
   return tape.gradient(loss, std::span<const Variable>(variables));
@@ -140,7 +140,7 @@ StepLogs track_loss_and_metrics(Model& model, const Batch& batch, const Tensors&
 
 StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.trained.is_collected) Stepper(model).prepare(batch.x);
+  if (!state.trained_variables.is_collected) Stepper(model).prepare(batch.x);
   const Steps& steps = steps_of(model);
   std::optional<MeasuredBatch> inference_batch;
   if (state.traced_step.inference_metrics) inference_batch = measure_inference(model, batch);
@@ -149,12 +149,12 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
                                                     inference_batch->loss)
                            : track_loss_and_metrics(model, batch, y_pred, loss);
   };
-  if (state.trained.variables.empty()) {
+  if (state.trained_variables.variables.empty()) {
     const Tensors y_pred = run_model(model, batch.x, true);
     return track_metrics(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
   const Share& share = state.traced_step.share;
-  expect_joint_training(model, state.trained.variables);
+  expect_joint_training(model, state.trained_variables.variables);
   const bool is_in_shards = share.shards > 0;
   const PartialGradients partial_gradients(share && !is_in_shards);
   std::optional<WrittenState> written_state;
@@ -166,12 +166,12 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   const Tensor scaled_loss = state.spec.optimizer->scale_loss(loss);
   tape.stop();
   Tensors gradients = gradients_of(tape, scaled_loss, state);
-  if (share && !is_in_shards) sum_over_processes(gradients, state.trained.variables);
+  if (share && !is_in_shards) sum_over_processes(gradients, state.trained_variables.variables);
   if (written_state) written_state->average(share);
   {
     const ProgramScope scope("optimizer");
     blaming(*state.spec.optimizer,
-            [&] { state.spec.optimizer->apply(gradients, state.trained.variables); });
+            [&] { state.spec.optimizer->apply(gradients, state.trained_variables.variables); });
   }
   return track_metrics(y_pred, loss);
 }

@@ -68,10 +68,10 @@ class ProcessGroup {
   /// reads; an empty function if it reads all.
   NeededRows needed_rows() const {
     if (!shares_batches_ || gathers_parts_ || reads_all_inputs_) return {};
-    return [in_shards = uses_logical_shards_, rank = communicator_->rank(),
+    return [uses_shards = uses_logical_shards_, rank = communicator_->rank(),
             size = communicator_->size()](int64_t rows) -> RowRange {
       if (rows == 0) return {};
-      if (!in_shards) {
+      if (!uses_shards) {
         const Share own_share = Share::of(rows, rank, size);
         return {own_share.begin(), own_share.rows()};
       }

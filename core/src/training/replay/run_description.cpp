@@ -17,12 +17,12 @@ List arguments_of_program() {
   return arguments;
 }
 
-void add_flattened(Dict& flat, const std::string& prefix, const Dict& nested) {
-  for (const DictEntry& entry : nested)
+void add_flattened(Dict& flat_dict, const std::string& prefix, const Dict& nested_dict) {
+  for (const DictEntry& entry : nested_dict)
     if (entry.value.is_dict())
-      add_flattened(flat, prefix + entry.key + ".", entry.value.as_dict());
+      add_flattened(flat_dict, prefix + entry.key + ".", entry.value.as_dict());
     else
-      flat.set(prefix + entry.key, entry.value);
+      flat_dict.set(prefix + entry.key, entry.value);
 }
 
 std::string current_folder() {

@@ -89,7 +89,7 @@ Tensor joined_output(const std::vector<Tensors>& outputs, size_t output_index, c
 }  // namespace
 
 Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool training,
-                       ShardReads& reads) {
+                       ShardReads& shard_reads) {
   const std::vector<RowsInDraw> draws = draws_of(model, x, training);
   ShardState state(model, share);
   Tensors whole_draws;
@@ -107,7 +107,7 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
       state.collect_writes(s);
     }
     lockstep.finish();
-    reads = lockstep.take_reads();
+    shard_reads = lockstep.take_reads();
   }
   state.assign_means();
   for (size_t i = 0; i < losses.front().size(); ++i) {
@@ -153,14 +153,14 @@ class ShardSums {
     std::vector<int64_t> sizes;
     for (const PendingSum& pending_sum : bucket)
       sizes.push_back(pending_sum.shard_values.front().size());
-    Tensors flattened;
+    Tensors flattened_tensors;
     for (size_t s = 0; s < bucket.front().shard_values.size(); ++s) {
       Tensors flat_values;
       for (const PendingSum& pending_sum : bucket)
         flat_values.push_back(ops::reshape(pending_sum.shard_values[s], {-1}));
-      flattened.push_back(ops::concatenate(flat_values, 0));
+      flattened_tensors.push_back(ops::concatenate(flat_values, 0));
     }
-    const Tensors sums = ops::split(shard_sum(flattened), sizes, 0);
+    const Tensors sums = ops::split(shard_sum(flattened_tensors), sizes, 0);
     for (size_t i = 0; i < bucket.size(); ++i)
       *bucket[i].sum = ops::reshape(sums[i], bucket[i].shard_values.front().shape());
   }
@@ -175,7 +175,7 @@ Tensor sum_of_present(const Tensor& sum, const Tensor& term) {
 }  // namespace
 
 Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables& variables,
-                        const ShardReads& reads) {
+                        const ShardReads& shard_reads) {
   Tensors sources;
   // For each variable: the indices in `sources` of its values that were read outside of the shards,
   // and the indices of its values that each shard has read.
@@ -186,9 +186,9 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
     return sources.size() - 1;
   };
   for (size_t i = 0; i < variables.size(); ++i) {
-    const auto variable_reads = reads.find(variables[i].id());
+    const auto variable_reads = shard_reads.find(variables[i].id());
     std::vector<const void*> shard_value_ids;
-    if (variable_reads != reads.end()) {
+    if (variable_reads != shard_reads.end()) {
       for (const Tensors& values_of_shard : variable_reads->second) {
         sources_by_shard[i].emplace_back();
         for (const Tensor& value : values_of_shard) {

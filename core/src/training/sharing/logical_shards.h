@@ -9,12 +9,12 @@
 namespace crescent {
 
 /// Calls the model on every logical shard of the batch; returns its outputs for the whole batch.
-/// The losses that layers add and the moving averages become those of the whole batch. `reads` is
-/// set to the values of variables that the shards have read.
+/// The losses that layers add and the moving averages become those of the whole batch.
+/// `shard_reads` is set to the values of variables that the shards have read.
 Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool training,
-                       ShardReads& reads);
+                       ShardReads& shard_reads);
 /// Returns the gradients of variables that shards have read in call_on_shards().
 Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables& variables,
-                        const ShardReads& reads);
+                        const ShardReads& shard_reads);
 
 }  // namespace crescent

@@ -57,13 +57,14 @@ Tensor gather_output(const Share& share, const Tensor& own_rows) {
 /// Sums the tensors with these indices over the processes as one flat tensor. They must have the
 /// same dtype.
 void sum_together(Tensors& tensors, const std::vector<size_t>& indices) {
-  Tensors flattened;
+  Tensors flattened_tensors;
   std::vector<int64_t> sizes;
   for (size_t i : indices) {
-    flattened.push_back(ops::reshape(tensors[i], {-1}));
-    sizes.push_back(flattened.back().size());
+    flattened_tensors.push_back(ops::reshape(tensors[i], {-1}));
+    sizes.push_back(flattened_tensors.back().size());
   }
-  const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flattened, 0)), sizes, 0);
+  const Tensors sums =
+      ops::split(ops::all_reduce(ops::concatenate(flattened_tensors, 0)), sizes, 0);
   for (size_t i = 0; i < indices.size(); ++i)
     tensors[indices[i]] = ops::reshape(sums[i], tensors[indices[i]].shape());
 }

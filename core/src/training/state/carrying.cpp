@@ -56,8 +56,8 @@ void carry_training(const Model& from, Model& to) {
     options.set(option_name, with_new_names(options.at(option_name), names));
   to.compile(options);
   ModelAccess::Training& new_training = ModelAccess::training(to);
-  new_training.trained.flags = old_training.trained.flags;
-  new_training.trained.flags.record_new_layers(to);
+  new_training.trained_variables.flags = old_training.trained_variables.flags;
+  new_training.trained_variables.flags.record_new_layers(to);
   new_training.runs.shuffle_order.state().assign(old_training.runs.shuffle_order.state().value());
   new_training.runs.seed = old_training.runs.seed;
   new_training.runs.epochs_trained = old_training.runs.epochs_trained;

@@ -184,7 +184,7 @@ std::vector<List> metric_values(const char* option_name, const Value& metrics,
 /// select one of them.
 struct MetricFamily {
   std::vector<std::string> names;
-  const char *binary, *sparse, *by_shapes;
+  const char *binary_metric, *sparse_metric, *metric_by_shapes;
 };
 const MetricFamily kMetricFamilies[] = {
     {{"accuracy", "acc"}, "binary_accuracy", "sparse_categorical_accuracy", "fitting_accuracy"},
@@ -195,8 +195,8 @@ const MetricFamily kMetricFamilies[] = {
 };
 
 const char* metric_name_of_family(const MetricFamily& family, const Loss* loss, int64_t width) {
-  if (width == 1) return family.binary;
-  return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
+  if (width == 1) return family.binary_metric;
+  return loss && loss->sparse_targets() ? family.sparse_metric : family.metric_by_shapes;
 }
 
 /// Makes a metric object for an output. If `value` is a text, it becomes the name of the metric,

@@ -166,12 +166,12 @@ struct StopRequests {
 
 struct Model::Training {
   StepOwnership ownership;
-  StopRequests stops;
+  StopRequests stop_requests;
   RunRecord runs;
   CompileSpec spec;
   OutputPlan plan;
-  TrainedVariables trained;
-  StepCache steps;
+  TrainedVariables trained_variables;
+  StepCache step_cache;
   TracedStep traced_step;
 };
 
