@@ -8,8 +8,8 @@ namespace crescent {
 
 /// The layers of a model that a change of the graph has replaced or inserted.
 struct ChangedLayers {
-  /// A nested model before the change, and the model that replaces it.
-  LayerPtr old_nested_model{}, new_nested_model{};
+  LayerPtr old_nested_model{};  ///< a nested model before the change
+  LayerPtr new_nested_model{};  ///< the model that replaces old_nested_model
   LayerPtr inserted_layer{};
   /// The number of weights of `inserted_layer` that got the values of the old layer's weights.
   size_t copied_weight_count = 0;
