@@ -7,14 +7,14 @@ namespace crescent {
 /// While an object of this class lives, add_weight on this thread allocates memory without values.
 class BlankWeights {
  public:
-  BlankWeights() : previous_(active_) { active_ = true; }
-  ~BlankWeights() { active_ = previous_; }
+  BlankWeights() : was_active_(active_) { active_ = true; }
+  ~BlankWeights() { active_ = was_active_; }
   BlankWeights(const BlankWeights&) = delete;
   static bool active() { return active_; }
 
  private:
   inline static thread_local bool active_ = false;
-  bool previous_;
+  bool was_active_;
 };
 
 }  // namespace crescent

@@ -5,17 +5,17 @@
 namespace crescent {
 namespace {
 
-LayerTable<std::vector<Shape>>& table() {
-  static auto& table = *new LayerTable<std::vector<Shape>>;
-  return table;
+LayerTable<std::vector<Shape>>& shape_table() {
+  static auto& shape_table = *new LayerTable<std::vector<Shape>>;
+  return shape_table;
 }
 
 }  // namespace
 
-std::vector<Shape> built_for(const Layer& layer) { return table().find(layer); }
-void set_built_for(const Layer& layer, std::vector<Shape> inputs) {
-  table().set(layer, std::move(inputs));
+std::vector<Shape> built_input_shapes(const Layer& layer) { return shape_table().find(layer); }
+void set_built_input_shapes(const Layer& layer, std::vector<Shape> shapes) {
+  shape_table().set(layer, std::move(shapes));
 }
-void forget_built_for(const Layer& layer) { table().forget(layer); }
+void forget_built_input_shapes(const Layer& layer) { shape_table().forget(layer); }
 
 }  // namespace crescent

@@ -11,9 +11,9 @@ class Layer;
 
 /// Returns the input shapes for which the layer was built; empty for a layer that is not built, and
 /// for a graph, whose inputs have shapes of their own.
-std::vector<Shape> built_for(const Layer& layer);
-void set_built_for(const Layer& layer, std::vector<Shape> inputs);
+std::vector<Shape> built_input_shapes(const Layer& layer);
+void set_built_input_shapes(const Layer& layer, std::vector<Shape> shapes);
 /// Forgets the input shapes of the layer. The destructor of Layer calls this function.
-void forget_built_for(const Layer& layer);
+void forget_built_input_shapes(const Layer& layer);
 
 }  // namespace crescent

@@ -5,20 +5,22 @@
 namespace crescent {
 namespace {
 
-std::string dict_text(const std::vector<std::pair<int, int64_t>>& axes) {
+std::string axes_text(const std::vector<std::pair<int, int64_t>>& axes) {
   std::vector<std::string> items;
   for (const auto& [axis, dim] : axes) items.push_back(concat(axis, ": ", dim));
   return "{" + join(items) + "}";
 }
 
-/// Returns the size of an axis, which may be negative; -1 if the size is unknown or there is no
-/// such axis.
+/// Returns the size of an axis, where a negative axis counts from the end; -1 if the size is
+/// unknown or there is no such axis.
 int64_t dim_at(const Shape& shape, int axis) {
   const int i = axis < 0 ? axis + shape.rank() : axis;
   return i >= 0 && i < shape.rank() ? shape[i] : -1;
 }
 
-bool differ(int64_t wanted, int64_t found) { return wanted >= 0 && found >= 0 && wanted != found; }
+bool sizes_differ(int64_t wanted_size, int64_t found_size) {
+  return wanted_size >= 0 && found_size >= 0 && wanted_size != found_size;
+}
 
 }  // namespace
 
@@ -62,23 +64,23 @@ void InputSpec::check(int index, const std::string& layer, const TensorSpec& inp
   if (min_ndim && rank < *min_ndim) refuse_rank("min_ndim=", *min_ndim);
   if (dtype && *dtype != input.dtype) refuse("dtype=", *dtype, ", found dtype=", input.dtype);
   for (const auto& [axis, dim] : axes)
-    if (differ(dim, dim_at(input.shape, axis)))
+    if (sizes_differ(dim, dim_at(input.shape, axis)))
       refuse("axis ", axis, " of input shape to have value ", dim, " but got shape ", input.shape);
   for (int i = 0; shape && i < shape->rank(); ++i)
-    if (differ((*shape)[i], input.shape[i]))
+    if (sizes_differ((*shape)[i], input.shape[i]))
       refuse("shape=", *shape, ", found shape=", input.shape);
 }
 
 std::string to_text(const InputSpec& spec) {
-  std::vector<std::string> parts;
-  if (spec.dtype) parts.push_back(concat("dtype=", *spec.dtype));
-  if (spec.shape) parts.push_back(concat("shape=", *spec.shape));
+  std::vector<std::string> items;
+  if (spec.dtype) items.push_back(concat("dtype=", *spec.dtype));
+  if (spec.shape) items.push_back(concat("shape=", *spec.shape));
   if (spec.ndim || spec.shape)
-    parts.push_back(concat("ndim=", spec.ndim ? *spec.ndim : spec.shape->rank()));
-  if (spec.max_ndim) parts.push_back(concat("max_ndim=", *spec.max_ndim));
-  if (spec.min_ndim) parts.push_back(concat("min_ndim=", *spec.min_ndim));
-  if (!spec.axes.empty()) parts.push_back("axes=" + dict_text(spec.axes));
-  return "InputSpec(" + join(parts) + ")";
+    items.push_back(concat("ndim=", spec.ndim ? *spec.ndim : spec.shape->rank()));
+  if (spec.max_ndim) items.push_back(concat("max_ndim=", *spec.max_ndim));
+  if (spec.min_ndim) items.push_back(concat("min_ndim=", *spec.min_ndim));
+  if (!spec.axes.empty()) items.push_back("axes=" + axes_text(spec.axes));
+  return "InputSpec(" + join(items) + ")";
 }
 
 }  // namespace crescent

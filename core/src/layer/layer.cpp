@@ -28,7 +28,7 @@ class VariableList {
     for (const Variable& v : variables)
       if (ids_.insert(v.id()).second) list_.push_back(v);
   }
-  Variables take() { return std::move(list_); }
+  Variables take_variables() { return std::move(list_); }
 
  private:
   std::unordered_set<const void*> ids_;
@@ -38,7 +38,7 @@ class VariableList {
 namespace {
 
 /// Decodes the option weights=: a list of boxed tensors.
-Tensors tensors_of(const Value& value) {
+Tensors unboxed_tensors(const Value& value) {
   Tensors tensors;
   for (const Value& item : value.as_list()) {
     auto boxed = item.object_as<BoxedTensor>();
@@ -48,7 +48,7 @@ Tensors tensors_of(const Value& value) {
   return tensors;
 }
 
-std::string start_of_values(const Tensors& values) {
+std::string shortened_text(const Tensors& values) {
   std::string text = "[";
   for (const Tensor& value : values) {
     if (text.size() > 1) text += ", ";
@@ -89,10 +89,11 @@ void Layer::reset_states() {}
 
 namespace {
 
-/// The name of the layer behind those of the layers that contain it: "mha/query".
-std::string path_of(const Layer& layer) {
+/// The names of the layers that contain the layer, from the outermost on, and its own name:
+/// "mha/query".
+std::string path_of_layer(const Layer& layer) {
   const std::vector<Layer*>& owners = LayerAccess::owners(layer);
-  return owners.empty() ? layer.name() : path_of(*owners.front()) + "/" + layer.name();
+  return owners.empty() ? layer.name() : path_of_layer(*owners.front()) + "/" + layer.name();
 }
 
 }  // namespace
@@ -102,24 +103,24 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   const OutsideTrace outside_trace;
   const LargeResultsAbstract all_results_computed(std::nullopt);
   LayerAccess::ensure_name(*this);
-  const Variables trainable = own_trainable_, own_trainable = own_fixed_;
-  const std::vector<LayerPtr> sublayers = sublayers_;
+  const Variables old_trainable = own_trainable_, old_fixed = own_fixed_;
+  const std::vector<LayerPtr> old_sublayers = sublayers_;
   try {
     LayerAccess::with_name_in_errors(*this, [&] {
-      policy_ = policy_at(policy_, path_of(*this));
-      LayerAccess::check_count(*this, inputs.size());
+      policy_ = policy_at(policy_, path_of_layer(*this));
+      LayerAccess::check_input_count(*this, inputs.size());
       build(without_stand_ins(inputs));
     });
     built_ = true;
-    if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
+    if (!initial_weights_.is_null()) set_weights(unboxed_tensors(initial_weights_));
   } catch (...) {
     // The build is undone, because a second build would add the same weights and sublayers again.
     built_ = false;
-    own_trainable_ = trainable, own_fixed_ = own_trainable;
-    LayerAccess::replace_sublayers(*this, sublayers);
+    own_trainable_ = old_trainable, own_fixed_ = old_fixed;
+    LayerAccess::replace_sublayers(*this, old_sublayers);
     throw;
   }
-  set_built_for(*this, inputs);
+  set_built_input_shapes(*this, inputs);
   apply_options_of_owners(*this);
 }
 
@@ -233,7 +234,7 @@ void Layer::track(const Variable& variable) {
 Variables Layer::trainable_weights() const {
   VariableList list;
   LayerAccess::add_trainable(*this, list);
-  Variables trainable = list.take();
+  Variables trainable = list.take_variables();
   std::erase_if(trainable, [](const Variable& v) { return !v.trainable(); });
   return trainable;
 }
@@ -250,7 +251,7 @@ Variables Layer::weights() const {
   VariableList list;
   LayerAccess::add_trainable(*this, list);
   LayerAccess::add_fixed(*this, list);
-  return list.take();
+  return list.take_variables();
 }
 
 void LayerAccess::add_trainable(const Layer& layer, VariableList& list) {
@@ -279,7 +280,7 @@ void LayerAccess::add_state(const Layer& layer, VariableList& list) {
 Variables state_variables(const Layer& layer) {
   VariableList list;
   LayerAccess::add_state(layer, list);
-  return list.take();
+  return list.take_variables();
 }
 
 Tensors Layer::get_weights() const {
@@ -289,18 +290,18 @@ Tensors Layer::get_weights() const {
 }
 
 void Layer::set_weights(const Tensors& values) {
-  const Variables own_weights = weights_in_keras_order();
-  if (values.size() != own_weights.size())
+  const Variables variables = weights_in_keras_order();
+  if (values.size() != variables.size())
     fail_in_layer(name_, "You called `set_weights(weights)` on layer \"", name_,
                   "\" with a weight list of length ", values.size(),
-                  ", but the layer was expecting ", own_weights.size(),
-                  " weights. Provided weights: ", start_of_values(values), "...");
-  for (size_t i = 0; i < own_weights.size(); ++i)
-    if (!(own_weights[i].shape() == values[i].shape()))
-      fail("Layer weight shape ", own_weights[i].shape(),
+                  ", but the layer was expecting ", variables.size(),
+                  " weights. Provided weights: ", shortened_text(values), "...");
+  for (size_t i = 0; i < variables.size(); ++i)
+    if (!(variables[i].shape() == values[i].shape()))
+      fail("Layer weight shape ", variables[i].shape(),
            " not compatible with provided weight shape ", values[i].shape(), " (weight ", i + 1,
-           ", '", own_weights[i].path(), "')");
-  for (size_t i = 0; i < own_weights.size(); ++i) own_weights[i].assign(values[i].clone());
+           ", '", variables[i].path(), "')");
+  for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(values[i].clone());
 }
 
 int64_t Layer::count_params() const {
@@ -320,7 +321,7 @@ void Layer::add_loss(const Tensor& value) {
 }
 
 void LayerAccess::set_policy(Layer& layer, const DTypePolicy& policy) {
-  layer.policy_ = policy_at(policy, path_of(layer));
+  layer.policy_ = policy_at(policy, path_of_layer(layer));
   layer.structure_changed();
 }
 
@@ -339,17 +340,17 @@ Tensors LayerAccess::added_losses(const Layer& layer) {
 
 Tensors Layer::losses() const {
   Tensors losses = LayerAccess::added_losses(*this);
-  const Tensors regularizers = get_losses_for({});
-  losses.insert(losses.end(), regularizers.begin(), regularizers.end());
+  const Tensors penalties = get_losses_for({});
+  losses.insert(losses.end(), penalties.begin(), penalties.end());
   return losses;
 }
 
 namespace {
 
 struct WeightedMean {
-  Tensor mean_loss;
-  Tensor
-      weight;  ///< the number of elements that `mean_loss` averages; an empty Tensor stands for 1
+  Tensor mean;
+  /// The number of elements that `mean` averages; an empty Tensor stands for 1.
+  Tensor weight;
 };
 
 /// The mean with which a call on a share of a batch updates a metric: over the rows of the whole
@@ -379,8 +380,8 @@ void Layer::add_metric(const Tensor& value, const std::string& name) {
 }
 
 void Layer::add_metric(std::shared_ptr<Metric> metric) {
-  for (const auto& known : metrics_)
-    if (known == metric) return;
+  for (const auto& added_metric : metrics_)
+    if (added_metric == metric) return;
   metrics_.push_back(std::move(metric));
   structure_changed();
 }

@@ -7,7 +7,8 @@ namespace crescent {
 class VariableList;
 
 struct LayerAccess {
-  /// Runs f. An error in f gets the name of `layer`, unless it names an inner layer already.
+  /// Runs f. An error in f gets the name of `layer`, unless it names a layer inside `layer`
+  /// already.
   template <class F>
   static auto with_name_in_errors(Layer& layer, F f) -> decltype(f());
 
@@ -17,12 +18,12 @@ struct LayerAccess {
   /// Removes the losses that add_loss collected in the layer and its sublayers.
   static void forget_losses(Layer& layer);
   // The following functions are the steps of a layer call.
-  static void check_count(const Layer& layer, size_t received);
-  static void cast_to_compute(const Layer& layer, Tensors& tensors);
+  static void check_input_count(const Layer& layer, size_t received);
+  static void cast_to_compute_dtype(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
   /// Returns the recorded outputs of a graph that is called on symbols with the specs of its
   /// inputs; empty for other layers, and if the outputs may differ for this call.
-  static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
+  static Tensors recorded_outputs(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);
   /// Sets the dtypes of later calls and of weights that are created later.
@@ -31,13 +32,15 @@ struct LayerAccess {
   static const std::vector<Layer*>& owners(const Layer& layer) { return layer.owners_; }
   /// Fails when `outer` is `inner` or one of its sublayers.
   static void refuse_cycle(const Layer& outer, const Layer& inner);
-  /// Makes a node whose destructor does not recurse, however long the chain of its producers is.
+  /// Makes a node whose destructor does not recurse, however long the chain of nodes is that it
+  /// owns through its inputs.
   static std::shared_ptr<Node> make_node();
   static void add_node(const NodePtr& node);
   static void replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers);
   /// Replaces a sublayer by one that computes the same function, so that the structure version need
   /// not change.
-  static void replace_sublayer(Layer& owner, const LayerPtr& old, const LayerPtr& by);
+  static void replace_sublayer(Layer& owner, const LayerPtr& old_sublayer,
+                               const LayerPtr& new_sublayer);
   /// Sets the structure version of the layer and of all layers that contain it.
   static void set_version(Layer& layer, uint64_t version);
   // add_trainable appends the weights of the layer and its sublayers that training changes;
@@ -49,14 +52,14 @@ struct LayerAccess {
   static void add_state(const Layer& layer, VariableList& list);
   // Read and set the flag `trainable` of this layer alone, without its sublayers and without a
   // change of counters or versions.
-  static bool own_trainable(const Layer& layer) { return layer.trainable_; }
-  static void set_own_trainable(Layer& layer, bool on) { layer.trainable_ = on; }
+  static bool trainable_flag(const Layer& layer) { return layer.trainable_; }
+  static void set_trainable_flag(Layer& layer, bool on) { layer.trainable_ = on; }
   /// Removes nodes that no longer exist from the lists of the layer and numbers the others from 0.
   static void prune_nodes(const Layer& layer);
 };
 
 /// Must be called in a catch handler: rethrows the current exception as an error that names the
-/// layer, unless it names an inner layer already.
+/// layer, unless it names a layer inside this one already.
 [[noreturn]] void rethrow_named(const Layer& layer);
 
 template <class F>

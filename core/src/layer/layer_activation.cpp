@@ -6,10 +6,10 @@
 namespace crescent {
 namespace {
 
-/// Returns the name of the state that the layer has besides its function, such as weights; null for
-/// a pure function. A layer with such state cannot be an activation, because nothing would own the
+/// Returns what state the layer has besides its function, such as "weights"; null for a pure
+/// function. A layer with such state cannot be an activation, because nothing would own the
 /// state.
-const char* kept_state_of(Layer& layer) {
+const char* kind_of_state(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";
   for (const Layer* nested_layer : layer.flatten_layers()) {
@@ -26,18 +26,18 @@ class LayerActivation final : public Activation {
   explicit LayerActivation(LayerPtr layer) : layer_(std::move(layer)) {}
   Tensor operator()(const Tensor& x) const override {
     if (!layer_->built()) layer_->build_for({x.shape()});
-    refuse_kept_state();
+    refuse_state();
     const Tensor y = (*layer_)(x);
-    refuse_kept_state();  // checked again, because a layer adds losses only during its call
+    refuse_state();  // checked again, because a layer adds losses only during its call
     return y;
   }
   std::string class_name() const override { return layer_->class_name(); }
   Dict get_config() const override { return layer_->get_config(); }
 
  private:
-  void refuse_kept_state() const {
-    if (const char* state_name = kept_state_of(*layer_))
-      fail("activation: a ", layer_->class_name(), " has ", state_name,
+  void refuse_state() const {
+    if (const char* state_kind = kind_of_state(*layer_))
+      fail("activation: a ", layer_->class_name(), " has ", state_kind,
            " and cannot be the activation of another layer; put it behind that layer");
   }
 

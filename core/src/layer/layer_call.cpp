@@ -54,12 +54,12 @@ Tensors with_masks(Tensors tensors, const Tensors& masks) {
 /// The masks of the tensors; empty when no tensor has one.
 Tensors masks_of(const Tensors& tensors) {
   Tensors masks;
-  bool any = false;
+  bool has_mask = false;
   for (const Tensor& t : tensors) {
     masks.push_back(t.mask());
-    any = any || t.mask();
+    has_mask = has_mask || t.mask();
   }
-  return any ? masks : Tensors();
+  return has_mask ? masks : Tensors();
 }
 
 Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
@@ -123,13 +123,13 @@ Tensors Layer::compute_mask(const Tensors&, const Tensors& masks, const Tensors&
   return Tensors(outputs.size(), masks.front());
 }
 
-void LayerAccess::cast_to_compute(const Layer& layer, Tensors& tensors) {
+void LayerAccess::cast_to_compute_dtype(const Layer& layer, Tensors& tensors) {
   for (Tensor& t : tensors)
     if (is_floating(t.dtype()) && t.dtype() != layer.compute_dtype())
       t = cast_keeping_mask(t, layer.compute_dtype());
 }
 
-void LayerAccess::check_count(const Layer& layer, size_t received) {
+void LayerAccess::check_input_count(const Layer& layer, size_t received) {
   const InputCount count = layer.input_count();
   if (received >= count.min && received <= count.max) return;
   if (!count.expected.empty()) fail(count.expected, ". Got ", received, " inputs.");
@@ -153,7 +153,7 @@ Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call)
         layer.name(),
         "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ",
         layer.name(), plugin_text(layer), ").");
-  if (is_mixed) cast_to_compute(layer, outputs);
+  if (is_mixed) cast_to_compute_dtype(layer, outputs);
   return outputs;
 }
 
@@ -173,19 +173,20 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
 
 /// Running a nested graph for its output specs would visit an inner model once for every enclosing
 /// model, so the specs are read from the symbols of the graph.
-Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs) {
-  const std::string kind = layer.class_name();
-  const bool is_graph = kind == "Functional" || kind == "Sequential";
+Tensors LayerAccess::recorded_outputs(const Layer& layer, const Node& node, const Tensors& inputs) {
+  const std::string class_name = layer.class_name();
+  const bool is_graph = class_name == "Functional" || class_name == "Sequential";
   if (!is_graph || !layer.built() || !node.arguments.empty()) return {};
   const std::vector<Symbol> symbols = layer.graph_inputs();
-  const auto is_like = [](const Symbol& end, const Tensor& input) {
-    return end.spec() == input.spec() && !input.mask() && !end.abstract().mask();
+  const auto has_spec_of = [](const Symbol& symbol, const Tensor& input) {
+    return symbol.spec() == input.spec() && !input.mask() && !symbol.abstract().mask();
   };
-  if (!std::equal(symbols.begin(), symbols.end(), inputs.begin(), inputs.end(), is_like)) return {};
+  if (!std::equal(symbols.begin(), symbols.end(), inputs.begin(), inputs.end(), has_spec_of))
+    return {};
   Tensors outputs;
-  for (const Symbol& end : layer.graph_outputs()) {
-    const Tensor mask = end.abstract().mask();
-    outputs.push_back(Tensor::abstract(end.spec()));
+  for (const Symbol& symbol : layer.graph_outputs()) {
+    const Tensor mask = symbol.abstract().mask();
+    outputs.push_back(Tensor::abstract(symbol.spec()));
     if (mask) outputs.back() = outputs.back().with_mask(Tensor::abstract(mask.spec()));
   }
   return outputs;
@@ -195,14 +196,14 @@ namespace {
 
 /// While an object of this class lives, first_call() of the layer returns the options of the call
 /// that builds it.
-class FirstCall {
+class FirstCallScope {
  public:
-  FirstCall(const CallOptions*& first_call_options, const CallOptions& options)
+  FirstCallScope(const CallOptions*& first_call_options, const CallOptions& options)
       : first_call_options_(first_call_options) {
     first_call_options_ = &options;
   }
-  ~FirstCall() { first_call_options_ = nullptr; }
-  FirstCall(const FirstCall&) = delete;
+  ~FirstCallScope() { first_call_options_ = nullptr; }
+  FirstCallScope(const FirstCallScope&) = delete;
 
  private:
   const CallOptions*& first_call_options_;
@@ -210,30 +211,30 @@ class FirstCall {
 
 }  // namespace
 
-Tensors Layer::run(const Tensors& given, const CallOptions& options) {
-  const CallFrame frame(given, options.training, trains_by_itself(*this));
-  if (frame.outermost()) LayerAccess::forget_losses(*this);
+Tensors Layer::run(const Tensors& original_inputs, const CallOptions& options) {
+  const CallFrame call_frame(original_inputs, options.training, trains_by_itself(*this));
+  if (call_frame.is_outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
   const Running running(kKind, name_, info() ? info()->name : std::string_view(),
                         info() ? info()->plugin : std::string_view());
   ObservedCall observed_call(*this);
-  check_tensors(name_, given);
-  LayerAccess::check_count(*this, given.size());
-  check_specs(input_specs_, name_, given);
+  check_tensors(name_, original_inputs);
+  LayerAccess::check_input_count(*this, original_inputs.size());
+  check_specs(input_specs_, name_, original_inputs);
   if (!built_) {
-    const FirstCall first(first_call_, options);
-    build_for(shapes_of(given));
-    check_specs(input_specs_, name_, given);
+    const FirstCallScope first_call_scope(first_call_, options);
+    build_for(shapes_of(original_inputs));
+    check_specs(input_specs_, name_, original_inputs);
   }
-  if (options.masks.size() > given.size())
+  if (options.masks.size() > original_inputs.size())
     fail("expected at most a mask an input, got ", options.masks.size(), " masks for ",
-         given.size(), " inputs");
-  Tensors inputs = with_masks(given, options.masks);
-  if (autocast_) LayerAccess::cast_to_compute(*this, inputs);
+         original_inputs.size(), " inputs");
+  Tensors inputs = with_masks(original_inputs, options.masks);
+  if (autocast_) LayerAccess::cast_to_compute_dtype(*this, inputs);
   const Tensors masks = masks_of(inputs);
-  Call call{frame.training(), reads_masks() ? masks : Tensors(),
+  Call call{call_frame.training(), reads_masks() ? masks : Tensors(),
             with_defaults(call_arguments(), options.arguments), options.structure};
-  if (reads_masks() && !options.masks.empty()) call.arguments.set(kGivenMask, true);
+  if (reads_masks() && !options.masks.empty()) call.arguments.set(kExplicitMask, true);
   if (!takes_structures() && !call.structure.is_null() &&
       leaves_of(call.structure).size() != tensor_count(call.structure))
     fail("expected every input, got ", structure_text(call.structure),
@@ -300,7 +301,7 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
       fail_in_layer(
           name_, "Layer ", name_,
           ": the inputs are symbols, so a mask must be one too: arguments = {mask = ...}");
-  node->outputs = LayerAccess::outputs_as_known(*this, *node, abstract_inputs);
+  node->outputs = LayerAccess::recorded_outputs(*this, *node, abstract_inputs);
   if (node->outputs.empty()) {
     node->outputs = run_with_unknown_sizes(
         *this, [&](const Tensors& tensors) { return call_again(*node, tensors, {}); },
@@ -348,8 +349,9 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
       [&](const Tensors& tensors) {
         self(tensors, CallOptions{});
         losses.clear();
-        for (Layer* each : self.flatten_layers())
-          losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
+        for (Layer* nested_layer : self.flatten_layers())
+          losses.insert(losses.end(), nested_layer->call_losses_.begin(),
+                        nested_layer->call_losses_.end());
         return Tensors{};
       },
       abstract_inputs);

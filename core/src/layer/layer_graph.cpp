@@ -8,11 +8,11 @@
 namespace crescent {
 namespace {
 
-std::vector<NodePtr> living(const std::vector<std::weak_ptr<const Node>>& nodes) {
-  std::vector<NodePtr> living_nodes;
-  for (const auto& weak : nodes)
-    if (NodePtr node = weak.lock()) living_nodes.push_back(std::move(node));
-  return living_nodes;
+std::vector<NodePtr> existing_nodes(const std::vector<std::weak_ptr<const Node>>& nodes) {
+  std::vector<NodePtr> result;
+  for (const auto& weak_node : nodes)
+    if (NodePtr node = weak_node.lock()) result.push_back(std::move(node));
+  return result;
 }
 
 void drop_expired(std::vector<std::weak_ptr<const Node>>& nodes) {
@@ -47,14 +47,14 @@ const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& l
   return nodes.front();
 }
 
-std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes,
-                                 std::vector<Symbol> (*ends)(const NodePtr&),
+std::vector<Shape> common_shapes(const std::vector<NodePtr>& nodes,
+                                 std::vector<Symbol> (*symbols_of)(const NodePtr&),
                                  const std::string& layer, const std::string& what) {
   if (nodes.empty())
     fail("The layer has never been called and thus has no defined ", what, " shape.");
-  const std::vector<Shape> first_shapes = shapes_of(ends(nodes.front()));
+  const std::vector<Shape> first_shapes = shapes_of(symbols_of(nodes.front()));
   for (const NodePtr& node : nodes)
-    if (shapes_of(ends(node)) != first_shapes)
+    if (shapes_of(symbols_of(node)) != first_shapes)
       fail_in_layer(layer, "The layer \"", layer, " has multiple inbound nodes, with different ",
                     what, " shapes. Hence the notion of \"", what,
                     " shape\" is ill-defined for the layer. Use `get_", what,
@@ -96,15 +96,15 @@ void LayerAccess::prune_nodes(const Layer& layer) {
   auto& nodes = const_cast<Layer&>(layer).inbound_;
   drop_expired(nodes);
   int index = 0;
-  for (const auto& weak : nodes)
-    if (NodePtr node = weak.lock()) node->index_ = index++;
+  for (const auto& weak_node : nodes)
+    if (NodePtr node = weak_node.lock()) node->index_ = index++;
 }
 
 std::vector<NodePtr> Layer::inbound_nodes() const {
   LayerAccess::prune_nodes(*this);
-  return living(inbound_);
+  return existing_nodes(inbound_);
 }
-std::vector<NodePtr> Layer::outbound_nodes() const { return living(outbound_); }
+std::vector<NodePtr> Layer::outbound_nodes() const { return existing_nodes(outbound_); }
 
 std::vector<Symbol> Layer::input() const {
   if (std::vector<Symbol> inputs = graph_inputs(); !inputs.empty()) return inputs;
@@ -136,11 +136,11 @@ std::vector<Shape> Layer::get_output_shape_at(int node_index) const {
 
 std::vector<Shape> Layer::input_shape() const {
   if (std::vector<Symbol> inputs = graph_inputs(); !inputs.empty()) return shapes_of(inputs);
-  return agreed_shapes(inbound_nodes(), inputs_of, name_, "input");
+  return common_shapes(inbound_nodes(), inputs_of, name_, "input");
 }
 std::vector<Shape> Layer::output_shape() const {
   if (std::vector<Symbol> outputs = graph_outputs(); !outputs.empty()) return shapes_of(outputs);
-  return agreed_shapes(inbound_nodes(), outputs_of, name_, "output");
+  return common_shapes(inbound_nodes(), outputs_of, name_, "output");
 }
 
 Tensor Layer::input_mask() const {

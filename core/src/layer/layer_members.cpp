@@ -15,7 +15,7 @@ std::optional<std::string> path_of_weights(const Layer& layer) {
 }
 
 /// The variables of the metrics of the layer and its sublayers.
-Variables metrics_variables_below(Layer& layer) {
+Variables variables_of_metrics(Layer& layer) {
   Variables variables;
   for (const Layer* nested_layer : layer.flatten_layers())
     for (const auto& metric : nested_layer->metrics())
@@ -30,7 +30,7 @@ std::string mode_of(const DTypePolicy& policy) {
 }
 
 /// Sets the policy of later calls; weights keep their dtypes, but a layer that is built is
-/// quantized if the policy says so.
+/// quantized if the policy is a quantized one.
 void set_policy(Layer& layer, const Value& value) {
   const DTypePolicy policy = Codec<DTypePolicy>::decode(value);
   const std::string mode = mode_of(policy), old_mode = mode_of(layer.policy());
@@ -42,8 +42,8 @@ void set_policy(Layer& layer, const Value& value) {
   if (!layer.info() || !layer.info()->schema.find_method("quantize"))
     fail_in_layer(layer.name(), "Layer ", layer.class_name(),
                   " does not have a `quantize` method implemented.");
-  const size_t source_index = policy.name.find(mode) + mode.size() + std::string("_from_").size();
-  LayerAccess::set_policy(layer, DTypePolicy::named(policy.name.substr(source_index)));
+  const size_t source_begin = policy.name.find(mode) + mode.size() + std::string("_from_").size();
+  LayerAccess::set_policy(layer, DTypePolicy::named(policy.name.substr(source_begin)));
   const size_t slash_index = mode.find('/');
   Value config;
   if (slash_index != mode.npos)
@@ -55,7 +55,7 @@ void set_policy(Layer& layer, const Value& value) {
 /// What build_from_config needs to build the layer again: {input_shape} or, for several inputs,
 /// {input_shapes}; null for a layer that is not built.
 Value build_config(const Layer& layer) {
-  const std::vector<Shape> shapes = built_for(layer);
+  const std::vector<Shape> shapes = built_input_shapes(layer);
   if (shapes.empty()) return {};
   if (shapes.size() == 1) return Dict{{"input_shape", Codec<Shape>::encode(shapes.front())}};
   return Dict{{"input_shapes", Codec<std::vector<Shape>>::encode(shapes)}};
@@ -106,7 +106,7 @@ void describe_weights(Schema<Layer>& s) {
           "losses", &Layer::losses,
           "The losses that add_loss added in the last call, then the penalties of regularizers.")
       .property("metrics", &Layer::metrics, "The metrics added to the layer.")
-      .property("metrics_variables", metrics_variables_below,
+      .property("metrics_variables", variables_of_metrics,
                 "The states of the metrics of the layer and its sublayers.")
       .property("sublayers", &Layer::sublayers, "The layers contained in this one.")
       .method("get_weights", &Layer::get_weights, "Copies of the values of the weights.")

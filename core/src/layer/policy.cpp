@@ -44,7 +44,7 @@ class DefaultPolicy {
   std::map<std::string, DTypePolicy> policies_;
 };
 
-DefaultPolicy& current_policy() {
+DefaultPolicy& default_policy_holder() {
   static DefaultPolicy policy;
   return policy;
 }
@@ -52,14 +52,14 @@ DefaultPolicy& current_policy() {
 constexpr std::string_view kSourceSeparator = "_from_",
                            kQuantizationModes[] = {"int8", "int4", "float8", "gptq", "awq"};
 
-/// Parses a quantized policy; `mode` begins with "int8" or "int4/128", `source` names the policy of
-/// the other variables.
+/// Makes a quantized policy: `mode` is "int8" or, with a block size, "int4/128"; `source` names the
+/// policy of the variables that are not quantized.
 DTypePolicy quantized_policy(std::string_view mode, std::string_view source) {
-  const std::string_view word = mode.substr(0, mode.find('/'));
-  if (std::find(std::begin(kQuantizationModes), std::end(kQuantizationModes), word) ==
+  const std::string_view mode_name = mode.substr(0, mode.find('/'));
+  if (std::find(std::begin(kQuantizationModes), std::end(kQuantizationModes), mode_name) ==
       std::end(kQuantizationModes))
     fail("dtype policy \"", mode, kSourceSeparator, source,
-         "\": expected int8, int4, float8, gptq or awq, got ", word);
+         "\": expected int8, int4, float8, gptq or awq, got ", mode_name);
   DTypePolicy policy = DTypePolicy::named(source);
   if (policy.name.find(kSourceSeparator) != std::string::npos || !is_floating(policy.compute))
     fail("dtype policy \"", mode, kSourceSeparator, source,
@@ -73,15 +73,16 @@ DTypePolicy policy_from_config(const Dict& config) {
   if (config.contains("policy_map")) return policy_map_from(config);
   // Keras writes null for the policy of new layers.
   if (const Value* name = config.find("name"); name && name->is_null()) return default_policy();
-  const auto text = [&](const char* key) {
-    const Value* stored_dtype = config.find(key);
-    return stored_dtype && stored_dtype->is_string() ? stored_dtype->as_string() : std::string();
+  const auto text_at = [&](const char* key) {
+    const Value* config_value = config.find(key);
+    return config_value && config_value->is_string() ? config_value->as_string() : std::string();
   };
-  if (const std::string mode = text("mode"); !mode.empty())
+  if (const std::string mode = text_at("mode"); !mode.empty())
     return quantized_policy(
-        mode, config.contains("source_name") ? text("source_name") : default_policy().name);
-  if (text("name").empty()) fail("expected ", Codec<DTypePolicy>::type(), ", got ", Value(config));
-  return DTypePolicy::named(text("name"));
+        mode, config.contains("source_name") ? text_at("source_name") : default_policy().name);
+  if (text_at("name").empty())
+    fail("expected ", Codec<DTypePolicy>::type(), ", got ", Value(config));
+  return DTypePolicy::named(text_at("name"));
 }
 
 }  // namespace
@@ -119,7 +120,9 @@ Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) {
 }
 std::string Codec<DTypePolicy>::type() { return "a dtype or a policy such as \"mixed_bfloat16\""; }
 
-const DTypePolicy& default_policy() { return current_policy().get(); }
-void set_default_policy(std::string_view name) { current_policy().set(DTypePolicy::named(name)); }
+const DTypePolicy& default_policy() { return default_policy_holder().get(); }
+void set_default_policy(std::string_view name) {
+  default_policy_holder().set(DTypePolicy::named(name));
+}
 
 }  // namespace crescent

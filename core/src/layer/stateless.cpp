@@ -14,13 +14,13 @@ StatelessScope::Mapping joined(StatelessScope::Mapping first,
 }
 
 /// Pairs variables with values. Fails for lists of different lengths, with the message of Keras for
-/// this argument of an object of this class; `list` names the property with the variables.
+/// this argument of an object of this class; `property` names the property with the variables.
 StatelessScope::Mapping mapping_of(const Variables& variables, std::span<const Tensor> values,
                                    const char* argument, const std::string& class_name,
-                                   const char* list) {
+                                   const char* property) {
   if (values.size() != variables.size())
     fail("Argument `", argument, "` must be a list of tensors corresponding 1:1 to ", class_name,
-         "().", list, ". Received list with length ", values.size(), ", but expected ",
+         "().", property, ". Received list with length ", values.size(), ", but expected ",
          variables.size(), " variables.");
   StatelessScope::Mapping mapping;
   for (size_t i = 0; i < values.size(); ++i) mapping.emplace_back(variables[i], values[i]);

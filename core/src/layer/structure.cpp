@@ -16,16 +16,16 @@ uint64_t next_version() {
   return ++last_version;
 }
 
-void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>& layers) {
-  if (!seen.insert(&layer).second) return;
+void collect(Layer& layer, std::unordered_set<Layer*>& visited, std::vector<Layer*>& layers) {
+  if (!visited.insert(&layer).second) return;
   layers.push_back(&layer);
-  for (const LayerPtr& sublayer : layer.sublayers()) collect(*sublayer, seen, layers);
+  for (const LayerPtr& sublayer : layer.sublayers()) collect(*sublayer, visited, layers);
 }
 
 }  // namespace
 
 Layer::~Layer() {
-  if (built_) forget_built_for(*this);
+  if (built_) forget_built_input_shapes(*this);
   forget_sublayer_options(*this);
   for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
 }
@@ -54,10 +54,11 @@ void Layer::untrack(const LayerPtr& layer) {
   structure_changed();
 }
 
-void LayerAccess::replace_sublayer(Layer& owner, const LayerPtr& old, const LayerPtr& by) {
-  std::replace(owner.sublayers_.begin(), owner.sublayers_.end(), old, by);
-  std::erase(old->owners_, &owner);
-  by->owners_.push_back(&owner);
+void LayerAccess::replace_sublayer(Layer& owner, const LayerPtr& old_sublayer,
+                                   const LayerPtr& new_sublayer) {
+  std::replace(owner.sublayers_.begin(), owner.sublayers_.end(), old_sublayer, new_sublayer);
+  std::erase(old_sublayer->owners_, &owner);
+  new_sublayer->owners_.push_back(&owner);
 }
 
 void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers) {

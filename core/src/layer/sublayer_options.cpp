@@ -15,8 +15,8 @@ constexpr const char *kQuantization = "quantization_config", *kLoraRank = "lora_
 /// For each layer, the value of the option "sublayer_options" with which it was made. Its sublayers
 /// take their options from this table when they are built.
 LayerTable<Dict>& pending_options() {
-  static auto& table = *new LayerTable<Dict>;
-  return table;
+  static auto& options_table = *new LayerTable<Dict>;
+  return options_table;
 }
 
 // ---- the changes of sublayers
@@ -34,30 +34,30 @@ bool has_adapter(const Layer& layer) {
 /// too does not count, because it was an option of `owner`.
 Dict changes_of(const Layer& layer, const Layer& owner) {
   Dict changes;
-  const bool quantized = is_quantized(layer) && layer.policy().name != owner.policy().name,
+  const bool is_newly_quantized = is_quantized(layer) && layer.policy().name != owner.policy().name,
              is_adapted = has_adapter(layer);
-  if (!layer.info() || !(quantized || is_adapted)) return changes;
+  if (!layer.info() || !(is_newly_quantized || is_adapted)) return changes;
   const Dict config = layer.get_config();
   const auto add = [&](const char* option) {
     if (const Value* value = config.find(option)) changes.set(option, *value);
   };
-  if (quantized) add(kQuantization);
+  if (is_newly_quantized) add(kQuantization);
   if (is_adapted) add(kLoraRank), add(kLoraAlpha);
   return changes;
 }
 
 Dict options_for_sublayers(const Layer& layer);
 
-/// The changes of the sublayers of `owner`, except those with the names `except`; for sublayers
-/// that are not built yet, the changes that they will get.
-Dict changes_below(const Layer& owner, const std::set<std::string>& except) {
+/// The changes of the sublayers of `owner`, but for the sublayers named in `excluded_names`; of
+/// sublayers that are not built yet, the changes that they will get.
+Dict changes_below(const Layer& owner, const std::set<std::string>& excluded_names) {
   Dict all_options = options_for_sublayers(owner);
   const std::vector<LayerPtr>& sublayers = owner.sublayers();
   for (size_t i = 0; i < sublayers.size(); ++i) {
     const Layer& sublayer = *sublayers[i];
     if (!sublayer.built()) continue;
     all_options.erase(std::to_string(i));
-    if (except.contains(sublayer.name())) continue;
+    if (excluded_names.contains(sublayer.name())) continue;
     Dict changes = changes_of(sublayer, owner);
     if (Dict nested_changes = changes_below(sublayer, {}); !nested_changes.empty())
       changes.set(kSublayerOptions, std::move(nested_changes));
@@ -131,11 +131,11 @@ void apply_with_sublayers(Layer& layer, const Dict& options) {
     apply_with_sublayers(*layer.sublayers()[i], dict_at(nested_options, std::to_string(i)));
 }
 
-/// Access to the option "sublayer_options" of an object whose Layer begins `origin` bytes after the
-/// beginning of the object.
+/// Access to the option "sublayer_options" of an object whose Layer begins `layer_offset` bytes
+/// after the beginning of the object.
 class SublayerOptionsAccess final : public FieldAccess {
  public:
-  explicit SublayerOptionsAccess(std::ptrdiff_t origin) : origin_(origin) {}
+  explicit SublayerOptionsAccess(std::ptrdiff_t layer_offset) : layer_offset_(layer_offset) {}
   Value get(const void* object) const override { return pending_options().find(layer_in(object)); }
   void set(void* object, const Value& value) const override {
     if (!value.is_null()) pending_options().set(layer_in(object), Codec<Dict>::decode(value));
@@ -143,10 +143,10 @@ class SublayerOptionsAccess final : public FieldAccess {
 
  private:
   const Layer& layer_in(const void* object) const {
-    const void* layer = static_cast<const char*>(object) + origin_;
+    const void* layer = static_cast<const char*>(object) + layer_offset_;
     return *static_cast<const Layer*>(layer);
   }
-  std::ptrdiff_t origin_;
+  std::ptrdiff_t layer_offset_;
 };
 
 }  // namespace

@@ -13,22 +13,22 @@ namespace {
 constexpr int64_t kStandIns[] = {3360, 6720};
 constexpr int64_t kSmallestSize = 1;
 // the number that replaces unknown sizes on this thread; 0: none
-thread_local int64_t stand_in = 0;
+thread_local int64_t stand_in_size = 0;
 
 /// While an object of this class lives, `size` replaces unknown sizes on this thread.
 class StandInScope {
  public:
-  explicit StandInScope(int64_t size) : previous_(stand_in) { stand_in = size; }
-  ~StandInScope() { stand_in = previous_; }
+  explicit StandInScope(int64_t size) : previous_size_(stand_in_size) { stand_in_size = size; }
+  ~StandInScope() { stand_in_size = previous_size_; }
   StandInScope(const StandInScope&) = delete;
 
  private:
-  int64_t previous_;
+  int64_t previous_size_;
 };
 
-Shape with_size(Shape shape, int64_t unknown, int64_t size) {
+Shape with_size(Shape shape, int64_t replaced_size, int64_t size) {
   for (int axis = 0; axis < shape.rank(); ++axis)
-    if (shape[axis] == unknown) shape.set(axis, size);
+    if (shape[axis] == replaced_size) shape.set(axis, size);
   return shape;
 }
 
@@ -37,22 +37,22 @@ Tensor with_size(const Tensor& example, int64_t size) {
   return example.mask() ? tensor.with_mask(with_size(example.mask(), size)) : tensor;
 }
 
-bool needs_numbers(Layer& layer, const Tensors& examples) {
-  const bool is_known = std::all_of(examples.begin(), examples.end(),
-                                    [](const Tensor& t) { return t.shape().is_known(); });
-  if (is_known) return false;
+bool needs_known_sizes(Layer& layer, const Tensors& examples) {
+  const bool all_sizes_known = std::all_of(examples.begin(), examples.end(),
+                                           [](const Tensor& t) { return t.shape().is_known(); });
+  if (all_sizes_known) return false;
   const std::vector<Layer*> layers = layer.flatten_layers();
   return std::any_of(layers.begin(), layers.end(),
                      [](const Layer* nested_layer) { return nested_layer->computes_with_sizes(); });
 }
 
-Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
-                 const Tensors& examples) {
+Tensors run_with_size(int64_t size, const std::function<Tensors(const Tensors&)>& f,
+                      const Tensors& examples) {
   const StandInScope stand_in_scope(size);
   const LargeResultsAbstract large_results_abstract(kStandIns[0]);
-  Tensors sized;
-  for (const Tensor& t : examples) sized.push_back(with_size(t, size));
-  return run_abstractly(f, sized);
+  Tensors sized_examples;
+  for (const Tensor& t : examples) sized_examples.push_back(with_size(t, size));
+  return run_abstractly(f, sized_examples);
 }
 
 /// An abstract tensor that has the dimensions in which the shapes of a and b agree, and -1 for the
@@ -79,10 +79,10 @@ Tensors common_dims(const Tensors& a, const Tensors& b) {
 /// cut off at the end of an axis, or a size that is rounded up, agrees for large numbers alone.
 Tensors run_with_stand_ins(const std::function<Tensors(const Tensors&)>& f,
                            const Tensors& examples) {
-  const Tensors results =
-      common_dims(run_with(kStandIns[0], f, examples), run_with(kStandIns[1], f, examples));
+  const Tensors results = common_dims(run_with_size(kStandIns[0], f, examples),
+                                      run_with_size(kStandIns[1], f, examples));
   try {
-    return common_dims(results, run_with(kSmallestSize, f, examples));
+    return common_dims(results, run_with_size(kSmallestSize, f, examples));
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
@@ -94,7 +94,7 @@ Tensors run_with_stand_ins(const std::function<Tensors(const Tensors&)>& f,
 
 Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const Tensors&)>& f,
                                const Tensors& examples) {
-  if (!needs_numbers(layer, examples)) return run_abstractly(f, examples);
+  if (!needs_known_sizes(layer, examples)) return run_abstractly(f, examples);
   try {
     return run_with_stand_ins(f, examples);
   } catch (const Interrupted&) {
@@ -106,8 +106,8 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
 }
 
 std::vector<Shape> without_stand_ins(std::vector<Shape> shapes) {
-  if (stand_in == 0) return shapes;
-  for (Shape& shape : shapes) shape = with_size(shape, stand_in, -1);
+  if (stand_in_size == 0) return shapes;
+  for (Shape& shape : shapes) shape = with_size(shape, stand_in_size, -1);
   return shapes;
 }
 

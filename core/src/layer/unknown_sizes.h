@@ -1,6 +1,6 @@
 // Shape inference through code that computes with sizes which are still unknown: the code runs
-// several times with different numbers in their place, and dims that agree in all results are
-// known.
+// several times with different numbers in their place, and the dims that agree in all results
+// count as known.
 #pragma once
 #include <functional>
 

@@ -352,7 +352,7 @@ ModelPtr model_from_json(std::string_view json, const Value& custom_objects) {
 
 Value model_config(const Model& model) {
   Dict config = with_shared_objects([&] { return model.get_config(); });
-  if (const auto shapes = built_for(model);
+  if (const auto shapes = built_input_shapes(model);
       !shapes.empty() && !model.is_graph() && !stores_build_shape(model.class_name()))
     config.set(kBuildShape, encoded_shapes(shapes));
   return Dict{{"class_name", model.class_name()}, {"config", std::move(config)}};

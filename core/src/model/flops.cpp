@@ -13,7 +13,8 @@ TensorSpecs inputs_of(const Model& model) {
   if (model.is_graph())
     for (const Symbol& symbol : model.inputs()) specs.push_back(symbol.spec());
   else
-    for (const Shape& shape : built_for(model)) specs.push_back({model.compute_dtype(), shape});
+    for (const Shape& shape : built_input_shapes(model))
+      specs.push_back({model.compute_dtype(), shape});
   if (specs.empty()) fail("flops: the inputs are unknown; call the model first");
   return specs;
 }

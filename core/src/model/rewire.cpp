@@ -240,7 +240,7 @@ std::shared_ptr<Functional> edited_model(const Model& model, const GraphEdit& ed
   if (!keeps_outputs) structures.outputs = {};
   const auto new_model =
       Functional::make(inputs, rewiring.replacement_of(graph->outputs), std::move(name),
-                       LayerAccess::own_trainable(model), std::move(structures));
+                       LayerAccess::trainable_flag(model), std::move(structures));
   for (const ModelAccess::LossOrMetric& loss_or_metric : graph->losses_and_metrics) {
     const Symbol value = rewiring.replacement_of(loss_or_metric.value);
     if (loss_or_metric.metric_name.empty())

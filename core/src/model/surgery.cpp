@@ -47,7 +47,7 @@ std::shared_ptr<Functional> stacked_model(const Sequential& model, Layers layers
     layers.insert(layers.begin(), model.inputs().front().layer());
   const auto new_model = Sequential::make(layers, model.name());
   if (is_built_for_data) new_model->build_for({model.inputs().front().shape()});
-  LayerAccess::set_own_trainable(*new_model, LayerAccess::own_trainable(model));
+  LayerAccess::set_trainable_flag(*new_model, LayerAccess::trainable_flag(model));
   return new_model;
 }
 

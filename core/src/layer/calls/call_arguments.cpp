@@ -15,21 +15,21 @@ const Argument* find_argument(const std::vector<Argument>& declared, std::string
   return nullptr;
 }
 
-[[noreturn]] void fail_unknown(const Layer& layer, const std::string& name) {
-  std::vector<std::string> known_names;
+[[noreturn]] void fail_unknown_argument(const Layer& layer, const std::string& name) {
+  std::vector<std::string> argument_names;
   for (const Argument& argument : layer.call_arguments())
-    if (argument.supported && argument.name != "training") known_names.push_back(argument.name);
-  known_names.insert(known_names.end(), {"training", kMask});
-  const std::string guess = did_you_mean(name, known_names);
+    if (argument.supported && argument.name != "training") argument_names.push_back(argument.name);
+  argument_names.insert(argument_names.end(), {"training", kMask});
+  const std::string guess = did_you_mean(name, argument_names);
   const bool is_from_lua = layer.info() && layer.info()->origin == "Lua";
   const std::string reason =
       is_from_lua ? concat("; a class declares what its call takes: subclass(name, options, {\"",
                            name, "\"})")
-                  : "; call takes " + join(known_names);
+                  : "; call takes " + join(argument_names);
   fail("call has no argument '", name, "'", guess.empty() ? reason : guess);
 }
 
-void check_kind(const Argument& argument, const Value& value) {
+void check_value_kind(const Argument& argument, const Value& value) {
   const Value& default_value = argument.default_value;
   if (default_value.is_null() || value.is_null() || default_value.kind() == value.kind() ||
       (default_value.is_number() && value.is_number()))
@@ -43,17 +43,17 @@ bool is_position(const std::string& key) {
          std::all_of(key.begin(), key.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
 
-/// Renames the positional arguments "1", "2", ... to the names that the layer declares.
+/// Renames the positional arguments "1", "2", ... to the names that the layer declares for them.
 void name_positions(const Layer& layer, Dict& arguments) {
-  const bool any_symbol =
+  const bool has_positions =
       std::any_of(arguments.begin(), arguments.end(),
                   [](const DictEntry& entry) { return is_position(entry.key); });
-  if (!any_symbol) return;
+  if (!has_positions) return;
   const std::vector<std::string> names = layer.positional_arguments();
-  Dict named_positions;
+  Dict named_arguments;
   for (const DictEntry& entry : arguments) {
     if (!is_position(entry.key)) {
-      named_positions.set(entry.key, entry.value);
+      named_arguments.set(entry.key, entry.value);
       continue;
     }
     const size_t ordinal = entry.key.size() < 9 ? std::stoul(entry.key) : names.size() + 1;
@@ -63,9 +63,9 @@ void name_positions(const Layer& layer, Dict& arguments) {
            "; several inputs go into a table: layer {a, b}");
     if (arguments.contains(names[ordinal - 1]))
       fail("argument '", names[ordinal - 1], "' is given twice, by position and by name");
-    named_positions.set(names[ordinal - 1], entry.value);
+    named_arguments.set(names[ordinal - 1], entry.value);
   }
-  arguments = std::move(named_positions);
+  arguments = std::move(named_arguments);
 }
 
 void check_arguments(const Layer& layer, const Dict& arguments) {
@@ -75,11 +75,11 @@ void check_arguments(const Layer& layer, const Dict& arguments) {
     if (!argument) {
       const std::vector<std::string> names = layer.positional_arguments();
       if (std::find(names.begin(), names.end(), entry.key) != names.end()) continue;
-      fail_unknown(layer, entry.key);
+      fail_unknown_argument(layer, entry.key);
     }
     if (!argument->supported && !entry.value.is_null())
       fail("argument '", entry.key, "' is not supported: ", argument->doc);
-    check_kind(*argument, entry.value);
+    check_value_kind(*argument, entry.value);
   }
 }
 
@@ -94,7 +94,7 @@ Symbol unboxed(const Argument& argument, const Value& value, const std::vector<S
 }
 
 template <class T>
-void join_inputs(const Argument& argument, const Value& value, std::vector<T>& inputs) {
+void append_inputs(const Argument& argument, const Value& value, std::vector<T>& inputs) {
   const auto ordinal = static_cast<size_t>(*argument.input);
   if (inputs.size() > ordinal)
     fail("argument '", argument.name, "' is given twice: it is input ", ordinal + 1, " of ",
@@ -119,7 +119,7 @@ void check_masks(const Dict& arguments, const std::vector<T>& inputs) {
 }
 
 template <class T>
-void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
+void arrange_arguments_and_inputs(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
   if (arguments.empty()) return;
   name_positions(layer, arguments);
   check_arguments(layer, arguments);
@@ -128,30 +128,31 @@ void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
     if (!argument.input) continue;
     if (const Value* argument_value = arguments.find(argument.name);
         argument_value && !argument_value->is_null())
-      join_inputs(argument, *argument_value, inputs);
+      append_inputs(argument, *argument_value, inputs);
     arguments.erase(argument.name);
   }
 }
 
-Value replace_in(const Value& value, const std::function<Value(const Symbol&)>& replacement) {
+Value replace_symbols_in(const Value& value,
+                         const std::function<Value(const Symbol&)>& replacement) {
   if (auto boxed = value.object_as<BoxedSymbol>()) return replacement(boxed->symbol);
   if (value.is_dict()) return replace_symbols(value.as_dict(), replacement);
   if (!value.is_list()) return value;
   List list;
-  for (const Value& item : value.as_list()) list.push_back(replace_in(item, replacement));
+  for (const Value& item : value.as_list()) list.push_back(replace_symbols_in(item, replacement));
   return list;
 }
 
 }  // namespace
 
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs) {
-  arrange(layer, arguments, inputs);
+  arrange_arguments_and_inputs(layer, arguments, inputs);
   for (const Symbol& symbol : symbols_in(arguments))
     fail("the inputs are tensors, but an argument is ", symbol, ", which has no values");
 }
 
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs) {
-  arrange(layer, arguments, inputs);
+  arrange_arguments_and_inputs(layer, arguments, inputs);
 }
 
 Tensors take_masks(Dict& arguments) {
@@ -185,7 +186,7 @@ Dict replace_symbols(const Dict& arguments,
                      const std::function<Value(const Symbol&)>& replacement) {
   Dict result;
   for (const DictEntry& entry : arguments)
-    result.set(entry.key, replace_in(entry.value, replacement));
+    result.set(entry.key, replace_symbols_in(entry.value, replacement));
   return result;
 }
 
@@ -199,30 +200,30 @@ std::vector<Symbol> symbols_in(const Dict& arguments) {
 namespace {
 
 /// Returns the structure of the node's inputs with null in place of missing tensors, and removes
-/// these from `inputs`.
-Value without_missing(const Value& structure, Tensors& inputs) {
-  List present_masks;
-  for (const Tensor& input : inputs) present_masks.push_back(input ? Value(true) : Value());
+/// the missing tensors from `inputs`.
+Value without_missing_inputs(const Value& structure, Tensors& inputs) {
+  List presence;
+  for (const Tensor& input : inputs) presence.push_back(input ? Value(true) : Value());
   std::erase_if(inputs, [](const Tensor& input) { return !input; });
-  if (!structure.is_null()) return packed(structure, present_masks);
-  return present_masks.size() == 1 ? present_masks.front() : Value(present_masks);
+  if (!structure.is_null()) return packed(structure, presence);
+  return presence.size() == 1 ? presence.front() : Value(presence);
 }
 
 }  // namespace
 
 Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training) {
-  auto next_tensor = tensors.end() - static_cast<std::ptrdiff_t>(node.argument_inputs);
-  Tensors inputs(tensors.begin(), next_tensor);
+  auto next_argument = tensors.end() - static_cast<std::ptrdiff_t>(node.argument_inputs);
+  Tensors inputs(tensors.begin(), next_argument);
   CallOptions options;
   options.training = node.training ? node.training : training;
   options.structure = node.structure;
   if (std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return !input; }))
-    options.structure = without_missing(node.structure, inputs);
+    options.structure = without_missing_inputs(node.structure, inputs);
   options.arguments =
       node.argument_inputs == 0
           ? node.arguments
           : replace_symbols(node.arguments, [&](const Symbol&) {
-              const Tensor& tensor = *next_tensor++;
+              const Tensor& tensor = *next_argument++;
               return tensor ? Value(std::make_shared<BoxedTensor>(tensor)) : Value();
             });
   return (*node.outbound_layer)(inputs, options);

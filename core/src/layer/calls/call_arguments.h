@@ -8,18 +8,17 @@
 namespace crescent {
 
 /// Fails on arguments that the layer does not declare or that have another kind. Positional
-/// arguments get their names; an argument that is an input under another name moves from
-/// `arguments` to `inputs`.
+/// arguments get their names; the tensors of an argument that is declared as an input
+/// move from `arguments` to `inputs`.
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
 
 /// Removes the explicit masks from `arguments` and returns them: a tensor, or a list with null or
-/// false for inputs without mask. The elements of a numeric mask count as true where they are not
-/// 0.
+/// false for inputs without mask. The elements of a numeric mask are true where they are not 0.
 Tensors take_masks(Dict& arguments);
 
 /// The name of the argument by which a node records that masks were passed to the call explicitly.
-inline constexpr const char* kGivenMask = "mask";
+inline constexpr const char* kExplicitMask = "mask";
 
 /// The value of `training` for a call that does not pass it and is not inside another call: the
 /// declared default of the layer's argument `training`, else false.

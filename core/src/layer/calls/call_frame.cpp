@@ -7,22 +7,24 @@ namespace {
 
 // the limit of nested layer calls; the stack has room for several times as many calls
 constexpr int kMaxCallDepth = 1000;
-thread_local const CallFrame* innermost = nullptr;
+thread_local const CallFrame* innermost_call = nullptr;
 
 }  // namespace
 
-CallFrame::CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself)
+CallFrame::CallFrame(const Tensors& inputs, std::optional<bool> training, bool default_training)
     : inputs_(inputs),
-      outer_(innermost),
-      depth_(innermost ? innermost->depth_ + 1 : 1),
-      training_(training.value_or(innermost ? innermost->training_ : by_itself)) {
+      enclosing_call_(innermost_call),
+      depth_(innermost_call ? innermost_call->depth_ + 1 : 1),
+      training_(training.value_or(innermost_call ? innermost_call->training_ : default_training)) {
   if (depth_ > kMaxCallDepth)
     fail("calls of layers are ", kMaxCallDepth, " deep: does a layer call itself?");
-  innermost = this;
+  innermost_call = this;
 }
 
-const Tensors* CallFrame::current_inputs() { return innermost ? &innermost->inputs_ : nullptr; }
+const Tensors* CallFrame::current_inputs() {
+  return innermost_call ? &innermost_call->inputs_ : nullptr;
+}
 
-CallFrame::~CallFrame() { innermost = outer_; }
+CallFrame::~CallFrame() { innermost_call = enclosing_call_; }
 
 }  // namespace crescent

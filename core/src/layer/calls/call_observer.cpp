@@ -9,8 +9,8 @@ thread_local CallObserver* call_observer = nullptr;
 
 }  // namespace
 
-CallObserver::CallObserver() : outer_(std::exchange(call_observer, this)) {}
-CallObserver::~CallObserver() { call_observer = outer_; }
+CallObserver::CallObserver() : outer_observer_(std::exchange(call_observer, this)) {}
+CallObserver::~CallObserver() { call_observer = outer_observer_; }
 
 ObservedCall::ObservedCall(const Layer& layer) : layer_(layer), observer_(call_observer) {
   if (observer_) observer_->begin(layer_);

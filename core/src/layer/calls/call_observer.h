@@ -4,7 +4,8 @@
 
 namespace crescent {
 
-/// While an object of this class lives, its members are called for each layer call on this thread.
+/// While an object of this class lives, begin() and end() are called for each layer call on this
+/// thread.
 class CallObserver {
  public:
   CallObserver();
@@ -16,7 +17,7 @@ class CallObserver {
 
  private:
   friend class ObservedCall;
-  CallObserver* outer_;
+  CallObserver* outer_observer_;
 };
 
 /// A call of a layer that is reported to the observer of the thread.

@@ -8,7 +8,7 @@ namespace crescent {
 
 void CompiledFlags::record(Model& model) {
   flags_.clear();
-  model_trainable_ = LayerAccess::own_trainable(model);
+  model_trainable_ = LayerAccess::trainable_flag(model);
   record_new_layers(model);
 }
 
@@ -18,7 +18,7 @@ void CompiledFlags::record_new_layers(Model& model) {
   for (const Flag& flag : flags_) known_layers.insert(flag.layer);
   for (Layer* layer : model.flatten_layers())
     if (known_layers.insert(layer).second)
-      flags_.push_back({layer->weak_from_this(), layer, LayerAccess::own_trainable(*layer)});
+      flags_.push_back({layer->weak_from_this(), layer, LayerAccess::trainable_flag(*layer)});
 }
 
 CompiledFlagsScope::CompiledFlagsScope(Model& model, const CompiledFlags& flags,
@@ -26,7 +26,7 @@ CompiledFlagsScope::CompiledFlagsScope(Model& model, const CompiledFlags& flags,
   set_flag(model, flags.model_trainable_);
   for (const CompiledFlags::Flag& flag : flags.flags_) {
     const std::shared_ptr<Object> owner = flag.owner.lock();
-    if (!owner || LayerAccess::own_trainable(*flag.layer) == flag.trainable) continue;
+    if (!owner || LayerAccess::trainable_flag(*flag.layer) == flag.trainable) continue;
     layer_owners_.push_back(owner);
     set_flag(*flag.layer, flag.trainable);
   }
@@ -36,13 +36,13 @@ CompiledFlagsScope::CompiledFlagsScope(Model& model, const CompiledFlags& flags,
 }
 
 CompiledFlagsScope::~CompiledFlagsScope() {
-  for (const auto& [layer, trainable] : layers_) LayerAccess::set_own_trainable(*layer, trainable);
+  for (const auto& [layer, trainable] : layers_) LayerAccess::set_trainable_flag(*layer, trainable);
   for (const Variable& v : variables_) v.set_trainable(false);
 }
 
 void CompiledFlagsScope::set_flag(Layer& layer, bool trainable) {
-  layers_.emplace_back(&layer, LayerAccess::own_trainable(layer));
-  LayerAccess::set_own_trainable(layer, trainable);
+  layers_.emplace_back(&layer, LayerAccess::trainable_flag(layer));
+  LayerAccess::set_trainable_flag(layer, trainable);
 }
 
 int64_t trainable_key(Model& model) {
