@@ -14,12 +14,13 @@ bool is_average(const std::string& reduction) {
   return reduction == "sum_over_batch_size" || reduction == "mean";
 }
 
-/// The number of elements of x as a tensor, which is also right if the batch size is unknown while
-/// the step is traced.
-Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
+/// The number of elements of x as a tensor, which is also right if the batch size is not known
+/// until the traced step runs.
+Tensor element_count(const Tensor& x) { return sum(ones_like(x)); }
 
 /// Appends axes of size 1 to `weight` until it broadcasts over the trailing axes of `values`. If
-/// `values` is a scalar (Dice), `weight` stays as it is and gives one value per weight.
+/// `values` is a scalar, as for the loss Dice, `weight` is returned unchanged, so that the product
+/// has one value per weight.
 Tensor align_left(Tensor weight, const Tensor& values) {
   if (values.rank() == 0) return weight;
   if (weight.rank() == values.rank() + 1 && weight.dim(-1) == 1)
@@ -36,10 +37,10 @@ Tensor align_left(Tensor weight, const Tensor& values) {
 Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string& reduction) {
   const Tensor weights = align_left(cast(mask, values.dtype()), values);
   if (!is_average(reduction)) return weights;
-  return weights * (count_of(weights) / (sum(weights) + kEpsilon));
+  return weights * (element_count(weights) / (sum(weights) + kEpsilon));
 }
 
-Tensor both_masks(const Tensor& a, const Tensor& b) {
+Tensor combined_mask(const Tensor& a, const Tensor& b) {
   if (!a || !b) return a ? a : b;
   return a.rank() == b.rank() ? logical_and(a, b) : a.rank() > b.rank() ? a : b;
 }
@@ -63,13 +64,13 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
   const DType dtype =
       dtype_.value_or(y_pred.dtype() == DType::float64 ? DType::float64 : DType::float32);
   const Tensor prediction_mask = y_pred.mask();
-  const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
+  const Tensor targets = sparse_targets() ? y_true : cast(y_true, dtype);
   Tensor values = blaming(*this, [&] {
-    const Tensor losses = call(truth, cast(y_pred, dtype));
+    const Tensor losses = call(targets, cast(y_pred, dtype));
     if (!losses) fail("its call gave no tensor");
     return losses;
   });
-  const Tensor mask = both_masks(prediction_mask, values.mask());
+  const Tensor mask = combined_mask(prediction_mask, values.mask());
   Tensor weights;
   if (mask) weights = mask_weights(mask, values, reduction_.value_or("none"));
   if (sample_weight) {

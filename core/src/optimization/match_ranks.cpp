@@ -3,8 +3,7 @@
 namespace crescent {
 namespace {
 
-/// Makes the ranks equal. `longer` has one axis more than `shorter`, the last one, which has size
-/// 1.
+/// Makes the ranks equal. `longer` has one axis more than `shorter`: a last axis of size 1.
 void equalize(Tensor& longer, Tensor& shorter) {
   if (shorter.rank() == 1) {
     shorter = ops::expand_dims(shorter, -1);

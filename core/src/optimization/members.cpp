@@ -22,13 +22,13 @@ DType dtype_of_state(const Metric& metric) {
 
 /// The number of updates so far. The variable `iterations` of an optimizer counts batches; with
 /// gradient accumulation, an update takes gradient_accumulation_steps batches.
-Value updates_so_far(const Optimizer& optimizer) {
+Value update_count(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   if (const auto inner_optimizer =
           config.find("inner_optimizer")
               ? optimizer.get_property("inner_optimizer").object_as<Optimizer>()
               : nullptr)
-    return updates_so_far(*inner_optimizer);
+    return update_count(*inner_optimizer);
   const Value* accumulation_steps = config.find("gradient_accumulation_steps");
   return accumulation_steps && accumulation_steps->is_int()
              ? Codec<Tensor>::encode(
@@ -61,7 +61,7 @@ void Metric::describe_members(Schema<Metric>& s) {
 
 void Optimizer::describe_members(Schema<Optimizer>& s) {
   s.property("name", &Optimizer::name, "The name in files.")
-      .property("iterations", updates_so_far, "The number of updates so far.")
+      .property("iterations", update_count, "The number of updates so far.")
       .property("variables", &Optimizer::state, "The state variables.")
       .property("weights", &Optimizer::state, "The same as variables.")
       .property(

@@ -17,31 +17,31 @@ namespace {
 
 using namespace ops;
 
-constexpr const char* kAverage = "average";
-constexpr const char* kAccumulator = "gradient_accumulator";
+constexpr const char* kAverageSlot = "average";
+constexpr const char* kAccumulatorSlot = "gradient_accumulator";
 
-Variable state_variable(const Tensor& initial, const std::string& name) {
+Variable state_variable(const Tensor& initial_value, const std::string& name) {
   Variable::Options options;
   options.name = name;
   options.trainable = false;
-  return Variable(initial, options);
+  return Variable(initial_value, options);
 }
 
-/// Limits the norm of the gradient of a variable; g is the gradient or, if the variable is divided,
-/// the part of the gradient in this process.
-Tensor clip_by_norm(const Variable& variable, const Tensor& g, double limit) {
+/// Limits the norm of the gradient of a variable; g is the gradient or, if the variable is divided
+/// among processes, the part of the gradient in this process.
+Tensor clip_by_norm(const Variable& variable, const Tensor& g, double max_norm) {
   const Tensor square_sum = sum_over_parts(variable, sum(square(g)));
   const Tensor norm = sqrt(where(greater(square_sum, 0), square_sum, 1));
-  return g * limit / maximum(norm, limit);
+  return g * max_norm / maximum(norm, max_norm);
 }
 
-void clip_by_global_norm(const Variables& variables, Tensors& gradients, double limit) {
+void clip_by_global_norm(const Variables& variables, Tensors& gradients, double max_norm) {
   Tensors square_sums;
   for (size_t i = 0; i < gradients.size(); ++i)
     square_sums.push_back(
         sum_over_parts(variables[i], sum(square(cast(gradients[i], DType::float32)))));
   const Tensor norm = sqrt(add_n(square_sums));
-  const Tensor factor = limit / maximum(norm, limit);
+  const Tensor factor = max_norm / maximum(norm, max_norm);
   for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
 }
 
@@ -62,16 +62,16 @@ void ConditionalUpdate::finish() {
     variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
 }
 
-const Variable& Optimizer::Slots::operator[](size_t number) const {
-  if (number >= slots_.size())
-    fail("update() reads slots[", number, "], but the variable has ",
+const Variable& Optimizer::Slots::operator[](size_t index) const {
+  if (index >= slots_.size())
+    fail("update() reads slots[", index, "], but the variable has ",
          slots_.empty() ? "no slots" : concat(slots_.size(), " of them"),
          ". slots() returns their names: std::vector<std::string> slots() const override { return "
          "{\"momentum\"}; }");
-  return slots_[number];
+  return slots_[index];
 }
 
-// The learning rate is NaN until it is read from the option.
+// The variable of the learning rate is NaN until learning_rate() sets it from the option.
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
       rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}
@@ -132,9 +132,9 @@ Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const
 }
 
 void Optimizer::configured() {
-  const int option_count =
+  const int clipping_option_count =
       clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
-  if (option_count > 1)
+  if (clipping_option_count > 1)
     fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
   if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
     fail("`gradient_accumulation_steps` must be an integer >= 2. Received: ",
@@ -146,12 +146,12 @@ void Optimizer::configured() {
 
 namespace {
 
-/// Fails if a variable is divided and the optimizer's rule reads more of it than the element that
-/// it updates.
+/// Fails if a variable is divided among processes and the update of an element reads other elements
+/// too.
 void expect_elementwise(const Optimizer& optimizer, const Variables& variables) {
   const auto info = optimizer.info();
-  const Value* elementwise = info ? info->schema.traits.find("elementwise") : nullptr;
-  if (elementwise && elementwise->as_bool()) return;
+  const Value* elementwise_trait = info ? info->schema.traits.find("elementwise") : nullptr;
+  if (elementwise_trait && elementwise_trait->as_bool()) return;
   for (const Variable& v : variables)
     if (division_of(v))
       fail("optimizer ", optimizer.class_name(), " reads whole weights, and '", v.path(),
@@ -174,12 +174,13 @@ void Optimizer::build(const Variables& variables) {
   variables_ = variables;
   slot_variables_.clear();
   for (const Variable& v : variables) {
-    const auto known_slots = old_slots.find(v.id());
-    slot_variables_.push_back(
-        known_slots == old_slots.end() ? make_slots(v) : std::move(known_slots->second.second));
-    if (known_slots != old_slots.end()) old_slots.erase(known_slots);
+    const auto old_entry = old_slots.find(v.id());
+    slot_variables_.push_back(old_entry == old_slots.end() ? make_slots(v)
+                                                           : std::move(old_entry->second.second));
+    if (old_entry != old_slots.end()) old_slots.erase(old_entry);
   }
-  for (auto& [id, variable] : old_slots) resting_.push_back(std::move(variable));
+  for (auto& [id, variable_and_slots] : old_slots)
+    resting_.push_back(std::move(variable_and_slots));
   built_ = true;
 }
 
@@ -188,41 +189,43 @@ void Optimizer::check_patterns(const Variables&) const {}
 void Optimizer::include(const Variables& variables) {
   if (built_ && variables == variables_) return;
   Variables all_variables = variables_;
-  std::unordered_set<const void*> known_variables;
-  for (const Variable& v : all_variables) known_variables.insert(v.id());
+  std::unordered_set<const void*> visited_ids;
+  for (const Variable& v : all_variables) visited_ids.insert(v.id());
   for (const Variable& v : variables)
-    if (known_variables.insert(v.id()).second) all_variables.push_back(v);
+    if (visited_ids.insert(v.id()).second) all_variables.push_back(v);
   build(all_variables);
 }
 
-const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
-  if (guess < variables_.size() && variables_[guess] == variable) return slot_variables_[guess];
+const Variables& Optimizer::slots_of(const Variable& variable, size_t guessed_index) const {
+  if (guessed_index < variables_.size() && variables_[guessed_index] == variable)
+    return slot_variables_[guessed_index];
   const auto index = std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
   return slot_variables_[index];
 }
 
 /// Creates the slots of a variable; slots of a divided variable are divided in the same way. A slot
-/// whose initial value is an empty Tensor is omitted: Adafactor keeps rows and columns of matrices
-/// only.
+/// whose initial value is an empty Tensor is omitted: Adafactor has slots for rows and columns only
+/// for matrices.
 Variables Optimizer::make_slots(const Variable& variable) const {
   const Division* division = division_of(variable);
   const Shape whole_shape = variable.shape();
   const PartAccess part_access;
   Variables new_slots;
-  auto add = [&](const std::string& slot, const Tensor& initial) {
-    new_slots.push_back(state_variable(initial, slot));
+  auto add_slot = [&](const std::string& slot, const Tensor& initial_value) {
+    new_slots.push_back(state_variable(initial_value, slot));
     new_slots.back().set_path(variable.path() + "/" + slot);
-    if (division && initial.shape() == variable.shape())
+    if (division && initial_value.shape() == variable.shape())
       declare_divided(new_slots.back(), *division, whole_shape);
   };
-  if (use_ema_) add(kAverage, variable.value().clone());
-  if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
+  if (use_ema_) add_slot(kAverageSlot, variable.value().clone());
+  if (gradient_accumulation_steps_)
+    add_slot(kAccumulatorSlot, Tensor(variable.shape(), variable.dtype()));
   blaming(*this, [&] {
     const std::vector<std::string> names = slots();
     for (const std::string& slot : names) {
       if (std::count(names.begin(), names.end(), slot) > 1)
         fail("slots() returns the name '", slot, "' twice");
-      if (const Tensor initial_value = initial_slot(slot, variable)) add(slot, initial_value);
+      if (const Tensor initial_value = initial_slot(slot, variable)) add_slot(slot, initial_value);
     }
   });
   return new_slots;
@@ -248,11 +251,11 @@ std::vector<std::pair<Variable, Variable>> Optimizer::pairs_with(std::string_vie
 
 Variables Optimizer::state() const {
   Variables state{iterations_, learning_rate()};
-  for (const char* slot_name : {kAverage, kAccumulator})
+  for (const char* slot_name : {kAverageSlot, kAccumulatorSlot})
     for (const Variable& v : slot(slot_name)) state.push_back(v);
   for (const Variables& slots : slot_variables_)
     for (const Variable& v : slots)
-      if (v.name() != kAverage && v.name() != kAccumulator) state.push_back(v);
+      if (v.name() != kAverageSlot && v.name() != kAccumulatorSlot) state.push_back(v);
   return state;
 }
 
@@ -270,9 +273,9 @@ struct VariableUpdate {
 VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
   VariableUpdate update{variable, gradient, {}, {}, {}};
   for (const Variable& v : slots) {
-    if (v.name() == kAverage)
+    if (v.name() == kAverageSlot)
       update.average = v;
-    else if (v.name() == kAccumulator)
+    else if (v.name() == kAccumulatorSlot)
       update.accumulator = v;
     else
       update.slots.push_back(v);
@@ -299,11 +302,12 @@ void warn_of_missing_gradients(const Tensors& gradients, const Variables& variab
 
 /// Adds the gradients to their accumulators and replaces them by the mean of the accumulated
 /// gradients; an update sets the accumulators to zero.
-void accumulate(std::vector<VariableUpdate>& updates, const Tensor& is_update, int64_t every) {
+void accumulate(std::vector<VariableUpdate>& updates, const Tensor& is_update,
+                int64_t accumulation_steps) {
   for (VariableUpdate& update : updates) {
     const Tensor gradient_sum = update.accumulator + update.gradient;
     update.accumulator.assign(where(is_update, zeros_like(gradient_sum), gradient_sum));
-    update.gradient = gradient_sum / static_cast<double>(every);
+    update.gradient = gradient_sum / static_cast<double>(accumulation_steps);
   }
 }
 
@@ -316,17 +320,17 @@ Variables variables_and_slots(const std::vector<VariableUpdate>& updates) {
   return result;
 }
 
-/// Updates the moving averages, which start as the weights themselves. Every `overwrite_every`
+/// Updates the moving averages, which start as the weights themselves. Every `overwrite_frequency`
 /// updates, they overwrite the weights. `update_count` is the number of updates before this step.
 void move_averages(const std::vector<VariableUpdate>& updates, const Tensor& update_count,
-                   double momentum, std::optional<int64_t> overwrite_every) {
+                   double momentum, std::optional<int64_t> overwrite_frequency) {
   for (const VariableUpdate& update : updates) {
     const Tensor decay = full({}, momentum, update.variable.dtype());
     const Tensor updated_average = update.average * decay + update.variable * (1.0 - decay);
     const Tensor average = where(equal(update_count, 0), update.variable.value(), updated_average);
     update.average.assign(average);
-    if (!overwrite_every) continue;
-    const Tensor is_overwriting = equal(mod(update_count + 1, *overwrite_every), 0);
+    if (!overwrite_frequency) continue;
+    const Tensor is_overwriting = equal(mod(update_count + 1, *overwrite_frequency), 0);
     update.variable.assign(where(is_overwriting, average, update.variable.value()));
   }
 }
@@ -344,11 +348,12 @@ Tensors notify_observer(std::span<const Tensor> gradients, const Variables& vari
 
 }  // namespace
 
-void Optimizer::apply(std::span<const Tensor> given, const Variables& variables) {
-  if (given.size() != variables.size())
-    fail("expected a gradient for each of ", variables.size(), " variables, got ", given.size());
+void Optimizer::apply(std::span<const Tensor> given_gradients, const Variables& variables) {
+  if (given_gradients.size() != variables.size())
+    fail("expected a gradient for each of ", variables.size(), " variables, got ",
+         given_gradients.size());
   const PartAccess part_access;
-  const Tensors gradients = notify_observer(given, variables);
+  const Tensors gradients = notify_observer(given_gradients, variables);
   Transaction transaction;
   include(variables);
   std::vector<VariableUpdate> variable_updates;
@@ -362,15 +367,15 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
   warn_of_missing_gradients(gradients, variables);
 
   const Tensor step_count = iterations_.value();
-  // With gradient accumulation: whether this step updates the variables, and the number of updates
-  // before it.
-  Tensor is_update, updates = step_count;
+  // Whether this step updates the variables (empty without gradient accumulation), and the number
+  // of updates before it.
+  Tensor is_update, update_count = step_count;
   if (gradient_accumulation_steps_) {
     is_update = equal(mod(step_count + 1, *gradient_accumulation_steps_), 0);
-    updates = floor_divide(step_count, *gradient_accumulation_steps_);
+    update_count = floor_divide(step_count, *gradient_accumulation_steps_);
     accumulate(variable_updates, is_update, *gradient_accumulation_steps_);
   }
-  ConditionalUpdate conditional(is_update, variables_and_slots(variable_updates));
+  ConditionalUpdate conditional_update(is_update, variables_and_slots(variable_updates));
   Variables updated_variables;
   Tensors clipped_gradients;
   for (const VariableUpdate& update : variable_updates) {
@@ -386,19 +391,20 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
     for (Tensor& g : clipped_gradients) g = clip(g, -*clipvalue_, *clipvalue_);
   if (learning_rate_.schedule)
     rate_.assign(cast(rate_at(*learning_rate_.schedule, step_count), DType::float32));
-  const Tensor rate = rate_.value(), step = cast(updates + 1, DType::float32);
+  const Tensor rate = rate_.value(), step_number = cast(update_count + 1, DType::float32);
   for (size_t i = 0; i < variable_updates.size(); ++i) {
     const Variable& v = variable_updates[i].variable;
-    const Tensor own_rate = cast(rate, v.dtype());
-    if (weight_decay_) v.assign(v - v * *weight_decay_ * own_rate);
+    const Tensor cast_rate = cast(rate, v.dtype());
+    if (weight_decay_) v.assign(v - v * *weight_decay_ * cast_rate);
     blaming(*this, [&] {
-      update(v, clipped_gradients[i], own_rate, cast(step, v.dtype()),
+      update(v, clipped_gradients[i], cast_rate, cast(step_number, v.dtype()),
              Slots(variable_updates[i].slots));
     });
   }
-  conditional.finish();
+  conditional_update.finish();
 
-  if (use_ema_) move_averages(variable_updates, updates, ema_momentum_, ema_overwrite_frequency_);
+  if (use_ema_)
+    move_averages(variable_updates, update_count, ema_momentum_, ema_overwrite_frequency_);
   const PartAccess whole_access(false);
   for (const Variable& v : variables)
     if (v.constraint())

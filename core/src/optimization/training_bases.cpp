@@ -1,4 +1,5 @@
-// Serialization of activations, initializers, regularizers and the other kinds of training.h.
+// Options and serialization of the base classes of activations, initializers, losses, metrics and
+// optimizers.
 #include "crescent/layer/training.h"
 #include "registry/blame.h"
 

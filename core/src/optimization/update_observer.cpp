@@ -9,8 +9,8 @@ thread_local UpdateObserver* update_observer = nullptr;
 
 }  // namespace
 
-UpdateObserver::UpdateObserver() : outer_(std::exchange(update_observer, this)) {}
-UpdateObserver::~UpdateObserver() { update_observer = outer_; }
+UpdateObserver::UpdateObserver() : outer_observer_(std::exchange(update_observer, this)) {}
+UpdateObserver::~UpdateObserver() { update_observer = outer_observer_; }
 
 UpdateObserver* UpdateObserver::current() { return update_observer; }
 

@@ -21,7 +21,7 @@ class UpdateObserver {
   virtual void on_gradients(Tensors& gradients, const Variables& variables) = 0;
 
  private:
-  UpdateObserver* outer_;
+  UpdateObserver* outer_observer_;
 };
 
 }  // namespace crescent

@@ -6,14 +6,15 @@ namespace crescent {
 namespace {
 
 /// The text by which help texts refer to the weight: `called`, or "the" and the name of the weight.
-std::string text_of(const char* name, const char* called) {
+std::string weight_phrase(const char* name, const char* called) {
   return called ? called : concat("the ", name);
 }
 
 template <class Member>
 std::ptrdiff_t offset_of_member(Member WeightRules::*member) {
-  static const WeightRules sample("zeros");
-  return reinterpret_cast<const char*>(&(sample.*member)) - reinterpret_cast<const char*>(&sample);
+  static const WeightRules sample_rules("zeros");
+  return reinterpret_cast<const char*>(&(sample_rules.*member)) -
+         reinterpret_cast<const char*>(&sample_rules);
 }
 
 }  // namespace
@@ -30,21 +31,23 @@ WeightRules::~WeightRules() = default;
 
 void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
                                        std::ptrdiff_t offset, const void* object) {
-  schema.add(concat(name, "_initializer"), concat("Initializer of ", text_of(name, called), "."),
+  schema.add(concat(name, "_initializer"),
+             concat("Initializer of ", weight_phrase(name, called), "."),
              MemberType::of<Ref<Initializer>>(),
              offset + offset_of_member(&WeightRules::initializer), object);
 }
 
 void WeightRules::describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
                                        std::ptrdiff_t offset, const void* object) {
-  schema.add(concat(name, "_regularizer"), concat("Penalty on ", text_of(name, called), "."),
+  schema.add(concat(name, "_regularizer"), concat("Penalty on ", weight_phrase(name, called), "."),
              MemberType::of<Ref<Regularizer>>(),
              offset + offset_of_member(&WeightRules::regularizer), object);
 }
 
 void WeightRules::describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
                                       std::ptrdiff_t offset, const void* object) {
-  schema.add(concat(name, "_constraint"), concat("Constraint of ", text_of(name, called), "."),
+  schema.add(concat(name, "_constraint"),
+             concat("Constraint of ", weight_phrase(name, called), "."),
              MemberType::of<Ref<Constraint>>(), offset + offset_of_member(&WeightRules::constraint),
              object);
 }
