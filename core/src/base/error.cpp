@@ -48,13 +48,13 @@ std::string exception_text() try { throw; } catch (const Error& error) {
 std::string to_text(double x) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-  const double size = std::fabs(x);
-  const bool is_without_exponent = size == 0 || (size >= 1e-4 && size < 1e16);
+  const double magnitude = std::fabs(x);
+  const bool is_without_exponent = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
   char digits[32];
-  auto end =
+  auto written =
       std::to_chars(digits, digits + sizeof digits, x,
                     is_without_exponent ? std::chars_format::fixed : std::chars_format::scientific);
-  return std::string(digits, end.ptr);
+  return std::string(digits, written.ptr);
 }
 
 namespace {
@@ -62,9 +62,10 @@ namespace {
 std::atomic<void (*)(std::string_view)> warning_handler{nullptr};
 
 /// The number of edits (insert, delete, replace, swap of neighbours) between two words; stops
-/// counting at `limit` + 1.
-size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
-  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
+/// counting at `max_distance` + 1.
+size_t edit_distance(std::string_view a, std::string_view b, size_t max_distance) {
+  if (a.size() > b.size() + max_distance || b.size() > a.size() + max_distance)
+    return max_distance + 1;
   std::vector<size_t> second_last_row, last_row(b.size() + 1), current_row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last_row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -81,7 +82,7 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   return last_row[b.size()];
 }
 
-constexpr size_t kLongestWord = 100;
+constexpr size_t kMaxWordLength = 100;
 
 }  // namespace
 
@@ -93,15 +94,17 @@ void warn_text(std::string_view text) {
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-  if (word.empty() || word.size() > kLongestWord) return "";
+  if (word.empty() || word.size() > kMaxWordLength) return "";
   const std::string lower_word = lower_case(word);
-  const size_t limit = (word.size() + 1) / 3;
+  const size_t max_distance = (word.size() + 1) / 3;
   const std::string* best_candidate = nullptr;
-  // the smallest edit distances so far; the first one ignores case, the second one does not
-  std::pair<size_t, size_t> best_distance(limit + 1, 0);
+  // The edit distances of the best candidate so far: first without regard to case, then with regard
+  // to it.
+  std::pair<size_t, size_t> best_distance(max_distance + 1, 0);
   for (const std::string& candidate : candidates) {
-    const size_t lower_case_distance = edit_distance(lower_word, lower_case(candidate), limit);
-    const std::pair distance(lower_case_distance, edit_distance(word, candidate, kLongestWord));
+    const size_t lower_case_distance =
+        edit_distance(lower_word, lower_case(candidate), max_distance);
+    const std::pair distance(lower_case_distance, edit_distance(word, candidate, kMaxWordLength));
     if (distance < best_distance) best_candidate = &candidate, best_distance = distance;
   }
   // If no candidate is near, the shortest one that begins with `word` is suggested.
@@ -114,11 +117,12 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 }
 
 std::string options_hint(std::string_view word, std::span<const std::string> candidates,
-                         std::span<const std::string> listed) {
-  constexpr size_t kMostListed = 8;
+                         std::span<const std::string> listed_options) {
+  constexpr size_t kMaxListedCount = 8;
   const std::string guess = did_you_mean(word, candidates);
-  const bool are_listed = guess.empty() && !listed.empty() && listed.size() <= kMostListed;
-  return are_listed ? "; it takes " + join(listed) : guess;
+  const bool lists_options =
+      guess.empty() && !listed_options.empty() && listed_options.size() <= kMaxListedCount;
+  return lists_options ? "; it takes " + join(listed_options) : guess;
 }
 
 std::string join(std::span<const std::string> words, std::string_view separator) {

@@ -4,6 +4,6 @@
 
 namespace crescent {
 
-inline constexpr int kJsonDepth = 1000;
+inline constexpr int kMaxJsonDepth = 1000;
 
 }  // namespace crescent

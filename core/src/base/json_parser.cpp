@@ -45,10 +45,10 @@ class Parser {
 
   Value parse_list() {
     List list;
-    enter();
-    if (!take(']')) {
+    open_container();
+    if (!consume(']')) {
       do list.push_back(parse_value());
-      while (take(','));
+      while (consume(','));
       expect(']', "',' or ']'");
     }
     --depth_;
@@ -58,27 +58,28 @@ class Parser {
   Value parse_dict() {
     std::vector<DictEntry> entries;
     std::unordered_set<std::string> keys;
-    enter();
-    if (!take('}')) {
+    open_container();
+    if (!consume('}')) {
       do {
         skip_space();
         if (peek() != '"') refuse("expected a key in double quotes");
-        const size_t key_at = position_;
+        const size_t key_position = position_;
         std::string key = parse_string();
-        if (!is_new(key, entries, keys))
-          position_ = key_at, refuse("the key \"", key, "\" is there twice");
+        if (!is_new_key(key, entries, keys))
+          position_ = key_position, refuse("the key \"", key, "\" is there twice");
         expect(':', "':' after the key");
         entries.push_back({std::move(key), parse_value()});
-      } while (take(','));
+      } while (consume(','));
       expect('}', "',' or '}'");
     }
     --depth_;
     return Dict::from(std::move(entries));
   }
 
-  /// Whether no entry has this key. Few keys are compared one by one; more are put in `keys`.
-  static bool is_new(const std::string& key, const std::vector<DictEntry>& entries,
-                     std::unordered_set<std::string>& keys) {
+  /// Whether no entry has this key. As long as there are few entries, their keys are compared one
+  /// by one; then all keys are put in `keys`.
+  static bool is_new_key(const std::string& key, const std::vector<DictEntry>& entries,
+                         std::unordered_set<std::string>& keys) {
     constexpr size_t kComparedKeys = 16;
     if (entries.size() < kComparedKeys)
       return std::ranges::none_of(entries, [&](const DictEntry& e) { return e.key == key; });
@@ -111,10 +112,10 @@ class Parser {
 
   /// Appends the characters up to the next quote, escape, control character or non-ASCII character.
   void append_plain_characters(std::string& out) {
-    const size_t start = position_;
+    const size_t begin = position_;
     auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
     while (position_ < text_.size() && is_plain(text_[position_])) ++position_;
-    out.append(text_, start, position_ - start);
+    out.append(text_, begin, position_ - begin);
   }
 
   void parse_escape(std::string& out) {
@@ -152,15 +153,19 @@ class Parser {
   }
 
   static void append_utf8(std::string& out, uint32_t code) {
-    auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+    auto append_continuation_byte = [&](int shift) {
+      out += static_cast<char>(0x80 | (code >> shift & 0x3F));
+    };
     if (code < 0x80) {
       out += static_cast<char>(code);
     } else if (code < 0x800) {
-      out += static_cast<char>(0xC0 | code >> 6), tail(0);
+      out += static_cast<char>(0xC0 | code >> 6), append_continuation_byte(0);
     } else if (code < 0x10000) {
-      out += static_cast<char>(0xE0 | code >> 12), tail(6), tail(0);
+      out += static_cast<char>(0xE0 | code >> 12), append_continuation_byte(6),
+          append_continuation_byte(0);
     } else {
-      out += static_cast<char>(0xF0 | code >> 18), tail(12), tail(6), tail(0);
+      out += static_cast<char>(0xF0 | code >> 18), append_continuation_byte(12),
+          append_continuation_byte(6), append_continuation_byte(0);
     }
   }
 
@@ -178,7 +183,7 @@ class Parser {
     for (const Literal& literal : kWords)
       if (word == literal.text) return position_ += word.size(), literal.value;
     if (!is_number(word)) refuse("expected a value, got ", Value(word));
-    Value value = number(word);
+    Value value = parse_number(word);
     position_ += word.size();
     return value;
   }
@@ -187,25 +192,25 @@ class Parser {
   /// -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
   static bool is_number(std::string_view s) {
     size_t i = 0;
-    auto digits = [&] {
+    auto skip_digits = [&] {
       const size_t start = i;
       while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
       return i - start;
     };
-    auto skip_one_of = [&](std::string_view set) {
-      return i < s.size() && set.find(s[i]) != std::string_view::npos && ++i;
+    auto skip_one_of = [&](std::string_view characters) {
+      return i < s.size() && characters.find(s[i]) != std::string_view::npos && ++i;
     };
     skip_one_of("-");
     const bool starts_with_zero = i < s.size() && s[i] == '0';
-    const size_t whole_digits = digits();
-    if (whole_digits == 0 || (starts_with_zero && whole_digits > 1)) return false;
-    if (skip_one_of(".") && digits() == 0) return false;
-    if (skip_one_of("eE") && (skip_one_of("+-"), digits() == 0)) return false;
+    const size_t whole_digit_count = skip_digits();
+    if (whole_digit_count == 0 || (starts_with_zero && whole_digit_count > 1)) return false;
+    if (skip_one_of(".") && skip_digits() == 0) return false;
+    if (skip_one_of("eE") && (skip_one_of("+-"), skip_digits() == 0)) return false;
     return i == s.size();
   }
 
   /// Parses a number; integers that do not fit into 64 bits become floats.
-  Value number(std::string_view digits) {
+  Value parse_number(std::string_view digits) {
     const char *first = digits.data(), *last = first + digits.size();
     int64_t integer = 0;
     if (digits.find_first_of(".eE") == std::string_view::npos &&
@@ -217,21 +222,21 @@ class Parser {
     return real_number;
   }
 
-  void enter() {
-    if (++depth_ > kJsonDepth)
-      refuse("lists and dictionaries are nested more than ", kJsonDepth, " deep");
+  void open_container() {
+    if (++depth_ > kMaxJsonDepth)
+      refuse("lists and dictionaries are nested more than ", kMaxJsonDepth, " deep");
     ++position_;
   }
   char peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
   void skip_space() {
     position_ = std::min(text_.find_first_not_of(" \t\r\n", position_), text_.size());
   }
-  bool take(char c) {
+  bool consume(char c) {
     skip_space();
     return peek() == c && position_ < text_.size() && ++position_;
   }
   void expect(char c, const char* what) {
-    if (!take(c)) refuse("expected ", what);
+    if (!consume(c)) refuse("expected ", what);
   }
 
   template <class... Pieces>

@@ -12,24 +12,24 @@
 namespace crescent {
 namespace {
 
-struct Style {
+struct JsonStyle {
   int indent = -1;
-  bool strict = false;        ///< writes null for numbers that are not finite
+  bool is_strict = false;     ///< writes null for numbers that are not finite
   bool for_messages = false;  ///< writes objects as their class names, keeps non-ASCII, never fails
-  size_t limit = std::string::npos;  ///< writing stops soon after this many bytes
+  size_t max_bytes = std::string::npos;  ///< writing stops soon after this many bytes
 };
 
 class Writer {
  public:
-  explicit Writer(Style style) : style_(style) {}
+  explicit Writer(JsonStyle style) : style_(style) {}
 
   std::string write(const Value& value) {
-    put(value, 0);
+    put_value(value, 0);
     return std::move(out_);
   }
 
  private:
-  void put(const Value& value, int depth) {
+  void put_value(const Value& value, int depth) {
     switch (value.kind()) {
       case Value::Kind::null:
         out_ += "null";
@@ -59,7 +59,7 @@ class Writer {
   }
 
   void put_real(double x) {
-    if (style_.strict && !std::isfinite(x)) {
+    if (style_.is_strict && !std::isfinite(x)) {
       out_ += "null";
     } else if (std::isnan(x)) {
       out_ += "NaN";
@@ -100,14 +100,14 @@ class Writer {
                (code < 0x7F || (style_.for_messages && code > 0x9F && !bytes.empty()))) {
       out_ += bytes;
     } else if (code >= 0x10000) {
-      kEscapeLetters(0xD800 + ((code - 0x10000) >> 10));
-      kEscapeLetters(0xDC00 + ((code - 0x10000) & 0x3FF));
+      put_unicode_escape(0xD800 + ((code - 0x10000) >> 10));
+      put_unicode_escape(0xDC00 + ((code - 0x10000) & 0x3FF));
     } else {
-      kEscapeLetters(code);
+      put_unicode_escape(code);
     }
   }
 
-  void kEscapeLetters(uint32_t unit) {
+  void put_unicode_escape(uint32_t unit) {
     char text[16];
     std::snprintf(text, sizeof text, "\\u%04x", unit);
     out_ += text;
@@ -128,9 +128,9 @@ class Writer {
     for (const Value& item : list) {
       if (is_full()) break;
       put_separator(std::exchange(is_first, false), depth + 1);
-      put(item, depth + 1);
+      put_value(item, depth + 1);
     }
-    close(']', depth);
+    put_closing_bracket(']', depth);
   }
 
   void put_dict(const Dict& dict, int depth) {
@@ -143,23 +143,23 @@ class Writer {
       put_separator(std::exchange(is_first, false), depth + 1);
       put_string(entry.key);
       out_ += ": ";
-      put(entry.value, depth + 1);
+      put_value(entry.value, depth + 1);
     }
-    close('}', depth);
+    put_closing_bracket('}', depth);
   }
 
   /// Fails on nesting that the parser would refuse.
   void check_depth(int depth) const {
-    if (!style_.for_messages && depth >= kJsonDepth)
-      fail("lists and dictionaries nested more than ", kJsonDepth,
+    if (!style_.for_messages && depth >= kMaxJsonDepth)
+      fail("lists and dictionaries nested more than ", kMaxJsonDepth,
            " deep cannot be written as JSON");
   }
 
-  void put_separator(bool first, int depth) {
-    if (!first) out_ += style_.indent < 0 ? ", " : ",";
+  void put_separator(bool is_first, int depth) {
+    if (!is_first) out_ += style_.indent < 0 ? ", " : ",";
     new_line(depth);
   }
-  void close(char bracket, int depth) {
+  void put_closing_bracket(char bracket, int depth) {
     new_line(depth);
     out_ += bracket;
   }
@@ -167,21 +167,21 @@ class Writer {
     if (style_.indent >= 0)
       out_.append("\n").append(static_cast<size_t>(depth) * style_.indent, ' ');
   }
-  bool is_full() const { return out_.size() > style_.limit; }
+  bool is_full() const { return out_.size() > style_.max_bytes; }
 
-  Style style_;
+  JsonStyle style_;
   std::string out_;
 };
 
-/// Cuts the text between characters to at most `limit` bytes plus "...".
-std::string shortened(std::string text, size_t limit) {
-  if (text.size() <= limit) return text;
-  size_t end = limit - 3;
+/// Cuts the text between characters to at most `max_bytes` bytes plus "...".
+std::string shortened(std::string text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  size_t end = max_bytes - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "...";
 }
 
-constexpr size_t kMessageLimit = 60;
+constexpr size_t kMaxMessageBytes = 60;
 
 }  // namespace
 
@@ -189,11 +189,11 @@ std::string to_json(const Value& value, int indent) {
   return Writer({.indent = indent}).write(value);
 }
 
-std::string to_strict_json(const Value& value) { return Writer({.strict = true}).write(value); }
+std::string to_strict_json(const Value& value) { return Writer({.is_strict = true}).write(value); }
 
 std::string to_text(const Value& value) {
-  return shortened(Writer({.for_messages = true, .limit = kMessageLimit}).write(value),
-                   kMessageLimit);
+  return shortened(Writer({.for_messages = true, .max_bytes = kMaxMessageBytes}).write(value),
+                   kMaxMessageBytes);
 }
 
 }  // namespace crescent

@@ -7,9 +7,9 @@
 namespace crescent {
 namespace {
 
-/// The longest accepted pattern and name. They bound the depth of std::regex, whose search recurses
-/// for every character; real patterns and names are shorter.
-constexpr size_t kLongestPattern = 1024, kLongestName = 4096;
+/// The largest accepted lengths of a pattern and of a name, in bytes. They bound the depth of
+/// std::regex, whose search recurses for every character; real patterns and names are shorter.
+constexpr size_t kMaxPatternLength = 1024, kMaxNameLength = 4096;
 
 }  // namespace
 
@@ -20,8 +20,8 @@ struct Pattern::Compiled {
 };
 
 Pattern::Pattern(const std::string& text, const std::string& option) {
-  if (text.size() > kLongestPattern)
-    fail(option, ": expected a regular expression of at most ", kLongestPattern,
+  if (text.size() > kMaxPatternLength)
+    fail(option, ": expected a regular expression of at most ", kMaxPatternLength,
          " letters, got one of ", text.size());
   try {
     compiled_ = std::make_shared<Compiled>(text);
@@ -31,11 +31,11 @@ Pattern::Pattern(const std::string& text, const std::string& option) {
 }
 
 bool Pattern::matches(const std::string& name) const {
-  return name.size() <= kLongestName && std::regex_match(name, compiled_->expression);
+  return name.size() <= kMaxNameLength && std::regex_match(name, compiled_->expression);
 }
 
 bool Pattern::found_in(const std::string& name) const {
-  return name.size() <= kLongestName && std::regex_search(name, compiled_->expression);
+  return name.size() <= kMaxNameLength && std::regex_search(name, compiled_->expression);
 }
 
 }  // namespace crescent

@@ -28,7 +28,7 @@ bool is_control(uint32_t code) {
   return false;
 }
 
-std::string escaped(const char* format, uint32_t code) {
+std::string escape_sequence(const char* format, uint32_t code) {
   char text[16];
   std::snprintf(text, sizeof text, format, static_cast<unsigned>(code));
   return text;
@@ -43,11 +43,11 @@ std::string escape_controls(std::string_view text, std::string_view allowed_cont
     const std::string_view character = text.substr(0, valid_length == 0 ? 1 : valid_length);
     const bool is_kept = allowed_controls.find(text[0]) != allowed_controls.npos;
     if (valid_length == 0)
-      result += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
+      result += escape_sequence("\\x%02x", static_cast<unsigned char>(text[0]));
     else if (const uint32_t code = code_point(character); is_kept || !is_control(code))
       result += character;
     else
-      result += escaped(code < 0x80 ? "\\x%02x" : "\\u%04x", code);
+      result += escape_sequence(code < 0x80 ? "\\x%02x" : "\\u%04x", code);
     text.remove_prefix(character.size());
   }
   return result;

@@ -15,13 +15,13 @@ class ReadersWriterLock {
   /// reader.
   class ReadScope {
    public:
-    explicit ReadScope(ReadersWriterLock& lock) : lock_(lock), outer_(innermost_) {
-      innermost_ = this;
-      const uint32_t begun_before = lock_.begun_readers_.load(std::memory_order_relaxed);
-      lock_.begun_readers_.store(begun_before + 1, std::memory_order_relaxed);
+    explicit ReadScope(ReadersWriterLock& lock) : lock_(lock), outer_scope_(innermost_scope_) {
+      innermost_scope_ = this;
+      const uint32_t begun_count = lock_.begun_readers_.load(std::memory_order_relaxed);
+      lock_.begun_readers_.store(begun_count + 1, std::memory_order_relaxed);
     }
     ~ReadScope() {
-      innermost_ = outer_;
+      innermost_scope_ = outer_scope_;
       lock_.finished_readers_.fetch_add(1, std::memory_order_release);
       lock_.finished_readers_.notify_all();
     }
@@ -30,15 +30,15 @@ class ReadersWriterLock {
    private:
     friend class ReadersWriterLock;
     ReadersWriterLock& lock_;
-    const ReadScope* outer_;
-    inline static thread_local const ReadScope* innermost_ = nullptr;
+    const ReadScope* outer_scope_;
+    inline static thread_local const ReadScope* innermost_scope_ = nullptr;
   };
 
   // lock() and unlock() lock and unlock the entrance, a recursive mutex.
   void lock() { entrance_.lock(); }
   void unlock() { entrance_.unlock(); }
-  /// Waits for all readers to finish, so that the holder of the entrance becomes a writer until it
-  /// unlocks.
+  /// Waits for all readers to finish. The calling thread, which must hold the entrance, is then a
+  /// writer until it unlocks the entrance.
   void wait_for_readers() const {
     const uint32_t begun_count = begun_readers_.load(std::memory_order_relaxed);
     for (uint32_t finished_count;
@@ -46,12 +46,12 @@ class ReadersWriterLock {
       finished_readers_.wait(finished_count);
   }
   /// Whether this thread is a reader.
-  bool is_read_here() const {
+  bool is_reader_thread() const {
     if (finished_readers_.load(std::memory_order_acquire) ==
         begun_readers_.load(std::memory_order_relaxed))
       return false;  // no thread is a reader
-    const ReadScope* scope = ReadScope::innermost_;
-    while (scope && &scope->lock_ != this) scope = scope->outer_;
+    const ReadScope* scope = ReadScope::innermost_scope_;
+    while (scope && &scope->lock_ != this) scope = scope->outer_scope_;
     return scope != nullptr;
   }
 

@@ -12,26 +12,26 @@ namespace {
 
 /// Calls visit(path, leaf) for every leaf in order.
 template <class IsLeaf, class Visit>
-void each_leaf(const Value& nested, List& path, const IsLeaf& is_leaf, const Visit& visit) {
-  const auto enter = [&](Value step, const Value& child) {
+void visit_leaves(const Value& nested, List& path, const IsLeaf& is_leaf, const Visit& visit) {
+  const auto visit_child = [&](Value step, const Value& child) {
     path.push_back(std::move(step));
-    each_leaf(child, path, is_leaf, visit);
+    visit_leaves(child, path, is_leaf, visit);
     path.pop_back();
   };
   if (is_leaf(nested)) {
     visit(path, nested);
   } else if (nested.is_list()) {
-    for (size_t i = 0; i < nested.as_list().size(); ++i) enter(i, nested.as_list()[i]);
+    for (size_t i = 0; i < nested.as_list().size(); ++i) visit_child(i, nested.as_list()[i]);
   } else if (nested.is_dict()) {
     std::vector<std::string> names = nested.as_dict().keys();
     std::sort(names.begin(), names.end());
-    for (const std::string& name : names) enter(name, nested.as_dict().at(name));
+    for (const std::string& name : names) visit_child(name, nested.as_dict().at(name));
   } else {
     visit(path, nested);
   }
 }
 
-bool is_value(const Value& value) { return !value.is_list() && !value.is_dict(); }
+bool is_leaf_value(const Value& value) { return !value.is_list() && !value.is_dict(); }
 
 std::string joined_path(const List& path) {
   std::vector<std::string> steps;
@@ -40,49 +40,51 @@ std::string joined_path(const List& path) {
   return join(steps, "/");
 }
 
-Value packed_from(const Value& structure, List::const_iterator& next) {
+Value packed_from(const Value& structure, List::const_iterator& next_leaf) {
   if (structure.is_list()) {
     List list;
-    for (const Value& item : structure.as_list()) list.push_back(packed_from(item, next));
+    for (const Value& item : structure.as_list()) list.push_back(packed_from(item, next_leaf));
     return list;
   }
-  if (!structure.is_dict()) return structure.is_null() ? Value() : *next++;
+  if (!structure.is_dict()) return structure.is_null() ? Value() : *next_leaf++;
   std::vector<std::string> names = structure.as_dict().keys();
   std::sort(names.begin(), names.end());
   Dict dict;
   for (const std::string& name : names)
-    dict.set(name, packed_from(structure.as_dict().at(name), next));
+    dict.set(name, packed_from(structure.as_dict().at(name), next_leaf));
   return dict;
 }
 
 bool is_tensor(const Value& structure) { return structure.is_bool(); }
 
-std::string text_from(const Value& structure, size_t& next) {
-  std::vector<std::string> parts;
+std::string text_from(const Value& structure, size_t& next_leaf_number) {
+  std::vector<std::string> items;
   if (structure.is_list()) {
-    for (const Value& item : structure.as_list()) parts.push_back(text_from(item, next));
+    for (const Value& item : structure.as_list())
+      items.push_back(text_from(item, next_leaf_number));
   } else if (structure.is_dict()) {
     std::vector<std::string> names = structure.as_dict().keys();
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
-      parts.push_back(concat(name, " = ", text_from(structure.as_dict().at(name), next)));
+      items.push_back(
+          concat(name, " = ", text_from(structure.as_dict().at(name), next_leaf_number)));
   } else if (structure.is_null()) {
     return "cr.null";
   } else {
     constexpr size_t kLetterCount = 26;
-    const size_t number = next++;
-    const std::string letter(1, static_cast<char>('a' + number % kLetterCount));
-    return number < kLetterCount ? letter : concat(letter, number / kLetterCount);
+    const size_t leaf_number = next_leaf_number++;
+    const std::string letter(1, static_cast<char>('a' + leaf_number % kLetterCount));
+    return leaf_number < kLetterCount ? letter : concat(letter, leaf_number / kLetterCount);
   }
-  return "{" + join(parts) + "}";
+  return "{" + join(items) + "}";
 }
 
 }  // namespace
 
 List leaves_of(const Value& nested) {
   List leaves, path;
-  each_leaf(nested, path, is_value,
-            [&](const List&, const Value& leaf) { leaves.push_back(leaf); });
+  visit_leaves(nested, path, is_leaf_value,
+               [&](const List&, const Value& leaf) { leaves.push_back(leaf); });
   return leaves;
 }
 
@@ -138,8 +140,8 @@ Value structure_of_keys(const std::vector<std::string>& keys) {
 std::vector<List> paths_of(const Value& structure) {
   std::vector<List> paths;
   List path;
-  each_leaf(structure, path, is_value,
-            [&](const List& leads, const Value&) { paths.push_back(leads); });
+  visit_leaves(structure, path, is_leaf_value,
+               [&](const List& leaf_path, const Value&) { paths.push_back(leaf_path); });
   return paths;
 }
 
@@ -169,25 +171,26 @@ bool is_deep(const Value& data, bool (*is_leaf)(const Value&)) {
 List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
                     const std::vector<std::string>& names) {
   List path, leaves;
-  std::map<std::string, Value> named;
-  each_leaf(data, path, is_leaf, [&](const List& steps, const Value& leaf) {
+  std::map<std::string, Value> leaf_of_name;
+  visit_leaves(data, path, is_leaf, [&](const List& leaf_path, const Value& leaf) {
     leaves.push_back(leaf);
-    named[joined_path(steps)] = leaf;
+    leaf_of_name[joined_path(leaf_path)] = leaf;
   });
   if (names.empty()) return leaves;
   List ordered_leaves;
   for (const std::string& name : names)
-    if (const auto entry = named.find(name); entry != named.end())
+    if (const auto entry = leaf_of_name.find(name); entry != leaf_of_name.end())
       ordered_leaves.push_back(entry->second);
-  if (ordered_leaves.size() == names.size() && named.size() == names.size()) return ordered_leaves;
-  std::vector<std::string> given_names;
-  for (const auto& [name, leaf] : named) given_names.push_back(name);
-  fail("expected data nested as the model has it, ", join(names), ", got ", join(given_names));
+  if (ordered_leaves.size() == names.size() && leaf_of_name.size() == names.size())
+    return ordered_leaves;
+  std::vector<std::string> data_names;
+  for (const auto& [name, leaf] : leaf_of_name) data_names.push_back(name);
+  fail("expected data nested as the model has it, ", join(names), ", got ", join(data_names));
 }
 
 std::string structure_text(const Value& structure) {
-  size_t next_leaf = 0;
-  return text_from(structure, next_leaf);
+  size_t next_leaf_number = 0;
+  return text_from(structure, next_leaf_number);
 }
 
 }  // namespace crescent

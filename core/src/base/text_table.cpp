@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kColumnGap = 2, kMinTextWidth = 8;
 
 /// The length of a line with columns of these widths.
-size_t length_of(const std::vector<size_t>& widths) {
+size_t line_length_of(const std::vector<size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), kColumnGap * (widths.size() - 1));
 }
 
@@ -29,58 +29,58 @@ void TextTable::add(std::vector<std::string> cells) {
 }
 
 /// The width in characters that the column needs so that no cell is cut.
-size_t TextTable::natural_width(size_t column) const {
+size_t TextTable::uncut_width(size_t column) const {
   size_t width = columns_[column].title.size();
   for (const auto& row : rows_) width = std::max(width, character_count(row[column]));
   return width;
 }
 
 /// The width in characters down to which the column may be cut.
-size_t TextTable::least_width(size_t column) const {
-  const size_t width = natural_width(column);
+size_t TextTable::min_width(size_t column) const {
+  const size_t width = uncut_width(column);
   return columns_[column].is_number ? width : std::min(width, kMinTextWidth);
 }
 
 /// Distributes the columns among tables of at most this line length; each table has the first
 /// column and at least one other.
-std::vector<TextTable::Columns> TextTable::groups(size_t line_length) const {
-  std::vector<Columns> groups{{0}};
-  size_t length = least_width(0);
+std::vector<TextTable::Columns> TextTable::column_groups(size_t line_length) const {
+  std::vector<Columns> column_groups{{0}};
+  size_t length = min_width(0);
   for (size_t c = 1; c < columns_.size(); ++c) {
-    const size_t width = kColumnGap + least_width(c);
-    if (groups.back().size() > 1 && length + width > line_length) {
-      groups.push_back({0});
-      length = least_width(0);
+    const size_t width = kColumnGap + min_width(c);
+    if (column_groups.back().size() > 1 && length + width > line_length) {
+      column_groups.push_back({0});
+      length = min_width(0);
     }
-    groups.back().push_back(c);
+    column_groups.back().push_back(c);
     length += width;
   }
-  return groups;
+  return column_groups;
 }
 
 /// The widths of these columns of one table, whose columns of text are cut as far as necessary.
-std::vector<size_t> TextTable::widths(const Columns& columns, size_t line_length) const {
-  std::vector<size_t> widths;
-  for (const size_t c : columns) widths.push_back(natural_width(c));
-  while (length_of(widths) > line_length) {
+std::vector<size_t> TextTable::column_widths(const Columns& columns, size_t line_length) const {
+  std::vector<size_t> column_widths;
+  for (const size_t c : columns) column_widths.push_back(uncut_width(c));
+  while (line_length_of(column_widths) > line_length) {
     size_t* widest_column = nullptr;
     for (size_t i = 0; i < columns.size(); ++i)
-      if (!columns_[columns[i]].is_number && (!widest_column || widths[i] > *widest_column))
-        widest_column = &widths[i];
+      if (!columns_[columns[i]].is_number && (!widest_column || column_widths[i] > *widest_column))
+        widest_column = &column_widths[i];
     if (!widest_column || *widest_column <= kMinTextWidth) break;
     --*widest_column;
   }
-  return widths;
+  return column_widths;
 }
 
 /// Appends the lines of the table with these columns.
 void TextTable::add_lines(std::vector<std::string>& lines, const Columns& columns,
                           size_t line_length) const {
-  const std::vector<size_t> widths = this->widths(columns, line_length);
+  const std::vector<size_t> column_widths = this->column_widths(columns, line_length);
   auto line_of = [&](auto cell) {
     std::string line;
     for (size_t i = 0; i < columns.size(); ++i) {
-      const std::string text = cut_or_padded(cell(columns[i]), widths[i]),
+      const std::string text = cut_or_padded(cell(columns[i]), column_widths[i]),
                         gap(i > 0 ? kColumnGap : 0, ' ');
       const size_t end =
           columns_[columns[i]].is_number ? text.find_last_not_of(' ') + 1 : text.size();
@@ -88,7 +88,7 @@ void TextTable::add_lines(std::vector<std::string>& lines, const Columns& column
     }
     return line.substr(0, line.find_last_not_of(' ') + 1);
   };
-  const size_t length = length_of(widths);
+  const size_t length = line_length_of(column_widths);
   const std::string rule(length, '_'), double_rule(length, '=');
   lines.insert(lines.end(),
                {rule, line_of([&](size_t c) { return columns_[c].title; }), double_rule});
@@ -98,7 +98,7 @@ void TextTable::add_lines(std::vector<std::string>& lines, const Columns& column
 
 std::vector<std::string> TextTable::lines(size_t line_length) const {
   std::vector<std::string> lines;
-  for (const Columns& columns : groups(line_length)) add_lines(lines, columns, line_length);
+  for (const Columns& columns : column_groups(line_length)) add_lines(lines, columns, line_length);
   return lines;
 }
 

@@ -26,10 +26,10 @@ class TextTable {
 
  private:
   using Columns = std::vector<size_t>;
-  size_t natural_width(size_t column) const;
-  size_t least_width(size_t column) const;
-  std::vector<Columns> groups(size_t line_length) const;
-  std::vector<size_t> widths(const Columns& columns, size_t line_length) const;
+  size_t uncut_width(size_t column) const;
+  size_t min_width(size_t column) const;
+  std::vector<Columns> column_groups(size_t line_length) const;
+  std::vector<size_t> column_widths(const Columns& columns, size_t line_length) const;
   void add_lines(std::vector<std::string>& lines, const Columns& columns, size_t line_length) const;
 
   std::vector<Column> columns_;

@@ -187,7 +187,7 @@ struct Function::State {
   uint64_t retrace_count = 0;  ///< retrace count for which the programs were compiled
 
   std::unique_lock<ReadersWriterLock> lock_entry() {
-    if (lock.is_read_here()) fail("a function was called by what it computes itself");
+    if (lock.is_reader_thread()) fail("a function was called by what it computes itself");
     return std::unique_lock(lock);
   }
 

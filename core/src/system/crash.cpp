@@ -17,31 +17,35 @@
 namespace crescent {
 namespace {
 
-thread_local const Running* running = nullptr;
+thread_local const Running* innermost_running = nullptr;
 
 }  // namespace
 
 Running::Running(std::string_view kind, std::string_view name, std::string_view class_name,
                  std::string_view plugin)
-    : kind_(kind), name_(name), class_name_(class_name), plugin_(plugin), outer_(running) {
-  running = this;
+    : kind_(kind),
+      name_(name),
+      class_name_(class_name),
+      plugin_(plugin),
+      outer_(innermost_running) {
+  innermost_running = this;
 }
 
-Running::~Running() { running = outer_; }
+Running::~Running() { innermost_running = outer_; }
 
 /// The names that the signal handler prints: those of the innermost running operation (Running),
 /// and those of the innermost operation around it that has a name.
 struct RunningNow {
   std::string_view kind, name, class_name, plugin;
-  std::string_view outer_name, outer_class;
+  std::string_view outer_name, outer_class_name;
   RunningNow() {
-    if (!running) return;
-    kind = running->kind_, name = running->name_;
-    class_name = running->class_name_, plugin = running->plugin_;
-    const Running* named_run = running;
+    if (!innermost_running) return;
+    kind = innermost_running->kind_, name = innermost_running->name_;
+    class_name = innermost_running->class_name_, plugin = innermost_running->plugin_;
+    const Running* named_run = innermost_running;
     while (named_run && named_run->name_.empty()) named_run = named_run->outer_;
-    if (named_run && named_run != running)
-      outer_name = named_run->name_, outer_class = named_run->class_name_;
+    if (named_run && named_run != innermost_running)
+      outer_name = named_run->name_, outer_class_name = named_run->class_name_;
   }
 };
 
@@ -66,16 +70,16 @@ class CrashLine {
 
 void end_line() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, "\n", 1); }
 
-CrashLine& operator<<(CrashLine& line, const RunningNow& now) {
-  if (!now.kind.empty()) line << " in " << now.kind;
-  if (!now.name.empty()) line << " '" << now.name << "'";
-  if (!now.class_name.empty()) {
-    line << (now.name.empty() ? " " : " (") << now.class_name;
-    if (!now.plugin.empty()) line << " of plugin '" << now.plugin << "'";
-    if (!now.name.empty()) line << ")";
+CrashLine& operator<<(CrashLine& line, const RunningNow& names) {
+  if (!names.kind.empty()) line << " in " << names.kind;
+  if (!names.name.empty()) line << " '" << names.name << "'";
+  if (!names.class_name.empty()) {
+    line << (names.name.empty() ? " " : " (") << names.class_name;
+    if (!names.plugin.empty()) line << " of plugin '" << names.plugin << "'";
+    if (!names.name.empty()) line << ")";
   }
-  if (!now.outer_name.empty())
-    line << ", in layer '" << now.outer_name << "' (" << now.outer_class << ")";
+  if (!names.outer_name.empty())
+    line << ", in layer '" << names.outer_name << "' (" << names.outer_class_name << ")";
   return line;
 }
 
@@ -89,14 +93,14 @@ std::string_view plugin_on_stack() {
 }
 
 extern "C" void crescent_on_crash(int signal) {
-  const RunningNow running;
+  const RunningNow names;
   std::signal(signal, SIG_DFL);
   CrashLine line;
-  line << "crescent: SIG" << sigabbrev_np(signal) << " (" << sigdescr_np(signal) << ")" << running;
+  line << "crescent: SIG" << sigabbrev_np(signal) << " (" << sigdescr_np(signal) << ")" << names;
   line.write();
   const std::string_view plugin = plugin_on_stack();
   CrashLine plugin_note;
-  if (!plugin.empty() && plugin != running.plugin)
+  if (!plugin.empty() && plugin != names.plugin)
     plugin_note << ", in code of plugin '" << plugin << "'";
   plugin_note.write();
   end_line();
@@ -107,7 +111,8 @@ extern "C" void crescent_on_crash(int signal) {
 const char* exiting_plugin() {
   void* frames[16];
   const int count = backtrace(frames, 16);
-  // dladdr() searches tables of symbols, which would take a thirtieth of the shortest sessions
+  // dladdr() searches tables of symbols, which would take a thirtieth of the time of the shortest
+  // sessions.
   if (std::none_of(frames, frames + count, plugin_at)) return nullptr;
   Dl_info libc{}, frame_info{};
   dladdr(reinterpret_cast<void*>(&std::exit), &libc);
@@ -124,10 +129,10 @@ const char* exiting_plugin() {
 void report_exit(int status, void*) {
   const char* plugin = exiting_plugin();
   if (!plugin) return;
-  const RunningNow running;
+  const RunningNow names;
   CrashLine line;
-  line << "crescent: exit(" << std::to_string(status) << ")" << running;
-  if (plugin != running.plugin) line << ", in code of plugin '" << plugin << "'";
+  line << "crescent: exit(" << std::to_string(status) << ")" << names;
+  if (plugin != names.plugin) line << ", in code of plugin '" << plugin << "'";
   line.write();
   end_line();
 }
@@ -135,10 +140,10 @@ void report_exit(int status, void*) {
 /// Sets an alternate signal stack, on which the handler runs even if the stack of the thread has
 /// overflowed.
 void provide_stack() {
-  static char memory[256 << 10];
+  static char stack_memory[256 << 10];
   stack_t stack{};
-  stack.ss_sp = memory;
-  stack.ss_size = sizeof memory;
+  stack.ss_sp = stack_memory;
+  stack.ss_size = sizeof stack_memory;
   sigaltstack(&stack, nullptr);
 }
 

@@ -29,25 +29,25 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-struct Target {
+struct TargetPath {
   std::string path, folder, name;
 };
 
-Target split_path(const std::string& path) {
+TargetPath split_path(const std::string& path) {
   size_t slash = path.rfind('/');
   if (slash == path.npos) return {path, ".", path};
   return {path, slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
 /// Follows symbolic links from `path` to the file that they lead to, which need not exist.
-Target resolve(const std::string& path) {
-  Target target = split_path(path);
+TargetPath resolve(const std::string& path) {
+  TargetPath target = split_path(path);
   constexpr int kMaxLinks = 40;
   for (int i = 0; i < kMaxLinks; ++i) {
     char link[PATH_MAX];
-    ssize_t size = readlink(target.path.c_str(), link, sizeof link);
-    if (size < 0) return target;
-    std::string link_target(link, size);
+    ssize_t link_length = readlink(target.path.c_str(), link, sizeof link);
+    if (link_length < 0) return target;
+    std::string link_target(link, link_length);
     target =
         split_path(link_target.starts_with('/') ? link_target : target.folder + "/" + link_target);
   }
@@ -60,19 +60,19 @@ std::string free_space(const std::string& folder) {
   return concat(", ", static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize, " free");
 }
 
-[[noreturn]] void fail_saving(const std::string& path, const Target& target, size_t size,
+[[noreturn]] void fail_saving(const std::string& path, const TargetPath& target, size_t size,
                               int error) {
   std::string space_hint = error == ENOSPC || error == EFBIG || error == EDQUOT
                                ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
                                : "";
-  bool existed_before = access(target.path.c_str(), F_OK) == 0;
+  bool target_exists = access(target.path.c_str(), F_OK) == 0;
   std::string link_text = target.path == path ? "" : concat(", which leads to '", target.path, "'");
   fail("cannot save '", path, "'", link_text, ": ", strerror(error), space_hint,
-       existed_before ? "; the file that was there is untouched" : "");
+       target_exists ? "; the file that was there is untouched" : "");
 }
 
 /// The beginning of the name of a temporary file ".m.h5.tmp-PROCESS-NUMBER" for the target "m.h5".
-std::string temporary_prefix(const Target& target) { return "." + target.name + ".tmp-"; }
+std::string temporary_prefix(const TargetPath& target) { return "." + target.name + ".tmp-"; }
 
 bool process_is_dead(std::string_view id) {
   pid_t pid = 0;
@@ -80,7 +80,7 @@ bool process_is_dead(std::string_view id) {
   return error == std::errc() && pid > 0 && *end == '-' && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-void remove_orphans(const Target& target) {
+void remove_orphans(const TargetPath& target) {
   struct DirectoryCloser {
     void operator()(DIR* folder) const { closedir(folder); }
   };
@@ -94,16 +94,16 @@ void remove_orphans(const Target& target) {
 }
 
 /// A temporary file; the destructor removes it unless it was committed.
-class Temporary {
+class TemporaryFile {
  public:
-  explicit Temporary(const Target& target) : target_(target) {
+  explicit TemporaryFile(const TargetPath& target) : target_(target) {
     static std::atomic<unsigned> counter{0};
     path_ = concat(target.folder, "/", temporary_prefix(target), getpid(), "-", counter++);
     constexpr int kNewFileFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     file_ = Descriptor(open(path_.c_str(), kNewFileFlags, 0666));
     if (file_ >= 0) copy_mode();
   }
-  ~Temporary() {
+  ~TemporaryFile() {
     if (file_ >= 0 && !is_committed_) unlink(path_.c_str());
   }
 
@@ -134,9 +134,9 @@ class Temporary {
   }
 
   bool write_all(Bytes bytes, FileProgress& progress) {
-    constexpr size_t kMaximum = size_t{8} << 20;
+    constexpr size_t kMaxWriteBytes = size_t{8} << 20;
     while (!bytes.empty()) {
-      ssize_t written_bytes = write(file_, bytes.data(), std::min(bytes.size(), kMaximum));
+      ssize_t written_bytes = write(file_, bytes.data(), std::min(bytes.size(), kMaxWriteBytes));
       if (written_bytes < 0 && errno == EINTR) continue;
       if (written_bytes <= 0) return false;
       bytes = bytes.subspan(written_bytes);
@@ -150,16 +150,15 @@ class Temporary {
   /// Starts writing to disk while the data are copied, so that fsync has little left to do.
   void start_writing_back() {
     constexpr off_t kWritebackInterval = off_t{8} << 20;
-    if (written_bytes_ - writeback_begun_to_ < kWritebackInterval) return;
-    sync_file_range(file_, writeback_begun_to_, written_bytes_ - writeback_begun_to_,
-                    SYNC_FILE_RANGE_WRITE);
-    writeback_begun_to_ = written_bytes_;
+    if (written_bytes_ - writeback_end_ < kWritebackInterval) return;
+    sync_file_range(file_, writeback_end_, written_bytes_ - writeback_end_, SYNC_FILE_RANGE_WRITE);
+    writeback_end_ = written_bytes_;
   }
 
-  const Target& target_;
+  const TargetPath& target_;
   std::string path_;
   Descriptor file_;
-  off_t written_bytes_ = 0, writeback_begun_to_ = 0;
+  off_t written_bytes_ = 0, writeback_end_ = 0;
   bool is_committed_ = false;
 };
 
@@ -172,18 +171,18 @@ const char* system_path(const std::string& path) {
 }
 
 struct NoFileSizeSignal::Masks {
-  sigset_t signal, old_mask;
+  sigset_t blocked_signals, old_mask;
 };
 
 NoFileSizeSignal::NoFileSizeSignal() : masks_(std::make_unique<Masks>()) {
-  sigemptyset(&masks_->signal);
-  sigaddset(&masks_->signal, SIGXFSZ);
-  pthread_sigmask(SIG_BLOCK, &masks_->signal, &masks_->old_mask);
+  sigemptyset(&masks_->blocked_signals);
+  sigaddset(&masks_->blocked_signals, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &masks_->blocked_signals, &masks_->old_mask);
 }
 
 NoFileSizeSignal::~NoFileSizeSignal() {
   const timespec no_wait{};
-  while (sigtimedwait(&masks_->signal, nullptr, &no_wait) > 0) {
+  while (sigtimedwait(&masks_->blocked_signals, nullptr, &no_wait) > 0) {
   }
   pthread_sigmask(SIG_SETMASK, &masks_->old_mask, nullptr);
 }
@@ -195,20 +194,20 @@ void create_folder(const std::string& path) {
 }
 
 void replace_file(const std::string& path, std::span<const Bytes> pieces) {
-  NoFileSizeSignal guard;
-  struct stat old;
-  if (stat(system_path(path), &old) == 0 && !S_ISREG(old.st_mode))
+  NoFileSizeSignal no_file_size_signal;
+  struct stat old_status;
+  if (stat(system_path(path), &old_status) == 0 && !S_ISREG(old_status.st_mode))
     fail("cannot save '", path, "': it exists and is not a regular file");
-  Target target = resolve(path);
+  TargetPath target = resolve(path);
   remove_orphans(target);
   size_t size = 0;
   for (const Bytes& piece : pieces) size += piece.size();
-  Temporary temporary(target);
+  TemporaryFile temporary(target);
   const int error = temporary.commit(pieces, FileProgress("saving", path, size));
   if (error != 0) fail_saving(path, target, size, error);
-  if (const int unsynced = temporary.sync_folder())
+  if (const int sync_error = temporary.sync_folder())
     warn("saved '", path,
-         "', but a loss of power may undo it: cannot sync its folder: ", strerror(unsynced));
+         "', but a loss of power may undo it: cannot sync its folder: ", strerror(sync_error));
 }
 
 void replace_file(const std::string& path, const std::string& text) {

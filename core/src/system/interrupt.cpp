@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-thread_local int scope_count = 0;  // number of living InterruptScopes
-thread_local int line_owners = 0;  // number of operations that own the line of the terminal
+thread_local int scope_count = 0;       // number of living InterruptScopes
+thread_local int line_owner_count = 0;  // number of operations that own the line of the terminal
 
 std::shared_ptr<Interruption>& thread_interruption() {
   thread_local std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
@@ -29,9 +29,9 @@ InterruptScope::InterruptScope() {
 }
 InterruptScope::~InterruptScope() { --scope_count; }
 
-bool owns_line() { return line_owners > 0; }
-void take_line() { ++line_owners; }
-void give_line_back() { --line_owners; }
+bool owns_line() { return line_owner_count > 0; }
+void take_line() { ++line_owner_count; }
+void give_line_back() { --line_owner_count; }
 
 InheritInterrupt::InheritInterrupt(std::shared_ptr<Interruption> runs)
     : own_(std::exchange(thread_interruption(), std::move(runs))) {}

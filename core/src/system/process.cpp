@@ -65,9 +65,9 @@ class SpawnAttributes {
     posix_spawnattr_setsigmask(&attributes_, &no_signals);
     posix_spawnattr_setsigdefault(&attributes_, &every_signal);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    const int group = options.has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
-    posix_spawnattr_setflags(
-        &attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
+    const int group_flag = options.has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK |
+                                                              POSIX_SPAWN_SETSIGDEF | group_flag));
   }
   ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
   SpawnAttributes(const SpawnAttributes&) = delete;
@@ -79,11 +79,11 @@ class SpawnAttributes {
 
 /// Runs in the child after fork: restores the default handlers of crash signals and disables core
 /// dumps.
-void prepare_copy(const ProcessOptions& options) {
+void prepare_forked_process(const ProcessOptions& options) {
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGALRM})
     ::signal(signal, SIG_DFL);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  const rlimit no_core_dump{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core_dump);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (options.has_own_group) setpgid(0, 0);
   if (!options.has_environment) clearenv();
@@ -115,7 +115,7 @@ Process Process::copy(const std::function<int()>& work, const ProcessOptions& op
   if (id > 0) return Process(id);
   int status = 1;
   try {
-    prepare_copy(options);
+    prepare_forked_process(options);
     status = work();
   } catch (...) {
   }
@@ -146,12 +146,12 @@ int Process::wait() {
 bool Process::wait(Timeout timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const Descriptor child(pid_ < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-  pollfd end{child, POLLIN, 0};
+  pollfd poll_entry{child, POLLIN, 0};
   while (!has_ended(WNOHANG)) {
     const auto remaining_time =
         std::chrono::ceil<Timeout>(deadline - std::chrono::steady_clock::now());
     if (remaining_time.count() <= 0) return kill(), false;
-    poll(&end, 1,
+    poll(&poll_entry, 1,
          child < 0 ? 1 : static_cast<int>(std::min<int64_t>(remaining_time.count(), INT_MAX)));
   }
   return true;

@@ -17,15 +17,15 @@ namespace crescent {
 namespace {
 
 /// Names the type of something that is not a regular file: "a FIFO", "a socket".
-const char* kind_of(mode_t mode) {
+const char* file_type_text(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder (directory)";
   if (S_ISFIFO(mode)) return "a FIFO";
   if (S_ISSOCK(mode)) return "a socket";
   return "a device";
 }
 
-[[noreturn]] void fail_kind(const std::string& path, mode_t mode) {
-  fail("cannot read '", path, "': it is ", kind_of(mode), ", not a regular file");
+[[noreturn]] void fail_not_regular(const std::string& path, mode_t mode) {
+  fail("cannot read '", path, "': it is ", file_type_text(mode), ", not a regular file");
 }
 
 /// Returns the end of a message about a missing file: " (did you mean 'model.h5'?)" if the folder
@@ -49,14 +49,14 @@ int open_regular_file(const std::string& path) {
   struct stat status {};
   // The type of the file is checked before opening, because opening a device can have an effect.
   if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode))
-    fail_kind(path, status.st_mode);
+    fail_not_regular(path, status.st_mode);
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (const int error = errno; file < 0)
     fail("cannot read '", path, "': ", std::strerror(error), similar_files_hint(path, error));
   // The type is checked again, because another file may have replaced the first one.
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   ::close(file);
-  fail_kind(path, status.st_mode);
+  fail_not_regular(path, status.st_mode);
 }
 
 /// The buffer for a file smaller than a chunk has one byte more than the file: when the last byte

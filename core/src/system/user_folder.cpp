@@ -36,8 +36,8 @@ std::string absolute_path_in(const char* variable) {
 std::string user_folder(UserFolder folder) {
   if (getauxval(AT_SECURE)) return "";
   const auto [variable, path_in_home] = location_of(folder);
-  const std::string own_folder = absolute_path_in(variable), home = absolute_path_in("HOME");
-  if (!own_folder.empty()) return own_folder + "/crescent";
+  const std::string variable_folder = absolute_path_in(variable), home = absolute_path_in("HOME");
+  if (!variable_folder.empty()) return variable_folder + "/crescent";
   return home.empty() ? "" : home + path_in_home + "/crescent";
 }
 

@@ -6,7 +6,7 @@ namespace crescent {
 
 std::unique_lock<ReadersWriterLock> enter_steps(const Model& model) {
   ReadersWriterLock& lock = ModelAccess::training(model).ownership.lock;
-  if (lock.is_read_here())
+  if (lock.is_reader_thread())
     fail("model '", model.name(), "' was used by what its own prediction computes");
   return std::unique_lock(lock);
 }
