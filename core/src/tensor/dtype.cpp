@@ -11,8 +11,8 @@ namespace {
 struct DTypeSpec {
   const char* name;
   uint8_t size;
-  bool floating, integer;
-  uint8_t rank;  // promotion gives the dtype of higher rank
+  bool is_floating, is_integer;
+  uint8_t promotion_rank;  // the common dtype of two dtypes is the one of higher rank
 };
 // The rows are in the order of the enum DType.
 constexpr std::array<DTypeSpec, kDTypeCount> kDTypeSpecs{{
@@ -37,28 +37,28 @@ std::atomic<DType> current_floatx{DType::float32};
 
 size_t size_of(DType dtype) { return spec_of(dtype).size; }
 const char* name_of(DType dtype) { return spec_of(dtype).name; }
-bool is_floating(DType dtype) { return spec_of(dtype).floating; }
-bool is_integer(DType dtype) { return spec_of(dtype).integer; }
+bool is_floating(DType dtype) { return spec_of(dtype).is_floating; }
+bool is_integer(DType dtype) { return spec_of(dtype).is_integer; }
 
 DType dtype_named(std::string_view name) {
   for (size_t i = 0; i < kDTypeSpecs.size(); ++i) {
     if (kDTypeSpecs[i].name == name) return static_cast<DType>(i);
   }
   std::vector<std::string> names;
-  for (const DTypeSpec& r : kDTypeSpecs) names.emplace_back(r.name);
+  for (const DTypeSpec& spec : kDTypeSpecs) names.emplace_back(spec.name);
   fail("unknown dtype '", name, "'", did_you_mean(name, names), "; known: ", join(names));
 }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::string || b == DType::string) fail(a, " and ", b, " have no common dtype");
-  const bool are_floating = spec_of(a).floating && spec_of(b).floating;
+  const bool are_floating = spec_of(a).is_floating && spec_of(b).is_floating;
   if (are_floating && spec_of(a).size == 2 && spec_of(b).size == 2)
     return DType::float32;  // float16 and bfloat16: neither represents all values of the other
   // Different dtypes of equal rank are int8 and uint8, neither of which represents all values of
   // the other.
-  if (spec_of(a).rank == spec_of(b).rank) return DType::int16;
-  return spec_of(a).rank >= spec_of(b).rank ? a : b;
+  if (spec_of(a).promotion_rank == spec_of(b).promotion_rank) return DType::int16;
+  return spec_of(a).promotion_rank >= spec_of(b).promotion_rank ? a : b;
 }
 
 DType floatx() { return current_floatx.load(std::memory_order_relaxed); }

@@ -29,21 +29,22 @@ double rounded(double x, DType dtype) {
   }
 }
 
-/// The number of mantissa digits after the point, and the decimal exponent.
+/// The length of a number in scientific notation, such as 1.25e+03: the number of digits after the
+/// point (2), and the exponent (3).
 struct Decimal {
-  int digits, exponent;
+  int fraction_digits, exponent;
 };
 
-/// The shortest decimal form that rounds to x, with at most `most` digits.
-Decimal shortest(double x, DType dtype, int most) {
+/// The shortest decimal form that rounds to x, with at most `max_digits` digits.
+Decimal shortest_decimal(double x, DType dtype, int max_digits) {
   std::string text;
   int digits = 0;
   do text = formatted("%.*e", digits, x);
-  while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= most);
-  return {std::min(digits, most), std::atoi(text.c_str() + text.find('e') + 1)};
+  while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= max_digits);
+  return {std::min(digits, max_digits), std::atoi(text.c_str() + text.find('e') + 1)};
 }
 
-std::string without_zeros(std::string text) {
+std::string without_trailing_zeros(std::string text) {
   while (text.back() == '0') text.pop_back();
   return text;
 }
@@ -60,8 +61,9 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int pr
   if (largest > 0) has_exponents_ = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
-    const int fraction_digits =
-        has_exponents_ ? shortest(x, dtype, precision_).digits : digits_after_point(x);
+    const int fraction_digits = has_exponents_
+                                    ? shortest_decimal(x, dtype, precision_).fraction_digits
+                                    : digits_after_point(x);
     digits_ = std::clamp(fraction_digits, digits_, precision_);
   }
 }
@@ -69,8 +71,8 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int pr
 /// The number of digits after the point if x is written without an exponent.
 int FloatFormat::digits_after_point(double x) const {
   if (x == 0) return 0;
-  const Decimal decimal = shortest(x, dtype_, precision_);
-  return std::max(0, decimal.digits - decimal.exponent);
+  const Decimal decimal = shortest_decimal(x, dtype_, precision_);
+  return std::max(0, decimal.fraction_digits - decimal.exponent);
 }
 
 std::string FloatFormat::text(double x) const {
@@ -84,7 +86,7 @@ std::string FloatFormat::text(double x) const {
   std::string text = formatted("%.*f", std::min(digits_after_point(x), digits_), x);
   if (text.find('.') == std::string::npos) return text + "." + std::string(digits_, ' ');
   const size_t width = text.find('.') + 1 + static_cast<size_t>(digits_);
-  text = without_zeros(std::move(text));
+  text = without_trailing_zeros(std::move(text));
   return text.append(width - text.size(), ' ');
 }
 

@@ -12,10 +12,10 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kEdge = 3;  // elements shown at either end of an abbreviated axis
+constexpr int64_t kEdgeElements = 3;  // elements shown at either end of an abbreviated axis
 
 std::mutex options_mutex;
-PrintOptions options_in_use;
+PrintOptions current_options;
 
 std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
@@ -46,29 +46,31 @@ class Printer {
 
   std::string text() {
     if (tensor_.size() == 0) return concat("[] ", tensor_.shape());
-    collect(0, 0);
+    collect_elements(0, 0);
     if (is_floating(tensor_.dtype())) write_numbers();
-    for (const std::string& element : elements_) width_ = std::max(width_, display_width(element));
+    for (const std::string& element : elements_)
+      element_width_ = std::max(element_width_, display_width(element));
     print(0);
     return std::move(text_);
   }
 
  private:
-  /// Calls visit(i) for the positions of the axis that are shown, and gap() in place of the others.
+  /// Calls visit(i) for the positions of the axis that are shown, and visit_gap() in place of the
+  /// others.
   template <class Visit, class Gap>
-  void walk(int axis, Visit visit, Gap gap) const {
+  void visit_axis(int axis, Visit visit, Gap visit_gap) const {
     const int64_t n = tensor_.dim(axis);
-    const bool is_cut = is_abbreviated_ && n > 2 * kEdge;
+    const bool is_cut = is_abbreviated_ && n > 2 * kEdgeElements;
     for (int64_t i = 0; i < n; ++i) {
-      if (is_cut && i == kEdge) {
-        gap();
-        i = n - kEdge;
+      if (is_cut && i == kEdgeElements) {
+        visit_gap();
+        i = n - kEdgeElements;
       }
       visit(i);
     }
   }
 
-  void collect(int axis, int64_t offset) {
+  void collect_elements(int axis, int64_t offset) {
     if (axis == tensor_.rank()) {
       with_element_type(tensor_.dtype(), [&]<class T>(T*) {
         const T& element = static_cast<const T*>(tensor_.raw())[offset];
@@ -84,8 +86,9 @@ class Printer {
       });
       return;
     }
-    walk(
-        axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
+    visit_axis(
+        axis, [&](int64_t i) { collect_elements(axis + 1, offset * tensor_.dim(axis) + i); },
+        [] {});
   }
 
   /// Writes all numbers in their common format; a scalar is written as Lua writes numbers.
@@ -97,16 +100,16 @@ class Printer {
 
   /// Whether the next element of the last axis and the brackets after it fit into the line.
   bool has_room(int axis) const {
-    const size_t line = text_.rfind('\n') + 1;  // 0 in the first line
-    return columns_ == 0 || display_width(std::string_view(text_).substr(line)) + width_ +
-                                    static_cast<size_t>(axis) + 2 <=
+    const size_t line_begin = text_.rfind('\n') + 1;  // 0 in the first line
+    return columns_ == 0 || display_width(std::string_view(text_).substr(line_begin)) +
+                                    element_width_ + static_cast<size_t>(axis) + 2 <=
                                 columns_;
   }
 
   void print(int axis) {
     if (axis == tensor_.rank()) {
       const std::string& element = elements_[next_element_++];
-      if (axis > 0) text_.append(width_ - display_width(element), ' ');
+      if (axis > 0) text_.append(element_width_ - display_width(element), ' ');
       text_ += element;
       return;
     }
@@ -121,7 +124,7 @@ class Printer {
       is_first = false;
     };
     text_ += '[';
-    walk(
+    visit_axis(
         axis, [&](int64_t) { separate(), print(axis + 1); }, [&] { separate(), text_ += "..."; });
     text_ += ']';
   }
@@ -132,7 +135,7 @@ class Printer {
   size_t columns_;               ///< width of a line in characters; 0: unlimited
   std::vector<double> numbers_;  ///< the floating-point elements
   std::vector<std::string> elements_;
-  size_t width_ = 0, next_element_ = 0;
+  size_t element_width_ = 0, next_element_ = 0;
   std::string text_;
 };
 
@@ -148,7 +151,7 @@ std::string to_text(const Tensor& tensor) {
 
 PrintOptions print_options() {
   const std::lock_guard lock(options_mutex);
-  return options_in_use;
+  return current_options;
 }
 
 void set_print_options(const PrintOptions& options) {
@@ -156,7 +159,7 @@ void set_print_options(const PrintOptions& options) {
     fail("print: expected precision, threshold and width of at least 0, got ", options.precision,
          ", ", options.threshold, " and ", options.width);
   const std::lock_guard lock(options_mutex);
-  options_in_use = options;
+  current_options = options;
 }
 
 }  // namespace crescent

@@ -44,8 +44,8 @@ void Shape::append(int64_t dim) {
 
 Shape Shape::slice(int first, int last) const {
   auto position = [&](int i) { return std::clamp(i < 0 ? i + rank_ : i, 0, rank_); };
-  const int begin_at = position(first), end_at = std::max(begin_at, position(last));
-  return Shape(std::span<const int64_t>(begin() + begin_at, begin() + end_at));
+  const int begin_axis = position(first), end_axis = std::max(begin_axis, position(last));
+  return Shape(std::span<const int64_t>(begin() + begin_axis, begin() + end_axis));
 }
 
 Shape Shape::concat(const Shape& other) const {

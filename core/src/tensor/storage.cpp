@@ -20,23 +20,23 @@ namespace crescent {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLargeBytes = size_t{64} << 10;  // malloc caches smaller blocks itself
-constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kMinCachedBytes = size_t{64} << 10;  // malloc caches smaller blocks itself
+constexpr size_t kHugePageBytes = size_t{2} << 20;
 
-std::atomic<void (*)(int64_t)> observer{nullptr};
-std::atomic<uint64_t> allocations{0};
+std::atomic<void (*)(int64_t)> allocation_observer{nullptr};
+std::atomic<uint64_t> allocation_counter{0};
 std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // bytes in storages that exist now
 std::atomic<uint64_t> storage_count{0};
 
-void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
+void add_to_live_bytes(std::atomic<int64_t>& live_bytes, int64_t bytes) {
   live_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
+  if (auto* notify = allocation_observer.load(std::memory_order_relaxed)) notify(bytes);
 }
 
 /// The memory of this machine or of its container. Linux grants larger allocations too, but kills
 /// the process when it uses the memory.
 size_t memory_limit() {
-  static const size_t limit = [] {
+  static const size_t machine_memory = [] {
     size_t bytes =
         static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
     size_t allowed_bytes = 0;
@@ -44,14 +44,16 @@ size_t memory_limit() {
       bytes = std::min(bytes, allowed_bytes);
     return bytes;
   }();
-  return limit;
+  return machine_memory;
 }
 
-size_t rounded_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
+size_t rounded_up(size_t bytes, size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 
 /// Whether blocks of this size are mapped one by one instead of allocated by malloc. In the heap of
-/// malloc, long-lived blocks end up between other blocks and keep their memory from being returned
-/// to the system.
+/// malloc, long-lived blocks end up between other blocks and keep the memory of freed ones from
+/// being returned to the system.
 #ifdef __SANITIZE_ADDRESS__
 // With the address sanitizer, malloc allocates all blocks, so that accesses beyond a tensor are
 // detected.
@@ -60,18 +62,20 @@ bool is_mapped(size_t) { return false; }
 bool is_mapped(size_t bytes) { return bytes >= size_t{128} << 10; }
 #endif
 
-size_t small_page() {
-  static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return page;
+size_t small_page_size() {
+  static const auto page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return page_size;
 }
 
 /// The page size for a block: a huge page if the block fills at least half of one.
-size_t page_size_for(size_t bytes) { return bytes < kHugePage / 2 ? small_page() : kHugePage; }
+size_t page_size_of_block(size_t bytes) {
+  return bytes < kHugePageBytes / 2 ? small_page_size() : kHugePageBytes;
+}
 
 /// The capacity of a block: a whole number of pages, so that blocks for slightly different sizes
 /// are interchangeable.
-size_t capacity_for(size_t bytes) {
-  return rounded_up(bytes, is_mapped(bytes) ? page_size_for(bytes) : kAlignment);
+size_t block_capacity(size_t bytes) {
+  return rounded_up(bytes, is_mapped(bytes) ? page_size_of_block(bytes) : kAlignment);
 }
 
 /// The offset of the next block within its first page, which varies between blocks. If blocks began
@@ -83,38 +87,40 @@ size_t next_block_offset() {
 }
 
 /// The size of a mapped block, with one more page for its offset.
-size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_size_for(bytes)) + small_page(); }
+size_t mapped_bytes(size_t bytes) {
+  return rounded_up(bytes, page_size_of_block(bytes)) + small_page_size();
+}
 
 /// Maps a block, with huge pages where the kernel grants them on request: training steps that use
 /// about 100 MiB are 3 to 5 % faster with huge pages, and so are steps with weights of 1 or 2 MiB
 /// each. Returns null when memory is exhausted.
 std::byte* map_block(size_t bytes) {
-  const size_t page = page_size_for(bytes), mapped_size = mapped_bytes(bytes);
+  const size_t page_size = page_size_of_block(bytes), mapped_size = mapped_bytes(bytes);
   // room for aligning the block to the page size
-  const size_t alignment_space = page == kHugePage ? page : 0;
+  const size_t alignment_space = page_size == kHugePageBytes ? page_size : 0;
   void* memory = mmap(nullptr, mapped_size + alignment_space, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* memory_begin = static_cast<std::byte*>(memory);
-  const size_t alignment_gap = rounded_up(reinterpret_cast<uintptr_t>(memory_begin), page) -
+  const size_t alignment_gap = rounded_up(reinterpret_cast<uintptr_t>(memory_begin), page_size) -
                                reinterpret_cast<uintptr_t>(memory_begin);
   if (alignment_gap > 0) munmap(memory_begin, alignment_gap);
   if (alignment_space > alignment_gap)
     munmap(memory_begin + alignment_gap + mapped_size, alignment_space - alignment_gap);
   if (alignment_space > 0)
-    madvise(memory_begin + alignment_gap, mapped_size - small_page(), MADV_HUGEPAGE);
+    madvise(memory_begin + alignment_gap, mapped_size - small_page_size(), MADV_HUGEPAGE);
   return memory_begin + alignment_gap + next_block_offset();
 }
 
 /// Allocates a new block; returns null when memory is exhausted.
-std::byte* fresh_block(size_t bytes) {
+std::byte* allocate_block(size_t bytes) {
   if (is_mapped(bytes)) return map_block(bytes);
   return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
 }
 
 void free_block(std::byte* memory, size_t bytes) {
   if (is_mapped(bytes))
-    munmap(memory - reinterpret_cast<uintptr_t>(memory) % small_page(), mapped_bytes(bytes));
+    munmap(memory - reinterpret_cast<uintptr_t>(memory) % small_page_size(), mapped_bytes(bytes));
   else
     std::free(memory);
 }
@@ -124,7 +130,7 @@ class FreeBlocks {
  public:
   /// Takes a block from the cache and sets `capacity` to its capacity; returns null when no block
   /// fits.
-  std::byte* take(size_t bytes, size_t& capacity) {
+  std::byte* take_block(size_t bytes, size_t& capacity) {
     std::lock_guard lock(mutex_);
     Block* best_block = nullptr;
     for (Block& block : blocks_) {
@@ -133,27 +139,27 @@ class FreeBlocks {
     }
     if (!best_block) return nullptr;
     capacity = best_block->bytes;
-    cached_bytes_ -= best_block->bytes, --count_;
+    cached_bytes_ -= best_block->bytes, --block_count_;
     return std::exchange(best_block->memory, nullptr);
   }
 
-  void give(std::byte* memory, size_t bytes) {
-    const size_t byte_limit = max_cached_bytes();
-    if (bytes > byte_limit) return free_block(memory, bytes);
+  void add_block(std::byte* memory, size_t bytes) {
+    const size_t max_bytes = max_cached_bytes();
+    if (bytes > max_bytes) return free_block(memory, bytes);
     std::lock_guard lock(mutex_);
-    const auto too_many = [&] {
-      return count_ >= kMaxCachedBlocks && cached_bytes_ + bytes > kFewBytes;
+    const auto has_too_many_blocks = [&] {
+      return block_count_ >= kMaxCachedBlocks && cached_bytes_ + bytes > kSmallCacheBytes;
     };
-    while (cached_bytes_ + bytes > byte_limit || too_many() || blocks_[next_block_].memory)
+    while (cached_bytes_ + bytes > max_bytes || has_too_many_blocks() || blocks_[next_slot_].memory)
       drop_oldest();
-    blocks_[next_block_] = {memory, bytes};
-    cached_bytes_ += bytes, ++count_;
-    next_block_ = (next_block_ + 1) % kMaxBlocks;
+    blocks_[next_slot_] = {memory, bytes};
+    cached_bytes_ += bytes, ++block_count_;
+    next_slot_ = (next_slot_ + 1) % kSlotCount;
   }
 
   void clear() {
     std::lock_guard lock(mutex_);
-    while (count_ > 0) drop_oldest();
+    while (block_count_ > 0) drop_oldest();
   }
 
  private:
@@ -163,28 +169,28 @@ class FreeBlocks {
   };
   /// Frees the block that was cached first.
   void drop_oldest() {
-    for (size_t i = 0; i < kMaxBlocks; ++i) {
-      Block& block = blocks_[(next_block_ + i) % kMaxBlocks];
+    for (size_t i = 0; i < kSlotCount; ++i) {
+      Block& block = blocks_[(next_slot_ + i) % kSlotCount];
       if (!block.memory) continue;
-      cached_bytes_ -= block.bytes, --count_;
+      cached_bytes_ -= block.bytes, --block_count_;
       free_block(std::exchange(block.memory, nullptr), block.bytes);
       return;
     }
   }
 
-  static constexpr size_t kMaxBlocks = 160;
-  /// At most kMaxCachedBlocks blocks are cached, or more as long as they have less than kFewBytes
-  /// bytes together, because garbage collection frees many small blocks at once.
-  static constexpr size_t kMaxCachedBlocks = 24, kFewBytes = size_t{10} << 20;
+  static constexpr size_t kSlotCount = 160;
+  /// At most kMaxCachedBlocks blocks are cached, or more as long as they have less than
+  /// kSmallCacheBytes bytes together, because garbage collection frees many small blocks at once.
+  static constexpr size_t kMaxCachedBlocks = 24, kSmallCacheBytes = size_t{10} << 20;
   /// The limit of cached bytes, which grows with the bytes in use.
   static size_t max_cached_bytes() {
-    constexpr size_t kMinimum = size_t{64} << 20, kMaximum = size_t{128} << 20;
-    return std::min(kMaximum,
-                    kMinimum + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
+    constexpr size_t kMinLimit = size_t{64} << 20, kMaxLimit = size_t{128} << 20;
+    return std::min(kMaxLimit,
+                    kMinLimit + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
   }
   std::mutex mutex_;
-  Block blocks_[kMaxBlocks];
-  size_t next_block_ = 0, count_ = 0, cached_bytes_ = 0;
+  Block blocks_[kSlotCount];
+  size_t next_slot_ = 0, block_count_ = 0, cached_bytes_ = 0;
 };
 
 /// The cache is never destroyed, because static objects may still hold tensors when the process
@@ -198,29 +204,29 @@ class HostStorage final : public Storage {
  public:
   HostStorage(size_t bytes, bool zeroed) {
     bytes_ = bytes;
-    capacity_ = capacity_for(std::max<size_t>(bytes, 1));
-    host_ = obtain();
+    capacity_ = block_capacity(std::max<size_t>(bytes, 1));
+    host_ = obtain_block();
     if (zeroed) std::memset(host_, 0, bytes);
-    account(host_bytes, static_cast<int64_t>(bytes_));
+    add_to_live_bytes(host_bytes, static_cast<int64_t>(bytes_));
   }
   ~HostStorage() override {
-    if (capacity_ >= kLargeBytes) {
-      free_blocks().give(host_, capacity_);
+    if (capacity_ >= kMinCachedBytes) {
+      free_blocks().add_block(host_, capacity_);
     } else {
       std::free(host_);
     }
-    account(host_bytes, -static_cast<int64_t>(bytes_));
+    add_to_live_bytes(host_bytes, -static_cast<int64_t>(bytes_));
   }
 
  private:
-  std::byte* obtain() {
+  std::byte* obtain_block() {
     const size_t wanted_capacity = capacity_;
-    if (wanted_capacity >= kLargeBytes) {
-      if (std::byte* block = free_blocks().take(wanted_capacity, capacity_)) return block;
+    if (wanted_capacity >= kMinCachedBytes) {
+      if (std::byte* block = free_blocks().take_block(wanted_capacity, capacity_)) return block;
     }
-    if (std::byte* memory = fresh_block(wanted_capacity)) return memory;
+    if (std::byte* memory = allocate_block(wanted_capacity)) return memory;
     free_blocks().clear();
-    if (std::byte* memory = fresh_block(wanted_capacity)) return memory;
+    if (std::byte* memory = allocate_block(wanted_capacity)) return memory;
     throw MemoryError(concat("not enough memory for ", bytes_, " bytes"));
   }
   size_t capacity_ = 0;
@@ -233,21 +239,21 @@ class SmallStorage final : public Storage {
 #ifdef __SANITIZE_ADDRESS__
   // With the address sanitizer, every storage has its own block, so that accesses beyond a tensor
   // are detected.
-  static constexpr size_t kMaximum = 0;
+  static constexpr size_t kMaxBytes = 0;
 #else
-  static constexpr size_t kMaximum = 128;
+  static constexpr size_t kMaxBytes = 128;
 #endif
   SmallStorage(size_t bytes, bool zeroed) {
     bytes_ = bytes;
     const auto address = reinterpret_cast<uintptr_t>(memory_);
     host_ = memory_ + ((address + kAlignment - 1) / kAlignment * kAlignment - address);
     if (zeroed) std::memset(host_, 0, bytes);
-    account(host_bytes, static_cast<int64_t>(bytes_));
+    add_to_live_bytes(host_bytes, static_cast<int64_t>(bytes_));
   }
-  ~SmallStorage() override { account(host_bytes, -static_cast<int64_t>(bytes_)); }
+  ~SmallStorage() override { add_to_live_bytes(host_bytes, -static_cast<int64_t>(bytes_)); }
 
  private:
-  std::byte memory_[kMaximum + kAlignment];
+  std::byte memory_[kMaxBytes + kAlignment];
 };
 
 }  // namespace
@@ -329,11 +335,11 @@ void Storage::move_to_host() {
 DeviceStorage::DeviceStorage(Memory& memory, size_t bytes) {
   memory_ = &memory;
   bytes_ = bytes;
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  account(device_bytes, static_cast<int64_t>(bytes));
+  allocation_counter.fetch_add(1, std::memory_order_relaxed);
+  add_to_live_bytes(device_bytes, static_cast<int64_t>(bytes));
 }
 
-DeviceStorage::~DeviceStorage() { account(device_bytes, -static_cast<int64_t>(bytes_)); }
+DeviceStorage::~DeviceStorage() { add_to_live_bytes(device_bytes, -static_cast<int64_t>(bytes_)); }
 
 std::string Storage::location() const { return "memory"; }
 
@@ -346,8 +352,8 @@ void expect_memory(size_t bytes) {
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
   expect_memory(bytes);
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (bytes <= SmallStorage::kMaximum) return std::make_shared<SmallStorage>(bytes, zeroed);
+  allocation_counter.fetch_add(1, std::memory_order_relaxed);
+  if (bytes <= SmallStorage::kMaxBytes) return std::make_shared<SmallStorage>(bytes, zeroed);
   return std::make_shared<HostStorage>(bytes, zeroed);
 }
 
@@ -358,8 +364,8 @@ void give_back_memory() {
 #endif
 }
 
-void set_allocation_observer(void (*notify)(int64_t bytes)) { observer.store(notify); }
-uint64_t allocation_count() { return allocations.load(std::memory_order_relaxed); }
+void set_allocation_observer(void (*notify)(int64_t bytes)) { allocation_observer.store(notify); }
+uint64_t allocation_count() { return allocation_counter.load(std::memory_order_relaxed); }
 int64_t allocated_bytes() { return host_bytes.load() + device_bytes.load(); }
 
 }  // namespace crescent

@@ -23,7 +23,8 @@ namespace {
 /// copies of them.
 constexpr int64_t kCopiedElements = 1024;
 
-std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory* memory = nullptr) {
+std::shared_ptr<Storage> storage_for(const TensorSpec& spec, bool zeroed,
+                                     Memory* memory = nullptr) {
   try {
     const size_t bytes = spec.bytes();
     return memory ? memory->allocate(bytes, zeroed) : Storage::allocate(bytes, zeroed);
@@ -34,7 +35,7 @@ std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory*
 }
 
 /// A pointer to the values of a new tensor in host memory that nothing shares yet.
-void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
+void* values_of_new_tensor(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
 [[noreturn]] void fail_no_tensor() { fail("there is no tensor here (it was never given a value)"); }
 
@@ -44,7 +45,7 @@ void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
 }
 
 /// Returns the record; fails if the tensor is abstract or empty.
-const TensorRecord& with_values(const TensorRecord* record) {
+const TensorRecord& record_with_values(const TensorRecord* record) {
   if (!record) fail_no_tensor();
   if (!record->storage) fail_no_values(record->spec);
   return *record;
@@ -52,14 +53,14 @@ const TensorRecord& with_values(const TensorRecord* record) {
 
 }  // namespace
 
-Tensor::Tensor(const TensorSpec& spec) : Tensor(on(memory_for(spec, true), 0, spec)) {}
+Tensor::Tensor(const TensorSpec& spec) : Tensor(on(storage_for(spec, true), 0, spec)) {}
 
 Tensor::Tensor(float scalar) : Tensor(uninitialized({DType::float32, {}})) {
-  *static_cast<float*>(first_values(*this)) = scalar;
+  *static_cast<float*>(values_of_new_tensor(*this)) = scalar;
 }
 
 Tensor Tensor::uninitialized(const TensorSpec& spec, Memory* memory) {
-  return on(memory_for(spec, false, memory), 0, spec);
+  return on(storage_for(spec, false, memory), 0, spec);
 }
 
 Tensor Tensor::abstract(const TensorSpec& spec) { return Tensor(Impl::make({.spec = spec})); }
@@ -80,10 +81,10 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
     const int64_t size = result.size(), copied_count = std::min(size, kCopiedElements);
-    T* elements = static_cast<T*>(first_values(result));
+    T* elements = static_cast<T*>(values_of_new_tensor(result));
     std::fill_n(elements, copied_count, element_of(value, type));
-    for (int64_t filled = copied_count; filled < size; filled += copied_count)
-      std::copy_n(elements, std::min(copied_count, size - filled), elements + filled);
+    for (int64_t filled_count = copied_count; filled_count < size; filled_count += copied_count)
+      std::copy_n(elements, std::min(copied_count, size - filled_count), elements + filled_count);
   });
   return result;
 }
@@ -93,7 +94,7 @@ Tensor Tensor::from_bytes(const void* bytes, size_t count, const TensorSpec& spe
     fail("a tensor ", spec, " takes ", spec.bytes(), " bytes of values, got ", count);
   }
   Tensor result = uninitialized(spec);
-  if (count > 0) std::memcpy(first_values(result), bytes, count);
+  if (count > 0) std::memcpy(values_of_new_tensor(result), bytes, count);
   return result;
 }
 
@@ -115,7 +116,7 @@ void Tensor::check_type(DType expected_dtype) const {
 bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->in_memory(); }
 
 const void* Tensor::raw() const {
-  const TensorRecord& record = with_values(impl_.get());
+  const TensorRecord& record = record_with_values(impl_.get());
   const std::byte* values = record.storage->host_view();
   if (!values) {
     fail("the values of this tensor ", record.spec, " are in ", record.storage->location(),
@@ -131,13 +132,15 @@ void* Tensor::mutable_raw() {
 }
 
 Contents Tensor::contents() const {
-  const TensorRecord& record = with_values(impl_.get());
+  const TensorRecord& record = record_with_values(impl_.get());
   return record.storage->contents(record.offset);
 }
 
-const std::shared_ptr<Storage>& Tensor::storage() const { return with_values(impl_.get()).storage; }
+const std::shared_ptr<Storage>& Tensor::storage() const {
+  return record_with_values(impl_.get()).storage;
+}
 
-size_t Tensor::offset() const { return with_values(impl_.get()).offset; }
+size_t Tensor::offset() const { return record_with_values(impl_.get()).offset; }
 
 double Tensor::item() const {
   storage();
@@ -188,11 +191,11 @@ Tensor Tensor::view_rows(int64_t first, int64_t count) const {
   if (first < 0 || count < 0 || first > dim(0) - count) {
     fail("rows ", first, " to ", first + count, " are out of range for shape ", shape());
   }
-  Shape rows = shape();
-  const int64_t row_size = rows.slice(1, rows.rank()).size();
-  rows.set(0, count);
+  Shape rows_shape = shape();
+  const int64_t row_size = rows_shape.slice(1, rows_shape.rank()).size();
+  rows_shape.set(0, count);
   return on(storage(), offset() + static_cast<size_t>(first * row_size) * size_of(dtype()),
-            {dtype(), rows});
+            {dtype(), rows_shape});
 }
 
 const Tensor& Tensor::mask() const {

@@ -17,23 +17,24 @@ Shape shape_of(const Value& value) {
 }
 
 /// Collects the numbers or strings in nested lists of this shape in `items`.
-void collect(const Value& value, const Shape& shape, int axis, std::vector<const Value*>& items) {
+void collect_items(const Value& value, const Shape& shape, int axis,
+                   std::vector<const Value*>& items) {
   if (axis == shape.rank()) return items.push_back(&value);
   if (!value.is_list())
     fail("expected a list of ", shape[axis], " at depth ", axis + 1, ", got ", value);
   const auto length = static_cast<int64_t>(value.as_list().size());
   if (length != shape[axis])
     fail("rows differ in length: expected ", shape[axis], ", got ", length);
-  for (const Value& item : value.as_list()) collect(item, shape, axis + 1, items);
+  for (const Value& item : value.as_list()) collect_items(item, shape, axis + 1, items);
 }
 
-Tensor strings(std::span<const Value* const> items, const Shape& shape) {
+Tensor tensor_of_strings(std::span<const Value* const> items, const Shape& shape) {
   std::vector<std::string> texts;
   for (const Value* item : items) texts.push_back(item->as_string());
   return string_tensor(texts, shape);
 }
 
-Tensor numbers(std::span<const Value* const> items, const Shape& shape) {
+Tensor tensor_of_numbers(std::span<const Value* const> items, const Shape& shape) {
   std::vector<float> values;
   bool all_boolean = !items.empty();
   for (const Value* item : items) {
@@ -55,9 +56,9 @@ Tensor Codec<Tensor>::decode(const Value& value) {
     fail("expected ", type(), ", got ", value);
   const Shape shape = shape_of(value);
   std::vector<const Value*> items;
-  collect(value, shape, 0, items);
+  collect_items(value, shape, 0, items);
   const bool has_texts = !items.empty() && items.front()->is_string();
-  return has_texts ? strings(items, shape) : numbers(items, shape);
+  return has_texts ? tensor_of_strings(items, shape) : tensor_of_numbers(items, shape);
 }
 
 Value Codec<Tensor>::encode(const Tensor& member) {
