@@ -5,26 +5,28 @@
 namespace crescent::ops {
 namespace {
 
-/// Divides n elements into `count` equal parts and returns their sizes; with `uneven`, the sizes
-/// may differ by one.
-std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool uneven) {
+/// Divides n elements into `count` equal parts and returns their sizes; with `allow_uneven`, the
+/// sizes may differ by one.
+std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool allow_uneven) {
   if (n < 0) fail(what, ": the size of the axis must be known");
-  if (count < 1 || (!uneven && n % count != 0))
+  if (count < 1 || (!allow_uneven && n % count != 0))
     fail(what, ": ", n, " elements cannot be divided into ", count, " equal parts");
-  constexpr int64_t kMaximum = 1 << 20;
-  if (count > std::max(n, kMaximum))
+  constexpr int64_t kMaxPartCount = 1 << 20;
+  if (count > std::max(n, kMaxPartCount))
     fail(what, ": ", count, " parts are too many for ", n, " elements");
   std::vector<int64_t> sizes;
   for (int64_t i = 0; i < count; ++i) sizes.push_back(n / count + (i < n % count ? 1 : 0));
   return sizes;
 }
 
-Tensors divided(const char* what, const Tensor& x, int64_t sections, int axis, bool uneven) {
+Tensors split_into_parts(const char* what, const Tensor& x, int64_t sections, int axis,
+                         bool allow_uneven) {
   const int positive_axis = axis_of(x, axis);
-  return ops::split(x, part_sizes(what, x.dim(positive_axis), sections, uneven), positive_axis);
+  return ops::split(x, part_sizes(what, x.dim(positive_axis), sections, allow_uneven),
+                    positive_axis);
 }
 
-Tensor with_rank(const Tensor& x, int rank) {
+Tensor with_leading_axes(const Tensor& x, int rank) {
   Tensor result = x;
   while (result.rank() < rank) result = ops::expand_dims(result, 0);
   return result;
@@ -33,20 +35,20 @@ Tensor with_rank(const Tensor& x, int rank) {
 }  // namespace
 
 Tensors split(const Tensor& x, int64_t sections, int axis) {
-  return divided("split", x, sections, axis, false);
+  return split_into_parts("split", x, sections, axis, false);
 }
 Tensors array_split(const Tensor& x, int64_t sections, int axis) {
-  return divided("array_split", x, sections, axis, true);
+  return split_into_parts("array_split", x, sections, axis, true);
 }
 Tensors hsplit(const Tensor& x, int64_t sections) {
-  return divided("hsplit", x, sections, x.rank() == 1 ? 0 : 1, false);
+  return split_into_parts("hsplit", x, sections, x.rank() == 1 ? 0 : 1, false);
 }
 Tensors vsplit(const Tensor& x, int64_t sections) {
   if (x.rank() < 2) fail("vsplit: expected at least 2 axes, got shape ", x.shape());
-  return divided("vsplit", x, sections, 0, false);
+  return split_into_parts("vsplit", x, sections, 0, false);
 }
 Tensors dsplit(const Tensor& x, int64_t sections) {
-  return divided("dsplit", x, sections, 2, false);
+  return split_into_parts("dsplit", x, sections, 2, false);
 }
 
 Tensors split_at(const Tensor& x, const std::vector<int64_t>& indices, int axis) {
@@ -72,27 +74,27 @@ Tensors unstack(const Tensor& x, std::optional<int64_t> num, int axis) {
   if (num && n >= 0 && *num != n)
     fail("unstack: num is ", *num, ", but axis ", axis, " of shape ", x.shape(), " has ", n);
   if (n < 0 && !num) fail("unstack: give num where the size of axis ", axis, " is not known");
-  Tensors rows;
-  for (const Tensor& row :
+  Tensors slices;
+  for (const Tensor& slice_of_axis :
        ops::split(x, std::vector<int64_t>(n < 0 ? num.value_or(0) : n, 1), positive_axis))
-    rows.push_back(ops::squeeze(row, positive_axis));
-  return rows;
+    slices.push_back(ops::squeeze(slice_of_axis, positive_axis));
+  return slices;
 }
 
 Tensor hstack(std::span<const Tensor> xs) {
   Tensors parts;
-  for (const Tensor& x : promoted(xs)) parts.push_back(with_rank(x, 1));
+  for (const Tensor& x : promoted(xs)) parts.push_back(with_leading_axes(x, 1));
   return ops::concatenate(parts, parts.front().rank() == 1 ? 0 : 1);
 }
 Tensor vstack(std::span<const Tensor> xs) {
   Tensors parts;
-  for (const Tensor& x : promoted(xs)) parts.push_back(with_rank(x, 2));
+  for (const Tensor& x : promoted(xs)) parts.push_back(with_leading_axes(x, 2));
   return ops::concatenate(parts, 0);
 }
 Tensor dstack(std::span<const Tensor> xs) {
   Tensors parts;
   for (const Tensor& x : promoted(xs)) {
-    const Tensor matrix = with_rank(x, 2);
+    const Tensor matrix = with_leading_axes(x, 2);
     parts.push_back(matrix.rank() == 2 ? ops::expand_dims(matrix, 2) : matrix);
   }
   return ops::concatenate(parts, 2);

@@ -13,8 +13,8 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> pad_widths(const PadWidths
     fail("pad: expected a pair of widths or ", count, " pairs, got ", widths.pairs.size());
   std::vector<int64_t> before, after;
   for (size_t i = 0; i < count; ++i) {
-    const auto& [first, last] = widths.pairs[widths.pairs.size() == 1 ? 0 : i];
-    before.push_back(first), after.push_back(last);
+    const auto& [width_before, width_after] = widths.pairs[widths.pairs.size() == 1 ? 0 : i];
+    before.push_back(width_before), after.push_back(width_after);
   }
   return {before, after};
 }
@@ -34,23 +34,23 @@ int64_t at_reflected(int64_t i, int64_t n) {
 
 /// Returns x extended along an axis by `before` and `after` elements, which are copies of
 /// elements of x.
-template <int64_t (*At)(int64_t i, int64_t n)>
+template <int64_t (*IndexAt)(int64_t i, int64_t n)>
 Tensor extend_by_copies(const Tensor& x, int axis, int64_t before, int64_t after) {
   std::vector<int32_t> indices;
   for (int64_t i = -before; i < x.dim(axis) + after; ++i)
-    indices.push_back(static_cast<int32_t>(At(i, x.dim(axis))));
+    indices.push_back(static_cast<int32_t>(IndexAt(i, x.dim(axis))));
   return ops::gather(x, Tensor::from(indices, {static_cast<int64_t>(indices.size())}), axis);
 }
 
 /// Pads with a statistic of each line along the axis, such as its maximum.
-template <Tensor (*F)(const Tensor&, const std::vector<int>&, bool)>
+template <Tensor (*Statistic)(const Tensor&, const std::vector<int>&, bool)>
 Tensor pad_with_statistic(const Tensor& x, int axis, int64_t before, int64_t after) {
-  Tensor number = F(x, {axis}, true);
-  if (!is_floating(x.dtype())) number = ops::cast(ops::round(number), x.dtype());
+  Tensor statistic = Statistic(x, {axis}, true);
+  if (!is_floating(x.dtype())) statistic = ops::cast(ops::round(statistic), x.dtype());
   const auto repeat_statistic = [&](int64_t count) {
-    Shape shape = number.shape();
+    Shape shape = statistic.shape();
     shape.set(axis, count);
-    return ops::broadcast_to(number, shape);
+    return ops::broadcast_to(statistic, shape);
   };
   return ops::concatenate(Tensors{repeat_statistic(before), x, repeat_statistic(after)}, axis);
 }
@@ -59,15 +59,15 @@ Tensor pad_with_statistic(const Tensor& x, int axis, int64_t before, int64_t aft
 Tensor pad_with_ramp(const Tensor& x, int axis, int64_t before, int64_t after) {
   const Tensor edges = extend_by_copies<at_edge>(x, axis, before, after);
   const int64_t n = x.dim(axis);
-  std::vector<double> shares;
+  std::vector<double> factors;
   for (int64_t i = -before; i < n + after; ++i)
-    shares.push_back(i < 0    ? 1 + double(i) / double(before)
-                     : i >= n ? 1 - double(i - n + 1) / double(after)
-                              : 1);
+    factors.push_back(i < 0    ? 1 + double(i) / double(before)
+                      : i >= n ? 1 - double(i - n + 1) / double(after)
+                               : 1);
   Shape shape(std::vector<int64_t>(x.rank(), 1));
   shape.set(axis, before + n + after);
-  const Tensor ramp_share = ops::cast(Tensor::from(shares, shape), floating(x).dtype());
-  const Tensor values = floating(edges) * ramp_share;
+  const Tensor ramp = ops::cast(Tensor::from(factors, shape), floating(x).dtype());
+  const Tensor values = floating(edges) * ramp;
   return is_floating(x.dtype()) ? values : ops::cast(ops::floor(values), x.dtype());
 }
 
@@ -100,7 +100,7 @@ Tensor pad(const Tensor& x, const PadWidths& widths, const std::string& mode,
   if (mode == "constant") return ops::pad(x, before, after, value.value_or(0));
   if (value) fail("pad: constant_values belong to mode 'constant', got mode '", mode, "'");
   if (mode == "empty") return ops::pad(x, before, after, 0);
-  const PadMode& pad_mode_entry = pad_mode(mode);
+  const PadMode& chosen_mode = pad_mode(mode);
   Tensor result = x;
   for (int axis = 0; axis < x.rank(); ++axis) {
     const auto i = static_cast<size_t>(axis);
@@ -108,7 +108,7 @@ Tensor pad(const Tensor& x, const PadWidths& widths, const std::string& mode,
     if (before[i] < 0 || after[i] < 0 || x.dim(axis) < 1)
       fail("pad: widths ", before[i], " and ", after[i], " do not fit axis ", axis, " of shape ",
            x.shape());
-    result = pad_mode_entry.pad_axis(result, axis, before[i], after[i]);
+    result = chosen_mode.pad_axis(result, axis, before[i], after[i]);
   }
   return result;
 }

@@ -11,24 +11,25 @@
 namespace crescent::ops {
 namespace {
 
-using Group = std::vector<std::string>;  // the names in one axis of a pattern; "(h w)" has two
-using Lengths = std::map<std::string, int64_t>;
+using AxisGroup = std::vector<std::string>;  // the names in one axis of a pattern; "(h w)" has two
+using LengthMap = std::map<std::string, int64_t>;
 
 constexpr const char* kRearrange = "rearrange";
 
-std::vector<Group> groups_of(const std::string& side) {
-  std::string spaced;
-  for (char c : side) spaced += c == '(' || c == ')' ? std::string{' ', c, ' '} : std::string(1, c);
-  std::vector<Group> groups;
+std::vector<AxisGroup> groups_of(const std::string& side) {
+  std::string spaced_text;
+  for (char c : side)
+    spaced_text += c == '(' || c == ')' ? std::string{' ', c, ' '} : std::string(1, c);
+  std::vector<AxisGroup> groups;
   bool in_parentheses = false;
-  std::istringstream words(spaced);
+  std::istringstream words(spaced_text);
   for (std::string word; words >> word;) {
-    const bool opens = word == "(", closes = word == ")";
-    if (opens ? in_parentheses : closes && !in_parentheses)
+    const bool is_opening = word == "(", is_closing = word == ")";
+    if (is_opening ? in_parentheses : is_closing && !in_parentheses)
       fail(kRearrange, ": brackets in '", side, "' do not match");
-    if (opens) groups.emplace_back();
-    if (opens || closes)
-      in_parentheses = opens;
+    if (is_opening) groups.emplace_back();
+    if (is_opening || is_closing)
+      in_parentheses = is_opening;
     else if (in_parentheses)
       groups.back().push_back(word);
     else
@@ -38,16 +39,16 @@ std::vector<Group> groups_of(const std::string& side) {
   return groups;
 }
 
-Group flattened(const std::vector<Group>& groups) {
-  Group names;
-  for (const Group& group : groups) names.insert(names.end(), group.begin(), group.end());
+AxisGroup axis_names_in(const std::vector<AxisGroup>& groups) {
+  AxisGroup names;
+  for (const AxisGroup& group : groups) names.insert(names.end(), group.begin(), group.end());
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size())
     fail(kRearrange, ": an axis is named twice on one side of the pattern");
   return names;
 }
 
 /// Computes the one unknown length of a group from the length of its axis.
-void infer_unknown_length(const Group& group, int64_t length, Lengths& lengths) {
+void infer_unknown_length(const AxisGroup& group, int64_t length, LengthMap& lengths) {
   const std::string* unknown_name = nullptr;
   int64_t known_product = 1;
   for (const std::string& name : group) {
@@ -71,24 +72,25 @@ void infer_unknown_length(const Group& group, int64_t length, Lengths& lengths) 
   if (unknown_name) lengths[*unknown_name] = length / known_product;
 }
 
-Shape shape_of(const Group& names, const Lengths& lengths) {
+Shape shape_of(const AxisGroup& names, const LengthMap& lengths) {
   Shape shape;
   for (const std::string& name : names) shape.append(lengths.at(name));
   return shape;
 }
 
-int64_t length_of(const Group& group, const Lengths& lengths) {
-  int64_t known_product = 1;
+int64_t length_of(const AxisGroup& group, const LengthMap& lengths) {
+  int64_t product = 1;
   for (const std::string& name : group) {
     const int64_t length = lengths.at(name);
-    known_product = length < 0 || known_product < 0 ? -1 : known_product * length;
+    product = length < 0 || product < 0 ? -1 : product * length;
   }
-  return known_product;
+  return product;
 }
 
-Lengths lengths_in(std::span<const std::pair<std::string, int64_t>> given, const Group& names) {
-  Lengths lengths;
-  for (const auto& [name, length] : given) {
+LengthMap lengths_in(std::span<const std::pair<std::string, int64_t>> named_lengths,
+                     const AxisGroup& names) {
+  LengthMap lengths;
+  for (const auto& [name, length] : named_lengths) {
     if (std::find(names.begin(), names.end(), name) == names.end())
       fail(kRearrange, ": no axis '", name, "' on the left of the pattern",
            did_you_mean(name, names));
@@ -102,29 +104,30 @@ Lengths lengths_in(std::span<const std::pair<std::string, int64_t>> given, const
 
 Tensor rearrange(const Tensor& x, const std::string& pattern,
                  std::span<const std::pair<std::string, int64_t>> axes_lengths) {
-  const size_t arrow = pattern.find("->");
-  if (arrow == std::string::npos)
+  const size_t arrow_index = pattern.find("->");
+  if (arrow_index == std::string::npos)
     fail(kRearrange, ": expected a pattern such as 'b h w -> b w h', got '", pattern, "'");
-  const std::vector<Group> source_groups = groups_of(pattern.substr(0, arrow)),
-                           to = groups_of(pattern.substr(arrow + 2));
-  const Group axes_before = flattened(source_groups), axes_after = flattened(to);
+  const std::vector<AxisGroup> source_groups = groups_of(pattern.substr(0, arrow_index)),
+                               target_groups = groups_of(pattern.substr(arrow_index + 2));
+  const AxisGroup axes_before = axis_names_in(source_groups),
+                  axes_after = axis_names_in(target_groups);
   if (!std::is_permutation(axes_before.begin(), axes_before.end(), axes_after.begin(),
                            axes_after.end()))
     fail(kRearrange, ": both sides of '", pattern, "' must name the same axes");
   if (static_cast<int>(source_groups.size()) != x.rank())
     fail(kRearrange, ": '", pattern, "' has ", source_groups.size(),
          " axes on the left, the tensor has shape ", x.shape());
-  Lengths lengths = lengths_in(axes_lengths, axes_before);
+  LengthMap lengths = lengths_in(axes_lengths, axes_before);
   for (size_t i = 0; i < source_groups.size(); ++i)
     infer_unknown_length(source_groups[i], x.dim(static_cast<int>(i)), lengths);
   std::vector<int> order;
   for (const std::string& name : axes_after)
     order.push_back(static_cast<int>(std::find(axes_before.begin(), axes_before.end(), name) -
                                      axes_before.begin()));
-  Shape result;
-  for (const Group& group : to) result.append(length_of(group, lengths));
+  Shape result_shape;
+  for (const AxisGroup& group : target_groups) result_shape.append(length_of(group, lengths));
   const Tensor split_x = ops::reshape(x, shape_of(axes_before, lengths));
-  return ops::reshape(order.empty() ? split_x : ops::transpose(split_x, order), result);
+  return ops::reshape(order.empty() ? split_x : ops::transpose(split_x, order), result_shape);
 }
 
 }  // namespace crescent::ops

@@ -16,8 +16,8 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
 /// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or
 /// `axis_size`, they are shifted.
 Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t axis_size) {
-  const Tensor first_start = ops::slice_axis(start, 0, axis, axis + 1);
-  return ops::clip(first_start, 0, axis_size - size) + ops::arange(size);
+  const Tensor axis_start = ops::slice_axis(start, 0, axis, axis + 1);
+  return ops::clip(axis_start, 0, axis_size - size) + ops::arange(size);
 }
 
 /// Converts indices (..., k) into the first k axes of a shape to row numbers, as if these axes were
@@ -26,42 +26,42 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
   const int64_t k = indices.rank() == 0 ? 0 : indices.dim(-1);
   if (k < 1 || k > shape.rank())
     fail(name, ": indices of shape ", indices.shape(), " do not fit shape ", shape);
-  Tensor number;
+  Tensor row_number;
   int i = 0;
   for (const Tensor& axis_indices : ops::split(indices, std::vector<int64_t>(k, 1), -1)) {
     const Tensor axis_index =
         ops::check_indices(nonnegative_indices(ops::squeeze(axis_indices, -1), shape[i]), shape[i],
                            concat(name, ": index"), concat("axis ", i, " of shape ", shape));
-    number = number ? number * shape[i] + axis_index : axis_index;
+    row_number = row_number ? row_number * shape[i] + axis_index : axis_index;
     ++i;
   }
-  return ops::reshape(number, {-1});
+  return ops::reshape(row_number, {-1});
 }
 
 struct RowUpdates {
-  Tensor numbers, updates;
-  int64_t count;
+  Tensor row_indices, updates;
+  int64_t row_count;
   Shape row_shape;
 };
 
 RowUpdates row_updates(const char* name, const Tensor& indices, const Tensor& updates,
                        const Shape& shape) {
   const auto k = static_cast<int>(indices.dim(-1));
-  const Tensor numbers = row_numbers(name, indices, shape);
+  const Tensor row_indices = row_numbers(name, indices, shape);
   const Shape row_shape = shape.slice(k, shape.rank());
-  return {numbers, ops::reshape(updates, Shape{numbers.dim(0)}.concat(row_shape)),
+  return {row_indices, ops::reshape(updates, Shape{row_indices.dim(0)}.concat(row_shape)),
           shape.slice(0, k).size(), row_shape};
 }
 
 }  // namespace
 
-Tensor slice(const Tensor& x, const Tensor& start, const std::vector<int64_t>& shape) {
+Tensor slice(const Tensor& x, const Tensor& start, const std::vector<int64_t>& sizes) {
   expect_starts("slice", x, start);
-  if (shape.size() != static_cast<size_t>(x.rank()))
+  if (sizes.size() != static_cast<size_t>(x.rank()))
     fail("slice: expected a start and a size for each axis of shape ", x.shape());
   Tensor result = x;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t size = shape[i];
+    const int64_t size = sizes[i];
     if (size < 0 || size > x.dim(i))
       fail("slice: ", size, " elements do not fit axis ", i, " of shape ", x.shape());
     result = ops::gather(result, indices_from(start, i, size, x.dim(i)), i);
@@ -95,35 +95,37 @@ Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates)
 
 Tensor scatter(const Tensor& indices, const Tensor& values, const Shape& shape) {
   const RowUpdates rows = row_updates("scatter", indices, values, shape);
-  return ops::reshape(sum_of_segments(rows.updates, rows.numbers, rows.count), shape);
+  return ops::reshape(sum_of_segments(rows.updates, rows.row_indices, rows.row_count), shape);
 }
 
 Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& updates,
                       const std::optional<std::string>& reduction) {
   const RowUpdates rows =
       row_updates("scatter_update", indices, ops::cast(updates, x.dtype()), x.shape());
-  if (rows.numbers.dim(0) == 0) return x;
+  if (rows.row_indices.dim(0) == 0) return x;
   const auto reduce_segments = [&](SegmentKind kind) {
-    return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());
+    return ops::reshape(segment(kind, rows.updates, rows.row_indices, rows.row_count), x.shape());
   };
   if (!reduction) {
     // If a row has several updates, the last one wins.
-    const Tensor order = ops::arange(rows.numbers.dim(0)) + 1;
-    const Tensor last_rows =
-        ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
-    const Tensor last_updates = ops::gather(rows.updates, ops::maximum(last_rows - 1, 0), 0);
-    Shape mask_shape = Shape{rows.count};
+    const Tensor update_numbers = ops::arange(rows.row_indices.dim(0)) + 1;
+    const Tensor last_update_numbers = ops::maximum(
+        segment(SegmentKind::max, update_numbers, rows.row_indices, rows.row_count), 0);
+    const Tensor last_updates =
+        ops::gather(rows.updates, ops::maximum(last_update_numbers - 1, 0), 0);
+    Shape mask_shape = Shape{rows.row_count};
     for (int i = 0; i < rows.row_shape.rank(); ++i) mask_shape.append(1);
-    const Tensor old_rows = ops::reshape(x, Shape{rows.count}.concat(rows.row_shape));
-    return ops::reshape(
-        ops::where(ops::greater(ops::reshape(last_rows, mask_shape), 0), last_updates, old_rows),
-        x.shape());
+    const Tensor old_rows = ops::reshape(x, Shape{rows.row_count}.concat(rows.row_shape));
+    return ops::reshape(ops::where(ops::greater(ops::reshape(last_update_numbers, mask_shape), 0),
+                                   last_updates, old_rows),
+                        x.shape());
   }
-  const auto as_x = [&](const Tensor& result) { return ops::cast(result, x.dtype()); };
+  const auto in_dtype_of_x = [&](const Tensor& result) { return ops::cast(result, x.dtype()); };
   if (*reduction == "add")
-    return as_x(x +
-                ops::reshape(sum_of_segments(rows.updates, rows.numbers, rows.count), x.shape()));
-  if (*reduction == "mul") return as_x(x * reduce_segments(SegmentKind::prod));
+    return in_dtype_of_x(
+        x +
+        ops::reshape(sum_of_segments(rows.updates, rows.row_indices, rows.row_count), x.shape()));
+  if (*reduction == "mul") return in_dtype_of_x(x * reduce_segments(SegmentKind::prod));
   if (*reduction == "max") return ops::maximum(x, reduce_segments(SegmentKind::max));
   if (*reduction == "min") return ops::minimum(x, reduce_segments(SegmentKind::min));
   const std::vector<std::string> reduction_names{"add", "mul", "max", "min"};

@@ -30,24 +30,26 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
     };
     if (kind != SegmentKind::prod) {
       const Tensor is_result = ops::cast(ops::equal(x, gather_by_id(v.outputs[0])), x.dtype());
-      const Tensor equal_count = sum_of_segments(is_result, ids, count);
-      return {gather_by_id(g / ops::maximum(equal_count, 1.0)) * is_result, Tensor()};
+      const Tensor tie_count = sum_of_segments(is_result, ids, count);
+      return {gather_by_id(g / ops::maximum(tie_count, 1.0)) * is_result, Tensor()};
     }
     // The gradient of a product with respect to a factor is the product of all other rows of the
     // segment. If exactly one row is zero, only the gradient of that row is not zero.
     const Tensor is_zero = ops::equal(x, 0);
-    const Tensor zeros = gather_by_id(sum_of_segments(ops::cast(is_zero, x.dtype()), ids, count));
+    const Tensor zero_count =
+        gather_by_id(sum_of_segments(ops::cast(is_zero, x.dtype()), ids, count));
     const Tensor without_zeros = ops::where(is_zero, 1.0, x);
     const Tensor segment_results = gather_by_id(segment(kind, without_zeros, ids, count));
-    const Tensor gradient_of_zero = ops::where(ops::equal(zeros, 1), segment_results, 0.0);
-    const Tensor gradient_of_others =
-        ops::where(ops::equal(zeros, 0), segment_results / without_zeros, 0.0);
-    return {gather_by_id(g) * ops::where(is_zero, gradient_of_zero, gradient_of_others), Tensor()};
+    const Tensor gradient_of_zero = ops::where(ops::equal(zero_count, 1), segment_results, 0.0);
+    const Tensor gradient_of_nonzeros =
+        ops::where(ops::equal(zero_count, 0), segment_results / without_zeros, 0.0);
+    return {gather_by_id(g) * ops::where(is_zero, gradient_of_zero, gradient_of_nonzeros),
+            Tensor()};
   }
 
  private:
   template <class T>
-  T start() const {
+  T initial_value() const {
     using Limits = std::numeric_limits<T>;
     if (kind == SegmentKind::prod) return T(1);
     if (kind == SegmentKind::max)
@@ -55,7 +57,7 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
   template <class T>
-  T joined(T a, T b) const {
+  T combined(T a, T b) const {
     if (kind == SegmentKind::prod) return static_cast<T>(a * b);
     if (b != b) return b;  // NaN
     return kind == SegmentKind::max ? std::max(a, b) : std::min(a, b);
@@ -63,19 +65,19 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
   template <class T>
   void reduce(const Tensor& x, const Tensor& ids, Tensor& out) const {
     T* target = out.mutable_data<T>();
-    std::fill(target, target + out.size(), start<T>());
+    std::fill(target, target + out.size(), initial_value<T>());
     const auto* source = x.data<T>();
-    const auto* number = ids.data<int32_t>();
-    const int64_t rows = x.dim(0), width = rows ? x.size() / rows : 0;
-    for (int64_t i = 0; i < rows; ++i)
+    const auto* row_segments = ids.data<int32_t>();
+    const int64_t row_count = x.dim(0), width = row_count ? x.size() / row_count : 0;
+    for (int64_t i = 0; i < row_count; ++i)
       for (int64_t j = 0; j < width; ++j) {
-        T& element = target[number[i] * width + j];
-        element = joined(element, source[i * width + j]);
+        T& element = target[row_segments[i] * width + j];
+        element = combined(element, source[i * width + j]);
       }
   }
 };
 
-int64_t count_of(const char* name, const Tensor& ids, std::optional<int64_t> count) {
+int64_t segment_count(const char* name, const Tensor& ids, std::optional<int64_t> count) {
   if (count) return *count;
   if (ids.is_abstract()) fail(name, ": num_segments must be given while a program is recorded");
   return ids.size() == 0 ? 0 : static_cast<int64_t>(ops::max(ids).item()) + 1;
@@ -121,16 +123,17 @@ Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t cou
 namespace ops {
 
 Tensor segment_sum(const Tensor& data, const Tensor& segment_ids, std::optional<int64_t> count) {
-  return sum_of_segments(data, segment_ids, count_of("segment_sum", segment_ids, count));
+  return sum_of_segments(data, segment_ids, segment_count("segment_sum", segment_ids, count));
 }
 Tensor segment_prod(const Tensor& data, const Tensor& segment_ids, std::optional<int64_t> count) {
-  return segment(SegmentKind::prod, data, segment_ids, count_of("segment", segment_ids, count));
+  return segment(SegmentKind::prod, data, segment_ids,
+                 segment_count("segment", segment_ids, count));
 }
 Tensor segment_max(const Tensor& data, const Tensor& segment_ids, std::optional<int64_t> count) {
-  return segment(SegmentKind::max, data, segment_ids, count_of("segment", segment_ids, count));
+  return segment(SegmentKind::max, data, segment_ids, segment_count("segment", segment_ids, count));
 }
 Tensor segment_min(const Tensor& data, const Tensor& segment_ids, std::optional<int64_t> count) {
-  return segment(SegmentKind::min, data, segment_ids, count_of("segment", segment_ids, count));
+  return segment(SegmentKind::min, data, segment_ids, segment_count("segment", segment_ids, count));
 }
 
 }  // namespace ops

@@ -11,8 +11,9 @@ inline std::string to_text(SegmentKind kind) {
   return kind == SegmentKind::prod ? "prod" : kind == SegmentKind::max ? "max" : "min";
 }
 
-/// Row i of `count` is the reduction of the rows of x whose id is i. An empty segment is 1 for a
-/// product, the lowest number of the dtype for a maximum, the highest for a minimum.
+/// Returns `count` rows: row i is the reduction of the rows of x whose id is i. For an id without
+/// rows, it is 1 for a product, the lowest number of the dtype for a maximum and the highest for a
+/// minimum.
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count);
 /// The sums of the rows with each id; rows whose id is out of range are left out.
 Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count);

@@ -39,9 +39,9 @@ Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
     fail("moveaxis: expected as many destinations as sources, got ", target.size(), " and ",
          source.size());
   const auto source_axes = source.empty() ? source : axes_of(x, source);
-  const auto to = target.empty() ? target : axes_of(x, target);
+  const auto target_axes = target.empty() ? target : axes_of(x, target);
   for (const auto& [axes, role] :
-       {std::pair(source_axes, "source"), std::pair(to, "destination")}) {
+       {std::pair(source_axes, "source"), std::pair(target_axes, "destination")}) {
     std::vector<int> sorted_axes = axes;
     std::sort(sorted_axes.begin(), sorted_axes.end());
     if (std::adjacent_find(sorted_axes.begin(), sorted_axes.end()) != sorted_axes.end())
@@ -52,7 +52,7 @@ Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(source_axes.begin(), source_axes.end(), i) == source_axes.end())
       other_axes.push_back(i);
-  for (size_t i = 0; i < source_axes.size(); ++i) order[to[i]] = source_axes[i];
+  for (size_t i = 0; i < source_axes.size(); ++i) order[target_axes[i]] = source_axes[i];
   auto next_axis = other_axes.begin();
   for (int& axis : order)
     if (axis < 0) axis = *next_axis++;
@@ -61,17 +61,20 @@ Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
 
 Tensor repeat(const Tensor& x, int64_t n) { return ops::repeat(ops::reshape(x, {-1}), n, 0); }
 Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis) {
-  const auto [x, along] = flat_without(input, axis);
+  const auto [x, positive_axis] = flat_without(input, axis);
   if (repeats.is_abstract())
     fail("repeat: how often must be known while a program is recorded, got a tensor");
   const std::vector<double> counts = repeats.to_vector();
-  if (counts.size() == 1) return ops::repeat(x, static_cast<int64_t>(counts.front()), along);
-  if (static_cast<int64_t>(counts.size()) != x.dim(along))
-    fail("repeat: expected one number or ", x.dim(along), " of them, got ", counts.size());
-  std::vector<int32_t> rows;
+  if (counts.size() == 1)
+    return ops::repeat(x, static_cast<int64_t>(counts.front()), positive_axis);
+  if (static_cast<int64_t>(counts.size()) != x.dim(positive_axis))
+    fail("repeat: expected one number or ", x.dim(positive_axis), " of them, got ", counts.size());
+  std::vector<int32_t> indices;
   for (size_t i = 0; i < counts.size(); ++i)
-    rows.insert(rows.end(), static_cast<size_t>(std::max(0.0, counts[i])), static_cast<int>(i));
-  return ops::gather(x, Tensor::from(rows, {static_cast<int64_t>(rows.size())}), along);
+    indices.insert(indices.end(), static_cast<size_t>(std::max(0.0, counts[i])),
+                   static_cast<int>(i));
+  return ops::gather(x, Tensor::from(indices, {static_cast<int64_t>(indices.size())}),
+                     positive_axis);
 }
 
 Tensor flip(const Tensor& x) { return ops::flip(x, axes_of(x, {})); }

@@ -14,31 +14,32 @@ namespace {
 /// largest value.
 std::pair<Tensor, Tensor> sort_along_axis(const Tensor& input, std::optional<int64_t> axis,
                                           bool descending) {
-  const auto [flat, along] = flat_without(input, axis);
-  const int last_axis = flat.rank() - 1;
+  const auto [values_to_sort, positive_axis] = flat_without(input, axis);
+  const int last_axis = values_to_sort.rank() - 1;
   const auto flip_if_ascending = [&](const Tensor& x) {
     return descending ? x : ops::flip(x, {last_axis});
   };
-  const Tensor x = flip_if_ascending(ops::swap_axes(at_least_int32(flat), along, last_axis));
+  const Tensor x =
+      flip_if_ascending(ops::swap_axes(at_least_int32(values_to_sort), positive_axis, last_axis));
   const int64_t n = x.dim(-1);
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", input.shape());
-  if (n == 0) return {flat, ops::cast(flat, DType::int32)};
+  if (n == 0) return {values_to_sort, ops::cast(values_to_sort, DType::int32)};
   const Tensors values_and_indices = ops::top_k(x, n);
   const auto restore_axes = [&](const Tensor& tensor) {
-    return ops::swap_axes(flip_if_ascending(tensor), along, last_axis);
+    return ops::swap_axes(flip_if_ascending(tensor), positive_axis, last_axis);
   };
   return {ops::cast(restore_axes(values_and_indices[0]), input.dtype()),
           restore_axes(descending ? values_and_indices[1]
                                   : ops::subtract(n - 1, values_and_indices[1]))};
 }
 
-/// The number of sorted elements that are less than (or, with `right`, at most) each value.
-Tensor insertion_positions(const Tensor& sorted, const Tensor& values, bool right) {
+/// The number of sorted elements that are less than (or, with `after_equal`, at most) each value.
+Tensor insertion_positions(const Tensor& sorted, const Tensor& values, bool after_equal) {
   if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
-  const auto [line, each] = promoted(sorted, values);
+  const auto [sorted_numbers, searched_values] = promoted(sorted, values);
   Searchsorted op;
-  op.right = right;
-  return apply1(op, {without_halves(line), without_halves(each)});
+  op.right = after_equal;
+  return apply1(op, {without_halves(sorted_numbers), without_halves(searched_values)});
 }
 
 Tensor counts_of(const Tensor& x, int64_t count) {
@@ -81,17 +82,17 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   if (x.is_abstract())
     fail("bincount: how many numbers there are is not known while a program is recorded");
   const auto refuse_negative = [&] {
-    if (const double smallest = ops::min(x).item(); smallest < 0)
-      fail("bincount: expected numbers from 0, got ", smallest);
+    if (const double smallest_number = ops::min(x).item(); smallest_number < 0)
+      fail("bincount: expected numbers from 0, got ", smallest_number);
   };
   if (weights && x.size() > 0) refuse_negative();
-  const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
-  const int64_t count = std::max(minlength, largest + 1);
-  const auto counts_of_row = [&](const Tensor& row, const Tensor& weight) {
-    // The limits of integers were compared above; floats may also be NaN.
-    if (weight && is_integer(x.dtype()))
-      return sum_of_valid_segments(at_least_int32(weight), row, count);
-    if (weight) return sum_of_segments(at_least_int32(weight), row, count);
+  const int64_t largest_number = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
+  const int64_t count = std::max(minlength, largest_number + 1);
+  const auto counts_of_row = [&](const Tensor& row, const Tensor& row_weights) {
+    // Integers are in range, as their minimum and maximum were computed above; floats may be NaN.
+    if (row_weights && is_integer(x.dtype()))
+      return sum_of_valid_segments(at_least_int32(row_weights), row, count);
+    if (row_weights) return sum_of_segments(at_least_int32(row_weights), row, count);
     const Tensor row_counts = counts_of(row, count);
     // If fewer elements were counted than there are, some element is negative; comparing the
     // numbers is cheaper than searching for it.
@@ -99,12 +100,12 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
     return row_counts;
   };
   if (x.rank() == 1) return counts_of_row(x, weights);
-  Tensors rows;
+  Tensors rows_of_counts;
   for (int64_t i = 0; i < x.dim(0); ++i)
-    rows.push_back(
+    rows_of_counts.push_back(
         counts_of_row(ops::squeeze(ops::slice_axis(x, 0, i, i + 1), 0),
                       weights ? ops::squeeze(ops::slice_axis(weights, 0, i, i + 1), 0) : Tensor()));
-  return ops::stack(rows, 0);
+  return ops::stack(rows_of_counts, 0);
 }
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& input, int64_t bins,
@@ -116,19 +117,19 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& input, int64_t bins,
   const DType dtype = floating(ops::zeros({}, input.dtype())).dtype();
   const Tensor x =
       ops::reshape(is_floating(input.dtype()) ? input : ops::cast(input, DType::float64), {-1});
-  const auto limit = [&](size_t i, Tensor (*extreme)(const Tensor&, const ops::Axes&, bool)) {
+  const auto range_bound = [&](size_t i, Tensor (*extreme)(const Tensor&, const ops::Axes&, bool)) {
     return range.empty() ? ops::cast(extreme(x, {}, false), DType::float64)
                          : Tensor::scalar(range[i], DType::float64);
   };
-  Tensor low = limit(0, ops::min), high = limit(1, ops::max);
+  Tensor low = range_bound(0, ops::min), high = range_bound(1, ops::max);
   const Tensor is_constant = ops::equal(low, high);
   low = ops::where(is_constant, low - 0.5, low), high = ops::where(is_constant, high + 0.5, high);
   // The edges are computed as in NumPy: multiples of the step in double precision, and the last
   // edge exactly.
   const Tensor step = (high - low) / static_cast<double>(bins);
-  const Tensor steps = low + ops::cast(ops::arange(bins), DType::float64) * step;
+  const Tensor lower_edges = low + ops::cast(ops::arange(bins), DType::float64) * step;
   const Tensor edges =
-      ops::cast(ops::concatenate(Tensors{steps, ops::reshape(high, {1})}, 0), x.dtype());
+      ops::cast(ops::concatenate(Tensors{lower_edges, ops::reshape(high, {1})}, 0), x.dtype());
   return {ops::cast(counts_between(x, edges), dtype), ops::cast(edges, dtype)};
 }
 

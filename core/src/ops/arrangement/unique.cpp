@@ -22,39 +22,41 @@ Tensor int_list(const std::vector<int32_t>& values) {
 /// The distinct rows in order: `first_positions` is the index of the first occurrence of each,
 /// `counts` the number of its occurrences, and `inverse`, if requested, the number of the distinct
 /// row that each row equals.
-struct Unique {
+struct DistinctRows {
   std::vector<int32_t> first_positions, inverse, counts;
 };
 
-/// Counts row `at`: as a new distinct row if `differs`, else as equal to the last distinct row.
-void count_row(Unique& result, int32_t at, bool differs) {
-  if (differs) result.first_positions.push_back(at), result.counts.push_back(0);
-  result.inverse[at] = static_cast<int32_t>(result.first_positions.size()) - 1;
+/// Counts row `row_index`: as a new distinct row if `is_new`, else as equal to the last distinct
+/// row.
+void count_row(DistinctRows& result, int32_t row_index, bool is_new) {
+  if (is_new) result.first_positions.push_back(row_index), result.counts.push_back(0);
+  result.inverse[row_index] = static_cast<int32_t>(result.first_positions.size()) - 1;
   ++result.counts.back();
 }
 
-/// The distinct integers from `low` on, found by counting in a table of `range` counters.
+/// The distinct integers from `low` on, found by counting in a table of `range_size` counters.
 template <class T>
-Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
-  constexpr int32_t kNone = -1;
-  std::vector<int32_t> first_indices(range, kNone), counts(range);
-  const auto sorted_index = [&](size_t i) {
+DistinctRows unique_in_range(const T* x, size_t count, T low, size_t range_size,
+                             bool needs_inverse) {
+  constexpr int32_t kNotFound = -1;
+  std::vector<int32_t> first_indices(range_size, kNotFound), counts(range_size);
+  const auto table_index = [&](size_t i) {
     return static_cast<size_t>(static_cast<int64_t>(x[i]) - static_cast<int64_t>(low));
   };
   for (size_t i = count; i-- > 0;)
-    first_indices[sorted_index(i)] = static_cast<int32_t>(i), ++counts[sorted_index(i)];
-  Unique result;
-  // From here on, numbers[i] is the number of the value low + i among the distinct values, no
-  // longer a count.
-  std::vector<int32_t>& numbers = counts;
-  for (size_t i = 0; i < range; ++i) {
-    if (first_indices[i] == kNone) continue;
+    first_indices[table_index(i)] = static_cast<int32_t>(i), ++counts[table_index(i)];
+  DistinctRows result;
+  // The memory of the counts is used again: distinct_numbers[i] is the number of the value low + i
+  // among the distinct values.
+  std::vector<int32_t>& distinct_numbers = counts;
+  for (size_t i = 0; i < range_size; ++i) {
+    if (first_indices[i] == kNotFound) continue;
     result.first_positions.push_back(first_indices[i]), result.counts.push_back(counts[i]);
-    numbers[i] = static_cast<int32_t>(result.first_positions.size()) - 1;
+    distinct_numbers[i] = static_cast<int32_t>(result.first_positions.size()) - 1;
   }
-  if (!inverse) return result;
+  if (!needs_inverse) return result;
   result.inverse.resize(count);
-  for (size_t i = 0; i < count; ++i) result.inverse[i] = numbers[sorted_index(i)];
+  for (size_t i = 0; i < count; ++i) result.inverse[i] = distinct_numbers[table_index(i)];
   return result;
 }
 
@@ -65,8 +67,10 @@ std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   const auto count = static_cast<size_t>(numbers.size());
   if (!std::is_integral_v<T> || count == 0) return std::nullopt;
   if (std::is_same_v<T, bool>) return std::pair(T(), size_t{2});
-  const auto number = [&](const Tensor& x) { return ops::cast(x, numbers.dtype()).data<T>()[0]; };
-  const T low = number(ops::min(numbers)), high = number(ops::max(numbers));
+  const auto as_scalar = [&](const Tensor& x) {
+    return ops::cast(x, numbers.dtype()).data<T>()[0];
+  };
+  const T low = as_scalar(ops::min(numbers)), high = as_scalar(ops::max(numbers));
   const auto range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   if (range >= 4 * count) return std::nullopt;
   return std::pair(low, static_cast<size_t>(range) + 1);
@@ -90,14 +94,14 @@ std::optional<Tensor> distinct_in_range(const Tensor& numbers) {
 }
 
 template <class T>
-Unique unique_numbers(const Tensor& numbers, bool inverse) {
+DistinctRows unique_numbers(const Tensor& numbers, bool needs_inverse) {
   const auto count = static_cast<size_t>(numbers.size());
   const T* x = numbers.data<T>();
   if (const auto range = small_range<T>(numbers))
-    return unique_in_range(x, count, range->first, range->second, inverse);
+    return unique_in_range(x, count, range->first, range->second, needs_inverse);
   const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
   const auto* sorted_indices = order.data<int32_t>();
-  Unique result;
+  DistinctRows result;
   result.inverse.resize(count);
   for (size_t i = 0; i < count; ++i)
     count_row(result, sorted_indices[i],
@@ -105,12 +109,12 @@ Unique unique_numbers(const Tensor& numbers, bool inverse) {
   return result;
 }
 
-Unique unique_rows(const Tensor& rows, bool inverse) {
+DistinctRows unique_rows(const Tensor& rows, bool needs_inverse) {
   const auto count = static_cast<size_t>(rows.dim(0));
   const size_t width = count ? static_cast<size_t>(rows.size()) / count : 0;
-  Unique result;
+  DistinctRows result;
   if (width == 1 && size_of(rows.dtype()) != 2) {
-    with_type(rows.dtype(), [&]<class T>(T) { result = unique_numbers<T>(rows, inverse); });
+    with_type(rows.dtype(), [&]<class T>(T) { result = unique_numbers<T>(rows, needs_inverse); });
     return result;
   }
   const std::vector<double> values = rows.to_vector();
@@ -133,30 +137,30 @@ Unique unique_rows(const Tensor& rows, bool inverse) {
 Tensors nonzero(const Tensor& x) {
   refuse_recording("nonzero", x);
   const std::vector<double> values = x.to_vector();
-  std::vector<std::vector<int32_t>> sorted_indices(x.rank());
+  std::vector<std::vector<int32_t>> indices_by_axis(x.rank());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
     auto remaining_index = static_cast<int64_t>(i);
     for (int axis = x.rank(); axis-- > 0; remaining_index /= x.dim(axis))
-      sorted_indices[axis].push_back(static_cast<int32_t>(remaining_index % x.dim(axis)));
+      indices_by_axis[axis].push_back(static_cast<int32_t>(remaining_index % x.dim(axis)));
   }
   Tensors result;
-  for (const auto& each : sorted_indices) result.push_back(int_list(each));
+  for (const auto& axis_indices : indices_by_axis) result.push_back(int_list(axis_indices));
   return result;
 }
 
 UniqueResult unique(const Tensor& input, const UniqueOptions& options) {
   refuse_recording("unique", input);
-  const auto [x, along] = flat_without(input, options.axis);
-  const Tensor rows = ops::swap_axes(x, 0, along);
-  Unique distinct;
+  const auto [x, positive_axis] = flat_without(input, options.axis);
+  const Tensor rows = ops::swap_axes(x, 0, positive_axis);
+  DistinctRows distinct_rows;
   std::optional<Tensor> distinct_values;
   if (!options.index && !options.inverse && !options.counts && rows.rank() == 1 &&
       is_integer(rows.dtype()))
     with_type(rows.dtype(), [&]<class T>(T) { distinct_values = distinct_in_range<T>(rows); });
-  if (!distinct_values) distinct = unique_rows(rows, options.inverse);
-  Tensor values =
-      distinct_values ? *distinct_values : ops::gather(rows, int_list(distinct.first_positions), 0);
+  if (!distinct_values) distinct_rows = unique_rows(rows, options.inverse);
+  Tensor values = distinct_values ? *distinct_values
+                                  : ops::gather(rows, int_list(distinct_rows.first_positions), 0);
   if (options.size) {
     const int64_t padding_size = *options.size - values.dim(0);
     std::vector<int64_t> before(values.rank(), 0), after = before;
@@ -165,15 +169,15 @@ UniqueResult unique(const Tensor& input, const UniqueOptions& options) {
                               : ops::pad(values, before, after, options.fill_value.value_or(0));
   }
   if (options.size) {
-    distinct.first_positions.resize(*options.size);
-    distinct.counts.resize(*options.size);
+    distinct_rows.first_positions.resize(*options.size);
+    distinct_rows.counts.resize(*options.size);
   }
-  UniqueResult result{ops::swap_axes(values, 0, along), {}, {}, {}};
-  if (options.index) result.index = int_list(distinct.first_positions);
+  UniqueResult result{ops::swap_axes(values, 0, positive_axis), {}, {}, {}};
+  if (options.index) result.index = int_list(distinct_rows.first_positions);
   if (options.inverse)
-    result.inverse = options.axis ? int_list(distinct.inverse)
-                                  : ops::reshape(int_list(distinct.inverse), input.shape());
-  if (options.counts) result.counts = int_list(distinct.counts);
+    result.inverse = options.axis ? int_list(distinct_rows.inverse)
+                                  : ops::reshape(int_list(distinct_rows.inverse), input.shape());
+  if (options.counts) result.counts = int_list(distinct_rows.counts);
   return result;
 }
 
