@@ -22,13 +22,15 @@ Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double
 }
 
 /// The number of inputs of an op without the state of its dropout.
-size_t count_without_state(size_t inputs, double dropout) { return inputs - (dropout > 0 ? 1 : 0); }
+size_t input_count_without_state(size_t input_count, double dropout) {
+  return input_count - (dropout > 0 ? 1 : 0);
+}
 
-/// The mask of an op: its input after the first `other_input_count` inputs, if it has one, and the
-/// causal mask.
+/// The mask of an op: its input after the first `other_input_count` inputs, if it has one, combined
+/// with the causal mask, if the op is causal.
 template <class O>
 Tensor mask_of(const O& op, std::span<const Tensor> in, size_t other_input_count) {
-  const bool has_mask = count_without_state(in.size(), op.dropout) > other_input_count;
+  const bool has_mask = input_count_without_state(in.size(), op.dropout) > other_input_count;
   const Tensor mask_input = has_mask ? in[other_input_count] : Tensor();
   if (!op.causal) return mask_input;
   const Tensor earlier_keys = causal_mask(in[0].dim(1), in[1].dim(1));
@@ -36,16 +38,16 @@ Tensor mask_of(const O& op, std::span<const Tensor> in, size_t other_input_count
 }
 
 /// The dropout mask of the attention weights (b,h,t,s), which is true for the weights that stay. It
-/// is drawn from the random state that is the op's last input. Null without dropout.
+/// is drawn from the random state that is the op's last input. An empty Tensor without dropout.
 template <class O>
-Tensor dropout_mask(const O& op, std::span<const Tensor> in, const Shape& weights) {
+Tensor dropout_mask(const O& op, std::span<const Tensor> in, const Shape& weights_shape) {
   if (op.dropout <= 0) return {};
-  const int64_t end = op.first_row + weights[0];
+  const int64_t row_end = op.first_row + weights_shape[0];
   Random random_op;
-  random_op.shape = weights;
-  random_op.shape.set(0, end);
-  return ops::greater_equal(ops::slice_axis(apply1(random_op, {in.back()}), 0, op.first_row, end),
-                            op.dropout);
+  random_op.shape = weights_shape;
+  random_op.shape.set(0, row_end);
+  return ops::greater_equal(
+      ops::slice_axis(apply1(random_op, {in.back()}), 0, op.first_row, row_end), op.dropout);
 }
 
 /// Sets x to 0 where `keep_mask` is false and divides the other elements by 1 - dropout.
@@ -53,15 +55,15 @@ Tensor apply_dropout(const Tensor& x, const Tensor& keep_mask, double dropout) {
   return keep_mask ? ops::where(keep_mask, x * (1 / (1 - dropout)), 0) : x;
 }
 
-[[noreturn]] void fail_shapes(std::span<const TensorSpec> in, const char* why) {
-  fail("attention: shapes ", shapes_text(in), " do not fit: ", why);
+[[noreturn]] void fail_shapes(std::span<const TensorSpec> in, const char* reason) {
+  fail("attention: shapes ", shapes_text(in), " do not fit: ", reason);
 }
 
-void check_mask(const TensorSpec& mask, const Shape& scores) {
+void check_mask(const TensorSpec& mask, const Shape& scores_shape) {
   if (mask.dtype != DType::boolean) fail("attention: expected a mask of bool, got ", mask.dtype);
   if (mask.shape.rank() != 4 ||
-      !broadcast_shapes(mask.shape, scores, "attention").compatible(scores)) {
-    fail("attention: a mask of shape ", mask.shape, " does not fit scores of shape ", scores);
+      !broadcast_shapes(mask.shape, scores_shape, "attention").compatible(scores_shape)) {
+    fail("attention: a mask of shape ", mask.shape, " does not fit scores of shape ", scores_shape);
   }
 }
 
@@ -81,12 +83,12 @@ Shape check_operands(const O& op, std::span<const TensorSpec> in, size_t other_i
   if (!value.compatible({key[0], key[1], key[2], value[3]}))
     fail_shapes(operands, "expected a value for each key");
   if (key[1] == 0) fail_shapes(operands, "nothing to attend to");
-  const Shape shape{query[0], query[2], query[1], key[1]};
-  if (count_without_state(in.size(), op.dropout) > other_input_count)
-    check_mask(in[other_input_count], shape);
+  const Shape scores_shape{query[0], query[2], query[1], key[1]};
+  if (input_count_without_state(in.size(), op.dropout) > other_input_count)
+    check_mask(in[other_input_count], scores_shape);
   if (op.dropout > 0 && in.back() != TensorSpec{DType::int64, {2}})
     fail("attention: dropout needs the state of a draw, int64(2), got ", in.back());
-  return shape;
+  return scores_shape;
 }
 
 }  // namespace
@@ -101,10 +103,11 @@ TensorSpecs Attention::infer(std::span<const TensorSpec> in) const {
 Tensors Attention::decompose(std::span<const Tensor> in) const {
   const Tensor x = scores(in[0], in[1], mask_of(*this, in, 3), scale),
                maximum = ops::max(x, {-1}, true);
-  const Tensor exponentials = ops::exp(x - maximum), power_sum = ops::sum(exponentials, {-1}, true);
-  const Tensor statistics = ops::concatenate(Tensors{maximum, power_sum}, -1);
+  const Tensor exponentials = ops::exp(x - maximum),
+               exponential_sum = ops::sum(exponentials, {-1}, true);
+  const Tensor statistics = ops::concatenate(Tensors{maximum, exponential_sum}, -1);
   const Tensor weights =
-      apply_dropout(exponentials / power_sum, dropout_mask(*this, in, x.shape()), dropout);
+      apply_dropout(exponentials / exponential_sum, dropout_mask(*this, in, x.shape()), dropout);
   return {swap_heads(ops::matmul(weights, swap_heads(in[2]))),
           ops::cast(statistics, statistics_dtype(x.dtype()))};
 }
@@ -146,8 +149,8 @@ Tensor attend(Attention op, const Tensor& query, const Tensor& key, const Tensor
               std::initializer_list<Tensor> other_inputs) {
   const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());
   Tensors inputs{cast(query, dtype), cast(key, dtype), cast(value, dtype)};
-  for (const Tensor& other : other_inputs)
-    if (other) inputs.push_back(other);
+  for (const Tensor& other_input : other_inputs)
+    if (other_input) inputs.push_back(other_input);
   return crescent::apply(std::make_shared<const Attention>(op), inputs)[0];
 }
 

@@ -15,9 +15,9 @@ Tensor all_reduce_op(const Tensor& x, ReduceKind kind) {
   return apply1(op, {x});
 }
 
-/// Returns zeros in place of the values of a process without a row of its own, which computes a row
-/// of another process. `where` keeps x as an input of the graph, so that all processes run the same
-/// ops in the gradient as well.
+/// Returns zeros in place of the values of a process that has no row of the batch and computes a
+/// row of another process instead. `where` keeps x as an input of the graph, so that all processes
+/// run the same ops in the gradient as well.
 Tensor zeros_keeping_input(const Tensor& x) {
   return ops::where(Tensor::full({}, 0, DType::boolean), x, scalar_like(x, 0));
 }
@@ -40,9 +40,9 @@ Tensors AllReduce::vjp(const Vjp& v) const {
   const Tensor &x = v.inputs[0], &y = v.outputs[0];
   if (kind == ReduceKind::sum || kind == ReduceKind::mean)
     return {all_reduce_op(v.gradients[0], kind)};
-  const Tensor total = all_reduce_op(v.gradients[0], ReduceKind::sum);
+  const Tensor gradient_sum = all_reduce_op(v.gradients[0], ReduceKind::sum);
   const Tensor is_extreme = ops::cast(ops::equal(x, y), x.dtype());
-  return {is_extreme * (total / all_reduce_op(is_extreme, ReduceKind::sum))};
+  return {is_extreme * (gradient_sum / all_reduce_op(is_extreme, ReduceKind::sum))};
 }
 
 Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
@@ -52,8 +52,9 @@ Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
     AllReduce op;
     op.kind = kind;
     op.infer(std::array{values.spec()});
-    const Tensor reduced = lockstep->reduce(values, is_sum ? ReduceKind::sum : kind);
-    return kind == ReduceKind::mean ? reduced / static_cast<double>(lockstep->shards()) : reduced;
+    const Tensor reduced_values = lockstep->reduce(values, is_sum ? ReduceKind::sum : kind);
+    return kind == ReduceKind::mean ? reduced_values / static_cast<double>(lockstep->shards())
+                                    : reduced_values;
   }
   return all_reduce_op(is_sum && ShareScope::is_empty() ? zeros_keeping_input(values) : values,
                        kind);

@@ -22,9 +22,9 @@ Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
 
 /// The magnitude; its gradient at 0 is 0.
 Tensor magnitude(const ComplexParts& x) {
-  const Tensor square = x.real * x.real + x.imaginary * x.imaginary;
-  const Tensor is_zero = ops::equal(square, 0.0);
-  return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, square)));
+  const Tensor squared_magnitude = x.real * x.real + x.imaginary * x.imaginary;
+  const Tensor is_zero = ops::equal(squared_magnitude, 0.0);
+  return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, squared_magnitude)));
 }
 
 Tensor product(const ComplexParts& x, const ComplexParts& y) {
@@ -33,14 +33,14 @@ Tensor product(const ComplexParts& x, const ComplexParts& y) {
 }
 
 Tensor quotient(const ComplexParts& x, const ComplexParts& y) {
-  const Tensor square = y.real * y.real + y.imaginary * y.imaginary;
-  return complex_of((x.real * y.real + x.imaginary * y.imaginary) / square,
-                    (x.imaginary * y.real - x.real * y.imaginary) / square);
+  const Tensor squared_magnitude = y.real * y.real + y.imaginary * y.imaginary;
+  return complex_of((x.real * y.real + x.imaginary * y.imaginary) / squared_magnitude,
+                    (x.imaginary * y.real - x.real * y.imaginary) / squared_magnitude);
 }
 
 Tensor exponential(const ComplexParts& x) {
-  const Tensor length = ops::exp(x.real);
-  return complex_of(length * ops::cos(x.imaginary), length * ops::sin(x.imaginary));
+  const Tensor exp_of_real = ops::exp(x.real);
+  return complex_of(exp_of_real * ops::cos(x.imaginary), exp_of_real * ops::sin(x.imaginary));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Tensor complex_unary(UnaryKind kind, const Tensor& x) {
 
 Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y) {
   const ComplexParts a = parts_of(x), b = parts_of(y);
-  const auto parts_equal = [&] {
+  const auto equality = [&] {
     return ops::logical_and(ops::equal(a.real, b.real), ops::equal(a.imaginary, b.imaginary));
   };
   switch (kind) {
@@ -86,21 +86,21 @@ Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y) {
     case BinaryKind::divide:
       return quotient(a, b);
     case BinaryKind::equal:
-      return parts_equal();
+      return equality();
     case BinaryKind::not_equal:
-      return ops::logical_not(parts_equal());
+      return ops::logical_not(equality());
     default:
       return {};
   }
 }
 
 TensorSpecs Bitcast::infer(std::span<const TensorSpec> in) const {
-  const auto& [from, shape] = in[0];
-  const bool drops_imaginary = from == DType::complex64 && dtype == DType::float32;
+  const auto& [source_dtype, shape] = in[0];
+  const bool drops_imaginary = source_dtype == DType::complex64 && dtype == DType::float32;
   if (drops_imaginary) return {{dtype, shape.concat({2})}};
-  if (from != DType::float32 || dtype != DType::complex64)
-    fail(kName, ": expected complex64 as float32 or the other way round, got ", from, " as ",
-         dtype);
+  if (source_dtype != DType::float32 || dtype != DType::complex64)
+    fail(kName, ": expected complex64 as float32 or the other way round, got ", source_dtype,
+         " as ", dtype);
   if (shape.rank() == 0 || shape[-1] != 2)
     fail("view_as_complex: expected pairs of numbers along the last axis, got shape ", shape);
   return {{dtype, shape.slice(0, -1)}};

@@ -5,20 +5,20 @@
 namespace crescent {
 namespace {
 
-std::vector<int> all_but_last(const Shape& shape) {
+std::vector<int> leading_axes(const Shape& shape) {
   std::vector<int> axes;
   for (int i = 0; i + 1 < shape.rank(); ++i) axes.push_back(i);
   return axes;
 }
 
-double rows_of(const Shape& shape, const std::vector<int>& axes) {
+double row_count(const Shape& shape, const std::vector<int>& axes) {
   double count = 1;
   for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(shape[axis], 1));
   return count;
 }
 
 Tensor sum_rows(const Tensor& x) {
-  const std::vector<int> axes = all_but_last(x.shape());
+  const std::vector<int> axes = leading_axes(x.shape());
   return axes.empty() ? x : ops::sum(x, axes);
 }
 
@@ -45,11 +45,11 @@ void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool spar
 Tensor as_statistics(const Tensor& x) { return ops::cast(x, statistics_dtype(x.dtype())); }
 
 void expect_channels(std::string_view op, std::span<const TensorSpec> in,
-                     std::initializer_list<size_t> which) {
+                     std::initializer_list<size_t> channel_inputs) {
   const TensorSpec& x = in[0];
   expect_floating(op, x.dtype);
   expect_rank_at_least(op, x.shape, 1);
-  for (size_t i : which) {
+  for (size_t i : channel_inputs) {
     if (in[i].dtype != statistics_dtype(x.dtype))
       fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " do not fit");
     if (!in[i].shape.compatible({x.shape[-1]})) {
@@ -77,8 +77,8 @@ Tensors Softmax::vjp(const Vjp& v) const {
 Tensors Softmax::decompose(std::span<const Tensor> in) const {
   const Tensor shifted_logits = in[0] - ops::stop_gradient(ops::max(in[0], {axis}, true));
   const Tensor exponentials = ops::exp(shifted_logits),
-               power_sum = ops::sum(exponentials, {axis}, true);
-  return {log ? shifted_logits - ops::log(power_sum) : exponentials / power_sum};
+               exponential_sum = ops::sum(exponentials, {axis}, true);
+  return {log ? shifted_logits - ops::log(exponential_sum) : exponentials / exponential_sum};
 }
 
 TensorSpecs SoftmaxCrossEntropy::infer(std::span<const TensorSpec> in) const {
@@ -122,7 +122,7 @@ TensorSpecs BatchMoments::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors BatchMoments::decompose(std::span<const Tensor> in) const {
-  const std::vector<int> axes = all_but_last(in[0].shape());
+  const std::vector<int> axes = leading_axes(in[0].shape());
   const Tensor x = as_statistics(in[0]);
   if (axes.empty()) return {x, ops::zeros_like(x)};
   const Tensor mean = ops::mean(x, axes);
@@ -150,7 +150,7 @@ Tensors BatchNormTrain::vjp(const Vjp& v) const {
     op.epsilon = epsilon;
     result = apply(op, {x, v.inputs[1], mean, variance, v.gradients[0]});
   }
-  const double n = rows_of(x.shape(), all_but_last(x.shape()));
+  const double n = row_count(x.shape(), leading_axes(x.shape()));
   auto add_to_x = [&](const Tensor& g) {
     const Tensor gradient = ops::cast(g, x.dtype());
     result[0] = result[0] ? result[0] + gradient : ops::broadcast_to(gradient, x.shape());
@@ -168,10 +168,10 @@ TensorSpecs BatchNormBackward::infer(std::span<const TensorSpec> in) const {
 Tensors BatchNormBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &gamma = in[1], &mean = in[2], &variance = in[3], x = as_statistics(in[0]),
                dy = as_statistics(in[4]);
-  const double n = rows_of(x.shape(), all_but_last(x.shape()));
-  const Tensor rstd = ops::rsqrt(variance + epsilon), normal = (x - mean) * rstd;
-  const Tensor dbeta = sum_rows(dy), dgamma = sum_rows(dy * normal);
-  const Tensor dx = gamma * rstd * (dy - dbeta * (1 / n) - normal * (dgamma * (1 / n)));
+  const double n = row_count(x.shape(), leading_axes(x.shape()));
+  const Tensor rstd = ops::rsqrt(variance + epsilon), normalized = (x - mean) * rstd;
+  const Tensor dbeta = sum_rows(dy), dgamma = sum_rows(dy * normalized);
+  const Tensor dx = gamma * rstd * (dy - dbeta * (1 / n) - normalized * (dgamma * (1 / n)));
   return {ops::cast(dx, in[0].dtype()), dgamma, dbeta};
 }
 
@@ -217,10 +217,10 @@ TensorSpecs LayerNormBackward::infer(std::span<const TensorSpec> in) const {
 Tensors LayerNormBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &gamma = in[1], x = as_statistics(in[0]), dy = as_statistics(in[4]);
   const Tensor mean = ops::expand_dims(in[2], -1), rstd = ops::expand_dims(in[3], -1);
-  const Tensor normal = (x - mean) * rstd, scaled_gradient = dy * gamma;
+  const Tensor normalized = (x - mean) * rstd, scaled_gradient = dy * gamma;
   const Tensor dx = rstd * (scaled_gradient - ops::mean(scaled_gradient, {-1}, true) -
-                            normal * ops::mean(scaled_gradient * normal, {-1}, true));
-  return {ops::cast(dx, in[0].dtype()), sum_rows(dy * normal), sum_rows(dy)};
+                            normalized * ops::mean(scaled_gradient * normalized, {-1}, true));
+  return {ops::cast(dx, in[0].dtype()), sum_rows(dy * normalized), sum_rows(dy)};
 }
 
 namespace ops {

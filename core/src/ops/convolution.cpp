@@ -11,7 +11,7 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
     fail(op, ": shapes ", x, " and ", kernel,
          " do not fit: expected (batch, spatial..., channels) and (spatial..., in, out)");
   }
-  expect_spatial(op, spec, spatial_of(x));
+  expect_spatial(op, spec, spatial_rank(x));
   const int64_t channels = x[-1], in_channels = kernel[-2], out_channels = kernel[-1];
   if (channels >= 0 && in_channels >= 0 && channels != in_channels * spec.groups) {
     fail(op, ": shapes ", x, " and ", kernel, " do not fit: the input has ", channels,
@@ -20,14 +20,15 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
   if (out_channels >= 0 && out_channels % spec.groups != 0)
     fail(op, ": ", out_channels, " filters cannot be divided into ", spec.groups, " groups");
   Shape result{x[0]};
-  for (size_t i = 0; i < spatial_of(x); ++i) {
+  for (size_t i = 0; i < spatial_rank(x); ++i) {
     const int axis = static_cast<int>(i);
-    const int64_t n = window_count(x[axis + 1], dilated(kernel[axis], spec.dilation[i]), spec, i);
-    if (n == 0 && x[axis + 1] != 0) {
+    const int64_t position_count =
+        window_count(x[axis + 1], dilated_size(kernel[axis], spec.dilation[i]), spec, i);
+    if (position_count == 0 && x[axis + 1] != 0) {
       fail(op, ": the kernel ", kernel, " is larger than the padded input ", x, " along axis ",
            axis + 1);
     }
-    result.append(n);
+    result.append(position_count);
   }
   result.append(out_channels);
   return result;
@@ -130,14 +131,15 @@ Tensors ConvBackwardKernel::vjp(const Vjp& v) const {
 
 ConvSpec conv_spec(const Shape& x, const Shape& kernel, std::vector<int64_t> strides,
                    ops::Padding padding, std::vector<int64_t> dilation) {
-  const size_t spatial = spatial_of(x);
+  const size_t axis_count = spatial_rank(x);
   ConvSpec spec;
-  spec.strides = per_axis("conv", std::move(strides), spatial, "strides");
-  spec.dilation = per_axis("conv", std::move(dilation), spatial, "dilation values");
-  for (size_t i = 0; i < spatial; ++i) {
+  spec.strides = per_axis("conv", std::move(strides), axis_count, "strides");
+  spec.dilation = per_axis("conv", std::move(dilation), axis_count, "dilation values");
+  for (size_t i = 0; i < axis_count; ++i) {
     const int axis = static_cast<int>(i);
     if (spec.strides[i] < 1) fail("conv: strides must be at least 1, got ", spec.strides[i]);
-    pad_axis(spec, padding, x[axis + 1], dilated(kernel[axis], spec.dilation[i]), spec.strides[i]);
+    pad_axis(spec, padding, x[axis + 1], dilated_size(kernel[axis], spec.dilation[i]),
+             spec.strides[i]);
   }
   return spec;
 }
@@ -147,7 +149,7 @@ namespace ops {
 namespace {
 
 /// The number of groups into which a kernel divides the channels.
-int64_t groups_of(const Tensor& x, const Tensor& kernel) {
+int64_t group_count(const Tensor& x, const Tensor& kernel) {
   const int64_t in_channels = kernel.dim(-2), channels = x.dim(-1);
   if (in_channels < 0 || channels < 0 || in_channels == channels) return 1;
   if (in_channels == 0 || channels % in_channels != 0)
@@ -168,7 +170,7 @@ Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
   if (kernel.rank() != x.rank()) conv_shape("conv", x.shape(), kernel.shape(), {});
   Conv op;
   op.spec = conv_spec(x.shape(), kernel.shape(), std::move(strides), padding, std::move(dilation));
-  op.spec.groups = groups ? *groups : groups_of(x, kernel);
+  op.spec.groups = groups ? *groups : group_count(x, kernel);
   const DType dtype = promote(x.dtype(), kernel.dtype());
   return apply1(op, {cast(x, dtype), cast(kernel, dtype)});
 }
@@ -177,15 +179,15 @@ namespace {
 
 /// Keras' rule for the length of a transposed convolution's output.
 int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Padding padding,
-                          std::optional<int64_t> extra) {
+                          std::optional<int64_t> output_padding) {
   if (length < 0) return -1;
   const bool is_same_padding = padding == Padding::same;
-  if (!extra)
+  if (!output_padding)
     return length * stride + (is_same_padding ? 0 : std::max<int64_t>(window - stride, 0));
-  if (*extra >= stride)
-    fail("conv_transpose: output padding ", *extra, " must be less than stride ", stride);
+  if (*output_padding >= stride)
+    fail("conv_transpose: output padding ", *output_padding, " must be less than stride ", stride);
   return std::max<int64_t>(
-      (length - 1) * stride + window - (is_same_padding ? window / 2 * 2 : 0) + *extra, 0);
+      (length - 1) * stride + window - (is_same_padding ? window / 2 * 2 : 0) + *output_padding, 0);
 }
 
 }  // namespace
@@ -204,19 +206,19 @@ Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t
     fail("conv_transpose: shapes ", x.shape(), " and ", kernel.shape(),
          " do not fit: expected (batch, spatial..., in) and (spatial..., out, in)");
   }
-  const size_t spatial = spatial_of(x.shape());
+  const size_t axis_count = spatial_rank(x.shape());
   ConvBackwardData op;
-  op.spec.strides = per_axis("conv_transpose", std::move(strides), spatial, "strides");
-  op.spec.dilation = per_axis("conv_transpose", std::move(dilation), spatial, "dilation values");
+  op.spec.strides = per_axis("conv_transpose", std::move(strides), axis_count, "strides");
+  op.spec.dilation = per_axis("conv_transpose", std::move(dilation), axis_count, "dilation values");
   std::vector<int64_t> extra_padding = output_padding;
   if (!extra_padding.empty())
     extra_padding =
-        per_axis("conv_transpose", std::move(extra_padding), spatial, "output paddings");
+        per_axis("conv_transpose", std::move(extra_padding), axis_count, "output paddings");
   op.input = Shape{x.dim(0)};
-  for (size_t i = 0; i < spatial; ++i) {
+  for (size_t i = 0; i < axis_count; ++i) {
     const int axis = static_cast<int>(i);
     const int64_t length = x.dim(axis + 1), stride = op.spec.strides[i];
-    const int64_t window = dilated(kernel.dim(axis), op.spec.dilation[i]);
+    const int64_t window = dilated_size(kernel.dim(axis), op.spec.dilation[i]);
     const int64_t result =
         transposed_length(length, window, stride, padding,
                           extra_padding.empty() ? std::nullopt : std::optional(extra_padding[i]));

@@ -31,23 +31,23 @@ const UnaryInfo& info_of(UnaryKind kind) { return kUnaryInfos[static_cast<size_t
 const BinaryInfo& info_of(BinaryKind kind) { return kBinaryInfos[static_cast<size_t>(kind)]; }
 
 DType unary_dtype(UnaryKind kind, DType x) {
-  const UnaryInfo& r = info_of(kind);
-  if (r.domain == Domain::floating) expect_floating(r.name, x);
-  const bool wants_bool = r.domain == Domain::boolean;
+  const UnaryInfo& info = info_of(kind);
+  if (info.domain == Domain::floating) expect_floating(info.name, x);
+  const bool wants_bool = info.domain == Domain::boolean;
   if (wants_bool != (x == DType::boolean))
-    fail(r.name, ": expected ", wants_bool ? "bool" : "a number", ", got ", x);
-  return r.domain == Domain::test ? DType::boolean : x;
+    fail(info.name, ": expected ", wants_bool ? "bool" : "a number", ", got ", x);
+  return info.domain == Domain::test ? DType::boolean : x;
 }
 
 DType binary_dtype(BinaryKind kind, DType a, DType b) {
-  const BinaryInfo& r = info_of(kind);
-  if (a != b) fail(r.name, ": dtypes ", a, " and ", b, " differ");
-  if (r.kind == BinaryClass::floating) expect_floating(r.name, a);
-  if (r.kind == BinaryClass::arithmetic && a == DType::boolean)
-    fail(r.name, ": expected numbers, got bool");
-  if (r.kind == BinaryClass::logical && a != DType::boolean)
-    fail(r.name, ": expected bool, got ", a);
-  return r.kind == BinaryClass::comparison ? DType::boolean : a;
+  const BinaryInfo& info = info_of(kind);
+  if (a != b) fail(info.name, ": dtypes ", a, " and ", b, " differ");
+  if (info.kind == BinaryClass::floating) expect_floating(info.name, a);
+  if (info.kind == BinaryClass::arithmetic && a == DType::boolean)
+    fail(info.name, ": expected numbers, got bool");
+  if (info.kind == BinaryClass::logical && a != DType::boolean)
+    fail(info.name, ": expected bool, got ", a);
+  return info.kind == BinaryClass::comparison ? DType::boolean : a;
 }
 
 void refuse_strings(const char* name, DType dtype) {
@@ -63,8 +63,8 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
   const Domain domain = info_of(kind).domain;
   const bool keeps_booleans = kind == UnaryKind::abs || kind == UnaryKind::sign;
   if (keeps_booleans && x.dtype() == DType::boolean) return x;
-  const bool rounds = kind == UnaryKind::floor || kind == UnaryKind::ceil;
-  if (domain == Domain::floating || domain == Domain::test || rounds)
+  const bool is_rounding = kind == UnaryKind::floor || kind == UnaryKind::ceil;
+  if (domain == Domain::floating || domain == Domain::test || is_rounding)
     return apply1(op, {as_floating(x)});
   if (domain == Domain::boolean) return apply1(op, {ops::cast(x, DType::boolean)});
   return apply1(op, {x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x});
@@ -72,19 +72,19 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
 
 /// The smallest and the largest value of an integer dtype.
 std::pair<double, double> limits_of(DType dtype) {
-  const double half = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
-  return dtype == DType::uint8 ? std::pair{0.0, 255.0} : std::pair{-half, half - 1};
+  const double half_range = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
+  return dtype == DType::uint8 ? std::pair{0.0, 255.0} : std::pair{-half_range, half_range - 1};
 }
 
-bool represents(DType dtype, double number) {
+bool can_represent(DType dtype, double number) {
   const auto [low, high] = limits_of(dtype);
   return low <= number && number <= high;
 }
 
 /// Returns the integer dtype, or a wider one if `number` does not fit into it.
 DType widened_dtype(DType dtype, double number) {
-  if (represents(dtype, number)) return dtype;
-  return represents(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
+  if (can_represent(dtype, number)) return dtype;
+  return can_represent(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
 }
 
 /// Converts both operands to tensors of their common dtype.
@@ -117,12 +117,14 @@ Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   if (!op.supports_dtype(x.dtype())) refuse_strings(info_of(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_binary(kind, x, y)) return result;
-  const BinaryClass group = info_of(op.kind).kind;
-  auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
-  if (group == BinaryClass::floating && !is_floating(x.dtype()) && x.dtype() != DType::complex64)
-    convert(floatx());
-  if (group == BinaryClass::arithmetic && x.dtype() == DType::boolean) convert(DType::int32);
-  if (group == BinaryClass::logical) convert(DType::boolean);
+  const BinaryClass binary_class = info_of(op.kind).kind;
+  auto cast_operands = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
+  if (binary_class == BinaryClass::floating && !is_floating(x.dtype()) &&
+      x.dtype() != DType::complex64)
+    cast_operands(floatx());
+  if (binary_class == BinaryClass::arithmetic && x.dtype() == DType::boolean)
+    cast_operands(DType::int32);
+  if (binary_class == BinaryClass::logical) cast_operands(DType::boolean);
   const Tensor result = apply1(op, {x, y});
   if (kind != BinaryKind::floor_divide || !is_floating(result.dtype())) return result;
   return without_infinite_dividends(result, x);
@@ -132,7 +134,7 @@ Tensor zero_where_not(const Tensor& condition, const Tensor& g) {
   return ops::where(condition, g, 0.0);
 }
 
-/// The gradient dy/dx * g of a unary op; a null tensor if it is zero everywhere.
+/// The gradient dy/dx * g of a unary op; an empty Tensor if it is zero everywhere.
 Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Tensor& g) {
   using namespace ops;
   using enum UnaryKind;
@@ -202,8 +204,8 @@ Tensor power_gradient_base(const Tensor& a, const Tensor& b, const Tensor& g) {
 
 Tensor power_gradient_exponent(const Tensor& a, const Tensor& y, const Tensor& g) {
   using namespace ops;
-  const Tensor positive = greater(a, 0.0);
-  return zero_where_not(positive, g * y * log(where(positive, a, 1.0)));
+  const Tensor is_positive = greater(a, 0.0);
+  return zero_where_not(is_positive, g * y * log(where(is_positive, a, 1.0)));
 }
 
 /// The gradients with respect to both operands, in the shape of the result, before they are summed
@@ -211,9 +213,11 @@ Tensor power_gradient_exponent(const Tensor& a, const Tensor& y, const Tensor& g
 std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
   using namespace ops;
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &y = v.outputs[0], &g = v.gradients[0];
-  auto if_wanted = [&](size_t i, auto make) { return v.wanted[i] ? make() : Tensor(); };
-  auto gradient_pair = [&](auto first, auto second) {
-    return std::pair{if_wanted(0, first), if_wanted(1, second)};
+  auto gradient_if_wanted = [&](size_t i, auto compute_gradient) {
+    return v.wanted[i] ? compute_gradient() : Tensor();
+  };
+  auto gradient_pair = [&](auto gradient_of_a, auto gradient_of_b) {
+    return std::pair{gradient_if_wanted(0, gradient_of_a), gradient_if_wanted(1, gradient_of_b)};
   };
   using enum BinaryKind;
   switch (kind) {
@@ -340,8 +344,8 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
 
 Tensor clip(const Tensor& input, const Operand& low, const Operand& high) {
   const Tensor x = input.dtype() == DType::boolean ? cast(input, DType::int32) : input;
-  const bool are_numbers = !low.tensor && !high.tensor;
-  if (!are_numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
+  const bool are_number_limits = !low.tensor && !high.tensor;
+  if (!are_number_limits || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
   // The limits are inputs of the program and not constants in it, because each call may have other
   // limits.
   return run_compiled(
@@ -350,8 +354,8 @@ Tensor clip(const Tensor& input, const Operand& low, const Operand& high) {
       [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
-/// For equal operands, max and min give the whole gradient to the first one. The limit is therefore
-/// passed first, so that the gradient at the limits is 0.
+/// For equal operands, maximum() and minimum() give the whole gradient to the first one. The limits
+/// are therefore their first operands, so that the gradient at the limits is 0.
 Tensor hard_tanh(const Tensor& x, double low, double high) {
   if (!is_floating(x.dtype())) {
     const bool has_integer_bounds = low == std::floor(low) && high == std::floor(high);
@@ -398,10 +402,10 @@ Tensor elu(const Tensor& x, double alpha) {
 Tensor gelu(const Tensor& input, bool approximate) {
   return run_compiled("gelu", {approximate ? 1.0 : 0.0}, {input}, [&](const Tensors& in) {
     const Tensor& x = in[0];
-    const Tensor tanh_argument =
+    const Tensor tanh_or_erf =
         approximate ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
                     : erf(x * std::numbers::sqrt2 * 0.5);
-    return x * 0.5 * (tanh_argument + 1);
+    return x * 0.5 * (tanh_or_erf + 1);
   });
 }
 

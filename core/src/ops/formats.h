@@ -16,7 +16,7 @@ Tensor in_format(const Tensor& x, DataFormat format, F f) {
 }
 
 /// The number of spatial axes of images.
-inline size_t spatial_axes(const Tensor& x) {
+inline size_t spatial_axis_count(const Tensor& x) {
   if (x.rank() < 3) fail("expected (batch, ..., channels), got shape ", x.shape());
   return static_cast<size_t>(x.rank() - 2);
 }

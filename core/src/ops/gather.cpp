@@ -9,13 +9,13 @@ void expect_indices(std::string_view op, DType dtype) {
   if (!is_integer(dtype)) fail(op, ": expected integer indices, got ", dtype);
 }
 
-void expect_elements(std::string_view op, const Shape& x, int axis, const Shape& indices) {
+void expect_nonempty_axis(std::string_view op, const Shape& x, int axis, const Shape& indices) {
   if (x[axis] == 0 && indices.is_known() && indices.size() > 0)
     fail(op, ": shape ", x, " has nothing along axis ", axis);
 }
 
 /// Checks indices along an axis and returns them as integers.
-Tensor positions(const std::string& op, const Tensor& indices, const Shape& shape, int axis) {
+Tensor checked_indices(const std::string& op, const Tensor& indices, const Shape& shape, int axis) {
   expect_indices(op, indices.dtype());
   return ops::check_indices(indices, shape[axis], op + ": index",
                             concat("axis ", axis, " of shape ", shape));
@@ -32,7 +32,7 @@ TensorSpecs CheckIndices::infer(std::span<const TensorSpec> in) const {
 TensorSpecs Gather::infer(std::span<const TensorSpec> in) const {
   expect_indices("take", in[1].dtype);
   const Shape& x = in[0].shape;
-  expect_elements("take", x, normal_axis("take", axis, x), in[1].shape);
+  expect_nonempty_axis("take", x, normal_axis("take", axis, x), in[1].shape);
   return {{in[0].dtype, x.slice(0, axis).concat(in[1].shape).concat(x.slice(axis + 1, x.rank()))}};
 }
 Tensors Gather::vjp(const Vjp& v) const {
@@ -46,12 +46,12 @@ Tensors Gather::vjp(const Vjp& v) const {
 TensorSpecs ScatterAdd::infer(std::span<const TensorSpec> in) const {
   expect_indices("scatter_add", in[0].dtype);
   const Shape &indices = in[0].shape, &updates = in[1].shape;
-  const int end = axis + indices.rank();
-  if (end > updates.rank() || !updates.slice(axis, end).compatible(indices)) {
+  const int end_axis = axis + indices.rank();
+  if (end_axis > updates.rank() || !updates.slice(axis, end_axis).compatible(indices)) {
     fail("scatter_add: indices ", indices, " do not fit updates ", updates, " from axis ", axis);
   }
   return {{in[1].dtype,
-           updates.slice(0, axis).concat({size}).concat(updates.slice(end, updates.rank()))}};
+           updates.slice(0, axis).concat({size}).concat(updates.slice(end_axis, updates.rank()))}};
 }
 Tensors ScatterAdd::vjp(const Vjp& v) const {
   return {Tensor(), v.wanted[1] ? ops::gather(v.gradients[0], v.inputs[0], axis) : Tensor()};
@@ -66,7 +66,7 @@ TensorSpecs TakeAlong::infer(std::span<const TensorSpec> in) const {
   if (!has_same_rank || !expected_shape.compatible(in[0].shape)) {
     fail("take_along_axis: shapes ", shapes_text(in), " differ beyond axis ", axis);
   }
-  expect_elements("take_along_axis", in[0].shape, positive_axis, in[1].shape);
+  expect_nonempty_axis("take_along_axis", in[0].shape, positive_axis, in[1].shape);
   return {{in[0].dtype, in[1].shape}};
 }
 Tensors TakeAlong::vjp(const Vjp& v) const {
@@ -103,13 +103,13 @@ Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
 Tensor gather(const Tensor& x, const Tensor& indices, int axis) {
   Gather op;
   op.axis = normal_axis("take", axis, x.shape());
-  return apply1(op, {x, positions("take", indices, x.shape(), op.axis)});
+  return apply1(op, {x, checked_indices("take", indices, x.shape(), op.axis)});
 }
 
 Tensor gather_along_axis(const Tensor& x, const Tensor& indices, int axis) {
   TakeAlong op;
   op.axis = normal_axis("take_along_axis", axis, x.shape());
-  return apply1(op, {x, positions("take_along_axis", indices, x.shape(), op.axis)});
+  return apply1(op, {x, checked_indices("take_along_axis", indices, x.shape(), op.axis)});
 }
 
 Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype) {

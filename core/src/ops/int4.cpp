@@ -7,11 +7,13 @@ namespace {
 
 constexpr int64_t kMaxInt4 = 7;
 
-/// Returns for each of `rows` rows the row of its block: (blocks, columns) -> (rows, columns).
-Tensor repeat_rows(const Tensor& of_blocks, int64_t rows, int64_t block) {
-  const Tensor numbers = ops::arange(rows, DType::float32);
-  return ops::gather(of_blocks,
-                     ops::cast(ops::floor(numbers / static_cast<double>(block)), DType::int32), 0);
+/// Returns for each of `rows` rows the row of the block that contains it: (blocks, columns) ->
+/// (rows, columns).
+Tensor rows_of_blocks(const Tensor& block_rows, int64_t rows, int64_t block_size) {
+  const Tensor row_numbers = ops::arange(rows, DType::float32);
+  return ops::gather(
+      block_rows,
+      ops::cast(ops::floor(row_numbers / static_cast<double>(block_size)), DType::int32), 0);
 }
 
 }  // namespace
@@ -21,10 +23,10 @@ Tensor packed_int4(const Tensor& values) {
   const int64_t columns = floats.dim(-1), padding_columns = columns % 2;
   std::vector<int64_t> no_padding(floats.rank(), 0), padding_after = no_padding;
   padding_after.back() = padding_columns;
-  const Tensor even_columns =
+  const Tensor padded_floats =
       padding_columns ? ops::pad(floats, no_padding, padding_after) : floats;
-  const Tensor low = ops::slice_axis(even_columns, -1, 0, columns + padding_columns, 2),
-               high = ops::slice_axis(even_columns, -1, 1, columns + padding_columns, 2);
+  const Tensor low = ops::slice_axis(padded_floats, -1, 0, columns + padding_columns, 2),
+               high = ops::slice_axis(padded_floats, -1, 1, columns + padding_columns, 2);
   const Tensor unsigned_low = ops::where(ops::less(low, 0), low + 16.0, low);
   return ops::cast(high * 16.0 + unsigned_low, DType::int8);
 }
@@ -55,8 +57,8 @@ Tensors Int4Floats::decompose(std::span<const Tensor> in) const {
   const int64_t rows = in[0].dim(0);
   const DType dtype = in[1].dtype();
   const Tensor values = ops::cast(unpacked_int4(in[0], in[1].dim(1)), dtype);
-  return {(values - repeat_rows(ops::cast(in[2], dtype), rows, block)) *
-          repeat_rows(in[1], rows, block)};
+  return {(values - rows_of_blocks(ops::cast(in[2], dtype), rows, block)) *
+          rows_of_blocks(in[1], rows, block)};
 }
 
 TensorSpecs Int4Product::infer(std::span<const TensorSpec> in) const {

@@ -14,9 +14,9 @@ size_t AbsMax::hash() const {
 
 Quantized AbsMax::operator()(const Tensor& x, const std::vector<int>& axes) const {
   const Tensor scale = static_cast<double>(high) / (ops::max(ops::abs(x), axes, true) + epsilon);
-  const Tensor rounded_kernel =
+  const Tensor rounded_values =
       ops::clip(ops::round(x * scale), static_cast<double>(low), static_cast<double>(high));
-  return {ops::cast(rounded_kernel, DType::int8), scale};
+  return {ops::cast(rounded_values, DType::int8), scale};
 }
 
 std::string to_text(const AbsMax& range) {
@@ -31,8 +31,8 @@ TensorSpecs Int8Conv::infer(std::span<const TensorSpec> in) const {
          "(out) and 1 group, got ", x, ", ", kernel, ", ", scale, " and ", spec.groups);
   Conv convolution;
   convolution.spec = spec;
-  const TensorSpec floats[] = {x, {x.dtype, kernel.shape}};
-  return convolution.infer(floats);
+  const TensorSpec float_specs[] = {x, {x.dtype, kernel.shape}};
+  return convolution.infer(float_specs);
 }
 
 /// Computes the sums in float64, in which they are exact.

@@ -82,7 +82,7 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
 Tensors Slice::vjp(const Vjp& v) const {
   const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
   if (!x.is_known())
-    // x is abstract, so only the shape of its gradient matters
+    // x is abstract, so only the shape and dtype of its gradient matter
     return {ops::zeros_like(v.inputs[0])};
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {
@@ -130,20 +130,20 @@ Tensor concatenate(std::span<const Tensor> tensors, int axis) {
   auto op = std::make_shared<Concat>();
   op->axis = normal_axis("concatenate", axis, tensors[0].shape());
   if (tensors.size() == 1) return tensors[0];
-  Tensors converted;
-  for (const Tensor& t : tensors) converted.push_back(cast(t, dtype));
-  return crescent::apply(OpPtr(op), converted).front();
+  Tensors cast_tensors;
+  for (const Tensor& t : tensors) cast_tensors.push_back(cast(t, dtype));
+  return crescent::apply(OpPtr(op), cast_tensors).front();
 }
 
 Tensor stack(std::span<const Tensor> tensors, int axis) {
   if (tensors.empty()) fail("stack: expected at least one tensor");
-  Tensors expanded;
+  Tensors expanded_tensors;
   for (const Tensor& t : tensors) {
     if (!t.shape().compatible(tensors[0].shape()))
       fail("stack: shapes ", tensors[0].shape(), " and ", t.shape(), " differ");
-    expanded.push_back(expand_dims(t, axis));
+    expanded_tensors.push_back(expand_dims(t, axis));
   }
-  return concatenate(expanded, axis);
+  return concatenate(expanded_tensors, axis);
 }
 
 Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
@@ -179,20 +179,20 @@ Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vect
 
 Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_t step) {
   if (step < 1) fail("slice: expected a positive step, got ", step);
-  const int i = normal_axis("slice", axis, x.shape());
-  const size_t index = i;
-  const int64_t dim = x.dim(i);
+  const int positive_axis = normal_axis("slice", axis, x.shape());
+  const size_t axis_index = positive_axis;
+  const int64_t dim = x.dim(positive_axis);
   Slice op = whole_slice(x);
-  op.stride[index] = step;
+  op.stride[axis_index] = step;
   if (dim >= 0) {
     auto position = [&](int64_t p) { return std::clamp<int64_t>(p < 0 ? p + dim : p, 0, dim); };
     first = position(first), last = position(last);
     if (first == 0 && last == dim && step == 1) return x;
-    op.size[index] = last <= first ? 0 : (last - first - 1) / step + 1;
+    op.size[axis_index] = last <= first ? 0 : (last - first - 1) / step + 1;
   } else if (first >= 0 && last >= 0) {
-    op.size[index] = last <= first ? 0 : (last - first - 1) / step + 1;
+    op.size[axis_index] = last <= first ? 0 : (last - first - 1) / step + 1;
   }
-  op.start[index] = std::max<int64_t>(first, 0);
+  op.start[axis_index] = std::max<int64_t>(first, 0);
   return apply1(op, {x});
 }
 

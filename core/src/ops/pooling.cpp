@@ -7,7 +7,7 @@ namespace {
 
 Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>& window,
                  const ConvSpec& spec) {
-  if (x.rank() < 3 || x.rank() > 5 || window.size() != spatial_of(x)) {
+  if (x.rank() < 3 || x.rank() > 5 || window.size() != spatial_rank(x)) {
     fail(op, ": a window of ", window.size(), " axes does not fit shape ", x);
   }
   expect_spatial(op, spec, window.size());
@@ -17,10 +17,10 @@ Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>
     if (window[i] < 1) fail(op, ": the window must be at least 1, got ", window[i]);
     if (spec.pad_before[i] >= window[i] || spec.pad_after[i] >= window[i])
       fail(op, ": padding must be smaller than the window");
-    const int64_t n = window_count(x[axis], window[i], spec, i);
-    if (n == 0 && x[axis] != 0)
+    const int64_t position_count = window_count(x[axis], window[i], spec, i);
+    if (position_count == 0 && x[axis] != 0)
       fail(op, ": the window of ", window[i], " is larger than axis ", axis, " of shape ", x);
-    result.append(n);
+    result.append(position_count);
   }
   result.append(x[-1]);
   return result;
@@ -29,31 +29,31 @@ Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>
 /// All windows of x: (positions in the window, batch, output positions..., channels), for the
 /// second derivative of max pooling.
 Tensor windows_of(const Tensor& x, const PoolBackward& op, double padding_value) {
-  const size_t spatial = op.window.size();
+  const size_t axis_count = op.window.size();
   std::vector<int64_t> before{0}, after{0};
-  for (size_t i = 0; i < spatial; ++i)
+  for (size_t i = 0; i < axis_count; ++i)
     before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
   before.push_back(0), after.push_back(0);
   const Tensor padded_x = ops::pad(x, before, after, padding_value);
   const Shape output_shape = pool_shape("max_pool", x.shape(), op.window, op.spec);
-  Tensors parts;
-  std::vector<int64_t> position(spatial, 0);
-  for (bool has_next = true; has_next;) {
+  Tensors windows;
+  std::vector<int64_t> position_in_window(axis_count, 0);
+  for (bool has_next_position = true; has_next_position;) {
     Slice slice;
     for (int i = 0; i < output_shape.rank(); ++i) {
-      const bool is_inner = i > 0 && i + 1 < output_shape.rank();
-      slice.start.push_back(is_inner ? position[i - 1] : 0);
-      slice.stride.push_back(is_inner ? op.spec.strides[i - 1] : 1);
+      const bool is_spatial = i > 0 && i + 1 < output_shape.rank();
+      slice.start.push_back(is_spatial ? position_in_window[i - 1] : 0);
+      slice.stride.push_back(is_spatial ? op.spec.strides[i - 1] : 1);
       slice.size.push_back(output_shape[i]);
     }
-    parts.push_back(apply1(slice, {padded_x}));
-    has_next = false;
-    for (size_t i = spatial; i-- > 0 && !has_next;) {
-      has_next = ++position[i] < op.window[i];
-      if (!has_next) position[i] = 0;
+    windows.push_back(apply1(slice, {padded_x}));
+    has_next_position = false;
+    for (size_t i = axis_count; i-- > 0 && !has_next_position;) {
+      has_next_position = ++position_in_window[i] < op.window[i];
+      if (!has_next_position) position_in_window[i] = 0;
     }
   }
-  return ops::stack(parts, 0);
+  return ops::stack(windows, 0);
 }
 
 }  // namespace
@@ -101,18 +101,18 @@ Tensors PoolBackward::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+Tensor pool(bool is_max, const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
             Padding padding) {
-  const char* name = max ? "max_pool" : "average_pool";
+  const char* name = is_max ? "max_pool" : "average_pool";
   if (x.rank() < 3) fail(name, ": expected (batch, ..., channels), got shape ", x.shape());
-  const size_t spatial = spatial_of(x.shape());
+  const size_t axis_count = spatial_rank(x.shape());
   Pool op;
-  op.max = max;
-  op.window = per_axis(name, std::move(window), spatial, "window lengths");
+  op.max = is_max;
+  op.window = per_axis(name, std::move(window), axis_count, "window lengths");
   op.spec.strides =
-      strides.empty() ? op.window : per_axis(name, std::move(strides), spatial, "strides");
-  op.spec.dilation.assign(spatial, 1);
-  for (size_t i = 0; i < spatial; ++i) {
+      strides.empty() ? op.window : per_axis(name, std::move(strides), axis_count, "strides");
+  op.spec.dilation.assign(axis_count, 1);
+  for (size_t i = 0; i < axis_count; ++i) {
     if (op.spec.strides[i] < 1)
       fail(name, ": strides must be at least 1, got ", op.spec.strides[i]);
     pad_axis(op.spec, padding, x.dim(static_cast<int>(i) + 1), op.window[i], op.spec.strides[i]);

@@ -11,7 +11,7 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
   return apply1(op, {a, b});
 }
 
-bool are_bytes(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
+bool are_int8(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
 
 /// Elements [first, last) of the axis that a product sums over, as float32.
 Tensor slice_as_float(const Tensor& x, int axis, int64_t first, int64_t last) {
@@ -19,18 +19,19 @@ Tensor slice_as_float(const Tensor& x, int axis, int64_t first, int64_t last) {
 }
 
 /// The product of matrices of 8-bit integers as a sum of float32 products, each of which sums up to
-/// a thousand terms and is therefore exact.
-Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
+/// 1,024 terms and is therefore exact: float32 represents all integers up to 2^24.
+Tensor product_of_int8(const Matmul& op, const Tensor& a, const Tensor& b) {
   constexpr int64_t kExactTerms = (1 << 24) / (128 * 128);
-  const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;
-  const int64_t depth = a.dim(inner_a);
+  const int inner_axis_a = op.transpose_a ? -2 : -1, inner_axis_b = op.transpose_b ? -1 : -2;
+  const int64_t term_count = a.dim(inner_axis_a);
   Tensor sum;
-  for (int64_t first = 0; first < depth; first += kExactTerms) {
-    const int64_t chunk_end = std::min(depth, first + kExactTerms);
-    const Tensor partial_product = ops::cast(
-        matmul_op(slice_as_float(a, inner_a, first, chunk_end),
-                  slice_as_float(b, inner_b, first, chunk_end), op.transpose_a, op.transpose_b),
-        DType::int32);
+  for (int64_t first = 0; first < term_count; first += kExactTerms) {
+    const int64_t chunk_end = std::min(term_count, first + kExactTerms);
+    const Tensor partial_product =
+        ops::cast(matmul_op(slice_as_float(a, inner_axis_a, first, chunk_end),
+                            slice_as_float(b, inner_axis_b, first, chunk_end), op.transpose_a,
+                            op.transpose_b),
+                  DType::int32);
     sum = sum ? sum + partial_product : partial_product;
   }
   return sum;
@@ -44,18 +45,18 @@ std::string Matmul::label() const {
 
 TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   const Shape &a = in[0].shape, &b = in[1].shape;
-  auto mismatch = [&](const auto&... why) {
-    fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...);
+  auto fail_mismatch = [&](const auto&... reason) {
+    fail("matmul: shapes ", a, " and ", b, " do not fit: ", reason...);
   };
-  if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
-  const DType dtype = are_bytes(in[0].dtype, in[1].dtype)
+  if (a.rank() < 2 || b.rank() < 2) fail_mismatch("both need at least 2 axes");
+  const DType dtype = are_int8(in[0].dtype, in[1].dtype)
                           ? DType::int32
                           : product_dtype("matmul", in[0].dtype, in[1].dtype);
   if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
-  const int64_t rows = a[transpose_a ? -1 : -2], inner_a = a[transpose_a ? -2 : -1];
-  const int64_t inner_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
-  if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
-    mismatch("rows of ", inner_a, " elements against columns of ", inner_b);
+  const int64_t rows = a[transpose_a ? -1 : -2], inner_size_a = a[transpose_a ? -2 : -1];
+  const int64_t inner_size_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
+  if (inner_size_a >= 0 && inner_size_b >= 0 && inner_size_a != inner_size_b) {
+    fail_mismatch("rows of ", inner_size_a, " elements against columns of ", inner_size_b);
   }
   const Shape batch_shape = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
   return {{dtype, batch_shape.concat({rows, columns})}};
@@ -63,8 +64,8 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
 
 Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
   if (!sums_nothing(inputs[0], inputs[1]))
-    return are_bytes(inputs[0].dtype(), inputs[1].dtype())
-               ? Tensors{product_of_bytes(*this, inputs[0], inputs[1])}
+    return are_int8(inputs[0].dtype(), inputs[1].dtype())
+               ? Tensors{product_of_int8(*this, inputs[0], inputs[1])}
                : Tensors{};
   const TensorSpec specs[] = {inputs[0].spec(), inputs[1].spec()}, result = infer(specs)[0];
   return {ops::zeros(result.shape, result.dtype)};

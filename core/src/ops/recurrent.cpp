@@ -9,12 +9,12 @@ namespace {
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
 /// Returns part `i` of `count` equal parts of the last axis.
-Tensor part(const Tensor& x, int i, int count) {
+Tensor equal_part(const Tensor& x, int i, int count) {
   const int64_t width = x.dim(-1) / count;
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
 }
 
-Tensor joined(std::initializer_list<Tensor> parts) {
+Tensor concatenated(std::initializer_list<Tensor> parts) {
   return ops::concatenate(std::span<const Tensor>(parts.begin(), parts.size()), -1);
 }
 
@@ -53,15 +53,15 @@ Tensors apply_backward(const Vjp& v, size_t input_count, Tensors inputs) {
   return result;
 }
 
-/// Checks x (b, t, f), states (b, u), kernel (f, g u), recurrent kernel (u, g u) and bias; returns
-/// u.
-int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states,
-                       int64_t gates, const Shape& bias) {
+/// Checks x (b, t, f), states (b, u), kernel (f, g u), recurrent kernel (u, g u) and bias, where g
+/// is the number of gates; returns the number of units u.
+int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t state_count,
+                       int64_t gate_count, const Shape& bias_shape) {
   const Shape& x = in[0].shape;
-  const Shape &kernel = in[1 + states].shape, &recurrent = in[2 + states].shape;
+  const Shape &kernel = in[1 + state_count].shape, &recurrent = in[2 + state_count].shape;
   if (x.rank() != 3) fail(op, ": expected x (batch, time, features), got shape ", x);
   if (recurrent.rank() != 2)
-    fail(op, ": expected a recurrent kernel (units, ", gates, " * units), got ", recurrent);
+    fail(op, ": expected a recurrent kernel (units, ", gate_count, " * units), got ", recurrent);
   const int64_t units = recurrent[0];
   expect_floating(op, in[0].dtype);
   for (const TensorSpec& spec : in) {
@@ -72,11 +72,12 @@ int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size
     if (!shape.compatible(expected))
       fail(op, ": expected ", what, " of shape ", expected, ", got ", shape);
   };
-  for (size_t i = 1; i <= states; ++i) expect(in[i].shape, {x[0], units}, "a state");
-  expect(kernel, {x[2], gates * units}, "a kernel");
-  expect(recurrent, {units, gates * units}, "a recurrent kernel");
-  if (bias.rank() > 0) expect(in[3 + states].shape, bias, "a bias");
-  if (in.size() > 4 + states) expect(in[4 + states].shape, {x[0], units}, "factors of states");
+  for (size_t i = 1; i <= state_count; ++i) expect(in[i].shape, {x[0], units}, "a state");
+  expect(kernel, {x[2], gate_count * units}, "a kernel");
+  expect(recurrent, {units, gate_count * units}, "a recurrent kernel");
+  if (bias_shape.rank() > 0) expect(in[3 + state_count].shape, bias_shape, "a bias");
+  if (in.size() > 4 + state_count)
+    expect(in[4 + state_count].shape, {x[0], units}, "factors of states");
   return units;
 }
 
@@ -97,16 +98,19 @@ TensorSpecs Lstm::infer(std::span<const TensorSpec> in) const {
 Tensors Lstm::decompose(std::span<const Tensor> in) const {
   const Tensor &recurrent = in[4], z = swap_time(ops::matmul(in[0], in[3]) + in[5]);
   const Tensor factors = dropout_factors(in, 6);
-  auto [last, steps] = ops::scan(
+  auto [last_states, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor gates = step[0] + ops::matmul(scale_states(state[0], factors), recurrent);
-        const Tensor i = ops::sigmoid(part(gates, 0, 4)), f = ops::sigmoid(part(gates, 1, 4));
-        const Tensor candidate = ops::tanh(part(gates, 2, 4)), o = ops::sigmoid(part(gates, 3, 4));
+        const Tensor i = ops::sigmoid(equal_part(gates, 0, 4)),
+                     f = ops::sigmoid(equal_part(gates, 1, 4));
+        const Tensor candidate = ops::tanh(equal_part(gates, 2, 4)),
+                     o = ops::sigmoid(equal_part(gates, 3, 4));
         const Tensor c = f * state[1] + i * candidate, h = o * ops::tanh(c);
-        return {{h, c}, {h, joined({i, f, candidate, o}), c}};
+        return {{h, c}, {h, concatenated({i, f, candidate, o}), c}};
       },
       {in[1], in[2]}, {z});
-  return {swap_time(steps[0]), last[0], last[1], swap_time(steps[1]), swap_time(steps[2])};
+  return {swap_time(steps[0]), last_states[0], last_states[1], swap_time(steps[1]),
+          swap_time(steps[2])};
 }
 
 Tensors Lstm::vjp(const Vjp& v) const {
@@ -129,16 +133,16 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &x = in[0], &h0 = in[1], &c0 = in[2], &kernel = in[3], &recurrent = in[4],
                &hs = in[5], &gates = in[6], &cells = in[7], &dhs = in[8];
   const Tensor factors = dropout_factors(in, 11);
-  auto [first, steps] = ops::scan(
+  auto [first_gradients, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &c = step[1], &previous_c = step[2];
-        const Tensor i = part(gate, 0, 4), f = part(gate, 1, 4), candidate = part(gate, 2, 4),
-                     o = part(gate, 3, 4);
-        const Tensor dh = state[0] + step[3], bent = ops::tanh(c);
-        const Tensor dc = state[1] + dh * o * (1.0 - bent * bent);
+        const Tensor i = equal_part(gate, 0, 4), f = equal_part(gate, 1, 4),
+                     candidate = equal_part(gate, 2, 4), o = equal_part(gate, 3, 4);
+        const Tensor dh = state[0] + step[3], tanh_c = ops::tanh(c);
+        const Tensor dc = state[1] + dh * o * (1.0 - tanh_c * tanh_c);
         const Tensor dz =
-            joined({dc * candidate * i * (1.0 - i), dc * previous_c * f * (1.0 - f),
-                    dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
+            concatenated({dc * candidate * i * (1.0 - i), dc * previous_c * f * (1.0 - f),
+                          dc * i * (1.0 - candidate * candidate), dh * tanh_c * o * (1.0 - o)});
         return {{scale_states(ops::matmul(dz, recurrent, false, true), factors), dc * f}, {dz}};
       },
       {in[9], in[10]},
@@ -146,8 +150,8 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
       true);
   const Tensor dz = swap_time(steps[0]);
   return {ops::matmul(dz, kernel, false, true),
-          first[0],
-          first[1],
+          first_gradients[0],
+          first_gradients[1],
           weight_gradient(x, dz),
           weight_gradient(scale_states(previous_states(h0, hs), factors), dz),
           ops::sum(dz, {0, 1})};
@@ -168,19 +172,19 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
   const Tensor recurrent_bias = ops::squeeze(ops::slice_axis(bias, 0, 1, 2), 0);
   const Tensor x = swap_time(ops::matmul(in[0], in[2]) + input_bias);
   const Tensor factors = dropout_factors(in, 5);
-  auto [last, steps] = ops::scan(
+  auto [last_states, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor h = scale_states(state[0], factors),
                      recurrent_sum = ops::matmul(h, recurrent) + recurrent_bias;
-        const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(recurrent_sum, 0, 3));
-        const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(recurrent_sum, 1, 3)),
-                     projected_candidate = part(recurrent_sum, 2, 3);
-        const Tensor candidate = ops::tanh(part(step[0], 2, 3) + r * projected_candidate);
+        const Tensor z = ops::sigmoid(equal_part(step[0], 0, 3) + equal_part(recurrent_sum, 0, 3));
+        const Tensor r = ops::sigmoid(equal_part(step[0], 1, 3) + equal_part(recurrent_sum, 1, 3)),
+                     projected_candidate = equal_part(recurrent_sum, 2, 3);
+        const Tensor candidate = ops::tanh(equal_part(step[0], 2, 3) + r * projected_candidate);
         const Tensor next_state = z * h + (1.0 - z) * candidate;
-        return {{next_state}, {next_state, joined({z, r, candidate, projected_candidate})}};
+        return {{next_state}, {next_state, concatenated({z, r, candidate, projected_candidate})}};
       },
       {in[1]}, {x});
-  return {swap_time(steps[0]), last[0], swap_time(steps[1])};
+  return {swap_time(steps[0]), last_states[0], swap_time(steps[1])};
 }
 
 Tensors Gru::vjp(const Vjp& v) const {
@@ -201,28 +205,30 @@ TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const {
 Tensors GruBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &x = in[0], &kernel = in[2], &recurrent = in[3], &gates = in[6], &dhs = in[7];
   const Tensor factors = dropout_factors(in, 9),
-               before_each = scale_states(previous_states(in[1], in[5]), factors);
-  auto [first, steps] = ops::scan(
+               scaled_previous_states = scale_states(previous_states(in[1], in[5]), factors);
+  auto [first_gradients, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &previous_h = step[1];
-        const Tensor z = part(gate, 0, 4), r = part(gate, 1, 4), candidate = part(gate, 2, 4),
-                     state_part = part(gate, 3, 4);
+        const Tensor z = equal_part(gate, 0, 4), r = equal_part(gate, 1, 4),
+                     candidate = equal_part(gate, 2, 4),
+                     projected_candidate = equal_part(gate, 3, 4);
         const Tensor dh = state[0] + step[2];
         const Tensor dz = dh * (previous_h - candidate) * z * (1.0 - z);
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
-        const Tensor dr = dc * state_part * r * (1.0 - r);
-        const Tensor recurrent_gradients = joined({dz, dr, dc * r});
+        const Tensor dr = dc * projected_candidate * r * (1.0 - r);
+        const Tensor recurrent_gradients = concatenated({dz, dr, dc * r});
         return {{scale_states(dh * z + ops::matmul(recurrent_gradients, recurrent, false, true),
                               factors)},
-                {joined({dz, dr, dc}), recurrent_gradients}};
+                {concatenated({dz, dr, dc}), recurrent_gradients}};
       },
-      {in[8]}, {swap_time(gates), swap_time(before_each), swap_time(dhs)}, true);
+      {in[8]}, {swap_time(gates), swap_time(scaled_previous_states), swap_time(dhs)}, true);
   const Tensor input_gradients = swap_time(steps[0]), recurrent_gradients = swap_time(steps[1]);
-  const Tensor biases[] = {ops::sum(input_gradients, {0, 1}),
-                           ops::sum(recurrent_gradients, {0, 1})};
-  return {ops::matmul(input_gradients, kernel, false, true), first[0],
-          weight_gradient(x, input_gradients), weight_gradient(before_each, recurrent_gradients),
-          ops::stack(biases, 0)};
+  const Tensor bias_gradients[] = {ops::sum(input_gradients, {0, 1}),
+                                   ops::sum(recurrent_gradients, {0, 1})};
+  return {ops::matmul(input_gradients, kernel, false, true), first_gradients[0],
+          weight_gradient(x, input_gradients),
+          weight_gradient(scaled_previous_states, recurrent_gradients),
+          ops::stack(bias_gradients, 0)};
 }
 
 namespace ops {

@@ -10,9 +10,9 @@ namespace {
 constexpr std::array<const char*, 7> kReduceNames{"sum",  "mean", "max", "min",
                                                   "prod", "any",  "all"};
 
-/// The number of elements that are reduced to one; 1 if a size is unknown, where only shapes
-/// matter.
-int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
+/// The number of elements that are reduced to one. An axis of unknown size counts as 1, because
+/// only shapes matter then.
+int64_t reduced_element_count(const Shape& shape, const std::vector<int>& axes) {
   int64_t count = 1;
   for (int axis : axes) count *= std::max<int64_t>(shape[axis], shape[axis] < 0 ? 1 : 0);
   return count;
@@ -45,26 +45,27 @@ Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keep
 }
 
 Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
-  std::vector<int> axis_list = normal_axes(name_of(kind), axes, x.shape());
-  if (axis_list.empty()) return x;
-  return ops::view_as_complex(reduce(kind, ops::view_as_real(x), axis_list, keepdims));
+  std::vector<int> positive_axes = normal_axes(name_of(kind), axes, x.shape());
+  if (positive_axes.empty()) return x;
+  return ops::view_as_complex(reduce(kind, ops::view_as_real(x), positive_axes, keepdims));
 }
 
-Tensor small_integers_widened(const Tensor& x) {
+Tensor with_small_integers_widened(const Tensor& x) {
   const bool is_small_integer =
       x.dtype() == DType::boolean || (is_integer(x.dtype()) && size_of(x.dtype()) < 4);
   return is_small_integer ? ops::cast(x, DType::int32) : x;
 }
 
-/// The gradient of a product: the product of all other elements, exact if some are zero.
+/// The gradient of a product: g times the product of all other elements, exact also if some
+/// elements are zero.
 Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>& axes) {
   using namespace ops;
   const Tensor is_zero = equal(x, 0.0);
-  const Tensor zeros = sum(cast(is_zero, x.dtype()), axes, true);
+  const Tensor zero_count = sum(cast(is_zero, x.dtype()), axes, true);
   const Tensor product_of_others = prod(where(is_zero, 1.0, x), axes, true);
-  const Tensor at_zero = where(equal(zeros, 1.0), product_of_others, 0.0);
+  const Tensor at_zero = where(equal(zero_count, 1.0), product_of_others, 0.0);
   const Tensor product_without_zeros =
-      where(equal(zeros, 0.0), product_of_others, 0.0) / where(is_zero, 1.0, x);
+      where(equal(zero_count, 0.0), product_of_others, 0.0) / where(is_zero, 1.0, x);
   return g * where(is_zero, at_zero, product_without_zeros);
 }
 
@@ -118,12 +119,13 @@ Tensors Reduce::vjp(const Vjp& v) const {
     case ReduceKind::sum:
       return {broadcast_to(g, x.shape())};
     case ReduceKind::mean:
-      return {broadcast_to(apply_in_wide_dtype(g,
-                                               [&](const Tensor& wide) {
-                                                 return wide * (1.0 / static_cast<double>(count_of(
-                                                                          x.shape(), axes)));
-                                               }),
-                           x.shape())};
+      return {broadcast_to(
+          apply_in_wide_dtype(g,
+                              [&](const Tensor& wide) {
+                                return wide * (1.0 / static_cast<double>(
+                                                         reduced_element_count(x.shape(), axes)));
+                              }),
+          x.shape())};
     case ReduceKind::max:
     case ReduceKind::min: {
       const Tensor is_extreme = equal(x, reshape(v.outputs[0], kept_shape));
@@ -188,27 +190,27 @@ Tensor index_of_extreme(bool max, const Tensor& input, std::optional<int64_t> ax
 
 /// Whether one of the reduced axes has size 0.
 bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
-  const std::vector<int> axis_list = normal_axes("logsumexp", axes, x.shape());
-  return std::any_of(axis_list.begin(), axis_list.end(),
+  const std::vector<int> positive_axes = normal_axes("logsumexp", axes, x.shape());
+  return std::any_of(positive_axes.begin(), positive_axes.end(),
                      [&](int axis) { return x.dim(axis) == 0; });
 }
 
 }  // namespace
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
-  return reduce(ReduceKind::sum, small_integers_widened(x), axes, keepdims);
+  return reduce(ReduceKind::sum, with_small_integers_widened(x), axes, keepdims);
 }
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::mean, as_floating(x), axes, keepdims);
 }
 Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {
-  return cast(reduce(ReduceKind::max, small_integers_widened(x), axes, keepdims), x.dtype());
+  return cast(reduce(ReduceKind::max, with_small_integers_widened(x), axes, keepdims), x.dtype());
 }
 Tensor min(const Tensor& x, const Axes& axes, bool keepdims) {
-  return cast(reduce(ReduceKind::min, small_integers_widened(x), axes, keepdims), x.dtype());
+  return cast(reduce(ReduceKind::min, with_small_integers_widened(x), axes, keepdims), x.dtype());
 }
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
-  return reduce(ReduceKind::prod, small_integers_widened(x), axes, keepdims);
+  return reduce(ReduceKind::prod, with_small_integers_widened(x), axes, keepdims);
 }
 Tensor any(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::any, cast(x, DType::boolean), axes, keepdims);
@@ -228,12 +230,13 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
 
 /// The standard deviation; where it is 0, its gradient is 0 too.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
-  const auto root = [&](const Tensor& values) {
+  const auto standard_deviation = [&](const Tensor& values) {
     const Tensor squared_deviation = variance(values, axes, keepdims),
                  is_zero = equal(squared_deviation, 0);
     return where(is_zero, 0.0, sqrt(where(is_zero, 1.0, squared_deviation)));
   };
-  return x.dtype() == DType::complex64 ? root(x) : apply_in_wide_dtype(x, root);
+  return x.dtype() == DType::complex64 ? standard_deviation(x)
+                                       : apply_in_wide_dtype(x, standard_deviation);
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
@@ -258,7 +261,7 @@ Tensor argmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
 Tensors top_k(const Tensor& x, int64_t k) {
   TopK op;
   op.k = k;
-  Tensors result = apply(op, {small_integers_widened(x)});
+  Tensors result = apply(op, {with_small_integers_widened(x)});
   result[0] = cast(result[0], x.dtype());
   return result;
 }
@@ -271,11 +274,12 @@ Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
     fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ",
          targets.shape(), " and ", predictions.shape());
   }
-  const Tensor rows = expand_dims(cast(targets, DType::int64), 1);
+  const Tensor class_indices = expand_dims(cast(targets, DType::int64), 1);
   const int64_t classes = predictions.dim(1);
-  const Tensor is_defined =
-      logical_and(greater_equal(rows, 0), less(rows, std::max<int64_t>(classes, 1)));
-  const Tensor target_scores = gather_along_axis(predictions, where(is_defined, rows, 0), 1);
+  const Tensor is_defined = logical_and(greater_equal(class_indices, 0),
+                                        less(class_indices, std::max<int64_t>(classes, 1)));
+  const Tensor target_scores =
+      gather_along_axis(predictions, where(is_defined, class_indices, 0), 1);
   const Tensor larger_count =
       sum(cast(greater(predictions, target_scores), DType::int32), {1}, true);
   return squeeze(

@@ -7,7 +7,7 @@ namespace crescent {
 namespace {
 
 /// A dimension multiplied by n; an unknown one stays unknown.
-int64_t times(std::string_view op, int64_t dim, int64_t n) {
+int64_t repeated_size(std::string_view op, int64_t dim, int64_t n) {
   if (n < 0) fail(op, ": cannot repeat ", n, " times");
   int64_t product = -1;
   if (dim >= 0 && __builtin_mul_overflow(dim, n, &product))
@@ -15,43 +15,46 @@ int64_t times(std::string_view op, int64_t dim, int64_t n) {
   return product;
 }
 
-/// The shape `to` with its -1 replaced by the size that its other axes leave.
-Shape resolved(const Shape& from, const Shape& to) {
-  const int64_t size = known_size(from);
-  if (size < 0) return to;
+/// The target shape with its -1 replaced by the size for which both shapes have the same number of
+/// elements.
+Shape resolved_shape(const Shape& source_shape, const Shape& target_shape) {
+  const int64_t size = known_size(source_shape);
+  if (size < 0) return target_shape;
   int64_t known_product = 1;
   int unknown_axis = -1;
-  for (int i = 0; i < to.rank(); ++i) {
-    if (to[i] >= 0) {
-      if (__builtin_mul_overflow(known_product, to[i], &known_product))
-        fail("reshape: shape ", to, " has too many elements");
+  for (int i = 0; i < target_shape.rank(); ++i) {
+    if (target_shape[i] >= 0) {
+      if (__builtin_mul_overflow(known_product, target_shape[i], &known_product))
+        fail("reshape: shape ", target_shape, " has too many elements");
     } else if (unknown_axis >= 0) {
-      fail("reshape: only one dimension of ", to, " may be left open");
+      fail("reshape: only one dimension of ", target_shape, " may be left open");
     } else {
       unknown_axis = i;
     }
   }
-  Shape result = to;
+  Shape result = target_shape;
   const bool is_valid =
       unknown_axis < 0 ? known_product == size : known_product > 0 && size % known_product == 0;
-  if (!is_valid) fail("reshape: shape ", from, " has ", size, " elements and does not fit ", to);
+  if (!is_valid)
+    fail("reshape: shape ", source_shape, " has ", size, " elements and does not fit ",
+         target_shape);
   if (unknown_axis >= 0) result.set(unknown_axis, size / known_product);
   return result;
 }
 
 /// Tiles one axis after another: an axis of length n * d consists of n copies of d elements.
-Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
+Tensor tiled_axis_by_axis(const Tensor& x, const std::vector<int64_t>& repeats) {
   expect_one_per_axis("tile", repeats.size(), x.shape(), "count");
   Tensor y = x;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = repeats[i];
     if (n == 1) continue;
     const Shape leading_dims = y.shape().slice(0, i), trailing_dims = y.shape().slice(i, y.rank());
-    Shape result = y.shape();
-    result.set(i, times("tile", y.dim(i), n));
+    Shape tiled_shape = y.shape();
+    tiled_shape.set(i, repeated_size("tile", y.dim(i), n));
     y = ops::reshape(
         ops::broadcast_to(ops::expand_dims(y, i), leading_dims.concat({n}).concat(trailing_dims)),
-        result);
+        tiled_shape);
   }
   return y;
 }
@@ -59,7 +62,7 @@ Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
 }  // namespace
 
 TensorSpecs Reshape::infer(std::span<const TensorSpec> in) const {
-  return {{in[0].dtype, resolved(in[0].shape, shape)}};
+  return {{in[0].dtype, resolved_shape(in[0].shape, shape)}};
 }
 Tensors Reshape::vjp(const Vjp& v) const {
   return {ops::reshape(v.gradients[0], v.inputs[0].shape())};
@@ -101,7 +104,7 @@ namespace ops {
 Tensor reshape(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape && shape.is_known()) return x;
   Reshape op;
-  op.shape = resolved(x.shape(), shape);
+  op.shape = resolved_shape(x.shape(), shape);
   return apply1(op, {x});
 }
 
@@ -167,7 +170,7 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
   const Shape leading_dims = x.shape().slice(0, positive_axis + 1),
               trailing_dims = x.shape().slice(positive_axis + 1, x.rank());
   Shape result = x.shape();
-  result.set(positive_axis, times("repeat", x.dim(positive_axis), n));
+  result.set(positive_axis, repeated_size("repeat", x.dim(positive_axis), n));
   return reshape(broadcast_to(expand_dims(x, positive_axis + 1),
                               leading_dims.concat({n}).concat(trailing_dims)),
                  result);
@@ -180,18 +183,19 @@ Tensor tile(const Tensor& input, const std::vector<int64_t>& repeats) {
   while (x.rank() < count) x = expand_dims(x, 0);
   std::vector<int64_t> all_repeats(x.rank() - count, 1);
   all_repeats.insert(all_repeats.end(), repeats.begin(), repeats.end());
-  const auto is_usual = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
-  const bool is_valid = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
-                        std::all_of(all_repeats.begin(), all_repeats.end(), is_usual);
-  if (!is_valid || x.rank() == 0) return tiled_by_axes(x, all_repeats);
-  Shape interleaved, spread, result;
+  const auto is_small_count = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
+  const bool fits_one_pass = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
+                             std::all_of(all_repeats.begin(), all_repeats.end(), is_small_count);
+  if (!fits_one_pass || x.rank() == 0) return tiled_axis_by_axis(x, all_repeats);
+  Shape input_shape, broadcast_shape, result_shape;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = all_repeats[i], size = x.dim(i);
-    interleaved.append(1), interleaved.append(size);
-    spread.append(n), spread.append(size);
-    result.append(n * size);
+    input_shape.append(1), input_shape.append(size);
+    broadcast_shape.append(n), broadcast_shape.append(size);
+    result_shape.append(n * size);
   }
-  return ops::reshape(ops::broadcast_to(ops::reshape(x, interleaved), spread), result);
+  return ops::reshape(ops::broadcast_to(ops::reshape(x, input_shape), broadcast_shape),
+                      result_shape);
 }
 
 Tensor flip(const Tensor& x, const std::vector<int>& axes) {

@@ -14,10 +14,11 @@ void check_shards(std::string_view name, std::span<const TensorSpec> in) {
 }
 
 /// Combines the values of all shards: those of each half first, then the two results.
-Tensor combined(std::span<const Tensor> values, ReduceKind kind) {
+Tensor combined_values(std::span<const Tensor> values, ReduceKind kind) {
   if (values.size() == 1) return values[0];
-  const size_t half = values.size() / 2;
-  const Tensor a = combined(values.first(half), kind), b = combined(values.subspan(half), kind);
+  const size_t half_count = values.size() / 2;
+  const Tensor a = combined_values(values.first(half_count), kind),
+               b = combined_values(values.subspan(half_count), kind);
   if (kind == ReduceKind::max) return ops::maximum(a, b);
   return kind == ReduceKind::min ? ops::minimum(a, b) : ops::add(a, b);
 }
@@ -82,7 +83,9 @@ TensorSpecs ShardReduce::infer(std::span<const TensorSpec> in) const {
   return {in[0]};
 }
 
-Tensors ShardReduce::decompose(std::span<const Tensor> in) const { return {combined(in, kind)}; }
+Tensors ShardReduce::decompose(std::span<const Tensor> in) const {
+  return {combined_values(in, kind)};
+}
 
 /// The gradient of a maximum or minimum is divided among the elements that are equal to it, as in a
 /// reduction within one shard.

@@ -8,15 +8,16 @@ int64_t window_count(int64_t length, int64_t window, const ConvSpec& spec, size_
   return padded_length < window ? 0 : (padded_length - window) / spec.strides[axis] + 1;
 }
 
-void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial) {
-  for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
-    if (list->size() != spatial)
-      fail(op, ": expected a value for each of ", spatial, " spatial axes, got ", list->size());
+void expect_spatial(std::string_view op, const ConvSpec& spec, size_t axis_count) {
+  for (const auto* values : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
+    if (values->size() != axis_count)
+      fail(op, ": expected a value for each of ", axis_count, " spatial axes, got ",
+           values->size());
   }
-  for (size_t i = 0; i < spatial; ++i) {
-    for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
-      if ((*list)[i] > kMaxLength)
-        fail(op, ": ", (*list)[i], " is too large for a stride, dilation or padding");
+  for (size_t i = 0; i < axis_count; ++i) {
+    for (const auto* values : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
+      if ((*values)[i] > kMaxLength)
+        fail(op, ": ", (*values)[i], " is too large for a stride, dilation or padding");
     }
     if (spec.strides[i] < 1) fail(op, ": strides must be at least 1, got ", spec.strides[i]);
     if (spec.dilation[i] < 1) fail(op, ": dilation must be at least 1, got ", spec.dilation[i]);
@@ -31,20 +32,20 @@ Shape with_batch(Shape shape, int64_t batch) {
   return shape;
 }
 
-std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial,
+std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t axis_count,
                               std::string_view what) {
-  if (values.size() == 1) values.resize(spatial, values[0]);
-  if (values.size() != spatial)
-    fail(op, ": expected ", spatial, " ", what, ", got ", values.size());
+  if (values.size() == 1) values.resize(axis_count, values[0]);
+  if (values.size() != axis_count)
+    fail(op, ": expected ", axis_count, " ", what, ", got ", values.size());
   for (int64_t value : values) {
     if (value < 0 || value > kMaxLength) fail(op, ": ", what, " cannot be ", value);
   }
   return values;
 }
 
-void append_padding(ConvSpec& spec, int64_t total) {
-  spec.pad_before.push_back(total / 2);
-  spec.pad_after.push_back(total - total / 2);
+void append_padding(ConvSpec& spec, int64_t padding_sum) {
+  spec.pad_before.push_back(padding_sum / 2);
+  spec.pad_after.push_back(padding_sum - padding_sum / 2);
 }
 
 void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t window,
@@ -61,15 +62,16 @@ void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t wind
 
 size_t ConvSpec::hash() const {
   size_t seed = groups;
-  for (const auto* list : {&strides, &dilation, &pad_before, &pad_after})
-    detail::mix(seed, detail::hash_field(*list));
+  for (const auto* field_values : {&strides, &dilation, &pad_before, &pad_after})
+    detail::mix(seed, detail::hash_field(*field_values));
   return seed;
 }
 
 std::string to_text(const ConvSpec& spec) {
-  auto list = [](const std::vector<int64_t>& values) { return detail::field_text(values); };
-  return concat("strides ", list(spec.strides), " pads ", list(spec.pad_before),
-                list(spec.pad_after), " dilation ", list(spec.dilation), " groups ", spec.groups);
+  auto list_text = [](const std::vector<int64_t>& values) { return detail::field_text(values); };
+  return concat("strides ", list_text(spec.strides), " pads ", list_text(spec.pad_before),
+                list_text(spec.pad_after), " dilation ", list_text(spec.dilation), " groups ",
+                spec.groups);
 }
 
 }  // namespace crescent

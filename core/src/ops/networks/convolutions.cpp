@@ -11,7 +11,8 @@ namespace {
 template <Tensor (*Reduce)(const Tensor&, const Axes&, bool)>
 Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, DataFormat format) {
   return in_format(x, format, [&](const Tensor& images) {
-    const std::vector<int64_t> sizes = for_each_axis("output_size", output_size, spatial_axes(x));
+    const std::vector<int64_t> sizes =
+        for_each_axis("output_size", output_size, spatial_axis_count(x));
     Tensor result = images;
     for (int axis = 1; axis + 1 < images.rank(); ++axis) {
       const int64_t n = images.dim(axis), window_total = sizes[axis - 1];
