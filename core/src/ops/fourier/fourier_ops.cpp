@@ -34,12 +34,12 @@ TensorSpecs RealFourier::infer(std::span<const TensorSpec> in) const {
   return {{in[0].dtype, half_shape}, {in[0].dtype, half_shape}};
 }
 Tensors RealFourier::vjp(const Vjp& v) const {
-  const auto share = [&](size_t i) {
+  const auto gradient_share = [&](size_t i) {
     const Tensor upstream = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
     const auto n = static_cast<double>(v.inputs[0].dim(-1));
     return ops::divide(upstream * n, occurrence_counts(n, upstream.dtype()));
   };
-  return {real_of_fourier(share(0), share(1))};
+  return {real_of_fourier(gradient_share(0), gradient_share(1))};
 }
 
 TensorSpecs RealOfFourier::infer(std::span<const TensorSpec> in) const {

@@ -5,6 +5,6 @@
 namespace crescent::ops {
 
 /// Returns x with its last axis truncated or padded with zeros to `length`.
-Tensor of_length(const Tensor& x, int64_t length);
+Tensor with_length(const Tensor& x, int64_t length);
 
 }  // namespace crescent::ops

@@ -10,17 +10,17 @@
 namespace crescent::ops {
 namespace {
 
-Tensor cosine_window(bool hann, int64_t length) {
+Tensor cosine_window(bool is_hann, int64_t length) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < length; ++i) {
-    const double cosine_sum =
+    const double cosine =
         std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
-    numbers.push_back(hann ? 0.5 - 0.5 * cosine_sum : 0.54 - 0.46 * cosine_sum);
+    numbers.push_back(is_hann ? 0.5 - 0.5 * cosine : 0.54 - 0.46 * cosine);
   }
   return Tensor::from(numbers, {length});
 }
 
-Tensor values_of(const Window& window, int64_t length, DType dtype) {
+Tensor window_values(const Window& window, int64_t length, DType dtype) {
   if (window.name) {
     const bool is_hann = *window.name == "hann";
     if (!is_hann && *window.name != "hamming")
@@ -35,12 +35,13 @@ Tensor values_of(const Window& window, int64_t length, DType dtype) {
 }
 
 /// The window, centred in fft_length numbers and padded with zeros.
-Tensor window_of(const Window& window, int64_t length, int64_t fft_length, DType dtype) {
-  const int64_t before = (fft_length - length) / 2;
-  return pad(values_of(window, length, dtype), {before}, {fft_length - length - before});
+Tensor padded_window(const Window& window, int64_t length, int64_t fft_length, DType dtype) {
+  const int64_t padding_before = (fft_length - length) / 2;
+  return pad(window_values(window, length, dtype), {padding_before},
+             {fft_length - length - padding_before});
 }
 
-bool has_no_values(const Window& window) { return !window.name && !window.values; }
+bool is_empty_window(const Window& window) { return !window.name && !window.values; }
 
 void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft_length) {
   if (length < 1 || stride < 1 || fft_length < length)
@@ -49,7 +50,7 @@ void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft
 }
 
 /// Returns x with its last axis extended by reflection, by `width` elements at both ends.
-Tensor reflected(const Tensor& x, int64_t width) {
+Tensor extended_by_reflection(const Tensor& x, int64_t width) {
   const int64_t n = x.dim(-1);
   if (n <= width) fail("stft: ", n, " values are too few to center windows of ", 2 * width);
   std::vector<int32_t> indices;
@@ -81,12 +82,13 @@ std::tuple<Tensor, Tensor> stft(const Tensor& input, int64_t length, int64_t str
                                 int64_t fft_length, const Window& window, bool center) {
   check_lengths("stft", length, stride, fft_length);
   Tensor x = floating(input);
-  if (center) x = reflected(x, fft_length / 2);
+  if (center) x = extended_by_reflection(x, fft_length / 2);
   const int64_t count = (x.dim(-1) - fft_length) / stride + 1;
   if (x.dim(-1) < fft_length)
     fail("stft: shape ", input.shape(), " is shorter than a window of ", fft_length);
   const Tensor indices = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
-  const Tensor frames = gather(x, indices, -1) * window_of(window, length, fft_length, x.dtype());
+  const Tensor frames =
+      gather(x, indices, -1) * padded_window(window, length, fft_length, x.dtype());
   return rfft(frames, fft_length);
 }
 
@@ -95,21 +97,21 @@ Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t 
   check_lengths("istft", length, stride, fft_length);
   const Tensor frames = irfft(x, fft_length);
   // Without a window, frames are added without normalization, as in Keras.
-  const bool has_no_window = has_no_values(window);
+  const bool has_no_window = is_empty_window(window);
   const Tensor weights =
-      has_no_window ? Tensor() : window_of(window, length, fft_length, frames.dtype());
+      has_no_window ? Tensor() : padded_window(window, length, fft_length, frames.dtype());
   const Tensor sum = overlap_add(has_no_window ? frames : frames * weights, stride);
-  const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
+  const int64_t signal_begin = center ? fft_length / 2 : 0, signal_end = sum.dim(-1) - signal_begin;
   const auto trim = [&](const Tensor& signal) {
-    return requested_length
-               ? of_length(slice_axis(signal, -1, start, signal.dim(-1)), *requested_length)
-               : slice_axis(signal, -1, start, end);
+    return requested_length ? with_length(slice_axis(signal, -1, signal_begin, signal.dim(-1)),
+                                          *requested_length)
+                            : slice_axis(signal, -1, signal_begin, signal_end);
   };
   if (has_no_window) return trim(sum);
   const Tensor squared_window = broadcast_to(square(weights), Shape{frames.dim(-2), fft_length});
-  const Tensor scale = overlap_add(squared_window, stride);
-  const Tensor is_covered = greater(scale, 1e-11);
-  return trim(where(is_covered, sum / where(is_covered, scale, 1.0), sum));
+  const Tensor window_sum = overlap_add(squared_window, stride);
+  const Tensor is_covered = greater(window_sum, 1e-11);
+  return trim(where(is_covered, sum / where(is_covered, window_sum, 1.0), sum));
 }
 
 }  // namespace crescent::ops

@@ -24,10 +24,10 @@ double largest_finite(DType dtype) {
 namespace ops {
 namespace {
 
-constexpr double kHugeNumber = 1e10;  // the square of a larger number may be infinite
+constexpr double kHugeArgument = 1e10;  // the square of a larger number may be infinite
 constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 
-Tensor sign_of_zero_too(const Tensor& x) {
+Tensor is_sign_bit_set(const Tensor& x) {
   // The sign bit of -0 is found by the reciprocal: 1 / -0 is negative.
   const Tensor is_zero = ops::equal(x, 0);
   return ops::logical_or(ops::less(x, 0),
@@ -36,7 +36,7 @@ Tensor sign_of_zero_too(const Tensor& x) {
 
 /// The maximum or minimum of two values; if one of them is NaN, the result is the other one.
 template <Tensor (*Extreme)(const Operand&, const Operand&)>
-Tensor ignoring_nan(const Operand& a, const Operand& b) {
+Tensor extreme_ignoring_nan(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   if (!is_floating(x.dtype())) return Extreme(x, y);
   return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
@@ -65,7 +65,7 @@ Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
 
 Tensor fabs(const Tensor& x) { return ops::abs(floating(x)); }
 Tensor signbit(const Tensor& x) {
-  return is_floating(x.dtype()) ? sign_of_zero_too(x) : ops::less(x, 0);
+  return is_floating(x.dtype()) ? is_sign_bit_set(x) : ops::less(x, 0);
 }
 Tensor exp2(const Tensor& x) { return ops::exp(floating(x) * kLn2); }
 Tensor log2(const Tensor& x) { return ops::log(floating(x)) / kLn2; }
@@ -82,20 +82,21 @@ Tensor arcsinh(const Tensor& input) {
   // The function is computed from |x| and gets the sign of x at the end, since log(x + sqrt(x^2 +
   // 1)) is inaccurate for large negative x. log1p is accurate near 0.
   const Tensor x = floating(input), a = ops::abs(x);
-  const Tensor limited = ops::minimum(a, kHugeNumber), square = limited * limited;
-  const Tensor value_near_zero = ops::log1p(limited + square / (ops::sqrt(square + 1.0) + 1.0));
-  const Tensor value_for_large = ops::log(ops::maximum(a, kHugeNumber)) + kLn2;
+  const Tensor limited_x = ops::minimum(a, kHugeArgument), square = limited_x * limited_x;
+  const Tensor value_near_zero = ops::log1p(limited_x + square / (ops::sqrt(square + 1.0) + 1.0));
+  const Tensor value_for_large = ops::log(ops::maximum(a, kHugeArgument)) + kLn2;
   const Tensor result =
-      ops::sign(x) * ops::where(ops::greater(a, kHugeNumber), value_for_large, value_near_zero);
+      ops::sign(x) * ops::where(ops::greater(a, kHugeArgument), value_for_large, value_near_zero);
   // At 0, where sign and abs have no gradient, the result is x itself.
   return ops::where(ops::equal(x, 0), x, result);
 }
 
 Tensor arccosh(const Tensor& input) {
-  const Tensor x = floating(input), limited = ops::minimum(x, kHugeNumber);
-  const Tensor value = ops::log(limited + ops::sqrt(limited - 1.0) * ops::sqrt(limited + 1.0));
-  const Tensor value_for_large = ops::log(ops::maximum(x, kHugeNumber)) + kLn2;
-  return ops::where(ops::greater(x, kHugeNumber), value_for_large, value);
+  const Tensor x = floating(input), limited_x = ops::minimum(x, kHugeArgument);
+  const Tensor value =
+      ops::log(limited_x + ops::sqrt(limited_x - 1.0) * ops::sqrt(limited_x + 1.0));
+  const Tensor value_for_large = ops::log(ops::maximum(x, kHugeArgument)) + kLn2;
+  return ops::where(ops::greater(x, kHugeArgument), value_for_large, value);
 }
 
 Tensor arctanh(const Tensor& input) {
@@ -163,8 +164,8 @@ Tensor heaviside(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   if (x.dtype() == DType::boolean) return ops::logical_or(x, y);
   x = wide_floating(x), y = wide_floating(y);
-  const Tensor step = ops::where(ops::less(x, 0), 0.0, ops::where(ops::equal(x, 0), y, 1.0));
-  return ops::where(ops::isnan(x), x, step);
+  const Tensor step_value = ops::where(ops::less(x, 0), 0.0, ops::where(ops::equal(x, 0), y, 1.0));
+  return ops::where(ops::isnan(x), x, step_value);
 }
 
 /// Returns a * 2^b in the common dtype, with the factor computed at least in float32.
@@ -174,8 +175,8 @@ Tensor ldexp(const Operand& a, const Operand& b) {
   return ops::cast(result * ops::exp(floating(tensor_of(b)) * kLn2), result.dtype());
 }
 
-Tensor fmax(const Operand& a, const Operand& b) { return ignoring_nan<ops::maximum>(a, b); }
-Tensor fmin(const Operand& a, const Operand& b) { return ignoring_nan<ops::minimum>(a, b); }
+Tensor fmax(const Operand& a, const Operand& b) { return extreme_ignoring_nan<ops::maximum>(a, b); }
+Tensor fmin(const Operand& a, const Operand& b) { return extreme_ignoring_nan<ops::minimum>(a, b); }
 Tensor logaddexp(const Operand& a, const Operand& b) { return log_of_sum(a, b, 1); }
 Tensor logaddexp2(const Operand& a, const Operand& b) { return log_of_sum(a, b, kLn2); }
 Tensor squared_difference(const Tensor& x1, const Tensor& x2) {

@@ -49,36 +49,36 @@ Tensor quarter_turned(const Tensor& x, int from, int to) {
 // ---- differences of neighbours
 
 TensorSpecs Diff::infer(std::span<const TensorSpec> in) const {
-  TensorSpec shortened = in[0];
+  TensorSpec result_spec = in[0];
   const int64_t n = in[0].shape[axis];
-  shortened.shape.set(axis, n < 0 ? n : n - 1);
-  return {shortened};
+  result_spec.shape.set(axis, n < 0 ? n : n - 1);
+  return {result_spec};
 }
 Tensors Diff::decompose(std::span<const Tensor> in) const {
   const int64_t n = in[0].dim(axis);
   return {ops::slice_axis(in[0], axis, 1, n) - ops::slice_axis(in[0], axis, 0, n - 1)};
 }
 Tensors Diff::vjp(const Vjp& v) const {
-  std::vector<int64_t> one_padding(v.inputs[0].rank(), 0), no_padding = one_padding;
-  one_padding[axis] = 1;
-  return {ops::pad(v.gradients[0], one_padding, no_padding) -
-          ops::pad(v.gradients[0], no_padding, one_padding)};
+  std::vector<int64_t> single_padding(v.inputs[0].rank(), 0), no_padding = single_padding;
+  single_padding[axis] = 1;
+  return {ops::pad(v.gradients[0], single_padding, no_padding) -
+          ops::pad(v.gradients[0], no_padding, single_padding)};
 }
 
 // ---- cumulative products
 
 TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
-/// Cumulative products by doubling: before the step with shift s, each element is the product of
-/// the s elements up to its position. The step multiplies it by the element s positions before,
-/// which makes it the product of 2 s elements.
+/// Cumulative products by doubling: before the step with the shift s, each element is the product
+/// of the s elements that end at its position. The step multiplies it by the element s positions
+/// before, which makes it the product of 2 s elements.
 Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);
   if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
   std::vector<int64_t> before(x.rank(), 0), after = before;
-  for (int64_t width = 1; width < n; width *= 2) {
-    before[axis] = width;
-    x = x * ops::pad(ops::slice_axis(x, axis, 0, n - width), before, after, 1);
+  for (int64_t element_shift = 1; element_shift < n; element_shift *= 2) {
+    before[axis] = element_shift;
+    x = x * ops::pad(ops::slice_axis(x, axis, 0, n - element_shift), before, after, 1);
   }
   return {x};
 }

@@ -20,8 +20,8 @@ Tensor isclose(const Operand& a, const Operand& b, double rtol, double atol, boo
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
   const Tensor is_near = ops::less_equal(ops::abs(x - y), ops::abs(y) * rtol + atol);
-  const Tensor finite = ops::logical_and(ops::isfinite(x), ops::isfinite(y));
-  const Tensor is_close = ops::logical_or(ops::equal(x, y), ops::logical_and(is_near, finite));
+  const Tensor are_finite = ops::logical_and(ops::isfinite(x), ops::isfinite(y));
+  const Tensor is_close = ops::logical_or(ops::equal(x, y), ops::logical_and(is_near, are_finite));
   if (!equal_nan) return is_close;
   return ops::logical_or(is_close, ops::logical_and(ops::isnan(x), ops::isnan(y)));
 }
@@ -31,16 +31,16 @@ Tensor allclose(const Operand& a, const Operand& b, double rtol, double atol, bo
 }
 
 Tensor isin(const Tensor& x, const Tensor& candidates, bool invert) {
-  auto [values, set] = promoted(x, candidates);
-  const Tensor flat_set = ops::reshape(set, {-1});
+  auto [values, candidate_values] = promoted(x, candidates);
+  const Tensor flat_candidates = ops::reshape(candidate_values, {-1});
   const bool is_real_number = values.dtype() != DType::string && values.dtype() != DType::complex64;
   if (is_real_number) {
     Isin op;
     op.invert = invert;
-    return apply1(op, {without_halves(values), without_halves(flat_set)});
+    return apply1(op, {without_halves(values), without_halves(flat_candidates)});
   }
-  const Tensor is_in_set = ops::any(ops::equal(ops::expand_dims(values, -1), flat_set), {-1});
-  return invert ? ops::logical_not(is_in_set) : is_in_set;
+  const Tensor is_found = ops::any(ops::equal(ops::expand_dims(values, -1), flat_candidates), {-1});
+  return invert ? ops::logical_not(is_found) : is_found;
 }
 
 Tensor logical_xor(const Operand& a, const Operand& b) {

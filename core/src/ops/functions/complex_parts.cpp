@@ -9,9 +9,9 @@ namespace {
 
 bool is_complex(const Tensor& x) { return x.dtype() == DType::complex64; }
 
-/// The real parts of x (which = 0) or the imaginary parts (which = 1).
-Tensor part(const Tensor& x, int64_t which) {
-  return ops::squeeze(ops::slice_axis(ops::view_as_real(x), -1, which, which + 1), -1);
+/// The real parts of x (index 0) or the imaginary parts (index 1).
+Tensor component(const Tensor& x, int64_t index) {
+  return ops::squeeze(ops::slice_axis(ops::view_as_real(x), -1, index, index + 1), -1);
 }
 
 Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
@@ -20,14 +20,14 @@ Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
 
 }  // namespace
 
-Tensor real(const Tensor& x) { return is_complex(x) ? part(x, 0) : x; }
-Tensor imag(const Tensor& x) { return is_complex(x) ? part(x, 1) : ops::zeros_like(x); }
+Tensor real(const Tensor& x) { return is_complex(x) ? component(x, 0) : x; }
+Tensor imag(const Tensor& x) { return is_complex(x) ? component(x, 1) : ops::zeros_like(x); }
 Tensor conj(const Tensor& x) {
-  return is_complex(x) ? complex_of(part(x, 0), ops::negative(part(x, 1))) : x;
+  return is_complex(x) ? complex_of(component(x, 0), ops::negative(component(x, 1))) : x;
 }
 
 Tensor angle(const Tensor& x) {
-  if (is_complex(x)) return ops::arctan2(part(x, 1), part(x, 0));
+  if (is_complex(x)) return ops::arctan2(component(x, 1), component(x, 0));
   if (x.dtype() == DType::string) fail("angle takes no strings");
   const Tensor y = floating(x);
   return ops::where(ops::isnan(y), y,

@@ -9,14 +9,15 @@ namespace crescent::ops {
 namespace {
 
 /// Fails if the dtype, or the float64 of which the integers are drawn, does not hold all integers
-/// from `least` to `most`.
-void expect_exact_draws(int64_t least, int64_t most, DType dtype) {
+/// from `min_draw` to `max_draw`.
+void expect_exact_draws(int64_t min_draw, int64_t max_draw, DType dtype) {
   const int bits =
       std::min(static_cast<int>(8 * size_of(dtype)) - (dtype == DType::uint8 ? 0 : 1), 53);
-  const int64_t end = int64_t{1} << bits, start = dtype == DType::uint8 ? 0 : -end;
-  if (least >= start && most < end) return;
-  fail("randint: expected minval and maxval - 1 between ", start, " and ", end - 1, " for dtype ",
-       dtype, ", got ", least, " and ", most,
+  const int64_t exact_end = int64_t{1} << bits,
+                exact_begin = dtype == DType::uint8 ? 0 : -exact_end;
+  if (min_draw >= exact_begin && max_draw < exact_end) return;
+  fail("randint: expected minval and maxval - 1 between ", exact_begin, " and ", exact_end - 1,
+       " for dtype ", dtype, ", got ", min_draw, " and ", max_draw,
        dtype == DType::int64 ? "" : "; int64 holds larger integers");
 }
 
@@ -33,7 +34,8 @@ Tensor randint(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
   return cast(minimum(floor(draws), maxval - 1), dtype);
 }
 
-/// In a trace, the order is that of random numbers, so that every run of the program draws another.
+/// In a trace, the order is that of random numbers, so that every run of the program draws another
+/// order.
 Tensor permutation(int64_t n, const SeedGenerator& generator) {
   if (!is_tracing()) return Tensor::from(generator.permutation(n), {n});
   return cast(argsort(generator.uniform({n}, 0, 1, DType::float64)), DType::int64);

@@ -7,7 +7,7 @@ namespace crescent::ops {
 namespace {
 
 /// Replaces axes with the same letter by their diagonal until no letter is repeated.
-void take_diagonals(std::string& letters, Tensor& x) {
+void replace_by_diagonals(std::string& letters, Tensor& x) {
   for (size_t i = 0; i < letters.size(); ++i) {
     const size_t repeat_position = letters.find(letters[i], i + 1);
     if (letters[i] == '.' || repeat_position == std::string::npos) continue;
@@ -25,21 +25,22 @@ struct Subscripts {
   std::string output;
 };
 
-Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
+Subscripts subscripts_of(const std::string& subscripts, size_t operand_count) {
   std::string text;
   for (char c : subscripts)
     if (c != ' ') text += c;
-  const size_t arrow = text.find("->");
+  const size_t arrow_index = text.find("->");
   Subscripts equation;
-  std::string left_side = text.substr(0, arrow);
+  std::string left_side = text.substr(0, arrow_index);
   for (size_t comma; (comma = left_side.find(',')) != std::string::npos;
        left_side.erase(0, comma + 1))
     equation.inputs.push_back(left_side.substr(0, comma));
   equation.inputs.push_back(left_side);
-  if (equation.inputs.size() != operands)
-    fail("einsum: '", subscripts, "' is for ", equation.inputs.size(), " operands, got ", operands);
-  if (arrow != std::string::npos) {
-    equation.output = text.substr(arrow + 2);
+  if (equation.inputs.size() != operand_count)
+    fail("einsum: '", subscripts, "' is for ", equation.inputs.size(), " operands, got ",
+         operand_count);
+  if (arrow_index != std::string::npos) {
+    equation.output = text.substr(arrow_index + 2);
     return equation;
   }
   // If the equation has no "->", the output has the letters that occur once, in alphabetical order.
@@ -55,19 +56,19 @@ Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
 
 }  // namespace
 
-Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
-  Tensors operands = promoted(given);
+Tensor einsum(const std::string& subscripts, std::span<const Tensor> tensors) {
+  Tensors operands = promoted(tensors);
   Subscripts equation = subscripts_of(subscripts, operands.size());
   auto& inputs = equation.inputs;
-  for (size_t i = 0; i < operands.size(); ++i) take_diagonals(inputs[i], operands[i]);
+  for (size_t i = 0; i < operands.size(); ++i) replace_by_diagonals(inputs[i], operands[i]);
   while (operands.size() > 2) {
     // Contracts the first two operands; the result keeps the letters that other operands or the
     // output contain, and the axes of '...'.
-    const std::string first_letters = inputs[0] + inputs[1];
+    const std::string contracted_letters = inputs[0] + inputs[1];
     std::string needed_letters = equation.output;
-    std::string kept_letters = first_letters.find('.') == std::string::npos ? "" : "...";
+    std::string kept_letters = contracted_letters.find('.') == std::string::npos ? "" : "...";
     for (size_t i = 2; i < inputs.size(); ++i) needed_letters += inputs[i];
-    for (char c : first_letters)
+    for (char c : contracted_letters)
       if (c != '.' && needed_letters.find(c) != std::string::npos &&
           kept_letters.find(c) == std::string::npos)
         kept_letters += c;
@@ -80,8 +81,8 @@ Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
   std::string text = inputs.front();
   if (inputs.size() > 1) text += "," + inputs[1];
   const Tensor result = einsum_of_two(text + "->" + equation.output, operands);
-  const bool keeps_dtype = given.size() == 1 && given.front().dtype() != DType::int8;
-  return keeps_dtype ? ops::cast(result, given.front().dtype()) : result;
+  const bool keeps_dtype = tensors.size() == 1 && tensors.front().dtype() != DType::int8;
+  return keeps_dtype ? ops::cast(result, tensors.front().dtype()) : result;
 }
 
 }  // namespace crescent::ops

@@ -36,14 +36,16 @@ Tensor diagonal(const Tensor& input, int64_t offset, int axis1, int axis2) {
   if (rows < 0 || columns < 0)
     fail("diagonal: the size of both axes must be known, got shape ", input.shape());
   offset = clamped_diagonal(offset, rows, columns);
-  const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
-  const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
-  const Tensor flattened =
+  const int64_t first_row = std::max<int64_t>(0, -offset),
+                first_column = std::max<int64_t>(0, offset);
+  const int64_t count = std::max<int64_t>(0, std::min(rows - first_row, columns - first_column));
+  const Tensor flat_matrices =
       ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
-  if (count == 0) return ops::slice_axis(flattened, -1, 0, 0);
+  if (count == 0) return ops::slice_axis(flat_matrices, -1, 0, 0);
   std::vector<int64_t> indices;
-  for (int64_t i = 0; i < count; ++i) indices.push_back((row + i) * columns + column + i);
-  return ops::gather(flattened, Tensor::from(indices, {count}), -1);
+  for (int64_t i = 0; i < count; ++i)
+    indices.push_back((first_row + i) * columns + first_column + i);
+  return ops::gather(flat_matrices, Tensor::from(indices, {count}), -1);
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
@@ -57,11 +59,11 @@ Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> 
   const TensorSpec spec{dtype.value_or(floatx()), {n, columns}};
   if (LargeResultsAbstract::includes(spec.shape)) return Tensor::abstract(spec);
   Tensor result(spec.shape, spec.dtype);
-  const Tensor one = Tensor::scalar(1, result.dtype());
-  const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
+  const Tensor one_element = Tensor::scalar(1, result.dtype());
+  const auto element_bytes = static_cast<int64_t>(size_of(result.dtype()));
   for (int64_t row = std::max<int64_t>(0, -k); row < n && row + k < columns; ++row)
-    std::memcpy(result.storage()->host() + (row * columns + row + k) * bytes, one.raw(),
-                one.bytes());
+    std::memcpy(result.storage()->host() + (row * columns + row + k) * element_bytes,
+                one_element.raw(), one_element.bytes());
   return result;
 }
 

@@ -11,9 +11,9 @@ namespace {
 /// is zero.
 Tensor distances_by_broadcasting(const Tensor& x, const Tensor& y) {
   const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
-  const Tensor square = ops::sum(ops::square(difference), {-1});
-  const Tensor is_zero = ops::equal(square, 0);
-  return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, square)));
+  const Tensor squared_distance = ops::sum(ops::square(difference), {-1});
+  const Tensor is_zero = ops::equal(squared_distance, 0);
+  return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, squared_distance)));
 }
 
 }  // namespace
@@ -30,37 +30,44 @@ namespace {
 
 /// The sums of products over the given axes of a and b, computed as one matrix product after these
 /// axes are moved to the end of a and to the start of b.
-Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::vector<int> of_b) {
+Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> axes_a,
+                std::vector<int> axes_b) {
   const auto [x, y] = promoted(a, b);
-  if (of_a.size() != of_b.size())
-    fail("tensordot: expected as many axes of one as of the other, got ", of_a.size(), " and ",
-         of_b.size());
-  for (int& axis : of_a) axis = axis_of(x, axis);
-  for (int& axis : of_b) axis = axis_of(y, axis);
-  const auto other_axes = [](const Tensor& t, const std::vector<int>& axes) {
+  if (axes_a.size() != axes_b.size())
+    fail("tensordot: expected as many axes of one as of the other, got ", axes_a.size(), " and ",
+         axes_b.size());
+  for (int& axis : axes_a) axis = axis_of(x, axis);
+  for (int& axis : axes_b) axis = axis_of(y, axis);
+  const auto axes_besides = [](const Tensor& t, const std::vector<int>& axes) {
     std::vector<int> free_axes;
     for (int i = 0; i < t.rank(); ++i)
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) free_axes.push_back(i);
     return free_axes;
   };
-  const std::vector<int> kept_axes_of_a = other_axes(x, of_a), kept_axes_of_b = other_axes(y, of_b);
-  Shape rows, columns;
+  const std::vector<int> kept_axes_of_a = axes_besides(x, axes_a),
+                         kept_axes_of_b = axes_besides(y, axes_b);
+  Shape kept_shape_a, kept_shape_b;
   int64_t contracted_size = 1;
-  for (int axis : kept_axes_of_a) rows.append(x.dim(axis));
-  for (int axis : kept_axes_of_b) columns.append(y.dim(axis));
-  for (size_t i = 0; i < of_a.size(); ++i) {
-    if (x.dim(of_a[i]) != y.dim(of_b[i]))
-      fail("tensordot: axis ", of_a[i], " of shape ", x.shape(), " and axis ", of_b[i],
+  for (int axis : kept_axes_of_a) kept_shape_a.append(x.dim(axis));
+  for (int axis : kept_axes_of_b) kept_shape_b.append(y.dim(axis));
+  for (size_t i = 0; i < axes_a.size(); ++i) {
+    if (x.dim(axes_a[i]) != y.dim(axes_b[i]))
+      fail("tensordot: axis ", axes_a[i], " of shape ", x.shape(), " and axis ", axes_b[i],
            " of shape ", y.shape(), " differ");
-    contracted_size *= x.dim(of_a[i]);
+    contracted_size *= x.dim(axes_a[i]);
   }
-  std::vector<int> order_a = kept_axes_of_a, order_b = of_b;
-  order_a.insert(order_a.end(), of_a.begin(), of_a.end());
+  std::vector<int> order_a = kept_axes_of_a, order_b = axes_b;
+  order_a.insert(order_a.end(), axes_a.begin(), axes_a.end());
   order_b.insert(order_b.end(), kept_axes_of_b.begin(), kept_axes_of_b.end());
-  const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
-  const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), contracted_size});
-  const Tensor right = ops::reshape(ops::transpose(y, order_b), {contracted_size, size(columns)});
-  return ops::cast(ops::reshape(ops::matmul(left, right), rows.concat(columns)), x.dtype());
+  const auto size_or_unknown = [](const Shape& shape) {
+    return shape.is_known() ? shape.size() : -1;
+  };
+  const Tensor left =
+      ops::reshape(ops::transpose(x, order_a), {size_or_unknown(kept_shape_a), contracted_size});
+  const Tensor right =
+      ops::reshape(ops::transpose(y, order_b), {contracted_size, size_or_unknown(kept_shape_b)});
+  return ops::cast(ops::reshape(ops::matmul(left, right), kept_shape_a.concat(kept_shape_b)),
+                   x.dtype());
 }
 
 }  // namespace
@@ -69,15 +76,15 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {
   if (axes < 0 || axes > std::min(a.rank(), b.rank()))
     fail("tensordot: cannot sum over ", axes, " axes of shapes ", a.shape(), " and ", b.shape());
   const auto count = static_cast<int>(axes);
-  Axes a_axes, b_axes;
+  Axes axes_a, axes_b;
   for (int i = 0; i < count; ++i) {
-    a_axes.push_back(a.rank() - count + i);
-    b_axes.push_back(i);
+    axes_a.push_back(a.rank() - count + i);
+    axes_b.push_back(i);
   }
-  return contract(a, b, a_axes, b_axes);
+  return contract(a, b, axes_a, axes_b);
 }
-Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& of_a, const Axes& of_b) {
-  return contract(a, b, of_a, of_b);
+Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a, const Axes& axes_b) {
+  return contract(a, b, axes_a, axes_b);
 }
 
 Tensor dot(const Operand& a, const Operand& b) {
@@ -107,11 +114,11 @@ Tensor vdot(const Tensor& a, const Tensor& b) {
 
 Tensor kron(const Tensor& a, const Tensor& b) {
   const int rank = std::max(a.rank(), b.rank());
-  const auto lifted = [&](Tensor x) {
+  const auto with_common_rank = [&](Tensor x) {
     while (x.rank() < rank) x = ops::expand_dims(x, 0);
     return x;
   };
-  const Tensor x = lifted(a), y = lifted(b);
+  const Tensor x = with_common_rank(a), y = with_common_rank(b);
   Shape x_shape, y_shape, result;
   for (int i = 0; i < rank; ++i) {
     x_shape.append(x.dim(i)), x_shape.append(1);
@@ -125,14 +132,14 @@ Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
              std::optional<int64_t> axis) {
   if (axis) axisa = axisb = axisc = static_cast<int>(*axis);
   const auto [x, y] = promoted(a, b);
-  const auto components = [](const Tensor& t, int along) {
-    const int64_t n = t.dim(along);
+  const auto components = [](const Tensor& t, int vector_axis) {
+    const int64_t n = t.dim(vector_axis);
     if (n != 2 && n != 3)
-      fail("cross: expected two or three along axis ", along, ", got shape ", t.shape());
-    Tensors rows;
-    for (const Tensor& row : ops::split(t, std::vector<int64_t>(n, 1), along))
-      rows.push_back(ops::squeeze(row, along));
-    return rows;
+      fail("cross: expected two or three along axis ", vector_axis, ", got shape ", t.shape());
+    Tensors component_list;
+    for (const Tensor& component : ops::split(t, std::vector<int64_t>(n, 1), vector_axis))
+      component_list.push_back(ops::squeeze(component, vector_axis));
+    return component_list;
   };
   Tensors u = components(x, axis_of(x, axisa)), v = components(y, axis_of(y, axisb));
   const Tensor z = u[0] * v[1] - u[1] * v[0];

@@ -62,26 +62,28 @@ Tensor interpolated(const Tensor& rows, const Tensor& position, const std::strin
                high = ops::slice_axis(elements, -1, count, 2 * count);
   // If `low` and `high` are equal infinities, their difference is NaN and must not be used. Equal
   // finite elements are interpolated nevertheless, so that both get their share of the gradient.
-  const Tensor infinite =
+  const Tensor are_equal_infinities =
       ops::logical_and(ops::equal(ops::abs(low), kInfinity), ops::equal(low, high));
-  const Tensor takes_low = ops::logical_or(ops::equal(bracket.weight, 0), infinite);
-  return low + ops::where(takes_low, 0.0, (high - low) * bracket.weight);
+  const Tensor is_low_exact = ops::logical_or(ops::equal(bracket.weight, 0), are_equal_infinities);
+  return low + ops::where(is_low_exact, 0.0, (high - low) * bracket.weight);
 }
 
 Tensor quantile_of(const Tensor& input, const Tensor& q, const Axes& axes,
                    const std::string& method, bool keepdims, bool ignore_nan) {
-  const Tensor x = floating(input), given_rows = with_axes_last(x, axes);
+  const Tensor x = floating(input), input_rows = with_axes_last(x, axes);
   // The quantiles of zero elements are NaN, like those of elements that contain a NaN.
-  const Tensor data_rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
+  const Tensor data_rows = input_rows.dim(-1) > 0 ? input_rows : with_nan_column(input_rows);
   const int64_t n = data_rows.dim(-1);
-  const Tensor nan = ops::isnan(data_rows);
-  const Tensor numbers = ops::sum(ops::cast(ops::logical_not(nan), data_rows.dtype()), {-1}, true);
+  const Tensor is_nan = ops::isnan(data_rows);
+  const Tensor number_count =
+      ops::sum(ops::cast(ops::logical_not(is_nan), data_rows.dtype()), {-1}, true);
   const Tensor count =
-      ignore_nan ? ops::maximum(numbers, 1.0) : ops::full({1}, double(n), x.dtype());
+      ignore_nan ? ops::maximum(number_count, 1.0) : ops::full({1}, double(n), x.dtype());
   const Tensor flat_q = ops::reshape(ops::cast(q, x.dtype()), {-1});
   Shape kept_shape = data_rows.shape().slice(0, data_rows.rank() - 1);
-  const Tensor position = numbers * 0.0 + (count - 1.0) * flat_q;
-  const Tensor is_defined = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
+  const Tensor position = number_count * 0.0 + (count - 1.0) * flat_q;
+  const Tensor is_defined =
+      ignore_nan ? ops::greater(number_count, 0) : ops::equal(number_count, double(n));
   Tensor result = ops::where(is_defined, interpolated(data_rows, position, method),
                              std::numeric_limits<double>::quiet_NaN());
   std::vector<int> order{result.rank() - 1};
@@ -94,13 +96,13 @@ Tensor quantile_of(const Tensor& input, const Tensor& q, const Axes& axes,
   return ops::reshape(result, q.shape().concat(kept_shape));
 }
 
-template <bool IgnoreNan, int Whole>
+template <bool IgnoreNan, int MaxQ>
 Tensor quantile_of_fraction(const Tensor& x, const Operand& q, const Axes& axes,
                             const std::string& method, bool keepdims) {
-  if (!q.tensor && !(q.number >= 0 && q.number <= Whole))
-    fail("expected q from 0 to ", Whole, ", got ", q.number);
+  if (!q.tensor && !(q.number >= 0 && q.number <= MaxQ))
+    fail("expected q from 0 to ", MaxQ, ", got ", q.number);
   const Tensor fraction = q.tensor ? floating(q.tensor) : Tensor::scalar(q.number);
-  return quantile_of(x, fraction / static_cast<double>(Whole), axes, method, keepdims, IgnoreNan);
+  return quantile_of(x, fraction / static_cast<double>(MaxQ), axes, method, keepdims, IgnoreNan);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 
 /// Whether one of the reduced axes has size 0.
 bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
-  const std::vector<int> axis_list = axes_of(x, axes);
-  return std::any_of(axis_list.begin(), axis_list.end(),
+  const std::vector<int> positive_axes = axes_of(x, axes);
+  return std::any_of(positive_axes.begin(), positive_axes.end(),
                      [&](int axis) { return x.dim(axis) == 0; });
 }
 
@@ -28,11 +28,11 @@ Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial)
   const Tensor result = F(x, axes, keepdims);
   const bool is_integral = std::trunc(initial) == initial && std::abs(initial) < 0x1p63;
   if (!is_integer(x.dtype()) || !is_integral) return ops::cast(Extreme(result, initial), x.dtype());
-  const Tensor start = Tensor::scalar(initial, DType::int64);
-  return ops::cast(Extreme(ops::cast(result, DType::int64), start), x.dtype());
+  const Tensor initial_tensor = Tensor::scalar(initial, DType::int64);
+  return ops::cast(Extreme(ops::cast(result, DType::int64), initial_tensor), x.dtype());
 }
 
-Tensor nan_to(const Tensor& x, double value) {
+Tensor with_nan_replaced(const Tensor& x, double value) {
   return is_floating(x.dtype()) ? ops::where(ops::isnan(x), value, x) : x;
 }
 
@@ -41,17 +41,18 @@ Tensor count_numbers(const Tensor& x, const Axes& axes, bool keepdims) {
   return ops::sum(ops::cast(ops::logical_not(ops::isnan(y)), y.dtype()), axes, keepdims);
 }
 
-template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>
+template <Tensor (*F)(const Tensor&, const Axes&, bool), bool IsMaximum>
 Tensor nan_extreme(const Tensor& x, const Axes& axes, bool keepdims) {
   if (!is_floating(x.dtype())) return F(x, axes, keepdims);
-  const Tensor result = F(nan_to(x, Largest ? -kInfinity : kInfinity), axes, keepdims);
+  const Tensor result = F(with_nan_replaced(x, IsMaximum ? -kInfinity : kInfinity), axes, keepdims);
   const Tensor has_no_numbers = ops::equal(count_numbers(x, axes, keepdims), 0);
   return ops::where(has_no_numbers, std::numeric_limits<double>::quiet_NaN(), result);
 }
 
-template <Tensor (*F)(const Tensor&, std::optional<int64_t>, bool), bool Largest>
+template <Tensor (*F)(const Tensor&, std::optional<int64_t>, bool), bool IsMaximum>
 Tensor nan_arg_extreme(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  const Tensor extreme_index = F(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
+  const Tensor extreme_index =
+      F(with_nan_replaced(x, IsMaximum ? -kInfinity : kInfinity), axis, keepdims);
   const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
   return ops::where(ops::equal(count_numbers(x, axes, keepdims), 0), -1, extreme_index);
 }
@@ -72,9 +73,9 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, DType dtype) {
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims) {
   // Values beyond float16 are clipped to its largest number, as in Keras.
   constexpr double kMaxFloat16 = 65504;
-  const auto moment = [&](auto of) {
-    return in_wide(x, [&](const Tensor& wide) {
-      const Tensor result = of(wide, axes, keepdims);
+  const auto moment = [&](auto statistic) {
+    return in_wide(x, [&](const Tensor& wide_x) {
+      const Tensor result = statistic(wide_x, axes, keepdims);
       return x.dtype() == DType::float16 ? ops::clip(result, -kMaxFloat16, kMaxFloat16) : result;
     });
   };
@@ -98,9 +99,10 @@ Tensor average(const Tensor& x, const Axes& axis_option, const Tensor& weights) 
     fail("average: expected weights of the shape of x, ", x.shape(),
          ", or of the averaged axes alone, got shape ", weights.shape());
   const Tensor values = floating(ops::cast(x, promote(x.dtype(), w.dtype())));
-  return in_wide(values, [&](const Tensor& wide) {
-    const Tensor broadcast_weights = ops::broadcast_to(ops::cast(w, wide.dtype()), wide.shape());
-    return ops::sum(wide * broadcast_weights, axes) / ops::sum(broadcast_weights, axes);
+  return in_wide(values, [&](const Tensor& wide_x) {
+    const Tensor broadcast_weights =
+        ops::broadcast_to(ops::cast(w, wide_x.dtype()), wide_x.shape());
+    return ops::sum(wide_x * broadcast_weights, axes) / ops::sum(broadcast_weights, axes);
   });
 }
 
@@ -113,10 +115,10 @@ Tensor ptp(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor nansum(const Tensor& x, const Axes& axes, bool keepdims) {
-  return ops::sum(nan_to(x, 0), axes, keepdims);
+  return ops::sum(with_nan_replaced(x, 0), axes, keepdims);
 }
 Tensor nanprod(const Tensor& x, const Axes& axes, bool keepdims) {
-  return ops::prod(nan_to(x, 1), axes, keepdims);
+  return ops::prod(with_nan_replaced(x, 1), axes, keepdims);
 }
 Tensor nanmean(const Tensor& input, const Axes& axes, bool keepdims) {
   return in_wide(input, [&](const Tensor& x) {
@@ -125,7 +127,8 @@ Tensor nanmean(const Tensor& input, const Axes& axes, bool keepdims) {
 }
 Tensor nanvar(const Tensor& input, const Axes& axes, bool keepdims) {
   return in_wide(input, [&](const Tensor& x) {
-    const Tensor centered = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
+    const Tensor centered =
+        ops::where(ops::isnan(x), 0.0, with_nan_replaced(x, 0) - nanmean(x, axes, true));
     return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }

@@ -6,14 +6,14 @@
 namespace crescent::ops {
 namespace {
 
-Tensor cumulated(const Tensor& x, int axis, bool reverse) {
+Tensor cumulative_sum(const Tensor& x, int axis, bool reverse) {
   Cumulative op;
   op.axis = normal_axis("cumsum", axis, x.shape());
   op.reverse = reverse;
   return apply1(op, {at_least_int32(x)});
 }
 
-Tensor products_of(const Tensor& x, int axis) {
+Tensor cumulative_product(const Tensor& x, int axis) {
   Cumprod op;
   op.axis = axis;
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
@@ -36,18 +36,18 @@ Tensor cumulate_numbers(const Tensor& x, std::optional<int64_t> axis, std::optio
 
 }  // namespace
 
-Tensor cumsum(const Tensor& x, int axis, bool reverse) { return cumulated(x, axis, reverse); }
+Tensor cumsum(const Tensor& x, int axis, bool reverse) { return cumulative_sum(x, axis, reverse); }
 
 Tensor cumsum(const Tensor& input, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  const auto [x, along] = flat_without(input, axis);
-  return cumulate_in_dtype(x, dtype,
-                           [axis = along](const Tensor& y) { return cumulated(y, axis, false); });
+  const auto [x, positive_axis] = flat_without(input, axis);
+  return cumulate_in_dtype(
+      x, dtype, [axis = positive_axis](const Tensor& y) { return cumulative_sum(y, axis, false); });
 }
 
 Tensor cumprod(const Tensor& input, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  const auto [x, along] = flat_without(input, axis);
-  return cumulate_in_dtype(x, dtype,
-                           [axis = along](const Tensor& y) { return products_of(y, axis); });
+  const auto [x, positive_axis] = flat_without(input, axis);
+  return cumulate_in_dtype(
+      x, dtype, [axis = positive_axis](const Tensor& y) { return cumulative_product(y, axis); });
 }
 
 Tensor nancumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {

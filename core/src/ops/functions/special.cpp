@@ -45,7 +45,7 @@ Tensors SpecialFunction::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
+Tensor as_float64(const Tensor& x) { return ops::cast(x, DType::float64); }
 
 /// The next number after x1 towards x2. Its derivative is 1 with respect to x1 and 0 with respect
 /// to x2.
@@ -69,7 +69,7 @@ Tensor apply_pairing(const Operand& a, const Operand& b) {
   constexpr bool wants_floats = Kind == Pairing::nextafter;
   if (wants_floats) x = floating(x), y = floating(y);
   const DType dtype = x.dtype();
-  if (wants_floats && size_of(dtype) == 2) x = doubled(x), y = doubled(y);
+  if (wants_floats && size_of(dtype) == 2) x = as_float64(x), y = as_float64(y);
   const bool is_logical = x.dtype() == DType::boolean;
   if (!wants_floats && !is_integer(x.dtype()) && !is_logical)
     fail(to_text(Kind), ": expected whole numbers, got ", x.dtype());

@@ -20,14 +20,14 @@ namespace ops {
 
 Tensor cholesky(const Tensor& x, bool upper) {
   expect_square("cholesky", x.shape());
-  const Tensor l = apply1(Cholesky{}, {doubled(x)});
+  const Tensor l = apply1(Cholesky{}, {as_float64(x)});
   return in_dtype_of(upper ? transposed(l) : l, x);
 }
 
 /// The inverse of the matrix whose Cholesky factor is x.
 Tensor cholesky_inverse(const Tensor& x, bool upper) {
   expect_square("cholesky_inverse", x.shape());
-  const Tensor factor = doubled(x), l = upper ? transposed(factor) : factor;
+  const Tensor factor = as_float64(x), l = upper ? transposed(factor) : factor;
   const Tensor half = triangular(l, identity_like(l), true);
   return in_dtype_of(matmul(half, half, true, false), x);
 }

@@ -41,7 +41,7 @@ struct ComplexParts {
   Tensor re, im;
 };
 ComplexParts parts_of(const Tensor& x) {
-  const Tensors parts = ops::split(doubled(ops::view_as_real(x)), {1, 1}, -1);
+  const Tensors parts = ops::split(as_float64(ops::view_as_real(x)), {1, 1}, -1);
   return {ops::squeeze(parts[0], -1), ops::squeeze(parts[1], -1)};
 }
 ComplexParts adjoint(const ComplexParts& x) { return {transposed(x.re), -transposed(x.im)}; }
@@ -130,8 +130,8 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
 std::tuple<Tensor, Tensor> eig(const Tensor& x) {
   expect_square("eig", x.shape());
   const Tensor pairs = x.dtype() == DType::complex64
-                           ? doubled(view_as_real(x))
-                           : stack(Tensors{doubled(x), zeros_like(doubled(x))}, -1);
+                           ? as_float64(view_as_real(x))
+                           : stack(Tensors{as_float64(x), zeros_like(as_float64(x))}, -1);
   const Tensors result = apply(Eig{}, {pairs});
   return {result[0], result[1]};
 }

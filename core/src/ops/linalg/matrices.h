@@ -14,7 +14,7 @@ void expect_matrices(const char* name, const Tensor& x);
 /// time; else float64.
 DType factorization_dtype(const Tensor& x);
 
-inline Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
+inline Tensor as_float64(const Tensor& x) { return ops::cast(x, DType::float64); }
 inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
 /// Casts `result` to the dtype of the argument x, or to float32 if x has integers.
 inline Tensor in_dtype_of(const Tensor& result, const Tensor& x) {

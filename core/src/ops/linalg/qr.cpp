@@ -63,7 +63,7 @@ QrResult qr(const Tensor& x, const std::string& mode) {
     fail("qr: mode must be 'reduced' or 'complete', got '", mode, "'");
   BatchedQr op;
   op.complete = mode == "complete";
-  const Tensors result = apply(op, {doubled(x)});
+  const Tensors result = apply(op, {as_float64(x)});
   return {in_dtype_of(result[0], x), in_dtype_of(result[1], x)};
 }
 

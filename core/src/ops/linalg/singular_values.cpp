@@ -44,7 +44,7 @@ Tensors BatchedSvd::vjp(const Vjp& v) const {
   return {sum};
 }
 
-Tensor singular_values(const Tensor& x) { return apply(BatchedSvd{}, {doubled(x)})[1]; }
+Tensor singular_values(const Tensor& x) { return apply(BatchedSvd{}, {as_float64(x)})[1]; }
 
 namespace {
 
@@ -85,7 +85,7 @@ struct PseudoInverse final : OpOf<PseudoInverse> {
 Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
   PseudoInverse op;
   op.rcond = rcond.value_or(default_rcond(x));
-  return apply1(op, {doubled(x)});
+  return apply1(op, {as_float64(x)});
 }
 
 /// Completes orthonormal columns u to a basis in float64; returns u unchanged if it is a basis. The
@@ -96,7 +96,7 @@ Tensor completed_basis(const Tensor& u) {
   if (m == k) return u;
   BatchedQr op;
   op.complete = true;
-  const Tensor columns = doubled(u), fixed_columns = ops::stop_gradient(columns);
+  const Tensor columns = as_float64(u), fixed_columns = ops::stop_gradient(columns);
   const Tensor added_columns = ops::slice_axis(apply(op, {fixed_columns})[0], -1, k, m);
   const Tensor projected =
       ops::matmul(fixed_columns, ops::matmul(columns - fixed_columns, added_columns, true, false));
@@ -125,7 +125,7 @@ Tensor pinv(const Tensor& x, std::optional<double> rcond) {
 Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
   expect_matrices("lstsq", a);
   const bool is_vector = b.rank() == 1;
-  const Tensor right = doubled(is_vector ? expand_dims(b, -1) : b);
+  const Tensor right = as_float64(is_vector ? expand_dims(b, -1) : b);
   const Tensor x = matmul(pseudo_inverse(a, rcond), right);
   return in_dtype_of(is_vector ? squeeze(x, -1) : x, b);
 }
