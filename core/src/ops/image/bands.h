@@ -19,6 +19,6 @@ struct Band {
 };
 
 /// Returns x with one axis multiplied by the band matrix.
-Tensor times_band(const Tensor& x, const Band& band, int axis);
+Tensor multiplied_by_band(const Tensor& x, const Band& band, int axis);
 
 }  // namespace crescent

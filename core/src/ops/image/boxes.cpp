@@ -51,7 +51,7 @@ Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
   return {e[0] - half_width, e[1] - half_height, e[0] + half_width, e[1] + half_height};
 }
 
-Tensor in_format(const Edges& edges, const BoxFormat& format) {
+Tensor boxes_from_edges(const Edges& edges, const BoxFormat& format) {
   Edges e = edges;
   if (format.extent != BoxExtent::corner) {
     const Tensor box_width = e[2] - e[0], box_height = e[3] - e[1];
@@ -65,15 +65,15 @@ Tensor in_format(const Edges& edges, const BoxFormat& format) {
 
 bool is_given(const Operand& size) { return size.tensor || size.number != 0; }
 
-void check_pixels(const char* name, const std::string& format) {
-  if (format != kEdges)
+void expect_pixel_format(const char* name, const std::string& format) {
+  if (format != kEdgeFormat)
     fail("bounding_boxes.", name, ": bounding_box_format must be 'xyxy', got '", format,
          "'; convert_format makes other formats 'xyxy'");
 }
 
 }  // namespace
 
-void check(const char* function, const Tensor& boxes) {
+void expect_boxes(const char* function, const Tensor& boxes) {
   if (boxes.rank() < 1 || boxes.dim(-1) != 4)
     fail("bounding_boxes.", function,
          ": `boxes` must be a tensor with the last dimension of 4. Received: boxes.shape=",
@@ -84,8 +84,8 @@ bool is_relative(const std::string& format) {
   return box_format("bounding_box", format).is_relative;
 }
 
-Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
-                 const std::vector<int64_t>& image_shape) {
+Tensor converted_boxes(const Tensor& boxes, const std::string& source, const std::string& target,
+                       const std::vector<int64_t>& image_shape) {
   if (!image_shape.empty() && image_shape.size() != 3)
     fail("bounding_boxes: image_shape must be (height, width, channels), got ", Value(image_shape));
   const auto size = [&](size_t i) { return Operand(image_shape.empty() ? 0 : image_shape[i]); };
@@ -94,7 +94,7 @@ Tensor converted(const Tensor& boxes, const std::string& source, const std::stri
 
 Tensor convert_format(const Tensor& input, const std::string& source, const std::string& target,
                       const Operand& height, const Operand& width, DType dtype) {
-  check("convert_format", input);
+  expect_boxes("convert_format", input);
   const BoxFormat &source_format = box_format("source", source),
                   &target_format = box_format("target", target);
   if ((source_format.is_relative || target_format.is_relative) &&
@@ -111,16 +111,16 @@ Tensor convert_format(const Tensor& input, const std::string& source, const std:
       const Operand& size = i % 2 == 0 ? width : height;
       e[i] = source_format.is_relative ? multiply(e[i], size) : divide(e[i], size);
     }
-  return in_format(e, target_format);
+  return boxes_from_edges(e, target_format);
 }
 
 std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes, const Tensor& labels,
                                               const Operand& height, const Operand& width,
                                               const std::string& format) {
-  check("clip_to_image_size", boxes);
+  expect_boxes("clip_to_image_size", boxes);
   const bool is_relative = format == "rel_xyxy";
   if (!is_relative) {
-    check_pixels("clip_to_image_size", format);
+    expect_pixel_format("clip_to_image_size", format);
     if (!is_given(height) || !is_given(width))
       fail(
           "bounding_boxes.clip_to_image_size: `height` and `width` must be set if "
@@ -139,8 +139,8 @@ std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes, const Tensor&
 
 Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const Operand& height,
             const Operand& width, const std::string& format) {
-  check_pixels("crop", format);
-  check("crop", boxes);
+  expect_pixel_format("crop", format);
+  expect_boxes("crop", boxes);
   Edges e = edges_of(boxes);
   for (size_t i = 0; i < 4; ++i) {
     const bool is_horizontal = i % 2 == 0;
@@ -152,41 +152,42 @@ Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const 
 
 Tensor pad(const Tensor& boxes, const Operand& top, const Operand& left,
            const std::string& format) {
-  check_pixels("pad", format);
-  check("pad", boxes);
+  expect_pixel_format("pad", format);
+  expect_boxes("pad", boxes);
   Edges e = edges_of(boxes);
   for (size_t i = 0; i < 4; ++i) e[i] = add(e[i], i % 2 == 0 ? left : top);
   return concatenate(e, -1);
 }
 
-Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Operand& height,
+Tensor affine_transform(const Tensor& boxes, const AffineNumbers& numbers, const Operand& height,
                         const Operand& width, const std::string& format) {
-  check_pixels("affine_transform", format);
-  check("affine_transform", boxes);
+  expect_pixel_format("affine_transform", format);
+  expect_boxes("affine_transform", boxes);
   if (boxes.rank() != 2 && boxes.rank() != 3)
     fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
          boxes.shape());
-  const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
+  const Tensor box_batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
   const auto column_of = [&](const Operand& x) {  // (batch, 1), or (1, 1) for one number
-    return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
+    return reshape(cast(tensor_of(x), box_batch.dtype()), {-1, 1});
   };
-  const auto radians = [&](const Operand& degrees) {
+  const auto negative_radians = [&](const Operand& degrees) {
     return column_of(degrees) * (-std::numbers::pi / 180);
   };
-  const auto center_coordinate = [&](const Operand& share, const Tensor& last) {
-    return is_given(share) ? column_of(share) * last : last * 0.5;
+  const auto center_coordinate = [&](const Operand& fraction, const Tensor& last_pixel) {
+    return is_given(fraction) ? column_of(fraction) * last_pixel : last_pixel * 0.5;
   };
   const Tensor right = column_of(width) - 1.0, bottom = column_of(height) - 1.0;
-  const Tensor cx = center_coordinate(n.center_x, right),
-               cy = center_coordinate(n.center_y, bottom);
-  const Tensor x0 = cx - column_of(n.translate_x) * right,
-               y0 = cy - column_of(n.translate_y) * bottom;
-  const Tensor turn_angle = radians(n.angle), sx = radians(n.shear_x), sy = radians(n.shear_y);
+  const Tensor cx = center_coordinate(numbers.center_x, right),
+               cy = center_coordinate(numbers.center_y, bottom);
+  const Tensor x0 = cx - column_of(numbers.translate_x) * right,
+               y0 = cy - column_of(numbers.translate_y) * bottom;
+  const Tensor turn_angle = negative_radians(numbers.angle), sx = negative_radians(numbers.shear_x),
+               sy = negative_radians(numbers.shear_y);
   const Tensor a = cos(turn_angle - sy) / cos(sy), c = sin(turn_angle - sy) / cos(sy);
-  const Tensor slant = tan(sx), grow = column_of(n.scale);
-  const Tensor b = a * slant + sin(turn_angle), d = cos(turn_angle) + c * slant;
-  const Tensor a0 = d * grow, a1 = negative(b) * grow, b0 = c * grow, b1 = a * grow;
-  const Edges e = edges_of(batch);
+  const Tensor shear_slope = tan(sx), scale = column_of(numbers.scale);
+  const Tensor b = a * shear_slope + sin(turn_angle), d = cos(turn_angle) + c * shear_slope;
+  const Tensor a0 = d * scale, a1 = negative(b) * scale, b0 = c * scale, b1 = a * scale;
+  const Edges e = edges_of(box_batch);
   Tensors xs_of_corners, ys_of_corners;
   for (size_t x : {size_t{0}, size_t{2}})
     for (size_t y : {size_t{1}, size_t{3}}) {

@@ -11,21 +11,23 @@ namespace crescent::ops::bounding_boxes {
 /// (..., 1) each.
 using Edges = std::array<Tensor, 4>;
 
-constexpr const char* kEdges = "xyxy";  ///< the name of the format with the same numbers as Edges
+constexpr const char* kEdgeFormat =
+    "xyxy";  ///< the name of the format with the same numbers as Edges
 
-/// Returns `count` of the four numbers of each box, beginning with number `first`.
-inline Tensor part(const Tensor& boxes, int64_t first, int64_t count = 1) {
-  return slice_axis(boxes, -1, first, first + count);
+/// Returns `count` of the four numbers of each box, from the one with the index `first_number` on.
+inline Tensor numbers_of_boxes(const Tensor& boxes, int64_t first_number, int64_t count = 1) {
+  return slice_axis(boxes, -1, first_number, first_number + count);
 }
 inline Edges edges_of(const Tensor& boxes) {
-  return {part(boxes, 0), part(boxes, 1), part(boxes, 2), part(boxes, 3)};
+  return {numbers_of_boxes(boxes, 0), numbers_of_boxes(boxes, 1), numbers_of_boxes(boxes, 2),
+          numbers_of_boxes(boxes, 3)};
 }
 /// Fails unless the last axis has size 4.
-void check(const char* function, const Tensor& boxes);
+void expect_boxes(const char* function, const Tensor& boxes);
 bool is_relative(const std::string& format);
 /// Converts boxes to another format, in float32; relative formats refer to an image of this shape
 /// (height, width, channels).
-Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
-                 const std::vector<int64_t>& image_shape);
+Tensor converted_boxes(const Tensor& boxes, const std::string& source, const std::string& target,
+                       const std::vector<int64_t>& image_shape);
 
 }  // namespace crescent::ops::bounding_boxes

@@ -8,7 +8,7 @@
 namespace crescent::ops::image {
 namespace {
 
-Tensor filtered(const Tensor& images, const Tensor& kernel, Padding padding) {
+Tensor filtered_channels(const Tensor& images, const Tensor& kernel, Padding padding) {
   const int64_t channels = images.dim(-1);
   const Tensor repeated_kernel = repeat(
       reshape(cast(kernel, images.dtype()), {kernel.dim(0), kernel.dim(1), 1, 1}), channels, 3);
@@ -18,13 +18,13 @@ Tensor filtered(const Tensor& images, const Tensor& kernel, Padding padding) {
 std::vector<double> gaussian_weights(int64_t size, double sigma) {
   checked_count("gaussian_blur", size);
   std::vector<double> values;
-  double total = 0;
+  double value_sum = 0;
   for (int64_t i = 0; i < size; ++i) {
     const double x = (static_cast<double>(i) - static_cast<double>(size - 1) / 2) / sigma;
     values.push_back(std::exp(-0.5 * x * x));
-    total += values.back();
+    value_sum += values.back();
   }
-  for (double& value : values) value /= total;
+  for (double& value : values) value /= value_sum;
   return values;
 }
 
@@ -41,12 +41,13 @@ Tensor gaussian_blur(const Tensor& x, const std::vector<int64_t>& size,
                      const std::vector<double>& sigma, DataFormat format) {
   const std::vector<int64_t> window =
       for_each_axis("kernel_size", size.empty() ? std::vector<int64_t>{3} : size, 2);
-  const std::vector<double> widths = sigma.size() == 2   ? sigma
+  const std::vector<double> sigmas = sigma.size() == 2   ? sigma
                                      : sigma.size() == 1 ? std::vector<double>(2, sigma[0])
                                                          : std::vector<double>(2, 1.0);
   return on_images("image.gaussian_blur", x, format, [&](const Tensor& images) {
-    return as_pixels(filtered(floating(images), gaussian_kernel(window, widths), Padding::same),
-                     x.dtype());
+    return as_pixels(
+        filtered_channels(floating(images), gaussian_kernel(window, sigmas), Padding::same),
+        x.dtype());
   });
 }
 
@@ -57,8 +58,8 @@ Tensor sobel_edges(const Tensor& x, DataFormat format) {
   const Tensor vertical_kernel =
       Tensor::from(std::vector<float>{-1, -2, -1, 0, 0, 0, 1, 2, 1}, {3, 3});
   const Tensor edge_pair =
-      stack(Tensors{filtered(images, vertical_kernel, Padding::same),
-                    filtered(images, transpose(vertical_kernel), Padding::same)},
+      stack(Tensors{filtered_channels(images, vertical_kernel, Padding::same),
+                    filtered_channels(images, transpose(vertical_kernel), Padding::same)},
             -1);
   return cast(channels_first ? transpose(edge_pair, {0, 3, 1, 2, 4}) : edge_pair, x.dtype());
 }
@@ -73,18 +74,21 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
   };
   const Tensor x = with_channels_last(first), y = with_channels_last(second);
   const Shape batch_shape = x.shape().slice(0, x.rank() - 3);
-  const auto images = [&](const Tensor& t) {
+  const auto as_batch = [&](const Tensor& t) {
     return reshape(t, Shape{-1}.concat(t.shape().slice(-3, t.rank())));
   };
   const Tensor kernel = gaussian_kernel({filter_size, filter_size}, {filter_sigma, filter_sigma});
-  const auto mean = [&](const Tensor& t) { return filtered(images(t), kernel, Padding::valid); };
+  const auto local_mean = [&](const Tensor& t) {
+    return filtered_channels(as_batch(t), kernel, Padding::valid);
+  };
   const double c1 = std::pow(k1 * max_val, 2), c2 = std::pow(k2 * max_val, 2);
-  const Tensor mx = mean(x), my = mean(y);
-  const Tensor product = mx * my * 2.0, squares = square(mx) + square(my);
-  const Tensor luminance_term = (product + c1) / (squares + c1);
-  const Tensor structure =
-      (mean(x * y) * 2.0 - product + c2) / (mean(square(x) + square(y)) - squares + c2);
-  return cast(reshape(ops::mean(luminance_term * structure, {1, 2, 3}), batch_shape), a.dtype());
+  const Tensor mx = local_mean(x), my = local_mean(y);
+  const Tensor mean_product = mx * my * 2.0, mean_squares = square(mx) + square(my);
+  const Tensor luminance_term = (mean_product + c1) / (mean_squares + c1);
+  const Tensor structure_term = (local_mean(x * y) * 2.0 - mean_product + c2) /
+                                (local_mean(square(x) + square(y)) - mean_squares + c2);
+  return cast(reshape(ops::mean(luminance_term * structure_term, {1, 2, 3}), batch_shape),
+              a.dtype());
 }
 
 }  // namespace crescent::ops::image

@@ -22,7 +22,7 @@ int64_t order_named(const std::string& interpolation) {
 namespace {
 
 /// The index mirrored at the first and the last element, which are not repeated.
-Tensor mirrored(const Tensor& index, int64_t size) {
+Tensor mirrored_index(const Tensor& index, int64_t size) {
   const int64_t last_index = size - 1;
   if (size == 1) return ops::zeros_like(index);
   return ops::abs(ops::mod(index + last_index, 2 * last_index) - last_index);
@@ -35,9 +35,9 @@ Tensor apply_fill_mode(const Tensor& index, int64_t size, FillMode fill) {
     case FillMode::wrap:
       return ops::mod(index, size);
     case FillMode::mirror:
-      return mirrored(index, size);
+      return mirrored_index(index, size);
     case FillMode::reflect:
-      return ops::floor_divide(mirrored(index * 2 + 1, 2 * size + 1) - 1, 2);
+      return ops::floor_divide(mirrored_index(index * 2 + 1, 2 * size + 1) - 1, 2);
     default:
       return ops::clip(index, 0, size - 1);
   }
@@ -57,26 +57,26 @@ std::vector<Neighbour> neighbours(const Tensor& coordinate, int64_t order) {
 
 }  // namespace
 
-Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Tensors& coordinates,
-               int64_t order, FillMode fill, double fill_value) {
+Tensor sampled_values(const Tensor& values, const std::vector<int64_t>& dims,
+                      const Tensors& coordinates, int64_t order, FillMode fill, double fill_value) {
   const int64_t batch = values.dim(0), channels = values.dim(2),
                 point_count = coordinates[0].dim(1);
   struct Corner {
-    Tensor pixel_index, inside, weight;
+    Tensor pixel_index, is_inside, weight;
   };
   std::vector<Corner> corners{{}};
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     std::vector<Corner> next_corners;
     for (const Corner& corner : corners)
-      for (const Neighbour& n : neighbours(coordinates[axis], order)) {
-        const Tensor filled_index = apply_fill_mode(n.index, dims[axis], fill);
+      for (const Neighbour& neighbour : neighbours(coordinates[axis], order)) {
+        const Tensor filled_index = apply_fill_mode(neighbour.index, dims[axis], fill);
         const int64_t size = dims[axis];
-        const Tensor is_inside =
-            ops::logical_and(ops::greater_equal(n.index, 0), ops::less(n.index, size));
+        const Tensor is_inside = ops::logical_and(ops::greater_equal(neighbour.index, 0),
+                                                  ops::less(neighbour.index, size));
         next_corners.push_back(
             {corner.pixel_index ? corner.pixel_index * size + filled_index : filled_index,
-             corner.inside ? ops::logical_and(corner.inside, is_inside) : is_inside,
-             corner.weight ? corner.weight * n.weight : n.weight});
+             corner.is_inside ? ops::logical_and(corner.is_inside, is_inside) : is_inside,
+             corner.weight ? corner.weight * neighbour.weight : neighbour.weight});
       }
     corners = std::move(next_corners);
   }
@@ -86,7 +86,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
         ops::broadcast_to(corner.pixel_index, Shape{batch, point_count, channels});
     Tensor corner_values = ops::gather_along_axis(values, pixel_index, 1);
     if (fill == FillMode::constant)
-      corner_values = ops::where(corner.inside, corner_values, fill_value);
+      corner_values = ops::where(corner.is_inside, corner_values, fill_value);
     if (corner.weight) corner_values = corner_values * corner.weight;
     sum = sum ? sum + corner_values : corner_values;
   }
@@ -103,9 +103,9 @@ TensorSpecs SampleImages::infer(std::span<const TensorSpec> in) const {
 Tensors SampleImages::decompose(std::span<const Tensor> in) const {
   const int64_t batch = in[0].dim(0), h = in[0].dim(1), w = in[0].dim(2), c = in[0].dim(3);
   const Shape flat_shape{batch, in[1].dim(1) * in[1].dim(2), 1};
-  const Tensor result = sampled(ops::reshape(in[0], {batch, h * w, c}), {h, w},
-                                {ops::reshape(in[1], flat_shape), ops::reshape(in[2], flat_shape)},
-                                order, fill, fill_value);
+  const Tensor result = sampled_values(
+      ops::reshape(in[0], {batch, h * w, c}), {h, w},
+      {ops::reshape(in[1], flat_shape), ops::reshape(in[2], flat_shape)}, order, fill, fill_value);
   return {ops::reshape(result, {batch, in[1].dim(1), in[1].dim(2), c})};
 }
 
@@ -129,17 +129,20 @@ Tensors ProjectImages::decompose(std::span<const Tensor> in) const {
       ops::reshape(ops::broadcast_to(ops::positions(w, 1, 2, images.dtype()), {h, w}), plane_shape);
   const Tensor y =
       ops::reshape(ops::broadcast_to(ops::positions(h, 0, 2, images.dtype()), {h, w}), plane_shape);
-  const Tensors n = ops::split(ops::expand_dims(in[1], 2), std::vector<int64_t>(8, 1), 1);
-  Tensor source_x = n[0] * x + n[1] * y + n[2], source_y = n[3] * x + n[4] * y + n[5];
+  const Tensors coefficients =
+      ops::split(ops::expand_dims(in[1], 2), std::vector<int64_t>(8, 1), 1);
+  Tensor source_x = coefficients[0] * x + coefficients[1] * y + coefficients[2],
+         source_y = coefficients[3] * x + coefficients[4] * y + coefficients[5];
   if (perspective) {
-    const Tensor scale = n[6] * x + n[7] * y + 1.0;
+    const Tensor scale = coefficients[6] * x + coefficients[7] * y + 1.0;
     source_x = source_x / scale, source_y = source_y / scale;
   } else {
     const Tensor channel = ops::positions(c, 2, 3, images.dtype());
-    source_x = source_x + n[7] * channel, source_y = source_y + n[6] * channel;
+    source_x = source_x + coefficients[7] * channel,
+    source_y = source_y + coefficients[6] * channel;
   }
   const Shape points_shape{batch, h * w, source_x.dim(2)};
-  const Tensor result = sampled(
+  const Tensor result = sampled_values(
       ops::reshape(images, {batch, h * w, c}), {h, w},
       {ops::broadcast_to(source_y, points_shape), ops::broadcast_to(source_x, points_shape)}, order,
       fill, fill_value);

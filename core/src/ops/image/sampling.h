@@ -10,8 +10,8 @@ int64_t order_named(const std::string& interpolation);
 
 /// Interpolates values (batch, elements of `dims`, channels) at coordinates (batch, points,
 /// channels or 1), one tensor per axis: (batch, points, channels).
-Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Tensors& coordinates,
-               int64_t order, FillMode fill, double fill_value);
+Tensor sampled_values(const Tensor& values, const std::vector<int64_t>& dims,
+                      const Tensors& coordinates, int64_t order, FillMode fill, double fill_value);
 /// Interpolates images (batch, h, w, channels) at coordinates (batch, height, width): (batch,
 /// height, width, channels).
 Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& columns,

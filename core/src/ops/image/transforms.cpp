@@ -7,7 +7,7 @@
 namespace crescent::ops::image {
 namespace {
 
-Tensor project_images(const char* name, const Tensor& input, const Tensor& rows,
+Tensor project_images(const char* name, const Tensor& input, const Tensor& transforms,
                       const std::string& interpolation, const std::string& fill_mode,
                       double fill_value, DataFormat format, bool perspective) {
   const bool has_one_image = input.rank() == 3,
@@ -17,18 +17,20 @@ Tensor project_images(const char* name, const Tensor& input, const Tensor& rows,
          input.shape());
   Tensor images = floating(has_one_image ? expand_dims(input, 0) : input);
   if (channels_first) images = transpose(images, {0, 2, 3, 1});
-  const Tensor transform = floating(rows.rank() == 1 ? expand_dims(rows, 0) : rows);
-  if (transform.rank() != 2 || transform.dim(1) != 8)
-    fail(name, ": expected eight numbers an image, got shape ", rows.shape());
+  const Tensor transform_batch =
+      floating(transforms.rank() == 1 ? expand_dims(transforms, 0) : transforms);
+  if (transform_batch.rank() != 2 || transform_batch.dim(1) != 8)
+    fail(name, ": expected eight numbers an image, got shape ", transforms.shape());
   if (!images.shape().slice(1, 3).is_known())
     fail(name, ": the size of the images must be known, got shape ", input.shape());
-  const Shape count_shape = transform.shape().slice(0, 1);
+  const Shape count_shape = transform_batch.shape().slice(0, 1);
   if (count_shape[0] != 1 && !count_shape.compatible(images.shape().slice(0, 1)))
     fail(name, ": expected a transform for each of ", images.dim(0), " images or one for all, got ",
          count_shape[0]);
-  Tensor result = cast(projected_images(images, transform, perspective, order_named(interpolation),
-                                        fill_mode_named(fill_mode), fill_value),
-                       input.dtype());
+  Tensor result =
+      cast(projected_images(images, transform_batch, perspective, order_named(interpolation),
+                            fill_mode_named(fill_mode), fill_value),
+           input.dtype());
   if (channels_first) result = transpose(result, {0, 3, 1, 2});
   return has_one_image ? squeeze(result, 0) : result;
 }
@@ -41,9 +43,9 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
     fail("image.map_coordinates: expected coordinates (", x.rank(), ", ...) for shape ", x.shape(),
          ", got shape ", coordinates.shape());
   Tensors axis_coordinates;
-  for (const Tensor& row :
+  for (const Tensor& coordinate :
        split(floating(coordinates), std::vector<int64_t>(static_cast<size_t>(x.rank()), 1), 0))
-    axis_coordinates.push_back(reshape(row, {1, -1, 1}));
+    axis_coordinates.push_back(reshape(coordinate, {1, -1, 1}));
   if (order != 0 && order != 1)
     fail("image.map_coordinates: expected an order of 0 or 1, got ", order);
   const FillMode fill = fill_mode_named(fill_mode);
@@ -52,9 +54,9 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
   const Tensor result =
       is_plane ? sampled_images(expand_dims(expand_dims(values, 0), 3), axis_coordinates[0],
                                 axis_coordinates[1], order, fill, fill_value)
-               : sampled(reshape(values, {1, -1, 1}),
-                         std::vector<int64_t>(x.shape().begin(), x.shape().end()), axis_coordinates,
-                         order, fill, fill_value);
+               : sampled_values(reshape(values, {1, -1, 1}),
+                                std::vector<int64_t>(x.shape().begin(), x.shape().end()),
+                                axis_coordinates, order, fill, fill_value);
   return cast(reshape(is_floating(x.dtype()) ? result : round(result),
                       coordinates.shape().slice(1, coordinates.rank())),
               x.dtype());
@@ -67,14 +69,15 @@ Tensor affine_transform(const Tensor& images, const Tensor& transform,
                         fill_value, format, false);
 }
 
-Tensor homography(const Tensor& start, const Tensor& end) {
+Tensor homography(const Tensor& start_points, const Tensor& end_points) {
   const auto with_batch_axis = [](const Tensor& x) {
     return floating(x.rank() == 2 ? expand_dims(x, 0) : x);
   };
-  const Tensor start_batch = with_batch_axis(start), end_batch = with_batch_axis(end);
+  const Tensor start_batch = with_batch_axis(start_points), end_batch = with_batch_axis(end_points);
   if (start_batch.rank() != 3 || start_batch.dim(1) != 4 || start_batch.dim(2) != 2 ||
       start_batch.shape() != end_batch.shape())
-    fail("expected four points (4, 2) twice, got shapes ", start.shape(), " and ", end.shape());
+    fail("expected four points (4, 2) twice, got shapes ", start_points.shape(), " and ",
+         end_points.shape());
   const auto column = [](const Tensor& x, int64_t i) { return slice_axis(x, 2, i, i + 1); };
   const Tensor x = column(end_batch, 0), y = column(end_batch, 1), u = column(start_batch, 0),
                v = column(start_batch, 1);
@@ -87,10 +90,10 @@ Tensor homography(const Tensor& start, const Tensor& end) {
   return squeeze(solve(system, concatenate(Tensors{u, v}, 1)), 2);
 }
 
-Tensor perspective_transform(const Tensor& images, const Tensor& start, const Tensor& end,
-                             const std::string& interpolation, double fill_value,
-                             DataFormat format) {
-  return project_images("image.perspective_transform", images, homography(start, end),
+Tensor perspective_transform(const Tensor& images, const Tensor& start_points,
+                             const Tensor& end_points, const std::string& interpolation,
+                             double fill_value, DataFormat format) {
+  return project_images("image.perspective_transform", images, homography(start_points, end_points),
                         interpolation, "constant", fill_value, format, true);
 }
 

@@ -16,10 +16,11 @@ Tensors Eigh::vjp(const Vjp& v) const {
   const int64_t n = w.dim(-1);
   Tensor scaled_product = ops::zeros_like(vectors);
   if (v.gradients[1]) {
-    const Tensor gaps = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
-    const Tensor is_equal = ops::equal(gaps, 0);
-    scaled_product = ops::matmul(vectors, v.gradients[1], true, false) *
-                     ops::where(is_equal, 0.0, ops::reciprocal(ops::where(is_equal, 1.0, gaps)));
+    const Tensor differences = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
+    const Tensor is_equal = ops::equal(differences, 0);
+    scaled_product =
+        ops::matmul(vectors, v.gradients[1], true, false) *
+        ops::where(is_equal, 0.0, ops::reciprocal(ops::where(is_equal, 1.0, differences)));
   }
   if (v.gradients[0])
     scaled_product = scaled_product + as_columns(v.gradients[0]) * ops::eye(n, n, w.dtype());
@@ -68,10 +69,10 @@ struct PhaseInvariantCheck final : OpOf<PhaseInvariantCheck> {
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    constexpr double kMaximum = 1e-2;
-    const double* angle = in[1].data<double>();
+    constexpr double kMaxPhaseGradient = 1e-2;
+    const double* phase_gradient = in[1].data<double>();
     for (int64_t i = 0; i < in[1].size(); ++i)
-      if (std::abs(angle[i]) > kMaximum)
+      if (std::abs(phase_gradient[i]) > kMaxPhaseGradient)
         fail("eig: there is no gradient of what depends on the angles of complex eigenvectors, ",
              "which are arbitrary");
     std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
@@ -85,14 +86,15 @@ ComplexParts divided_by_eigenvalue_gaps(const ComplexParts& values, const Comple
                                         const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
   const ComplexParts p = product(adjoint(v), g), gram_matrix = product(adjoint(v), v);
-  const Tensor length = as_columns(ops::sum(p.re * eye, {-2}));
-  const Tensor re = p.re - gram_matrix.re * length;
-  const Tensor im =
-      apply1(PhaseInvariantCheck{}, {p.im - gram_matrix.im * length, ops::sum(p.im * eye, {-2})});
+  const Tensor length_gradient = as_columns(ops::sum(p.re * eye, {-2}));
+  const Tensor re = p.re - gram_matrix.re * length_gradient;
+  const Tensor im = apply1(PhaseInvariantCheck{},
+                           {p.im - gram_matrix.im * length_gradient, ops::sum(p.im * eye, {-2})});
   const Tensor x = as_columns(values.re) - as_rows(values.re),
                y = as_columns(values.im) - as_rows(values.im);
-  const Tensor distance = x * x + y * y, is_equal = ops::equal(distance, 0);
-  const Tensor scale = ops::where(is_equal, 0, ops::reciprocal(ops::where(is_equal, 1, distance)));
+  const Tensor squared_distance = x * x + y * y, is_equal = ops::equal(squared_distance, 0);
+  const Tensor scale =
+      ops::where(is_equal, 0, ops::reciprocal(ops::where(is_equal, 1, squared_distance)));
   return {(re * x - im * y) * scale, (re * y + im * x) * scale};
 }
 
@@ -122,17 +124,17 @@ namespace ops {
 
 std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
   expect_square("eigh", x.shape());
-  const Tensor lower = cast(x, factorization_dtype(x));
-  const Tensors result = apply(Eigh{}, {(lower + transposed(lower)) * 0.5});
+  const Tensor float_x = cast(x, factorization_dtype(x));
+  const Tensors result = apply(Eigh{}, {(float_x + transposed(float_x)) * 0.5});
   return {in_dtype_of(result[0], x), in_dtype_of(result[1], x)};
 }
 
 std::tuple<Tensor, Tensor> eig(const Tensor& x) {
   expect_square("eig", x.shape());
-  const Tensor pairs = x.dtype() == DType::complex64
-                           ? as_float64(view_as_real(x))
-                           : stack(Tensors{as_float64(x), zeros_like(as_float64(x))}, -1);
-  const Tensors result = apply(Eig{}, {pairs});
+  const Tensor complex_pairs = x.dtype() == DType::complex64
+                                   ? as_float64(view_as_real(x))
+                                   : stack(Tensors{as_float64(x), zeros_like(as_float64(x))}, -1);
+  const Tensors result = apply(Eig{}, {complex_pairs});
   return {result[0], result[1]};
 }
 

@@ -47,8 +47,8 @@ TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
 namespace {
 
 /// The gradient with respect to x of the factors in `packed`, x = p l u, from their gradient g. The
-/// permutation matrix p, which is not stored, is computed from the square part s of x and its
-/// factors: p l^-T = s^-T u^T.
+/// permutation matrix p, which is not stored, follows from the square part s of x and its factors:
+/// p l^-T = s^-T u^T.
 Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& g) {
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows > columns)
@@ -57,19 +57,19 @@ Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& 
         "got shape ",
         x.shape());
   const Tensor offset = offsets_from_diagonal(rows), below_diagonal = ops::less(offset, 0);
-  const auto square = [&](const Tensor& t) { return ops::slice_axis(t, -1, 0, rows); };
+  const auto square_part = [&](const Tensor& t) { return ops::slice_axis(t, -1, 0, rows); };
   const auto right_columns = [&](const Tensor& t) { return ops::slice_axis(t, -1, rows, columns); };
   const auto lower_triangle = [&](const Tensor& t) { return ops::where(below_diagonal, t, 0); };
   const auto upper_triangle = [&](const Tensor& t) { return ops::where(below_diagonal, 0, t); };
-  const Tensor l = lower_triangle(square(packed)) + identity_like(square(packed));
-  const Tensor u = upper_triangle(square(packed)), gu = upper_triangle(square(g));
+  const Tensor l = lower_triangle(square_part(packed)) + identity_like(square_part(packed));
+  const Tensor u = upper_triangle(square_part(packed)), gu = upper_triangle(square_part(g));
   const Tensor products = ops::matmul(gu, u, false, true) +
                           ops::matmul(right_columns(g), right_columns(packed), false, true);
   const Tensor scaled_product =
-      lower_triangle(ops::matmul(l, lower_triangle(square(g)), true, false) - products);
+      lower_triangle(ops::matmul(l, lower_triangle(square_part(g)), true, false) - products);
   const Tensor left_columns = gu + transposed(triangular(u, transposed(scaled_product), false));
   const Tensor joined_columns = ops::concatenate(Tensors{left_columns, right_columns(g)}, -1);
-  return apply1(Solve{}, {transposed(square(x)), ops::matmul(u, joined_columns, true, false)});
+  return apply1(Solve{}, {transposed(square_part(x)), ops::matmul(u, joined_columns, true, false)});
 }
 
 }  // namespace
@@ -80,8 +80,8 @@ Tensors Lu::vjp(const Vjp& v) const {
   if (v.gradients[3]) {
     const Tensor& x = v.inputs[0];
     const Tensor g = ops::expand_dims(ops::expand_dims(v.gradients[3], -1), -1);
-    const Tensor by_logarithm = ops::cast(g, x.dtype()) * transposed(inverse(x));
-    sum = sum ? sum + by_logarithm : by_logarithm;
+    const Tensor gradient_by_logarithm = ops::cast(g, x.dtype()) * transposed(inverse(x));
+    sum = sum ? sum + gradient_by_logarithm : gradient_by_logarithm;
   }
   return {sum};
 }
@@ -92,7 +92,7 @@ namespace {
 /// Calls f on both operands as batches of matrices with the same leading axes and dtype; a vector
 /// is a matrix with one column.
 template <class F>
-Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
+Tensor solve_batches(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
   expect_square(name, a.shape());
   const bool is_vector = b.rank() == a.rank() - 1;
   const Tensor left = cast(a, dtype), right = cast(is_vector ? expand_dims(b, -1) : b, dtype);
@@ -100,10 +100,10 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
     fail(name, ": shapes ", a.shape(), " and ", b.shape(), " do not fit");
   const Shape batch_shape = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
                                              right.shape().slice(0, right.rank() - 2), name);
-  const auto broadcasted = [&](const Tensor& x) {
+  const auto with_batch_shape = [&](const Tensor& x) {
     return broadcast_to(x, batch_shape.concat(x.shape().slice(-2, x.rank())));
   };
-  const Tensor x = f(broadcasted(left), broadcasted(right));
+  const Tensor x = f(with_batch_shape(left), with_batch_shape(right));
   return in_dtype_of(is_vector ? squeeze(x, -1) : x, b);
 }
 
@@ -113,7 +113,7 @@ DType system_dtype(const Tensor& a, const Tensor& b) {
 }
 
 /// The LU factors of x, in the dtype of the factorization if x is square, else in float64.
-Tensors factored(const Tensor& x) {
+Tensors lu_factors(const Tensor& x) {
   const bool is_square = x.dim(-1) == x.dim(-2);
   return apply(Lu{}, {cast(x, is_square ? factorization_dtype(x) : DType::float64)});
 }
@@ -121,12 +121,12 @@ Tensors factored(const Tensor& x) {
 }  // namespace
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
-  return solved("solve_triangular", a, b, system_dtype(a, b),
-                [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
+  return solve_batches("solve_triangular", a, b, system_dtype(a, b),
+                       [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
 }
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  return solved("solve", a, b, system_dtype(a, b), [](const Tensor& x, const Tensor& y) {
+  return solve_batches("solve", a, b, system_dtype(a, b), [](const Tensor& x, const Tensor& y) {
     return apply1(Solve{}, {x, y});
   });
 }
@@ -138,13 +138,13 @@ Tensor inv(const Tensor& x) {
 
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
   if (x.rank() < 2) fail("lu_factor: expected matrices, got shape ", x.shape());
-  const Tensors result = factored(x);
+  const Tensors result = lu_factors(x);
   return {in_dtype_of(result[0], x), result[1]};
 }
 
 std::tuple<Tensor, Tensor> slogdet(const Tensor& x) {
   expect_square("slogdet", x.shape());
-  const Tensors result = factored(x);
+  const Tensors result = lu_factors(x);
   return {in_dtype_of(stop_gradient(result[2]), x), in_dtype_of(result[3], x)};
 }
 
@@ -152,7 +152,7 @@ Tensor logdet(const Tensor& x) { return std::get<1>(slogdet(x)); }
 
 Tensor det(const Tensor& x) {
   expect_square("det", x.shape());
-  const Tensors result = factored(x);
+  const Tensors result = lu_factors(x);
   return in_dtype_of(stop_gradient(result[2]) * exp(result[3]), x);
 }
 

@@ -16,8 +16,8 @@ void expect_matrices(const char* name, const Tensor& x) {
 }
 
 DType factorization_dtype(const Tensor& x) {
-  constexpr int64_t kLarge = 128;  // the fewest rows and columns of a large matrix
-  const bool is_large = x.rank() >= 2 && std::min(x.dim(-2), x.dim(-1)) >= kLarge;
+  constexpr int64_t kMinLargeSize = 128;  // the fewest rows and columns of a large matrix
+  const bool is_large = x.rank() >= 2 && std::min(x.dim(-2), x.dim(-1)) >= kMinLargeSize;
   return is_large && x.dtype() == DType::float32 ? DType::float32 : DType::float64;
 }
 

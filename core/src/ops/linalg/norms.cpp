@@ -29,11 +29,11 @@ Tensor matrix_norm(const Tensor& x, const Value& order) {
     return in_dtype_of(p > 0 ? max(s, {-1}) : min(s, {-1}), x);
   }
   if (std::abs(p) != 1 && !std::isinf(p)) fail("norm: unknown order ", order, " of matrices");
-  const Tensor row_sums = sum(a, {std::abs(p) == 1 ? -2 : -1});
-  return p > 0 ? max(row_sums, {-1}) : min(row_sums, {-1});
+  const Tensor line_sums = sum(a, {std::abs(p) == 1 ? -2 : -1});
+  return p > 0 ? max(line_sums, {-1}) : min(line_sums, {-1});
 }
 
-Value number_named(const Value& order) {
+Value numeric_order(const Value& order) {
   if (order == Value("inf")) return INFINITY;
   return order == Value("-inf") ? Value(-INFINITY) : order;
 }
@@ -43,7 +43,7 @@ Value number_named(const Value& order) {
 Tensor norm(const Tensor& input, const Axes& axes, bool keepdims, const Value& order_option) {
   if (axes.size() > 2) fail("norm: expected one axis or two, got ", axes.size());
   const Tensor x = floating(input);
-  const Value order = number_named(order_option);
+  const Value order = numeric_order(order_option);
   if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))
     return norm(x, axes, keepdims);
   const std::vector<int> norm_axes = axes_of(x, axes);
@@ -52,11 +52,11 @@ Tensor norm(const Tensor& input, const Axes& axes, bool keepdims, const Value& o
     return vector_norm(x, order.as_float(), norm_axes.front(), keepdims);
   }
   if (norm_axes.size() != 2) fail("norm: expected one axis or two, got ", norm_axes.size());
-  std::vector<int> other_axes;
+  std::vector<int> axis_order;
   for (int i = 0; i < x.rank(); ++i)
-    if (i != norm_axes[0] && i != norm_axes[1]) other_axes.push_back(i);
-  other_axes.insert(other_axes.end(), norm_axes.begin(), norm_axes.end());
-  const Tensor result = matrix_norm(transpose(x, other_axes), order);
+    if (i != norm_axes[0] && i != norm_axes[1]) axis_order.push_back(i);
+  axis_order.insert(axis_order.end(), norm_axes.begin(), norm_axes.end());
+  const Tensor result = matrix_norm(transpose(x, axis_order), order);
   if (!keepdims) return result;
   Shape kept_shape = x.shape();
   for (int axis : norm_axes) kept_shape.set(axis, 1);

@@ -5,11 +5,11 @@ namespace crescent {
 namespace {
 
 /// The number m of rows and n of columns of a matrix, and k, the smaller of both.
-struct Dims {
+struct MatrixDims {
   int64_t m, n, k;
 };
 
-Dims matrix_dims(std::string_view op, const TensorSpec& a) {
+MatrixDims matrix_dims(std::string_view op, const TensorSpec& a) {
   if (a.shape.rank() != 2) fail(op, ": expected a matrix, got shape ", a.shape);
   expect_floating(op, a.dtype);
   const int64_t m = a.shape[0], n = a.shape[1];

@@ -21,7 +21,7 @@ Tensors BatchedQr::decompose(std::span<const Tensor> in) const {
 namespace {
 
 /// The symmetric matrix whose lower triangle is that of x.
-Tensor mirrored_lower(const Tensor& x) {
+Tensor symmetric_from_lower(const Tensor& x) {
   const Tensor offset = offsets_from_diagonal(x.dim(-1));
   const Tensor below_diagonal = ops::where(ops::less(offset, 0), x, 0.0);
   return below_diagonal + transposed(below_diagonal) + ops::where(ops::equal(offset, 0), x, 0.0);
@@ -31,7 +31,7 @@ Tensor mirrored_lower(const Tensor& x) {
 /// the lower triangle of r gr' - gq' q (Walter and Lehmann, 2018).
 Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
   const Tensor m =
-      mirrored_lower(ops::matmul(r, gr, false, true) - ops::matmul(gq, q, true, false));
+      symmetric_from_lower(ops::matmul(r, gr, false, true) - ops::matmul(gq, q, true, false));
   return transposed(triangular(r, transposed(gq + ops::matmul(q, m)), false));
 }
 

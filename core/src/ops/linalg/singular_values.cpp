@@ -21,26 +21,29 @@ Tensors BatchedSvd::vjp(const Vjp& v) const {
   const int64_t k = s.dim(-1);
   const Tensor eye = ops::eye(k, k, s.dtype());
   Tensor scaled_product = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
-  const auto add = [&](const Tensor& term) { sum = sum ? sum + term : term; };
+  const auto add_to_sum = [&](const Tensor& term) { sum = sum ? sum + term : term; };
   if (v.gradients[1]) scaled_product = scaled_product + as_columns(v.gradients[1]) * eye;
   const Tensor squared_s = ops::square(s);
-  const Tensor gaps = as_columns(squared_s) - as_rows(squared_s), is_equal = ops::equal(gaps, 0);
-  const Tensor factors =
-      ops::where(is_equal, 0.0, ops::reciprocal(ops::where(is_equal, 1.0, gaps)));
+  const Tensor differences = as_columns(squared_s) - as_rows(squared_s),
+               is_equal = ops::equal(differences, 0);
+  const Tensor reciprocal_differences =
+      ops::where(is_equal, 0.0, ops::reciprocal(ops::where(is_equal, 1.0, differences)));
   const Tensor is_zero = ops::equal(s, 0);
   const Tensor inverse = ops::where(is_zero, 0.0, ops::reciprocal(ops::where(is_zero, 1.0, s)));
   if (const Tensor& gu = v.gradients[0]) {
     const Tensor product = ops::matmul(u, gu, true, false);
-    scaled_product = scaled_product + factors * (product - transposed(product)) * as_columns(s);
-    add(ops::matmul((gu - ops::matmul(u, product)) * as_columns(inverse), vt));
+    scaled_product =
+        scaled_product + reciprocal_differences * (product - transposed(product)) * as_columns(s);
+    add_to_sum(ops::matmul((gu - ops::matmul(u, product)) * as_columns(inverse), vt));
   }
   if (v.gradients[2]) {
     const Tensor gv = transposed(v.gradients[2]), product = ops::matmul(vt, gv);
-    scaled_product = scaled_product + as_rows(s) * (factors * (product - transposed(product)));
-    add(ops::matmul(u * as_columns(inverse), transposed(gv - ops::matmul(vt, product, true, false)),
-                    false, false));
+    scaled_product =
+        scaled_product + as_rows(s) * (reciprocal_differences * (product - transposed(product)));
+    add_to_sum(ops::matmul(u * as_columns(inverse),
+                           transposed(gv - ops::matmul(vt, product, true, false)), false, false));
   }
-  add(ops::matmul(ops::matmul(u, scaled_product), vt));
+  add_to_sum(ops::matmul(ops::matmul(u, scaled_product), vt));
   return {sum};
 }
 
@@ -76,9 +79,9 @@ struct PseudoInverse final : OpOf<PseudoInverse> {
     const Tensor &a = v.inputs[0], &p = v.outputs[0], &g = v.gradients[0];
     const auto times = [](const Tensor& x, const Tensor& y) { return ops::matmul(x, y); };
     const Tensor pt = transposed(p), gt = transposed(g);
-    const Tensor beside = times(gt, times(p, pt)), above = times(times(pt, p), gt);
-    return {beside - times(a, times(p, beside)) + above - times(times(above, p), a) -
-            times(pt, times(g, pt))};
+    const Tensor right_term = times(gt, times(p, pt)), left_term = times(times(pt, p), gt);
+    return {right_term - times(a, times(p, right_term)) + left_term -
+            times(times(left_term, p), a) - times(pt, times(g, pt))};
   }
 };
 
@@ -98,9 +101,9 @@ Tensor completed_basis(const Tensor& u) {
   op.complete = true;
   const Tensor columns = as_float64(u), fixed_columns = ops::stop_gradient(columns);
   const Tensor added_columns = ops::slice_axis(apply(op, {fixed_columns})[0], -1, k, m);
-  const Tensor projected =
+  const Tensor projection =
       ops::matmul(fixed_columns, ops::matmul(columns - fixed_columns, added_columns, true, false));
-  return ops::concatenate(Tensors{columns, added_columns - projected}, -1);
+  return ops::concatenate(Tensors{columns, added_columns - projection}, -1);
 }
 
 }  // namespace
