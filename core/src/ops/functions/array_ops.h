@@ -39,13 +39,13 @@ Tensor patches_of(const Tensor& images, const PatchGrid& grid);
 /// The transpose of patches_of, which makes images of these spatial sizes: overlapping patches are
 /// added.
 Tensor sum_of_patches(const Tensor& patches, const PatchGrid& grid,
-                      const std::vector<int64_t>& spatial);
+                      const std::vector<int64_t>& spatial_sizes);
 /// Cuts images (batch, channels, height, width) into patches (batch, channels * patch size, patch
 /// positions).
 Tensor columns_of(const Tensor& images, const PatchGrid& grid);
 /// The transpose of columns_of: overlapping patches are added.
 Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
-                      const std::vector<int64_t>& spatial);
+                      const std::vector<int64_t>& spatial_sizes);
 
 /// The largest finite number of a floating-point dtype.
 double largest_finite(DType dtype);

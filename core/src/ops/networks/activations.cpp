@@ -26,9 +26,9 @@ Tensor over_axes(const Tensor& input, const std::vector<int>& axes) {
   const Tensor transposed_x = ops::transpose(x, order);
   int64_t n = 1;
   for (int axis : joined_axes) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
-  const Tensor flattened =
+  const Tensor joined_x =
       ops::reshape(transposed_x, transposed_x.shape().slice(0, kept_count).concat({n}));
-  return ops::transpose(ops::reshape(F(flattened, -1), transposed_x.shape()), inverse_order);
+  return ops::transpose(ops::reshape(F(joined_x, -1), transposed_x.shape()), inverse_order);
 }
 
 }  // namespace
@@ -58,9 +58,10 @@ Tensor log_softmax(const Tensor& x, const Axes& axes) {
 Tensor hard_sigmoid(const Tensor& x) { return ops::hard_tanh(x / 6.0 + 0.5, 0, 1); }
 
 Tensor glu(const Tensor& x, int axis) {
-  const int64_t half = x.dim(axis) / 2;
-  if (half * 2 != x.dim(axis)) fail("glu: axis ", axis, " must be even, got shape ", x.shape());
-  const Tensors halves = ops::split(x, {half, half}, axis);
+  const int64_t half_size = x.dim(axis) / 2;
+  if (half_size * 2 != x.dim(axis))
+    fail("glu: axis ", axis, " must be even, got shape ", x.shape());
+  const Tensors halves = ops::split(x, {half_size, half_size}, axis);
   return halves[0] * ops::sigmoid(halves[1]);
 }
 
@@ -73,9 +74,9 @@ Tensor sparsemax(const Tensor& input, int axis) {
   const Tensor sorted_x = ops::top_k(x, n)[0], prefix_sums = ops::cumsum(sorted_x, -1);
   const Tensor rank = ops::cast(ops::arange(n), x.dtype()) + 1.0;
   const Tensor is_in_support = ops::greater(sorted_x - (prefix_sums - 1.0) / rank, 0);
-  const Tensor support = ops::sum(ops::cast(is_in_support, x.dtype()), {-1}, true);
+  const Tensor support_size = ops::sum(ops::cast(is_in_support, x.dtype()), {-1}, true);
   const Tensor threshold =
-      (ops::sum(where(is_in_support, prefix_sums, 0), {-1}, true) - 1.0) / support;
+      (ops::sum(where(is_in_support, prefix_sums, 0), {-1}, true) - 1.0) / support_size;
   return ops::swap_axes(ops::relu(x - threshold), axis, last_axis);
 }
 

@@ -15,8 +15,9 @@ namespace {
 constexpr double kLogOfZero = -std::numeric_limits<double>::infinity();
 
 double log_sum(double a, double b) {
-  const double maximum = std::max(a, b);
-  return maximum == kLogOfZero ? maximum : maximum + std::log1p(std::exp(std::min(a, b) - maximum));
+  const double larger_log = std::max(a, b);
+  return larger_log == kLogOfZero ? larger_log
+                                  : larger_log + std::log1p(std::exp(std::min(a, b) - larger_log));
 }
 
 /// A tree of all label prefixes; the root is the empty prefix.
@@ -27,9 +28,10 @@ class PrefixTree {
   int32_t parent(int32_t node) const { return nodes_[node].parent; }
   int32_t extended_prefix(int32_t node, int32_t label) {
     const int64_t key = (static_cast<int64_t>(node) << 32) | static_cast<uint32_t>(label);
-    const auto [at, is_new] = next_labels_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
+    const auto [entry, is_new] =
+        extended_prefixes_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
     if (is_new) nodes_.push_back({node, label});
-    return at->second;
+    return entry->second;
   }
 
  private:
@@ -37,21 +39,21 @@ class PrefixTree {
     int32_t parent, label;
   };
   std::vector<Node> nodes_{{-1, -1}};
-  std::unordered_map<int64_t, int32_t> next_labels_;
+  std::unordered_map<int64_t, int32_t> extended_prefixes_;
 };
 
 /// A label prefix with the log probabilities that the time steps so far produce it, ending with its
 /// last label (label_score) or with a blank (blank_score).
 struct Beam {
-  int32_t labels;
+  int32_t prefix;
   double label_score = kLogOfZero, blank_score = kLogOfZero;
   double total() const { return log_sum(label_score, blank_score); }
 };
 
 /// The beam search for one sample.
-class Search {
+class BeamSearcher {
  public:
-  Search(const BeamSearch& options, int64_t classes)
+  BeamSearcher(const BeamSearch& options, int64_t classes)
       : options_(options), classes_(static_cast<int32_t>(classes)) {}
 
   void begin(const float* logs) {
@@ -60,10 +62,11 @@ class Search {
     std::stable_sort(order.begin(), order.end(),
                      [&](int32_t a, int32_t b) { return logs[a] > logs[b]; });
     order.resize(std::min(order.size(), static_cast<size_t>(options_.width)));
-    for (const int32_t c : order)
-      c == options_.blank
-          ? add_blank(PrefixTree::kEmptyPrefix, logs[c])
-          : add_label(labels_.extended_prefix(PrefixTree::kEmptyPrefix, c), logs[c]);
+    for (const int32_t class_number : order)
+      class_number == options_.blank
+          ? add_blank(PrefixTree::kEmptyPrefix, logs[class_number])
+          : add_label(prefixes_.extended_prefix(PrefixTree::kEmptyPrefix, class_number),
+                      logs[class_number]);
     beams_.swap(next_beams_);
   }
 
@@ -71,49 +74,50 @@ class Search {
     next_beams_.clear(), index_of_prefix_.clear();
     for (const Beam& beam : beams_) {
       const double score = beam.total();
-      for (int32_t c = 0; c < classes_; ++c) {
-        if (c == options_.blank) {
-          add_blank(beam.labels, score + logs[c]);
+      for (int32_t class_number = 0; class_number < classes_; ++class_number) {
+        if (class_number == options_.blank) {
+          add_blank(beam.prefix, score + logs[class_number]);
           continue;
         }
         // If label c repeats the last label of the prefix, it extends the prefix only after a
         // blank; otherwise the two are merged.
         const bool repeats_label =
-            beam.labels != PrefixTree::kEmptyPrefix && labels_.label(beam.labels) == c;
-        if (repeats_label) add_label(beam.labels, beam.label_score + logs[c]);
-        add_label(labels_.extended_prefix(beam.labels, c),
-                  (repeats_label ? beam.blank_score : score) + logs[c]);
+            beam.prefix != PrefixTree::kEmptyPrefix && prefixes_.label(beam.prefix) == class_number;
+        if (repeats_label) add_label(beam.prefix, beam.label_score + logs[class_number]);
+        add_label(prefixes_.extended_prefix(beam.prefix, class_number),
+                  (repeats_label ? beam.blank_score : score) + logs[class_number]);
       }
     }
     keep_best(options_.width);
   }
 
   /// Returns the most likely prefixes in descending order of probability.
-  const std::vector<Beam>& best() {
+  const std::vector<Beam>& best_beams() {
     next_beams_ = beams_;
     keep_best(options_.paths);
     return beams_;
   }
-  void write(int32_t node, int64_t time, int32_t* to) const {
-    std::vector<int32_t> backwards;
-    for (; node != PrefixTree::kEmptyPrefix; node = labels_.parent(node))
-      backwards.push_back(labels_.label(node));
-    std::fill(std::copy(backwards.rbegin(), backwards.rend(), to), to + time, -1);
+  void write_labels(int32_t node, int64_t time, int32_t* target) const {
+    std::vector<int32_t> reversed_labels;
+    for (; node != PrefixTree::kEmptyPrefix; node = prefixes_.parent(node))
+      reversed_labels.push_back(prefixes_.label(node));
+    std::fill(std::copy(reversed_labels.rbegin(), reversed_labels.rend(), target), target + time,
+              -1);
   }
 
  private:
-  Beam& next_beam(int32_t labels) {
-    const auto [at, is_new] = index_of_prefix_.try_emplace(labels, next_beams_.size());
-    if (is_new) next_beams_.push_back({labels});
-    return next_beams_[at->second];
+  Beam& next_beam(int32_t prefix) {
+    const auto [entry, is_new] = index_of_prefix_.try_emplace(prefix, next_beams_.size());
+    if (is_new) next_beams_.push_back({prefix});
+    return next_beams_[entry->second];
   }
-  void add_label(int32_t labels, double log) {
-    Beam& beam = next_beam(labels);
-    beam.label_score = log_sum(beam.label_score, log);
+  void add_label(int32_t prefix, double log_probability) {
+    Beam& beam = next_beam(prefix);
+    beam.label_score = log_sum(beam.label_score, log_probability);
   }
-  void add_blank(int32_t labels, double log) {
-    Beam& beam = next_beam(labels);
-    beam.blank_score = log_sum(beam.blank_score, log);
+  void add_blank(int32_t prefix, double log_probability) {
+    Beam& beam = next_beam(prefix);
+    beam.blank_score = log_sum(beam.blank_score, log_probability);
   }
   void keep_best(int64_t count) {
     std::erase_if(next_beams_, [](const Beam& beam) { return beam.total() == kLogOfZero; });
@@ -125,7 +129,7 @@ class Search {
 
   BeamSearch options_;
   int32_t classes_;
-  PrefixTree labels_;
+  PrefixTree prefixes_;
   std::vector<Beam> beams_, next_beams_;
   std::unordered_map<int32_t, size_t>
       index_of_prefix_;  ///< maps a prefix to its index in next_beams_
@@ -146,15 +150,15 @@ struct BeamSearchOp final : OpOf<BeamSearchOp> {
     for (int64_t i = 0; i < batch; ++i) {
       const float* logs = in[0].data<float>() + i * time * classes;
       const int64_t length = std::min<int64_t>(time, in[1].data<int32_t>()[i]);
-      Search search({width, paths, blank}, classes);
-      search.begin(logs);
-      for (int64_t t = 1; t < length; ++t) search.step(logs + t * classes);
-      const std::vector<Beam>& best = search.best();
+      BeamSearcher searcher({width, paths, blank}, classes);
+      searcher.begin(logs);
+      for (int64_t t = 1; t < length; ++t) searcher.step(logs + t * classes);
+      const std::vector<Beam>& best_beams = searcher.best_beams();
       for (int64_t k = 0; k < paths; ++k) {
         int32_t* labels = out[0].mutable_data<int32_t>() + (k * batch + i) * time;
-        const bool has_beam = k < static_cast<int64_t>(best.size());
-        const Beam beam = has_beam ? best[k] : Beam{PrefixTree::kEmptyPrefix};
-        search.write(beam.labels, time, labels);
+        const bool has_beam = k < static_cast<int64_t>(best_beams.size());
+        const Beam beam = has_beam ? best_beams[k] : Beam{PrefixTree::kEmptyPrefix};
+        searcher.write_labels(beam.prefix, time, labels);
         out[1].mutable_data<float>()[i * paths + k] = static_cast<float>(beam.total());
       }
     }

@@ -15,16 +15,17 @@ Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, D
         for_each_axis("output_size", output_size, spatial_axis_count(x));
     Tensor result = images;
     for (int axis = 1; axis + 1 < images.rank(); ++axis) {
-      const int64_t n = images.dim(axis), window_total = sizes[axis - 1];
-      if (n < 0 || window_total < 1)
+      const int64_t n = images.dim(axis), window_count = sizes[axis - 1];
+      if (n < 0 || window_count < 1)
         fail("adaptive pooling: cannot divide axis ", axis, " of shape ", images.shape(), " by ",
-             window_total);
-      Tensors results;
-      for (int64_t i = 0; i < window_total; ++i)
-        results.push_back(Reduce(ops::slice_axis(result, axis, i * n / window_total,
-                                                 ((i + 1) * n + window_total - 1) / window_total),
-                                 {axis}, true));
-      result = ops::concatenate(results, axis);
+             window_count);
+      Tensors pooled_windows;
+      for (int64_t i = 0; i < window_count; ++i)
+        pooled_windows.push_back(
+            Reduce(ops::slice_axis(result, axis, i * n / window_count,
+                                   ((i + 1) * n + window_count - 1) / window_count),
+                   {axis}, true));
+      result = ops::concatenate(pooled_windows, axis);
     }
     return result;
   });

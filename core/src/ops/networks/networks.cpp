@@ -12,7 +12,7 @@ constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 
 /// Reshapes a vector for one axis of x so that it broadcasts with x; other tensors are returned
 /// unchanged.
-Tensor along_axis(const Tensor& vector, const Tensor& x, int axis) {
+Tensor broadcast_along_axis(const Tensor& vector, const Tensor& x, int axis) {
   if (vector.rank() != 1) return vector;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
   shape.set(axis_of(x, axis), vector.dim(0));
@@ -21,7 +21,7 @@ Tensor along_axis(const Tensor& vector, const Tensor& x, int axis) {
 
 /// Reshapes gamma or beta, which have the shape of the axes, so that it broadcasts with x; a scalar
 /// is returned unchanged.
-Tensor along_axes(const Tensor& parameter, const Tensor& x, const Axes& axes) {
+Tensor broadcast_along_axes(const Tensor& parameter, const Tensor& x, const Axes& axes) {
   if (parameter.rank() == 0) return parameter;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
   for (int axis : axes_of(x, axes)) shape.set(axis, x.dim(axis));
@@ -55,11 +55,11 @@ Tensor norm_of_order(const Tensor& x, double order, const Axes& axis_option) {
 
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
                            const Tensor& offset, const Tensor& scale, double epsilon) {
-  Tensor result =
-      (x - along_axis(mean, x, axis)) * ops::rsqrt(along_axis(variance, x, axis) + epsilon);
+  Tensor result = (x - broadcast_along_axis(mean, x, axis)) *
+                  ops::rsqrt(broadcast_along_axis(variance, x, axis) + epsilon);
   // The scale is a separate multiplication, which devices fuse with the normalization.
-  if (scale) result = result * along_axis(scale, x, axis);
-  return offset ? result + along_axis(offset, x, axis) : result;
+  if (scale) result = result * broadcast_along_axis(scale, x, axis);
+  return offset ? result + broadcast_along_axis(offset, x, axis) : result;
 }
 
 Tensor layer_normalization(const Tensor& input, const Tensor& gamma, const Tensor& beta,
@@ -68,23 +68,24 @@ Tensor layer_normalization(const Tensor& input, const Tensor& gamma, const Tenso
   const double epsilon_value = epsilon.value_or(kEpsilon);
   if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
     const Shape row_shape{x.dim(-1)};
-    const auto as_row = [&](const Tensor& parameter, double otherwise) {
-      if (!parameter) return Tensor::full(row_shape, otherwise, x.dtype());
+    const auto row_or_default = [&](const Tensor& parameter, double default_value) {
+      if (!parameter) return Tensor::full(row_shape, default_value, x.dtype());
       const Tensor cast_parameter = ops::cast(parameter, x.dtype());
       return cast_parameter.rank() == 0 ? ops::broadcast_to(cast_parameter, row_shape)
                                         : ops::reshape(cast_parameter, row_shape);
     };
-    return ops::cast(ops::layer_norm(x, as_row(gamma, 1), as_row(beta, 0), epsilon_value),
-                     input.dtype());
+    return ops::cast(
+        ops::layer_norm(x, row_or_default(gamma, 1), row_or_default(beta, 0), epsilon_value),
+        input.dtype());
   }
-  const auto normalized = [&](const Tensor& wide) {
-    const Tensor centered = wide - ops::mean(wide, axes, true);
+  const auto normalize_wide = [&](const Tensor& wide_x) {
+    const Tensor centered = wide_x - ops::mean(wide_x, axes, true);
     const Tensor variance = ops::mean(ops::square(centered), axes, true);
-    Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + epsilon_value);
-    if (gamma) result = result * along_axes(gamma, x, axes);
-    return beta && !rms_scaling ? result + along_axes(beta, x, axes) : result;
+    Tensor result = (rms_scaling ? wide_x : centered) * ops::rsqrt(variance + epsilon_value);
+    if (gamma) result = result * broadcast_along_axes(gamma, x, axes);
+    return beta && !rms_scaling ? result + broadcast_along_axes(beta, x, axes) : result;
   };
-  return ops::cast(in_wide(x, normalized), input.dtype());
+  return ops::cast(in_wide(x, normalize_wide), input.dtype());
 }
 
 Tensor rms_normalization(const Tensor& input, const Tensor& scale, const Axes& axes,
@@ -92,7 +93,7 @@ Tensor rms_normalization(const Tensor& input, const Tensor& scale, const Axes& a
   return in_wide(input, [&](const Tensor& x) {
     const Tensor mean_square = ops::mean(ops::square(x), axes, true);
     const Tensor result = x * ops::rsqrt(mean_square + epsilon.value_or(kEpsilon));
-    return scale ? result * along_axes(scale, x, axes) : result;
+    return scale ? result * broadcast_along_axes(scale, x, axes) : result;
   });
 }
 
@@ -103,9 +104,9 @@ Tensor normalize(const Tensor& input, const Axes& axes, double order,
   const Tensor x = floating(input);
   const double epsilon_value = epsilon.value_or(kEpsilon);
   if (order != 2) return x / ops::maximum(norm_of_order(x, order, axes), epsilon_value);
-  return in_wide(x, [&](const Tensor& wide) {
-    const Tensor square_sum = ops::sum(ops::square(wide), axes, true);
-    return wide * ops::rsqrt(ops::maximum(square_sum, epsilon_value * epsilon_value));
+  return in_wide(x, [&](const Tensor& wide_x) {
+    const Tensor square_sum = ops::sum(ops::square(wide_x), axes, true);
+    return wide_x * ops::rsqrt(ops::maximum(square_sum, epsilon_value * epsilon_value));
   });
 }
 
@@ -115,30 +116,32 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
   if (query.rank() != 4 || key.rank() != 4 || value.rank() != 4)
     fail("dot_product_attention: expected (batch, length, heads, width) three times, got shapes ",
          query.shape(), ", ", key.shape(), " and ", value.shape());
-  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.dim(-1))));
-  const int64_t query_heads = query.dim(2), groups = key.dim(2);
-  if (groups < 1 || query_heads % groups != 0)
+  const double score_scale = scale.value_or(1 / std::sqrt(static_cast<double>(query.dim(-1))));
+  const int64_t query_heads = query.dim(2), key_heads = key.dim(2);
+  if (key_heads < 1 || query_heads % key_heads != 0)
     fail(
         "dot_product_attention: the number of query heads must be a multiple of the number of key ",
         "heads, got shapes ", query.shape(), " and ", key.shape());
   const auto repeat_heads = [&](const Tensor& x) {
-    return groups == query_heads ? x : ops::repeat(x, query_heads / groups, 2);
+    return key_heads == query_heads ? x : ops::repeat(x, query_heads / key_heads, 2);
   };
   const Tensor k = repeat_heads(key), v = repeat_heads(value);
   Tensor allowed_mask = mask ? ops::cast(mask, DType::boolean) : mask;
   while (allowed_mask && allowed_mask.rank() < 4) allowed_mask = ops::expand_dims(allowed_mask, 0);
   if (!bias && !soft_cap)
-    return ops::dot_product_attention(query, k, v, allowed_mask, factor, is_causal);
+    return ops::dot_product_attention(query, k, v, allowed_mask, score_scale, is_causal);
   if (is_causal) {
     const Tensor earlier_keys =
         ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));
     allowed_mask = allowed_mask ? ops::logical_and(allowed_mask, earlier_keys) : earlier_keys;
   }
   // Half-width floats cannot represent the very negative scores of masked keys.
-  const auto widen = [](const Tensor& x) {
+  const auto with_wide_dtype = [](const Tensor& x) {
     return is_floating(x.dtype()) && size_of(x.dtype()) == 2 ? ops::cast(x, DType::float32) : x;
   };
-  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{widen(query), widen(k)}) * factor;
+  Tensor scores =
+      ops::einsum("bthd,bshd->bhts", Tensors{with_wide_dtype(query), with_wide_dtype(k)}) *
+      score_scale;
   if (soft_cap) scores = ops::tanh(scores / *soft_cap) * *soft_cap;
   if (bias) scores = scores + ops::cast(bias, scores.dtype());
   if (allowed_mask) scores = ops::where(allowed_mask, scores, -0.7 * 3.4028234663852886e38);

@@ -29,25 +29,25 @@ std::string to_text(const PatchGrid& grid) {
 
 namespace {
 
-constexpr int64_t kMaxOfPatch = int64_t{1} << 31;
+constexpr int64_t kMaxPatchNumber = int64_t{1} << 31;
 
-void expect_numbers(const PatchGrid& grid, const Shape& images) {
+void expect_valid_numbers(const PatchGrid& grid, const Shape& images) {
   int64_t elements = 1;
   for (size_t i = 0; i < grid.size.size(); ++i) {
     for (const auto& [what, number] : {std::pair("size", grid.size[i]),
                                        {"stride", grid.strides[i]},
                                        {"dilation rate", grid.dilation[i]}})
-      if (number < 1 || number >= kMaxOfPatch)
+      if (number < 1 || number >= kMaxPatchNumber)
         fail("patches: expected a ", what, " of at least 1, got ", number);
     elements *= grid.size[i];
-    if (elements >= kMaxOfPatch) fail("patches: ", Value(grid.size), " is too large");
+    if (elements >= kMaxPatchNumber) fail("patches: ", Value(grid.size), " is too large");
   }
   if (images.rank() != static_cast<int>(grid.size.size()) + 2)
     fail("patches: expected ", grid.size.size(), " spatial axes, got shape ", images);
 }
 
 void expect_grid(const PatchGrid& grid, const Shape& images) {
-  expect_numbers(grid, images);
+  expect_valid_numbers(grid, images);
   for (size_t i = 0; i < grid.size.size(); ++i) {
     const int64_t length = images[static_cast<int>(i) + 1];
     if (!grid.same && length >= 0 && length < grid.reach(i))
@@ -56,7 +56,7 @@ void expect_grid(const PatchGrid& grid, const Shape& images) {
   }
 }
 
-Shape images_of(const PatchSum& op, const Shape& patches) {
+Shape image_shape_of(const PatchSum& op, const Shape& patches) {
   Shape image_shape{patches[0]};
   for (int64_t length : op.spatial) image_shape.append(length);
   image_shape.append(patches[-1] < 0 ? -1 : patches[-1] / op.grid.area());
@@ -81,10 +81,10 @@ Tensors Patches::vjp(const Vjp& v) const {
 
 TensorSpecs PatchSum::infer(std::span<const TensorSpec> in) const {
   const Shape& patch_shape = in[0].shape;
-  expect_numbers(grid, patch_shape);
+  expect_valid_numbers(grid, patch_shape);
   Patches patches_op;
   patches_op.grid = grid;
-  const TensorSpec image{in[0].dtype, images_of(*this, patch_shape)};
+  const TensorSpec image{in[0].dtype, image_shape_of(*this, patch_shape)};
   if (!patches_op.infer({&image, 1})[0].shape.compatible(patch_shape))
     fail("patches: shape ", patch_shape, " does not give images of ", Value(spatial));
   return {image};
@@ -110,9 +110,9 @@ Tensor patches_of(const Tensor& images, const PatchGrid& grid) {
 }
 
 Tensor sum_of_patches(const Tensor& patches, const PatchGrid& grid,
-                      const std::vector<int64_t>& spatial) {
+                      const std::vector<int64_t>& spatial_sizes) {
   PatchSum op;
-  op.grid = grid, op.spatial = spatial;
+  op.grid = grid, op.spatial = spatial_sizes;
   return ops::cast(apply1(op, {without_halves(patches)}), patches.dtype());
 }
 
@@ -123,13 +123,15 @@ Tensor columns_of(const Tensor& images, const PatchGrid& grid) {
 }
 
 Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
-                      const std::vector<int64_t>& spatial) {
+                      const std::vector<int64_t>& spatial_sizes) {
   const int64_t area = grid.area(), channels = columns.dim(1) / area,
-                rows = grid.count(0, spatial[0]), columns_of_windows = grid.count(1, spatial[1]);
-  const Tensor grouped = ops::reshape(columns, {-1, channels, area, rows, columns_of_windows});
-  const Tensor patches = ops::reshape(ops::transpose(grouped, {0, 3, 4, 2, 1}),
-                                      {-1, rows, columns_of_windows, area * channels});
-  return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
+                row_count = grid.count(0, spatial_sizes[0]),
+                column_count = grid.count(1, spatial_sizes[1]);
+  const Tensor grouped_columns =
+      ops::reshape(columns, {-1, channels, area, row_count, column_count});
+  const Tensor patches = ops::reshape(ops::transpose(grouped_columns, {0, 3, 4, 2, 1}),
+                                      {-1, row_count, column_count, area * channels});
+  return ops::transpose(sum_of_patches(patches, grid, spatial_sizes), {0, 3, 1, 2});
 }
 
 }  // namespace crescent
