@@ -15,7 +15,7 @@ class CRESCENT_API TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
 
  private:
-  std::filesystem::path before_, path_;
+  std::filesystem::path old_working_folder_, path_;
 };
 
 }  // namespace crescent

@@ -103,7 +103,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   const OutsideTrace outside_trace;
   const LargeResultsAbstract all_results_computed(std::nullopt);
   LayerAccess::ensure_name(*this);
-  const Variables old_trainable = own_trainable_, old_fixed = own_fixed_;
+  const Variables old_trainable = own_trainable_weights_, old_fixed = own_non_trainable_weights_;
   const std::vector<LayerPtr> old_sublayers = sublayers_;
   try {
     LayerAccess::with_name_in_errors(*this, [&] {
@@ -116,7 +116,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   } catch (...) {
     // The build is undone, because a second build would add the same weights and sublayers again.
     built_ = false;
-    own_trainable_ = old_trainable, own_fixed_ = old_fixed;
+    own_trainable_weights_ = old_trainable, own_non_trainable_weights_ = old_fixed;
     LayerAccess::replace_sublayers(*this, old_sublayers);
     throw;
   }
@@ -209,7 +209,7 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
   variable.set_path(path);
   if (division)
     is_blank ? declare_divided(variable, *division, shape) : divide(variable, *division);
-  for (Variables* variables : {&own_trainable_, &own_fixed_})
+  for (Variables* variables : {&own_trainable_weights_, &own_non_trainable_weights_})
     if (built_) std::erase_if(*variables, [&](const Variable& v) { return v.name() == name; });
   track(variable);
   return variable;
@@ -224,7 +224,8 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const We
 }
 
 void Layer::track(const Variable& variable) {
-  Variables& own_variables = variable.trainable() ? own_trainable_ : own_fixed_;
+  Variables& own_variables =
+      variable.trainable() ? own_trainable_weights_ : own_non_trainable_weights_;
   for (const Variable& tracked_variable : own_variables)
     if (tracked_variable == variable) return;
   own_variables.push_back(variable);
@@ -256,14 +257,14 @@ Variables Layer::weights() const {
 
 void LayerAccess::add_trainable(const Layer& layer, VariableList& list) {
   if (!layer.trainable()) return;
-  list.add(layer.own_trainable_);
+  list.add(layer.own_trainable_weights_);
   for (const LayerPtr& sublayer : layer.sublayers_) add_trainable(*sublayer, list);
 }
 
 void LayerAccess::add_fixed(const Layer& layer, VariableList& list) {
   const bool trainable = layer.trainable();
-  if (!trainable) list.add(layer.own_trainable_);
-  list.add(layer.own_fixed_);
+  if (!trainable) list.add(layer.own_trainable_weights_);
+  list.add(layer.own_non_trainable_weights_);
   for (const LayerPtr& sublayer : layer.sublayers_) {
     if (!trainable) add_trainable(*sublayer, list);
     add_fixed(*sublayer, list);
@@ -271,9 +272,9 @@ void LayerAccess::add_fixed(const Layer& layer, VariableList& list) {
 }
 
 void LayerAccess::add_state(const Layer& layer, VariableList& list) {
-  list.add(layer.own_trainable_);
-  list.add(layer.own_fixed_);
-  for (const SeedGenerator& generator : layer.seeds_) list.add({generator.state()});
+  list.add(layer.own_trainable_weights_);
+  list.add(layer.own_non_trainable_weights_);
+  for (const SeedGenerator& generator : layer.seed_generators_) list.add({generator.state()});
   for (const LayerPtr& sublayer : layer.sublayers_) add_state(*sublayer, list);
 }
 
@@ -387,14 +388,14 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
 }
 
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
-  // The capacity of seeds_ is reserved once, so that references that were returned earlier stay
-  // valid.
+  // The capacity of seed_generators_ is reserved once, so that references that were returned
+  // earlier stay valid.
   constexpr size_t kSeedCapacity = 8;
   const OutsideTrace outside_trace;
-  if (seeds_.empty()) seeds_.reserve(kSeedCapacity);
-  if (seeds_.size() == kSeedCapacity)
+  if (seed_generators_.empty()) seed_generators_.reserve(kSeedCapacity);
+  if (seed_generators_.size() == kSeedCapacity)
     fail("a layer has at most ", kSeedCapacity, " seed generators of its own");
-  return seeds_.emplace_back(seed);
+  return seed_generators_.emplace_back(seed);
 }
 
 Dict Layer::get_config() const {
@@ -416,8 +417,8 @@ Dict Layer::get_config() const {
 InputCount UnaryLayer::input_count() const { return {1, 1}; }
 void UnaryLayer::build(const Shape& /*input*/) {}
 void UnaryLayer::build(const std::vector<Shape>& inputs) { build(inputs.front()); }
-Tensors UnaryLayer::call(const Tensors& inputs, const Call& given) {
-  return {call(inputs.front(), given)};
+Tensors UnaryLayer::call(const Tensors& inputs, const Call& call_data) {
+  return {call(inputs.front(), call_data)};
 }
 
 }  // namespace crescent

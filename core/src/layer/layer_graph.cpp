@@ -84,16 +84,16 @@ Tensor mask_of(const std::vector<Symbol>& symbols) {
 void LayerAccess::add_node(const NodePtr& node) {
   prune_nodes(*node->outbound_layer);
   Layer& layer = *node->outbound_layer;
-  node->index_ = static_cast<int>(layer.inbound_.size());
-  layer.inbound_.push_back(node);
+  node->index_ = static_cast<int>(layer.inbound_nodes_.size());
+  layer.inbound_nodes_.push_back(node);
   for (const Symbol& s : node->inputs) {
-    drop_expired(s.layer()->outbound_);
-    s.layer()->outbound_.push_back(node);
+    drop_expired(s.layer()->outbound_nodes_);
+    s.layer()->outbound_nodes_.push_back(node);
   }
 }
 
 void LayerAccess::prune_nodes(const Layer& layer) {
-  auto& nodes = const_cast<Layer&>(layer).inbound_;
+  auto& nodes = const_cast<Layer&>(layer).inbound_nodes_;
   drop_expired(nodes);
   int index = 0;
   for (const auto& weak_node : nodes)
@@ -102,9 +102,9 @@ void LayerAccess::prune_nodes(const Layer& layer) {
 
 std::vector<NodePtr> Layer::inbound_nodes() const {
   LayerAccess::prune_nodes(*this);
-  return existing_nodes(inbound_);
+  return existing_nodes(inbound_nodes_);
 }
-std::vector<NodePtr> Layer::outbound_nodes() const { return existing_nodes(outbound_); }
+std::vector<NodePtr> Layer::outbound_nodes() const { return existing_nodes(outbound_nodes_); }
 
 std::vector<Symbol> Layer::input() const {
   if (std::vector<Symbol> inputs = graph_inputs(); !inputs.empty()) return inputs;

@@ -51,15 +51,15 @@ Tensor rate_at(const Schedule& schedule, const Tensor& step) {
 
 }  // namespace
 
-ConditionalUpdate::ConditionalUpdate(Tensor on, Variables variables)
-    : on_(std::move(on)), variables_(std::move(variables)) {
-  if (on_)
-    for (const Variable& v : variables_) before_.push_back(v.value());
+ConditionalUpdate::ConditionalUpdate(Tensor condition, Variables variables)
+    : condition_(std::move(condition)), variables_(std::move(variables)) {
+  if (condition_)
+    for (const Variable& v : variables_) old_values_.push_back(v.value());
 }
 void ConditionalUpdate::finish() {
-  if (!on_) return;
+  if (!condition_) return;
   for (size_t i = 0; i < variables_.size(); ++i)
-    variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
+    variables_[i].assign(where(condition_, variables_[i].value(), old_values_[i]));
 }
 
 const Variable& Optimizer::Slots::operator[](size_t index) const {
@@ -74,7 +74,7 @@ const Variable& Optimizer::Slots::operator[](size_t index) const {
 // The variable of the learning rate is NaN until learning_rate() sets it from the option.
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
-      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}
+      rate_variable_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}
 
 void Optimizer::describe_options(Schema<Optimizer>& s) {
   s.field("name", &Optimizer::name_, "Name of the optimizer.")
@@ -102,19 +102,19 @@ std::vector<std::string> Optimizer::slot_names() const { return slots(); }
 
 Variable Optimizer::learning_rate() const {
   const OutsideTrace outside_trace;
-  if (std::isnan(rate_.value().item())) {
+  if (std::isnan(rate_variable_.value().item())) {
     const Tensor rate = learning_rate_.schedule
                             ? rate_at(*learning_rate_.schedule, iterations_.value())
                             : Tensor(learning_rate_.rate);
-    rate_.assign(rate);
+    rate_variable_.assign(rate);
   }
-  return rate_;
+  return rate_variable_;
 }
 
 void Optimizer::set_learning_rate(LearningRate rate) {
   if (rate.schedule) {
     learning_rate_.schedule = std::move(rate.schedule);
-    rate_.assign(rate_at(*learning_rate_.schedule, iterations_.value()));
+    rate_variable_.assign(rate_at(*learning_rate_.schedule, iterations_.value()));
     return retrace_functions();
   }
   if (learning_rate_.schedule)
@@ -124,7 +124,7 @@ void Optimizer::set_learning_rate(LearningRate rate) {
         "you need the learning rate to be settable, you should instantiate the optimizer with a "
         "number.");
   learning_rate_.rate = rate.rate;
-  rate_.assign(Tensor(rate.rate));
+  rate_variable_.assign(Tensor(rate.rate));
 }
 
 Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const {
@@ -167,7 +167,7 @@ void Optimizer::build(const Variables& variables) {
   expect_elementwise(*this, variables);
   Optimizer::learning_rate();
   std::unordered_map<const void*, std::pair<Variable, Variables>> old_slots;
-  for (auto& [variable, slots] : std::exchange(resting_, {}))
+  for (auto& [variable, slots] : std::exchange(omitted_slots_, {}))
     old_slots[variable.id()] = {variable, std::move(slots)};
   for (size_t i = 0; i < variables_.size(); ++i)
     old_slots[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
@@ -180,7 +180,7 @@ void Optimizer::build(const Variables& variables) {
     if (old_entry != old_slots.end()) old_slots.erase(old_entry);
   }
   for (auto& [id, variable_and_slots] : old_slots)
-    resting_.push_back(std::move(variable_and_slots));
+    omitted_slots_.push_back(std::move(variable_and_slots));
   built_ = true;
 }
 
@@ -390,8 +390,8 @@ void Optimizer::apply(std::span<const Tensor> given_gradients, const Variables& 
   else if (is_positive(clipvalue_))
     for (Tensor& g : clipped_gradients) g = clip(g, -*clipvalue_, *clipvalue_);
   if (learning_rate_.schedule)
-    rate_.assign(cast(rate_at(*learning_rate_.schedule, step_count), DType::float32));
-  const Tensor rate = rate_.value(), step_number = cast(update_count + 1, DType::float32);
+    rate_variable_.assign(cast(rate_at(*learning_rate_.schedule, step_count), DType::float32));
+  const Tensor rate = rate_variable_.value(), step_number = cast(update_count + 1, DType::float32);
   for (size_t i = 0; i < variable_updates.size(); ++i) {
     const Variable& v = variable_updates[i].variable;
     const Tensor cast_rate = cast(rate, v.dtype());

@@ -5,9 +5,10 @@
 namespace crescent {
 namespace {
 
-/// The text by which help texts refer to the weight: `called`, or "the" and the name of the weight.
-std::string weight_phrase(const char* name, const char* called) {
-  return called ? called : concat("the ", name);
+/// The text by which help texts refer to the weight: `description`, or "the" and the name of the
+/// weight.
+std::string weight_phrase(const char* name, const char* description) {
+  return description ? description : concat("the ", name);
 }
 
 template <class Member>
@@ -29,25 +30,29 @@ WeightRules::WeightRules(const WeightRules&) = default;
 WeightRules& WeightRules::operator=(const WeightRules&) = default;
 WeightRules::~WeightRules() = default;
 
-void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
-                                       std::ptrdiff_t offset, const void* object) {
+void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name,
+                                       const char* description, std::ptrdiff_t offset,
+                                       const void* object) {
   schema.add(concat(name, "_initializer"),
-             concat("Initializer of ", weight_phrase(name, called), "."),
+             concat("Initializer of ", weight_phrase(name, description), "."),
              MemberType::of<Ref<Initializer>>(),
              offset + offset_of_member(&WeightRules::initializer), object);
 }
 
-void WeightRules::describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
-                                       std::ptrdiff_t offset, const void* object) {
-  schema.add(concat(name, "_regularizer"), concat("Penalty on ", weight_phrase(name, called), "."),
+void WeightRules::describe_regularizer(SchemaBuilder& schema, const char* name,
+                                       const char* description, std::ptrdiff_t offset,
+                                       const void* object) {
+  schema.add(concat(name, "_regularizer"),
+             concat("Penalty on ", weight_phrase(name, description), "."),
              MemberType::of<Ref<Regularizer>>(),
              offset + offset_of_member(&WeightRules::regularizer), object);
 }
 
-void WeightRules::describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
-                                      std::ptrdiff_t offset, const void* object) {
+void WeightRules::describe_constraint(SchemaBuilder& schema, const char* name,
+                                      const char* description, std::ptrdiff_t offset,
+                                      const void* object) {
   schema.add(concat(name, "_constraint"),
-             concat("Constraint of ", weight_phrase(name, called), "."),
+             concat("Constraint of ", weight_phrase(name, description), "."),
              MemberType::of<Ref<Constraint>>(), offset + offset_of_member(&WeightRules::constraint),
              object);
 }

@@ -25,12 +25,12 @@ Progress::Progress(std::string_view what, std::string_view unit, int64_t total)
     : what_(on_one_line(what)),
       unit_(plural(unit)),
       total_(total),
-      on_terminal_(isatty(STDOUT_FILENO) == 1),
-      begin_(Clock::now()),
-      next_(begin_ + kFirstUpdateAfter) {}
+      is_on_terminal_(isatty(STDOUT_FILENO) == 1),
+      begin_time_(Clock::now()),
+      next_update_(begin_time_ + kFirstUpdateAfter) {}
 
 Progress::~Progress() {
-  if (!shown_) return;
+  if (!is_shown_) return;
   show(Clock::now());
   std::printf("\n");
   std::fflush(stdout);
@@ -38,17 +38,17 @@ Progress::~Progress() {
 
 void Progress::come_to(int64_t done) {
   done_ = done;
-  if (!on_terminal_) return;
+  if (!is_on_terminal_) return;
   const auto now = Clock::now();
-  if (now < next_) return;
-  next_ = now + kUpdateInterval;
-  shown_ = true;
+  if (now < next_update_) return;
+  next_update_ = now + kUpdateInterval;
+  is_shown_ = true;
   show(now);
 }
 
 void Progress::show(Clock::time_point now) {
   const std::string total_text = total_ > 0 ? "/" + std::to_string(total_) : "";
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_time_).count();
   // "\033[K" erases the rest of the line, on which a longer text may have been.
   const std::string line =
       concat(what_, ": ", done_, total_text, " ", unit_, " - ", int64_t{seconds}, "s");

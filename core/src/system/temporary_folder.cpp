@@ -10,7 +10,7 @@ namespace crescent {
 
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() : before_(fs::current_path()) {
+TemporaryFolder::TemporaryFolder() : old_working_folder_(fs::current_path()) {
   std::string name = (fs::temp_directory_path() / "crescent-XXXXXX").string();
   if (!mkdtemp(name.data())) fail("cannot create the folder '", name, "': ", strerror(errno));
   fs::current_path(path_ = name);
@@ -18,7 +18,7 @@ TemporaryFolder::TemporaryFolder() : before_(fs::current_path()) {
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  fs::current_path(before_, ignored);
+  fs::current_path(old_working_folder_, ignored);
   fs::remove_all(path_, ignored);
 }
 

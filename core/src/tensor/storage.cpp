@@ -260,7 +260,7 @@ class SmallStorage final : public Storage {
 
 Memory::~Memory() = default;
 
-Storage::Storage() : number_(storage_count.fetch_add(1, std::memory_order_relaxed) + 1) {}
+Storage::Storage() : storage_id_(storage_count.fetch_add(1, std::memory_order_relaxed) + 1) {}
 Storage::~Storage() = default;
 
 void Storage::copy_bytes(void* target, const void* source, size_t count) {
@@ -305,7 +305,7 @@ std::recursive_mutex& copy_mutex() {
 
 std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const std::lock_guard lock(copy_mutex());
-  const uint64_t write_count = writes_.load(std::memory_order_relaxed);
+  const uint64_t write_count = write_count_.load(std::memory_order_relaxed);
   const auto new_copy = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
@@ -316,12 +316,13 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
     return copy;
   }
   const bool is_in_memory = copy_ && copy_->memory_ == memory;
-  if (is_in_memory && copied_at_ == write_count && !is_exposed()) return copy_;
+  if (is_in_memory && copied_write_count_ == write_count && !is_exposed()) return copy_;
   // A copy that tensors still use must not change, so a new one is made.
   if (!is_in_memory || copy_.use_count() > 1) copy_ = new_copy();
-  copied_at_ = write_count - 1;  // The copy counts as outdated until copying has succeeded.
+  copied_write_count_ =
+      write_count - 1;  // The copy counts as outdated until copying has succeeded.
   copy_->copy(0, *this, 0, bytes_);
-  copied_at_ = write_count;
+  copied_write_count_ = write_count;
   return copy_;
 }
 

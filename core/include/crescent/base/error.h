@@ -116,10 +116,10 @@ void warn(const Pieces&... pieces) {
 CRESCENT_API std::string did_you_mean(std::string_view word,
                                       std::span<const std::string> candidates);
 /// The end of a message about an unknown option: did_you_mean() when a candidate is near enough,
-/// else "; it takes units, activation" when few options are `listed`, else "".
+/// else "; it takes units, activation" when few options are `listed_options`, else "".
 CRESCENT_API std::string options_hint(std::string_view word,
                                       std::span<const std::string> candidates,
-                                      std::span<const std::string> listed);
+                                      std::span<const std::string> listed_options);
 
 /// Joins words for messages: "dense_1, dense_2, ...".
 CRESCENT_API std::string join(std::span<const std::string> words,

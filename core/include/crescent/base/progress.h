@@ -34,8 +34,8 @@ class CRESCENT_API Progress {
 
   std::string what_, unit_;
   int64_t total_, done_ = 0;
-  bool on_terminal_, shown_ = false;
-  Clock::time_point begin_, next_;
+  bool is_on_terminal_, is_shown_ = false;
+  Clock::time_point begin_time_, next_update_;
 };
 
 /// Shows how much of a file has been read or written: "reading 'm.h5': 120/345 megabytes - 2s".

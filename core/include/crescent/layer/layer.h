@@ -203,7 +203,7 @@ class CRESCENT_API Layer : public Configurable {
   const std::vector<LayerPtr>& sublayers() const { return sublayers_; }
   /// This layer and all sublayers below it, each once, in depth-first order.
   std::vector<Layer*> flatten_layers();
-  const std::vector<SeedGenerator>& seed_generators() const { return seeds_; }
+  const std::vector<SeedGenerator>& seed_generators() const { return seed_generators_; }
   /// A number that changes whenever call may compute something else, in this layer or in a layer
   /// below it: after changes of sublayers, weights, metrics or losses. A model recompiles its steps
   /// when its number has changed.
@@ -298,16 +298,16 @@ class CRESCENT_API Layer : public Configurable {
   bool supports_masking_ = false, warned_of_mask_ = false;
   Value output_structure_;
   const CallOptions* first_call_ = nullptr;
-  Variables own_trainable_, own_fixed_;
+  Variables own_trainable_weights_, own_non_trainable_weights_;
   std::vector<LayerPtr> sublayers_;
   // The layers that have this one as a sublayer; the destructor of an owner removes it from this
   // list.
   std::vector<Layer*> owners_;
   uint64_t version_ = 0;
   std::vector<std::shared_ptr<Metric>> metrics_;
-  std::vector<SeedGenerator> seeds_;
+  std::vector<SeedGenerator> seed_generators_;
   Tensors call_losses_;
-  std::vector<std::weak_ptr<const Node>> inbound_, outbound_;
+  std::vector<std::weak_ptr<const Node>> inbound_nodes_, outbound_nodes_;
 };
 
 /// Base class of layers with one input tensor and one output tensor.
@@ -317,7 +317,7 @@ class CRESCENT_API UnaryLayer : public Layer {
   virtual Tensor call(const Tensor& x, const Call& call) = 0;
   InputCount input_count() const final;
   void build(const std::vector<Shape>& inputs) final;
-  Tensors call(const Tensors& inputs, const Call& given) final;
+  Tensors call(const Tensors& inputs, const Call& call) final;
 };
 
 /// Returns a new layer name by counting up per class: dense_1, dense_2.

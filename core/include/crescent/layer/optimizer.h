@@ -13,18 +13,18 @@
 
 namespace crescent {
 
-/// Makes assignments to variables conditional. The constructor remembers their values; finish()
-/// restores these values if the bool scalar `on` is false. If `on` is an empty Tensor, assignments
-/// always stay.
+/// Makes assignments to variables conditional. The constructor stores the values of the variables;
+/// finish() restores them if the bool scalar `condition` is false. If `condition` is an empty
+/// Tensor, assignments always stay.
 class CRESCENT_API ConditionalUpdate {
  public:
-  ConditionalUpdate(Tensor on, Variables variables);
+  ConditionalUpdate(Tensor condition, Variables variables);
   void finish();
 
  private:
-  Tensor on_;
+  Tensor condition_;
   Variables variables_;
-  Tensors before_;
+  Tensors old_values_;
 };
 
 /// Turns gradients into updates of variables. Derived classes name their slots (state per variable)
@@ -38,8 +38,8 @@ class CRESCENT_API Optimizer : public Configurable {
   class CRESCENT_API Slots {
    public:
     explicit Slots(std::span<const Variable> slots) : slots_(slots) {}
-    /// Fails if the variable has no slot of this number.
-    const Variable& operator[](size_t number) const;
+    /// Fails if the variable has no slot of this index.
+    const Variable& operator[](size_t index) const;
     size_t size() const { return slots_.size(); }
 
    private:
@@ -115,13 +115,13 @@ class CRESCENT_API Optimizer : public Configurable {
  private:
   static void describe_options(Schema<Optimizer>& s);
   Variables make_slots(const Variable& variable) const;
-  const Variables& slots_of(const Variable& variable, size_t guess) const;
+  const Variables& slots_of(const Variable& variable, size_t guessed_index) const;
 
-  Variable iterations_, rate_;
+  Variable iterations_, rate_variable_;
   Variables variables_;                    // the variables with slots, in the order of state()
   std::vector<Variables> slot_variables_;  // the slots of variables_[i]
   // Variables that the last build omitted, with their slots, in case a later build includes them.
-  std::vector<std::pair<Variable, Variables>> resting_;
+  std::vector<std::pair<Variable, Variables>> omitted_slots_;
   bool built_ = false;
 };
 

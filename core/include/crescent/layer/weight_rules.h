@@ -44,11 +44,11 @@ struct CRESCENT_API WeightRules {
 
   // Schema calls these functions. `offset` is the offset in bytes of the WeightRules within the
   // described class; `object` is an instance of the class whose members have their initial values.
-  static void describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
+  static void describe_initializer(SchemaBuilder& schema, const char* name, const char* description,
                                    std::ptrdiff_t offset, const void* object);
-  static void describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
+  static void describe_regularizer(SchemaBuilder& schema, const char* name, const char* description,
                                    std::ptrdiff_t offset, const void* object);
-  static void describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
+  static void describe_constraint(SchemaBuilder& schema, const char* name, const char* description,
                                   std::ptrdiff_t offset, const void* object);
 };
 

@@ -9,8 +9,8 @@ namespace crescent::ops {
 
 /// Casts integers and booleans to floatx(); returns other tensors unchanged.
 inline Tensor floating(const Tensor& x) {
-  const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
-  return whole ? cast(x, floatx()) : x;
+  const bool is_whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
+  return is_whole ? cast(x, floatx()) : x;
 }
 /// Casts int64 to float64, other integers and booleans to float32, as some functions of Keras do;
 /// returns other tensors unchanged.
@@ -30,8 +30,8 @@ inline Tensor number_like(const Tensor& x, double number) {
 }
 /// Casts booleans and integers of fewer than 32 bits to int32.
 inline Tensor at_least_int32(const Tensor& x) {
-  const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
-  return small || x.dtype() == DType::boolean ? cast(x, DType::int32) : x;
+  const bool is_small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
+  return is_small || x.dtype() == DType::boolean ? cast(x, DType::int32) : x;
 }
 /// The operand as a tensor. A number becomes a scalar: an integer int32, or int64 if it does not
 /// fit; another number float32.

@@ -201,7 +201,7 @@ class CRESCENT_API Storage {
   virtual std::string location() const;
   /// Announces that the bytes are about to change.
   void bump_version() {
-    writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    write_count_.store(write_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// Announces that the bytes may change at any time from now on: contents stay unknown. Values in
   /// device memory move to the host and stay there, and programs of the device copy them for every
@@ -212,7 +212,7 @@ class CRESCENT_API Storage {
   }
   bool is_exposed() const { return exposed_.load(std::memory_order_relaxed); }
   Contents contents(size_t offset) const {
-    return {is_exposed() ? 0 : number_, writes_.load(std::memory_order_relaxed), offset};
+    return {is_exposed() ? 0 : storage_id_, write_count_.load(std::memory_order_relaxed), offset};
   }
   /// Allocates host memory, zeroed unless `zeroed` is false. Fails with the size when memory is
   /// exhausted.
@@ -235,11 +235,11 @@ class CRESCENT_API Storage {
   static void copy_bytes(void* target, const void* source, size_t count);
   void move_to_host();
 
-  /// A copy of the bytes in another memory, made when writes_ was copied_at_.
+  /// A copy of the bytes in another memory, and the value of write_count_ when it was made.
   mutable std::shared_ptr<Storage> copy_;
-  mutable uint64_t copied_at_ = 0;
-  const uint64_t number_;
-  std::atomic<uint64_t> writes_{0};
+  mutable uint64_t copied_write_count_ = 0;
+  const uint64_t storage_id_;
+  std::atomic<uint64_t> write_count_{0};
   std::atomic<bool> exposed_{false};
 };
 

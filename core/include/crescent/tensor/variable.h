@@ -87,8 +87,8 @@ class CRESCENT_API Transaction {
   Transaction* outer_transaction_;
   void add(const Variable& variable, Tensor value);
   /// Variables and their values before the first change.
-  std::vector<std::pair<Variable, Tensor>> before_;
-  std::unordered_set<const void*> noted_;  ///< ids of the variables in before_
+  std::vector<std::pair<Variable, Tensor>> old_values_;
+  std::unordered_set<const void*> changed_ids_;  ///< ids of the variables in old_values_
   bool committed_ = false;
 };
 

@@ -223,10 +223,11 @@ Transaction::Transaction() : outer_transaction_(std::exchange(current_transactio
 Transaction::~Transaction() {
   current_transaction = outer_transaction_;
   if (committed_) {
-    for (auto& [variable, value] : before_)
+    for (auto& [variable, value] : old_values_)
       if (outer_transaction_) outer_transaction_->add(variable, std::move(value));
   } else {
-    for (auto& [variable, value] : before_) VariableAccess::state(variable).set(std::move(value));
+    for (auto& [variable, value] : old_values_)
+      VariableAccess::state(variable).set(std::move(value));
   }
 }
 
@@ -239,7 +240,8 @@ void Transaction::before_change(const Variable& variable) {
 
 /// Remembers the value of a variable before its first change in this transaction.
 void Transaction::add(const Variable& variable, Tensor value) {
-  if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
+  if (changed_ids_.insert(variable.id()).second)
+    old_values_.emplace_back(variable, std::move(value));
 }
 
 BoxedVariable::~BoxedVariable() = default;
