@@ -83,8 +83,9 @@ template <class... Pieces>
   raise_error(concat(pieces...));
 }
 
-/// Raises an error whose message already names the layer. Errors raised by fail() get the layer's
-/// name put before the message when they leave the layer's call.
+/// Raises an error whose message already names the layer. The message of an
+/// error raised by fail() gets the name of the layer in front when the error leaves the layer's
+/// call.
 template <class... Pieces>
 [[noreturn]] void fail_in_layer(const std::string& layer, const Pieces&... pieces) {
   raise_error(concat(pieces...), layer);
@@ -116,7 +117,8 @@ void warn(const Pieces&... pieces) {
 CRESCENT_API std::string did_you_mean(std::string_view word,
                                       std::span<const std::string> candidates);
 /// The end of a message about an unknown option: did_you_mean() when a candidate is near enough,
-/// else "; it takes units, activation" when few options are `listed_options`, else "".
+/// else "; it takes units, activation" with the options in `listed_options` if these are few, else
+/// "".
 CRESCENT_API std::string options_hint(std::string_view word,
                                       std::span<const std::string> candidates,
                                       std::span<const std::string> listed_options);

@@ -21,8 +21,8 @@ inline constexpr const char* kInputStructure = "input_structure";
 CRESCENT_API List leaves_of(const Value& nested);
 /// Returns the structure of `nested`: true for each leaf that is not null.
 CRESCENT_API Value structure_of(const Value& nested);
-/// Nests the leaves as `structure` says, one leaf for each true. Fails for a different number of
-/// leaves.
+/// Nests the leaves as `structure` says: each true in it is replaced by a leaf. Fails for another
+/// number of leaves.
 CRESCENT_API Value packed(const Value& structure, const List& leaves);
 /// The number of tensors in the structure.
 CRESCENT_API size_t tensor_count(const Value& structure);
@@ -33,7 +33,7 @@ CRESCENT_API Value nested_or_null(Value structure);
 CRESCENT_API std::vector<std::string> keys_of(const Value& structure);
 /// The structure of a dictionary of tensors with these names; null when there are no names.
 CRESCENT_API Value structure_of_keys(const std::vector<std::string>& keys);
-/// For each leaf, the names (strings) and positions (from 0) that lead to it.
+/// For each leaf, the path to it: the names (strings) and list indices (from 0), outermost first.
 CRESCENT_API std::vector<List> paths_of(const Value& structure);
 /// Whether a list or a dictionary of the structure contains another list or dictionary.
 CRESCENT_API bool is_deep(const Value& structure);
@@ -41,11 +41,11 @@ CRESCENT_API bool is_deep(const Value& structure);
 /// structure (is_deep) the path to each tensor with slashes: "first", "rest/0", "rest/1".
 CRESCENT_API std::vector<std::string> names_in_data(const Value& structure,
                                                     std::vector<std::string> names);
-/// Whether a list or a dictionary in `data` contains another list or dictionary that is_leaf() does
-/// not accept.
+/// Whether a list or a dictionary in `data` contains a list or dictionary for which is_leaf() is
+/// false.
 CRESCENT_API bool is_deep(const Value& data, bool (*is_leaf)(const Value&));
 /// The leaves of deep data in the order of `names` (as names_in_data() gives them), or in the order
-/// of the data when `names` is empty. Fails when the data are nested in another way.
+/// of the data when `names` is empty. Fails if the paths to the leaves are not exactly these names.
 CRESCENT_API List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
                                  const std::vector<std::string>& names);
 /// The structure as text for messages, with letters for leaves: {first = a, rest = {b, c}}.

@@ -140,7 +140,7 @@ class CRESCENT_API Layer : public Configurable {
   /// Whether masks of inputs are passed to call() and propagated to the outputs. If false, a mask
   /// of an input is dropped, with one warning, as in Keras 3.
   virtual bool supports_masking() const { return supports_masking_; }
-  /// Whether call gets the masks of its inputs: by default if the layer passes masks on.
+  /// Whether call gets the masks of its inputs; the default is supports_masking().
   virtual bool reads_masks() const { return supports_masking(); }
   /// Whether the layer keeps state other than weights between batches (stateful RNN).
   virtual bool stateful() const { return false; }
@@ -194,8 +194,9 @@ class CRESCENT_API Layer : public Configurable {
   const std::vector<InputSpec>& input_specs() const { return input_specs_; }
   void set_input_specs(std::vector<InputSpec> specs);
 
-  /// The values given to add_loss in the last outermost call, in order of calls (sublayers too),
-  /// followed by the values of weight regularizers.
+  /// The values that add_loss added during the last call that was not inside another layer's call,
+  /// first those of this layer, then those of its sublayers; then the penalties of weight
+  /// regularizers.
   Tensors losses() const;
   /// The losses that depend on these inputs; for empty `inputs`, those that depend on no input.
   Tensors get_losses_for(const std::vector<Symbol>& inputs) const;
@@ -264,8 +265,8 @@ class CRESCENT_API Layer : public Configurable {
     return activity_regularizer_.shared();
   }
   void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer);
-  /// Gives this layer and all layers that contain it a new structure_version(). A layer calls it
-  /// after a change that the functions above do not make.
+  /// Gives this layer and all layers that contain it a new structure_version(). The functions
+  /// above that change the structure call it; a layer calls it after other such changes.
   void structure_changed();
 
  protected:
@@ -278,7 +279,8 @@ class CRESCENT_API Layer : public Configurable {
   Ref<Regularizer> activity_regularizer_;
   std::vector<InputSpec> input_specs_;
   bool built_ = false;
-  /// Whether floating inputs are cast to compute_dtype(). False in models, whose layers cast.
+  /// Whether floating inputs are cast to compute_dtype(). False in models, whose layers cast their
+  /// own inputs.
   bool autocast_ = true;
   /// Sets how the outputs that the running call will return are nested.
   void set_output_structure(Value structure) { output_structure_ = std::move(structure); }
@@ -320,7 +322,7 @@ class CRESCENT_API UnaryLayer : public Layer {
   Tensors call(const Tensors& inputs, const Call& call) final;
 };
 
-/// Returns a new layer name by counting up per class: dense_1, dense_2.
+/// Returns a new layer name, whose number counts the names with this base: dense_1, dense_2.
 CRESCENT_API std::string unique_name(std::string_view base);
 /// Restarts the counters of names and frees compiled programs and cached memory. Existing models
 /// keep working; their programs are recompiled on demand.

@@ -90,7 +90,7 @@ struct InputOptions {
   bool optional = false;  ///< whether the model may be called without this input
 };
 /// Creates an InputLayer and returns its output, an input of a graph. Fails with the message of
-/// Keras without shape and batch_shape.
+/// Keras if neither shape nor batch_shape is set.
 CRESCENT_API Symbol Input(const InputOptions& options);
 CRESCENT_API Symbol Input(const Shape& shape, std::string name = "");
 

@@ -162,8 +162,8 @@ class BoundOperation final : public MethodAccess {
 class CRESCENT_API Operations : private SchemaBuilder {
  public:
   Operations(Registry& registry, std::string module);
-  /// Adds a function, which may have several names: "absolute|abs(x)". Each parameter of f is named
-  /// by the signature; for a default of None the parameter is default-constructed.
+  /// Adds a function, which may have several names: "absolute|abs(x)". The signature names each
+  /// parameter of f; a parameter with the default None is default-constructed.
   template <class R, class... A>
   Operations& add(const char* keras_class, const char* signature, R (*f)(A...),
                   const char* doc = "") {

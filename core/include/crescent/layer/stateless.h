@@ -14,7 +14,7 @@ namespace crescent {
 /// The weights of a layer and the states of its random generators, each once: those of the layer
 /// itself, then those of its sublayers.
 CRESCENT_API Variables state_variables(const Layer& layer);
-/// The state_variables() that are no trainable weights.
+/// The state_variables() that are not trainable weights.
 CRESCENT_API Variables non_trainable_state(const Layer& layer);
 
 struct CRESCENT_API StatelessCall {
@@ -28,7 +28,7 @@ CRESCENT_API StatelessCall stateless_call(Layer& layer, std::span<const Tensor> 
                                           std::span<const Tensor> non_trainable,
                                           const Tensors& inputs, const CallOptions& options = {});
 
-/// As above, for a call of the layer that the function makes; it returns the outputs.
+/// As above, but the layer is called by the function `call`, which returns the outputs.
 CRESCENT_API StatelessCall stateless_call(Layer& layer, std::span<const Tensor> trainable,
                                           std::span<const Tensor> non_trainable,
                                           const std::function<Tensors()>& call);

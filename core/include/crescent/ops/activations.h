@@ -12,7 +12,7 @@ CRESCENT_API Tensor soft_shrink(const Tensor& x, double threshold = 0.5);
 /// x where |x| > threshold, else 0.
 CRESCENT_API Tensor hard_shrink(const Tensor& x, double threshold = 0.5);
 CRESCENT_API Tensor tanh_shrink(const Tensor& x);  ///< x - tanh(x)
-/// 0 up to -1, (x + 1)^2 / 4 between -1 and 1, x from 1 on.
+/// 0 where x <= -1, (x + 1)^2 / 4 where -1 < x < 1, and x where x >= 1.
 CRESCENT_API Tensor sparse_plus(const Tensor& x);
 CRESCENT_API Tensor squareplus(const Tensor& x, double b = 4);  ///< (x + sqrt(x^2 + b)) / 2
 CRESCENT_API Tensor log_sigmoid(const Tensor& x);               ///< -log(1 + exp(-x))
@@ -27,7 +27,8 @@ CRESCENT_API Tensor threshold(const Tensor& x, double threshold, double value);
 /// Softmax over several axes together; over all axes if none are given.
 CRESCENT_API Tensor softmax(const Tensor& x, const Axes& axes);
 CRESCENT_API Tensor log_softmax(const Tensor& x, const Axes& axes);
-/// The probabilities nearest to x in Euclidean distance (Martins and Astudillo, 2016); many are 0.
+/// The probability vector nearest to x in Euclidean distance (Martins and Astudillo, 2016), in
+/// which many elements are 0.
 CRESCENT_API Tensor sparsemax(const Tensor& x, int axis = -1);
 
 }  // namespace crescent::ops

@@ -27,9 +27,9 @@ CRESCENT_API Tensor adaptive_average_pool(const Tensor& x, const std::vector<int
                                           DataFormat format = DataFormat::channels_last);
 
 // -- patches
-/// Images (batch, height, width, channels) -> patches (batch, rows, columns, size * channels);
-/// three sizes are for volumes. The batch axis may be missing. Without strides, patches do not
-/// overlap.
+/// Images (batch, height, width, channels) -> patches (batch, rows, columns, patch height * patch
+/// width * channels); if `size` has three numbers, volumes with three spatial axes. The batch axis
+/// may be missing. Without strides, patches do not overlap.
 CRESCENT_API Tensor extract_patches(const Tensor& images, const std::vector<int64_t>& size,
                                     const std::vector<int64_t>& strides = {},
                                     const std::vector<int64_t>& dilation = {1},

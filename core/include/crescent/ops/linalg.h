@@ -58,7 +58,7 @@ CRESCENT_API Tensor matrix_rank(const Tensor& x, std::optional<double> tol = {})
 // -- norms
 /// The norm of vectors along one axis or of matrices in two axes; without axes, of all elements.
 /// The order is a number, "inf" or "-inf"; for matrices "fro", "nuc", 1, 2, "inf" or one of the
-/// last three negated; null: as norm of ops.h.
+/// last three negated; null: the norm of ops.h.
 CRESCENT_API Tensor norm(const Tensor& x, const Axes& axes, bool keepdims, const Value& order);
 
 }  // namespace crescent::ops

@@ -245,8 +245,8 @@ CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tenso
 CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
                                           const Tensor& value, const Tensor& mask, double scale,
                                           bool causal = false);
-/// As above, but the attention weights for which random.uniform((b,h,t,s)) is below `dropout`,
-/// which is at least 0 and less than 1, become 0, and the others are divided by 1 - dropout.
+/// As above, with dropout of the attention weights: those for which random.uniform((b,h,t,s)) is
+/// below `dropout` become 0, and the others are divided by 1 - dropout, where 0 <= dropout < 1.
 CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
                                           const Tensor& value, const Tensor& mask, double scale,
                                           bool causal, double dropout, const SeedGenerator& random);

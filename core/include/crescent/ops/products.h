@@ -5,8 +5,8 @@
 
 namespace crescent::ops {
 
-/// (..., k), (..., k) -> the sums of products over the last axes for all pairs of other indices;
-/// with a scalar, the product.
+/// (..., k), (..., k) -> the scalar products of each vector along the last axis of x1 with each one
+/// of x2; if an operand is a scalar, the elementwise product.
 CRESCENT_API Tensor inner(const Operand& x1, const Operand& x2);
 /// The outer product of the flattened tensors: (m), (n) -> (m, n).
 CRESCENT_API Tensor outer(const Tensor& x1, const Tensor& x2);

@@ -7,7 +7,7 @@
 
 namespace crescent::ops {
 
-/// The maximum or minimum of the elements and of `initial`, so the result for zero elements is
+/// The maximum or minimum of the elements and of `initial`; without elements, the result is
 /// `initial`.
 CRESCENT_API Tensor max(const Tensor& x, const Axes& axes, bool keepdims, double initial);
 CRESCENT_API Tensor min(const Tensor& x, const Axes& axes, bool keepdims, double initial);

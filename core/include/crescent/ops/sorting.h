@@ -40,9 +40,10 @@ struct UniqueOptions {
   std::optional<int64_t> size = {};       ///< if given, the values are cut or padded to this size
   std::optional<double> fill_value = {};  ///< what pads the values; nullopt: 0
 };
-/// Apart from the values, int32 tensors, which are empty unless they were asked for: the position
-/// of the first occurrence of each value; for each element of x, the position of its value, in the
-/// shape of x (with an axis: one for each slice); how often each value occurs.
+/// `index`, `inverse` and `counts` are int32 tensors, or empty Tensors unless they were requested:
+/// the position of the first occurrence of each value; for each element of x, the position of its
+/// value, in the shape of x (with an axis: one position for each slice); and how often each value
+/// occurs.
 struct UniqueResult {
   Tensor values, index, inverse, counts;
 };

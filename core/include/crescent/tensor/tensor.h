@@ -164,8 +164,8 @@ class CRESCENT_API Memory {
 /// Memory shared by tensors: host memory (64-byte aligned), device memory, or a file.
 ///
 /// Values computed from a weight are cached until the weight changes (device.h), so every write
-/// must be announced: code that writes through host() after others may have read calls
-/// bump_version(); code that gives away a pointer for writing calls expose_for_write().
+/// must be announced: code that writes through host() calls bump_version() if other code may have
+/// read the bytes before; code that gives away a pointer for writing calls expose_for_write().
 class CRESCENT_API Storage {
  public:
   Storage();
@@ -301,9 +301,9 @@ class CRESCENT_API Tensor {
   bool is_abstract() const;
   bool in_memory() const;  ///< in host or device memory; false if abstract or in a file
 
-  /// Host values. For a tensor in device memory, they are copied to the host as they are now; a
-  /// later call sees later writes of programs. Fails for abstract tensors ("... has no values while
-  /// a program is being recorded"), for tensors in files, and for a wrong T.
+  /// Host values. For a tensor in device memory, each call copies the present values to the host.
+  /// Fails for abstract tensors ("... has no values while a program is being recorded"), for
+  /// tensors in files, and for a wrong T.
   template <class T>
   const T* data() const {
     check_type(DTypeOf<T>::value);

@@ -50,9 +50,9 @@ class CRESCENT_API Variable {
   const void* id() const { return state_.get(); }
 
   /// Moves the variable's value to the memory of a device (null: host memory) and returns the
-  /// tensor there, which a compiled program reads. If a pointer for writing to its memory was given
-  /// away, the memory is copied first. Hence values change only by assign() and by programs, and
-  /// contents() identifies them.
+  /// tensor there, which a compiled program reads. If a pointer for writing to the tensor's memory
+  /// was given away, the memory is copied first. Hence values change only by assign() and by
+  /// programs, and contents() identifies them.
   Tensor device_value(Memory* memory) const;
   /// As device_value(), for a tensor that a compiled step writes in place. If other tensors share
   /// its storage, the storage is copied first, so a tensor that a user took from value() keeps its
@@ -72,8 +72,9 @@ class CRESCENT_API Variable {
 using Variables = std::vector<Variable>;
 
 /// A group of changes of variables that the destructor rolls back unless commit() was called: it
-/// restores the values of all variables that this thread changed meanwhile. Code that runs eagerly
-/// needs a transaction; a compiled program without one changes either all of its variables or none.
+/// restores the values of all variables that this thread has changed since the constructor. Code
+/// that runs eagerly needs a transaction; a compiled program changes either all of its variables or
+/// none, also without one.
 class CRESCENT_API Transaction {
  public:
   Transaction();
