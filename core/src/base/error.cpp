@@ -51,10 +51,10 @@ std::string to_text(double x) {
   const double magnitude = std::fabs(x);
   const bool is_without_exponent = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
   char digits[32];
-  auto written =
+  auto conversion =
       std::to_chars(digits, digits + sizeof digits, x,
                     is_without_exponent ? std::chars_format::fixed : std::chars_format::scientific);
-  return std::string(digits, written.ptr);
+  return std::string(digits, conversion.ptr);
 }
 
 namespace {

@@ -80,8 +80,8 @@ class Parser {
   /// by one; then all keys are put in `keys`.
   static bool is_new_key(const std::string& key, const std::vector<DictEntry>& entries,
                          std::unordered_set<std::string>& keys) {
-    constexpr size_t kComparedKeys = 16;
-    if (entries.size() < kComparedKeys)
+    constexpr size_t kMaxComparedKeys = 16;
+    if (entries.size() < kMaxComparedKeys)
       return std::ranges::none_of(entries, [&](const DictEntry& e) { return e.key == key; });
     if (keys.empty())
       for (const DictEntry& entry : entries) keys.insert(entry.key);
@@ -89,25 +89,25 @@ class Parser {
   }
 
   std::string parse_string() {
-    std::string unescaped;
+    std::string unescaped_text;
     ++position_;
     while (true) {
-      append_plain_characters(unescaped);
+      append_plain_characters(unescaped_text);
       const unsigned char c = peek();
       if (position_ >= text_.size()) refuse("the string does not end");
       if (c == '"') break;
       if (c < 0x20) refuse("a control character in a string");
       if (c == '\\') {
-        parse_escape(unescaped);
+        parse_escape(unescaped_text);
       } else {
         const size_t length = utf8_length(text_.substr(position_));
         if (length == 0) refuse("bytes that are not UTF-8");
-        unescaped.append(text_, position_, length);
+        unescaped_text.append(text_, position_, length);
         position_ += length;
       }
     }
     ++position_;
-    return unescaped;
+    return unescaped_text;
   }
 
   /// Appends the characters up to the next quote, escape, control character or non-ASCII character.

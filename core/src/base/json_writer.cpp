@@ -174,7 +174,7 @@ class Writer {
 };
 
 /// Cuts the text between characters to at most `max_bytes` bytes plus "...".
-std::string shortened(std::string text, size_t max_bytes) {
+std::string shortened_text(std::string text, size_t max_bytes) {
   if (text.size() <= max_bytes) return text;
   size_t end = max_bytes - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -192,8 +192,8 @@ std::string to_json(const Value& value, int indent) {
 std::string to_strict_json(const Value& value) { return Writer({.is_strict = true}).write(value); }
 
 std::string to_text(const Value& value) {
-  return shortened(Writer({.for_messages = true, .max_bytes = kMaxMessageBytes}).write(value),
-                   kMaxMessageBytes);
+  return shortened_text(Writer({.for_messages = true, .max_bytes = kMaxMessageBytes}).write(value),
+                        kMaxMessageBytes);
 }
 
 }  // namespace crescent

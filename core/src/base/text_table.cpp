@@ -89,11 +89,11 @@ void TextTable::add_lines(std::vector<std::string>& lines, const Columns& column
     return line.substr(0, line.find_last_not_of(' ') + 1);
   };
   const size_t length = line_length_of(column_widths);
-  const std::string rule(length, '_'), double_rule(length, '=');
-  lines.insert(lines.end(),
-               {rule, line_of([&](size_t c) { return columns_[c].title; }), double_rule});
+  const std::string horizontal_rule(length, '_'), double_horizontal_rule(length, '=');
+  lines.insert(lines.end(), {horizontal_rule, line_of([&](size_t c) { return columns_[c].title; }),
+                             double_horizontal_rule});
   for (const auto& row : rows_) lines.push_back(line_of([&](size_t c) { return row[c]; }));
-  lines.push_back(double_rule);
+  lines.push_back(double_horizontal_rule);
 }
 
 std::vector<std::string> TextTable::lines(size_t line_length) const {

@@ -111,7 +111,7 @@ bool is_whole(double x) { return x >= -kTwoTo63 && x < kTwoTo63 && x == std::tru
 /// Returns the content as T, or fails with a message that says which kind was expected.
 template <class T, class Data>
 auto& content(Data& data, Value::Kind kind, const Value& value) {
-  if (auto* alternative = std::get_if<T>(&data)) return *alternative;
+  if (auto* held_value = std::get_if<T>(&data)) return *held_value;
   fail("expected ", describe_kind(kind), ", got ", value);
 }
 

@@ -78,9 +78,9 @@ void LayerAccess::ensure_name(Layer& layer) {
 
 std::optional<Shape> Layer::declared_input_shape() const {
   if (batch_input_shape_) return batch_input_shape_;
-  const Shape batch{batch_size_.value_or(-1)};
-  if (input_shape_option_) return batch.concat(*input_shape_option_);
-  if (input_dim_) return batch.concat({*input_dim_});
+  const Shape batch_shape{batch_size_.value_or(-1)};
+  if (input_shape_option_) return batch_shape.concat(*input_shape_option_);
+  if (input_dim_) return batch_shape.concat({*input_dim_});
   return std::nullopt;
 }
 

@@ -30,8 +30,8 @@ struct LayerAccess {
   static void set_policy(Layer& layer, const DTypePolicy& policy);
   /// The layers that have this one as a sublayer.
   static const std::vector<Layer*>& owners(const Layer& layer) { return layer.owners_; }
-  /// Fails when `outer` is `inner` or one of its sublayers.
-  static void refuse_cycle(const Layer& outer, const Layer& inner);
+  /// Fails when `outer_layer` is `inner_layer` or one of its sublayers.
+  static void refuse_cycle(const Layer& outer_layer, const Layer& inner_layer);
   /// Makes a node whose destructor does not recurse, however long the chain of nodes is that it
   /// owns through its inputs.
   static std::shared_ptr<Node> make_node();

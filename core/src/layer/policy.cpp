@@ -23,8 +23,9 @@ std::array<DTypePolicy, kDTypeCount> policies_of_dtypes() {
   return policies;
 }
 
-/// The default policy: that of floatx() until one is set. Policies that were replaced are never
-/// freed, because another thread may still use a reference that default_policy() returned.
+/// The default policy: until one is set, the policy named after floatx(). Policies that were
+/// replaced are never freed, because another thread may still use a reference that default_policy()
+/// returned.
 class DefaultPolicy {
  public:
   const DTypePolicy& get() const {

@@ -61,10 +61,10 @@ DTypePolicy policy_map_from(const Dict& config) {
 
 DTypePolicy policy_at(const DTypePolicy& policy, const std::string& path) {
   if (!DTypePolicy::is_map(policy.name)) return policy;
-  DTypePolicy resolved =
+  DTypePolicy resolved_policy =
       DTypePolicy::named(policy_name_at(parse_json(policy.name).as_dict(), path));
-  resolved.name = policy.name;
-  return resolved;
+  resolved_policy.name = policy.name;
+  return resolved_policy;
 }
 
 }  // namespace crescent

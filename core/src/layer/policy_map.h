@@ -9,8 +9,8 @@ namespace crescent {
 /// and policy_map, whose keys are paths of layers or regular expressions. The dtypes are those of
 /// the default policy.
 DTypePolicy policy_map_from(const Dict& config);
-/// The same policy with the dtypes of a layer at this path, if the policy is a map. Fails if
-/// several expressions of the map match the path.
+/// Returns a map of policies with the dtypes that the map gives a layer at this path; returns other
+/// policies unchanged. Fails if several expressions of the map match the path.
 DTypePolicy policy_at(const DTypePolicy& policy, const std::string& path);
 
 }  // namespace crescent

@@ -7,8 +7,8 @@
 namespace crescent {
 namespace {
 
-StatelessScope::Mapping joined(StatelessScope::Mapping first,
-                               const StatelessScope::Mapping& second) {
+StatelessScope::Mapping joined_mapping(StatelessScope::Mapping first,
+                                       const StatelessScope::Mapping& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
@@ -46,10 +46,10 @@ StatelessCall stateless_call(Layer& layer, std::span<const Tensor> trainable,
                   "build it by calling it on some data.");
   const Variables state = non_trainable_state(layer);
   const StatelessScope scope(
-      joined(mapping_of(layer.trainable_weights(), trainable, "trainable_variables",
-                        layer.class_name(), "trainable_variables"),
-             mapping_of(state, non_trainable, "non_trainable_variables", layer.class_name(),
-                        "non_trainable_variables")));
+      joined_mapping(mapping_of(layer.trainable_weights(), trainable, "trainable_variables",
+                                layer.class_name(), "trainable_variables"),
+                     mapping_of(state, non_trainable, "non_trainable_variables", layer.class_name(),
+                                "non_trainable_variables")));
   StatelessCall result;
   result.outputs = call();
   result.losses = layer.losses();
@@ -74,9 +74,9 @@ StatelessUpdate stateless_apply(Optimizer& optimizer, std::span<const Tensor> st
   const Field* property = members_of<Optimizer>().find_property("trainable_variables");
   const Variables own_state = optimizer.state(),
                   variables = Codec<Variables>::decode(property->access->get(&optimizer));
-  const StatelessScope scope(
-      joined(mapping_of(variables, trainable, "trainable_variables", name, "trainable_variables"),
-             mapping_of(own_state, state, "optimizer_variables", name, "variables")));
+  const StatelessScope scope(joined_mapping(
+      mapping_of(variables, trainable, "trainable_variables", name, "trainable_variables"),
+      mapping_of(own_state, state, "optimizer_variables", name, "variables")));
   optimizer.apply(gradients, variables);
   return {scope.current_values(variables), scope.current_values(own_state)};
 }

@@ -68,14 +68,15 @@ void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayer
   owner.structure_changed();
 }
 
-void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
-  std::unordered_set<const Layer*> visited{&outer};
-  std::vector<const Layer*> waiting_layers{&outer};  // `outer` and layers that contain it
+void LayerAccess::refuse_cycle(const Layer& outer_layer, const Layer& inner_layer) {
+  std::unordered_set<const Layer*> visited{&outer_layer};
+  // `outer_layer` and layers that contain it, directly or not, whose owners are not visited yet
+  std::vector<const Layer*> waiting_layers{&outer_layer};
   while (!waiting_layers.empty()) {
     const Layer* layer = waiting_layers.back();
     waiting_layers.pop_back();
-    if (layer == &inner)
-      fail_in_layer(outer.name(), "Layer ", outer.name(), " cannot be inside itself");
+    if (layer == &inner_layer)
+      fail_in_layer(outer_layer.name(), "Layer ", outer_layer.name(), " cannot be inside itself");
     for (const Layer* owner : layer->owners_)
       if (visited.insert(owner).second) waiting_layers.push_back(owner);
   }

@@ -1,5 +1,5 @@
 // Options that methods such as quantize set on layers inside a layer. Most such sublayers are made
-// by code of the outer layer, so their options are in no configuration. The changes are therefore
+// by code of the outer layer, so no configuration contains their options. The changes are therefore
 // stored in the option "sublayer_options" of the outer layer:
 //
 //   {"0": {"quantization_config": ...}, "2": {"sublayer_options": {"1": {"lora_rank": 4}}}}

@@ -75,8 +75,9 @@ Tensors common_dims(const Tensors& a, const Tensors& b) {
   return tensors;
 }
 
-/// Runs f with two large numbers for the unknown sizes, and with the smallest one: a bound that is
-/// cut off at the end of an axis, or a size that is rounded up, agrees for large numbers alone.
+/// Runs f with two large numbers in place of the unknown sizes, and with the smallest size, because
+/// some results agree for all large sizes but differ for small ones: bounds that are cut off at the
+/// end of an axis, and sizes that are rounded up.
 Tensors run_with_stand_ins(const std::function<Tensors(const Tensors&)>& f,
                            const Tensors& examples) {
   const Tensors results = common_dims(run_with_size(kStandIns[0], f, examples),

@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-constexpr char kDots = '*';  // stands for "..." while the equation is parsed
+constexpr char kDotsLetter = '*';  // stands for "..." while the equation is parsed
 // the letters that stand for the axes of "..."; the last letter stands for the last axis
 constexpr std::string_view kDotLetters = "01234567";
 static_assert(kDotLetters.size() == Shape::kMaxRank);
@@ -31,9 +31,9 @@ std::string implied_output(const std::vector<std::string>& inputs) {
   std::string all_letters, output;
   for (const std::string& letters : inputs) all_letters += letters;
   std::sort(all_letters.begin(), all_letters.end());
-  if (contains(all_letters, kDots)) output += kDots;
+  if (contains(all_letters, kDotsLetter)) output += kDotsLetter;
   for (char c : all_letters) {
-    if (c != kDots && std::count(all_letters.begin(), all_letters.end(), c) == 1) output += c;
+    if (c != kDotsLetter && std::count(all_letters.begin(), all_letters.end(), c) == 1) output += c;
   }
   return output;
 }
@@ -41,18 +41,18 @@ std::string implied_output(const std::vector<std::string>& inputs) {
 Equation parse(std::string text) {
   const std::string whole_text = text;
   std::erase(text, ' ');
-  if (contains(text, kDots))
+  if (contains(text, kDotsLetter))
     fail_equation(whole_text, "may hold letters, '...', commas and one '->'");
   for (size_t position = 0; (position = text.find("...", position)) != std::string::npos;
        ++position)
-    text.replace(position, 3, 1, kDots);
-  const size_t arrow = text.find("->");
+    text.replace(position, 3, 1, kDotsLetter);
+  const size_t arrow_index = text.find("->");
   Equation parsed_equation;
   parsed_equation.inputs.emplace_back();
-  for (char c : text.substr(0, arrow)) {
+  for (char c : text.substr(0, arrow_index)) {
     if (c == ',') {
       parsed_equation.inputs.emplace_back();
-    } else if (std::isalpha(static_cast<unsigned char>(c)) || c == kDots) {
+    } else if (std::isalpha(static_cast<unsigned char>(c)) || c == kDotsLetter) {
       if (contains(parsed_equation.inputs.back(), c))
         fail_equation(whole_text,
                       "repeats a letter or '...' within one operand, which is not supported");
@@ -61,8 +61,8 @@ Equation parse(std::string text) {
       fail_equation(whole_text, "may hold letters, '...', commas and one '->'");
     }
   }
-  parsed_equation.output =
-      arrow == std::string::npos ? implied_output(parsed_equation.inputs) : text.substr(arrow + 2);
+  parsed_equation.output = arrow_index == std::string::npos ? implied_output(parsed_equation.inputs)
+                                                            : text.substr(arrow_index + 2);
   for (char c : parsed_equation.output) {
     const bool is_input_letter =
         std::any_of(parsed_equation.inputs.begin(), parsed_equation.inputs.end(),
@@ -75,7 +75,7 @@ Equation parse(std::string text) {
 }
 
 void replace_dots(std::string& letters, std::string_view axis_letters) {
-  if (const size_t position = letters.find(kDots); position != std::string::npos)
+  if (const size_t position = letters.find(kDotsLetter); position != std::string::npos)
     letters.replace(position, 1, axis_letters);
 }
 
@@ -85,15 +85,15 @@ void spell_out_dots(const std::string& equation, Equation& parsed_equation,
   size_t max_dot_axes = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::string& letters = parsed_equation.inputs[i];
-    const size_t letter_count = letters.size() - contains(letters, kDots),
+    const size_t letter_count = letters.size() - contains(letters, kDotsLetter),
                  rank = static_cast<size_t>(tensors[i].rank());
-    if (rank < letter_count || (rank > letter_count && !contains(letters, kDots)))
+    if (rank < letter_count || (rank > letter_count && !contains(letters, kDotsLetter)))
       fail_equation(equation, concat("gives operand ", i, " ", letter_count, " axes, its shape is ",
                                      tensors[i].shape()));
     max_dot_axes = std::max(max_dot_axes, rank - letter_count);
     replace_dots(letters, kDotLetters.substr(kDotLetters.size() - (rank - letter_count)));
   }
-  if (max_dot_axes > 0 && !contains(parsed_equation.output, kDots))
+  if (max_dot_axes > 0 && !contains(parsed_equation.output, kDotsLetter))
     fail_equation(equation, "has '...' in an operand and not in the output");
   replace_dots(parsed_equation.output, kDotLetters.substr(kDotLetters.size() - max_dot_axes));
 }

@@ -135,9 +135,9 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
   const Tensor factors = dropout_factors(in, 11);
   auto [first_gradients, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &gate = step[0], &c = step[1], &previous_c = step[2];
-        const Tensor i = equal_part(gate, 0, 4), f = equal_part(gate, 1, 4),
-                     candidate = equal_part(gate, 2, 4), o = equal_part(gate, 3, 4);
+        const Tensor &gate_values = step[0], &c = step[1], &previous_c = step[2];
+        const Tensor i = equal_part(gate_values, 0, 4), f = equal_part(gate_values, 1, 4),
+                     candidate = equal_part(gate_values, 2, 4), o = equal_part(gate_values, 3, 4);
         const Tensor dh = state[0] + step[3], tanh_c = ops::tanh(c);
         const Tensor dc = state[1] + dh * o * (1.0 - tanh_c * tanh_c);
         const Tensor dz =
@@ -188,7 +188,7 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Gru::vjp(const Vjp& v) const {
-  if (v.gradients[2]) return Op::vjp(v);  // second-order gradients: through decompose()
+  if (v.gradients[2]) return Op::vjp(v);  // second-order gradients are computed through decompose()
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
   };
@@ -208,10 +208,10 @@ Tensors GruBackward::decompose(std::span<const Tensor> in) const {
                scaled_previous_states = scale_states(previous_states(in[1], in[5]), factors);
   auto [first_gradients, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &gate = step[0], &previous_h = step[1];
-        const Tensor z = equal_part(gate, 0, 4), r = equal_part(gate, 1, 4),
-                     candidate = equal_part(gate, 2, 4),
-                     projected_candidate = equal_part(gate, 3, 4);
+        const Tensor &gate_values = step[0], &previous_h = step[1];
+        const Tensor z = equal_part(gate_values, 0, 4), r = equal_part(gate_values, 1, 4),
+                     candidate = equal_part(gate_values, 2, 4),
+                     projected_candidate = equal_part(gate_values, 3, 4);
         const Tensor dh = state[0] + step[2];
         const Tensor dz = dh * (previous_h - candidate) * z * (1.0 - z);
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);

@@ -92,11 +92,11 @@ Tensors ShardReduce::decompose(std::span<const Tensor> in) const {
 Tensors ShardReduce::vjp(const Vjp& v) const {
   Tensor gradient = v.gradients[0];
   if (kind == ReduceKind::sum) return Tensors(v.inputs.size(), gradient);
-  Tensors extremes, gradients;
+  Tensors extreme_masks, gradients;
   for (const Tensor& x : v.inputs)
-    extremes.push_back(ops::cast(ops::equal(x, v.outputs[0]), x.dtype()));
-  gradient = gradient / shard_sum(extremes);
-  for (const Tensor& is_extreme : extremes) gradients.push_back(is_extreme * gradient);
+    extreme_masks.push_back(ops::cast(ops::equal(x, v.outputs[0]), x.dtype()));
+  gradient = gradient / shard_sum(extreme_masks);
+  for (const Tensor& is_extreme : extreme_masks) gradients.push_back(is_extreme * gradient);
   return gradients;
 }
 

@@ -3,12 +3,13 @@
 namespace crescent {
 namespace {
 
-/// Makes the ranks equal. `longer` has one axis more than `shorter`: a last axis of size 1.
-void equalize(Tensor& longer, Tensor& shorter) {
-  if (shorter.rank() == 1) {
-    shorter = ops::expand_dims(shorter, -1);
+/// Makes the ranks equal. `longer_tensor` has one axis more than `shorter_tensor`: a last axis of
+/// size 1.
+void equalize(Tensor& longer_tensor, Tensor& shorter_tensor) {
+  if (shorter_tensor.rank() == 1) {
+    shorter_tensor = ops::expand_dims(shorter_tensor, -1);
   } else {
-    longer = ops::squeeze(longer, longer.rank() - 1);
+    longer_tensor = ops::squeeze(longer_tensor, longer_tensor.rank() - 1);
   }
 }
 

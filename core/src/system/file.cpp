@@ -34,9 +34,9 @@ struct TargetPath {
 };
 
 TargetPath split_path(const std::string& path) {
-  size_t slash = path.rfind('/');
-  if (slash == path.npos) return {path, ".", path};
-  return {path, slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+  size_t slash_index = path.rfind('/');
+  if (slash_index == path.npos) return {path, ".", path};
+  return {path, slash_index == 0 ? "/" : path.substr(0, slash_index), path.substr(slash_index + 1)};
 }
 
 /// Follows symbolic links from `path` to the file that they lead to, which need not exist.

@@ -18,8 +18,8 @@ std::string read_file_unpacked(const std::string& path) {
   const std::string packed_bytes = read_file(path);
   if (!packed_bytes.starts_with("\x1f\x8b")) return packed_bytes;
   z_stream stream{};
-  constexpr int kGzip = 16 + MAX_WBITS;
-  if (inflateInit2(&stream, kGzip) != Z_OK) fail("cannot unpack '", path, "'");
+  constexpr int kGzipWindowBits = 16 + MAX_WBITS;
+  if (inflateInit2(&stream, kGzipWindowBits) != Z_OK) fail("cannot unpack '", path, "'");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> stream_guard(&stream, inflateEnd);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed_bytes.data()));
   stream.avail_in = static_cast<uInt>(packed_bytes.size());

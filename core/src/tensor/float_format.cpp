@@ -9,14 +9,14 @@
 namespace crescent {
 namespace {
 
-std::string formatted(const char* format, int digits, double x) {
+std::string printf_text(const char* format, int digits, double x) {
   char text[512];  // has room for the largest float64 without an exponent
   std::snprintf(text, sizeof text, format, digits, x);
   return text;
 }
 
 /// The nearest number that the dtype can represent.
-double rounded(double x, DType dtype) {
+double rounded_to_dtype(double x, DType dtype) {
   switch (dtype) {
     case DType::float16:
       return static_cast<double>(float16_to_float(float_to_float16(static_cast<float>(x))));
@@ -39,8 +39,9 @@ struct Decimal {
 Decimal shortest_decimal(double x, DType dtype, int max_digits) {
   std::string text;
   int digits = 0;
-  do text = formatted("%.*e", digits, x);
-  while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= max_digits);
+  do text = printf_text("%.*e", digits, x);
+  while (rounded_to_dtype(std::strtod(text.c_str(), nullptr), dtype) != x &&
+         ++digits <= max_digits);
   return {std::min(digits, max_digits), std::atoi(text.c_str() + text.find('e') + 1)};
 }
 
@@ -53,12 +54,15 @@ std::string without_trailing_zeros(std::string text) {
 
 FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int precision)
     : dtype_(dtype), precision_(precision) {
-  double smallest = INFINITY, largest = 0;
+  double smallest_magnitude = INFINITY, largest_magnitude = 0;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
-    smallest = std::min(smallest, std::abs(x)), largest = std::max(largest, std::abs(x));
+    smallest_magnitude = std::min(smallest_magnitude, std::abs(x)),
+    largest_magnitude = std::max(largest_magnitude, std::abs(x));
   }
-  if (largest > 0) has_exponents_ = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
+  if (largest_magnitude > 0)
+    has_exponents_ = largest_magnitude >= 1e8 || smallest_magnitude < 1e-4 ||
+                     largest_magnitude / smallest_magnitude > 1000;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
     const int fraction_digits = has_exponents_
@@ -79,11 +83,11 @@ std::string FloatFormat::text(double x) const {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
   if (has_exponents_) {
-    std::string text = formatted("%.*e", digits_, x);
+    std::string text = printf_text("%.*e", digits_, x);
     if (digits_ == 0) text.insert(text.find('e'), ".");
     return text;
   }
-  std::string text = formatted("%.*f", std::min(digits_after_point(x), digits_), x);
+  std::string text = printf_text("%.*f", std::min(digits_after_point(x), digits_), x);
   if (text.find('.') == std::string::npos) return text + "." + std::string(digits_, ' ');
   const size_t width = text.find('.') + 1 + static_cast<size_t>(digits_);
   text = without_trailing_zeros(std::move(text));

@@ -115,7 +115,7 @@ class Printer {
     }
     const int inner_axis_count = tensor_.rank() - axis - 1;
     bool is_first = true;
-    auto separate = [&] {
+    auto write_separator = [&] {
       if (!is_first && inner_axis_count == 0 && has_room(axis))
         text_ += " ";
       else if (!is_first)
@@ -125,7 +125,8 @@ class Printer {
     };
     text_ += '[';
     visit_axis(
-        axis, [&](int64_t) { separate(), print(axis + 1); }, [&] { separate(), text_ += "..."; });
+        axis, [&](int64_t) { write_separator(), print(axis + 1); },
+        [&] { write_separator(), text_ += "..."; });
     text_ += ']';
   }
 

@@ -19,8 +19,8 @@ struct Tensor::Impl final : TensorRecord {
 
 namespace {
 
-/// The number of elements that full() writes one by one; the rest of a larger tensor is filled with
-/// copies of them.
+/// The number of elements that full() writes one by one; the other elements of a larger tensor are
+/// copies of these.
 constexpr int64_t kCopiedElements = 1024;
 
 std::shared_ptr<Storage> storage_for(const TensorSpec& spec, bool zeroed,
@@ -169,9 +169,9 @@ Tensor Tensor::clone(Memory* memory) const {
   return result;
 }
 
-/// A view of part of a storage, such as a batch, is copied without the rest of the storage, and so
-/// is a tensor that is copied to the host. Otherwise the storage keeps the copy of all its bytes
-/// for later calls.
+/// If the tensor is a view of a part of its storage, such as a batch, or is copied to the host,
+/// only its own bytes are copied. Otherwise all bytes of the storage are copied, and the storage
+/// keeps the copy for later calls.
 Tensor Tensor::to(Memory* memory) const {
   const Storage& own_storage = *storage();
   if (!own_storage.in_memory()) raw();  // fails with a message that names the file
@@ -205,11 +205,11 @@ const Tensor& Tensor::mask() const {
 
 Tensor Tensor::with_mask(const Tensor& mask) const {
   if (!impl_) fail_no_tensor();
-  const Tensor& unmasked = value_of(*this);
-  if (!mask) return unmasked;
-  auto impl = Impl::make(*unmasked.impl_);
+  const Tensor& unmasked_tensor = value_of(*this);
+  if (!mask) return unmasked_tensor;
+  auto impl = Impl::make(*unmasked_tensor.impl_);
   impl->mask = mask;
-  impl->value = unmasked;
+  impl->value = unmasked_tensor;
   return Tensor(std::move(impl));
 }
 

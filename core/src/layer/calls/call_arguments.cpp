@@ -9,8 +9,9 @@ namespace {
 
 constexpr const char* kMask = "mask";
 
-const Argument* find_argument(const std::vector<Argument>& declared, std::string_view name) {
-  for (const Argument& argument : declared)
+const Argument* find_argument(const std::vector<Argument>& declared_arguments,
+                              std::string_view name) {
+  for (const Argument& argument : declared_arguments)
     if (argument.name == name) return &argument;
   return nullptr;
 }
@@ -20,13 +21,13 @@ const Argument* find_argument(const std::vector<Argument>& declared, std::string
   for (const Argument& argument : layer.call_arguments())
     if (argument.supported && argument.name != "training") argument_names.push_back(argument.name);
   argument_names.insert(argument_names.end(), {"training", kMask});
-  const std::string guess = did_you_mean(name, argument_names);
+  const std::string suggestion = did_you_mean(name, argument_names);
   const bool is_from_lua = layer.info() && layer.info()->origin == "Lua";
   const std::string reason =
       is_from_lua ? concat("; a class declares what its call takes: subclass(name, options, {\"",
                            name, "\"})")
                   : "; call takes " + join(argument_names);
-  fail("call has no argument '", name, "'", guess.empty() ? reason : guess);
+  fail("call has no argument '", name, "'", suggestion.empty() ? reason : suggestion);
 }
 
 void check_value_kind(const Argument& argument, const Value& value) {
@@ -173,8 +174,8 @@ bool trains_by_itself(const Layer& layer) {
   return training && training->default_value.as_bool();
 }
 
-Dict with_defaults(const std::vector<Argument>& declared, Dict arguments) {
-  for (const Argument& argument : declared) {
+Dict with_defaults(const std::vector<Argument>& declared_arguments, Dict arguments) {
+  for (const Argument& argument : declared_arguments) {
     const Value* argument_value = arguments.find(argument.name);
     if ((!argument_value || argument_value->is_null()) && !argument.default_value.is_null())
       arguments.set(argument.name, argument.default_value);

@@ -25,7 +25,7 @@ inline constexpr const char* kExplicitMask = "mask";
 bool trains_by_itself(const Layer& layer);
 
 /// Adds the declared defaults of arguments that `arguments` lacks.
-Dict with_defaults(const std::vector<Argument>& declared, Dict arguments);
+Dict with_defaults(const std::vector<Argument>& declared_arguments, Dict arguments);
 
 /// Returns the boxed symbols in `arguments`, in the order in which replace_symbols visits them.
 std::vector<Symbol> symbols_in(const Dict& arguments);

@@ -104,8 +104,8 @@ int64_t expect_position(const Tensor& x, int axis, int64_t i) {
 }
 
 void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
-  const int end = axis + mask.rank();
-  if (end > x.rank() || !(x.shape().slice(axis, end) == mask.shape()))
+  const int end_axis = axis + mask.rank();
+  if (end_axis > x.rank() || !(x.shape().slice(axis, end_axis) == mask.shape()))
     fail("get_item: a mask of shape ", mask.shape(), " does not fit shape ", x.shape(),
          " from axis ", axis);
 }

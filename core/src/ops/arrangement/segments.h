@@ -17,7 +17,7 @@ inline std::string to_text(SegmentKind kind) {
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count);
 /// The sums of the rows with each id; rows whose id is out of range are left out.
 Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count);
-/// The same for ids of which none is out of range, which it does not check.
+/// The sums of the rows with each id. No id may be out of range; this is not checked.
 Tensor sum_of_valid_segments(const Tensor& x, const Tensor& ids, int64_t count);
 
 }  // namespace crescent

@@ -94,8 +94,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
       return sum_of_valid_segments(at_least_int32(row_weights), row, count);
     if (row_weights) return sum_of_segments(at_least_int32(row_weights), row, count);
     const Tensor row_counts = counts_of(row, count);
-    // If fewer elements were counted than there are, some element is negative; comparing the
-    // numbers is cheaper than searching for it.
+    // Negative elements are not counted. Comparing the sum of the counts with the number of
+    // elements is cheaper than searching for a negative element.
     if (static_cast<int64_t>(ops::sum(row_counts).item()) != row.size()) refuse_negative();
     return row_counts;
   };

@@ -50,7 +50,8 @@ TensorSpecs RealOfFourier::infer(std::span<const TensorSpec> in) const {
 Tensors RealOfFourier::vjp(const Vjp& v) const {
   const auto n = static_cast<double>(v.outputs[0].dim(-1));
   Tensors gradient_parts = fourier_of_real(v.gradients[0]);
-  for (Tensor& part : gradient_parts) part = part * (occurrence_counts(n, part.dtype()) / n);
+  for (Tensor& gradient_part : gradient_parts)
+    gradient_part = gradient_part * (occurrence_counts(n, gradient_part.dtype()) / n);
   return gradient_parts;
 }
 

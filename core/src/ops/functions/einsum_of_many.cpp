@@ -32,9 +32,9 @@ Subscripts subscripts_of(const std::string& subscripts, size_t operand_count) {
   const size_t arrow_index = text.find("->");
   Subscripts equation;
   std::string left_side = text.substr(0, arrow_index);
-  for (size_t comma; (comma = left_side.find(',')) != std::string::npos;
-       left_side.erase(0, comma + 1))
-    equation.inputs.push_back(left_side.substr(0, comma));
+  for (size_t comma_index; (comma_index = left_side.find(',')) != std::string::npos;
+       left_side.erase(0, comma_index + 1))
+    equation.inputs.push_back(left_side.substr(0, comma_index));
   equation.inputs.push_back(left_side);
   if (equation.inputs.size() != operand_count)
     fail("einsum: '", subscripts, "' is for ", equation.inputs.size(), " operands, got ",

@@ -13,12 +13,12 @@ int64_t clamped_diagonal(int64_t k, int64_t rows, int64_t columns) {
   return std::max(std::min(k, columns), -rows);
 }
 
-/// For each element of a matrix, applies the test to its column and to the column of the k-th
+/// For each element of a matrix, applies the comparison to its column and to the column of the k-th
 /// diagonal in its row.
 template <class Test>
-Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
+Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test comparison) {
   k = clamped_diagonal(k, rows, columns);
-  return test(positions(columns, 1, 2), positions(rows, 0, 2) + k);
+  return comparison(positions(columns, 1, 2), positions(rows, 0, 2) + k);
 }
 
 }  // namespace

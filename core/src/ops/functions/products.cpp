@@ -128,9 +128,9 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   return ops::reshape(ops::multiply(ops::reshape(x, x_shape), ops::reshape(y, y_shape)), result);
 }
 
-Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
+Tensor cross(const Tensor& a, const Tensor& b, int axis1, int axis2, int axis_of_result,
              std::optional<int64_t> axis) {
-  if (axis) axisa = axisb = axisc = static_cast<int>(*axis);
+  if (axis) axis1 = axis2 = axis_of_result = static_cast<int>(*axis);
   const auto [x, y] = promoted(a, b);
   const auto components = [](const Tensor& t, int vector_axis) {
     const int64_t n = t.dim(vector_axis);
@@ -141,12 +141,13 @@ Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
       component_list.push_back(ops::squeeze(component, vector_axis));
     return component_list;
   };
-  Tensors u = components(x, axis_of(x, axisa)), v = components(y, axis_of(y, axisb));
+  Tensors u = components(x, axis_of(x, axis1)), v = components(y, axis_of(y, axis2));
   const Tensor z = u[0] * v[1] - u[1] * v[0];
   if (u.size() == 2 && v.size() == 2) return z;
   if (u.size() == 2) u.push_back(ops::zeros_like(u[0]));
   if (v.size() == 2) v.push_back(ops::zeros_like(v[0]));
-  return ops::stack(Tensors{u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], z}, axisc);
+  return ops::stack(Tensors{u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], z},
+                    axis_of_result);
 }
 
 Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {

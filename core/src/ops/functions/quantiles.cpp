@@ -41,8 +41,8 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
   if (method == "lower") return {low, low, ops::zeros_like(low)};
   if (method == "higher") return {high, high, ops::zeros_like(low)};
   if (method == "nearest") {
-    const Tensor nearest = ops::round(position);
-    return {nearest, nearest, ops::zeros_like(low)};
+    const Tensor nearest_index = ops::round(position);
+    return {nearest_index, nearest_index, ops::zeros_like(low)};
   }
   if (method == "midpoint") return {low, high, ops::full(low.shape(), 0.5, low.dtype())};
   if (method == "linear") return {low, high, position - low};
@@ -52,7 +52,7 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
 
 /// Returns the values at `position` (..., count) in the sorted rows (..., n), by the interpolation
 /// method of this name.
-Tensor interpolated(const Tensor& rows, const Tensor& position, const std::string& method) {
+Tensor interpolated_values(const Tensor& rows, const Tensor& position, const std::string& method) {
   const QuantilePosition bracket = quantile_position(position, method);
   const Tensor ranks =
       ops::cast(ops::concatenate(Tensors{bracket.low, bracket.high}, -1), DType::int32);
@@ -84,7 +84,7 @@ Tensor quantile_of(const Tensor& input, const Tensor& q, const Axes& axes,
   const Tensor position = number_count * 0.0 + (count - 1.0) * flat_q;
   const Tensor is_defined =
       ignore_nan ? ops::greater(number_count, 0) : ops::equal(number_count, double(n));
-  Tensor result = ops::where(is_defined, interpolated(data_rows, position, method),
+  Tensor result = ops::where(is_defined, interpolated_values(data_rows, position, method),
                              std::numeric_limits<double>::quiet_NaN());
   std::vector<int> order{result.rank() - 1};
   for (int i = 0; i + 1 < result.rank(); ++i) order.push_back(i);

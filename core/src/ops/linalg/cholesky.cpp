@@ -8,12 +8,13 @@ Tensors Cholesky::vjp(const Vjp& v) const {
   const Tensor& l = v.outputs[0];
   const Tensor offset = offsets_from_diagonal(l.dim(-1));
   const Tensor product = ops::matmul(l, v.gradients[0], true, false);
-  const Tensor half = ops::where(ops::equal(offset, 0), product * 0.5,
-                                 ops::where(ops::less(offset, 0), product, 0));
-  // `unsymmetric` is l^-T half l^-1; the gradient is its symmetric part.
-  const Tensor left = triangular(transposed(l), half, false);
-  const Tensor unsymmetric = transposed(triangular(transposed(l), transposed(left), false));
-  return {(unsymmetric + transposed(unsymmetric)) * 0.5};
+  const Tensor half_product = ops::where(ops::equal(offset, 0), product * 0.5,
+                                         ops::where(ops::less(offset, 0), product, 0));
+  // `unsymmetric_gradient` is l^-T half_product l^-1; the gradient is its symmetric part.
+  const Tensor left = triangular_solution(transposed(l), half_product, false);
+  const Tensor unsymmetric_gradient =
+      transposed(triangular_solution(transposed(l), transposed(left), false));
+  return {(unsymmetric_gradient + transposed(unsymmetric_gradient)) * 0.5};
 }
 
 namespace ops {
@@ -28,8 +29,8 @@ Tensor cholesky(const Tensor& x, bool upper) {
 Tensor cholesky_inverse(const Tensor& x, bool upper) {
   expect_square("cholesky_inverse", x.shape());
   const Tensor factor = as_float64(x), l = upper ? transposed(factor) : factor;
-  const Tensor half = triangular(l, identity_like(l), true);
-  return in_dtype_of(matmul(half, half, true, false), x);
+  const Tensor inverse_factor = triangular_solution(l, identity_like(l), true);
+  return in_dtype_of(matmul(inverse_factor, inverse_factor, true, false), x);
 }
 
 }  // namespace ops

@@ -7,14 +7,14 @@ namespace crescent {
 
 TensorSpecs TriangularSolve::infer(std::span<const TensorSpec> in) const { return {in[1]}; }
 Tensors TriangularSolve::vjp(const Vjp& v) const {
-  const Tensor gb = triangular(transposed(v.inputs[0]), v.gradients[0], !lower);
+  const Tensor gb = triangular_solution(transposed(v.inputs[0]), v.gradients[0], !lower);
   const Tensor ga = -ops::matmul(gb, v.outputs[0], false, true);
   const Tensor offset = offsets_from_diagonal(ga.dim(-1));
   const Tensor is_in_triangle = lower ? ops::less_equal(offset, 0) : ops::greater_equal(offset, 0);
   return {ops::where(is_in_triangle, ga, 0), gb};
 }
 
-Tensor triangular(const Tensor& a, const Tensor& b, bool lower) {
+Tensor triangular_solution(const Tensor& a, const Tensor& b, bool lower) {
   TriangularSolve op;
   op.lower = lower;
   return apply1(op, {a, b});
@@ -46,10 +46,10 @@ TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
 }
 namespace {
 
-/// The gradient with respect to x of the factors in `packed`, x = p l u, from their gradient g. The
-/// permutation matrix p, which is not stored, follows from the square part s of x and its factors:
-/// p l^-T = s^-T u^T.
-Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& g) {
+/// The gradient with respect to x of the factors in `packed_factors`, x = p l u, from their
+/// gradient g. The permutation matrix p, which is not stored, follows from the square part s of x
+/// and its factors: p l^-T = s^-T u^T.
+Tensor gradient_by_factors(const Tensor& x, const Tensor& packed_factors, const Tensor& g) {
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows > columns)
     fail(
@@ -61,13 +61,15 @@ Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& 
   const auto right_columns = [&](const Tensor& t) { return ops::slice_axis(t, -1, rows, columns); };
   const auto lower_triangle = [&](const Tensor& t) { return ops::where(below_diagonal, t, 0); };
   const auto upper_triangle = [&](const Tensor& t) { return ops::where(below_diagonal, 0, t); };
-  const Tensor l = lower_triangle(square_part(packed)) + identity_like(square_part(packed));
-  const Tensor u = upper_triangle(square_part(packed)), gu = upper_triangle(square_part(g));
+  const Tensor l =
+      lower_triangle(square_part(packed_factors)) + identity_like(square_part(packed_factors));
+  const Tensor u = upper_triangle(square_part(packed_factors)), gu = upper_triangle(square_part(g));
   const Tensor products = ops::matmul(gu, u, false, true) +
-                          ops::matmul(right_columns(g), right_columns(packed), false, true);
+                          ops::matmul(right_columns(g), right_columns(packed_factors), false, true);
   const Tensor scaled_product =
       lower_triangle(ops::matmul(l, lower_triangle(square_part(g)), true, false) - products);
-  const Tensor left_columns = gu + transposed(triangular(u, transposed(scaled_product), false));
+  const Tensor left_columns =
+      gu + transposed(triangular_solution(u, transposed(scaled_product), false));
   const Tensor joined_columns = ops::concatenate(Tensors{left_columns, right_columns(g)}, -1);
   return apply1(Solve{}, {transposed(square_part(x)), ops::matmul(u, joined_columns, true, false)});
 }
@@ -121,8 +123,9 @@ Tensors lu_factors(const Tensor& x) {
 }  // namespace
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
-  return solve_batches("solve_triangular", a, b, system_dtype(a, b),
-                       [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
+  return solve_batches(
+      "solve_triangular", a, b, system_dtype(a, b),
+      [&](const Tensor& x, const Tensor& y) { return triangular_solution(x, y, lower); });
 }
 
 Tensor solve(const Tensor& a, const Tensor& b) {

@@ -29,7 +29,7 @@ inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1
 Tensor offsets_from_diagonal(int64_t n);
 
 /// Solves a x = b, reading only one triangle of a.
-Tensor triangular(const Tensor& a, const Tensor& b, bool lower);
+Tensor triangular_solution(const Tensor& a, const Tensor& b, bool lower);
 /// Identity matrices in the shape and dtype of x.
 Tensor identity_like(const Tensor& x);
 

@@ -32,7 +32,7 @@ Tensor symmetric_from_lower(const Tensor& x) {
 Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
   const Tensor m =
       symmetric_from_lower(ops::matmul(r, gr, false, true) - ops::matmul(gq, q, true, false));
-  return transposed(triangular(r, transposed(gq + ops::matmul(q, m)), false));
+  return transposed(triangular_solution(r, transposed(gq + ops::matmul(q, m)), false));
 }
 
 }  // namespace

@@ -169,9 +169,9 @@ struct BeamSearchOp final : OpOf<BeamSearchOp> {
 }  // namespace
 
 std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& lengths,
-                                        const BeamSearch& search) {
+                                        const BeamSearch& options) {
   BeamSearchOp op;
-  op.width = search.width, op.paths = search.paths, op.blank = search.blank;
+  op.width = options.width, op.paths = options.paths, op.blank = options.blank;
   const Tensors results =
       apply(op, {ops::cast(logs, DType::float32), ops::cast(lengths, DType::int32)});
   return {results[0], results[1]};

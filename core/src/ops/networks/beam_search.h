@@ -16,6 +16,6 @@ struct BeamSearch {
 /// labels (paths, batch, time), filled with -1, the most likely first, and their log probabilities
 /// (batch, paths).
 std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& lengths,
-                                        const BeamSearch& search);
+                                        const BeamSearch& options);
 
 }  // namespace crescent
