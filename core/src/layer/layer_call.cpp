@@ -68,7 +68,8 @@ Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
   return mask ? converted.with_mask(mask) : converted;
 }
 
-/// ", Swish of plugin 'acme.swish' (/a/acme.swish.so)"; empty for a layer of a built-in plugin.
+/// The part of a message that names the class of a layer and its plugin: ", Swish of plugin
+/// 'acme.swish' (/a/acme.swish.so)"; empty for a layer of a built-in plugin.
 std::string plugin_text(const Layer& layer) {
   const auto& info = layer.info();
   return info && !is_built_in(*info) ? concat(", ", info->name, " of ", describe_origin(*info))
@@ -171,8 +172,8 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
          "Downstream layers will not see the mask.");
 }
 
-/// Running a nested graph for its output specs would visit an inner model once for every enclosing
-/// model, so the specs are read from the symbols of the graph.
+/// If the specs of the outputs were computed by running the graph, a model nested in others would
+/// run once for each model around it; so the specs are read from the symbols of the graph.
 Tensors LayerAccess::recorded_outputs(const Layer& layer, const Node& node, const Tensors& inputs) {
   const std::string class_name = layer.class_name();
   const bool is_graph = class_name == "Functional" || class_name == "Sequential";

@@ -13,8 +13,9 @@ StatelessScope::Mapping joined_mapping(StatelessScope::Mapping first,
   return first;
 }
 
-/// Pairs variables with values. Fails for lists of different lengths, with the message of Keras for
-/// this argument of an object of this class; `property` names the property with the variables.
+/// Pairs variables with values. Fails for lists of different lengths; the message is that of Keras
+/// and contains the name of the argument, the class of the object, and the name of the property
+/// that lists the variables.
 StatelessScope::Mapping mapping_of(const Variables& variables, std::span<const Tensor> values,
                                    const char* argument, const std::string& class_name,
                                    const char* property) {

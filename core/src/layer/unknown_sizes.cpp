@@ -87,7 +87,7 @@ Tensors run_with_stand_ins(const std::function<Tensors(const Tensors&)>& f,
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    return results;  // f needs more than one element
+    return results;  // f fails for axes of size 1
   }
 }
 

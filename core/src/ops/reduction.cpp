@@ -69,8 +69,8 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
   return g * where(is_zero, at_zero, product_without_zeros);
 }
 
-/// Computes f(x) in the dtype of statistics, because squares and counts overflow half-width floats,
-/// and casts the result back.
+/// Computes f(x) in float32 if x has half-width floats, whose range squares and counts exceed, and
+/// casts the result back.
 template <class F>
 Tensor apply_in_wide_dtype(const Tensor& input, const F& f) {
   const Tensor x = as_floating(input);

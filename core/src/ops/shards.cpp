@@ -1,4 +1,5 @@
-// The ops of logical shards.
+// Ops on the logical shards of a batch, the parts into which a process divides it: slices,
+// concatenation and reductions.
 #include "program/recording/shard_sum.h"
 #include "program/support.h"
 

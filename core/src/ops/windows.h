@@ -19,14 +19,15 @@ int64_t window_count(int64_t length, int64_t window, const ConvSpec& spec, size_
 /// Fails unless the spec has valid values for this number of spatial axes.
 void expect_spatial(std::string_view op, const ConvSpec& spec, size_t axis_count);
 
-/// Returns one value for each axis; a single given value applies to all axes.
+/// Returns one value for each axis; a single value is used for all axes.
 std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t axis_count,
                               std::string_view what);
 
-/// Appends the padding of one axis. `same` gives ceil(length / stride) positions; an odd element is
-/// at the end.
+/// Appends the padding of one axis. `same` gives ceil(length / stride) positions of the window; if
+/// the number of padding elements is odd, the end gets one more than the beginning.
 void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t window, int64_t stride);
-/// Appends a padding of `padding_sum` elements; an odd element is at the end.
+/// Appends a padding of `padding_sum` elements in all; if the number is odd, the end gets one more
+/// than the beginning.
 void append_padding(ConvSpec& spec, int64_t padding_sum);
 
 /// The geometry of a convolution with one group, whose images and kernel have these shapes.

@@ -17,7 +17,7 @@ class UpdateObserver {
   /// Called with a loss that a training step computed.
   virtual void on_loss(const Tensor& loss) = 0;
   /// Called with the gradients that an optimizer was given, before it uses them; some may be empty.
-  /// The observer may replace them by equal ones.
+  /// The observer may replace them by tensors with equal values.
   virtual void on_gradients(Tensors& gradients, const Variables& variables) = 0;
 
  private:

@@ -33,8 +33,8 @@ Running::Running(std::string_view kind, std::string_view name, std::string_view 
 
 Running::~Running() { innermost_running = outer_; }
 
-/// The names that the signal handler prints: those of the innermost running operation (Running),
-/// and those of the innermost operation around it that has a name.
+/// The names that the signal handler prints: those of the innermost running operation, which a
+/// Running object describes, and those of the innermost named operation around it.
 struct RunningNow {
   std::string_view kind, name, class_name, plugin;
   std::string_view outer_name, outer_class_name;

@@ -1,4 +1,5 @@
-// Records which operation of the calling thread owns the line of the terminal that shows progress.
+// Records whether an operation of the calling thread owns the line of the terminal that shows
+// progress.
 #pragma once
 #include "crescent/system/interrupt.h"
 

@@ -232,8 +232,7 @@ class HostStorage final : public Storage {
   size_t capacity_ = 0;
 };
 
-/// A storage whose memory is part of the object, so that it takes one allocation and no memory for
-/// alignment is lost.
+/// A storage whose memory is part of the object, so that object and memory are allocated together.
 class SmallStorage final : public Storage {
  public:
 #ifdef __SANITIZE_ADDRESS__

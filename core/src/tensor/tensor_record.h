@@ -26,7 +26,7 @@ inline const Tensor& value_of(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.value ? record.value : t;
 }
-/// Identifies the value of the tensor: the id is equal for a tensor with and without its mask.
+/// Identifies the value of the tensor: a tensor has the same value_id() with and without its mask.
 inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 
 /// The device memory that holds the values of `t`, which must not be abstract; null for host
@@ -46,8 +46,8 @@ inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.storage.use_count() == 1 && is_unshared(record);
 }
-/// Makes `view` a view of another part of the storage, without an allocation. Returns false,
-/// without a change, if its storage or dtype differs or other handles share the view.
+/// Makes `view` a view of another part of its storage, without an allocation. Returns false and
+/// changes nothing if the storage or the spec is another one, or if other handles share the view.
 inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, size_t offset,
                       const TensorSpec& spec) {
   if (!view) return false;

@@ -1,5 +1,5 @@
-// Checks the named arguments of layer calls: the layer must declare them, and their kinds must
-// match.
+// Checks the named arguments of layer calls: the layer must declare them, and each value must be of
+// the kind of the declared default, such as a boolean.
 #pragma once
 #include <functional>
 
@@ -7,9 +7,9 @@
 
 namespace crescent {
 
-/// Fails on arguments that the layer does not declare or that have another kind. Positional
-/// arguments get their names; the tensors of an argument that is declared as an input
-/// move from `arguments` to `inputs`.
+/// Fails on arguments that the layer does not declare and on values of another kind than the
+/// declared default. Positional arguments get their names; the tensors of an argument that is
+/// declared as an input move from `arguments` to `inputs`.
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
 

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-// the limit of nested layer calls; the stack has room for several times as many calls
+// The limit of nested layer calls. The stack of a thread has room for several times as many.
 constexpr int kMaxCallDepth = 1000;
 thread_local const CallFrame* innermost_call = nullptr;
 

@@ -9,7 +9,7 @@
 namespace crescent {
 
 /// While an object of this class lives, this thread neither records programs nor notifies tapes,
-/// and ops on real tensors compute.
+/// and ops on tensors with values compute at once.
 class OutsideTrace {
  public:
   OutsideTrace();

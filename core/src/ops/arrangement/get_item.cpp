@@ -110,8 +110,8 @@ void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
          " from axis ", axis);
 }
 
-/// Selects the elements of the axes of a mask where the mask is true; one axis replaces the axes of
-/// the mask.
+/// Selects the elements where a mask is true. The mask covers some axes of x, from `axis` on; in
+/// the result, one axis replaces them.
 Tensor masked_elements(const Tensor& x, const Tensor& mask, int axis) {
   expect_mask_fits(x, mask, axis);
   const Shape trailing_dims = x.shape().slice(axis + mask.rank(), x.rank());

@@ -1,11 +1,11 @@
-// Normalization of indices given by callers.
+// Indices that count from 0, for indices that callers pass and that may be negative.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
-/// Makes negative indices count from the end. Indices out of range are unchanged, so that the
-/// message of a later check names them.
+/// Replaces negative indices, which count from the end, by the indices from 0 of the same elements.
+/// Indices out of range are unchanged, so that the message of a later check names them.
 Tensor nonnegative_indices(const Tensor& indices, int64_t size);
 
 }  // namespace crescent

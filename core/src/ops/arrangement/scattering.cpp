@@ -13,8 +13,8 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
          start.shape());
 }
 
-/// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or
-/// `axis_size`, they are shifted.
+/// Returns `size` consecutive indices from start[axis] on; if they would be less than 0 or reach
+/// beyond `axis_size`, they are shifted into the axis.
 Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t axis_size) {
   const Tensor axis_start = ops::slice_axis(start, 0, axis, axis + 1);
   return ops::clip(axis_start, 0, axis_size - size) + ops::arange(size);

@@ -63,7 +63,7 @@ Tensor argsort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
   return sort_along_axis(x, axis, descending).second;
 }
 
-/// Sorts completely: a sorted axis is partitioned at every position, so also at kth.
+/// Sorts the axis completely: a sorted axis is partitioned at every position, and therefore at kth.
 Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
   const int64_t n = flat_without(x, axis).first.dim(flat_without(x, axis).second);
   if (kth < -n || kth >= n) fail("argpartition: kth ", kth, " is out of range for ", n);

@@ -60,8 +60,8 @@ DistinctRows unique_in_range(const T* x, size_t count, T low, size_t range_size,
   return result;
 }
 
-/// Returns the smallest integer and the size of the range of values, if the range is not much
-/// larger than the number of elements.
+/// Returns the smallest integer and the number of integers from it to the largest one, if that
+/// number is not much larger than the number of elements.
 template <class T>
 std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   const auto count = static_cast<size_t>(numbers.size());

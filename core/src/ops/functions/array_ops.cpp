@@ -1,4 +1,4 @@
-// Ops of single functions: roll, rotations, differences, running products, patches and others.
+// Ops that compute one function each: roll, rotations, differences, cumulative products and others.
 #include "ops/functions/array_ops.h"
 
 #include "program/support.h"

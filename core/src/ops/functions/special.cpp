@@ -154,7 +154,7 @@ Tensor saturate_cast(const Tensor& x, DType dtype) {
     return ops::cast(ops::clip(x, -largest_number, largest_number), dtype);
   }
   if (dtype == DType::float16) {
-    constexpr int64_t kMaxFloat16 = 65504;  // only float16 has no number for some integers
+    constexpr int64_t kMaxFloat16 = 65504;  // larger integers are beyond the range of float16
     return ops::cast(ops::clip(ops::cast(x, DType::int64), -kMaxFloat16, kMaxFloat16), dtype);
   }
   if (is_floating(dtype)) return ops::cast(x, dtype);

@@ -25,8 +25,8 @@ struct InterpolationKernel {
   double radius;  ///< distance beyond which weights are zero
 };
 
-/// Returns max(1 - x, 0) for x >= 0. It is written with abs so that the gradient at x = 1 is one
-/// half of the slope.
+/// Returns max(1 - x, 0) for x >= 0. It is written with abs, so that the gradient at x = 1 is -0.5,
+/// the mean of the gradients on both sides.
 Tensor linear(const Tensor& x) { return (1.0 - x + abs(1.0 - x)) * 0.5; }
 Tensor cubic(const Tensor& x) {
   const Tensor near_weight = ((x * 1.5 - 2.5) * x) * x + 1,
@@ -52,9 +52,9 @@ InterpolationKernel kernel_named(const std::string& name) {
   fail("unknown interpolation '", name, "'", did_you_mean(name, kernel_names));
 }
 
-/// The weights (count, to) that the elements at the coordinates `element_positions` have in the
-/// results at the coordinates `result_positions`. `inverse_scale` is the reciprocal of the scale
-/// factor.
+/// The weights (count, result_size) that the elements at the coordinates `element_positions` have
+/// in the results at the coordinates `result_positions`; the weights of each result have the sum 1.
+/// `inverse_scale` is the reciprocal of the scale factor.
 Tensor normalized_weights(const Tensor& element_positions, const Tensor& result_positions,
                           int64_t source_size, const Tensor& inverse_scale,
                           const InterpolationKernel& kernel, bool antialias) {

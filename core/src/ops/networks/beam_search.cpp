@@ -79,8 +79,8 @@ class BeamSearcher {
           add_blank(beam.prefix, score + logs[class_number]);
           continue;
         }
-        // If label c repeats the last label of the prefix, it extends the prefix only after a
-        // blank; otherwise the two are merged.
+        // If the class repeats the last label of the prefix, it extends the prefix only after a
+        // blank; without a blank between them, the two labels are merged.
         const bool repeats_label =
             beam.prefix != PrefixTree::kEmptyPrefix && prefixes_.label(beam.prefix) == class_number;
         if (repeats_label) add_label(beam.prefix, beam.label_score + logs[class_number]);
