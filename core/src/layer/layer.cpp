@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "layer/blank_weights.h"
-#include "layer/built_for.h"
+#include "layer/built_input_shapes.h"
 #include "layer/calls/outside_trace.h"
 #include "layer/layer_access.h"
 #include "layer/policy_map.h"

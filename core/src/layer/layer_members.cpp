@@ -2,7 +2,7 @@
 #include "crescent/layer/layer.h"
 #include "crescent/layer/stateless.h"
 #include "crescent/layer/training.h"
-#include "layer/built_for.h"
+#include "layer/built_input_shapes.h"
 #include "layer/layer_access.h"
 
 namespace crescent {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <unordered_set>
 
-#include "layer/built_for.h"
+#include "layer/built_input_shapes.h"
 #include "layer/layer_access.h"
 #include "layer/sublayer_options.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "crescent/io/format.h"
-#include "layer/built_for.h"
+#include "layer/built_input_shapes.h"
 #include "layer/input_layer.h"
 #include "model/constants.h"
 #include "registry/shared_objects.h"

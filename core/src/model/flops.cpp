@@ -1,6 +1,6 @@
 #include "model/flops.h"
 
-#include "layer/built_for.h"
+#include "layer/built_input_shapes.h"
 #include "layer/calls/outside_trace.h"
 #include "layer/layer_access.h"
 #include "program/op_flops.h"

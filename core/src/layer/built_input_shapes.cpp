@@ -1,4 +1,4 @@
-#include "layer/built_for.h"
+#include "layer/built_input_shapes.h"
 
 #include "layer/layer_table.h"
 
