@@ -75,7 +75,7 @@ do -- hints show the signature of the function that is called
   assert(cr.hint("model:fit(x, y, { epochs = 3, validation_sp"):find(
     "fit(x, y=nil, {..., validation_split=0.0, ...})", 1, true))
   assert(cr.hint("cr.layers.Dense(10, { units_of = "):find("Dense(units, {activation=", 1, true))
-  -- options that were typed are left out, and dots stand for what does not fit
+  -- a hint omits options that were typed, and shows dots for options that do not fit on the line
   check.same(cr.hint "model:fit(x, y, { epochs = 3, batch_size = f{ shuffle = 1 }, ",
     'fit(x, y=nil, {verbose="auto", callbacks=..., ...})')
   check.same(cr.hint "cr.layers.Dense(10, { activation = 'relu', use_bias = ",
@@ -88,7 +88,7 @@ do -- hints show the signature of the function that is called
   end
 end
 
-do -- what follows elements, strings, and calls that give tensors
+do -- completion after an element, a string, or a call that gives a tensor
   _G.typed = { { alpha = 1 } }
   check.same(cr.complete "y = typed[1].al", { "alpha" })
   check.same(cr.complete "('abc'):upp", { "upper" })

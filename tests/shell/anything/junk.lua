@@ -9,15 +9,15 @@ function JunkLayer:init() end
 function JunkLayer:call(x) return x end
 local symbol = cr.Input { shape = { 3 } }
 local tape = cr.GradientTape(function() end)
-local cycle = {}
-cycle[1], cycle.x = cycle, cycle
-local nested = {}
-for _ = 1, 200 do nested = { nested } end
+local cyclic_table = {}
+cyclic_table[1], cyclic_table.x = cyclic_table, cyclic_table
+local deep_table = {}
+for _ = 1, 200 do deep_table = { deep_table } end
 
-local junk = {
+local invalid_values = {
   false, true, 0, -1, 3, 2.5, 1 / 0, 0 / 0, math.maxinteger, "", "x", "relu", {}, { 1, 2 }, { -1 },
   { a = 1 }, { { 1 }, { 2, 3 } },
-  { axis = 99 }, { shape = "x" }, cycle, nested, function() end, function()
+  { axis = 99 }, { shape = "x" }, cyclic_table, deep_table, function() end, function()
     error "junk"
   end, function(x) return x end, print,
   coroutine.create(function() end), io.stdout, cr, cr.layers, cr.Layer, JunkLayer, JunkLayer(),
@@ -36,11 +36,12 @@ local function random(n)
   return seed // 65536 % n + 1
 end
 local function pick_junk()
-  local i = random(#junk + 3)
-  return junk[i]
+  local i = random(#invalid_values + 3)
+  return invalid_values[i]
 end
 
--- Left out: functions that exit, wait, write files, or change settings for the rest of the run.
+-- Functions that exit, wait, write files, or change settings for the rest of the run; they are
+-- not called.
 local skipped_names = { sleep = true, help = true, summary = true, profile = true, validate = true,
   load = true, save = true, save_weights = true, save_model = true, write_npy = true,
   write_hdf5 = true, set_threads = true, set_device = true, enable_op_determinism = true,
@@ -84,28 +85,28 @@ for _, subject in ipairs(subjects) do
   functions[#functions + 1] = { "call", function(...) return subject(...) end }
   functions[#functions + 1] = { "index", function(key) return subject[key] end }
   functions[#functions + 1] = { "newindex", function(key, value) subject[key] = value end }
-  functions[#functions + 1] = { "operators", function(other)
-    return subject + other, other * subject, subject == other, #subject
+  functions[#functions + 1] = { "operators", function(other_value)
+    return subject + other_value, other_value * subject, subject == other_value, #subject
   end }
 end
-local trace = os.getenv "JUNK_TRACE"
-local calls, errors = 0, 0
+local prints_calls = os.getenv "JUNK_TRACE"
+local call_count, error_count = 0, 0
 for round = 1, tonumber(arg[1]) or 12 do
   for _, entry in ipairs(functions) do
-    local count = random(4) - 1
+    local argument_count = random(4) - 1
     local a, b, c = pick_junk(), pick_junk(), pick_junk()
-    if trace then
-      io.stderr:write(round, " ", entry[1], " ", count, " ", tostring(a):sub(1, 60), " | ",
+    if prints_calls then
+      io.stderr:write(round, " ", entry[1], " ", argument_count, " ", tostring(a):sub(1, 60), " | ",
         tostring(b):sub(1, 60), " | ", tostring(c):sub(1, 60), "\n")
     end
     local ok, message
-    if count == 0 then ok, message = pcall(entry[2])
-    elseif count == 1 then ok, message = pcall(entry[2], a)
-    elseif count == 2 then ok, message = pcall(entry[2], a, b)
+    if argument_count == 0 then ok, message = pcall(entry[2])
+    elseif argument_count == 1 then ok, message = pcall(entry[2], a)
+    elseif argument_count == 2 then ok, message = pcall(entry[2], a, b)
     else ok, message = pcall(entry[2], a, b, c) end
-    calls = calls + 1
+    call_count = call_count + 1
     if not ok then
-      errors = errors + 1
+      error_count = error_count + 1
       assert(message ~= nil and tostring(message) ~= "")
     else
       pcall(tostring, message)
@@ -113,14 +114,14 @@ for round = 1, tonumber(arg[1]) or 12 do
     end
   end
 end
-assert(calls > errors and errors > 100)
+assert(call_count > error_count and error_count > 100)
 collectgarbage()
 print "ok junk"
 
-do -- a table that contains itself is refused at once where the module searches for symbols
-  local started = os.clock()
+do -- a table that contains itself is refused at once by add_loss, which searches it for symbols
+  local start_time = os.clock()
   local layer = cr.layers.Dense(1)
-  assert(not pcall(layer.add_loss, layer, cycle))
-  assert(not pcall(layer.add_loss, layer, 1.0, cycle))
-  assert(os.clock() - started < 5)
+  assert(not pcall(layer.add_loss, layer, cyclic_table))
+  assert(not pcall(layer.add_loss, layer, 1.0, cyclic_table))
+  assert(os.clock() - start_time < 5)
 end

@@ -4,7 +4,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
--- weights, values, layers and symbols stay usable after their model was collected
+-- weights, values, layers and symbols stay usable after their model was garbage-collected
 local weight, value, layer, output
 do
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "d" }) }
@@ -19,15 +19,15 @@ check.same({ weight.path, layer.units, output.shape[2] }, { "d/kernel", 2, 2 })
 check.same(layer(cr.ones { 1, 3 }).shape, { 1, 2 })
 
 -- tensors pass between coroutines, and an error in one does not affect the others
-local steps = coroutine.wrap(function(x)
+local double_next = coroutine.wrap(function(x)
   while true do x = coroutine.yield(x * 2) end
 end)
-check.near(steps(cr.ones { 2 }), { 2, 2 })
-check.near(steps(cr.zeros { 2 }), { 0, 0 })
-local failing = coroutine.create(function() cr.zeros { 2 }:reshape { 3 } end)
-local ok, why = coroutine.resume(failing)
-assert(not ok and tostring(why):find "reshape")
-check.near(steps(cr.ones { 1 }), { 2 })
+check.near(double_next(cr.ones { 2 }), { 2, 2 })
+check.near(double_next(cr.zeros { 2 }), { 0, 0 })
+local failing_coroutine = coroutine.create(function() cr.zeros { 2 }:reshape { 3 } end)
+local ok, message = coroutine.resume(failing_coroutine)
+assert(not ok and tostring(message):find "reshape")
+check.near(double_next(cr.ones { 1 }), { 2 })
 
 -- finalizers (__gc) and closers (__close) use objects at the end of the process, in any order
 local is_ok, text = check.run [[
@@ -40,20 +40,20 @@ local is_ok, text = check.run [[
   waiting = coroutine.wrap(function() local y <close> = closer coroutine.yield(cr.ones { 2 }) end)
   waiting()]]
 assert(is_ok, text)
-for _, part in ipairs { "closed", "gc\t2" } do assert(text:find(part, 1, true), text) end
-do -- the collector reads a stack of layers while calls of its layers compute its symbols
-  local Other = cr.Layer:subclass "CollectedLayer"
-  local Collecting = cr.Layer:subclass "CollectingLayer"
-  function Collecting:build() self.inner = cr.layers.Dense(3) end
-  function Collecting:call(x)
-    Other()
+for _, line in ipairs { "closed", "gc\t2" } do assert(text:find(line, 1, true), text) end
+do -- garbage is collected while the layers of a Sequential model are called on its symbols
+  local UnusedLayer = cr.Layer:subclass "CollectedLayer"
+  local CollectingLayer = cr.Layer:subclass "CollectingLayer"
+  function CollectingLayer:build() self.inner = cr.layers.Dense(3) end
+  function CollectingLayer:call(x)
+    UnusedLayer()
     collectgarbage()
     collectgarbage()
     return self.inner(x)
   end
   for _ = 1, 10 do
-    local model = cr.Sequential { cr.layers.Dense(4, { input_shape = { 3 } }), Collecting(),
-      Collecting(), Collecting(), cr.layers.Dense(2) }
+    local model = cr.Sequential { cr.layers.Dense(4, { input_shape = { 3 } }), CollectingLayer(),
+      CollectingLayer(), CollectingLayer(), cr.layers.Dense(2) }
     model:predict(cr.ones { 2, 3 }, { verbose = 0 })
     model:quantize "int8"
     assert(model:predict(cr.ones { 2, 3 }, { verbose = 0 }).shape[2] == 2)

@@ -7,46 +7,49 @@ local listing = cr.listing()
 
 -- ---- the listing contains everything that completion offers
 
-local paths, members, parents = {}, {}, {}
+local entry_by_path, members_by_type, parent_by_type = {}, {}, {}
 for _, section in ipairs { "functions", "namespaces", "values" } do
-  for _, row in ipairs(listing[section]) do paths[row.path] = row end
+  for _, row in ipairs(listing[section]) do entry_by_path[row.path] = row end
 end
 for _, class in ipairs(listing.classes) do
   for _, name in ipairs { class.name, table.unpack(class.aliases) } do
-    paths[class.kind .. ":" .. name] = class
+    entry_by_path[class.kind .. ":" .. name] = class
   end
 end
 for _, type in ipairs(listing.types) do
-  local rows_by_name = members[type.name] or {}
+  local rows_by_name = members_by_type[type.name] or {}
   for _, list in ipairs { type.methods, type.properties } do
     for _, row in ipairs(list) do rows_by_name[row.name] = row end
   end
-  members[type.name] = rows_by_name
-  if type.parent ~= type.name then parents[type.name] = type.parent end
+  members_by_type[type.name] = rows_by_name
+  if type.parent ~= type.name then parent_by_type[type.name] = type.parent end
 end
 
 local function has_member(type, name)
-  return type and (members[type][name] or has_member(parents[type], name))
+  return type and (members_by_type[type][name] or has_member(parent_by_type[type], name))
 end
 
-local offered_count = 0
+local completion_count = 0
 local function check_completion(path, is_listed)
   for _, name in ipairs((cr.complete(path))) do
-    offered_count = offered_count + 1
+    completion_count = completion_count + 1
     assert(is_listed(name), path .. name .. " is offered, and not listed")
   end
 end
 
-local function walk(value, path)
+local function check_namespace(value, path)
   local info = cr.describe(value)
   check_completion(path .. ".", function(name)
-    return paths[path .. "." .. name] or info and info.kind and paths[info.kind .. ":" .. name]
+    return entry_by_path[path .. "." .. name] or info and info.kind
+      and entry_by_path[info.kind .. ":" .. name]
   end)
   for key, child in next, value do
-    if type(child) == "table" and type(key) == "string" then walk(child, path .. "." .. key) end
+    if type(child) == "table" and type(key) == "string" then
+      check_namespace(child, path .. "." .. key)
+    end
   end
 end
-walk(cr, "cr")
+check_namespace(cr, "cr")
 
 dense = cr.layers.Dense(2, { input_shape = { 3 } })
 model = cr.Sequential { dense }
@@ -69,7 +72,7 @@ for name, object in pairs(objects) do
     return has_member(name, member) or class_members[member]
   end)
 end
-assert(offered_count > 2000, offered_count)
+assert(completion_count > 2000, completion_count)
 
 -- ---- every entry has a description
 
@@ -115,8 +118,9 @@ local x = cr.tensor { { 0.3, 0.7, 0.2 }, { 0.9, 0.1, 0.4 } }
 local compared_count = 0
 for _, row in ipairs(listing.functions) do
   local name = row.path:match "^cr%.ops%.(%w+)$"
-  local first, defaults = row.parameters[1], {}
-  local takes_one_tensor = name and first and first.required and not first.variadic
+  local first_parameter, defaults = row.parameters[1], {}
+  local takes_one_tensor = name and first_parameter and first_parameter.required
+    and not first_parameter.variadic
   for i = 2, #row.parameters do
     local parameter = row.parameters[i]
     takes_one_tensor = takes_one_tensor and not parameter.required

@@ -21,9 +21,9 @@ assert(history.history.loss[0] == nil and getmetatable(history.history.loss) == 
 
 -- Nested shapes are equal if all of them are.
 local input = cr.Input { shape = { 2 } }
-local pair = cr.Model { inputs = input,
+local two_output_model = cr.Model { inputs = input,
   outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
-assert(pair.output_shape == { { -1, 2 }, { -1, 3 } })
+assert(two_output_model.output_shape == { { -1, 2 }, { -1, 3 } })
 
--- Lists made by the module count as structures.
+-- Functions of cr.tree accept lists that the module returns as nested structures.
 check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })

@@ -1,4 +1,4 @@
--- Temporary tensors are collected in time, and errors leave no memory behind (the fault [L02] in
+-- Temporary tensors are collected in time, and calls that fail leak no memory (the fault [L02] in
 -- tests/faults/README.md).
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
@@ -6,36 +6,36 @@ collectgarbage "generational"  -- the mode of the garbage collector that the pro
 local cr = require "crescent"
 
 -- With a sanitizer, freed memory is kept for a while, so limits are not checked.
-local sanitized = io.open("/proc/self/maps"):read("a"):find "lib[at]san"
+local has_sanitizer = io.open("/proc/self/maps"):read("a"):find "lib[at]san"
 local large_tensor = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay in use
 local x = large_tensor[1]:reshape { 1024, 1024 }:slice(1, 64)
 local _ = (x + 1):sum():item()
-local start_mib, most_mib = memory.mib "VmRSS", 0
+local start_mib, peak_mib = memory.mib "VmRSS", 0
 for i = 1, 100000 do
-  local small = x + i -- tensors of 256 KiB each, 25 GiB in all
-  if i % 1000 == 0 then most_mib = math.max(most_mib, memory.mib "VmRSS") end
+  local small_tensor = x + i -- tensors of 256 KiB each, 25 GiB in all
+  if i % 1000 == 0 then peak_mib = math.max(peak_mib, memory.mib "VmRSS") end
 end
-assert(sanitized or most_mib < start_mib + 32,
-  string.format("memory went from %.0f to %.0f MiB", start_mib, most_mib))
+assert(has_sanitizer or peak_mib < start_mib + 32,
+  string.format("memory went from %.0f to %.0f MiB", start_mib, peak_mib))
 
 -- the result of a call is freed before the second call after it, however much memory is in use
-local results, most_alive_count = setmetatable({}, { __mode = "v" }), 0
+local results, max_alive_count = setmetatable({}, { __mode = "v" }), 0
 for i = 1, 100 do
   results[i] = large_tensor[1] + i -- a result of 4 MiB
   local alive_count = 0
   for _ in pairs(results) do alive_count = alive_count + 1 end
-  most_alive_count = math.max(most_alive_count, alive_count)
+  max_alive_count = math.max(max_alive_count, alive_count)
 end
-assert(most_alive_count <= 3, most_alive_count .. " temporary results at a time")
+assert(max_alive_count <= 3, max_alive_count .. " temporary results at a time")
 
 -- tensors in the old generation are collected too
-local last_strings, most_heap_kib = {}, 0
+local last_strings, peak_heap_kib = {}, 0
 for i = 1, 5000 do
   last_strings[i % 8] = ("x"):rep(4096) .. i
-  local temporary = x + 1
-  most_heap_kib = math.max(most_heap_kib, collectgarbage "count")
+  local temporary_tensor = x + 1
+  peak_heap_kib = math.max(peak_heap_kib, collectgarbage "count")
 end
-assert(most_heap_kib < 8192, string.format("Lua's heap grew to %.0f KiB", most_heap_kib))
+assert(peak_heap_kib < 8192, string.format("Lua's heap grew to %.0f KiB", peak_heap_kib))
 
 -- calls that fail free the memory that they have allocated
 local function check_no_leak(n, f)
@@ -45,15 +45,15 @@ local function check_no_leak(n, f)
   for _ = 1, 10 * n do pcall(f) end
   collectgarbage()
   local added_mib = memory.mib "VmRSS" - start_mib
-  assert(sanitized or added_mib < 8, string.format("%.1f MiB more after errors", added_mib))
+  assert(has_sanitizer or added_mib < 8, string.format("%.1f MiB more after errors", added_mib))
 end
 check_no_leak(2000, function() return x:matmul(cr.ones { 3, 3 }) end)
 check_no_leak(2000, function() return cr.layers.Dense { units = 3, nonsense = { 1, 2, 3 } } end)
 check_no_leak(2000, function() return cr.tensor { { 1, 2 }, { 3, "x" } } end)
 check_no_leak(500, function() return cr.GradientTape(function() error "stop" end) end)
-local Bad = cr.Layer:subclass "BadInMemory"
-function Bad:call(x) return x:matmul(x):matmul(error "stop") end
-local bad_layer = Bad()
+local FailingLayer = cr.Layer:subclass "BadInMemory"
+function FailingLayer:call(x) return x:matmul(x):matmul(error "stop") end
+local bad_layer = FailingLayer()
 check_no_leak(500, function() return bad_layer(cr.ones { 8, 8 }) end)
 
 -- coroutines may call into the module
@@ -64,42 +64,42 @@ local worker = coroutine.wrap(function()
 end)
 for _ = 1, 3 do worker() end
 assert(worker():sum():item() == 4)
--- models and layers that refer to themselves are collected
-local Inner = cr.Layer:subclass "InnerInMemory"
-function Inner:build(shape)
+-- models and layers that refer to themselves are garbage-collected
+local InnerLayer = cr.Layer:subclass "InnerInMemory"
+function InnerLayer:build(shape)
   self.w = self:add_weight { name = "w", shape = { shape[#shape], 100 } }
 end
-function Inner:call(t) return t:matmul(self.w) * self.factor end
-local Outer = cr.Model:subclass "OuterInMemory"
-function Outer:init(config)
-  self.inner, self.given = Inner(), config.given
+function InnerLayer:call(t) return t:matmul(self.w) * self.factor end
+local OuterModel = cr.Model:subclass "OuterInMemory"
+function OuterModel:init(config)
+  self.inner, self.model_table = InnerLayer(), config.model_table
   self.inner.factor = cr.ones { 100 }
   self.inner.outer, self.me = function() return self end, { self }
   self.again = function() return self end
 end
-function Outer:call(t) return self.inner(t) end
-local Watch = cr.callbacks.Callback:subclass "WatchInMemory"
+function OuterModel:call(t) return self.inner(t) end
+local EmptyCallback = cr.callbacks.Callback:subclass "WatchInMemory"
 local data = cr.ones { 2, 1000 }
 
-local alive = setmetatable({}, { __mode = "k" })
+local alive_objects = setmetatable({}, { __mode = "k" })
 local function count_alive()
   for _ = 1, 6 do collectgarbage() end
   local count = 0
-  for _ in pairs(alive) do count = count + 1 end
+  for _ in pairs(alive_objects) do count = count + 1 end
   return count
 end
 local function make_cyclic_model(i)
-  local holder_table = {}
-  local model = Outer { given = holder_table }
-  holder_table.model = model
+  local model_table = {}
+  local model = OuterModel { model_table = model_table }
+  model_table.model = model
   model(data)
-  model.callback = Watch()
+  model.callback = EmptyCallback()
   model.callback.owner = model
   if i % 20 == 0 then
     model:compile { optimizer = "adam", loss = "mse" }
     model:fit(data, cr.ones { 2, 100 }, { verbose = 0, callbacks = { model.callback } })
   end
-  alive[model], alive[model.inner], alive[model.callback] = true, true, true
+  alive_objects[model], alive_objects[model.inner], alive_objects[model.callback] = true, true, true
 end
 make_cyclic_model(20)
 local start_mib = memory.mib "VmRSS"
@@ -107,17 +107,17 @@ for i = 1, 200 do make_cyclic_model(i) end
 local live_count = count_alive()
 assert(live_count == 0, live_count .. " objects that only refer to each other are left")
 local added_mib = memory.mib "VmRSS" - start_mib
-assert(sanitized or added_mib < 30,
+assert(has_sanitizer or added_mib < 30,
   string.format("%.1f MiB more after 200 models that refer to themselves", added_mib))
 
 -- a graph whose layer refers to the graph
 local function make_cyclic_graph(make)
-  local layer = Inner()
+  local layer = InnerLayer()
   layer.factor = cr.ones { 100 }
   local model = make(layer)
   model(data)
   layer.graph = function() return model end
-  alive[model], alive[layer] = true, true
+  alive_objects[model], alive_objects[layer] = true, true
 end
 for _ = 1, 20 do
   make_cyclic_graph(function(layer) return cr.Sequential { cr.Input { shape = { 1000 } },
@@ -135,20 +135,21 @@ assert(live_count == 0, live_count .. " layers and graphs that refer to each oth
 local function collect_and_allocate()
   for _ = 1, 6 do
     collectgarbage()
-    local waste = {}
-    for i = 1, 200 do waste[i] = cr.ones { 3 } end
+    local unused_tensors = {}
+    for i = 1, 200 do unused_tensors[i] = cr.ones { 3 } end
   end
 end
 local function model_with_hidden_layer(wrap)
-  local layer = Inner { name = "hidden" }
+  local layer = InnerLayer { name = "hidden" }
   layer.factor, layer.note = cr.ones { 100 } * 3, { deep = { cr.ones { 2 } } }
   return wrap(layer)
 end
-local function check_kept(model, find)
+local function check_kept(model, get_layer)
   collect_and_allocate()
   local first = model(data)
   collect_and_allocate()
-  assert(find(model).note.deep[1]:sum():item() == 2 and find(model).factor:sum():item() == 300)
+  assert(get_layer(model).note.deep[1]:sum():item() == 2
+    and get_layer(model).factor:sum():item() == 300)
   collect_and_allocate()
   assert((model(data) - first):abs():max():item() == 0)
 end
@@ -175,10 +176,10 @@ check_kept(model_with_hidden_layer(function(l)
   return cr.Model(first.inputs, first.layers[2].output)
 end), function(m) return m:get_layer "hidden" end)
 check_kept(model_with_hidden_layer(function(l)
-  local Holder = cr.Model:subclass "HolderInMemory"
-  function Holder:init() self.parts = { l } end
-  function Holder:call(t) return self.parts[1](t) end
-  local holder = Holder()
+  local HolderModel = cr.Model:subclass "HolderInMemory"
+  function HolderModel:init() self.parts = { l } end
+  function HolderModel:call(t) return self.parts[1](t) end
+  local holder = HolderModel()
   l = nil
   return holder
 end), function(m) return m.layers[1] end)

@@ -7,14 +7,14 @@ local folder = check.temporary ""
 os.execute("mkdir '" .. folder .. "'")
 io.open(folder .. "/model.h5", "w"):close()
 
--- global variables, as an entry of the prompt would see them
+-- global variables, such as entries of the prompt define
 _G.cr, _G.folder = cr, folder
 _G.x, _G.y = cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
 _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "dense" }) }
 _G.model:compile { optimizer = "sgd", loss = "mse" }
 _G.history = _G.model:fit(_G.x, _G.y, { verbose = 0 })
 
-local rows = {
+local expected_messages = {
   { "cr.Sequental {}", "cr has no 'Sequental' (did you mean 'Sequential'?)" },
   { 'cr.load_model "m.h5"',
     "cr has no 'load_model' (did you mean 'cr.models.load_model' or 'cr.saving.load_model'?)" },
@@ -411,8 +411,8 @@ local lua_errors = {
 
 local function message_of(code) return (check.message_of(code):gsub(folder, "FOLDER")) end
 
-assert(#rows >= 50)
-for _, list in ipairs { rows, lua_errors } do
+assert(#expected_messages >= 50)
+for _, list in ipairs { expected_messages, lua_errors } do
   for _, row in ipairs(list) do check.same(message_of(row[1]), row[2], row[1]) end
 end
 
@@ -429,8 +429,8 @@ file:close()
 check.same(cr.explained(select(2, loadfile(script))):match "; .*",
   '; options go in a table: cr.layers.Dense(10, { activation = "relu" })')
 
--- the program warns once of each line that reads a name of Crescent without its quotes, unless the
--- line calls it
+-- the program warns once of each line that uses a name of Crescent without quotes as a variable,
+-- unless the line calls it
 if arg[-1]:find "crescent$" then
   local ok, output = check.run [[
 for i = 1, 3 do
@@ -444,7 +444,7 @@ print(float64, rawget(_G, "int8"), pcall(function() tanh(1) end), int9)
   assert(output:find(":5: 'relu' is a variable without a value; it is written \"relu\"", 1, true))
 end
 
--- failed look-ups change nothing, and rawget finds nothing
+-- failed look-ups store nothing in the tables, and rawget finds nothing
 assert(rawget(cr, "Sequental") == nil and rawget(cr.datasets, "mnst") == nil)
 assert(cr[1] == nil and cr.ops.image.resize and cr.applications.ResNet50)
 check.same(#x.shape, 2)
@@ -466,7 +466,7 @@ assert(ok and select(2, shown_text:gsub("Fully connected", "")) == 2, shown_text
 assert(shown_text:find("model:evaluate(x, y=nil)", 1, true), shown_text)
 assert(shown_text:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true),
   shown_text)
--- functions that call functions refuse symbols
+-- operations that take a Lua function refuse symbols
 for name, arguments in pairs { cond = "symbol, function() end, function() end",
   map = "function(row) return row end, symbol", vectorized_map = "function(row) end, symbol",
   switch = "symbol, { function() end }", scan = "function() end, symbol, symbol" } do

@@ -3,7 +3,7 @@
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 
--- global variables, as an entry of the prompt would see them
+-- global variables, such as entries of the prompt define
 _G.cr, _G.x, _G.y = cr, cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
 _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
 _G.model:compile { optimizer = "sgd", loss = "mse" }
@@ -14,7 +14,7 @@ local function suggestion(...)
   return " (did you mean '" .. table.concat({ ... }, "' or '") .. "'?)"
 end
 
-local rows = {
+local expected_messages = {
   { "cr.ops.unsqueeze(x, 0)", "no function 'unsqueeze'" .. suggestion "cr.ops.expand_dims" },
   { "cr.ops.cat { x, x }", "no function 'cat'" .. suggestion "cr.ops.concatenate" },
   { "cr.ops.mul(x, x)", "no function 'mul'" .. suggestion "cr.ops.multiply" },
@@ -105,13 +105,13 @@ local rows = {
   { "cr.applications:ResNet50 {}", "ResNet50: what cr.applications contains is called with '.', "
     .. "not with ':': cr.applications.ResNet50(...)" },
 }
-for _, row in ipairs(rows) do
+for _, row in ipairs(expected_messages) do
   local message = check.message_of(row[1])
   check.same(message:sub(-#row[2]), row[2], row[1] .. ": " .. message)
 end
 
 -- a path that a message names, such as cr.ops.take
-local function exists(path)
+local function path_exists(path)
   local ok, value = pcall(load("return " .. path))
   return ok and value ~= nil
 end
@@ -159,7 +159,7 @@ for code, words in pairs {
     local is_explained = message:find("; ", 1, true) or message:find("(did you mean", 1, true)
     assert(is_explained, call .. ": " .. message)
     for path in message:gmatch "'(cr%.[%w_%.]+)'" do
-      assert(exists(path), call .. ": " .. message)
+      assert(path_exists(path), call .. ": " .. message)
     end
   end
 end

@@ -86,12 +86,12 @@ assert(os.clock() - start_time < 10)
 local text = drawn_file(".txt", function(path)
   return cr.plot({ 1, 2, 3 }, { file = path, width = 30, height = 8 })
 end)
-local lines = 0
+local line_count = 0
 for line in text:gmatch "[^\n]*\n" do
-  lines = lines + 1
+  line_count = line_count + 1
   assert(utf8.len(line) <= 31)
 end
-assert(lines == 8)
+assert(line_count == 8)
 local path = check.temporary ".png"
 cr.plot({ 1, 2, 3 }, { file = path, width = 300, height = 200 })
 local image = cr.utils.load_img(path)
@@ -165,7 +165,7 @@ check.same({ table.unpack(draw_image(cr.zeros { 6, 8, 8, 1 }, { columns = 3, wid
   { 24, 40, 3 })
 check.fails(function() cr.imshow(cr.zeros { 2 }, { file = "a.png" }) end, "expected an image")
 
--- ---- the colour bar shows the values of the grays: least and greatest value, fractions, or bytes
+-- ---- labels of a colour bar: the least and greatest value, fractions, or bytes
 local function color_bar_labels(images, options)
   options.colorbar = true
   return drawn_file(".svg", function(path)
@@ -191,9 +191,9 @@ end)
 for _, name in ipairs { "cat", "dog", "cow", "predicted" } do
   assert(text:find(">" .. name .. "<", 1, true))
 end
-local numbers = 0
-for _ in text:gmatch ">[01]</text>" do numbers = numbers + 1 end
-assert(numbers == 9)
+local number_count = 0
+for _ in text:gmatch ">[01]</text>" do number_count = number_count + 1 end
+assert(number_count == 9)
 
 -- ---- sparklines are one line of block characters
 assert(cr.sparkline { 0, 1, 2, 3, 4, 5, 6, 7 } == "▁▂▃▄▅▆▇█")
@@ -226,11 +226,11 @@ check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 
 -- ---- graphs of models: each layer is a box, each edge a line, and a nested model a frame
 local inner_input, input = cr.Input { shape = { 8 } }, cr.Input { shape = { 8 } }
-local inner = cr.Model { inputs = inner_input, name = "block",
+local inner_model = cr.Model { inputs = inner_input, name = "block",
   outputs = cr.layers.Add() { cr.layers.Dense(8, { name = "within" })(inner_input), inner_input } }
 local head = cr.Sequential({ cr.layers.Dense(8, { input_shape = { 8 }, name = "first" }) },
   { name = "head" })
-local graph = cr.Model { inputs = input, outputs = head(inner(input)) }
+local graph = cr.Model { inputs = input, outputs = head(inner_model(input)) }
 local function arrow_count(picture) return select(2, picture:gsub("<polygon", "")) end
 local function svg_of_graph(options)
   return drawn_file(".svg", function(file) return graph:plot(file, options) end)
@@ -249,9 +249,10 @@ assert(select(2, text:gsub("▼", "")) == 5)
 check.fails(function() graph:plot("a.svg", { rankdir = "XY" }) end, "rankdir")
 
 -- ---- without a file the figure is printed, with colours only on a terminal
-local ok, out = check.run("cr.plot({ 1, 2, 3 }, { title = 'rising' })", "LC_ALL=C.UTF-8 TERM=xterm")
-assert(ok and out:find "rising" and out:find "⠤" and not out:find "\27")
-ok, out = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C.UTF-8 TERM=dumb")
-assert(ok and not out:find "[\x80-\xff]")
-ok, out = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C TERM=xterm")
-assert(ok and not out:find "[\x80-\xff]")
+local ok, output = check.run("cr.plot({ 1, 2, 3 }, { title = 'rising' })",
+  "LC_ALL=C.UTF-8 TERM=xterm")
+assert(ok and output:find "rising" and output:find "⠤" and not output:find "\27")
+ok, output = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C.UTF-8 TERM=dumb")
+assert(ok and not output:find "[\x80-\xff]")
+ok, output = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C TERM=xterm")
+assert(ok and not output:find "[\x80-\xff]")

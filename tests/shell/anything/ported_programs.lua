@@ -15,7 +15,7 @@ local list_hint = " returns one list, which is no number: write local r = model:
   .. "its numbers are r.loss, r.mae, r[\"mean of all\"]"
 local function results_hint(method) return method .. list_hint:format(method) end
 
-local rows = {
+local expected_messages = {
   { "local loss, mae = measured:evaluate(x, y, { verbose = 0 }); print(loss + 1)",
     results_hint "evaluate" },
   { "return results < 1", results_hint "evaluate" },
@@ -89,4 +89,4 @@ local rows = {
     .. "ids, got strings: TextVectorization or StringLookup makes ids of texts" },
 }
 
-for _, row in ipairs(rows) do check.same(check.message_of(row[1]), row[2], row[1]) end
+for _, row in ipairs(expected_messages) do check.same(check.message_of(row[1]), row[2], row[1]) end

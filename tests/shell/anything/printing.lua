@@ -22,8 +22,8 @@ assert(shown_text:find "... 9900 more\n}$" and not shown_text:find "101", shown_
 check_shown({ 0.1 + 0.2, 1 / 3, 1e-9 / 3, 2.0, -0.5, 1 / 0 },
   "{ 0.3, 0.33333333, 3.3333333e-10, 2.0, -0.5, inf }")
 
--- Tensors: aligned in tables and shortened there; a tensor on its own is followed by dtype and
--- shape.
+-- Tensors are aligned in tables and shortened there; a tensor that is not in a table is followed
+-- by dtype and shape.
 check_shown({ a = cr.tensor { { 1, 20 }, { 300, 4 } } },
   "{\n  a = [[  1.  20.]\n       [300.   4.]]\n}")
 check_shown({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
@@ -32,7 +32,7 @@ check_shown(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
 check_shown(cr.tensor { { "a", "日本語" }, { "日本語", "b" }, { "é", "e\u{301}" } },
   '[[     "a" "日本語"]\n ["日本語"      "b"]\n [     "é"      "e\u{301}"]]\n<string(3, 2)>')
 
--- Functions of the module show their signature, as much of it as fits; fields of many lines come
+-- Functions of the module show as much of their signature as fits; fields of several lines come
 -- last.
 check_shown(cr.ops.clip, "<clip(x, x_min, x_max)>")
 check_shown({ f = cr.ops.clip }, "{ f = <clip(x, x_min, x_max)> }")
@@ -54,27 +54,27 @@ end
 
 -- NaN is printed without a sign, whatever its sign bit is
 do
-  local root = cr.ops.sqrt(cr.tensor { -1.0, 1.0 })
+  local roots = cr.ops.sqrt(cr.tensor { -1.0, 1.0 })
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
   model:compile { optimizer = "sgd", loss = "mse" }
-  local history = model:fit(cr.ones { 4, 2 } * root, cr.ones { 4, 1 }, { verbose = 0 })
-  local printed = {
-    root[1], root:totable()[1], root[{ 1 }], cr.show(0 / 0), cr.show { 0 / 0, -(0 / 0) },
-    cr.ops.cast(root, "complex64"), history, history.history.loss[1],
-    model:evaluate(cr.ones { 4, 2 } * root, cr.ones { 4, 1 }, { verbose = 0 }),
+  local history = model:fit(cr.ones { 4, 2 } * roots, cr.ones { 4, 1 }, { verbose = 0 })
+  local values_with_nan = {
+    roots[1], roots:totable()[1], roots[{ 1 }], cr.show(0 / 0), cr.show { 0 / 0, -(0 / 0) },
+    cr.ops.cast(roots, "complex64"), history, history.history.loss[1],
+    model:evaluate(cr.ones { 4, 2 } * roots, cr.ones { 4, 1 }, { verbose = 0 }),
   }
-  for _, value in ipairs(printed) do
+  for _, value in ipairs(values_with_nan) do
     local text = tostring(value)
     assert(text:find "nan" and not text:find "-nan", text)
   end
   local path = check.temporary ".csv"
-  cr.data.write_csv(path, { a = root, b = cr.ops.cast(root, "float64") })
+  cr.data.write_csv(path, { a = roots, b = cr.ops.cast(roots, "float64") })
   check.same(io.open(path):read "a", "a,b\nnan,nan\n1,1\n")
   os.remove(path)
   path = check.temporary ".txt"
-  cr.heatmap(cr.ops.reshape(root, { 1, 2 }), { file = path })
-  local map = io.open(path):read "a"
-  assert(map:find "nan" and not map:find "-nan", map)
+  cr.heatmap(cr.ops.reshape(roots, { 1, 2 }), { file = path })
+  local heatmap_text = io.open(path):read "a"
+  assert(heatmap_text:find "nan" and not heatmap_text:find "-nan", heatmap_text)
   os.remove(path)
 end
 
@@ -130,7 +130,7 @@ check_tostring(report, "<validation: ok, 0 findings>")
 local ok, text = check.run "cr.print({ 1, 'a' }, 'b', nil, cr.tensor { 1 })"
 assert(ok and text == '{ 1, "a" }\tb\tnil\t[1.]\n', text)
 
--- print of the program does so in scripts as well; a stock interpreter keeps its own
+-- in scripts that the program runs, print shows tables too; stock Lua keeps its own print
 local is_program = rawget(_G, "cr") ~= nil
 ok, text = check.run "print({ 1, 'a' }, 'b', nil, cr.zeros({ 2, 3 }).shape)"
 assert(ok and (text == '{ 1, "a" }\tb\tnil\t{ 2, 3 }\n') == is_program, text)

@@ -1,5 +1,5 @@
 -- Names that match nothing (keys of tables, patterns, labels, monitored values) are reported with a
--- suggestion. Attributes that a trace has read are checked when they change.
+-- suggestion.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -47,46 +47,46 @@ do -- names among the positional items of a list
   check.fails(function() x:reshape { 4, 4, order = "C" } end, "'order'")
   check.fails(function() ops.concatenate({ x, x, axs = 1 }, -1) end, "axs")
   check.fails(function() new_model():predict { x, batch_siz = 3 } end, "'batch_siz'")
-  -- lists with names that are options, for every order in which a Lua table may store them
+  -- lists with and without options by name, in several orders in which Lua may store the items
   local mixed_table, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
   check.same({ mixed_table.dtype, #mixed_table:totable() }, { "int32", 3 })
   for i = 100, 1, -1 do items[i] = i end
   check.near(cr.tensor(items):sum():item(), 5050)
-  local sparse = { [3] = 3, [1] = 1, [2] = 2 }
-  check.near(cr.tensor(sparse), { 1, 2, 3 })
-  check.near(cr.tensor { sparse, { 4, 5, 6 } }, { { 1, 2, 3 }, { 4, 5, 6 } })
-  sparse.name = "s"
-  check.fails(function() cr.tensor(sparse) end, "'name'")
-  check.fails(function() cr.tensor { sparse, { 4, 5, 6 } } end, "the name 'name'")
+  local unordered_list = { [3] = 3, [1] = 1, [2] = 2 }
+  check.near(cr.tensor(unordered_list), { 1, 2, 3 })
+  check.near(cr.tensor { unordered_list, { 4, 5, 6 } }, { { 1, 2, 3 }, { 4, 5, 6 } })
+  unordered_list.name = "s"
+  check.fails(function() cr.tensor(unordered_list) end, "'name'")
+  check.fails(function() cr.tensor { unordered_list, { 4, 5, 6 } } end, "the name 'name'")
   check.near(ops.concatenate { x, x, axis = 0 }, ops.concatenate({ x, x }, 0))
 end
 
 do -- patterns in layout rules, and in optimizers chosen by path
-  local function trained(optimizer)
+  local function train_with(optimizer)
     local model = new_model { optimizer = optimizer }
     model:fit(x, y, { verbose = 0 })
     return model
   end
   local AdamW, SGD = cr.optimizers.AdamW, cr.optimizers.SGD
   check.fails(function()
-    trained(AdamW {
+    train_with(AdamW {
       rules = { { pattern = "*/bias", weight_decay = 0 }, { pattern = "d/kernal" } } })
   end, "'d/kernal' fits no weight", "did you mean 'd/kernel'?", "d/kernel, d/bias")
-  trained(AdamW { rules = { { pattern = "*/bias", weight_decay = 0 } } })
-  trained(AdamW { rules = { { pattern = "norm/*", optional = true } } })
+  train_with(AdamW { rules = { { pattern = "*/bias", weight_decay = 0 } } })
+  train_with(AdamW { rules = { { pattern = "norm/*", optional = true } } })
   check.fails(function() AdamW { rules = { { pattern = "a", optional = 1 } } } end, "optional")
-  local excluding = AdamW {}
-  excluding:exclude_from_weight_decay { var_names = { "norm", "bias" } }
-  trained(excluding)
-  local function mapped(map)
-    return trained(cr.optimizers.MultiOptimizer(cr.optimizers.OptimizerMap {
+  local excluding_optimizer = AdamW {}
+  excluding_optimizer:exclude_from_weight_decay { var_names = { "norm", "bias" } }
+  train_with(excluding_optimizer)
+  local function train_with_map(map)
+    return train_with(cr.optimizers.MultiOptimizer(cr.optimizers.OptimizerMap {
       default_optimizer = "sgd", optimizer_map = map }))
   end
-  check.fails(function() mapped { ["d/kernel"] = SGD(1), ["e/.*"] = SGD(0) } end,
+  check.fails(function() train_with_map { ["d/kernel"] = SGD(1), ["e/.*"] = SGD(0) } end,
     "optimizer_map", "'e/.*' fits no weight")
-  mapped { ["d/.*"] = SGD(0.1) }
+  train_with_map { ["d/.*"] = SGD(0.1) }
   check.fails(function()
-    trained(cr.optimizers.LossScaleOptimizer(AdamW { rules = { { pattern = "none" } } }))
+    train_with(cr.optimizers.LossScaleOptimizer(AdamW { rules = { { pattern = "none" } } }))
   end, "'none' fits no weight")
   -- patterns also match frozen weights
   local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "early" }),
@@ -129,10 +129,10 @@ do -- class weights for labels that no target can have
     model:fit(cr.data.dataset(x, labels), { verbose = 0, class_weight = { [2] = 5 } })
   end, "no class 2")
   model:fit(x, labels, { verbose = 0, class_weight = { [1] = 5 } })
-  local binary = new_model { loss = "binary_crossentropy" }
-  check.fails(function() binary:fit(x, y, { verbose = 0, class_weight = { [2] = 5 } }) end,
+  local binary_model = new_model { loss = "binary_crossentropy" }
+  check.fails(function() binary_model:fit(x, y, { verbose = 0, class_weight = { [2] = 5 } }) end,
     "no class 2")
-  binary:fit(x, y, { verbose = 0, class_weight = { [1] = 5 } })
+  binary_model:fit(x, y, { verbose = 0, class_weight = { [1] = 5 } })
   new_model():fit(x, y * 7, { verbose = 0, class_weight = { [7] = 5 } })
   model:compile { loss = "categorical_crossentropy" }
   check.fails(function()

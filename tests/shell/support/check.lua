@@ -10,8 +10,8 @@ function check.near(got, want, tolerance, what)
     for i = 1, #want do check.near(got[i], want[i], tolerance, what .. "[" .. i .. "]") end
   else
     -- an infinite expected value would accept every number
-    local finite = math.abs(want) < math.huge
-    assert(got == want or finite
+    local is_finite = math.abs(want) < math.huge
+    assert(got == want or is_finite
       and math.abs(got - want) <= tolerance * math.max(1, math.abs(want)),
       string.format("%s: got %.8g, want %.8g", what, got, want))
   end

@@ -1,7 +1,7 @@
 -- The memory use of this process as the system reports it.
 local memory = {}
 
---- The value in MiB: "VmRSS" is the current memory, "VmHWM" its peak.
+--- The memory use in MiB that Linux calls `name`: "VmRSS" is the current use, "VmHWM" the peak.
 function memory.mib(name)
   for line in io.lines "/proc/self/status" do
     local kib = line:match("^" .. name .. ":%s*(%d+)")

@@ -6,7 +6,7 @@ local cr = require "crescent"
 local Values = {}
 Values.__index = Values
 
---- The tables of classes by their kind, and the list of kinds in order.
+--- The namespaces of classes by the kind of their classes, and the sorted list of these kinds.
 local namespaces, kind_names = {}, {}
 for _, value in next, cr do
   local info = type(value) == "table" and cr.describe(value)
@@ -17,21 +17,22 @@ end
 table.sort(kind_names)
 
 function Values.new(seed)
-  local self = setmetatable({ state = seed * 2654435761 + 1, kept = {}, names = {}, tame = false },
+  local self = setmetatable({ state = seed * 2654435761 + 1, kept = {}, names = {},
+    small_numbers_only = false },
     Values)
   self:learn_names()
   return self
 end
 
-function Values:below(n)
+function Values:integer_below(n)
   self.state = self.state ~ (self.state << 13)
   self.state = self.state ~ (self.state >> 7)
   self.state = self.state ~ (self.state << 17)
   return (self.state >> 1) % n
 end
 
-function Values:chance(percent) return self:below(100) < percent end
-function Values:one_of(list) return list[self:below(#list) + 1] end
+function Values:chance(percent) return self:integer_below(100) < percent end
+function Values:one_of(list) return list[self:integer_below(#list) + 1] end
 
 --- Collects words that have a meaning: names of classes, aliases, options, parameters.
 function Values:learn_names()
@@ -43,18 +44,18 @@ function Values:learn_names()
   self.names = words
 end
 
---- Keeps a value for later draws; drops the oldest kept value.
+--- Keeps a value for later draws; if 48 are kept, it replaces a random one of them.
 function Values:keep(value)
   if value == nil then return end
   if #self.kept < 48 then
     self.kept[#self.kept + 1] = value
   else
-    self.kept[self:below(48) + 1] = value
+    self.kept[self:integer_below(48) + 1] = value
   end
 end
 
 local integers = { 0, 1, 2, 3, 4, 5, 8, -1, -2, -3 }
-local extremes = { 2 ^ 31, -2 ^ 31, math.maxinteger, math.mininteger, 1 << 31, (1 << 31) - 1,
+local extreme_numbers = { 2 ^ 31, -2 ^ 31, math.maxinteger, math.mininteger, 1 << 31, (1 << 31) - 1,
   1 << 40, -(1 << 62), 0.1, -0.5, 1e-300,
   1e300, -1e300, 1 / 0, -1 / 0, 0 / 0, -0.0, 2 ^ 53 }
 local strings = { "", " ", "\0", "a\0b", "\27[31mred\7", "\255\254", "%s%n%d", "name", "../", "é",
@@ -68,11 +69,11 @@ local shapes = { {}, { 1 }, { 3 }, { 0 }, { 2, 3 }, { 4, 3 }, { 0, 3 }, { 3, 0 }
 local function shape_text(shape) return "{" .. table.concat(shape, ", ") .. "}" end
 
 function Values:number()
-  if self.tame or self:chance(70) then
+  if self.small_numbers_only or self:chance(70) then
     local n = self:one_of(integers)
     return n, tostring(n)
   end
-  local n = self:one_of(extremes)
+  local n = self:one_of(extreme_numbers)
   return n, string.format("%s", n)
 end
 
@@ -100,7 +101,7 @@ end
 
 --- An abstract tensor, as layers get while shapes are inferred; it is used after the end of its
 --- trace.
-function Values:abstract()
+function Values:abstract_tensor()
   local symbol
   pcall(function()
     cr.layers.Lambda(function(t) symbol = t return t end)(cr.Input { shape = self:one_of(shapes) })
@@ -110,8 +111,8 @@ end
 
 function Values:list(depth)
   local list, texts = {}, {}
-  for i = 1, self:below(4) do
-    local value, text = self:any(depth + 1)
+  for i = 1, self:integer_below(4) do
+    local value, text = self:any_value(depth + 1)
     list[i], texts[i] = value, text
   end
   return list, "{" .. table.concat(texts, ", ") .. "}"
@@ -119,9 +120,9 @@ end
 
 function Values:dict(depth)
   local dict, texts = {}, {}
-  for _ = 1, self:below(4) do
+  for _ = 1, self:integer_below(4) do
     local key, key_text = self:string()
-    local value, text = self:any(depth + 1)
+    local value, text = self:any_value(depth + 1)
     dict[key] = value
     texts[#texts + 1] = "[" .. key_text .. "] = " .. text
   end
@@ -129,7 +130,7 @@ function Values:dict(depth)
 end
 
 function Values:odd_table()
-  local kind = self:below(6)
+  local kind = self:integer_below(6)
   local t = {}
   if kind == 0 then t.t = t return t, "{t = itself}" end
   if kind == 1 then t[1], t[3] = 1, 2 return t, "{[1] = 1, [3] = 2}" end
@@ -144,9 +145,10 @@ end
 
 --- A function that returns nil after some calls, so that it ends if it is used as a generator.
 function Values:func()
-  local kind, call_count = self:below(6), 0
-  local kinds = { "returns nothing", "gives back", "fails", "yields", "gives a value", "calls" }
-  local value = self:chance(80) and (self:any(3)) or nil
+  local kind, call_count = self:integer_below(6), 0
+  local descriptions = { "returns nothing", "gives back", "fails", "yields", "gives a value",
+    "calls" }
+  local value = self:chance(80) and (self:any_value(3)) or nil
   return function(...)
     call_count = call_count + 1
     if call_count > 20 or kind == 0 then return end
@@ -155,17 +157,18 @@ function Values:func()
     if kind == 3 then return coroutine.yield(...) end
     if kind == 4 then return value, value end
     return pcall(value, ...)
-  end, "function that " .. kinds[kind + 1]
+  end, "function that " .. descriptions[kind + 1]
 end
 
 function Values:class()
-  local space = self:one_of { "layers", "optimizers", "losses", "metrics", "callbacks",
+  local namespace = self:one_of { "layers", "optimizers", "losses", "metrics", "callbacks",
     "initializers" }
-  local name = self:one_of(cr.describe(cr[space]).names)
-  local ok, class = pcall(function() return cr[space][name] end)
-  return ok and class or nil, "cr." .. space .. "." .. name
+  local name = self:one_of(cr.describe(cr[namespace]).names)
+  local ok, class = pcall(function() return cr[namespace][name] end)
+  return ok and class or nil, "cr." .. namespace .. "." .. name
 end
 
+-- The relative frequency of each kind of value, and the function that draws a value of it.
 local kinds = {
   { 8, function() return nil, "nil" end },
   { 4, function() return true, "true" end },
@@ -174,7 +177,7 @@ local kinds = {
   { 14, Values.string },
   { 16, Values.tensor },
   { 5, Values.symbol },
-  { 2, Values.abstract },
+  { 2, Values.abstract_tensor },
   { 6, function(self, depth) if depth < 3 then return self:list(depth) end return {}, "{}" end },
   { 5, function(self, depth) if depth < 3 then return self:dict(depth) end return {}, "{}" end },
   { 2, Values.odd_table },
@@ -195,12 +198,12 @@ local kinds = {
     return value, "<" .. (info.class and info.class.name or info.name or info.what) .. ">"
   end },
 }
-local total = 0
-for _, kind in ipairs(kinds) do total = total + kind[1] end
+local total_frequency = 0
+for _, kind in ipairs(kinds) do total_frequency = total_frequency + kind[1] end
 
 --- A random value, and the text that creates it.
-function Values:any(depth)
-  local remaining = self:below(total)
+function Values:any_value(depth)
+  local remaining = self:integer_below(total_frequency)
   for _, kind in ipairs(kinds) do
     if remaining < kind[1] then return kind[2](self, depth or 0) end
     remaining = remaining - kind[1]
@@ -208,20 +211,20 @@ function Values:any(depth)
 end
 
 --- A value that the option probably accepts according to its description.
-function Values:fitting(option)
+function Values:fitting_value(option)
   if option.choices and self:chance(80) then
     local choice = self:one_of(option.choices)
     return choice, string.format("%q", choice)
   end
-  local space = option.kind and not option.type:find "number" and namespaces[option.kind]
-  if space and self:chance(80) then
-    local name = self:one_of(space.names)
+  local namespace = option.kind and not option.type:find "number" and namespaces[option.kind]
+  if namespace and self:chance(80) then
+    local name = self:one_of(namespace.names)
     return name, string.format("%q", name)
   end
   if option.type and option.type:find "integer" then
-    local n = self:below(4) + 1
+    local n = self:integer_below(4) + 1
     if option.type:find "list" and self:chance(50) then
-      return { n, self:below(3) + 1 }, "{" .. n .. ", ...}"
+      return { n, self:integer_below(3) + 1 }, "{" .. n .. ", ...}"
     end
     return n, tostring(n)
   end
@@ -233,7 +236,7 @@ function Values:fitting(option)
     local b = self:chance(50)
     return b, tostring(b)
   end
-  return self:any(1)
+  return self:any_value(1)
 end
 
 return Values
