@@ -76,12 +76,12 @@ check.fails(function() return cr.optimizers.SGD()(1) end, "not a function")
 check.fails(function() return #cr.Input { 2 } end, "symbol: no length")
 
 -- a recurrent cell is called on a single step
-for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
+for name, state_count in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
   local cell = layers[name](2)
   check.fails(function() cell(cr.ones { 2, 3 }) end, name, "RNN(cell)", "Got 1 inputs")
   local inputs = { cr.ones { 2, 3 } }
-  for _ = 1, states do inputs[#inputs + 1] = cr.zeros { 2, 2 } end
-  assert(#cell(inputs) == 1 + states)
+  for _ = 1, state_count do inputs[#inputs + 1] = cr.zeros { 2, 2 } end
+  assert(#cell(inputs) == 1 + state_count)
   local sequential = cr.Sequential { layers.InputLayer { batch_input_shape = { 5, 3 } } }
   check.fails(function() sequential:add(layers[name](2)) end, "RNN(cell)")
   local json = ([[{"class_name": "Sequential", "config": {"name": "s", "layers": [
@@ -89,14 +89,14 @@ for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
     {"class_name": "%s", "config": {"units": 2}}]}}]]):format(name)
   check.fails(function() cr.models.model_from_json(json) end, "RNN(cell)")
 end
-local stacked = layers.StackedRNNCells { cells = { layers.LSTMCell(2), layers.GRUCell(2) } }
-check.fails(function() stacked(cr.ones { 2, 3 }) end, "called on 4 inputs")
+local stacked_cells = layers.StackedRNNCells { cells = { layers.LSTMCell(2), layers.GRUCell(2) } }
+check.fails(function() stacked_cells(cr.ones { 2, 3 }) end, "called on 4 inputs")
 check.fails(function() layers.Dot { axes = {} } end, "expected 1 or 2 integers")
 check.same(layers.LSTM({ units = 2, bias_initializer = cr.null })(cr.ones { 2, 3, 4 }).shape,
   { 2, 2 })
 
 -- errors for labels and ids out of range name the value, the range, the layer and the batch
-local function classifier(options)
+local function make_classifier(options)
   local m = cr.Sequential { layers.Embedding(5, 3, { input_shape = { 2 }, name = "words" }),
     layers.Flatten(),
                             layers.Dense(4, { activation = "softmax", name = "answer" }) }
@@ -108,7 +108,7 @@ end
 for _, eager in ipairs { false, true } do
   EAGER = eager
   for _, bad_id in ipairs { 5, -1, 1 << 30 } do
-    local m = classifier()
+    local m = make_classifier()
     local old_weights = m:get_weights()
     local ids, labels = cr.zeros({ 12, 2 }, "int32"):totable(), cr.zeros({ 12 }, "int32"):totable()
     ids[6][2] = bad_id
@@ -123,7 +123,7 @@ for _, eager in ipairs { false, true } do
       m:evaluate(x, y, { batch_size = 4, verbose = 0 })
     end, "words", "id " .. bad_id, "batch 2")
     if bad_id ~= 1 << 30 then
-      m = classifier()
+      m = make_classifier()
       old_weights = m:get_weights()
       labels[1] = bad_id == 5 and 4 or bad_id
       local zeros = cr.zeros({ 12, 2 }, "int32")
@@ -136,7 +136,7 @@ for _, eager in ipairs { false, true } do
       for i, w in ipairs(m:get_weights()) do check.near(w, old_weights[i]:totable(), 0) end
     end
   end
-  local m = classifier { ignore_class = -1 }
+  local m = make_classifier { ignore_class = -1 }
   local y = cr.tensor({ 0, -1, 2, -1 }, "int32")
   m:fit(cr.zeros({ 4, 2 }, "int32"), y, { verbose = 0 })
   for _, w in ipairs(m:get_weights()) do
@@ -146,7 +146,7 @@ for _, eager in ipairs { false, true } do
     m:fit(cr.zeros({ 4, 2 }, "int32"), cr.tensor({ 0, -1, 2, -2 }, "int32"), { verbose = 0 })
   end, "label -2")
   check.fails(function()
-    classifier():fit(cr.zeros({ 1, 2 }, "int32"), cr.tensor { 0 / 0 }, { verbose = 0 })
+    make_classifier():fit(cr.zeros({ 1, 2 }, "int32"), cr.tensor { 0 / 0 }, { verbose = 0 })
   end, "label nan")
 end
 

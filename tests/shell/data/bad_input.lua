@@ -92,8 +92,8 @@ do -- invalid vocabularies
   check.fails(function() layers.StringLookup { vocabulary = path "words.txt" } end,
     path "words.txt", "line 3", "'b' is in line 2")
   check.fails(function() layers.StringLookup { vocabulary = path "none.txt" } end, path "none.txt")
-  local strict = layers.StringLookup { vocabulary = { "a" }, num_oov_indices = 0 }
-  check.fails(function() strict(cr.tensor { "a", "z" }) end, "z", "num_oov_indices=1")
+  local strict_lookup = layers.StringLookup { vocabulary = { "a" }, num_oov_indices = 0 }
+  check.fails(function() strict_lookup(cr.tensor { "a", "z" }) end, "z", "num_oov_indices=1")
   check.fails(
     function() layers.CategoryEncoding { num_tokens = 3 } (cr.tensor({ { 1, 5 } }, "int32")) end,
     "value 5 at [0, 1]", "num_tokens 3")
@@ -107,14 +107,15 @@ do -- errors about labels and ids name the row of the data, even if shuffling ha
   end
   local x, y = cr.random.normal { 20, 4 }, cr.zeros({ 20 }, "int32")
   y[13] = 7
-  local classes = compiled_model("sparse_categorical_crossentropy",
+  local classification_model = compiled_model("sparse_categorical_crossentropy",
     layers.Dense(3, { activation = "softmax", input_shape = { 4 } }))
   for _, shuffle in ipairs { true, false } do
     local fit_options = { batch_size = 5, shuffle = shuffle, verbose = 0 }
-    check.fails(function() classes:fit(x, y, fit_options) end, "(row 13 of the data)", "label 7",
+    check.fails(function() classification_model:fit(x, y, fit_options) end, "(row 13 of the data)",
+      "label 7",
       "out of range for 3 classes")
   end
-  check.fails(function() classes:evaluate(x, y, { batch_size = 5, verbose = 0 }) end,
+  check.fails(function() classification_model:evaluate(x, y, { batch_size = 5, verbose = 0 }) end,
     "batch 3 (row 13 of the data): ", "label 7 at [2]")
   local ids = cr.zeros({ 20, 3 }, "int32")
   ids[{ 13, 2 }] = 9

@@ -32,7 +32,7 @@ check.same(file_inputs.shape, { 40, 3 })
 check.near(file_inputs:slice(2, 3):clone(), inputs:slice(2, 3):totable())
 check.fails(function() return file_inputs + 1 end, path, "clone()")
 assert(tostring(file_inputs):find(path, 1, true))
-local function trained(x, y)
+local function train_and_predict(x, y)
   cr.random.seed(1)
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
   model:compile { optimizer = "adam", loss = "mse" }
@@ -40,7 +40,8 @@ local function trained(x, y)
     verbose = 0 })
   return model:predict(x)
 end
-check.near(trained(file_inputs, file_targets), trained(inputs, inputs:sum(-1, true)):totable())
+check.near(train_and_predict(file_inputs, file_targets), train_and_predict(inputs,
+  inputs:sum(-1, true)):totable())
 file_inputs, file_targets = nil, nil
 os.remove(path)
 
@@ -118,17 +119,18 @@ assert(trace_count == 1, "traced " .. trace_count .. " times")
 assert(f(cr.ones { 2 }, { cr.ones { 2 } }, false) == nil and trace_count == 2)
 f(cr.ones { 3 }, { cr.ones { 3 } }, true)
 assert(trace_count == 3)
-local named = cr.compiled(function(data) return { sum = data.a + data.b, all = { data.a } } end)
-check.same(named { a = cr.ones { 2 }, b = cr.tensor { 2, 3 } }.sum:totable(), { 3, 4 })
-local results = named { b = cr.ones { 2 }, a = cr.zeros { 2 } }
+local sum_by_name = cr.compiled(function(data) return { sum = data.a + data.b,
+  all = { data.a } } end)
+check.same(sum_by_name { a = cr.ones { 2 }, b = cr.tensor { 2, 3 } }.sum:totable(), { 3, 4 })
+local results = sum_by_name { b = cr.ones { 2 }, a = cr.zeros { 2 } }
 check.near(results.all[1], { 0, 0 })
 check.fails(function() f(print) end, "function")
 check.fails(function()
   cr.compiled(function(a) return a:totable() end)(cr.ones { 2 })
 end, "no values")
 local counter = cr.Variable(cr.tensor(0), { trainable = false })
-local count = cr.compiled(function(step) counter:assign_add(step) return counter.value end)
-for _ = 1, 4 do count(cr.tensor(2)) end
+local add_step = cr.compiled(function(step) counter:assign_add(step) return counter.value end)
+for _ = 1, 4 do add_step(cr.tensor(2)) end
 check.near(counter, 8)
 local states, outputs = cr.ops.scan(function(s, x)
   return { s[1] + x[1] }, { s[1] }
@@ -147,9 +149,9 @@ cr.config.set_threads(1)
 assert(cr.config.threads() == 1)
 cr.config.enable_op_determinism()
 assert(cr.config.is_op_determinism_enabled())
-local names = {}
-for _, plugin in ipairs(cr.plugins.list()) do names[plugin.name] = plugin end
-assert(names.core and names.losses and names.core.classes)
+local plugin_by_name = {}
+for _, plugin in ipairs(cr.plugins.list()) do plugin_by_name[plugin.name] = plugin end
+assert(plugin_by_name.core and plugin_by_name.losses and plugin_by_name.core.classes)
 assert(#cr.plugins.path() >= 1)
 check.fails(function() cr.plugins.load "no.such.plugin" end, "no.such.plugin")
 path = check.temporary ".lua"
@@ -169,11 +171,11 @@ check.near(cr.layers.TwiceFromFile()(cr.ones { 1 }), { 2 })
 local listed_classes = {}
 for name, class in pairs(cr.activations) do listed_classes[name] = class end
 assert(listed_classes.relu)
-local function printed_lines(f, ...)
-  local original, lines = print, {}
+local function printed_text(f, ...)
+  local original_print, lines = print, {}
   print = function(text) lines[#lines + 1] = tostring(text) end
   local ok, err = pcall(f, ...)
-  print = original
+  print = original_print
   assert(ok, err)
   return table.concat(lines, "\n")
 end
@@ -182,38 +184,38 @@ local function expect_parts(text, ...)
     assert(text:find(part, 1, true), part .. " is not in\n" .. text)
   end
 end
-expect_parts(printed_lines(cr.help), "cr.Sequential")
-expect_parts(printed_lines(cr.help, cr.layers.Dense), "units", "required", "use_bias",
+expect_parts(printed_text(cr.help), "cr.Sequential")
+expect_parts(printed_text(cr.help, cr.layers.Dense), "units", "required", "use_bias",
   "default true",
   "By name only")
-expect_parts(printed_lines(cr.help, cr.layers), "Conv2D")
-expect_parts(printed_lines(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
-expect_parts(printed_lines(cr.help, cr.Sequential().fit), "validation_split", "epochs")
-expect_parts(printed_lines(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
-expect_parts(printed_lines(cr.help, cr), "layers")
-expect_parts(printed_lines(cr.help, nil), "nil")
-expect_parts(printed_lines(cr.help, 5), "number")
+expect_parts(printed_text(cr.help, cr.layers), "Conv2D")
+expect_parts(printed_text(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
+expect_parts(printed_text(cr.help, cr.Sequential().fit), "validation_split", "epochs")
+expect_parts(printed_text(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
+expect_parts(printed_text(cr.help, cr), "layers")
+expect_parts(printed_text(cr.help, nil), "nil")
+expect_parts(printed_text(cr.help, 5), "number")
 assert(cr.show { 1, "two", { three = 3 } } == '{ 1, "two", { three = 3 } }')
 assert(cr.show { [1] = 1, ["a b"] = 2 } == '{ 1, ["a b"] = 2 }')
 local cyclic_list = { 1 }
 cyclic_list.self = cyclic_list
 assert(cr.show(cyclic_list):find "above")
-local function check_completes(line, ...)
+local function check_completions(line, ...)
   local list = cr.complete(line)
   local set = {}
   for _, name in ipairs(list) do set[name] = true end
   for _, name in ipairs { ... } do assert(set[name], name .. " does not complete " .. line) end
 end
 _G.cr = cr
-check_completes("cr.lay", "layers")
-check_completes("x = cr.layers.Conv2", "Conv2D", "Conv2DTranspose")
-check_completes("cr.layers.Dense{un", "units")
-check_completes("cr.layers.Dense(3, {activ", "activation", "activity_regularizer")
+check_completions("cr.lay", "layers")
+check_completions("x = cr.layers.Conv2", "Conv2D", "Conv2DTranspose")
+check_completions("cr.layers.Dense{un", "units")
+check_completions("cr.layers.Dense(3, {activ", "activation", "activity_regularizer")
 _G.a_model = cr.Sequential()
-check_completes("a_model:su", "summary")
-check_completes("a_model:fit(x, y, {ep", "epochs")
-check_completes("a_model.lay", "layers")
-check_completes("pri", "print")
-check_completes("string.for", "format")
+check_completions("a_model:su", "summary")
+check_completions("a_model:fit(x, y, {ep", "epochs")
+check_completions("a_model.lay", "layers")
+check_completions("pri", "print")
+check_completions("string.for", "format")
 assert(#cr.complete "nothing.here" == 0)
 print "ok data"

@@ -26,12 +26,12 @@ local function compiled_model()
   return model
 end
 
-local function text(list) return table.concat(list, " ") end
+local function list_text(list) return table.concat(list, " ") end
 
-local function sorted(list, first)
+local function sorted_text(list, first)
   local sorted_part = table.move(list, first, first + 3, 1, {})
   table.sort(sorted_part)
-  return text(sorted_part)
+  return list_text(sorted_part)
 end
 
 do -- an object of a dataset class in Lua has the methods of every dataset
@@ -45,7 +45,7 @@ do -- an object of a dataset class in Lua has the methods of every dataset
     sum = sum + x:slice(1, 1):item()
   end
   check.same(sum, 18)
-  check.same(text(data.order), "1 2 3")
+  check.same(list_text(data.order), "1 2 3")
   check.same(cr.utils.PyDataset, cr.data.Dataset)
   check.same(cr.utils.Sequence, cr.data.Dataset)
 end
@@ -54,96 +54,97 @@ do -- evaluate, predict and validation read the batches in order
   local model, data = compiled_model(), Rows()
   check.near(model:evaluate(data, { verbose = 0 }), (1 + 4 + 9 + 16) / 4)
   check.same(model:predict(data, { verbose = 0 }).shape[1], 8)
-  check.same(text(data.order), "1 2 3 4 1 2 3 4")
+  check.same(list_text(data.order), "1 2 3 4 1 2 3 4")
   local history = model:fit(Rows(), { epochs = 1, verbose = 0, validation_data = data })
   check.same(#history.history.val_loss, 1)
-  check.same(text(data.order), "1 2 3 4 1 2 3 4 1 2 3 4")
+  check.same(list_text(data.order), "1 2 3 4 1 2 3 4 1 2 3 4")
   check.same(data.begun, 3)
   check.same(data.ended, 3)
 end
 
 do -- fit shuffles the batches: a new order in each epoch, and the same orders after the same seed
-  local function orders(options)
+  local function epoch_orders(options)
     cr.utils.set_random_seed(3)
     local data = Rows(4)
     options.epochs, options.verbose = 6, 0
     compiled_model():fit(data, options)
     check.same(data.begun, 6)
     check.same(data.ended, 6)
-    for epoch = 0, 5 do check.same(sorted(data.order, 4 * epoch + 1), "1 2 3 4") end
-    return text(data.order)
+    for epoch = 0, 5 do check.same(sorted_text(data.order, 4 * epoch + 1), "1 2 3 4") end
+    return list_text(data.order)
   end
-  local shuffled = orders {}
-  check.same(orders { shuffle = true }, shuffled)
+  local shuffled = epoch_orders {}
+  check.same(epoch_orders { shuffle = true }, shuffled)
   local in_order = "1 2 3 4"
-  check.same(orders { shuffle = false }, in_order .. (" " .. in_order):rep(5))
-  local distinct, epochs = 0, {}
+  check.same(epoch_orders { shuffle = false }, in_order .. (" " .. in_order):rep(5))
+  local distinct_count, seen_orders = 0, {}
   for epoch = 0, 5 do
     local order = shuffled:sub(8 * epoch + 1, 8 * epoch + 7)
-    if not epochs[order] then distinct, epochs[order] = distinct + 1, true end
+    if not seen_orders[order] then distinct_count, seen_orders[order] = distinct_count + 1, true end
   end
-  assert(distinct > 2)
+  assert(distinct_count > 2)
 end
 
 do -- a resumed run reads batches in the order of an uninterrupted run, and requests no batch twice
   local path = check.temporary "dataset_run.h5"
-  local function run(model, data, restore)
+  local function start_run(model, data, is_resumed)
     local training = model:start_training(data, { epochs = 2, verbose = 0 })
-    if restore then training:load(path) end
+    if is_resumed then training:load(path) end
     return training
   end
   cr.utils.set_random_seed(5)
   local unbroken_model, data = compiled_model(), Rows()
-  local training = run(unbroken_model, data)
+  local training = start_run(unbroken_model, data)
   training:advance(2)
   training:save(path)
   training:finish()
   cr.utils.set_random_seed(6)
-  local resumed_model, rest_data = compiled_model(), Rows()
-  run(resumed_model, rest_data, true):finish()
-  check.same(text(rest_data.order), text(table.move(data.order, 3, 8, 1, {})))
+  local resumed_model, resumed_data = compiled_model(), Rows()
+  start_run(resumed_model, resumed_data, true):finish()
+  check.same(list_text(resumed_data.order), list_text(table.move(data.order, 3, 8, 1, {})))
   check.same(resumed_model.weights[1].value:item(), unbroken_model.weights[1].value:item())
   os.remove(path)
 end
 
 do -- named inputs, sample weights, and a number of batches that changes between epochs
-  local Named = Rows:subclass "Named"
-  function Named:get(number)
-    local x, y = Named.super.get(self, number)
+  local NamedInputs = Rows:subclass "Named"
+  function NamedInputs:get(number)
+    local x, y = NamedInputs.super.get(self, number)
     return { left = x, right = x }, y, cr.zeros { 2 }
   end
 
-  function Named:on_epoch_end() self.count = self.count + 1 end
+  function NamedInputs:on_epoch_end() self.count = self.count + 1 end
 
   local left, right = cr.Input { shape = { 1 }, name = "left" }, cr.Input { shape = { 1 },
     name = "right" }
   local model = cr.Model { inputs = { left = left, right = right },
     outputs = cr.layers.Add() { left, right } }
   model:compile { loss = "mse" }
-  local data = Named(1)
+  local data = NamedInputs(1)
   check.same(model:evaluate(data, { verbose = 0 }), 0)
-  check.same(text(data.order), "1")
+  check.same(list_text(data.order), "1")
   model:evaluate(data, { verbose = 0 })
-  check.same(text(data.order), "1 1 2")
+  check.same(list_text(data.order), "1 1 2")
 end
 
 do -- errors name the class and the batch
   local model = compiled_model()
-  local function fails(methods, ...)
+  local function check_fit_fails(methods, ...)
     local Broken = cr.data.Dataset:subclass "Broken"
     for name, method in pairs(methods) do Broken[name] = method end
     local words = { ... }
     check.fails(function() model:fit(Broken(), { verbose = 0 }) end, "Broken", table.unpack(words))
   end
   local function get_two() return 2 end
-  fails({ get = get_two }, "the class has no len()", "it defines get")
-  fails({ len = get_two }, "the class has no get()", "it defines len")
-  fails({ len = function() return "2" end }, "len()", "expected a number of batches")
-  fails({ len = function() return -1 end }, "len()", "expected a number of batches")
-  fails({ len = get_two, get = function() end }, "get(",
+  check_fit_fails({ get = get_two }, "the class has no len()", "it defines get")
+  check_fit_fails({ len = get_two }, "the class has no get()", "it defines len")
+  check_fit_fails({ len = function() return "2" end }, "len()", "expected a number of batches")
+  check_fit_fails({ len = function() return -1 end }, "len()", "expected a number of batches")
+  check_fit_fails({ len = get_two, get = function() end }, "get(",
     "expected x, y, sample_weight", "got nothing")
-  fails({ len = get_two, get = function() error "no such file" end }, "get(", "no such file")
-  fails({ len = get_two, get = get_two, on_epoch_begin = function() error "not now" end },
+  check_fit_fails({ len = get_two, get = function() error "no such file" end }, "get(",
+    "no such file")
+  check_fit_fails({ len = get_two, get = get_two, on_epoch_begin = function() error "not now" end },
     "not now")
   check.fails(function() cr.data.Dataset() end, "Dataset has no behaviour of its own")
   local Plain = cr.data.Dataset:subclass("Plain", { { "path", "here" } })

@@ -39,10 +39,10 @@ for _, row in ipairs {
     "(float32(None, 28, 3), { uint8(None,), float32(None, 28, 3) })", "2 batches, 6 samples" },
   { cr.data.dataset(x):take(1), "float32(6, 28, 3)", "1 elements" },
 } do
-  local data, spec, size = row[1], row[2], row[3]
+  local data, spec, count_text = row[1], row[2], row[3]
   check.same(data.element_spec, spec)
   local spec_text, ending = spec and " of " .. spec or "",
-    size and (spec and ", " or ": ") .. size or ""
+    count_text and (spec and ", " or ": ") .. count_text or ""
   check.same(tostring(data), "<Dataset" .. spec_text .. ending .. ">")
 end
 
@@ -68,7 +68,7 @@ local function pattern_of(spec)
   return "^" .. spec:gsub("[%(%)]", "%%%0"):gsub("None", "%%d+") .. "$"
 end
 
-local function source()
+local function random_dataset()
   local parts, count = {}, random(1, 9)
   for i = 1, random(1, 3) do
     local shape = { count }
@@ -77,7 +77,7 @@ local function source()
   end
   return cr.data.from_tensor_slices(parts)
 end
-local steps = {
+local chain_steps = {
   function(data) return data:batch(random(1, 4), random(2) == 1) end,
   function(data) return data:window(random(1, 3), random(1, 3), random(1, 2), random(2) == 1) end,
   function(data) return data:batch(random(1, 3)):unbatch() end,
@@ -89,19 +89,20 @@ local steps = {
   function(data) return data:filter(function() return random(4) > 1 end) end,
 }
 
--- Elements of different shapes cannot be batched; then the chain ends.
+-- The parts of the next element; nil at the end, or if elements of different shapes cannot be
+-- batched.
 local function next_parts(elements)
   local next_result = table.pack(pcall(elements))
   assert(next_result[1]
     or tostring(next_result[2]):find "tensors of one batch have the same shape", next_result[2])
-  return next_result[1] and next_result[2] ~= nil and { table.unpack(next_result, 2,
-    next_result.n) } or nil
+  return next_result[1] and next_result[2] ~= nil
+    and { table.unpack(next_result, 2, next_result.n) } or nil
 end
 
 local checked_count = 0
 for chain = 1, 300 do
-  local data = source()
-  for _ = 1, random(0, 4) do data = steps[random(#steps)](data) end
+  local data = random_dataset()
+  for _ = 1, random(0, 4) do data = chain_steps[random(#chain_steps)](data) end
   local spec = data.element_spec
   local elements = data:take(8):elements()
   for parts in next_parts, elements do

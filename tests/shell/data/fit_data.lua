@@ -14,22 +14,22 @@ local function new_model()
 end
 
 do -- batches from a coroutine give the same results as arrays
-  local reference = new_model()
-  reference:fit(x, y, { batch_size = 8, shuffle = false, verbose = 0 })
+  local reference_model = new_model()
+  reference_model:fit(x, y, { batch_size = 8, shuffle = false, verbose = 0 })
   local model = new_model()
   model:fit(coroutine.create(function()
     for first = 1, 24, 8 do
       coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
     end
   end), { verbose = 0 })
-  check.near(model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
+  check.near(model:get_weights()[1], reference_model:get_weights()[1]:totable(), 0)
   local coroutine_model = new_model()
   coroutine_model:fit(coroutine.wrap(function()
     for first = 1, 24, 8 do
       coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
     end
   end), { verbose = 0 })
-  check.near(coroutine_model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
+  check.near(coroutine_model:get_weights()[1], reference_model:get_weights()[1]:totable(), 0)
   check.fails(function()
     new_model():fit(coroutine.create(function() error "broken" end), { verbose = 0 })
   end, "broken")
@@ -53,7 +53,7 @@ do -- validation data of any kind give the same numbers
 end
 
 do -- class weights have the same effect for a dataset as for arrays
-  local classes = cr.ops.greater(y, 0):cast "int32":reshape { 24 }
+  local class_labels = cr.ops.greater(y, 0):cast "int32":reshape { 24 }
   local function weighted_loss(data, targets, options)
     local model = cr.Sequential { cr.layers.Dense(2,
       { input_shape = { 2 }, kernel_initializer = "ones", activation = "softmax" }) }
@@ -65,8 +65,8 @@ do -- class weights have the same effect for a dataset as for arrays
     model:fit(data, targets, options)
     return model:get_weights()[1]
   end
-  local array_result = weighted_loss(x, classes, {})
-  check.near(weighted_loss(cr.data.dataset(x, classes, { batch_size = 8 }), nil, {}),
+  local array_result = weighted_loss(x, class_labels, {})
+  check.near(weighted_loss(cr.data.dataset(x, class_labels, { batch_size = 8 }), nil, {}),
     array_result:totable(),
     1e-6)
   check.fails(function()
@@ -83,7 +83,7 @@ do -- splits of rows into parts
   local first, second = cr.data.split({ rows, labels },
     { share = 1 / 3, seed = 3, stratify = labels })
   assert(#first[1] == 16 and #second[1] == 8)
-  assert(second[2]:cast "float32":sum():item() == 2) -- sum over 6 elements
+  assert(second[2]:cast "float32":sum():item() == 2) -- 2 of the 8 labels are 1
   local same_split = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
   check.same(same_split[1]:totable(), first[1]:totable())
   local seen_rows = {}
@@ -101,14 +101,14 @@ do -- splits of rows into parts
     cr.data.split({ rows, rows:slice(1, 3) })
   end, "expected arrays of 24 rows")
 
-  local tested = {}
+  local tested_rows = {}
   for _, fold in ipairs(cr.data.folds(labels, { k = 3, stratify = true, seed = 1 })) do
     assert(#fold.train == 16 and #fold.test == 8)
     assert(cr.ops.take(labels, fold.test):cast "float32":sum():item() == 2)
-    for _, row in ipairs(fold.test:totable()) do tested[#tested + 1] = row end
+    for _, row in ipairs(fold.test:totable()) do tested_rows[#tested_rows + 1] = row end
   end
-  table.sort(tested)
-  check.same(tested, rows:totable())
+  table.sort(tested_rows)
+  check.same(tested_rows, rows:totable())
   assert(#cr.data.folds(7, { k = 7 }) == 7)
   check.fails(function()
     cr.data.folds(3, { k = 5 })

@@ -12,14 +12,14 @@ local function collect(data)
   end
   return rows
 end
-local function count_up(first, last)
+local function integers(first, last)
   local list = {}
   for i = first, last do list[#list + 1] = i end
   return cr.data.from_list(list)
 end
 
 do -- the functions that make datasets: from lists, tensors and others
-  check.same(collect(count_up(1, 3)), { 1, 2, 3 })
+  check.same(collect(integers(1, 3)), { 1, 2, 3 })
   check.same(collect(cr.data.from_list { { "a.png", 0 }, { "b.png", 1 } }),
     { { "a.png", 0 }, { "b.png", 1 } })
   local x, y = cr.tensor { { 1, 2 }, { 3, 4 } }, cr.tensor({ 0, 1 }, "int32")
@@ -34,7 +34,7 @@ do -- the functions that make datasets: from lists, tensors and others
   check.fails(function() cr.data.from_tensor_slices { x, cr.ones { 3 } } end, "same length", "2",
     "3")
   local pass_count = 0
-  local generated = cr.data.from_generator(function()
+  local generated_data = cr.data.from_generator(function()
     pass_count = pass_count + 1
     local i = 0
     return function()
@@ -42,8 +42,8 @@ do -- the functions that make datasets: from lists, tensors and others
       if i <= 3 then return i, i * i end
     end
   end)
-  check.same(collect(generated), { { 1, 1 }, { 2, 4 }, { 3, 9 } })
-  check.same(#collect(generated:zip(generated)), 3)
+  check.same(collect(generated_data), { { 1, 1 }, { 2, 4 }, { 3, 9 } })
+  check.same(#collect(generated_data:zip(generated_data)), 3)
   assert(pass_count == 3)
   check.fails(function() collect(cr.data.from_generator(function() return 5 end)) end,
     "return a function", "got 5")
@@ -54,14 +54,14 @@ do -- the functions that make datasets: from lists, tensors and others
 end
 
 do -- take, skip, repeated and others: number, selection and order of elements
-  local ten_numbers = count_up(1, 10)
+  local ten_numbers = integers(1, 10)
   assert(ten_numbers.batches == 10)
   check.same(collect(ten_numbers:take(3)), { 1, 2, 3 })
   check.same(collect(ten_numbers:skip(8)), { 9, 10 })
   check.same(collect(ten_numbers:skip(99)), {})
   check.same(collect(ten_numbers:take(2):repeated(2)), { 1, 2, 1, 2 })
   check.same(collect(ten_numbers:repeated():take(12)), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2 })
-  check.same(collect(count_up(1, 0):repeated()), {})
+  check.same(collect(integers(1, 0):repeated()), {})
   check.same(collect(ten_numbers:take(1):concatenate(ten_numbers:skip(9))), { 1, 10 })
   check.same(collect(ten_numbers:take(1):concatenate { ten_numbers:skip(9), ten_numbers:take(1) }),
     { 1, 10, 1 })
@@ -93,32 +93,32 @@ end
 -- Shuffle: a pass has every element once; the same seed gives the same order, another pass another
 -- order.
 do
-  local data = count_up(1, 50):shuffle(20, { seed = 3 })
+  local data = integers(1, 50):shuffle(20, { seed = 3 })
   local first, second = collect(data), collect(data)
-  local same_seed = collect(count_up(1, 50):shuffle(20, { seed = 3 }))
+  local same_seed = collect(integers(1, 50):shuffle(20, { seed = 3 }))
   check.same(same_seed, first)
   assert(table.concat(first, ",") ~= table.concat(second, ","))
   table.sort(second)
-  check.same(second, collect(count_up(1, 50)))
+  check.same(second, collect(integers(1, 50)))
   for i, x in ipairs(first) do assert(x <= i + 19) end
-  local fixed_order_data = count_up(1, 50):shuffle(50, { seed = 3,
+  local fixed_order_data = integers(1, 50):shuffle(50, { seed = 3,
     reshuffle_each_iteration = false })
   check.same(collect(fixed_order_data), collect(fixed_order_data))
   cr.random.seed(5)
-  local shuffled_numbers = collect(count_up(1, 50):shuffle(50))
+  local shuffled_numbers = collect(integers(1, 50):shuffle(50))
   cr.random.seed(5)
-  check.same(collect(count_up(1, 50):shuffle(50)), shuffled_numbers)
+  check.same(collect(integers(1, 50):shuffle(50)), shuffled_numbers)
 end
 
 do -- batches and windows
-  check.same(collect(count_up(1, 5):batch(2)), { { 1, 2 }, { 3, 4 }, { 5 } })
-  check.same(collect(count_up(1, 5):batch(2, { drop_remainder = true })), { { 1, 2 }, { 3, 4 } })
-  check.same(collect(count_up(1, 5):window(3, { shift = 1, drop_remainder = true })),
+  check.same(collect(integers(1, 5):batch(2)), { { 1, 2 }, { 3, 4 }, { 5 } })
+  check.same(collect(integers(1, 5):batch(2, { drop_remainder = true })), { { 1, 2 }, { 3, 4 } })
+  check.same(collect(integers(1, 5):window(3, { shift = 1, drop_remainder = true })),
     { { 1, 2, 3 }, { 2, 3, 4 }, { 3, 4, 5 } })
-  check.same(collect(count_up(1, 5):window(2, { shift = 2, stride = 2 })),
+  check.same(collect(integers(1, 5):window(2, { shift = 2, stride = 2 })),
     { { 1, 3 }, { 3, 5 }, { 5 } })
-  check.same(collect(count_up(1, 7):window(1, { shift = 3 })), { { 1 }, { 4 }, { 7 } })
-  check.same(collect(count_up(1, 5):batch(2):unbatch()), { 1, 2, 3, 4, 5 })
+  check.same(collect(integers(1, 7):window(1, { shift = 3 })), { { 1 }, { 4 }, { 7 } })
+  check.same(collect(integers(1, 5):batch(2):unbatch()), { 1, 2, 3, 4, 5 })
   for x in cr.data.from_list({ 1, 2 }):batch(2):elements() do assert(x.dtype == "int32") end
   for x in cr.data.from_list({ 1.5, 2.0 }):batch(2):elements() do assert(x.dtype == "float32") end
   for x in cr.data.from_list({ { { 1, 2 } }, { { 3, 4 } } }):batch(2):elements() do
@@ -127,7 +127,7 @@ do -- batches and windows
   local function parts_of(i)
     return { a = cr.full({ 2 }, i), b = { cr.full({}, i), cr.full({ 1 }, i) } }, i
   end
-  for x, y in count_up(1, 4):map(parts_of):batch(4):elements() do
+  for x, y in integers(1, 4):map(parts_of):batch(4):elements() do
     check.same({ x.a.shape, x.b[1].shape, x.b[2].shape, y.shape },
       { { 4, 2 }, { 4 }, { 4, 1 }, { 4 } })
   end
@@ -135,42 +135,42 @@ do -- batches and windows
     collect(cr.data.from_list({ { cr.ones { 2 } }, { cr.ones { 3 } } }):batch(2)) end,
     "element 2", "(3,)", "(2,)", "same shape")
   check.fails(function() collect(cr.data.from_list({ { 1, 2 }, { 1 } }):batch(2)) end, "element 2")
-  check.fails(function() count_up(1, 3):batch(0) end, "at least 1", "0")
+  check.fails(function() integers(1, 3):batch(0) end, "at least 1", "0")
 end
 
 do -- map: any number of workers gives the same elements, also for random numbers
   local scale, offsets = cr.tensor { 2.0, 3.0 }, { first = 1, list = { 10 } }
   local function helper(x) return x + offsets.list[1] end
   local function work(i) return scale * i + helper(0), i, cr.random.uniform({ 2 }) end
-  local function run(workers)
+  local function run_map(workers)
     cr.random.seed(7)
-    local data, rows = count_up(1, 30):map(work, { workers = workers }), {}
+    local data, rows = integers(1, 30):map(work, { workers = workers }), {}
     for _ = 1, 2 do
       for x, i, draw in data:elements() do rows[#rows + 1] = { x:totable(), i, draw:totable() } end
     end
     return rows
   end
-  local in_one_thread = run(0)
+  local in_one_thread = run_map(0)
   check.same(in_one_thread[5][1], { 20, 25 })
   assert(in_one_thread[1][3][1] ~= in_one_thread[2][3][1]
     and in_one_thread[1][3][1] ~= in_one_thread[31][3][1])
-  for _, workers in ipairs { 1, 2, 5 } do check.same(run(workers), in_one_thread) end
-  check.same(collect(count_up(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })),
+  for _, workers in ipairs { 1, 2, 5 } do check.same(run_map(workers), in_one_thread) end
+  check.same(collect(integers(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })),
     { 5, 10, 15, 20 })
   -- after a pass that ended early, the next one is complete
-  local data = count_up(1, 100):map(function(x) return x * 2 end, { workers = 2 })
+  local data = integers(1, 100):map(function(x) return x * 2 end, { workers = 2 })
   for x in data:elements() do if x == 10 then break end end
   assert(#collect(data) == 100)
-  -- an endless worker whose dataset was dropped is stopped
-  local endless = count_up(1, 3):map(function(x)
+  -- a worker in an endless loop is stopped when its dataset is garbage-collected
+  local endless_data = integers(1, 3):map(function(x)
     while x > 1 do end
     return x
   end, { workers = 2 })
-  for x in endless:elements() do
+  for x in endless_data:elements() do
     assert(x == 1)
     break
   end
-  endless = nil
+  endless_data = nil
   collectgarbage()
 end
 
@@ -179,11 +179,11 @@ do -- values that a worker's function may use
   shared_factor = 3
   local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
   local layer = cr.layers.Rescaling and cr.layers.Rescaling(2) or cr.layers.ReLU()
-  local text = count_up(1, 3):map(function(i)
+  local text_data = integers(1, 3):map(function(i)
     return format("%d:%d:%d", i, fib(i + 3), shared_factor), cr.ops.sum(cr.ones { 3 }):item(),
       layer(cr.ones { 1 })
   end, { workers = 2 })
-  check.same(collect(text:map(function(a) return a end)), { "1:3:3", "2:5:3", "3:8:3" })
+  check.same(collect(text_data:map(function(a) return a end)), { "1:3:3", "2:5:3", "3:8:3" })
   -- a module of the script is loaded by each worker separately
   local folder = check.temporary ""
   assert(os.execute("mkdir '" .. folder .. "'"))
@@ -192,84 +192,87 @@ do -- values that a worker's function may use
   file:close()
   package.path = folder .. "/?.lua;" .. package.path
   local tenfold = require "tenfold"
-  check.same(collect(count_up(1, 2):map(function(x) return tenfold.of(x) end, { workers = 1 })),
+  check.same(collect(integers(1, 2):map(function(x) return tenfold.of(x) end, { workers = 1 })),
     { 10, 20 })
   os.execute("rm -r '" .. folder .. "'")
   local thread = coroutine.create(function() end)
-  check.fails(function() count_up(1, 2):map(function(x) return x, thread end, { workers = 1 }) end,
+  check.fails(function() integers(1, 2):map(function(x) return x, thread end, { workers = 1 }) end,
     "'thread'", "coroutine")
-  local Mine = cr.Layer:subclass "MineForWorkers"
-  function Mine:call(x) return x end
-  local layer = Mine()
-  check.fails(function() count_up(1, 2):map(function(x) return layer(x) end, { workers = 1 }) end,
+  local LuaLayer = cr.Layer:subclass "MineForWorkers"
+  function LuaLayer:call(x) return x end
+  local layer = LuaLayer()
+  check.fails(function() integers(1, 2):map(function(x) return layer(x) end, { workers = 1 }) end,
     "'layer'", "class written in Lua")
   local object = setmetatable({}, { __index = {} })
-  check.fails(function() count_up(1, 2):map(function(x) return x, object end, { workers = 1 }) end,
+  check.fails(function() integers(1, 2):map(function(x) return x, object end, { workers = 1 }) end,
     "'object'", "metatable")
-  unused_class = Mine
-  local data = count_up(1, 2):map(function(x) return unused_class(x) end, { workers = 1 })
+  unused_class = LuaLayer
+  local data = integers(1, 2):map(function(x) return unused_class(x) end, { workers = 1 })
   check.fails(function() collect(data) end, "element 1", "'unused_class'", "class written in Lua")
   check.fails(function()
-    collect(count_up(1, 2):map(function() return print end, { workers = 1 })) end, "element 1",
+    collect(integers(1, 2):map(function() return print end, { workers = 1 })) end, "element 1",
     "got a function")
 end
 
 do -- errors name the element and end the pass
   for _, workers in ipairs { 0, 1, 3 } do
-    local data = count_up(1, 9):map(function(x)
+    local data = integers(1, 9):map(function(x)
       if x == 7 then error "no sevens" end
       return x
     end, { workers = workers })
-    local total = 0
-    check.fails(function() for _ in data:elements() do total = total + 1 end end, "map: element 7",
+    local element_count = 0
+    check.fails(function() for _ in data:elements() do element_count = element_count + 1 end end,
+      "map: element 7",
       "no sevens")
-    assert(total == 6)
+    assert(element_count == 6)
   end
-  check.fails(function() collect(count_up(1, 3):filter(function() return "yes" end)) end,
+  check.fails(function() collect(integers(1, 3):filter(function() return "yes" end)) end,
     "filter: element 1", "true or false")
-  check.fails(function() count_up(1, 3):map(5) end, "a function or a layer")
-  check.fails(function() count_up(1, 3):map(print, { workers = 999 }) end, "999")
+  check.fails(function() integers(1, 3):map(5) end, "a function or a layer")
+  check.fails(function() integers(1, 3):map(print, { workers = 999 }) end, "999")
 end
 
 -- Prefetching makes elements ahead of their use; functions of the script's own thread run only when
 -- an element is requested.
 do
-  check.same(collect(count_up(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
+  check.same(collect(integers(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
     { 2, 3, 4, 5, 6, 7, 8, 9, 10 })
-  local calls = 0
-  local prefetched = count_up(1, 3):map(function(x) calls = calls + 1 return x * 2 end):prefetch(2)
-  check.same(collect(prefetched), { 2, 4, 6 })
-  check.same(collect(prefetched:batch(2):prefetch(1)), { { 2, 4 }, { 6 } })
-  assert(calls == 6)
+  local call_count = 0
+  local prefetched_data = integers(1, 3):map(function(x) call_count = call_count + 1 return x
+    * 2 end)
+    :prefetch(2)
+  check.same(collect(prefetched_data), { 2, 4, 6 })
+  check.same(collect(prefetched_data:batch(2):prefetch(1)), { { 2, 4 }, { 6 } })
+  assert(call_count == 6)
   local ok, output = check.run [[
     cr.data.from_list { 1 }:map(function(x) return x end):prefetch()
     cr.data.from_list { 1 }:prefetch()]]
   assert(ok and select(2, output:gsub("not ahead; give its map or filter workers", "")) == 1,
     output)
   check.fails(function()
-    collect(count_up(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
+    collect(integers(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
   end, "element 1", "broken 1")
-  for x in count_up(1, 1000):prefetch(2):elements() do if x == 3 then break end end
+  for x in integers(1, 1000):prefetch(2):elements() do if x == 3 then break end end
 end
 
 do -- cache keeps the elements of the first complete pass
-  local calls = 0
-  local data = count_up(1, 4):map(function(x)
-    calls = calls + 1
+  local call_count = 0
+  local data = integers(1, 4):map(function(x)
+    call_count = call_count + 1
     return cr.full({ 2 }, x), "text " .. x, { n = x }
   end):cache()
   for _ in data:elements() do break end
-  assert(calls == 1)
-  assert(#collect(data) == 4 and #collect(data) == 4 and calls == 5)
+  assert(call_count == 1)
+  assert(#collect(data) == 4 and #collect(data) == 4 and call_count == 5)
   local path = check.temporary ".cache"
-  calls = 0
-  local cached = data:cache(path)
+  call_count = 0
+  local cached_data = data:cache(path)
   local first = {}
-  for x, y, z in cached:elements() do first[#first + 1] = { x:totable(), y, z.n } end
+  for x, y, z in cached_data:elements() do first[#first + 1] = { x:totable(), y, z.n } end
   data = nil
-  local other = cr.data.from_generator(function() error "not asked" end):cache(path)
+  local reopened_data = cr.data.from_generator(function() error "not asked" end):cache(path)
   local second = {}
-  for x, y, z in other:elements() do second[#second + 1] = { x:totable(), y, z.n } end
+  for x, y, z in reopened_data:elements() do second[#second + 1] = { x:totable(), y, z.n } end
   check.same(second, first)
   check.same(second[3], { { 3, 3 }, "text 3", 3 })
   local file = assert(io.open(path, "r+b"))
@@ -279,10 +282,10 @@ do -- cache keeps the elements of the first complete pass
     file = assert(io.open(path, "wb"))
     file:write(content:sub(1, length))
     file:close()
-    check.fails(function() collect(other) end, path)
+    check.fails(function() collect(reopened_data) end, path)
   end
   os.remove(path)
-  check.fails(function() collect(count_up(1, 2):cache "/nonexistent/cache") end,
+  check.fails(function() collect(integers(1, 2):cache "/nonexistent/cache") end,
     "/nonexistent/cache")
 end
 
@@ -296,17 +299,17 @@ do -- layers and models as functions of map
   end
   check.fails(function() data:map(model, { workers = 2 }) end, "layer", "no workers")
   local dropout = cr.layers.Dropout(0.5, { seed = 1 })
-  local noisy = cr.data.from_tensor_slices(cr.ones { 4, 8 }):batch(2):map(dropout,
+  local noisy_data = cr.data.from_tensor_slices(cr.ones { 4, 8 }):batch(2):map(dropout,
     { training = true })
   local function values(d)
     local all = {}
     for x in d:elements() do all[#all + 1] = x:totable() end
     return all
   end
-  local first, second = values(noisy), values(noisy)
+  local first, second = values(noisy_data), values(noisy_data)
   assert(cr.show(first) ~= cr.show(second) and cr.show(first[1]) ~= cr.show(first[2]))
-  local same = values(noisy:prefetch(2))
-  assert(#same == 2)
+  local prefetched_values = values(noisy_data:prefetch(2))
+  assert(#prefetched_values == 2)
 end
 
 do -- fit, evaluate and predict on datasets made by chains
@@ -318,24 +321,26 @@ do -- fit, evaluate and predict on datasets made by chains
     model:compile { optimizer = "sgd", loss = "mse" }
     return model
   end
-  local reference = new_model()
-  reference:fit(x, y, { batch_size = 8, epochs = 2, shuffle = false, verbose = 0 })
+  local reference_model = new_model()
+  reference_model:fit(x, y, { batch_size = 8, epochs = 2, shuffle = false, verbose = 0 })
   local rows = cr.data.from_tensor_slices { x, y }
   local data = rows:map(function(a, b) return a * 1, b end, { workers = 2 }):batch(8):prefetch(2)
   local model = new_model()
   model:fit(data, { epochs = 2, verbose = 0, validation_data = rows:batch(8) })
-  check.near(model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
+  check.near(model:get_weights()[1], reference_model:get_weights()[1]:totable(), 0)
   check.near(model:evaluate(data, { verbose = 0 }),
-    reference:evaluate(x, y, { verbose = 0, batch_size = 8 }))
-  check.near(model:predict(cr.data.from_tensor_slices(x):batch(8)), reference:predict(x):totable())
+    reference_model:evaluate(x, y, { verbose = 0, batch_size = 8 }))
+  check.near(model:predict(cr.data.from_tensor_slices(x):batch(8)),
+    reference_model:predict(x):totable())
   check.fails(function() model:fit(rows:batch(8):repeated(), { verbose = 0 }) end,
     "infinite dataset")
   model:fit(rows:batch(8):repeated(), { verbose = 0, steps_per_epoch = 2 })
   -- parts of an element go to inputs by their names
   local a, b = cr.Input { shape = { 1 }, name = "a" }, cr.Input { shape = { 2 }, name = "b" }
   local model = cr.Model { inputs = { b, a }, outputs = cr.layers.Concatenate()({ b, a }) }
-  local named = cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 }, b = cr.ones { 2, 2 } }):batch(2)
-  check.near(model:predict(named), { { 1, 1, 0 }, { 1, 1, 0 } })
+  local named_data = cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 },
+    b = cr.ones { 2, 2 } }):batch(2)
+  check.near(model:predict(named_data), { { 1, 1, 0 }, { 1, 1, 0 } })
   check.fails(function()
     model:predict(cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 },
     c = cr.ones { 2, 2 } }):batch(2)) end, "\"b\"")
@@ -343,40 +348,40 @@ end
 
 do -- a run saved within an epoch continues with the elements that it would have read
   local x = cr.random.normal { 40, 2 }
-  local function chain()
+  local function noisy_dataset()
     return cr.data.from_tensor_slices({ x, x:sum(-1, true) }):shuffle(40)
       :map(function(a, b) return a + cr.random.normal({ 2 }) * 0.1, b end, { workers = 2 }):batch(8)
   end
-  local function model_of()
+  local function new_model()
     cr.random.seed(1)
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
     model:compile { optimizer = "adam", loss = "mse" }
     return model
   end
   local path = check.temporary ".h5"
-  local unbroken_model = model_of()
-  local run = unbroken_model:start_training(chain(), { epochs = 3, verbose = 0 })
+  local unbroken_model = new_model()
+  local run = unbroken_model:start_training(noisy_dataset(), { epochs = 3, verbose = 0 })
   run:advance(7)
   run:save(path)
   run:finish()
-  local other = model_of()
+  local resumed_model = new_model()
   cr.random.seed(99)
-  run = other:start_training(chain(), { epochs = 3, verbose = 0 })
+  run = resumed_model:start_training(noisy_dataset(), { epochs = 3, verbose = 0 })
   run:load(path)
   run:finish()
-  check.near(other:get_weights()[1], unbroken_model:get_weights()[1]:totable(), 0)
+  check.near(resumed_model:get_weights()[1], unbroken_model:get_weights()[1]:totable(), 0)
   os.remove(path)
 end
 
-do -- workers draw nothing from the generator of the script, whatever they make and call meanwhile
+do -- workers draw no random numbers from the generator of the script's own thread
   local Noise = cr.layers.Layer:subclass "DrawnNoise"
   function Noise:call(inputs) return inputs + cr.random.normal({ 1 }, 0, 0.1) end
-  local shared = cr.random.SeedGenerator(4)
+  local shared_generator = cr.random.SeedGenerator(4)
   local dropout = cr.layers.Dropout(0.5)
   local functions = {
     function(a, b) return a * 2, b end,
     function(a, b) return a + cr.random.normal { 3 }, b end,
-    function(a, b) return a + cr.random.normal({ 3 }, 0, 1, { seed = shared }), b end,
+    function(a, b) return a + cr.random.normal({ 3 }, 0, 1, { seed = shared_generator }), b end,
     function(a, b) return dropout(a, { training = true }), b end,
   }
   local function loss_with(f, workers)
@@ -408,22 +413,22 @@ do -- errors for a function that returns nothing, and for a loop without element
 end
 do -- a layer on elements with names
   local images = cr.random.uniform { 4, 5, 5, 1 }
-  local named = cr.data.from_tensor_slices { images = images, labels = cr.arange(4) }:batch(2)
+  local named_data = cr.data.from_tensor_slices { images = images, labels = cr.arange(4) }:batch(2)
   local crop = cr.layers.CenterCrop(3, 3)
   local count = 0
   for layer_name, layer in pairs { crop = crop, pipeline = cr.layers.Pipeline { crop } } do
     local first = 1
-    for batch in named:map(layer):elements() do
+    for batch in named_data:map(layer):elements() do
       check.near(batch.images, crop(images:slice(first, first + 1)), 1e-6, layer_name)
       check.same(batch.labels:totable(), { first - 1, first })
       first, count = first + 2, count + 1
     end
   end
   check.same(count, 4)
-  local Sum = cr.Layer:subclass "SumOfNames"
-  function Sum:call(inputs) return { sum = inputs.a + inputs.b, rest = { inputs.a } } end
+  local SumLayer = cr.Layer:subclass "SumOfNames"
+  function SumLayer:call(inputs) return { sum = inputs.a + inputs.b, rest = { inputs.a } } end
   local pairs_of_numbers = cr.data.from_tensor_slices { a = cr.arange(2), b = cr.ones { 2 } }
-  for element in pairs_of_numbers:batch(2):map(Sum()):elements() do
+  for element in pairs_of_numbers:batch(2):map(SumLayer()):elements() do
     check.near(element.sum, { 1, 2 })
     check.near(element.rest[1], { 0, 1 })
   end
