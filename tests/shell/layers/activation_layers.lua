@@ -30,36 +30,38 @@ check_same_as(layers.Activation "sigmoid", "sigmoid")
 check_same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
 
 -- a model with a layer as the activation of Dense trains like one with this layer after Dense
-local function model(activation_, next_layer)
+local function new_model(activation_, next_layer)
   local list = {
     layers.Dense(4, { activation = activation_, input_shape = { 3 }, kernel_initializer = "ones" }),
   }
   list[#list + 1] = next_layer
   list[#list + 1] = layers.Dense(2, { activation = layers.Softmax(), kernel_initializer = "ones" })
-  local built = cr.Sequential(list)
-  built:compile { optimizer = "sgd", loss = "mse" }
-  return built
+  local model = cr.Sequential(list)
+  model:compile { optimizer = "sgd", loss = "mse" }
+  return model
 end
-local fused, separate = model(layers.LeakyReLU(0.1)), model(nil, layers.LeakyReLU(0.1))
+local fused_model, separate_model = new_model(layers.LeakyReLU(0.1)),
+  new_model(nil, layers.LeakyReLU(0.1))
 local rows, targets = x:reshape { 8, 3 }, cr.ones { 8, 2 }
 local options = { epochs = 3, verbose = 0, shuffle = false }
-check.near(fused:fit(rows, targets, options).history.loss,
-  separate:fit(rows, targets, options).history.loss)
+check.near(fused_model:fit(rows, targets, options).history.loss,
+  separate_model:fit(rows, targets, options).history.loss)
 
 -- files and copies contain the activation layer
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
-  fused:save(path)
-  local loaded = cr.models.load_model(path)
+  fused_model:save(path)
+  local loaded_model = cr.models.load_model(path)
   os.remove(path)
-  check.near(loaded:predict(rows, { verbose = 0 }), fused:predict(rows, { verbose = 0 }))
-  check.same(loaded.layers[1]:get_config().activation.class_name, "LeakyReLU")
-  check.near(loaded.layers[1]:get_config().activation.config.negative_slope, 0.1)
+  check.near(loaded_model:predict(rows, { verbose = 0 }), fused_model:predict(rows,
+    { verbose = 0 }))
+  check.same(loaded_model.layers[1]:get_config().activation.class_name, "LeakyReLU")
+  check.near(loaded_model.layers[1]:get_config().activation.config.negative_slope, 0.1)
 end
-assert(fused:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
+assert(fused_model:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
 
--- layers with weights or state are refused, because another layer would not build or update its
--- activation
+-- layers with weights or state are refused as activations, because the layer that applies an
+-- activation does not build or update it
 check.fails(function() layers.Dense(2, { activation = layers.PReLU() })(rows) end,
   "PReLU has weights", "put it behind")
 check.fails(function() layers.Dense(2, { activation = layers.Dropout(0.5) })(rows) end,
@@ -86,23 +88,24 @@ for _, ending in ipairs { ".keras", ".h5" } do
 end
 
 -- activations with options become the operations that Keras writes, or the layer ReLU
-local A, two_inputs = cr.activations, cr.Input { shape = { 4, 3 } }
+local activations, two_inputs = cr.activations, cr.Input { shape = { 4, 3 } }
 for activation_config, expected_output in pairs {
-  ['"Elu", "config": {"name": "elu", "alpha": 0.5}'] = A.elu(two_inputs, 0.5),
+  ['"Elu", "config": {"name": "elu", "alpha": 0.5}'] = activations.elu(two_inputs, 0.5),
   ['"LeakyRelu", "config": {"name": "leaky_relu", "negative_slope": 0.1}'] =
-  A.leaky_relu(two_inputs, 0.1),
-  ['"Gelu", "config": {"name": "gelu", "approximate": true}'] = A.gelu(two_inputs, true),
-  ['"Softmax", "config": {"name": "softmax", "axis": 1}'] = A.softmax(two_inputs, 1),
-  ['"Celu", "config": {"name": "celu", "alpha": 0.5}'] = A.get { class_name = "celu",
+  activations.leaky_relu(two_inputs, 0.1),
+  ['"Gelu", "config": {"name": "gelu", "approximate": true}'] = activations.gelu(two_inputs, true),
+  ['"Softmax", "config": {"name": "softmax", "axis": 1}'] = activations.softmax(two_inputs, 1),
+  ['"Celu", "config": {"name": "celu", "alpha": 0.5}'] = activations.get { class_name = "celu",
     config = { alpha = 0.5 } } (two_inputs),
-  ['"class_name": "ReLU", "config": {"name": "re_lu"'] = A.relu(two_inputs, { max_value = 6 }),
+  ['"class_name": "ReLU", "config": {"name": "re_lu"'] = activations.relu(two_inputs,
+  { max_value = 6 }),
 } do
-  local reread = cr.models.model_from_json(cr.Model(two_inputs, expected_output):to_json())
-  local text = reread:to_json():gsub("([a-z_]+)_%d+", "%1")
+  local reread_model = cr.models.model_from_json(cr.Model(two_inputs, expected_output):to_json())
+  local text = reread_model:to_json():gsub("([a-z_]+)_%d+", "%1")
   assert(text:find(activation_config, 1, true), activation_config .. " is not in " .. text)
 end
-check.near(cr.Model(two_inputs, A.softmax(two_inputs, 1)):predict(x, { verbose = 0 }),
-  A.softmax(x, 1))
+check.near(cr.Model(two_inputs, activations.softmax(two_inputs, 1)):predict(x, { verbose = 0 }),
+  activations.softmax(x, 1))
 
 -- softmax over several axes; the configuration has the axes
 do

@@ -27,8 +27,9 @@ check.fails(function() layers.Dense(2)(x, { mask = 5 }) end, "mask", "5")
 check.fails(function()
   layers.LSTM(5)(x, { mask = { true, false } })
 end, "mask", "expected tensors")
-local steps = cr.tensor { { true, true, false }, { true, false, false } }
-check.fails(function() layers.LSTM(5)(x, { mask = { steps, steps } }) end, "2 masks for 1 inputs")
+local step_mask = cr.tensor { { true, true, false }, { true, false, false } }
+check.fails(function() layers.LSTM(5)(x, { mask = { step_mask, step_mask } }) end,
+  "2 masks for 1 inputs")
 
 -- initial states that are given by name equal those among the inputs
 local lstm = layers.LSTM(5)
@@ -48,9 +49,9 @@ end, "initial_state", "expected tensors")
 -- with symbols, arguments are inputs of the layer's node
 local symbol_x, symbol_h, symbol_c = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } },
   cr.Input { shape = { 5 } }
-local symbol = lstm(symbol_x, { initial_state = { symbol_h, symbol_c } })
+local lstm_output = lstm(symbol_x, { initial_state = { symbol_h, symbol_c } })
 assert(#lstm.inbound_nodes == 1 and #lstm.input == 3)
-local model = cr.Model({ symbol_x, symbol_h, symbol_c }, symbol)
+local model = cr.Model({ symbol_x, symbol_h, symbol_c }, lstm_output)
 check.near(model:predict { x, h, c }, lstm(x, { initial_state = { h, c } }):totable())
 local path = check.temporary ".h5"
 model:save(path)
@@ -61,20 +62,20 @@ check.fails(function() lstm(x, { initial_state = { symbol_h, symbol_c } }) end, 
 
 -- a mask that is passed to a symbolic call is a symbol too
 local symbol_mask = cr.Input { shape = { 3 }, dtype = "bool" }
-local masked = cr.Model({ symbol_x, symbol_mask }, lstm(symbol_x, { mask = symbol_mask }))
-check.near(masked:predict { x, steps }, lstm(x, { mask = steps }):totable())
-assert((masked:predict { x, steps } - lstm(x)):abs():max():item() > 1e-4)
+local masked_model = cr.Model({ symbol_x, symbol_mask }, lstm(symbol_x, { mask = symbol_mask }))
+check.near(masked_model:predict { x, step_mask }, lstm(x, { mask = step_mask }):totable())
+assert((masked_model:predict { x, step_mask } - lstm(x)):abs():max():item() > 1e-4)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
-  masked:save(path)
-  check.near(cr.models.load_model(path):predict { x, steps },
-    masked:predict({ x, steps }):totable())
+  masked_model:save(path)
+  check.near(cr.models.load_model(path):predict { x, step_mask },
+    masked_model:predict({ x, step_mask }):totable())
 end
-assert(#cr.models.model_from_json(masked:to_json()).input == 2)
-check.fails(function() lstm(symbol_x, { mask = steps }) end, "'mask'", "expected symbols")
+assert(#cr.models.model_from_json(masked_model:to_json()).input == 2)
+check.fails(function() lstm(symbol_x, { mask = step_mask }) end, "'mask'", "expected symbols")
 check.fails(function() lstm(x, { mask = symbol_mask }) end, "'mask'", "expected tensors")
 check.fails(function()
-  masked:save(check.temporary ".h5", { target = "keras2" })
+  masked_model:save(check.temporary ".h5", { target = "keras2" })
 end, "takes no tensors by name")
 
 -- attention: inputs by name, masks, further outputs
@@ -89,30 +90,34 @@ end, "use_causal_mask", "expected a boolean")
 check.fails(function()
   attention({ x, x }, { use_casual_mask = true })
 end, "did you mean 'use_causal_mask'?")
-local causal = cr.tensor { { { true, false, false }, { true, true, false }, { true, true, true } } }
-check.near(attention({ x, x }, { attention_mask = causal }),
+local causal_mask = cr.tensor { { { true, false, false }, { true, true, false },
+  { true, true, true } } }
+check.near(attention({ x, x }, { attention_mask = causal_mask }),
   attention({ x, x }, { use_causal_mask = true }):totable())
 local output_and_scores = attention({ x, x }, { return_attention_scores = true })
 assert(#output_and_scores == 2)
 check.same(output_and_scores[2].shape, { 2, 2, 3, 3 })
-check.near(attention({ x, x }, { value_mask = steps, key_mask = steps, query_mask = steps }),
-  attention({ x, x }, { mask = { steps, steps } }):totable())
+check.near(attention({ x, x }, { value_mask = step_mask, key_mask = step_mask,
+  query_mask = step_mask }),
+  attention({ x, x }, { mask = { step_mask, step_mask } }):totable())
 check.fails(function()
-  attention({ x, x }, { attention_mask = steps })
+  attention({ x, x }, { attention_mask = step_mask })
 end, "attention_mask", "(batch, t, s)")
 
 -- a symbol as an argument is an edge of the graph, saved and loaded
-local mask = cr.Input { shape = { 3, 3 } }
-local masked = cr.Model({ symbol_x, mask },
-  attention({ symbol_x, symbol_x }, { attention_mask = mask }))
-local masks = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
-  or cr.ops.concatenate({ causal:cast "float32", causal:cast "float32" }, 0)
-check.near(masked:predict { x, masks }, attention({ x, x }, { use_causal_mask = true }):totable())
-masked:save(path)
-check.near(cr.models.load_model(path):predict { x, masks }, masked:predict({ x, masks }):totable())
-local cloned_model = cr.models.clone_model(masked)
-cloned_model:set_weights(masked:get_weights())
-check.near(cloned_model:predict { x, masks }, masked:predict({ x, masks }):totable())
+local mask_input = cr.Input { shape = { 3, 3 } }
+local masked_model = cr.Model({ symbol_x, mask_input },
+  attention({ symbol_x, symbol_x }, { attention_mask = mask_input }))
+local masks = cr.ops.tile and cr.ops.tile(causal_mask:cast "float32", { 2, 1, 1 })
+  or cr.ops.concatenate({ causal_mask:cast "float32", causal_mask:cast "float32" }, 0)
+check.near(masked_model:predict { x, masks },
+  attention({ x, x }, { use_causal_mask = true }):totable())
+masked_model:save(path)
+check.near(cr.models.load_model(path):predict { x, masks },
+  masked_model:predict({ x, masks }):totable())
+local cloned_model = cr.models.clone_model(masked_model)
+cloned_model:set_weights(masked_model:get_weights())
+check.near(cloned_model:predict { x, masks }, masked_model:predict({ x, masks }):totable())
 
 -- classes in Lua declare their arguments
 local Scaled = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })
@@ -120,15 +125,15 @@ function Scaled:call(inputs, args)
   local y = inputs * args.scale
   return args.shift and y + args.shift or y
 end
-local scaled, single_element = Scaled { name = "s" }, cr.ones { 1, 2 }
-check.near(scaled(single_element), { { 1, 1 } })
-check.near(scaled(single_element, { scale = 3 }), { { 3, 3 } })
-check.near(scaled(single_element, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
-check.fails(function() scaled(single_element, { scale = "big" }) end, "'scale'",
+local scaled_layer, single_element = Scaled { name = "s" }, cr.ones { 1, 2 }
+check.near(scaled_layer(single_element), { { 1, 1 } })
+check.near(scaled_layer(single_element, { scale = 3 }), { { 3, 3 } })
+check.near(scaled_layer(single_element, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
+check.fails(function() scaled_layer(single_element, { scale = "big" }) end, "'scale'",
   "expected a number", "big")
-check.fails(function() scaled(single_element, { scal = 3 }) end, "did you mean 'scale'?")
+check.fails(function() scaled_layer(single_element, { scal = 3 }) end, "did you mean 'scale'?")
 check.fails(function()
-  scaled(single_element, { offset = 3 })
+  scaled_layer(single_element, { offset = 3 })
 end, "'offset'", 'subclass(name, options, {"offset"})')
 local Child = Scaled:subclass("Child", {}, { { "scale", 2.0 } })
 check.near(Child()(single_element), { { 2, 2 } })
@@ -139,17 +144,17 @@ check.fails(function()
   cr.losses.Loss:subclass("Bad", {}, { "scale" })
 end, "only layers and models")
 local a, b = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
-local graph = cr.Model({ a, b }, scaled(a, { shift = b, scale = 2 }))
+local graph = cr.Model({ a, b }, scaled_layer(a, { shift = b, scale = 2 }))
 check.near(graph:predict { single_element, single_element }, { { 3, 3 } })
 graph:save(path)
 check.near(cr.models.load_model(path):predict { single_element, single_element }, { { 3, 3 } })
 os.remove(path)
 
--- a layer that contains another layer chooses the arguments with which it calls it
-local Outer = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
-function Outer:init() self.inner = Scaled() end
-function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
-check.near(Outer()(single_element, { scale = 4 }), { { 4, 4 } })
+-- a layer chooses the arguments with which it calls a sublayer
+local OuterModel = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
+function OuterModel:init() self.inner = Scaled() end
+function OuterModel:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
+check.near(OuterModel()(single_element, { scale = 4 }), { { 4, 4 } })
 
 -- help and completion list the arguments
 local printed_lines = {}
@@ -175,27 +180,31 @@ do -- further inputs by position: layer(query, value), lstm(x, states), cell(x, 
   check.fails(function() return cr.layers.Dense(2)(q, 3) end, "got an argument 2")
 end
 
-do -- call gets arguments one by one if its parameters have their names, else all in a table
-  local Named = cr.Layer:subclass("NamedParameters", {}, { { "scale", 3.0 } })
-  function Named:call(inputs, training, mask, scale)
+do -- the method call gets arguments one by one if its parameters have their names, else in a table
+  local NamedParameters = cr.Layer:subclass("NamedParameters", {}, { { "scale", 3.0 } })
+  function NamedParameters:call(inputs, training, mask, scale)
     assert(type(training) == "boolean")
     return training and inputs * scale or mask and inputs * 0 or inputs
   end
-  local named, single_element = Named(), cr.ones { 1, 1 }
-  named.supports_masking = true
-  check.near(named(single_element), single_element)
-  check.near(named(single_element, { training = true }), 3 * single_element)
-  check.near(named(single_element, { training = true, scale = 5 }), 5 * single_element)
-  check.near(named(single_element, { mask = cr.tensor { { true } } }), 0 * single_element)
-  local Rest = cr.Layer:subclass "RestOfParameters"
-  function Rest:call(inputs, training, args) return args.training == training and inputs or nil end
-  check.near(Rest()(single_element, { training = true }), single_element)
-  local Table = cr.Layer:subclass "TableOfParameters"
-  function Table:call(inputs, options) return options.training and inputs or inputs * 2 end
-  check.near(Table()(single_element), 2 * single_element)
+  local layer_of_names, single_element = NamedParameters(), cr.ones { 1, 1 }
+  layer_of_names.supports_masking = true
+  check.near(layer_of_names(single_element), single_element)
+  check.near(layer_of_names(single_element, { training = true }), 3 * single_element)
+  check.near(layer_of_names(single_element, { training = true, scale = 5 }), 5 * single_element)
+  check.near(layer_of_names(single_element, { mask = cr.tensor { { true } } }), 0 * single_element)
+  local RestParameters = cr.Layer:subclass "RestOfParameters"
+  function RestParameters:call(inputs, training, args)
+    return args.training == training and inputs or nil
+  end
+  check.near(RestParameters()(single_element, { training = true }), single_element)
+  local TableParameters = cr.Layer:subclass "TableOfParameters"
+  function TableParameters:call(inputs, options)
+    return options.training and inputs or inputs * 2
+  end
+  check.near(TableParameters()(single_element), 2 * single_element)
 end
 
-do -- positional numbers for a class that takes one list, or first a list of this length
+do -- numbers in a table form the first option if that is a list of this length
   local pool = cr.layers.MaxPooling2D { 3, 2, padding = "same" }
   check.same({ pool.pool_size, pool.strides }, { { 3, 2 }, { 3, 2 } })
   pool = cr.layers.MaxPooling2D { { 3, 2 }, { 2, 1 } }

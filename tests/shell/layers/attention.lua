@@ -4,10 +4,14 @@ local check = require "check"
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
-local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { seed = seed }) end
-local query, value, key = numbers({ 2, 4, 3 }, 1), numbers({ 2, 5, 6 }, 2), numbers({ 2, 5, 3 }, 3)
+local function random_tensor(shape, seed)
+  return cr.random.uniform(shape, -1, 1, { seed = seed })
+end
+local query, value, key = random_tensor({ 2, 4, 3 }, 1), random_tensor({ 2, 5, 6 }, 2),
+  random_tensor({ 2, 5, 3 }, 3)
 
---- softmax of the scores (minus 1e9 where hidden), multiplied by the value
+--- The attention output softmax(scores) x value, and softmax(scores). Scores are lowered by 1e9
+--- where `hidden` is 1.
 local function attention_output(scores, hidden)
   if hidden then scores = scores - hidden * 1e9 end
   return ops.matmul(ops.softmax(scores, -1), value), ops.softmax(scores, -1)
@@ -40,35 +44,35 @@ check.near(layers.Attention() ({ query, value, key }, { mask = masks }), want)
 local function tanh_sums(q, k)
   return ops.tanh(q:reshape { 2, 4, 1, 3 } + k:reshape { 2, 1, 5, 3 })
 end
-local concat = layers.Attention { score_mode = "concat", use_scale = true }
-concat { query, value, key }
-assert(#concat.weights == 2 and concat.weights[1].name == "scale"
-  and concat.weights[2].name == "concat_score_weight")
-concat:set_weights { cr.tensor(0.5), cr.tensor(2.0) }
-check.near(concat { query, value, key },
+local concat_layer = layers.Attention { score_mode = "concat", use_scale = true }
+concat_layer { query, value, key }
+assert(#concat_layer.weights == 2 and concat_layer.weights[1].name == "scale"
+  and concat_layer.weights[2].name == "concat_score_weight")
+concat_layer:set_weights { cr.tensor(0.5), cr.tensor(2.0) }
+check.near(concat_layer { query, value, key },
   (attention_output(
   2 * ops.sum(ops.tanh(0.5 * (query:reshape { 2, 4, 1, 3 } + key:reshape { 2, 1, 5, 3 })),
   { -1 }))))
-local additive = layers.AdditiveAttention()
-additive { query, value, key }
-check.near(additive { query, value, key },
-  (attention_output(ops.sum(tanh_sums(query, key) * additive.weights[1], { -1 }))))
+local additive_layer = layers.AdditiveAttention()
+additive_layer { query, value, key }
+check.near(additive_layer { query, value, key },
+  (attention_output(ops.sum(tanh_sums(query, key) * additive_layer.weights[1], { -1 }))))
 assert(#layers.AdditiveAttention({ use_scale = false, input_shape = { 4, 3 } }).weights == 0)
 
--- weights that are computed in tiles drop the same numbers as the table of weights
-for _, case in ipairs { { 4, 5 }, { 70, 600 } } do
-  local x, y = numbers({ 3, case[1], 6 }, 4), numbers({ 3, case[2], 6 }, 5)
+-- attention computed in tiles drops the same weights as attention with the whole matrix of weights
+for _, lengths in ipairs { { 4, 5 }, { 70, 600 } } do
+  local x, y = random_tensor({ 3, lengths[1], 6 }, 4), random_tensor({ 3, lengths[2], 6 }, 5)
   for _, options in ipairs { {}, { use_causal_mask = true } } do
     options.training = true
-    local layer = layers.MultiHeadAttention(2, 3, { dropout = 0.4, seed = 8 })
-    local copy = layers.MultiHeadAttention(2, 3, { dropout = 0.4, seed = 8 })
-    layer(x, y)
-    copy(x, y)
-    copy:set_weights(layer:get_weights())
+    local tiled_layer = layers.MultiHeadAttention(2, 3, { dropout = 0.4, seed = 8 })
+    local whole_layer = layers.MultiHeadAttention(2, 3, { dropout = 0.4, seed = 8 })
+    tiled_layer(x, y)
+    whole_layer(x, y)
+    whole_layer:set_weights(tiled_layer:get_weights())
     for _ = 1, 2 do
       local table_options = { training = true, return_attention_scores = true,
         use_causal_mask = options.use_causal_mask }
-      check.near(layer(x, y, options), copy(x, y, table_options)[1])
+      check.near(tiled_layer(x, y, options), whole_layer(x, y, table_options)[1])
     end
   end
 end
@@ -82,16 +86,17 @@ end, "score_mode", "did you mean 'dot'")
 check.fails(function() layers.Attention() { query, value } end, "do not fit")
 
 -- dropout sets some attention weights to zero and scales the others up
-local dropping = layers.Attention { dropout = 0.5, seed = 3 }
-local dropped = dropping({ query, value, key }, { training = true, return_attention_scores = true })
+local dropout_layer = layers.Attention { dropout = 0.5, seed = 3 }
+local dropped_output = dropout_layer({ query, value, key }, { training = true,
+  return_attention_scores = true })
 local kept_count = 0
-for _, rows in ipairs(dropped[2]:totable()) do
+for _, rows in ipairs(dropped_output[2]:totable()) do
   for _, row in ipairs(rows) do
     for _, w in ipairs(row) do kept_count = kept_count + (w > 0 and 1 or 0) end
   end
 end
 assert(kept_count > 8 and kept_count < 32, kept_count)
-check.near(dropping { query, value, key }, (attention_output(scores)))
+check.near(dropout_layer { query, value, key }, (attention_output(scores)))
 check.near(ops.max(ops.abs(layers.Attention { dropout = 1 } ({ query, value, key },
   { training = true }))), 0)
 
@@ -102,39 +107,41 @@ local function attention(options)
   return layer
 end
 -- a sliding window acts as a mask, alone and together with a causal mask
-local unlimited, windowed = attention {}, attention { sliding_window = 2 }
-local x = numbers({ 2, 6, 4 }, 4)
-unlimited { x, x }
-windowed { x, x }
-windowed:set_weights(unlimited:get_weights())
+local unlimited_layer, windowed_layer = attention {}, attention { sliding_window = 2 }
+local x = random_tensor({ 2, 6, 4 }, 4)
+unlimited_layer { x, x }
+windowed_layer { x, x }
+windowed_layer:set_weights(unlimited_layer:get_weights())
 local function distance_mask(f)
   local rows = {}
   for i = 1, 6 do rows[i] = {} for j = 1, 6 do rows[i][j] = f(i, j) and 1 or 0 end end
   return cr.tensor { rows, rows }
 end
-check.near(windowed { x, x }, unlimited({ x, x }, { attention_mask = distance_mask(function(i, j)
+check.near(windowed_layer { x, x }, unlimited_layer({ x, x },
+  { attention_mask = distance_mask(function(i, j)
   return math.abs(i - j) < 2
 end) }))
-check.near(windowed({ x, x }, { use_causal_mask = true }),
-  unlimited({ x, x }, { attention_mask = distance_mask(function(i, j)
+check.near(windowed_layer({ x, x }, { use_causal_mask = true }),
+  unlimited_layer({ x, x }, { attention_mask = distance_mask(function(i, j)
   return i - j == 0 or i - j == 1
 end) }))
-local scored = unlimited({ x, x }, { use_causal_mask = true, return_attention_scores = true })
-check.near(scored[1], unlimited({ x, x }, { use_causal_mask = true }))
-check.same(scored[2].shape, { 2, 2, 6, 6 })
-assert(scored[2]:totable()[1][1][2][3] == 0)
+local scored_output = unlimited_layer({ x, x }, { use_causal_mask = true,
+  return_attention_scores = true })
+check.near(scored_output[1], unlimited_layer({ x, x }, { use_causal_mask = true }))
+check.same(scored_output[2].shape, { 2, 2, 6, 6 })
+assert(scored_output[2]:totable()[1][1][2][3] == 0)
 
 -- attention along the second of three axes treats each row of the first axis separately
-local image = numbers({ 2, 3, 4, 5 }, 5)
-local rows = attention { attention_axes = { 2 } }
-local row_output = rows { image, image }
+local image = random_tensor({ 2, 3, 4, 5 }, 5)
+local row_attention = attention { attention_axes = { 2 } }
+local row_output = row_attention { image, image }
 check.same(row_output.shape, { 2, 3, 4, 5 })
 local sequence_attention = attention {}
 local row_sequences = image:reshape { 6, 4, 5 }
 sequence_attention { row_sequences, row_sequences }
-sequence_attention:set_weights(rows:get_weights())
+sequence_attention:set_weights(row_attention:get_weights())
 check.near(row_output:reshape { 6, 4, 5 }, sequence_attention { row_sequences, row_sequences })
-check.near(rows({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
+check.near(row_attention({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
   sequence_attention({ row_sequences, row_sequences }, { use_causal_mask = true }))
 -- attention over all axes treats the image as one sequence
 local whole_attention = attention {}
@@ -143,15 +150,15 @@ check.same(whole_output[2].shape, { 2, 2, 3, 4, 3, 4 })
 local sequence = image:reshape { 2, 12, 5 }
 sequence_attention:set_weights(whole_attention:get_weights())
 check.near(whole_output[1]:reshape { 2, 12, 5 }, sequence_attention { sequence, sequence })
-local line = distance_mask(function()
+local full_mask = distance_mask(function()
   return true
 end):slice({ 1, 1, 1 }, { 2, 3, 4 }):reshape { 2, 3, 4, 1, 1 } * cr.ones { 1, 1, 1, 3, 4 }
-check.near(whole_attention({ image, image }, { attention_mask = line }), whole_output[1])
+check.near(whole_attention({ image, image }, { attention_mask = full_mask }), whole_output[1])
 check.fails(function()
   whole_attention({ image, image }, { use_causal_mask = true })
 end, "one attention axis")
 check.fails(function() attention { attention_axes = { 3 } } { image, image } end, "attention_axes")
-check.fails(function() unlimited { x, numbers({ 2, 3, 4, 5 }, 1) } end)
+check.fails(function() unlimited_layer { x, random_tensor({ 2, 3, 4, 5 }, 1) } end)
 
 -- fewer heads for keys and values equal attention with all heads, in which keys and values are
 -- repeated
@@ -173,18 +180,18 @@ check.fails(function()
 end, "must be divisible")
 
 -- a gate with zero weights is sigmoid(0): the outputs are halved
-local gated = attention { use_gate = true, bias_initializer = "zeros" }
-gated { x, x }
-local with_gate = gated:get_weights()
+local gated_layer = attention { use_gate = true, bias_initializer = "zeros" }
+gated_layer { x, x }
+local with_gate = gated_layer:get_weights()
 assert(#with_gate == 10)
 -- in the list of weights, those of the gate are between those of key and value, as in Keras
 with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
-gated:set_weights(with_gate)
+gated_layer:set_weights(with_gate)
 local without_gate = { table.unpack(with_gate, 1, 4) }
 table.move(with_gate, 7, 10, 5, without_gate)
 without_gate[7] = without_gate[7] * 0.5
-unlimited:set_weights(without_gate)
-check.near(gated { x, x }, unlimited { x, x })
+unlimited_layer:set_weights(without_gate)
+check.near(gated_layer { x, x }, unlimited_layer { x, x })
 
 -- flash attention refuses options that need the whole matrix of attention weights
 check.fails(function()
@@ -218,7 +225,7 @@ assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQu
 os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)
-do -- queries for which all keys are masked give numbers, with dropout and without
+do -- queries for which all keys are masked give finite numbers, with and without dropout
   local x = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1)
   local all_false_mask = cr.zeros({ 1, 3, 3 }):cast "bool"
   for _, dtype in ipairs { "float32", "float16", "bfloat16" } do
@@ -242,18 +249,20 @@ end
 
 do -- queries that may attend to no key, recorded from Keras 3.15.1
   local x = cr.arange(12):reshape { 1, 3, 4 }:cast "float32" / 10
-  local rows = cr.tensor { { { 1, 1, 0 }, { 0, 0, 0 }, { 1, 1, 1 } } }
+  local allowed_keys = cr.tensor { { { 1, 1, 0 }, { 0, 0, 0 }, { 1, 1, 1 } } }
   for _, class in ipairs { "MultiHeadAttention", "GroupQueryAttention" } do
     local sizes = class == "MultiHeadAttention" and { 1, 4 } or { 4, 1, 1 }
-    for dropout, unattended in pairs { [0] = 8.8, [0.1] = 0 } do
+    for dropout, unattended_output in pairs { [0] = 8.8, [0.1] = 0 } do
       local attention = layers[class] { sizes[1], sizes[2], sizes[3], dropout = dropout,
         kernel_initializer = "ones" }
-      local options = { attention_mask = rows }
-      check.near(attention({ x, x }, options)[{ 1, {}, 1 }], { 7.981686, unattended, 15.199966 },
+      local options = { attention_mask = allowed_keys }
+      check.near(attention({ x, x }, options)[{ 1, {}, 1 }],
+        { 7.981686, unattended_output, 15.199966 },
         1e-5)
       options.use_causal_mask = true
-      check.near(attention({ x, x }, options)[{ 1, {}, 1 }], { 2.4, unattended, 15.199966 }, 1e-5)
-      options = { attention_mask = rows, return_attention_scores = true }
+      check.near(attention({ x, x }, options)[{ 1, {}, 1 }], { 2.4, unattended_output, 15.199966 },
+        1e-5)
+      options = { attention_mask = allowed_keys, return_attention_scores = true }
       local output, scores = table.unpack(attention({ x, x }, options))
       check.near(output[{ 1, {}, 1 }], { 7.981686, 0, 15.199966 }, 1e-5)
       check.near(scores[{ 1, 1 }], { { 0.12786156, 0.87213844, 0 }, { 0, 0, 0 },
@@ -265,17 +274,17 @@ do -- queries that may attend to no key, recorded from Keras 3.15.1
     [3] = { axes = { 2 }, { { 14.161219, 0, 15.199966 }, { 34.4, 0, 34.4 } } },
     [2] = { axes = { 1 }, { { 21.53969, 28.000002, 34.4 }, { 0, 0, 0 } } },
   }
-  for size, wanted in pairs(expected) do
+  for size, expected_rows in pairs(expected) do
     local allowed = cr.ones { size, size }:totable()
     for key = 1, size do allowed[2][key] = 0 end
     local attention = layers.MultiHeadAttention(1, 4,
-      { attention_axes = wanted.axes, kernel_initializer = "ones" })
+      { attention_axes = expected_rows.axes, kernel_initializer = "ones" })
     check.near(attention({ images, images },
-      { attention_mask = cr.tensor { { allowed } } })[{ 1, {}, {}, 1 }], wanted[1], 1e-5)
+      { attention_mask = cr.tensor { { allowed } } })[{ 1, {}, {}, 1 }], expected_rows[1], 1e-5)
   end
 end
 
--- sequences with several batch axes give what each of them gives by itself
+-- with several batch axes, attention gives the same outputs as for each part of the batch alone
 for _, class in ipairs { "Attention", "AdditiveAttention" } do
   local q, v = cr.random.normal { 2, 3, 4, 5 }, cr.random.normal { 2, 3, 6, 5 }
   local q_mask = ops.greater(cr.random.uniform { 2, 3, 4 }, 0.3)
@@ -294,14 +303,14 @@ for _, class in ipairs { "Attention", "AdditiveAttention" } do
   check.same(attention { cr.Input { 3, 4, 5 }, cr.Input { 3, 6, 5 } }.shape, { -1, 3, 4, 5 })
 end
 
--- the projections of an attention take adapters
-local adapted = layers.MultiHeadAttention(2, 3)
-check.same(adapted.query_dense, nil)
-adapted:build { { -1, 4, 8 }, { -1, 4, 8 } }
+-- LoRA adapters can be enabled in the projections of an attention layer
+local lora_attention = layers.MultiHeadAttention(2, 3)
+check.same(lora_attention.query_dense, nil)
+lora_attention:build { { -1, 4, 8 }, { -1, 4, 8 } }
 for _, name in ipairs { "query", "key", "value", "output" } do
-  check.same(adapted[name .. "_dense"].class_name, "EinsumDense")
+  check.same(lora_attention[name .. "_dense"].class_name, "EinsumDense")
 end
-local weights_before = #adapted.trainable_weights
-adapted.query_dense:enable_lora(2)
-check.same(#adapted.trainable_weights, weights_before + 1)
+local weights_before = #lora_attention.trainable_weights
+lora_attention.query_dense:enable_lora(2)
+check.same(#lora_attention.trainable_weights, weights_before + 1)
 print "ok attention"

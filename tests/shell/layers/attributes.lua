@@ -1,5 +1,5 @@
--- Attributes of a Lua object that a trace has read and that change later: steps and functions use
--- the new value, and are traced again only if a value has changed.
+-- Attributes of a Lua object that a trace has read and that change later: training steps and
+-- compiled functions use the new value, and are traced again only if a value has changed.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -16,31 +16,31 @@ function Scale:call(x)
 end
 
 do -- predict, evaluate, a nested layer, an attribute that was nil, and one that is set to nil
-  local inner = Scale {}
-  local model = cr.Sequential { cr.Sequential { inner, layers.Activation "linear" } }
+  local inner_layer = Scale {}
+  local model = cr.Sequential { cr.Sequential { inner_layer, layers.Activation "linear" } }
   model:compile { loss = "mse" }
   local function outputs()
     return { model:predict(ones):item(), model(ones):item(),
       model:evaluate(ones, ones * 0, { verbose = 0 }) ^ 0.5 }
   end
   check.near(outputs(), { 2, 2, 2 })
-  inner.factor = 5
+  inner_layer.factor = 5
   check.near(outputs(), { 5, 5, 5 })
-  inner.offset = 1
+  inner_layer.offset = 1
   check.near(outputs(), { 6, 6, 6 })
-  inner.offset = nil
+  inner_layer.offset = nil
   check.near(outputs(), { 5, 5, 5 })
   model:predict(ones)
-  local before = trace_count
-  inner.factor = 5 -- assigning the same value causes no new trace
-  inner.note = "nobody reads it"
+  local old_trace_count = trace_count
+  inner_layer.factor = 5 -- assigning the same value causes no new trace
+  inner_layer.note = "nobody reads it"
   model:predict(ones)
   model:predict(ones)
-  check.same(trace_count, before)
-  inner.factor = 3
+  check.same(trace_count, old_trace_count)
+  inner_layer.factor = 3
   model:predict(ones)
   model:predict(ones)
-  assert(trace_count > before and trace_count <= before + 2)
+  assert(trace_count > old_trace_count and trace_count <= old_trace_count + 2)
 end
 
 do -- training uses the new value in the gradient; weights and optimizer state are kept
@@ -107,20 +107,21 @@ do -- attributes of losses, metrics, regularizers and models, also in compiled f
 
   local scale = Scale {}
   local function f(x) return scale(x) + 1 end
-  local compiled = cr.compiled and cr.compiled(f)
-  if compiled then
-    check.near(compiled(ones):item(), 3)
+  local compiled_function = cr.compiled and cr.compiled(f)
+  if compiled_function then
+    check.near(compiled_function(ones):item(), 3)
     scale.factor = 9
-    check.near(compiled(ones):item(), 10)
+    check.near(compiled_function(ones):item(), 10)
   end
 end
 
 -- a weight that the options leave out is nil once the layer is built
-local unbiased = cr.layers.Dense(2, { use_bias = false })
-check.fails(function() return unbiased.bias end, "no attribute 'bias'", "weights are made when")
-unbiased:build { -1, 3 }
-check.same(unbiased.bias, nil)
-check.fails(function() return unbiased.bios end, "no attribute 'bios'")
+local unbiased_layer = cr.layers.Dense(2, { use_bias = false })
+check.fails(function() return unbiased_layer.bias end, "no attribute 'bias'",
+  "weights are made when")
+unbiased_layer:build { -1, 3 }
+check.same(unbiased_layer.bias, nil)
+check.fails(function() return unbiased_layer.bios end, "no attribute 'bios'")
 
 -- weights of integers and booleans start with zeros
 local Counter = cr.Layer:subclass "Counter"
@@ -134,13 +135,13 @@ counter(cr.ones { 1, 2 })
 check.same(counter.count:totable(), { 0, 0 })
 check.same(counter.flags:totable(), { false, false })
 
--- an input has one shape
+-- an input takes only one of the options that set its shape
 check.fails(function() cr.Input { shape = { 2, 3 }, batch_shape = { 4, 5 } } end,
   "You cannot pass both `shape` and `batch_shape` at the same time.")
 check.fails(function() cr.Input { batch_size = 7, batch_shape = { 4, 5 } } end,
   "You cannot pass both `batch_size` and `batch_shape` at the same time.")
 
--- the limits of renormalization do not cross
+-- the least limit of renormalization is not above the greatest, and no limit is negative
 for limits, message in pairs {
   [{ rmax = 0.0, rmin = 1.0 }] = "rmax should be greater than rmin",
   [{ dmax = -1.0 }] = "dmax should be non-negative",
@@ -154,11 +155,11 @@ end
 check.same(cr.layers.Flatten()(cr.Input { batch_shape = { 5, 2, -1 } }).shape, { 5, -1 })
 check.same(cr.layers.Flatten()(cr.Input { batch_shape = { -1, 2, -1 } }).shape, { -1, -1 })
 
--- options that are null where their default is not survive get_config and from_config
-local both_directions = cr.layers.Bidirectional(cr.layers.LSTM(2), { merge_mode = cr.null })
-check.same(both_directions:get_config().merge_mode, cr.null)
-local again = cr.layers.Bidirectional:from_config(both_directions:get_config())
-check.same(#again(cr.ones { 1, 2, 3 }), 2)
-local weights_only = cr.quantizers.Int8QuantizationConfig { activation_quantizer = cr.null }
-check.same(weights_only:get_config().activation_quantizer, cr.null)
+-- get_config and from_config keep null as the value of an option whose default is not null
+local bidirectional = cr.layers.Bidirectional(cr.layers.LSTM(2), { merge_mode = cr.null })
+check.same(bidirectional:get_config().merge_mode, cr.null)
+local copy = cr.layers.Bidirectional:from_config(bidirectional:get_config())
+check.same(#copy(cr.ones { 1, 2, 3 }), 2)
+local weights_only_config = cr.quantizers.Int8QuantizationConfig { activation_quantizer = cr.null }
+check.same(weights_only_config:get_config().activation_quantizer, cr.null)
 check.same(cr.layers.Dense(2):get_config().kernel_regularizer, nil)

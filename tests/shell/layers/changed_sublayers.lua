@@ -1,6 +1,6 @@
--- Layers inside other layers are quantized or get adapters: models of every form that contain them
--- are loaded from every kind of file, in another process too, made from configurations and cloned,
--- and predict the same bits.
+-- Layers inside other layers are quantized or get LoRA adapters. Models of every form that contain
+-- such layers are saved to and loaded from every kind of file, in another process too, made from
+-- configurations, and cloned; the copies predict exactly the same.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local cr = require "crescent"
 local layers, quantizers = cr.layers, cr.quantizers
@@ -49,7 +49,7 @@ function Derived:call(inputs) return self.attention(inputs, inputs) end
 
 local function sequence_model(...) return cr.Sequential { layers.Input { shape = { 5, 4 } },
   ... } end
-local function on_words(layer)
+local function word_model(layer)
   return cr.Sequential { layers.Input { shape = { 5 }, dtype = "int32" }, layer }
 end
 local function attention_model(layer)
@@ -57,12 +57,12 @@ local function attention_model(layer)
   return cr.Model(input, layer(input, input))
 end
 
-local models = {
+local model_makers = {
   dense = function() return sequence_model(layers.Dense(4)) end,
   einsum = function() return sequence_model(layers.EinsumDense("abc,cd->abd", { -1, 4 })) end,
   conv = function() return sequence_model(layers.Conv1D(4, 2)) end,
-  embedding = function() return on_words(layers.Embedding(6, 4)) end,
-  reversible = function() return on_words(layers.ReversibleEmbedding(6, 4)) end,
+  embedding = function() return word_model(layers.Embedding(6, 4)) end,
+  reversible = function() return word_model(layers.ReversibleEmbedding(6, 4)) end,
   attention = function() return attention_model(layers.MultiHeadAttention(2, 3)) end,
   grouped = function() return attention_model(layers.GroupedQueryAttention(3, 4, 2)) end,
   wrapped = function() return sequence_model(layers.TimeDistributed(layers.Dense(4))) end,
@@ -90,13 +90,13 @@ local function each_layer(layer, f)
   for _, sublayer in ipairs(layer.sublayers) do each_layer(sublayer, f) end
 end
 
-local function quantized(mode)
+local function quantize_with(mode)
   return function(model)
     model:quantize(type(mode) == "function" and mode() or mode)
   end
 end
 
-local function adapted(model)
+local function add_adapters(model)
   each_layer(model, function(layer)
     local has_lora, enabled = pcall(function() return layer.lora_enabled end)
     if not has_lora or enabled ~= false then return end
@@ -108,27 +108,31 @@ local function adapted(model)
 end
 
 local changes = {
-  int8 = quantized "int8",
-  int4 = quantized "int4",
-  columns = quantized(function() return quantizers.Int4QuantizationConfig { block_size = -1 } end),
-  blocks = quantized(function() return quantizers.Int4QuantizationConfig { block_size = 2 } end),
-  one_block = quantized(function()
+  int8 = quantize_with "int8",
+  int4 = quantize_with "int4",
+  columns = quantize_with(function()
+    return quantizers.Int4QuantizationConfig { block_size = -1 }
+  end),
+  blocks = quantize_with(function()
+    return quantizers.Int4QuantizationConfig { block_size = 2 }
+  end),
+  one_block = quantize_with(function()
     return quantizers.Int4QuantizationConfig { block_size = cr.null }
   end),
-  only_weights = quantized(function()
+  only_weights = quantize_with(function()
     return quantizers.Int8QuantizationConfig { activation_quantizer = cr.null }
   end),
-  lora = adapted,
+  lora = add_adapters,
   both = function(model)
     model:quantize "int8"
-    adapted(model)
+    add_adapters(model)
   end,
 }
 
 local function changed_model(name, change)
   cr.utils.set_random_seed(4)
   cr.clear_session() -- names are counted from 1 in every process
-  local model = models[name]()
+  local model = model_makers[name]()
   model(data_for(name))
   if name ~= "conv" or change == "lora" then changes[change](model) end
   return model
@@ -139,7 +143,7 @@ end
 local function predictions(model, name) return model:predict(data_for(name), { verbose = 0 }) end
 
 --- Whether files of this kind store the sum of a weight and its adapter, which is rounded.
-local function is_merged(ending, change)
+local function stores_merged_weights(ending, change)
   return (ending == ".keras" or ending == ".weights.h5")
     and (change == "lora" or change == "both")
 end
@@ -150,7 +154,7 @@ local function expect_same(got, expected, what, tolerance)
 end
 
 local function each_case(f)
-  for name in pairs(models) do
+  for name in pairs(model_makers) do
     for change in pairs(changes) do f(name, change) end
   end
 end
@@ -159,19 +163,19 @@ local function path_of(folder, name, change, ending)
   return ("%s/%s_%s%s"):format(folder, name, change, ending)
 end
 
-local kModels, kWeights = { ".keras", ".h5" }, { ".weights.h5", ".safetensors", ".npz" }
+local model_endings, weight_endings = { ".keras", ".h5" }, { ".weights.h5", ".safetensors", ".npz" }
 
 local function check_files(folder)
   each_case(function(name, change)
     local model = changed_model(name, change)
     local expected = predictions(model, name)
-    for _, ending in ipairs(kModels) do
-      local tolerance = is_merged(ending, change) and 0.3 or 0
+    for _, ending in ipairs(model_endings) do
+      local tolerance = stores_merged_weights(ending, change) and 0.3 or 0
       local loaded = cr.models.load_model(path_of(folder, name, change, ending))
       expect_same(predictions(loaded, name), expected, name .. " " .. change .. ending, tolerance)
     end
-    for _, ending in ipairs(kWeights) do
-      local tolerance = is_merged(ending, change) and 0.3 or 0
+    for _, ending in ipairs(weight_endings) do
+      local tolerance = stores_merged_weights(ending, change) and 0.3 or 0
       local reloaded = cr.models.clone_model(model)
       reloaded(data_for(name))
       reloaded:load_weights(path_of(folder, name, change, ending))
@@ -201,16 +205,16 @@ if arg[1] then return check_files(arg[1]) end
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute("mkdir " .. folder))
-local ok, problem = xpcall(function()
+local ok, message = xpcall(function()
   each_case(function(name, change)
     local model = changed_model(name, change)
     check_copies(model, name, name .. " " .. change)
-    for _, ending in ipairs(kModels) do model:save(path_of(folder, name, change, ending)) end
-    for _, ending in ipairs(kWeights) do
+    for _, ending in ipairs(model_endings) do model:save(path_of(folder, name, change, ending)) end
+    for _, ending in ipairs(weight_endings) do
       model:save_weights(path_of(folder, name, change, ending))
     end
   end)
   assert(os.execute(("'%s' '%s' '%s'"):format(arg[-1], arg[0], folder)), "another process fails")
 end, debug.traceback)
 os.execute("rm -r " .. folder)
-assert(ok, problem)
+assert(ok, message)

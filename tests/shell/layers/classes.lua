@@ -27,7 +27,7 @@ check.fails(function() Scaled("five")(cr.ones { 1, 3 }) end, "five")
 assert(tostring(Scaled):find "Scaled" and tostring(scaled):find "Scaled")
 check.same(scaled:compute_output_shape { -1, 3 }, { -1, 5 })
 
--- attributes belong to the object, not to the handle
+-- attributes belong to the layer, not to the Lua value that refers to it
 scaled.note = { "kept" }
 local model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, scaled }
 scaled = nil
@@ -58,9 +58,9 @@ check.fails(function() Nothing { whatever = 1 } end, "Nothing", "'whatever'")
 check.fails(function() cr.Layer {} end, "subclass")
 check.fails(function() cr.Layer:subclass() end, "expected a string")
 do -- a class with the name of a built-in one gets the package "Custom", as in Keras
-  local Mine = cr.Layer:subclass "Dense"
-  function Mine:call(x) return x * 2 end
-  local layer = Mine()
+  local SecondDense = cr.Layer:subclass "Dense"
+  function SecondDense:call(x) return x * 2 end
+  local layer = SecondDense()
   assert(layer.class_name == "Custom>Dense" and layer.name:find "^dense_%d+$")
   check.near(layer(cr.ones { 1 }), { 2 })
   assert(layers.Dense(1).class_name == "Dense" and layers.get(layer) == layer)
@@ -93,10 +93,10 @@ assert(#outputs == 2 and #stack.weights == 7 and #stack.trainable_weights == 6
 assert(#stack.losses == 1)
 stack.blocks = nil
 assert(#stack.weights == 1)
-local Several = cr.Layer:subclass "Several"
-function Several:call(inputs) return inputs, { inputs * 2, inputs * 3 }, nil end
-check.near(Several()(cr.ones { 1 })[3], { 3 })
-local several_layer = Several { name = "several" }
+local SeveralOutputs = cr.Layer:subclass "Several"
+function SeveralOutputs:call(inputs) return inputs, { inputs * 2, inputs * 3 }, nil end
+check.near(SeveralOutputs()(cr.ones { 1 })[3], { 3 })
+local several_layer = SeveralOutputs { name = "several" }
 check.fails(function() several_layer(nil) end, "several", "got nil", "table.unpack(layer(x))")
 
 -- build called by the user runs the class's build once; a class without build is built by its call
@@ -120,9 +120,9 @@ local Eager = cr.Layer:subclass "Eager"
 function Eager:init() self.inner = Inner() end
 function Eager:build(shape) self.inner:build(shape) end
 function Eager:call(inputs) return self.inner(inputs) end
-local eager = Eager()
-eager(x)
-assert(#eager.weights == 1)
+local eager_layer = Eager()
+eager_layer(x)
+assert(#eager_layer.weights == 1)
 
 local Sum = cr.Layer:subclass "Sum"
 function Sum:build(shapes) assert(#shapes == 2 and shapes[1][2] == 3) end
@@ -160,10 +160,10 @@ local function gap(t, p) return cr.ops.abs(t - p):mean(-1) end
 local function new_model()
   return cr.Sequential { layers.Dense(1, { input_shape = { 3 }, kernel_initializer = "zeros" }) }
 end
-local built_in, own_model = new_model(), new_model()
-built_in:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+local built_in_model, own_model = new_model(), new_model()
+built_in_model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
 own_model:compile { optimizer = "sgd", loss = Squared(), metrics = { gap, Largest() } }
-local a = built_in:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
+local a = built_in_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
 local b = own_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
 check.near(b.loss, a.loss)
 check.near(b["function"] or b.gap, a.mae or a.mean_absolute_error)
@@ -201,22 +201,24 @@ function Watch:on_epoch_end(epoch, logs)
   if epoch + 1 >= self.limit then self.model.stop_training = true end
 end
 function Watch:on_train_batch_end(_, logs) assert(logs.loss) end
-built_in = new_model()
-built_in:compile { optimizer = "sgd", loss = "mse" }
-history = built_in:fit(x, y, { epochs = 10, verbose = 0, callbacks = { Watch { limit = 3 } } })
+built_in_model = new_model()
+built_in_model:compile { optimizer = "sgd", loss = "mse" }
+history = built_in_model:fit(x, y, { epochs = 10, verbose = 0,
+  callbacks = { Watch { limit = 3 } } })
 check.same(events, { "begin", 0, 1, 2 })
 check.near(history.history.doubled[3], history.history.loss[3] * 2)
 local Bad = cr.callbacks.Callback:subclass "Bad"
 function Bad:on_epoch_end() error { code = 7 } end
-local is_ok, error_value = pcall(built_in.fit, built_in, x, y, { verbose = 0, callbacks = Bad() })
+local is_ok, error_value = pcall(built_in_model.fit, built_in_model, x, y,
+  { verbose = 0, callbacks = Bad() })
 assert(not is_ok and type(error_value) == "table" and error_value.code == 7,
   "an error value comes back as it was raised")
 
 -- registered classes and functions are found by name, saved and loaded
-local json = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
+local scaled_model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
 local path = check.temporary ".h5"
-json:save(path)
-check.near(cr.models.load_model(path):predict(x), json:predict(x):totable())
+scaled_model:save(path)
+check.near(cr.models.load_model(path):predict(x), scaled_model:predict(x):totable())
 local lambda_model = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
   layers.Lambda(function(t)
   return t * 2
@@ -229,16 +231,16 @@ end } })
 check.near(loaded_model:predict(x), lambda_model:predict(x):totable())
 os.remove(path)
 do -- the help for a base explains how to derive a class from it
-  local printed, original_print = {}, print
-  print = function(text) printed[#printed + 1] = text end
+  local printed_texts, original_print = {}, print
+  print = function(text) printed_texts[#printed_texts + 1] = text end
   cr.help(cr.Layer)
   cr.help(cr.losses.Loss)
   cr.help(Scaled)
   print = original_print
-  assert(printed[1]:find('cr.Layer:subclass("Mine"', 1, true)
-    and printed[1]:find "add_weight%(self")
-  assert(printed[2]:find('cr.losses.Loss:subclass("Mine"', 1, true))
-  assert(printed[3]:find "^Scaled %(layer, plugin Lua%)\n\n%S", printed[3])
+  assert(printed_texts[1]:find('cr.Layer:subclass("Mine"', 1, true)
+    and printed_texts[1]:find "add_weight%(self")
+  assert(printed_texts[2]:find('cr.losses.Loss:subclass("Mine"', 1, true))
+  assert(printed_texts[3]:find "^Scaled %(layer, plugin Lua%)\n\n%S", printed_texts[3])
 end
 Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
 assert(Scaled().units == 1, "a class may be defined again")
@@ -267,7 +269,7 @@ do -- if get_config returns only options, the base adds the name and its other o
   end
 end
 
-do -- state of a metric with an initializer
+do -- variables of a metric with initializers; reset_state sets them to zero
   local Counter = cr.metrics.Metric:subclass "CounterFromOne"
   function Counter:init()
     self.count = self:add_weight { name = "count", initializer = "ones" }
@@ -283,37 +285,38 @@ do -- state of a metric with an initializer
 end
 
 do -- a variable that a metric makes in its first update keeps its values from batch to batch
-  local Most = cr.metrics.Metric:subclass "MostSoFar"
-  function Most:update_state(targets)
+  local RunningMaximum = cr.metrics.Metric:subclass "MostSoFar"
+  function RunningMaximum:update_state(targets)
     local values = cr.ops.max(targets, 0)
     self.most = self.most or self:add_variable { name = "most", shape = values.shape }
     self.most:assign(cr.ops.maximum(self.most, values))
   end
-  function Most:result() return cr.ops.sum(self.most) end
+  function RunningMaximum:result() return cr.ops.sum(self.most) end
   local rows = cr.tensor { { 5 }, { 1 }, { 2 }, { 0.5 } }
   for _, eagerly in ipairs { true, false } do
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) }
-    model:compile { optimizer = "sgd", loss = "mse", metrics = { Most() }, run_eagerly = eagerly }
+    model:compile { optimizer = "sgd", loss = "mse", metrics = { RunningMaximum() },
+      run_eagerly = eagerly }
     local options = { epochs = 2, batch_size = 1, shuffle = false, verbose = 0 }
     check.same(model:fit(rows, rows, options).history.most_so_far, { 5, 5 })
   end
 end
 
 do -- weights that a failed build has added are removed before the next build
-  local fails = true
-  local Late = cr.Layer:subclass "Late"
-  function Late:build(shape)
+  local build_fails = true
+  local FailingBuild = cr.Layer:subclass "Late"
+  function FailingBuild:build(shape)
     self.w = self:add_weight { name = "w", shape = { shape[#shape] }, initializer = "ones" }
     self.b = self:add_weight { name = "b", shape = { 1 }, trainable = false }
     self.inner = cr.layers.Dense(1)
     self.inner:build(shape)
-    if fails then error "no luck" end
+    if build_fails then error "no luck" end
   end
-  function Late:call(x) return self.inner(x * self.w + self.b) end
-  local late_layer, x = Late(), cr.ones { 2, 3 }
+  function FailingBuild:call(x) return self.inner(x * self.w + self.b) end
+  local late_layer, x = FailingBuild(), cr.ones { 2, 3 }
   check.fails(function() late_layer(x) end, "no luck")
   check.same(#late_layer.weights, 0)
-  fails = false
+  build_fails = false
   late_layer(x)
   check.same(#late_layer.weights, 4)
   check.same(#late_layer.trainable_weights, 3)
@@ -329,9 +332,9 @@ do -- an option must have the type of its default: number, string or boolean
     { "any" } })
   function Typed:call(x) return x end
 
-  local Below = Typed:subclass "Below"
-  for _, class in ipairs { Typed, Below } do
-    local name = class == Typed and "Typed" or "Below"
+  local TypedChild = Typed:subclass "TypedChild"
+  for _, class in ipairs { Typed, TypedChild } do
+    local name = class == Typed and "Typed" or "TypedChild"
     check.fails(function() class { scale = "2" } end, name .. ": option 'scale'",
       'expected a number, got "2"')
     check.fails(function() class { text = 3 } end, name .. ": option 'text'",

@@ -1,5 +1,5 @@
--- Initializers that are given by values: Constant with numbers and with arrays that are broadcast
--- to the shape of a weight, both in files of Keras; tensors; STFT with the values of a window.
+-- Initializers made of values: Constant with a number or an array, which is broadcast to the shape
+-- of the weight and stored in Keras' files; a tensor; STFT with the values of a window.
 local cr = require "crescent"
 local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
 package.path = script_folder .. "/../support/?.lua;" .. package.path
@@ -19,8 +19,8 @@ end
 check.fails(function() return Constant { value = { { 1 }, { 1, 2 } } } end, "lists of one length")
 check.fails(function() return Constant { value = "two" } end, "expected a number", '"two"')
 check.fails(function()
-  local pair = Constant { value = { 1, 2 } }
-  return cr.layers.Dense(3, { input_shape = { 4 }, bias_initializer = pair }):build { 1, 4 }
+  local constant = Constant { value = { 1, 2 } }
+  return cr.layers.Dense(3, { input_shape = { 4 }, bias_initializer = constant }):build { 1, 4 }
 end, "a value of shape (2,) cannot be broadcast to a weight of shape (3,)")
 
 local model = cr.Sequential {
@@ -29,13 +29,13 @@ check.same(model:get_weights()[2]:totable(), { 3, 4 })
 local json = model:to_json { target = "keras3" }
 assert(json:find('"class_name": "Constant", "config": {"value": [3.0, 4.0]}', 1, true), json)
 -- the three forms in which Keras writes an array: a list, an array of NumPy, and a tensor
-for _, written in ipairs { "[3.0, 4.0]",
+for _, array_json in ipairs { "[3.0, 4.0]",
   '{"class_name": "__numpy__", "config": {"value": [3.0, 4.0], "dtype": "float64"}}',
   '{"class_name": "__tensor__", "config": {"value": [3, 4], "dtype": "int64"}}' } do
-  local opened = cr.models.model_from_json((json:gsub("%[3%.0, 4%.0%]", function()
-    return written
+  local loaded_model = cr.models.model_from_json((json:gsub("%[3%.0, 4%.0%]", function()
+    return array_json
   end)))
-  check.same(opened:get_weights()[2]:totable(), { 3, 4 })
+  check.same(loaded_model:get_weights()[2]:totable(), { 3, 4 })
 end
 
 -- a tensor as initializer gives the weight its values
@@ -43,10 +43,10 @@ do
   local kernel = cr.tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } }
   check.same(cr.initializers.get(kernel) { 3, 2 }:totable(), kernel:totable())
   local dense = cr.layers.Dense(2, { input_shape = { 3 }, kernel_initializer = kernel })
-  local named = cr.Sequential { dense }
-  check.same(named:get_weights()[1]:totable(), kernel:totable())
-  local again = cr.models.model_from_json(named:to_json())
-  check.same(again:get_weights()[1]:totable(), kernel:totable())
+  local dense_model = cr.Sequential { dense }
+  check.same(dense_model:get_weights()[1]:totable(), kernel:totable())
+  local reloaded_model = cr.models.model_from_json(dense_model:to_json())
+  check.same(reloaded_model:get_weights()[1]:totable(), kernel:totable())
   check.fails(function()
     cr.layers.Dense(3, { kernel_initializer = kernel }):build { 1, 3 }
   end, "a value of shape (3, 2) cannot be broadcast to a weight of shape (3, 3)")
@@ -56,14 +56,15 @@ end
 do
   local STFT = cr.initializers.STFT
   for _, window in ipairs { { 1, 2, 3, 4 }, cr.tensor { 1, 2, 3, 4 } } do
-    local sines = STFT("imag", window, "spectrum")
-    check.near(sines { 4, 1, 3 }:reshape { 4, 3 },
+    local sine_initializer = STFT("imag", window, "spectrum")
+    check.near(sine_initializer { 4, 1, 3 }:reshape { 4, 3 },
       { { 0, 0, 0 }, { 0, -0.2, 0 }, { 0, 0, 0 }, { 0, 0.4, 0 } }, 1e-6)
-    check.same(sines:get_config().window, { 1, 2, 3, 4 })
+    check.same(sine_initializer:get_config().window, { 1, 2, 3, 4 })
     check.near(STFT("real", window, "density") { 4, 1, 3 }:reshape { 4, 3 }, {
       { 0.18257419, 0.18257419, 0.18257419 }, { 0.36514837, 0, -0.36514837 },
       { 0.54772256, -0.54772256, 0.54772256 }, { 0.73029674, 0, -0.73029674 } }, 1e-6)
-    check.fails(function() sines { 5, 1, 3 } end, "expected a window of shape (5,), got (4,)")
+    check.fails(function() sine_initializer { 5, 1, 3 } end,
+      "expected a window of shape (5,), got (4,)")
   end
   check.same(STFT("real", false) { 2, 1, 2 }:totable(), { { { 1, 1 } }, { { 1, -1 } } })
 end

@@ -5,7 +5,7 @@ local check = require "check"
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
-local makers = {
+local layer_rows = {
   { "Conv1D", 1, { filters = 4, kernel_size = 2 } },
   { "Conv2D", 2, { filters = 4, kernel_size = 2 } },
   { "Conv3D", 3, { filters = 4, kernel_size = 2 } },
@@ -23,11 +23,12 @@ local activations = {
   relu = ops.relu, leaky_relu = ops.leaky_relu,
   gelu = function(x) return ops.gelu(x, false) end,
 }
-for _, maker in ipairs(makers) do
-  local name, axes, options = table.unpack(maker)
-  for activation, apply in pairs(activations) do
+for _, layer_row in ipairs(layer_rows) do
+  local name, spatial_rank, options = table.unpack(layer_row)
+  for activation, activation_function in pairs(activations) do
     for _, format in ipairs { "channels_first", "channels_last" } do
-      local shape = axes == 1 and { 2, 4, 6 } or axes == 2 and { 2, 4, 5, 6 } or { 2, 4, 5, 6, 5 }
+      local shape = spatial_rank == 1 and { 2, 4, 6 } or spatial_rank == 2 and { 2, 4, 5, 6 }
+        or { 2, 4, 5, 6, 5 }
       local x = cr.random.normal(shape, { seed = 3 })
       local function make(activation_name)
         local all_options = { data_format = format, activation = activation_name }
@@ -35,10 +36,11 @@ for _, maker in ipairs(makers) do
         return layers[name](all_options)
       end
       local linear, with_activation = make "linear", make(activation)
-      local sums = linear(x)
+      local linear_outputs = linear(x)
       with_activation(x)
       with_activation:set_weights(linear:get_weights())
-      check.near(with_activation(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " "
+      check.near(with_activation(x), activation_function(linear_outputs):totable(), 1e-5,
+        name .. " " .. activation .. " "
         .. format)
     end
   end
@@ -52,16 +54,17 @@ local conv = layers.Conv2D(3, 2, { data_format = "channels_first", activation = 
 end })
 conv(cr.ones { 2, 4, 5, 6 })
 check.same(seen_shape, { 2, 3, 4, 5 })
-local halved = layers.Conv2D(3, 2, { data_format = "channels_first", activation = "glu" })
-check.same(halved(cr.ones { 2, 4, 5, 7 }).shape, { 2, 3, 4, 3 })
+local glu_layer = layers.Conv2D(3, 2, { data_format = "channels_first", activation = "glu" })
+check.same(glu_layer(cr.ones { 2, 4, 5, 7 }).shape, { 2, 3, 4, 3 })
 
 -- one step of a ConvLSTM2D by its formulas
 local x = cr.random.normal({ 1, 1, 2, 4, 4 }, { seed = 5 })
-local cell = layers.ConvLSTM2D(2, 2, { data_format = "channels_first", activation = "softmax" })
-local y = cell(x)
+local conv_lstm = layers.ConvLSTM2D(2, 2, { data_format = "channels_first",
+  activation = "softmax" })
+local y = conv_lstm(x)
 local sums = layers.Conv2D(8, 2, { data_format = "channels_first" })
 sums(x[1])
-sums:set_weights { cell.weights[1].value, cell.weights[3].value }
+sums:set_weights { conv_lstm.weights[1].value, conv_lstm.weights[3].value }
 local gates = ops.split(sums(x[1]), 4, 1)
 local c = ops.sigmoid(gates[1]) * ops.softmax(gates[3], -1)
 check.near(y, (ops.sigmoid(gates[4]) * ops.softmax(c, -1)):totable(), 1e-5)

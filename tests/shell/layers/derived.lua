@@ -4,7 +4,7 @@ package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.pa
 local check = require "check"
 local layers = cr.layers
 
-local function trained(layer, x, y)
+local function train_with_layer(layer, x, y)
   local model = cr.Sequential { layer, layers.Flatten(), layers.Dense(1) }
   model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
   model:build(x.shape)
@@ -15,8 +15,7 @@ local function trained(layer, x, y)
   return model, history.history.loss
 end
 
--- ---- a derived layer trains like its base class, also after saving and loading
--- -------------------
+-- ---- a derived layer trains like its base class, also after saving and loading ---------------
 
 local steps, images = cr.random.normal { 8, 4, 3 }, cr.random.normal { 8, 5, 5, 2 }
 for _, row in ipairs {
@@ -33,8 +32,8 @@ for _, row in ipairs {
 } do
   local name, options, x = table.unpack(row)
   local Derived, y = layers[name]:subclass("My" .. name), cr.random.normal { 8, 1 }
-  local model, losses = trained(Derived(options), x, y)
-  local _, expected = trained(layers[name](options), x, y)
+  local model, losses = train_with_layer(Derived(options), x, y)
+  local _, expected = train_with_layer(layers[name](options), x, y)
   check.near(losses, expected, 1e-6, name)
   local layer = model.layers[1]
   for option, value in pairs(options) do
@@ -77,12 +76,12 @@ check.same(Deeper(2)(cr.ones { 1, 4 }).shape, { 1, 3 })
 check.same(Deeper { 2, dtype = "mixed_bfloat16" }(cr.ones { 1, 4 }).dtype, "bfloat16")
 
 local Masking = layers.Masking:subclass "MyMasking"
-local masked = cr.tensor { { { 1, 2 }, { 0, 0 } } }
-check.same(Masking():compute_mask(masked):totable(), { { true, false } })
+local masked_steps = cr.tensor { { { 1, 2 }, { 0, 0 } } }
+check.same(Masking():compute_mask(masked_steps):totable(), { { true, false } })
 local Recurrent = layers.LSTM:subclass "MyRecurrent"
-local first = layers.LSTM { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
-local second = Recurrent { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
-check.near(second(Masking()(masked)), first(layers.Masking()(masked)))
+local base_lstm = layers.LSTM { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
+local derived_lstm = Recurrent { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
+check.near(derived_lstm(Masking()(masked_steps)), base_lstm(layers.Masking()(masked_steps)))
 
 -- ---- classes derived from losses, regularizers and other kinds ----------------------------------
 
@@ -138,10 +137,11 @@ for _, row in ipairs {
   base_network:set_weights(derived_network:get_weights())
   check.near(derived_network:predict(inputs), base_network:predict(inputs) * factor, 1e-6)
   for _, ending in ipairs { ".keras", ".h5" } do
-    local file = check.temporary(ending)
-    derived_network:save(file)
-    check.near(cr.models.load_model(file):predict(inputs), derived_network:predict(inputs), 1e-6)
-    os.remove(file)
+    local model_path = check.temporary(ending)
+    derived_network:save(model_path)
+    check.near(cr.models.load_model(model_path):predict(inputs), derived_network:predict(inputs),
+      1e-6)
+    os.remove(model_path)
   end
 end
 local derived_attention, base_attention = Attention(2, 3), layers.MultiHeadAttention(2, 3)
@@ -181,10 +181,10 @@ local function epochs_until(callback)
   model:compile { optimizer = cr.optimizers.SGD(0.0), loss = "mse" }
   return #model:fit(x, y, { epochs = 20, verbose = 0, callbacks = { callback } }).history.loss
 end
-local patient = Patient { monitor = "loss", patience = 2 }
-check.same(epochs_until(patient),
+local patient_callback = Patient { monitor = "loss", patience = 2 }
+check.same(epochs_until(patient_callback),
   epochs_until(cr.callbacks.EarlyStopping { monitor = "loss", patience = 2 }))
-check.same(patient.told, epochs_until(patient))
+check.same(patient_callback.told, epochs_until(patient_callback))
 
 for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftrl" } do
   local Base = cr.optimizers[name]
@@ -199,13 +199,13 @@ for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftr
   check.near(losses(Derived { learning_rate = 0.05, clipnorm = 0.1 }),
     losses(Base { learning_rate = 0.05, clipnorm = 0.1 }), 1e-6, name)
   local _, model = losses(Derived(0.02))
-  local file = check.temporary ".keras"
-  model:save(file)
-  local loaded = cr.models.load_model(file)
+  local model_path = check.temporary ".keras"
+  model:save(model_path)
+  local loaded_copy = cr.models.load_model(model_path)
   local fit_args = { batch_size = 2, shuffle = false, verbose = 0 }
-  check.near(loaded:fit(x, y, fit_args).history.loss, model:fit(x, y, fit_args).history.loss,
+  check.near(loaded_copy:fit(x, y, fit_args).history.loss, model:fit(x, y, fit_args).history.loss,
     1e-6, name)
-  os.remove(file)
+  os.remove(model_path)
 end
 local Halved = cr.optimizers.SGD:subclass "Halved"
 function Halved:update_step(gradient, variable, rate, state)
@@ -262,19 +262,19 @@ for _, row in ipairs {
   model:compile { optimizer = "sgd", loss = "mse" }
   model:fit(inputs, cr.ones { 4, 1 }, { verbose = 0 })
   for _, ending in ipairs { ".keras", ".h5" } do
-    local file = check.temporary(ending)
-    model:save(file)
-    local loaded = cr.models.load_model(file)
-    check.near(loaded:predict(inputs), model:predict(inputs), 1e-6, name .. ending)
-    loaded:fit(inputs, cr.ones { 4, 1 }, { verbose = 0 })
-    os.remove(file)
+    local model_path = check.temporary(ending)
+    model:save(model_path)
+    local loaded_copy = cr.models.load_model(model_path)
+    check.near(loaded_copy:predict(inputs), model:predict(inputs), 1e-6, name .. ending)
+    loaded_copy:fit(inputs, cr.ones { 4, 1 }, { verbose = 0 })
+    os.remove(model_path)
   end
-  local weights = check.temporary ".weights.h5"
-  model:save_weights(weights)
+  local weights_path = check.temporary ".weights.h5"
+  model:save_weights(weights_path)
   local copy = cr.models.clone_model(model)
-  copy:load_weights(weights)
+  copy:load_weights(weights_path)
   check.near(copy:predict(inputs), model:predict(inputs), 1e-6, name .. " weights")
-  os.remove(weights)
+  os.remove(weights_path)
 end
 
 do -- errors name the class and the line that called it
@@ -284,5 +284,5 @@ do -- errors name the class and the line that called it
   local message = select(2, pcall(function() Derived(3)(cr.ones { 2 }) end))
   assert(message:find "derived.lua:%d+: Input 0 is incompatible" and not message:find "crescent/")
   local Saved = cr.callbacks.ModelCheckpoint:subclass "Saved"
-  Saved { filepath = "a.h5", save_freq = 10 } -- beside "epoch"
+  Saved { filepath = "a.h5", save_freq = 10 } -- save_freq may be an integer or "epoch"
 end

@@ -13,11 +13,12 @@ check.near(layers.Softmax()(t { { 1, 5, 1 }, { 1, 2, 3 } }, { mask = mask }),
 check.fails(function() layers.Softmax { axis = {} } end, "axis")
 
 -- Causal padding reads no later steps, also with data_format "channels_first".
-local causal = layers.Conv1D(1, 2, { padding = "causal", data_format = "channels_first",
+local causal_layer = layers.Conv1D(1, 2, { padding = "causal", data_format = "channels_first",
   kernel_initializer = "ones" })
-check.near(causal(t { { { 1, 2, 3 } } }), { { { 1, 3, 5 } } })
+check.near(causal_layer(t { { { 1, 2, 3 } } }), { { { 1, 3, 5 } } })
 
--- Statistics over unmasked steps only; the channels are the middle axis: 1, 3 and 2, 6.
+-- BatchNormalization uses unmasked steps only. Its channels, the middle axis, have the values 1, 3
+-- and 2, 6.
 local norm = layers.BatchNormalization { axis = 1, momentum = 0, epsilon = 0 }
 local steps = t { { { 1, 3 }, { 2, 6 } }, { { 50, 60 }, { 70, 80 } } }
 norm(steps, { training = true, mask = t { { 1, 1 }, { 0, 0 } }:cast "bool" })
@@ -35,15 +36,16 @@ end
 -- The gradient for silent samples is 0 for every exponent of the magnitude; other samples have a
 -- gradient.
 for _, exponent in ipairs { 0.5, 1, 1.5, 2, 3 } do
-  local mel = layers.MelSpectrogram { sequence_length = 64, sequence_stride = 32, fft_length = 64,
+  local mel_layer = layers.MelSpectrogram { sequence_length = 64, sequence_stride = 32,
+    fft_length = 64,
     num_mel_bins = 4, mag_exp = exponent, power_to_db = false }
   for _, amplitude in ipairs { 0, 1 } do
     local sound = cr.Variable(ops.sin(cr.arange(128):reshape { 1, 128 }) * amplitude)
     local sum
-    local tape = cr.GradientTape(function() sum = ops.sum(mel(sound)) end)
-    local slope = tape:gradient(sum, sound)
-    assert(ops.all(ops.isfinite(slope)):item(), exponent)
-    assert((ops.max(ops.abs(slope)):item() > 0) == (amplitude > 0), exponent)
+    local tape = cr.GradientTape(function() sum = ops.sum(mel_layer(sound)) end)
+    local gradient = tape:gradient(sum, sound)
+    assert(ops.all(ops.isfinite(gradient)):item(), exponent)
+    assert((ops.max(ops.abs(gradient)):item() > 0) == (amplitude > 0), exponent)
   end
 end
 
@@ -57,9 +59,9 @@ check.same(shapes, { "4 1 2", "5 1 2", "4 1 3", "5 1 3", "1 3 4" })
 
 -- Losses with extreme arguments.
 local targets, predictions = t { { 1, 0 }, { 0, 1 } }, t { { 0.8, 0.2 }, { 0.4, 0.6 } }
-local focal = cr.losses.CategoricalFocalCrossentropy {
+local focal_loss = cr.losses.CategoricalFocalCrossentropy {
   alpha = { 1, 3 }, gamma = 0, reduction = "none" }
-check.near(focal(targets, predictions), { -math.log(0.8), -3 * math.log(0.6) })
+check.near(focal_loss(targets, predictions), { -math.log(0.8), -3 * math.log(0.6) })
 check.fails(function()
   cr.losses.CategoricalFocalCrossentropy { alpha = { 1, 2, 3 } }(targets, predictions)
 end, "each of 2 classes", "3")
@@ -80,14 +82,14 @@ check.near(accuracy:result(), 0.25)
 local top_1_accuracy = cr.metrics.SparseTopKCategoricalAccuracy { k = 1 }
 top_1_accuracy:update_state(t { { 0, 1 } }, t { { { 0.9, 0.1 }, { 0.8, 0.2 } } })
 check.near(top_1_accuracy:result(), 0.5)
--- Elements of an ignored class count as 0 if there are no sample weights, and not at all if there
--- are.
-local entropy = cr.metrics.SparseCategoricalCrossentropy { ignore_class = 1 }
-entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } })
-check.near(entropy:result(), math.log(2) / 2)
-entropy:reset_state()
-entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } }, t { 1, 1 })
-check.near(entropy:result(), math.log(2))
+-- Without sample weights, elements of an ignored class count in the mean as 0; with sample weights,
+-- they do not count.
+local cross_entropy = cr.metrics.SparseCategoricalCrossentropy { ignore_class = 1 }
+cross_entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } })
+check.near(cross_entropy:result(), math.log(2) / 2)
+cross_entropy:reset_state()
+cross_entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } }, t { 1, 1 })
+check.near(cross_entropy:result(), math.log(2))
 -- regularizers refuse factors that are not finite
 for class, option in pairs { L1 = "l1", L2 = "l2", L1L2 = "l2",
   OrthogonalRegularizer = "factor" } do

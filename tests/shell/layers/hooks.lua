@@ -19,7 +19,7 @@ local function expect_warnings(code, ...)
   return text
 end
 
--- the error for a class without call lists the functions that look like it
+-- the error for a class without call lists functions with similar names
 local Wrong = cr.Layer:subclass "Wrong"
 function Wrong:cal(inputs) return inputs end
 check.fails(function() Wrong { name = "w" }(x) end, "w", "no call()", "it defines cal")
@@ -166,19 +166,18 @@ do -- functions of a class call those of its base, as layers of Keras do
     cr.Layer.build(self, shape)
   end
   function Ported:call(x) return x:matmul(self.w) end
-  local ported = Ported { units = 3, weights = { cr.ones { 2, 3 } } }
-  check.near(ported(cr.ones { 1, 2 }), { { 2, 2, 2 } })
-  assert(ported.built and #ported.weights == 1)
-  local Whole = cr.Model:subclass "PortedModel"
-  function Whole:init(config) cr.Model.init(self, config) end
-  function Whole:call(x) return x * 2 end
-  check.near(Whole { name = "w" }(cr.ones { 1 }), { 2 })
+  local ported_layer = Ported { units = 3, weights = { cr.ones { 2, 3 } } }
+  check.near(ported_layer(cr.ones { 1, 2 }), { { 2, 2, 2 } })
+  assert(ported_layer.built and #ported_layer.weights == 1)
+  local PortedModel = cr.Model:subclass "PortedModel"
+  function PortedModel:init(config) cr.Model.init(self, config) end
+  function PortedModel:call(x) return x * 2 end
+  check.near(PortedModel { name = "w" }(cr.ones { 1 }), { 2 })
 end
 
--- save_own_variables, load_own_variables and build_from_config of a class, for files of Keras
--- 3
+-- save_own_variables, load_own_variables and build_from_config of a class, for Keras 3 files
 do
-  local L = cr.layers
+  local layers = cr.layers
   local Keeping = cr.Layer:subclass("Keeping", { { "units", 3 } })
   function Keeping:build(shape)
     self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
@@ -201,33 +200,34 @@ do
   end
   local Wrapping = cr.Layer:subclass "Around"
   function Wrapping:init(config) self.inner = config.inner end
-  function Wrapping:get_config() return { inner = L.serialize(self.inner) } end
+  function Wrapping:get_config() return { inner = layers.serialize(self.inner) } end
   function Wrapping:from_config(config)
-    config.inner = L.deserialize(config.inner)
+    config.inner = layers.deserialize(config.inner)
     return self(config)
   end
   function Wrapping:call(inputs) return self.inner(inputs) end
   local input = cr.Input { batch_shape = { 4, 2 } }
-  local original = cr.Model(input, Wrapping { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
-  local expected = original(x)
+  local original_model = cr.Model(input,
+    Wrapping { inner = layers.Dense(1) }(Numbered()(Keeping()(input))))
+  local expected = original_model(x)
   for _, ending in ipairs { ".keras", ".weights.h5" } do
     local path = check.temporary(ending)
-    local loaded
+    local loaded_model
     if ending == ".keras" then
-      original:save(path)
-      loaded = cr.models.load_model(path)
+      original_model:save(path)
+      loaded_model = cr.models.load_model(path)
     else
-      original:save_weights(path)
-      loaded = cr.models.clone_model(original)
-      loaded:load_weights(path)
+      original_model:save_weights(path)
+      loaded_model = cr.models.clone_model(original_model)
+      loaded_model:load_weights(path)
     end
     os.remove(path)
-    local w = original.layers[3].w
-    check.near(loaded.layers[3].w, w * 2)
-    loaded.layers[3].w:assign(w)
-    check.near(loaded(x), expected)
-    check.near(loaded.layers[2].words, { 1, 2, 3 })
-    check.same(loaded.layers[4].inner.class_name, "Dense")
+    local w = original_model.layers[3].w
+    check.near(loaded_model.layers[3].w, w * 2)
+    loaded_model.layers[3].w:assign(w)
+    check.near(loaded_model(x), expected)
+    check.near(loaded_model.layers[2].words, { 1, 2, 3 })
+    check.same(loaded_model.layers[4].inner.class_name, "Dense")
   end
   local Rebuilt = cr.Layer:subclass "BuiltAgain"
   function Rebuilt:call(inputs) return inputs * self.factor end
@@ -248,10 +248,10 @@ do
   check.near(cr.models.model_from_json(json)(x), 3 * x)
   local Wrong = cr.Layer:subclass "WrongFromConfig"
   function Wrong:from_config() return 3 end
-  check.fails(function() L.deserialize { class_name = "WrongFromConfig", config = {} } end,
+  check.fails(function() layers.deserialize { class_name = "WrongFromConfig", config = {} } end,
     "from_config()", "expected an object of it, got 3")
   local Net = cr.Model:subclass "NetFromConfig"
-  function Net:init(config) self.d = L.Dense(config.size) end
+  function Net:init(config) self.d = layers.Dense(config.size) end
   function Net:get_config() return { size = self.d.units } end
   function Net:from_config(config) return self { size = config.size } end
   function Net:call(inputs) return self.d(inputs) end
@@ -259,14 +259,14 @@ do
   check.same(cr.models.clone_model(net).d.units, 3)
 end
 
-do -- results with names, and classes given instead of objects
+do -- a layer returns a table with names; a class is refused where an object is expected
   local Named = cr.Layer:subclass "NamedResults"
   function Named:call(x) return { a = x, b = x } end
   check.same(Named()(cr.ones { 1 }).b:totable(), { 1 })
   check.fails(function() cr.Sequential { Named } end, "got the class NamedResults")
 end
 
--- call gets the mask of its inputs whether the layer passes masks on or not
+-- the method call gets the mask of its inputs whether the layer passes masks on or not
 local seen_mask
 local MaskReader = cr.Layer:subclass "MaskReader"
 function MaskReader:call(x, options)

@@ -34,10 +34,10 @@ assert(dense:compute_mask(cr.ones { 2, 3 }) == nil)
 local step_mask = cr.tensor { { 1, 0 }, { 0, 1 } }:cast "bool"
 check.same(layers.Activation("relu"):compute_mask(cr.ones { 2, 2, 3 }, step_mask):totable(),
   { { true, false }, { false, true } })
-local spec = embedding:compute_output_spec(ids)
-check.same(spec.shape, { 2, 3, 2 })
-assert(spec.dtype == "float32")
-check.fails(function() return spec:totable() end, "has no values")
+local output_spec = embedding:compute_output_spec(ids)
+check.same(output_spec.shape, { 2, 3, 2 })
+assert(output_spec.dtype == "float32")
+check.fails(function() return output_spec:totable() end, "has no values")
 check.same(layers.Dense(7):compute_output_spec(cr.Input { shape = { 3 } }).shape, { -1, 7 })
 assert(cr.Input({ shape = { 3, 4 } }).ndim == 3)
 
@@ -79,10 +79,10 @@ local negating_layer = layers.Lambda(function(t) return t end,
   { name = "turning", mask = negated_mask })
 check.same(negating_layer:compute_mask(steps, step_mask):totable(),
   { { false, true }, { true, false } })
-local masked = cr.Sequential { layers.Masking { input_shape = { 2, 3 } }, negating_layer,
+local masked_model = cr.Sequential { layers.Masking { input_shape = { 2, 3 } }, negating_layer,
   layers.GlobalAveragePooling1D() }
 path = check.temporary ".h5"
-masked:save(path)
+masked_model:save(path)
 check.fails(function()
   cr.models.load_model(path, { custom_objects = { turning = function(t)
     return t
@@ -91,9 +91,9 @@ end, "turning_mask", "custom_objects")
 local loaded_model = cr.models.load_model(path, { custom_objects = { turning = function(t)
   return t
 end, turning_mask = negated_mask } })
-check.near(loaded_model:predict(steps), masked:predict(steps))
+check.near(loaded_model:predict(steps), masked_model:predict(steps))
 os.remove(path)
-do -- structures through Identity, and layers that need no shape
+do -- Identity returns structures; layers with a table of vectors are built without a shape
   local a, b = cr.ones { 1, 2 }, cr.zeros { 1 }
   local identity = layers.Identity()
   check.near(identity(a), a)

@@ -6,7 +6,7 @@ local layers, ops = cr.layers, cr.ops
 
 local x = cr.random.uniform({ 8, 6 }, -1, 1, { seed = 1 })
 local words = cr.tensor({ { 1, 2, 3 }, { 4, 5, 0 } }, "int32")
-local rows = {
+local layer_rows = {
   { layer = function(o)
     return layers.Dense(4, o)
   end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 }, fixed = 1 },
@@ -33,7 +33,7 @@ local rows = {
   end, input = x:reshape { 1, 2, 2, 3, 4 }, weight = "kernel",
     a = { 1, 2, 2, 2, 2 }, b = { 2, 3 } },
 }
-for _, row in ipairs(rows) do
+for _, row in ipairs(layer_rows) do
   local layer = row.layer {}
   local old_output = layer(row.input)
   local trainable_count = #layer.trainable_weights
@@ -72,12 +72,12 @@ end, "incompatible with kernel constraints")
 check.fails(function() layers.Dense(3, { lora_alpha = 1 }) end, "lora_rank")
 
 -- ---- training changes only the adapters
-local function build(options)
+local function new_model(options)
   return cr.Sequential { layers.Dense(8,
     { activation = "tanh", input_shape = { 6 }, lora_rank = options.rank,
     use_bias = false }), layers.Dense(1, { lora_rank = options.rank, use_bias = false }) }
 end
-local model = build { rank = 2 }
+local model = new_model { rank = 2 }
 local y = ops.sum(x, { 1 }, true)
 model:compile { optimizer = "adam", loss = "mse" }
 local kernels = { model.layers[1].weights[1] + 0, model.layers[2].weights[1] + 0 }
@@ -91,35 +91,35 @@ assert(ops.max(ops.abs(model.layers[1].weights[3])):item() > 0)
 local mixed_layer = layers.Dense(4, { lora_rank = 2, dtype = "mixed_bfloat16" })
 assert(mixed_layer(x).dtype == "bfloat16")
 
--- ---- files: separate in .h5, merged in Keras 3's weights
+-- ---- .h5 files store adapters separately; weight files of Keras 3 store kernel plus adapter
 local old_predictions = model:predict(x)
 local path = check.temporary ".h5"
 model:save(path)
-local loaded = cr.models.load_model(path)
-check.near(loaded:predict(x), old_predictions)
-assert(loaded.layers[1].lora_rank == 2 and #loaded.trainable_weights == 4)
-check.near(loaded:fit(x, y, { epochs = 1, verbose = 0 }).history.loss,
+local loaded_model = cr.models.load_model(path)
+check.near(loaded_model:predict(x), old_predictions)
+assert(loaded_model.layers[1].lora_rank == 2 and #loaded_model.trainable_weights == 4)
+check.near(loaded_model:fit(x, y, { epochs = 1, verbose = 0 }).history.loss,
   model:fit(x, y, { epochs = 1, verbose = 0 }).history.loss)
 old_predictions = model:predict(x)
 os.remove(path)
-local weights = check.temporary ".weights.h5"
-model:save_weights(weights)
-local model_without_adapter, adapted_model = build {}, build { rank = 2 }
-model_without_adapter:load_weights(weights)
-adapted_model:load_weights(weights)
+local weights_path = check.temporary ".weights.h5"
+model:save_weights(weights_path)
+local model_without_adapter, adapted_model = new_model {}, new_model { rank = 2 }
+model_without_adapter:load_weights(weights_path)
+adapted_model:load_weights(weights_path)
 check.near(model_without_adapter:predict(x), old_predictions)
 check.near(adapted_model:predict(x), old_predictions)
 -- the file holds the sum of kernel and adapter, so after loading the adapter begins at zero again
 local second_factor = model.layers[1].trainable_weights[2]
 assert(ops.max(ops.abs(second_factor)):item() > 0)
-model:load_weights(weights)
+model:load_weights(weights_path)
 check.near(model:predict(x), old_predictions)
 assert(ops.max(ops.abs(second_factor)):item() == 0)
-os.remove(weights)
-local archive = check.temporary ".keras"
-model:save(archive)
-check.near(cr.models.load_model(archive):predict(x), old_predictions)
-os.remove(archive)
+os.remove(weights_path)
+local archive_path = check.temporary ".keras"
+model:save(archive_path)
+check.near(cr.models.load_model(archive_path):predict(x), old_predictions)
+os.remove(archive_path)
 
 -- Files store the optimizer's state of the currently trained weights, also after merging, adapting
 -- and freezing.

@@ -1,6 +1,5 @@
--- Operations and functions that compute with sizes which are unknown while a graph is made: the
--- dims that a symbol knows are those of every tensor, and the graph computes what calls on tensors
--- compute.
+-- Operations on tensors whose sizes are unknown while a graph is made: the sizes that a symbol has
+-- are those of every tensor, and the graph gives the same results as calls on tensors.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -14,20 +13,20 @@ local function tensor_of(batch, steps)
     { batch, steps, known_features })
 end
 
---- Checks f on a symbol (None, None, 4) against f on tensors of several sizes; f may refuse some of
---- the sizes. `shape` is what the symbol must say.
+--- Compares f on a symbol of shape (None, None, 4) with f on tensors of several sizes; f may refuse
+--- some of the sizes. `shape` is the expected shape of the symbolic result.
 local function check_function(name, f, shape)
   local x = cr.Input { shape = { -1, known_features } }
-  local symbol = f(x)
-  check.same(symbol.shape, shape, name)
-  local model = cr.Model { inputs = x, outputs = symbol }
-  local compared = 0
+  local output_symbol = f(x)
+  check.same(output_symbol.shape, shape, name)
+  local model = cr.Model { inputs = x, outputs = output_symbol }
+  local compared_count = 0
   for _, batch in ipairs(sizes) do
     for _, steps in ipairs(sizes) do
       local values = tensor_of(batch, steps)
-      local computes, expected = pcall(f, values)
-      if computes then
-        compared = compared + 1
+      local ok, expected = pcall(f, values)
+      if ok then
+        compared_count = compared_count + 1
         check.same(#expected.shape, #shape, name .. ": rank")
         for axis, size in ipairs(shape) do
           assert(size == -1 or size == expected.shape[axis], name .. ": axis " .. axis)
@@ -36,7 +35,7 @@ local function check_function(name, f, shape)
       end
     end
   end
-  assert(compared >= 10, name .. ": only " .. compared .. " sizes compute")
+  assert(compared_count >= 10, name .. ": only " .. compared_count .. " sizes compute")
 end
 
 -- functions along an axis of unknown size
@@ -67,7 +66,7 @@ check_function("at most three", function(x) return x[{ {}, { 1, 3 } }] end, { -1
 check_function("of the batch", function(x) return x[{ { 2, -1 } }] end, { -1, -1, 4 })
 check_function("every second", function(x) return x[{ {}, { 1, -1, 2 } }] end, { -1, -1, 4 })
 
--- sizes as numbers, in Lambda and in a class written in Lua
+-- sizes that are used as numbers in Lua, in Lambda and in a class written in Lua
 local InClass = cr.Layer:subclass("InClass", { "f" })
 function InClass:call(x) return self.f(x) end
 
@@ -110,7 +109,7 @@ check_in_layers("constants that are read", function(x)
   return x * ops.arange(1, 3):totable()[2]
 end, { -1, -1, 4 })
 
--- a layer that embeds positions trains, and its file opens, with other numbers of steps
+-- a model with position embeddings is trained and saved, and predicts for more steps when loaded
 local Positions = cr.Layer:subclass("Positions")
 function Positions:init()
   self.tokens, self.positions = layers.Embedding(11, 4), layers.Embedding(9, 4)
@@ -126,8 +125,8 @@ local short_ids = cr.tensor({ { 1, 2, 3 }, { 4, 5, 6 } }, "int32")
 model:fit(short_ids, cr.ones { 2, 4 }, { epochs = 2, verbose = 0 })
 local path = check.temporary ".keras"
 model:save(path)
-local opened = cr.models.load_model(path, { custom_objects = { Positions = Positions } })
+local loaded_model = cr.models.load_model(path, { custom_objects = { Positions = Positions } })
 os.remove(path)
 local long_ids = cr.tensor({ { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, "int32")
-check.near(opened:predict(long_ids, { verbose = 0 }),
+check.near(loaded_model:predict(long_ids, { verbose = 0 }),
   model:predict(long_ids, { verbose = 0 }):totable(), 0)

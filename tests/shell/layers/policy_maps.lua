@@ -53,29 +53,29 @@ check.fails(function()
   cr.layers.Dense(2, { dtype = { class_name = "DTypePolicyMap",
     config = { default_policy = "float32", policy_map = { a = "int8_from_float32" } } } })
 end, "DTypePolicyMap: policy of 'a'", "int8_from_float32")
-do -- a map is filled after it was made
-  local filled = DTypePolicyMap()
-  filled["mha/.*"] = "mixed_bfloat16"
-  filled["mha/value"] = cr.dtype_policies.DTypePolicy "mixed_float16"
-  check.same(#filled, 2)
-  check.same(filled:keys(), { "mha/.*", "mha/value" })
-  check.same(filled["mha/query"].name, "mixed_bfloat16")
-  check.same(filled["mha/value"].name, "mixed_float16")
-  check.same(filled["other/value"].name, "float32")
-  check.same(filled.default_policy.name, "float32")
-  local mha = cr.layers.MultiHeadAttention(2, 3, { name = "mha", dtype = filled })
+do -- entries are added to a map after it was made
+  local filled_map = DTypePolicyMap()
+  filled_map["mha/.*"] = "mixed_bfloat16"
+  filled_map["mha/value"] = cr.dtype_policies.DTypePolicy "mixed_float16"
+  check.same(#filled_map, 2)
+  check.same(filled_map:keys(), { "mha/.*", "mha/value" })
+  check.same(filled_map["mha/query"].name, "mixed_bfloat16")
+  check.same(filled_map["mha/value"].name, "mixed_float16")
+  check.same(filled_map["other/value"].name, "float32")
+  check.same(filled_map.default_policy.name, "float32")
+  local mha = cr.layers.MultiHeadAttention(2, 3, { name = "mha", dtype = filled_map })
   mha:build { { 1, 4, 6 }, { 1, 4, 6 } }
   check.same(mha.query_dense.compute_dtype, "bfloat16")
   check.same(mha.value_dense.compute_dtype, "float16")
-  check.fails(function() filled["mha/value"] = "float32" end, "'mha/value' already exists")
-  check.fails(function() filled.x = 123 end, "dtype")
-  filled["mha/v.*"] = "float64"
-  check.fails(function() return filled["mha/val"] end, "matches several", "mha/.*, mha/v.*")
-  check.same(filled:pop "mha/v.*".name, "float64")
-  check.fails(function() filled:pop "mha/v.*" end, "no policy under 'mha/v.*'")
-  filled["mha/value"] = nil
-  check.same(#filled, 1)
-  local copy = cr.dtype_policies.deserialize(cr.dtype_policies.serialize(filled))
-  assert(copy == filled and copy ~= DTypePolicyMap())
+  check.fails(function() filled_map["mha/value"] = "float32" end, "'mha/value' already exists")
+  check.fails(function() filled_map.x = 123 end, "dtype")
+  filled_map["mha/v.*"] = "float64"
+  check.fails(function() return filled_map["mha/val"] end, "matches several", "mha/.*, mha/v.*")
+  check.same(filled_map:pop "mha/v.*".name, "float64")
+  check.fails(function() filled_map:pop "mha/v.*" end, "no policy under 'mha/v.*'")
+  filled_map["mha/value"] = nil
+  check.same(#filled_map, 1)
+  local copy = cr.dtype_policies.deserialize(cr.dtype_policies.serialize(filled_map))
+  assert(copy == filled_map and copy ~= DTypePolicyMap())
 end
 print "ok policy maps"

@@ -6,12 +6,12 @@ local layers, ops, quantizers = cr.layers, cr.ops, cr.quantizers
 local x = cr.random.uniform({ 8, 6 }, -1, 1, { seed = 1 })
 local words = cr.tensor({ { 1, 2, 3 }, { 4, 5, 0 } }, "int32")
 
-local function names(variables)
+local function names_and_dtypes(variables)
   local list = {}
   for i, v in ipairs(variables) do list[i] = v.name .. " " .. v.dtype end
   return list
 end
-local function with_kernel(kernel, config)
+local function quantized_dense(kernel, config)
   local layer = layers.Dense(#kernel[1], { use_bias = false, input_shape = { #kernel } })
   layer:build { -1, #kernel }
   layer:set_weights { cr.tensor(kernel) }
@@ -20,14 +20,14 @@ local function with_kernel(kernel, config)
 end
 
 -- ---- the integers and scales equal those of Keras 3.15.1
-local int8_layer = with_kernel({ { 1, -0.25 }, { -2, 0.5 }, { 0.3, 0.1 } }, "int8")
-check.same(names(int8_layer.weights), { "kernel int8", "kernel_scale float32" })
+local int8_layer = quantized_dense({ { 1, -0.25 }, { -2, 0.5 }, { 0.3, 0.1 } }, "int8")
+check.same(names_and_dtypes(int8_layer.weights), { "kernel int8", "kernel_scale float32" })
 check.same(int8_layer.weights[1]:totable(), { { 64, -63 }, { -127, 127 }, { 19, 25 } })
 check.near(int8_layer.weights[2], { 63.5, 254 })
 local kernel = { { -0.33677292, -0.692795, -0.3878184 }, { -0.20859975, -0.06533033, -0.52971435 },
   { -0.43489525, -0.37397063, 0.16573662 }, { 0.21335143, -0.8355286, -0.7868954 },
   { 0.33930677, -0.69276226, -0.51371336 } }
-local int4_layer = with_kernel(kernel, "int4")
+local int4_layer = quantized_dense(kernel, "int4")
 
 -- a configuration given by position also sets the mode
 do
@@ -39,7 +39,7 @@ do
   plain_model:quantize("int8", {})
   assert(plain_model.layers[1].dtype_policy == "int8_from_float32")
 end
-check.same(names(int4_layer.weights),
+check.same(names_and_dtypes(int4_layer.weights),
   { "kernel int8", "kernel_scale float32", "kernel_zero int8", "g_idx float32" })
 check.same(int4_layer.weights[1]:totable(),
   { { -71, 14 }, { 108, 12 }, { 8, 7 }, { -124, 8 }, { -73, 12 } })
@@ -47,14 +47,14 @@ check.near(int4_layer.weights[2], { { 0.05161347, 0.05570192, 0.06350881 } })
 check.same(int4_layer.weights[3]:totable(), { { 0, 7, 4 } })
 assert(int4_layer.dtype_policy == "int4/128_from_float32"
   and int4_layer.quantization_mode == "int4")
-local column_layer = with_kernel({ { -0.621464, 0.6273908 }, { 0.650268, -0.8205301 } },
+local column_layer = quantized_dense({ { -0.621464, 0.6273908 }, { 0.650268, -0.8205301 } },
   quantizers.Int4QuantizationConfig { block_size = -1 })
-check.same(names(column_layer.weights), { "kernel int8", "kernel_scale float32" })
+check.same(names_and_dtypes(column_layer.weights), { "kernel int8", "kernel_scale float32" })
 check.same(column_layer.weights[1]:totable(), { { 89 }, { -105 } })
 check.near(column_layer.weights[2], { 10.764791, 8.531069 })
 
 -- ---- outputs stay close to the unquantized ones, compiled or not, and inputs have gradients
-local rows = {
+local layer_rows = {
   { layers.Dense(4, { activation = "relu" }), x },
   { layers.EinsumDense("abc,cde->abde", { -1, 3, 2 }, { bias_axes = "e" }), x:reshape { 2, 4, 6 } },
   { layers.EinsumDense("abc,dcb->adb", { 5, 4 }), x:reshape { 2, 4, 6 } },
@@ -65,7 +65,7 @@ local rows = {
   { layers.ReversibleEmbedding(5, 6, { tie_weights = false }), x, { reverse = true } },
 }
 for mode, tolerance in pairs { int8 = 0.03, int4 = 0.5 } do
-  for _, row in ipairs(rows) do
+  for _, row in ipairs(layer_rows) do
     local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
     local old_output = layer(row[2], row[3])
     local trainable_count = #layer.trainable_weights
@@ -80,13 +80,12 @@ for mode, tolerance in pairs { int8 = 0.03, int4 = 0.5 } do
   end
 end
 
--- ---- a model of which some layers are quantized: the others can still be trained, and it can be
--- saved
-local function build()
+-- ---- in a model with some quantized layers the others can still be trained, and it can be saved
+local function new_model()
   return cr.Sequential { layers.Dense(5, { activation = "tanh", input_shape = { 6 }, name = "a" }),
     layers.Dense(4, { name = "ab" }), layers.Dense(3, { name = "c" }) }
 end
-local model = build()
+local model = new_model()
 model:compile { optimizer = "sgd", loss = "mse" }
 model:quantize("int8", { filters = "^a" })
 assert(model.layers[1].quantization_mode == "int8" and model.layers[2].quantization_mode == "int8"
@@ -99,13 +98,13 @@ check.same(model.layers[1].weights[2]:totable(), frozen_bias)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = os.tmpname() .. ending
   model:save(path)
-  local loaded = cr.models.load_model(path)
-  check.near(loaded:predict(x), model:predict(x))
-  assert(loaded.layers[3].dtype_policy == "int8_from_float32")
-  check.fails(function() loaded:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
+  local loaded_model = cr.models.load_model(path)
+  check.near(loaded_model:predict(x), model:predict(x))
+  assert(loaded_model.layers[3].dtype_policy == "int8_from_float32")
+  check.fails(function() loaded_model:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
   os.remove(path)
 end
-local filtered_model = build()
+local filtered_model = new_model()
 filtered_model:quantize("int4", { filters = function(layer) return layer.name == "c" end })
 assert(filtered_model.layers[2].quantization_mode == nil
   and filtered_model.layers[3].quantization_mode == "int4")
@@ -120,7 +119,8 @@ local adapted_output = layer(x)
 layer:merge_lora()
 assert(ops.max(ops.abs(layer(x) - adapted_output)):item() < 0.1 and #layer.trainable_weights == 1)
 
--- files have the weight with the adapter, rounded to few bits: the warning says by how much
+-- files store the sum of weight and adapter, rounded to few bits; a warning says how much it
+-- differs
 local _, text = check.run [[
   local layer = cr.layers.Dense(4, { input_shape = { 6 }, name = "narrow" })
   local model = cr.Sequential { layer }
@@ -160,7 +160,7 @@ local failing_calls = {
   ["value_range"] = function() quantizers.AbsMaxQuantizer { value_range = { 3, 4 } } end,
   ["positive integer"] = function() quantizers.Int4QuantizationConfig { block_size = 0 } end,
   ["sums along"] = function()
-    with_kernel({ { 1 } }, quantizers.Int8QuantizationConfig {
+    quantized_dense({ { 1 } }, quantizers.Int8QuantizationConfig {
       weight_quantizer = quantizers.AbsMaxQuantizer(1) })
   end,
   ["Contradictory"] = function()
@@ -178,7 +178,7 @@ do -- quantize of a layer accepts the same configurations as quantize of a model
   check.same(layer.dtype_policy, "int4/4_from_float32")
 end
 
-do -- weights that a wrapper computes are left as they are
+do -- a layer whose weights are computed by a wrapper is not quantized
   local spectral_model = cr.Sequential { layers.Input { shape = { 8 } },
     layers.SpectralNormalization(layers.Dense(8)), layers.Dense(2) }
   spectral_model:quantize "int4"
@@ -190,39 +190,40 @@ do -- weights that a wrapper computes are left as they are
     spectral_model:predict(cr.ones { 2, 8 }, { verbose = 0 }):totable())
 end
 do -- a filter that fits no layer quantizes none, as in Keras
-  local model = build()
+  local model = new_model()
   model:quantize("int8", { filters = { "none of them" } })
   for _, layer in ipairs(model.layers) do check.same(layer.quantization_mode, nil) end
 end
-do -- a policy that is set
+do -- a dtype policy is assigned to a layer
   local x = cr.random.normal({ 4, 8 }, { seed = 1 })
-  local function dense()
+  local function built_dense()
     local layer = layers.Dense(6, { kernel_initializer = cr.initializers.GlorotUniform(3) })
     layer:build { 4, 8 }
     return layer
   end
-  local half = dense()
-  half.dtype_policy = cr.dtype_policies.DTypePolicy "mixed_bfloat16"
-  check.same(half.dtype_policy, "mixed_bfloat16")
-  check.same(half.compute_dtype, "bfloat16")
-  check.same(half(x).dtype, "bfloat16")
-  check.same(half.weights[1].dtype, "float32")
+  local half_layer = built_dense()
+  half_layer.dtype_policy = cr.dtype_policies.DTypePolicy "mixed_bfloat16"
+  check.same(half_layer.dtype_policy, "mixed_bfloat16")
+  check.same(half_layer.compute_dtype, "bfloat16")
+  check.same(half_layer(x).dtype, "bfloat16")
+  check.same(half_layer.weights[1].dtype, "float32")
   for policy, quantize in pairs {
     int8_from_float32 = function(layer) layer:quantize "int8" end,
     ["int4/4_from_float32"] = function(layer)
       layer:quantize { config = quantizers.Int4QuantizationConfig { block_size = 4 } }
     end,
   } do
-    local set, quantized = dense(), dense()
-    set.dtype_policy = policy
-    quantize(quantized)
-    check.same(set.dtype_policy, policy)
-    check.near(set(x), quantized(x), 0)
-    check.fails(function() set.dtype_policy = "float32" end, "is quantized by " .. policy)
-    local unbuilt = layers.Dense(6)
-    unbuilt.dtype_policy = policy
-    unbuilt:build { 4, 8 }
-    check.same(unbuilt.quantization_mode, policy:sub(1, 4))
+    local layer_with_policy, quantized_layer = built_dense(), built_dense()
+    layer_with_policy.dtype_policy = policy
+    quantize(quantized_layer)
+    check.same(layer_with_policy.dtype_policy, policy)
+    check.near(layer_with_policy(x), quantized_layer(x), 0)
+    check.fails(function() layer_with_policy.dtype_policy = "float32" end,
+      "is quantized by " .. policy)
+    local unbuilt_layer = layers.Dense(6)
+    unbuilt_layer.dtype_policy = policy
+    unbuilt_layer:build { 4, 8 }
+    check.same(unbuilt_layer.quantization_mode, policy:sub(1, 4))
   end
   check.fails(function()
     local relu = layers.ReLU()

@@ -5,8 +5,8 @@ local cr = require "crescent"
 local layers, ops, quantizers = cr.layers, cr.ops, cr.quantizers
 local convolution_options = { convolutions = true }
 
-local function uniform(...) return cr.random.uniform({ ... }, -1, 1, { seed = 1 }) end
-local function names(variables)
+local function uniform_tensor(...) return cr.random.uniform({ ... }, -1, 1, { seed = 1 }) end
+local function names_and_dtypes(variables)
   local list = {}
   for i, v in ipairs(variables) do list[i] = v.name .. " " .. v.dtype end
   return list
@@ -14,7 +14,7 @@ end
 
 -- ---- the integers and scales are those of Dense with the same kernel
 do
-  local kernel = uniform(2, 3, 4, 5)
+  local kernel = uniform_tensor(2, 3, 4, 5)
   local convolution, dense = layers.Conv2D(5, { 2, 3 }), layers.Dense(5)
   convolution:build { -1, 8, 8, 4 }
   dense:build { -1, 24 }
@@ -22,32 +22,33 @@ do
   dense:set_weights { kernel:reshape { 24, 5 }, cr.zeros { 5 } }
   convolution:quantize("int8", convolution_options)
   dense:quantize "int8"
-  check.same(names(convolution.weights), { "bias float32", "kernel int8", "kernel_scale float32" })
+  check.same(names_and_dtypes(convolution.weights), { "bias float32", "kernel int8",
+    "kernel_scale float32" })
   check.same(convolution.weights[2]:totable(), dense.weights[2]:reshape({ 2, 3, 4, 5 }):totable())
   check.same(convolution.weights[3]:totable(), dense.weights[3]:totable())
   assert(convolution.quantization_mode == "int8" and #convolution.trainable_weights == 1)
   -- with a window as large as the image, a convolution equals a matrix product
-  local x = uniform(6, 2, 3, 4)
+  local x = uniform_tensor(6, 2, 3, 4)
   check.near(convolution(x):reshape { 6, 5 }, dense(x:reshape { 6, 24 }))
 end
 
 -- ---- outputs stay close to the unquantized ones in every geometry; configurations are complete
-local rows = {
-  { layers.Conv1D(4, 3, { padding = "causal", dilation_rate = 2 }), uniform(3, 20, 5) },
-  { layers.Conv1D(4, 1, { use_bias = false }), uniform(3, 20, 5) },
-  { layers.Conv2D(17, 3, { padding = "same", activation = "relu" }), uniform(2, 9, 8, 16) },
-  { layers.Conv2D(6, { 5, 2 }, { strides = { 2, 3 } }), uniform(2, 12, 11, 3) },
+local layer_rows = {
+  { layers.Conv1D(4, 3, { padding = "causal", dilation_rate = 2 }), uniform_tensor(3, 20, 5) },
+  { layers.Conv1D(4, 1, { use_bias = false }), uniform_tensor(3, 20, 5) },
+  { layers.Conv2D(17, 3, { padding = "same", activation = "relu" }), uniform_tensor(2, 9, 8, 16) },
+  { layers.Conv2D(6, { 5, 2 }, { strides = { 2, 3 } }), uniform_tensor(2, 12, 11, 3) },
   { layers.Conv2D(6, 3, { data_format = "channels_first", activation = "softmax" }),
-    uniform(2, 4, 7, 6) },
-  { layers.Conv2D(6, 3, { dtype = "mixed_bfloat16" }), uniform(2, 7, 6, 4) },
-  { layers.Conv2D(6, 3, { dtype = "mixed_float16" }), uniform(2, 7, 6, 70) * 30 },
-  { layers.Conv2D(6, 3, { dtype = "float64" }), uniform(2, 7, 6, 4) },
-  { layers.Conv3D(5, 2, { padding = "same", strides = 2 }), uniform(2, 5, 4, 6, 3) },
+    uniform_tensor(2, 4, 7, 6) },
+  { layers.Conv2D(6, 3, { dtype = "mixed_bfloat16" }), uniform_tensor(2, 7, 6, 4) },
+  { layers.Conv2D(6, 3, { dtype = "mixed_float16" }), uniform_tensor(2, 7, 6, 70) * 30 },
+  { layers.Conv2D(6, 3, { dtype = "float64" }), uniform_tensor(2, 7, 6, 4) },
+  { layers.Conv3D(5, 2, { padding = "same", strides = 2 }), uniform_tensor(2, 5, 4, 6, 3) },
 }
 local configs = { quantizers.Int8QuantizationConfig(),
   quantizers.Int8QuantizationConfig { activation_quantizer = cr.null } }
 for _, config in ipairs(configs) do
-  for _, row in ipairs(rows) do
+  for _, row in ipairs(layer_rows) do
     local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
     local old_output = ops.cast(layer(row[2]), "float32")
     local trainable_count = #layer.trainable_weights
@@ -66,7 +67,7 @@ end
 -- ---- each sample has its own scale
 do
   local layer = layers.Conv1D(3, 2)
-  local x = uniform(4, 6, 2)
+  local x = uniform_tensor(4, 6, 2)
   layer(x)
   layer:quantize("int8", convolution_options)
   local joined_output = layer(ops.concatenate({ x, x * 1000 }, 0))
@@ -74,7 +75,7 @@ do
 end
 
 -- ---- quantized models are saved and loaded
-local function network()
+local function new_model()
   local input = cr.Input { shape = { 8, 8, 4 } }
   local x = layers.Conv2D(8, 3, { padding = "same", name = "first" })(input)
   x = layers.ReLU()(layers.BatchNormalization()(x))
@@ -91,21 +92,21 @@ local function quantization_modes(model)
   end
   return list
 end
-local x = uniform(5, 8, 8, 4)
-local model = network()
+local x = uniform_tensor(5, 8, 8, 4)
+local model = new_model()
 local float_predictions = model:predict(x, { verbose = 0 })
 model:quantize "int8"
 check.same(quantization_modes(model), { "dense" })
-model = network()
+model = new_model()
 model:quantize("int8", convolution_options)
 check.same(quantization_modes(model), { "first", "second", "dense" })
 local predictions = model:predict(x, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   model:save(path)
-  local loaded = cr.models.load_model(path)
-  check.same(loaded:predict(x, { verbose = 0 }):totable(), predictions:totable())
-  check.same(quantization_modes(loaded), quantization_modes(model))
+  local loaded_model = cr.models.load_model(path)
+  check.same(loaded_model:predict(x, { verbose = 0 }):totable(), predictions:totable())
+  check.same(quantization_modes(loaded_model), quantization_modes(model))
 end
 for _, ending in ipairs { ".weights.h5", ".weights.json", ".safetensors", ".npz" } do
   local path = check.temporary(ending)
@@ -114,9 +115,9 @@ for _, ending in ipairs { ".weights.h5", ".weights.json", ".safetensors", ".npz"
   clone:load_weights(path)
   check.same(clone:predict(x, { verbose = 0 }):totable(), predictions:totable())
 end
-local rebuilt = cr.models.model_from_json(model:to_json())
-rebuilt:set_weights(model:get_weights())
-check.same(rebuilt:predict(x, { verbose = 0 }):totable(), predictions:totable())
+local rebuilt_model = cr.models.model_from_json(model:to_json())
+rebuilt_model:set_weights(model:get_weights())
+check.same(rebuilt_model:predict(x, { verbose = 0 }):totable(), predictions:totable())
 do -- saving says that Keras cannot open the file
   local _, warning_text = check.run [[
     local layer = cr.layers.Conv1D(2, 3, { input_shape = { 5, 2 }, name = "tiny" })
@@ -132,7 +133,7 @@ do -- saving says that Keras cannot open the file
   assert(count == 1, warning_text)
 end
 
--- ---- surgery keeps quantized layers, and what is not quantized is trained
+-- ---- a cut of a model keeps quantized layers; layers that are not quantized can be trained
 do
   local cut_model = model:cut "second"
   assert(cut_model:get_layer("second").quantization_mode == "int8")
@@ -146,7 +147,7 @@ end
 -- ---- adapters of quantized convolutions
 do
   local layer = layers.Conv2D(4, 3)
-  local images = uniform(2, 6, 6, 3)
+  local images = uniform_tensor(2, 6, 6, 3)
   layer(images)
   layer:quantize("int8", convolution_options)
   layer:enable_lora(2)
@@ -159,7 +160,7 @@ end
 
 -- ---- Calls that fail, by a part of their message.
 local function built_layer(layer)
-  layer(uniform(1, 6, 6, 4))
+  layer(uniform_tensor(1, 6, 6, 4))
   return layer
 end
 local failing_calls = {
@@ -173,7 +174,7 @@ local failing_calls = {
   ["to int8 only, got int4"] = function()
     built_layer(layers.Conv2D(3, 3)):quantize("int4", convolution_options)
   end,
-  ["only, got int4"] = function() network():quantize("int4", convolution_options) end,
+  ["only, got int4"] = function() new_model():quantize("int4", convolution_options) end,
   ["expected groups = 1, got 2"] = function()
     built_layer(layers.Conv2D(4, 3, { groups = 2 })):quantize("int8", convolution_options)
   end,

@@ -4,8 +4,10 @@ local check = require "check"
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
-local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { seed = seed or 7 }) end
-local x = numbers { 2, 4, 3 }
+local function random_tensor(shape, seed)
+  return cr.random.uniform(shape, -1, 1, { seed = seed or 7 })
+end
+local x = random_tensor { 2, 4, 3 }
 
 -- ---- a cell written in Lua
 local MinimalCell = cr.Layer:subclass("Minimal", { units = 4 }, { })
@@ -20,10 +22,10 @@ function MinimalCell:call(inputs)
 end
 local minimal_rnn = layers.RNN(MinimalCell { units = 5 }, { return_sequences = true })
 local minimal_output = minimal_rnn(x)
-local plain = layers.SimpleRNN(5, { return_sequences = true, use_bias = false })
-plain(x)
-plain:set_weights(minimal_rnn:get_weights())
-check.near(minimal_output, plain(x))
+local simple_rnn = layers.SimpleRNN(5, { return_sequences = true, use_bias = false })
+simple_rnn(x)
+simple_rnn:set_weights(minimal_rnn:get_weights())
+check.near(minimal_output, simple_rnn(x))
 assert(minimal_rnn.cell.units == 5 and #minimal_rnn.weights == 2)
 check.near(layers.RNN(MinimalCell { units = 3 })(x, { constants = cr.zeros { 2, 3 } }).shape,
   { 2, 3 })
@@ -32,7 +34,7 @@ constants_rnn(x)
 local with_constants, without_constants = constants_rnn(x, { constants = { cr.ones { 2, 3 } } }),
   constants_rnn(x)
 assert(ops.max(ops.abs(with_constants - without_constants)):item() > 0.1)
-check.fails(function() plain(x, { constants = x }) end, "constants", "the cell takes none")
+check.fails(function() simple_rnn(x, { constants = x }) end, "constants", "the cell takes none")
 check.fails(function()
   layers.RNN(layers.Dense(3))
 end, "expected a recurrent cell such as LSTMCell, got Dense")
@@ -61,10 +63,10 @@ function PositionalCell:call(a, states) return KerasCell.call(self, a, states) e
 
 local positional_rnn = layers.RNN(PositionalCell { units = 5 }, { return_sequences = true })
 positional_rnn(x)
-positional_rnn:set_weights(plain:get_weights())
-check.near(positional_rnn(x), plain(x))
-keras_style_rnn:set_weights(plain:get_weights())
-check.near(keras_style_rnn(x), plain(x))
+positional_rnn:set_weights(simple_rnn:get_weights())
+check.near(positional_rnn(x), simple_rnn(x))
+keras_style_rnn:set_weights(simple_rnn:get_weights())
+check.near(keras_style_rnn(x), simple_rnn(x))
 local two_state_outputs = layers.RNN(KerasCell { units = 3, two = true },
   { return_state = true })(x)
 assert(#two_state_outputs == 3)
@@ -102,30 +104,30 @@ local path = check.temporary ".h5"
 model:save(path)
 check.near(cr.models.load_model(path):predict(x), model:predict(x))
 
--- ---- several cells: as a list, applied one by one, and in a StackedRNNCells
+-- ---- several cells: as arguments, as a list, and in StackedRNNCells
 for _, stack in ipairs { layers.RNN { layers.LSTMCell(2), layers.GRUCell(3) },
   layers.RNN { { layers.LSTMCell(2), layers.GRUCell(3) } },
   layers.RNN(layers.StackedRNNCells { layers.LSTMCell(2), layers.GRUCell(3) }) } do
   assert(stack.cell.cells[2].units == 3)
   check.same(stack(x).shape, { 2, 3 })
 end
-local stacked = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) },
+local stacked_rnn = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) },
   { return_state = true, return_sequences = true })
-local outputs = stacked(x)
+local outputs = stacked_rnn(x)
 assert(#outputs == 4)
 check.same({ outputs[1].shape, outputs[2].shape, outputs[3].shape, outputs[4].shape },
   { { 2, 4, 3 }, { 2, 2 }, { 2, 2 }, { 2, 3 } })
-local lower = layers.LSTM(2, { return_sequences = true, return_state = true })
-local upper = layers.GRU(3, { return_sequences = true })
-lower(x)
-upper(lower(x)[1])
-local weights = stacked:get_weights()
-lower:set_weights { weights[1], weights[2], weights[3] }
-upper:set_weights { weights[4], weights[5], weights[6] }
-check.near(outputs[1], upper(lower(x)[1]))
-check.near(outputs[3], lower(x)[3])
+local lower_layer = layers.LSTM(2, { return_sequences = true, return_state = true })
+local upper_layer = layers.GRU(3, { return_sequences = true })
+lower_layer(x)
+upper_layer(lower_layer(x)[1])
+local weights = stacked_rnn:get_weights()
+lower_layer:set_weights { weights[1], weights[2], weights[3] }
+upper_layer:set_weights { weights[4], weights[5], weights[6] }
+check.near(outputs[1], upper_layer(lower_layer(x)[1]))
+check.near(outputs[3], lower_layer(x)[3])
 
--- ---- options of the loop (unroll, ...) do not change the numbers
+-- ---- the option unroll does not change the results
 local function layer_pair(make, options)
   local base_layer, changed_layer = make {}, make(options)
   base_layer(x)
@@ -134,13 +136,13 @@ local function layer_pair(make, options)
   return base_layer, changed_layer
 end
 for _, class in ipairs { layers.SimpleRNN, layers.LSTM, layers.GRU } do
-  local base_layer, unrolled = layer_pair(function(options)
+  local base_layer, unrolled_layer = layer_pair(function(options)
     return class { units = 3, return_sequences = true, activation = "sigmoid",
       unroll = options.unroll }
   end, { unroll = true })
-  check.near(unrolled(x), base_layer(x))
+  check.near(unrolled_layer(x), base_layer(x))
   local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 1, 1, 0 } }):cast "bool"
-  check.near(unrolled(x, { mask = mask }), base_layer(x, { mask = mask }))
+  check.near(unrolled_layer(x, { mask = mask }), base_layer(x, { mask = mask }))
 end
 check.fails(function() layers.LSTM(3, { time_major = true }) end, "no option 'time_major'")
 assert(#layers.CuDNNLSTM(3, { input_shape = { 4, 3 } }).name > 0)
@@ -150,38 +152,39 @@ check.same(cudnn_gru.weights[3].shape, { 2, 9 })
 
 -- masks, also with samples that are masked in all steps: computing all steps at once must equal
 -- calling the cell step by step, and a sample without any step keeps its initial states
-for _, case in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layers.GRUCell, 1 },
+for _, class_row in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layers.GRUCell, 1 },
   { layers.SimpleRNN, layers.SimpleRNNCell, 1 } } do
-  local class, cell, state_count = table.unpack(case)
-  local data = numbers { 4, 4, 3 }
+  local class, cell, state_count = table.unpack(class_row)
+  local data = random_tensor { 4, 4, 3 }
   local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 0, 0, 0 }, { 0, 1, 1, 0 }, { 1, 1, 1, 1 } })
     :cast "bool"
-  for choice = 0, 15 do
-    local options = { return_state = true, return_sequences = choice & 1 == 1,
-      go_backwards = choice & 2 == 2, zero_output_for_mask = choice & 4 == 4 }
-    local layer, stepwise = class(3, options), layers.RNN(cell(3), options)
+  for option_bits = 0, 15 do
+    local options = { return_state = true, return_sequences = option_bits & 1 == 1,
+      go_backwards = option_bits & 2 == 2, zero_output_for_mask = option_bits & 4 == 4 }
+    local layer, stepwise_layer = class(3, options), layers.RNN(cell(3), options)
     layer(data)
-    stepwise(data)
-    stepwise:set_weights(layer:get_weights())
+    stepwise_layer(data)
+    stepwise_layer:set_weights(layer:get_weights())
     local initial_states = {}
-    for i = 1, state_count do initial_states[i] = numbers({ 4, 3 }, 20 + i) end
-    local call = { mask = mask, initial_state = choice & 8 == 8 and initial_states or nil }
-    local got, want = layer(data, call), stepwise(data, call)
+    for i = 1, state_count do initial_states[i] = random_tensor({ 4, 3 }, 20 + i) end
+    local call_options = { mask = mask, initial_state = option_bits & 8 == 8 and initial_states
+      or nil }
+    local got, want = layer(data, call_options), stepwise_layer(data, call_options)
     for i = 1, 1 + state_count do check.near(got[i], want[i]) end
     for i = 1, state_count do
-      local first = call.initial_state and initial_states[i] or cr.zeros { 4, 3 }
-      check.near(got[1 + i]:totable()[2], first:totable()[2])
-      check.near(want[1 + i]:totable()[2], first:totable()[2])
+      local initial_state = call_options.initial_state and initial_states[i] or cr.zeros { 4, 3 }
+      check.near(got[1 + i]:totable()[2], initial_state:totable()[2])
+      check.near(want[1 + i]:totable()[2], initial_state:totable()[2])
     end
   end
 end
 
 -- dropout: one mask per call, the same in all steps, for the input and the state
-local dropping = layers.SimpleRNN(40,
+local dropout_layer = layers.SimpleRNN(40,
   { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity",
   kernel_initializer = "zeros", activation = "linear", seed = 1 })
 local start_states = cr.ones { 2, 40 }
-local y = dropping(x, { initial_state = start_states, training = true }):totable()
+local y = dropout_layer(x, { initial_state = start_states, training = true }):totable()
 for sample = 1, 2 do
   local zero_count = 0
   for unit = 1, 40 do
@@ -192,30 +195,32 @@ for sample = 1, 2 do
   end
   assert(zero_count > 8 and zero_count < 32)
 end
-check.near(dropping(x, { initial_state = start_states }), cr.ones { 2, 4, 40 })
+check.near(dropout_layer(x, { initial_state = start_states }), cr.ones { 2, 4, 40 })
 
 -- ---- convolutional cells: with kernels of one element they are an LSTM at every position
 local conv = layers.ConvLSTM1D(3, 1, { return_sequences = true, return_state = true })
-local volumes = numbers { 2, 4, 5, 3 }
-local outputs = conv(volumes)
+local sequences = random_tensor { 2, 4, 5, 3 }
+local outputs = conv(sequences)
 check.same({ outputs[1].shape, outputs[2].shape }, { { 2, 4, 5, 3 }, { 2, 5, 3 } })
 local lstm = layers.LSTM(3, { return_sequences = true })
 local function channel_of(t, i) return ops.squeeze(t:slice({ 1, 1, i }, { -1, -1, i }), 2) end
-lstm(channel_of(volumes, 1))
+lstm(channel_of(sequences, 1))
 local kernel = conv:get_weights()
 lstm:set_weights { ops.squeeze(kernel[1], 0), ops.squeeze(kernel[2], 0), kernel[3] }
-for i = 1, 5 do check.near(channel_of(outputs[1], i), lstm(channel_of(volumes, i))) end
-local masked = conv(volumes, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
-check.near(masked[1]:slice({ 1, 2 }, { 1, 2 }), masked[1]:slice({ 1, 1 }, { 1, 1 }))
-local first = layers.ConvLSTM2D(2, { 2, 3 },
+for i = 1, 5 do check.near(channel_of(outputs[1], i), lstm(channel_of(sequences, i))) end
+local masked_outputs = conv(sequences, { mask = cr.tensor({ { 1, 0, 1, 0 },
+  { 1, 1, 1, 1 } }):cast "bool" })
+check.near(masked_outputs[1]:slice({ 1, 2 }, { 1, 2 }), masked_outputs[1]:slice({ 1, 1 }, { 1, 1 }))
+local channels_first_layer = layers.ConvLSTM2D(2, { 2, 3 },
   { data_format = "channels_first", padding = "same", strides = 2 })
 local strided_layer = layers.ConvLSTM2D(2, { 2, 3 }, { padding = "same", strides = 2 })
-local images = numbers { 2, 3, 4, 5, 2 }
-local swapped = ops.transpose(images, { 0, 1, 4, 2, 3 })
+local images = random_tensor { 2, 3, 4, 5, 2 }
+local channels_first_images = ops.transpose(images, { 0, 1, 4, 2, 3 })
 strided_layer(images)
-first(swapped)
-first:set_weights(strided_layer:get_weights())
-check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), strided_layer(images))
+channels_first_layer(channels_first_images)
+channels_first_layer:set_weights(strided_layer:get_weights())
+check.near(ops.transpose(channels_first_layer(channels_first_images), { 0, 2, 3, 1 }),
+  strided_layer(images))
 -- the kernel that runs all steps gives the same as the cell step by step, including gradients
 for _, options in ipairs { {}, { data_format = "channels_first" },
   { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
@@ -223,7 +228,7 @@ for _, options in ipairs { {}, { data_format = "channels_first" },
   local kernel_layer = layers.ConvLSTM2D(2, { 2, 3 }, options)
   options.activation = function(t) return ops.tanh(t) end
   local stepwise_layer = layers.ConvLSTM2D(2, { 2, 3 }, options)
-  local input = options.data_format and swapped or images
+  local input = options.data_format and channels_first_images or images
   stepwise_layer:build(input.shape)
   kernel_layer:build(input.shape)
   kernel_layer:set_weights(stepwise_layer:get_weights())
@@ -240,32 +245,33 @@ for _, options in ipairs { {}, { data_format = "channels_first" },
   for i = 1, 3 do check.near(results[2][2][i], results[1][2][i], 1e-4) end
 end
 check.fails(function() conv(images) end, "expected ndim=4, found ndim=5")
-check.fails(function() layers.ConvLSTM1D(3, 7)(volumes) end, "does not fit an axis of 5")
+check.fails(function() layers.ConvLSTM1D(3, 7)(sequences) end, "does not fit an axis of 5")
 check.fails(function()
   layers.ConvLSTM2D(3, { 1, 2, 3 })
 end, "kernel_size: expected 1 or 2 integers")
 
--- ---- states are saved and continued
-local stateful = cr.Sequential { layers.GRU(3,
+-- ---- states of stateful layers are saved in files, and the next call continues from them
+local stateful_model = cr.Sequential { layers.GRU(3,
   { stateful = true, batch_input_shape = { 2, 4, 3 } }), layers.Dense(1) }
-stateful:compile { loss = "mse" }
-stateful:predict(x, { batch_size = 2 })
-stateful:save(path)
-local loaded = cr.models.load_model(path)
-check.near(loaded.layers[1].states[1], stateful.layers[1].states[1])
-local next_predictions = stateful:predict(x, { batch_size = 2 })
-check.near(loaded:predict(x, { batch_size = 2 }), next_predictions)
-loaded:reset_states()
+stateful_model:compile { loss = "mse" }
+stateful_model:predict(x, { batch_size = 2 })
+stateful_model:save(path)
+local loaded_model = cr.models.load_model(path)
+check.near(loaded_model.layers[1].states[1], stateful_model.layers[1].states[1])
+local next_predictions = stateful_model:predict(x, { batch_size = 2 })
+check.near(loaded_model:predict(x, { batch_size = 2 }), next_predictions)
+loaded_model:reset_states()
 cr.Sequential { layers.LSTM(2, { input_shape = { 3, 2 } }) }:reset_states()  -- nothing to reset
-assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - next_predictions)):item() > 1e-6)
-local space_states = layers.ConvLSTM2D(2, 2,
+assert(ops.max(ops.abs(loaded_model:predict(x, { batch_size = 2 })
+  - next_predictions)):item() > 1e-6)
+local stateful_conv = layers.ConvLSTM2D(2, 2,
   { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })
-local first_states, second_states = space_states(images), space_states(images)
+local first_states, second_states = stateful_conv(images), stateful_conv(images)
 assert(ops.max(ops.abs(first_states - second_states)):item() > 0)
-check.same(space_states.states[1].shape, { 2, 4, 5, 2 })
+check.same(stateful_conv.states[1].shape, { 2, 4, 5, 2 })
 os.remove(path)
 
-do -- a stateful model without given batch_size uses the batch size for which it was built
+do -- without batch_size, a stateful model uses the batch size for which it was built
   local model = cr.Sequential {
     layers.GRU(2, { stateful = true, batch_input_shape = { 2, 3, 1 } }), cr.layers.Dense(1) }
   model:compile { loss = "mse" }
@@ -281,36 +287,38 @@ end
 check.fails(function() layers.RNN(layers.GRUCell(2, { activity_regularizer = "l2" })) end,
   "give it to the layer around the cell")
 
--- if initial states are given, a mask carried by the sequences is ignored, as in Keras 3; a mask
--- given to the call is used, and in files of Keras 2 both are
+-- a layer that gets initial states ignores the mask that its inputs carry, as in Keras 3, and uses
+-- a mask that is an argument of the call; models from files of Keras 2 use both masks
 for _, make in ipairs {
   function() return layers.SimpleRNN(3, { return_sequences = true }), 1 end,
   function() return layers.LSTM(3, { return_sequences = true }), 2 end,
   function() return layers.RNN(layers.GRUCell(3), { return_sequences = true }), 1 end,
   function() return layers.Bidirectional(layers.GRU(3, { return_sequences = true })), 2 end,
 } do
-  local layer, count = make()
+  local layer, state_count = make()
   local words = cr.tensor({ { 1, 2, 0, 0 }, { 3, 4, 5, 0 } }, "int32")
   local embedding = layers.Embedding(6, 2, { mask_zero = true })
-  local embedded = embedding(words)
-  local plain, states, inputs = cr.tensor(embedded:totable()), {}, { cr.Input { shape = { 4 } } }
-  for i = 1, count do
+  local embedded_words = embedding(words)
+  local plain_input, states, inputs = cr.tensor(embedded_words:totable()), {},
+    { cr.Input { shape = { 4 } } }
+  for i = 1, state_count do
     states[i] = cr.random.normal { 2, 3 }
     inputs[i + 1] = cr.Input { shape = { 3 } }
   end
-  local unmasked = layer(plain, { initial_state = states })
-  local masked = layer(plain, { initial_state = states, mask = embedded.mask })
-  assert(ops.max(ops.abs(masked - unmasked)):item() > 1e-4)
-  local result = layer(embedded, { initial_state = states })
-  check.near(result, unmasked)
-  check.same(result.mask:totable(), embedded.mask:totable())
-  check.near(layer(embedded, { initial_state = states, mask = embedded.mask }), masked)
-  check.near(layer(embedded), layer(plain, { mask = embedded.mask }))
+  local unmasked_output = layer(plain_input, { initial_state = states })
+  local masked_output = layer(plain_input, { initial_state = states, mask = embedded_words.mask })
+  assert(ops.max(ops.abs(masked_output - unmasked_output)):item() > 1e-4)
+  local result = layer(embedded_words, { initial_state = states })
+  check.near(result, unmasked_output)
+  check.same(result.mask:totable(), embedded_words.mask:totable())
+  check.near(layer(embedded_words, { initial_state = states, mask = embedded_words.mask }),
+    masked_output)
+  check.near(layer(embedded_words), layer(plain_input, { mask = embedded_words.mask }))
   local symbols = { table.unpack(inputs, 2) }
   local model = cr.Model(inputs, layer(embedding(inputs[1]), { initial_state = symbols }))
   local data = { words, table.unpack(states) }
-  check.near(model:predict(data), unmasked)
-  for target, want in pairs { keras3 = unmasked, keras2 = masked } do
+  check.near(model:predict(data), unmasked_output)
+  for target, want in pairs { keras3 = unmasked_output, keras2 = masked_output } do
     local copy = cr.models.model_from_json(model:to_json { target = target })
     copy:set_weights(model:get_weights())
     check.near(copy:predict(data), want, 1e-5)
@@ -322,19 +330,20 @@ end
 
 -- A cell computes in its own dtype, even if the layer around it has another one.
 for _, name in ipairs { "SimpleRNNCell", "GRUCell", "LSTMCell" } do
-  for outer, inner in pairs { float16 = "float32", float32 = "float64", float64 = "bfloat16" } do
+  for outer_dtype, inner_dtype in pairs { float16 = "float32", float32 = "float64",
+    float64 = "bfloat16" } do
     for _, stateful in ipairs { false, true } do
       local function result(dtype)
-        local layer = layers.RNN { cell = layers[name] { units = 3, dtype = inner,
+        local layer = layers.RNN { cell = layers[name] { units = 3, dtype = inner_dtype,
           kernel_initializer = "ones" }, dtype = dtype, stateful = stateful,
           return_sequences = true }
         return layer(ops.cast(ops.reshape(ops.arange(12), { 2, 3, 2 }), "float16") * 0.125)
       end
       cr.random.seed(1)
-      local same_dtype_output = result(inner)
+      local same_dtype_output = result(inner_dtype)
       cr.random.seed(1)
-      local mixed_dtype_output = result(outer)
-      assert(mixed_dtype_output.dtype == inner, mixed_dtype_output.dtype)
+      local mixed_dtype_output = result(outer_dtype)
+      assert(mixed_dtype_output.dtype == inner_dtype, mixed_dtype_output.dtype)
       check.near(ops.cast(mixed_dtype_output, "float32"), ops.cast(same_dtype_output, "float32"),
         1e-5)
     end
@@ -355,7 +364,7 @@ check.same(layers.GRU(4):get_initial_state { batch_size = 3 }[1].shape, { 3, 4 }
 check.fails(function() layers.LSTMCell(3):get_initial_state(0) end,
   "expected a batch_size of at least 1, got 0")
 
--- results are the same whatever use_cudnn says
+-- the option use_cudnn is accepted, and changes no result
 for _, use_cudnn in ipairs { true, false, "auto" } do
   check.same(layers.LSTM(2, { use_cudnn = use_cudnn })(cr.ones { 1, 3, 4 }).shape, { 1, 2 })
 end
