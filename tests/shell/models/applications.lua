@@ -42,35 +42,36 @@ end
 -- ---- the graphs of the models: names, numbers and shapes of layers
 
 local function small_model(name, options)
-  local merged = { input_shape = { 32, 32, 3 }, classes = 3 }
-  for key, value in pairs(options or {}) do merged[key] = value end
-  return apps[name](merged)
+  local all_options = { input_shape = { 32, 32, 3 }, classes = 3 }
+  for key, value in pairs(options or {}) do all_options[key] = value end
+  return apps[name](all_options)
 end
 
-local function names_of(model)
-  local names = {}
-  for _, layer in ipairs(model.layers) do names[layer.name] = layer end
-  return names
+local function layers_by_name(model)
+  local layer_by_name = {}
+  for _, layer in ipairs(model.layers) do layer_by_name[layer.name] = layer end
+  return layer_by_name
 end
 
 -- layers without a given name are numbered as in Keras 3, continuing in the next model
 cr.clear_session()
-local first = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
-assert(first.input_layer and first.activation and first.activation_1 and first.zero_padding2d
-  and not first.activation_0)
-local names_of_second = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
-for name in pairs(names_of_second) do
-  if name:match "^activation" then assert(not first[name], name) end
+local first_layers = layers_by_name(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
+assert(first_layers.input_layer and first_layers.activation and first_layers.activation_1
+  and first_layers.zero_padding2d
+  and not first_layers.activation_0)
+local second_layers = layers_by_name(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
+for name in pairs(second_layers) do
+  if name:match "^activation" then assert(not first_layers[name], name) end
 end
 
 -- every kind of block gives the same results before and after saving
 local x = cr.random.uniform({ 2, 32, 32, 3 }, 0, 255)
-for _, case in ipairs {
+for _, model_row in ipairs {
   { "MobileNetV3Small" }, { "ConvNeXtTiny" }, { "NASNetMobile" },
   { "MobileNetV2", { alpha = 0.35 } },
   { "MobileNet", { alpha = 0.25, depth_multiplier = 2, classifier_activation = cr.null } },
 } do
-  local model = small_model(case[1], case[2])
+  local model = small_model(model_row[1], model_row[2])
   local y = model:predict(x)
   check.same(y.shape, { 2, 3 })
   local copy = cr.models.model_from_json(model:to_json())
@@ -91,7 +92,8 @@ check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 
   "mobilenetv2_1.00_None")
 check.same(apps.MobileNetV3Small { classes = 5 }.inputs[1].shape, { -1, -1, -1, 3 })
 
--- without an activation the output is logits; null counts as an absent argument; a warning
+-- without an activation the output is logits; null counts as an absent argument; 5 channels cause a
+-- warning
 check.same(small_model("MobileNet",
   { classifier_activation = false }):get_layer("predictions"):get_config().activation, "linear")
 check.same(small_model("MobileNet", { name = "mine" }).name, "mine")
@@ -102,32 +104,32 @@ local ok, warning_text =
 assert(ok and warning_text:find("usually expects 1 or 3 input channels", 1, true)
   and warning_text:find("5 input channels", 1, true), warning_text)
 
--- features of an inner layer, a copy, and an input of the user
+-- a model of inner features, a clone, and an input made by the user
 local mobile_net = small_model("MobileNet", { alpha = 0.25 })
-local features = cr.Model { inputs = mobile_net.inputs,
+local feature_model = cr.Model { inputs = mobile_net.inputs,
   outputs = mobile_net:get_layer("conv_pw_6_relu").output }
-check.same(features:predict(x).shape, { 2, 2, 2, 128 })
+check.same(feature_model:predict(x).shape, { 2, 2, 2, 128 })
 local cloned_model = cr.models.clone_model(mobile_net)
 check.same(cloned_model:to_json(), mobile_net:to_json())
 local pixels = cr.Input { shape = { 28, 28, 1 } }
 local rgb = cr.ops.concatenate({ pixels, pixels, pixels }, -1)
-local padded = cr.layers.ZeroPadding2D { padding = 2 }(rgb)
-local grey_model = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
+local padded_rgb = cr.layers.ZeroPadding2D { padding = 2 }(rgb)
+local grey_model = apps.MobileNet { input_tensor = padded_rgb, classes = 3, alpha = 0.25 }
 assert(#grey_model.inputs == 1 and grey_model.inputs[1] == pixels)
 check.same(grey_model:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
 -- an application applied to the output of a layer, with all its branches
-local original = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
-local enlarged = cr.layers.UpSampling2D { 16 }(original.outputs[1])
-assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.inputs[1]
-  == original.inputs[1])
+local original_model = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
+local enlarged_output = cr.layers.UpSampling2D { 16 }(original_model.outputs[1])
+assert(apps.MobileNetV3Small { input_tensor = enlarged_output, include_top = false }.inputs[1]
+  == original_model.inputs[1])
 -- two applications that share an input, joined in one model
 local shared_input = cr.Input { shape = { 32, 32, 3 } }
 local left_model = apps.MobileNetV3Small { input_tensor = shared_input, include_top = false,
   pooling = "avg" }
-local right = apps.ConvNeXtTiny { input_tensor = shared_input, include_top = false,
+local right_model = apps.ConvNeXtTiny { input_tensor = shared_input, include_top = false,
   pooling = "avg" }
 local model = cr.Model { inputs = shared_input,
-  outputs = cr.ops.concatenate({ left_model.outputs[1], right.outputs[1] }, -1) }
+  outputs = cr.ops.concatenate({ left_model.outputs[1], right_model.outputs[1] }, -1) }
 check.same(model.outputs[1].shape, { -1, 576 + 768 })
 
 -- ---- weights are loaded from files
@@ -135,8 +137,8 @@ check.same(model.outputs[1].shape, { -1, 576 + 768 })
 for _, ending in ipairs { ".weights.h5", ".h5" } do
   local path = check.temporary(ending)
   mobile_net:save_weights(path)
-  local loaded = small_model("MobileNet", { alpha = 0.25, weights = path })
-  check.same(loaded:predict(x):totable(), mobile_net:predict(x):totable())
+  local loaded_model = small_model("MobileNet", { alpha = 0.25, weights = path })
+  check.same(loaded_model:predict(x):totable(), mobile_net:predict(x):totable())
   check.fails(function()
     small_model("MobileNet", { alpha = 0.25, weights = path, classifier_activation = "relu" })
   end, "Only nil and `softmax`")
@@ -217,23 +219,25 @@ check.near(apps.resnet50.preprocess_input(image),
 check.near(apps.densenet.preprocess_input(image),
   { { { { -0.485 / 0.229, (0.5 - 0.456) / 0.224, (1 - 0.406) / 0.225 } } } }, 1e-5)
 assert(rawequal(apps.efficientnet.preprocess_input(image), image))
-local modes = apps.imagenet_utils.preprocess_input
-check.near(modes(image, { mode = "tf" }), { { { { -1, 0, 1 } } } }, 1e-6)
-check.near(modes(cr.tensor { { { 0 } }, { { 127.5 } }, { { 255 } } },
+local preprocess = apps.imagenet_utils.preprocess_input
+check.near(preprocess(image, { mode = "tf" }), { { { { -1, 0, 1 } } } }, 1e-6)
+check.near(preprocess(cr.tensor { { { 0 } }, { { 127.5 } }, { { 255 } } },
   { data_format = "channels_first" }),
   { { { 255 - 103.939 } }, { { 127.5 - 116.779 } }, { { -123.68 } } }, 1e-4)
-check.near(modes(image:cast "uint8", { mode = "tf" }), { { { { -1, 127 / 127.5 - 1, 1 } } } }, 1e-6)
+check.near(preprocess(image:cast "uint8", { mode = "tf" }), { { { { -1, 127 / 127.5 - 1, 1 } } } },
+  1e-6)
 local symbol = cr.Input { shape = { 1, 1, 3 } }
 local model = cr.Model { inputs = symbol, outputs = apps.vgg16.preprocess_input(symbol) }
 check.near(model:predict(image), { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
 check.fails(function()
-  modes(image, { mode = "torchy" })
+  preprocess(image, { mode = "torchy" })
 end, "Expected mode to be one of", "torchy")
-check.fails(function() modes(image, { data_format = "last" }) end, "Expected data_format", "last")
-check.fails(function() modes(cr.zeros { 4, 4 }) end, "preprocess_input", "{ 4, 4 }")
-check.fails(function() modes(true) end, "preprocess_input: x", "true")
-check.fails(function() modes(cr.layers.Dense) end, "preprocess_input: x", "Dense")
-check.fails(function() modes(cr.zeros { 4, 4, 1 }) end, "3 channels")
+check.fails(function() preprocess(image, { data_format = "last" }) end, "Expected data_format",
+  "last")
+check.fails(function() preprocess(cr.zeros { 4, 4 }) end, "preprocess_input", "{ 4, 4 }")
+check.fails(function() preprocess(true) end, "preprocess_input: x", "true")
+check.fails(function() preprocess(cr.layers.Dense) end, "preprocess_input: x", "Dense")
+check.fails(function() preprocess(cr.zeros { 4, 4, 1 }) end, "3 channels")
 
 -- ---- decode_predictions gives the names of classes
 
@@ -245,15 +249,15 @@ check.fails(function() decode "x" end, "decode_predictions: preds", "x")
 check.fails(function() decode(cr.tensor { scores }, { top = 0 }) end, "top")
 
 -- names come from a file in a folder of Keras
-local cache = check.temporary ""
-assert(os.execute("mkdir -p '" .. cache .. "/models'"))
-local function decoded_file(classes)
-  if classes then
+local cache_folder = check.temporary ""
+assert(os.execute("mkdir -p '" .. cache_folder .. "/models'"))
+local function run_decoding(class_count)
+  if class_count then
     local entries = {}
-    for class = 0, classes - 1 do
+    for class = 0, class_count - 1 do
       entries[#entries + 1] = ('"%d": ["n%08d", "thing_%d"]'):format(class, class, class)
     end
-    local file = assert(io.open(cache .. "/models/imagenet_class_index.json", "w"))
+    local file = assert(io.open(cache_folder .. "/models/imagenet_class_index.json", "w"))
     file:write("{", table.concat(entries, ", "), "}")
     file:close()
   end
@@ -263,16 +267,17 @@ local function decoded_file(classes)
     local best = cr.applications.resnet.decode_predictions(cr.tensor { scores, scores },
       { top = 2 })
     print(#best, #best[2])
-    for _, row in ipairs(best[1]) do print(table.unpack(row)) end]], "KERAS_HOME='" .. cache .. "'")
+    for _, row in ipairs(best[1]) do print(table.unpack(row)) end]],
+      "KERAS_HOME='" .. cache_folder .. "'")
 end
 local text
-ok, text = decoded_file()
-assert(not ok and text:find(cache
+ok, text = run_decoding()
+assert(not ok and text:find(cache_folder
   .. "/models/imagenet_class_index.json. Put there what is at https://", 1, true), text)
-ok, text = decoded_file(999)
+ok, text = run_decoding(999)
 assert(not ok and text:find("expected 1000 classes", 1, true) and text:find("got 999", 1, true),
   text)
-ok, text = decoded_file(1000)
+ok, text = run_decoding(1000)
 assert(ok, text)
 check.same(text, "2\t2\nn00000007\tthing_7\t0.5\nn00000002\tthing_2\t0.25\n")
-os.execute("rm -r '" .. cache .. "'")
+os.execute("rm -r '" .. cache_folder .. "'")

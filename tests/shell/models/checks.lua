@@ -37,19 +37,19 @@ local ForgetfulLayer = Linear:subclass "CheckedForgets"
 function ForgetfulLayer:get_config() return {} end
 check.fails(function() cr.check.layer(ForgetfulLayer, { units = 3 }, { 4 }) end, "has no 'units'")
 
--- A layer that the layer makes in itself computes in float64 while gradients are compared, so that
--- a right gradient passes and one that is wrong by a hundredth is found.
+-- While gradients are compared, sublayers compute in float64 too, so that the correct gradient of a
+-- layer with a Dense in it passes and a gradient with an error of 1 % is found.
 local Film = cr.Layer:subclass("CheckedFilm", { { "error", 0.0 } })
 function Film:build(shapes)
   self.dense = cr.layers.Dense(2 * shapes[1][#shapes[1]])
   self.dense:build(shapes[2])
 end
 function Film:call(inputs)
-  local scaled, condition = table.unpack(inputs)
+  local features, condition = table.unpack(inputs)
   local condition_with_error =
     condition * (1 + self.error) - cr.ops.stop_gradient(condition * self.error)
   local factors = cr.ops.split(self.dense(condition_with_error), 2, -1)
-  return scaled * (1 + factors[1]) + factors[2]
+  return features * (1 + factors[1]) + factors[2]
 end
 report = cr.check.layer(Film, {}, { { 3 }, { 4 } }, { raise = false })
 assert(report.ok, tostring(report))

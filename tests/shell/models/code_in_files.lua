@@ -19,14 +19,14 @@ local function expect_warning(code, ...)
 end
 
 -- a function of the user as activation
-local with_activation = [[
+local code_with_activation = [[
   function triple(t) return t * 3 end
   local m = cr.Sequential {
     cr.layers.Dense(1, { activation = triple, input_shape = { 2 }, kernel_initializer = "ones" }),
   }
   m:save(path)
   m:save(path)]]
-local text = expect_warning(with_activation, "'triple' is code",
+local text = expect_warning(code_with_activation, "'triple' is code",
   "custom_objects = {triple = triple}")
 assert(select(2, text:gsub("is code", "")) == 1, "told once: " .. text)
 check.fails(function()
@@ -79,9 +79,9 @@ check.fails(function()
 end, "TwiceInFile", "a class from Lua", "define it before loading",
   "custom_objects = {TwiceInFile = TwiceInFile}")
 expect_warning(class_code .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 16)]])
-local Other = cr.Layer:subclass "OtherInFile"
-function Other:call(t) return t * 2 end
-check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = Other } }):predict(x),
+local OtherLayer = cr.Layer:subclass "OtherInFile"
+function OtherLayer:call(t) return t * 2 end
+check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = OtherLayer } }):predict(x),
   { { 2, 2 }, { 2, 2 }, { 2, 2 }, { 2, 2 } })
 
 -- a class with the name of a built-in one, and one in a package
@@ -92,19 +92,21 @@ local code_with_classes = [[
   function Packed:call(t) return t + 1 end
 ]]
 for _, ending in ipairs { ".keras", ".h5" } do
-  local file = check.temporary(ending)
-  local function load(code)
-    local text = expect_warning(("local path = %q\n"):format(file) .. code)
+  local model_path = check.temporary(ending)
+  local function run_without_warnings(code)
+    local text = expect_warning(("local path = %q\n"):format(model_path) .. code)
     assert(not text:find "crescent: ", text)
   end
-  load(code_with_classes
+  run_without_warnings(code_with_classes
     .. [[cr.Sequential { cr.Input { shape = { 2 } }, Mine(), Packed() }:save(path)]])
-  load(code_with_classes .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
-  check.fails(function() cr.models.load_model(file) end, "Unknown layer: Custom>StochasticDepth",
+  run_without_warnings(code_with_classes
+    .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
+  check.fails(function() cr.models.load_model(model_path) end,
+    "Unknown layer: Custom>StochasticDepth",
     "custom_objects = {StochasticDepth = StochasticDepth}")
-  check.near(cr.models.load_model(file, { custom_objects = { StochasticDepth = Other,
-    PackedInFile = Other } }):predict(x), 4 * x)
-  os.remove(file)
+  check.near(cr.models.load_model(model_path, { custom_objects = { StochasticDepth = OtherLayer,
+    PackedInFile = OtherLayer } }):predict(x), 4 * x)
+  os.remove(model_path)
 end
 local json = expect_warning(code_with_classes
   .. [[print(cr.Sequential { cr.Input { shape = { 2 } }, Mine(),
@@ -113,29 +115,29 @@ local json = expect_warning(code_with_classes
 expect_warning(code_with_classes .. "local json = [==[" .. json .. [[]==]
   assert(cr.models.model_from_json(json):predict(x):sum():item() == 32)]])
 
--- .keras archives can contain functions of any kind, of Lambda layers, and with several inputs
-local archive = check.temporary ".keras"
+-- functions of the user as activation, initializer and Lambda, in a model with several inputs
+local archive_path = check.temporary ".keras"
 local function quadruple(t) return t * 4 end
 local function half_ones(shape) return cr.ones(shape) / 2 end
 local first, second = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
-local gap_layer = layers.Lambda(function(pair, more) return (pair[1] - pair[2]) * more.times end,
+local gap_output = layers.Lambda(function(pair, more) return (pair[1] - pair[2]) * more.times end,
   { name = "gap", arguments = { times = 3 } }) { first, second }
 local graph = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
-  { activation = quadruple, kernel_initializer = half_ones })(gap_layer + 1) }
+  { activation = quadruple, kernel_initializer = half_ones })(gap_output + 1) }
 local expected = graph:predict({ x * 5, x }, { verbose = 0 })
 check.near(expected, { { 52 }, { 52 }, { 52 }, { 52 } })
-local objects = { gap = function(pair, more) return (pair[1] - pair[2]) * more.times end }
-objects["function"] = quadruple
-for _, file in ipairs { archive, path } do
+local custom_objects = { gap = function(pair, more) return (pair[1] - pair[2]) * more.times end }
+custom_objects["function"] = quadruple
+for _, model_path in ipairs { archive_path, path } do
   local plain_model = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
-    { activation = quadruple })(gap_layer + 1) }
+    { activation = quadruple })(gap_output + 1) }
   plain_model:set_weights(graph:get_weights())
-  plain_model:save(file)
-  model = cr.models.load_model(file, { custom_objects = objects })
+  plain_model:save(model_path)
+  model = cr.models.load_model(model_path, { custom_objects = custom_objects })
   check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
 end
-graph:save(archive)
-local copy = cr.models.clone_model(cr.Model { inputs = { first, second }, outputs = gap_layer })
+graph:save(archive_path)
+local copy = cr.models.clone_model(cr.Model { inputs = { first, second }, outputs = gap_output })
 check.near(copy:predict({ x * 5, x }, { verbose = 0 }), 12 * x)
 check.fails(function()
   cr.models.clone_model(graph, { clone_function = "new" })
@@ -151,13 +153,13 @@ check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
 
 -- JSON names functions of the user as well
 local plain_model = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
-  { activation = quadruple })(gap_layer + 1) }
+  { activation = quadruple })(gap_output + 1) }
 json = plain_model:to_json()
 assert(json:find('"class_name": "Lambda"', 1, true) and json:find('"function": "gap"', 1, true))
-model = cr.models.model_from_json(json, objects)
+model = cr.models.model_from_json(json, custom_objects)
 model:set_weights(graph:get_weights())
 check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
-check.same(cr.models.model_from_json(json, { custom_objects = objects }):to_json(), json)
+check.same(cr.models.model_from_json(json, { custom_objects = custom_objects }):to_json(), json)
 expect_warning([[
   local m = cr.Sequential { cr.Input { shape = { 2 } },
     cr.layers.Lambda(function(t) return t * 3 end, { name = "thrice" }),
@@ -175,14 +177,14 @@ local net = Net(4)
 net:compile { optimizer = "adam", loss = "mse" }
 net:fit(x, y, { verbose = 0 })
 check.same(net:get_config().build_input_shape, { 4, 2 })
-for _, file in ipairs { archive, path } do
-  net:save(file)
-  model = cr.models.load_model(file)
+for _, model_path in ipairs { archive_path, path } do
+  net:save(model_path)
+  model = cr.models.load_model(model_path)
   check.near(model:predict(x, { verbose = 0 }), net:predict(x, { verbose = 0 }), 1e-6)
   check.same(model:get_config(), net:get_config())
   model:fit(x, y, { verbose = 0 })
 end
-os.remove(archive)
+os.remove(archive_path)
 
 -- layers that are called only in training need no weights in the file
 local TrainNet = cr.Model:subclass "TrainsInFile"
@@ -195,17 +197,17 @@ local trained_model = TrainNet()
 trained_model:compile { optimizer = "sgd", loss = "mse" }
 trained_model:fit(x, cr.ones { 4, 3 }, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
-  local file, weights = check.temporary(ending), check.temporary ".weights.h5"
-  trained_model:save(file)
-  check.near(cr.models.load_model(file)(x), trained_model(x))
-  trained_model:save_weights(weights)
-  local unbuilt = TrainNet()
-  check.fails(function() unbuilt:load_weights(weights) end, "not built yet")
-  unbuilt:build { false, 2 }
-  unbuilt:load_weights(weights)
-  check.near(unbuilt(x), trained_model(x))
-  os.remove(file)
-  os.remove(weights)
+  local model_path, weights_path = check.temporary(ending), check.temporary ".weights.h5"
+  trained_model:save(model_path)
+  check.near(cr.models.load_model(model_path)(x), trained_model(x))
+  trained_model:save_weights(weights_path)
+  local unbuilt_model = TrainNet()
+  check.fails(function() unbuilt_model:load_weights(weights_path) end, "not built yet")
+  unbuilt_model:build { false, 2 }
+  unbuilt_model:load_weights(weights_path)
+  check.near(unbuilt_model(x), trained_model(x))
+  os.remove(model_path)
+  os.remove(weights_path)
 end
 
 -- built-in functions cause no warning

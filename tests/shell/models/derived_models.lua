@@ -20,17 +20,18 @@ local function fit_losses(model)
 end
 
 --- Saves the model, and compares the loaded model with it: class, layers, predictions, training.
-local function check_files(model, layers)
+local function check_files(model, layer_count)
   for _, ending in ipairs { ".keras", ".h5" } do
     local path = check.temporary(ending)
     model:save(path)
-    local loaded = cr.models.load_model(path)
-    check.same(loaded.class_name, model.class_name)
-    check.same(#loaded.layers, layers, ending)
-    check.near(loaded:predict(x), model:predict(x), 1e-6, ending)
+    local loaded_model = cr.models.load_model(path)
+    check.same(loaded_model.class_name, model.class_name)
+    check.same(#loaded_model.layers, layer_count, ending)
+    check.near(loaded_model:predict(x), model:predict(x), 1e-6, ending)
     local fit_args = { shuffle = false, verbose = 0 }
     local copy = cr.models.load_model(path)
-    check.near(loaded:fit(x, y, fit_args).history.loss, copy:fit(x, y, fit_args).history.loss, 1e-7)
+    check.near(loaded_model:fit(x, y, fit_args).history.loss, copy:fit(x, y, fit_args).history.loss,
+      1e-7)
     os.remove(path)
   end
 end
@@ -38,8 +39,10 @@ end
 local function new_model()
   return cr.Sequential { L.Dense(4, { activation = "tanh" }), L.Dense(1) }
 end
-local expected = filled_model((function() local m = new_model() m:build { 8, 3 } return m end)())
-local expected_losses = fit_losses(expected)
+local expected_model = filled_model((function()
+  local m = new_model() m:build { 8, 3 } return m
+end)())
+local expected_losses = fit_losses(expected_model)
 
 do -- a model has the layers that are given and those that are added
   local GivenLayers = cr.Sequential:subclass "Given"
@@ -72,7 +75,7 @@ do -- a model has the layers that are given and those that are added
   end
 end
 
-do -- init makes its layers again when the model is loaded; files keep layers that are added later
+do -- loading runs init, which makes layers again; files contain layers that were added after init
   local MadeLayers = cr.Sequential:subclass("Made", { { "units", 4, "Of the first layer." } })
   function MadeLayers:init(options)
     MadeLayers.super.init(self, { L.Dense(self.units, { activation = "tanh" }) })
@@ -100,9 +103,9 @@ do -- a derived class with its own call and training step
   local model = Doubled { layers = { L.Dense(4, { activation = "tanh" }), L.Dense(1) }, by = 3 }
   model:build { 8, 3 }
   filled_model(model)
-  local other_stack = new_model()
-  other_stack:build { 8, 3 }
-  check.near(model:predict(x), filled_model(other_stack):predict(x) * 3, 1e-6)
+  local base_model = new_model()
+  base_model:build { 8, 3 }
+  check.near(model:predict(x), filled_model(base_model):predict(x) * 3, 1e-6)
   fit_losses(model)
   assert(model.seen >= 1)
   check_files(model, 2)

@@ -1,21 +1,21 @@
--- cr.saving.KerasFileEditor.
+-- Weight files are inspected and changed by cr.saving.KerasFileEditor.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 cr.utils.set_random_seed(2)
 
--- What the function prints, in lines.
-local function printed(f)
-  local lines, print_before = {}, print
+-- Returns what the function prints as one text, and the results of the function.
+local function capture_print(f)
+  local lines, original_print = {}, print
   print = function(...) lines[#lines + 1] = table.concat({ ... }, "\t") end
   local result = table.pack(pcall(f))
-  print = print_before
+  print = original_print
   assert(result[1], result[2])
   return table.concat(lines, "\n"), table.unpack(result, 2, result.n)
 end
-local function open(path)
-  local _, editor = printed(function() return cr.saving.KerasFileEditor(path) end)
+local function open_editor(path)
+  local _, editor = capture_print(function() return cr.saving.KerasFileEditor(path) end)
   return editor
 end
 local function read_bytes(path)
@@ -39,10 +39,10 @@ model:fit(cr.random.normal { 8, 4 }, cr.random.normal { 8, 2 }, { verbose = 0 })
 local x = cr.random.normal { 5, 4 }
 
 for _, ending in ipairs { ".weights.h5", ".keras" } do
-  local path, copy = check.temporary(ending), check.temporary ".weights.h5"
+  local path, copy_path = check.temporary(ending), check.temporary ".weights.h5"
   if ending == ".keras" then model:save(path) else model:save_weights(path) end
   local bytes = read_bytes(path)
-  local text, editor = printed(function() return cr.saving.KerasFileEditor(path) end)
+  local text, editor = capture_print(function() return cr.saving.KerasFileEditor(path) end)
   assert(text:find("Keras model file '" .. path .. "'", 1, true))
   assert((editor.config ~= nil) == (ending == ".keras"))
   if ending == ".keras" then
@@ -56,29 +56,29 @@ for _, ending in ipairs { ".weights.h5", ".keras" } do
     check.same(editor.object_metadata["layers/dense"].name, "outer")
     check.same(editor.object_metadata["layers/sequential/layers/dropout"].name,
       model.layers[1].layers[2].name)
-    editor:save(copy)
+    editor:save(copy_path)
     assert(read_bytes(path) == bytes)
-    local other = make_model()
-    other:load_weights(copy)
-    check.near(other:predict(x), model:predict(x), 0)
-    for i, variable in ipairs(other.optimizer.variables) do
+    local other_model = make_model()
+    other_model:load_weights(copy_path)
+    check.near(other_model:predict(x), model:predict(x), 0)
+    for i, variable in ipairs(other_model.optimizer.variables) do
       check.near(variable, model.optimizer.variables[i], 0, "the optimizer")
     end
-    local again = open(copy)
-    check.same(again.object_metadata["layers/dense"].name, "outer")
-    local report, result = printed(function() return editor:compare(model) end)
+    local reopened = open_editor(copy_path)
+    check.same(reopened.object_metadata["layers/dense"].name, "outer")
+    local report, result = capture_print(function() return editor:compare(model) end)
     check.same(result.status, "success")
     check.same(result.error_count, 0)
     check.same(result.match_count, #model.weights + #model.optimizer.variables)
     assert(report:find("Comparison successful", 1, true))
   end
 
-  local summary = printed(function() editor:summary() end)
+  local summary = capture_print(function() editor:summary() end)
   assert(summary:find(" layers\n", 1, true) and summary:find("dense ('outer')", 1, true)
     and summary:find("0: shape=(4, 3), dtype=float32", 1, true), summary)
   assert(not summary:find("dropout", 1, true))
 
-  do -- edits
+  do -- objects and weights are renamed, added and deleted
     editor:rename_object("layers/dense", "dense_7")
     editor:rename_object("sequential", "block")
     assert(editor.weights_dict.layers.dense == nil)
@@ -87,75 +87,76 @@ for _, ending in ipairs { ".weights.h5", ".keras" } do
     editor:add_weights("dense_8", { ["2"] = cr.zeros { 1 } })
     editor:delete_weight("layers/dense_8", "1")
     editor:delete_object "optimizer"
-    editor:save(copy)
-    local edited = open(copy)
-    check.near(edited.weights_dict.layers.dense_7["1"], model.layers[2].bias, 0)
-    check.same(edited.object_metadata["layers/dense_7"].name, "outer")
-    check.near(edited.weights_dict.layers.dense_8["0"], { { 1, 1 }, { 1, 1 } }, 0)
-    check.same(edited.weights_dict.layers.dense_8["1"], nil)
-    check.near(edited.weights_dict.layers.dense_8["2"], { 0 }, 0)
-    check.near(edited.weights_dict.layers.block.layers.dense["1"],
+    editor:save(copy_path)
+    local edited_copy = open_editor(copy_path)
+    check.near(edited_copy.weights_dict.layers.dense_7["1"], model.layers[2].bias, 0)
+    check.same(edited_copy.object_metadata["layers/dense_7"].name, "outer")
+    check.near(edited_copy.weights_dict.layers.dense_8["0"], { { 1, 1 }, { 1, 1 } }, 0)
+    check.same(edited_copy.weights_dict.layers.dense_8["1"], nil)
+    check.near(edited_copy.weights_dict.layers.dense_8["2"], { 0 }, 0)
+    check.near(edited_copy.weights_dict.layers.block.layers.dense["1"],
       model.layers[1].layers[1].bias, 0)
-    check.same(edited.weights_dict.optimizer, nil)
-    local report, result = printed(function() return edited:compare(model) end)
+    check.same(edited_copy.weights_dict.optimizer, nil)
+    local report, result = capture_print(function() return edited_copy:compare(model) end)
     check.same(result.status, "error")
     assert(report:find("...Object /layers/sequential present in reference model, missing from "
       .. "saved file", 1, true))
     assert(report:find("Object /layers/dense_8 present in saved file", 1, true))
     -- missing: optimizer, dense, sequential; unknown: dense_7, dense_8, block
     check.same(result.error_count, 6)
-    edited:delete_object "dense_8"
-    edited:rename_object("dense_7", "dense")
-    edited:rename_object("block", "sequential")
-    edited:resave_weights(copy)
-    local other = make_model()
-    other:load_weights(copy)
-    check.near(other:predict(x), model:predict(x), 0)
+    edited_copy:delete_object "dense_8"
+    edited_copy:rename_object("dense_7", "dense")
+    edited_copy:rename_object("block", "sequential")
+    edited_copy:resave_weights(copy_path)
+    local other_model = make_model()
+    other_model:load_weights(copy_path)
+    check.near(other_model:predict(x), model:predict(x), 0)
   end
 
-  do -- other shapes
-    local narrow = open(path)
-    narrow:add_weights("layers/dense", { ["1"] = cr.zeros { 3 } })
-    local report, result = printed(function() return narrow:compare(model) end)
+  do -- a weight of another shape is an error
+    local changed_editor = open_editor(path)
+    changed_editor:add_weights("layers/dense", { ["1"] = cr.zeros { 3 } })
+    local report, result = capture_print(function() return changed_editor:compare(model) end)
     check.same(result.error_count, 1)
     assert(report:find("...Weight shape mismatch for /layers/dense/1", 1, true)
       and report:find("In saved file: shape=(3,)", 1, true), report)
   end
 
-  -- mistakes
-  local again = open(path)
-  check.fails(function() again:rename_object("dense", "x") end, "occurs more than once",
+  -- errors for invalid arguments
+  local reopened = open_editor(path)
+  check.fails(function() reopened:rename_object("dense", "x") end, "occurs more than once",
     "layers/dense", "layers/sequential/layers/dense")
-  check.fails(function() again:rename_object("optimizer", "a/b") end, "leaf name")
-  check.fails(function() again:rename_object("layers/dense", "lstm") end,
+  check.fails(function() reopened:rename_object("optimizer", "a/b") end, "leaf name")
+  check.fails(function() reopened:rename_object("layers/dense", "lstm") end,
     "there is an object 'lstm' beside 'dense' already")
-  check.fails(function() again:delete_object "optimizr" end,
+  check.fails(function() reopened:delete_object "optimizr" end,
     "does not appear in the model", "did you mean 'optimizer'?")
-  check.fails(function() again:delete_object "layers/dens" end, "not found in model")
-  check.fails(function() again:delete_weight("layers/dense", "9") end,
+  check.fails(function() reopened:delete_object "layers/dens" end, "not found in model")
+  check.fails(function() reopened:delete_weight("layers/dense", "9") end,
     "Weight 9 not found in object layers/dense. Weights found: ['0', '1']")
-  check.fails(function() again:add_object("layrs/dense", {}) end, "Path 'layrs' not found")
-  check.fails(function() again:add_weights("layers/dense", { cr.zeros { 1 } }) end,
+  check.fails(function() reopened:add_object("layrs/dense", {}) end, "Path 'layrs' not found")
+  check.fails(function() reopened:add_weights("layers/dense", { cr.zeros { 1 } }) end,
     "should be a table where keys are weight names")
-  check.fails(function() again:save "weights.h5" end, "expected a `.weights.h5` extension")
-  check.fails(function() again:save "/nowhere/at/all.weights.h5" end, "/nowhere")
+  check.fails(function() reopened:save "weights.h5" end, "expected a `.weights.h5` extension")
+  check.fails(function() reopened:save "/nowhere/at/all.weights.h5" end, "/nowhere")
   assert(read_bytes(path) == bytes)
   os.remove(path)
-  os.remove(copy)
+  os.remove(copy_path)
 end
 
-do -- a vocabulary stays
-  local path, copy = check.temporary ".weights.h5", check.temporary ".weights.h5"
-  local function texts() return cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" },
+do -- the copy of a file contains the vocabulary of a layer
+  local path, copy_path = check.temporary ".weights.h5", check.temporary ".weights.h5"
+  local function text_model() return cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" },
     layers.StringLookup { vocabulary = { "a", "b" } }, layers.Embedding(4, 2) } end
-  local first = texts()
-  first:save_weights(path)
-  open(path):save(copy)
-  local second = texts()
-  second:load_weights(copy)
-  check.near(second:predict(cr.tensor { { "b" } }), first:predict(cr.tensor { { "b" } }), 0)
+  local first_model = text_model()
+  first_model:save_weights(path)
+  open_editor(path):save(copy_path)
+  local second_model = text_model()
+  second_model:load_weights(copy_path)
+  check.near(second_model:predict(cr.tensor { { "b" } }),
+    first_model:predict(cr.tensor { { "b" } }), 0)
   os.remove(path)
-  os.remove(copy)
+  os.remove(copy_path)
 end
 
 check.fails(function() cr.saving.KerasFileEditor "model.h5" end, "Invalid filename",

@@ -18,7 +18,7 @@ end
 local Plain = cr.saving.Format:subclass("Plain", { { "digits", 9, "Significant digits." } })
 Plain.endings, Plain.signatures = ".plain", "numbers\n"
 
-local function lines_of(arrays, digits)
+local function text_of(arrays, digits)
   local lines, names = { "numbers" }, {}
   for name in pairs(arrays) do names[#names + 1] = name end
   table.sort(names)
@@ -46,7 +46,7 @@ end
 
 function Plain:read_arrays(path) return read_arrays(path) end
 
-function Plain:write_arrays(path, arrays) write_file(path, lines_of(arrays, self.digits)) end
+function Plain:write_arrays(path, arrays) write_file(path, text_of(arrays, self.digits)) end
 
 function Plain:save_weights(model, path)
   local arrays = {}
@@ -59,19 +59,19 @@ function Plain:load_weights(model, path)
   for i, weight in ipairs(model.weights) do weight:assign(arrays[("%03d"):format(i)]) end
 end
 
-local function model_of(units)
+local function new_model(units)
   return cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 } }) }
 end
 
 do -- the format is found by the file's ending for writing, and by its first bytes for reading
   local path, other_path = check.temporary "weights.plain", check.temporary "weights.other"
-  local model, loaded = model_of(2), model_of(2)
+  local model, loaded_model = new_model(2), new_model(2)
   model:save_weights(path)
   check.same(read_file(path):sub(1, 8), "numbers\n")
-  loaded:load_weights(path)
-  check.near(loaded.weights[1].value, model.weights[1].value, 1e-7)
+  loaded_model:load_weights(path)
+  check.near(loaded_model.weights[1].value, model.weights[1].value, 1e-7)
   os.rename(path, other_path)
-  model_of(2):load_weights(other_path)
+  new_model(2):load_weights(other_path)
   check.same(cr.data.open(other_path, "001").shape[2], 2)
   check.fails(function() return cr.data.open(other_path, "7") end, other_path, "no array '7'",
     "it has 001, 002")
@@ -80,7 +80,7 @@ end
 
 do -- the options of the format class are options of save_weights
   local path = check.temporary "weights.plain"
-  local model = model_of(1)
+  local model = new_model(1)
   model.weights[1]:assign(cr.full({ 3, 1 }, 1 / 3))
   model:save_weights(path, { digits = 2 })
   assert(read_file(path):find "0.33 0.33 0.33\n")
@@ -90,7 +90,7 @@ end
 
 do -- the error for an ability that the format lacks names formats that have it
   local path = check.temporary "model.plain"
-  check.fails(function() model_of(1):save(path) end, path,
+  check.fails(function() new_model(1):save(path) end, path,
     "files of format Plain do not hold models", "formats that hold models")
 end
 
@@ -104,15 +104,15 @@ do -- a file is replaced as a whole or not at all; errors name class and path
 
   local path = check.temporary "weights.torn"
   write_file(path, "torn before")
-  check.fails(function() model_of(1):save_weights(path) end, path, "Torn: save_weights()",
+  check.fails(function() new_model(1):save_weights(path) end, path, "Torn: save_weights()",
     "the disk is full")
   check.same(read_file(path), "torn before")
   function Torn:save_weights() end
 
-  check.fails(function() model_of(1):save_weights(path) end, path, "the format wrote no file")
+  check.fails(function() new_model(1):save_weights(path) end, path, "the format wrote no file")
   function Torn:load_weights() error "not now" end
 
-  check.fails(function() model_of(1):load_weights(path) end, path, "Torn: load_weights()",
+  check.fails(function() new_model(1):load_weights(path) end, path, "Torn: load_weights()",
     "not now")
   function Torn:read_arrays() return { 3 } end
 
@@ -136,10 +136,10 @@ do -- a format that saves whole models
   end
 
   local path = check.temporary "model.whole"
-  local model = model_of(2)
+  local model = new_model(2)
   model:save(path)
-  local loaded = cr.models.load_model(path)
-  check.near(loaded:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
+  local loaded_model = cr.models.load_model(path)
+  check.near(loaded_model:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
   function Whole:load_model() return 3 end
 
   check.fails(function() cr.models.load_model(path) end, path, "Whole: load_model()",

@@ -25,13 +25,13 @@ local input = cr.Input { shape = { 4 }, name = "x" }
 local hidden = L.Dense(8, { activation = "relu", name = "hidden" })(input)
 local output = L.Dense(1, { name = "out" })(hidden)
 
-local function same_predictions(a, b)
+local function check_same_predictions(a, b)
   check.near(a:predict(x, { verbose = 0 }), b:predict(x, { verbose = 0 }), 0)
 end
 
-do -- the model is the graph, and its class's own train_step is compiled
+do -- the model consists of the graph, and the train_step of its class is compiled
   local model = Custom { inputs = input, outputs = output }
-  same_predictions(model, cr.Model { inputs = input, outputs = output })
+  check_same_predictions(model, cr.Model { inputs = input, outputs = output })
   assert(#model.layers == 3 and model:get_layer "hidden" and #model.weights == 4)
   check.same(model.output_shape, { -1, 1 })
   model:compile { optimizer = "sgd", loss = "mse" }
@@ -43,21 +43,21 @@ do -- the model is the graph, and its class's own train_step is compiled
   for _, ending in ipairs { ".h5", ".keras" } do
     local path = check.temporary(ending)
     model:save(path)
-    local loaded = cr.models.load_model(path)
-    same_predictions(loaded, model)
-    assert(loaded:fit(x, y, { verbose = 0 }).history.twice)
-    assert(loaded.optimizer.iterations:item() == model.optimizer.iterations:item() + 2)
+    local loaded_model = cr.models.load_model(path)
+    check_same_predictions(loaded_model, model)
+    assert(loaded_model:fit(x, y, { verbose = 0 }).history.twice)
+    assert(loaded_model.optimizer.iterations:item() == model.optimizer.iterations:item() + 2)
     os.remove(path)
   end
-  local weights = check.temporary ".weights.h5"
-  model:save_weights(weights)
+  local weights_path = check.temporary ".weights.h5"
+  model:save_weights(weights_path)
   local other_model = Custom:from_config(model:get_config())
-  other_model:load_weights(weights)
-  os.remove(weights)
-  same_predictions(other_model, model)
+  other_model:load_weights(weights_path)
+  os.remove(weights_path)
+  check_same_predictions(other_model, model)
   local copy = cr.models.model_from_json(model:to_json())
   copy:set_weights(model:get_weights())
-  same_predictions(copy, model)
+  check_same_predictions(copy, model)
   assert(cr.describe(copy).class.name == "CustomGraph")
 end
 
@@ -65,12 +65,12 @@ do -- inputs and outputs by position, by name, and the model as a layer of anoth
   local model = Custom(input, output, { name = "inner" })
   assert(model.name == "inner")
   local outer_input = cr.Input { shape = { 4 } }
-  local outer = cr.Model(outer_input, L.Dense(2)(model(outer_input)))
-  outer:compile { loss = "mse" }
-  outer:fit(x, cr.ones { 40, 2 }, { verbose = 0 })
+  local outer_model = cr.Model(outer_input, L.Dense(2)(model(outer_input)))
+  outer_model:compile { loss = "mse" }
+  outer_model:fit(x, cr.ones { 40, 2 }, { verbose = 0 })
   local path = check.temporary ".keras"
-  outer:save(path)
-  same_predictions(cr.models.load_model(path), outer)
+  outer_model:save(path)
+  check_same_predictions(cr.models.load_model(path), outer_model)
   os.remove(path)
   local named_model = Custom { inputs = { a = input }, outputs = { p = output } }
   named_model:compile { loss = "mse" }
@@ -91,7 +91,7 @@ do -- init makes the graph from the options
   wide_model:fit(x, y, { verbose = 0 })
   local path = check.temporary ".keras"
   wide_model:save(path)
-  same_predictions(cr.models.load_model(path), wide_model)
+  check_same_predictions(cr.models.load_model(path), wide_model)
   os.remove(path)
   check.fails(function() cr.Model.init(wide_model, input, output) end, "has its inputs and outputs")
 end
@@ -106,15 +106,15 @@ do -- losses and metrics added for symbols, and replaced layers
   local i = cr.Input { shape = { 4 } }
   local data, targets = cr.random.normal { 8, 4 }, cr.zeros { 8, 1 }
   for _, graph in ipairs { GivenGraph(i, L.Dense(1, { name = "last" })(i)), ConnectedGraph() } do
-    local weights, last = #graph.weights, graph:get_layer("last").output
-    graph:add_loss(last * last * 3)
-    graph:add_metric(last, "mean of last")
-    check.same(#graph.weights, weights)
+    local weight_count, last_output = #graph.weights, graph:get_layer("last").output
+    graph:add_loss(last_output * last_output * 3)
+    graph:add_metric(last_output, "mean of last")
+    check.same(#graph.weights, weight_count)
     graph:compile { optimizer = "sgd", loss = "mse" }
     graph:fit(data, targets, { verbose = 0 })
-    local square = cr.ops.mean(cr.ops.square(graph:predict(data, { verbose = 0 }))):item()
+    local mean_square = cr.ops.mean(cr.ops.square(graph:predict(data, { verbose = 0 }))):item()
     local logs = graph:evaluate(data, targets, { verbose = 0, return_dict = true })
-    check.near(logs.loss, 4 * square, 1e-4)
+    check.near(logs.loss, 4 * mean_square, 1e-4)
     check.near(logs["mean of last"],
       cr.ops.mean(graph:predict(data, { verbose = 0 })):item(), 1e-4)
     local wider_model = cr.models.rewire(graph,
@@ -125,9 +125,9 @@ do -- losses and metrics added for symbols, and replaced layers
     if graph.class_name == "GivenGraph" then
       local path = check.temporary ".keras"
       graph:save(path)
-      local loaded = cr.models.load_model(path)
+      local loaded_model = cr.models.load_model(path)
       os.remove(path)
-      check.near(loaded:evaluate(data, targets, { verbose = 0 }), { logs.loss,
+      check.near(loaded_model:evaluate(data, targets, { verbose = 0 }), { logs.loss,
         logs["mean of last"] })
     end
   end
@@ -144,11 +144,11 @@ end
 
 do -- patches of volumes are stored in files like patches of images with three sizes
   local volume = cr.Input { shape = { 4, 4, 4, 2 } }
-  local patches = cr.Model(volume, cr.ops.image.extract_patches_3d(volume, 2, 1))
-  local volume_json = patches:to_json()
+  local patch_model = cr.Model(volume, cr.ops.image.extract_patches_3d(volume, 2, 1))
+  local volume_json = patch_model:to_json()
   assert(volume_json:find('"size": [2, 2, 2]', 1, true) and not volume_json:find "ExtractPatches3D")
   local data = cr.random.normal { 1, 4, 4, 4, 2 }
-  check.near(cr.models.model_from_json(volume_json)(data), patches(data))
+  check.near(cr.models.model_from_json(volume_json)(data), patch_model(data))
 end
 
 check.fails(function() return Custom { inputs = input } end, "outputs: expected a symbol, got null")
@@ -160,7 +160,8 @@ do -- a class with an init may declare options named inputs and outputs
   local ones = cr.ones { 1, 1 }
   local Net = cr.Model:subclass "Net2"
   function Net:init(options)
-    self.out, self.given = L.Dense(options.outputs, { kernel_initializer = "ones" }), options.inputs
+    self.out, self.stored_inputs = L.Dense(options.outputs, { kernel_initializer = "ones" }),
+      options.inputs
   end
   function Net:call(x) return self.out(x) end
   for _, net in ipairs { Net { outputs = 3 }, Net { outputs = 3, inputs = { "a", "b" } } } do
@@ -168,17 +169,17 @@ do -- a class with an init may declare options named inputs and outputs
     for _, ending in ipairs { ".keras", ".h5" } do
       local path = check.temporary(ending)
       net:save(path)
-      local loaded = cr.models.load_model(path)
+      local loaded_model = cr.models.load_model(path)
       os.remove(path)
-      check.near(loaded:predict(ones), net:predict(ones))
-      check.same(loaded.given, net.given)
+      check.near(loaded_model:predict(ones), net:predict(ones))
+      check.same(loaded_model.stored_inputs, net.stored_inputs)
     end
   end
   local Declared = cr.Model:subclass("Declared", { { "outputs", 4 } })
   function Declared:init() self.out = L.Dense(self.outputs_ or 2) end
   function Declared:call(x) return self.out(x) end
   check.same(Declared {}:predict(ones).shape, { 1, 2 })
-  -- symbols make the graph, with an init or without
+  -- symbols as inputs and outputs make the graph of a model, also if its class has an init
   local Graph = cr.Model:subclass "Graph"
   function Graph:init(options) assert(options.inputs == nil and options.depth == 2) end
   local i = cr.Input { shape = { 1 } }
@@ -189,17 +190,17 @@ do -- a class with an init may declare options named inputs and outputs
 end
 print "ok graph_models"
 
-do -- operations are no layers, as in Keras 3
+do -- operations are not in the list of layers, as in Keras 3
   local input = cr.Input { shape = { 4 }, name = "in" }
   local h = L.Dense(3, { name = "h" })(input * 2)
   local graph = cr.Model { inputs = input, outputs = L.Dense(1, { name = "out" })(cr.ops.relu(h)) }
-  local function names_of(list)
+  local function joined_names(list)
     local result = {}
     for i, layer in ipairs(list) do result[i] = layer.name end
     return table.concat(result, " ")
   end
-  assert(names_of(graph.layers) == "in h out", names_of(graph.layers))
-  local operations = names_of(graph.operations)
+  assert(joined_names(graph.layers) == "in h out", joined_names(graph.layers))
+  local operations = joined_names(graph.operations)
   assert(operations:find "^in multiply[_%d]* h relu[_%d]* out$", operations)
   assert(graph:get_layer(2).name == "h")
   assert(graph:get_layer(graph.operations[2].name).class_name == "OperationLayer")

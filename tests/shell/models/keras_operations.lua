@@ -5,8 +5,8 @@ local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
 package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
-local numbers = cr.Input { shape = { 4 } }
-local integers = cr.Input { shape = { 4 }, dtype = "int32" }
+local float_input = cr.Input { shape = { 4 } }
+local integer_input = cr.Input { shape = { 4 }, dtype = "int32" }
 local x = cr.tensor { { 3, 1, 2, 7 }, { 0, 5, 4, 1 } }
 
 --- Checks that the call of an operation gets this constant, and that a model made from the JSON
@@ -22,7 +22,7 @@ end
 
 --- Checks that the node of an operation in Keras' JSON has this configuration and, in `kwargs`,
 --- these arguments, and that models made from the JSON and loaded from a file predict the same.
-local function expect(input, output, configuration, kwargs)
+local function expect_node(input, output, configuration, kwargs)
   local model = cr.Model { inputs = input, outputs = output }
   local json = model:to_json { target = "keras3" }
   local node = json:match '"module": "keras%.src%.ops.*'
@@ -38,39 +38,41 @@ local function expect(input, output, configuration, kwargs)
 end
 
 local ops = cr.ops
-expect(numbers, ops.sort(numbers), '"axis": -1')
-expect(numbers, ops.argsort(numbers, 1), '"axis": 1')
-expect(numbers, ops.trapezoid(numbers, { dx = 0.5 }), '"x": null, "dx": 0.5, "axis": -1')
-expect(numbers, ops.trapezoid(numbers, { x = { 0.5, 1.5, 3.5, 4.5 } }),
+expect_node(float_input, ops.sort(float_input), '"axis": -1')
+expect_node(float_input, ops.argsort(float_input, 1), '"axis": 1')
+expect_node(float_input, ops.trapezoid(float_input, { dx = 0.5 }),
+  '"x": null, "dx": 0.5, "axis": -1')
+expect_node(float_input, ops.trapezoid(float_input, { x = { 0.5, 1.5, 3.5, 4.5 } }),
   '"x": [0.5, 1.5, 3.5, 4.5], "dx": 1.0, "axis": -1')
-expect(integers, ops.one_hot(integers, 8),
+expect_node(integer_input, ops.one_hot(integer_input, 8),
   '"num_classes": 8, "axis": -1, "dtype": "float32", "sparse": false')
-expect(integers, ops.one_hot(integers, 8, { dtype = "int8" }),
+expect_node(integer_input, ops.one_hot(integer_input, 8, { dtype = "int8" }),
   '"num_classes": 8, "axis": -1, "dtype": "int8", "sparse": false')
-expect(integers, ops.multi_hot(integers, 8),
+expect_node(integer_input, ops.multi_hot(integer_input, 8),
   '"num_classes": 8, "axis": -1, "dtype": "float32", "sparse": false')
-expect(numbers, ops["repeat"](numbers, cr.tensor({ 1, 2, 0, 1 }, "int32"), 1),
+expect_node(float_input, ops["repeat"](float_input, cr.tensor({ 1, 2, 0, 1 }, "int32"), 1),
   '"repeats": [1, 2, 0, 1], "axis": 1')
 
-expect_constant(integers, ops.bitwise_and(integers, 6), '"value": 6, "dtype": "int32"')
-expect_constant(integers, ops.bitwise_or(2, integers), '"value": 2, "dtype": "int32"')
-expect_constant(integers, ops.hypot(integers, 2.5), '"value": 2.5, "dtype": "float32"')
-expect_constant(numbers, ops.hypot(2, numbers), '"value": 2, "dtype": "float32"')
-expect_constant(numbers, ops.heaviside(numbers - 2, 0.5), '"value": 0.5, "dtype": "float32"')
+expect_constant(integer_input, ops.bitwise_and(integer_input, 6), '"value": 6, "dtype": "int32"')
+expect_constant(integer_input, ops.bitwise_or(2, integer_input), '"value": 2, "dtype": "int32"')
+expect_constant(integer_input, ops.hypot(integer_input, 2.5), '"value": 2.5, "dtype": "float32"')
+expect_constant(float_input, ops.hypot(2, float_input), '"value": 2, "dtype": "float32"')
+expect_constant(float_input, ops.heaviside(float_input - 2, 0.5),
+  '"value": 0.5, "dtype": "float32"')
 
 -- lists are written as tensors, since Keras takes no lists of numbers as operands
-expect_constant(numbers, numbers + cr.tensor { 1, 2, 3, 4.5 },
+expect_constant(float_input, float_input + cr.tensor { 1, 2, 3, 4.5 },
   '"value": [1.0, 2.0, 3.0, 4.5], "dtype": "float32"')
-expect_constant(numbers, ops.add(numbers, { 1, 2, 3, 4 }),
+expect_constant(float_input, ops.add(float_input, { 1, 2, 3, 4 }),
   '"value": [1, 2, 3, 4], "dtype": "float32"')
-expect_constant(integers, ops.multiply(integers, { 1, 2, 3, 4 }),
+expect_constant(integer_input, ops.multiply(integer_input, { 1, 2, 3, 4 }),
   '"value": [1, 2, 3, 4], "dtype": "int32"')
 
-do -- Keras wants the data format of an operation
+do -- in files for Keras, the data format of a pooling operation is never null
   local image = cr.Input { shape = { 8, 8, 2 } }
   for _, pool in ipairs { ops.max_pool, ops.average_pool } do
-    local pooled = cr.Model { inputs = image, outputs = pool(image, 2) }
-    local json = pooled:to_json { target = "keras3" }
+    local pooling_model = cr.Model { inputs = image, outputs = pool(image, 2) }
+    local json = pooling_model:to_json { target = "keras3" }
     assert(json:find('"data_format": "channels_last"', 1, true), json)
     assert(not json:find('"data_format": null', 1, true), json)
   end

@@ -16,61 +16,61 @@ local x, y = cr.random.normal { 8, 3 }, cr.random.normal { 8, 1 }
 local model = make_model()
 model:fit(x, y, { verbose = 0, batch_size = 4 })
 
-do -- the tree has every variable, and takes them back
+do -- the state tree has the values of all variables, and can set them
   local tree = model:get_state_tree()
   check.near(tree.trainable_variables.first.kernel, model.layers[1].kernel, 0)
   check.near(tree.non_trainable_variables.norm.moving_mean, model.layers[2].moving_mean, 0)
   assert(tree.non_trainable_variables.drop.seed_generator.seed_generator_state)
   assert(tree.non_trainable_variables.drop_too.seed_generator.seed_generator_state)
   check.near(tree.metrics_variables.loss.total, model.metrics[1].variables[1], 0)
-  local count = 0
+  local tensor_count = 0
   local function count_tensors(t)
     for _, value in pairs(t) do
-      if type(value) == "table" then count_tensors(value) else count = count + 1 end
+      if type(value) == "table" then count_tensors(value) else tensor_count = tensor_count + 1 end
     end
   end
   count_tensors(tree)
-  check.same(count, #model.variables + #model.optimizer.variables + #model.metrics_variables)
+  check.same(tensor_count, #model.variables + #model.optimizer.variables + #model.metrics_variables)
 
-  local other = make_model()
-  other:fit(x, y, { verbose = 0, batch_size = 4, epochs = 2 })
-  other:set_state_tree(tree)
-  check.near(other:predict(x), model:predict(x), 0)
+  local other_model = make_model()
+  other_model:fit(x, y, { verbose = 0, batch_size = 4, epochs = 2 })
+  other_model:set_state_tree(tree)
+  check.near(other_model:predict(x), model:predict(x), 0)
   -- both train on with the same random numbers
   local function next_loss(m) return m:train_on_batch(x, y)[1] end
-  check.near(next_loss(other), next_loss(model), 1e-6)
-  check.near(other:predict(x), model:predict(x), 1e-6)
+  check.near(next_loss(other_model), next_loss(model), 1e-6)
+  check.near(other_model:predict(x), model:predict(x), 1e-6)
   -- the tree is a copy
   check.near(tree.optimizer_variables.iterations or 2, 2, 0)
 
-  local kernel = other.layers[1].kernel.value:clone()
-  other:set_state_tree { trainable_variables = { last = { bias = cr.tensor { 7 } } } }
-  check.near(other.layers[5].bias, { 7 }, 0)
-  check.near(other.layers[1].kernel, kernel, 0)
+  local kernel = other_model.layers[1].kernel.value:clone()
+  other_model:set_state_tree { trainable_variables = { last = { bias = cr.tensor { 7 } } } }
+  check.near(other_model.layers[5].bias, { 7 }, 0)
+  check.near(other_model.layers[1].kernel, kernel, 0)
   check.fails(function()
-    other:set_state_tree { trainable_variables = { last = { bias = cr.tensor { 8 },
+    other_model:set_state_tree { trainable_variables = { last = { bias = cr.tensor { 8 },
       kernal = cr.tensor { 1 } } } }
   end, "no variable 'last/kernal'", "did you mean 'last/kernel'?")
-  check.near(other.layers[5].bias, { 7 }, 0)
-  check.fails(function() other:set_state_tree { weights = {} } end,
+  check.near(other_model.layers[5].bias, { 7 }, 0)
+  check.fails(function() other_model:set_state_tree { weights = {} } end,
     "Unknown variable name: weights")
   check.fails(function() model:get_state_tree "list" end, "Invalid `value_format` argument",
     "value_format=list")
 end
 
-do -- compile
+do -- compile_from_config compiles a model as another model was compiled
   local config = model:get_compile_config()
   check.same(config.loss, "mse")
-  local other = make_model()
-  other:compile { optimizer = "sgd", loss = "mae" }
-  other:compile_from_config(config)
-  check.same(other.optimizer.class_name, "Adam")
-  assert(other.optimizer.built)
-  check.same(other.metrics_names, model.metrics_names)
+  local other_model = make_model()
+  other_model:compile { optimizer = "sgd", loss = "mae" }
+  other_model:compile_from_config(config)
+  check.same(other_model.optimizer.class_name, "Adam")
+  assert(other_model.optimizer.built)
+  check.same(other_model.metrics_names, model.metrics_names)
   check.same(cr.Sequential():get_compile_config(), {})
 end
 
-do -- build
+do -- build_from_config builds a layer as another layer was built
   local dense = layers.Dense(2)
   check.same(dense:get_build_config(), nil)
   dense(cr.zeros { 4, 3 })
@@ -81,36 +81,36 @@ do -- build
 end
 
 do -- callbacks end evaluate and predict
-  local seen = 0
+  local batch_count = 0
   local Stopping = cr.callbacks.Callback:subclass "Stopping"
   function Stopping:on_test_batch_end(batch)
-    seen = batch + 1
+    batch_count = batch + 1
     self.model.stop_evaluating = batch == 1
   end
   function Stopping:on_predict_batch_end(batch) self.model.stop_predicting = batch == 1 end
   model:evaluate(x, y, { batch_size = 2, verbose = 0, callbacks = { Stopping() } })
-  check.same(seen, 2)
+  check.same(batch_count, 2)
   check.same(model.stop_evaluating, true)
   model:evaluate(x, y, { batch_size = 2, verbose = 0 })
   check.same(model.stop_evaluating, false)
-  local all = model:predict(x)
-  local first = model:predict(x, { batch_size = 2, callbacks = { Stopping() } })
-  check.near(first, all:slice(1, 4), 1e-6)
+  local all_predictions = model:predict(x)
+  local first_predictions = model:predict(x, { batch_size = 2, callbacks = { Stopping() } })
+  check.near(first_predictions, all_predictions:slice(1, 4), 1e-6)
   check.same(model:predict(x, { batch_size = 2 }).shape, { 8, 1 })
 end
 
-do -- limits of all runs
+do -- limits of epochs and steps that apply to every run
   cr.config.set_max_epochs(2)
   cr.config.set_max_steps_per_epoch(3)
   check.same(cr.config.max_epochs(), 2)
   check.same(cr.config.max_steps_per_epoch(), 3)
-  local batches = 0
+  local batch_count = 0
   local Counting = cr.callbacks.Callback:subclass "Counting"
-  function Counting:on_train_batch_end() batches = batches + 1 end
+  function Counting:on_train_batch_end() batch_count = batch_count + 1 end
   local history = model:fit(x, y, { epochs = 5, batch_size = 2, verbose = 0,
     callbacks = { Counting() } })
   check.same(#history.epoch, 2)
-  check.same(batches, 4)  -- as with steps_per_epoch = 3, and as in Keras: the data have four
+  check.same(batch_count, 4)  -- 3 in the first epoch and the last 1 in the second, as in Keras
   check.same(model:predict(x, { batch_size = 2 }).shape, { 6, 1 })
   cr.config.set_max_epochs()
   cr.config.set_max_steps_per_epoch(nil)
@@ -125,19 +125,20 @@ end
 do -- files of weights without some layers
   local path = check.temporary ".weights.h5"
   model:save_weights(path, { objects_to_skip = { model.layers[1], model.optimizer } })
-  local other = make_model()
-  local kernel = other.layers[1].kernel.value:clone()
-  check.fails(function() other:load_weights(path) end, "first")
-  other:load_weights(path, { objects_to_skip = { other.layers[1] } })
-  check.near(other.layers[1].kernel, kernel, 0)
-  check.near(other.layers[5].kernel, model.layers[5].kernel, 0)
+  local other_model = make_model()
+  local kernel = other_model.layers[1].kernel.value:clone()
+  check.fails(function() other_model:load_weights(path) end, "first")
+  other_model:load_weights(path, { objects_to_skip = { other_model.layers[1] } })
+  check.near(other_model.layers[1].kernel, kernel, 0)
+  check.near(other_model.layers[5].kernel, model.layers[5].kernel, 0)
   model:save_weights(path)
-  other = make_model()
-  kernel = other.layers[1].kernel.value:clone()
-  other:load_weights(path, { objects_to_skip = { other.layers[1], other.optimizer } })
-  check.near(other.layers[1].kernel, kernel, 0)
-  check.near(other.layers[5].kernel, model.layers[5].kernel, 0)
-  check.same(other.optimizer.iterations:item(), 0)
+  other_model = make_model()
+  kernel = other_model.layers[1].kernel.value:clone()
+  other_model:load_weights(path, { objects_to_skip = { other_model.layers[1],
+    other_model.optimizer } })
+  check.near(other_model.layers[1].kernel, kernel, 0)
+  check.near(other_model.layers[5].kernel, model.layers[5].kernel, 0)
+  check.same(other_model.optimizer.iterations:item(), 0)
   check.fails(function() model:save_weights(path, { objects_to_skip = { "first" } }) end,
     "objects_to_skip: expected layers")
   os.remove(path)

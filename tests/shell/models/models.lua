@@ -23,13 +23,13 @@ check.fails(function() return layers[1] end, "cr.layers")
 check.fails(function() layers.Dense(4).unit = 1 end, "cannot be set")
 check.fails(function() return layers.Dense(4).unit end, "Dense", "did you mean 'units'?")
 
--- a Lua handle equals another one of the same object
+-- a layer that is read from a model is the same Lua value as the layer that was put in
 local dense = layers.Dense(2, { input_shape = { 3 }, name = "d" })
 local model = cr.Sequential { dense }
 assert(model.layers[1] == dense and model:get_layer "d" == dense and model:get_layer(1) == dense)
 assert(rawequal(model.layers[1], dense))
-local set = { [dense] = true }
-assert(set[model.layers[1]])
+local layer_set = { [dense] = true }
+assert(layer_set[model.layers[1]])
 check.fails(function() model:get_layer "e" end, "No such layer: e")
 check.fails(function() model:get_layer(0) end, "count from 1")
 check.fails(function() model:get_layer(2) end, "at index 2", "only has 1 layers")
@@ -47,19 +47,20 @@ check.fails(function() dense "x" end, '"x"')
 -- compile and fit: by position, by name, all in one table
 model:compile("sgd", "mse", { "mae" })
 assert(model.compiled and model.optimizer.class_name == "SGD")
-local h = model:fit(x, y, 10, 2, 0)
-assert(#h.history.loss == 2 and #h.history.mae + #(h.history.mean_absolute_error or {}) >= 2)
-check.same(h.epoch, { 0, 1 })
-assert(model.history == h)
-h = model:fit { x = x, y = y, epochs = 1, verbose = 0 }
-assert(#h.history.loss == 1)
+local history = model:fit(x, y, 10, 2, 0)
+assert(#history.history.loss == 2 and #history.history.mae + #(history.history.mean_absolute_error
+  or {}) >= 2)
+check.same(history.epoch, { 0, 1 })
+assert(model.history == history)
+history = model:fit { x = x, y = y, epochs = 1, verbose = 0 }
+assert(#history.history.loss == 1)
 model:fit({ x }, { y }, { verbose = 0 })
 model:fit(x:totable(), y:totable(), { verbose = 0 })
-h = model:fit(x, y, { verbose = 0, validation_data = { x, y } })
-assert(h.history.val_loss)
-h = model:fit(x, y, { verbose = 0, validation_split = 0.25,
+history = model:fit(x, y, { verbose = 0, validation_data = { x, y } })
+assert(history.history.val_loss)
+history = model:fit(x, y, { verbose = 0, validation_split = 0.25,
   callbacks = { cr.callbacks.EarlyStopping { patience = 1 } }, epochs = 3 })
-assert(#h.history.val_loss >= 1)
+assert(#history.history.val_loss >= 1)
 check.fails(function()
   model:fit(x, y, { epoch = 1 })
 end, "fit", "'epoch'", "did you mean 'epochs'?")
@@ -74,8 +75,8 @@ local scores = model:evaluate(x, y, { verbose = 0, return_dict = true })
 assert(type(scores.loss) == "number")
 check.same(model:predict(x).shape, { 20, 2 })
 check.near(model:predict(x), model:predict_on_batch(x):totable(), 1e-5)
-local step = model:train_on_batch(x, y, { return_dict = true })
-assert(type(step.loss) == "number")
+local step_logs = model:train_on_batch(x, y, { return_dict = true })
+assert(type(step_logs.loss) == "number")
 assert(#model:test_on_batch(x, y) == 2)
 local net = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
 net:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.1 },
@@ -87,46 +88,48 @@ check.near(net.optimizer.learning_rate, 0.2)
 
 -- batches that a function returns
 local batch_count = 0
-local function batches()
+local function next_batch()
   batch_count = batch_count + 1
   if batch_count % 4 == 0 then return nil end
   return x:slice(1, 10), y:slice(1, 10)
 end
-h = net:fit(batches, { epochs = 2, verbose = 0 })
-assert(#h.history.loss == 2 and batch_count >= 8)
+history = net:fit(next_batch, { epochs = 2, verbose = 0 })
+assert(#history.history.loss == 2 and batch_count >= 8)
 check.fails(function() net:fit(function() error "no data" end, { verbose = 0 }) end, "no data")
 
 -- several inputs and outputs, by position and by name
 local a, b = cr.Input { shape = { 3 }, name = "a" }, cr.Input { shape = { 3 }, name = "b" }
 local sum = layers.Add() { a, b }
-local pair = cr.Model { inputs = { a, b },
+local two_output_model = cr.Model { inputs = { a, b },
   outputs = { layers.Dense(2, { name = "p" })(sum), layers.Dense(1, { name = "q" })(sum) } }
-pair:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" },
+two_output_model:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" },
   loss_weights = { p = 1.0, q = 0.5 } }
-pair:fit({ x, x }, { y, y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
-pair:fit({ a = x, b = x }, { p = y, q = y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
-assert(#pair:predict { x, x } == 2 and #pair.inputs == 2 and #pair.outputs == 2)
-check.same(pair.output_names, { "p", "q" })
-check.fails(function() pair:fit({ a = x, c = x }, { y, y }, { verbose = 0 }) end, "'c'")
-check.fails(function() pair:fit({ a = x }, { y, y }, { verbose = 0 }) end, "b")
+two_output_model:fit({ x, x }, { y, y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
+two_output_model:fit({ a = x, b = x }, { p = y, q = y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
+assert(#two_output_model:predict { x, x } == 2 and #two_output_model.inputs == 2
+  and #two_output_model.outputs == 2)
+check.same(two_output_model.output_names, { "p", "q" })
+check.fails(function() two_output_model:fit({ a = x, c = x }, { y, y }, { verbose = 0 }) end, "'c'")
+check.fails(function() two_output_model:fit({ a = x }, { y, y }, { verbose = 0 }) end, "b")
 check.fails(function() cr.Model { inputs = a } end, "outputs")
 
 -- adding and removing layers of a Sequential
-local stack = cr.Sequential()
-stack:add(layers.Dense(4, { input_shape = { 3 } }))
-stack:add(layers.Dense(5))
-stack:pop()
-check.same(stack.output_shape, { -1, 4 })
-check.fails(function() stack:add(5) end, "layer", "5")
+local sequential = cr.Sequential()
+sequential:add(layers.Dense(4, { input_shape = { 3 } }))
+sequential:add(layers.Dense(5))
+sequential:pop()
+check.same(sequential.output_shape, { -1, 4 })
+check.fails(function() sequential:add(5) end, "layer", "5")
 check.fails(function() cr.Sequential { 1 } end, "1")
 assert(cr.Sequential({ layers.Dense(1) }, { name = "named" }).name == "named")
 assert(cr.Sequential { layers.Dense(1), name = "also" }.name == "also")
 
 -- configurations: copies with weights, JSON, nested objects
-local copy = cr.models.clone_model(pair)
-copy:set_weights(pair:get_weights())
-check.near(copy:predict({ x, x })[1], pair:predict({ x, x })[1]:totable())
-check.same(cr.models.model_from_json(pair:to_json()):get_config(), pair:get_config())
+local copy = cr.models.clone_model(two_output_model)
+copy:set_weights(two_output_model:get_weights())
+check.near(copy:predict({ x, x })[1], two_output_model:predict({ x, x })[1]:totable())
+check.same(cr.models.model_from_json(two_output_model:to_json()):get_config(),
+  two_output_model:get_config())
 -- JSON written by Keras 3 and Keras 2, and JSON for Keras 2
 local keras3_json = [[
 {"module": "keras", "class_name": "Sequential", "registered_name": null,
@@ -141,30 +144,33 @@ local keras3_json = [[
    {"module": "keras.layers", "class_name": "Denser",
     "config": {"name": "d", "units": 2, "quantization_config": null}, "registered_name": null}],
   "build_input_shape": [null, 3]}}]]
-local keras3 = cr.models.model_from_json(keras3_json, { custom_objects = { Denser = "Dense" } })
-assert(keras3:count_params() == 8 and keras3.layers[1].class_name == "Dense")
-local keras2 = keras3:to_json { target = "keras2" }
-assert(keras2:find('"keras_version": "2.3.1"', 1, true) and keras2:find("VarianceScaling", 1, true))
-assert(cr.models.model_from_json(keras2):to_json { target = "keras2" } == keras2)
-check.same(cr.models.model_from_config(keras3:get_config()):get_config(), keras3:get_config())
-check.fails(function() keras3:to_json { targt = "keras2" } end, "did you mean 'target'?")
+local keras3_model = cr.models.model_from_json(keras3_json,
+  { custom_objects = { Denser = "Dense" } })
+assert(keras3_model:count_params() == 8 and keras3_model.layers[1].class_name == "Dense")
+local keras2_json = keras3_model:to_json { target = "keras2" }
+assert(keras2_json:find('"keras_version": "2.3.1"', 1, true)
+  and keras2_json:find("VarianceScaling", 1, true))
+assert(cr.models.model_from_json(keras2_json):to_json { target = "keras2" } == keras2_json)
+check.same(cr.models.model_from_config(keras3_model:get_config()):get_config(),
+  keras3_model:get_config())
+check.fails(function() keras3_model:to_json { targt = "keras2" } end, "did you mean 'target'?")
 -- constants in calls of layers are in files and in JSON
 local steps = cr.Input { shape = { 4, 3 } }
-local causal = cr.ops.tril(cr.ops.ones { 4, 4 }):cast "bool"
-local masked = cr.Model { inputs = steps,
-  outputs = layers.MultiHeadAttention(2, 3)({ steps, steps }, { attention_mask = causal }) }
+local causal_mask = cr.ops.tril(cr.ops.ones { 4, 4 }):cast "bool"
+local masked_model = cr.Model { inputs = steps,
+  outputs = layers.MultiHeadAttention(2, 3)({ steps, steps }, { attention_mask = causal_mask }) }
 local batch = cr.random.normal { 2, 4, 3 }
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
-  masked:save(path)
-  check.near(cr.models.load_model(path):predict(batch), masked:predict(batch):totable(), 1e-6)
+  masked_model:save(path)
+  check.near(cr.models.load_model(path):predict(batch), masked_model:predict(batch):totable(), 1e-6)
   os.remove(path)
 end
-assert(masked:to_json():find("__tensor__", 1, true))
+assert(masked_model:to_json():find("__tensor__", 1, true))
 local changed_batch = cr.ops.concatenate({ batch:slice({ 1, 1 }, { -1, 3 }),
   cr.ops.ones { 2, 1, 3 } }, 1)
-check.near(masked:predict(changed_batch):slice({ 1, 1 }, { -1, 3 }),
-  masked:predict(batch):slice({ 1, 1 }, { -1, 3 }):totable(), 1e-6)
+check.near(masked_model:predict(changed_batch):slice({ 1, 1 }, { -1, 3 }),
+  masked_model:predict(batch):slice({ 1, 1 }, { -1, 3 }):totable(), 1e-6)
 local misspelt_code = [[
 {"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
 check.fails(function() cr.models.model_from_json(misspelt_code) end, "Unknown layer: Dens",
@@ -211,8 +217,8 @@ check.fails(function() model:profile(x, y, { step = 1 }) end, "did you mean 'ste
 
 local path = check.temporary ".h5"
 model:save(path)
-local loaded = cr.models.load_model(path)
-check.near(loaded:predict(x), model:predict(x):totable(), 1e-6)
+local loaded_model = cr.models.load_model(path)
+check.near(loaded_model:predict(x), model:predict(x):totable(), 1e-6)
 check.fails(function() model:save(path, { overwrite = false }) end, path)
 local uncompiled_model = cr.models.load_model(path, { compile = false })
 check.fails(function() uncompiled_model:fit(x, y) end, "compile")
@@ -238,8 +244,8 @@ check.fails(function() model:save "/nonexistent/folder/m.h5" end, "/nonexistent/
 check.fails(function() model:save "m.unknown" end, "m.unknown")
 -- the first item of a Sequential may be the result of cr.Input, as in Keras
 do
-  local stacked = cr.Sequential { cr.Input { shape = { 3 } }, cr.layers.Dense(4) }
-  assert(stacked:count_params() == 16 and #stacked.layers == 1)
+  local small_model = cr.Sequential { cr.Input { shape = { 3 } }, cr.layers.Dense(4) }
+  assert(small_model:count_params() == 16 and #small_model.layers == 1)
   local grown_model = cr.Sequential()
   grown_model:add(cr.layers.InputLayer { shape = { 3 } })
   grown_model:add(cr.layers.Dense(4))
@@ -275,38 +281,40 @@ end
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   cr.Sequential({ cr.layers.Dense(3, { name = "only" }) }):save(path)
-  local loaded = cr.models.load_model(path)
+  local loaded_model = cr.models.load_model(path)
   os.remove(path)
-  assert(not loaded.built, ending)
-  check.same(loaded(cr.ones { 2, 5 }).shape, { 2, 3 })
+  assert(not loaded_model.built, ending)
+  check.same(loaded_model(cr.ones { 2, 5 }).shape, { 2, 3 })
 end
 check.fails(function()
   cr.Sequential({ cr.layers.Dense(3) }):save_weights(check.temporary ".weights.h5")
 end, "You are saving a model that has not yet been built.")
 
--- a model may begin at a result of a layer
+-- the input of a model may be the output of a layer
 local data = cr.Input { 6 }
 local hidden = cr.layers.Dense(4, { activation = "relu", name = "hidden" })(data)
 local result = cr.layers.Dense(2, { name = "result" })(hidden)
-local whole = cr.Model { inputs = data, outputs = result }
-local head = cr.Model { inputs = hidden, outputs = result }
-check.same(#head.layers, 2)
-check.same(head.input_shape, { -1, 4 })
+local whole_model = cr.Model { inputs = data, outputs = result }
+local head_model = cr.Model { inputs = hidden, outputs = result }
+check.same(#head_model.layers, 2)
+check.same(head_model.input_shape, { -1, 4 })
 local rows = cr.random.normal { 5, 6 }
-check.near(head(whole:get_layer "hidden"(rows)), whole(rows), 1e-6)
-local both = cr.Model { inputs = { hidden, data },
+check.near(head_model(whole_model:get_layer "hidden"(rows)), whole_model(rows), 1e-6)
+local joined_model = cr.Model { inputs = { hidden, data },
   outputs = cr.layers.Concatenate()({ result, data }) }
-check.same(both { cr.ones { 2, 4 }, cr.ones { 2, 6 } }.shape, { 2, 8 })
+check.same(joined_model { cr.ones { 2, 4 }, cr.ones { 2, 6 } }.shape, { 2, 8 })
 
--- a configuration makes a stack again
-local stack = cr.Sequential({ cr.layers.Dense(3, { input_shape = { 4 } }) }, { name = "stack" })
-check.same(cr.Sequential:from_config(stack:get_config()).name, "stack")
-check.same(cr.Sequential:from_config(stack:get_config()).output_shape, { -1, 3 })
+-- from_config makes a Sequential model from its configuration
+local sequential = cr.Sequential({ cr.layers.Dense(3, { input_shape = { 4 } }) },
+  { name = "stack" })
+check.same(cr.Sequential:from_config(sequential:get_config()).name, "stack")
+check.same(cr.Sequential:from_config(sequential:get_config()).output_shape, { -1, 3 })
 
--- a list of one loss counts as this loss
+-- a list with one loss means this loss
 for _, loss in ipairs { { { "mse" }, { "mae" } }, { "mse", { { "mae" } } } } do
-  local two = cr.Model { inputs = data, outputs = { result, hidden } }
-  two:compile { loss = loss }
-  assert(two:evaluate(rows, { cr.ones { 5, 2 }, cr.ones { 5, 4 } }, { verbose = 0 })[1] > 0)
+  local two_output_model = cr.Model { inputs = data, outputs = { result, hidden } }
+  two_output_model:compile { loss = loss }
+  assert(two_output_model:evaluate(rows, { cr.ones { 5, 2 }, cr.ones { 5, 4 } },
+    { verbose = 0 })[1] > 0)
 end
 print "ok models"

@@ -28,10 +28,10 @@ local history = model:fit(x, y).history -- a table of targets is not taken for o
 assert(history.class_accuracy and history.price_loss)
 check.near(history.loss[1], 0.5 * history.price_loss[1] + history.class_loss[1], 1e-5)
 
-local predicted = model:predict(x)
-check.same(predicted.price.shape, { 32, 1 })
-check.near(model(x).class, predicted.class:totable())
-check.near(model:predict_on_batch(x).price, predicted.price:totable())
+local predictions = model:predict(x)
+check.same(predictions.price.shape, { 32, 1 })
+check.near(model(x).class, predictions.class:totable())
+check.near(model:predict_on_batch(x).price, predictions.price:totable())
 check.fails(function() model({ image = x.image }) end, 'No data provided for "flag"')
 check.fails(function()
   model({ image = x.image, flags = x.flag })
@@ -41,30 +41,30 @@ check.fails(function()
   model:fit(x, { price = y.price, class = y.class, other = y.price })
 end, "no data is expected for 'other'")
 
-do -- a list says nothing about names
+do -- a list cannot be used for several inputs with names
   local list = { x.flag, x.image }
-  for _, use in ipairs { function() model(list) end, function() model:predict(list) end,
+  for _, call_model in ipairs { function() model(list) end, function() model:predict(list) end,
     function() model:fit(list, y) end, function() model:evaluate(list, y) end } do
-    check.fails(use, "The structure of `inputs` doesn't match", "flag, image")
+    check.fails(call_model, "The structure of `inputs` doesn't match", "flag, image")
   end
   local symbols = { cr.Input { shape = { 2 } }, cr.Input { shape = { 8 } } }
   check.fails(function() model(symbols) end, "The structure of `inputs` doesn't match")
-  local single = cr.Input { shape = { 2 } }
-  local one_name = cr.Model { inputs = { a = single }, outputs = single * 2 }
-  check.near(one_name { cr.ones { 1, 2 } }, { { 2, 2 } }) -- but it can mean only one
+  local single_input = cr.Input { shape = { 2 } }
+  local one_input_model = cr.Model { inputs = { a = single_input }, outputs = single_input * 2 }
+  check.near(one_input_model { cr.ones { 1, 2 } }, { { 2, 2 } }) -- a list may be used for one input
 end
 
 do -- inputs under other names are not read
-  local more = { image = x.image, flag = x.flag, Aside = x.flag }
-  check.near(model(more).class, predicted.class:totable())
-  check.near(model:predict(more).class, predicted.class:totable())
+  local extra_data = { image = x.image, flag = x.flag, Aside = x.flag }
+  check.near(model(extra_data).class, predictions.class:totable())
+  check.near(model:predict(extra_data).class, predictions.class:totable())
   local loss = model:evaluate(x, y, { verbose = 0 })
-  check.near(model:evaluate(more, y, { verbose = 0 }), loss)
-  local batches = cr.data.from_tensor_slices({ more, y }):batch(32)
+  check.near(model:evaluate(extra_data, y, { verbose = 0 }), loss)
+  local batches = cr.data.from_tensor_slices({ extra_data, y }):batch(32)
   check.near(model:evaluate(batches, { verbose = 0 }), loss)
   local copy = cr.models.clone_model(model)
   copy:compile { optimizer = "sgd", loss = { price = "mse" } }
-  local logs = copy:fit(x, y, { verbose = 0, validation_data = { more, y } }).history
+  local logs = copy:fit(x, y, { verbose = 0, validation_data = { extra_data, y } }).history
   check.near(logs.val_loss[1], copy:evaluate(x, y, { verbose = 0 }), 1e-5)
 end
 
@@ -77,7 +77,7 @@ for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   model:save(path)
   local loaded = cr.models.load_model(path)
-  check.near(loaded:predict(x).class, predicted.class:totable())
+  check.near(loaded:predict(x).class, predictions.class:totable())
   check.same(loaded:to_json(), model:to_json())
   check.near(loaded:evaluate(x, y)[1], model:evaluate(x, y)[1])
   os.remove(path)
@@ -88,13 +88,14 @@ end, "option 'output_structure'")
 
 -- a model with named inputs and outputs inside another model
 local a, b = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }
-local inner = model { image = a, flag = b }
-local outer = cr.Model { inputs = { a, b }, outputs = { inner.price, inner.class } }
-check.near(outer:predict { x.image, x.flag }[2], predicted.class:totable())
-local copy = cr.models.model_from_json(outer:to_json())
-check.same(copy:to_json(), outer:to_json())
-copy:set_weights(outer:get_weights())
-check.near(copy:predict { x.image, x.flag }[1], predicted.price:totable())
+local inner_outputs = model { image = a, flag = b }
+local outer_model = cr.Model { inputs = { a, b }, outputs = { inner_outputs.price,
+  inner_outputs.class } }
+check.near(outer_model:predict { x.image, x.flag }[2], predictions.class:totable())
+local copy = cr.models.model_from_json(outer_model:to_json())
+check.same(copy:to_json(), outer_model:to_json())
+copy:set_weights(outer_model:get_weights())
+check.near(copy:predict { x.image, x.flag }[1], predictions.price:totable())
 
 do -- all ways to give targets, by name or by position
   local i = cr.Input { shape = { 2 } }
@@ -136,9 +137,9 @@ do -- a model class whose call returns a table with names
     { verbose = 0, validation_data = { rows, targets } }).history
   assert(history.a_loss and history.b_loss and history.b_mse and history.val_b_mse)
   check.same(net.output_names, { "a", "b" })
-  local predicted = net:predict(rows, { verbose = 0 })
-  check.near(predicted.b, net(rows).b)
-  check.near(cr.ops.mean(cr.ops.abs(predicted.b - 1)),
+  local predictions = net:predict(rows, { verbose = 0 })
+  check.near(predictions.b, net(rows).b)
+  check.near(cr.ops.mean(cr.ops.abs(predictions.b - 1)),
     net:evaluate(rows, targets, { verbose = 0, return_dict = true }).b_loss)
   net:train_on_batch(rows, targets)
   net:fit(cr.data.from_tensor_slices({ rows, targets }):batch(4), { verbose = 0 })
@@ -150,7 +151,7 @@ do -- a model class whose call returns a table with names
   os.remove(path)
   check.near(loaded:predict(rows, { verbose = 0 }).a, net:predict(rows, { verbose = 0 }).a)
   loaded:fit(rows, targets, { verbose = 0 })
-  local Mixed = cr.Model:subclass "MixedOutputs"
-  function Mixed:call(inputs) return { inputs, b = inputs } end
-  check.fails(function() Mixed()(rows) end, "by position or by name")
+  local MixedOutputs = cr.Model:subclass "MixedOutputs"
+  function MixedOutputs:call(inputs) return { inputs, b = inputs } end
+  check.fails(function() MixedOutputs()(rows) end, "by position or by name")
 end

@@ -5,8 +5,8 @@ local check = require "check"
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
---- Trains the model, saves it in both layouts, and compares predictions and further training of the
---- loaded models.
+--- Trains the model, saves it in both file formats, and compares predictions and further training
+--- of the loaded models.
 local function check_files(model, x, y)
   model:fit(x, y, { epochs = 1, verbose = 0, shuffle = false, batch_size = 8 })
   local old_predictions = model:predict(x, { verbose = 0 })
@@ -18,13 +18,14 @@ local function check_files(model, x, y)
   local trained_loss = model:fit(x, y,
     { verbose = 0, shuffle = false, batch_size = 8 }).history.loss[1]
   for _, path in ipairs(paths) do
-    local loaded = cr.models.load_model(path)
+    local loaded_model = cr.models.load_model(path)
     os.remove(path)
-    check.same(cr.tree.map_structure(function() return 1 end, loaded:predict(x, { verbose = 0 })),
+    check.same(cr.tree.map_structure(function() return 1 end,
+      loaded_model:predict(x, { verbose = 0 })),
       cr.tree.map_structure(function() return 1 end, old_predictions))
-    local got = cr.tree.flatten(loaded:predict(x, { verbose = 0 }))
+    local got = cr.tree.flatten(loaded_model:predict(x, { verbose = 0 }))
     for i, want in ipairs(cr.tree.flatten(old_predictions)) do check.near(got[i], want, 1e-5) end
-    local history = loaded:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history
+    local history = loaded_model:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history
     check.near(history.loss[1], trained_loss, 1e-5, path)
   end
 end
@@ -39,9 +40,9 @@ do -- a nested model in detail: names in the logs, options of compile, ways to g
       layers.Dense(2, { name = "o3" })(hidden) } } }
   check.same(model.input_names, { "a", "b", "c" })
   check.same(model.output_names, { "o1", "o2", "o3" })
-  local r = function(...) return cr.random.normal { ... } end
-  local x = { first = r(16, 3), rest = { r(16, 2), r(16, 2) } }
-  local y = { main = r(16, 1), more = { r(16, 2), r(16, 2) } }
+  local random = function(...) return cr.random.normal { ... } end
+  local x = { first = random(16, 3), rest = { random(16, 2), random(16, 2) } }
+  local y = { main = random(16, 1), more = { random(16, 2), random(16, 2) } }
   model:compile { optimizer = "sgd", loss = { main = "mse", more = { "mse", "mae" } },
     loss_weights = { main = 1, more = { 0.5, 2 } },
     metrics = { main = "mae", more = { "mse", { "mae", "mse" } } } }
@@ -113,8 +114,8 @@ do -- several inputs by position and by name, and errors for missing ones
   local pair = PairLayer()
   local sum, difference = table.unpack(pair(i, j))
   check.same(pair.shapes, { 2, 2 })
-  local out = Gate()(Gate()(sum, { gate = i }), difference, j)
-  local model = cr.Model({ i, j }, layers.Dense(2)(out))
+  local gate_output = Gate()(Gate()(sum, { gate = i }), difference, j)
+  local model = cr.Model({ i, j }, layers.Dense(2)(gate_output))
   local x = { cr.random.normal { 16, 3 }, cr.random.normal { 16, 3 } }
   local dense = model.layers[#model.layers]
   local want = (x[1] + x[2]) * x[1] + 2 * (x[1] - x[2])
@@ -128,11 +129,12 @@ do -- several inputs by position and by name, and errors for missing ones
 end
 
 do -- optional inputs may be cr.null in calls and in data
-  local Opt = cr.Layer:subclass("StructuresOptional", {}, { "b" })
-  function Opt:call(a, b) return b and a + b or a end
+  local OptionalInput = cr.Layer:subclass("StructuresOptional", {}, { "b" })
+  function OptionalInput:call(a, b) return b and a + b or a end
   local a, b = cr.Input { shape = { 3 }, name = "a" },
     cr.Input { shape = { 3 }, name = "b", optional = true }
-  local model = cr.Model { inputs = { a = a, b = b }, outputs = layers.Dense(1)(Opt()(a, b)) }
+  local model = cr.Model { inputs = { a = a, b = b },
+    outputs = layers.Dense(1)(OptionalInput()(a, b)) }
   model:compile { optimizer = "sgd", loss = "mse" }
   local x, z = cr.random.normal { 16, 3 }, cr.random.normal { 16, 3 }
   local dense = model.layers[#model.layers]
@@ -147,14 +149,14 @@ do -- optional inputs may be cr.null in calls and in data
   check_files(model, { a = x, b = cr.null }, cr.random.normal { 16, 1 })
 end
 
-do -- the batch size as a value in a graph
+do -- the batch size is used as a number in a graph
   local Token = cr.Layer:subclass "StructuresToken"
   function Token:build(s) self.t = self:add_weight { shape = { 1, 1, s[#s] }, name = "t" } end
   function Token:call(x)
     local batch, time, width = table.unpack(ops.shape(x))
     local rows = ops.reshape(ops.reshape(x, { batch * time, width }) * 2, { batch, time, width })
-    local count = ops.cast(ops.reshape(ops.arange(batch) * 0, { batch, 1, 1 }), "float32")
-    return ops.concatenate({ ops.tile(self.t, { batch, 1, 1 }) + count, rows }, 1)
+    local zeros = ops.cast(ops.reshape(ops.arange(batch) * 0, { batch, 1, 1 }), "float32")
+    return ops.concatenate({ ops.tile(self.t, { batch, 1, 1 }) + zeros, rows }, 1)
   end
   local i = cr.Input { shape = { 5, 3 } }
   local tokens = Token()(i)
@@ -173,9 +175,9 @@ do -- the batch size as a value in a graph
   function Inner:init() self.dense = layers.Dense(2) end
   function Inner:build(s) self.seen = s[1] end
   function Inner:call(x) return self.dense(x) end
-  local inner = Inner()
-  check.same(inner(cr.Input { shape = { 3 } }).shape, { -1, 2 })
-  check.same(inner.seen, -1)
+  local inner_layer = Inner()
+  check.same(inner_layer(cr.Input { shape = { 3 } }).shape, { -1, 2 })
+  check.same(inner_layer.seen, -1)
 end
 
 do -- a model class without a graph, called on tables
@@ -184,9 +186,9 @@ do -- a model class without a graph, called on tables
   function Net:call(x)
     return { p = self.d(x.u), q = { self.e(x.v[1]), self.d(x.v[1]) } }
   end
-  local r = function(...) return cr.random.normal { ... } end
-  local x = { u = r(16, 4), v = { r(16, 4) } }
-  local y = { p = r(16, 2), q = { r(16, 3), r(16, 2) } }
+  local random = function(...) return cr.random.normal { ... } end
+  local x = { u = random(16, 4), v = { random(16, 4) } }
+  local y = { p = random(16, 2), q = { random(16, 3), random(16, 2) } }
   local net = Net()
   net:compile { optimizer = "sgd", loss = "mse" }
   local history = net:fit(x, y, { verbose = 0 }).history
@@ -207,19 +209,19 @@ do -- a model class without a graph, called on tables
 end
 
 do -- a class derived from Wrapper
-  local Scaled = layers.Wrapper:subclass("StructuresScaled", { { "scale", 1.0 } })
-  function Scaled:build(s)
-    Scaled.super.build(self, s)
+  local ScaledWrapper = layers.Wrapper:subclass("StructuresScaled", { { "scale", 1.0 } })
+  function ScaledWrapper:build(s)
+    ScaledWrapper.super.build(self, s)
     self.g = self:add_weight { shape = {}, initializer = "ones", name = "g" }
   end
-  function Scaled:call(x) return self.layer(x) * self.scale * self.g end
+  function ScaledWrapper:call(x) return self.layer(x) * self.scale * self.g end
   local i = cr.Input { shape = { 4 } }
-  local inner = layers.Dense(3)
-  local model = cr.Model(i, layers.Dense(1)(Scaled(inner, { scale = 0.5 })(i)))
+  local inner_layer = layers.Dense(3)
+  local model = cr.Model(i, layers.Dense(1)(ScaledWrapper(inner_layer, { scale = 0.5 })(i)))
   check.same(#model.weights, 5)
   model:compile { optimizer = "adam", loss = "mse" }
   check_files(model, cr.random.normal { 16, 4 }, cr.random.normal { 16, 1 })
-  check.fails(function() Scaled { scale = 2.0 } end, "expected a layer")
+  check.fails(function() ScaledWrapper { scale = 2.0 } end, "expected a layer")
 end
 
 do -- random models and layers, nested three levels deep
@@ -231,23 +233,23 @@ do -- random models and layers, nested three levels deep
     for _, tensor in ipairs(cr.tree.flatten(x)) do sum = sum and sum + tensor or tensor end
     return cr.tree.map_structure(function(tensor) return tensor + sum * 0.5 end, x)
   end
-  local function structure(leaf, depth)
+  local function random_structure(leaf, depth)
     local kind = depth == 0 and 0 or math.random(0, 3)
     if kind <= 1 then return leaf() end
     local result = {}
     for index = 1, math.random(2, 3) do
-      result[kind == 2 and index or ({ "zeta", "alpha", "mid" })[index]] = structure(leaf,
+      result[kind == 2 and index or ({ "zeta", "alpha", "mid" })[index]] = random_structure(leaf,
         depth - 1)
     end
     return result
   end
-  local function nested(leaf)
-    local result = { structure(leaf, 2), structure(leaf, 2) }
+  local function random_nested(leaf)
+    local result = { random_structure(leaf, 2), random_structure(leaf, 2) }
     return math.random(2) == 1 and result or { right = result[1], left = result[2] }
   end
   for trial = 1, 12 do
     cr.clear_session()
-    local inputs = nested(function() return cr.Input { shape = { 2 } } end)
+    local inputs = random_nested(function() return cr.Input { shape = { 2 } } end)
     local outputs = cr.tree.map_structure(function(s) return layers.Dense(math.random(1, 3))(s) end,
       Mix()(inputs))
     local model = cr.Model { inputs = inputs, outputs = outputs }

@@ -7,38 +7,44 @@ cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
 -- In an .h5 file the weights of a nested model are stored by name, those of frozen layers last.
-local function nested_model(frozen, depth)
+local function nested_model(frozen_name, depth)
   local i = cr.Input { shape = { 3 } }
   local a, b = layers.Dense(3, { name = "a" }), layers.Dense(3, { name = "b" })
-  local inner = cr.Model { inputs = i, outputs = b(a(i)), name = "inner" }
+  local inner_model = cr.Model { inputs = i, outputs = b(a(i)), name = "inner" }
   for level = 2, depth do
     local j = cr.Input { shape = { 3 } }
     local first = layers.Dense(3, { name = "a" })
-    inner = cr.Model { inputs = j, outputs = inner(first(j)), name = "inner_" .. level }
+    inner_model = cr.Model { inputs = j, outputs = inner_model(first(j)), name = "inner_" .. level }
   end
-  if frozen == "a" then a.trainable = false elseif frozen == "b" then b.trainable = false end
+  if frozen_name == "a" then
+    a.trainable = false
+  elseif frozen_name == "b" then
+    b.trainable = false
+  end
   local o = cr.Input { shape = { 3 } }
-  return cr.Model { inputs = o, outputs = layers.Dense(2, { name = "c" })(inner(o)) }
+  return cr.Model { inputs = o, outputs = layers.Dense(2, { name = "c" })(inner_model(o)) }
 end
 for depth = 1, 3 do
   for _, saved_frozen in ipairs { "a", "b", "none" } do
     for _, loaded_frozen in ipairs { "a", "b", "none" } do
-      local f, g = nested_model(saved_frozen, depth), nested_model(loaded_frozen, depth)
-      for _, save_method in ipairs { f.save_weights, f.save } do
+      local saved_model, loaded_model = nested_model(saved_frozen, depth),
+        nested_model(loaded_frozen, depth)
+      for _, save_method in ipairs { saved_model.save_weights, saved_model.save } do
         for _, options in ipairs { {}, { by_name = true }, { skip_mismatch = true } } do
           local path = check.temporary ".h5"
-          save_method(f, path)
-          g:load_weights(path, options)
+          save_method(saved_model, path)
+          loaded_model:load_weights(path, options)
           os.remove(path)
-          check.near(g:predict(x), f:predict(x), 1e-6, saved_frozen .. " to " .. loaded_frozen)
+          check.near(loaded_model:predict(x), saved_model:predict(x), 1e-6,
+            saved_frozen .. " to " .. loaded_frozen)
         end
       end
     end
   end
 end
 
--- A file of weights with layers that the model does not have.
-local function stack(...)
+-- The weight file has layers that the model does not have.
+local function new_stack(...)
   local net = cr.Sequential { layers.Dense(3, { input_shape = { 3 }, name = "first" }) }
   for _, name in ipairs { ... } do
     net:add(layers.Dropout(0.5))
@@ -47,39 +53,41 @@ local function stack(...)
   return net
 end
 local path = check.temporary ".weights.h5"
-local larger, smaller = stack("second", "third"), stack()
-larger:save_weights(path)
-local old_weights = smaller:get_weights()
-check.fails(function() smaller:load_weights(path) end, "layers/dense_1 ('second')",
+local larger_model, smaller_model = new_stack("second", "third"), new_stack()
+larger_model:save_weights(path)
+local old_weights = smaller_model:get_weights()
+check.fails(function() smaller_model:load_weights(path) end, "layers/dense_1 ('second')",
   "layers/dense_2 ('third')", "nothing was loaded", "skip_mismatch")
-check.near(smaller:get_weights()[1], old_weights[1], 0)
-smaller:load_weights(path, { skip_mismatch = true })
-check.near(smaller:get_weights()[1], larger:get_weights()[1], 0)
-larger:load_weights(path)
+check.near(smaller_model:get_weights()[1], old_weights[1], 0)
+smaller_model:load_weights(path, { skip_mismatch = true })
+check.near(smaller_model:get_weights()[1], larger_model:get_weights()[1], 0)
+larger_model:load_weights(path)
 -- layers without weights may be missing in the file
-stack():save_weights(path)
-smaller:load_weights(path)
-local dropping = cr.Sequential { layers.Dense(3, { input_shape = { 3 } }), layers.Dropout(0.1) }
-dropping:save_weights(path)
-smaller:load_weights(path)
+new_stack():save_weights(path)
+smaller_model:load_weights(path)
+local dropout_model = cr.Sequential { layers.Dense(3, { input_shape = { 3 } }),
+  layers.Dropout(0.1) }
+dropout_model:save_weights(path)
+smaller_model:load_weights(path)
 -- a model nested in a nested model
 local function model_around(inner)
   local i = cr.Input { shape = { 3 } }
   return cr.Model { inputs = i, outputs = inner(i) }
 end
-model_around(larger):save_weights(path)
-check.fails(function() model_around(smaller):load_weights(path) end,
+model_around(larger_model):save_weights(path)
+check.fails(function() model_around(smaller_model):load_weights(path) end,
   "layers/sequential/layers/dense_1 ('second')")
 os.remove(path)
 
--- the option `rename` names layers that the file does not have
+-- errors for names in the option `rename` that the file does not have
 path = check.temporary ".h5"
-larger:save_weights(path)
+larger_model:save_weights(path)
 check.fails(function()
-  smaller:load_weights(path, { by_name = true, rename = { frist = "first" } })
+  smaller_model:load_weights(path, { by_name = true, rename = { frist = "first" } })
 end, "rename: the file has no 'frist'", "did you mean 'first'?", "nothing was loaded")
 check.fails(function()
-  smaller:load_weights(path, { by_name = true, rename = { first = "first", ["enc_*"] = "*" } })
+  smaller_model:load_weights(path, { by_name = true, rename = { first = "first",
+    ["enc_*"] = "*" } })
 end, "enc_*")
-smaller:load_weights(path, { by_name = true, rename = { first = "first" } })
+smaller_model:load_weights(path, { by_name = true, rename = { first = "first" } })
 os.remove(path)

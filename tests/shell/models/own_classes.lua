@@ -21,9 +21,9 @@ local function check_contains(path, ...)
 end
 
 --- Checks that each path is a dataset with a bias of this width.
-local function check_paths(file, widths)
+local function check_paths(file_path, widths)
   for weight_path, width in pairs(widths) do
-    check.same(cr.data.read_hdf5(file, weight_path .. "/vars/1").shape, { width }, weight_path)
+    check.same(cr.data.read_hdf5(file_path, weight_path .. "/vars/1").shape, { width }, weight_path)
   end
 end
 
@@ -45,57 +45,59 @@ function Tower:call(x)
   return self.body(self._hidden(self.heads.alpha(self.heads.zeta(x))))
 end
 
-local function tower(options)
+local function tower_model(options)
   local i = cr.Input { shape = { 3 } }
   return cr.Model { inputs = i, outputs = Tower(options or {})(i) }
 end
 
 local x = cr.random.uniform({ 4, 3 }, { seed = 1 })
-local model = tower()
-local weights = check.temporary ".weights.h5"
-model:save_weights(weights)
+local model = tower_model()
+local weights_path = check.temporary ".weights.h5"
+model:save_weights(weights_path)
 local prefix = "layers/tower/"
-check_paths(weights, {
+check_paths(weights_path, {
   [prefix .. "again"] = 2, [prefix .. "blocks/dense"] = 3, [prefix .. "blocks/dense_1"] = 4,
   [prefix .. "nested/container_1/dense"] = 5, [prefix .. "nested/container_1/container/dense"] = 6,
   [prefix .. "nested/dense"] = 7, [prefix .. "heads/dense"] = 8, [prefix .. "heads/dense_1"] = 9,
   [prefix .. "_hidden"] = 10, [prefix .. "body/layers/dense"] = 11,
   [prefix .. "body/layers/dense_1"] = 12,
 })
-check.fails(function() cr.data.read_hdf5(weights, prefix .. "stem/vars/1") end, "stem")
-local other = tower()
-other:load_weights(weights)
-check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
+check.fails(function() cr.data.read_hdf5(weights_path, prefix .. "stem/vars/1") end, "stem")
+local other_model = tower_model()
+other_model:load_weights(weights_path)
+check.same(other_model:predict(x, { verbose = 0 }):totable(),
+  model:predict(x, { verbose = 0 }):totable())
 
 -- variables are in the order in which Keras registers their layers
-local function widths(model_of_widths)
+local function bias_widths(model_of_widths)
   local result = {}
   for _, weight in ipairs(model_of_widths.weights) do
     if #weight.shape == 1 then result[#result + 1] = weight.shape[1] end
   end
   return result
 end
-check.same(widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
+check.same(bias_widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
 
 -- files of earlier versions, in which nested layers are numbered
 local numbered_weights = {}
-local order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/dense",
+local paths_in_order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/dense",
   "nested/container_1/container/dense", "nested/dense", "heads/dense", "heads/dense_1", "_hidden",
   "body/layers/dense", "body/layers/dense_1" }
-for i, weight_path in ipairs(order) do
-  local old_place = i < 10 and "layer_" .. i - 1 or weight_path:gsub("body", "layer_9")
+for i, weight_path in ipairs(paths_in_order) do
+  local old_path = i < 10 and "layer_" .. i - 1 or weight_path:gsub("body", "layer_9")
   for k = 0, 1 do
-    local values = cr.data.read_hdf5(weights, prefix .. weight_path .. "/vars/" .. k)
-    numbered_weights[prefix .. old_place .. "/vars/" .. k] = values
+    local values = cr.data.read_hdf5(weights_path, prefix .. weight_path .. "/vars/" .. k)
+    numbered_weights[prefix .. old_path .. "/vars/" .. k] = values
   end
 end
-local old_file = check.temporary ".weights.h5"
-cr.data.write_hdf5(old_file, numbered_weights)
-other = tower()
-other:load_weights(old_file)
-check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
-os.remove(old_file)
-os.remove(weights)
+local old_file_path = check.temporary ".weights.h5"
+cr.data.write_hdf5(old_file_path, numbered_weights)
+other_model = tower_model()
+other_model:load_weights(old_file_path)
+check.same(other_model:predict(x, { verbose = 0 }):totable(),
+  model:predict(x, { verbose = 0 }):totable())
+os.remove(old_file_path)
+os.remove(weights_path)
 
 -- a subclassed model: layers in attributes whose names sort before "layers" (head) are stored under
 -- these names, those after it (tail, trunk) under "layers" and the name of their class
@@ -110,23 +112,23 @@ local y = cr.random.uniform({ 4, 12 }, { seed = 2 })
 model = Net { units = 5 }
 model:compile { optimizer = "adam", loss = "mse" }
 model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false })
-local archive = check.temporary ".keras"
-model:save(archive)
-model:save_weights(weights)
-check_paths(weights, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layers/tower/again"] = 4,
+local archive_path = check.temporary ".keras"
+model:save(archive_path)
+model:save_weights(weights_path)
+check_paths(weights_path, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layers/tower/again"] = 4,
   ["layers/sequential/layers/dense"] = 6 })
-check_contains(archive, '"registered_name": "lab>Net"', '"class_name": "Net"',
+check_contains(archive_path, '"registered_name": "lab>Net"', '"class_name": "Net"',
   '"build_config": {"input_shape": [4, 3]}')
-other = cr.models.load_model(archive)
-local reloaded = Net { units = 5 }
-reloaded:predict(x, { verbose = 0 })
-reloaded:load_weights(weights)
-check.same(reloaded:predict(x, { verbose = 0 }):totable(),
+other_model = cr.models.load_model(archive_path)
+local reloaded_model = Net { units = 5 }
+reloaded_model:predict(x, { verbose = 0 })
+reloaded_model:load_weights(weights_path)
+check.same(reloaded_model:predict(x, { verbose = 0 }):totable(),
   model:predict(x, { verbose = 0 }):totable())
-local function losses(trained_model)
+local function fit_losses(trained_model)
   return trained_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end
-check.same(losses(other), losses(model))
+check.same(fit_losses(other_model), fit_losses(model))
 
 -- a subclassed model inside another one stores the shapes for which it was built where Keras does
 local Outer = register_in_lab(cr.Model:subclass "Outer")
@@ -137,12 +139,12 @@ end
 function Outer:call(t) return self.net(t) end
 function Outer:get_config() return { net = cr.saving.serialize_keras_object(self.net) } end
 model = Outer { net = Net { units = 2 } }
-local predicted = model:predict(x, { verbose = 0 })
-model:save(archive)
-assert(not read_file(archive):match('"build_input_shape": %[4, 3%], "net"'))
-check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
-  predicted:totable())
-for _, path in ipairs { archive, weights } do os.remove(path) end
+local expected_predictions = model:predict(x, { verbose = 0 })
+model:save(archive_path)
+assert(not read_file(archive_path):match('"build_input_shape": %[4, 3%], "net"'))
+check.same(cr.models.load_model(archive_path):predict(x, { verbose = 0 }):totable(),
+  expected_predictions:totable())
+for _, path in ipairs { archive_path, weights_path } do os.remove(path) end
 
 -- options that hold layers, models and other objects hold such objects again after loading
 local Pair = register_in_lab(cr.Model:subclass("Pair",
@@ -153,31 +155,35 @@ function Pair:call(inputs)
   return self.loss_of(inputs, inputs) + inputs
 end
 local symbol = cr.Input { shape = { 4 } }
-local nested = cr.Model { inputs = symbol, outputs = L.Dense(5)(symbol) }
-local pair = Pair { parts = { list = { L.Dense(4), nested } },
+local nested_model = cr.Model { inputs = symbol, outputs = L.Dense(5)(symbol) }
+local pair_model = Pair { parts = { list = { L.Dense(4), nested_model } },
   loss_of = cr.losses.MeanSquaredError(),
   measures = { cr.metrics.MeanSquaredError(), cr.metrics.Precision { thresholds = 0.3 } },
   rule = cr.regularizers.L2(0.5), free = { any = 1 } }
-pair:compile { optimizer = "adam", loss = "mse" }
-pair:fit(cr.ones { 6, 3 }, cr.ones { 6, 5 }, { verbose = 0 })
-predicted = pair:predict(cr.ones { 2, 3 }, { verbose = 0 })
-pair:save(archive)
-for _, reloaded in ipairs { cr.models.load_model(archive), cr.models.clone_model(pair) } do
-  check.same(reloaded.rule.class_name, "L2")
-  check.same(reloaded.measures[1]:get_config(), pair.measures[1]:get_config())
-  check.same(reloaded.measures[2]:get_config().thresholds, pair.measures[2]:get_config().thresholds)
-  reloaded.measures[1]:update_state({ 1 }, { 3 })
-  check.same(reloaded.measures[1]:result():item(), 4.0)
-  check.same(reloaded.free, { any = 1 })
-  reloaded:predict(cr.ones { 2, 3 }, { verbose = 0 })
-  check.same(#reloaded.weights, 4)
-  reloaded:set_weights(pair:get_weights())
-  check.same(reloaded:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
+pair_model:compile { optimizer = "adam", loss = "mse" }
+pair_model:fit(cr.ones { 6, 3 }, cr.ones { 6, 5 }, { verbose = 0 })
+expected_predictions = pair_model:predict(cr.ones { 2, 3 }, { verbose = 0 })
+pair_model:save(archive_path)
+for _, reloaded_model in ipairs { cr.models.load_model(archive_path),
+  cr.models.clone_model(pair_model) } do
+  check.same(reloaded_model.rule.class_name, "L2")
+  check.same(reloaded_model.measures[1]:get_config(), pair_model.measures[1]:get_config())
+  check.same(reloaded_model.measures[2]:get_config().thresholds,
+    pair_model.measures[2]:get_config().thresholds)
+  reloaded_model.measures[1]:update_state({ 1 }, { 3 })
+  check.same(reloaded_model.measures[1]:result():item(), 4.0)
+  check.same(reloaded_model.free, { any = 1 })
+  reloaded_model:predict(cr.ones { 2, 3 }, { verbose = 0 })
+  check.same(#reloaded_model.weights, 4)
+  reloaded_model:set_weights(pair_model:get_weights())
+  check.same(reloaded_model:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(),
+    expected_predictions:totable())
 end
-local loaded = cr.models.load_model(archive)
-check.same(loaded:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
-assert(loaded.optimizer.iterations:item() == 1)
-os.remove(archive)
+local loaded_model = cr.models.load_model(archive_path)
+check.same(loaded_model:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(),
+  expected_predictions:totable())
+assert(loaded_model.optimizer.iterations:item() == 1)
+os.remove(archive_path)
 
 -- two weights with the same name stay two weights in every file
 local Twins = cr.Layer:subclass "Twins"
@@ -188,16 +194,16 @@ function Twins:build(shape)
   end
 end
 function Twins:call(t) return t * self.ones + self.zeros end
-local twins = cr.Sequential { Twins { input_shape = { 2 } } }
-twins:set_weights { cr.tensor { 1, 2 }, cr.tensor { 3, 4 } }
+local twins_model = cr.Sequential { Twins { input_shape = { 2 } } }
+twins_model:set_weights { cr.tensor { 1, 2 }, cr.tensor { 3, 4 } }
 for _, ending in ipairs { ".h5", ".keras", ".weights.h5", ".safetensors", ".npz" } do
   local path = os.tmpname() .. ending
-  local clone = cr.models.clone_model(twins)
+  local clone = cr.models.clone_model(twins_model)
   if ending == ".h5" or ending == ".keras" then
-    twins:save(path)
+    twins_model:save(path)
     clone = cr.models.load_model(path)
   else
-    twins:save_weights(path)
+    twins_model:save_weights(path)
     clone:load_weights(path)
   end
   check.same(clone(cr.ones { 1, 2 }):totable(), { { 4, 6 } })
@@ -211,10 +217,11 @@ function Scaled:scale() return 1 end
 function Scaled:call(x) return self.dense(x) * self:scale() end
 local Shifted = Scaled:subclass "Shifted"
 function Shifted:call(x) return Shifted.super.call(self, x) + 1 end
-local scaled, shifted = Scaled {}, Shifted {}
+local scaled_model, shifted_model = Scaled {}, Shifted {}
 local function predictions()
   local x = cr.ones { 1, 2 }
-  return { scaled:predict(x, { verbose = 0 }):item(), shifted:predict(x, { verbose = 0 }):item() }
+  return { scaled_model:predict(x, { verbose = 0 }):item(),
+    shifted_model:predict(x, { verbose = 0 }):item() }
 end
 check.same(predictions(), { 2, 3 })
 load "local class = ... function class:scale() return 10 end"(Scaled)

@@ -17,7 +17,7 @@ local function check_contains(path, ...)
 end
 
 local x, y = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.random.uniform({ 4, 2 }, { seed = 2 })
-local archive, h5 = check.temporary ".keras", check.temporary ".h5"
+local archive_path, h5_path = check.temporary ".keras", check.temporary ".h5"
 
 local Slow = register_in_lab(cr.optimizers.Optimizer:subclass("Slow", { { "decay", 0.9 } }))
 function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
@@ -45,35 +45,36 @@ local history = model:fit(x, y, { epochs = 1, verbose = 0 }).history
 assert(history.near and history.absolute_sum and not history["lab>near"])
 local snake_object = '{"module": "builtins", "class_name": "function", "config": "lab>snake", '
   .. '"registered_name": "function"}'
-local function object(name)
+local function class_entries(name)
   return string.format('"class_name": "%s"', name),
     string.format('"registered_name": "lab>%s"', name)
 end
-model:save(archive)
-model:save(h5)
-check_contains(archive, '"activation": ' .. snake_object,
+model:save(archive_path)
+model:save(h5_path)
+check_contains(archive_path, '"activation": ' .. snake_object,
   '"kernel_regularizer": ' .. snake_object:gsub("snake", "small"),
   (snake_object:gsub("snake", "near")))
 for _, name in ipairs { "Slow", "Pinball", "AbsoluteSum" } do
-  check_contains(archive, object(name))
+  check_contains(archive_path, class_entries(name))
 end
-check_contains(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
+check_contains(h5_path, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
   '"class_name": "lab>AbsoluteSum"', '"lab>near"', '"activation": ' .. snake_object)
-local function losses(trained_model)
+local function fit_losses(trained_model)
   return trained_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end
 local loaded_models = {}
-for i, path in ipairs { archive, h5 } do
+for i, path in ipairs { archive_path, h5_path } do
   loaded_models[i] = cr.models.load_model(path)
   check.near(loaded_models[i].optimizer:get_config().decay, 0.25)
   check.near(loaded_models[i].optimizer:get_config().learning_rate, 0.5)
   check.near(loaded_models[i].loss.q, 0.3)
 end
-local later_losses = losses(model)
-for _, loaded in ipairs(loaded_models) do check.same(losses(loaded), later_losses) end
-for _, path in ipairs { archive, h5 } do os.remove(path) end
+local later_losses = fit_losses(model)
+for _, loaded_model in ipairs(loaded_models) do check.same(fit_losses(loaded_model),
+  later_losses) end
+for _, path in ipairs { archive_path, h5_path } do os.remove(path) end
 
--- functions of two packages may have one short name; it means the last one that was registered
+-- functions of two packages may have the same short name, which means the one registered last
 cr.utils.register_keras_serializable("lib", "snake")(function(t) return t * 2 end)
 local x = cr.tensor { 2 }
 check.near(L.Activation "lib>snake"(x), { 4 })

@@ -7,63 +7,64 @@ cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
 --- The model after it was saved and loaded.
-local function saved_and_loaded(model, ending)
+local function reloaded_model(model, ending)
   local path = check.temporary(ending)
   model:save(path)
-  local loaded = cr.models.load_model(path)
+  local loaded_model = cr.models.load_model(path)
   os.remove(path)
-  return loaded
+  return loaded_model
 end
 
 --- All ways to copy the model, by name.
 local function copies(model)
   return {
-    keras = saved_and_loaded(model, ".keras"), h5 = saved_and_loaded(model, ".h5"),
+    keras = reloaded_model(model, ".keras"), h5 = reloaded_model(model, ".h5"),
     json = cr.models.model_from_json(model:to_json()),
     configuration = cr.models.from_config(cr.models.clone_model(model):get_config()),
     clone = cr.models.clone_model(model),
   }
 end
 
-local function check_copies(model, count)
-  check.same(#model.weights, count)
+local function check_copies(model, weight_count)
+  check.same(#model.weights, weight_count)
   for copy_kind, copy in pairs(copies(model)) do
-    check.same(#copy.weights, count, copy_kind)
+    check.same(#copy.weights, weight_count, copy_kind)
     copy:set_weights(model:get_weights())
     check.near(copy:predict(x), model:predict(x), 1e-6, copy_kind)
     -- the gradient of the shared weight is the sum of the gradients from all its uses
-    local function step(trained_model)
+    local function weights_after_step(trained_model)
       trained_model:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
       trained_model:train_on_batch(x, x)
       return trained_model:get_weights()
     end
-    local reference = cr.models.clone_model(model)
-    reference:set_weights(model:get_weights())
-    local got, want = step(copy), step(reference)
+    local reference_model = cr.models.clone_model(model)
+    reference_model:set_weights(model:get_weights())
+    local got, want = weights_after_step(copy), weights_after_step(reference_model)
     for i = 1, #want do check.near(got[i], want[i], 1e-5, copy_kind .. " after a step") end
   end
 end
 
-do -- a layer of the inner model that is called again on the model's output; the input is shared too
+do -- a layer of the inner model is called on its output again; both models have the same input
   local i = cr.Input { shape = { 3 } }
   local dense = layers.Dense(3, { name = "shared", bias_initializer = "ones" })
-  local inner = cr.Model { inputs = i, outputs = dense(i), name = "inner" }
-  local outer = cr.Model { inputs = i, outputs = dense(inner(i)) }
-  local clone = cr.models.clone_model(outer)
+  local inner_model = cr.Model { inputs = i, outputs = dense(i), name = "inner" }
+  local outer_model = cr.Model { inputs = i, outputs = dense(inner_model(i)) }
+  local clone = cr.models.clone_model(outer_model)
   assert(rawequal(clone:get_layer "shared", clone:get_layer "inner":get_layer "shared"))
   for _, ending in ipairs { ".keras", ".h5" } do
-    local loaded = saved_and_loaded(outer, ending)
-    check.near(loaded:predict(x), outer:predict(x), 1e-6)
-    assert(rawequal(loaded:get_layer "shared", loaded:get_layer "inner":get_layer "shared"), ending)
+    local loaded_model = reloaded_model(outer_model, ending)
+    check.near(loaded_model:predict(x), outer_model:predict(x), 1e-6)
+    assert(rawequal(loaded_model:get_layer "shared",
+      loaded_model:get_layer "inner":get_layer "shared"), ending)
   end
-  check_copies(outer, 2)
+  check_copies(outer_model, 2)
   -- JSON with Keras' key shared_object_id gives one shared layer, too
-  local json, place_count = outer:to_json():gsub("crescent_shared", "shared_object_id")
+  local json, place_count = outer_model:to_json():gsub("crescent_shared", "shared_object_id")
   assert(place_count >= 4, "the layer and the input, at two places each")
-  local reread = cr.models.model_from_json(json)
-  check.same(#reread.weights, 2)
-  reread:set_weights(outer:get_weights())
-  check.near(reread:predict(x), outer:predict(x), 1e-6)
+  local reread_model = cr.models.model_from_json(json)
+  check.same(#reread_model.weights, 2)
+  reread_model:set_weights(outer_model:get_weights())
+  check.near(reread_model:predict(x), outer_model:predict(x), 1e-6)
 end
 
 do -- a whole model used at two depths, and a layer used inside a wrapper and outside
@@ -80,14 +81,15 @@ end
 do -- with an optimizer that has state, training continues with the same numbers
   local i = cr.Input { shape = { 3 } }
   local dense = layers.Dense(3)
-  local inner = cr.Sequential { dense, layers.Dense(3), name = "inner" }
-  local outer = cr.Model { inputs = i, outputs = dense(inner(i)) }
-  outer:compile { optimizer = "adam", loss = "mse" }
-  outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-  local loaded_models = { saved_and_loaded(outer, ".keras"), saved_and_loaded(outer, ".h5") }
-  outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
+  local inner_model = cr.Sequential { dense, layers.Dense(3), name = "inner" }
+  local outer_model = cr.Model { inputs = i, outputs = dense(inner_model(i)) }
+  outer_model:compile { optimizer = "adam", loss = "mse" }
+  outer_model:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
+  local loaded_models = { reloaded_model(outer_model, ".keras"),
+    reloaded_model(outer_model, ".h5") }
+  outer_model:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
   for _, trained_model in ipairs(loaded_models) do
     trained_model:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-    check.near(trained_model:predict(x), outer:predict(x), 1e-6)
+    check.near(trained_model:predict(x), outer_model:predict(x), 1e-6)
   end
 end

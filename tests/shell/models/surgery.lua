@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local L = cr.layers
 
-local function stack(name)
+local function new_stack(name)
   return cr.Sequential({
     L.Dense(8, { input_shape = { 4 }, name = "body" }),
     L.Dropout(0.5, { name = "drop" }),
@@ -14,7 +14,7 @@ end
 local x, y = cr.random.normal { 8, 4 }, cr.random.normal { 8, 2 }
 
 do -- the results: a model, and a report, which is a list of rows and prints as a table
-  local model = stack "old"
+  local model = new_stack "old"
   model:compile { optimizer = "adam", loss = "mse" }
   model:fit(x, y, { epochs = 2, verbose = 0 })
   local shorter_model, report = model:remove "drop"
@@ -33,17 +33,17 @@ do -- the results: a model, and a report, which is a list of rows and prints as 
 end
 
 do -- layers are given by name, by path or as objects
-  local model = stack()
-  local wider = model:insert_after(model.layers[1], L.Dense(8, { name = "more" }))
-  check.same(wider.layers[2].name, "more")
-  local outer = cr.Sequential { cr.Input { shape = { 4 } }, model, L.Flatten() }
-  local _, report = outer:replace(model.name .. "/head", L.Dense(3, { name = "three" }))
+  local model = new_stack()
+  local wider_model = model:insert_after(model.layers[1], L.Dense(8, { name = "more" }))
+  check.same(wider_model.layers[2].name, "more")
+  local outer_model = cr.Sequential { cr.Input { shape = { 4 } }, model, L.Flatten() }
+  local _, report = outer_model:replace(model.name .. "/head", L.Dense(3, { name = "three" }))
   check.same(report[1].layer, model.name .. "/three")
   check.same(report[1].after, { { -1, 3 } })
 end
 
 do -- weights are copied to the new model unless the user declines
-  local model = stack()
+  local model = new_stack()
   local replaced_model = model:replace("head", L.Dense(2, { name = "same" }))
   check.near(replaced_model:get_weights()[3], model:get_weights()[3]:totable())
   local _, report = model:replace("head", L.Dense(2, { name = "fresh" }), { weights = false })
@@ -58,10 +58,10 @@ do -- quantized weights cannot be copied without their scales
 end
 
 do -- cutting parts out of models, and replacing inputs
-  local model = stack()
+  local model = new_stack()
   check.same(model:cut("body").output_shape, { -1, 8 })
-  local middle = model:cut { from = "drop", to = "head" }
-  check.same(middle.input_shape, { -1, 8 })
+  local middle_model = model:cut { from = "drop", to = "head" }
+  check.same(middle_model.input_shape, { -1, 8 })
   check.same(model:cut { to = { "body", "head" } }.output_shape, { { -1, 8 }, { -1, 2 } })
   local base = cr.Sequential({ L.Dense(4, { input_shape = { 6 } }) }, "base")
   check.same(model:rebase(base).input_shape, { -1, 6 })
@@ -75,7 +75,7 @@ do -- for a model of a Lua class the result is made from its graph
   check.same(own_model:cut("first").class_name, "Functional")
 end
 
-local model = stack "m"
+local model = new_stack "m"
 check.fails(function() model:remove "dorp" end, "did you mean 'drop'?")
 check.fails(function() model:cut() end, "expected a layer to cut at")
 check.fails(function() model:cut { form = "body" } end,
