@@ -9,7 +9,7 @@ local function expect_refusal(f, arguments, ...)
 end
 
 local path = check.temporary ".wav"
-local function write(bytes)
+local function write_file(bytes)
   local file = assert(io.open(path, "wb"))
   file:write(bytes)
   file:close()
@@ -38,21 +38,22 @@ do -- sounds are read as they were written, as exactly as the number of bits all
   check.same(cr.data.read_wav(path).shape, { 0, 1 })
 end
 
--- makes the bytes of a WAV file, by default with 16 bits and one channel
-local function wav(options)
-  local o = { coding = 1, channels = 1, rate = 100, bits = 16, frame = 2,
+-- Returns the bytes of a WAV file, by default with 16 bits and one channel.
+local function make_wav(options)
+  local fields = { coding = 1, channels = 1, rate = 100, bits = 16, frame = 2,
     data = string.pack("<i2i2", 16384, -32768), before = "" }
-  for key, value in pairs(options or {}) do o[key] = value end
-  local format = string.pack("<I2I2I4I4I2I2", o.coding, o.channels, o.rate, o.rate * o.frame,
-    o.frame, o.bits) .. (o.extension or "")
-  local chunks = o.before .. "fmt " .. string.pack("<s4", format) .. "data"
-    .. string.pack("<I4", o.size or #o.data) .. o.data
+  for key, value in pairs(options or {}) do fields[key] = value end
+  local format = string.pack("<I2I2I4I4I2I2", fields.coding, fields.channels, fields.rate,
+    fields.rate * fields.frame,
+    fields.frame, fields.bits) .. (fields.extension or "")
+  local chunks = fields.before .. "fmt " .. string.pack("<s4", format) .. "data"
+    .. string.pack("<I4", fields.size or #fields.data) .. fields.data
   return "RIFF" .. string.pack("<I4", #chunks + 4) .. "WAVE" .. chunks
 end
 
 do -- files with additional chunks, with extended formats, and with unknown lengths
   local function check_reading(options, expected)
-    write(wav(options))
+    write_file(make_wav(options))
     check.near(cr.data.read_wav(path):totable(), expected, 1e-6)
   end
   check_reading({}, { { 0.5 }, { -1 } })
@@ -66,31 +67,31 @@ do -- files with additional chunks, with extended formats, and with unknown leng
 end
 
 do  -- files with contradictory headers
-  local function fails(bytes, ...)
-    write(bytes)
+  local function check_read_fails(bytes, ...)
+    write_file(bytes)
     expect_refusal(cr.data.read_wav, { path }, path, ...)
   end
-  fails("", "is no WAV file")
-  fails("RIFF\0\0\0\0AVI ", "is no WAV file")
-  fails("RIFF\4\0\0\0WAVE", "holds no samples")
-  fails(wav { size = 100 }, "is cut off")
-  fails(wav { size = 3 }, "no whole number")
-  fails(wav { coding = 2 }, "coding 2")
-  fails(wav { bits = 12 }, "12 bits")
-  fails(wav { coding = 3 }, "16 bits")
-  fails(wav { channels = 0, frame = 0 }, "without channels")
-  fails(wav { frame = 3 }, "3 bytes for 1 samples")
-  fails(wav { rate = 0 }, "sampling rate of 0")
-  fails("RIFF\4\0\0\0WAVEdata\0\0\0\0", "before their format")
-  fails("RIFF\4\0\0\0WAVEfmt \2\0\0\0\1\0", "is cut off")
-  fails("RIFF\4\0\0\0WAVEfmt \xff\xff\xff\xff\1\0", "is cut off")
+  check_read_fails("", "is no WAV file")
+  check_read_fails("RIFF\0\0\0\0AVI ", "is no WAV file")
+  check_read_fails("RIFF\4\0\0\0WAVE", "holds no samples")
+  check_read_fails(make_wav { size = 100 }, "is cut off")
+  check_read_fails(make_wav { size = 3 }, "no whole number")
+  check_read_fails(make_wav { coding = 2 }, "coding 2")
+  check_read_fails(make_wav { bits = 12 }, "12 bits")
+  check_read_fails(make_wav { coding = 3 }, "16 bits")
+  check_read_fails(make_wav { channels = 0, frame = 0 }, "without channels")
+  check_read_fails(make_wav { frame = 3 }, "3 bytes for 1 samples")
+  check_read_fails(make_wav { rate = 0 }, "sampling rate of 0")
+  check_read_fails("RIFF\4\0\0\0WAVEdata\0\0\0\0", "before their format")
+  check_read_fails("RIFF\4\0\0\0WAVEfmt \2\0\0\0\1\0", "is cut off")
+  check_read_fails("RIFF\4\0\0\0WAVEfmt \xff\xff\xff\xff\1\0", "is cut off")
   -- every truncation of a valid file and every changed byte gives sounds or an error, never a crash
-  local wav_bytes = wav { before = "LIST" .. string.pack("<s4", "abcd") }
+  local wav_bytes = make_wav { before = "LIST" .. string.pack("<s4", "abcd") }
   for i = 0, #wav_bytes - 1 do
-    write(wav_bytes:sub(1, i))
+    write_file(wav_bytes:sub(1, i))
     assert(not pcall(cr.data.read_wav, path), i)
     for _, byte in ipairs { 0, 1, 127, 255 } do
-      write(wav_bytes:sub(1, i) .. string.char(byte) .. wav_bytes:sub(i + 2))
+      write_file(wav_bytes:sub(1, i) .. string.char(byte) .. wav_bytes:sub(i + 2))
       pcall(cr.data.read_wav, path)
     end
   end
@@ -103,18 +104,18 @@ end
 os.remove(path)
 
 -- a folder with two classes: four low sounds and three high ones, each longer than the one before
-local root = check.temporary ""
-assert(os.execute("mkdir -p '" .. root .. "/high/more' '" .. root .. "/low'"))
+local folder = check.temporary ""
+assert(os.execute("mkdir -p '" .. folder .. "/high/more' '" .. folder .. "/low'"))
 for i = 1, 4 do
-  cr.data.write_wav(("%s/low/%d.wav"):format(root, i), cr.full({ 10 * i }, -0.5), 1000)
+  cr.data.write_wav(("%s/low/%d.wav"):format(folder, i), cr.full({ 10 * i }, -0.5), 1000)
 end
 for i = 1, 3 do
-  cr.data.write_wav(("%s/high/%s%d.wav"):format(root, i == 3 and "more/" or "", i),
+  cr.data.write_wav(("%s/high/%s%d.wav"):format(folder, i == 3 and "more/" or "", i),
     cr.full({ 10 * i }, 0.5), 1000)
 end
 local function dataset(options)
   options.verbose = false
-  return cr.utils.audio_dataset_from_directory(root, options)
+  return cr.utils.audio_dataset_from_directory(folder, options)
 end
 
 do -- sounds of a batch are padded to the longest one, or to a given length
@@ -127,9 +128,9 @@ do -- sounds of a batch are padded to the longest one, or to a given length
     lengths[#lengths + 1] = x.shape[2]
     for i = 1, #y do
       labels[#labels + 1] = y[i]
-      local last = x[i]:totable()[x.shape[2]][1]
+      local last_sample = x[i]:totable()[x.shape[2]][1]
       assert(x[i]:totable()[1][1] == (y[i] == 0 and 0.5 or -0.5)
-        and (last == 0 or math.abs(last) == 0.5))
+        and (last_sample == 0 or math.abs(last_sample) == 0.5))
     end
   end
   check.same(lengths, { 30, 30, 40 })
@@ -163,10 +164,10 @@ end
 do -- errors for invalid arguments
   expect_refusal(dataset, { { ragged = true } }, "ragged", "output_sequence_length")
   expect_refusal(dataset, { { sampling_rate = 0 } }, "sampling_rate")
-  local function first(options) for x in dataset(options):elements() do return x end end
-  expect_refusal(first, { { sampling_rate = 8000 } }, "1000 samples a second", "8000", ".wav")
-  cr.data.write_wav(root .. "/low/5.wav", cr.zeros { 10, 2 }, 1000)
-  expect_refusal(first, { { batch_size = 8 } }, "(")
+  local function first_batch(options) for x in dataset(options):elements() do return x end end
+  expect_refusal(first_batch, { { sampling_rate = 8000 } }, "1000 samples a second", "8000", ".wav")
+  cr.data.write_wav(folder .. "/low/5.wav", cr.zeros { 10, 2 }, 1000)
+  expect_refusal(first_batch, { { batch_size = 8 } }, "(")
 end
-os.execute("rm -r '" .. root .. "'")
+os.execute("rm -r '" .. folder .. "'")
 print "ok"

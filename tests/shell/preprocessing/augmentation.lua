@@ -15,11 +15,11 @@ do -- a layer called directly changes images; a table of inputs gives a table of
   local result = layers.MixUp { seed = 1 } { images = x, labels = labels }
   check.same(result.images.shape, x.shape)
   check.near(cr.ops.sum(result.labels, -1), cr.ones { 6 })
-  local unpacked = layers.MixUp { seed = 1 }(x, { labels = labels })
-  check.near(unpacked[1], result.images)
-  check.near(unpacked[2], result.labels)
-  local masked = invert { images = x, segmentation_masks = x }
-  check.near(masked.segmentation_masks, x)
+  local result_list = layers.MixUp { seed = 1 }(x, { labels = labels })
+  check.near(result_list[1], result.images)
+  check.near(result_list[2], result.labels)
+  local result_with_masks = invert { images = x, segmentation_masks = x }
+  check.near(result_with_masks.segmentation_masks, x)
   check.fails(function() invert { images = x, label = labels } end, "did you mean 'labels'?")
   check.fails(function() invert { labels = labels } end, "expects 1 inputs")
 end
@@ -30,11 +30,11 @@ do -- Pipeline combines several layers into one
   check.near(pipeline(x), (255 - x) / 255)
   check.near(pipeline(x, { training = false }), x / 255)
   assert(#pipeline.layers == 2)
-  local single = layers.Pipeline { layers.RandomFlip() }
-  check.same(single(x).shape, x.shape)
-  local mixed = layers.Pipeline { layers.CutMix(), layers.Rescaling(1 / 255) } { images = x,
+  local one_layer_pipeline = layers.Pipeline { layers.RandomFlip() }
+  check.same(one_layer_pipeline(x).shape, x.shape)
+  local mixed_data = layers.Pipeline { layers.CutMix(), layers.Rescaling(1 / 255) } { images = x,
     labels = labels }
-  check.near(cr.ops.sum(mixed.labels, -1), cr.ones { 6 })
+  check.near(cr.ops.sum(mixed_data.labels, -1), cr.ones { 6 })
   check.fails(function()
     pipeline { images = x, segmentation_masks = x }
   end, "Rescaling", "does not take segmentation_masks")
@@ -54,9 +54,9 @@ do
   for _, ending in ipairs { ".keras", ".h5" } do
     local path = check.temporary(ending)
     model:save(path)
-    local loaded = cr.models.load_model(path)
-    check.near(loaded:predict(x, { verbose = 0 }), expected)
-    check.same(loaded.layers[1]:get_config(), model.layers[1]:get_config())
+    local loaded_model = cr.models.load_model(path)
+    check.near(loaded_model:predict(x, { verbose = 0 }), expected)
+    check.same(loaded_model.layers[1]:get_config(), model.layers[1]:get_config())
     os.remove(path)
   end
   local flip = layers.RandomFlip { seed = 1 }
@@ -67,7 +67,7 @@ do
 end
 
 do -- configurations that Keras 3 writes
-  local text = [[{"module": "keras.layers", "class_name": "RandomContrast",
+  local layer_json = [[{"module": "keras.layers", "class_name": "RandomContrast",
     "config": {"name": "random_contrast", "trainable": true, "dtype": "float32",
     "factor": [0.0, 0.2], "data_format": "channels_last", "value_range": [0, 255],
     "seed": null}}]]
@@ -75,30 +75,31 @@ do -- configurations that Keras 3 writes
     "config": {"name": "s", "trainable": true, "dtype": "float32",
     "layers": [{"module": "keras.layers", "class_name": "InputLayer",
     "config": {"batch_shape": [null, 8, 10, 3], "dtype": "float32", "name": "i"}}, %s]},
-    "keras_version": "3.15.1"}]]):format(text))
+    "keras_version": "3.15.1"}]]):format(layer_json))
   check.same(model.layers[#model.layers]:get_config().factor, { 0, 0.2 })
   local pipeline = layers.Pipeline { layers.RandomFlip { name = "f" }, name = "p" }
-  local written = cr.Sequential { cr.Input { shape = { 8, 10, 3 } }, pipeline }:to_json()
-  local reread = cr.models.model_from_json(written)
-  assert(reread.layers[#reread.layers].layers[1].name == "f")
+  local pipeline_json = cr.Sequential { cr.Input { shape = { 8, 10, 3 } }, pipeline }:to_json()
+  local reread_model = cr.models.model_from_json(pipeline_json)
+  assert(reread_model.layers[#reread_model.layers].layers[1].name == "f")
 end
 
 do -- a layer as a function of map of a dataset
   local flip = layers.RandomInvert { factor = { 1, 1 } }
   local data = cr.data.dataset(x, labels, { batch_size = 3 })
-  local batches = 0
+  local batch_count = 0
   for images, y in data:map(function(images, y) return flip(images), y end):elements() do
     check.same(images.shape, { 3, 8, 10, 3 })
-    check.near(images, 255 - x:slice(1 + 3 * batches, 3 + 3 * batches))
-    batches = batches + 1
+    check.near(images, 255 - x:slice(1 + 3 * batch_count, 3 + 3 * batch_count))
+    batch_count = batch_count + 1
   end
-  assert(batches == 2)
+  assert(batch_count == 2)
 end
 
 do -- labels as inputs of a graph
   local images, classes = cr.Input { shape = { 8, 10, 3 } }, cr.Input { shape = { 3 } }
-  local mixed = layers.MixUp { name = "m" } { images = images, labels = classes }
-  local model = cr.Model { inputs = { images, classes }, outputs = { mixed.images, mixed.labels } }
+  local mixed_symbols = layers.MixUp { name = "m" } { images = images, labels = classes }
+  local model = cr.Model { inputs = { images, classes }, outputs = { mixed_symbols.images,
+    mixed_symbols.labels } }
   check.near(model:predict({ x, labels }, { verbose = 0 })[2], labels)
 end
 print "ok"

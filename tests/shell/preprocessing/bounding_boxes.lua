@@ -11,7 +11,7 @@ local other_boxes = cr.tensor { { 15, 25, 50, 70 }, { 0, 0, 100, 90 }, { -1, -1,
 
 do -- conversion between formats, in both directions
   local size = { height = 200, width = 160 }
-  local rows = {
+  local boxes_by_format = {
     xyxy = { { 10, 20, 50, 60 }, { 70, 80, 100, 120 } },
     yxyx = { { 20, 10, 60, 50 }, { 80, 70, 120, 100 } },
     xywh = { { 10, 20, 40, 40 }, { 70, 80, 30, 40 } },
@@ -22,18 +22,19 @@ do -- conversion between formats, in both directions
     rel_xywh = { { 0.0625, 0.1, 0.25, 0.2 }, { 0.4375, 0.4, 0.1875, 0.2 } },
     rel_center_xywh = { { 0.1875, 0.2, 0.25, 0.2 }, { 0.53125, 0.5, 0.1875, 0.2 } },
   }
-  for name, expected in pairs(rows) do
+  for name, expected in pairs(boxes_by_format) do
     check.near(boxes.convert_format(b, "XYXY", name, size), cr.tensor(expected))
-    for target, expected_boxes in pairs(rows) do
+    for target, expected_boxes in pairs(boxes_by_format) do
       check.near(boxes.convert_format(cr.tensor(expected), name, target, size),
         cr.tensor(expected_boxes))
     end
   end
-  local converted = boxes.convert_format({ boxes = b, labels = { 1, 2 } }, "xyxy", "xywh")
-  check.near(converted.boxes, cr.tensor(rows.xywh))
-  check.same(converted.labels, { 1, 2 })
-  check.near(boxes.convert_format(cr.tensor(rows.rel_xywh), "rel_xywh", "rel_xyxy", size),
-    cr.tensor(rows.rel_xyxy))
+  local converted_boxes = boxes.convert_format({ boxes = b, labels = { 1, 2 } }, "xyxy", "xywh")
+  check.near(converted_boxes.boxes, cr.tensor(boxes_by_format.xywh))
+  check.same(converted_boxes.labels, { 1, 2 })
+  check.near(boxes.convert_format(cr.tensor(boxes_by_format.rel_xywh), "rel_xywh", "rel_xyxy",
+    size),
+    cr.tensor(boxes_by_format.rel_xyxy))
   check.fails(function() boxes.convert_format(b, "xyxy", "rel_xyxy") end, "height", "width")
   check.fails(function() boxes.convert_format(b, "xyxy", "xyhw") end, "Supported formats", "xywh")
   check.fails(function() boxes.convert_format(cr.ones { 2, 3 }, "xyxy", "xywh") end,
@@ -76,12 +77,12 @@ end
 do -- moving and resizing boxes
   check.near(boxes.crop(b, 10, 20, 40, 30), cr.tensor { { 0, 10, 30, 40 }, { 30, 40, 30, 40 } })
   check.near(boxes.pad(b, 3, 4), cr.tensor { { 14, 23, 54, 63 }, { 74, 83, 104, 123 } })
-  local clipped = boxes.clip_to_image_size({ labels = cr.tensor({ 0, 1, 2 }, "int32"),
+  local clipped_boxes = boxes.clip_to_image_size({ labels = cr.tensor({ 0, 1, 2 }, "int32"),
     boxes = { { -10, -20, 150, 160 }, { 50, 40, 70, 80 }, { 130, 20, 140, 30 } } },
     { height = 100, width = 120 })
-  check.near(clipped.boxes,
+  check.near(clipped_boxes.boxes,
     cr.tensor { { 0, 0, 120, 100 }, { 50, 40, 70, 80 }, { 120, 20, 120, 30 } })
-  check.same(clipped.labels:totable(), { 0, 1, -1 })
+  check.same(clipped_boxes.labels:totable(), { 0, 1, -1 })
   assert(boxes.clip_to_image_size({ boxes = b }, { height = 9, width = 9 }).labels == nil)
   check.near(boxes.affine_transform(b, 30, 0.1, -0.05, 1.2, 5, 3, 200, 160),
     cr.tensor { { -40.809944, 11.147407, 30.415283, 75.795868 },
@@ -94,35 +95,38 @@ local box_data = { boxes = cr.tensor { { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } } },
   labels = cr.tensor({ { 2, 7 } }, "int32") }
 
 do -- boxes transformed together with images, with deterministic options
-  local function check_moved(layer, expected, labels)
+  local function check_transformed(layer, expected, labels)
     local result = layer { images = images, bounding_boxes = box_data }
     check.near(result.bounding_boxes.boxes, cr.tensor { expected }, 1e-4)
     check.same(result.bounding_boxes.labels:totable(), { labels or { 2, 7 } })
     check.same(result.bounding_boxes.labels.dtype, "int32")
   end
   local xyxy = "xyxy"
-  check_moved(layers.RandomRotation({ 0.1, 0.1 }, { bounding_box_format = xyxy }),
+  check_transformed(layers.RandomRotation({ 0.1, 0.1 }, { bounding_box_format = xyxy }),
     { { 3.3602886, 8.5044575, 10.565532, 15.267237 }, { 8.6568537, 0, 27.990857, 17.846107 } })
-  check_moved(layers.RandomTranslation({ 0.1, 0.1 }, { -0.2, -0.2 },
+  check_transformed(layers.RandomTranslation({ 0.1, 0.1 }, { -0.2, -0.2 },
     { bounding_box_format = xyxy }), { { 0, 7, 4, 11 }, { 6, 5, 19, 20 } })
-  check_moved(layers.RandomZoom({ 0.3, 0.3 }, { -0.2, -0.2 }, { bounding_box_format = xyxy }),
+  check_transformed(layers.RandomZoom({ 0.3, 0.3 }, { -0.2, -0.2 }, { bounding_box_format = xyxy }),
     { { 1.375, 6.0384615, 8.875, 9.1153841 }, { 11.375, 4.5, 27.625, 16.038460 } })
-  check_moved(layers.CenterCrop(10, 12, { bounding_box_format = xyxy }),
+  check_transformed(layers.CenterCrop(10, 12, { bounding_box_format = xyxy }),
     { { 0, 0, 1, 4 }, { 3, 0, 12, 10 } })
-  check_moved(layers.CenterCrop(30, 12, { bounding_box_format = xyxy }),
+  check_transformed(layers.CenterCrop(30, 12, { bounding_box_format = xyxy }),
     { { 0, 7.5, 0, 13.5 }, { 1.5, 4.5, 12, 27 } }, { -1, 7 })
-  check_moved(layers.Resizing(10, 12, { bounding_box_format = xyxy }),
+  check_transformed(layers.Resizing(10, 12, { bounding_box_format = xyxy }),
     { { 1.6, 2.5, 4, 4.5 }, { 4.8, 1.5, 10, 9 } })
-  check_moved(layers.Resizing(10, 12, { crop_to_aspect_ratio = true, bounding_box_format = xyxy }),
+  check_transformed(layers.Resizing(10, 12, { crop_to_aspect_ratio = true,
+    bounding_box_format = xyxy }),
     { { 0.5, 2.5, 3.5, 4.5 }, { 4.5, 1.5, 11, 9 } }) -- the box encloses the same pixels as before
-  check_moved(layers.Resizing(10, 12, { pad_to_aspect_ratio = true, bounding_box_format = xyxy }),
+  check_transformed(layers.Resizing(10, 12, { pad_to_aspect_ratio = true,
+    bounding_box_format = xyxy }),
     -- The box encloses the same pixels as before.
     { { 1.6, 7 / 2.4, 4, 11 / 2.4 }, { 4.8, 5 / 2.4, 10, 20 / 2.4 } })
-  check_moved(layers.RandomBrightness(0.5, { bounding_box_format = xyxy }),
+  check_transformed(layers.RandomBrightness(0.5, { bounding_box_format = xyxy }),
     { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } })
-  check_moved(layers.MaxNumBoundingBoxes(3, { bounding_box_format = xyxy }),
+  check_transformed(layers.MaxNumBoundingBoxes(3, { bounding_box_format = xyxy }),
     { { 4, 5, 10, 9 }, { 12, 3, 25, 18 }, { -1, -1, -1, -1 } }, { 2, 7, -1 })
-  check_moved(layers.MaxNumBoundingBoxes(1, { bounding_box_format = xyxy }), { { 4, 5, 10, 9 } },
+  check_transformed(layers.MaxNumBoundingBoxes(1, { bounding_box_format = xyxy }),
+    { { 4, 5, 10, 9 } },
     { 2 })
 end
 
@@ -191,15 +195,15 @@ do -- in inference boxes stay unchanged, except where the size of images changes
     crop({ images = images, bounding_boxes = normalized_boxes },
     { training = false }).bounding_boxes.boxes,
     cr.tensor(normalized_boxes.boxes))
-  local mixed = layers.MixUp(options) { images = images, bounding_boxes = normalized_boxes }
-  check.same(mixed.bounding_boxes.boxes.shape, { 1, 2, 4 })
-  local resized = layers.Resizing(5, 5, options) { images = images[1],
+  local mixed_data = layers.MixUp(options) { images = images, bounding_boxes = normalized_boxes }
+  check.same(mixed_data.bounding_boxes.boxes.shape, { 1, 2, 4 })
+  local resized_data = layers.Resizing(5, 5, options) { images = images[1],
     bounding_boxes = { boxes = normalized_boxes.boxes[1], labels = normalized_boxes.labels[1] } }
-  check.same(resized.bounding_boxes.boxes.shape, { 1, 4 })
-  check.near(resized.bounding_boxes.boxes, cr.tensor(normalized_boxes.boxes[1]))
+  check.same(resized_data.bounding_boxes.boxes.shape, { 1, 4 })
+  check.near(resized_data.bounding_boxes.boxes, cr.tensor(normalized_boxes.boxes[1]))
 end
 
-do -- boxes through several layers, in a graph, and in a file
+do -- boxes pass through several layers, and through a layer of a graph
   local options = { bounding_box_format = "xyxy" }
   local pipeline = layers.Pipeline { layers.Resizing(40, 60, options),
     layers.RandomTranslation({ 0.1, 0.1 }, { 0, 0 }, options) }
@@ -213,12 +217,13 @@ do -- boxes through several layers, in a graph, and in a file
 
   local i, k = cr.Input { shape = { 20, 30, 3 } }, cr.Input { shape = { 2, 4 } }
   local n = cr.Input { shape = { 2 } }
-  local out = layers.Resizing(10, 15, options) { images = i,
+  local resized_symbols = layers.Resizing(10, 15, options) { images = i,
     bounding_boxes = { boxes = k, labels = n } }
   local model = cr.Model { inputs = { i, k, n },
-    outputs = { out.images, out.bounding_boxes.boxes, out.bounding_boxes.labels } }
-  local predicted = model:predict({ images, box_data.boxes, box_data.labels }, { verbose = 0 })
-  check.near(predicted[2], box_data.boxes / 2)
+    outputs = { resized_symbols.images, resized_symbols.bounding_boxes.boxes,
+    resized_symbols.bounding_boxes.labels } }
+  local predictions = model:predict({ images, box_data.boxes, box_data.labels }, { verbose = 0 })
+  check.near(predictions[2], box_data.boxes / 2)
 end
 
 do -- error messages for mistakes

@@ -35,22 +35,23 @@ check.near(space(columns), {
 check.near(space { age = 35, size = 0.5, color = "pink", rooms = 3 },
   { 0, 1, 0, 0, 0, 0, 0, 1, 0, 5 }, 1e-5, "a single row")
 
-local adapted_in_parts = new_space {}
-local i = 0
-adapted_in_parts:adapt(function()
-  i = i + 1
-  if i > 2 then return nil end
+local space_adapted_in_batches = new_space {}
+local batch_number = 0
+space_adapted_in_batches:adapt(function()
+  batch_number = batch_number + 1
+  if batch_number > 2 then return nil end
   local batch = {}
   for name, column in pairs(columns) do
-    batch[name] = (type(column) == "table" and cr.tensor(column) or column):slice(2 * i - 1, 2 * i)
+    batch[name] = (type(column) == "table" and cr.tensor(column)
+      or column):slice(2 * batch_number - 1, 2 * batch_number)
   end
   return batch
 end)
-check.near(adapted_in_parts(columns), space(columns), 1e-5, "adapted in two batches")
+check.near(space_adapted_in_batches(columns), space(columns), 1e-5, "adapted in two batches")
 
 -- ---- output as one tensor per column; crosses, hashes, ranges
 
-local crossed = new_space {
+local crossed_space = new_space {
   features = {
     color = FeatureSpace.string_categorical { output_mode = "int" },
     rooms = FeatureSpace.integer_categorical { output_mode = "int" },
@@ -59,23 +60,23 @@ local crossed = new_space {
   crosses = { FeatureSpace.cross({ "color", "rooms" }, 8, "int") },
   output_mode = "dict",
 }
-crossed:adapt(columns)
-local features = crossed(columns)
+crossed_space:adapt(columns)
+local features = crossed_space(columns)
 check.same(features.color:totable(), { { 1 }, { 3 }, { 1 }, { 2 } })
 check.same(features.age:totable(), { { 0 }, { 1 }, { 1 }, { 1 } }, "ranges part at 30")
-local cross = cr.layers.HashedCrossing(8) { features.color, features.rooms }
-check.same(features.color_X_rooms:totable(), cross:totable())
-local hashed = new_space { features = { color = "string_hashed",
+local expected_cross = cr.layers.HashedCrossing(8) { features.color, features.rooms }
+check.same(features.color_X_rooms:totable(), expected_cross:totable())
+local hashed_space = new_space { features = { color = "string_hashed",
   rooms = FeatureSpace.integer_hashed { num_bins = 5 } }, hashing_dim = 4, crosses = { { "color",
   "rooms" } } }
-check.same(hashed(columns).shape, { 4, 4 + 5 + 32 })
+check.same(hashed_space(columns).shape, { 4, 4 + 5 + 32 })
 
 -- ---- the layers as parts of a model that is trained and saved
 
-local input, encoded = space:get_inputs(), space:get_encoded_features()
-check.same(#input, 4)
-check.same(input.color.dtype, "string")
-local model = cr.Model { inputs = input, outputs = cr.layers.Dense(1)(encoded) }
+local inputs, encoded_features = space:get_inputs(), space:get_encoded_features()
+check.same(#inputs, 4)
+check.same(inputs.color.dtype, "string")
+local model = cr.Model { inputs = inputs, outputs = cr.layers.Dense(1)(encoded_features) }
 model:compile { optimizer = "adam", loss = "mse" }
 local rows = {}
 for name, column in pairs(columns) do
@@ -97,23 +98,25 @@ os.remove(path)
 do -- an archive stores the FeatureSpace itself
   local path = check.temporary ".keras"
   local options = { "output_mode", "crossing_dim", "hashing_dim", "num_discretization_bins" }
-  local text = cr.layers.TextVectorization { output_mode = "tf_idf" }
-  local with_text = new_space { features = {
-    color = FeatureSpace.feature { dtype = "string", preprocessor = text, output_mode = "float" },
+  local text_layer = cr.layers.TextVectorization { output_mode = "tf_idf" }
+  local text_space = new_space { features = {
+    color = FeatureSpace.feature { dtype = "string", preprocessor = text_layer,
+      output_mode = "float" },
     size = FeatureSpace.float_discretized { num_bins = 3 }, age = "float",
   }, num_discretization_bins = 5 }
-  with_text:adapt(columns)
-  for _, saved_space in ipairs { space, crossed, hashed, with_text } do
+  text_space:adapt(columns)
+  for _, saved_space in ipairs { space, crossed_space, hashed_space, text_space } do
     saved_space:save(path)
-    local loaded = cr.models.load_model(path)
-    local saved_features, loaded_features = saved_space(columns), loaded(columns)
+    local loaded_space = cr.models.load_model(path)
+    local saved_features, loaded_features = saved_space(columns), loaded_space(columns)
     if saved_space.output_mode == "concat" then saved_features,
       loaded_features = { saved_features }, { loaded_features } end
     for name, feature in pairs(saved_features) do
       check.same(loaded_features[name]:totable(), feature:totable(), name)
     end
-    check.same(loaded.names, saved_space.names)
-    for _, option in ipairs(options) do check.same(loaded[option], saved_space[option], option) end
+    check.same(loaded_space.names, saved_space.names)
+    for _, option in ipairs(options) do check.same(loaded_space[option], saved_space[option],
+      option) end
   end
   os.remove(path)
   check.fails(function() new_space {}:save(path) end, "call `.adapt(data)`")
@@ -142,15 +145,15 @@ end, "Cannot concatenate features because feature 'color'", "int64")
 
 do -- adapting to a dataset of tables; errors are reported at the user's line
   local columns = { age = { 31., 52, 40, 27 }, job = { "cook", "nurse", "cook", "clerk" } }
-  local function space()
+  local function small_space()
     return cr.utils.FeatureSpace {
       features = { age = "float_normalized", job = "string_categorical" } }
   end
-  local first_space, second_space = space(), space()
+  local first_space, second_space = small_space(), small_space()
   first_space:adapt(columns)
   second_space:adapt(cr.data.from_tensor_slices(columns):batch(3))
   local row = { age = { 35. }, job = { "clerk" } }
   check.near(second_space(row), first_space(row))
-  local ok, message = pcall(function() space():adapt { age = { 3. } } end)
+  local ok, message = pcall(function() small_space():adapt { age = { 3. } } end)
   assert(not ok and message:find("feature_space.lua:%d+: there is no column 'job'"), message)
 end

@@ -5,7 +5,7 @@ local cr = require "crescent"
 local layers = cr.layers
 
 local function output_of(layer, x) return layer(x):totable() end
-local function column(...)
+local function column_of(...)
   local rows = {}
   for i, value in ipairs { ... } do rows[i] = { value } end
   return cr.tensor(rows)
@@ -13,11 +13,11 @@ end
 
 -- ---- Hashing: the examples of Keras' documentation and tests
 
-local letters = column("A", "B", "C", "D", "E")
+local letters = column_of("A", "B", "C", "D", "E")
 check.same(output_of(layers.Hashing { num_bins = 3 }, letters),
   { { 1 }, { 0 }, { 1 }, { 1 }, { 2 } })
 check.same(output_of(layers.Hashing { num_bins = 3, mask_value = "" },
-  column("A", "B", "", "C", "D")),
+  column_of("A", "B", "", "C", "D")),
   { { 1 }, { 1 }, { 0 }, { 2 }, { 2 } })
 check.same(output_of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, letters),
   { { 1 }, { 2 }, { 1 }, { 0 }, { 2 } })
@@ -29,7 +29,7 @@ check.same(output_of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, numbe
   { 1, 1, 2, 0, 1 })
 check.same(output_of(layers.Hashing(3), cr.tensor { 0.5, 1.9, 2.0, 3.0, 4.0 }), { 1, 0, 1, 0, 2 },
   "fractions are cut off")
-local names = column("omar", "stringer", "marlo", "wire", "skywalker")
+local names = column_of("omar", "stringer", "marlo", "wire", "skywalker")
 check.same(output_of(layers.Hashing(2), names), { { 0 }, { 0 }, { 1 }, { 0 }, { 0 } })
 check.same(output_of(layers.Hashing { num_bins = 3, mask_value = "omar" }, names),
   { { 0 }, { 1 }, { 2 }, { 1 }, { 1 } })
@@ -37,8 +37,8 @@ check.same(output_of(layers.Hashing { num_bins = 2, salt = { 211, 137 } }, names
   { { 1 }, { 0 }, { 1 }, { 0 }, { 1 } })
 check.same(output_of(layers.Hashing(1), letters), { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } })
 
--- Fingerprints of texts of every length, compared with those of the FarmHash library, in the range
--- of Lua integers.
+-- Hashes of texts of several lengths are those of the FarmHash library, modulo the largest Lua
+-- integer.
 local function modulo_max_integer(fingerprint)
   return math.ult(fingerprint, math.maxinteger) and fingerprint or fingerprint - math.maxinteger
 end
@@ -76,16 +76,18 @@ check.fails(function() layers.Hashing { num_bins = 2, sparse = true } end, "tens
 
 -- ---- HashedCrossing hashes pairs of features
 
-local first, second = cr.tensor { "A", "B", "A", "B", "A" },
+local first_feature, second_feature = cr.tensor { "A", "B", "A", "B", "A" },
   cr.tensor({ 101, 101, 101, 102, 102 }, "int32")
-check.same(output_of(layers.HashedCrossing(5), { first, second }), { 1, 4, 1, 1, 3 })
+check.same(output_of(layers.HashedCrossing(5), { first_feature, second_feature }),
+  { 1, 4, 1, 1, 3 })
 check.same(output_of(layers.HashedCrossing { num_bins = 5, output_mode = "one_hot" },
-  { first:reshape { 5, 1 }, second:reshape { 5, 1 } })[4],
+  { first_feature:reshape { 5, 1 }, second_feature:reshape { 5, 1 } })[4],
   { 0, 1, 0, 0, 0 })
-check.fails(function() layers.HashedCrossing(5) { first } end, "at least two inputs")
-check.fails(function() layers.HashedCrossing(5) { first, second:slice(1, 3) } end, "equal shape")
+check.fails(function() layers.HashedCrossing(5) { first_feature } end, "at least two inputs")
+check.fails(function() layers.HashedCrossing(5) { first_feature, second_feature:slice(1, 3) } end,
+  "equal shape")
 check.fails(function()
-  layers.HashedCrossing(5) { first, cr.tensor { 1, 2, 3, 4, 5 } }
+  layers.HashedCrossing(5) { first_feature, cr.tensor { 1, 2, 3, 4, 5 } }
 end, "integer or string dtype", "float32")
 check.fails(function()
   layers.HashedCrossing(5) { cr.zeros({ 2, 3 }, "int32"), cr.zeros({ 2, 3 }, "int32") }
@@ -108,19 +110,19 @@ check.same(output_of(layers.Discretization { bin_boundaries = { 0, 2 }, output_m
 
 local values = {}
 for i = 1, 1000 do values[i] = (i * 7919) % 1000 end
-local adapted_once, adapted_in_batches = layers.Discretization { num_bins = 4 },
+local whole_layer, batched_layer = layers.Discretization { num_bins = 4 },
   layers.Discretization { num_bins = 4 }
-adapted_once:adapt(cr.tensor(values))
-check.near(adapted_once.bin_boundaries, { 249.5, 499.5, 749.5 }, 1e-2, "quarters")
-adapted_in_batches:reset_state()
+whole_layer:adapt(cr.tensor(values))
+check.near(whole_layer.bin_boundaries, { 249.5, 499.5, 749.5 }, 1e-2, "quarters")
+batched_layer:reset_state()
 for i = 1, 1000, 100 do
-  adapted_in_batches:update_state(cr.tensor { table.unpack(values, i, i + 99) })
+  batched_layer:update_state(cr.tensor { table.unpack(values, i, i + 99) })
 end
-adapted_in_batches:finalize_state()
-check.near(adapted_in_batches.bin_boundaries, adapted_once.bin_boundaries, 2e-2, "in ten batches")
-local streamed = layers.Discretization { num_bins = 4 }
-streamed:adapt(cr.data.dataset(cr.tensor(values), { batch_size = 100 }))
-check.same(streamed.bin_boundaries, adapted_in_batches.bin_boundaries, "from a dataset")
+batched_layer:finalize_state()
+check.near(batched_layer.bin_boundaries, whole_layer.bin_boundaries, 2e-2, "in ten batches")
+local dataset_layer = layers.Discretization { num_bins = 4 }
+dataset_layer:adapt(cr.data.dataset(cr.tensor(values), { batch_size = 100 }))
+check.same(dataset_layer.bin_boundaries, batched_layer.bin_boundaries, "from a dataset")
 check.fails(function() layers.Discretization {} end, "either `num_bins` or `bin_boundaries`")
 check.fails(function()
   layers.Discretization { num_bins = 2, bin_boundaries = { 1, 2, 3 } }
@@ -130,18 +132,18 @@ check.fails(function()
   layers.Discretization { bin_boundaries = { 1 } }:adapt(x)
 end, "Cannot adapt a Discretization layer")
 
--- ---- Normalization adapted in many passes
+-- ---- Normalization adapted to all rows at once, and to batches
 
 local data = cr.random.uniform({ 40, 3 }, { seed = 3 })
-local adapted_once_layer, adapted_in_parts_layer = layers.Normalization(), layers.Normalization()
-adapted_once_layer:adapt(data)
-adapted_in_parts_layer:adapt(cr.data.dataset(data, { batch_size = 7 }))
-check.near(adapted_in_parts_layer.weights[1].value, adapted_once_layer.weights[1].value, 1e-6,
+local whole_normalization, batched_normalization = layers.Normalization(), layers.Normalization()
+whole_normalization:adapt(data)
+batched_normalization:adapt(cr.data.dataset(data, { batch_size = 7 }))
+check.near(batched_normalization.weights[1].value, whole_normalization.weights[1].value, 1e-6,
   "mean")
-check.near(adapted_in_parts_layer.weights[2].value, adapted_once_layer.weights[2].value, 1e-6,
+check.near(batched_normalization.weights[2].value, whole_normalization.weights[2].value, 1e-6,
   "variance")
-check.near(adapted_once_layer.mean, cr.ops.mean(data, 0, true), 1e-6)
-check.near(adapted_once_layer.variance, cr.ops.var(data, 0, true), 1e-5)
+check.near(whole_normalization.mean, cr.ops.mean(data, 0, true), 1e-6)
+check.near(whole_normalization.variance, cr.ops.var(data, 0, true), 1e-5)
 assert(layers.Normalization().mean == nil)
 
 -- ---- the layers in a compiled model and in files

@@ -17,12 +17,12 @@ check.same(output_of(layers.StringLookup { vocabulary = cr.tensor(vocabulary) },
 check.same(output_of(layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 2 },
   cr.tensor { { "a", "c", "d" }, { "m", "z", "b" } }),
   { { 2, 4, 5 }, { 0, 1, 3 } })
-local inverse = layers.StringLookup { vocabulary = vocabulary, invert = true }
-check.same(output_of(inverse, cr.tensor({ { 1, 3, 4 }, { 4, 0, 2 } }, "int64")),
+local inverse_layer = layers.StringLookup { vocabulary = vocabulary, invert = true }
+check.same(output_of(inverse_layer, cr.tensor({ { 1, 3, 4 }, { 4, 0, 2 } }, "int64")),
   { { "a", "c", "d" }, { "d", "[UNK]", "b" } })
-check.same(output_of(inverse, cr.tensor({ 99, -1 }, "int64")), { "[UNK]", "[UNK]" })
-local masked = layers.StringLookup { vocabulary = vocabulary, mask_token = "", invert = true }
-check.same(output_of(masked, cr.tensor({ 0, 1, 2 }, "int64")), { "", "[UNK]", "a" })
+check.same(output_of(inverse_layer, cr.tensor({ 99, -1 }, "int64")), { "[UNK]", "[UNK]" })
+local masked_layer = layers.StringLookup { vocabulary = vocabulary, mask_token = "", invert = true }
+check.same(output_of(masked_layer, cr.tensor({ 0, 1, 2 }, "int64")), { "", "[UNK]", "a" })
 check.same(output_of(layers.StringLookup { vocabulary = vocabulary, mask_token = "" },
   cr.tensor { "a", "", "q" }), { 2, 0, 1 })
 check.same(output_of(layers.StringLookup { vocabulary = vocabulary, output_mode = "one_hot" },
@@ -59,26 +59,26 @@ check.same(adapted_layer:get_vocabulary { include_special_tokens = false },
   { "d", "z", "c", "b", "a" })
 check.same(adapted_layer:vocabulary_size(), 6)
 check.same(output_of(adapted_layer, cr.tensor { "d", "a", "?" }), { 1, 5, 0 })
-for name, source in pairs {
+for name, source_data in pairs {
   lists = { { "a", "c", "d" }, { "d", "z", "b" } },
   dataset = cr.data.dataset(data, { batch_size = 1 }),
   tensors = { data:slice(1, 1), data:slice(2, 2) },
 } do
   local streamed_layer = layers.StringLookup()
-  streamed_layer:adapt(source)
+  streamed_layer:adapt(source_data)
   check.same(streamed_layer:get_vocabulary(), adapted_layer:get_vocabulary(), name)
 end
-local i = 0
+local batch_number = 0
 local stream = cr.data.generator(function()
-  i = i + 1
-  if i <= 2 then return data:slice(i, i) end
+  batch_number = batch_number + 1
+  if batch_number <= 2 then return data:slice(batch_number, batch_number) end
 end)
-local streamed = layers.StringLookup { max_tokens = 3 }
-streamed:adapt(stream)
-check.same(streamed:get_vocabulary(), { "[UNK]", "d", "z" }, "no more than max_tokens")
-i = 0
-streamed:adapt(stream, { steps = 1 })
-check.same(streamed:get_vocabulary(), { "[UNK]", "d", "c" }, "one batch")
+local stream_layer = layers.StringLookup { max_tokens = 3 }
+stream_layer:adapt(stream)
+check.same(stream_layer:get_vocabulary(), { "[UNK]", "d", "z" }, "no more than max_tokens")
+batch_number = 0
+stream_layer:adapt(stream, { steps = 1 })
+check.same(stream_layer:get_vocabulary(), { "[UNK]", "d", "c" }, "one batch")
 
 -- The weight of a term is log(1 + documents / (1 + documents with the term)); unknown terms get the
 -- mean weight.
@@ -86,16 +86,16 @@ local weighted_layer = layers.StringLookup { output_mode = "tf_idf" }
 weighted_layer:adapt(documents)
 local idf = { d = math.log(1 + 2 / 3), z = math.log(1 + 2 / 2), c = math.log(2), b = math.log(2),
   a = math.log(2) }
-local mean = (idf.d + 4 * math.log(2)) / 5
+local mean_idf = (idf.d + 4 * math.log(2)) / 5
 check.same(weighted_layer:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" })
 check.near(output_of(weighted_layer, cr.tensor { { "d", "d", "z", "?" } }),
-  { { mean, 2 * idf.d, idf.z, 0, 0, 0 } }, 1e-6)
-local layer_adapted_in_parts = layers.StringLookup { output_mode = "tf_idf" }
-layer_adapted_in_parts:reset_state()
-layer_adapted_in_parts:update_state(documents:slice(1, 1))
-layer_adapted_in_parts:update_state(documents:slice(2, 2))
-layer_adapted_in_parts:finalize_state()
-check.same(output_of(layer_adapted_in_parts, documents), output_of(weighted_layer, documents),
+  { { mean_idf, 2 * idf.d, idf.z, 0, 0, 0 } }, 1e-6)
+local batched_layer = layers.StringLookup { output_mode = "tf_idf" }
+batched_layer:reset_state()
+batched_layer:update_state(documents:slice(1, 1))
+batched_layer:update_state(documents:slice(2, 2))
+batched_layer:finalize_state()
+check.same(output_of(batched_layer, documents), output_of(weighted_layer, documents),
   "in two batches")
 
 -- ---- IntegerLookup: indices of integers
@@ -180,25 +180,26 @@ check.fails(function() adapted_layer:adapt(7) end, "expected a tensor, a list or
 local folder = check.temporary ""
 assert(os.execute("mkdir -p " .. folder))
 adapted_layer:save_assets(folder)
-local file = folder .. "/vocabulary.txt"
-check.same(io.open(file):read "a", "[UNK]\nd\nz\nc\nb\na")
+local vocabulary_path = folder .. "/vocabulary.txt"
+check.same(io.open(vocabulary_path):read "a", "[UNK]\nd\nz\nc\nb\na")
 local rebuilt_layer = layers.StringLookup()
 rebuilt_layer:load_assets(folder)
 check.same(rebuilt_layer:get_vocabulary(), adapted_layer:get_vocabulary())
-local function vocabulary_path(text)
-  local out = assert(io.open(file, "w"))
-  out:write(text)
-  out:close()
+local function write_vocabulary(text)
+  local output_file = assert(io.open(vocabulary_path, "w"))
+  output_file:write(text)
+  output_file:close()
 end
-vocabulary_path "one\r\ntwo\nthree\n"
-check.same(layers.StringLookup { vocabulary = file }:get_vocabulary(),
+write_vocabulary "one\r\ntwo\nthree\n"
+check.same(layers.StringLookup { vocabulary = vocabulary_path }:get_vocabulary(),
   { "[UNK]", "one", "two", "three" })
-vocabulary_path "one\ntwo\none\n"
-check.fails(function() layers.StringLookup { vocabulary = file } end, file, "line 3", "line 1")
-vocabulary_path "1\n2\nx\n"
+write_vocabulary "one\ntwo\none\n"
+check.fails(function() layers.StringLookup { vocabulary = vocabulary_path } end, vocabulary_path,
+  "line 3", "line 1")
+write_vocabulary "1\n2\nx\n"
 check.fails(function()
-  layers.IntegerLookup { vocabulary = file }
-end, file, "line 3", "expected an integer, got 'x'")
+  layers.IntegerLookup { vocabulary = vocabulary_path }
+end, vocabulary_path, "line 3", "expected an integer, got 'x'")
 check.fails(function() layers.StringLookup { vocabulary = folder .. "/none.txt" } end, "none.txt")
 
 -- ---- the layers in models: eager, compiled, trained, and in files of every format
@@ -206,7 +207,7 @@ check.fails(function() layers.StringLookup { vocabulary = folder .. "/none.txt" 
 local words = cr.tensor { { "red", "big" }, { "blue", "small" }, { "red", "small" },
   { "green", "big" } }
 local labels = cr.tensor { { 1 }, { 0 }, { 1 }, { 0 } }
-local function model_of(lookup)
+local function model_with(lookup)
   local input = cr.Input { shape = { 2 }, dtype = "string", name = "words" }
   local model = cr.Model { inputs = input,
     outputs = layers.Dense(1, { kernel_initializer = "ones" })(lookup(input)) }
@@ -214,9 +215,9 @@ local function model_of(lookup)
   return model
 end
 
-local encode = layers.StringLookup { output_mode = "multi_hot" }
-encode:adapt(words)
-local model = model_of(encode)
+local encoder = layers.StringLookup { output_mode = "multi_hot" }
+encoder:adapt(words)
+local model = model_with(encoder)
 check.near(model:predict(words), model(words), 1e-6, "compiled as eager")
 local history = model:fit(words, labels, { epochs = 20, verbose = 0 })
 assert(history.history.loss[20] < 0.5 * history.history.loss[1], "it learns from strings")
@@ -224,9 +225,9 @@ local expected = model:predict(words):totable()
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   model:save(path)
-  local loaded = cr.models.load_model(path)
-  check.same(loaded:predict(words):totable(), expected, ending)
-  check.same(loaded.layers[2]:get_vocabulary(), encode:get_vocabulary(), ending)
+  local loaded_model = cr.models.load_model(path)
+  check.same(loaded_model:predict(words):totable(), expected, ending)
+  check.same(loaded_model.layers[2]:get_vocabulary(), encoder:get_vocabulary(), ending)
   os.remove(path)
 end
 local function new_embedding()
@@ -235,21 +236,22 @@ local function new_embedding()
     layers.Embedding(9, 2, { name = "vectors" }),
   }
 end
-local embedding = new_embedding()
-check.fails(function() embedding:predict(words) end, "no vocabulary")
-embedding.layers[1]:adapt(words)
-local first = embedding:predict(words):totable()
-embedding.layers[1]:set_vocabulary { "blue", "big", "red", "green", "small" }
-assert(embedding:predict(words):totable()[1][1][1] ~= first[1][1][1],
+local embedding_model = new_embedding()
+check.fails(function() embedding_model:predict(words) end, "no vocabulary")
+embedding_model.layers[1]:adapt(words)
+local first_output = embedding_model:predict(words):totable()
+embedding_model.layers[1]:set_vocabulary { "blue", "big", "red", "green", "small" }
+assert(embedding_model:predict(words):totable()[1][1][1] ~= first_output[1][1][1],
   "another vocabulary is taken up by what was compiled")
 
 -- files of weights alone also contain the vocabulary
 for _, ending in ipairs { ".weights.h5", ".h5", ".safetensors", ".npz" } do
   local path = check.temporary(ending)
-  embedding:save_weights(path)
+  embedding_model:save_weights(path)
   local loaded_model = new_embedding()
   loaded_model:load_weights(path)
-  check.same(loaded_model:predict(words):totable(), embedding:predict(words):totable(), ending)
+  check.same(loaded_model:predict(words):totable(), embedding_model:predict(words):totable(),
+    ending)
   os.remove(path)
 end
 assert(os.execute("rm -r " .. folder))
@@ -257,7 +259,7 @@ assert(os.execute("rm -r " .. folder))
 -- ---- an unpacked archive of Keras 3.15, which stores vocabularies in files beside the
 -- configuration
 
-local function archive(class, options, layer)
+local function write_archive(class, options, layer)
   local config = string.format([[{"module": "keras", "class_name": "Sequential",
     "config": {"name": "s", "trainable": true, "layers": [
     {"module": "keras.layers", "class_name": "InputLayer",
@@ -271,40 +273,41 @@ local function archive(class, options, layer)
      "build_input_shape": [null, 1]}, "registered_name": null, "compile_config": {}}]],
     class, options)
   local archive_path = check.temporary ".keras"
-  local assets = archive_path .. "/assets/layers/" .. class:gsub("(%l)(%u)", "%1_%2"):lower()
-  assert(os.execute("mkdir -p " .. assets))
+  local assets_folder = archive_path .. "/assets/layers/" .. class:gsub("(%l)(%u)", "%1_%2"):lower()
+  assert(os.execute("mkdir -p " .. assets_folder))
   for name, text in pairs { ["config.json"] = config,
     ["metadata.json"] = '{"keras_version": "3.15.1"}' } do
-    local out = assert(io.open(archive_path .. "/" .. name, "w"))
-    out:write(text)
-    out:close()
+    local output_file = assert(io.open(archive_path .. "/" .. name, "w"))
+    output_file:write(text)
+    output_file:close()
   end
   local model = cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" }, layer }
   model:save_weights(archive_path .. "/model.weights.h5")
-  layer:save_assets(assets)
+  layer:save_assets(assets_folder)
   return archive_path, model
 end
 
 local x = cr.tensor { { "d" }, { "c" }, { "?" } }
-local archive_path, original = archive("StringLookup", [["invert": false, "num_oov_indices": 1,
+local archive_path, original_model = write_archive("StringLookup",
+  [["invert": false, "num_oov_indices": 1,
   "oov_token": "[UNK]", "mask_token": null, "output_mode": "tf_idf", "vocabulary_size": 6,
   "oov_method": "floormod", "salt": null]], weighted_layer)
-local from_keras = cr.models.load_model(archive_path, { compile = false })
-check.near(from_keras:predict(x), original:predict(x), 1e-6)
-check.same(from_keras.layers[1]:get_vocabulary(), weighted_layer:get_vocabulary())
+local loaded_model = cr.models.load_model(archive_path, { compile = false })
+check.near(loaded_model:predict(x), original_model:predict(x), 1e-6)
+check.same(loaded_model.layers[1]:get_vocabulary(), weighted_layer:get_vocabulary())
 assert(os.execute("rm -r " .. archive_path))
-local vectorize = layers.TextVectorization { output_sequence_length = 2 }
-vectorize:adapt { "c d c" }
-archive_path, original = archive("TextVectorization", [[
+local text_layer = layers.TextVectorization { output_sequence_length = 2 }
+text_layer:adapt { "c d c" }
+archive_path, original_model = write_archive("TextVectorization", [[
   "standardize": "lower_and_strip_punctuation",
   "split": "whitespace", "ngrams": null, "output_mode": "int", "output_sequence_length": 2,
-  "ragged": false, "vocabulary_size": 4]], vectorize)
+  "ragged": false, "vocabulary_size": 4]], text_layer)
 check.same(cr.models.load_model(archive_path, { compile = false }):predict(x):totable(),
   { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
 assert(os.execute("rm -r " .. archive_path))
 
 -- A path to a vocabulary in the file of another program is not opened.
-local json = original:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/passwd"')
+local json = original_model:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/passwd"')
 check.fails(function()
   cr.models.model_from_json(json)
 end, "outside of the model archive", "/etc/passwd")
@@ -314,13 +317,13 @@ local folder = os.tmpname()
 os.remove(folder)
 os.execute("mkdir " .. folder)
 for _, count in ipairs { 1, 2, 3 } do
-  local integers = layers.IntegerLookup { num_oov_indices = count, mask_token = 0 }
-  integers:adapt(cr.tensor({ 5, 6, 6 }, "int32"))
-  integers:save_assets(folder)
-  local loaded = layers.IntegerLookup { num_oov_indices = count, mask_token = 0 }
-  loaded:load_assets(folder)
-  check.same(loaded:get_vocabulary(), integers:get_vocabulary())
+  local lookup = layers.IntegerLookup { num_oov_indices = count, mask_token = 0 }
+  lookup:adapt(cr.tensor({ 5, 6, 6 }, "int32"))
+  lookup:save_assets(folder)
+  local loaded_lookup = layers.IntegerLookup { num_oov_indices = count, mask_token = 0 }
+  loaded_lookup:load_assets(folder)
+  check.same(loaded_lookup:get_vocabulary(), lookup:get_vocabulary())
   local x = cr.tensor({ 0, 5, 6, 9, 17 }, "int32")
-  check.same(loaded(x):totable(), integers(x):totable())
+  check.same(loaded_lookup(x):totable(), lookup(x):totable())
 end
 os.execute("rm -r " .. folder)

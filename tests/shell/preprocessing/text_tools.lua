@@ -61,45 +61,45 @@ check.same(limited_tokenizer.word_index["<?>"], 1)
 check.same(limited_tokenizer:texts_to_sequences { "the bird fish" }, { { 2, 1, 1 } })
 check.same(limited_tokenizer:sequences_to_texts { { 2, 4, 99 } }, { "the <?> <?>" })
 
-local characters = text.Tokenizer { char_level = true }
-characters:fit_on_texts { "aÄa" }
-check.same(characters:texts_to_sequences { "äab" }, { { 2, 1 } })
-local lists = text.Tokenizer()
-lists:fit_on_texts { { "Red", "wine" }, { "red" } }
-check.same(lists:texts_to_sequences { { "wine", "RED" } }, { { 2, 1 } })
-local with_analyzer = text.Tokenizer { analyzer = function(text_to_split)
+local character_tokenizer = text.Tokenizer { char_level = true }
+character_tokenizer:fit_on_texts { "aÄa" }
+check.same(character_tokenizer:texts_to_sequences { "äab" }, { { 2, 1 } })
+local list_tokenizer = text.Tokenizer()
+list_tokenizer:fit_on_texts { { "Red", "wine" }, { "red" } }
+check.same(list_tokenizer:texts_to_sequences { { "wine", "RED" } }, { { 2, 1 } })
+local analyzing_tokenizer = text.Tokenizer { analyzer = function(text_to_split)
   return { text_to_split:sub(1, 1), text_to_split:sub(-1) }
 end }
-with_analyzer:fit_on_texts { "abc" }
-check.same(with_analyzer.index_word, { "a", "c" })
+analyzing_tokenizer:fit_on_texts { "abc" }
+check.same(analyzing_tokenizer.index_word, { "a", "c" })
 
--- JSON of Keras is read and written. As in to_json of Keras 2.3.1, the names are the same and in
--- the same order.
+-- Tokenizers are written to JSON and read from it. The JSON has the names that to_json of Keras
+-- 2.3.1 writes, in the same order.
 local json = tokenizer:to_json()
-local want =
+local expected_start =
   [[{"class_name": "Tokenizer", "config": {"num_words": null, ]]
   .. [["filters": "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n", "lower": true, ]]
   .. [["split": " ", "char_level": false, "oov_token": null, "document_count": 2, ]]
   .. [["word_counts": "{\"the\": 2, \"cat\": 1, \"dog\": 2, ]]
-assert(json:sub(1, #want) == want, json)
+assert(json:sub(1, #expected_start) == expected_start, json)
 local loaded_tokenizer = text.tokenizer_from_json(json)
 check.same(loaded_tokenizer:to_json(), json)
 check.same(loaded_tokenizer:texts_to_sequences(texts), tokenizer:texts_to_sequences(texts))
 loaded_tokenizer:fit_on_texts { "cat cat cat" }
 check.same(loaded_tokenizer.word_index.cat, 1)
-local from_python = [[{"class_name": "Tokenizer", "config": {"num_words": 10, "filters": ".",
+local keras_json = [[{"class_name": "Tokenizer", "config": {"num_words": 10, "filters": ".",
  "lower": false, "split": " ", "char_level": false, "oov_token": "\u00e9\ud83d\ude00",
  "document_count": 1, "word_counts": "{\"a\\\"b\": 2}", "word_docs": "{\"a\\\"b\": 1}",
  "index_docs": "{\"2\": 1}", "index_word": "{\"1\": \"\\u00e9\\ud83d\\ude00\", \"2\": \"a\\\"b\"}",
  "word_index": "{\"\\u00e9\\ud83d\\ude00\": 1, \"a\\\"b\": 2}"}}]]
-check.same(text.tokenizer_from_json(from_python):texts_to_sequences { 'a"b c' }, { { 2, 1 } })
-check.same(text.tokenizer_from_json(from_python).index_word[1], "é😀")
+check.same(text.tokenizer_from_json(keras_json):texts_to_sequences { 'a"b c' }, { { 2, 1 } })
+check.same(text.tokenizer_from_json(keras_json).index_word[1], "é😀")
 check.fails(function() text.tokenizer_from_json "{}" end, "expected what to_json() gives")
 
 -- ---- samples for word2vec: sampling tables and skip-grams
 
-local table_of_probabilities = sequence.make_sampling_table(6)
-check.near(table_of_probabilities,
+local sampling_table = sequence.make_sampling_table(6)
+check.near(sampling_table,
   { 0.00315225, 0.00315225, 0.00547597, 0.00741556, 0.00912817, 0.01068435 }, 1e-5)
 local word_pairs, labels = sequence.skipgrams({ 1, 2, 0, 3 }, 9,
   { window_size = 1, negative_samples = 0, shuffle = false })

@@ -87,19 +87,19 @@ check.near(output_of(text_layer { output_mode = "tf_idf", idf_weights = { 0.5, 2
 local weighted_layer = layers.TextVectorization { output_mode = "tf_idf" }
 weighted_layer:adapt(cr.tensor { "a b b", "b c" })
 check.same(weighted_layer:get_vocabulary(), { "[UNK]", "b", "c", "a" })
-local b, other_weight = math.log(1 + 2 / 3), math.log(1 + 2 / 2)
+local weight_of_b, other_weight = math.log(1 + 2 / 3), math.log(1 + 2 / 2)
 check.near(output_of(weighted_layer, cr.tensor { "b b c x" }),
-  { { (b + 2 * other_weight) / 3, 2 * b, other_weight, 0 } },
+  { { (weight_of_b + 2 * other_weight) / 3, 2 * weight_of_b, other_weight, 0 } },
   1e-6)
 
 -- ---- adapt in many batches
 
 local lines = { "the cat sat", "on the mat", "The end." }
-local adapted_once, adapted_in_batches = layers.TextVectorization(), layers.TextVectorization()
-adapted_once:adapt(lines)
-adapted_in_batches:adapt(cr.data.dataset(cr.tensor(lines), { batch_size = 1 }))
-check.same(adapted_once:get_vocabulary(), { "", "[UNK]", "the", "sat", "on", "mat", "end", "cat" })
-check.same(adapted_in_batches:get_vocabulary(), adapted_once:get_vocabulary())
+local whole_layer, batched_layer = layers.TextVectorization(), layers.TextVectorization()
+whole_layer:adapt(lines)
+batched_layer:adapt(cr.data.dataset(cr.tensor(lines), { batch_size = 1 }))
+check.same(whole_layer:get_vocabulary(), { "", "[UNK]", "the", "sat", "on", "mat", "end", "cat" })
+check.same(batched_layer:get_vocabulary(), whole_layer:get_vocabulary())
 
 -- ---- error messages for mistakes
 
@@ -121,12 +121,12 @@ check.fails(function() text_layer {}(cr.tensor { 1, 2 }) end, "expected strings"
 -- ---- the layer in models
 
 local input = cr.Input { shape = { 1 }, dtype = "string" }
-local vectorize = layers.TextVectorization { output_sequence_length = 4 }
-vectorize:adapt(lines)
+local vectorizer = layers.TextVectorization { output_sequence_length = 4 }
+vectorizer:adapt(lines)
 local model = cr.Model {
   inputs = input,
   outputs = layers.Dense(1)(layers.GlobalAveragePooling1D()(layers.Embedding(12,
-    4)(vectorize(input)))),
+    4)(vectorizer(input)))),
 }
 model:compile { optimizer = "adam", loss = "mse" }
 local x, y = cr.tensor { { "the cat" }, { "on the mat" }, { "the end" } },
@@ -138,10 +138,10 @@ local expected = model:predict(x):totable()
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   model:save(path)
-  local loaded = cr.models.load_model(path)
-  check.same(loaded:predict(x):totable(), expected, ending)
-  loaded.layers[2]:adapt { "something else" }
-  check.same(loaded.layers[2]:get_vocabulary(), { "", "[UNK]", "something", "else" },
+  local loaded_model = cr.models.load_model(path)
+  check.same(loaded_model:predict(x):totable(), expected, ending)
+  loaded_model.layers[2]:adapt { "something else" }
+  check.same(loaded_model.layers[2]:get_vocabulary(), { "", "[UNK]", "something", "else" },
     "learned, so it may learn again")
   os.remove(path)
 end
@@ -152,14 +152,14 @@ function shout(texts_tensor)
   for i, row in ipairs(list) do list[i] = { row[1]:upper() } end
   return cr.tensor(list)
 end
-local shouting = cr.Sequential { input,
+local shouting_model = cr.Sequential { input,
   layers.TextVectorization { standardize = shout, output_mode = "count",
   vocabulary = { "THE", "CAT" } } }
 local path = check.temporary ".h5"
-shouting:save(path)
+shouting_model:save(path)
 shout, Shout = nil, shout
-local loaded = cr.models.load_model(path, { custom_objects = { shout = Shout } })
-check.same(loaded:predict(x):totable(), { { 0, 1, 1 }, { 2, 1, 0 }, { 1, 1, 0 } })
+local loaded_model = cr.models.load_model(path, { custom_objects = { shout = Shout } })
+check.same(loaded_model:predict(x):totable(), { { 0, 1, 1 }, { 2, 1, 0 }, { 1, 1, 0 } })
 os.remove(path)
 
 -- If rows are as long as the longest text, their length is unknown when a program is compiled.
