@@ -19,9 +19,10 @@ local function check_gradients(what, f, positions, want)
   for _, dtype in ipairs { "float32", "float64", "float16", "bfloat16" } do
     local x = cr.tensor(positions):cast(dtype)
     check.near(gradient(f, x):cast "float64", want, 2e-3, what .. ", " .. dtype)
-    local repeated = ops.tile(x, { 1000 })
-    local compiled = cr.compiled(function(t) return gradient(f, t) end)
-    check.same(compiled(repeated):totable(), ops.tile(gradient(f, x), { 1000 }):totable(),
+    local repeated_x = ops.tile(x, { 1000 })
+    local compiled_gradient = cr.compiled(function(t) return gradient(f, t) end)
+    check.same(compiled_gradient(repeated_x):totable(), ops.tile(gradient(f, x),
+      { 1000 }):totable(),
       what .. ", compiled, " .. dtype)
   end
 end

@@ -4,13 +4,13 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
-local first = cr.config.device()
-assert(first == (os.getenv "CRESCENT_DEVICE" or "cpu"))
-local devices = {}
-for _, device in ipairs(cr.config.devices()) do devices[device.name] = device end
-assert(devices.cpu and #devices.cpu.doc > 0)
-check.same(devices.cpu.options, { "threads", "deterministic", "overlap" })
-assert(devices[first].in_use)
+local first_device = cr.config.device()
+assert(first_device == (os.getenv "CRESCENT_DEVICE" or "cpu"))
+local device_by_name = {}
+for _, device in ipairs(cr.config.devices()) do device_by_name[device.name] = device end
+assert(device_by_name.cpu and #device_by_name.cpu.doc > 0)
+check.same(device_by_name.cpu.options, { "threads", "deterministic", "overlap" })
+assert(device_by_name[first_device].in_use)
 
 cr.config.set_device("cpu", { threads = 2 })
 assert(cr.config.device() == "cpu" and cr.config.threads() == 2)
@@ -38,11 +38,11 @@ cr.config.set_device("cpu", { threads = 0 })
 -- Results computed on one device can be used on another one.
 local x = cr.tensor { 1, 2, 3 }
 local square = cr.compiled(function(t) return t * t end)
-local squared = square(x)
-cr.config.set_device(first)
-check.near(square(squared), { 1, 16, 81 })
-check.near(squared + x, { 2, 6, 12 })
-assert(tostring(square(x)) == tostring(squared) and square(x)[2] == 4)
+local squared_x = square(x)
+cr.config.set_device(first_device)
+check.near(square(squared_x), { 1, 16, 81 })
+check.near(squared_x + x, { 2, 6, 12 })
+assert(tostring(square(x)) == tostring(squared_x) and square(x)[2] == 4)
 
 -- This is the only process.
 local communicator = cr.config.communicator()

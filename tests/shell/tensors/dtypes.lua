@@ -44,21 +44,24 @@ check.near((z * z):totable(), { { -7, 24 }, { -1, 0 } })
 check.near(ops.view_as_real(ops.flip(z)), { { 0, -1 }, { 3, 4 } })
 -- statements of the README: which functions compute with complex numbers, and which refuse them
 local w = ops.view_as_complex(cr.tensor { { 1, 2 }, { 3, -1 } })
-local function parts(x) return ops.view_as_real(x) end
-check.near(parts(w / z), { { 0.44, 0.08 }, { 1, 3 } })
-check.near(parts(ops.exp(w)), { { -1.1312044, 2.4717267 }, { 10.852262, -16.901396 } }, 1e-4)
-check.near(parts(ops.log(w)), { { 0.80471896, 1.1071488 }, { 1.1512925, -0.32175055 } })
-check.near(parts(ops.square(w)), { { -3, 4 }, { 8, -6 } })
-check.near(parts(ops.reciprocal(w)), { { 0.2, -0.4 }, { 0.3, 0.1 } })
-check.near(parts(ops.sum(w)), { 4, 1 })
-check.near(parts(ops.mean(w)), { 2, 0.5 })
+local function real_and_imaginary(x) return ops.view_as_real(x) end
+check.near(real_and_imaginary(w / z), { { 0.44, 0.08 }, { 1, 3 } })
+check.near(real_and_imaginary(ops.exp(w)), { { -1.1312044, 2.4717267 }, { 10.852262, -16.901396 } },
+  1e-4)
+check.near(real_and_imaginary(ops.log(w)), { { 0.80471896, 1.1071488 },
+  { 1.1512925, -0.32175055 } })
+check.near(real_and_imaginary(ops.square(w)), { { -3, 4 }, { 8, -6 } })
+check.near(real_and_imaginary(ops.reciprocal(w)), { { 0.2, -0.4 }, { 0.3, 0.1 } })
+check.near(real_and_imaginary(ops.sum(w)), { 4, 1 })
+check.near(real_and_imaginary(ops.mean(w)), { 2, 0.5 })
 check.near(ops.var(w):item(), 3.25)
 check.near(ops.std(w):item(), 3.25 ^ 0.5)
-check.near(parts(ops.outer(w, w)), { { { -3, 4 }, { 5, 5 } }, { { 5, 5 }, { 8, -6 } } })
-check.near(parts(ops.vdot(w, w)), { 15, 0 })
-check.near(parts(ops.vdot(w, z)), { 12, -5 })
+check.near(real_and_imaginary(ops.outer(w, w)), { { { -3, 4 }, { 5, 5 } },
+  { { 5, 5 }, { 8, -6 } } })
+check.near(real_and_imaginary(ops.vdot(w, w)), { 15, 0 })
+check.near(real_and_imaginary(ops.vdot(w, z)), { 12, -5 })
 check.same(ops.equal(w, z):totable(), { false, false })
-check.near(parts(ops.reshape(w, { 2, 1 })), { { { 1, 2 } }, { { 3, -1 } } })
+check.near(real_and_imaginary(ops.reshape(w, { 2, 1 })), { { { 1, 2 } }, { { 3, -1 } } })
 for _, name in ipairs { "sqrt", "sin", "tanh", "prod", "cumsum", "max", "relu", "norm" } do
   check.fails(function() return ops[name](w) end, "complex numbers")
 end
@@ -94,16 +97,16 @@ local path = check.temporary ".h5"
 local arrays = { a = a, wide = cr.tensor({ -300 }, "int16"), z = z }
 cr.data.write_hdf5(path, arrays)
 for name, tensor in pairs(arrays) do
-  local loaded = cr.data.read_hdf5(path, name)
-  assert(loaded.dtype == tensor.dtype and tostring(loaded) == tostring(tensor), name)
+  local loaded_tensor = cr.data.read_hdf5(path, name)
+  assert(loaded_tensor.dtype == tensor.dtype and tostring(loaded_tensor) == tostring(tensor), name)
 end
 check.fails(function() cr.data.write_hdf5(path, { s = s }) end, "strings")
 os.remove(path)
 path = check.temporary ".npy"
 for name, tensor in pairs(arrays) do
   cr.data.write_npy(path, tensor)
-  local loaded = cr.data.read_npy(path)
-  assert(loaded.dtype == tensor.dtype and tostring(loaded) == tostring(tensor), name)
+  local loaded_tensor = cr.data.read_npy(path)
+  assert(loaded_tensor.dtype == tensor.dtype and tostring(loaded_tensor) == tostring(tensor), name)
 end
 check.fails(function() cr.data.write_npy(path, s) end, "strings")
 os.remove(path)

@@ -40,9 +40,9 @@ do -- imaginary parts of the first element, and of the last one of a row of even
   for _, n in ipairs { 7, 8, 34 } do
     local half = n // 2 + 1
     local re, im = cr.random.normal { 9, half }, cr.random.normal { 9, half }
-    local counts = ops.logical_and(ops.greater(ops.arange(half), 0),
+    local is_used = ops.logical_and(ops.greater(ops.arange(half), 0),
       ops.not_equal(ops.arange(half) * 2, n)):cast "float32"
-    check.near(ops.irfft({ re, im }, n), ops.irfft({ re, im * counts }, n), 1e-6)
+    check.near(ops.irfft({ re, im }, n), ops.irfft({ re, im * is_used }, n), 1e-6)
   end
 end
 
@@ -80,7 +80,7 @@ do -- the gradient of sum(weights * transform) is the transform of the weights
     check.near(tape:gradient(loss, { x })[1], expected, 1e-4)
   end
 end
--- window = false means no window, as a window of ones
+-- window = false gives the same results as a window of ones
 do
   local signal = cr.random.normal({ 16 }, { seed = 4 })
   local re, im = ops.stft(signal, 4, 2, 4, { window = false })

@@ -29,7 +29,7 @@ local zeros = ops.zeros({ 70000 }, "float16")
 check.near(ops.logsumexp(zeros):cast "float32", math.log(70000), 4e-3)
 check.near(ops.std(zeros + 1):cast "float32", 0)
 
--- gradients of means and maxima over more elements than the largest float16
+-- gradients of means and maxima over more elements than the largest float16 number
 local function gradient(f, x, scale)
   local y
   local tape = cr.GradientTape(function(tape)
@@ -41,13 +41,13 @@ end
 for _, f in ipairs { ops.mean, ops.max } do
   for _, n in ipairs { 100, 3000, 70000 } do
     local x, scale = ops.ones({ n }, "float16"), 32768
-    local step = function(t) return gradient(f, t, scale) end
-    check.near(ops.max(step(x)):cast "float32", scale / n, 1e-3, "gradient over " .. n)
-    check.near(ops.max(cr.compiled(step)(x)):cast "float32", scale / n, 1e-3, "compiled")
+    local gradient_of_x = function(t) return gradient(f, t, scale) end
+    check.near(ops.max(gradient_of_x(x)):cast "float32", scale / n, 1e-3, "gradient over " .. n)
+    check.near(ops.max(cr.compiled(gradient_of_x)(x)):cast "float32", scale / n, 1e-3, "compiled")
   end
 end
 
--- a number that is both compared with and selected
+-- a number is compared with the elements, and is also one of the values that `where` selects
 for _, dtype in ipairs(half_dtypes) do
   for _, number in ipairs { 1, -1, 0.75, 3 } do
     for _, n in ipairs { 5, 64, 1025, 4099 } do

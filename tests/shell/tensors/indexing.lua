@@ -52,42 +52,42 @@ local function random_mask(shape)
   return { kind = "mask", shape = shape, values = values, tensor = tensor }
 end
 
--- A random key for some leading axes, in two forms: for the reference, which indexes plain nested
--- tables, and as users write it.
+-- A random key for some leading axes, in two forms: for plain_array.selected, and as users write
+-- it.
 local function random_key(shape)
   local key, lua_key, axis, length, pick_count = {}, {}, 1, nil, 0
   local axes = random(#shape)
   local with_lists, is_single_list = random(2) == 1, random(4) == 1
   while axis <= axes do
-    local n, item, text = shape[axis], nil, nil
+    local n, item, lua_item = shape[axis], nil, nil
     local kind = random(6)
     if kind <= 2 and n > 0 then
       item = { kind = "position", at = from_either_end(n, random(n)) }
-      text = item.at
+      lua_item = item.at
     elseif kind == 3 and n > 0 and with_lists then
       length = length or random(3)
       local list_shape = { random(4) == 1 and 1 or length }
       if is_single_list and axis == axes and pick_count == 0 then list_shape = { 2, length } end
       item = random_list(n, list_shape)
-      text, pick_count = item.tensor, pick_count + 1
+      lua_item, pick_count = item.tensor, pick_count + 1
     elseif kind == 4 and n > 0 and with_lists and pick_count == 0 and axis == axes then
       local last = random(axis, #shape)
       item = random_mask({ table.unpack(shape, axis, last) })
-      text, pick_count, axis = item.tensor, pick_count + 1, last
+      lua_item, pick_count, axis = item.tensor, pick_count + 1, last
     else
       item = { kind = "range", range = random_range(n) }
-      text = item.range
+      lua_item = item.range
     end
-    key[#key + 1], lua_key[#lua_key + 1] = item, text
+    key[#key + 1], lua_key[#lua_key + 1] = item, lua_item
     axis = axis + 1
   end
   local is_single = #key == 1 and key[1].kind ~= "range" and random(2) == 1
   return key, is_single and lua_key[1] or lua_key
 end
 
-local function random_shape(least)
+local function random_shape(least_size)
   local shape = {}
-  for i = 1, random(4) do shape[i] = random(12) == 1 and least == 0 and 0 or random(4) end
+  for i = 1, random(4) do shape[i] = random(12) == 1 and least_size == 0 and 0 or random(4) end
   return shape
 end
 
@@ -145,7 +145,7 @@ local function random_value_for(shape, dtype)
   return value, function(i) return array.values[(i - 1) % size_of(value_shape) + 1] end
 end
 
-local reads, writes = 0, 0
+local read_count, write_count = 0, 0
 for round = 1, 500 do
   local dtype = dtypes[random(#dtypes)]
   local tensor, array = random_array(random_shape(0), dtype)
@@ -162,21 +162,21 @@ for round = 1, 500 do
         local got = view[lua_key]
         check.same(as_table(got), table_of(part), label)
         if type(got) == "userdata" then check.same(got.shape, part.shape, label) end
-        reads = reads + 1
+        read_count = read_count + 1
       end
-      local assigned_value, assigned_at = random_value_for(part.shape, dtype)
+      local assigned_value, value_at = random_value_for(part.shape, dtype)
       view[lua_key] = assigned_value
-      for i, index in ipairs(part.indices) do part.values[index] = assigned_at(i) end
+      for i, index in ipairs(part.indices) do part.values[index] = value_at(i) end
       for _, view_pair in ipairs(views) do check.same(view_pair[1]:totable(),
         table_of(view_pair[2]), label) end
-      writes = writes + 1
+      write_count = write_count + 1
     end
   end
 end
-assert(reads > 1000 and writes > 1000, reads .. " reads, " .. writes .. " writes")
+assert(read_count > 1000 and write_count > 1000, read_count .. " reads, " .. write_count
+  .. " writes")
 
--- ---- gradients and compiled reads
--- ----------------------------------------------------------------
+-- ---- gradients and compiled reads --------------------------------------------------------------
 
 local function loss_of(x, lua_key, weights) return cr.ops.sum(weights * x[lua_key] ^ 2) end
 
@@ -210,14 +210,13 @@ for round = 1, 60 do
   local has_masks = false
   for _, item in ipairs(key) do has_masks = has_masks or item.kind == "mask" end
   if size_of(part.shape) > 0 then
-    local run = cr.compiled(function(y) return y[lua_key] * 1 end)
-    check.same(as_table(run(x)), table_of(part), label)
+    local compiled_read = cr.compiled(function(y) return y[lua_key] * 1 end)
+    check.same(as_table(compiled_read(x)), table_of(part), label)
   end
 end
 TARGET = nil
 
--- ---- cases that are written by hand
--- -------------------------------------------------------------------------------------------------
+-- ---- cases that are written by hand ------------------------------------------------------------
 
 local t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
 assert(t[{ 1, 2 }] == 2 and t[{ -1, -1 }] == 6)
@@ -254,16 +253,17 @@ for dtype, numbers in pairs {
     check.same(integers:totable(), { 5, 6 })
   end
 end
-local filled = cr.tensor({ 0, 0, 0, 0 }, "uint8")
-filled[1], filled[2], filled[3], filled[4] = 255, 2.0, true, cr.tensor(2.7)
-check.same(filled:totable(), { 255, 2, 1, 2 })
-local complex = cr.ops.cast(cr.tensor { 1, 2, 3 }, "complex64") * cr.ops.view_as_complex { 1, 2 }
-complex[1] = complex[3]
-complex[{ { 2, 3 } }] = complex[{ { 2, 3 } }]:totable()
-check.same(complex:totable(), { { 3, 6 }, { 2, 4 }, { 3, 6 } })
-complex[{ { 1, 2 } }] = { 7, 8 }
-check.same(complex:totable(), { { 7, 0 }, { 8, 0 }, { 3, 6 } })
-check.fails(function() complex[1] = cr.tensor { 1, 2 } end, "(2,)")
+local uint8_tensor = cr.tensor({ 0, 0, 0, 0 }, "uint8")
+uint8_tensor[1], uint8_tensor[2], uint8_tensor[3], uint8_tensor[4] = 255, 2.0, true, cr.tensor(2.7)
+check.same(uint8_tensor:totable(), { 255, 2, 1, 2 })
+local complex_tensor = cr.ops.cast(cr.tensor { 1, 2, 3 }, "complex64")
+  * cr.ops.view_as_complex { 1, 2 }
+complex_tensor[1] = complex_tensor[3]
+complex_tensor[{ { 2, 3 } }] = complex_tensor[{ { 2, 3 } }]:totable()
+check.same(complex_tensor:totable(), { { 3, 6 }, { 2, 4 }, { 3, 6 } })
+complex_tensor[{ { 1, 2 } }] = { 7, 8 }
+check.same(complex_tensor:totable(), { { 7, 0 }, { 8, 0 }, { 3, 6 } })
+check.fails(function() complex_tensor[1] = cr.tensor { 1, 2 } end, "(2,)")
 local scalar = cr.tensor(3)
 scalar[{}] = 4
 assert(scalar:item() == 4)
@@ -274,38 +274,38 @@ local copy_by_op = cr.ops.copy(t)
 copy_by_op[1] = 0
 check.same(t[1]:totable(), { 9, 9, 9 })
 
--- functions of a pipeline write into tensors of their own
-local written = {}
+-- a function of map writes into tensors that it made
+local written_rows = {}
 for row in cr.data.from_tensor_slices(cr.zeros { 2, 3 }):map(function(x)
   local y = x:clone()
   y[2] = 5
   return y
-end):elements() do written[#written + 1] = row:totable() end
-check.same(written, { { 0, 5, 0 }, { 0, 5, 0 } })
+end):elements() do written_rows[#written_rows + 1] = row:totable() end
+check.same(written_rows, { { 0, 5, 0 }, { 0, 5, 0 } })
 
 -- ---- elements of variables: the variable gets a new tensor, the old one stays -------------------
 
 local v = cr.Variable(cr.tensor { { 1, 2 }, { 3, 4 } }, { name = "v" })
-local before = v.value
+local old_value = v.value
 v[1] = 7
 v[{ {}, 2 }] = cr.tensor { 5, 6 }
 check.same(v:totable(), { { 7, 5 }, { 3, 6 } })
-check.same(before:totable(), { { 1, 2 }, { 3, 4 } })
-local doubled = cr.compiled(function() return v * 2 end)
-check.same(doubled():totable(), { { 14, 10 }, { 6, 12 } })
+check.same(old_value:totable(), { { 1, 2 }, { 3, 4 } })
+local doubled_v = cr.compiled(function() return v * 2 end)
+check.same(doubled_v():totable(), { { 14, 10 }, { 6, 12 } })
 v[{ 2, 1 }] = -1
-check.same(doubled():totable(), { { 14, 10 }, { -2, 12 } })
+check.same(doubled_v():totable(), { { 14, 10 }, { -2, 12 } })
 check.fails(function() v.value[1] = 0 end, "variable", "clone()")
-local initial = cr.ones { 2 }
-local variable = cr.Variable(initial)
-initial[1] = 3
+local initial_tensor = cr.ones { 2 }
+local variable = cr.Variable(initial_tensor)
+initial_tensor[1] = 3
 check.same(variable:totable(), { 1, 1 })
-local assigned = cr.ones { 2 }
-variable:assign(assigned)
-check.fails(function() assigned[1] = 3 end, "variable", "clone()")
+local assigned_tensor = cr.ones { 2 }
+variable:assign(assigned_tensor)
+check.fails(function() assigned_tensor[1] = 3 end, "variable", "clone()")
 check.same(variable:totable(), { 1, 1 })
 variable:assign { 2, 2 }
-assigned[1] = 3 -- allowed now, since the variable no longer uses this tensor
+assigned_tensor[1] = 3 -- allowed now, since the variable no longer uses this tensor
 check.same(variable:totable(), { 2, 2 })
 
 -- the prepacked weight is updated after the assignment
@@ -317,18 +317,17 @@ dense.kernel[{}] = 0
 dense.kernel[{ 1, 2 }] = 5
 check.same(model:predict(x, { verbose = 0 })[1]:totable(), { 0, 5 })
 
--- ---- writes that are refused because others rely on the values
--- -----------------------------------
+-- ---- writes are refused to tensors whose values compiled programs or tapes use -----------------
 
 local constant, scale = cr.tensor { 1, 2, 3 }, cr.tensor { 10, 10, 10 }
-local run = cr.compiled(function(y) return y + constant, y * (scale * 2) end)
+local add_constants = cr.compiled(function(y) return y + constant, y * (scale * 2) end)
 constant[1] = 4 -- allowed, since the function is not traced yet
-check.same(run(cr.zeros { 3 }):totable(), { 4, 2, 3 })
+check.same(add_constants(cr.zeros { 3 }):totable(), { 4, 2, 3 })
 check.fails(function() constant[1] = 0 end, "compiled program", "clone()")
 check.fails(function() scale[1] = 0 end, "compiled program", "clone()")
 local view = constant:reshape { 3, 1 }
 check.fails(function() view[1] = 0 end, "compiled program")
-run = nil
+add_constants = nil
 collectgarbage()
 collectgarbage()
 constant[1] = 0 -- allowed, since the compiled program no longer exists
@@ -343,21 +342,21 @@ end, "program", "slice_update", "where")
 check.fails(function()
   cr.GradientTape(function() constant[1] = 1 end)
 end, "tape", "slice_update")
-local square
-local tape = cr.GradientTape(function() square = constant ^ 2 end, constant)
-check.near(tape:gradient(square, constant), { 0, 4, 6 })
+local squares
+local tape = cr.GradientTape(function() squares = constant ^ 2 end, constant)
+check.near(tape:gradient(squares, constant), { 0, 4, 6 })
 constant[2] = 100
-check.fails(function() tape:gradient(square, constant) end, "written", "clone()")
+check.fails(function() tape:gradient(squares, constant) end, "written", "clone()")
 
 -- several ops that read the same indices do not count as writes
-local table_of, ids = cr.tensor({ { 1, 2 }, { 3, 4 }, { 5, 6 } }), cr.tensor({ 2, 0 }, "int32")
+local rows, ids = cr.tensor({ { 1, 2 }, { 3, 4 }, { 5, 6 } }), cr.tensor({ 2, 0 }, "int32")
 local product
 tape = cr.GradientTape(function()
-  product = cr.ops.take(table_of, ids, 0) * cr.ops.take(table_of, ids, 0)
-end, table_of)
-check.near(tape:gradient(product, table_of), { { 2, 4 }, { 0, 0 }, { 10, 12 } })
+  product = cr.ops.take(rows, ids, 0) * cr.ops.take(rows, ids, 0)
+end, rows)
+check.near(tape:gradient(product, rows), { { 2, 4 }, { 0, 0 }, { 10, 12 } })
 
--- an element is a number if the tensor is not watched, and a tensor if it is
+-- on a tape, an element of a watched tensor is a tensor, and an element of another tensor a number
 cr.GradientTape(function(tape)
   assert(type(constant[1]) == "number")
   tape:watch(constant)
@@ -368,11 +367,11 @@ end)
 
 local path = check.temporary ".npy"
 cr.data.write_npy(path, cr.tensor { { 1, 2 }, { 3, 4 } })
-local mapped = cr.data.open(path)
-check.fails(function() mapped[1] = 0 end, path, "clone()")
-local loaded = mapped:clone()
-loaded[1] = 0
-check.same(mapped[1]:clone():totable(), { 1, 2 })
+local mapped_tensor = cr.data.open(path)
+check.fails(function() mapped_tensor[1] = 0 end, path, "clone()")
+local mapped_copy = mapped_tensor:clone()
+mapped_copy[1] = 0
+check.same(mapped_tensor[1]:clone():totable(), { 1, 2 })
 os.remove(path)
 
 -- ---- errors for invalid keys and values ---------------------------------------------------------
@@ -411,9 +410,9 @@ check.same(t:totable(), { { 1, 2, 3 }, { 4, 5, 6 } })
 -- ---- keys of symbols ----------------------------------------------------------------------------
 
 local i = cr.Input { shape = { 3, 4 } }
-local parts = cr.Model { inputs = i, outputs = i[{ {}, 2, { -1, 1, -2 } }] }
-local big = cr.random.normal { 2, 3, 4 }
-check.same(parts(big):totable(), big[{ {}, 2, { -1, 1, -2 } }]:totable())
+local part_model = cr.Model { inputs = i, outputs = i[{ {}, 2, { -1, 1, -2 } }] }
+local values = cr.random.normal { 2, 3, 4 }
+check.same(part_model(values):totable(), values[{ {}, 2, { -1, 1, -2 } }]:totable())
 check.same(i[{ {}, integer_tensor { 3, 1 } }].shape, { -1, 2, 4 })
 check.fails(function() return i[{ {}, 4 }] end, "position 4", "axis 1")
 print "ok indexing"

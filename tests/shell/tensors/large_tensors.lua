@@ -26,17 +26,18 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "ui
     end
   end
 end
-local with_nan = t { { 1, nan, 3 }, { 4, 5, nan } }
-check.same(ops.argmax(with_nan, 0):totable(), { 1, 0, 1 })
-check.same(ops.argmin(with_nan, 1):totable(), { 1, 2 })
+local rows_with_nan = t { { 1, nan, 3 }, { 4, 5, nan } }
+check.same(ops.argmax(rows_with_nan, 0):totable(), { 1, 0, 1 })
+check.same(ops.argmin(rows_with_nan, 1):totable(), { 1, 2 })
 local long_row = ops.concatenate { cr.random.normal { 100000 }, t { nan },
   cr.random.normal { 50000 } }
 assert(ops.argmax(long_row):item() == 100000 and ops.argmin(long_row):item() == 100000)
 assert(ops.max(long_row):item() ~= ops.max(long_row):item())
 
 -- cumulative sums of columns equal those of the rows of the transposed matrix
-local wide = ops.round(cr.random.uniform({ 40, 700 }, -9, 9))
-expect_equal(ops.cumsum(wide, 0), ops.transpose(ops.cumsum(ops.transpose(wide), 1)), "cumsum")
+local wide_matrix = ops.round(cr.random.uniform({ 40, 700 }, -9, 9))
+expect_equal(ops.cumsum(wide_matrix, 0), ops.transpose(ops.cumsum(ops.transpose(wide_matrix), 1)),
+  "cumsum")
 check.near(ops.prod(ops.full({ 2, 101 }, 1.5), 1), { 1.5 ^ 101, 1.5 ^ 101 }, 1e-5)
 
 -- indices of 32 and 64 bits, and indices out of range
@@ -78,14 +79,14 @@ for _, x in ipairs {
   floors, floors:cast "int64" * 1000003, floors:cast "int16", ops.greater(numbers, 0), numbers,
   ops.round(numbers):cast "float16",
 } do
-  local values, first, inverse, counts_of_values =
+  local values, first_positions, inverse_indices, counts_of_values =
     ops.unique(x, { return_index = true, return_inverse = true, return_counts = true })
-  expect_equal(ops.take(values, inverse), x, "inverse of " .. x.dtype)
-  expect_equal(ops.take(x, first), values, "first of " .. x.dtype)
-  expect_equal(ops.bincount(inverse), counts_of_values, "counts of " .. x.dtype)
+  expect_equal(ops.take(values, inverse_indices), x, "inverse of " .. x.dtype)
+  expect_equal(ops.take(x, first_positions), values, "first of " .. x.dtype)
+  expect_equal(ops.bincount(inverse_indices), counts_of_values, "counts of " .. x.dtype)
   assert(ops.all(ops.equal(values, ops.sort(values:cast "float64"):cast(x.dtype))):item())
-  local order = ops.argsort(inverse)
-  expect_equal(ops.take(order, ops.cumsum(counts_of_values) - counts_of_values), first,
+  local order = ops.argsort(inverse_indices)
+  expect_equal(ops.take(order, ops.cumsum(counts_of_values) - counts_of_values), first_positions,
     "the first of " .. x.dtype)
 end
 
@@ -116,7 +117,7 @@ for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
   end
 end
 
--- several ops fused give the same as the ops one after the other
+-- fused ops give the same results for a large tensor as for each of its rows
 local x = cr.random.normal { 300, 300 }
 for name, f in pairs {
   gelu = ops.gelu, silu = ops.silu, elu = ops.elu, leaky_relu = ops.leaky_relu,
@@ -147,8 +148,8 @@ for _, dtype in ipairs { "float32", "float64" } do
     expect_equal(ops.cdist(rows:slice(1, 1), others), ops.cdist(rows, others):slice(1, 1), "a row")
   end
 end
-local near = ops.full({ 40, 64 }, 1000)
-check.near(ops.cdist(near, near + 0.5), ops.full({ 40, 40 }, 4))
+local near_points = ops.full({ 40, 64 }, 1000)
+check.near(ops.cdist(near_points, near_points + 0.5), ops.full({ 40, 40 }, 4))
 
 -- isin: sets of few numbers, of many numbers close together, and of many far apart
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "int16", "uint8" } do
@@ -193,21 +194,22 @@ end
 for _, dtype in ipairs { "float32", "float64" } do
   for _, channels in ipairs { 2, 3, 8, 20, 75 } do
     local x = cr.random.normal({ 2, 5, 7, channels }):cast(dtype)
-    for _, interpolation_ in ipairs { "bilinear", "bicubic", "bilinear_keras2" } do
-      for _, smoothed in ipairs { false, true } do
-        local options = { interpolation = interpolation_, antialias = smoothed }
+    for _, method in ipairs { "bilinear", "bicubic", "bilinear_keras2" } do
+      for _, antialias in ipairs { false, true } do
+        local options = { interpolation = method, antialias = antialias }
         local parts = {}
         for c = 1, channels do
           parts[c] = ops.image.resize(ops.slice_axis(x, 3, c - 1, c), { 9, 3 }, options)
         end
         expect_equal(ops.image.resize(x, { 9, 3 }, options), ops.concatenate(parts, 3),
-          interpolation_)
+          method)
       end
     end
   end
 end
-local between = { interpolation = "bilinear_keras2" }
-check.same(ops.image.resize(t { { { 0 } }, { { 4 } } }, { 4, 1 }, between):reshape({ 4 }):totable(),
+local resize_options = { interpolation = "bilinear_keras2" }
+check.same(ops.image.resize(t { { { 0 } }, { { 4 } } }, { 4, 1 },
+  resize_options):reshape({ 4 }):totable(),
   { 0, 2, 4, 4 })
 
 -- extracting patches reorders elements; putting them back adds each element as often as patches
@@ -223,10 +225,10 @@ for _, dtype in ipairs { "float32", "float64", "uint8" } do
       local columns = ops.unfold(x, size, { stride = stride })
       expect_equal(columns, want:reshape { 2, 3 * size[1] * size[2], count }, "unfold")
       if dtype ~= "uint8" then
-        local folded = ops.fold(columns, { 40, 51 }, size, { stride = stride })
+        local folded_image = ops.fold(columns, { 40, 51 }, size, { stride = stride })
         local overlap_counts = ops.fold(ops.ones_like(columns), { 40, 51 }, size,
           { stride = stride })
-        check.near(ops.max(ops.abs(folded - x * overlap_counts)):item(), 0, 0.1)
+        check.near(ops.max(ops.abs(folded_image - x * overlap_counts)):item(), 0, 0.1)
       end
     end
   end
@@ -236,12 +238,12 @@ end
 for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" } do
   for _, high in ipairs { 50, dtype:find "8" and 60 or 30000 } do
     local x = ops.cast(cr.random.uniform({ 40, 30 }, dtype == "uint8" and 0 or -high, high), dtype)
-    local distinct, inverse_indices = ops.unique(x, { return_inverse = true })
-    expect_equal(ops.unique(x), distinct, "unique of " .. dtype)
-    expect_equal(ops.take(distinct, inverse_indices, 0), x, "inverse of " .. dtype)
-    assert(ops.all(ops.greater(distinct:slice(2, -1), distinct:slice(1, -2))):item())
+    local distinct_values, inverse_indices = ops.unique(x, { return_inverse = true })
+    expect_equal(ops.unique(x), distinct_values, "unique of " .. dtype)
+    expect_equal(ops.take(distinct_values, inverse_indices, 0), x, "inverse of " .. dtype)
+    assert(ops.all(ops.greater(distinct_values:slice(2, -1), distinct_values:slice(1, -2))):item())
     local first_three = ops.unique(x, { size = 3 })
-    expect_equal(first_three, distinct:slice(1, 3), "three of " .. dtype)
+    expect_equal(first_three, distinct_values:slice(1, 3), "three of " .. dtype)
   end
 end
 
@@ -257,9 +259,9 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int8", "uin
       expect_equal(ops.diff(x, { axis = axis }), after - before, "diff of " .. dtype)
     end
     local part = cr.random.uniform(size, 0, 100):cast(dtype)
-    local updated = ops.slice_update(x, start, part)
-    expect_equal(ops.slice(updated, start, size), part, "part of " .. dtype)
-    expect_equal(ops.slice_update(updated, start, ops.slice(x, start, size)), x, "rest of "
+    local updated_x = ops.slice_update(x, start, part)
+    expect_equal(ops.slice(updated_x, start, size), part, "part of " .. dtype)
+    expect_equal(ops.slice_update(updated_x, start, ops.slice(x, start, size)), x, "rest of "
       .. dtype)
   end
 end

@@ -6,7 +6,7 @@ local cr = require "crescent"
 local ops, t = cr.ops, cr.tensor
 local nan = 0 / 0
 
-local function transposed(x) return ops.swapaxes(x, -1, -2) end
+local function transpose(x) return ops.swapaxes(x, -1, -2) end
 local function expect_near(a, b, what)
   check.same(a.shape, b.shape, what)
   local difference = ops.max(ops.abs(a - b)):item()
@@ -46,13 +46,13 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
     end
     local label = n .. " rows, batch " .. #batch
     local x, eye = random(n, n), ops.eye(n, { dtype = "float64" })
-    local a = ops.matmul(x, transposed(x)) + eye
-    local unit = ops.broadcast_to(eye, a.shape)
-    expect_near(ops.matmul(a, ops.inv(a)), unit, "inv, " .. label)
+    local a = ops.matmul(x, transpose(x)) + eye
+    local identity = ops.broadcast_to(eye, a.shape)
+    expect_near(ops.matmul(a, ops.inv(a)), identity, "inv, " .. label)
     local b = random(n, 2)
     expect_near(ops.matmul(a, ops.solve(a, b)), b, "solve, " .. label)
     local l = ops.cholesky(a)
-    expect_near(ops.matmul(l, transposed(l)), a, "cholesky, " .. label)
+    expect_near(ops.matmul(l, transpose(l)), a, "cholesky, " .. label)
     expect_near(ops.tril(l), l, "cholesky's triangle, " .. label)
     expect_near(ops.log(ops.prod(ops.square(ops.diagonal(l, 0, -2, -1)), -1)), ops.logdet(a),
       "logdet, " .. label)
@@ -60,7 +60,7 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
     check.same(sign_pivots.dtype, "int32")
     assert(ops.min(sign_pivots):item() >= 0 and ops.max(sign_pivots):item() < n)
     local values, vectors = ops.eigh(a)
-    expect_near(ops.matmul(vectors * ops.expand_dims(values, -2), transposed(vectors)), a,
+    expect_near(ops.matmul(vectors * ops.expand_dims(values, -2), transpose(vectors)), a,
       "eigh, " .. label)
     expect_near(ops.sort(values), values, "order of eigenvalues, " .. label)
     for _, shape in ipairs { { n, n }, { n + 2, n }, { n, n + 3 } } do
@@ -70,9 +70,9 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
       for _, mode in ipairs { "reduced", "complete" } do
         local q, r = ops.qr(y, mode)
         expect_near(ops.matmul(q, r), y, "qr, " .. label)
-        expect_near(ops.matmul(transposed(q), q),
+        expect_near(ops.matmul(transpose(q), q),
           ops.broadcast_to(ops.eye(q.shape[#q.shape], { dtype = "float64" }),
-            ops.matmul(transposed(q), q).shape), "q, " .. label)
+            ops.matmul(transpose(q), q).shape), "q, " .. label)
       end
       expect_near(ops.matmul(ops.matmul(y, ops.pinv(y)), y), y, "pinv, " .. label)
       expect_factors(y, label)
@@ -83,28 +83,28 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
 end
 
 -- Functions of matrices v, and of w with 7 columns, that are smooth although eigenvectors and
--- singular vectors are not: the gradients of the factors are among their terms.
+-- singular vectors are not. Their gradients contain the gradients of the factors.
 local function inverse_product(v, w) return ops.matmul(ops.inv(v), w) end
 local function triangle_solution(v, w)
   local lower, upper = { lower = true }, { lower = false }
-  return ops.solve_triangular(transposed(v), ops.solve_triangular(v, w, lower), upper)
+  return ops.solve_triangular(transpose(v), ops.solve_triangular(v, w, lower), upper)
 end
 local function cholesky_solution(v, w) return ops.solve_triangular(ops.cholesky(v), w, true) end
-local function by_eigenvalues(v, w)
+local function eigenvalue_function(v, w)
   local values, vectors = ops.eigh(v)
   local exponentials = vectors * ops.expand_dims(ops.exp(-values), -2)
-  return ops.matmul(ops.matmul(exponentials, transposed(vectors)), w)
+  return ops.matmul(ops.matmul(exponentials, transpose(vectors)), w)
 end
-local function by_singular_values(v, w)
+local function singular_value_function(v, w)
   local u, s, vt = ops.svd(v, { full_matrices = false })
   return ops.matmul(ops.matmul(u * ops.expand_dims(ops.tanh(s), -2), vt), w)
 end
-local function by_determinant(v, w)
+local function determinant_function(v, w)
   local _, log = ops.slogdet(v)
   return (ops.expand_dims(ops.expand_dims(ops.det(v * 0.56), -1), -1)
     + ops.expand_dims(ops.expand_dims(log, -1), -1)) * w
 end
-local function by_factors(v, w)
+local function lu_function(v, w)
   local factors, pivots = ops.lu_factor(v)
   check.same(pivots.dtype, "int32")
   return ops.matmul(factors, w)
@@ -112,11 +112,11 @@ end
 
 -- Matrices in float32 are factored in float32 from 128 rows on, smaller ones in float64. The
 -- gradients of vectors are divided by the gaps between values, which increases rounding errors.
-for _, case in ipairs { { 127 }, { 128 }, { 150 }, { 150, 2 }, { 257 } } do
-  local n, shape = case[1], { case[2] }
+for _, size_and_batch in ipairs { { 127 }, { 128 }, { 150 }, { 150, 2 }, { 257 } } do
+  local n, shape = size_and_batch[1], { size_and_batch[2] }
   shape[#shape + 1], shape[#shape + 2] = n, n
   local x = cr.random.normal(shape)
-  local a = ops.matmul(x, transposed(x)) / n + ops.eye(n)
+  local a = ops.matmul(x, transpose(x)) / n + ops.eye(n)
   local b = ops.slice_axis(x, -1, 0, 7)
   local function value_and_gradients(f, dtype)
     local v, w = cr.Variable(a:cast(dtype)), cr.Variable(b:cast(dtype))
@@ -127,7 +127,8 @@ for _, case in ipairs { { 127 }, { 128 }, { 150 }, { 150, 2 }, { 257 } } do
   for name, f in pairs {
     solve = ops.solve, solve_triangular = triangle_solution, cholesky = cholesky_solution,
       inv = inverse_product,
-    eigh = by_eigenvalues, svd = by_singular_values, det = by_determinant, lu_factor = by_factors,
+    eigh = eigenvalue_function, svd = singular_value_function, det = determinant_function,
+    lu_factor = lu_function,
   } do
     local float64_results = { value_and_gradients(f, "float64") }
     for i, float32_result in ipairs { value_and_gradients(f, "float32") } do
@@ -152,23 +153,24 @@ for _, shape in ipairs { { 9, 16, 16 }, { 12, 7, 3 }, { 5, 3, 20 }, { 4, 1, 6 } 
     local u, s, vt = ops.svd(y, { full_matrices = false })
     local size = math.max(ops.max(ops.abs(y)):item(), 1e-300)
     expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt) / size, y / size, label)
-    local unit = ops.broadcast_to(ops.eye(k, { dtype = "float64" }), { count, k, k })
-    expect_near(ops.matmul(transposed(u), u), unit, label .. ": u")
-    expect_near(ops.matmul(vt, transposed(vt)), unit, label .. ": v")
+    local identity = ops.broadcast_to(ops.eye(k, { dtype = "float64" }), { count, k, k })
+    expect_near(ops.matmul(transpose(u), u), identity, label .. ": u")
+    expect_near(ops.matmul(vt, transpose(vt)), identity, label .. ": v")
     assert(ops.all(ops.equal(ops.flip(ops.sort(s), -1), s)):item(), label .. ": order")
-    local last = ops.svd(y:slice(count - 3, count), { compute_uv = false })
-    assert(ops.all(ops.equal(last, s:slice(count - 3, count))):item(), label .. ": by themselves")
+    local last_values = ops.svd(y:slice(count - 3, count), { compute_uv = false })
+    assert(ops.all(ops.equal(last_values, s:slice(count - 3, count))):item(),
+      label .. ": by themselves")
   end
 end
-local with_nan = ops.concatenate { ops.ones { 3, 2, 2 }, ops.full({ 1, 2, 2 }, nan) }
-local u, s = ops.svd(with_nan)
+local matrices_with_nan = ops.concatenate { ops.ones { 3, 2, 2 }, ops.full({ 1, 2, 2 }, nan) }
+local u, s = ops.svd(matrices_with_nan)
 check.near(s:slice(1, 3), ops.broadcast_to(t { 2, 0 }, { 3, 2 }))
 assert(ops.all(ops.isnan(s:slice(4, 4))):item() and ops.all(ops.isnan(u:slice(4, 4))):item())
 
 -- many rows with few columns need no large temporary memory
-local tall = cr.random.normal { 60000, 3 }:cast "float64"
-local q, r = ops.qr(tall)
-expect_near(ops.matmul(q, r), tall, "qr of a tall matrix")
+local tall_matrix = cr.random.normal { 60000, 3 }:cast "float64"
+local q, r = ops.qr(tall_matrix)
+expect_near(ops.matmul(q, r), tall_matrix, "qr of a tall matrix")
 
 -- matrices without a factorization give NaN, whether small or large
 for _, n in ipairs { 2, 40 } do
@@ -198,7 +200,7 @@ end, complex_spectrum_matrix), { { 1, 0 }, { 0, 1 } }, 1e-5)
 check.near(gradient(function(x)
   return ops.sum(ops.square(ops.real((ops.eig(x)))) - ops.square(ops.imag((ops.eig(x)))))
 end, complex_spectrum_matrix), (ops.transpose(complex_spectrum_matrix) * 2):totable(), 1e-5)
-local symmetric = t { { 2, 0.5, 0.25 }, { 0.5, -1, 0.75 }, { 0.25, 0.75, 4 } }
+local symmetric_matrix = t { { 2, 0.5, 0.25 }, { 0.5, -1, 0.75 }, { 0.25, 0.75, 4 } }
 local weights = t { { 1, 2, 3 }, { -1, 0.5, 2 }, { 0, 4, 1 } }
 local function sorted_columns(x)
   local values, vectors = ops.eig(x)
@@ -207,8 +209,9 @@ local function sorted_columns(x)
 end
 local function eigenvector_loss(x) return ops.sum(ops.square((select(2,
   ops.eigh(x)))) * weights) end
-local slope = gradient(sorted_columns, symmetric)
-check.near((slope + ops.transpose(slope)) / 2, gradient(eigenvector_loss, symmetric):totable(),
+local eig_gradient = gradient(sorted_columns, symmetric_matrix)
+check.near((eig_gradient + ops.transpose(eig_gradient)) / 2,
+  gradient(eigenvector_loss, symmetric_matrix):totable(),
   1e-4)
 check.fails(function()
   gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end,

@@ -65,7 +65,7 @@ for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
 end
 do -- float16 and bfloat16 are computed in float32, which is the dtype of the results, as in Keras
   local outputs = t { { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 }, { 0, 1, 0 } } }
-  local function loss(dtype)
+  local function loss_in(dtype)
     local value = ops.ctc_loss(ints { { 1, 2 } }, outputs:cast(dtype), ints { 2 }, ints { 4 })
     check.same(value.dtype, "float32")
     for _, strategy in ipairs { "greedy", "beam_search" } do
@@ -74,37 +74,37 @@ do -- float16 and bfloat16 are computed in float32, which is the dtype of the re
     end
     return value
   end
-  check.near(loss "float16", loss "float32", 2e-3)
-  check.near(loss "bfloat16", loss "float32", 2e-2)
+  check.near(loss_in "float16", loss_in "float32", 2e-3)
+  check.near(loss_in "bfloat16", loss_in "float32", 2e-2)
 end
 
-do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
+do -- beam search adds the probabilities of paths: "a" by a-, -a and aa has 0.45, "" by -- has 0.36
   local log_probabilities = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
-  local function decoded(options) return ops.ctc_decode(log_probabilities, ints { 2 }, options) end
-  check_row("the greedy way", decoded(), { -1, -1 })
-  local labels, scores = decoded { strategy = "beam_search", top_paths = 2 }
+  local function decode(options) return ops.ctc_decode(log_probabilities, ints { 2 }, options) end
+  check_row("the greedy way", decode(), { -1, -1 })
+  local labels, scores = decode { strategy = "beam_search", top_paths = 2 }
   check.same(labels.shape, { 2, 1, 2 })
   check_row("labels of the search", labels, { 1, -1, -1, -1 }, "int32")
   check.near(ops.exp(scores), { { 0.45, 0.36 } }, 1e-5)
-  labels, scores = decoded { strategy = "beam_search", top_paths = 9, mask_index = cr.null }
+  labels, scores = decode { strategy = "beam_search", top_paths = 9, mask_index = cr.null }
   check.near(ops.exp(scores)[1], { 0.48, 0.18, 0.18, 0.15, 0.01, 0, 0, 0, 0 }, 1e-5)
   check_row("what is not found", labels:slice(9, 9), { -1, -1 })
-  local narrow = select(2, decoded { strategy = "beam_search", beam_width = 1 })
-  check.near(ops.exp(narrow), { { 0.36 } }, 1e-5)
-  check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
-  check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
+  local narrow_scores = select(2, decode { strategy = "beam_search", beam_width = 1 })
+  check.near(ops.exp(narrow_scores), { { 0.36 } }, 1e-5)
+  check.fails(function() decode { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
+  check.fails(function() decode { strategy = "beam_search", beam_width = 0 } end, "at least 1")
 end
 do -- images deformed by noise (elastic_transform)
   local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
   local options = { alpha = 3, sigma = 2, seed = 5 }
-  local deformed = ops.image.elastic_transform(images, options)
-  check.same(deformed.shape, { 2, 9, 8, 3 })
-  assert(ops.max(ops.abs(deformed - images)):item() > 0.1)
-  check.near(ops.image.elastic_transform(images, options), deformed:totable())
+  local deformed_images = ops.image.elastic_transform(images, options)
+  check.same(deformed_images.shape, { 2, 9, 8, 3 })
+  assert(ops.max(ops.abs(deformed_images - images)):item() > 0.1)
+  check.near(ops.image.elastic_transform(images, options), deformed_images:totable())
   check.near(ops.image.elastic_transform(images, 0), images:totable())
   options.data_format = "channels_first"
   check.near(ops.image.elastic_transform(images:transpose { 0, 3, 1, 2 }, options),
-    deformed:transpose({ 0, 3, 1, 2 }):totable())
+    deformed_images:transpose({ 0, 3, 1, 2 }):totable())
   local constant_image = ops.ones({ 8, 8, 1 }, "uint8")
   check_row("equal numbers stay", ops.image.elastic_transform(constant_image),
     constant_image:totable(),
@@ -123,11 +123,12 @@ do -- images deformed by noise (elastic_transform)
 end
 do -- structural similarity of images with data_format "channels_first"
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
-  local function first(images) return images:transpose { 0, 3, 1, 2 } end
+  local function channels_first(images) return images:transpose { 0, 3, 1, 2 } end
   local want = ops.image.ssim(a, b)
-  check.near(ops.image.ssim { image1 = first(a), image2 = first(b),
+  check.near(ops.image.ssim { image1 = channels_first(a), image2 = channels_first(b),
     data_format = "channels_first" }, want:totable(), 1e-5)
-  check.near(ops.image.ssim(first(a)[1], first(b)[1], { data_format = "channels_first" }),
+  check.near(ops.image.ssim(channels_first(a)[1], channels_first(b)[1],
+    { data_format = "channels_first" }),
     want:totable()[1], 1e-5)
 end
 print "ok network_values"

@@ -12,12 +12,13 @@ check_row("sort has NaN last", ops.sort(x), { -inf, 1, 1, 2, inf, nan })
 check_row("argsort keeps the order of equals", ops.argsort(x), { 3, 2, 5, 0, 4, 1 }, "int32")
 check_row("median of infinities", ops.median(t { -inf, -inf }), -inf)
 do -- equal extreme values share the gradient
-  local x, slope = t { { 1, 1 }, { 2, 1 } }, nil
+  local x, median_sum = t { { 1, 1 }, { 2, 1 } }, nil
   local tape = cr.GradientTape(function(tape)
     tape:watch(x)
-    slope = ops.sum(ops.median(x, { axis = 1 }))
+    median_sum = ops.sum(ops.median(x, { axis = 1 }))
   end)
-  check_row("gradient of medians", tape:gradient(slope, { x })[1], { { 0.5, 0.5 }, { 0.5, 0.5 } })
+  check_row("gradient of medians", tape:gradient(median_sum, { x })[1],
+    { { 0.5, 0.5 }, { 0.5, 0.5 } })
 end
 check_row("nanargmax of nothing", ops.nanargmax(t { { nan, nan }, { 1, 2 } }, 1), { -1, 1 })
 check_row("max of nothing with a start", ops.max(ops.zeros { 0, 2 }, 0, false, 1.5), { 1.5, 1.5 })
@@ -52,16 +53,16 @@ check_row("booleans that run become numbers", ops.cumsum(t { 2.5, 2 }, nil, "boo
   "int32")
 
 -- a number takes the tensor's dtype; 2.0 counts as a floating-point number, as in Python
-local whole_numbers, truth = ints { 3, -2 }, t { 1, 0 }:cast "bool"
+local whole_numbers, booleans = ints { 3, -2 }, t { 1, 0 }:cast "bool"
 check_row("whole numbers", whole_numbers + 2, { 5, 0 }, "int32")
 check_row("a fraction that is whole", whole_numbers + 2.0, { 5, 0 }, "float32")
 check_row("... in front", 2.0 * whole_numbers, { 6, -4 }, "float32")
 check_row("... beside small ones", ops.maximum(ints({ 3 }, "uint8"), 1.0), 3, "float32")
 check_row("... as a limit", ops.clip(whole_numbers, -1.0, 1), { 1, -1 }, "float32")
-check_row("... as what where gives", ops.where(truth, whole_numbers, 0.0), { 3, 0 }, "float32")
+check_row("... as what where gives", ops.where(booleans, whole_numbers, 0.0), { 3, 0 }, "float32")
 check_row("... does not change fractions", ops.add(t { 1 }:cast "float16", 2.0), 3, "float16")
-check_row("whole numbers and booleans", ops.maximum(truth, 2), { 2, 2 }, "int32")
-check_row("fractions and booleans", ops.multiply(truth, 2.0), { 2, 0 }, "float32")
+check_row("whole numbers and booleans", ops.maximum(booleans, 2), { 2, 2 }, "int32")
+check_row("fractions and booleans", ops.multiply(booleans, 2.0), { 2, 0 }, "float32")
 check_row("what int32 does not hold", ops.less(whole_numbers, 1 << 40), { true, true }, "bool")
 check_row("two whole numbers", ops.add(1, 2), 3, "int32")
 check_row("two large ones", ops.add(1, 1 << 40), (1 << 40) + 1, "int64")
@@ -93,14 +94,15 @@ end
 check_row("correlate of int64", ops.correlate(ints({ 1, 2 }, "int64"), ints { 3 }), { 3, 6 },
   "float64")
 check_row("hypot of int64", ops.hypot(ints({ 3 }, "int64"), 4), 5, "float64")
-check_row("heaviside of booleans", ops.heaviside(truth, truth), { true, false }, "bool")
-check_row("outer of booleans", ops.outer(truth, truth), { { true, false }, { false, false } },
+check_row("heaviside of booleans", ops.heaviside(booleans, booleans), { true, false }, "bool")
+check_row("outer of booleans", ops.outer(booleans, booleans), { { true, false }, { false, false } },
   "bool")
-check_row("vander of booleans", ops.vander(truth, 2), { { true, true }, { false, true } }, "bool")
-check_row("tril of booleans", ops.tril(ops.outer(truth, truth)),
+check_row("vander of booleans", ops.vander(booleans, 2), { { true, true }, { false, true } },
+  "bool")
+check_row("tril of booleans", ops.tril(ops.outer(booleans, booleans)),
   { { true, false }, { false, false } }, "bool")
 check_row("a row summed by einsum", ops.einsum("i->", ints({ 1, 2 }, "int16")), 3, "int16")
-check_row("booleans multiplied", ops.matmul(truth, truth), true, "bool")
+check_row("booleans multiplied", ops.matmul(booleans, booleans), true, "bool")
 check_row("vectors of small numbers", ops.vdot(ints({ 2 }, "int16"), ints({ 3 }, "int16")), 6,
   "int16")
 check_row("weights that are small", ops.bincount(ints { 1 }, ints({ 4 }, "int8")), { 0, 4 },
@@ -110,7 +112,8 @@ check_row("weights that are halves",
 check_row("hard_shrink of NaN", ops.hard_shrink(t { nan, 0.25 }), { nan, 0 })
 check_row("threshold of large numbers", ops.threshold(ops.add(2147483647, 0), 0.5, -1), 2147483647)
 check_row("fmod of small numbers", ops.fmod(ints({ 5 }, "uint8"), 3), 2, "uint8")
-check_row("booleans added in places", ops.scatter_update(truth, ints { { 1 } }, t { 1 }:cast "bool",
+check_row("booleans added in places", ops.scatter_update(booleans, ints { { 1 } },
+  t { 1 }:cast "bool",
   { reduction = "add" }), { true, true }, "bool")
 check_row("edges of whole numbers", ops.image.sobel_edges(ops.ones({ 1, 2, 2, 1 },
   "int32"))[1][1][1], { { 3, 3 } }, "int32")
@@ -130,8 +133,8 @@ check_row("fmod by infinity", ops.fmod(t { 2.5, -2.5 }, inf), { 2.5, -2.5 })
 check_row("fmod of large numbers", ops.fmod(t { 1e8 }, 3), { 1 })
 check_row("a sum of booleans", ops.add(t { 1, 0 }:cast "bool", t { 1, 0 }:cast "bool"), { 1, 0 },
   "bool")
-check_row("booleans added by the operator", truth + truth, { true, false }, "bool")
-check_row("booleans multiplied by the operator", truth * truth, { true, false }, "bool")
+check_row("booleans added by the operator", booleans + booleans, { true, false }, "bool")
+check_row("booleans multiplied by the operator", booleans * booleans, { true, false }, "bool")
 check_row("abs of booleans", ops.abs(t { 1, 0 }:cast "bool"), { true, false }, "bool")
 check_row("limits that are tensors", ops.clip(t { -1, 5 }, t { 0, 1 }, t { 3, 3 }), { 0, 3 })
 check.fails(function() ops.clip(t { 1 }, "low", 2) end, "clip", "low")
@@ -155,15 +158,15 @@ check_row("ranges of whole numbers", ops.arange(3), { 0, 1, 2 }, "int32")
 -- 64 numbers of a range are computed at a time
 for _, n in ipairs { 0, 1, 63, 64, 65, 127, 128, 200 } do
   local start, step = 0.375, -1.7
-  local range, spaced = {}, {}
+  local range, spaced_numbers = {}, {}
   for i = 1, n do
-    range[i], spaced[i] = start + step * (i - 1), start + (7 - start) * (i - 1) / n
+    range[i], spaced_numbers[i] = start + step * (i - 1), start + (7 - start) * (i - 1) / n
   end
   for _, dtype in ipairs { "float64", "float32", "int32", "int64", "bfloat16" } do
     local numbers = ops.arange(start, start + step * (n - 0.5), step, dtype)
     check_row("a range of " .. n, numbers, cr.tensor(range, "float64"):cast(dtype):totable(), dtype)
     check_row(n .. " evenly spaced numbers", ops.linspace(start, 7, n, { endpoint = false,
-      dtype = dtype }), cr.tensor(spaced, "float64"):cast(dtype):totable(), dtype)
+      dtype = dtype }), cr.tensor(spaced_numbers, "float64"):cast(dtype):totable(), dtype)
   end
 end
 check_row("whole ends of geomspace", ops.geomspace(1, 16, 5, true, "int32"), { 1, 2, 4, 8, 16 })
@@ -229,8 +232,8 @@ check_row("gradient of nanstd", tape:gradient(deviation, { equal_numbers })[1], 
 local function check_gradients(what, f, values, want)
   local variables, y = {}, nil
   for i, value in ipairs(values) do variables[i] = cr.Variable(t { value }) end
-  local watched = cr.GradientTape(function() y = f(table.unpack(variables)) end)
-  for i, gradient in ipairs(watched:gradient(y, variables)) do check_row(what, gradient,
+  local gradient_tape = cr.GradientTape(function() y = f(table.unpack(variables)) end)
+  for i, gradient in ipairs(gradient_tape:gradient(y, variables)) do check_row(what, gradient,
     { want[i] }) end
 end
 check_gradients("gradient of arcsinh at 0", ops.arcsinh, { 0 }, { 1 })
@@ -269,33 +272,33 @@ check.same(ops.tile(ops.ones { 1, 2, 1, 1, 1 }, { 1, 2, 1, 1, 3 }).shape, { 1, 4
 check.fails(function() ops.tile(t { 1 }, { -1 }) end, "cannot repeat -1")
 
 -- an empty list of axes reduces nothing; without axes everything is reduced
-local square = t { { 1, 2 }, { 0, 4 } }
+local matrix = t { { 1, 2 }, { 0, 4 } }
 for _, name in ipairs {
   "sum", "mean", "max", "min", "prod", "amax", "amin", "logsumexp", "median", "nansum", "nanmean",
   "nanmax", "nanmedian", "average",
 } do
-  check_row(name .. " over no axes", ops[name](square, {}), { 1, 2, 0, 4 })
-  check.same(ops[name](square, { axis = {} }).shape, { 2, 2 }, name)
+  check_row(name .. " over no axes", ops[name](matrix, {}), { 1, 2, 0, 4 })
+  check.same(ops[name](matrix, { axis = {} }).shape, { 2, 2 }, name)
 end
-check_row("sum over no axes, kept", ops.sum(square, {}, true), { 1, 2, 0, 4 })
-check.same(ops.sum(square, {}, true).shape, { 2, 2 })
-check_row("any over no axes", ops.any(square, {}), { 1, 1, 0, 1 }, "bool")
-check_row("count_nonzero over no axes", ops.count_nonzero(square, {}), { 1, 1, 0, 1 }, "int32")
+check_row("sum over no axes, kept", ops.sum(matrix, {}, true), { 1, 2, 0, 4 })
+check.same(ops.sum(matrix, {}, true).shape, { 2, 2 })
+check_row("any over no axes", ops.any(matrix, {}), { 1, 1, 0, 1 }, "bool")
+check_row("count_nonzero over no axes", ops.count_nonzero(matrix, {}), { 1, 1, 0, 1 }, "int32")
 for _, name in ipairs { "var", "std", "ptp", "nanvar" } do
-  check_row(name .. " over no axes", ops[name](square, {}), { 0, 0, 0, 0 })
+  check_row(name .. " over no axes", ops[name](matrix, {}), { 0, 0, 0, 0 })
 end
-local mean, variance = ops.moments(square, {})
+local mean, variance = ops.moments(matrix, {})
 check_row("means over no axes", mean, { 1, 2, 0, 4 })
 check_row("variances over no axes", variance, { 0, 0, 0, 0 })
-check_row("sum of all", ops.sum(square), 7)
+check_row("sum of all", ops.sum(matrix), 7)
 
 -- numbers without a tensor have the dtype in which they are written
-local is_large = ops.greater(square, 1)
+local is_large = ops.greater(matrix, 1)
 check_row("where of whole numbers", ops.where(is_large, 1, -1), { -1, 1, -1, 1 }, "int32")
 check_row("where of fractions", ops.where(is_large, 1.0, 0), { 0, 1, 0, 1 }, "float32")
 check_row("where of truth values", ops.where(is_large, true, false), { 0, 1, 0, 1 }, "bool")
 check_row("where of both", ops.where(is_large, true, 2), { 2, 1, 2, 1 }, "int32")
-check_row("where beside a tensor", ops.where(is_large, square:cast "float16", 1), { 1, 2, 1, 4 },
+check_row("where beside a tensor", ops.where(is_large, matrix:cast "float16", 1), { 1, 2, 1, 4 },
   "float16")
 
 -- with rms_scaling the mean of x is not subtracted, and beta is ignored
@@ -323,11 +326,13 @@ check_row("no updates", ops.scatter_update(t { 1, 2 }, ops.zeros({ 0, 1 }, "int3
   ops.zeros { 0 }), { 1, 2 })
 check_row("an update of nothing", ops.slice_update(t { 1, 2 }, ints { 1 }, ops.zeros { 0 }),
   { 1, 2 })
-local beyond = ints { -2 ^ 31 | 0, -1, 0, 1, 2, 2 ^ 31 - 1 | 0 }
-check_row("ids out of range", ops.segment_sum(t { 1, 2, 4, 8, 16, 32 }, beyond, 2), { 4, 8 })
+local ids_out_of_range = ints { -2 ^ 31 | 0, -1, 0, 1, 2, 2 ^ 31 - 1 | 0 }
+check_row("ids out of range", ops.segment_sum(t { 1, 2, 4, 8, 16, 32 }, ids_out_of_range, 2),
+  { 4, 8 })
 check_row("ids of rows out of range", ops.segment_sum(t { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 },
-  { 9, 9 }, { 9, 9 } }, beyond, 2), { { 5, 6 }, { 7, 8 } })
-check_row("maxima of ids out of range", ops.segment_max(t { 9, 9, 4, 8, 16, 32 }, beyond, 3),
+  { 9, 9 }, { 9, 9 } }, ids_out_of_range, 2), { { 5, 6 }, { 7, 8 } })
+check_row("maxima of ids out of range", ops.segment_max(t { 9, 9, 4, 8, 16, 32 }, ids_out_of_range,
+  3),
   { 4, 8, 16 })
 check_row("weights of no numbers", ops.bincount(ints {}, t {}), {})
 check_row("weights of small integers", ops.bincount(ints({ 2, 0, 2 }, "uint8"), t { 1, 2, 4 }, 4),
@@ -340,8 +345,8 @@ check_row("rms_normalization by a number", ops.rms_normalization(t { { 3, 3 } },
 check_row("normalize matrices", ops.normalize(t { { 1, -2 }, { 3, 4 } }, { 0, 1 }, 1),
   { 1 / 6, -2 / 6, 3 / 6, 4 / 6 })
 check.fails(function() ops.normalize(t { 1 }, -1, 0.5) end, "order must be a whole number")
-check.fails(function() ops.expand_dims(square, -4) end, "expand_dims: axis -4 is out of range")
-check.fails(function() ops.expand_dims(square, 3) end, "expand_dims: axis 3 is out of range")
+check.fails(function() ops.expand_dims(matrix, -4) end, "expand_dims: axis -4 is out of range")
+check.fails(function() ops.expand_dims(matrix, 3) end, "expand_dims: axis 3 is out of range")
 check_row("gray of whole numbers", ops.image.rgb_to_grayscale(ints({ { { 38, 20, 7 } } },
   "uint8")), 23, "uint8")
 check.fails(function() ops.array_split(t { 1 }, 1 << 31) end, "array_split: 2147483648 parts")
@@ -358,26 +363,28 @@ do -- erfc for large arguments, and its derivative
   local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285,
     3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37,
     5.66319240885614e-296, 5.23704643935263e-319 }
-  for dtype, digits in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3, bfloat16 = 2e-2 } do
+  for dtype, tolerance in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3,
+    bfloat16 = 2e-2 } do
     for _, repetitions in ipairs { 1, 700 } do -- arrays of one block and of several blocks
       local y = ops.erfc(ops.tile(t(x):cast(dtype), { repetitions })):cast "float64":totable()
       for i, value in ipairs(y) do
-        local wanted = want[(i - 1) % #x + 1]
+        local expected = want[(i - 1) % #x + 1]
         local argument = x[(i - 1) % #x + 1]
         local least = dtype == "float16" and 6.2e-5 or dtype == "float64" and 1e-307 or 1.2e-38
-        if wanted > least
+        if expected > least
           and argument == t({ argument }):cast(dtype):cast "float64":totable()[1] then
-          check.near(value / wanted, 1, digits, "erfc(" .. argument .. "), " .. dtype)
+          check.near(value / expected, 1, tolerance, "erfc(" .. argument .. "), " .. dtype)
         end
       end
     end
   end
-  local slope
-  local at = t({ 0.5, 3 }, "float64")
+  local derivative
+  local points = t({ 0.5, 3 }, "float64")
   local y
-  local tape = cr.GradientTape(function(tape) tape:watch(at) y = ops.sum(ops.erfc(at)) end)
-  slope = tape:gradient(y, { at })[1]
-  check.near(slope / t({ -0.878782578935445, -0.000139253051946748 }, "float64"), { 1, 1 }, 1e-12)
+  local tape = cr.GradientTape(function(tape) tape:watch(points) y = ops.sum(ops.erfc(points)) end)
+  derivative = tape:gradient(y, { points })[1]
+  check.near(derivative / t({ -0.878782578935445, -0.000139253051946748 }, "float64"), { 1, 1 },
+    1e-12)
 end
 -- Histograms: numbers on inner edges belong to the bin above them; the last edge belongs to the
 -- last bin.
@@ -437,7 +444,7 @@ check.fails(function() ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, 0 }, { 1, 2 }) en
 check.fails(function() ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, 1 }, { -1, 2 }) end, "twice",
   "destination")
 check.same(ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, -1 }, { 1, 0 }).shape, { 4, 2, 3 })
--- false as axis means none: all axes, or the flat elements
+-- axis = false means all axes, or the elements of the flattened tensor
 do
   local matrix = t { { 3, 1 }, { 2, 0 } }
   for _, name in ipairs { "softmax", "log_softmax", "normalize" } do
@@ -463,11 +470,11 @@ do
   check_row("einsum of three with sums", ops.einsum("i...,...j,...k->...i", a, b, c), { 6, 60 })
   local rows = cr.random.normal({ 3, 4 }, { seed = 1 })
   local columns = cr.random.normal({ 4, 5 }, { seed = 2 })
-  local stacked = cr.random.normal({ 2, 1, 6 }, { seed = 3 })
-  local joined = ops.einsum("i...,...j,b...k", rows, columns, stacked)
-  check.same(joined.shape, { 4, 2, 3, 5, 6 })
-  local broadcast_stack = ops.broadcast_to(stacked, { 2, 4, 6 })
-  check.near(joined, ops.einsum("in,nj,bnk->nbijk", rows, columns, broadcast_stack), 1e-5)
+  local stack = cr.random.normal({ 2, 1, 6 }, { seed = 3 })
+  local stacked_product = ops.einsum("i...,...j,b...k", rows, columns, stack)
+  check.same(stacked_product.shape, { 4, 2, 3, 5, 6 })
+  local broadcast_stack = ops.broadcast_to(stack, { 2, 4, 6 })
+  check.near(stacked_product, ops.einsum("in,nj,bnk->nbijk", rows, columns, broadcast_stack), 1e-5)
 end
 
 check_row("pad with a boolean", ops.pad(t({ true }, "bool"), 1, { constant_values = true }),

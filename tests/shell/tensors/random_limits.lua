@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops
 
-local function extremes(x)
+local function min_and_max(x)
   x = x:cast "float64"
   return ops.min(x):item(), ops.max(x):item()
 end
@@ -15,7 +15,7 @@ for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
     local low, high = table.unpack(limits)
     local bound = cr.tensor({ high }):cast(dtype):cast "float64":totable()[1]
     for _, n in ipairs { 5, 1023, 1025, 100003 } do
-      local least, most = extremes(cr.random.uniform({ n }, low, high, dtype, 7))
+      local least, most = min_and_max(cr.random.uniform({ n }, low, high, dtype, 7))
       local what = string.format("%s from %g to %g: %.9g to %.9g", dtype, low, high, least, most)
       assert(most < bound and least >= cr.tensor({ low }):cast(dtype):cast "float64":totable()[1],
         what)
@@ -24,7 +24,7 @@ for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
   end
   for _, deviation in ipairs { 1, 0.05, 3 } do
     for _, n in ipairs { 1023, 1025, 100003 } do
-      local least, most = extremes(cr.random.truncated_normal({ n }, 0.5, deviation, dtype, 3))
+      local least, most = min_and_max(cr.random.truncated_normal({ n }, 0.5, deviation, dtype, 3))
       local allowed_deviation = 2 * deviation
       assert(least >= 0.5 - allowed_deviation and most <= 0.5 + allowed_deviation,
         string.format("%s, deviation %g: %.9g to %.9g", dtype, deviation, least, most))

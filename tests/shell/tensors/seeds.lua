@@ -1,12 +1,12 @@
--- Random numbers in compiled functions: an integer seed gives the same ones in every call, a
--- generator and the global state others.
+-- Random numbers in compiled functions: an integer seed gives the same numbers in every call, a
+-- generator or the global state gives other numbers.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops
 
--- Returns what three calls of `draw` give: in a compiled function, or without one.
-local function three(draw, is_compiled)
+-- Returns the results of three calls of `draw`, in a compiled function or without one.
+local function three_results(draw, is_compiled)
   local f = function(x) return x * 0 + ops.cast(draw(), "float32") end
   if is_compiled then f = cr.compiled(f) end
   local results = {}
@@ -25,33 +25,36 @@ local draws = {
 for name, draw in pairs(draws) do
   for _, is_compiled in ipairs { false, true } do
     local what = name .. (is_compiled and ", compiled" or "")
-    local same = three(function() return draw(42) end, is_compiled)
-    check.same(same[1], same[2], what)
-    check.same(same[1], same[3], what)
+    local same_seed_results = three_results(function() return draw(42) end, is_compiled)
+    check.same(same_seed_results[1], same_seed_results[2], what)
+    check.same(same_seed_results[1], same_seed_results[3], what)
     local generator = cr.random.SeedGenerator(42)
     for _, seed in ipairs { generator, false } do
-      local others = three(function() return draw(seed or nil) end, is_compiled)
+      local other_results = three_results(function() return draw(seed or nil) end, is_compiled)
       for i = 1, 3 do
-        check.same(#others[i], 50, what)
+        check.same(#other_results[i], 50, what)
         for j = 1, i - 1 do
-          local equal = 0
-          for k = 1, 50 do equal = equal + (others[i][k] == others[j][k] and 1 or 0) end
-          assert(equal < 15, what .. ": " .. equal .. " of 50 numbers are the same in two calls")
+          local equal_count = 0
+          for k = 1, 50 do
+            equal_count = equal_count + (other_results[i][k] == other_results[j][k] and 1 or 0)
+          end
+          assert(equal_count < 15, what .. ": " .. equal_count
+            .. " of 50 numbers are the same in two calls")
         end
       end
     end
     if name == "permutation" or name == "shuffle" then
-      table.sort(same[1])
-      for k = 1, 50 do check.same(same[1][k], k - 1.0, what) end
+      table.sort(same_seed_results[1])
+      for k = 1, 50 do check.same(same_seed_results[1][k], k - 1.0, what) end
     end
   end
 end
 
 -- an initializer with a seed gives the same weights in a compiled function too
 local initializer = cr.initializers.GlorotUniform { seed = 3 }
-local initial = cr.compiled(function(x) return x * 0 + initializer { 5, 5 } end)
-check.same(initial(cr.zeros { 5, 5 }):totable(), initializer { 5, 5 }:totable())
-check.same(initial(cr.zeros { 5, 5 }):totable(), initializer { 5, 5 }:totable())
+local initial_weights = cr.compiled(function(x) return x * 0 + initializer { 5, 5 } end)
+check.same(initial_weights(cr.zeros { 5, 5 }):totable(), initializer { 5, 5 }:totable())
+check.same(initial_weights(cr.zeros { 5, 5 }):totable(), initializer { 5, 5 }:totable())
 
 -- integers that the dtype cannot represent are refused
 local random = cr.random
@@ -68,6 +71,7 @@ for dtype, limit in pairs(limits) do
   local x = random.randint({ 1000 }, limit[1], limit[2], dtype)
   assert(x.dtype == dtype)
   local middle = (limit[1] + limit[2]) / 2
-  local below = ops.sum(ops.cast(ops.less(ops.cast(x, "float64"), middle), "int32")):item()
-  assert(below > 400 and below < 600, dtype .. ": " .. below .. " of 1000 below the middle")
+  local count_below = ops.sum(ops.cast(ops.less(ops.cast(x, "float64"), middle), "int32")):item()
+  assert(count_below > 400 and count_below < 600, dtype .. ": " .. count_below
+    .. " of 1000 below the middle")
 end

@@ -6,32 +6,33 @@ local ops = cr.ops
 
 math.randomseed(7)
 local dtypes = { "int32", "int64", "uint8", "int8", "float32", "bfloat16" }
-local function any_kind() return dtypes[math.random(#dtypes)] end
+local function random_dtype() return dtypes[math.random(#dtypes)] end
 
 --- The forms in which a list of numbers, or one number, may be given.
 local function tensor_forms(numbers)
-  local forms = { cr.tensor(numbers, any_kind()), cr.Variable(cr.tensor(numbers, any_kind())) }
+  local forms = { cr.tensor(numbers, random_dtype()), cr.Variable(cr.tensor(numbers,
+    random_dtype())) }
   if type(numbers) == "number" then return forms end
   local scalars = {}
   for i, item in ipairs(numbers) do
-    scalars[i] = (type(item) == "table" or i % 2 == 0) and item or cr.tensor(item, any_kind())
+    scalars[i] = (type(item) == "table" or i % 2 == 0) and item or cr.tensor(item, random_dtype())
   end
   forms[#forms + 1] = scalars
   return forms
 end
 
-local function check_same(expected, found)
+local function check_same(expected, actual)
   if type(expected) == "table" then
-    check.same(#found, #expected)
-    for i, item in ipairs(expected) do check_same(item, found[i]) end
+    check.same(#actual, #expected)
+    for i, item in ipairs(expected) do check_same(item, actual[i]) end
   else
-    check.same(found.shape, expected.shape)
-    check.same(found:totable(), expected:totable())
+    check.same(actual.shape, expected.shape)
+    check.same(actual:totable(), expected:totable())
   end
 end
 
 --- Checks f(sizes) for the sizes as numbers and in every other form.
-local function same_in_all_forms(sizes, f)
+local function check_all_forms(sizes, f)
   local expected = f(sizes)
   for _, form in ipairs(tensor_forms(sizes)) do check_same(expected, f(form)) end
 end
@@ -40,32 +41,32 @@ for _ = 1, 20 do
   local rows, columns = math.random(4), math.random(5)
   local x = ops.reshape(ops.arange(rows * columns), { rows, columns })
   local shape = { rows, columns }
-  same_in_all_forms({ math.random(3), math.random(3) }, function(n) return ops.tile(x, n) end)
-  same_in_all_forms({ columns, rows }, function(n) return ops.reshape(x, n) end)
+  check_all_forms({ math.random(3), math.random(3) }, function(n) return ops.tile(x, n) end)
+  check_all_forms({ columns, rows }, function(n) return ops.reshape(x, n) end)
   check_same(ops.reshape(x, { columns, -1 }),
-    ops.reshape(x, { cr.tensor(columns, any_kind()), -1 }))
-  same_in_all_forms({ columns, rows }, function(n) return x:reshape(n) end)
-  same_in_all_forms({ 2, rows, columns }, function(n) return ops.broadcast_to(x, n) end)
-  same_in_all_forms(shape, function(n) return ops.full(n, 3) end)
-  same_in_all_forms(shape, function(n) return ops.zeros(n, "int8") end)
-  same_in_all_forms(shape, function(n) return cr.ones(n) end)
-  same_in_all_forms(shape, function(n) return cr.random.uniform(n, 0, 1, { seed = 1 }) end)
-  same_in_all_forms({ 1, 0 }, function(n) return ops.transpose(x, n) end)
-  same_in_all_forms({ 1, 0 }, function(n) return x:transpose(n) end)
-  same_in_all_forms({ 0, 1 }, function(n) return ops.sum(x, n) end)
-  same_in_all_forms(math.random(0, 1), function(n) return ops.sum(x, n) end)
-  same_in_all_forms(math.random(columns), function(n) return ops.top_k(x, n) end)
-  same_in_all_forms(math.random(columns), function(n) return ops.one_hot(x, n) end)
-  same_in_all_forms(rows, function(n) return ops.split(x, n) end)
-  same_in_all_forms({ math.random(rows) }, function(n) return ops.split(x, n) end)
-  same_in_all_forms({ { 1, 2 }, { 0, 3 } }, function(n) return ops.pad(x, n) end)
-  same_in_all_forms({ { 1 }, { 1 } }, function(n) return ops.tensordot(x, x, n) end)
-  same_in_all_forms(rows, function(n) return ops.eye(n) end)
-  same_in_all_forms(rows, function(n) return ops.linspace(0, 1, n) end)
-  same_in_all_forms(rows, function(n) return ops.cast(ops.arange(n), "int32") end)
+    ops.reshape(x, { cr.tensor(columns, random_dtype()), -1 }))
+  check_all_forms({ columns, rows }, function(n) return x:reshape(n) end)
+  check_all_forms({ 2, rows, columns }, function(n) return ops.broadcast_to(x, n) end)
+  check_all_forms(shape, function(n) return ops.full(n, 3) end)
+  check_all_forms(shape, function(n) return ops.zeros(n, "int8") end)
+  check_all_forms(shape, function(n) return cr.ones(n) end)
+  check_all_forms(shape, function(n) return cr.random.uniform(n, 0, 1, { seed = 1 }) end)
+  check_all_forms({ 1, 0 }, function(n) return ops.transpose(x, n) end)
+  check_all_forms({ 1, 0 }, function(n) return x:transpose(n) end)
+  check_all_forms({ 0, 1 }, function(n) return ops.sum(x, n) end)
+  check_all_forms(math.random(0, 1), function(n) return ops.sum(x, n) end)
+  check_all_forms(math.random(columns), function(n) return ops.top_k(x, n) end)
+  check_all_forms(math.random(columns), function(n) return ops.one_hot(x, n) end)
+  check_all_forms(rows, function(n) return ops.split(x, n) end)
+  check_all_forms({ math.random(rows) }, function(n) return ops.split(x, n) end)
+  check_all_forms({ { 1, 2 }, { 0, 3 } }, function(n) return ops.pad(x, n) end)
+  check_all_forms({ { 1 }, { 1 } }, function(n) return ops.tensordot(x, x, n) end)
+  check_all_forms(rows, function(n) return ops.eye(n) end)
+  check_all_forms(rows, function(n) return ops.linspace(0, 1, n) end)
+  check_all_forms(rows, function(n) return ops.cast(ops.arange(n), "int32") end)
   local first = { math.random(0, rows - 1), math.random(0, columns - 1) }
   local part_sizes = { rows - first[1], columns - first[2] }
-  same_in_all_forms(part_sizes, function(n) return ops.slice(x, first, n) end)
+  check_all_forms(part_sizes, function(n) return ops.slice(x, first, n) end)
   for _, dtype in ipairs { "int32", "int64" } do
     local i = cr.tensor(first[1], dtype)
     check_same(ops.slice(x, first, part_sizes), ops.slice(x, { i, first[2] }, part_sizes))
@@ -77,8 +78,8 @@ end
 
 -- a compiled function may compute a position; its program is recorded only once
 local x = ops.reshape(ops.arange(12), { 4, 3 })
-local row = cr.compiled(function(i) return ops.slice(x, { i, 0 }, { 1, 3 }) end)
-for i = 0, 3 do check_same(x:slice(i + 1, i + 1), row(cr.tensor(i, "int32"))) end
+local compiled_row = cr.compiled(function(i) return ops.slice(x, { i, 0 }, { 1, 3 }) end)
+for i = 0, 3 do check_same(x:slice(i + 1, i + 1), compiled_row(cr.tensor(i, "int32"))) end
 
 -- values that are no integers are refused
 check.fails(function() ops.tile(x, cr.tensor { 1.5 }) end, "expected an integer, got 1.5")

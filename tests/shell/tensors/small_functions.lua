@@ -1,5 +1,5 @@
--- Comparisons, loops over elements, sorting, draws of items, statistics, confusion, stacking,
--- NumPy's pairs of lists, files of text.
+-- Comparisons, loops over elements, sorting, draws of items, statistics, confusion matrices,
+-- stacking, selection by several lists as in NumPy, and CSV files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -51,9 +51,9 @@ end, "map", "gradient", "vectorize")
 
 -- sorting, and operations called as methods
 local x = cr.tensor { 2, 0 / 0, 3, 1, 3 }
-local falling = x:sort { descending = true }:totable()
-assert(falling[1] ~= falling[1])
-check.same({ table.unpack(falling, 2) }, { 3, 3, 2, 1 })
+local descending = x:sort { descending = true }:totable()
+assert(descending[1] ~= descending[1])
+check.same({ table.unpack(descending, 2) }, { 3, 3, 2, 1 })
 check.same(x:argsort(-1, true):totable(), { 1, 2, 4, 0, 3 }) -- equal elements keep their order
 check.same(x:argsort():totable(), { 3, 0, 2, 4, 1 })
 check.same(t:sort(0, true):totable(), { { 3, 2 }, { 2, 1 } })
@@ -72,9 +72,9 @@ check.same(cr.tensor { a, { 5, 6 } }:totable(), { { 1, 2 }, { 5, 6 } })
 check.same(cr.tensor { cr.tensor(1), 2.5, a:sum() }:totable(), { 1, 2.5, 3 })
 check.same(cr.tensor { v, v }.shape, { 2, 2, 2 })
 check.fails(function() return cr.tensor { a, cr.ones { 3 } } end, "(2,)", "(3,)")
-local stacked
-local tape = cr.GradientTape(function() stacked = cr.tensor { a * 2, a } end, a)
-check.same(tape:gradient(stacked, a):totable(), { 3, 3 })
+local stacked_tensor
+local tape = cr.GradientTape(function() stacked_tensor = cr.tensor { a * 2, a } end, a)
+check.same(tape:gradient(stacked_tensor, a):totable(), { 3, 3 })
 assert(cr.tensor(9007199254740993, "int64"):item() == 9007199254740993)
 
 -- lists for two axes select pairs of positions, as in NumPy
@@ -92,8 +92,9 @@ check.same(ops.get_item(grid, { cr.tensor { true, false }, { 0, 2 } }).shape, { 
 check.same(ops.get_item(grid, { { { 0 }, { 1 } }, { 0, 2 } }).shape, { 2, 2, 4 })
 check.fails(function() return ops.get_item(grid, { { 0, 2 }, { 0, 1 } }) end, "2", "axis 0")
 check.fails(function() return ops.get_item(grid, { { 0, 1 }, { 0, 1, 2 } }) end, "(2,)", "(3,)")
-local pairs_of = cr.compiled(function(y) return ops.get_item(y, { { 0, 1 }, { 2, 0 } }) end)
-check.same(pairs_of(grid):totable(), { { 8, 9, 10, 11 }, { 12, 13, 14, 15 } })
+local compiled_get_item = cr.compiled(function(y) return ops.get_item(y,
+  { { 0, 1 }, { 2, 0 } }) end)
+check.same(compiled_get_item(grid):totable(), { { 8, 9, 10, 11 }, { 12, 13, 14, 15 } })
 -- The dtype of the lists (uint8) cannot hold the sizes and offsets.
 local uint8_indices = cr.tensor({ 200, 250 }, "uint8")
 check.same(ops.get_item(cr.arange(251 * 300):reshape { 251, 300 },
@@ -163,26 +164,26 @@ check.fails(function() confusion({ 0 }, { 0, 1 }) end, "1 labels", "2 prediction
 
 -- tensors written as CSV files
 local path = check.temporary ".csv"
-local function text()
+local function file_text()
   local file = assert(io.open(path))
   local content = file:read "a"
   file:close()
   return content
 end
 cr.data.write_csv(path, cr.tensor { { 1, 0.1 }, { -2.5, 1e-30 } }, { "x", "y" })
-assert(text() == "x,y\n1,0.1\n-2.5,1e-30\n", text())
-local read_values, read_info = cr.data.read_csv(path)
+assert(file_text() == "x,y\n1,0.1\n-2.5,1e-30\n", file_text())
+local read_values, csv_info = cr.data.read_csv(path)
 check.same(read_values:totable(), cr.tensor { { 1, 0.1 }, { -2.5, 1e-30 } }:totable())
-check.same(read_info.columns, { "x", "y" })
+check.same(csv_info.columns, { "x", "y" })
 cr.data.write_csv(path, cr.tensor({ 1, 2 }, "int64"))
-assert(text() == "1\n2\n", text())
+assert(file_text() == "1\n2\n", file_text())
 cr.data.write_csv(path, { age = { 3, 4.5 }, city = { "a,b", 'the "c"' } }, { "city", "age" })
-assert(text() == 'city,age\n"a,b",3\n"the ""c""",4.5\n', text())
+assert(file_text() == 'city,age\n"a,b",3\n"the ""c""",4.5\n', file_text())
 local columns = cr.data.read_table(path)
 check.same(columns.city:totable(), { "a,b", 'the "c"' })
 check.same(columns.age:totable(), { 3, 4.5 })
 cr.data.write_csv(path, { flag = cr.tensor { true, false } }, { separator = ";" })
-assert(text() == "flag\n1\n0\n", text())
+assert(file_text() == "flag\n1\n0\n", file_text())
 check.fails(function() cr.data.write_csv(path, t, { "x" }) end, "1 names", "2 columns")
 check.fails(function() cr.data.write_csv(path, grid) end, "(2, 3, 4)")
 check.fails(function() cr.data.write_csv(path, { a = { 1 }, b = { 1, 2 } }) end, "'b'")
@@ -191,7 +192,7 @@ for separator in ("-- 0 7 . + - e \" \n \r \0"):gmatch "[^ ]+" do
   check.fails(function() cr.data.write_csv(path, t, { separator = separator }) end,
     "expected as separator one character that no number and no end of a line has")
 end
-assert(text() == "flag\n1\n0\n", "the file before stays")
+assert(file_text() == "flag\n1\n0\n", "the file before stays")
 os.remove(path)
 
 -- a row that a dataset reads from a file is an ordinary tensor in memory

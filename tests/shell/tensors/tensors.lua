@@ -134,9 +134,9 @@ assert(not v.trainable)
 
 -- the same seed gives the same random numbers
 cr.random.seed(3)
-local first = cr.random.normal { 4 }:totable()
+local first_numbers = cr.random.normal { 4 }:totable()
 cr.random.seed(3)
-check.same(cr.random.normal({ 4 }):totable(), first)
+check.same(cr.random.normal({ 4 }):totable(), first_numbers)
 local generator = cr.random.SeedGenerator(5)
 check.near(cr.random.uniform({ 2 }, { seed = 5 }), generator:uniform({ 2 }):totable())
 check.same(cr.random.permutation(5).shape, { 5 })

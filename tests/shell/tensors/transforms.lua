@@ -14,44 +14,46 @@ end
 -- several targets: the gradient of their sum, also of targets that are gradients
 do
   local x = cr.Variable(cr.tensor { 1, 2 })
-  local first, second
-  local outer = cr.GradientTape(function()
+  local first_gradient, second_gradients
+  local outer_tape = cr.GradientTape(function()
     local square, cube
-    local inner = cr.GradientTape(function() square, cube = x * x, x * x * x end)
-    first = inner:gradient({ square, cube }, x)
-    second = inner:gradient({ square, cr.tensor(1) }, { x })
+    local inner_tape = cr.GradientTape(function() square, cube = x * x, x * x * x end)
+    first_gradient = inner_tape:gradient({ square, cube }, x)
+    second_gradients = inner_tape:gradient({ square, cr.tensor(1) }, { x })
   end)
-  check.near(first, { 5, 16 })
-  check.near(outer:gradient({ first, second[1] }, { x })[1], { 10, 16 })
-  check.fails(function() outer:gradient({ first }, x, first) end, "output_gradients are for one")
+  check.near(first_gradient, { 5, 16 })
+  check.near(outer_tape:gradient({ first_gradient, second_gradients[1] }, { x })[1], { 10, 16 })
+  check.fails(function() outer_tape:gradient({ first_gradient }, x, first_gradient) end,
+    "output_gradients are for one")
 end
 
 -- scan: the carry and the steps may be tensors or tables of them
 local xs = cr.tensor { 1, 2, 3, 4 }
 local function running_sum_and_product(carry, x) return carry + x, carry * x end
-local function scanned_total(x)
-  local last, all = ops.scan(running_sum_and_product, cr.tensor(10), x)
-  return last, all
+local function scan_sums(x)
+  local last_carry, all_outputs = ops.scan(running_sum_and_product, cr.tensor(10), x)
+  return last_carry, all_outputs
 end
-for _, f in ipairs { scanned_total, cr.compiled(scanned_total) } do
-  local last, all = f(xs)
-  assert(last:item() == 20)
-  check.same(all:totable(), { 10, 22, 39, 64 })
+for _, f in ipairs { scan_sums, cr.compiled(scan_sums) } do
+  local last_carry, all_outputs = f(xs)
+  assert(last_carry:item() == 20)
+  check.same(all_outputs:totable(), { 10, 22, 39, 64 })
 end
-local last, all = ops.scan(running_sum_and_product, cr.tensor(0), xs, { reverse = true })
-assert(last:item() == 10)
-check.same(all:totable(), { 9, 14, 12, 0 })
-last, all = ops.scan(function(c, x)
+local last_carry, all_outputs = ops.scan(running_sum_and_product, cr.tensor(0), xs,
+  { reverse = true })
+assert(last_carry:item() == 10)
+check.same(all_outputs:totable(), { 9, 14, 12, 0 })
+last_carry, all_outputs = ops.scan(function(c, x)
   assert(x == nil)
   return { a = c.a * 2 }, c.a
 end, { a = cr.tensor(1) }, nil, 5)
-assert(last.a:item() == 32)
-check.same(all:totable(), { 1, 2, 4, 8, 16 })
-last, all = ops.scan(function(c, x)
+assert(last_carry.a:item() == 32)
+check.same(all_outputs:totable(), { 1, 2, 4, 8, 16 })
+last_carry, all_outputs = ops.scan(function(c, x)
   return c + x[1] * x[2], { x[1], c }
 end, cr.tensor(0), { xs, xs }, 4)
-assert(last:item() == 30 and #all == 2)
-check.same(all[2]:totable(), { 0, 1, 5, 14 })
+assert(last_carry:item() == 30 and #all_outputs == 2)
+check.same(all_outputs[2]:totable(), { 0, 1, 5, 14 })
 check.near(gradient(function(x)
   return (select(1, ops.scan(function(c, v) return c * v, v end, cr.tensor(1), x)))
 end, xs), { 24, 12, 8, 6 })
@@ -61,7 +63,7 @@ check.fails(function() ops.scan(running_sum_and_product, cr.tensor(0), xs, 3) en
 check.fails(function() ops.scan(running_sum_and_product, cr.tensor(0), xs, { unroll = 0 }) end,
   "unroll")
 
--- associative_scan computes sums and products of all first elements
+-- associative_scan computes cumulative sums, products and maxima
 for n = 1, 9 do
   local x = cr.arange(n) + 1.0
   check.near(ops.associative_scan(function(a, b) return a + b end, x), ops.cumsum(x))
@@ -74,10 +76,10 @@ check.near(cr.compiled(function(x)
   return ops.associative_scan(function(a, b) return ops.maximum(a, b) end, x, { axis = 1 })
 end)(matrix)[1][5],
   ops.max(matrix, 1)[1])
-local pair = ops.associative_scan(function(a, b)
+local recurrence = ops.associative_scan(function(a, b)
   return { a[1] * b[1], a[2] * b[1] + b[2] }
 end, { xs, xs })
-check.near(pair[2], { 1, 4, 15, 64 })
+check.near(recurrence[2], { 1, 4, 15, 64 })
 check.near(gradient(function(x)
   return ops.sum(ops.associative_scan(function(a, b) return a + b end, x))
 end, xs), { 4, 3, 2, 1 })
@@ -88,26 +90,27 @@ local log1pexp = ops.custom_gradient(function(x)
   local e = ops.exp(x)
   return ops.log(1 + e), function(upstream) return upstream * (1 - 1 / (1 + e)) end
 end)
-local big = cr.tensor { 0, 100 }
+local values = cr.tensor { 0, 100 }
 check.near(log1pexp(cr.tensor { 0 }), { math.log(2) })
-check.near(gradient(function(x) return ops.sum(log1pexp(x)) end, big), { 0.5, 1 })
-local slope = cr.compiled(function(x)
+check.near(gradient(function(x) return ops.sum(log1pexp(x)) end, values), { 0.5, 1 })
+local compiled_derivative = cr.compiled(function(x)
   return gradient(function(v) return ops.sum(log1pexp(v)) end, x)
 end)
-check.near(slope(big), { 0.5, 1 })
-local swapped = ops.custom_gradient(function(a, b)
+check.near(compiled_derivative(values), { 0.5, 1 })
+local sum_and_product = ops.custom_gradient(function(a, b)
   return { a + b, a * b }, function(da, db) return { da * 100, db * 1000 } end
 end)
 local a, b = cr.tensor { 2 }, cr.tensor { 3 }
-local tape, out
-tape = cr.GradientTape(function() out = ops.sum(ops.concatenate(swapped(a, b))) end, { a, b })
-check.near(tape:gradient(out, { a, b })[1], { 100 })
-check.near(tape:gradient(out, { a, b })[2], { 1000 })
+local tape, loss
+tape = cr.GradientTape(function() loss = ops.sum(ops.concatenate(sum_and_product(a, b))) end,
+  { a, b })
+check.near(tape:gradient(loss, { a, b })[1], { 100 })
+check.near(tape:gradient(loss, { a, b })[2], { 1000 })
 local w = cr.Variable(cr.tensor { 4 })
 tape = cr.GradientTape(function()
-  out = ops.custom_gradient(function(v) return v * v, function(g) return g * 7 end end)(w)
+  loss = ops.custom_gradient(function(v) return v * v, function(g) return g * 7 end end)(w)
 end)
-check.near(tape:gradient(out, { w })[1], { 7 })
+check.near(tape:gradient(loss, { w })[1], { 7 })
 check.fails(function()
   ops.custom_gradient(function(x) return x end)(xs)
 end, "custom_gradient", "got 1 values")
@@ -132,9 +135,9 @@ assert(q[2]:item() == 1 and aux == "more")
 local forward_derivative = cr.compiled(function(x, v)
   return select(2, ops.jvp(function(t) return ops.matmul(t, t) end, { x }, { v }))
 end)
-local square, direction = cr.random.normal { 3, 3 }, cr.random.normal { 3, 3 }
-check.near(forward_derivative(square, direction),
-  ops.matmul(square, direction) + ops.matmul(direction, square))
+local square_matrix, direction = cr.random.normal { 3, 3 }, cr.random.normal { 3, 3 }
+check.near(forward_derivative(square_matrix, direction),
+  ops.matmul(square_matrix, direction) + ops.matmul(direction, square_matrix))
 check.same(select(2, ops.jvp(function()
   return cr.ones { 2 }
 end, { a }, { a })):totable(), { 0, 0 })
@@ -145,20 +148,23 @@ check.fails(function() ops.jvp(ops.sin, { a }, {}) end, "tangent for each")
 local function maximum_of(x, y) return ops.maximum(x, y) end
 check.same(ops.vectorize(maximum_of)(cr.tensor { { 1 }, { 5 } }, cr.tensor { 2, 6 }):totable(),
   { { 2, 6 }, { 5, 6 } })
-local inner = ops.vectorize(function(u, v) return ops.sum(u * v) end, { signature = "(n),(n)->()" })
-check.near(inner(cr.ones { 4, 3 }, cr.tensor { 1, 2, 3 }), { 6, 6, 6, 6 })
-check.near(cr.compiled(inner)(cr.ones { 2, 5, 3 }, cr.tensor { 1, 2, 3 })[2], { 6, 6, 6, 6, 6 })
-local scaled = ops.vectorize(function(x, factor) return x * factor.by end, { excluded = { 2 } })
-check.near(scaled(cr.tensor { 1, 2 }, { by = 3 }), { 3, 6 })
+local inner_product = ops.vectorize(function(u, v) return ops.sum(u * v) end,
+  { signature = "(n),(n)->()" })
+check.near(inner_product(cr.ones { 4, 3 }, cr.tensor { 1, 2, 3 }), { 6, 6, 6, 6 })
+check.near(cr.compiled(inner_product)(cr.ones { 2, 5, 3 }, cr.tensor { 1, 2, 3 })[2],
+  { 6, 6, 6, 6, 6 })
+local scale_elements = ops.vectorize(function(x, factor) return x * factor.by end,
+  { excluded = { 2 } })
+check.near(scale_elements(cr.tensor { 1, 2 }, { by = 3 }), { 3, 6 })
 check.fails(function() ops.vectorize(maximum_of, { signature = "n,n" }) end, "signature")
-check.fails(function() inner(cr.ones { 3 }) end, "2 arguments, got 1")
-local rows = ops.vectorized_map { ["function"] = function(x)
+check.fails(function() inner_product(cr.ones { 3 }) end, "2 arguments, got 1")
+local row_results = ops.vectorized_map { ["function"] = function(x)
   return { sum = ops.sum(x), first = x[1] }
 end, elements = matrix }
-check.near(rows.sum, ops.sum(matrix, { 1, 2 }))
+check.near(row_results.sum, ops.sum(matrix, { 1, 2 }))
 check.near(ops.map(function(x) return x[1] + x[2] end, { xs, xs }), { 2, 4, 6, 8 })
 
--- functions that are written with others: rearrange, eig, polar
+-- functions that are composed of other functions: rearrange, eig, polar
 local x = cr.arange(24)
 x = ops.reshape(x, { 2, 3, 4 })
 check.same(ops.rearrange(x, "a b c -> c a b"):totable(), ops.transpose(x, { 2, 0, 1 }):totable())
@@ -179,8 +185,8 @@ for _, n in ipairs { 1, 2, 3, 8 } do
   local values, vectors = ops.eig(m)
   -- checks m v = v diag(values) by real and imaginary parts, since products of complex matrices are
   -- sums of real products
-  local function parts(z) return ops.real(z), ops.imag(z) end
-  local vr, vi = parts(vectors)
+  local function real_and_imaginary(z) return ops.real(z), ops.imag(z) end
+  local vr, vi = real_and_imaginary(vectors)
   local product = ops.view_as_complex(ops.stack({ ops.matmul(m, vr), ops.matmul(m, vi) }, -1))
   check.near(ops.max(ops.abs(product - vectors * values)):item(), 0, 1e-4)
   check.near(ops.sum(values):totable(),
@@ -212,11 +218,11 @@ do
   end)(x), { { 10, 0 }, { 0, 12 } })
 end
 do -- a scan without steps does not check the indices that its step would check
-  local f = cr.compiled(function(xs, at, values)
-    return (ops.scan(function(sum) return sum + ops.sum(ops.take(values, at, 0)), sum end,
+  local f = cr.compiled(function(xs, indices, values)
+    return (ops.scan(function(sum) return sum + ops.sum(ops.take(values, indices, 0)), sum end,
       cr.tensor(1.5), xs))
   end)
-  local at = cr.tensor({ 7 }):cast "int32"
-  check.near(f(cr.zeros { 0, 2 }, at, cr.zeros { 3 }), 1.5)
-  check.fails(function() f(cr.zeros { 1, 2 }, at, cr.zeros { 3 }) end, "index 7")
+  local indices = cr.tensor({ 7 }):cast "int32"
+  check.near(f(cr.zeros { 0, 2 }, indices, cr.zeros { 3 }), 1.5)
+  check.fails(function() f(cr.zeros { 1, 2 }, indices, cr.zeros { 3 }) end, "index 7")
 end
