@@ -6,22 +6,22 @@ local cr = require "crescent"
 local ops, tree, utils = cr.ops, cr.tree, cr.utils
 
 -- functions of cr.tree
-local nested = { 1, { b = 3, a = 2 }, { { 4 } } }
-check.same(tree.flatten(nested), { 1, 2, 3, 4 })
+local structure = { 1, { b = 3, a = 2 }, { { 4 } } }
+check.same(tree.flatten(structure), { 1, 2, 3, 4 })
 check.same(tree.flatten(5), { 5 })
-check.same(tree.flatten_with_path(nested)[3], { { 2, "b" }, 3 })
+check.same(tree.flatten_with_path(structure)[3], { { 2, "b" }, 3 })
 check.same(tree.map_structure(function(x, y)
   return x + y
-end, nested, nested), { 2, { b = 6, a = 4 }, { { 8 } } })
+end, structure, structure), { 2, { b = 6, a = 4 }, { { 8 } } })
 check.same(tree.map_structure(function(t) return t:item() end, { x = cr.tensor(1) }), { x = 1 })
-check.same(tree.pack_sequence_as(nested, { "p", "q", "r", "s" }),
+check.same(tree.pack_sequence_as(structure, { "p", "q", "r", "s" }),
   { "p", { b = "r", a = "q" }, { { "s" } } })
 check.same(tree.map_structure_up_to({ 0, 0 }, function(x)
   return type(x)
 end, { 1, { 2, 3 } }), { "number", "table" })
 check.same(tree.traverse(function(x)
   return type(x) == "number" and x * 10 or nil
-end, nested), { 10, { b = 30, a = 20 }, { { 40 } } })
+end, structure), { 10, { b = 30, a = 20 }, { { 40 } } })
 check.same(tree.traverse(function(x)
   if x == 2 then return tree.MAP_TO_NONE end
 end, { a = 1, b = 2 }), { a = 1 })
@@ -32,17 +32,17 @@ check.same(tree.map_shape_structure(function(shape)
   return #shape
 end, { a = { 2, 3 }, b = {} }), { a = 2, b = 0 })
 assert(tree.is_nested {} and not tree.is_nested(cr.tensor(1)) and not tree.is_nested "a")
-tree.assert_same_structure(nested, tree.map_structure(tostring, nested))
+tree.assert_same_structure(structure, tree.map_structure(tostring, structure))
 check.fails(function() tree.assert_same_structure({ a = 1 }, { b = 1 }) end, "a", "the top")
 check.fails(function() tree.assert_same_paths({ 1, { 2 } }, { 1, 2 }) end, "structure")
 check.fails(function() tree.pack_sequence_as({ 1, 2 }, { 1 }) end, "2 leaves, got 1")
 check.fails(function() tree.map_structure(print, { 1 }, { 1, 2 }) end, "structure")
 local nested_list = { 1, { a = {} } }
 nested_list[2].a.b = nested_list[2]
-local shared = { 7 }
+local shared_table = { 7 }
 -- The same table may occur twice in a structure, but not inside itself.
-check.same(tree.flatten { shared, shared }, { 7, 7 })
-for name, walk in pairs {
+check.same(tree.flatten { shared_table, shared_table }, { 7, 7 })
+for name, visit in pairs {
   flatten = tree.flatten,
   flatten_with_path = tree.flatten_with_path,
   pack_sequence_as = function(x) tree.pack_sequence_as(x, { 1 }) end,
@@ -53,14 +53,14 @@ for name, walk in pairs {
   map_structure = function(x) tree.map_structure(print, x) end,
   map_structure_up_to = function(x) tree.map_structure_up_to(x, print, x) end,
 } do
-  check.fails(function() walk(nested_list) end, "must have an end", "contains itself")
+  check.fails(function() visit(nested_list) end, "must have an end", "contains itself")
 end
 for _, call in ipairs { cr.tensor, cr.layers.Dense,
   function(x) cr.ops.map(print, x) end, function(x) cr.Sequential(x) end,
   function(x) cr.data.from_list(x) end } do
-  local cycle = {}
-  cycle[1] = cycle
-  assert(not pcall(call, cycle))
+  local cyclic_table = {}
+  cyclic_table[1] = cyclic_table
+  assert(not pcall(call, cyclic_table))
 end
 
 -- tuples of inputs, targets and weights, and splits of datasets
@@ -166,12 +166,12 @@ assert(io.open(folder .. "/other/a b.txt")):close()
 os.execute("rm -r '" .. folder .. "'")
 
 -- pictures of graphs: model_to_dot, plot_model
-local inner = cr.Sequential { name = "inner",
+local inner_model = cr.Sequential { name = "inner",
   cr.layers.Dense(3, { name = "deep", input_shape = { 4 }, activation = "relu" }),
   cr.layers.Dropout(0.1, { name = "drop" }) }
-local first = cr.layers.Dense(4, { name = 'fi"rst<' })(symbol)
+local first_output = cr.layers.Dense(4, { name = 'fi"rst<' })(symbol)
 local model = cr.Model { inputs = symbol,
-  outputs = cr.layers.Add { name = "sum" } { inner(first),
+  outputs = cr.layers.Add { name = "sum" } { inner_model(first_output),
   cr.layers.Dense(3, { name = "side" })(symbol) }, name = "outer" }
 local dot = utils.model_to_dot(model,
   { show_shapes = true, show_layer_activations = true, show_trainable = true, show_dtype = true })
@@ -216,7 +216,7 @@ assert(
   utils.deserialize_keras_object(cr.saving.serialize_keras_object(cr.losses.Huber())).class_name
   == "Huber")
 assert(utils.serialize_keras_object(5) == 5)
--- of two classes with one name, the module says which one is meant
+-- the key `module` of a configuration tells classes of the same name apart
 for _, row in ipairs { { "metrics", "Poisson", "metric" }, { "losses", "Poisson", "loss" },
   { "initializers", "Identity", "initializer" }, { "layers", "Identity", "layer" } } do
   local namespace, class, kind = table.unpack(row)
@@ -224,10 +224,10 @@ for _, row in ipairs { { "metrics", "Poisson", "metric" }, { "losses", "Poisson"
   check.same(config.module, "keras." .. namespace)
   check.same(cr.describe(utils.deserialize_keras_object(config)).what, kind)
 end
-local decay = cr.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
-check.same(utils.deserialize_keras_object(utils.serialize_keras_object(decay)):get_config(),
-  decay:get_config())
--- the variables of a metric are its attributes
+local schedule = cr.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
+check.same(utils.deserialize_keras_object(utils.serialize_keras_object(schedule)):get_config(),
+  schedule:get_config())
+-- the variables of a metric can be read as attributes of the metric
 local accuracy = cr.metrics.BinaryAccuracy()
 accuracy:update_state({ 1, 0, 1 }, { 0.9, 0.9, 0.8 })
 check.near(accuracy.count, 3)
@@ -253,15 +253,16 @@ check.fails(function() cr.layers.Activation "halved" end,
   "unknown activation 'halved': it is no longer registered")
 assert(utils.get_registered_object "halved" == nil and utils.get_registered_name(dense) == "Dense")
 
--- a scope that is a function ends with it, also by an error; the name is what it was before
+-- a scope around a function ends with the function, also by an error; then names mean what they
+-- meant before
 local function activation_of_2(name) return cr.layers.Activation(name)(cr.tensor { 2 }):item() end
 local registered_objects = cr.saving.get_custom_objects()
 registered_objects.scaled = function(v) return v * 3 end
 check.same(activation_of_2 "scaled", 6.0)
-local scope_result, second = cr.saving.custom_object_scope({ scaled = function(v)
+local scope_result, second_result = cr.saving.custom_object_scope({ scaled = function(v)
   return v * 7
 end }, function() return activation_of_2 "scaled", "second" end)
-check.same({ scope_result, second }, { 14.0, "second" })
+check.same({ scope_result, second_result }, { 14.0, "second" })
 check.same(activation_of_2 "scaled", 6.0)
 check.fails(function()
   cr.utils.CustomObjectScope({ scaled = function(v) return v end }, function() error "in it" end)
@@ -281,7 +282,7 @@ local scope = cr.saving.custom_object_scope { b_two = print, a_two = print }
 check.same(cr.show(scope), "<scope of a_two, b_two>")
 check.fails(function() cr.saving.custom_object_scope({}, 5) end, "'f': expected a function, got 5")
 
--- classes of a scope count for files and configurations that name them otherwise
+-- within a scope, files and configurations use the class that the scope gives for a class name
 do
   local Doubling, Tenfold = cr.Layer:subclass "Doubling", cr.Layer:subclass "Tenfold"
   function Doubling:call(v) return v * 2 end
@@ -333,10 +334,10 @@ for class, share in ipairs { 0.1, 0.2, 0.7 } do
   local sample_mean = ops.mean(ops.equal(classes, class - 1)):item()
   assert(math.abs(sample_mean - share) < 5 * math.sqrt(share * (1 - share) / n), sample_mean)
 end
-local dropped = cr.random.dropout(cr.ones { n }, 0.25, { seed = 5 })
-check_moments(dropped, 1, 1 / 3)
-local rows = cr.random.dropout(cr.ones { 50, 4 }, 0.5, { noise_shape = { 50, 1 }, seed = 6 })
-check.near(ops.max(rows, 1), ops.min(rows, 1))
+local dropout_values = cr.random.dropout(cr.ones { n }, 0.25, { seed = 5 })
+check_moments(dropout_values, 1, 1 / 3)
+local row_dropout = cr.random.dropout(cr.ones { 50, 4 }, 0.5, { noise_shape = { 50, 1 }, seed = 6 })
+check.near(ops.max(row_dropout, 1), ops.min(row_dropout, 1))
 check.near(cr.random.gamma({ 3 }, 2, { seed = 7 }), cr.random.gamma({ 3 }, 2, { seed = 7 }))
 check.same(cr.random.gamma({ 2 }, cr.tensor { 1, 2 }, "float64").dtype, "float64")
 check.fails(function() cr.random.dropout(x, 1.5) end, "rate")

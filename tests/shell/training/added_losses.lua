@@ -18,28 +18,28 @@ vae:add_loss(ops.sum(ops.square(x - decoded), -1) + divergence)
 vae:add_metric(divergence, "divergence")
 vae:compile { optimizer = "sgd" }
 
-local data, noises = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
+local data, noise_data = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
 
 -- the expected losses, computed by hand
 local function expected_losses(model)
   local h = model:get_layer "hidden"(data)
   local m, s = model:get_layer "mean"(h), model:get_layer "spread"(h)
-  local y = model:get_layer "decoded"(m + (s * 0.5):exp() * noises)
+  local y = model:get_layer "decoded"(m + (s * 0.5):exp() * noise_data)
   local kl = ops.sum(m * m + s:exp() - s - 1, -1) * 0.5
   return (ops.sum((data - y) * (data - y), -1) + kl):mean():item(), kl:mean():item()
 end
 local function check_model(model)
   local loss, kl = expected_losses(model)
-  local result = model:evaluate({ data, noises }, nil, { verbose = 0, return_dict = true })
+  local result = model:evaluate({ data, noise_data }, nil, { verbose = 0, return_dict = true })
   check.near(result.loss, loss, 1e-4)
   check.near(result.divergence, kl, 1e-4)
-  check.near(model:predict { data, noises }, vae:predict({ data, noises }):totable())
+  check.near(model:predict { data, noise_data }, vae:predict({ data, noise_data }):totable())
 end
 check_model(vae)
 
 -- the gradient also reaches layers that only the added loss needs
 local old_loss = expected_losses(vae)
-local history = vae:fit({ data, noises }, nil, { epochs = 20, verbose = 0 }).history
+local history = vae:fit({ data, noise_data }, nil, { epochs = 20, verbose = 0 }).history
 assert(expected_losses(vae) < 0.9 * old_loss)
 assert(#history.divergence == 20)
 check_model(vae)
@@ -49,11 +49,11 @@ check_model(vae)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   vae:save(path)
-  local loaded = cr.models.load_model(path)
-  check_model(loaded)
-  check.same(loaded:fit({ data, noises }, nil,
+  local loaded_model = cr.models.load_model(path)
+  check_model(loaded_model)
+  check.same(loaded_model:fit({ data, noise_data }, nil,
     { epochs = 1, verbose = 0, shuffle = false }).history.loss,
-    cr.models.load_model(path):fit({ data, noises }, nil,
+    cr.models.load_model(path):fit({ data, noise_data }, nil,
       { epochs = 1, verbose = 0, shuffle = false }).history.loss)
   os.remove(path)
 end
@@ -61,10 +61,10 @@ local copy = cr.models.clone_model(vae)
 copy:set_weights(vae:get_weights())
 copy:compile { optimizer = "sgd" }
 check_model(copy)
-local json = cr.models.model_from_json(vae:to_json { target = "crescent" })
-json:set_weights(vae:get_weights())
-json:compile { optimizer = "sgd" }
-check_model(json)
+local json_model = cr.models.model_from_json(vae:to_json { target = "crescent" })
+json_model:set_weights(vae:get_weights())
+json_model:compile { optimizer = "sgd" }
+check_model(json_model)
 check.fails(function() vae:to_json() end, "no losses of symbols")
 check.fails(function()
   vae:save(check.temporary ".h5", { target = "keras2" })
@@ -72,14 +72,15 @@ end, "no metrics of symbols")
 local rewired_model = cr.models.rewire(vae,
   { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
 rewired_model:compile { optimizer = "sgd" }
-local rewired_results = rewired_model:evaluate({ data, noises }, nil,
+local rewired_results = rewired_model:evaluate({ data, noise_data }, nil,
   { verbose = 0, return_dict = true })
 assert(rewired_results.loss > 0 and rewired_results.divergence > 0)
 
 -- the added losses of a model inside another model count too
-local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
-outer:compile { optimizer = "sgd" }
-check.near(outer:evaluate({ data, noises }, nil, { verbose = 0, return_dict = true }).loss,
+local outer_model = cr.Model({ x, noise }, vae { x, noise } * 2)
+outer_model:compile { optimizer = "sgd" }
+check.near(outer_model:evaluate({ data, noise_data }, nil, { verbose = 0,
+  return_dict = true }).loss,
   (expected_losses(vae)), 1e-4)
 
 -- error messages for mistakes
@@ -119,9 +120,9 @@ local penalized_model = cr.Sequential { layers.Reshape({ 3 }, { input_shape = { 
 penalized_model:compile { optimizer = "sgd", loss = "mse" }
 local row = cr.ones { 2, 3, 1 }
 check.near(penalized_model:evaluate(row, cr.ones { 2, 3 }, { verbose = 0 }), 1.5, 1e-6)
-local first = cr.models.model_from_json(penalized_model:to_json()).layers[1]
-first(row)
-check.near(first.losses[1], 1.5, 1e-6)
+local first_layer = cr.models.model_from_json(penalized_model:to_json()).layers[1]
+first_layer(row)
+check.near(first_layer.losses[1], 1.5, 1e-6)
 
 -- Without autocast a layer computes in the dtype of its input.
 local half_layer = layers.Flatten { dtype = "mixed_bfloat16" }
@@ -151,7 +152,7 @@ do -- several losses at once, and the argument `inputs`, as in Keras 2
   check.fails(function() graph:add_loss(o, "x") end, "expected a tensor")
 end
 
-do -- a tensor is summed, as in Keras 3
+do -- add_loss adds the sum of a tensor, as in Keras 3
   local Summing = cr.Layer:subclass "SummingLosses"
   function Summing:call(x)
     self:add_loss(x)

@@ -12,7 +12,7 @@ local function new_model(optimizer)
   return model
 end
 
-do -- LambdaCallback: every hook, with its number and logs
+do -- LambdaCallback calls its functions with the number of the epoch or batch, and the logs
   local hook_calls = {}
   local function recorder(name)
     return function(a, b)
@@ -45,24 +45,25 @@ do -- the outputs of each batch of predict, nested as those of the model
   local model = cr.Model { inputs = input,
     outputs = { a = cr.layers.Dense(1)(input), b = input * 2 } }
   local Collector = cr.callbacks.Callback:subclass "OutputCollector"
-  local batches, function_call_count = {}, 0
+  local batch_outputs, function_call_count = {}, 0
   function Collector:on_predict_batch_end(batch, logs)
-    assert(batch == #batches and (self.model or model).name == model.name)
-    batches[#batches + 1] = logs.outputs
+    assert(batch == #batch_outputs and (self.model or model).name == model.name)
+    batch_outputs[#batch_outputs + 1] = logs.outputs
   end
   local whole_outputs = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
     cr.callbacks.LambdaCallback { on_predict_batch_end = function(_, logs)
       function_call_count = function_call_count + logs.outputs.a.shape[1]
     end } } })
-  assert(#batches == 3 and function_call_count == 16)
+  assert(#batch_outputs == 3 and function_call_count == 16)
+  -- outputs of the first batches have not changed while later batches ran
   for name, outputs in pairs(
-    whole_outputs) do  -- the batches before the last one are still as they were
-    check.same(cr.ops.concatenate({ batches[1][name], batches[2][name],
-      batches[3][name] }, 0):totable(),
+    whole_outputs) do
+    check.same(cr.ops.concatenate({ batch_outputs[1][name], batch_outputs[2][name],
+      batch_outputs[3][name] }, 0):totable(),
       outputs:totable())
   end
-  Collector():on_predict_batch_end(#batches, { outputs = x })
-  check.same(batches[4]:totable(), x:totable())
+  Collector():on_predict_batch_end(#batch_outputs, { outputs = x })
+  check.same(batch_outputs[4]:totable(), x:totable())
 end
 
 do -- every callback has the model and the parameters of its run
@@ -73,7 +74,7 @@ do -- every callback has the model and the parameters of its run
   assert(cr.callbacks.TerminateOnNaN().model == nil)
 end
 
-do -- LearningRateScheduler
+do -- LearningRateScheduler sets the learning rate of each epoch
   local model = new_model()
   local history = model:fit(x, y, { epochs = 3, verbose = 0,
     callbacks = { cr.callbacks.LearningRateScheduler(function(epoch, rate)
@@ -98,21 +99,22 @@ do -- a custom training loop calls the hooks of a list of callbacks
     logs.extra = 7
   end
   local model = new_model()
-  local list = cr.callbacks.CallbackList { callbacks = { LoopCallback {} }, add_history = true,
+  local callback_list = cr.callbacks.CallbackList { callbacks = { LoopCallback {} },
+    add_history = true,
     model = model }
-  assert(#list.callbacks == 2)
-  list:on_train_begin()
+  assert(#callback_list.callbacks == 2)
+  callback_list:on_train_begin()
   for epoch = 0, 1 do
-    list:on_epoch_begin(epoch)
-    list:on_train_batch_begin(0)
-    list:on_train_batch_end(0, { loss = 1 })
+    callback_list:on_epoch_begin(epoch)
+    callback_list:on_train_batch_begin(0)
+    callback_list:on_train_batch_end(0, { loss = 1 })
     local logs = { loss = 0.5 - epoch / 4 }
-    list:on_epoch_end(epoch, logs)
+    callback_list:on_epoch_end(epoch, logs)
     assert(logs.extra == 7)
   end
-  list:on_train_end()
+  callback_list:on_train_end()
   check.same(hook_calls, { { 0, 0.5, true }, { 1, 0.25, true } })
-  check.near(list.callbacks[2].history.loss, { 0.5, 0.25 })
+  check.near(callback_list.callbacks[2].history.loss, { 0.5, 0.25 })
 end
 
 do -- losses, metrics and activations called as functions
@@ -144,34 +146,34 @@ local function two_layers()
 end
 
 do -- learning rates and weight decay for single weights
-  local function trained(options)
+  local function train_once(options)
     cr.utils.set_random_seed(3)
     local model = two_layers()
     model:compile { optimizer = cr.optimizers.SGD(options), loss = "mse" }
     model:train_on_batch(x, y)
     return model
   end
-  local plain_losses, rule_losses = trained { learning_rate = 0.1 },
-    trained { learning_rate = 0.1, rules = { { pattern = "first/*", learning_rate = 0 } } }
-  check.near(rule_losses:get_weights()[3], plain_losses:get_weights()[3]:totable())
-  local untouched = trained { learning_rate = 0 }
-  check.near(rule_losses:get_weights()[1], untouched:get_weights()[1]:totable())
-  assert(plain_losses:get_weights()[1]:totable()[1][1] ~= untouched:get_weights()[1]:totable(
+  local plain_model, rule_model = train_once { learning_rate = 0.1 },
+    train_once { learning_rate = 0.1, rules = { { pattern = "first/*", learning_rate = 0 } } }
+  check.near(rule_model:get_weights()[3], plain_model:get_weights()[3]:totable())
+  local untrained_model = train_once { learning_rate = 0 }
+  check.near(rule_model:get_weights()[1], untrained_model:get_weights()[1]:totable())
+  assert(plain_model:get_weights()[1]:totable()[1][1] ~= untrained_model:get_weights()[1]:totable(
     )[1][1])
-  local decayed = trained { learning_rate = 0.1, weight_decay = 0.5,
+  local decayed_model = train_once { learning_rate = 0.1, weight_decay = 0.5,
     rules = { { pattern = "*/bias", weight_decay = 0 },
       { pattern = "second/*", weight_decay = 0 } } }
-  check.near(decayed:get_weights()[3], plain_losses:get_weights()[3]:totable())
-  check.near(decayed:get_weights()[1],
-    (plain_losses:get_weights()[1] - untouched:get_weights()[1] * 0.05):totable(), 1e-4)
+  check.near(decayed_model:get_weights()[3], plain_model:get_weights()[3]:totable())
+  check.near(decayed_model:get_weights()[1],
+    (plain_model:get_weights()[1] - untrained_model:get_weights()[1] * 0.05):totable(), 1e-4)
   local path = check.temporary ".h5"
-  decayed:save(path)
+  decayed_model:save(path)
   check.same(cr.models.load_model(path).optimizer:get_config().rules,
-    decayed.optimizer:get_config().rules)
+    decayed_model.optimizer:get_config().rules)
   os.remove(path)
-  local excluding = cr.optimizers.AdamW()
-  excluding:exclude_from_weight_decay { var_names = { "bias" } }
-  check.same(excluding:get_config().rules,
+  local adamw = cr.optimizers.AdamW()
+  adamw:exclude_from_weight_decay { var_names = { "bias" } }
+  check.same(adamw:get_config().rules,
     { { pattern = "*bias*", weight_decay = 0, optional = true } })
   check.fails(function() cr.optimizers.SGD { rules = { { patern = "x" } } } end, "rules")
   check.fails(function()
@@ -186,18 +188,19 @@ do -- the option decay of Keras 2 becomes a schedule
 end
 
 do -- the state of an optimizer can be set
-  local source, target = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
-  source:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
-  target:train_on_batch(x, y)
-  target:set_weights(source:get_weights())
+  local source_model, target_model = new_model(cr.optimizers.Adam(0.1)),
+    new_model(cr.optimizers.Adam(0.1))
+  source_model:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
+  target_model:train_on_batch(x, y)
+  target_model:set_weights(source_model:get_weights())
   local state = {}
-  for i, variable in ipairs(source.optimizer.variables) do state[i] = variable.value end
-  target.optimizer:set_weights(state)
-  source:train_on_batch(x, y)
-  target:train_on_batch(x, y)
-  check.near(target:get_weights()[1], source:get_weights()[1]:totable(), 0)
+  for i, variable in ipairs(source_model.optimizer.variables) do state[i] = variable.value end
+  target_model.optimizer:set_weights(state)
+  source_model:train_on_batch(x, y)
+  target_model:train_on_batch(x, y)
+  check.near(target_model:get_weights()[1], source_model:get_weights()[1]:totable(), 0)
   check.fails(function()
-    target.optimizer:set_weights { state[1] }
+    target_model.optimizer:set_weights { state[1] }
   end, "with a weight list of length 1", "expecting 6 weights")
 end
 
@@ -215,10 +218,10 @@ do -- several optimizers for the weights of one model
   end, "Learning rate cannot be accessed on a MultiOptimizer")
   local path = check.temporary ".h5"
   model:save(path)
-  local loaded = cr.models.load_model(path)
+  local loaded_model = cr.models.load_model(path)
   model:fit(x, y, { verbose = 0, shuffle = false })
-  loaded:fit(x, y, { verbose = 0, shuffle = false })
-  check.near(loaded:get_weights()[3], model:get_weights()[3]:totable(), 0)
+  loaded_model:fit(x, y, { verbose = 0, shuffle = false })
+  check.near(loaded_model:get_weights()[3], model:get_weights()[3]:totable(), 0)
   os.remove(path)
 end
 
@@ -267,38 +270,41 @@ end
 -- Mode "auto" gets the direction from the metric: from its class, or from a custom class's
 -- _direction.
 do
-  local function epochs(metric, monitor, values, options)
+  local function epoch_count(metric, monitor, values, options)
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
     model:compile { optimizer = cr.optimizers.SGD(0), loss = "mse", metrics = { metric } }
-    local Set = cr.callbacks.Callback:subclass "Set"
-    function Set:on_epoch_end(epoch, logs) logs[monitor] = values[epoch + 1] end
+    local SetLog = cr.callbacks.Callback:subclass "Set"
+    function SetLog:on_epoch_end(epoch, logs) logs[monitor] = values[epoch + 1] end
     options = options or {}
     options.monitor, options.patience = monitor, 1
-    local stop = cr.callbacks.EarlyStopping(options)
-    return #model:fit(x, y, { epochs = #values, verbose = 0, callbacks = { Set(), stop } }).epoch
+    local early_stopping = cr.callbacks.EarlyStopping(options)
+    return #model:fit(x, y, { epochs = #values, verbose = 0,
+      callbacks = { SetLog(), early_stopping } }).epoch
   end
   local rising_values = { 1, 2, 3 }
   local OwnMetric = cr.metrics.Metric:subclass("Own", { { "name", "own" } })
   function OwnMetric:init() self.sum = self:add_variable { name = "sum" } end
   function OwnMetric:update_state(y_true) self.sum:assign_add(y_true:sum()) end
   function OwnMetric:result() return self.sum end
-  check.fails(function() epochs(OwnMetric {}, "own", rising_values) end, "EarlyStopping", "'own'",
+  check.fails(function() epoch_count(OwnMetric {}, "own", rising_values) end, "EarlyStopping",
+    "'own'",
     'mode = "max"')
-  check.same(epochs(OwnMetric {}, "own", rising_values, { mode = "max" }), 3)
+  check.same(epoch_count(OwnMetric {}, "own", rising_values, { mode = "max" }), 3)
   OwnMetric._direction = "up"
-  check.same(epochs(OwnMetric {}, "val_own", rising_values), 3)
+  check.same(epoch_count(OwnMetric {}, "val_own", rising_values), 3)
   OwnMetric._direction = "down"
-  check.same(epochs(OwnMetric {}, "own", rising_values), 2)
+  check.same(epoch_count(OwnMetric {}, "own", rising_values), 2)
   local metric = OwnMetric {}
   metric._direction = "up"
-  check.same(epochs(metric, "own", rising_values), 3)
+  check.same(epoch_count(metric, "own", rising_values), 3)
   metric._direction = "sideways"
-  check.fails(function() epochs(metric, "own", rising_values) end, '"up" or "down"')
-  check.same(epochs(cr.metrics.AUC { name = "loss_of_face" }, "loss_of_face", rising_values), 3)
+  check.fails(function() epoch_count(metric, "own", rising_values) end, '"up" or "down"')
+  check.same(epoch_count(cr.metrics.AUC { name = "loss_of_face" }, "loss_of_face", rising_values),
+    3)
   check.fails(function()
-    epochs(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising_values)
+    epoch_count(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising_values)
   end, "mode = ")
-  check.fails(function() epochs("mae", "goodness", rising_values) end, "'goodness'", "mae")
-  check.fails(function() epochs("acc", "accuracy", rising_values) end,
+  check.fails(function() epoch_count("mae", "goodness", rising_values) end, "'goodness'", "mae")
+  check.fails(function() epoch_count("acc", "accuracy", rising_values) end,
     "it is known of: loss, val_loss, acc")
 end

@@ -8,7 +8,7 @@ cr.random.seed(3)
 local x = cr.random.normal { 48, 3 }
 local y = x:sum({ 1 }, true)
 
-local function make(options)
+local function new_model(options)
   cr.random.seed(7)
   local model = cr.Sequential {
     layers.Dense(4, { activation = "tanh", input_shape = { 3 } }),
@@ -20,27 +20,26 @@ local function make(options)
   model:compile(options)
   return model
 end
-local function weights(model)
-  local all = {}
-  for k, weight in ipairs(model:get_weights()) do all[k] = weight:totable() end
-  return all
+local function weight_tables(model)
+  local tables = {}
+  for k, weight in ipairs(model:get_weights()) do tables[k] = weight:totable() end
+  return tables
 end
-local function options(more_options)
-  local all = { epochs = 3, batch_size = 6, verbose = 0, validation_split = 0.25 }
-  for name, value in pairs(more_options or {}) do all[name] = value end
-  return all
+local function merged_options(more_options)
+  local fit_options = { epochs = 3, batch_size = 6, verbose = 0, validation_split = 0.25 }
+  for name, value in pairs(more_options or {}) do fit_options[name] = value end
+  return fit_options
 end
 
--- The results are bit-identical to those of fit; nothing happens before the script lets the run
--- work.
-local fitted, model = make(), make()
-local history = fitted:fit(x, y, options()).history
-local start = weights(model)
-local run = model:fit_async(x, y, options())
-check.same(weights(model), start)
+-- The results are bit-identical to those of fit; the weights do not change before the script waits.
+local fitted_model, model = new_model(), new_model()
+local history = fitted_model:fit(x, y, merged_options()).history
+local initial_weights = weight_tables(model)
+local run = model:fit_async(x, y, merged_options())
+check.same(weight_tables(model), initial_weights)
 local result = run:wait()
 check.same(result.history, history)
-check.same(weights(model), weights(fitted))
+check.same(weight_tables(model), weight_tables(fitted_model))
 assert(run.state == "ended" and run.model == model and run:status().state == "ended")
 check.same(run.history.history, history)
 check.same(run:wait().history, history)
@@ -52,7 +51,7 @@ local function check_same_as_fit(build, data, targets, more_options)
     cr.random.seed(7)
     local model = build()
     local events = {}
-    local fit_options = options(more_options)
+    local fit_options = merged_options(more_options)
     fit_options.validation_split = targets and fit_options.validation_split
     fit_options.callbacks = cr.callbacks.LambdaCallback {
       on_epoch_end = function(epoch, logs) events[#events + 1] = epoch .. ":" .. logs.loss end,
@@ -65,21 +64,21 @@ local function check_same_as_fit(build, data, targets, more_options)
     else
       model:fit_async(input, targets, fit_options):wait()
     end
-    results[method] = { events, weights(model) }
+    results[method] = { events, weight_tables(model) }
   end
   check.same(results.fit_async, results.fit)
   assert(#results.fit[1] > 5 and results.fit[1][#results.fit[1]] == "end")
 end
-check_same_as_fit(make, x, y)
-check_same_as_fit(function() return make { run_eagerly = true } end, x, y, { epochs = 1 })
-check_same_as_fit(make, function()
+check_same_as_fit(new_model, x, y)
+check_same_as_fit(function() return new_model { run_eagerly = true } end, x, y, { epochs = 1 })
+check_same_as_fit(new_model, function()
   local first_row = 0
   return function()
     first_row = first_row % 8 + 1
     return x:slice(first_row, first_row + 5), y:slice(first_row, first_row + 5)
   end
 end, nil, { steps_per_epoch = 8, batch_size = cr.null })
-check_same_as_fit(make, function()
+check_same_as_fit(new_model, function()
   return cr.data.from_tensor_slices({ x, y }):map(function(a, b) return a * 2, b end):batch(8)
 end, nil, { batch_size = cr.null })
 local Own = cr.Model:subclass "OwnAsync"
@@ -101,7 +100,7 @@ check_same_as_fit(function()
 end, x, y)
 
 -- Between batches a run can be paused, advanced by steps, inspected and changed.
-model = make()
+model = new_model()
 run = model:fit_async(x, y, { epochs = 4, batch_size = 6, shuffle = false })
 run:pause()
 local paused_status = run:status()
@@ -113,24 +112,25 @@ assert(status.state == "paused" and status.epochs == 4)
 assert(status.epoch * 8 + status.batch == batch_number + 3,
   status.batch .. " after " .. batch_number)
 assert(status.logs.loss > 0 and status.logs.mae > 0 and status.batches == 8)
-local paused_weights = weights(model)
+local paused_weights = weight_tables(model)
 model:predict(x)
 model:trace(x)
 cr.sleep(0.05)
-check.same(weights(model), paused_weights)
+check.same(weight_tables(model), paused_weights)
 assert(tostring(run):find("paused, epoch 1 of 4, batch", 1, true), tostring(run))
 model.optimizer.learning_rate = 0
 run:step(2)
-check.same(weights(model), paused_weights) -- the new learning rate is used from the next batch on
+-- the new learning rate is used from the next batch on
+check.same(weight_tables(model), paused_weights)
 model.optimizer.learning_rate = 1e-3
 run:step()
-assert(weights(model)[1][1][1] ~= paused_weights[1][1][1])
+assert(weight_tables(model)[1][1][1] ~= paused_weights[1][1][1])
 check.fails(function() run:wait() end, "paused", "resume")
 run:resume()
 assert(run:wait().history.loss[4])
 
 -- run:stop() ends a run as stop_training does: after the epoch, and with on_train_end.
-model = make()
+model = new_model()
 local end_count = 0
 run = model:fit_async(x, y, { epochs = 1000, batch_size = 6,
   callbacks = cr.callbacks.LambdaCallback {
@@ -146,11 +146,11 @@ run:pause()
 assert(run.state == "ended" and end_count == 1)
 
 -- In scripts, calls that read the status let the run continue, so that loops that poll it end.
-run = make():fit_async(x, y, { epochs = 5 })
+run = new_model():fit_async(x, y, { epochs = 5 })
 local status_read_count = 0
 while run:status().state == "running" do status_read_count = status_read_count + 1 end
 assert(run.state == "ended" and status_read_count < 1e6)
-run = make():fit_async(x, y, { epochs = 2 })
+run = new_model():fit_async(x, y, { epochs = 2 })
 for _ = 1, 1000 do
   cr.sleep(0.01)
   if run.state ~= "running" then break end
@@ -158,9 +158,9 @@ end
 assert(run.state == "ended")
 
 -- Runs of two models take turns; a model can have only one run.
-local first, second = make(), make()
-local first_run = first:fit_async(x, y, { epochs = 100000, batch_size = 6 })
-local second_run = second:fit_async(x, y, { epochs = 100000, batch_size = 6 })
+local first_model, second_model = new_model(), new_model()
+local first_run = first_model:fit_async(x, y, { epochs = 100000, batch_size = 6 })
+local second_run = second_model:fit_async(x, y, { epochs = 100000, batch_size = 6 })
 second_run:pause()
 local status_of_first
 for _ = 1, 1000 do -- waits, since a thread may need some time to begin
@@ -170,25 +170,25 @@ for _ = 1, 1000 do -- waits, since a thread may need some time to begin
 end
 assert(status_of_first.epoch * 8 + status_of_first.batch > 5, "the other run waited")
 for _, call in ipairs {
-  function() first:fit(x, y) end,
-  function() first:fit_async(x, y) end,
-  function() first:start_training(x, y) end,
-  function() first:evaluate(x, y) end,
-  function() first:train_on_batch(x, y) end,
-  function() first:test_on_batch(x, y) end,
-  function() first:compile { optimizer = "sgd", loss = "mse" } end,
-  function() first:gradient_norms(x, y) end,
-  function() first:find_learning_rate(x, y) end,
+  function() first_model:fit(x, y) end,
+  function() first_model:fit_async(x, y) end,
+  function() first_model:start_training(x, y) end,
+  function() first_model:evaluate(x, y) end,
+  function() first_model:train_on_batch(x, y) end,
+  function() first_model:test_on_batch(x, y) end,
+  function() first_model:compile { optimizer = "sgd", loss = "mse" } end,
+  function() first_model:gradient_norms(x, y) end,
+  function() first_model:find_learning_rate(x, y) end,
 } do
-  check.fails(call, "in training by fit_async", first.name, "run:stop()")
+  check.fails(call, "in training by fit_async", first_model.name, "run:stop()")
 end
 first_run:stop()
 second_run:stop()
-first:fit(x, y, { verbose = 0 })
+first_model:fit(x, y, { verbose = 0 })
 
 -- An error of the run is kept in its status, and wait raises it; code that runs on the run's thread
 -- must not wait for the run.
-model = make()
+model = new_model()
 run = model:fit_async(x, y, { callbacks = cr.callbacks.LambdaCallback {
   on_train_batch_end = function(batch) if batch == 1 then error "planted" end end } })
 cr.sleep(0.3)
@@ -210,16 +210,16 @@ run = model:fit_async(cr.tensor(x:totable()), y, { epochs = 2, nan = "locate" })
 run:wait()
 
 -- Garbage collection: runs to which nothing refers continue, and ended ones are freed.
-local finished = false
+local is_finished = false
 model:fit_async(x, y, { epochs = 2, callbacks = cr.callbacks.LambdaCallback {
-  on_train_end = function() finished = true end } })
+  on_train_end = function() is_finished = true end } })
 collectgarbage()
 collectgarbage()
 for _ = 1, 500 do
-  if finished then break end
+  if is_finished then break end
   cr.sleep(0.01)
 end
-assert(finished)
+assert(is_finished)
 
 -- When the process ends during a run, the program stops the run as run:stop() does.
 local is_program = io.popen and not (arg[-1] or ""):find "lua5.4"

@@ -13,15 +13,15 @@ local y = x:sum({ 1 }, true)
 local encoder = cr.Sequential({ layers.Dense(4, { name = "inner", activation = "relu",
   input_shape = { 3 } }) }, { name = "encoder" })
 local i = cr.Input { shape = { 3 }, name = "i" }
-local shared = layers.Dense(3, { name = "shared" })
-local out = layers.Dense(1, { name = "out" })(encoder(shared(shared(i))))
-local model = cr.Model({ inputs = i, outputs = out })
+local shared_layer = layers.Dense(3, { name = "shared" })
+local output = layers.Dense(1, { name = "out" })(encoder(shared_layer(shared_layer(i))))
+local model = cr.Model({ inputs = i, outputs = output })
 local trace = model:trace(x)
 local names = {}
 for k, row in ipairs(trace) do names[k] = row.layer .. ":" .. row.call end
 check.same(names,
   { "shared:1", "shared:2", "encoder/inner:1", "encoder:1", "out:1" })
-local hidden = encoder(shared(shared(x)))
+local hidden = encoder(shared_layer(shared_layer(x)))
 local row, numbers = trace[3], hidden:reshape { -1 }:totable()
 local sum, zero_count, least_value, most_value = 0, 0, math.huge, -math.huge
 for _, value in ipairs(numbers) do
@@ -42,7 +42,7 @@ check.near(trace["encoder/inner"]:reshape { -1 }, numbers)
 check.near(trace.inner:reshape { -1 }, numbers)
 check.near(trace.out:reshape { -1 }, model:predict(x):reshape { -1 })
 assert(#trace.shared == 2)
-check.near(trace.shared[1]:reshape { -1 }, shared(x):reshape { -1 })
+check.near(trace.shared[1]:reshape { -1 }, shared_layer(x):reshape { -1 })
 check.fails(function() return trace.iner end, "no layer 'iner' was called",
   "did you mean 'inner'")
 assert(trace[6] == nil and trace[1].value == nil)
@@ -62,42 +62,45 @@ for line in tostring(model:trace(x, { line_length = 60 })):gmatch "[^\n]+" do
 end
 local broken_data = x:totable()
 broken_data[2][1], broken_data[3][1] = 0 / 0, math.huge
-local report = model:trace(cr.tensor(broken_data))
-assert(report[1].nan > 0 and tostring(report):find "NaN")
-assert(report[1].min and report[1].min == report[1].min) -- the minimum of the finite elements
+local broken_trace = model:trace(cr.tensor(broken_data))
+assert(broken_trace[1].nan > 0 and tostring(broken_trace):find "NaN")
+-- the minimum is that of the finite elements
+assert(broken_trace[1].min and broken_trace[1].min == broken_trace[1].min)
 
 -- In training mode dropout is active, but neither the random state nor moving averages change.
-local noisy = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),
+local noisy_model = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),
   layers.BatchNormalization() }
-local old_weights = noisy:get_weights()
-assert(noisy:trace(x)[1].zeros == 0)
-local training = noisy:trace(x, { training = true })
-assert(training[1].zeros > 0.2)
-check.near(training.drop:reshape { -1 }, noisy:trace(x, { training = true }).drop:reshape { -1 })
-for k, weight in ipairs(noisy:get_weights()) do
+local old_weights = noisy_model:get_weights()
+assert(noisy_model:trace(x)[1].zeros == 0)
+local training_trace = noisy_model:trace(x, { training = true })
+assert(training_trace[1].zeros > 0.2)
+check.near(training_trace.drop:reshape { -1 }, noisy_model:trace(x,
+  { training = true }).drop:reshape { -1 })
+for k, weight in ipairs(noisy_model:get_weights()) do
   check.same(weight:totable(), old_weights[k]:totable())
 end
 
 -- Layers of Lua classes, layers with several outputs, and layers that scan.
 local TwoOutputs = cr.layers.Layer:subclass "TwoOutputs"
-function TwoOutputs:call(given) return given * 2, given + 1 end
+function TwoOutputs:call(inputs) return inputs * 2, inputs + 1 end
 local Own = cr.Model:subclass "OwnTraced"
 function Own:init()
   self.first = layers.Dense(2, { name = "first" })
   self.two = TwoOutputs { name = "two" }
 end
-function Own:call(given)
-  local outputs = self.two(self.first(given))
+function Own:call(inputs)
+  local outputs = self.two(self.first(inputs))
   return outputs[1] + outputs[2]
 end
 local own_model = Own {}
-local rows = own_model:trace(x)
-check.same({ rows[1].layer, rows[2].layer, rows[3].layer }, { "first", "two", "two" })
-assert(rows[2].output == 1 and rows[3].output == 2 and #rows.two == 2)
-check.near((rows.two[2] - 1) * 2, rows.two[1]:totable())
-local recurrent = cr.Sequential { layers.LSTM(2, { input_shape = { 4, 3 }, name = "lstm" }) }
+local own_trace = own_model:trace(x)
+check.same({ own_trace[1].layer, own_trace[2].layer, own_trace[3].layer },
+  { "first", "two", "two" })
+assert(own_trace[2].output == 1 and own_trace[3].output == 2 and #own_trace.two == 2)
+check.near((own_trace.two[2] - 1) * 2, own_trace.two[1]:totable())
+local recurrent_model = cr.Sequential { layers.LSTM(2, { input_shape = { 4, 3 }, name = "lstm" }) }
 local steps = cr.random.normal { 5, 4, 3 }
-check.same(recurrent:trace(steps)[1].shape, { 5, 2 })
+check.same(recurrent_model:trace(steps)[1].shape, { 5, 2 })
 
 -- The norms equal those of gradients from a tape, and the model does not change.
 model:compile { optimizer = "adam", loss = "mse" }
@@ -127,11 +130,11 @@ end
 assert(model.optimizer.iterations:item() == 0)
 
 -- fit with `watch` writes the same norms to logs and history
-local watched = model:fit(x, y, { batch_size = 24, epochs = 2, verbose = 0, shuffle = false,
+local watched_history = model:fit(x, y, { batch_size = 24, epochs = 2, verbose = 0, shuffle = false,
   watch = { "gradients", "weights" } }).history
-check.near(watched["gradient_norm/shared"][1], norms.layers[1].gradient, 1e-4)
-check.near(watched["weight_norm/out"][1], norms.layers[3].weight, 1e-4)
-assert(#watched.loss == 2 and #watched["gradient_norm/inner"] == 2)
+check.near(watched_history["gradient_norm/shared"][1], norms.layers[1].gradient, 1e-4)
+check.near(watched_history["weight_norm/out"][1], norms.layers[3].weight, 1e-4)
+assert(#watched_history.loss == 2 and #watched_history["gradient_norm/inner"] == 2)
 local seen_logs
 model:fit(x, y, { verbose = 0, watch = "gradients", callbacks = cr.callbacks.LambdaCallback {
   on_train_batch_end = function(_, logs) seen_logs = logs end } })
@@ -141,7 +144,7 @@ check.fails(function() model:fit(x, y, { verbose = 0, watch = "gradient" }) end,
 -- the norms appear beside the logs of a custom train_step
 local Step = cr.Model:subclass "WatchedStep"
 function Step:init() self.dense = layers.Dense(1, { name = "dense" }) end
-function Step:call(given) return self.dense(given) end
+function Step:call(inputs) return self.dense(inputs) end
 function Step:train_step(data)
   local step_loss
   local step_tape = cr.GradientTape(function()
@@ -151,10 +154,10 @@ function Step:train_step(data)
     self.trainable_weights)
   return { loss = step_loss }
 end
-local step = Step {}
-step:compile { optimizer = "sgd" }
-local stepped = step:fit(x, y, { verbose = 0, watch = "gradients" }).history
-assert(stepped.loss[1] > 0 and stepped["gradient_norm/dense"][1] > 0)
+local step_model = Step {}
+step_model:compile { optimizer = "sgd" }
+local step_history = step_model:fit(x, y, { verbose = 0, watch = "gradients" }).history
+assert(step_history.loss[1] > 0 and step_history["gradient_norm/dense"][1] > 0)
 
 -- The learning-rate range test: the model does not change, the rates grow, and the suggested rate
 -- is one of them.

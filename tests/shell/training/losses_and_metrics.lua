@@ -1,5 +1,5 @@
--- Options of losses and metrics that are given by values; the expected numbers are those of Keras
--- 3.15.1.
+-- Losses and metrics with arrays as options, and the variables of metrics; the expected numbers are
+-- those of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -22,7 +22,7 @@ do -- the circle loss compares embeddings with each other or with references
     "as many ref_labels", "(4, 2) and (1, 3)")
 end
 
-do -- AUC tells all its thresholds
+do -- the attributes of AUC contain all its thresholds
   local auc = cr.metrics.AUC { thresholds = { 0.75, 0.5 } }
   check.near(auc.thresholds, { -1e-7, 0.5, 0.75, 1.0000001 }, 1e-9)
   assert(auc.num_thresholds == 4)
@@ -36,20 +36,20 @@ end
 
 -- a metric tracks the variables and metrics in its attributes and in tables in them, as in Keras
 do
-  local Both = cr.metrics.Metric:subclass "Both"
-  function Both:init()
+  local NestedMetric = cr.metrics.Metric:subclass "Both"
+  function NestedMetric:init()
     self.batches = cr.Variable(0.0, { name = "batches", trainable = false })
     self.sums = { cr.Variable(cr.zeros { 2 }, { trainable = false }), named = cr.Variable(0.0) }
     self.inner = cr.metrics.Mean()
     self.others = { cr.metrics.MeanSquaredError(), { cr.metrics.Mean() } }
   end
-  function Both:update_state(y_true, y_pred)
+  function NestedMetric:update_state(y_true, y_pred)
     self.batches:assign_add(1)
     self.inner:update_state(y_true)
     self.others[1]:update_state(y_true, y_pred)
   end
-  function Both:result() return self.inner:result() + self.batches end
-  local metric = Both()
+  function NestedMetric:result() return self.inner:result() + self.batches end
+  local metric = NestedMetric()
   check.same(#metric.variables, 3 + 2 + 2 + 2)
   metric.inner = metric.inner
   metric.batches = metric.batches
@@ -65,7 +65,7 @@ do
   check.same(#metric.variables, 10)
 
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
-  model:compile { loss = "mse", metrics = { Both() } }
+  model:compile { loss = "mse", metrics = { NestedMetric() } }
   local history = model:fit(cr.ones { 6, 2 }, cr.ones { 6, 1 } * 3,
     { batch_size = 2, epochs = 2, verbose = 0 }).history
   -- the mean of the targets, 3, and the number of batches in each epoch

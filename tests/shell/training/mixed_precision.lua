@@ -1,5 +1,5 @@
--- Training in mixed_bfloat16 and mixed_float16 follows training in float32: the digits with a
--- convolutional network, and attention.
+-- Training in mixed_bfloat16 and mixed_float16 gives results close to those of float32: for digits
+-- with a convolutional network, and for a model with attention.
 local cr = require "crescent"
 local layers = cr.layers
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../../../examples/data/"
@@ -43,7 +43,7 @@ local function attention_model_and_score()
   return model:fit(words, is_found, { batch_size = 64, epochs = 6, verbose = 0 }).history.loss
 end
 
-local function trained(policy)
+local function train_with_policy(policy)
   cr.config.set_dtype_policy(policy)
   cr.random.seed(1)
   local model, score = digit_model_and_score()
@@ -53,9 +53,9 @@ local function trained(policy)
   return score, attention_model_and_score(), model
 end
 
-local float32_results, float32_losses = trained "float32"
+local float32_results, float32_losses = train_with_policy "float32"
 for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
-  local mixed_results, mixed_losses, model = trained(policy)
+  local mixed_results, mixed_losses, model = train_with_policy(policy)
   print(string.format("accuracy %.4f and %.4f", float32_results.accuracy, mixed_results.accuracy))
   assert(float32_results.accuracy > 0.91
     and mixed_results.accuracy > float32_results.accuracy - 0.01)
@@ -68,9 +68,10 @@ for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
   if policy == "mixed_float16" then
     local path = os.tmpname() .. ".h5"
     model:save(path)
-    local loaded = cr.models.load_model(path)
+    local loaded_model = cr.models.load_model(path)
     os.remove(path)
-    local old_variables, loaded_variables = model.optimizer.variables, loaded.optimizer.variables
+    local old_variables, loaded_variables = model.optimizer.variables,
+      loaded_model.optimizer.variables
     assert(#old_variables == #loaded_variables and loaded_variables[#loaded_variables].value:item(
       ) == old_variables[#old_variables].value:item()
       and loaded_variables[1].value:item() == 120)

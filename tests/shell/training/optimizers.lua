@@ -16,7 +16,7 @@ function Heavy:update_step(gradient, variable, learning_rate, state)
   variable:assign_add(update)
 end
 
-local function trained(optimizer, options)
+local function train_with(optimizer, options)
   cr.utils.set_random_seed(3)
   local model = cr.Sequential { L.Dense(3, { input_shape = { 4 } }), L.Dense(1) }
   model:compile { optimizer = optimizer, loss = "mse",
@@ -24,17 +24,17 @@ local function trained(optimizer, options)
   model:fit(x, y, { verbose = 0, epochs = 3, shuffle = false, batch_size = 8 })
   return model
 end
-local function same_weights(a, b, tolerance)
+local function check_same_weights(a, b, tolerance)
   for i, weight in ipairs(a:get_weights()) do check.near(weight, b:get_weights()[i], tolerance) end
 end
 
 do -- the rule of SGD in Lua gives the same weights as SGD, compiled and eager
-  local sgd = trained(cr.optimizers.SGD(0.05, 0.9))
-  same_weights(trained(Heavy()), sgd, 1e-6)
-  same_weights(trained(Heavy(), { eagerly = true }), sgd, 1e-6)
-  same_weights(trained "Heavy", sgd, 1e-6)
-  same_weights(trained(Heavy { clipnorm = 0.1, weight_decay = 0.01 }),
-    trained(cr.optimizers.SGD { learning_rate = 0.05, momentum = 0.9, clipnorm = 0.1,
+  local sgd = train_with(cr.optimizers.SGD(0.05, 0.9))
+  check_same_weights(train_with(Heavy()), sgd, 1e-6)
+  check_same_weights(train_with(Heavy(), { eagerly = true }), sgd, 1e-6)
+  check_same_weights(train_with "Heavy", sgd, 1e-6)
+  check_same_weights(train_with(Heavy { clipnorm = 0.1, weight_decay = 0.01 }),
+    train_with(cr.optimizers.SGD { learning_rate = 0.05, momentum = 0.9, clipnorm = 0.1,
       weight_decay = 0.01 }), 1e-6)
 end
 
@@ -43,19 +43,21 @@ do -- the options that all optimizers have
   assert(Heavy(0.2, 0.5).momentum == 0.5)
   check.near(Heavy { lr = 0.3 }.learning_rate.value, 0.3)
   local schedule = cr.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
-  local model = trained(Heavy(schedule))
+  local model = train_with(Heavy(schedule))
   assert(model.optimizer.learning_rate:item() < 0.1)
 end
 
 do -- the optimizer is saved with its state, and training continues
   for _, ending in ipairs { ".h5", ".keras" } do
-    local model = trained(Heavy { momentum = 0.8 })
+    local model = train_with(Heavy { momentum = 0.8 })
     local path = check.temporary(ending)
     model:save(path)
-    local loaded = cr.models.load_model(path)
-    assert(loaded.optimizer.momentum == 0.8)
-    for _, each in ipairs { model, loaded } do each:fit(x, y, { verbose = 0, shuffle = false }) end
-    same_weights(loaded, model, 0)
+    local loaded_model = cr.models.load_model(path)
+    assert(loaded_model.optimizer.momentum == 0.8)
+    for _, either_model in ipairs { model, loaded_model } do
+      either_model:fit(x, y, { verbose = 0, shuffle = false })
+    end
+    check_same_weights(loaded_model, model, 0)
     os.remove(path)
   end
 end
@@ -75,51 +77,54 @@ end
 -- Averages of cells whose weights have the same path: each weight gets its own, also in
 -- evaluations.
 do
-  local pair = cr.Sequential { cr.Input { shape = { 4, 3 } },
+  local recurrent_model = cr.Sequential { cr.Input { shape = { 4, 3 } },
     cr.layers.Bidirectional(cr.layers.LSTM(2, { return_sequences = true })),
     cr.layers.Bidirectional(cr.layers.LSTM(1)) }
-  local averaging = cr.optimizers.SGD { 0.5, use_ema = true, ema_momentum = 0.5 }
-  pair:compile { optimizer = averaging, loss = "mse" }
+  local averaging_optimizer = cr.optimizers.SGD { 0.5, use_ema = true, ema_momentum = 0.5 }
+  recurrent_model:compile { optimizer = averaging_optimizer, loss = "mse" }
   local function check_averages()
-    for i, weight in ipairs(pair.trainable_weights) do
-      check.near(weight.value, averaging.variables[2 + i].value)
+    for i, weight in ipairs(recurrent_model.trainable_weights) do
+      check.near(weight.value, averaging_optimizer.variables[2 + i].value)
     end
   end
   local inputs, targets = cr.random.normal { 8, 4, 3 }, cr.random.normal { 8, 2 }
   local options = { epochs = 2, batch_size = 4, verbose = 0, validation_data = { inputs, targets },
     callbacks = { cr.callbacks.SwapEMAWeights() } }
-  pair:fit(inputs, targets, options)
+  recurrent_model:fit(inputs, targets, options)
   check_averages()
-  pair:train_on_batch(inputs, targets)
-  averaging:finalize_variable_values(pair.trainable_weights)
+  recurrent_model:train_on_batch(inputs, targets)
+  averaging_optimizer:finalize_variable_values(recurrent_model.trainable_weights)
   check_averages()
 end
 
 local Nothing = cr.optimizers.Optimizer:subclass "Nothing"
-check.fails(function() trained(Nothing()) end, "no update_step()")
+check.fails(function() train_with(Nothing()) end, "no update_step()")
 check.fails(function() cr.optimizers.Optimizer() end, "derive a class")
 local Wrong = cr.optimizers.Optimizer:subclass "WrongSlots"
 function Wrong:slots() return 3 end
 function Wrong:update_step() end
-check.fails(function() trained(Wrong()) end, "WrongSlots: slots(): expected a list of names, got 3")
+check.fails(function() train_with(Wrong()) end,
+  "WrongSlots: slots(): expected a list of names, got 3")
 function Wrong:slots() return { "a", "a" } end
-check.fails(function() trained(Wrong()) end, 'slots(): expected names of their own, got ["a", "a"]')
+check.fails(function() train_with(Wrong()) end,
+  'slots(): expected names of their own, got ["a", "a"]')
 function Wrong:slots() return { "step" } end
-check.fails(function() trained(Wrong()) end, "state.step is the number of the step")
+check.fails(function() train_with(Wrong()) end, "state.step is the number of the step")
 function Wrong:slots() return {} end
 function Wrong:update_step(gradient, variable, rate) return variable - gradient * rate end
-check.fails(function() trained(Wrong()) end, "update_step(): expected nothing, got a tensor",
+check.fails(function() train_with(Wrong()) end, "update_step(): expected nothing, got a tensor",
   "variable:assign(value)")
 do -- `iterations` counts updates; with accumulation several batches make one update
-  local slow = trained(cr.optimizers.SGD { gradient_accumulation_steps = 3 })
-  assert(slow.optimizer.iterations:item() == 4 and slow.optimizer.variables[1]:item() == 12)
-  local scaled = trained(cr.optimizers.LossScaleOptimizer(
+  local slow_model = train_with(cr.optimizers.SGD { gradient_accumulation_steps = 3 })
+  assert(slow_model.optimizer.iterations:item() == 4
+    and slow_model.optimizer.variables[1]:item() == 12)
+  local scaled_model = train_with(cr.optimizers.LossScaleOptimizer(
     cr.optimizers.SGD { gradient_accumulation_steps = 5 }))
-  assert(scaled.optimizer.iterations:item() == 2)
-  assert(trained(cr.optimizers.SGD()).optimizer.iterations:item() == 12)
+  assert(scaled_model.optimizer.iterations:item() == 2)
+  assert(train_with(cr.optimizers.SGD()).optimizer.iterations:item() == 12)
 end
 do -- ScheduleFreeAdamW predicts with averaged weights
-  local model = trained(cr.optimizers.ScheduleFreeAdamW { weight_decay = 0.1 })
+  local model = train_with(cr.optimizers.ScheduleFreeAdamW { weight_decay = 0.1 })
   local weight, averaged_point = model.trainable_weights[1], nil
   for _, variable in ipairs(model.optimizer.variables) do
     if variable.path == weight.path .. "/momentum" then averaged_point = variable end
@@ -140,18 +145,18 @@ do
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
   model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
   model:fit(a, b, { verbose = 0 })
-  local later_losses = {}
+  local loaded_models = {}
   for _, ending in ipairs { ".keras", ".h5" } do
-    local file = check.temporary(ending)
-    model:save(file)
-    local loaded = cr.models.load_model(file)
-    check.near(loaded.optimizer:get_config().decay, 0.25)
-    check.near(loaded.optimizer:get_config().learning_rate, 0.5)
-    later_losses[#later_losses + 1] = loaded
-    os.remove(file)
+    local path = check.temporary(ending)
+    model:save(path)
+    local loaded_model = cr.models.load_model(path)
+    check.near(loaded_model.optimizer:get_config().decay, 0.25)
+    check.near(loaded_model.optimizer:get_config().learning_rate, 0.5)
+    loaded_models[#loaded_models + 1] = loaded_model
+    os.remove(path)
   end
   local expected_losses = model:fit(a, b, { verbose = 0 }).history.loss
-  for _, loaded_model in ipairs(later_losses) do
+  for _, loaded_model in ipairs(loaded_models) do
     check.same(loaded_model:fit(a, b, { verbose = 0 }).history.loss, expected_losses)
   end
 end
@@ -183,28 +188,28 @@ for _, class in ipairs { "SGD", "RMSprop", "Adam", "AdamW", "Adadelta", "Adagrad
   check.near(bias, 2.0, 0, class)
 end
 
--- A variable that is excluded itself is excluded alone, although another has the same path. After
--- loading, the path excludes it.
+-- A variable in var_list is excluded, but not another variable with the same path. A configuration
+-- names excluded variables by their paths.
 do
-  local plain, excluded = cr.Variable(2.0), cr.Variable(2.0)
+  local plain_variable, excluded_variable = cr.Variable(2.0), cr.Variable(2.0)
   local optimizer = cr.optimizers.Adam { learning_rate = 1.0, weight_decay = 0.004 }
-  optimizer:exclude_from_weight_decay { var_list = { excluded } }
-  optimizer:apply({ cr.tensor(0.0), cr.tensor(0.0) }, { plain, excluded })
-  check.near(plain, 1.992, 1e-6)
-  check.near(excluded, 2.0, 0)
+  optimizer:exclude_from_weight_decay { var_list = { excluded_variable } }
+  optimizer:apply({ cr.tensor(0.0), cr.tensor(0.0) }, { plain_variable, excluded_variable })
+  check.near(plain_variable, 1.992, 1e-6)
+  check.near(excluded_variable, 2.0, 0)
   local copy = cr.optimizers.Adam(optimizer:get_config())
-  copy:apply({ cr.tensor(0.0) }, { excluded })
-  check.near(excluded, 2.0, 0)
+  copy:apply({ cr.tensor(0.0) }, { excluded_variable })
+  check.near(excluded_variable, 2.0, 0)
 end
 
 do -- a LossScaleOptimizer scales alone: the inner optimizer loses its own factor (as Keras 3.15)
-  local scaled = cr.optimizers.LossScaleOptimizer(
+  local loss_scaling = cr.optimizers.LossScaleOptimizer(
     cr.optimizers.SGD { learning_rate = 0.5, loss_scale_factor = 100 })
   local variable = cr.Variable { 1.0, 2, 3, 4 }
-  assert(scaled:scale_loss(cr.tensor(2.0)):item() == 2 * scaled.initial_scale)
-  scaled:apply({ cr.tensor { 1.0, 6, 7, 2 } * scaled.initial_scale }, { variable })
+  assert(loss_scaling:scale_loss(cr.tensor(2.0)):item() == 2 * loss_scaling.initial_scale)
+  loss_scaling:apply({ cr.tensor { 1.0, 6, 7, 2 } * loss_scaling.initial_scale }, { variable })
   check.near(variable, { 0.5, -1, -0.5, 3 }, 0)
-  assert(scaled.inner_optimizer:get_config().loss_scale_factor == nil)
+  assert(loss_scaling.inner_optimizer:get_config().loss_scale_factor == nil)
   for option, value in pairs { clipnorm = 1, weight_decay = 0.1, use_ema = true,
     gradient_accumulation_steps = 2, loss_scale_factor = 2 } do
     check.fails(function()
@@ -219,25 +224,25 @@ end
 
 -- the learning rate can be set to a schedule, after which numbers are refused, as in Keras
 do
-  local halving = cr.optimizers.schedules.ExponentialDecay(1.0, 1, 0.5)
-  local plain = cr.optimizers.SGD(0.25)
-  local wrapped = cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(0.25), 1)
-  for _, optimizer in ipairs { plain, wrapped, Heavy(0.25, 0) } do
+  local halving_schedule = cr.optimizers.schedules.ExponentialDecay(1.0, 1, 0.5)
+  local sgd = cr.optimizers.SGD(0.25)
+  local loss_scaling = cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(0.25), 1)
+  for _, optimizer in ipairs { sgd, loss_scaling, Heavy(0.25, 0) } do
     local weight = cr.Variable(8.0)
-    local step = cr.compiled(function(gradient)
+    local apply_gradient = cr.compiled(function(gradient)
       optimizer:apply({ gradient }, { weight })
       return weight.value
     end)
-    check.near(step(cr.tensor(4.0)), 7, 1e-6)
-    optimizer.learning_rate = halving
+    check.near(apply_gradient(cr.tensor(4.0)), 7, 1e-6)
+    optimizer.learning_rate = halving_schedule
     check.near(optimizer.learning_rate.value, 0.5, 1e-6)
-    check.near(step(cr.tensor(4.0)), 5, 1e-6)
-    check.near(step(cr.tensor(4.0)), 4, 1e-6)
+    check.near(apply_gradient(cr.tensor(4.0)), 5, 1e-6)
+    check.near(apply_gradient(cr.tensor(4.0)), 4, 1e-6)
     check.fails(function() optimizer.learning_rate = 0.1 end, "learning rate is not settable")
   end
   local model = cr.Sequential { L.Dense(1, { input_shape = { 4 } }) }
   model:compile { optimizer = "sgd", loss = "mse" }
-  model.learning_rate = halving
+  model.learning_rate = halving_schedule
   model:fit(x, y, { verbose = 0 })
   check.near(model.learning_rate.value, 1)
   local path = check.temporary ".keras"
@@ -280,16 +285,16 @@ check.fails(function() cr.optimizers.SGD { clipnorm = 0.1, clipvalue = 0.1 } end
 check.fails(function() Heavy { clipnorm = 0.1, global_clipnorm = 0.1 } end, "only one of")
 check.fails(function() cr.optimizers.SGD { gradient_accumulation_steps = 1 } end, ">= 2")
 
-do -- gradients alone are those of the variables with which the optimizer was built
-  local first, second = cr.Variable { 1.0, 2 }, cr.Variable(3.0)
+do -- apply without variables changes those with which the optimizer was built
+  local first_variable, second_variable = cr.Variable { 1.0, 2 }, cr.Variable(3.0)
   for _, optimizer in ipairs { cr.optimizers.SGD(1.0),
     cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(1.0), 1) } do
-    first:assign { 1, 2 }
-    second:assign(3)
-    optimizer:build { first, second }
+    first_variable:assign { 1, 2 }
+    second_variable:assign(3)
+    optimizer:build { first_variable, second_variable }
     optimizer:apply { cr.ones { 2 }, cr.tensor(2.0) }
-    check.near(first, { 0, 1 })
-    check.near(second, 1)
+    check.near(first_variable, { 0, 1 })
+    check.near(second_variable, 1)
     check.fails(function() optimizer:apply { cr.ones { 2 } } end,
       "expected a gradient for each of 2")
   end

@@ -5,7 +5,7 @@ local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 
-local function images()
+local function image_model()
   local x = cr.Input { shape = { 12, 12, 3 } }
   local h = layers.Conv2D(8, 3, { padding = "same" })(x)
   for _ = 1, 6 do
@@ -29,15 +29,15 @@ local function attention_model()
   local x = cr.Input { shape = { 10, 8 } }
   local h = x
   for _ = 1, 4 do
-    local attended = layers.MultiHeadAttention(2, 4, { dropout = 0.1, seed = 5 })(h, h)
-    h = layers.LayerNormalization()(layers.Add() { h, attended })
+    local attention_output = layers.MultiHeadAttention(2, 4, { dropout = 0.1, seed = 5 })(h, h)
+    h = layers.LayerNormalization()(layers.Add() { h, attention_output })
     local hidden = layers.Dense(16, { activation = "gelu" })(h)
     h = layers.LayerNormalization()(layers.Add() { h, layers.Dense(8)(hidden) })
   end
   return cr.Model(x, layers.Dense(3)(layers.Flatten()(h))), { 16, 10, 8 }
 end
 
-local function trained(build, remat, policy)
+local function train_model(build, remat, policy)
   cr.utils.set_random_seed(4)
   cr.config.set_dtype_policy(policy)
   local model, shape = build()
@@ -48,17 +48,17 @@ local function trained(build, remat, policy)
   return model, history.history.loss
 end
 
-for name, build in pairs { images = images, sequences = recurrent_model,
+for name, build in pairs { images = image_model, sequences = recurrent_model,
   attention = attention_model } do
   for _, policy in ipairs { "float32", "mixed_bfloat16" } do
-    local plain, losses = trained(build, false, policy)
-    local remat_model, remat_losses = trained(build, true, policy)
+    local plain_model, losses = train_model(build, false, policy)
+    local remat_model, remat_losses = train_model(build, true, policy)
     local tolerance = policy == "float32" and 1e-5 or 2e-2
     for i, loss in ipairs(losses) do
       check.near(remat_losses[i], loss, tolerance, name .. " with " .. policy)
     end
     local weights = remat_model:get_weights()
-    for i, weight in ipairs(plain:get_weights()) do
+    for i, weight in ipairs(plain_model:get_weights()) do
       local difference = (weights[i] - weight):abs():max():item()
       assert(difference <= tolerance * (1 + weight:abs():max():item()),
         ("%s with %s, weight %d: off by %g"):format(name, policy, i, difference))
@@ -68,14 +68,14 @@ end
 
 -- The option is kept by a file, and refused where it would do nothing.
 local path = os.tmpname() .. ".h5"
-local model = trained(recurrent_model, true, "float32")
+local model = train_model(recurrent_model, true, "float32")
 model:save(path)
 local copy_path = path:gsub("%.h5$", "_again.h5")
 cr.models.load_model(path):save(copy_path)
-for _, name in ipairs { path, copy_path } do
-  local file <close> = assert(io.open(name, "rb"))
+for _, file_path in ipairs { path, copy_path } do
+  local file <close> = assert(io.open(file_path, "rb"))
   assert(file:read("a"):find('"remat": ?true'), "the file does not keep remat")
-  os.remove(name)
+  os.remove(file_path)
 end
 check.fails(function() model:compile { loss = "mse", remat = true, run_eagerly = true } end,
   "remat", "run_eagerly")

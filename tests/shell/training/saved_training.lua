@@ -7,7 +7,7 @@ local check = require "check"
 
 local x = cr.random.normal { 16, 4 }
 local y = cr.ops.softmax(x:slice({ 1, 1 }, { -1, 3 }))
-local classes = cr.ops.argmax(y, -1)
+local class_numbers = cr.ops.argmax(y, -1)
 
 local function new_model(options)
   local model = cr.Sequential {
@@ -21,11 +21,11 @@ local function check_continuation(what, options, targets, targets_of_save)
   local model = new_model(options)
   local fit_options = { verbose = 0, batch_size = 8, shuffle = false, epochs = 2 }
   model:fit(x, targets, fit_options)
-  local path, loaded = check.temporary ".h5", {}
+  local path, loaded_models = check.temporary ".h5", {}
   for _, target in ipairs(targets_of_save or { "keras3", "keras2" }) do
     local saved, reason = pcall(model.save, model, path, { target = target })
     if saved then
-      loaded[#loaded + 1] = cr.models.load_model(path)
+      loaded_models[#loaded_models + 1] = cr.models.load_model(path)
       os.remove(path)
     else -- saving for Keras 2 may fail for classes that are newer
       assert(target == "keras2" and tostring(reason):find "Keras 2.3.1 has no", reason)
@@ -33,10 +33,10 @@ local function check_continuation(what, options, targets, targets_of_save)
   end
   model:fit(x, targets, fit_options)
   local values = model:evaluate(x, targets, { verbose = 0, return_dict = true })
-  for _, loaded_model in ipairs(loaded) do
+  for _, loaded_model in ipairs(loaded_models) do
     loaded_model:fit(x, targets, fit_options)
-    local steps = loaded_model.optimizer.variables[1]:item()
-    assert(steps == 8, what .. ": " .. steps .. " steps")
+    local step_count = loaded_model.optimizer.variables[1]:item()
+    assert(step_count == 8, what .. ": " .. step_count .. " steps")
     check.near(loaded_model:get_weights()[1], model:get_weights()[1]:totable(), 1e-6, what)
     for name, value in pairs(loaded_model:evaluate(x, targets,
       { verbose = 0, return_dict = true })) do
@@ -74,11 +74,11 @@ for name in pairs(cr.losses) do
   local class = cr.describe(cr.losses[name])
   if class and class.what == "class" and name ~= "CTC" and name ~= "Loss" then
     check_continuation(name, { optimizer = "sgd", loss = cr.losses[name]() },
-      class_label_losses[name] and classes or y)
+      class_label_losses[name] and class_numbers or y)
   end
 end
 
-local needed_options = {
+local required_options = {
   IoU = { num_classes = 3, target_class_ids = { 0, 1 } }, MeanIoU = { num_classes = 3 },
   OneHotIoU = { num_classes = 3, target_class_ids = { 0, 1 } }, OneHotMeanIoU = { num_classes = 3 },
   SensitivityAtSpecificity = { specificity = 0.5 },
@@ -88,15 +88,16 @@ local needed_options = {
 }
 -- metrics whose predictions are class numbers
 local class_number_metrics = { Metric = true, IoU = true, MeanIoU = true, BinaryIoU = true }
-local sparse = { SparseCategoricalAccuracy = true, SparseCategoricalCrossentropy = true,
+local sparse_metrics = { SparseCategoricalAccuracy = true, SparseCategoricalCrossentropy = true,
   SparseTopKCategoricalAccuracy = true }
 for name in pairs(cr.metrics) do
   local class = cr.describe(cr.metrics[name])
   if class and class.what == "class" and class.kind == "metric"
     and not class_number_metrics[name] then
-    local numbers = sparse[name]
+    local takes_class_numbers = sparse_metrics[name]
     check_continuation(name, { optimizer = "sgd",
-      loss = numbers and "sparse_categorical_crossentropy" or "mse",
-      metrics = { cr.metrics[name](needed_options[name] or {}) } }, numbers and classes or y)
+      loss = takes_class_numbers and "sparse_categorical_crossentropy" or "mse",
+      metrics = { cr.metrics[name](required_options[name] or {}) } },
+      takes_class_numbers and class_numbers or y)
   end
 end

@@ -1,5 +1,5 @@
--- Stateless calls of layers, optimizers and metrics, beside those with state and beside numbers of
--- Keras 3.15.1.
+-- Stateless calls of layers, optimizers and metrics, compared with calls that use state and with
+-- numbers of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -23,26 +23,27 @@ local model = cr.Sequential {
   layers.BatchNormalization(),
   layers.Dropout(0.5),
 }
-local trainable = { cr.tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } } / 4, cr.tensor { 0.5, -0.5 },
+local trainable_values = { cr.tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } } / 4, cr.tensor { 0.5, -0.5 },
   cr.tensor { 2, 1 }, cr.tensor { 0, 1 } }
 local seed_state = model.non_trainable_variables[3].value
-local fixed = { cr.tensor { 1, 2 }, cr.tensor { 3, 4 }, seed_state }
+local fixed_values = { cr.tensor { 1, 2 }, cr.tensor { 3, 4 }, seed_state }
 
 do -- the values of Keras; the model does not change
   assert(#model.variables == 7 and #model.non_trainable_variables == 3)
   assert(#model.weights == 6 and #model.non_trainable_weights == 2)
-  local before = values_of(model.variables)
-  local y, state, losses = model:stateless_call(trainable, fixed, x, { return_losses = true })
+  local old_values = values_of(model.variables)
+  local y, state, losses = model:stateless_call(trainable_values, fixed_values, x,
+    { return_losses = true })
   check.near(y, { { 5.772541046142578, 3.2497189044952393 },
     { -1.1545082330703735, -0.49981260299682617 } }, 1e-5)
-  check_all(state, fixed, 0, "state")
+  check_all(state, fixed_values, 0, "state")
   check_all(losses, { 0.5687500238418579 }, 1e-6, "losses")
-  check_all(values_of(model.variables), before, 0, "the model")
+  check_all(values_of(model.variables), old_values, 0, "the model")
   check.near(model.losses[1], 0.1 * 6, 1e-6)
 
   local normalization = model.layers[2]
-  local z, moments = normalization:stateless_call({ trainable[3], trainable[4] },
-    { fixed[1], fixed[2] }, cr.tensor { { 1, 2 }, { 3, 5 } }, { training = true })
+  local z, moments = normalization:stateless_call({ trainable_values[3], trainable_values[4] },
+    { fixed_values[1], fixed_values[2] }, cr.tensor { { 1, 2 }, { 3, 5 } }, { training = true })
   check.near(z, { { -1.9990007877349854, 0.00022214651107788086 },
     { 1.9990007877349854, 1.9997777938842773 } }, 1e-5)
   check_all(moments, { { 1.01, 2.015 }, { 2.98, 3.9825 } }, 1e-6, "moments")
@@ -61,40 +62,41 @@ do -- random numbers depend on the given state of the generator, which a call ad
   check.near(dropout(ones, { training = true }), a, 0)
 end
 
-do -- the same under cr.compiled, with states of a loop as the state of the layer
+do -- stateless_call in a compiled function, and in a loop that carries the state of a layer
   local step = cr.compiled(function(weights, state, input)
     return model:stateless_call(weights, state, input, { training = true })
   end)
-  local y, state = model:stateless_call(trainable, fixed, x, { training = true })
-  local compiled_y, compiled_state = step(trainable, fixed, x)
+  local y, state = model:stateless_call(trainable_values, fixed_values, x, { training = true })
+  local compiled_y, compiled_state = step(trainable_values, fixed_values, x)
   check.near(compiled_y, y, 1e-5)
   check_all(compiled_state, state, 1e-5, "state")
   local normalization = layers.BatchNormalization()
   normalization(cr.zeros { 2, 2 })
   local batches = cr.random.normal { 5, 4, 2 }
-  local last = ops.scan(function(moments, batch)
+  local last_moments = ops.scan(function(moments, batch)
     local z, next_moments = normalization:stateless_call(
       { normalization.gamma, normalization.beta }, moments, batch, { training = true })
     return next_moments, z
   end, values_of(normalization.non_trainable_variables), batches)
-  local before = values_of(normalization.non_trainable_variables)
+  local old_values = values_of(normalization.non_trainable_variables)
   for i = 1, 5 do normalization(batches[i], { training = true }) end
-  check_all(last, values_of(normalization.non_trainable_variables), 1e-5, "a loop")
-  check.near(before[1], { 0, 0 }, 0)
+  check_all(last_moments, values_of(normalization.non_trainable_variables), 1e-5, "a loop")
+  check.near(old_values[1], { 0, 0 }, 0)
 end
 
-do -- an optimizer
+do -- stateless_apply of an optimizer
   local optimizer = cr.optimizers.Adam(0.1)
   optimizer:build { model.trainable_variables[1], model.trainable_variables[2] }
   local gradients = { cr.ones { 3, 2 }, cr.tensor { 1, -2 } }
-  local weights, state = { trainable[1], trainable[2] }, values_of(optimizer.variables)
-  local before = values_of(model.variables)
+  local weights, state = { trainable_values[1], trainable_values[2] },
+    values_of(optimizer.variables)
+  local old_values = values_of(model.variables)
   for _ = 1, 2 do weights, state = optimizer:stateless_apply(state, gradients, weights) end
   check.near(weights[1], { { 0.05, 0.3 }, { 0.55, 0.8 }, { 1.05, 1.3 } }, 1e-5)
   check.near(weights[2], { 0.3, -0.3 }, 1e-5)
   assert(state[1]:item() == 2 and optimizer.iterations:item() == 0)
   check.near(state[5], { 0.19, -0.38 }, 1e-5)
-  check_all(values_of(model.variables), before, 0, "the model")
+  check_all(values_of(model.variables), old_values, 0, "the model")
 end
 
 -- every optimizer updates as with state, three times, compiled and not
@@ -121,7 +123,7 @@ for _, row in ipairs { { "SGD", { momentum = 0.9, nesterov = true } }, { "RMSpro
   end
 end
 
-do -- metrics, and one of Lua
+do -- metrics of Crescent, and a metric written in Lua
   local metric = cr.metrics.MeanSquaredError()
   local state = metric:stateless_reset_state()
   check_all(state, { 0, 0 }, 0, "a new state")
@@ -145,12 +147,12 @@ do -- metrics, and one of Lua
   assert(largest:result():item() == 0)
 end
 
-do -- model-agnostic meta-learning: the gradient through an inner step of SGD, beside differences
+do -- meta-learning: the gradient through a step of SGD, compared with finite differences
   local net = cr.Sequential { layers.Dense(4, { activation = "tanh", input_shape = { 1 } }),
     layers.Dense(1) }
-  local inner = cr.optimizers.SGD(0.1)
-  inner:build(net.trainable_variables)
-  local inner_state = values_of(inner.variables)
+  local inner_optimizer = cr.optimizers.SGD(0.1)
+  inner_optimizer:build(net.trainable_variables)
+  local inner_state = values_of(inner_optimizer.variables)
   local function loss_of(weights, a, b)
     return ops.mean(ops.square(net:stateless_call(weights, {}, a) - b))
   end
@@ -160,8 +162,9 @@ do -- model-agnostic meta-learning: the gradient through an inner step of SGD, b
       for _, weight in ipairs(weights) do t:watch(weight) end
       loss = loss_of(weights, a, b)
     end)
-    local adapted = inner:stateless_apply(inner_state, tape:gradient(loss, weights), weights)
-    return loss_of(adapted, -a, -b)
+    local adapted_weights = inner_optimizer:stateless_apply(inner_state,
+      tape:gradient(loss, weights), weights)
+    return loss_of(adapted_weights, -a, -b)
   end
   local meta_gradients = cr.compiled(function(weights, a, b)
     local loss
@@ -177,20 +180,23 @@ do -- model-agnostic meta-learning: the gradient through an inner step of SGD, b
   local gradients = meta_gradients(weights, a, b)
   for k, weight in ipairs(weights) do
     local direction = cr.random.normal(weight.shape)
-    local function moved(step)
-      local others = { table.unpack(weights) }
-      others[k] = weight + direction * step
-      return outer_loss(others, a, b):item()
+    local function moved_loss(step)
+      local moved_weights = { table.unpack(weights) }
+      moved_weights[k] = weight + direction * step
+      return outer_loss(moved_weights, a, b):item()
     end
-    check.near(ops.sum(gradients[k] * direction):item(), (moved(1e-2) - moved(-1e-2)) / 2e-2, 5e-3,
+    check.near(ops.sum(gradients[k] * direction):item(), (moved_loss(1e-2) - moved_loss(-1e-2))
+      / 2e-2, 5e-3,
       "the gradient of weight " .. k)
   end
   -- the outer optimizer learns with these gradients
-  local outer = cr.optimizers.Adam(0.05)
-  outer:build(net.trainable_variables)
-  local outer_state, first_loss = values_of(outer.variables), outer_loss(weights, a, b):item()
+  local outer_optimizer = cr.optimizers.Adam(0.05)
+  outer_optimizer:build(net.trainable_variables)
+  local outer_state, first_loss = values_of(outer_optimizer.variables),
+    outer_loss(weights, a, b):item()
   for _ = 1, 30 do
-    weights, outer_state = outer:stateless_apply(outer_state, meta_gradients(weights, a, b),
+    weights, outer_state = outer_optimizer:stateless_apply(outer_state,
+      meta_gradients(weights, a, b),
       weights)
   end
   assert(outer_loss(weights, a, b):item() < first_loss / 2)
@@ -199,12 +205,12 @@ end
 do -- gradients with respect to variables that are given as values
   local dense = layers.Dense(1, { use_bias = false })
   dense(cr.zeros { 1, 2 })
-  local mine = cr.Variable(cr.tensor { { 2 }, { 3 } })
+  local given_kernel = cr.Variable(cr.tensor { { 2 }, { 3 } })
   local y
   local tape = cr.GradientTape(function()
-    y = dense:stateless_call({ mine }, {}, cr.tensor { { 5, 7 } })
+    y = dense:stateless_call({ given_kernel }, {}, cr.tensor { { 5, 7 } })
   end)
-  check.near(tape:gradient(y, mine), { { 5 }, { 7 } }, 0)
+  check.near(tape:gradient(y, given_kernel), { { 5 }, { 7 } }, 0)
   assert(tape:gradient(y, dense.kernel) == false)
 end
 
@@ -216,17 +222,18 @@ do -- mixed precision: values of float32 are cast as variables are
   check.near(y, { { 3, 3 } }, 0)
 end
 
--- mistakes
-check.fails(function() model:stateless_call({ trainable[1] }, fixed, x) end,
+-- errors for invalid arguments
+check.fails(function() model:stateless_call({ trainable_values[1] }, fixed_values, x) end,
   "Argument `trainable_variables` must be a list of tensors corresponding 1:1 to "
     .. "Sequential().trainable_variables. Received list with length 1, but expected 4 variables.")
-check.fails(function() model:stateless_call(trainable, {}, x) end,
+check.fails(function() model:stateless_call(trainable_values, {}, x) end,
   "Argument `non_trainable_variables`", "length 0, but expected 3")
 check.fails(function() layers.Dense(1):stateless_call({}, {}, x) end,
   "To call stateless_call, Dense must be built")
-check.fails(function() model:stateless_call(trainable, fixed) end, "then inputs")
+check.fails(function() model:stateless_call(trainable_values, fixed_values) end, "then inputs")
 check.fails(function()
-  model:stateless_call({ x, trainable[2], trainable[3], trainable[4] }, fixed, x)
+  model:stateless_call({ x, trainable_values[2], trainable_values[3], trainable_values[4] },
+    fixed_values, x)
 end, "Invalid variable value in StatelessScope", "kernel", "(3, 2)", "(2, 3)")
 check.fails(function() cr.optimizers.SGD():stateless_apply({}, {}, {}) end,
   "To call `stateless_apply`, SGD must be built")

@@ -33,7 +33,7 @@ function OwnStep:train_step(data)
   return { loss = loss, twice = loss * 2 }
 end
 
-local function trained(class, options)
+local function train_class(class, options)
   local model = class()
   model:compile { optimizer = cr.optimizers.SGD(0.1), loss = "mse",
     run_eagerly = options and options.eagerly }
@@ -42,17 +42,17 @@ local function trained(class, options)
 end
 
 do -- a class's own train_step is compiled once, and gives the same as the default step
-  local with_own_step, logs = trained(OwnStep)
-  local usual_model = trained(Usual)
-  check.near(with_own_step:get_weights()[1], usual_model:get_weights()[1]:totable(), 1e-6)
+  local own_step_model, logs = train_class(OwnStep)
+  local usual_model = train_class(Usual)
+  check.near(own_step_model:get_weights()[1], usual_model:get_weights()[1]:totable(), 1e-6)
   assert(trace_count <= 3, "traced " .. trace_count .. " times")
   check.near(logs.twice[3], 2 * logs.loss[3])
   assert(logs.mae == nil)
-  local eager_model = trained(OwnStep, { eagerly = true })
-  check.near(eager_model:get_weights()[1], with_own_step:get_weights()[1]:totable(), 1e-6)
-  local values = with_own_step:evaluate(x, y, { return_dict = true, verbose = 0 })
+  local eager_model = train_class(OwnStep, { eagerly = true })
+  check.near(eager_model:get_weights()[1], own_step_model:get_weights()[1]:totable(), 1e-6)
+  local values = own_step_model:evaluate(x, y, { return_dict = true, verbose = 0 })
   assert(values.loss and not values.twice)
-  local batch_logs = with_own_step:train_on_batch(x, y)
+  local batch_logs = own_step_model:train_on_batch(x, y)
   assert(#batch_logs == 2)
 end
 
@@ -63,14 +63,14 @@ do -- a class can call the default step of its base
     logs.size = self.trainable_weights[1].value:square():sum()
     return logs
   end
-  local model, logs = trained(More)
-  local _, usual_logs = trained(Usual)
+  local model, logs = train_class(More)
+  local _, usual_logs = train_class(Usual)
   check.near(logs.loss, usual_logs.loss, 1e-6)
   check.near(logs.size[3], model:get_weights()[1]:square():sum():item(), 1e-5)
 end
 
 do -- layers that the step builds: batches of unknown size go through a stack and through layers
-  local function net()
+  local function net_layers()
     return cr.layers.Dense(4), cr.layers.BatchNormalization(), cr.layers.Dense(1)
   end
   local function train_step(self, data)
@@ -88,8 +88,8 @@ do -- layers that the step builds: batches of unknown size go through a stack an
   Stack.train_step = train_step
   local HoldsStack = cr.Model:subclass "Holds"
   HoldsStack.train_step = train_step
-  function HoldsStack:init() self.net = cr.Sequential { net() } end
-  for _, model in ipairs { Stack { net() }, HoldsStack() } do
+  function HoldsStack:init() self.net = cr.Sequential { net_layers() } end
+  for _, model in ipairs { Stack { net_layers() }, HoldsStack() } do
     model:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
     local losses = model:fit(x, y, { epochs = 3, verbose = 0 }).history.loss
     assert(losses[3] < losses[1], cr.show(losses))
@@ -98,7 +98,7 @@ do -- layers that the step builds: batches of unknown size go through a stack an
   -- the train_step of a Sequential may compute the loss that compile was given
   local Compiled = cr.Sequential:subclass "Compiled"
   Compiled.train_step = OwnStep.train_step
-  local model = Compiled { net() }
+  local model = Compiled { net_layers() }
   model:compile { optimizer = "sgd", loss = "mse" }
   assert(model:fit(x, y, { verbose = 0 }).history.loss[1] > 0)
 end
@@ -133,8 +133,8 @@ do -- compute_loss with named arguments, of which some may be missing
     self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
     return { loss = loss }
   end
-  local model = trained(Usual)
-  check.near(trained(Brief):get_weights()[1], model:get_weights()[1]:totable(), 1e-6)
+  local model = train_class(Usual)
+  check.near(train_class(Brief):get_weights()[1], model:get_weights()[1]:totable(), 1e-6)
   check.fails(function() model:compute_loss(x, nil, y) end, "expected y for 1 outputs, got 0")
   check.fails(function() model:compute_loss(x, y) end, "expected y_pred for 1 outputs, got 0")
   check.fails(function() model:compute_loss() end, "expected x, y or y_pred, got none")
@@ -144,9 +144,9 @@ do -- outputs without a loss need no targets, but may get them
   local input = cr.Input { shape = { 3 } }
   local unused_output, used_output = cr.layers.Dense(2)(input), cr.layers.Dense(1)(input)
   local weight = cr.random.uniform { 32, 1 }
-  local reference = cr.Model(input, used_output)
-  reference:compile { loss = "mse" }
-  local want = reference:evaluate(x, y, { sample_weight = weight, verbose = 0 })
+  local reference_model = cr.Model(input, used_output)
+  reference_model:compile { loss = "mse" }
+  local want = reference_model:evaluate(x, y, { sample_weight = weight, verbose = 0 })
   local model = cr.Model { inputs = input, outputs = { unused_output, used_output } }
   model:compile { loss = { false, "mse" } }
   local function evaluated_loss(targets, weights)
@@ -154,7 +154,8 @@ do -- outputs without a loss need no targets, but may get them
     return type(values) == "table" and values[1] or values
   end
   check.near(evaluated_loss(y, weight), want)
-  check.near(evaluated_loss({ cr.zeros { 32, 2 }, y }), reference:evaluate(x, y, { verbose = 0 }))
+  check.near(evaluated_loss({ cr.zeros { 32, 2 }, y }), reference_model:evaluate(x, y,
+    { verbose = 0 }))
   model:fit(x, y, { verbose = 0, validation_data = { x, y } })
   check.fails(function() evaluated_loss { y, y, y } end, "Expected to see 2 array(s)", "got 3")
 end
@@ -211,26 +212,26 @@ do
   end
   local model = Weighs()
   model:compile { optimizer = "sgd", loss = "mse" }
-  local function names(weights)
+  local function logs_text(weights)
     local logs = model:train_on_batch(x, y, { sample_weight = weights, return_dict = true })
     return tostring(logs.plain) .. " " .. tostring(logs.weighted)
   end
-  assert(names() == "7.0 nil")
-  assert(names(cr.ones { 32 }) == "nil 32.0")
-  assert(names() == "7.0 nil")
+  assert(logs_text() == "7.0 nil")
+  assert(logs_text(cr.ones { 32 }) == "nil 32.0")
+  assert(logs_text() == "7.0 nil")
 end
 
 do -- error messages for mistakes
   local BadStep = Usual:subclass "Bad"
   function BadStep:train_step(data) return 3 end
-  check.fails(function() trained(BadStep) end, "train_step()",
+  check.fails(function() train_class(BadStep) end, "train_step()",
     "expected a table of names and numbers")
   local Vector = Usual:subclass "Vector"
   function Vector:train_step(data) return { loss = data.y } end
-  check.fails(function() trained(Vector) end, "expected a number as 'loss'")
+  check.fails(function() train_class(Vector) end, "expected a number as 'loss'")
   local None = Usual:subclass "None"
   function None:compute_loss() end
-  check.fails(function() trained(None) end, "compute_loss() returned nothing")
+  check.fails(function() train_class(None) end, "compute_loss() returned nothing")
 end
 
 do -- a model whose call reads values is trained eagerly
@@ -241,8 +242,8 @@ do -- a model whose call reads values is trained eagerly
   end
   local model = Looks()
   model:compile { optimizer = "sgd", loss = "mse", run_eagerly = true }
-  local h = model:fit(x, y, { epochs = 2, verbose = 0 }).history
-  assert(h.loss[2] < h.loss[1])
+  local history = model:fit(x, y, { epochs = 2, verbose = 0 }).history
+  assert(history.loss[2] < history.loss[1])
   assert(model:evaluate(x, y, { verbose = 0 }) and model:predict(x, { verbose = 0 }))
   local value_reader = Looks()
   value_reader:compile { optimizer = "sgd", loss = "mse" }

@@ -3,7 +3,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
-local function model(units, loss)
+local function new_model(units, loss)
   local m = cr.Sequential { cr.layers.Dense(units,
     { input_shape = { 3 }, activation = units > 1 and "softmax" or nil }) }
   m:compile { optimizer = "sgd", loss = loss }
@@ -21,7 +21,7 @@ end
 local watcher = Watcher()
 assert(watcher.model == nil)
 do
-  local m = model(1, "mse")
+  local m = new_model(1, "mse")
   m:fit(x, y, { batch_size = 6, verbose = 0, callbacks = { watcher } })
   assert(watcher.model == m)
 end
@@ -34,7 +34,7 @@ local BothHooks = cr.callbacks.Callback:subclass "Both"
 function BothHooks:on_train_batch_end() self.newer = true end
 function BothHooks:on_batch_end() self.older = true end
 local callback = BothHooks()
-model(1, "mse"):fit(x, y, { verbose = 0, callbacks = callback })
+new_model(1, "mse"):fit(x, y, { verbose = 0, callbacks = callback })
 assert(callback.newer and not callback.older)
 
 -- The state of callbacks is saved with the model.
@@ -44,32 +44,32 @@ function Counter:on_epoch_end() self.count = self.count + 1 end
 function Counter:get_state() return { count = self.count, mean = cr.ones { 2 } * self.count } end
 function Counter:set_state(state) self.count, self.mean = state.count, state.mean end
 local path = check.temporary ".h5"
-local m = model(1, "mse")
+local m = new_model(1, "mse")
 m:fit(x, y, { epochs = 3, verbose = 0, callbacks = { Counter() } })
 m:save(path)
-local loaded, counter = cr.models.load_model(path), Counter()
+local loaded_model, counter = cr.models.load_model(path), Counter()
 os.remove(path)
-loaded:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
+loaded_model:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
 check.same(counter.count, 5)
 check.near(counter.mean, { 3, 3 })
-loaded:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
+loaded_model:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
 check.same(counter.count, 2, "a second fit begins anew")
 
 -- Class weights are given by labels, which count from 0, so a list gives the weights of the labels
 -- 1, 2, ... A label without a weight counts with weight 1.
 local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
-local classes = model(2, "sparse_categorical_crossentropy")
-classes.learning_rate = 0
+local classifier = new_model(2, "sparse_categorical_crossentropy")
+classifier.learning_rate = 0
 local function results_with(weights)
-  return classes:train_on_batch(x, labels, { class_weight = weights })
+  return classifier:train_on_batch(x, labels, { class_weight = weights })
 end
 check.near(results_with { [1] = 5 }, results_with { [0] = 1, [1] = 5 }, 1e-6)
 check.near(results_with { 5 }, results_with { [0] = 1, [1] = 5 }, 1e-6)
 for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
   check.fails(function() results_with(weights) end, "no class 2", "0 to 1", "write [0] =")
 end
-classes:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
-local three_class_model = model(3, "sparse_categorical_crossentropy")
+classifier:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
+local three_class_model = new_model(3, "sparse_categorical_crossentropy")
 three_class_model:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
 
 -- "crossentropy", and "accuracy" where the loss does not determine it, are chosen by the shapes of
@@ -77,34 +77,35 @@ three_class_model:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
 do
   local rows, one_hot_labels = cr.random.uniform { 6, 3 },
     cr.ops.one_hot(cr.tensor { 0, 2, 1, 0, 1, 2 }, 3)
-  local numbers = cr.ops.argmax(one_hot_labels, -1)
-  local function results(units, activation, loss, metrics, targets)
+  local class_numbers = cr.ops.argmax(one_hot_labels, -1)
+  local function results_of(units, activation, loss, metrics, targets)
     local net = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 },
       activation = activation, kernel_initializer = cr.initializers.RandomNormal { seed = 4 } }) }
     net:compile { loss = loss, metrics = metrics }
     return { net:evaluate(rows, targets, { verbose = 0 }) }
   end
-  for _, case in ipairs {
+  for _, settings in ipairs {
     { 1, "sigmoid", "binary_crossentropy", "binary_accuracy",
       one_hot_labels:slice({ 1, 1 }, { -1, 1 }) },
     { 3, "softmax", "categorical_crossentropy", "categorical_accuracy", one_hot_labels },
-    { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy", numbers },
     { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy",
-      numbers:reshape { 6, 1 } },
+      class_numbers },
+    { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy",
+      class_numbers:reshape { 6, 1 } },
   } do
-    local units, activation, loss, accuracy, targets = table.unpack(case)
-    local expected = results(units, activation, loss, { accuracy, loss }, targets)
+    local units, activation, loss, accuracy, targets = table.unpack(settings)
+    local expected = results_of(units, activation, loss, { accuracy, loss }, targets)
     local loss_alone = cr.losses[loss]
     local function custom_loss(t, p) return loss_alone(t, p) end
     for _, name in ipairs { "crossentropy", "ce", "CE", custom_loss } do
       for _, metrics in ipairs { { "accuracy", "ce" }, { "Acc", "crossentropy" } } do
-        check.near(results(units, activation, name, metrics, targets), expected, 1e-5)
+        check.near(results_of(units, activation, name, metrics, targets), expected, 1e-5)
       end
     end
   end
 end
 
-do -- results of several outputs: losses, metrics by their own names, the others by name
+do -- results for several outputs are a list in the order of these names, which are also its keys
   local input = cr.Input { shape = { 2 } }
   local first = cr.layers.Dense(1, { name = "first" })(input)
   local second = cr.layers.Dense(1, { name = "second", activation = "sigmoid" })(input)
@@ -123,7 +124,7 @@ do -- results of several outputs: losses, metrics by their own names, the others
 end
 
 -- train_on_batch returns the numbers of its batch alone, also after evaluate.
-local constant_model = model(1, "mse")
+local constant_model = new_model(1, "mse")
 constant_model.learning_rate = 0
 local expected_logs = constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4))
 constant_model:evaluate(x, y, { verbose = 0 })
@@ -146,7 +147,7 @@ end, { epochs = 4, verbose = 0 })
 check.same(#history.epoch, 1)
 
 do -- methods called with '.' in place of ':'
-  local m = model(1, "mse")
+  local m = new_model(1, "mse")
   for name, call in pairs {
     compile = function() m.compile { optimizer = "sgd" } end,
     summary = function() m.summary() end,
@@ -168,7 +169,7 @@ do -- losses and metrics accept Lua tables, and a generator may return a batch i
   check.near(cr.metrics.binary_accuracy({ { 1 }, { 0 } }, { { 0.9 }, { 0.8 } }), { { 1 }, { 0 } })
   check.near(cr.activations.softmax { { 1, 1 } }, { { 0.5, 0.5 } })
   check.same(cr.losses.Huber({ delta = 2 }).delta, 2)
-  local m, remaining_batches = model(1, "mse"), 2
+  local m, remaining_batches = new_model(1, "mse"), 2
   m:fit(function()
     remaining_batches = remaining_batches - 1
     if remaining_batches >= 0 then return { x, y, cr.ones { 12 } } end
@@ -205,7 +206,7 @@ do -- metrics have the same names as in the logs
 end
 
 do -- the arguments of compile can be read from the model
-  local m = model(1, "mse")
+  local m = new_model(1, "mse")
   assert(m.loss == "mse" and m.optimizer.class_name == "SGD")
   local function gap(t, p) return (t - p):abs():mean(-1) end
   m:compile("adam", gap)
@@ -218,9 +219,9 @@ do -- the arguments of compile can be read from the model
   m:compile { loss = huber }
   local path = check.temporary ".keras"
   m:save(path)
-  local loaded = cr.models.load_model(path)
+  local loaded_model = cr.models.load_model(path)
   os.remove(path)
-  assert(loaded.loss.class_name == "Huber" and loaded.loss.delta == 2)
+  assert(loaded_model.loss.class_name == "Huber" and loaded_model.loss.delta == 2)
   assert(cr.Sequential().loss == nil)
   check.fails(function() m.loss = "mae" end, "'loss' cannot be set", "compile")
   local Net = cr.Model:subclass "HasALossOfItsOwn"
@@ -231,7 +232,7 @@ end
 do -- the seed set before the first fit determines the order of the samples; a later seed does not
   local function losses(seed, later_seed)
     cr.random.seed(1)
-    local m = model(1, "mse")
+    local m = new_model(1, "mse")
     m:set_weights { cr.ones { 3, 1 }, cr.zeros { 1 } }
     if seed then cr.random.seed(seed) end
     local options = { batch_size = 2, verbose = 0 }
@@ -249,10 +250,11 @@ end
 local ctc_logits = (cr.ops.arange(24, { dtype = "float32" }):reshape { 2, 4, 3 } - 12) / 100
 check.near(cr.losses.CTC()(cr.tensor({ { 1, 2, 1, 0 }, { 1, 2, 0, 2 } }, "int32"), ctc_logits),
   2.448645, 1e-5)
-local mean = cr.metrics.Mean()
-mean:update_state({ 1, 3, 5, 7 }, { sample_weight = { -1, -1, 0, 0 } })
-check.near(mean:result(), 2.0)
-for _, none in ipairs { "none", false, cr.null } do
-  check.same(cr.losses.MeanSquaredError { reduction = none }(cr.ones { 3, 2 }, cr.zeros { 3, 2 })
+local mean_metric = cr.metrics.Mean()
+mean_metric:update_state({ 1, 3, 5, 7 }, { sample_weight = { -1, -1, 0, 0 } })
+check.near(mean_metric:result(), 2.0)
+for _, no_reduction in ipairs { "none", false, cr.null } do
+  check.same(cr.losses.MeanSquaredError { reduction = no_reduction }(cr.ones { 3, 2 },
+    cr.zeros { 3, 2 })
     :totable(), { 1, 1, 1 })
 end

@@ -22,8 +22,8 @@ local options = { epochs = 3, batch_size = 6, verbose = 0 }
 local function weights(model) return model:get_weights()[1]:totable() end
 
 -- Advanced by steps to the end, a run gives the same as fit.
-local fitted, model = make_model(), make_model()
-local history = fitted:fit(x, y, options)
+local fitted_model, model = make_model(), make_model()
+local history = fitted_model:fit(x, y, options)
 local run = model:start_training(x, y, options)
 assert(tostring(run) == "<training run: epoch 1 of 3, batch 0 of 4>", tostring(run))
 assert(run:advance() == 1 and run:advance(2) == 2)
@@ -33,10 +33,10 @@ model:predict(x)
 assert(run:advance(2) == 2 and run.epoch == 1 and run.batch == 1)
 assert(not run.ended and run:finish().history.loss[3] == history.history.loss[3])
 assert(run.ended and run:advance() == 0)
-check.same(weights(model), weights(fitted))
+check.same(weights(model), weights(fitted_model))
 
--- The logs that a train_step returns itself, and norms, are those of the last batch, also if
--- another run goes on after it.
+-- The logs that a train_step returns itself, and norms, are those of the last batch, also in a run
+-- that is continued by another run.
 do
   local Own = cr.Model:subclass "Own"
   function Own:train_step(data)
@@ -44,8 +44,8 @@ do
     local tape = cr.GradientTape(function()
       loss = cr.ops.mean(cr.ops.square(self(data.x) - data.y))
     end)
-    local all = self.trainable_weights
-    self.optimizer:apply_gradients(tape:gradient(loss, all), all)
+    local trained_weights = self.trainable_weights
+    self.optimizer:apply_gradients(tape:gradient(loss, trained_weights), trained_weights)
     return { loss = loss, twice = loss * 2 }
   end
   local function make_own_model()
@@ -55,22 +55,23 @@ do
     model:compile { optimizer = "sgd", loss = "mse" }
     return model
   end
-  for _, case in ipairs { { make_own_model, {} }, { make_model, { watch = { "gradients" } } } } do
-    local resumed_run = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
-    for name, value in pairs(case[2]) do resumed_run[name] = value end
+  for _, maker_and_options in ipairs { { make_own_model, {} },
+    { make_model, { watch = { "gradients" } } } } do
+    local run_options = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
+    for name, value in pairs(maker_and_options[2]) do run_options[name] = value end
     local function new_model()
       cr.clear_session()  -- names are counted from 1
-      return case[1]()
+      return maker_and_options[1]()
     end
-    local uninterrupted = new_model():fit(x, y, resumed_run).history
+    local expected_history = new_model():fit(x, y, run_options).history
     for _, steps in ipairs { 3, 4, 5, 8 } do
-      local first = new_model():start_training(x, y, resumed_run)
-      first:advance(steps)
-      local state = first:snapshot()
-      local second = new_model():start_training(x, y, resumed_run)
-      second:restore(state)
-      local rest_history = second:finish().history
-      for name, values in pairs(uninterrupted) do check.same(rest_history[name], values) end
+      local first_run = new_model():start_training(x, y, run_options)
+      first_run:advance(steps)
+      local state = first_run:snapshot()
+      local second_run = new_model():start_training(x, y, run_options)
+      second_run:restore(state)
+      local resumed_history = second_run:finish().history
+      for name, values in pairs(expected_history) do check.same(resumed_history[name], values) end
     end
   end
 end
@@ -88,18 +89,18 @@ local resumed_run = fresh_model:start_training(x, y, options)
 assert(resumed_run:load(path) == resumed_run)
 assert(resumed_run.epoch == 1 and resumed_run.batch == 2)
 resumed_run:finish()
-check.same(weights(fresh_model), weights(fitted))
+check.same(weights(fresh_model), weights(fitted_model))
 run:finish()
 run:restore(snapshot)
 assert(run.batch == 2)
 run:finish()
-check.same(weights(model), weights(fitted))
-local loaded = cr.models.load_model(model_path)
-local resumed = loaded:start_training(x, y, options)
-resumed:restore()
-resumed:finish()
-check.same(weights(loaded), weights(fitted))
-check.fails(function() resumed:restore(3) end, "a snapshot", "run:load")
+check.same(weights(model), weights(fitted_model))
+local loaded_model = cr.models.load_model(model_path)
+local loaded_run = loaded_model:start_training(x, y, options)
+loaded_run:restore()
+loaded_run:finish()
+check.same(weights(loaded_model), weights(fitted_model))
+check.fails(function() loaded_run:restore(3) end, "a snapshot", "run:load")
 check.fails(function() make_model():start_training(x, y, options):restore() end, "restore")
 os.remove(path)
 os.remove(model_path)
@@ -111,11 +112,11 @@ function Pausing:on_batch_end(batch)
 end
 model = make_model()
 run = model:start_training(x, y, options)
-local pausing = Pausing()
-pausing.run = run
-run:add_callback(pausing)
+local pausing_callback = Pausing()
+pausing_callback.run = run
+run:add_callback(pausing_callback)
 assert(#run:finish().epoch == 0 and run.batch == 2)
-run:remove_callback(pausing)
+run:remove_callback(pausing_callback)
 run.epochs = 2
 model.learning_rate = 0
 local old_weights = weights(model)
@@ -155,17 +156,20 @@ check.near(model:predict(generated_data:shard(2, 2)),
   { second_prediction[1], fourth_prediction[1] })
 
 -- Replacing layers of the model during a run.
-local head = cr.layers.Dense(2, { name = "head" })
-local original = make_model()
-local rewired = cr.models.rewire(original,
-  { [original.layers[3]] = head, [original.layers[2].name] = false },
+local new_head = cr.layers.Dense(2, { name = "head" })
+local original_model = make_model()
+local rewired_model = cr.models.rewire(original_model,
+  { [original_model.layers[3]] = new_head, [original_model.layers[2].name] = false },
   { name = "other" })
-assert(rewired.name == "other" and rewired:predict(x).shape[2] == 2 and #rewired.layers == 3)
-assert(rewired.layers[2] == original.layers[1] and original:predict(x).shape[2] == 1)
-check.fails(function() cr.models.rewire(original, { dens = head }) end, "No such layer")
-check.fails(function() cr.models.rewire(original, { [head] = false }) end, "no layer 'head'")
+assert(rewired_model.name == "other" and rewired_model:predict(x).shape[2] == 2
+  and #rewired_model.layers == 3)
+assert(rewired_model.layers[2] == original_model.layers[1]
+  and original_model:predict(x).shape[2] == 1)
+check.fails(function() cr.models.rewire(original_model, { dens = new_head }) end, "No such layer")
+check.fails(function() cr.models.rewire(original_model, { [new_head] = false }) end,
+  "no layer 'head'")
 check.fails(function()
-  cr.models.rewire(original, { [original.layers[1]] = "head" })
+  cr.models.rewire(original_model, { [original_model.layers[1]] = "head" })
 end, "expected a layer or a symbol")
 
 -- Calling fit again continues a run that was aborted.
@@ -175,28 +179,28 @@ function GivesUp:on_epoch_end(epoch)
 end
 local backup_path = check.temporary ".h5"
 local function run_with_backup(seed, callback)
-  local trained = make_model(seed)
-  local history = trained:fit(x, y,
+  local trained_model = make_model(seed)
+  local history = trained_model:fit(x, y,
     { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = backup_path })
-  return trained, history
+  return trained_model, history
 end
 check.fails(function() run_with_backup(7, GivesUp()) end, "given up")
-local trained, history = run_with_backup(11)
+local trained_model, history = run_with_backup(11)
 assert(#history.epoch == 3)
-check.same(weights(trained), weights(fitted))
+check.same(weights(trained_model), weights(fitted_model))
 assert(not io.open(backup_path), "the file of a run that ended is removed")
-check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file")
+check.fails(function() fitted_model:fit(x, y, { resume = 3 }) end, "the path of a file")
 
 -- The number of epochs is saved with a run only if it was changed; otherwise the new run's options
 -- determine it.
 do
-  local backup_path = make_model():start_training(x, y, options)
-  backup_path:advance(5)
-  backup_path:save(path)
+  local saved_run = make_model():start_training(x, y, options)
+  saved_run:advance(5)
+  saved_run:save(path)
   local longer_options = { epochs = 4, batch_size = 6, verbose = 0 }
   assert(make_model():start_training(x, y, longer_options):load(path).epochs == 4)
-  backup_path.epochs = 5
-  backup_path:save(path)
+  saved_run.epochs = 5
+  saved_run:save(path)
   local later_run = make_model():start_training(x, y, options):load(path)
   assert(later_run.epochs == 5 and later_run:restore(later_run:snapshot()) == later_run)
   assert(#later_run:finish().history.loss == 5)

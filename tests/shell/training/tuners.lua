@@ -7,7 +7,7 @@ cr.random.seed(3)
 local x = cr.random.normal { 48, 3 }
 local y = x:sum({ 1 }, true)
 
-local function build(hp)
+local function build_model(hp)
   local model = cr.Sequential {
     cr.layers.Dense(hp:Int("units", 2, 8, { step = 2 }),
       { activation = "tanh", input_shape = { 3 } }),
@@ -23,7 +23,7 @@ local options = { epochs = 3, batch_size = 8, verbose = 0, validation_data = { x
 local folder = check.temporary ""
 local function new_tuner(class, tuner_options)
   tuner_options = tuner_options or {}
-  tuner_options[1], tuner_options.directory, tuner_options.seed = tuner_options[1] or build,
+  tuner_options[1], tuner_options.directory, tuner_options.seed = tuner_options[1] or build_model,
     folder, tuner_options.seed or 5
   tuner_options.overwrite = tuner_options.overwrite ~= false
   return cr.tuners[class](tuner_options)
@@ -52,8 +52,9 @@ for _, trial in ipairs(trials) do
   for _, report in ipairs(trial.reports) do least = math.min(least, report.value) end
   assert(trial.score == least)
 end
-local best = tuner:get_best_hyperparameters(2)
-assert(#best == 2 and best[1]:get "units" == tuner.study.best_params.units)
+local best_hyperparameters = tuner:get_best_hyperparameters(2)
+assert(#best_hyperparameters == 2 and best_hyperparameters[1]:get "units"
+  == tuner.study.best_params.units)
 assert(tostring(tuner):find("5 trials, 5 complete", 1, true))
 
 -- The model of the best trial has the weights of its best epoch.
@@ -62,10 +63,10 @@ check.near(model:evaluate(x, y, { verbose = 0 })[1], tuner.study.best_value, 1e-
 
 -- Repeating a search runs no trial again; the same seed in another project gives the same trials,
 -- and another seed gives others.
-local reopened = new_tuner("RandomSearch",
+local reopened_tuner = new_tuner("RandomSearch",
   { max_trials = 5, project_name = "random", overwrite = false })
-reopened:search(x, y, options)
-check.same(trial_rows(reopened), trial_rows(tuner))
+reopened_tuner:search(x, y, options)
+check.same(trial_rows(reopened_tuner), trial_rows(tuner))
 local other_project = new_tuner("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
 other_project:search(x, y, options)
 check.same(trial_rows(other_project), trial_rows(tuner))
@@ -137,12 +138,13 @@ tuner = new_tuner("BayesianOptimization", { max_trials = 8, num_initial_points =
   objective = { name = "val_mae", direction = "min" }, executions_per_trial = 2,
   pruner = { n_startup_trials = 2, n_warmup_steps = 1 }, project_name = "bayesian" })
 tuner:search(x, y, options)
-local states = {}
+local state_counts = {}
 for _, trial in ipairs(tuner.study.trials) do
-  states[trial.state] = (states[trial.state] or 0) + 1
+  state_counts[trial.state] = (state_counts[trial.state] or 0) + 1
   if trial.state == "complete" then assert(#trial.reports == 6) end
 end
-assert(states.complete >= 3 and states.pruned and states.complete + states.pruned == 8)
+assert(state_counts.complete >= 3 and state_counts.pruned
+  and state_counts.complete + state_counts.pruned == 8)
 
 -- If a process is killed in the middle of an epoch, another one continues its trial there, and the
 -- search has the same bits as without interruption.
@@ -232,16 +234,19 @@ study:optimize(function(trial)
   end
   return -a * a + (c == "x" and 1 or 0) + b * 0
 end)
-states = {}
-for _, trial in ipairs(study.trials) do states[trial.state] = (states[trial.state] or 0) + 1 end
-assert(states.pruned > 0 and states.complete > 0 and states.pruned + states.complete == 30)
+state_counts = {}
+for _, trial in ipairs(study.trials) do
+  state_counts[trial.state] = (state_counts[trial.state] or 0) + 1
+end
+assert(state_counts.pruned > 0 and state_counts.complete > 0
+  and state_counts.pruned + state_counts.complete == 30)
 assert(study.best_params.c == "x" and study.best_value <= 1
   and study.best_trial.state == "complete")
 local shares = study:importances()
 assert(shares.c > shares.b, cr.show(shares))
-for _, what in ipairs { "history", "importance", "parallel" } do
+for _, plot_kind in ipairs { "history", "importance", "parallel" } do
   local path = check.temporary ".txt"
-  assert(study:plot(what, { file = path }) == path)
+  assert(study:plot(plot_kind, { file = path }) == path)
   assert(#io.open(path):read "a" > 40)
   os.remove(path)
 end
@@ -270,7 +275,7 @@ check.fails(function() new_tuner("RandomSearch", { function() return 3 end }) en
   "a compiled model, got 3")
 check.fails(function() new_tuner("RandomSearch", { objective = "val_mea" }) end,
   "direction = \"max\"")
-check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end,
+check.fails(function() cr.tuners.RandomSearch { build_model, max_trial = 3 } end,
   "did you mean 'max_trials'")
 check.fails(function() return cr.tuners.RandomSerch end, "did you mean 'RandomSearch'")
 check.fails(function() return tuner.serch end, "did you mean 'search'")
@@ -280,7 +285,7 @@ check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end,
 local function failing_build(bad_trials) return function(hp)
   if bad_trials[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model",
     0) end
-  return build(hp)
+  return build_model(hp)
 end end
 tuner = new_tuner("RandomSearch",
   { failing_build { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
