@@ -34,7 +34,7 @@ end
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-/// Delays the process of a script while it runs.
+/// Delays the process of a script while the script runs.
 using Delay = std::function<void(pid_t child)>;
 
 /// Waits until the condition is true, for 20 seconds at most.
@@ -61,7 +61,7 @@ bool has_bytes(const fs::path& folder) {
 }
 
 /// Stops the process as soon as it has written bytes to a temporary file in the folder.
-Delay while_it_saves_to(const fs::path& folder) {
+Delay stop_during_save(const fs::path& folder) {
   return [=](pid_t child) {
     wait_until([&] { return has_bytes(folder); });
     stop_for_a_second(child);
@@ -75,11 +75,12 @@ bool has_open(pid_t child, const fs::path& path) {
   return false;
 }
 
-/// Stops the process as soon as it has opened the file, `times` times with 20 ms between the stops.
-Delay while_it_reads(const fs::path& path, int times) {
+/// Stops the process as soon as it has opened the file, `stop_count` times with pauses of 20 ms.
+Delay stop_during_read(const fs::path& path, int stop_count) {
   return [=](pid_t child) {
     wait_until([&] { return has_open(child, path); });
-    for (int i = 0; i < times; ++i, std::this_thread::sleep_for(20ms)) stop_for_a_second(child);
+    for (int i = 0; i < stop_count; ++i, std::this_thread::sleep_for(20ms))
+      stop_for_a_second(child);
   };
 }
 
@@ -113,7 +114,7 @@ std::string output_on_terminal(unsigned short columns, const std::string& code,
   return text;
 }
 
-/// The texts between two carriage returns, without trailing spaces that erase an older text.
+/// The texts between carriage returns or line feeds.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines(1);
   for (const char c : text) c == '\r' || c == '\n' ? lines.emplace_back() : lines.back() += c;
@@ -145,11 +146,11 @@ TEST_CASE("bars are never wider than the terminal, and say all in the end") {
     CHECK(count(text, "\n") ==
           (columns == 40 ? 3 : 2));  // lines: the epoch, the bar, and the rest of the logs
     CHECK(count(text, "ETA") >= 2);
-    const size_t last = text.rfind("8/8");
-    REQUIRE(last != text.npos);
+    const size_t last_bar = text.rfind("8/8");
+    REQUIRE(last_bar != text.npos);
     for (const char* name : {"loss: ", "mae: ", "accuracy: "})
-      CHECK(text.find(name, last) != text.npos);
-    const bool has_full_bar = text.find("[" + std::string(30, '=') + "]", last) != text.npos;
+      CHECK(text.find(name, last_bar) != text.npos);
+    const bool has_full_bar = text.find("[" + std::string(30, '=') + "]", last_bar) != text.npos;
     CHECK(has_full_bar == (columns == 120));
   }
 }
@@ -227,20 +228,21 @@ TEST_CASE("errors in what fit was given come before the title of the epoch") {
 TEST_CASE("a save that takes more than a second shows how far it has come, but not within fit") {
   char folder[] = "/tmp/crescent_saving_XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
-  const bool in_fit = GENERATE(false, true);
+  const bool is_in_fit = GENERATE(false, true);
   const std::string save = std::string("function save() cr.data.write_npy('") + folder +
                            "/a.npy', cr.zeros { 64, 1000000 }) end ";
   const std::string code =
-      in_fit ? save + kSlowFit +
-                   "model:fit(cr.data.generator(slow(), { batches = 2 }), { epochs = 1, "
-                   "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = save } "
-                   "} })"
-             : save + "save()";
-  const std::string text = output_on_terminal(120, code, 0, while_it_saves_to(folder));
+      is_in_fit
+          ? save + kSlowFit +
+                "model:fit(cr.data.generator(slow(), { batches = 2 }), { epochs = 1, "
+                "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = save } "
+                "} })"
+          : save + "save()";
+  const std::string text = output_on_terminal(120, code, 0, stop_during_save(folder));
   fs::remove_all(folder);
   INFO(text);
-  CHECK((text.find("256/256 megabytes - ") == text.npos) == in_fit);
-  CHECK((text.find("saving '") == text.npos) == in_fit);
+  CHECK((text.find("256/256 megabytes - ") == text.npos) == is_in_fit);
+  CHECK((text.find("saving '") == text.npos) == is_in_fit);
 }
 
 TEST_CASE("a read that takes more than a second shows how far it has come, but not within fit") {
@@ -256,19 +258,20 @@ TEST_CASE("a read that takes more than a second shows how far it has come, but n
                          "cr.data.read_npy(path)", 1},
                     Case{"m.h5", "cr.Sequential { " + large_layer + " }:save(path)",
                          "cr.models.load_model(path)", 8});
-  const bool in_fit = GENERATE(false, true);
-  const std::string path = std::string(folder) + "/" + name, start = "path = '" + path + "' ";
-  output_on_terminal(120, start + write);
+  const bool is_in_fit = GENERATE(false, true);
+  const std::string path = std::string(folder) + "/" + name, path_code = "path = '" + path + "' ";
+  output_on_terminal(120, path_code + write);
   const std::string code =
-      in_fit ? start + kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 2 }), { " +
-                   "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = " +
-                   "function() " + read + " end } } })"
-             : start + read;
-  const std::string text = output_on_terminal(120, code, 0, while_it_reads(path, stop_count));
+      is_in_fit
+          ? path_code + kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 2 }), { " +
+                "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = " +
+                "function() " + read + " end } } })"
+          : path_code + read;
+  const std::string text = output_on_terminal(120, code, 0, stop_during_read(path, stop_count));
   fs::remove_all(folder);
   INFO(text);
   const bool has_bar =
       text.find("ing '" + path) != text.npos && text.find("128/128 megabytes - ") != text.npos;
-  CHECK(has_bar == !in_fit);
+  CHECK(has_bar == !is_in_fit);
   CHECK(longest_length(lines_of(text)) < 120);
 }

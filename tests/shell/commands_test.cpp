@@ -1,8 +1,8 @@
 // The output of the program for its command lines.
 #include <fstream>
 
-#include "called.h"
 #include "crescent/base/value.h"
+#include "run_crescent.h"
 
 namespace {
 
@@ -14,7 +14,7 @@ const char* const kCommands[] = {"info",         "plugins", "describe", "new-plu
                                  "validate",     "replay",  "demo"};
 
 TEST_CASE("--help of the program tells of every command and of the environment") {
-  const Outcome help = crescent_says("--help");
+  const Outcome help = run_crescent("--help");
   CHECK(help.status == 0);
   for (const char* command : kCommands)
     CHECK_THAT(help.text, Contains(std::string("crescent ") + command));
@@ -29,7 +29,7 @@ TEST_CASE("--help of a command tells its arguments") {
   for (const char* command : kCommands) {
     INFO(command);
     for (const char* option : {"--help", "-h"}) {
-      const Outcome help = crescent_says(std::string(command) + " " + option);
+      const Outcome help = run_crescent(std::string(command) + " " + option);
       CHECK(help.status == 0);
       CHECK_THAT(help.text, StartsWith(std::string("usage: crescent ") + command));
     }
@@ -37,11 +37,11 @@ TEST_CASE("--help of a command tells its arguments") {
 }
 
 TEST_CASE("--help of new-plugin and check-plugin tells what their options take") {
-  const std::string help_text = crescent_says("new-plugin --help").text;
+  const std::string help_text = run_crescent("new-plugin --help").text;
   for (const char* kind : {"layer", "op", "loss", "metric", "optimizer", "callback", "format",
                            "device", "communicator", "dataset", "lua", "lua-dataset"})
     CHECK_THAT(help_text, Contains(kind));
-  CHECK_THAT(crescent_says("check-plugin --help").text, Contains("{\"Class\": {\"options\": {"));
+  CHECK_THAT(run_crescent("check-plugin --help").text, Contains("{\"Class\": {\"options\": {"));
 }
 
 TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
@@ -50,24 +50,24 @@ TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
         "inspect --jsn m.h5", "new-plugin", "describe --x", "info --jsn", "help nothing_here",
         "demo --slow"}) {
     INFO(wrong_arguments);
-    CHECK(crescent_says(wrong_arguments).status == 2);
+    CHECK(run_crescent(wrong_arguments).status == 2);
   }
   for (const char* failing_arguments :
        {"nothing_here.lua", "inspect nothing_here.h5", "describe nothing_here", "-e \"error 'no'\"",
         "-e ')'", "plugins nothing_here"}) {
     INFO(failing_arguments);
-    CHECK(crescent_says(failing_arguments).status == 1);
+    CHECK(run_crescent(failing_arguments).status == 1);
   }
 }
 
 TEST_CASE("help as a word is --help") {
-  CHECK(crescent_says("help").text == crescent_says("--help").text);
-  CHECK(crescent_says("help inspect").text == crescent_says("inspect --help").text);
-  CHECK_THAT(crescent_says("help inspct").text, Contains("(did you mean 'inspect'?)"));
+  CHECK(run_crescent("help").text == run_crescent("--help").text);
+  CHECK(run_crescent("help inspect").text == run_crescent("inspect --help").text);
+  CHECK_THAT(run_crescent("help inspct").text, Contains("(did you mean 'inspect'?)"));
 }
 
 TEST_CASE("info tells as JSON what it tells as text") {
-  const crescent::Value info = crescent::parse_json(crescent_says("info --json").text);
+  const crescent::Value info = crescent::parse_json(run_crescent("info --json").text);
   CHECK(info.as_dict().at("crescent").is_string());
   CHECK(info.as_dict().at("device_information").is_dict());
   CHECK(info.as_dict().at("plugins").as_list().size() > 5);
@@ -77,7 +77,7 @@ TEST_CASE("the kernels of OpenBLAS are those for the instruction sets of the pro
 #ifdef __x86_64__
   if (!__builtin_cpu_supports("avx2")) return;
   const char* expected = __builtin_cpu_supports("avx512bw") ? "SkylakeX" : "Haswell";
-  const std::string text = crescent_says("info --json", "OPENBLAS_CORETYPE=Prescott").text;
+  const std::string text = run_crescent("info --json", "OPENBLAS_CORETYPE=Prescott").text;
   const crescent::Value facts = crescent::parse_json(text);
   const crescent::Dict& device = facts.as_dict().at("device_information").as_dict();
   CHECK(device.at("blas").as_dict().at("core") == crescent::Value(expected));
@@ -85,30 +85,30 @@ TEST_CASE("the kernels of OpenBLAS are those for the instruction sets of the pro
 }
 
 TEST_CASE("a misspelt option or plugin is reported with what is right") {
-  CHECK_THAT(crescent_says("describe --jsn").text, Contains("did you mean '--json'?"));
-  CHECK_THAT(crescent_says("info --jsn").text,
+  CHECK_THAT(run_crescent("describe --jsn").text, Contains("did you mean '--json'?"));
+  CHECK_THAT(run_crescent("info --jsn").text,
              Contains("did you mean '--json'?") && Contains("crescent info [--json]"));
-  CHECK_THAT(crescent_says("plugins cp").text,
+  CHECK_THAT(run_crescent("plugins cp").text,
              StartsWith("crescent: no plugin 'cp' (did you mean 'cpu'?)") &&
                  Contains("'crescent plugins' lists what there is"));
 }
 
 TEST_CASE("inspect tells the columns of a table") {
   const std::string path = std::string(CRESCENT_SOURCE_DIR) + "/examples/data/boston.csv";
-  CHECK_THAT(crescent_says("inspect " + path).text,
+  CHECK_THAT(run_crescent("inspect " + path).text,
              Contains("table, format csv") && Contains("float32 (506)"));
 }
 
 TEST_CASE("a wrong word for tracebacks is an error") {
-  const Outcome outcome = crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=bogus");
+  const Outcome outcome = run_crescent("-e 'print(1)'", "CRESCENT_TRACEBACK=bogus");
   CHECK(outcome.status == 1);
   CHECK(outcome.text == "crescent: CRESCENT_TRACEBACK can be 'full', not 'bogus'\n");
-  CHECK(crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=").text == "1\n");
+  CHECK(run_crescent("-e 'print(1)'", "CRESCENT_TRACEBACK=").text == "1\n");
 }
 
 TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves nothing behind") {
   const Folder folder;
-  const Outcome demo = crescent_says("demo --fast", "TMPDIR=" + (folder / ""));
+  const Outcome demo = run_crescent("demo --fast", "TMPDIR=" + (folder / ""));
   INFO(demo.text);
   CHECK(demo.status == 0);
   // error messages that the help quotes are indented
@@ -141,7 +141,7 @@ std::string completions_of(const std::string& line) {
 
 TEST_CASE("bash completes commands, their options, values of these, and files by their endings") {
   const Folder folder;
-  const std::string start = folder / "";
+  const std::string folder_path = folder / "";
   for (const char* name : {"a.h5", "b.keras", "c.lua", "d.so", "e.txt"})
     std::ofstream(folder / name) << "x";
   std::filesystem::create_directory(folder / "f");
@@ -154,25 +154,25 @@ TEST_CASE("bash completes commands, their options, values of these, and files by
   CHECK(completions_of("crescent --plugin x validate --b") == "--batch_size ");
   CHECK(completions_of("crescent --plugin layers_c") ==
         completions_of("crescent plugins layers_c"));
-  CHECK(completions_of("crescent --plugin " + start) ==
-        start + "c.lua " + start + "d.so " + start + "f ");
-  CHECK(completions_of("crescent " + start) == start + "c.lua " + start + "f ");
-  CHECK(completions_of("crescent inspect " + start) ==
-        start + "a.h5 " + start + "b.keras " + start + "f ");
-  CHECK(completions_of("crescent validate a --data " + start + "a") == start + "a.h5 ");
-  CHECK(completions_of("crescent manual " + start) == start + "f ");
-  CHECK(completions_of("crescent script.lua " + start + "e") == start + "e.txt ");
-  CHECK(completions_of("crescent -e " + start) == " ");
+  CHECK(completions_of("crescent --plugin " + folder_path) ==
+        folder_path + "c.lua " + folder_path + "d.so " + folder_path + "f ");
+  CHECK(completions_of("crescent " + folder_path) == folder_path + "c.lua " + folder_path + "f ");
+  CHECK(completions_of("crescent inspect " + folder_path) ==
+        folder_path + "a.h5 " + folder_path + "b.keras " + folder_path + "f ");
+  CHECK(completions_of("crescent validate a --data " + folder_path + "a") == folder_path + "a.h5 ");
+  CHECK(completions_of("crescent manual " + folder_path) == folder_path + "f ");
+  CHECK(completions_of("crescent script.lua " + folder_path + "e") == folder_path + "e.txt ");
+  CHECK(completions_of("crescent -e " + folder_path) == " ");
 }
 
 TEST_CASE("-e prints what its text gives") {
-  CHECK(crescent_says("-e '1+1'").text == "2\n");
-  CHECK(crescent_says("-e 'x = 5; x'").text == "5\n");
-  CHECK(crescent_says("-e 'x = 5; tostring(x)'").text.empty());
-  CHECK(crescent_says("-e '{ 1, 2 }, 3'").text == "{ 1, 2 }\t3\n");
-  CHECK(crescent_says("-e 'print(1)'").text == "1\n");
-  CHECK(crescent_says("-e 'x = 1'").text.empty());
-  const Outcome outcome = crescent_says("-e '1 + {}'");
+  CHECK(run_crescent("-e '1+1'").text == "2\n");
+  CHECK(run_crescent("-e 'x = 5; x'").text == "5\n");
+  CHECK(run_crescent("-e 'x = 5; tostring(x)'").text.empty());
+  CHECK(run_crescent("-e '{ 1, 2 }, 3'").text == "{ 1, 2 }\t3\n");
+  CHECK(run_crescent("-e 'print(1)'").text == "1\n");
+  CHECK(run_crescent("-e 'x = 1'").text.empty());
+  const Outcome outcome = run_crescent("-e '1 + {}'");
   CHECK(outcome.status == 1);
   CHECK_THAT(outcome.text, StartsWith("crescent: (command line):1: ") && !Contains("return"));
 }
@@ -180,22 +180,22 @@ TEST_CASE("-e prints what its text gives") {
 TEST_CASE("a device or communicator that the environment names must be there at the start") {
   for (const char* arguments : {"-e 'print(1)'", "info", "describe sum"}) {
     INFO(arguments);
-    const Outcome device = crescent_says(arguments, "CRESCENT_DEVICE=nope"),
-                  communicator = crescent_says(arguments, "CRESCENT_COMMUNICATOR=nope");
+    const Outcome device = run_crescent(arguments, "CRESCENT_DEVICE=nope"),
+                  communicator = run_crescent(arguments, "CRESCENT_COMMUNICATOR=nope");
     CHECK(device.status == 1);
     CHECK_THAT(device.text, StartsWith("crescent: CRESCENT_DEVICE: ") && Contains("'nope'"));
     CHECK(communicator.status == 1);
     CHECK_THAT(communicator.text, StartsWith("crescent: CRESCENT_COMMUNICATOR: "));
   }
-  CHECK(crescent_says("-e 'print(1)'", "CRESCENT_DEVICE=").text == "1\n");
-  CHECK(crescent_says("--help", "CRESCENT_DEVICE=nope").status == 0);
+  CHECK(run_crescent("-e 'print(1)'", "CRESCENT_DEVICE=").text == "1\n");
+  CHECK(run_crescent("--help", "CRESCENT_DEVICE=nope").status == 0);
 }
 
 TEST_CASE("an output that cannot be written is an error") {
   for (const char* arguments : {"--help", "--version", "info", "plugins", "describe --json",
                                 "-e 'print(1)'", "-e 'print(1) os.exit(0)'"}) {
     INFO(arguments);
-    const Outcome outcome = crescent_says(std::string(arguments) + " 2>&1 >/dev/full )", "(");
+    const Outcome outcome = run_crescent(std::string(arguments) + " 2>&1 >/dev/full )", "(");
     CHECK(outcome.status == 1);
     CHECK(outcome.text == "crescent: cannot write to standard output: No space left on device\n");
   }

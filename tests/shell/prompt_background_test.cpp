@@ -9,7 +9,7 @@ namespace {
 
 /// Lua code that trains a model in the background, with steps that take hundreds of milliseconds,
 /// and waits until the first step computes.
-std::string start_slow_run(int units, int rows) {
+std::string slow_run_code(int units, int rows) {
   const std::string width = std::to_string(units), batch = std::to_string(rows);
   return "x = cr.ones { " + batch + ", " + width + " } model = cr.Sequential { cr.layers.Dense(" +
          width + ", { input_shape = { " + width + " } }), cr.layers.Dense(" + width + ") } " +
@@ -88,7 +88,7 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
   Terminal terminal(state);
   terminal.expect("> ");
   const std::vector<double> times_without_run = answer_times(terminal, 10000, 30);
-  terminal.enter(start_slow_run(1024, 4096));
+  terminal.enter(slow_run_code(1024, 4096));
   terminal.expect("begun");
   const std::vector<double> times_during_run = answer_times(terminal, 20000, 30);
   terminal.enter("print('run' .. 'ning', run) run:pause() print('pau' .. 'sed', run.state)");
@@ -97,17 +97,17 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
   terminal.enter(
       "s = run:status() print('step', s.seconds / (s.epoch + s.batch), 'sec' .. 'onds')");
   terminal.expect("step\t");
-  const double step = std::stod(terminal.expect("seconds"));
-  INFO("a step takes " << step << " s; entries alone " << times_without_run[15]
+  const double step_seconds = std::stod(terminal.expect("seconds"));
+  INFO("a step takes " << step_seconds << " s; entries alone " << times_without_run[15]
                        << " s at the median, " << times_without_run[27]
                        << " s at the ninth tenth; beside it " << times_during_run[15] << " and "
                        << times_during_run[27] << " s");
-  CHECK(step > 0.1);
+  CHECK(step_seconds > 0.1);
   // A busy machine delays entries with and without a run; on other machines the bound is 50 ms. One
   // of ten entries may begin between two steps, when it has to wait. If all entries waited for the
   // end of the step, the median would be half a step.
   const bool is_busy = times_without_run[27] > 0.01;
-  const double bound = is_busy ? step / 4 : std::min(0.05, step / 4);
+  const double bound = is_busy ? step_seconds / 4 : std::min(0.05, step_seconds / 4);
   CHECK(times_during_run[15] < bound);
   CHECK(times_during_run[27] < bound);
   terminal.enter("run:resume(); 'res' .. 'umed'");
@@ -121,7 +121,7 @@ TEST_CASE("an entry that uses the model waits for the end of a batch, or for Ctr
   StateFolder state;
   Terminal terminal(state);
   terminal.expect("> ");
-  terminal.enter(start_slow_run(2048, 4096));
+  terminal.enter(slow_run_code(2048, 4096));
   terminal.expect("begun", 60);
   terminal.enter("print('wait' .. 'ing') print('ans' .. 'wered', #model:get_weights())");
   terminal.expect("waiting");
@@ -137,7 +137,7 @@ TEST_CASE("an entry that uses the model waits for the end of a batch, or for Ctr
 }
 
 TEST_CASE("the demo types its entries, a key goes on, q and Ctrl-C end it") {
-  for (const char* end : {"q", "\x03"}) {
+  for (const char* end_key : {"q", "\x03"}) {
     StateFolder state;
     Terminal terminal(state, {"demo"});
     terminal.expect("q ends");
@@ -147,7 +147,7 @@ TEST_CASE("the demo types its entries, a key goes on, q and Ctrl-C end it") {
     terminal.expect("<int32(3, 4)>");
     terminal.send(" ");
     terminal.expect("spirals");
-    terminal.send(end);
+    terminal.send(end_key);
     terminal.expect("That was the tour");
     CHECK(terminal.end() == 0);
   }

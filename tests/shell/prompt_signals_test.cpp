@@ -12,7 +12,7 @@ const std::string kEndlessLoop = "while true do end";
 #endif
 
 /// Defines a generator that prints a message after some batches, and continues forever.
-const std::string kSource =
+const std::string kEndlessGenerator =
     "local n = 0 function source() n = n + 1 if n % 1000 == 500 then print('it is ' .. 'running') "
     "end return x, y end ";
 
@@ -55,7 +55,7 @@ TEST_CASE("a second Ctrl-C leaves the loop around fit, and the session stays") {
   terminal.expect("Epoch 3/");
   terminal.signal(SIGINT);
   terminal.expect("fit: interrupted after");
-  terminal.expect("Epoch 3/");  // of the next call of fit, which counts epochs from 1 again
+  terminal.expect("Epoch 3/");  // the next call of fit counts epochs from 1 again
   terminal.signal(SIGINT);
   terminal.expect("interrupted!");
   terminal.enter("'rounds: ' .. rounds");
@@ -79,7 +79,7 @@ TEST_CASE("Ctrl-C in evaluate and predict is an error, not a part of the result"
   StateFolder state;
   Terminal terminal(state);
   terminal.expect("> ");
-  terminal.enter(kModel + kSource);
+  terminal.enter(kModel + kEndlessGenerator);
   for (const char* call : {"evaluate", "predict"}) {
     terminal.enter(std::string("part = model:") + call + "(source, {verbose = 0})");
     terminal.expect("it is running");
@@ -91,7 +91,7 @@ TEST_CASE("Ctrl-C in evaluate and predict is an error, not a part of the result"
 }
 
 TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
-  for (int number : {SIGTERM, SIGHUP}) {
+  for (int signal_number : {SIGTERM, SIGHUP}) {
     StateFolder state;
     Terminal terminal(state);
     terminal.expect("> ");
@@ -104,8 +104,8 @@ TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
           "while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
       terminal.expect("Epoch 3/");
     }
-    terminal.signal(number);
-    CHECK(terminal.end() == 128 + number);
+    terminal.signal(signal_number);
+    CHECK(terminal.end() == 128 + signal_number);
     CHECK(fs::exists(state.path / "crescent" / "history"));
   }
 }
@@ -117,21 +117,21 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   loop_terminal.send("\x03");
   loop_terminal.expect("interrupted!");
   CHECK(loop_terminal.end() == 130);
-  Terminal training(state,
-                    {"-e",
-                     "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
-                     "m:compile{ loss = 'mse' } "
-                     "m:fit(cr.zeros{64, 4}, cr.zeros{64, 1}, {epochs = 100000000, verbose = 2}) "
-                     "print('went ' .. 'on')"});
-  training.expect("Epoch 3/");
-  training.signal(SIGINT);
-  training.expect("fit: interrupted after");
-  training.expect("interrupted!");
-  CHECK(training.end() == 130);
-  CHECK(training.shown_text().find("went on") == std::string::npos);
+  Terminal training_terminal(
+      state, {"-e",
+              "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
+              "m:compile{ loss = 'mse' } "
+              "m:fit(cr.zeros{64, 4}, cr.zeros{64, 1}, {epochs = 100000000, verbose = 2}) "
+              "print('went ' .. 'on')"});
+  training_terminal.expect("Epoch 3/");
+  training_terminal.signal(SIGINT);
+  training_terminal.expect("fit: interrupted after");
+  training_terminal.expect("interrupted!");
+  CHECK(training_terminal.end() == 130);
+  CHECK(training_terminal.shown_text().find("went on") == std::string::npos);
   Terminal evaluation_terminal(
-      state,
-      {"-e", kModel + kSource + "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
+      state, {"-e", kModel + kEndlessGenerator +
+                        "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
   evaluation_terminal.expect("it is running");
   evaluation_terminal.signal(SIGINT);
   evaluation_terminal.expect("evaluate: interrupted after batch");
@@ -140,26 +140,27 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
 }
 
 TEST_CASE("signals end a script after the batch, whatever it catches; its files are written") {
-  const std::string fit = "model:fit(x, y, {epochs = 100000000, verbose = 2}) ";
-  for (const std::string& body : {fit, "while true do pcall(function() " + fit + "end) end ",
-                                  "print('Epoch' .. ' 3/') " + kEndlessLoop + " "}) {
-    for (int number : {SIGTERM, SIGHUP, SIGINT}) {
+  const std::string fit_code = "model:fit(x, y, {epochs = 100000000, verbose = 2}) ";
+  for (const std::string& code :
+       {fit_code, "while true do pcall(function() " + fit_code + "end) end ",
+        "print('Epoch' .. ' 3/') " + kEndlessLoop + " "}) {
+    for (int signal_number : {SIGTERM, SIGHUP, SIGINT}) {
       StateFolder state;
-      const std::string file = state.path / "written";
-      Terminal script(
-          state, {"-e", kModel + "file = io.open('" + file + "', 'w') file:write('all of it') " +
-                            body + "print('went ' .. 'on')"});
-      script.expect("Epoch 3/");
-      script.signal(number);
-      if (number == SIGINT && body.find("pcall") != std::string::npos) {
-        script.expect("Epoch 3/");
-        script.signal(number);
-        script.signal(number);
+      const std::string file_path = state.path / "written";
+      Terminal script_terminal(
+          state, {"-e", kModel + "file = io.open('" + file_path +
+                            "', 'w') file:write('all of it') " + code + "print('went ' .. 'on')"});
+      script_terminal.expect("Epoch 3/");
+      script_terminal.signal(signal_number);
+      if (signal_number == SIGINT && code.find("pcall") != std::string::npos) {
+        script_terminal.expect("Epoch 3/");
+        script_terminal.signal(signal_number);
+        script_terminal.signal(signal_number);
       }
-      CHECK(script.end() == 128 + number);
-      CHECK(script.shown_text().find("went on") == std::string::npos);
+      CHECK(script_terminal.end() == 128 + signal_number);
+      CHECK(script_terminal.shown_text().find("went on") == std::string::npos);
       std::string text;
-      std::getline(std::ifstream(file), text);
+      std::getline(std::ifstream(file_path), text);
       CHECK(text == "all of it");
     }
   }
@@ -196,10 +197,10 @@ pid_t reader_of(pid_t program) {
 
 TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
   StateFolder state;
-  const std::string file = state.path / "x.h5";
+  const std::string file_path = state.path / "x.h5";
   Terminal terminal(state);
   terminal.expect("> ");
-  terminal.enter("cr.data.write_hdf5('" + file +
+  terminal.enter("cr.data.write_hdf5('" + file_path +
                  // Booleans are read, while other dtypes are mapped into memory.
                  "', {y = cr.zeros{64, 1}:cast 'bool'})");
   terminal.enter(kModel + "print('rea' .. 'dy')");
@@ -207,7 +208,7 @@ TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
   for (const char* call :
        {"open:clone()", "model:fit(x, open, {epochs = 100000000, verbose = 0})"}) {
     INFO(call);
-    terminal.enter("open = nil collectgarbage() open = cr.data.open_hdf5('" + file +
+    terminal.enter("open = nil collectgarbage() open = cr.data.open_hdf5('" + file_path +
                    "', 'y') print('ope' .. 'ned')");
     terminal.expect("opened");
     const pid_t reader = reader_of(terminal.process());

@@ -45,14 +45,14 @@ class Terminal {
     setenv("TERM", "vt100", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     const std::string program = CRESCENT_PROGRAM;
-    std::vector<char*> words{const_cast<char*>(program.c_str())};
-    for (std::string& argument : arguments) words.push_back(argument.data());
-    words.push_back(nullptr);
-    execv(program.c_str(), words.data());
+    std::vector<char*> argument_pointers{const_cast<char*>(program.c_str())};
+    for (std::string& argument : arguments) argument_pointers.push_back(argument.data());
+    argument_pointers.push_back(nullptr);
+    execv(program.c_str(), argument_pointers.data());
     _exit(127);
   }
   ~Terminal() {
-    if (!ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
+    if (!has_ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
     close(terminal_);
   }
 
@@ -78,9 +78,9 @@ class Terminal {
     for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
       if (const size_t position = shown_text_.find(text, search_start);
           position != std::string::npos) {
-        std::string before = shown_text_.substr(0, position);
+        std::string earlier_output = shown_text_.substr(0, position);
         shown_text_.erase(0, position + text.size());
-        return before;
+        return earlier_output;
       }
       search_start = shown_text_.size() - std::min(shown_text_.size(), text.size());
     }
@@ -107,7 +107,7 @@ class Terminal {
     for (int wait_count = 0; wait_count < seconds * 10; ++wait_count) {
       read_some(100);
       if (waitpid(child_, &status, WNOHANG) == child_) {
-        ended_ = true;
+        has_ended_ = true;
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       }
     }
@@ -132,14 +132,14 @@ class Terminal {
   }
   /// Removes from the output the sequence by which the editor moves to the start of a row.
   void remove_row_starts() {
-    const std::string start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
-    for (size_t position; (position = shown_text_.find(start)) != std::string::npos;)
-      shown_text_.erase(position, start.size());
+    const std::string row_start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
+    for (size_t position; (position = shown_text_.find(row_start)) != std::string::npos;)
+      shown_text_.erase(position, row_start.size());
   }
 
   int terminal_ = -1;
   pid_t child_ = -1;
-  bool ended_ = false;
+  bool has_ended_ = false;
   std::string shown_text_;
 };
 

@@ -188,15 +188,16 @@ TEST_CASE("-i gives a prompt after the script, and its variables") {
 
 TEST_CASE("the program hints at what was meant, and shows tables that are errors") {
   StateFolder state;
-  Terminal script(state, {"-e", "cr.layers.Dense(units=10)"});
-  script.expect("options go in a table: cr.layers.Dense { units = 10 }");
-  CHECK(script.end() == 1);
-  Terminal table(state, {"-e", "error { code = 5 }"});
-  table.expect("(error object is a table value) { code = 5 }");
-  CHECK(table.end() == 1);
-  const std::string file = state.path / "model.onnx";
-  std::ofstream(file) << "nothing";
-  Terminal inspected(state, {"inspect", file});
-  inspected.expect("files of format onnx are only written; inspect reads those of archive");
-  CHECK(inspected.end() == 1);
+  Terminal script_terminal(state, {"-e", "cr.layers.Dense(units=10)"});
+  script_terminal.expect("options go in a table: cr.layers.Dense { units = 10 }");
+  CHECK(script_terminal.end() == 1);
+  Terminal table_terminal(state, {"-e", "error { code = 5 }"});
+  table_terminal.expect("(error object is a table value) { code = 5 }");
+  CHECK(table_terminal.end() == 1);
+  const std::string model_path = state.path / "model.onnx";
+  std::ofstream(model_path) << "nothing";
+  Terminal inspection_terminal(state, {"inspect", model_path});
+  inspection_terminal.expect(
+      "files of format onnx are only written; inspect reads those of archive");
+  CHECK(inspection_terminal.end() == 1);
 }

@@ -15,12 +15,12 @@ using crescent::editor::TestTerminal;
 
 /// A session: the keys that are typed, and the expected screen below the greeting.
 struct Session {
-  std::string name, arguments, script, typed, screen;
+  std::string name, arguments, script, typed_text, screen;
 };
 
 /// Reads sessions from a file: "## name", arguments after "$ ", lines of a script after "| ", the
 /// lines to type, "--", and the screen.
-std::vector<Session> sessions_in(const std::string& path) {
+std::vector<Session> read_sessions(const std::string& path) {
   std::vector<Session> sessions;
   bool is_screen = false;
   std::ifstream file(path);
@@ -35,13 +35,13 @@ std::vector<Session> sessions_in(const std::string& path) {
     } else if (!sessions.empty() && !is_screen && line.starts_with("| ")) {
       sessions.back().script += line.substr(2) + "\n";
     } else if (!sessions.empty()) {
-      (is_screen ? sessions.back().screen : sessions.back().typed) += line + "\n";
+      (is_screen ? sessions.back().screen : sessions.back().typed_text) += line + "\n";
     }
   }
   return sessions;
 }
 
-std::string without_last_blanks(const std::string& text) {
+std::string without_trailing_blanks(const std::string& text) {
   return text.substr(0, text.find_last_not_of(" \n") + 1);
 }
 
@@ -49,8 +49,9 @@ const std::pair<std::string, std::string> kKeys[] = {
     {"<Tab>", "\t"},   {"<Esc>", "\x1b"},       {"<Up>", "\x1b[A"}, {"<C-c>", "\x03"},
     {"<C-d>", "\x04"}, {"<A-Enter>", "\x1b\r"}, {"<C-r>", "\x12"},  {"<Enter>", "\r"}};
 
-/// What a line may wait for before its next key: how the row of the cursor begins when the pager,
-/// or the prompt, reads keys. While a pager starts, the program itself is idle.
+/// The words with which a line of a session waits before its next key, and the text with which the
+/// row of the cursor begins once the pager or the prompt reads keys. Waiting until the program is
+/// idle is not enough, because it is idle while a pager starts.
 const std::pair<std::string, std::string> kAwaitedRowStarts[] = {{"<Pager>", ":"},
                                                                  {"<Prompt>", "["}};
 
@@ -100,7 +101,7 @@ std::string screen_of(const Session& session) {
   const TestFolder folder;
   TestTerminal terminal(options_of(session, folder));
   terminal.expect("]>");
-  std::istringstream typed_lines(session.typed);
+  std::istringstream typed_lines(session.typed_text);
   for (std::string line; std::getline(typed_lines, line);) type(terminal, line);
   std::string screen;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -108,8 +109,9 @@ std::string screen_of(const Session& session) {
     terminal.settle(std::chrono::milliseconds(8));
     screen = terminal.screen();
     if (screen.starts_with("Crescent ")) screen.erase(0, screen.find('\n') + 1);
-    screen = without_last_blanks(screen);
-  } while (screen != without_last_blanks(session.screen) && std::chrono::steady_clock::now() < end);
+    screen = without_trailing_blanks(screen);
+  } while (screen != without_trailing_blanks(session.screen) &&
+           std::chrono::steady_clock::now() < end);
   return screen;
 }
 
@@ -117,11 +119,11 @@ std::string screen_of(const Session& session) {
 
 TEST_CASE("sessions leave the screens that they should") {
   const std::vector<Session> sessions =
-      sessions_in(std::string(CRESCENT_SOURCE_DIR) + "/tests/shell/sessions.txt");
+      read_sessions(std::string(CRESCENT_SOURCE_DIR) + "/tests/shell/sessions.txt");
   CHECK(sessions.size() >= 60);
   for (const Session& session : sessions) {
     INFO(session.name);
-    CHECK(screen_of(session) == without_last_blanks(session.screen));
+    CHECK(screen_of(session) == without_trailing_blanks(session.screen));
   }
 }
 
@@ -210,16 +212,16 @@ class RandomScript {
   }
 
  private:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  std::string variable() { return "v" + std::to_string(1 + below(3)); }
+  int integer_below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  std::string variable() { return "v" + std::to_string(1 + integer_below(3)); }
   std::string value() {
-    const std::string a = variable(), b = std::to_string(below(9));
+    const std::string a = variable(), b = std::to_string(integer_below(9));
     return std::vector<std::string>{a, b, "(" + a + " + " + b + ")", "f1() % 97",
-                                    "#(\"x\"..5)"}[static_cast<size_t>(below(5))];
+                                    "#(\"x\"..5)"}[static_cast<size_t>(integer_below(5))];
   }
   std::string statement() {
     const std::string v = variable(), x = value(), y = value();
-    switch (below(9)) {
+    switch (integer_below(9)) {
       case 0:
         return "local " + v + " = " + x + " + " + y + "\n";
       case 1:
@@ -246,10 +248,10 @@ class RandomScript {
 };
 
 std::string output_of(const std::string& command) {
-  FILE* out = popen(command.c_str(), "r");
+  FILE* pipe = popen(command.c_str(), "r");
   std::string text;
-  for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
-  pclose(out);
+  for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  pclose(pipe);
   return text;
 }
 
@@ -257,14 +259,16 @@ std::string output_of(const std::string& command) {
 
 TEST_CASE("a script that is pasted entry by entry does what it does as a file") {
   const TestFolder folder;
-  const std::string file = folder.path / "script.lua";
+  const std::string script_path = folder.path / "script.lua";
   for (unsigned seed = 0; seed < 60; ++seed) {
     const std::string script = RandomScript(seed).text();
-    std::ofstream(file) << script;
-    const std::string program = CRESCENT_PROGRAM, state = "XDG_STATE_HOME=" + file + ".state ";
+    std::ofstream(script_path) << script;
+    const std::string program = CRESCENT_PROGRAM,
+                      state_assignment = "XDG_STATE_HOME=" + script_path + ".state ";
     INFO(script);
-    const std::string expected = output_of(program + " " + file + " 2>&1");
+    const std::string expected = output_of(program + " " + script_path + " 2>&1");
     CHECK(expected.size() > 20);
-    CHECK(output_of(state + program + " --no-init -i < " + file + " 2>&1") == expected);
+    CHECK(output_of(state_assignment + program + " --no-init -i < " + script_path + " 2>&1") ==
+          expected);
   }
 }

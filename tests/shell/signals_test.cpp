@@ -18,18 +18,18 @@ using Clock = std::chrono::steady_clock;
 class Script {
  public:
   explicit Script(const std::string& text) {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
+    int pipe_ends[2];
+    REQUIRE(pipe(pipe_ends) == 0);
     child_ = fork();
     if (child_ == 0) {
-      dup2(ends[1], STDOUT_FILENO), dup2(ends[1], STDERR_FILENO);
-      close(ends[0]);
+      dup2(pipe_ends[1], STDOUT_FILENO), dup2(pipe_ends[1], STDERR_FILENO);
+      close(pipe_ends[0]);
       const std::string code = "io.stdout:setvbuf 'no' " + text;
       execl(CRESCENT_PROGRAM, "crescent", "-e", code.c_str(), nullptr);
       _exit(127);
     }
-    close(ends[1]);
-    output_ = ends[0];
+    close(pipe_ends[1]);
+    output_ = pipe_ends[0];
     fcntl(output_, F_SETFL, O_NONBLOCK);
     for (int try_count = 0; shown_text().find("ready") == std::string::npos; ++try_count) {
       INFO(shown_text_);
@@ -39,10 +39,10 @@ class Script {
     usleep(100000);  // waits until the script is inside its endless part
   }
   ~Script() {
-    if (!ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
+    if (!has_ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
     close(output_);
   }
-  void signal(int number) { REQUIRE(kill(child_, number) == 0); }
+  void signal(int signal_number) { REQUIRE(kill(child_, signal_number) == 0); }
   /// Waits for the end of the process; returns its exit status as a shell reports it, or -1 if it
   /// has not ended in time.
   int end(double seconds) {
@@ -50,7 +50,7 @@ class Script {
          Clock::now() < deadline; usleep(20000)) {
       int status = 0;
       if (waitpid(child_, &status, WNOHANG) != child_) continue;
-      ended_ = true;
+      has_ended_ = true;
       return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     return -1;
@@ -65,7 +65,7 @@ class Script {
  private:
   pid_t child_ = -1;
   int output_ = -1;
-  bool ended_ = false;
+  bool has_ended_ = false;
   std::string shown_text_;
 };
 
@@ -77,7 +77,7 @@ struct EndlessCode {
   const char* code;
 };
 
-const std::string kElements = "local data = cr.data.from_list { 1, 2, 3 }:repeated() ";
+const std::string kEndlessData = "local data = cr.data.from_list { 1, 2, 3 }:repeated() ";
 
 /// Endless code that checks for interruptions.
 const EndlessCode kInterruptible[] = {
@@ -132,14 +132,14 @@ const EndlessCode kUninterruptible[] = {
 }  // namespace
 
 TEST_CASE("one signal stops what would never end", "[L06]") {
-  for (const EndlessCode& endless : kInterruptible)
-    for (const int number : {SIGINT, SIGTERM}) {
-      INFO(endless.name << ", signal " << number);
-      Script script(kElements + "print 'ready' " + endless.code);
-      script.signal(number);
+  for (const EndlessCode& endless_code : kInterruptible)
+    for (const int signal_number : {SIGINT, SIGTERM}) {
+      INFO(endless_code.name << ", signal " << signal_number);
+      Script script(kEndlessData + "print 'ready' " + endless_code.code);
+      script.signal(signal_number);
       const int status = script.end(kEndSeconds);
       INFO(script.shown_text());
-      CHECK(status == 128 + number);
+      CHECK(status == 128 + signal_number);
     }
 }
 
@@ -165,17 +165,17 @@ TEST_CASE("an interruption of a coroutine that is caught outside of it lets a sc
 }
 
 TEST_CASE("two signals end everything", "[L06]") {
-  for (const EndlessCode& endless : kUninterruptible)
-    for (const int number : {SIGINT, SIGTERM}) {
-      INFO(endless.name << ", signal " << number);
-      Script script("print 'ready' " + std::string(endless.code));
-      script.signal(number);
+  for (const EndlessCode& endless_code : kUninterruptible)
+    for (const int signal_number : {SIGINT, SIGTERM}) {
+      INFO(endless_code.name << ", signal " << signal_number);
+      Script script("print 'ready' " + std::string(endless_code.code));
+      script.signal(signal_number);
       usleep(200000);
-      script.signal(number);
-      const auto begin = Clock::now();
-      CHECK(script.end(kEndSeconds) == 128 + number);
-      const std::chrono::duration<double> duration = Clock::now() - begin;
-      WARN(endless.name << ": ended " << duration.count() << " s after the second signal");
+      script.signal(signal_number);
+      const auto begin_time = Clock::now();
+      CHECK(script.end(kEndSeconds) == 128 + signal_number);
+      const std::chrono::duration<double> duration = Clock::now() - begin_time;
+      WARN(endless_code.name << ": ended " << duration.count() << " s after the second signal");
     }
 }
 

@@ -20,10 +20,10 @@ std::string output_of(const std::string& code) {
   close(mkstemp(path));
   std::ofstream(path) << "local name = " << kName << "\n" << code << "\n";
   const std::string command = std::string(CRESCENT_PROGRAM) + " -e 'dofile [[" + path + "]]' 2>&1";
-  FILE* out = popen(command.c_str(), "r");
+  FILE* pipe = popen(command.c_str(), "r");
   std::string text;
-  for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
-  pclose(out);
+  for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  pclose(pipe);
   std::remove(path);
   return text;
 }

@@ -10,6 +10,7 @@
 
 namespace fs = std::filesystem;
 
+/// A temporary folder, which is removed at the end of the scope.
 class Folder {
  public:
   Folder() {
@@ -18,8 +19,8 @@ class Folder {
     path_ = name;
   }
   ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    std::error_code error;
+    fs::remove_all(path_, error);
   }
   std::string operator/(const char* name) const { return path_ + "/" + name; }
   size_t count() const {
@@ -35,8 +36,9 @@ struct Outcome {
   std::string text;  ///< standard output and standard error together
 };
 
-/// Runs the program; the shell parses the arguments, after assignments to its environment.
-inline Outcome crescent_says(const std::string& arguments, const std::string& environment = "") {
+/// Runs the shell command that consists of `environment`, such as "NAME=value", the program and the
+/// arguments.
+inline Outcome run_crescent(const std::string& arguments, const std::string& environment = "") {
   FILE* pipe = popen((environment + " " CRESCENT_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
   REQUIRE(pipe);
   std::string text;
