@@ -13,12 +13,12 @@ using Matrix = std::vector<std::vector<double>>;
 
 double kernel(const Points& points, const double* a, const double* b,
               const std::vector<double>& lengths) {
-  double squared = 0;
+  double squared_distance = 0;
   for (size_t d = 0; d < points.dimensions; ++d) {
     const double difference = points.categorical[d] ? double(a[d] != b[d]) : a[d] - b[d];
-    squared += std::pow(difference / lengths[d], 2);
+    squared_distance += std::pow(difference / lengths[d], 2);
   }
-  const double r = std::sqrt(squared);
+  const double r = std::sqrt(squared_distance);
   return (1 + std::sqrt(5) * r + 5 * r * r / 3) * std::exp(-std::sqrt(5) * r);
 }
 
@@ -61,15 +61,15 @@ TEST_CASE("Predictions and likelihood are those of the formulas") {
   std::normal_distribution<double> normal;
   for (const size_t n : {1, 2, 7, 40})
     for (const size_t d : {1, 3})
-      for (const size_t pending : {0, 3}) {
-        INFO(n << " values, " << d << " dimensions, " << pending << " expected");
-        const Points points = random_points(n + pending, d, random),
-                     at = random_points(9, d, random);
+      for (const size_t pending_count : {0, 3}) {
+        INFO(n << " values, " << d << " dimensions, " << pending_count << " expected");
+        const Points points = random_points(n + pending_count, d, random),
+                     queries = random_points(9, d, random);
         std::vector<double> values(n);
         for (double& value : values) value = normal(random);
         const std::vector<double> lengths(d, 0.3);
         constexpr double kNoise = 1e-2;
-        const auto matrix_of = [&](size_t size) {
+        const auto kernel_matrix = [&](size_t size) {
           Matrix k(size, std::vector<double>(size));
           for (size_t i = 0; i < size; ++i)
             for (size_t j = 0; j < size; ++j)
@@ -77,23 +77,26 @@ TEST_CASE("Predictions and likelihood are those of the formulas") {
           return k;
         };
         double log_determinant, pending_log_determinant;
-        const Matrix observed = inverse_of(matrix_of(n), &log_determinant);
-        const Matrix with_pending = inverse_of(matrix_of(n + pending), &pending_log_determinant);
+        const Matrix inverse = inverse_of(kernel_matrix(n), &log_determinant);
+        const Matrix inverse_with_pending =
+            inverse_of(kernel_matrix(n + pending_count), &pending_log_determinant);
         double likelihood = -log_determinant / 2;
         for (size_t i = 0; i < n; ++i)
-          for (size_t j = 0; j < n; ++j) likelihood -= values[i] * observed[i][j] * values[j] / 2;
+          for (size_t j = 0; j < n; ++j) likelihood -= values[i] * inverse[i][j] * values[j] / 2;
         const GaussianProcess process(points, values, lengths, kNoise);
         CHECK(process.log_likelihood() == Approx(likelihood).epsilon(1e-9));
-        const auto predictions = process.predict(at);
-        for (size_t c = 0; c < at.size(); ++c) {
+        const auto predictions = process.predict(queries);
+        for (size_t c = 0; c < queries.size(); ++c) {
           double mean = 0, variance = 1;
           for (size_t i = 0; i < n; ++i)
             for (size_t j = 0; j < n; ++j)
-              mean += kernel(points, points.at(i), at.at(c), lengths) * observed[i][j] * values[j];
-          for (size_t i = 0; i < n + pending; ++i)
-            for (size_t j = 0; j < n + pending; ++j)
-              variance -= kernel(points, points.at(i), at.at(c), lengths) * with_pending[i][j] *
-                          kernel(points, points.at(j), at.at(c), lengths);
+              mean +=
+                  kernel(points, points.at(i), queries.at(c), lengths) * inverse[i][j] * values[j];
+          for (size_t i = 0; i < n + pending_count; ++i)
+            for (size_t j = 0; j < n + pending_count; ++j)
+              variance -= kernel(points, points.at(i), queries.at(c), lengths) *
+                          inverse_with_pending[i][j] *
+                          kernel(points, points.at(j), queries.at(c), lengths);
           CHECK(predictions[c].mean == Approx(mean).margin(1e-9));
           CHECK(predictions[c].deviation == Approx(std::sqrt(variance)).margin(1e-7));
         }

@@ -69,10 +69,10 @@ TEST_CASE("Greater positions have values that are no less") {
     const Hyperparameter p = random_hyperparameter(random);
     if (p.kind != Hyperparameter::Kind::integer && p.kind != Hyperparameter::Kind::real) continue;
     INFO(p.text());
-    double last = -INFINITY;
+    double last_value = -INFINITY;
     for (double u = 0; u < 1; u += 0.01) {
-      CHECK(p.at(u).as_float() >= last);
-      last = p.at(u).as_float();
+      CHECK(p.at(u).as_float() >= last_value);
+      last_value = p.at(u).as_float();
     }
   }
 }

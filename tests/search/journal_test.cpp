@@ -28,7 +28,7 @@ void append(Journal& journal, const Value& record) {
   journal.append(record);
 }
 
-std::string text_of(const std::string& path) { return read_file(path); }
+std::string file_text(const std::string& path) { return read_file(path); }
 
 void write(const std::string& path, const std::string& text) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
@@ -56,15 +56,15 @@ TEST_CASE("A line that was cut at any byte is removed, and the journal goes on")
     append(journal, Dict{{"first", 1}});
     append(journal, Dict{{"second", 2}});
   }
-  const std::string content = text_of(file.path());
-  const size_t first = content.find('\n') + 1;
-  for (size_t length = first; length < content.size(); ++length) {
+  const std::string content = file_text(file.path());
+  const size_t first_length = content.find('\n') + 1;
+  for (size_t length = first_length; length < content.size(); ++length) {
     INFO(length);
     write(file.path(), content.substr(0, length));
     Journal journal(file.path());
     CHECK(records_of(journal).size() == 1);
     append(journal, Dict{{"second", 2}});
-    CHECK(text_of(file.path()) == content);
+    CHECK(file_text(file.path()) == content);
   }
 }
 
@@ -74,17 +74,17 @@ TEST_CASE("A damaged line is an error that says where it is") {
     Journal journal(file.path());
     for (int i = 0; i < 3; ++i) append(journal, Dict{{"number", i}});
   }
-  const std::string content = text_of(file.path());
+  const std::string content = file_text(file.path());
   for (size_t i = 0; i < content.size(); ++i) {
     if (content[i] == '\n') continue;
-    std::string damaged = content;
-    damaged[i] = static_cast<char>(damaged[i] ^ 1);
-    write(file.path(), damaged);
+    std::string damaged_content = content;
+    damaged_content[i] = static_cast<char>(damaged_content[i] ^ 1);
+    write(file.path(), damaged_content);
     Journal journal(file.path());
     const auto line = 1 + std::count(content.begin(), content.begin() + static_cast<long>(i), '\n');
     INFO("byte " << i);
     CHECK_THROWS_WITH(records_of(journal), Catch::Contains(concat("damaged in line ", line)));
-    CHECK(text_of(file.path()) == damaged);
+    CHECK(file_text(file.path()) == damaged_content);
   }
 }
 
@@ -95,17 +95,18 @@ TEST_CASE("A file is visited up to its last whole line, and is not changed") {
     append(journal, Dict{{"first", 1}});
     append(journal, Dict{{"second", 2}});
   }
-  const std::string content = text_of(file.path());
+  const std::string content = file_text(file.path());
   for (size_t length = 0; length <= content.size(); ++length) {
     INFO(length);
     write(file.path(), content.substr(0, length));
     REQUIRE(chmod(file.path().c_str(), 0444) == 0);
-    int64_t lines = 0;
+    int64_t line_count = 0;
     Journal::visit_file(file.path(), [&](const Value& value) {
-      CHECK(to_json(value) == (++lines == 1 ? R"({"first": 1})" : R"({"second": 2})"));
+      CHECK(to_json(value) == (++line_count == 1 ? R"({"first": 1})" : R"({"second": 2})"));
     });
-    CHECK(lines == std::count(content.begin(), content.begin() + static_cast<long>(length), '\n'));
-    CHECK(text_of(file.path()) == content.substr(0, length));
+    CHECK(line_count ==
+          std::count(content.begin(), content.begin() + static_cast<long>(length), '\n'));
+    CHECK(file_text(file.path()) == content.substr(0, length));
     REQUIRE(chmod(file.path().c_str(), 0644) == 0);
   }
   write(file.path(), "00000000 {}\n");
@@ -119,13 +120,13 @@ TEST_CASE("A record that the disk has no room for leaves the journal as it was")
   const TemporaryFile file;
   Journal journal(file.path());
   append(journal, Dict{{"first", 1}});
-  const std::string before = text_of(file.path());
+  const std::string old_content = file_text(file.path());
   auto child = Process::copy([&] {
-    const rlimit limit{before.size() + 10, before.size() + 10};
+    const rlimit limit{old_content.size() + 10, old_content.size() + 10};
     setrlimit(RLIMIT_FSIZE, &limit);
-    Journal limited(file.path());
+    Journal limited_journal(file.path());
     try {
-      append(limited, Dict{{"second", std::string(100, 'x')}});
+      append(limited_journal, Dict{{"second", std::string(100, 'x')}});
     } catch (const Error& error) {
       return std::string_view(error.what()).find("cannot write the journal") != std::string::npos
                  ? 0
@@ -134,7 +135,7 @@ TEST_CASE("A record that the disk has no room for leaves the journal as it was")
     return 3;
   });
   CHECK(child.wait() == 0);
-  CHECK(text_of(file.path()) == before);
+  CHECK(file_text(file.path()) == old_content);
   append(journal, Dict{{"second", 2}});
   CHECK(records_of(journal).empty());
 }
@@ -142,27 +143,27 @@ TEST_CASE("A record that the disk has no room for leaves the journal as it was")
 TEST_CASE("Locks of trials go with their process") {
   const TemporaryFile file;
   Journal journal(file.path());
-  int ready[2];
-  REQUIRE(pipe(ready) == 0);
+  int ready_pipe[2];
+  REQUIRE(pipe(ready_pipe) == 0);
   auto child = Process::copy([&] {
     Journal child_journal(file.path());
     const Journal::Lock lock(child_journal);
     const bool holds_both = child_journal.try_hold(1) && child_journal.try_hold(2);
     child_journal.release(2);
-    if (::write(ready[1], holds_both ? "y" : "n", 1) != 1) return 1;
+    if (::write(ready_pipe[1], holds_both ? "y" : "n", 1) != 1) return 1;
     pause();
     return 0;
   });
   char answer = 0;
-  REQUIRE(read(ready[0], &answer, 1) == 1);
+  REQUIRE(read(ready_pipe[0], &answer, 1) == 1);
   CHECK(answer == 'y');
   CHECK_FALSE(journal.try_hold(1));
   CHECK(journal.try_hold(2));
   child.kill();
   const Journal::Lock lock(journal);
   CHECK(journal.try_hold(1));
-  close(ready[0]);
-  close(ready[1]);
+  close(ready_pipe[0]);
+  close(ready_pipe[1]);
 }
 
 TEST_CASE("What is no regular file is refused") {

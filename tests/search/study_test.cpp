@@ -36,27 +36,27 @@ void check_equal(const std::vector<TrialRecord>& a, const std::vector<TrialRecor
 
 TEST_CASE("Any number of workers in any order makes the same trials") {
   for (const char* oracle : kOracles)
-    for (const bool prunes : {false, true}) {
-      INFO(oracle << (prunes ? " with a pruner" : ""));
+    for (const bool has_pruner : {false, true}) {
+      INFO(oracle << (has_pruner ? " with a pruner" : ""));
       Dict options = options_for(oracle);
-      if (prunes) options.set("pruner", "median");
-      const auto with_one_worker = search(options, 1, mixed, 4);
-      CHECK(with_one_worker.size() >= 20);
+      if (has_pruner) options.set("pruner", "median");
+      const auto trials_of_one_worker = search(options, 1, mixed_objective, 4);
+      CHECK(trials_of_one_worker.size() >= 20);
       for (const int workers : {2, 8})
         for (const unsigned schedule : {1u, 2u, 3u})
-          check_equal(search(options, workers, mixed, 4, schedule), with_one_worker);
-      int64_t pruned = 0;
-      for (const TrialRecord& trial : with_one_worker)
-        pruned += trial.state == TrialRecord::State::pruned;
-      CHECK((pruned > 0) == prunes);
+          check_equal(search(options, workers, mixed_objective, 4, schedule), trials_of_one_worker);
+      int64_t pruned_count = 0;
+      for (const TrialRecord& trial : trials_of_one_worker)
+        pruned_count += trial.state == TrialRecord::State::pruned;
+      CHECK((pruned_count > 0) == has_pruner);
     }
 }
 
 TEST_CASE("Another seed makes other trials") {
   Dict options = options_for("random");
-  const auto trials = search(options, 1, mixed);
+  const auto trials = search(options, 1, mixed_objective);
   options.set("seed", 8);
-  const auto other_trials = search(options, 1, mixed);
+  const auto other_trials = search(options, 1, mixed_objective);
   for (size_t i = 0; i < trials.size(); ++i)
     CHECK_FALSE(trials[i].values == other_trials[i].values);
 }
@@ -64,28 +64,29 @@ TEST_CASE("Another seed makes other trials") {
 TEST_CASE("A trial that was let go is asked for again, with its values and reports") {
   const TemporaryFile file;
   const Dict options{{"journal", file.path()}, {"seed", 1}, {"max_trials", 3}};
-  const auto first = Study::open(options), second = Study::open(options);
-  TrialPtr trial = first->ask();
-  const double score = mixed(*trial, 1);
+  const auto first_study = Study::open(options), second_study = Study::open(options);
+  TrialPtr trial = first_study->ask();
+  const double score = mixed_objective(*trial, 1);
   const Dict values = trial->values();
   trial->report(score, 1);
   trial->set_attribute("note", "half");
   bool ended = true;
-  TrialPtr other = second->try_ask(&ended);
-  REQUIRE(other);
-  CHECK(other->number() == 2);
+  TrialPtr other_trial = second_study->try_ask(&ended);
+  REQUIRE(other_trial);
+  CHECK(other_trial->number() == 2);
   trial = nullptr;
-  TrialPtr resumed_trial = second->ask();
+  TrialPtr resumed_trial = second_study->ask();
   REQUIRE(resumed_trial);
   CHECK(resumed_trial->number() == 1);
   CHECK(resumed_trial->values() == values);
-  CHECK(mixed(*resumed_trial, 1) == score);
+  CHECK(mixed_objective(*resumed_trial, 1) == score);
   CHECK(resumed_trial->record().attributes.at("note") == Value("half"));
   resumed_trial->report(99, 1);
   CHECK(resumed_trial->record().reports.size() == 1);
-  second->tell(*resumed_trial, score);
-  CHECK_THROWS_WITH(second->tell(*resumed_trial, score), Catch::Contains("has ended already"));
-  CHECK_THROWS_WITH(first->tell(*other, score), Catch::Contains("is of another study"));
+  second_study->tell(*resumed_trial, score);
+  CHECK_THROWS_WITH(second_study->tell(*resumed_trial, score),
+                    Catch::Contains("has ended already"));
+  CHECK_THROWS_WITH(first_study->tell(*other_trial, score), Catch::Contains("is of another study"));
 }
 
 TEST_CASE("A study fails rather than wait for itself") {
@@ -113,7 +114,7 @@ TEST_CASE("The journal of another search is refused, and more trials are not ano
   const TemporaryFile file;
   Dict options{{"journal", file.path()}, {"seed", 1}, {"max_trials", 2}, {"pruner", "median"}};
   while (const TrialPtr trial = Study::open(options)->ask())
-    trial->study().tell(*trial, mixed(*trial, 1));
+    trial->study().tell(*trial, mixed_objective(*trial, 1));
   options.set("max_trials", 3);
   options.set("pruner", Dict{{"n_startup_trials", 5}});
   CHECK(Study::open(options)->ask()->number() == 3);
@@ -173,18 +174,18 @@ TEST_CASE("Hyperparameters that are given count instead of those that are asked 
 }
 
 TEST_CASE("Importance finds the hyperparameter that matters") {
-  const auto trials = [](double of_x, double of_y) {
+  const auto importances_for = [](double x_weight, double y_weight) {
     const auto study = Study::open({{"seed", 3}, {"max_trials", 100}});
     while (const TrialPtr trial = study->ask()) {
       const double x = trial->suggest(Hyperparameter::real("x", 0, 1)).as_float();
       const Value y = trial->suggest(Hyperparameter::choice("y", {"a", "b", "c"}));
-      study->tell(*trial, of_x * x + of_y * (y.as_string() == "b" ? 1 : 0));
+      study->tell(*trial, x_weight * x + y_weight * (y.as_string() == "b" ? 1 : 0));
     }
     return study->importances();
   };
-  CHECK(trials(1, 0).front().first == "x");
-  CHECK(trials(1, 0).front().second > 0.9);
-  CHECK(trials(1, 0).back().second < 0.1);
-  CHECK(trials(0, 1).front().first == "y");
-  CHECK(trials(0, 1).front().second > 0.99);
+  CHECK(importances_for(1, 0).front().first == "x");
+  CHECK(importances_for(1, 0).front().second > 0.9);
+  CHECK(importances_for(1, 0).back().second < 0.1);
+  CHECK(importances_for(0, 1).front().first == "y");
+  CHECK(importances_for(0, 1).front().second > 0.99);
 }

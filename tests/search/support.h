@@ -18,8 +18,8 @@ using namespace crescent;
 class TemporaryFile {
  public:
   TemporaryFile() {
-    const int file = mkstemp(path_.data());
-    if (file >= 0) close(file);
+    const int descriptor = mkstemp(path_.data());
+    if (descriptor >= 0) close(descriptor);
     unlink(path_.c_str());
   }
   ~TemporaryFile() { unlink(path_.c_str()); }
@@ -42,38 +42,39 @@ struct Worker {
 /// Runs one step of the worker's trial; a worker without a trial asks for one. Returns whether the
 /// search has ended.
 inline bool advance(Worker& worker, const Objective& objective, int64_t steps) {
-  bool ended = false;
+  bool has_ended = false;
   if (!worker.trial) {
-    worker.trial = worker.study->try_ask(&ended);
+    worker.trial = worker.study->try_ask(&has_ended);
     worker.step = 0;
     if (worker.trial) {
       objective(*worker.trial, 0);
       worker.trial->save_values();
     }
-    return ended;
+    return has_ended;
   }
   const double score = objective(*worker.trial, ++worker.step);
   worker.trial->report(score, worker.step);
-  const bool prunes = worker.step < steps && worker.trial->should_prune();
-  if (!prunes && worker.step < steps) return false;
+  const bool is_pruned = worker.step < steps && worker.trial->should_prune();
+  if (!is_pruned && worker.step < steps) return false;
   worker.study->tell(*worker.trial, score,
-                     prunes ? TrialRecord::State::pruned : TrialRecord::State::complete);
+                     is_pruned ? TrialRecord::State::pruned : TrialRecord::State::complete);
   worker.trial = nullptr;
   return false;
 }
 
 /// Runs a search with workers that take turns in random order; returns all trials by number.
-inline std::vector<TrialRecord> search(Dict options, int workers, const Objective& objective,
-                                       int64_t steps = 1, unsigned schedule = 1) {
+inline std::vector<TrialRecord> search(Dict options, int worker_count, const Objective& objective,
+                                       int64_t steps = 1, unsigned schedule_seed = 1) {
   const TemporaryFile file;
   options.set("journal", file.path());
-  std::vector<Worker> all;
-  for (int i = 0; i < workers; ++i) all.push_back({Study::open(options), nullptr});
-  std::mt19937 random(schedule);
-  for (bool ended = false; !ended;) ended = advance(all[random() % all.size()], objective, steps);
-  all[0].study->update();
+  std::vector<Worker> workers;
+  for (int i = 0; i < worker_count; ++i) workers.push_back({Study::open(options), nullptr});
+  std::mt19937 random(schedule_seed);
+  for (bool has_ended = false; !has_ended;)
+    has_ended = advance(workers[random() % workers.size()], objective, steps);
+  workers[0].study->update();
   std::vector<TrialRecord> trials;
-  const TrialHistory& history = all[0].study->history();
+  const TrialHistory& history = workers[0].study->history();
   for (int64_t i = 1; i <= history.size(); ++i) trials.push_back(history.at(i));
   return trials;
 }
@@ -91,7 +92,7 @@ inline double branin_of(Trial& trial, int64_t) {
 
 /// An objective with hyperparameters of several types, one of them conditional; its value falls
 /// with the steps.
-inline double mixed(Trial& trial, int64_t step) {
+inline double mixed_objective(Trial& trial, int64_t step) {
   const double rate =
       trial.suggest(Hyperparameter::real("rate", 1e-4, 1, {0, Sampling::log, {}})).as_float();
   const Value kind = trial.suggest(Hyperparameter::choice("kind", {"wide", "deep"}));
