@@ -13,17 +13,19 @@ namespace {
 
 constexpr int64_t kHuge = 1'000'000'000'000;
 
-StreamPtr three() { return list_stream({{Value(1)}, {Value(2)}, {Value(3)}}); }
-StreamPtr endless() { return repeat(three(), {}); }
+StreamPtr three_elements() { return list_stream({{Value(1)}, {Value(2)}, {Value(3)}}); }
+StreamPtr endless_stream() { return repeat(three_elements(), {}); }
 
-StreamPtr keeping(StreamPtr source, bool keeps, int64_t workers) {
+StreamPtr filter_all(StreamPtr source, bool keeps_elements, int64_t workers) {
   Mapping m;
-  m.make = [keeps]() -> Mapper { return [keeps](Element) -> Element { return {keeps}; }; };
+  m.make = [keeps_elements]() -> Mapper {
+    return [keeps_elements](Element) -> Element { return {keeps_elements}; };
+  };
   m.workers = workers;
   return filter(std::move(source), m);
 }
 
-Interleaving nothing() {
+Interleaving empty_interleaving() {
   Interleaving options;
   options.make = [](Element) { return list_stream({}); };
   return options;
@@ -35,23 +37,24 @@ struct Stage {
 };
 
 const Stage kStages[] = {
-    {"skip", [] { return skip(endless(), kHuge); }},
-    {"skip in a map", [] { return skip(keeping(endless(), true, 0), kHuge); }},
-    {"skip in workers", [] { return skip(keeping(endless(), true, 2), kHuge); }},
+    {"skip", [] { return skip(endless_stream(), kHuge); }},
+    {"skip in a map", [] { return skip(filter_all(endless_stream(), true, 0), kHuge); }},
+    {"skip in workers", [] { return skip(filter_all(endless_stream(), true, 2), kHuge); }},
     {"skip of windows",
      [] {
-       return skip(batch(endless(), {2, 3, 1}), kHuge);
+       return skip(batch(endless_stream(), {2, 3, 1}), kHuge);
      }},
-    {"a filter that lets nothing through", [] { return keeping(endless(), false, 0); }},
-    {"the same with workers", [] { return keeping(endless(), false, 2); }},
-    {"a filter behind a filter", [] { return keeping(keeping(endless(), false, 0), false, 0); }},
+    {"a filter that lets nothing through", [] { return filter_all(endless_stream(), false, 0); }},
+    {"the same with workers", [] { return filter_all(endless_stream(), false, 2); }},
+    {"a filter behind a filter",
+     [] { return filter_all(filter_all(endless_stream(), false, 0), false, 0); }},
     {"nothing, again and again", [] { return repeat(list_stream({}), kHuge); }},
-    {"interleaved nothing", [] { return interleave(endless(), nothing()); }},
-    {"prefetched", [] { return prefetch_elements(keeping(endless(), false, 0), 2); }},
+    {"interleaved nothing", [] { return interleave(endless_stream(), empty_interleaving()); }},
+    {"prefetched", [] { return prefetch_elements(filter_all(endless_stream(), false, 0), 2); }},
     {"nothing, in batches",
      [] {
        return unbatch(map(
-           endless(), {[]() -> Mapper {
+           endless_stream(), {[]() -> Mapper {
              return [](Element) -> Element {
                return {Value(std::make_shared<BoxedTensor>(Tensor(Shape{0, 2}, DType::float32)))};
              };
@@ -60,11 +63,11 @@ const Stage kStages[] = {
     // the stages below would store all elements, so they are stopped early
     {"shuffle",
      [] {
-       return shuffle(endless(), {kHuge, 1});
+       return shuffle(endless_stream(), {kHuge, 1});
      }},
     {"batch",
      [] {
-       return batch(endless(), {kHuge, {}});
+       return batch(endless_stream(), {kHuge, {}});
      }},
 };
 
@@ -75,21 +78,22 @@ TEST_CASE("what has no end stops when its run is interrupted") {
     INFO(stage.name);
     const InterruptScope interrupt_scope;
     const CursorPtr cursor = stage.make()->open(0);
-    std::thread user([runs = Interruption::current()] {
+    std::thread interrupting_thread([interruption = Interruption::current()] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      runs->request();
+      interruption->request();
     });
     Element element;
     CHECK_THROWS_AS(cursor->next(element), Interrupted);
-    user.join();
+    interrupting_thread.join();
     clear_interrupt();
   }
 }
 
 TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") {
-  for (const bool prefetched : {true, false}) {
-    const StreamPtr stream = prefetched ? prefetch_elements(keeping(endless(), false, 0), 2)
-                                        : keeping(endless(), false, 2);
+  for (const bool is_prefetched : {true, false}) {
+    const StreamPtr stream = is_prefetched
+                                 ? prefetch_elements(filter_all(endless_stream(), false, 0), 2)
+                                 : filter_all(endless_stream(), false, 2);
     const CursorPtr cursor = stream->open(0);
     const InterruptScope interrupt_scope;
     interrupt();
@@ -98,7 +102,7 @@ TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") 
     clear_interrupt();
   }
   Batch batch;
-  const DatasetPtr data = prefetch(keeping(endless(), false, 0));
+  const DatasetPtr data = prefetch(filter_all(endless_stream(), false, 0));
   data->begin_epoch();  // here the prefetching thread begins to request an element
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   data->begin_epoch();
@@ -110,15 +114,15 @@ TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") 
 
 TEST_CASE("numbers beyond all elements") {
   constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
-  CHECK(repeat(three(), kMaximum)->elements() == kMaximum);
-  CHECK(batch(three(), {kMaximum, {}})->elements() == 1);
-  CHECK(batch(three(), {2, kMaximum, 1})->elements() == 1);
-  CHECK(batch(three(), {kMaximum, 1, 1, true})->elements() == 0);
-  CHECK_THROWS_WITH(batch(three(), {kMaximum / 2, 1, 3}),
+  CHECK(repeat(three_elements(), kMaximum)->elements() == kMaximum);
+  CHECK(batch(three_elements(), {kMaximum, {}})->elements() == 1);
+  CHECK(batch(three_elements(), {2, kMaximum, 1})->elements() == 1);
+  CHECK(batch(three_elements(), {kMaximum, 1, 1, true})->elements() == 0);
+  CHECK_THROWS_WITH(batch(three_elements(), {kMaximum / 2, 1, 3}),
                     Contains("more elements than there can be"));
   Element element;
-  const CursorPtr whole = batch(three(), {kMaximum, {}})->open(0);
-  REQUIRE(whole->next(element));
+  const CursorPtr whole_batch = batch(three_elements(), {kMaximum, {}})->open(0);
+  REQUIRE(whole_batch->next(element));
   CHECK(Codec<Tensor>::decode(element[0]).size() == 3);
-  CHECK_FALSE(whole->next(element));
+  CHECK_FALSE(whole_batch->next(element));
 }

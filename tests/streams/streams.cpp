@@ -15,7 +15,7 @@ namespace {
 using Numbers = std::vector<int64_t>;
 
 /// A stream of the numbers from 0 to count - 1.
-StreamPtr counted(int64_t count) {
+StreamPtr number_stream(int64_t count) {
   std::vector<Element> elements;
   for (int64_t i = 0; i < count; ++i) elements.push_back({i});
   return list_stream(std::move(elements));
@@ -34,19 +34,21 @@ Mapping squares(int64_t workers) {
   return mapping([](const Value& x) { return Value(x.as_int() * x.as_int()); }, workers);
 }
 
-/// The first components of the next elements; at most `most` elements are read.
-Numbers numbers(Cursor& cursor, int64_t most = INT64_MAX) {
+/// The first components of the next elements; at most `max_count` elements are read.
+Numbers next_numbers(Cursor& cursor, int64_t max_count = INT64_MAX) {
   Numbers result;
-  for (Element element; int64_t(result.size()) < most && cursor.next(element);)
+  for (Element element; int64_t(result.size()) < max_count && cursor.next(element);)
     result.push_back(element[0].as_int());
   return result;
 }
-Numbers pass(const StreamPtr& stream, uint64_t epoch = 0) { return numbers(*stream->open(epoch)); }
+Numbers numbers_of(const StreamPtr& stream, uint64_t epoch = 0) {
+  return next_numbers(*stream->open(epoch));
+}
 
 Numbers list_of(std::initializer_list<int64_t> list) { return list; }
 
 /// The numbers in each batch of the stream.
-std::vector<Numbers> batches(const StreamPtr& stream) {
+std::vector<Numbers> batches_of(const StreamPtr& stream) {
   std::vector<Numbers> result;
   const CursorPtr cursor = stream->open(0);
   for (Element element; cursor->next(element);) {
@@ -59,31 +61,34 @@ std::vector<Numbers> batches(const StreamPtr& stream) {
 }  // namespace
 
 TEST_CASE("stages give the elements that their names say") {
-  CHECK(pass(counted(0)).empty());
-  CHECK(pass(take(counted(9), 3)) == list_of({0, 1, 2}));
-  CHECK(pass(skip(counted(5), 3)) == list_of({3, 4}));
-  CHECK(pass(repeat(counted(2), 2)) == list_of({0, 1, 0, 1}));
-  CHECK(numbers(*repeat(counted(2), {})->open(0), 5) == list_of({0, 1, 0, 1, 0}));
-  CHECK(pass(concatenate({counted(2), counted(3)})) == list_of({0, 1, 0, 1, 2}));
-  CHECK(pass(filter(counted(6), mapping([](const Value& x) { return x.as_int() % 2 == 0; }))) ==
-        list_of({0, 2, 4}));
+  CHECK(numbers_of(number_stream(0)).empty());
+  CHECK(numbers_of(take(number_stream(9), 3)) == list_of({0, 1, 2}));
+  CHECK(numbers_of(skip(number_stream(5), 3)) == list_of({3, 4}));
+  CHECK(numbers_of(repeat(number_stream(2), 2)) == list_of({0, 1, 0, 1}));
+  CHECK(next_numbers(*repeat(number_stream(2), {})->open(0), 5) == list_of({0, 1, 0, 1, 0}));
+  CHECK(numbers_of(concatenate({number_stream(2), number_stream(3)})) == list_of({0, 1, 0, 1, 2}));
+  CHECK(numbers_of(filter(number_stream(6), mapping([](const Value& x) {
+                            return x.as_int() % 2 == 0;
+                          }))) == list_of({0, 2, 4}));
   Element pair;
-  const CursorPtr zipped = zip({counted(2), skip(counted(9), 5)})->open(0);
-  REQUIRE(zipped->next(pair));
+  const CursorPtr zip_cursor = zip({number_stream(2), skip(number_stream(9), 5)})->open(0);
+  REQUIRE(zip_cursor->next(pair));
   CHECK((pair.size() == 2 && pair[0] == Value(0) && pair[1] == Value(5)));
-  CHECK((zipped->next(pair) && !zipped->next(pair)));
-  const CursorPtr numbered = enumerate(skip(counted(3), 2), 7)->open(0);
-  REQUIRE(numbered->next(pair));
+  CHECK((zip_cursor->next(pair) && !zip_cursor->next(pair)));
+  const CursorPtr enumerate_cursor = enumerate(skip(number_stream(3), 2), 7)->open(0);
+  REQUIRE(enumerate_cursor->next(pair));
   CHECK((pair[0] == Value(7) && pair[1] == Value(2)));
 }
 
 TEST_CASE("batches hold elements in order, the rest in a last one") {
-  CHECK(batches(batch(counted(5), {2, {}, 1, false})) == std::vector<Numbers>{{0, 1}, {2, 3}, {4}});
-  CHECK(batches(batch(counted(5), {2, {}, 1, true})) == std::vector<Numbers>{{0, 1}, {2, 3}});
-  const CursorPtr unbatched = unbatch(batch(counted(3), {2, {}, 1, false}))->open(0);
+  CHECK(batches_of(batch(number_stream(5), {2, {}, 1, false})) ==
+        std::vector<Numbers>{{0, 1}, {2, 3}, {4}});
+  CHECK(batches_of(batch(number_stream(5), {2, {}, 1, true})) ==
+        std::vector<Numbers>{{0, 1}, {2, 3}});
+  const CursorPtr unbatch_cursor = unbatch(batch(number_stream(3), {2, {}, 1, false}))->open(0);
   for (int64_t i = 0; i < 3; ++i) {
     Element element;
-    REQUIRE(unbatched->next(element));
+    REQUIRE(unbatch_cursor->next(element));
     CHECK(Codec<Tensor>::decode(element[0]).item() == double(i));
   }
 }
@@ -92,33 +97,34 @@ TEST_CASE("any number of workers gives the same elements in the same order") {
   Numbers expected;
   for (int64_t i = 0; i < 200; ++i) expected.push_back(i * i);
   for (const int64_t workers : {0, 1, 3, 8}) {
-    CHECK(pass(map(counted(200), squares(workers))) == expected);
-    CHECK(pass(prefetch_elements(map(counted(200), squares(workers)), 5)) == expected);
+    CHECK(numbers_of(map(number_stream(200), squares(workers))) == expected);
+    CHECK(numbers_of(prefetch_elements(map(number_stream(200), squares(workers)), 5)) == expected);
   }
 }
 
 TEST_CASE("a shuffle gives each element once, in an order that its seed and the pass decide") {
-  const StreamPtr first = shuffle(counted(50), {10, 3, true}),
-                  same = shuffle(counted(50), {10, 3, true});
-  const Numbers order = pass(first, 0);
-  CHECK(order == pass(same, 0));
-  CHECK(order != pass(first, 1));
-  CHECK(order != pass(counted(50)));
+  const StreamPtr first_shuffle = shuffle(number_stream(50), {10, 3, true}),
+                  same_shuffle = shuffle(number_stream(50), {10, 3, true});
+  const Numbers order = numbers_of(first_shuffle, 0);
+  CHECK(order == numbers_of(same_shuffle, 0));
+  CHECK(order != numbers_of(first_shuffle, 1));
+  CHECK(order != numbers_of(number_stream(50)));
   CHECK(std::set<int64_t>(order.begin(), order.end()).size() == 50);
   for (size_t i = 0; i < order.size(); ++i) CHECK(order[i] < int64_t(i) + 10);
-  const StreamPtr fixed = shuffle(counted(50), {10, 3, false});
-  CHECK(pass(fixed, 0) == pass(fixed, 1));
+  const StreamPtr fixed_shuffle = shuffle(number_stream(50), {10, 3, false});
+  CHECK(numbers_of(fixed_shuffle, 0) == numbers_of(fixed_shuffle, 1));
 }
 
 TEST_CASE("interleaved streams take turns") {
   Interleaving interleaving;
   interleaving.make = [](Element e) {
-    return map(counted(3),
+    return map(number_stream(3),
                mapping([e](const Value& x) { return Value(10 * e[0].as_int() + x.as_int()); }));
   };
   interleaving.cycle = 2;
   interleaving.block = 2;
-  CHECK(pass(interleave(counted(3), interleaving)) == list_of({0, 1, 10, 11, 2, 12, 20, 21, 22}));
+  CHECK(numbers_of(interleave(number_stream(3), interleaving)) ==
+        list_of({0, 1, 10, 11, 2, 12, 20, 21, 22}));
 }
 
 TEST_CASE("an element that fails is named, by each pass that comes to it") {
@@ -127,30 +133,31 @@ TEST_CASE("an element that fails is named, by each pass that comes to it") {
       if (x.as_int() == 5) fail("this is five");
       return x;
     };
-    const StreamPtr stream = map(counted(9), mapping(failing_at_5, workers));
+    const StreamPtr stream = map(number_stream(9), mapping(failing_at_5, workers));
     for (int attempt = 0; attempt < 2; ++attempt) {
       const CursorPtr cursor = stream->open(0);
-      CHECK(numbers(*cursor, 5) == list_of({0, 1, 2, 3, 4}));
+      CHECK(next_numbers(*cursor, 5) == list_of({0, 1, 2, 3, 4}));
       Element element;
       CHECK_THROWS_WITH(cursor->next(element), Contains("map: element 6") && Contains("five"));
     }
-    const CursorPtr ahead = prefetch_elements(stream, 3)->open(0);
-    CHECK(numbers(*ahead, 5) == list_of({0, 1, 2, 3, 4}));
+    const CursorPtr prefetching_cursor = prefetch_elements(stream, 3)->open(0);
+    CHECK(next_numbers(*prefetching_cursor, 5) == list_of({0, 1, 2, 3, 4}));
     Element element;
-    CHECK_THROWS_WITH(ahead->next(element), Contains("this is five"));
+    CHECK_THROWS_WITH(prefetching_cursor->next(element), Contains("this is five"));
   }
 }
 
 TEST_CASE("a pass that is left early ends its threads") {
   std::atomic<int> made_count = 0;
-  const auto slow = [&](const Value& x) {
+  const auto slow_identity = [&](const Value& x) {
     ++made_count;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return x;
   };
   {
-    const CursorPtr cursor = prefetch_elements(map(counted(100000), mapping(slow, 4)), 4)->open(0);
-    CHECK(numbers(*cursor, 3) == list_of({0, 1, 2}));
+    const CursorPtr cursor =
+        prefetch_elements(map(number_stream(100000), mapping(slow_identity, 4)), 4)->open(0);
+    CHECK(next_numbers(*cursor, 3) == list_of({0, 1, 2}));
   }
   const int count_after = made_count;
   CHECK(count_after < 1000);
@@ -161,45 +168,45 @@ TEST_CASE("a pass that is left early ends its threads") {
 TEST_CASE("a dataset in the middle of a pass goes on in another that takes over its state") {
   const auto make = [] {
     return prefetch_elements(
-        batch(map(shuffle(counted(40), {16, 5, true}), squares(2)), {4, {}, 1, false}), 2);
+        batch(map(shuffle(number_stream(40), {16, 5, true}), squares(2)), {4, {}, 1, false}), 2);
   };
   const auto values = [](Dataset& data) {
     Batch b;
     REQUIRE(data.next(b));
     return b.x.at(0).to_vector();
   };
-  const StreamPtr whole = make(), stopped = make(), later = make();
-  whole->begin_epoch(), stopped->begin_epoch();
-  for (int i = 0; i < 4; ++i) CHECK(values(*whole) == values(*stopped));
-  later->restore(stopped->state(), 4);
-  for (int i = 4; i < 10; ++i) CHECK(values(*whole) == values(*later));
+  const StreamPtr whole_stream = make(), stopped_stream = make(), later_stream = make();
+  whole_stream->begin_epoch(), stopped_stream->begin_epoch();
+  for (int i = 0; i < 4; ++i) CHECK(values(*whole_stream) == values(*stopped_stream));
+  later_stream->restore(stopped_stream->state(), 4);
+  for (int i = 4; i < 10; ++i) CHECK(values(*whole_stream) == values(*later_stream));
   Batch end;
-  CHECK((!whole->next(end) && !later->next(end)));
-  whole->begin_epoch(), later->begin_epoch();
-  CHECK(values(*whole) == values(*later));
+  CHECK((!whole_stream->next(end) && !later_stream->next(end)));
+  whole_stream->begin_epoch(), later_stream->begin_epoch();
+  CHECK(values(*whole_stream) == values(*later_stream));
 }
 
 TEST_CASE("a cache makes each element once") {
   std::atomic<int> made_count = 0;
-  const StreamPtr cached =
-      cache(map(counted(7), mapping([&](const Value& x) { return ++made_count, x; })));
-  CHECK(pass(cached, 0) == pass(cached, 1));
+  const StreamPtr cached_stream =
+      cache(map(number_stream(7), mapping([&](const Value& x) { return ++made_count, x; })));
+  CHECK(numbers_of(cached_stream, 0) == numbers_of(cached_stream, 1));
   CHECK(made_count == 7);
 }
 
 TEST_CASE("passing over elements comes to the same place as taking them") {
-  const StreamPtr streams[] = {counted(20),
-                               map(counted(20), squares(2)),
-                               shuffle(counted(20), {8, 1, true}),
-                               repeat(counted(10), 2),
-                               prefetch_elements(counted(20), 3),
-                               skip(counted(23), 3)};
+  const StreamPtr streams[] = {number_stream(20),
+                               map(number_stream(20), squares(2)),
+                               shuffle(number_stream(20), {8, 1, true}),
+                               repeat(number_stream(10), 2),
+                               prefetch_elements(number_stream(20), 3),
+                               skip(number_stream(23), 3)};
   for (const StreamPtr& stream : streams) {
-    const Numbers expected = pass(stream);
+    const Numbers expected = numbers_of(stream);
     const CursorPtr cursor = stream->open(0);
-    CHECK(numbers(*cursor, 2) == Numbers(expected.begin(), expected.begin() + 2));
+    CHECK(next_numbers(*cursor, 2) == Numbers(expected.begin(), expected.begin() + 2));
     CHECK(cursor->pass(11) == 11);
-    CHECK(numbers(*cursor) == Numbers(expected.begin() + 13, expected.end()));
+    CHECK(next_numbers(*cursor) == Numbers(expected.begin() + 13, expected.end()));
     CHECK(cursor->pass(1) == 0);
   }
 }

@@ -16,13 +16,13 @@ Tensor complex_tensor(const std::vector<Complex>& values) {
                             {DType::complex64, {static_cast<int64_t>(values.size())}});
 }
 
-void check(const Tensor& got, const std::vector<Complex>& wanted) {
+void check(const Tensor& got, const std::vector<Complex>& expected) {
   REQUIRE(got.dtype() == DType::complex64);
   const std::vector<double> pairs = ops::view_as_real(got).to_vector();
-  REQUIRE(pairs.size() == 2 * wanted.size());
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    CHECK(pairs[2 * i] == Approx(wanted[i].real()).margin(1e-6));
-    CHECK(pairs[2 * i + 1] == Approx(wanted[i].imag()).margin(1e-6));
+  REQUIRE(pairs.size() == 2 * expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    CHECK(pairs[2 * i] == Approx(expected[i].real()).margin(1e-6));
+    CHECK(pairs[2 * i + 1] == Approx(expected[i].imag()).margin(1e-6));
   }
 }
 
@@ -58,10 +58,10 @@ TEST_CASE("gradients go through complex numbers") {
   GradientTape tape;
   tape.watch(pairs);
   const Tensor z = ops::view_as_complex(pairs);
-  const Tensor size = ops::sum(ops::abs(z * z));  // equals the sum of |z|^2
+  const Tensor loss = ops::sum(ops::abs(z * z));  // equals the sum of |z|^2
   tape.stop();
-  CHECK(size.item() == Approx(25));
-  const std::vector<double> gradient = tape.gradient(size, std::span(&pairs, 1))[0].to_vector();
+  CHECK(loss.item() == Approx(25));
+  const std::vector<double> gradient = tape.gradient(loss, std::span(&pairs, 1))[0].to_vector();
   CHECK(gradient[0] == Approx(6));
   CHECK(gradient[1] == Approx(8));
 }

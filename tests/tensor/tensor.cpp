@@ -79,39 +79,39 @@ TEST_CASE("impossible sizes fail with a message") {
 
 TEST_CASE("a mask travels beside the values") {
   const Tensor t = Tensor::full({2, 2}, 1), mask = Tensor::full({2}, 1, DType::boolean);
-  const Tensor masked = t.with_mask(mask);
-  CHECK(masked.mask().id() == mask.id());
+  const Tensor masked_tensor = t.with_mask(mask);
+  CHECK(masked_tensor.mask().id() == mask.id());
   CHECK_FALSE(t.mask());
-  CHECK(masked.with_mask({}).id() == t.id());
-  CHECK(masked.storage() == t.storage());
+  CHECK(masked_tensor.with_mask({}).id() == t.id());
+  CHECK(masked_tensor.storage() == t.storage());
 }
 
 TEST_CASE("memory is counted, observed and aligned") {
   static int64_t observed_bytes = 0;
   set_allocation_observer([](int64_t bytes) { observed_bytes += bytes; });
-  const int64_t before = allocated_bytes();
+  const int64_t old_byte_count = allocated_bytes();
   const uint64_t count = allocation_count();
   {
     const Tensor t(Shape{1000}, DType::float32);
-    CHECK(allocated_bytes() - before == 4000);
+    CHECK(allocated_bytes() - old_byte_count == 4000);
     CHECK(allocation_count() == count + 1);
     CHECK(observed_bytes == 4000);
     CHECK(reinterpret_cast<uintptr_t>(t.raw()) % 64 == 0);
   }
   CHECK(observed_bytes == 0);
-  CHECK(allocated_bytes() == before);
+  CHECK(allocated_bytes() == old_byte_count);
   set_allocation_observer(nullptr);
 }
 
 #ifndef __SANITIZE_ADDRESS__
 TEST_CASE("large arrays begin at different places of a page") {
   std::vector<Tensor> tensors;
-  std::set<uintptr_t> places;
+  std::set<uintptr_t> page_offsets;
   for (int i = 0; i < 8; ++i) {
     const Tensor& t = tensors.emplace_back(Shape{1 << 18}, DType::float32);
-    places.insert(reinterpret_cast<uintptr_t>(t.raw()) % 4096);
+    page_offsets.insert(reinterpret_cast<uintptr_t>(t.raw()) % 4096);
   }
-  CHECK(places.size() == 8);
+  CHECK(page_offsets.size() == 8);
 }
 #endif
 

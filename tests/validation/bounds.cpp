@@ -16,7 +16,8 @@ Tensor normal_numbers(const Shape& shape, int64_t seed, DType dtype = DType::flo
   return ops::cast(SeedGenerator(seed).normal(shape), dtype);
 }
 
-Validation bounded(const std::function<Tensors(const Tensors&)>& body, const Tensors& inputs) {
+Validation validation_of(const std::function<Tensors(const Tensors&)>& body,
+                         const Tensors& inputs) {
   TensorSpecs specs;
   for (const Tensor& input : inputs) specs.push_back(input.spec());
   Validation report;
@@ -26,7 +27,7 @@ Validation bounded(const std::function<Tensors(const Tensors&)>& body, const Ten
 }
 
 /// A function that returns the results, and the gradients with respect to all inputs.
-std::function<Tensors(const Tensors&)> with_gradients(std::function<Tensor(const Tensors&)> f) {
+std::function<Tensors(const Tensors&)> add_gradients(std::function<Tensor(const Tensors&)> f) {
   return [f](const Tensors& in) {
     GradientTape tape;
     for (const Tensor& t : in) tape.watch(t);
@@ -46,9 +47,9 @@ struct BoundedFunction {
   std::function<Tensor(const Tensors&)> f;
 };
 
-const std::vector<BoundedFunction>& rows() {
+const std::vector<BoundedFunction>& bounded_functions() {
   using namespace ops;
-  static const std::vector<BoundedFunction> rows = {
+  static const std::vector<BoundedFunction> bounded_functions = {
       {"products", {{17, 33}, {33, 9}}, [](const Tensors& in) { return matmul(in[0], in[1]); }},
       {"batches",
        {{3, 1, 5, 7}, {4, 7, 6}},
@@ -109,19 +110,19 @@ const std::vector<BoundedFunction>& rows() {
        {{3, 6, 4}, {3, 5}, {4, 15}, {5, 15}, {2, 15}},
        [](const Tensors& in) { return gru(in[0], in[1], in[2], in[3], in[4]).sequence; }},
   };
-  return rows;
+  return bounded_functions;
 }
 
 }  // namespace
 
 TEST_CASE("every family of ops and its gradient is within its bounds in every floating dtype") {
-  for (const BoundedFunction& row : rows()) {
+  for (const BoundedFunction& function : bounded_functions()) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
-      INFO(row.name << " in " << name_of(dtype));
+      INFO(function.name << " in " << name_of(dtype));
       Tensors inputs;
-      for (const Shape& shape : row.shapes)
+      for (const Shape& shape : function.shapes)
         inputs.push_back(normal_numbers(shape, static_cast<int64_t>(inputs.size()) + 5, dtype));
-      const Validation report = bounded(with_gradients(row.f), inputs);
+      const Validation report = validation_of(add_gradients(function.f), inputs);
       for (const Finding& f : report.findings)
         FAIL_CHECK(f.instruction << " by " << f.kernel << f.pass << ": got " << f.got
                                  << ", expected " << f.expected << ", bound " << f.bound);
@@ -135,11 +136,11 @@ TEST_CASE("what is too large for its dtype may be NaN behind it, also times zero
   const Tensor x = ops::concatenate({{Tensor::full({1, 6, 6, 3}, 300, DType::float16),
                                       normal_numbers({2, 6, 6, 3}, 1, DType::float16)}},
                                     0);
-  const auto too_large = [](const Tensor& t) { return t * t; };
+  const auto squares = [](const Tensor& t) { return t * t; };
   struct {
     const char* name;
     std::function<Tensor(const Tensor&)> f;
-  } const rows[] = {
+  } const named_functions[] = {
       {"multiply", [](const Tensor& t) { return t * ops::zeros_like(t); }},
       {"tanh", [](const Tensor& t) { return ops::tanh(t - t); }},
       {"maximum", [](const Tensor& t) { return ops::maximum(t - t, ops::zeros_like(t)); }},
@@ -158,10 +159,10 @@ TEST_CASE("what is too large for its dtype may be NaN behind it, also times zero
        [](const Tensor& t) { return ops::max_pool(t - t, {2}, {2}, ops::Padding::same); }},
       {"top", [](const Tensor& t) { return ops::top_k(t - t, 2).front(); }},
   };
-  for (const auto& row : rows) {
-    INFO(row.name);
+  for (const auto& function : named_functions) {
+    INFO(function.name);
     const Validation report =
-        bounded([&](const Tensors& in) { return Tensors{row.f(too_large(in[0]))}; }, {x});
+        validation_of([&](const Tensors& in) { return Tensors{function.f(squares(in[0]))}; }, {x});
     for (const Finding& f : report.findings)
       FAIL_CHECK(f.instruction << " by " << f.kernel << f.pass << ": got " << f.got << ", expected "
                                << f.expected << ", bound " << f.bound);
@@ -183,7 +184,7 @@ TEST_CASE("sums of what is too small for its dtype lose it term by term") {
     for (size_t i = 0; i < std::size(sums); ++i) {
       INFO("sum " << i << " in " << name_of(dtype));
       const Validation report =
-          bounded([&](const Tensors& in) { return Tensors{sums[i](in[0], in[1])}; }, {a, b});
+          validation_of([&](const Tensors& in) { return Tensors{sums[i](in[0], in[1])}; }, {a, b});
       CHECK(report.elements > 0);
       for (const Finding& f : report.findings)
         FAIL_CHECK(f.instruction << " by " << f.kernel << f.pass << ": got " << f.got

@@ -12,11 +12,11 @@ using namespace crescent;
 
 namespace {
 
-constexpr uint64_t kModels = 60;
+constexpr uint64_t kDefaultModelCount = 60;
 
-uint64_t number_in(const char* variable, uint64_t otherwise) {
+uint64_t number_in(const char* variable, uint64_t fallback) {
   const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+  return text ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
 class RandomModel {
@@ -27,7 +27,7 @@ class RandomModel {
   }
 
   /// Makes the model and its data; even if this fails, text() describes the model.
-  void make_it() {
+  void make_model() {
     const auto rows = layer_rows();
     const LayerRow row = rows[choose(rows.size())];
     static const std::vector<std::string> kPolicies = {
@@ -36,7 +36,7 @@ class RandomModel {
     batch_ = static_cast<int64_t>(1 + choose(choose(4) == 0 ? 70 : 9));
     text_ = concat("seed ", seed_, ": ", row.name, " ", to_text(Value(row.options)), " in ",
                    policy_, ", batch ", batch_);
-    std::vector<Symbol> inputs, ends;
+    std::vector<Symbol> inputs, branch_ends;
     for (const Shape& shape : row.inputs) {
       InputOptions options;
       options.shape = shape.slice(1, shape.rank());
@@ -47,16 +47,18 @@ class RandomModel {
       x.push_back(values(batch_shape, row));
     }
     std::vector<Symbol> activated_inputs;
-    for (const Symbol& input : inputs) activated_inputs.push_back(maybe_activated(input, row));
+    for (const Symbol& input : inputs) activated_inputs.push_back(random_activation(input, row));
     Dict options = row.options;
     if (!options.contains("dtype")) options.set("dtype", policy_);
     for (const Symbol& out : (*make<Layer>(row.name, options))(activated_inputs))
-      if (is_floating(out.dtype()) && out.shape().rank() > 1) ends.push_back(layers_behind(out));
-    if (ends.empty()) {
+      if (is_floating(out.dtype()) && out.shape().rank() > 1)
+        branch_ends.push_back(add_random_layers(out));
+    if (branch_ends.empty()) {
       model = Functional::make(inputs, (*make<Layer>(row.name, options))(activated_inputs));
       return;
     }
-    Symbol end = ends.size() > 1 ? (*make<Layer>("Concatenate"))(ends).front() : ends.front();
+    Symbol end = branch_ends.size() > 1 ? (*make<Layer>("Concatenate"))(branch_ends).front()
+                                        : branch_ends.front();
     model = Functional::make(inputs, {head(end)});
     compile();
   }
@@ -66,7 +68,7 @@ class RandomModel {
   Tensors x, y;
 
  private:
-  size_t choose(size_t n) { return philox(seed_, 7, next_++).word[0] % n; }
+  size_t choose(size_t n) { return philox(seed_, 7, draw_count_++).word[0] % n; }
   template <class T>
   const T& pick(const std::vector<T>& list) {
     return list[choose(list.size())];
@@ -83,14 +85,14 @@ class RandomModel {
     return (*make<Layer>(name, options))(x);
   }
 
-  /// A layer drawn at random among those that keep the shape and range of their input.
-  Symbol maybe_activated(const Symbol& x, const LayerRow& row) {
+  /// Returns the symbol, or a random activation of it that keeps the range of the inputs.
+  Symbol random_activation(const Symbol& x, const LayerRow& row) {
     if (row.dtype != DType::float32 || row.low != -1 || row.high != 1 || likely()) return x;
     return call("Activation", {{"activation", pick<std::string>({"tanh", "softsign", "sigmoid"})}},
                 x);
   }
 
-  Symbol layers_behind(Symbol out) {
+  Symbol add_random_layers(Symbol out) {
     if (out.shape().rank() == 4 && choose(2) == 0 && out.shape()[1] > 2 && out.shape()[2] > 2)
       out = call("Conv2D",
                  {{"filters", 3},
@@ -199,7 +201,7 @@ class RandomModel {
     model->compile({{"optimizer", optimizer}, {"loss", head_.loss}, {"metrics", List{metric}}});
   }
 
-  uint64_t seed_, next_ = 0;
+  uint64_t seed_, draw_count_ = 0;
   SeedGenerator numbers_;
   std::string policy_, text_;
   int64_t batch_ = 1;
@@ -207,7 +209,7 @@ class RandomModel {
 };
 
 struct Totals {
-  uint64_t models = 0, refused = 0, wrong = 0;
+  uint64_t model_count = 0, refused_count = 0, wrong_count = 0;
   int64_t elements = 0, undecided = 0;
   double tightness = 0;
 };
@@ -215,22 +217,22 @@ struct Totals {
 void validate(uint64_t seed, Totals& totals) {
   RandomModel random(seed);
   try {
-    random.make_it();
+    random.make_model();
   } catch (const Error& error) {
-    ++totals.refused;
+    ++totals.refused_count;
     if (std::getenv("CRESCENT_TOLD")) std::printf("%s: %s\n", random.text().c_str(), error.what());
     return;
   }
   try {
     if (!random.y.empty() && seed % 3 == 0) random.model->train_on_batch(random.x, random.y);
     const Validation report = random.model->validate(random.x, random.y, {{"batch_size", 1000}});
-    ++totals.models;
+    ++totals.model_count;
     totals.elements += report.elements, totals.undecided += report.undecided;
     totals.tightness += report.tightness;
-    if (!report.ok()) ++totals.wrong;
+    if (!report.ok()) ++totals.wrong_count;
     if (!report.ok()) FAIL_CHECK(random.text() << "\n" << join(report.lines, "\n"));
   } catch (const Error& error) {
-    ++totals.refused;
+    ++totals.refused_count;
     if (std::getenv("CRESCENT_TOLD")) std::printf("%s: %s\n", random.text().c_str(), error.what());
   }
 }
@@ -238,17 +240,18 @@ void validate(uint64_t seed, Totals& totals) {
 }  // namespace
 
 TEST_CASE("random models have nothing to find") {
-  const uint64_t count = number_in("CRESCENT_MODELS", kModels),
-                 first = number_in("CRESCENT_SEED", 1);
+  const uint64_t count = number_in("CRESCENT_MODELS", kDefaultModelCount),
+                 first_seed = number_in("CRESCENT_SEED", 1);
   Totals totals;
-  for (uint64_t seed = first; seed < first + count; ++seed) validate(seed, totals);
+  for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) validate(seed, totals);
   std::printf(
       "%llu models, %llu wrong, %llu refused; %.3f %% of %lld elements undecided, "
       "errors at %.2g of bounds\n",
-      static_cast<unsigned long long>(totals.models), static_cast<unsigned long long>(totals.wrong),
-      static_cast<unsigned long long>(totals.refused),
+      static_cast<unsigned long long>(totals.model_count),
+      static_cast<unsigned long long>(totals.wrong_count),
+      static_cast<unsigned long long>(totals.refused_count),
       100 * static_cast<double>(totals.undecided) / static_cast<double>(totals.elements),
       static_cast<long long>(totals.elements),
-      totals.tightness / static_cast<double>(totals.models));
-  CHECK(totals.refused * 10 <= count);
+      totals.tightness / static_cast<double>(totals.model_count));
+  CHECK(totals.refused_count * 10 <= count);
 }

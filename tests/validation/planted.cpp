@@ -30,22 +30,23 @@ CheckedProgram traced_program(const Body& body, const Tensors& inputs) {
   return validation::checked_program(trace(body, specs), false, inputs);
 }
 
-Validation validation_of(const CheckedProgram& given) {
+Validation validation_of(const CheckedProgram& program) {
   Validation report;
-  check(given, "step", {}, report);
+  check(program, "step", {}, report);
   return report;
 }
 
 /// The program compiled with a faulty pass before the usual passes.
-CheckedProgram with_faulty_pass(CheckedProgram given, const char* name, bool (*wrong)(Program&)) {
-  const auto usual = given.optimize;
-  given.optimize = [=](Program program, const PassObserver& observer) {
+CheckedProgram with_faulty_pass(CheckedProgram checked_program, const char* name,
+                                bool (*faulty_pass)(Program&)) {
+  const auto usual_passes = checked_program.optimize;
+  checked_program.optimize = [=](Program program, const PassObserver& observer) {
     dead_code(program);
     observer("dead_code", program);
-    if (wrong(program)) observer(name, program);
-    return usual(std::move(program), observer);
+    if (faulty_pass(program)) observer(name, program);
+    return usual_passes(std::move(program), observer);
   };
-  return given;
+  return checked_program;
 }
 
 /// Changes the first instruction with this op.
@@ -54,9 +55,9 @@ bool change_first(Program& program, F&& change) {
   for (Program::Instruction& i : program.code) {
     auto* op = as<T>(*i.op);
     if (!op) continue;
-    T other = *op;
-    if (!change(other, i)) continue;
-    i.op = std::make_shared<const T>(std::move(other));
+    T changed_op = *op;
+    if (!change(changed_op, i)) continue;
+    i.op = std::make_shared<const T>(std::move(changed_op));
     return true;
   }
   return false;
@@ -65,9 +66,9 @@ bool change_first(Program& program, F&& change) {
 Tensors network(const Tensors& in) {
   const ProgramScope scope("dense");
   const Tensor hidden = ops::tanh(ops::matmul(in[0], in[1]) + in[2]);
-  const Tensor picked =
+  const Tensor rounded_slice =
       ops::cast(ops::cast(ops::slice_axis(hidden, 1, 1, 5) * 3.0, DType::int32), DType::float32);
-  return {ops::mean(hidden, {0}), ops::sum(picked * 0.25, {1})};
+  return {ops::mean(hidden, {0}), ops::sum(rounded_slice * 0.25, {1})};
 }
 
 const Tensors& data() {
@@ -76,7 +77,7 @@ const Tensors& data() {
   return data;
 }
 
-Finding only(const Validation& report) {
+Finding only_finding(const Validation& report) {
   REQUIRE(report.findings.size() == 1);
   return report.findings[0];
 }
@@ -96,11 +97,11 @@ bool wrong_start(Program& program) {
   });
 }
 
-/// Makes all readers of `value` read the value `other` instead.
-void read_instead(Program& program, int value, int other) {
+/// Makes all readers of `value` read the value `replacement` instead.
+void read_instead(Program& program, int value, int replacement) {
   for (Program::Instruction& i : program.code)
-    std::replace(i.inputs.begin(), i.inputs.end(), value, other);
-  std::replace(program.outputs.begin(), program.outputs.end(), value, other);
+    std::replace(i.inputs.begin(), i.inputs.end(), value, replacement);
+  std::replace(program.outputs.begin(), program.outputs.end(), value, replacement);
 }
 
 /// The fault of a pass: replaces x + y by x.
@@ -135,18 +136,18 @@ TEST_CASE("a program that is compiled rightly has no findings") {
 }
 
 TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
-  struct WrongPass {
+  struct FaultyPass {
     const char* name;
     bool (*pass)(Program&);
     const char* instruction;
   };
-  for (const WrongPass& row : {WrongPass{"wrong_axis", wrong_axis, "reduce_mean 6x6 -> 6"},
-                               WrongPass{"wrong_start", wrong_start, "slice 6x6 -> 6x4"},
-                               WrongPass{"dropped_term", dropped_term, "add 6x6, 6 -> 6x6"},
-                               WrongPass{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
+  for (const FaultyPass& row : {FaultyPass{"wrong_axis", wrong_axis, "reduce_mean 6x6 -> 6"},
+                                FaultyPass{"wrong_start", wrong_start, "slice 6x6 -> 6x4"},
+                                FaultyPass{"dropped_term", dropped_term, "add 6x6, 6 -> 6x6"},
+                                FaultyPass{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
     INFO(row.name);
-    const Finding finding =
-        only(validation_of(with_faulty_pass(traced_program(network, data()), row.name, row.pass)));
+    const Finding finding = only_finding(
+        validation_of(with_faulty_pass(traced_program(network, data()), row.name, row.pass)));
     CHECK(finding.pass == row.name);
     CHECK(finding.instruction == row.instruction);
     CHECK(finding.layer == "dense");
@@ -159,10 +160,10 @@ namespace {
 
 /// The faults that the kernel can have.
 enum class Fault : uint8_t { none, stride, term, tail, axis, rounding };
-Fault fault = Fault::none;
+Fault current_fault = Fault::none;
 
-/// An op (x (rows, columns)) -> cumulative sums over twice the rows.
-struct Doubled final : OpOf<Doubled> {
+/// An op (x (rows, columns)) -> cumulative sums of 2 x along each row.
+struct DoubledSums final : OpOf<DoubledSums> {
   static constexpr const char* kName = "tests.doubled";
   auto fields() const { return std::tuple<>(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -181,16 +182,16 @@ class DoubledKernel final : public CpuKernel {
   void run(const CpuArguments& a) override {
     const float* x = a.in<float>(0);
     float* y = a.out<float>(0);
-    const int64_t stride = fault == Fault::stride ? columns_ - 1 : columns_;
+    const int64_t stride = current_fault == Fault::stride ? columns_ - 1 : columns_;
     for (int64_t i = 0; i < rows_; ++i) {
       float sum = 0;
       for (int64_t j = 0; j < columns_; ++j) {
         const bool is_last = j + 1 == columns_;
-        const float value =
-            fault == Fault::axis ? x[j % rows_ * columns_ + i % columns_] : x[i * stride + j];
-        sum += fault == Fault::term && j == 3 ? value : 2 * value;
-        if (fault == Fault::rounding) sum = bfloat16_to_float(float_to_bfloat16(sum));
-        y[i * columns_ + j] = fault == Fault::tail && is_last ? 0 : sum;
+        const float value = current_fault == Fault::axis ? x[j % rows_ * columns_ + i % columns_]
+                                                         : x[i * stride + j];
+        sum += current_fault == Fault::term && j == 3 ? value : 2 * value;
+        if (current_fault == Fault::rounding) sum = bfloat16_to_float(float_to_bfloat16(sum));
+        y[i * columns_ + j] = current_fault == Fault::tail && is_last ? 0 : sum;
       }
     }
   }
@@ -200,34 +201,34 @@ class DoubledKernel final : public CpuKernel {
   int64_t rows_ = 0, columns_ = 0;
 };
 
-struct Registered {
-  Registered() { registry().add<DoubledKernel>(Doubled::kName); }
+struct KernelRegistration {
+  KernelRegistration() { registry().add<DoubledKernel>(DoubledSums::kName); }
 };
 
 }  // namespace
 
 TEST_CASE("a kernel that computes wrongly is named, with the layer that asked for it") {
-  static const Registered registered;
+  static const KernelRegistration registration;
   const Body body = [](const Tensors& in) {
     const ProgramScope scope("running");
-    return Tensors{ops::relu(apply1(Doubled(), {ops::exp(in[0])})) - 1.0};
+    return Tensors{ops::relu(apply1(DoubledSums(), {ops::exp(in[0])})) - 1.0};
   };
-  for (Fault each :
+  for (Fault tested_fault :
        {Fault::none, Fault::stride, Fault::term, Fault::tail, Fault::axis, Fault::rounding}) {
-    INFO(static_cast<int>(each));
-    fault = each;
+    INFO(static_cast<int>(tested_fault));
+    current_fault = tested_fault;
     const Validation report = validation_of(traced_program(body, {sample_numbers({5, 9})}));
-    fault = Fault::none;
-    if (each == Fault::none) {
+    current_fault = Fault::none;
+    if (tested_fault == Fault::none) {
       CHECK(report.ok());
       continue;
     }
-    const Finding finding = only(report);
+    const Finding finding = only_finding(report);
     CHECK(finding.instruction == "tests.doubled 5x9 -> 5x9");
     CHECK(finding.layer == "running");
     CHECK(finding.kernel == "doubled");
     CHECK(finding.pass.empty());
-    if (each == Fault::tail) CHECK(finding.element.back() == 8);
+    if (tested_fault == Fault::tail) CHECK(finding.element.back() == 8);
   }
 }
 
@@ -243,5 +244,5 @@ TEST_CASE("what the caller's executable gives is checked, too") {
   outcome.outputs[1] = outcome.outputs[1] + 0.01;
   check(
       program, "step", [&] { return outcome; }, report);
-  CHECK(only(report).instruction == "output 2 of the model's own executable");
+  CHECK(only_finding(report).instruction == "output 2 of the model's own executable");
 }
