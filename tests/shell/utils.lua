@@ -69,28 +69,29 @@ assert(#utils.pack_x_y_sample_weight(x, y) == 2 and utils.pack_x_y_sample_weight
 local a, b, c = utils.unpack_x_y_sample_weight(utils.pack_x_y_sample_weight(x, nil, y))
 assert(a == x and b == nil and c == y)
 check.fails(function() utils.unpack_x_y_sample_weight { x, x, x, x } end, "sample_weight")
-local left, right = utils.split_dataset({ x, y }, 0.75)
-check.same(left[2]:totable(), { 1, 2, 3 })
-check.same(right[1]:totable(), { { 4 } })
-left, right = utils.split_dataset(y, { right_size = 1, shuffle = true, seed = 3 })
-assert(#left == 3 and #right == 1 and (ops.sum(left) + ops.sum(right)):item() == 10)
-left, right = utils.split_dataset({ a = x, b = { y } }, { left_size = 3 })
-check.same(left.b[1]:totable(), { 1, 2, 3 })
-check.same(right.a:totable(), { { 4 } })
+local first_part, second_part = utils.split_dataset({ x, y }, 0.75)
+check.same(first_part[2]:totable(), { 1, 2, 3 })
+check.same(second_part[1]:totable(), { { 4 } })
+first_part, second_part = utils.split_dataset(y, { right_size = 1, shuffle = true, seed = 3 })
+assert(#first_part == 3 and #second_part == 1
+  and (ops.sum(first_part) + ops.sum(second_part)):item() == 10)
+first_part, second_part = utils.split_dataset({ a = x, b = { y } }, { left_size = 3 })
+check.same(first_part.b[1]:totable(), { 1, 2, 3 })
+check.same(second_part.a:totable(), { { 4 } })
 check.fails(function() utils.split_dataset({ a = x, b = cr.ones { 3 } }, 1) end, "[b] has 3 rows")
 local function elements_of(dataset)
   local elements = {}
   for element in dataset:elements() do elements[#elements + 1] = element:item() end
   return elements
 end
-left, right = utils.split_dataset(cr.data.from_tensor_slices(y), 0.75)
-check.same(elements_of(left), { 1, 2, 3 })
-check.same(elements_of(right), { 4 })
-left, right = utils.split_dataset(cr.data.from_tensor_slices(y), { right_size = 2,
+first_part, second_part = utils.split_dataset(cr.data.from_tensor_slices(y), 0.75)
+check.same(elements_of(first_part), { 1, 2, 3 })
+check.same(elements_of(second_part), { 4 })
+first_part, second_part = utils.split_dataset(cr.data.from_tensor_slices(y), { right_size = 2,
   shuffle = true, seed = 3 })
-local all_elements = elements_of(left)
-for _, element in ipairs(elements_of(right)) do all_elements[#all_elements + 1] = element end
-check.same(#elements_of(left), 2)
+local all_elements = elements_of(first_part)
+for _, element in ipairs(elements_of(second_part)) do all_elements[#all_elements + 1] = element end
+check.same(#elements_of(first_part), 2)
 table.sort(all_elements)
 check.same(all_elements, { 1, 2, 3, 4 })
 check.fails(function() utils.split_dataset(y, 5) end, "left_size", "1 to 4")
@@ -240,10 +241,10 @@ assert(utils.register_keras_serializable("mine", "thrice")(thrice) == thrice)
 assert(utils.get_registered_object "mine>thrice" == thrice
   and utils.get_custom_objects().thrice == thrice)
 check.near(cr.layers.Activation "thrice"(cr.tensor { 2 }), { 6 })
-local Packed = cr.Layer:subclass "Packed"
-assert(utils.register_keras_serializable()(Packed) == Packed)
-assert(utils.get_registered_name(Packed) == "Custom>Packed"
-  and Packed().class_name == "Custom>Packed")
+local PackedLayer = cr.Layer:subclass "Packed"
+assert(utils.register_keras_serializable()(PackedLayer) == PackedLayer)
+assert(utils.get_registered_name(PackedLayer) == "Custom>Packed"
+  and PackedLayer().class_name == "Custom>Packed")
 do
   local scope <close> = utils.custom_object_scope { halved = function(v) return v / 2 end }
   assert(utils.get_registered_object "halved")

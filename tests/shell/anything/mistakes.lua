@@ -451,8 +451,8 @@ check.same(#x.shape, 2)
 assert(x.shape[3] == nil)
 
 -- a message that was explained before is not explained again
-local explained = cr.explained("tensor: no attribute 'tolist'", "")
-check.same(cr.explained(explained, ""), explained)
+local explanation = cr.explained("tensor: no attribute 'tolist'", "")
+check.same(cr.explained(explanation, ""), explanation)
 
 -- an error value that is a table is shown, and help accepts names as strings
 local ok, shown_text = check.run [[

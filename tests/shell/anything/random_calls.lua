@@ -122,9 +122,9 @@ local function make_call(text, f, ...)
   if verbose then io.stderr:write(call_count, ": ", text, "\n") end
   local ok, a, b
   if values:chance(3) then
-    local packed = table.pack(...)
+    local results = table.pack(...)
     ok, a, b = coroutine.resume(coroutine.create(function()
-      return f(table.unpack(packed, 1, packed.n))
+      return f(table.unpack(results, 1, results.n))
     end))
   else
     ok, a, b = pcall(f, ...)
@@ -280,10 +280,12 @@ local operator_names = sorted_keys(operators)
 local function call_operator()
   local name = values:one_of(operator_names)
   local object, text = random_object()
-  local other, other_text = values:any_value()
-  if values:chance(30) then object, text, other, other_text = other, other_text, object, text end
-  make_call(name .. "(" .. tostring(text) .. ", " .. tostring(other_text) .. ")", operators[name],
-    object, other)
+  local operand, operand_text = values:any_value()
+  if values:chance(30) then
+    object, text, operand, operand_text = operand, operand_text, object, text
+  end
+  make_call(name .. "(" .. tostring(text) .. ", " .. tostring(operand_text) .. ")", operators[name],
+    object, operand)
 end
 
 --- Calls a random metamethod with any value as self.

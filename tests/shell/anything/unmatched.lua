@@ -100,13 +100,13 @@ end
 do -- filters of quantize that match no layer
   local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "first" }),
     layers.Dropout(0.1, { name = "drop" }), layers.Dense(2, { name = "second" }) }
-  local ran, output = check.run [[
+  local succeeded, output = check.run [[
     local layers = cr.layers
     local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "first" }),
       layers.Dense(2, { name = "second" }) }
     model:quantize("int8", { filters = "frist" })
     assert(model:get_layer "first".quantization_mode == nil, "nothing was changed")]]
-  assert(ran, output)
+  assert(succeeded, output)
   for _, text in ipairs { "'frist'", "did you mean 'first'?", "first, second" } do
     assert(output:find(text, 1, true), output)
   end

@@ -48,10 +48,10 @@ check.same(layers.MaxPooling2D({ pool_size = 100000, padding = "same" })(cr.ones
 assert(layers.Dense(256, {}).units == 256 or layers.Dense(256, {}):get_config().units == 256)
 check.near(cr.optimizers.Adam(1e-2, {}):get_config().learning_rate, 1e-2)
 check.fails(function() layers.Conv2D(3, {}) end, "kernel_size")
-local Doubled = cr.Layer:subclass "Doubled"
-function Doubled:init(config) self.factor = config[1] or config.factor or 2 end
-function Doubled:call(x) return x * 2 end
-check.same(Doubled(3, {})(cr.ones { 2 }):totable(), { 2, 2 })
+local DoublingLayer = cr.Layer:subclass "Doubled"
+function DoublingLayer:init(config) self.factor = config[1] or config.factor or 2 end
+function DoublingLayer:call(x) return x * 2 end
+check.same(DoublingLayer(3, {})(cr.ones { 2 }):totable(), { 2, 2 })
 local model = cr.Sequential({ layers.Dense(1, { input_shape = { 2 } }) }, {})
 model:compile("sgd", "mse", {})
 model:fit(cr.ones { 4, 2 }, cr.ones { 4, 1 }, { verbose = 0 })

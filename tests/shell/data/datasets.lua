@@ -88,9 +88,9 @@ end
 
 do -- texts as lists of word numbers, as the code of Keras returns them
   write_file(cache_folder .. "imdb.npz", bytes_of(imdb.archive_hex))
-  local function check_imdb(want, options)
+  local function check_imdb(expected, options)
     local train, test = cr.datasets.imdb.load_data(options)
-    check.same({ train[1], train[2]:totable(), test[1], test[2]:totable() }, want)
+    check.same({ train[1], train[2]:totable(), test[1], test[2]:totable() }, expected)
   end
   check_imdb(imdb.default_arrays, {})
   check_imdb(imdb.limited_arrays, { num_words = 9, skip_top = 4, maxlen = 5, seed = 5,

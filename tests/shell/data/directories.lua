@@ -112,8 +112,8 @@ do -- messages about the files that were found, and errors for wrong options
     { seed = 1, validation_split = 0.3, subset = 'training' })]],
     "Found 10 files belonging to 2 classes.\nUsing 7 files for training.\n")
   local function check_images_fail(options, ...)
-    local words = { ... }
-    check.fails(function() root_dataset(image_dataset, options) end, table.unpack(words))
+    local messages = { ... }
+    check.fails(function() root_dataset(image_dataset, options) end, table.unpack(messages))
   end
   check_images_fail({ label_mode = "ints" }, "`label_mode` argument must be one of", "ints")
   check_images_fail({ labels = "guessed" }, "`labels` argument should be a list", "guessed")
@@ -204,10 +204,10 @@ do -- windows over time series
     { { { 0, 1 }, 100 }, { { 1, 2 }, 101 }, { { 2, 3 }, 102 }, { { 3, 4 }, 103 } })
   check.same(windows(window_dataset(x, nil, 2, { start_index = 5, end_index = 8 })),
     { { 5, 6 }, { 6, 7 } })
-  local shuffled = windows(window_dataset(x, nil, 2, { shuffle = true, seed = 4 }))
-  assert(#shuffled == 9)
-  table.sort(shuffled, function(a, b) return a[1] < b[1] end)
-  check.same(shuffled, windows(window_dataset(x, nil, 2)))
+  local shuffled_windows = windows(window_dataset(x, nil, 2, { shuffle = true, seed = 4 }))
+  assert(#shuffled_windows == 9)
+  table.sort(shuffled_windows, function(a, b) return a[1] < b[1] end)
+  check.same(shuffled_windows, windows(window_dataset(x, nil, 2)))
   for a in window_dataset(x, nil, 2, { batch_size = false }):elements() do check.same(a.shape,
     { 2, 2 }) end
   local path = check.temporary ".npy"

@@ -302,9 +302,9 @@ do -- layers and models as functions of map
   local noisy_data = cr.data.from_tensor_slices(cr.ones { 4, 8 }):batch(2):map(dropout,
     { training = true })
   local function values(d)
-    local all = {}
-    for x in d:elements() do all[#all + 1] = x:totable() end
-    return all
+    local batches = {}
+    for x in d:elements() do batches[#batches + 1] = x:totable() end
+    return batches
   end
   local first, second = values(noisy_data), values(noisy_data)
   assert(cr.show(first) ~= cr.show(second) and cr.show(first[1]) ~= cr.show(first[2]))
@@ -374,8 +374,8 @@ do -- a run saved within an epoch continues with the elements that it would have
 end
 
 do -- workers draw no random numbers from the generator of the script's own thread
-  local Noise = cr.layers.Layer:subclass "DrawnNoise"
-  function Noise:call(inputs) return inputs + cr.random.normal({ 1 }, 0, 0.1) end
+  local NoiseLayer = cr.layers.Layer:subclass "DrawnNoise"
+  function NoiseLayer:call(inputs) return inputs + cr.random.normal({ 1 }, 0, 0.1) end
   local shared_generator = cr.random.SeedGenerator(4)
   local dropout = cr.layers.Dropout(0.5)
   local functions = {
@@ -387,7 +387,7 @@ do -- workers draw no random numbers from the generator of the script's own thre
   local function loss_with(f, workers)
     cr.random.seed(5)
     local x = cr.random.normal { 30, 3 }
-    local model = cr.Sequential { cr.layers.Dense(4, { input_shape = { 3 } }), Noise(),
+    local model = cr.Sequential { cr.layers.Dense(4, { input_shape = { 3 } }), NoiseLayer(),
       cr.layers.Dense(1) }
     model:compile { optimizer = "sgd", loss = "mse" }
     local data = cr.data.from_tensor_slices({ x, x:sum(1, true) }):shuffle(20)

@@ -120,12 +120,12 @@ cloned_model:set_weights(masked_model:get_weights())
 check.near(cloned_model:predict { x, masks }, masked_model:predict({ x, masks }):totable())
 
 -- classes in Lua declare their arguments
-local Scaled = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })
-function Scaled:call(inputs, args)
+local ScalingLayer = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })
+function ScalingLayer:call(inputs, args)
   local y = inputs * args.scale
   return args.shift and y + args.shift or y
 end
-local scaled_layer, single_element = Scaled { name = "s" }, cr.ones { 1, 2 }
+local scaled_layer, single_element = ScalingLayer { name = "s" }, cr.ones { 1, 2 }
 check.near(scaled_layer(single_element), { { 1, 1 } })
 check.near(scaled_layer(single_element, { scale = 3 }), { { 3, 3 } })
 check.near(scaled_layer(single_element, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
@@ -135,8 +135,8 @@ check.fails(function() scaled_layer(single_element, { scal = 3 }) end, "did you 
 check.fails(function()
   scaled_layer(single_element, { offset = 3 })
 end, "'offset'", 'subclass(name, options, {"offset"})')
-local Child = Scaled:subclass("Child", {}, { { "scale", 2.0 } })
-check.near(Child()(single_element), { { 2, 2 } })
+local DoublingLayer = ScalingLayer:subclass("Child", {}, { { "scale", 2.0 } })
+check.near(DoublingLayer()(single_element), { { 2, 2 } })
 check.fails(function()
   cr.Layer:subclass("Bad", {}, { "training" })
 end, "every call has 'training'")
@@ -152,7 +152,7 @@ os.remove(path)
 
 -- a layer chooses the arguments with which it calls a sublayer
 local OuterModel = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
-function OuterModel:init() self.inner = Scaled() end
+function OuterModel:init() self.inner = ScalingLayer() end
 function OuterModel:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
 check.near(OuterModel()(single_element, { scale = 4 }), { { 4, 4 } })
 

@@ -36,9 +36,9 @@ check.near(layers.Attention() ({ query, value, key }, { use_causal_mask = true }
 local value_steps = cr.tensor { { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 1 } }
 local query_steps = cr.tensor { { 1, 1, 1, 0 }, { 1, 1, 0, 0 } }
 local masks = { query_steps:cast "bool", value_steps:cast "bool", value_steps:cast "bool" }
-local want = attention_output(scores,
+local expected = attention_output(scores,
   (1 - value_steps):reshape { 2, 1, 5 }) * query_steps:reshape { 2, 4, 1 }
-check.near(layers.Attention() ({ query, value, key }, { mask = masks }), want)
+check.near(layers.Attention() ({ query, value, key }, { mask = masks }), expected)
 
 -- additive attention, whose scores are sums of tanh
 local function tanh_sums(q, k)
@@ -205,23 +205,24 @@ check.same(attention { flash_attention = true } { x, x }.shape, { 2, 6, 4 })
 -- ---- a masked model is saved and loaded without warnings; for Keras 2.3.1, which has no such
 -- layers, saving fails
 local ok, text = check.run [[
-local words = cr.Input { shape = { 6 }, dtype = "int32" }
-local embedded = cr.layers.Embedding(10, 4, { mask_zero = true })(words)
+local text_input = cr.Input { shape = { 6 }, dtype = "int32" }
+local embedded = cr.layers.Embedding(10, 4, { mask_zero = true })(text_input)
 local by_rows = cr.layers.MultiHeadAttention(2, 3)({ embedded, embedded },
   { use_causal_mask = true })
 local grouped = cr.layers.GroupQueryAttention(2, 4, 2) { by_rows, by_rows }
-local attended = cr.layers.Attention { use_scale = true } { grouped, grouped }
-local pooled = cr.layers.GlobalAveragePooling1D()(attended)
-local model = cr.Model(words, pooled)
+local attention_result = cr.layers.Attention { use_scale = true } { grouped, grouped }
+local pooled_output = cr.layers.GlobalAveragePooling1D()(attention_result)
+local model = cr.Model(text_input, pooled_output)
 local text = cr.tensor({ { 1, 2, 3, 0, 0, 0 }, { 4, 5, 6, 7, 8, 9 } }, "int32")
-local before = model:predict(text)
-local other = cr.tensor({ { 1, 2, 3, 0, 0, 0 }, { 4, 5, 6, 7, 8, 9 } }, "int32")
+local prediction = model:predict(text)
+local same_text = cr.tensor({ { 1, 2, 3, 0, 0, 0 }, { 4, 5, 6, 7, 8, 9 } }, "int32")
 local path = os.tmpname() .. ".h5"
 model:compile { optimizer = "sgd", loss = "mse" }
 model:save(path)
-assert(cr.ops.max(cr.ops.abs(cr.models.load_model(path):predict(other) - before)):item() < 1e-6)
-local saved, reasons = pcall(model.save, model, path, { target = "keras2" })
-assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQueryAttention'")
+assert(cr.ops.max(cr.ops.abs(cr.models.load_model(path):predict(same_text)
+  - prediction)):item() < 1e-6)
+local is_saved, reasons = pcall(model.save, model, path, { target = "keras2" })
+assert(not is_saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQueryAttention'")
 os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)

@@ -7,8 +7,8 @@ local layers = cr.layers
 local ones, twos = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
 
 local trace_count = 0
-local Scale = cr.Layer:subclass("Scale", { { "factor", 2.0 } })
-function Scale:call(x)
+local ScalingLayer = cr.Layer:subclass("Scale", { { "factor", 2.0 } })
+function ScalingLayer:call(x)
   trace_count = trace_count + 1
   -- An attribute that call itself sets while it is traced does not cause another trace.
   self.seen = (self.seen or 0) + 1
@@ -16,7 +16,7 @@ function Scale:call(x)
 end
 
 do -- predict, evaluate, a nested layer, an attribute that was nil, and one that is set to nil
-  local inner_layer = Scale {}
+  local inner_layer = ScalingLayer {}
   local model = cr.Sequential { cr.Sequential { inner_layer, layers.Activation "linear" } }
   model:compile { loss = "mse" }
   local function outputs()
@@ -44,7 +44,7 @@ do -- predict, evaluate, a nested layer, an attribute that was nil, and one that
 end
 
 do -- training uses the new value in the gradient; weights and optimizer state are kept
-  local scale = Scale { factor = 1.0 }
+  local scale = ScalingLayer { factor = 1.0 }
   local model = cr.Sequential { layers.Dense(1, { use_bias = false, input_shape = { 1 },
     kernel_initializer = "ones" }), scale }
   model:compile { loss = "mse", optimizer = cr.optimizers.SGD(0.1, { momentum = 0.5 }) }
@@ -75,9 +75,9 @@ do -- attributes of losses, metrics, regularizers and models, also in compiled f
   function OffsetSum:init() self.sum = self:add_variable { name = "sum" } end
   function OffsetSum:update_state(y_true) self.sum:assign_add(y_true:sum() + self.more) end
   function OffsetSum:result() return self.sum * self.more end
-  local Penalty = cr.regularizers.Regularizer:subclass("Penalty", { { "rate", 1.0 } })
-  function Penalty:call(w) return w:sum() * self.rate end
-  local shifted_loss, offset_sum, penalty = ShiftedLoss {}, OffsetSum {}, Penalty {}
+  local SumPenalty = cr.regularizers.Regularizer:subclass("Penalty", { { "rate", 1.0 } })
+  function SumPenalty:call(w) return w:sum() * self.rate end
+  local shifted_loss, offset_sum, penalty = ShiftedLoss {}, OffsetSum {}, SumPenalty {}
   local model = cr.Sequential { layers.Dense(1, { kernel_initializer = "ones", use_bias = false,
     kernel_regularizer = penalty, input_shape = { 1 } }) }
   model:compile { loss = shifted_loss, metrics = { offset_sum }, optimizer = cr.optimizers.SGD(0) }
@@ -102,10 +102,10 @@ do -- attributes of losses, metrics, regularizers and models, also in compiled f
   check.near(net:predict(ones):item(), 2)
   net.dense = layers.Dense(1, { kernel_initializer = "zeros", bias_initializer = "ones" })
   check.near(net:predict(ones):item(), 2)
-  net.dense = Scale { factor = 7.0 }
+  net.dense = ScalingLayer { factor = 7.0 }
   check.near(net:predict(ones):item(), 14)
 
-  local scale = Scale {}
+  local scale = ScalingLayer {}
   local function f(x) return scale(x) + 1 end
   local compiled_function = cr.compiled and cr.compiled(f)
   if compiled_function then
@@ -124,13 +124,13 @@ check.same(unbiased_layer.bias, nil)
 check.fails(function() return unbiased_layer.bios end, "no attribute 'bios'")
 
 -- weights of integers and booleans start with zeros
-local Counter = cr.Layer:subclass "Counter"
-function Counter:build()
+local CountingLayer = cr.Layer:subclass "Counter"
+function CountingLayer:build()
   self.count = self:add_weight { name = "count", shape = { 2 }, dtype = "int32", trainable = false }
   self.flags = self:add_weight { name = "flags", shape = { 2 }, dtype = "bool", trainable = false }
 end
-function Counter:call(x) return x end
-local counter = Counter()
+function CountingLayer:call(x) return x end
+local counter = CountingLayer()
 counter(cr.ones { 1, 2 })
 check.same(counter.count:totable(), { 0, 0 })
 check.same(counter.flags:totable(), { false, false })

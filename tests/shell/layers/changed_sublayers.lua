@@ -11,39 +11,41 @@ local words = cr.ops.cast(cr.random.uniform({ 3, 5 }, 0, 6, { seed = 2 }), "int3
 -- ---- layers in Lua that hold layers
 
 --- A layer whose sublayers are made by init.
-local Early = layers.Layer:subclass "Early"
-function Early:init()
+local InitLayer = layers.Layer:subclass "Early"
+function InitLayer:init()
   self.dense = layers.Dense(4, { name = "dense" })
   self.attention = layers.MultiHeadAttention(2, 3, { name = "attention" })
 end
-function Early:call(inputs) return self.dense(inputs) + self.attention(inputs, inputs) end
+function InitLayer:call(inputs) return self.dense(inputs) + self.attention(inputs, inputs) end
 
 --- A layer whose sublayers are made by build; one of them is in a wrapper.
-local Late = layers.Layer:subclass "Late"
-function Late:build()
+local BuildLayer = layers.Layer:subclass "Late"
+function BuildLayer:build()
   self.wrapped = layers.TimeDistributed(layers.Dense(4, { name = "dense" }), { name = "wrapped" })
   self.conv = layers.Conv1D(4, 2, { padding = "causal", name = "conv" })
 end
-function Late:call(inputs) return self.wrapped(inputs) + self.conv(inputs) end
+function BuildLayer:call(inputs) return self.wrapped(inputs) + self.conv(inputs) end
 
 --- A layer that holds two layers of Lua classes, which hold layers in turn.
-local Outer = layers.Layer:subclass "Outer"
-function Outer:init() self.early, self.late = Early { name = "early" }, Late { name = "late" } end
-function Outer:call(inputs) return self.early(inputs) + self.late(inputs) end
+local OuterLayer = layers.Layer:subclass "Outer"
+function OuterLayer:init()
+  self.early, self.late = InitLayer { name = "early" }, BuildLayer { name = "late" }
+end
+function OuterLayer:call(inputs) return self.early(inputs) + self.late(inputs) end
 
 --- A cell for the layer RNN that holds a layer.
-local Cell = layers.Layer:subclass "Cell"
-function Cell:init() self.state_size, self.dense = 4, layers.Dense(4, { name = "dense" }) end
-function Cell:call(inputs, states)
+local DenseCell = layers.Layer:subclass "Cell"
+function DenseCell:init() self.state_size, self.dense = 4, layers.Dense(4, { name = "dense" }) end
+function DenseCell:call(inputs, states)
   local output = self.dense(inputs) + states[1] * 0.5
   return output, { output }
 end
 
-local Derived = cr.Model:subclass "Derived"
-function Derived:init()
+local AttentionModel = cr.Model:subclass "Derived"
+function AttentionModel:init()
   self.attention = layers.MultiHeadAttention(2, 2, { name = "attention" })
 end
-function Derived:call(inputs) return self.attention(inputs, inputs) end
+function AttentionModel:call(inputs) return self.attention(inputs, inputs) end
 
 -- ---- models of every form that contain these layers
 
@@ -66,18 +68,18 @@ local model_makers = {
   attention = function() return attention_model(layers.MultiHeadAttention(2, 3)) end,
   grouped = function() return attention_model(layers.GroupedQueryAttention(3, 4, 2)) end,
   wrapped = function() return sequence_model(layers.TimeDistributed(layers.Dense(4))) end,
-  cells = function() return sequence_model(layers.RNN(Cell())) end,
-  both_ways = function() return sequence_model(layers.Bidirectional(layers.RNN(Cell()))) end,
+  cells = function() return sequence_model(layers.RNN(DenseCell())) end,
+  both_ways = function() return sequence_model(layers.Bidirectional(layers.RNN(DenseCell()))) end,
   nested = function()
     return sequence_model(cr.Sequential { layers.Dense(4), layers.Dense(3) }, layers.Dense(2))
   end,
   nested_attention = function()
     return sequence_model(attention_model(layers.MultiHeadAttention(2, 3)), layers.Dense(2))
   end,
-  early = function() return sequence_model(Early()) end,
-  late = function() return sequence_model(Late()) end,
-  outer = function() return sequence_model(Outer()) end,
-  derived = function() return Derived() end,
+  early = function() return sequence_model(InitLayer()) end,
+  late = function() return sequence_model(BuildLayer()) end,
+  outer = function() return sequence_model(OuterLayer()) end,
+  derived = function() return AttentionModel() end,
 }
 local function data_for(name)
   return (name == "embedding" or name == "reversible") and words or x
@@ -171,8 +173,9 @@ local function check_files(folder)
     local expected = predictions(model, name)
     for _, ending in ipairs(model_endings) do
       local tolerance = stores_merged_weights(ending, change) and 0.3 or 0
-      local loaded = cr.models.load_model(path_of(folder, name, change, ending))
-      expect_same(predictions(loaded, name), expected, name .. " " .. change .. ending, tolerance)
+      local loaded_model = cr.models.load_model(path_of(folder, name, change, ending))
+      expect_same(predictions(loaded_model, name), expected, name .. " " .. change .. ending,
+        tolerance)
     end
     for _, ending in ipairs(weight_endings) do
       local tolerance = stores_merged_weights(ending, change) and 0.3 or 0

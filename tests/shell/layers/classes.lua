@@ -7,54 +7,58 @@ local layers = cr.layers
 local x, y = cr.random.normal { 32, 3 }, cr.random.normal { 32, 1 }
 
 -- a layer with declared options needs neither init nor get_config
-local Scaled = cr.Layer:subclass("Scaled", { { "units", 4, "Width." }, { "factor", 2.0 } })
-function Scaled:build(shape)
+local ScalingLayer = cr.Layer:subclass("Scaled", { { "units", 4, "Width." }, { "factor", 2.0 } })
+function ScalingLayer:build(shape)
   self.kernel = self:add_weight { name = "kernel", shape = { shape[#shape], self.units },
     initializer = "ones" }
 end
-function Scaled:call(inputs, args)
+function ScalingLayer:call(inputs, args)
   assert(type(args.training) == "boolean")
   return inputs:matmul(self.kernel) * self.factor
 end
-local scaled = Scaled(5, { name = "s" })
-assert(scaled.units == 5 and scaled.factor == 2.0 and scaled.name == "s")
-check.near(scaled(cr.ones { 1, 3 }), { { 6, 6, 6, 6, 6 } })
-assert(scaled.kernel == scaled.weights[1] and #scaled.trainable_weights == 1)
-assert(scaled:get_config().units == 5 and Scaled:from_config(scaled:get_config()).factor == 2.0)
-assert(Scaled().name == "scaled" or Scaled().name:find "^scaled")
-check.fails(function() Scaled { unit = 3 } end, "Scaled", "'unit'", "did you mean 'units'?")
-check.fails(function() Scaled("five")(cr.ones { 1, 3 }) end, "five")
-assert(tostring(Scaled):find "Scaled" and tostring(scaled):find "Scaled")
-check.same(scaled:compute_output_shape { -1, 3 }, { -1, 5 })
+local scaling_layer = ScalingLayer(5, { name = "s" })
+assert(scaling_layer.units == 5 and scaling_layer.factor == 2.0 and scaling_layer.name == "s")
+check.near(scaling_layer(cr.ones { 1, 3 }), { { 6, 6, 6, 6, 6 } })
+assert(scaling_layer.kernel == scaling_layer.weights[1] and #scaling_layer.trainable_weights == 1)
+assert(scaling_layer:get_config().units == 5
+  and ScalingLayer:from_config(scaling_layer:get_config()).factor == 2.0)
+assert(ScalingLayer().name == "scaled" or ScalingLayer().name:find "^scaled")
+check.fails(function() ScalingLayer { unit = 3 } end, "Scaled", "'unit'", "did you mean 'units'?")
+check.fails(function() ScalingLayer("five")(cr.ones { 1, 3 }) end, "five")
+assert(tostring(ScalingLayer):find "Scaled" and tostring(scaling_layer):find "Scaled")
+check.same(scaling_layer:compute_output_shape { -1, 3 }, { -1, 5 })
 
 -- attributes belong to the layer, not to the Lua value that refers to it
-scaled.note = { "kept" }
-local model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, scaled }
-scaled = nil
+scaling_layer.note = { "kept" }
+local model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, scaling_layer }
+scaling_layer = nil
 collectgarbage() collectgarbage()
 assert(model.layers[1].note[1] == "kept" and model:get_layer "s" == model.layers[1])
 assert(model.layers[1].missing == nil)
 
 -- derived classes: super, inherited options and methods
-local Child = Scaled:subclass("Child", { { "shift", 1.0 } })
-function Child:call(inputs, args) return Child.super.call(self, inputs, args) + self.shift end
-check.near(Child { units = 1 }(cr.ones { 1, 3 }), { { 7 } })
-assert(Child(2).units == 2)
+local ShiftedLayer = ScalingLayer:subclass("Child", { { "shift", 1.0 } })
+function ShiftedLayer:call(inputs, args)
+  return ShiftedLayer.super.call(self, inputs, args) + self.shift
+end
+check.near(ShiftedLayer { units = 1 }(cr.ones { 1, 3 }), { { 7 } })
+assert(ShiftedLayer(2).units == 2)
 
 -- errors inside a layer keep their text and position, and name the layer once
-local Broken = cr.Layer:subclass "Broken"
-function Broken:call() error "wrong on purpose" end
-local ok, message = pcall(Broken { name = "b" }, x)
+local FailingLayer = cr.Layer:subclass "Broken"
+function FailingLayer:call() error "wrong on purpose" end
+local ok, message = pcall(FailingLayer { name = "b" }, x)
 assert(not ok and message:find "classes.lua:%d+: wrong on purpose"
   and select(2, message:gsub("wrong on purpose", "")) == 1)
-local Nothing = cr.Layer:subclass "Nothing"
-function Nothing:call() end
-check.fails(function() Nothing { name = "n" }(x) end, "n", "returned nothing")
-local Empty = cr.Layer:subclass "Empty"
-function Empty:call() return {} end
-check.fails(function() Empty { name = "e" }(x) end, "Layer e: call() returned an empty table")
-check.fails(function() Empty()(cr.Input { shape = { 3 } }) end, "returned an empty table")
-check.fails(function() Nothing { whatever = 1 } end, "Nothing", "'whatever'")
+local NoResultLayer = cr.Layer:subclass "Nothing"
+function NoResultLayer:call() end
+check.fails(function() NoResultLayer { name = "n" }(x) end, "n", "returned nothing")
+local EmptyTableLayer = cr.Layer:subclass "Empty"
+function EmptyTableLayer:call() return {} end
+check.fails(function() EmptyTableLayer { name = "e" }(x) end,
+  "Layer e: call() returned an empty table")
+check.fails(function() EmptyTableLayer()(cr.Input { shape = { 3 } }) end, "returned an empty table")
+check.fails(function() NoResultLayer { whatever = 1 } end, "Nothing", "'whatever'")
 check.fails(function() cr.Layer {} end, "subclass")
 check.fails(function() cr.Layer:subclass() end, "expected a string")
 do -- a class with the name of a built-in one gets the package "Custom", as in Keras
@@ -71,76 +75,76 @@ check.fails(function() cr.optimizers.LossScaleOptimizer:subclass "X" end, "subcl
   "self.inner = cr.optimizers.LossScaleOptimizer(...)")
 
 -- sublayers in tables, losses, state that is not trained, several inputs and outputs
-local Stack = cr.Layer:subclass "Stack"
-function Stack:init(config)
+local StackLayer = cr.Layer:subclass "Stack"
+function StackLayer:init(config)
   self.blocks = {}
   for i = 1, config.count do self.blocks[i] = layers.Dense(3, { activation = "tanh" }) end
 end
-function Stack:build()
+function StackLayer:build()
   self.calls = self:add_weight { name = "calls", shape = {}, initializer = "zeros",
     trainable = false }
 end
-function Stack:call(inputs)
+function StackLayer:call(inputs)
   self.calls:assign_add(1)
   for _, block in ipairs(self.blocks) do inputs = block(inputs) end
   self:add_loss((inputs * inputs):mean() * 0.1)
   return { inputs, inputs:sum(-1) }
 end
-local stack = Stack { count = 3 }
+local stack = StackLayer { count = 3 }
 local outputs = stack(x)
 assert(#outputs == 2 and #stack.weights == 7 and #stack.trainable_weights == 6
   and stack.calls.value:item() == 1)
 assert(#stack.losses == 1)
 stack.blocks = nil
 assert(#stack.weights == 1)
-local SeveralOutputs = cr.Layer:subclass "Several"
-function SeveralOutputs:call(inputs) return inputs, { inputs * 2, inputs * 3 }, nil end
-check.near(SeveralOutputs()(cr.ones { 1 })[3], { 3 })
-local several_layer = SeveralOutputs { name = "several" }
+local SeveralOutputLayer = cr.Layer:subclass "Several"
+function SeveralOutputLayer:call(inputs) return inputs, { inputs * 2, inputs * 3 }, nil end
+check.near(SeveralOutputLayer()(cr.ones { 1 })[3], { 3 })
+local several_layer = SeveralOutputLayer { name = "several" }
 check.fails(function() several_layer(nil) end, "several", "got nil", "table.unpack(layer(x))")
 
 -- build called by the user runs the class's build once; a class without build is built by its call
-local Inner = cr.Layer:subclass "Inner"
-function Inner:build(shape)
+local DenseLayer = cr.Layer:subclass "Inner"
+function DenseLayer:build(shape)
   self.w = self:add_weight { name = "w", shape = { shape[#shape], 2 } }
 end
-function Inner:call(inputs) return inputs:matmul(self.w) end
-local inner = Inner()
+function DenseLayer:call(inputs) return inputs:matmul(self.w) end
+local inner = DenseLayer()
 inner:build { -1, 3 }
 assert(inner.built and #inner.weights == 1)
 inner(x)
 assert(#inner.weights == 1)
-local Outer = cr.Model:subclass "Outer"
-function Outer:init() self.first, self.last = Inner(), layers.Dense(4) end
-function Outer:call(inputs) return self.last(self.first(inputs)) end
-local outer = Outer()
+local TwoLayerModel = cr.Model:subclass "Outer"
+function TwoLayerModel:init() self.first, self.last = DenseLayer(), layers.Dense(4) end
+function TwoLayerModel:call(inputs) return self.last(self.first(inputs)) end
+local outer = TwoLayerModel()
 outer:build { -1, 3 }
 check.same(outer:count_params(), 6 + 12)
-local Eager = cr.Layer:subclass "Eager"
-function Eager:init() self.inner = Inner() end
-function Eager:build(shape) self.inner:build(shape) end
-function Eager:call(inputs) return self.inner(inputs) end
-local eager_layer = Eager()
+local NestedLayer = cr.Layer:subclass "Eager"
+function NestedLayer:init() self.inner = DenseLayer() end
+function NestedLayer:build(shape) self.inner:build(shape) end
+function NestedLayer:call(inputs) return self.inner(inputs) end
+local eager_layer = NestedLayer()
 eager_layer(x)
 assert(#eager_layer.weights == 1)
 
-local Sum = cr.Layer:subclass "Sum"
-function Sum:build(shapes) assert(#shapes == 2 and shapes[1][2] == 3) end
-function Sum:call(inputs) return inputs[1] + inputs[2] end
-check.same(Sum() { cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } } }.shape, { -1, 3 })
+local SumLayer = cr.Layer:subclass "Sum"
+function SumLayer:build(shapes) assert(#shapes == 2 and shapes[1][2] == 3) end
+function SumLayer:call(inputs) return inputs[1] + inputs[2] end
+check.same(SumLayer() { cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } } }.shape, { -1, 3 })
 
 -- a model class trains like any other model, at compiled speed: call runs only while the step is
 -- traced
 local call_count = 0
-local Net = cr.Model:subclass "Net"
-function Net:init()
+local TwoLayerModel = cr.Model:subclass "Net"
+function TwoLayerModel:init()
   self.first, self.last = layers.Dense(8, { activation = "relu" }), layers.Dense(1)
 end
-function Net:call(inputs)
+function TwoLayerModel:call(inputs)
   call_count = call_count + 1
   return self.last(self.first(inputs))
 end
-local net = Net()
+local net = TwoLayerModel()
 net:compile { optimizer = "sgd", loss = "mse" }
 local history = net:fit(x, y, { epochs = 5, batch_size = 8, verbose = 0 })
 assert(#history.history.loss == 5 and history.history.loss[5] < history.history.loss[1])
@@ -148,21 +152,21 @@ assert(call_count < 8, "call ran " .. call_count .. " times")
 assert(#net.weights == 4 and net:count_params() == 41)
 
 -- losses and metrics: classes and functions
-local Squared = cr.losses.Loss:subclass("Squared", { { "factor", 1.0 } })
-function Squared:call(t, p) return ((t - p) * (t - p)):mean(-1) * self.factor end
-check.near(Squared { factor = 2.0 }(cr.zeros { 2, 1 }, cr.ones { 2, 1 }), 2)
-local Largest = cr.metrics.Metric:subclass "Largest"
-function Largest:init() self.value = self:add_variable "value" end
-function Largest:update_state(_, p) self.value:assign(cr.ops.maximum(self.value, p:max())) end
-function Largest:result() return self.value end
-function Largest:reset_state() self.value:assign(0) end
+local SquaredLoss = cr.losses.Loss:subclass("Squared", { { "factor", 1.0 } })
+function SquaredLoss:call(t, p) return ((t - p) * (t - p)):mean(-1) * self.factor end
+check.near(SquaredLoss { factor = 2.0 }(cr.zeros { 2, 1 }, cr.ones { 2, 1 }), 2)
+local MaximumMetric = cr.metrics.Metric:subclass "Largest"
+function MaximumMetric:init() self.value = self:add_variable "value" end
+function MaximumMetric:update_state(_, p) self.value:assign(cr.ops.maximum(self.value, p:max())) end
+function MaximumMetric:result() return self.value end
+function MaximumMetric:reset_state() self.value:assign(0) end
 local function gap(t, p) return cr.ops.abs(t - p):mean(-1) end
 local function new_model()
   return cr.Sequential { layers.Dense(1, { input_shape = { 3 }, kernel_initializer = "zeros" }) }
 end
 local built_in_model, own_model = new_model(), new_model()
 built_in_model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
-own_model:compile { optimizer = "sgd", loss = Squared(), metrics = { gap, Largest() } }
+own_model:compile { optimizer = "sgd", loss = SquaredLoss(), metrics = { gap, MaximumMetric() } }
 local a = built_in_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
 local b = own_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
 check.near(b.loss, a.loss)
@@ -192,30 +196,30 @@ check.same({ json:find '"Activation"' ~= nil, json:find "Lambda" }, { true })
 
 -- callbacks read logs, may add values to them, and can stop training
 local events = {}
-local Watch = cr.callbacks.Callback:subclass "Watch"
-function Watch:init(config) self.limit = config.limit end
-function Watch:on_train_begin() events[#events + 1] = "begin" end
-function Watch:on_epoch_end(epoch, logs)
+local RecordingCallback = cr.callbacks.Callback:subclass "Watch"
+function RecordingCallback:init(config) self.limit = config.limit end
+function RecordingCallback:on_train_begin() events[#events + 1] = "begin" end
+function RecordingCallback:on_epoch_end(epoch, logs)
   events[#events + 1] = epoch
   logs.doubled = logs.loss * 2
   if epoch + 1 >= self.limit then self.model.stop_training = true end
 end
-function Watch:on_train_batch_end(_, logs) assert(logs.loss) end
+function RecordingCallback:on_train_batch_end(_, logs) assert(logs.loss) end
 built_in_model = new_model()
 built_in_model:compile { optimizer = "sgd", loss = "mse" }
 history = built_in_model:fit(x, y, { epochs = 10, verbose = 0,
-  callbacks = { Watch { limit = 3 } } })
+  callbacks = { RecordingCallback { limit = 3 } } })
 check.same(events, { "begin", 0, 1, 2 })
 check.near(history.history.doubled[3], history.history.loss[3] * 2)
-local Bad = cr.callbacks.Callback:subclass "Bad"
-function Bad:on_epoch_end() error { code = 7 } end
+local FailingCallback = cr.callbacks.Callback:subclass "Bad"
+function FailingCallback:on_epoch_end() error { code = 7 } end
 local is_ok, error_value = pcall(built_in_model.fit, built_in_model, x, y,
-  { verbose = 0, callbacks = Bad() })
+  { verbose = 0, callbacks = FailingCallback() })
 assert(not is_ok and type(error_value) == "table" and error_value.code == 7,
   "an error value comes back as it was raised")
 
 -- registered classes and functions are found by name, saved and loaded
-local scaled_model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
+local scaled_model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, ScalingLayer(2) }
 local path = check.temporary ".h5"
 scaled_model:save(path)
 check.near(cr.models.load_model(path):predict(x), scaled_model:predict(x):totable())
@@ -235,30 +239,30 @@ do -- the help for a base explains how to derive a class from it
   print = function(text) printed_texts[#printed_texts + 1] = text end
   cr.help(cr.Layer)
   cr.help(cr.losses.Loss)
-  cr.help(Scaled)
+  cr.help(ScalingLayer)
   print = original_print
   assert(printed_texts[1]:find('cr.Layer:subclass("Mine"', 1, true)
     and printed_texts[1]:find "add_weight%(self")
   assert(printed_texts[2]:find('cr.losses.Loss:subclass("Mine"', 1, true))
   assert(printed_texts[3]:find "^Scaled %(layer, plugin Lua%)\n\n%S", printed_texts[3])
 end
-Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
-assert(Scaled().units == 1, "a class may be defined again")
+ScalingLayer = cr.Layer:subclass("Scaled", { { "units", 1 } })
+assert(ScalingLayer().units == 1, "a class may be defined again")
 
 do -- if get_config returns only options, the base adds the name and its other options in every file
-  local Inner = cr.Layer:subclass "ConfigInner"
-  function Inner:init(config) self.units = config.units end
-  function Inner:build(shape)
+  local InnerLayer = cr.Layer:subclass "ConfigInner"
+  function InnerLayer:init(config) self.units = config.units end
+  function InnerLayer:build(shape)
     self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
   end
-  function Inner:call(x) return x:matmul(self.w) end
-  function Inner:get_config() return { units = self.units } end
-  local Outer = cr.Layer:subclass "ConfigOuter"
-  function Outer:init() self.inner = Inner { units = 3 } end
-  function Outer:call(x) return self.inner(x) end
-  function Outer:get_config() return {} end
-  local model = cr.Sequential { cr.Input { shape = { 4 } }, Inner { units = 5, name = "five" },
-    Outer { trainable = false } }
+  function InnerLayer:call(x) return x:matmul(self.w) end
+  function InnerLayer:get_config() return { units = self.units } end
+  local OuterLayer = cr.Layer:subclass "ConfigOuter"
+  function OuterLayer:init() self.inner = InnerLayer { units = 3 } end
+  function OuterLayer:call(x) return self.inner(x) end
+  function OuterLayer:get_config() return {} end
+  local model = cr.Sequential { cr.Input { shape = { 4 } }, InnerLayer { units = 5, name = "five" },
+    OuterLayer { trainable = false } }
   for _, ending in ipairs { ".h5", ".keras" } do
     local path = check.temporary(ending)
     model:save(path)
@@ -270,14 +274,14 @@ do -- if get_config returns only options, the base adds the name and its other o
 end
 
 do -- variables of a metric with initializers; reset_state sets them to zero
-  local Counter = cr.metrics.Metric:subclass "CounterFromOne"
-  function Counter:init()
+  local CountingMetric = cr.metrics.Metric:subclass "CounterFromOne"
+  function CountingMetric:init()
     self.count = self:add_weight { name = "count", initializer = "ones" }
     self.rows = self:add_variable { shape = { 2 }, initializer = "zeros" }
   end
-  function Counter:update_state() self.count:assign_add(1) end
-  function Counter:result() return self.count + self.rows:sum() end
-  local counter = Counter()
+  function CountingMetric:update_state() self.count:assign_add(1) end
+  function CountingMetric:result() return self.count + self.rows:sum() end
+  local counter = CountingMetric()
   counter:update_state(cr.ones { 1 })
   check.near(counter:result(), 2)
   counter:reset_state()
@@ -328,13 +332,13 @@ end
 print "ok classes"
 
 do -- an option must have the type of its default: number, string or boolean
-  local Typed = cr.Layer:subclass("Typed", { { "scale", 1.0 }, { "text", "a" }, { "flag", true },
-    { "any" } })
-  function Typed:call(x) return x end
+  local TypedLayer = cr.Layer:subclass("Typed", { { "scale", 1.0 }, { "text", "a" },
+    { "flag", true }, { "any" } })
+  function TypedLayer:call(x) return x end
 
-  local TypedChild = Typed:subclass "TypedChild"
-  for _, class in ipairs { Typed, TypedChild } do
-    local name = class == Typed and "Typed" or "TypedChild"
+  local DerivedLayer = TypedLayer:subclass "TypedChild"
+  for _, class in ipairs { TypedLayer, DerivedLayer } do
+    local name = class == TypedLayer and "Typed" or "TypedChild"
     check.fails(function() class { scale = "2" } end, name .. ": option 'scale'",
       'expected a number, got "2"')
     check.fails(function() class { text = 3 } end, name .. ": option 'text'",

@@ -56,45 +56,50 @@ end
 
 -- ---- overridden methods -------------------------------------------------------------------------
 
-local Scaled = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Factor of the result." } })
-function Scaled:call(inputs) return Scaled.super.call(self, inputs) * self.scale end
-check.near(Scaled(2, { kernel_initializer = "ones", scale = 3 })(cr.ones { 1, 4 }), { { 12, 12 } })
-local Shifted = Scaled:subclass("Shifted", { { "by", 1.0 } })
-function Shifted:call(inputs) return Shifted.super.call(self, inputs) + self.by end
-check.near(Shifted { 2, kernel_initializer = "ones" }(cr.ones { 1, 4 }), { { 9, 9 } })
-local Transposed = layers.Dense:subclass "Transposed"
-function Transposed:call(inputs) return inputs:matmul(self.kernel) - self.bias end
-local transposed = Transposed { 2, kernel_initializer = "ones", bias_initializer = "ones" }
+local ScaledDense = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Factor of the result." } })
+function ScaledDense:call(inputs) return ScaledDense.super.call(self, inputs) * self.scale end
+check.near(ScaledDense(2, { kernel_initializer = "ones", scale = 3 })(cr.ones { 1, 4 }),
+  { { 12, 12 } })
+local ShiftedDense = ScaledDense:subclass("Shifted", { { "by", 1.0 } })
+function ShiftedDense:call(inputs) return ShiftedDense.super.call(self, inputs) + self.by end
+check.near(ShiftedDense { 2, kernel_initializer = "ones" }(cr.ones { 1, 4 }), { { 9, 9 } })
+local TransposedDense = layers.Dense:subclass "Transposed"
+function TransposedDense:call(inputs) return inputs:matmul(self.kernel) - self.bias end
+local transposed = TransposedDense { 2, kernel_initializer = "ones", bias_initializer = "ones" }
 check.near(transposed(cr.ones { 1, 4 }), { { 3, 3 } })
-local Deeper = layers.Dense:subclass "Deeper"
-function Deeper:init(options)
-  Deeper.super.init(self, options)
+local DeeperDense = layers.Dense:subclass "Deeper"
+function DeeperDense:init(options)
+  DeeperDense.super.init(self, options)
   self.more = layers.Dense(3)
 end
-function Deeper:call(inputs) return self.more(Deeper.super.call(self, inputs)) end
-check.same(Deeper(2)(cr.ones { 1, 4 }).shape, { 1, 3 })
-check.same(Deeper { 2, dtype = "mixed_bfloat16" }(cr.ones { 1, 4 }).dtype, "bfloat16")
+function DeeperDense:call(inputs) return self.more(DeeperDense.super.call(self, inputs)) end
+check.same(DeeperDense(2)(cr.ones { 1, 4 }).shape, { 1, 3 })
+check.same(DeeperDense { 2, dtype = "mixed_bfloat16" }(cr.ones { 1, 4 }).dtype, "bfloat16")
 
-local Masking = layers.Masking:subclass "MyMasking"
+local DerivedMasking = layers.Masking:subclass "MyMasking"
 local masked_steps = cr.tensor { { { 1, 2 }, { 0, 0 } } }
-check.same(Masking():compute_mask(masked_steps):totable(), { { true, false } })
-local Recurrent = layers.LSTM:subclass "MyRecurrent"
+check.same(DerivedMasking():compute_mask(masked_steps):totable(), { { true, false } })
+local DerivedLSTM = layers.LSTM:subclass "MyRecurrent"
 local base_lstm = layers.LSTM { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
-local derived_lstm = Recurrent { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
-check.near(derived_lstm(Masking()(masked_steps)), base_lstm(layers.Masking()(masked_steps)))
+local derived_lstm = DerivedLSTM { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
+check.near(derived_lstm(DerivedMasking()(masked_steps)), base_lstm(layers.Masking()(masked_steps)))
 
 -- ---- classes derived from losses, regularizers and other kinds ----------------------------------
 
 local x, y = cr.random.normal { 4, 3 }, cr.random.normal { 4, 2 }
-local Doubled = cr.losses.Huber:subclass "Doubled"
-function Doubled:call(y_true, y_pred) return Doubled.super.call(self, y_true, y_pred) * 2 end
-local Penalty = cr.regularizers.L2:subclass "Penalty"
-function Penalty:call(weight) return Penalty.super.call(self, weight) * 3 end
-local Bounded = cr.constraints.MaxNorm:subclass "Bounded"
-local Start = cr.initializers.Constant:subclass "Start"
-function Start:call(shape, dtype) return Start.super.call(self, shape, dtype) + 1 end
-local Slower = cr.optimizers.schedules.ExponentialDecay:subclass "Slower"
-function Slower:call(step) return Slower.super.call(self, step) * 0.5 end
+local DoubledHuber = cr.losses.Huber:subclass "Doubled"
+function DoubledHuber:call(y_true, y_pred)
+  return DoubledHuber.super.call(self, y_true, y_pred) * 2
+end
+local TripledL2 = cr.regularizers.L2:subclass "Penalty"
+function TripledL2:call(weight) return TripledL2.super.call(self, weight) * 3 end
+local DerivedMaxNorm = cr.constraints.MaxNorm:subclass "Bounded"
+local ShiftedConstant = cr.initializers.Constant:subclass "Start"
+function ShiftedConstant:call(shape, dtype)
+  return ShiftedConstant.super.call(self, shape, dtype) + 1
+end
+local HalvedDecay = cr.optimizers.schedules.ExponentialDecay:subclass "Slower"
+function HalvedDecay:call(step) return HalvedDecay.super.call(self, step) * 0.5 end
 
 local function train_with(loss, penalty, bound, start, schedule)
   local model = cr.Sequential { layers.Dense { 2, input_shape = { 3 }, kernel_regularizer = penalty,
@@ -103,8 +108,8 @@ local function train_with(loss, penalty, bound, start, schedule)
   model:fit(x, y, { epochs = 2, shuffle = false, verbose = 0 })
   return model
 end
-local derived_model = train_with(Doubled { delta = 0.5 }, Penalty(0.01), Bounded(1.5), Start(0.25),
-  Slower(0.1, 10, 0.9))
+local derived_model = train_with(DoubledHuber { delta = 0.5 }, TripledL2(0.01),
+  DerivedMaxNorm(1.5), ShiftedConstant(0.25), HalvedDecay(0.1, 10, 0.9))
 local huber = cr.losses.Huber { delta = 0.5, reduction = "none" }
 local equivalent_model = train_with(function(t, p) return huber(t, p) * 2 end,
   cr.regularizers.L2(0.03), cr.constraints.MaxNorm(1.5), cr.initializers.Constant(1.25),
@@ -121,13 +126,16 @@ os.remove(path)
 -- ---- member names that the base uses for something else -----------------------------------------
 
 local ids = cr.tensor({ { 1, 2, 0 }, { 3, 1, 1 } }, "int32")
-local Table = layers.Embedding:subclass("Table", { { "scale", 2.0 } })
-function Table:call(inputs) return Table.super.call(self, inputs) * self.scale end
-local Summed = layers.EinsumDense:subclass "Summed"
-local Attention = layers.MultiHeadAttention:subclass "MyAttention"
+local ScaledEmbedding = layers.Embedding:subclass("Table", { { "scale", 2.0 } })
+function ScaledEmbedding:call(inputs)
+  return ScaledEmbedding.super.call(self, inputs) * self.scale
+end
+local DerivedEinsumDense = layers.EinsumDense:subclass "Summed"
+local DerivedAttention = layers.MultiHeadAttention:subclass "MyAttention"
 for _, row in ipairs {
-  { Table, layers.Embedding, { input_dim = 5, output_dim = 2 }, ids, 2 },
-  { Summed, layers.EinsumDense, { "ab,bc->ac", 3, bias_axes = "c" }, cr.random.normal { 2, 4 }, 1 },
+  { ScaledEmbedding, layers.Embedding, { input_dim = 5, output_dim = 2 }, ids, 2 },
+  { DerivedEinsumDense, layers.EinsumDense, { "ab,bc->ac", 3, bias_axes = "c" },
+    cr.random.normal { 2, 4 }, 1 },
 } do
   local Derived, Base, options, inputs, factor = table.unpack(row)
   local derived_network = cr.Sequential { Derived(options) }
@@ -144,7 +152,7 @@ for _, row in ipairs {
     os.remove(model_path)
   end
 end
-local derived_attention, base_attention = Attention(2, 3), layers.MultiHeadAttention(2, 3)
+local derived_attention, base_attention = DerivedAttention(2, 3), layers.MultiHeadAttention(2, 3)
 derived_attention(steps, steps)
 base_attention(steps, steps)
 base_attention:set_weights(derived_attention:get_weights())
@@ -162,26 +170,26 @@ local function new_model()
   return model
 end
 
-local Tenfold = cr.metrics.MeanSquaredError:subclass("Tenfold", { { "factor", 10.0 } })
-function Tenfold:result() return Tenfold.super.result(self) * self.factor end
+local ScaledError = cr.metrics.MeanSquaredError:subclass("Tenfold", { { "factor", 10.0 } })
+function ScaledError:result() return ScaledError.super.result(self) * self.factor end
 local measured_model = new_model()
 measured_model:compile { optimizer = "sgd", loss = "mse",
-  metrics = { Tenfold { name = "ten" }, "mse" } }
+  metrics = { ScaledError { name = "ten" }, "mse" } }
 local logs = measured_model:fit(x, y, { epochs = 3, batch_size = 2, verbose = 0 }).history
 check.near(logs.ten[3], logs.mse[3] * 10, 1e-5)
 assert(logs.ten[3] ~= logs.ten[1])
 
-local Patient = cr.callbacks.EarlyStopping:subclass("Patient", { { "told", 0 } })
-function Patient:on_epoch_end(epoch, values)
+local CountingEarlyStopping = cr.callbacks.EarlyStopping:subclass("Patient", { { "told", 0 } })
+function CountingEarlyStopping:on_epoch_end(epoch, values)
   self.told = self.told + 1
-  Patient.super.on_epoch_end(self, epoch, values)
+  CountingEarlyStopping.super.on_epoch_end(self, epoch, values)
 end
 local function epochs_until(callback)
   local model = new_model()
   model:compile { optimizer = cr.optimizers.SGD(0.0), loss = "mse" }
   return #model:fit(x, y, { epochs = 20, verbose = 0, callbacks = { callback } }).history.loss
 end
-local patient_callback = Patient { monitor = "loss", patience = 2 }
+local patient_callback = CountingEarlyStopping { monitor = "loss", patience = 2 }
 check.same(epochs_until(patient_callback),
   epochs_until(cr.callbacks.EarlyStopping { monitor = "loss", patience = 2 }))
 check.same(patient_callback.told, epochs_until(patient_callback))
@@ -207,12 +215,12 @@ for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftr
     1e-6, name)
   os.remove(model_path)
 end
-local Halved = cr.optimizers.SGD:subclass "Halved"
-function Halved:update_step(gradient, variable, rate, state)
-  Halved.super.update_step(self, gradient * 0.5, variable, rate, state)
+local HalvedSGD = cr.optimizers.SGD:subclass "Halved"
+function HalvedSGD:update_step(gradient, variable, rate, state)
+  HalvedSGD.super.update_step(self, gradient * 0.5, variable, rate, state)
 end
 local halved_model, slow_model = new_model(), new_model()
-halved_model:compile { optimizer = Halved(0.1), loss = "mse" }
+halved_model:compile { optimizer = HalvedSGD(0.1), loss = "mse" }
 slow_model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
 for _, model in ipairs { halved_model, slow_model } do model:fit(x, y,
   { shuffle = false, verbose = 0 }) end
@@ -278,11 +286,11 @@ for _, row in ipairs {
 end
 
 do -- errors name the class and the line that called it
-  local Derived = cr.layers.Dense:subclass "Mine"
-  check.fails(function() Derived "a" end, "derived.lua:", "Mine: option 'units'",
+  local DerivedDense = cr.layers.Dense:subclass "Mine"
+  check.fails(function() DerivedDense "a" end, "derived.lua:", "Mine: option 'units'",
     "expected an integer")
-  local message = select(2, pcall(function() Derived(3)(cr.ones { 2 }) end))
+  local message = select(2, pcall(function() DerivedDense(3)(cr.ones { 2 }) end))
   assert(message:find "derived.lua:%d+: Input 0 is incompatible" and not message:find "crescent/")
-  local Saved = cr.callbacks.ModelCheckpoint:subclass "Saved"
-  Saved { filepath = "a.h5", save_freq = 10 } -- save_freq may be an integer or "epoch"
+  local DerivedCheckpoint = cr.callbacks.ModelCheckpoint:subclass "Saved"
+  DerivedCheckpoint { filepath = "a.h5", save_freq = 10 } -- save_freq may be an integer or "epoch"
 end

@@ -27,10 +27,10 @@ check.near(norm.weights[4], { 1, 4 })
 
 -- Empty batches of images, and their labels, can be mixed.
 for _, name in ipairs { "MixUp", "CutMix" } do
-  local mixed = layers[name]()({ images = ops.zeros { 0, 4, 4, 3 }, labels = ops.zeros { 0, 2 } },
+  local result = layers[name]()({ images = ops.zeros { 0, 4, 4, 3 }, labels = ops.zeros { 0, 2 } },
     { training = true })
-  check.same(mixed.images.shape, { 0, 4, 4, 3 })
-  check.same(mixed.labels.shape, { 0, 2 })
+  check.same(result.images.shape, { 0, 4, 4, 3 })
+  check.same(result.labels.shape, { 0, 2 })
 end
 
 -- The gradient for silent samples is 0 for every exponent of the magnitude; other samples have a

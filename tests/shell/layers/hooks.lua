@@ -20,11 +20,11 @@ local function expect_warnings(code, ...)
 end
 
 -- the error for a class without call lists functions with similar names
-local Wrong = cr.Layer:subclass "Wrong"
-function Wrong:cal(inputs) return inputs end
-check.fails(function() Wrong { name = "w" }(x) end, "w", "no call()", "it defines cal")
-local Empty = cr.Model:subclass "Empty"
-check.fails(function() Empty()(x) end, "no call()")
+local MisspelledLayer = cr.Layer:subclass "Wrong"
+function MisspelledLayer:cal(inputs) return inputs end
+check.fails(function() MisspelledLayer { name = "w" }(x) end, "w", "no call()", "it defines cal")
+local EmptyModel = cr.Model:subclass "Empty"
+check.fails(function() EmptyModel()(x) end, "no call()")
 
 -- an option with the name of a method is refused when the class declares it
 for _, name in ipairs { "build", "call", "init", "compute_mask", "get_config" } do
@@ -47,15 +47,16 @@ expect_warnings([[
   C()]], "on_epoch_ends()", "did you mean 'on_epoch_end'?")
 
 -- the error for a class without a function that it needs lists the functions that it has
-local Results = cr.metrics.Metric:subclass "Results"
-function Results:update_state() end
-function Results:results() end
-check.fails(function() Results()(y, y) end, "no result()", "it defines results, update_state")
+local MisspelledMetric = cr.metrics.Metric:subclass "Results"
+function MisspelledMetric:update_state() end
+function MisspelledMetric:results() end
+check.fails(function() MisspelledMetric()(y, y) end, "no result()",
+  "it defines results, update_state")
 
 -- which names are misspellings of hooks, and which are names of other functions
-local function warnings_of(base, words)
+local function warnings_of(base, names)
   local lines = {}
-  for word in words:gmatch "%S+" do
+  for word in names:gmatch "%S+" do
     lines[#lines + 1] = ("local C = %s:subclass 'C_%s' function C:%s() end pcall(C)")
       :format(base, word, word)
   end
@@ -67,14 +68,14 @@ for _, base in ipairs { "cr.Layer", "cr.Model", "cr.metrics.Metric", "cr.losses.
     builds inits configs get_configs update_states reset_weights train_batch train_steps test_one
     compute_losses steps lens gets slot initial_slots encode decode sample forward on]]), "", base)
 end
-for base, words in pairs {
+for base, names in pairs {
   ["cr.Model"] = "trainstep train_setp predct_step bulid buld getConfig __init__ compute_lsos",
   ["cr.metrics.Metric"] = "updateState update_stat reslut reset_sate reset_states",
   ["cr.callbacks.Callback"] = "on_epoch_ends on_epoch_strat on_train_batch_start onEpochEnd",
   ["cr.data.Dataset"] = "__len__ __getitem__ on_epoch_ends num_batches",
 } do
-  local _, count = words:gsub("%S+", "")
-  local text = warnings_of(base, words)
+  local _, count = names:gsub("%S+", "")
+  local text = warnings_of(base, names)
   check.same(select(2, text:gsub("class C_", "")), count, text)
 end
 
@@ -136,37 +137,40 @@ assert(stderr_of [[
 
 -- on_batch_begin and on_batch_end, the alternative names of hooks, are called
 local events = {}
-local Watch = cr.callbacks.Callback:subclass "Watch"
-function Watch:on_batch_begin(batch) events[#events + 1] = "begin" .. batch end
-function Watch:on_batch_end(batch, logs) events[#events + 1] = "end" .. batch .. type(logs.loss) end
+local RecordingCallback = cr.callbacks.Callback:subclass "Watch"
+function RecordingCallback:on_batch_begin(batch) events[#events + 1] = "begin" .. batch end
+function RecordingCallback:on_batch_end(batch, logs)
+  events[#events + 1] = "end" .. batch .. type(logs.loss)
+end
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
 model:compile { optimizer = "sgd", loss = "mse" }
-model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false, callbacks = { Watch() } })
+model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false,
+  callbacks = { RecordingCallback() } })
 check.same(events, { "begin0", "end0number", "begin1", "end1number" })
 
 -- reset_states of a class is called, and may call that of the base class
 local reset_count = 0
-local Counting = cr.Layer:subclass "Counting"
-function Counting:call(inputs) return inputs end
-function Counting:reset_states()
+local ResetLayer = cr.Layer:subclass "Counting"
+function ResetLayer:call(inputs) return inputs end
+function ResetLayer:reset_states()
   reset_count = reset_count + 1
   cr.Layer.reset_states(self)
 end
-cr.Sequential { cr.Input { shape = { 2 } }, Counting() }:reset_states()
+cr.Sequential { cr.Input { shape = { 2 } }, ResetLayer() }:reset_states()
 assert(reset_count == 1)
 
 do -- functions of a class call those of its base, as layers of Keras do
-  local Ported = cr.Layer:subclass "Ported"
-  function Ported:init(config)
+  local PortedLayer = cr.Layer:subclass "Ported"
+  function PortedLayer:init(config)
     self.super.init(self, config)
     self.units = config.units
   end
-  function Ported:build(shape)
+  function PortedLayer:build(shape)
     self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
     cr.Layer.build(self, shape)
   end
-  function Ported:call(x) return x:matmul(self.w) end
-  local ported_layer = Ported { units = 3, weights = { cr.ones { 2, 3 } } }
+  function PortedLayer:call(x) return x:matmul(self.w) end
+  local ported_layer = PortedLayer { units = 3, weights = { cr.ones { 2, 3 } } }
   check.near(ported_layer(cr.ones { 1, 2 }), { { 2, 2, 2 } })
   assert(ported_layer.built and #ported_layer.weights == 1)
   local PortedModel = cr.Model:subclass "PortedModel"
@@ -178,37 +182,39 @@ end
 -- save_own_variables, load_own_variables and build_from_config of a class, for Keras 3 files
 do
   local layers = cr.layers
-  local Keeping = cr.Layer:subclass("Keeping", { { "units", 3 } })
-  function Keeping:build(shape)
+  local WordsLayer = cr.Layer:subclass("Keeping", { { "units", 3 } })
+  function WordsLayer:build(shape)
     self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
   end
-  function Keeping:call(inputs) return inputs:matmul(self.w) end
-  function Keeping:save_own_variables(store)
+  function WordsLayer:call(inputs) return inputs:matmul(self.w) end
+  function WordsLayer:save_own_variables(store)
     cr.Layer.save_own_variables(self, store)
     store.words = cr.tensor { 1, 2, 3 }
   end
-  function Keeping:load_own_variables(store)
+  function WordsLayer:load_own_variables(store)
     self.w:assign(store["0"])
     self.words = store.words
   end
-  local Numbered = cr.Layer:subclass "Numbered"
-  function Numbered:build(shape) self.w = self:add_weight { name = "w", shape = shape } end
-  function Numbered:call(inputs) return inputs * self.w end
-  function Numbered:load_own_variables(store)
+  local DoubledWeightLayer = cr.Layer:subclass "Numbered"
+  function DoubledWeightLayer:build(shape)
+    self.w = self:add_weight { name = "w", shape = shape }
+  end
+  function DoubledWeightLayer:call(inputs) return inputs * self.w end
+  function DoubledWeightLayer:load_own_variables(store)
     store["0"] = store["0"] * 2
     cr.Layer.load_own_variables(self, store)
   end
-  local Wrapping = cr.Layer:subclass "Around"
-  function Wrapping:init(config) self.inner = config.inner end
-  function Wrapping:get_config() return { inner = layers.serialize(self.inner) } end
-  function Wrapping:from_config(config)
+  local WrapperLayer = cr.Layer:subclass "Around"
+  function WrapperLayer:init(config) self.inner = config.inner end
+  function WrapperLayer:get_config() return { inner = layers.serialize(self.inner) } end
+  function WrapperLayer:from_config(config)
     config.inner = layers.deserialize(config.inner)
     return self(config)
   end
-  function Wrapping:call(inputs) return self.inner(inputs) end
+  function WrapperLayer:call(inputs) return self.inner(inputs) end
   local input = cr.Input { batch_shape = { 4, 2 } }
   local original_model = cr.Model(input,
-    Wrapping { inner = layers.Dense(1) }(Numbered()(Keeping()(input))))
+    WrapperLayer { inner = layers.Dense(1) }(DoubledWeightLayer()(WordsLayer()(input))))
   local expected = original_model(x)
   for _, ending in ipairs { ".keras", ".weights.h5" } do
     local path = check.temporary(ending)
@@ -229,11 +235,11 @@ do
     check.near(loaded_model.layers[2].words, { 1, 2, 3 })
     check.same(loaded_model.layers[4].inner.class_name, "Dense")
   end
-  local Rebuilt = cr.Layer:subclass "BuiltAgain"
-  function Rebuilt:call(inputs) return inputs * self.factor end
-  function Rebuilt:get_build_config() return { factor = self.factor } end
-  function Rebuilt:build_from_config(config) self.factor = config.factor end
-  local layer = Rebuilt()
+  local FactorLayer = cr.Layer:subclass "BuiltAgain"
+  function FactorLayer:call(inputs) return inputs * self.factor end
+  function FactorLayer:get_build_config() return { factor = self.factor } end
+  function FactorLayer:build_from_config(config) self.factor = config.factor end
+  local layer = FactorLayer()
   layer.factor = 3
   local built_model = cr.Model(input, layer(input))
   for _, ending in ipairs { ".keras", ".h5" } do
@@ -246,24 +252,24 @@ do
   local json = built_model:to_json()
   assert(json:find('"registered_name": "BuiltAgain", "build_config": {"factor": 3}', 1, true))
   check.near(cr.models.model_from_json(json)(x), 3 * x)
-  local Wrong = cr.Layer:subclass "WrongFromConfig"
-  function Wrong:from_config() return 3 end
+  local NumberLayer = cr.Layer:subclass "WrongFromConfig"
+  function NumberLayer:from_config() return 3 end
   check.fails(function() layers.deserialize { class_name = "WrongFromConfig", config = {} } end,
     "from_config()", "expected an object of it, got 3")
-  local Net = cr.Model:subclass "NetFromConfig"
-  function Net:init(config) self.d = layers.Dense(config.size) end
-  function Net:get_config() return { size = self.d.units } end
-  function Net:from_config(config) return self { size = config.size } end
-  function Net:call(inputs) return self.d(inputs) end
-  local net = Net { size = 3 }
+  local SizedModel = cr.Model:subclass "NetFromConfig"
+  function SizedModel:init(config) self.d = layers.Dense(config.size) end
+  function SizedModel:get_config() return { size = self.d.units } end
+  function SizedModel:from_config(config) return self { size = config.size } end
+  function SizedModel:call(inputs) return self.d(inputs) end
+  local net = SizedModel { size = 3 }
   check.same(cr.models.clone_model(net).d.units, 3)
 end
 
 do -- a layer returns a table with names; a class is refused where an object is expected
-  local Named = cr.Layer:subclass "NamedResults"
-  function Named:call(x) return { a = x, b = x } end
-  check.same(Named()(cr.ones { 1 }).b:totable(), { 1 })
-  check.fails(function() cr.Sequential { Named } end, "got the class NamedResults")
+  local NamedResultLayer = cr.Layer:subclass "NamedResults"
+  function NamedResultLayer:call(x) return { a = x, b = x } end
+  check.same(NamedResultLayer()(cr.ones { 1 }).b:totable(), { 1 })
+  check.fails(function() cr.Sequential { NamedResultLayer } end, "got the class NamedResults")
 end
 
 -- the method call gets the mask of its inputs whether the layer passes masks on or not

@@ -5,14 +5,14 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
 -- ---- add_weight with the argument order of Keras 3
-local Scale = cr.Layer:subclass "Scale"
-function Scale:build(shape)
+local ScalingLayer = cr.Layer:subclass "Scale"
+function ScalingLayer:build(shape)
   self.factor = self:add_variable({ shape[#shape] }, "ones",
     { regularizer = "l2", name = "factor" })
   self.fixed = self:add_variable({}, "zeros", "float32", false)
 end
-function Scale:call(x) return x * self.factor + self.fixed end
-local scale = Scale()
+function ScalingLayer:call(x) return x * self.factor + self.fixed end
+local scale = ScalingLayer()
 assert(scale.path == nil)
 check.near(scale(cr.ones { 2, 3 }), cr.ones { 2, 3 })
 assert(scale.path == scale.name and scale.weights[1].name == "factor"

@@ -130,13 +130,13 @@ do
     cr.utils.set_random_seed(5)
     local x, y = cr.random.normal { 10, 3 }, cr.random.normal { 10, 4 }
     local function values(optimizer, shape)
-      local found = {}
-      for _, each in ipairs(optimizer.variables) do
-        if table.concat(each.shape, ",") == shape and each.path:find "bias" then
-          found[#found + 1] = table.concat(each:totable(), " ")
+      local optimizer_values = {}
+      for _, variable in ipairs(optimizer.variables) do
+        if table.concat(variable.shape, ",") == shape and variable.path:find "bias" then
+          optimizer_values[#optimizer_values + 1] = table.concat(variable:totable(), " ")
         end
       end
-      return found
+      return optimizer_values
     end
     local changes = {
       merge = function(first) first:merge_lora() end,
@@ -159,17 +159,18 @@ do
           model:compile { loss = "mse", optimizer = optimizer() }
           model:fit(x, y, { epochs = 3, batch_size = 5, verbose = 0 })
           change(first, second)
-          local before = values(model.optimizer, "4")
+          local old_values = values(model.optimizer, "4")
           model:save(path .. ending)
-          local loaded = cr.models.load_model(path .. ending)
-          local loaded_values, what = values(loaded.optimizer, "4"), name .. ending .. number
-          assert(#loaded_values == #before and #loaded_values > 0, what)
+          local loaded_model = cr.models.load_model(path .. ending)
+          local loaded_values, what = values(loaded_model.optimizer, "4"), name .. ending .. number
+          assert(#loaded_values == #old_values and #loaded_values > 0, what)
           for i = 1, #loaded_values do
-            assert(loaded_values[i] == before[i], what .. " of the last bias")
+            assert(loaded_values[i] == old_values[i], what .. " of the last bias")
           end
-          assert(loaded.optimizer.iterations:item() == model.optimizer.iterations:item(), what)
-          assert(table.concat(values(model.optimizer, "4")) == table.concat(before), what)
-          loaded:fit(x, y, { verbose = 0 })
+          assert(loaded_model.optimizer.iterations:item() == model.optimizer.iterations:item(),
+            what)
+          assert(table.concat(values(model.optimizer, "4")) == table.concat(old_values), what)
+          loaded_model:fit(x, y, { verbose = 0 })
           model:fit(x, y, { verbose = 0 })
           os.remove(path .. ending)
         end

@@ -67,12 +67,12 @@ check_function("of the batch", function(x) return x[{ { 2, -1 } }] end, { -1, -1
 check_function("every second", function(x) return x[{ {}, { 1, -1, 2 } }] end, { -1, -1, 4 })
 
 -- sizes that are used as numbers in Lua, in Lambda and in a class written in Lua
-local InClass = cr.Layer:subclass("InClass", { "f" })
-function InClass:call(x) return self.f(x) end
+local FunctionLayer = cr.Layer:subclass("InClass", { "f" })
+function FunctionLayer:call(x) return self.f(x) end
 
 local function check_in_layers(name, f, shape)
   check_function(name .. " in Lambda", function(x) return layers.Lambda(f)(x) end, shape)
-  check_function(name .. " in a class", function(x) return InClass { f = f } (x) end, shape)
+  check_function(name .. " in a class", function(x) return FunctionLayer { f = f } (x) end, shape)
 end
 
 check_in_layers("positions", function(x)
@@ -110,22 +110,23 @@ check_in_layers("constants that are read", function(x)
 end, { -1, -1, 4 })
 
 -- a model with position embeddings is trained and saved, and predicts for more steps when loaded
-local Positions = cr.Layer:subclass("Positions")
-function Positions:init()
+local PositionEmbedding = cr.Layer:subclass("Positions")
+function PositionEmbedding:init()
   self.tokens, self.positions = layers.Embedding(11, 4), layers.Embedding(9, 4)
 end
-function Positions:call(ids)
+function PositionEmbedding:call(ids)
   return self.tokens(ids) + self.positions(ops.arange(0, ops.shape(ids)[2], 1))
 end
 local ids = cr.Input { shape = { -1 }, dtype = "int32" }
 local model = cr.Model { inputs = ids,
-  outputs = layers.GlobalAveragePooling1D()(Positions()(ids)) }
+  outputs = layers.GlobalAveragePooling1D()(PositionEmbedding()(ids)) }
 model:compile { optimizer = "sgd", loss = "mse" }
 local short_ids = cr.tensor({ { 1, 2, 3 }, { 4, 5, 6 } }, "int32")
 model:fit(short_ids, cr.ones { 2, 4 }, { epochs = 2, verbose = 0 })
 local path = check.temporary ".keras"
 model:save(path)
-local loaded_model = cr.models.load_model(path, { custom_objects = { Positions = Positions } })
+local loaded_model = cr.models.load_model(path,
+  { custom_objects = { Positions = PositionEmbedding } })
 os.remove(path)
 local long_ids = cr.tensor({ { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, "int32")
 check.near(loaded_model:predict(long_ids, { verbose = 0 }),

@@ -128,12 +128,13 @@ local _, text = check.run [[
   layer:enable_lora(2)
   assert(layer.merge_error < 1e-6)
   layer.trainable_weights[3]:assign(cr.random.normal({ 2, 4 }, 0, 1, { seed = 2 }))
-  local before, path = model:predict(cr.ops.eye(6)), os.tmpname() .. ".weights.h5"
+  local old_prediction, path = model:predict(cr.ops.eye(6)), os.tmpname() .. ".weights.h5"
   model:save_weights(path)
-  local rounded = layer.merge_error
+  local rounding_error = layer.merge_error
   model:load_weights(path)
-  local change = cr.ops.max(cr.ops.abs(model:predict(cr.ops.eye(6)) - before)):item()
-  print(change > 0.01 and math.abs(change - rounded) < 0.01 * rounded + 0.05, rounded)
+  local change = cr.ops.max(cr.ops.abs(model:predict(cr.ops.eye(6)) - old_prediction)):item()
+  print(change > 0.01 and math.abs(change - rounding_error) < 0.01 * rounding_error + 0.05,
+    rounding_error)
   os.remove(path)
 ]]
 assert(text:find "^crescent: Layer 'narrow': files of Keras have the weight with its adapter added",

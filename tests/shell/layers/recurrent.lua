@@ -169,12 +169,12 @@ for _, class_row in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, 
     for i = 1, state_count do initial_states[i] = random_tensor({ 4, 3 }, 20 + i) end
     local call_options = { mask = mask, initial_state = option_bits & 8 == 8 and initial_states
       or nil }
-    local got, want = layer(data, call_options), stepwise_layer(data, call_options)
-    for i = 1, 1 + state_count do check.near(got[i], want[i]) end
+    local got, expected_output = layer(data, call_options), stepwise_layer(data, call_options)
+    for i = 1, 1 + state_count do check.near(got[i], expected_output[i]) end
     for i = 1, state_count do
       local initial_state = call_options.initial_state and initial_states[i] or cr.zeros { 4, 3 }
       check.near(got[1 + i]:totable()[2], initial_state:totable()[2])
-      check.near(want[1 + i]:totable()[2], initial_state:totable()[2])
+      check.near(expected_output[1 + i]:totable()[2], initial_state:totable()[2])
     end
   end
 end
@@ -318,13 +318,13 @@ for _, make in ipairs {
   local model = cr.Model(inputs, layer(embedding(inputs[1]), { initial_state = symbols }))
   local data = { words, table.unpack(states) }
   check.near(model:predict(data), unmasked_output)
-  for target, want in pairs { keras3 = unmasked_output, keras2 = masked_output } do
+  for target, expected_output in pairs { keras3 = unmasked_output, keras2 = masked_output } do
     local copy = cr.models.model_from_json(model:to_json { target = target })
     copy:set_weights(model:get_weights())
-    check.near(copy:predict(data), want, 1e-5)
+    check.near(copy:predict(data), expected_output, 1e-5)
     local clone = cr.models.clone_model(copy)
     clone:set_weights(model:get_weights())
-    check.near(clone:predict(data), want, 1e-5)
+    check.near(clone:predict(data), expected_output, 1e-5)
   end
 end
 

@@ -11,10 +11,10 @@ local function normalize(x, axes)
   return (x - mean) * ops.rsqrt(variance + 1e-3)
 end
 for _, policy in ipairs { "mixed_float16", "mixed_bfloat16", "float16", "bfloat16" } do
-  local function check_row(what, layer, want)
+  local function check_row(what, layer, expected)
     local y = layer(rows)
     check.same(y.dtype, policy:gsub("mixed_", ""), what .. ": dtype")
-    check.near(y:cast "float32", want, 1e-2, what .. ", " .. policy)
+    check.near(y:cast "float32", expected, 1e-2, what .. ", " .. policy)
   end
   local row_halves = ops.reshape(rows, { 2, 2, 2 })
   check_row("groups", layers.GroupNormalization { groups = 2, dtype = policy },

@@ -28,11 +28,12 @@ check.fails(function() layers.TimeDistributed(3) end, "Please initialize `TimeDi
 -- a layer with moving averages is called on the steps in order
 local norm = layers.BatchNormalization { momentum = 0.5 }
 layers.TimeDistributed(norm)(x, { training = true })
-local want = cr.zeros { 3 }
+local expected = cr.zeros { 3 }
 for step = 1, 4 do
-  want = want * 0.5 + ops.mean(ops.squeeze(x:slice({ 1, step }, { -1, step }), 1), { 0 }) * 0.5
+  expected = expected * 0.5
+    + ops.mean(ops.squeeze(x:slice({ 1, step }, { -1, step }), 1), { 0 }) * 0.5
 end
-check.near(norm.weights[3], want, 1e-5)
+check.near(norm.weights[3], expected, 1e-5)
 
 -- TimeDistributed around a model, for any number of steps, with masks of steps and masks inside a
 -- step

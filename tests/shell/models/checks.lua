@@ -23,37 +23,37 @@ check.fails(function() cr.check.gradient(cr.ops.sqrt, cr.tensor { 1.0, -1.0, 2.0
   "result 1 is nan at {2}")
 check.fails(function() cr.check.gradient(function() end, x, { raise = true }) end, "gave nothing")
 
-local Linear = cr.Layer:subclass "CheckedLinear"
-function Linear:init(config) self.units = config.units or 2 end
-function Linear:build(shape)
+local LinearLayer = cr.Layer:subclass "CheckedLinear"
+function LinearLayer:init(config) self.units = config.units or 2 end
+function LinearLayer:build(shape)
   self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
 end
-function Linear:call(inputs) return inputs:matmul(self.w) end
-function Linear:get_config() return { units = self.units } end
-report = cr.check.layer(Linear, { units = 3 }, { 4 }, { raise = false })
+function LinearLayer:call(inputs) return inputs:matmul(self.w) end
+function LinearLayer:get_config() return { units = self.units } end
+report = cr.check.layer(LinearLayer, { units = 3 }, { 4 }, { raise = false })
 assert(report.ok, tostring(report))
 
-local ForgetfulLayer = Linear:subclass "CheckedForgets"
+local ForgetfulLayer = LinearLayer:subclass "CheckedForgets"
 function ForgetfulLayer:get_config() return {} end
 check.fails(function() cr.check.layer(ForgetfulLayer, { units = 3 }, { 4 }) end, "has no 'units'")
 
 -- While gradients are compared, sublayers compute in float64 too, so that the correct gradient of a
 -- layer with a Dense in it passes and a gradient with an error of 1 % is found.
-local Film = cr.Layer:subclass("CheckedFilm", { { "error", 0.0 } })
-function Film:build(shapes)
+local FilmLayer = cr.Layer:subclass("CheckedFilm", { { "error", 0.0 } })
+function FilmLayer:build(shapes)
   self.dense = cr.layers.Dense(2 * shapes[1][#shapes[1]])
   self.dense:build(shapes[2])
 end
-function Film:call(inputs)
+function FilmLayer:call(inputs)
   local features, condition = table.unpack(inputs)
   local condition_with_error =
     condition * (1 + self.error) - cr.ops.stop_gradient(condition * self.error)
   local factors = cr.ops.split(self.dense(condition_with_error), 2, -1)
   return features * (1 + factors[1]) + factors[2]
 end
-report = cr.check.layer(Film, {}, { { 3 }, { 4 } }, { raise = false })
+report = cr.check.layer(FilmLayer, {}, { { 3 }, { 4 } }, { raise = false })
 assert(report.ok, tostring(report))
-report = cr.check.layer(Film, { error = 0.01 }, { { 3 }, { 4 } }, { raise = false })
+report = cr.check.layer(FilmLayer, { error = 0.01 }, { { 3 }, { 4 } }, { raise = false })
 assert(tostring(report):find "FAILED +gradient by input 2", tostring(report))
 assert(cr.config.dtype_policy() == "float32")
 

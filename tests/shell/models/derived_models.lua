@@ -45,19 +45,19 @@ end)())
 local expected_losses = fit_losses(expected_model)
 
 do -- a model has the layers that are given and those that are added
-  local GivenLayers = cr.Sequential:subclass "Given"
+  local DerivedSequential = cr.Sequential:subclass "Given"
   local makers = {
-    function() return GivenLayers { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
+    function() return DerivedSequential { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
     function()
-      return GivenLayers { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }),
+      return DerivedSequential { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }),
         L.Dense(1) }
     end,
     function()
       local first = L.Dense(4, { activation = "tanh", input_shape = { 3 } })
-      return GivenLayers { first, L.Dense(1), name = "named" }
+      return DerivedSequential { first, L.Dense(1), name = "named" }
     end,
     function()
-      local model = GivenLayers()
+      local model = DerivedSequential()
       model:add(L.Dense(4, { activation = "tanh" }))
       model:add(L.Dense(7))
       model:pop()
@@ -76,17 +76,17 @@ do -- a model has the layers that are given and those that are added
 end
 
 do -- loading runs init, which makes layers again; files contain layers that were added after init
-  local MadeLayers = cr.Sequential:subclass("Made", { { "units", 4, "Of the first layer." } })
-  function MadeLayers:init(options)
-    MadeLayers.super.init(self, { L.Dense(self.units, { activation = "tanh" }) })
+  local TwoDenseModel = cr.Sequential:subclass("Made", { { "units", 4, "Of the first layer." } })
+  function TwoDenseModel:init(options)
+    TwoDenseModel.super.init(self, { L.Dense(self.units, { activation = "tanh" }) })
     self:add(L.Dense(1))
   end
-  local model = MadeLayers { units = 4 }
+  local model = TwoDenseModel { units = 4 }
   model:build { 8, 3 }
   check.near(fit_losses(filled_model(model)), expected_losses, 1e-6)
   assert(model:get_config().layers == nil)
   check_files(model, 2)
-  local longer_model = MadeLayers { 5 }
+  local longer_model = TwoDenseModel { 5 }
   longer_model:add(L.Dense(1, { use_bias = false }))
   fit_losses(longer_model)
   check.same(#longer_model:get_config().layers, 1)
@@ -94,13 +94,14 @@ do -- loading runs init, which makes layers again; files contain layers that wer
 end
 
 do -- a derived class with its own call and training step
-  local Doubled = cr.Sequential:subclass("Doubled", { { "by", 2.0 } })
-  function Doubled:call(inputs) return Doubled.super.call(self, inputs) * self.by end
-  function Doubled:train_step(data)
+  local DoubledModel = cr.Sequential:subclass("Doubled", { { "by", 2.0 } })
+  function DoubledModel:call(inputs) return DoubledModel.super.call(self, inputs) * self.by end
+  function DoubledModel:train_step(data)
     self.seen = (self.seen or 0) + 1
-    return Doubled.super.train_step(self, data)
+    return DoubledModel.super.train_step(self, data)
   end
-  local model = Doubled { layers = { L.Dense(4, { activation = "tanh" }), L.Dense(1) }, by = 3 }
+  local model = DoubledModel { layers = { L.Dense(4, { activation = "tanh" }), L.Dense(1) },
+    by = 3 }
   model:build { 8, 3 }
   filled_model(model)
   local base_model = new_model()
@@ -109,18 +110,19 @@ do -- a derived class with its own call and training step
   fit_losses(model)
   assert(model.seen >= 1)
   check_files(model, 2)
-  local Deeper = Doubled:subclass "Deeper"
-  local deeper_model = Deeper { layers = { L.Dense(1) } }
+  local DerivedModel = DoubledModel:subclass "Deeper"
+  local deeper_model = DerivedModel { layers = { L.Dense(1) } }
   check.same(deeper_model(x).shape, { 8, 1 })
 end
 
 do -- a stack within a model, and a stack that training builds
-  local Block = cr.Sequential:subclass "Block"
+  local BlockModel = cr.Sequential:subclass "Block"
   local i = cr.Input { shape = { 3 } }
-  local model = cr.Model { inputs = i, outputs = L.Dense(1)(Block { L.Dense(4), L.ReLU() }(i)) }
+  local model = cr.Model { inputs = i,
+    outputs = L.Dense(1)(BlockModel { L.Dense(4), L.ReLU() }(i)) }
   fit_losses(model)
   check_files(model, 3)
-  local deferred_stack = Block { L.Dense(4), L.Dense(1) }
+  local deferred_stack = BlockModel { L.Dense(4), L.Dense(1) }
   assert(not deferred_stack.built)
   fit_losses(deferred_stack)
   assert(deferred_stack.built)
@@ -129,24 +131,24 @@ do -- a stack within a model, and a stack that training builds
 end
 
 do -- a class derived from Functional
-  local Graph = cr.layers.Functional:subclass("Graph", { { "by", 2.0 } })
-  function Graph:predict_step(data) return self(data) * self.by end
+  local ScaledGraph = cr.layers.Functional:subclass("Graph", { { "by", 2.0 } })
+  function ScaledGraph:predict_step(data) return self(data) * self.by end
   local i = cr.Input { shape = { 3 } }
-  local model = Graph { inputs = i, outputs = L.Dense(1)(i), by = 5 }
+  local model = ScaledGraph { inputs = i, outputs = L.Dense(1)(i), by = 5 }
   check.same(#model.layers, 2)
   fit_losses(model)
   check_files(model, 2)
 end
 
 do -- error messages for mistakes
-  local Mine = cr.Sequential:subclass "Mine"
-  function Mine:init() end
-  check.fails(function() Mine():add(L.Dense(1)) end, "has no stack of layers yet",
+  local UnfilledModel = cr.Sequential:subclass "Mine"
+  function UnfilledModel:init() end
+  check.fails(function() UnfilledModel():add(L.Dense(1)) end, "has no stack of layers yet",
     "Mine.super.init(self, { ... })")
-  local Good = cr.Sequential:subclass "Good"
-  check.fails(function() Good { 3 } end, "layer")
-  check.fails(function() Good():pop() end, "no layers")
-  check.fails(function() Good { L.Dense(1, { name = "a" }), L.Dense(1, { name = "a" }) } end,
+  local LayerStack = cr.Sequential:subclass "Good"
+  check.fails(function() LayerStack { 3 } end, "layer")
+  check.fails(function() LayerStack():pop() end, "no layers")
+  check.fails(function() LayerStack { L.Dense(1, { name = "a" }), L.Dense(1, { name = "a" }) } end,
     'The name "a" is used 2 times')
 end
 

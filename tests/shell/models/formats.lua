@@ -15,8 +15,8 @@ local function read_file(path)
 end
 
 --- A format for arrays as text: a line "numbers", then name, shape and numbers of each array.
-local Plain = cr.saving.Format:subclass("Plain", { { "digits", 9, "Significant digits." } })
-Plain.endings, Plain.signatures = ".plain", "numbers\n"
+local TextFormat = cr.saving.Format:subclass("Plain", { { "digits", 9, "Significant digits." } })
+TextFormat.endings, TextFormat.signatures = ".plain", "numbers\n"
 
 local function text_of(arrays, digits)
   local lines, names = { "numbers" }, {}
@@ -44,17 +44,17 @@ local function read_arrays(path)
   return arrays
 end
 
-function Plain:read_arrays(path) return read_arrays(path) end
+function TextFormat:read_arrays(path) return read_arrays(path) end
 
-function Plain:write_arrays(path, arrays) write_file(path, text_of(arrays, self.digits)) end
+function TextFormat:write_arrays(path, arrays) write_file(path, text_of(arrays, self.digits)) end
 
-function Plain:save_weights(model, path)
+function TextFormat:save_weights(model, path)
   local arrays = {}
   for i, weight in ipairs(model.weights) do arrays[("%03d"):format(i)] = weight.value end
   self:write_arrays(path, arrays)
 end
 
-function Plain:load_weights(model, path)
+function TextFormat:load_weights(model, path)
   local arrays = read_arrays(path)
   for i, weight in ipairs(model.weights) do weight:assign(arrays[("%03d"):format(i)]) end
 end
@@ -95,9 +95,9 @@ do -- the error for an ability that the format lacks names formats that have it
 end
 
 do -- a file is replaced as a whole or not at all; errors name class and path
-  local Torn = Plain:subclass "Torn"
-  Torn.endings, Torn.signatures = { ".torn" }, { "torn" }
-  function Torn:save_weights(_, path)
+  local FailingFormat = TextFormat:subclass "Torn"
+  FailingFormat.endings, FailingFormat.signatures = { ".torn" }, { "torn" }
+  function FailingFormat:save_weights(_, path)
     write_file(path, "half")
     error "the disk is full"
   end
@@ -107,14 +107,14 @@ do -- a file is replaced as a whole or not at all; errors name class and path
   check.fails(function() new_model(1):save_weights(path) end, path, "Torn: save_weights()",
     "the disk is full")
   check.same(read_file(path), "torn before")
-  function Torn:save_weights() end
+  function FailingFormat:save_weights() end
 
   check.fails(function() new_model(1):save_weights(path) end, path, "the format wrote no file")
-  function Torn:load_weights() error "not now" end
+  function FailingFormat:load_weights() error "not now" end
 
   check.fails(function() new_model(1):load_weights(path) end, path, "Torn: load_weights()",
     "not now")
-  function Torn:read_arrays() return { 3 } end
+  function FailingFormat:read_arrays() return { 3 } end
 
   check.fails(function() return cr.data.open(path, "a") end, path, "Torn: read_arrays()",
     "the name of an array")
@@ -122,14 +122,14 @@ do -- a file is replaced as a whole or not at all; errors name class and path
 end
 
 do -- a format that saves whole models
-  local Whole = cr.saving.Format:subclass "Whole"
-  Whole.endings, Whole.signatures = { ".whole" }, { "whole" }
-  function Whole:save_model(model, path)
+  local ModelFormat = cr.saving.Format:subclass "Whole"
+  ModelFormat.endings, ModelFormat.signatures = { ".whole" }, { "whole" }
+  function ModelFormat:save_model(model, path)
     write_file(path, "whole" .. model:to_json())
     model:save_weights(path .. ".plain")
   end
 
-  function Whole:load_model(path)
+  function ModelFormat:load_model(path)
     local model = cr.models.model_from_json(read_file(path):sub(6))
     model:load_weights(path .. ".plain")
     return model
@@ -140,7 +140,7 @@ do -- a format that saves whole models
   model:save(path)
   local loaded_model = cr.models.load_model(path)
   check.near(loaded_model:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
-  function Whole:load_model() return 3 end
+  function ModelFormat:load_model() return 3 end
 
   check.fails(function() cr.models.load_model(path) end, path, "Whole: load_model()",
     "expected a model")
@@ -149,9 +149,9 @@ do -- a format that saves whole models
 end
 
 do -- errors in the declaration of a format are reported where it is declared
-  local Wrong = cr.saving.Format:subclass "Wrong"
-  check.fails(function() Wrong.endings = "plain" end, "Wrong: endings", "such as \".plain\"")
-  check.fails(function() Wrong.signatures = { "" } end, "Wrong: signatures", "first bytes")
+  local WrongFormat = cr.saving.Format:subclass "Wrong"
+  check.fails(function() WrongFormat.endings = "plain" end, "Wrong: endings", "such as \".plain\"")
+  check.fails(function() WrongFormat.signatures = { "" } end, "Wrong: signatures", "first bytes")
   check.fails(function() cr.saving.Format() end, "Format has no behaviour of its own")
   check.fails(function() cr.saving.Format:subclass("Wrong", { "save_model" }) end,
     "a method of Format")

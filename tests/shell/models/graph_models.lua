@@ -9,8 +9,8 @@ local L = cr.layers
 local x, y = cr.random.normal { 40, 4 }, cr.random.normal { 40, 1 }
 
 local trace_count = 0
-local Custom = cr.Model:subclass "CustomGraph"
-function Custom:train_step(data)
+local TapeStepModel = cr.Model:subclass "CustomGraph"
+function TapeStepModel:train_step(data)
   trace_count = trace_count + 1
   local loss
   local tape = cr.GradientTape(function()
@@ -30,7 +30,7 @@ local function check_same_predictions(a, b)
 end
 
 do -- the model consists of the graph, and the train_step of its class is compiled
-  local model = Custom { inputs = input, outputs = output }
+  local model = TapeStepModel { inputs = input, outputs = output }
   check_same_predictions(model, cr.Model { inputs = input, outputs = output })
   assert(#model.layers == 3 and model:get_layer "hidden" and #model.weights == 4)
   check.same(model.output_shape, { -1, 1 })
@@ -51,7 +51,7 @@ do -- the model consists of the graph, and the train_step of its class is compil
   end
   local weights_path = check.temporary ".weights.h5"
   model:save_weights(weights_path)
-  local other_model = Custom:from_config(model:get_config())
+  local other_model = TapeStepModel:from_config(model:get_config())
   other_model:load_weights(weights_path)
   os.remove(weights_path)
   check_same_predictions(other_model, model)
@@ -62,7 +62,7 @@ do -- the model consists of the graph, and the train_step of its class is compil
 end
 
 do -- inputs and outputs by position, by name, and the model as a layer of another model
-  local model = Custom(input, output, { name = "inner" })
+  local model = TapeStepModel(input, output, { name = "inner" })
   assert(model.name == "inner")
   local outer_input = cr.Input { shape = { 4 } }
   local outer_model = cr.Model(outer_input, L.Dense(2)(model(outer_input)))
@@ -72,20 +72,20 @@ do -- inputs and outputs by position, by name, and the model as a layer of anoth
   outer_model:save(path)
   check_same_predictions(cr.models.load_model(path), outer_model)
   os.remove(path)
-  local named_model = Custom { inputs = { a = input }, outputs = { p = output } }
+  local named_model = TapeStepModel { inputs = { a = input }, outputs = { p = output } }
   named_model:compile { loss = "mse" }
   named_model:fit({ a = x }, { p = y }, { verbose = 0 })
   check.same(named_model:predict({ a = x }, { verbose = 0 }).p.shape, { 40, 1 })
 end
 
 do -- init makes the graph from the options
-  local Wide = cr.Model:subclass("WideGraph", { { "units", 3 } })
-  function Wide:init()
+  local WideModel = cr.Model:subclass("WideGraph", { { "units", 3 } })
+  function WideModel:init()
     local i = cr.Input { shape = { 4 } }
     self.first = L.Dense(self.units)
     cr.Model.init(self, { inputs = i, outputs = L.Dense(1)(self.first(i)) })
   end
-  local wide_model = Wide(6)
+  local wide_model = WideModel(6)
   assert(wide_model.first.units == 6 and #wide_model.weights == 4)
   wide_model:compile { loss = "mse", optimizer = "adam" }
   wide_model:fit(x, y, { verbose = 0 })
@@ -97,15 +97,16 @@ do -- init makes the graph from the options
 end
 
 do -- losses and metrics added for symbols, and replaced layers
-  local GivenGraph = cr.Model:subclass "GivenGraph"
-  local ConnectedGraph = cr.Model:subclass "ConnectedGraph"
-  function ConnectedGraph:init()
+  local GivenGraphModel = cr.Model:subclass "GivenGraph"
+  local ConnectedModel = cr.Model:subclass "ConnectedGraph"
+  function ConnectedModel:init()
     local i = cr.Input { shape = { 4 } }
     cr.Model.init(self, { inputs = i, outputs = L.Dense(1, { name = "last" })(i) })
   end
   local i = cr.Input { shape = { 4 } }
   local data, targets = cr.random.normal { 8, 4 }, cr.zeros { 8, 1 }
-  for _, graph in ipairs { GivenGraph(i, L.Dense(1, { name = "last" })(i)), ConnectedGraph() } do
+  for _, graph in ipairs { GivenGraphModel(i, L.Dense(1, { name = "last" })(i)),
+    ConnectedModel() } do
     local weight_count, last_output = #graph.weights, graph:get_layer("last").output
     graph:add_loss(last_output * last_output * 3)
     graph:add_metric(last_output, "mean of last")
@@ -131,15 +132,15 @@ do -- losses and metrics added for symbols, and replaced layers
         logs["mean of last"] })
     end
   end
-  local Called = cr.Model:subclass "CalledOnly"
-  function Called:call(x) return x end
-  check.fails(function() Called():add_loss(i) end, "symbols are for models made of symbols")
+  local CalledModel = cr.Model:subclass "CalledOnly"
+  function CalledModel:call(x) return x end
+  check.fails(function() CalledModel():add_loss(i) end, "symbols are for models made of symbols")
 end
 
 do -- a call defined by the class takes precedence over the graph
-  local Doubling = cr.Model:subclass "DoublingGraph"
-  function Doubling:call(inputs) return inputs * 2 end
-  check.near(Doubling(input, input)(cr.ones { 1, 4 }), { { 2, 2, 2, 2 } })
+  local DoublingModel = cr.Model:subclass "DoublingGraph"
+  function DoublingModel:call(inputs) return inputs * 2 end
+  check.near(DoublingModel(input, input)(cr.ones { 1, 4 }), { { 2, 2, 2, 2 } })
 end
 
 do -- patches of volumes are stored in files like patches of images with three sizes
@@ -151,20 +152,22 @@ do -- patches of volumes are stored in files like patches of images with three s
   check.near(cr.models.model_from_json(volume_json)(data), patch_model(data))
 end
 
-check.fails(function() return Custom { inputs = input } end, "outputs: expected a symbol, got null")
+check.fails(function() return TapeStepModel { inputs = input } end,
+  "outputs: expected a symbol, got null")
 check.fails(function()
-  return Custom { inputs = 3, outputs = output }
+  return TapeStepModel { inputs = 3, outputs = output }
 end, "inputs: expected a symbol")
-check.fails(function() return Custom(3) end, "no option at position 1")
+check.fails(function() return TapeStepModel(3) end, "no option at position 1")
 do -- a class with an init may declare options named inputs and outputs
   local ones = cr.ones { 1, 1 }
-  local Net = cr.Model:subclass "Net2"
-  function Net:init(options)
+  local StoredInputsModel = cr.Model:subclass "Net2"
+  function StoredInputsModel:init(options)
     self.out, self.stored_inputs = L.Dense(options.outputs, { kernel_initializer = "ones" }),
       options.inputs
   end
-  function Net:call(x) return self.out(x) end
-  for _, net in ipairs { Net { outputs = 3 }, Net { outputs = 3, inputs = { "a", "b" } } } do
+  function StoredInputsModel:call(x) return self.out(x) end
+  for _, net in ipairs { StoredInputsModel { outputs = 3 },
+    StoredInputsModel { outputs = 3, inputs = { "a", "b" } } } do
     check.same(net:predict(ones).shape, { 1, 3 })
     for _, ending in ipairs { ".keras", ".h5" } do
       local path = check.temporary(ending)
@@ -175,18 +178,18 @@ do -- a class with an init may declare options named inputs and outputs
       check.same(loaded_model.stored_inputs, net.stored_inputs)
     end
   end
-  local Declared = cr.Model:subclass("Declared", { { "outputs", 4 } })
-  function Declared:init() self.out = L.Dense(self.outputs_ or 2) end
-  function Declared:call(x) return self.out(x) end
-  check.same(Declared {}:predict(ones).shape, { 1, 2 })
+  local DeclaredOutputsModel = cr.Model:subclass("Declared", { { "outputs", 4 } })
+  function DeclaredOutputsModel:init() self.out = L.Dense(self.outputs_ or 2) end
+  function DeclaredOutputsModel:call(x) return self.out(x) end
+  check.same(DeclaredOutputsModel {}:predict(ones).shape, { 1, 2 })
   -- symbols as inputs and outputs make the graph of a model, also if its class has an init
-  local Graph = cr.Model:subclass "Graph"
-  function Graph:init(options) assert(options.inputs == nil and options.depth == 2) end
+  local GraphModel = cr.Model:subclass "Graph"
+  function GraphModel:init(options) assert(options.inputs == nil and options.depth == 2) end
   local i = cr.Input { shape = { 1 } }
-  local graph = Graph { inputs = i, outputs = L.Dense(2)(i), depth = 2 }
+  local graph = GraphModel { inputs = i, outputs = L.Dense(2)(i), depth = 2 }
   check.same(graph:predict(ones).shape, { 1, 2 })
-  local Plain = cr.Model:subclass "Plain"
-  check.fails(function() Plain { outputs = 1 } end, "expected a symbol")
+  local PlainModel = cr.Model:subclass "Plain"
+  check.fails(function() PlainModel { outputs = 1 } end, "expected a symbol")
 end
 print "ok graph_models"
 

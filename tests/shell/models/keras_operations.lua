@@ -81,9 +81,9 @@ end
 do -- options that Keras lacks are written if they change the result, and a warning names them
   local _, warnings = check.run [[
     local input = cr.Input { shape = { 4 } }
-    local sorted = cr.ops.sort(input, { descending = true })
+    local sorted_symbol = cr.ops.sort(input, { descending = true })
     local path = os.tmpname() .. ".keras"
-    cr.Model { inputs = input, outputs = sorted }:save(path)
+    cr.Model { inputs = input, outputs = sorted_symbol }:save(path)
     print(cr.models.load_model(path)(cr.tensor { { 3, 1, 2, 7 } }))
     local x = cr.Input { shape = { 4, 8 } }
     local attention = cr.layers.MultiHeadAttention(2, 4, { name = "heads" })

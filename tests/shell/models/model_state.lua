@@ -82,19 +82,19 @@ end
 
 do -- callbacks end evaluate and predict
   local batch_count = 0
-  local Stopping = cr.callbacks.Callback:subclass "Stopping"
-  function Stopping:on_test_batch_end(batch)
+  local StoppingCallback = cr.callbacks.Callback:subclass "Stopping"
+  function StoppingCallback:on_test_batch_end(batch)
     batch_count = batch + 1
     self.model.stop_evaluating = batch == 1
   end
-  function Stopping:on_predict_batch_end(batch) self.model.stop_predicting = batch == 1 end
-  model:evaluate(x, y, { batch_size = 2, verbose = 0, callbacks = { Stopping() } })
+  function StoppingCallback:on_predict_batch_end(batch) self.model.stop_predicting = batch == 1 end
+  model:evaluate(x, y, { batch_size = 2, verbose = 0, callbacks = { StoppingCallback() } })
   check.same(batch_count, 2)
   check.same(model.stop_evaluating, true)
   model:evaluate(x, y, { batch_size = 2, verbose = 0 })
   check.same(model.stop_evaluating, false)
   local all_predictions = model:predict(x)
-  local first_predictions = model:predict(x, { batch_size = 2, callbacks = { Stopping() } })
+  local first_predictions = model:predict(x, { batch_size = 2, callbacks = { StoppingCallback() } })
   check.near(first_predictions, all_predictions:slice(1, 4), 1e-6)
   check.same(model:predict(x, { batch_size = 2 }).shape, { 8, 1 })
 end
@@ -105,10 +105,10 @@ do -- limits of epochs and steps that apply to every run
   check.same(cr.config.max_epochs(), 2)
   check.same(cr.config.max_steps_per_epoch(), 3)
   local batch_count = 0
-  local Counting = cr.callbacks.Callback:subclass "Counting"
-  function Counting:on_train_batch_end() batch_count = batch_count + 1 end
+  local CountingCallback = cr.callbacks.Callback:subclass "Counting"
+  function CountingCallback:on_train_batch_end() batch_count = batch_count + 1 end
   local history = model:fit(x, y, { epochs = 5, batch_size = 2, verbose = 0,
-    callbacks = { Counting() } })
+    callbacks = { CountingCallback() } })
   check.same(#history.epoch, 2)
   check.same(batch_count, 4)  -- 3 in the first epoch and the last 1 in the second, as in Keras
   check.same(model:predict(x, { batch_size = 2 }).shape, { 6, 1 })

@@ -76,10 +76,10 @@ assert(
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   model:save(path)
-  local loaded = cr.models.load_model(path)
-  check.near(loaded:predict(x).class, predictions.class:totable())
-  check.same(loaded:to_json(), model:to_json())
-  check.near(loaded:evaluate(x, y)[1], model:evaluate(x, y)[1])
+  local loaded_model = cr.models.load_model(path)
+  check.near(loaded_model:predict(x).class, predictions.class:totable())
+  check.same(loaded_model:to_json(), model:to_json())
+  check.near(loaded_model:evaluate(x, y)[1], model:evaluate(x, y)[1])
   os.remove(path)
 end
 check.fails(function()
@@ -108,11 +108,12 @@ do -- all ways to give targets, by name or by position
     return net:evaluate(...)
   end
   local losses = { a = "mse", b = "mae" }
-  local want = evaluated_loss(losses, rows, { cr.tensor(a), cr.tensor(b) }, { verbose = 0 })
+  local expected_loss = evaluated_loss(losses, rows, { cr.tensor(a), cr.tensor(b) },
+    { verbose = 0 })
   for _, targets in ipairs { { a = a, b = b }, { a, b }, { cr.tensor(a), b } } do
-    check.near(evaluated_loss({ "mse", "mae" }, rows, targets, { verbose = 0 }), want)
-    check.near(evaluated_loss(losses, { x = rows, y = targets, verbose = 0 }), want)
-    check.near(evaluated_loss(losses, rows, { y = targets, verbose = 0 }), want)
+    check.near(evaluated_loss({ "mse", "mae" }, rows, targets, { verbose = 0 }), expected_loss)
+    check.near(evaluated_loss(losses, { x = rows, y = targets, verbose = 0 }), expected_loss)
+    check.near(evaluated_loss(losses, rows, { y = targets, verbose = 0 }), expected_loss)
   end
   net:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
   -- an output without a loss or metric needs no target
@@ -127,11 +128,13 @@ do -- all ways to give targets, by name or by position
 end
 
 do -- a model class whose call returns a table with names
-  local Net = cr.Model:subclass "NamedOutputs"
-  function Net:init() self.first, self.second = layers.Dense(1), layers.Dense(2) end
-  function Net:call(inputs) return { b = self.second(inputs), a = self.first(inputs) } end
+  local NamedOutputModel = cr.Model:subclass "NamedOutputs"
+  function NamedOutputModel:init() self.first, self.second = layers.Dense(1), layers.Dense(2) end
+  function NamedOutputModel:call(inputs)
+    return { b = self.second(inputs), a = self.first(inputs) }
+  end
   local rows, targets = cr.random.normal { 8, 3 }, { a = cr.ones { 8, 1 }, b = cr.ones { 8, 2 } }
-  local net = Net()
+  local net = NamedOutputModel()
   net:compile { optimizer = "sgd", loss = { a = "mse", b = "mae" }, metrics = { b = { "mse" } } }
   local history = net:fit(rows, targets,
     { verbose = 0, validation_data = { rows, targets } }).history
@@ -147,11 +150,11 @@ do -- a model class whose call returns a table with names
     "no data is expected for 'c'", "expected a, b")
   local path = check.temporary ".keras"
   net:save(path)
-  local loaded = cr.models.load_model(path)
+  local loaded_model = cr.models.load_model(path)
   os.remove(path)
-  check.near(loaded:predict(rows, { verbose = 0 }).a, net:predict(rows, { verbose = 0 }).a)
-  loaded:fit(rows, targets, { verbose = 0 })
-  local MixedOutputs = cr.Model:subclass "MixedOutputs"
-  function MixedOutputs:call(inputs) return { inputs, b = inputs } end
-  check.fails(function() MixedOutputs()(rows) end, "by position or by name")
+  check.near(loaded_model:predict(rows, { verbose = 0 }).a, net:predict(rows, { verbose = 0 }).a)
+  loaded_model:fit(rows, targets, { verbose = 0 })
+  local MixedOutputModel = cr.Model:subclass "MixedOutputs"
+  function MixedOutputModel:call(inputs) return { inputs, b = inputs } end
+  check.fails(function() MixedOutputModel()(rows) end, "by position or by name")
 end

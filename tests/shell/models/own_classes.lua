@@ -28,8 +28,8 @@ local function check_paths(file_path, widths)
 end
 
 -- layers in attributes: single ones, lists, lists of lists, and tables with names
-local Tower = register_in_lab(cr.Layer:subclass("Tower", { { "first", 2 } }))
-function Tower:init()
+local TowerLayer = register_in_lab(cr.Layer:subclass("Tower", { { "first", 2 } }))
+function TowerLayer:init()
   self.stem = L.Dense(self.first)
   self.blocks = {}
   for i = 1, 2 do self.blocks[i] = L.Dense(self.first + i) end
@@ -39,7 +39,7 @@ function Tower:init()
   self.again = self.stem
   self.body = cr.Sequential { L.Dense(11), L.Dense(12) }
 end
-function Tower:call(x)
+function TowerLayer:call(x)
   x = self.blocks[2](self.blocks[1](self.again(x)))
   x = self.nested[3](self.nested[2][2][1](self.nested[2][1](x)))
   return self.body(self._hidden(self.heads.alpha(self.heads.zeta(x))))
@@ -47,7 +47,7 @@ end
 
 local function tower_model(options)
   local i = cr.Input { shape = { 3 } }
-  return cr.Model { inputs = i, outputs = Tower(options or {})(i) }
+  return cr.Model { inputs = i, outputs = TowerLayer(options or {})(i) }
 end
 
 local x = cr.random.uniform({ 4, 3 }, { seed = 1 })
@@ -101,15 +101,15 @@ os.remove(weights_path)
 
 -- a subclassed model: layers in attributes whose names sort before "layers" (head) are stored under
 -- these names, those after it (tail, trunk) under "layers" and the name of their class
-local Net = register_in_lab(cr.Model:subclass("Net", { { "units", 3 } }))
-function Net:init()
+local TowerModel = register_in_lab(cr.Model:subclass("Net", { { "units", 3 } }))
+function TowerModel:init()
   self.head = L.Dense(self.units)
-  self.tail = Tower { first = 4 }
+  self.tail = TowerLayer { first = 4 }
   self.trunk = cr.Sequential { L.Dense(6) }
 end
-function Net:call(t) return self.tail(self.trunk(self.head(t))) end
+function TowerModel:call(t) return self.tail(self.trunk(self.head(t))) end
 local y = cr.random.uniform({ 4, 12 }, { seed = 2 })
-model = Net { units = 5 }
+model = TowerModel { units = 5 }
 model:compile { optimizer = "adam", loss = "mse" }
 model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false })
 local archive_path = check.temporary ".keras"
@@ -120,7 +120,7 @@ check_paths(weights_path, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layer
 check_contains(archive_path, '"registered_name": "lab>Net"', '"class_name": "Net"',
   '"build_config": {"input_shape": [4, 3]}')
 other_model = cr.models.load_model(archive_path)
-local reloaded_model = Net { units = 5 }
+local reloaded_model = TowerModel { units = 5 }
 reloaded_model:predict(x, { verbose = 0 })
 reloaded_model:load_weights(weights_path)
 check.same(reloaded_model:predict(x, { verbose = 0 }):totable(),
@@ -131,14 +131,14 @@ end
 check.same(fit_losses(other_model), fit_losses(model))
 
 -- a subclassed model inside another one stores the shapes for which it was built where Keras does
-local Outer = register_in_lab(cr.Model:subclass "Outer")
-function Outer:init(config)
+local OuterModel = register_in_lab(cr.Model:subclass "Outer")
+function OuterModel:init(config)
   local net = config.net
   self.net = type(net) == "table" and cr.saving.deserialize_keras_object(net) or net
 end
-function Outer:call(t) return self.net(t) end
-function Outer:get_config() return { net = cr.saving.serialize_keras_object(self.net) } end
-model = Outer { net = Net { units = 2 } }
+function OuterModel:call(t) return self.net(t) end
+function OuterModel:get_config() return { net = cr.saving.serialize_keras_object(self.net) } end
+model = OuterModel { net = TowerModel { units = 2 } }
 local expected_predictions = model:predict(x, { verbose = 0 })
 model:save(archive_path)
 assert(not read_file(archive_path):match('"build_input_shape": %[4, 3%], "net"'))
@@ -147,16 +147,16 @@ check.same(cr.models.load_model(archive_path):predict(x, { verbose = 0 }):totabl
 for _, path in ipairs { archive_path, weights_path } do os.remove(path) end
 
 -- options that hold layers, models and other objects hold such objects again after loading
-local Pair = register_in_lab(cr.Model:subclass("Pair",
+local SettingsModel = register_in_lab(cr.Model:subclass("Pair",
   { { "parts" }, { "loss_of" }, { "measures", {} },
   { "rule" }, { "free" } }))
-function Pair:call(inputs)
+function SettingsModel:call(inputs)
   for _, part in ipairs(self.parts.list) do inputs = part(inputs) end
   return self.loss_of(inputs, inputs) + inputs
 end
 local symbol = cr.Input { shape = { 4 } }
 local nested_model = cr.Model { inputs = symbol, outputs = L.Dense(5)(symbol) }
-local pair_model = Pair { parts = { list = { L.Dense(4), nested_model } },
+local pair_model = SettingsModel { parts = { list = { L.Dense(4), nested_model } },
   loss_of = cr.losses.MeanSquaredError(),
   measures = { cr.metrics.MeanSquaredError(), cr.metrics.Precision { thresholds = 0.3 } },
   rule = cr.regularizers.L2(0.5), free = { any = 1 } }
@@ -186,15 +186,15 @@ assert(loaded_model.optimizer.iterations:item() == 1)
 os.remove(archive_path)
 
 -- two weights with the same name stay two weights in every file
-local Twins = cr.Layer:subclass "Twins"
-function Twins:build(shape)
+local TwinWeightsLayer = cr.Layer:subclass "Twins"
+function TwinWeightsLayer:build(shape)
   for _, initial_value in ipairs { "ones", "zeros" } do
     self[initial_value] = self:add_weight { name = "w", shape = { shape[#shape] },
       initializer = initial_value }
   end
 end
-function Twins:call(t) return t * self.ones + self.zeros end
-local twins_model = cr.Sequential { Twins { input_shape = { 2 } } }
+function TwinWeightsLayer:call(t) return t * self.ones + self.zeros end
+local twins_model = cr.Sequential { TwinWeightsLayer { input_shape = { 2 } } }
 twins_model:set_weights { cr.tensor { 1, 2 }, cr.tensor { 3, 4 } }
 for _, ending in ipairs { ".h5", ".keras", ".weights.h5", ".safetensors", ".npz" } do
   local path = os.tmpname() .. ending
@@ -211,32 +211,32 @@ for _, ending in ipairs { ".h5", ".keras", ".weights.h5", ".safetensors", ".npz"
 end
 
 -- compiled steps call the methods that a class has now, however they were defined
-local Scaled = cr.Model:subclass "Scaled"
-function Scaled:init() self.dense = cr.layers.Dense(1, { kernel_initializer = "ones" }) end
-function Scaled:scale() return 1 end
-function Scaled:call(x) return self.dense(x) * self:scale() end
-local Shifted = Scaled:subclass "Shifted"
-function Shifted:call(x) return Shifted.super.call(self, x) + 1 end
-local scaled_model, shifted_model = Scaled {}, Shifted {}
+local ScaledModel = cr.Model:subclass "Scaled"
+function ScaledModel:init() self.dense = cr.layers.Dense(1, { kernel_initializer = "ones" }) end
+function ScaledModel:scale() return 1 end
+function ScaledModel:call(x) return self.dense(x) * self:scale() end
+local ShiftedModel = ScaledModel:subclass "Shifted"
+function ShiftedModel:call(x) return ShiftedModel.super.call(self, x) + 1 end
+local scaled_model, shifted_model = ScaledModel {}, ShiftedModel {}
 local function predictions()
   local x = cr.ones { 1, 2 }
   return { scaled_model:predict(x, { verbose = 0 }):item(),
     shifted_model:predict(x, { verbose = 0 }):item() }
 end
 check.same(predictions(), { 2, 3 })
-load "local class = ... function class:scale() return 10 end"(Scaled)
+load "local class = ... function class:scale() return 10 end"(ScaledModel)
 check.same(predictions(), { 20, 21 })
-Scaled.call = function(self, x) return self.dense(x) * 100 end
+ScaledModel.call = function(self, x) return self.dense(x) * 100 end
 check.same(predictions(), { 200, 201 })
-Shifted.scale = function() return 7 end
-function Scaled:call(x) return self.dense(x) * self:scale() end
+ShiftedModel.scale = function() return 7 end
+function ScaledModel:call(x) return self.dense(x) * self:scale() end
 check.same(predictions(), { 20, 15 })
-function Shifted:scale() return 0 end
-Scaled.call = nil
-function Scaled:call(x) return self.dense(x) * self:scale() end
+function ShiftedModel:scale() return 0 end
+ScaledModel.call = nil
+function ScaledModel:call(x) return self.dense(x) * self:scale() end
 check.same(predictions(), { 20, 1 })
 local members = {}
-for name in pairs(Shifted) do members[name] = true end
+for name in pairs(ShiftedModel) do members[name] = true end
 check.same(members, { call = true, scale = true, super = true, __name = true })
 
 -- layers in options have the order of the declarations, whatever the order of the table
@@ -244,15 +244,15 @@ local names = { "zeta", "alpha", "mid", "beta", "last", "first" }
 local option_names = {}
 for i, name in ipairs(names) do option_names[i] = { name } end
 for _, base in ipairs { cr.Model, cr.Layer } do
-  local Holder = base:subclass("Holder", option_names)
-  function Holder:call(inputs)
+  local SequentialHolder = base:subclass("Holder", option_names)
+  function SequentialHolder:call(inputs)
     for _, name in ipairs(names) do inputs = self[name](inputs) end
     return inputs
   end
   for _ = 1, 3 do
     local options = {}
     for i, name in ipairs(names) do options[name] = cr.layers.Dense(i, { use_bias = false }) end
-    local holder = Holder(options)
+    local holder = SequentialHolder(options)
     holder(cr.ones { 1, 1 })
     for i, weight in ipairs(holder.weights) do check.same(weight.shape[2], i) end
   end

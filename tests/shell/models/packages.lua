@@ -19,18 +19,21 @@ end
 local x, y = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.random.uniform({ 4, 2 }, { seed = 2 })
 local archive_path, h5_path = check.temporary ".keras", check.temporary ".h5"
 
-local Slow = register_in_lab(cr.optimizers.Optimizer:subclass("Slow", { { "decay", 0.9 } }))
-function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
-local Pinball = register_in_lab(cr.losses.Loss:subclass("Pinball", { { "q", 0.5 } }))
-function Pinball:call(t, p)
+local DecayedOptimizer = register_in_lab(
+  cr.optimizers.Optimizer:subclass("Slow", { { "decay", 0.9 } }))
+function DecayedOptimizer:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
+local PinballLoss = register_in_lab(cr.losses.Loss:subclass("Pinball", { { "q", 0.5 } }))
+function PinballLoss:call(t, p)
   return ops.mean(ops.maximum(self.q * (t - p), (self.q - 1) * (t - p)), -1)
 end
-local AbsoluteSum = register_in_lab(cr.metrics.Metric:subclass "AbsoluteSum")
-function AbsoluteSum:init()
+local AbsoluteSumMetric = register_in_lab(cr.metrics.Metric:subclass "AbsoluteSum")
+function AbsoluteSumMetric:init()
   self.sum = self:add_weight { name = "sum", shape = {}, initializer = "zeros" }
 end
-function AbsoluteSum:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
-function AbsoluteSum:result() return self.sum end
+function AbsoluteSumMetric:update_state(t, p)
+  self.sum:assign(self.sum + ops.sum(ops.abs(t - p)))
+end
+function AbsoluteSumMetric:result() return self.sum end
 local snake = registered_function("snake", function(t) return t + ops.square(ops.sin(t)) end)
 local mean_distance = registered_function("near",
   function(t, p) return ops.mean(ops.abs(t - p), -1) end)
@@ -38,8 +41,8 @@ registered_function("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
 local model = cr.Sequential {
   L.Dense(3, { activation = snake, kernel_regularizer = "small", input_shape = { 3 } }),
   L.Activation "snake", L.Dense(2, { activation = "lab>snake" }) }
-model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = Pinball { q = 0.3 },
-  metrics = { AbsoluteSum(), mean_distance } }
+model:compile { optimizer = DecayedOptimizer { learning_rate = 0.5, decay = 0.25 },
+  loss = PinballLoss { q = 0.3 }, metrics = { AbsoluteSumMetric(), mean_distance } }
 check.same(cr.utils.get_registered_name(snake), "lab>snake")
 local history = model:fit(x, y, { epochs = 1, verbose = 0 }).history
 assert(history.near and history.absolute_sum and not history["lab>near"])

@@ -39,8 +39,11 @@ local function check_copies(model, weight_count)
     end
     local reference_model = cr.models.clone_model(model)
     reference_model:set_weights(model:get_weights())
-    local got, want = weights_after_step(copy), weights_after_step(reference_model)
-    for i = 1, #want do check.near(got[i], want[i], 1e-5, copy_kind .. " after a step") end
+    local copied_weights, expected_weights = weights_after_step(copy),
+      weights_after_step(reference_model)
+    for i = 1, #expected_weights do
+      check.near(copied_weights[i], expected_weights[i], 1e-5, copy_kind .. " after a step")
+    end
   end
 end
 
@@ -70,8 +73,8 @@ end
 do -- a whole model used at two depths, and a layer used inside a wrapper and outside
   local i = cr.Input { shape = { 3 } }
   local stack = cr.Sequential { layers.Dense(3, { name = "a" }), layers.Dense(3), name = "s" }
-  local middle = cr.Sequential { stack, layers.Dense(3), name = "m" }
-  check_copies(cr.Model { inputs = i, outputs = stack(middle(stack(i))) }, 6)
+  local middle_model = cr.Sequential { stack, layers.Dense(3), name = "m" }
+  check_copies(cr.Model { inputs = i, outputs = stack(middle_model(stack(i))) }, 6)
   local dense = layers.Dense(3, { name = "inside" })
   local steps = layers.Reshape { 1, 3 }(i)
   local flattened = layers.Flatten()(layers.TimeDistributed(dense)(steps))

@@ -14,18 +14,18 @@ local function changes_weights(layer, f)
   return false
 end
 
-local Net = cr.Model:subclass "Net"
-function Net:init()
+local BlockModel = cr.Model:subclass "Net"
+function BlockModel:init()
   self.body, self.head = cr.layers.Dense(5), cr.layers.Dense(3)
   self.blocks = {}
 end
-function Net:call(inputs)
+function BlockModel:call(inputs)
   local h = self.body(inputs)
   for _, block in ipairs(self.blocks) do h = block(h) end
   return self.head(h)
 end
 
-local net = Net()
+local net = BlockModel()
 net:compile { optimizer = "adam", loss = "mse" }
 net:fit(x, y, { verbose = 0 })
 net:predict(x)

@@ -90,11 +90,11 @@ local expected_results = {
     ops.reshape(a, { 3, 1, 4 }) },
 }
 for _, row in ipairs(expected_results) do
-  local got = predictions({ row[4] or function_layer("identity", call_on_a(), "unused"),
+  local values = predictions({ row[4] or function_layer("identity", call_on_a(), "unused"),
     function_layer(row[1], row[2]) },
     '["f", 0, 0]')
   local expected = row[3] or ops.sqrt(b)
-  check.near(ops.nan_to_num(got), ops.nan_to_num(expected), 1e-6, row[1])
+  check.near(ops.nan_to_num(values), ops.nan_to_num(expected), 1e-6, row[1])
 end
 
 do -- sizes computed with tf.shape: the layers that compute them are not needed after loading
@@ -156,9 +156,9 @@ do -- nodes of TensorFlow graphs, which versions 2.0 to 2.3 store
     { "Cast", '"DstT": {"type": "DT_INT32"}', "", connection_a, ops.trunc(a) },
   }
   for _, row in ipairs(nodes) do
-    local got = predictions({ node(row[1], row[2], row[3], row[4]) },
+    local values = predictions({ node(row[1], row[2], row[3], row[4]) },
       ('["tf_op_layer_%s", 0, 0]'):format(row[1]))
-    check.near(got, row[5], 1e-6, row[1])
+    check.near(values, row[5], 1e-6, row[1])
   end
   check.fails(function()
     predictions({ node("Svd", "", "", connection_a) }, '["tf_op_layer_Svd", 0, 0]')

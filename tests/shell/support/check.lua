@@ -1,31 +1,36 @@
 -- Assertions for the test scripts in this folder.
 local check = {}
 
-function check.near(got, want, tolerance, what)
+function check.near(got, expected, tolerance, what)
   tolerance, what = tolerance or 1e-5, what or "value"
   if type(got) == "userdata" then got = got:totable() end
-  if type(want) == "userdata" then want = want:totable() end
-  if type(want) == "table" then
-    assert(type(got) == "table" and #got == #want, what .. ": another length")
-    for i = 1, #want do check.near(got[i], want[i], tolerance, what .. "[" .. i .. "]") end
+  if type(expected) == "userdata" then expected = expected:totable() end
+  if type(expected) == "table" then
+    assert(type(got) == "table" and #got == #expected, what .. ": another length")
+    for i = 1, #expected do check.near(got[i], expected[i], tolerance, what .. "[" .. i .. "]") end
   else
     -- an infinite expected value would accept every number
-    local is_finite = math.abs(want) < math.huge
-    assert(got == want or is_finite
-      and math.abs(got - want) <= tolerance * math.max(1, math.abs(want)),
-      string.format("%s: got %.8g, want %.8g", what, got, want))
+    local is_finite = math.abs(expected) < math.huge
+    assert(got == expected or is_finite
+      and math.abs(got - expected) <= tolerance * math.max(1, math.abs(expected)),
+      string.format("%s: got %.8g, want %.8g", what, got, expected))
   end
 end
 
-function check.same(got, want, what)
+function check.same(got, expected, what)
   what = what or "value"
-  if type(want) ~= "table" then
-    assert(got == want, string.format("%s: got %s, want %s", what, tostring(got), tostring(want)))
+  if type(expected) ~= "table" then
+    assert(got == expected,
+      string.format("%s: got %s, want %s", what, tostring(got), tostring(expected)))
     return
   end
   assert(type(got) == "table", what .. ": not a table")
-  for key in pairs(want) do check.same(got[key], want[key], what .. "." .. tostring(key)) end
-  for key in pairs(got) do assert(want[key] ~= nil, what .. ": unexpected " .. tostring(key)) end
+  for key in pairs(expected) do
+    check.same(got[key], expected[key], what .. "." .. tostring(key))
+  end
+  for key in pairs(got) do
+    assert(expected[key] ~= nil, what .. ": unexpected " .. tostring(key))
+  end
 end
 
 --- The message that the prompt shows for a line of code that fails.

@@ -19,10 +19,10 @@ local function flat_texts(values, texts)
   return texts
 end
 
---- Compares the elements of the tensor, as one flat list, with those of `want` and, if `dtype` is
---- given, its dtype; `what` names the case in messages.
-function tensor_checks.check(what, x, want, dtype)
-  check.same(flat_texts(x:totable(), {}), flat_texts(want, {}), what)
+--- Compares the elements of the tensor, as one flat list, with those of `expected` and, if `dtype`
+--- is given, its dtype; `what` names the case in messages.
+function tensor_checks.check(what, x, expected, dtype)
+  check.same(flat_texts(x:totable(), {}), flat_texts(expected, {}), what)
   if dtype then check.same(x.dtype, dtype, what .. ": dtype") end
 end
 

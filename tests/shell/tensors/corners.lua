@@ -15,10 +15,10 @@ local function gradient(f, x)
 end
 
 --- Checks the gradients of the function at these positions, also in rows longer than a block.
-local function check_gradients(what, f, positions, want)
+local function check_gradients(what, f, positions, expected)
   for _, dtype in ipairs { "float32", "float64", "float16", "bfloat16" } do
     local x = cr.tensor(positions):cast(dtype)
-    check.near(gradient(f, x):cast "float64", want, 2e-3, what .. ", " .. dtype)
+    check.near(gradient(f, x):cast "float64", expected, 2e-3, what .. ", " .. dtype)
     local repeated_x = ops.tile(x, { 1000 })
     local compiled_gradient = cr.compiled(function(t) return gradient(f, t) end)
     check.same(compiled_gradient(repeated_x):totable(), ops.tile(gradient(f, x),

@@ -17,10 +17,10 @@ for name, f in pairs {
 } do
   for _, dtype in ipairs(half_dtypes) do
     local x = large_numbers:cast(dtype)
-    local want = f(x:cast "float32")
+    local expected = f(x:cast "float32")
     if name ~= "var" and name ~= "moments" then
-      check.near(f(x):cast "float32", want, 8e-3, name .. ", " .. dtype)
-      check.near(cr.compiled(f)(x):cast "float32", want, 8e-3, name .. ", compiled, " .. dtype)
+      check.near(f(x):cast "float32", expected, 8e-3, name .. ", " .. dtype)
+      check.near(cr.compiled(f)(x):cast "float32", expected, 8e-3, name .. ", compiled, " .. dtype)
     end
   end
 end

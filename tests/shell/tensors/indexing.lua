@@ -159,9 +159,9 @@ for round = 1, 500 do
       local label = string.format("round %d, %s, shape %s, key %s", round, dtype,
         key_text(view_array.shape), key_text(lua_key))
       if not (math.type(lua_key) == "integer" and #view_array.shape == 0) then
-        local got = view[lua_key]
-        check.same(as_table(got), table_of(part), label)
-        if type(got) == "userdata" then check.same(got.shape, part.shape, label) end
+        local value = view[lua_key]
+        check.same(as_table(value), table_of(part), label)
+        if type(value) == "userdata" then check.same(value.shape, part.shape, label) end
         read_count = read_count + 1
       end
       local assigned_value, value_at = random_value_for(part.shape, dtype)

@@ -61,16 +61,17 @@ local counts, edges = ops.histogram(numbers, { bins = 43, range = { -2, 41 } })
 local counts_below = ops.searchsorted(ops.sort(numbers), edges, "left")
 expect_equal(counts:cast "int32", ops.diff(counts_below), "histogram")
 local floors = ops.floor(numbers):cast "int32"
-local least, most = -3, 39
-counts = ops.bincount(floors - least)
-check.same(counts.shape, { most - least + 1 })
+local lowest_number, highest_number = -3, 39
+counts = ops.bincount(floors - lowest_number)
+check.same(counts.shape, { highest_number - lowest_number + 1 })
 assert(ops.sum(counts):item() == 200000)
-for i = least, most do
-  assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(floors, i)):item(), "bincount")
+for i = lowest_number, highest_number do
+  assert(counts[i - lowest_number + 1] == ops.count_nonzero(ops.equal(floors, i)):item(),
+    "bincount")
 end
 for _, dtype in ipairs { "int32", "int64", "int16" } do
-  expect_equal(ops.bincount((floors - least):cast(dtype), floors),
-    counts * ops.arange(least, most + 1), "weights of " .. dtype)
+  expect_equal(ops.bincount((floors - lowest_number):cast(dtype), floors),
+    counts * ops.arange(lowest_number, highest_number + 1), "weights of " .. dtype)
 end
 check.same(ops.histogram(t { 1, 2, 2, 3, nan }, 2, { 1, 3 }):totable(), { 1, 3 })
 
@@ -100,9 +101,9 @@ for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
     local turns = ops.mod(ops.outer(k, k), n) * (2 * math.pi / n)
     local cos, sin = ops.cos(turns), ops.sin(turns)
     local a, b = x:cast "float64", y:cast "float64"
-    local function expect_near(got, want)
+    local function expect_near(got, expected)
       check.same(got.dtype, dtype, label)
-      local difference = ops.max(ops.abs(got:cast "float64" - want)):item()
+      local difference = ops.max(ops.abs(got:cast "float64" - expected)):item()
       assert(difference < (dtype == "float32" and 2e-5 or 1e-10), label .. ": " .. difference)
     end
     local re, im = ops.fft { x, y }
@@ -133,19 +134,20 @@ end
 local v = cr.Variable(x)
 local sum
 local tape = cr.GradientTape(function() sum = ops.sum(ops.clip(v, -0.5, 1)) end)
-local inside = ops.logical_and(ops.greater(x, -0.5), ops.less(x, 1)):cast "float32"
-expect_equal(tape:gradient(sum, { v })[1], inside, "gradient of clip")
+local is_inside = ops.logical_and(ops.greater(x, -0.5), ops.less(x, 1)):cast "float32"
+expect_equal(tape:gradient(sum, { v })[1], is_inside, "gradient of clip")
 
 -- distances with incomplete tiles and panels, and of points that are near each other but far from
 -- zero
 for _, dtype in ipairs { "float32", "float64" } do
   for _, size in ipairs { { 1, 1, 3 }, { 20, 33, 300 }, { 65, 130, 17 }, { 12, 16, 700 } } do
     local rows = ops.cast(cr.random.normal { size[1], size[3] }, dtype)
-    local others = ops.cast(cr.random.normal { size[2], size[3] }, dtype)
-    local differences = ops.expand_dims(rows, 1) - ops.expand_dims(others, 0)
-    local want = ops.sqrt(ops.sum(ops.square(differences), -1))
-    assert(ops.max(ops.abs(ops.cdist(rows, others) / want - 1)):item() < 1e-6)
-    expect_equal(ops.cdist(rows:slice(1, 1), others), ops.cdist(rows, others):slice(1, 1), "a row")
+    local other_points = ops.cast(cr.random.normal { size[2], size[3] }, dtype)
+    local differences = ops.expand_dims(rows, 1) - ops.expand_dims(other_points, 0)
+    local expected = ops.sqrt(ops.sum(ops.square(differences), -1))
+    assert(ops.max(ops.abs(ops.cdist(rows, other_points) / expected - 1)):item() < 1e-6)
+    expect_equal(ops.cdist(rows:slice(1, 1), other_points),
+      ops.cdist(rows, other_points):slice(1, 1), "a row")
   end
 end
 local near_points = ops.full({ 40, 64 }, 1000)
@@ -159,10 +161,10 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "in
         local x = cr.random.uniform({ 7, 300 }, 0, high):cast(dtype)
         local set = ops.concatenate { cr.random.uniform({ count }, 0, high):cast(dtype),
           x:reshape { -1 }:slice(1, 50) }
-        local want = ops.any(ops.equal(ops.expand_dims(x, -1), set), -1)
+        local expected = ops.any(ops.equal(ops.expand_dims(x, -1), set), -1)
         local label = count .. " of " .. dtype .. " below " .. high
-        expect_equal(ops.isin(x, set), want, label)
-        expect_equal(ops.isin(x, set, { invert = true }), ops.logical_not(want), label)
+        expect_equal(ops.isin(x, set), expected, label)
+        expect_equal(ops.isin(x, set, { invert = true }), ops.logical_not(expected), label)
       end
     end
   end
@@ -221,9 +223,10 @@ for _, dtype in ipairs { "float32", "float64", "uint8" } do
       local patches = ops.image.extract_patches(ops.transpose(x, { 0, 2, 3, 1 }), size,
         { strides = stride, padding = "valid" })
       local count = patches.shape[2] * patches.shape[3]
-      local want = ops.transpose(patches:reshape { 2, count, size[1] * size[2], 3 }, { 0, 3, 2, 1 })
+      local expected = ops.transpose(patches:reshape { 2, count, size[1] * size[2], 3 },
+        { 0, 3, 2, 1 })
       local columns = ops.unfold(x, size, { stride = stride })
-      expect_equal(columns, want:reshape { 2, 3 * size[1] * size[2], count }, "unfold")
+      expect_equal(columns, expected:reshape { 2, 3 * size[1] * size[2], count }, "unfold")
       if dtype ~= "uint8" then
         local folded_image = ops.fold(columns, { 40, 51 }, size, { stride = stride })
         local overlap_counts = ops.fold(ops.ones_like(columns), { 40, 51 }, size,
@@ -255,8 +258,10 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int8", "uin
     for axis = 0, #shape - 1 do
       local n = shape[axis + 1]
       start[axis + 1], size[axis + 1] = n // 3, n - n // 3 - n // 4
-      local after, before = ops.slice_axis(x, axis, 1, n), ops.slice_axis(x, axis, 0, n - 1)
-      expect_equal(ops.diff(x, { axis = axis }), after - before, "diff of " .. dtype)
+      local next_elements, previous_elements = ops.slice_axis(x, axis, 1, n),
+        ops.slice_axis(x, axis, 0, n - 1)
+      expect_equal(ops.diff(x, { axis = axis }), next_elements - previous_elements,
+        "diff of " .. dtype)
     end
     local part = cr.random.uniform(size, 0, 100):cast(dtype)
     local updated_x = ops.slice_update(x, start, part)

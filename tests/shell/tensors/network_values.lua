@@ -124,11 +124,11 @@ end
 do -- structural similarity of images with data_format "channels_first"
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
   local function channels_first(images) return images:transpose { 0, 3, 1, 2 } end
-  local want = ops.image.ssim(a, b)
+  local expected = ops.image.ssim(a, b)
   check.near(ops.image.ssim { image1 = channels_first(a), image2 = channels_first(b),
-    data_format = "channels_first" }, want:totable(), 1e-5)
+    data_format = "channels_first" }, expected:totable(), 1e-5)
   check.near(ops.image.ssim(channels_first(a)[1], channels_first(b)[1],
     { data_format = "channels_first" }),
-    want:totable()[1], 1e-5)
+    expected:totable()[1], 1e-5)
 end
 print "ok network_values"

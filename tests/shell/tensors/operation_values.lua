@@ -211,13 +211,13 @@ check_row("a slice from a tensor", ops.slice(t { 1, 2, 3, 4 }, ints { 1 }, { 2 }
 check_row("an update from a tensor", ops.slice_update(t { 1, 2, 3 }, ints { 1 }, t { 8, 9 }),
   { 1, 8, 9 })
 
-for mode, want in pairs {
+for mode, expected in pairs {
   edge = { 1, 1, 1, 4, 2, 2 }, wrap = { 4, 2, 1, 4, 2, 1 }, circular = { 4, 2, 1, 4, 2, 1 },
   reflect = { 2, 4, 1, 4, 2, 4 }, symmetric = { 4, 1, 1, 4, 2, 2 }, empty = { 0, 0, 1, 4, 2, 0 },
   maximum = { 4, 4, 1, 4, 2, 4 }, minimum = { 1, 1, 1, 4, 2, 1 }, median = { 2, 2, 1, 4, 2, 2 },
   linear_ramp = { 0, 0.5, 1, 4, 2, 0 }, mean = { 7 / 3, 7 / 3, 1, 4, 2, 7 / 3 },
 } do
-  check_row("pad: " .. mode, ops.pad(t { 1, 4, 2 }, { { 2, 1 } }, mode), want)
+  check_row("pad: " .. mode, ops.pad(t { 1, 4, 2 }, { { 2, 1 } }, mode), expected)
 end
 check.fails(function() ops.pad(t { 1 }, 1, "egde") end, "did you mean 'edge'")
 
@@ -229,12 +229,12 @@ check_row("gradient of std", tape:gradient(deviation, { equal_numbers })[1], { 0
 tape = cr.GradientTape(function() deviation = ops.nanstd(equal_numbers) end)
 check_row("gradient of nanstd", tape:gradient(deviation, { equal_numbers })[1], { 0, 0 })
 -- gradients where two numbers are equal, and where a sign changes
-local function check_gradients(what, f, values, want)
+local function check_gradients(what, f, values, expected)
   local variables, y = {}, nil
   for i, value in ipairs(values) do variables[i] = cr.Variable(t { value }) end
   local gradient_tape = cr.GradientTape(function() y = f(table.unpack(variables)) end)
   for i, gradient in ipairs(gradient_tape:gradient(y, variables)) do check_row(what, gradient,
-    { want[i] }) end
+    { expected[i] }) end
 end
 check_gradients("gradient of arcsinh at 0", ops.arcsinh, { 0 }, { 1 })
 check_gradients("gradient of celu at 0", ops.celu, { 0 }, { 1 })
@@ -360,7 +360,7 @@ check_row("... and its pivot", pivots, { 1 })
 check.fails(function() ops.lu_factor(t { 1 }) end, "expected matrices, got shape (1,)")
 do -- erfc for large arguments, and its derivative
   local x = { -6, -1.5, 0, 0.3, 1, 3.9, 4, 5, 9, 26, 27 }
-  local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285,
+  local expected_values = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285,
     3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37,
     5.66319240885614e-296, 5.23704643935263e-319 }
   for dtype, tolerance in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3,
@@ -368,10 +368,11 @@ do -- erfc for large arguments, and its derivative
     for _, repetitions in ipairs { 1, 700 } do -- arrays of one block and of several blocks
       local y = ops.erfc(ops.tile(t(x):cast(dtype), { repetitions })):cast "float64":totable()
       for i, value in ipairs(y) do
-        local expected = want[(i - 1) % #x + 1]
+        local expected = expected_values[(i - 1) % #x + 1]
         local argument = x[(i - 1) % #x + 1]
-        local least = dtype == "float16" and 6.2e-5 or dtype == "float64" and 1e-307 or 1.2e-38
-        if expected > least
+        local smallest_number = dtype == "float16" and 6.2e-5 or dtype == "float64" and 1e-307
+          or 1.2e-38
+        if expected > smallest_number
           and argument == t({ argument }):cast(dtype):cast "float64":totable()[1] then
           check.near(value / expected, 1, tolerance, "erfc(" .. argument .. "), " .. dtype)
         end
@@ -392,17 +393,17 @@ do
   local function histogram(values, bins, low, high)
     local counts, edges = ops.histogram(values, bins, { low, high })
     check.near(edges, ops.linspace(low, high, bins + 1), 1e-6)
-    local want = {}
-    for i = 1, bins do want[i] = 0 end
+    local expected = {}
+    for i = 1, bins do expected[i] = 0 end
     local numbers, limits = values:cast "float64":totable(), edges:cast "float64":totable()
     for _, x in ipairs(numbers) do
       for i = 1, bins do
         if x >= limits[i] and (x < limits[i + 1] or i == bins and x == high) then
-          want[i] = want[i] + 1
+          expected[i] = expected[i] + 1
         end
       end
     end
-    check.same(counts:totable(), want, bins .. " bins")
+    check.same(counts:totable(), expected, bins .. " bins")
   end
   for _, dtype in ipairs { "float32", "float64", "int32", "int64" } do
     local whole_numbers = ops.arange(-5, 6):cast(dtype)

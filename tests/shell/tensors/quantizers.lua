@@ -152,9 +152,9 @@ for name, format in pairs(formats) do
   local numbers, rounded_numbers = { largest * 2 }, { largest }
   for i = 1, #floats - 1 do
     local a, b = floats[i], floats[i + 1]
-    local middle = (a + b) / 2
-    for number, value in pairs { [a] = a, [middle] = i % 2 == 1 and a or b,
-      [middle * (1 - 2 ^ -20)] = a, [middle * (1 + 2 ^ -20)] = b } do
+    local midpoint = (a + b) / 2
+    for number, value in pairs { [a] = a, [midpoint] = i % 2 == 1 and a or b,
+      [midpoint * (1 - 2 ^ -20)] = a, [midpoint * (1 + 2 ^ -20)] = b } do
       numbers[#numbers + 1], rounded_numbers[#rounded_numbers + 1] = number, value
       numbers[#numbers + 1], rounded_numbers[#rounded_numbers + 1] = -number, -value
     end

@@ -15,19 +15,22 @@ for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
     local low, high = table.unpack(limits)
     local bound = cr.tensor({ high }):cast(dtype):cast "float64":totable()[1]
     for _, n in ipairs { 5, 1023, 1025, 100003 } do
-      local least, most = min_and_max(cr.random.uniform({ n }, low, high, dtype, 7))
-      local what = string.format("%s from %g to %g: %.9g to %.9g", dtype, low, high, least, most)
-      assert(most < bound and least >= cr.tensor({ low }):cast(dtype):cast "float64":totable()[1],
+      local minimum, maximum = min_and_max(cr.random.uniform({ n }, low, high, dtype, 7))
+      local what = string.format("%s from %g to %g: %.9g to %.9g", dtype, low, high, minimum,
+        maximum)
+      assert(maximum < bound
+        and minimum >= cr.tensor({ low }):cast(dtype):cast "float64":totable()[1],
         what)
-      if n > 100000 then assert(most > high - 0.05 * (high - low), what) end
+      if n > 100000 then assert(maximum > high - 0.05 * (high - low), what) end
     end
   end
   for _, deviation in ipairs { 1, 0.05, 3 } do
     for _, n in ipairs { 1023, 1025, 100003 } do
-      local least, most = min_and_max(cr.random.truncated_normal({ n }, 0.5, deviation, dtype, 3))
+      local minimum, maximum = min_and_max(
+        cr.random.truncated_normal({ n }, 0.5, deviation, dtype, 3))
       local allowed_deviation = 2 * deviation
-      assert(least >= 0.5 - allowed_deviation and most <= 0.5 + allowed_deviation,
-        string.format("%s, deviation %g: %.9g to %.9g", dtype, deviation, least, most))
+      assert(minimum >= 0.5 - allowed_deviation and maximum <= 0.5 + allowed_deviation,
+        string.format("%s, deviation %g: %.9g to %.9g", dtype, deviation, minimum, maximum))
     end
   end
 end

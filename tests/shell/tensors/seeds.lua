@@ -70,8 +70,8 @@ local limits = { int8 = { -128, 128 }, uint8 = { 0, 256 }, int16 = { -32768, 327
 for dtype, limit in pairs(limits) do
   local x = random.randint({ 1000 }, limit[1], limit[2], dtype)
   assert(x.dtype == dtype)
-  local middle = (limit[1] + limit[2]) / 2
-  local count_below = ops.sum(ops.cast(ops.less(ops.cast(x, "float64"), middle), "int32")):item()
+  local midpoint = (limit[1] + limit[2]) / 2
+  local count_below = ops.sum(ops.cast(ops.less(ops.cast(x, "float64"), midpoint), "int32")):item()
   assert(count_below > 400 and count_below < 600, dtype .. ": " .. count_below
     .. " of 1000 below the middle")
 end

@@ -107,8 +107,8 @@ local n = 20000
 local drawn_numbers = cr.random.choice(cr.tensor { 10, 20, 30 }, { n }, { p = { 0.5, 0.2, 0.3 } })
 check.same(drawn_numbers.shape, { n })
 for i, share in ipairs { 0.5, 0.2, 0.3 } do
-  local got = ops.mean(ops.equal(drawn_numbers, 10 * i)):item()
-  assert(math.abs(got - share) < 5 * math.sqrt(share * (1 - share) / n), got)
+  local fraction = ops.mean(ops.equal(drawn_numbers, 10 * i)):item()
+  assert(math.abs(fraction - share) < 5 * math.sqrt(share * (1 - share) / n), fraction)
 end
 check.same(cr.random.choice(6, { 6 }, { replace = false }):sort():totable(), { 0, 1, 2, 3, 4, 5 })
 local count_of_first = 0

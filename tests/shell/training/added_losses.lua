@@ -132,13 +132,13 @@ check.same(tostring(uncast_layer(row).dtype), "float32")
 
 do -- several losses at once, and the argument `inputs`, as in Keras 2
   local ones, twos = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
-  local Adding = cr.Layer:subclass "Adding"
-  function Adding:call(x)
+  local LossLayer = cr.Layer:subclass "Adding"
+  function LossLayer:call(x)
     self:add_loss(x:sum(), x)
     self:add_loss({ x:sum() * 10, x:sum() * 100 }, { x })
     return x
   end
-  local model = cr.Sequential { Adding { input_shape = { 1 } } }
+  local model = cr.Sequential { LossLayer { input_shape = { 1 } } }
   model:compile { loss = "mse" }
   check.near(model:evaluate(twos, twos, { verbose = 0 }), 222)
   check.same(#model.layers[1]:get_losses_for(model.inputs), 3)
@@ -153,12 +153,12 @@ do -- several losses at once, and the argument `inputs`, as in Keras 2
 end
 
 do -- add_loss adds the sum of a tensor, as in Keras 3
-  local Summing = cr.Layer:subclass "SummingLosses"
-  function Summing:call(x)
+  local TensorLossLayer = cr.Layer:subclass "SummingLosses"
+  function TensorLossLayer:call(x)
     self:add_loss(x)
     return x
   end
-  local model = cr.Sequential { cr.Input { 2 }, Summing() }
+  local model = cr.Sequential { cr.Input { 2 }, TensorLossLayer() }
   model:compile { loss = "mse" }
   local x = cr.tensor { { 1.0, 2 }, { 3, 4 } }
   check.near(model:evaluate(x, x, { verbose = 0 }), 10)

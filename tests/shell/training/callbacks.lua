@@ -44,13 +44,14 @@ do -- the outputs of each batch of predict, nested as those of the model
   local input = cr.Input { shape = { 2 } }
   local model = cr.Model { inputs = input,
     outputs = { a = cr.layers.Dense(1)(input), b = input * 2 } }
-  local Collector = cr.callbacks.Callback:subclass "OutputCollector"
+  local OutputCollector = cr.callbacks.Callback:subclass "OutputCollector"
   local batch_outputs, function_call_count = {}, 0
-  function Collector:on_predict_batch_end(batch, logs)
+  function OutputCollector:on_predict_batch_end(batch, logs)
     assert(batch == #batch_outputs and (self.model or model).name == model.name)
     batch_outputs[#batch_outputs + 1] = logs.outputs
   end
-  local whole_outputs = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
+  local whole_outputs = model:predict(x, { batch_size = 6, verbose = 0, callbacks = {
+    OutputCollector(),
     cr.callbacks.LambdaCallback { on_predict_batch_end = function(_, logs)
       function_call_count = function_call_count + logs.outputs.a.shape[1]
     end } } })
@@ -62,7 +63,7 @@ do -- the outputs of each batch of predict, nested as those of the model
       batch_outputs[3][name] }, 0):totable(),
       outputs:totable())
   end
-  Collector():on_predict_batch_end(#batch_outputs, { outputs = x })
+  OutputCollector():on_predict_batch_end(#batch_outputs, { outputs = x })
   check.same(batch_outputs[4]:totable(), x:totable())
 end
 

@@ -81,10 +81,10 @@ end, nil, { steps_per_epoch = 8, batch_size = cr.null })
 check_same_as_fit(new_model, function()
   return cr.data.from_tensor_slices({ x, y }):map(function(a, b) return a * 2, b end):batch(8)
 end, nil, { batch_size = cr.null })
-local Own = cr.Model:subclass "OwnAsync"
-function Own:init() self.dense = layers.Dense(1) end
-function Own:call(inputs) return self.dense(inputs) end
-function Own:train_step(data)
+local TapeStepModel = cr.Model:subclass "OwnAsync"
+function TapeStepModel:init() self.dense = layers.Dense(1) end
+function TapeStepModel:call(inputs) return self.dense(inputs) end
+function TapeStepModel:train_step(data)
   local loss
   local tape = cr.GradientTape(function()
     loss = ops.mean(ops.square(self(data.x, { training = true }) - data.y))
@@ -94,7 +94,7 @@ function Own:train_step(data)
   return { loss = loss }
 end
 check_same_as_fit(function()
-  local own_model = Own {}
+  local own_model = TapeStepModel {}
   own_model:compile { optimizer = "sgd", loss = "mse" }
   return own_model
 end, x, y)

@@ -150,13 +150,13 @@ local function sequential_maker(options)
     return model
   end
 end
-local Scaled = cr.Layer:subclass "ScaledHere"
-function Scaled:build() self.scale = self:add_weight { shape = {}, initializer = "ones" } end
-function Scaled:call(inputs) return inputs * self.scale end
-local Own = cr.Model:subclass "OwnWithEntries"
-function Own:init() self.dense, self.scaled = layers.Dense(2), Scaled {} end
-function Own:call(inputs) return self.scaled(self.dense(inputs)) end
-function Own:train_step(data)
+local ScalingLayer = cr.Layer:subclass "ScaledHere"
+function ScalingLayer:build() self.scale = self:add_weight { shape = {}, initializer = "ones" } end
+function ScalingLayer:call(inputs) return inputs * self.scale end
+local TapeStepModel = cr.Model:subclass "OwnWithEntries"
+function TapeStepModel:init() self.dense, self.scaled = layers.Dense(2), ScalingLayer {} end
+function TapeStepModel:call(inputs) return self.scaled(self.dense(inputs)) end
+function TapeStepModel:train_step(data)
   local loss
   local tape = cr.GradientTape(function()
     loss = ops.mean(ops.square(self(data.x, { training = true }) - data.y))
@@ -166,7 +166,7 @@ function Own:train_step(data)
   return { loss = loss + cr.ops.sum(cr.random.normal { 2 }) * 0 } -- draws random numbers
 end
 local function make_own_model()
-  local model = Own {}
+  local model = TapeStepModel {}
   model:compile { optimizer = "sgd", loss = "mse" }
   model:predict(x:slice(1, 1)) -- builds the model before an entry can draw random numbers
   return model

@@ -83,16 +83,16 @@ end
 -- Layers of Lua classes, layers with several outputs, and layers that scan.
 local TwoOutputs = cr.layers.Layer:subclass "TwoOutputs"
 function TwoOutputs:call(inputs) return inputs * 2, inputs + 1 end
-local Own = cr.Model:subclass "OwnTraced"
-function Own:init()
+local TwoOutputModel = cr.Model:subclass "OwnTraced"
+function TwoOutputModel:init()
   self.first = layers.Dense(2, { name = "first" })
   self.two = TwoOutputs { name = "two" }
 end
-function Own:call(inputs)
+function TwoOutputModel:call(inputs)
   local outputs = self.two(self.first(inputs))
   return outputs[1] + outputs[2]
 end
-local own_model = Own {}
+local own_model = TwoOutputModel {}
 local own_trace = own_model:trace(x)
 check.same({ own_trace[1].layer, own_trace[2].layer, own_trace[3].layer },
   { "first", "two", "two" })
@@ -142,10 +142,10 @@ assert(seen_logs["gradient_norm/out"] > 0 and seen_logs["weight_norm/out"] == ni
 check.fails(function() model:fit(x, y, { verbose = 0, watch = "gradient" }) end, "watch",
   "gradients", "gradient")
 -- the norms appear beside the logs of a custom train_step
-local Step = cr.Model:subclass "WatchedStep"
-function Step:init() self.dense = layers.Dense(1, { name = "dense" }) end
-function Step:call(inputs) return self.dense(inputs) end
-function Step:train_step(data)
+local TapeStepModel = cr.Model:subclass "WatchedStep"
+function TapeStepModel:init() self.dense = layers.Dense(1, { name = "dense" }) end
+function TapeStepModel:call(inputs) return self.dense(inputs) end
+function TapeStepModel:train_step(data)
   local step_loss
   local step_tape = cr.GradientTape(function()
     step_loss = ops.mean(ops.square(self(data.x, { training = true }) - data.y))
@@ -154,7 +154,7 @@ function Step:train_step(data)
     self.trainable_weights)
   return { loss = step_loss }
 end
-local step_model = Step {}
+local step_model = TapeStepModel {}
 step_model:compile { optimizer = "sgd" }
 local step_history = step_model:fit(x, y, { verbose = 0, watch = "gradients" }).history
 assert(step_history.loss[1] > 0 and step_history["gradient_norm/dense"][1] > 0)

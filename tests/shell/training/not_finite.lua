@@ -23,10 +23,10 @@ local function check_same_weights(model, old_weights)
   end
 end
 
-local Log = layers.Layer:subclass "LogOf"
-function Log:call(inputs) return ops.log(inputs) end
-local Root = layers.Layer:subclass "RootOf"
-function Root:call(inputs) return ops.sqrt(inputs) end
+local LogLayer = layers.Layer:subclass "LogOf"
+function LogLayer:call(inputs) return ops.log(inputs) end
+local RootLayer = layers.Layer:subclass "RootOf"
+function RootLayer:call(inputs) return ops.sqrt(inputs) end
 local function model_with_layer(layer, options)
   local model = cr.Sequential {
     layers.Dropout(0.1, { input_shape = { 3 } }), layer, layers.Dense(1, { name = "out" }),
@@ -68,7 +68,7 @@ data[11][2] = -1
 local bad_data = cr.tensor(data)
 local options = { batch_size = 8, verbose = 0, shuffle = false, nan = "locate", epochs = 2 }
 for _, eager in ipairs { false, true } do
-  local model = cr.Sequential { Log { name = "logs", input_shape = { 3 } },
+  local model = cr.Sequential { LogLayer { name = "logs", input_shape = { 3 } },
     layers.Dense(1, { name = "out" }) }
   model:compile { optimizer = "adam", loss = "mse", run_eagerly = eager }
   model:train_on_batch(x, y)
@@ -91,7 +91,7 @@ for _, eager in ipairs { false, true } do
 end
 
 -- With shuffled samples, the error still names the row of the data.
-local shuffled_model = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
+local shuffled_model = cr.Sequential { LogLayer { input_shape = { 3 } }, layers.Dense(1) }
 shuffled_model:compile { optimizer = "sgd", loss = "mse" }
 expect_texts(error_message(function()
   shuffled_model:fit(bad_data, y, { batch_size = 8, verbose = 0, nan = "locate" })
@@ -100,7 +100,7 @@ end), "(11 of the data)")
 -- Only the gradient is not finite: the derivative of a square root at 0.
 data[11][2] = 0
 local root_model = cr.Sequential { layers.Dense(3, { name = "before", use_bias = false,
-  kernel_initializer = "identity", input_shape = { 3 } }), Root { name = "root" },
+  kernel_initializer = "identity", input_shape = { 3 } }), RootLayer { name = "root" },
   layers.Dense(1, { name = "out" }) }
 root_model:compile { optimizer = "sgd", loss = "mse" }
 local old_weights = root_model:get_weights()
@@ -153,7 +153,7 @@ expect_texts(error_message(function() own_model:fit(x, y, options) end), "the lo
   "op log")
 
 -- "stop" ends the run as stop_training does, with the weights before the faulty batch.
-local net = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
+local net = cr.Sequential { LogLayer { input_shape = { 3 } }, layers.Dense(1) }
 net:compile { optimizer = "sgd", loss = "mse" }
 local weights_at_end
 local history = net:fit(bad_data, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",

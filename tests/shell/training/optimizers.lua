@@ -7,10 +7,10 @@ local check = require "check"
 local L = cr.layers
 local x, y = cr.random.normal { 32, 4 }, cr.random.normal { 32, 1 }
 
-local Heavy = cr.optimizers.Optimizer:subclass("Heavy", { { "learning_rate", 0.05 },
+local MomentumOptimizer = cr.optimizers.Optimizer:subclass("Heavy", { { "learning_rate", 0.05 },
   { "momentum", 0.9, "What of the last update stays." } })
-function Heavy:slots() return { "momentum" } end
-function Heavy:update_step(gradient, variable, learning_rate, state)
+function MomentumOptimizer:slots() return { "momentum" } end
+function MomentumOptimizer:update_step(gradient, variable, learning_rate, state)
   local update = state.momentum * self.momentum - gradient * learning_rate
   state.momentum:assign(update)
   variable:assign_add(update)
@@ -30,26 +30,26 @@ end
 
 do -- the rule of SGD in Lua gives the same weights as SGD, compiled and eager
   local sgd = train_with(cr.optimizers.SGD(0.05, 0.9))
-  check_same_weights(train_with(Heavy()), sgd, 1e-6)
-  check_same_weights(train_with(Heavy(), { eagerly = true }), sgd, 1e-6)
+  check_same_weights(train_with(MomentumOptimizer()), sgd, 1e-6)
+  check_same_weights(train_with(MomentumOptimizer(), { eagerly = true }), sgd, 1e-6)
   check_same_weights(train_with "Heavy", sgd, 1e-6)
-  check_same_weights(train_with(Heavy { clipnorm = 0.1, weight_decay = 0.01 }),
+  check_same_weights(train_with(MomentumOptimizer { clipnorm = 0.1, weight_decay = 0.01 }),
     train_with(cr.optimizers.SGD { learning_rate = 0.05, momentum = 0.9, clipnorm = 0.1,
       weight_decay = 0.01 }), 1e-6)
 end
 
 do -- the options that all optimizers have
-  check.near(Heavy(0.2).learning_rate.value, 0.2)
-  assert(Heavy(0.2, 0.5).momentum == 0.5)
-  check.near(Heavy { lr = 0.3 }.learning_rate.value, 0.3)
+  check.near(MomentumOptimizer(0.2).learning_rate.value, 0.2)
+  assert(MomentumOptimizer(0.2, 0.5).momentum == 0.5)
+  check.near(MomentumOptimizer { lr = 0.3 }.learning_rate.value, 0.3)
   local schedule = cr.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
-  local model = train_with(Heavy(schedule))
+  local model = train_with(MomentumOptimizer(schedule))
   assert(model.optimizer.learning_rate:item() < 0.1)
 end
 
 do -- the optimizer is saved with its state, and training continues
   for _, ending in ipairs { ".h5", ".keras" } do
-    local model = train_with(Heavy { momentum = 0.8 })
+    local model = train_with(MomentumOptimizer { momentum = 0.8 })
     local path = check.temporary(ending)
     model:save(path)
     local loaded_model = cr.models.load_model(path)
@@ -63,13 +63,13 @@ do -- the optimizer is saved with its state, and training continues
 end
 
 do -- the number of the step, and slots that do not start with zeros
-  local Counting = cr.optimizers.Optimizer:subclass "Counting"
-  function Counting:slots() return { "anchor" } end
-  function Counting:initial_slot(name, variable) return variable.value * 1 end
-  function Counting:update_step(gradient, variable, learning_rate, state)
+  local AnchorOptimizer = cr.optimizers.Optimizer:subclass "Counting"
+  function AnchorOptimizer:slots() return { "anchor" } end
+  function AnchorOptimizer:initial_slot(name, variable) return variable.value * 1 end
+  function AnchorOptimizer:update_step(gradient, variable, learning_rate, state)
     variable:assign(state.anchor + state.step)
   end
-  local variable, optimizer = cr.Variable(cr.tensor { 5., 7 }), Counting()
+  local variable, optimizer = cr.Variable(cr.tensor { 5., 7 }), AnchorOptimizer()
   for _ = 1, 2 do optimizer:apply_gradients({ cr.ones { 2 } }, { variable }) end
   check.near(variable.value, { 7, 9 })
 end
@@ -97,22 +97,26 @@ do
   check_averages()
 end
 
-local Nothing = cr.optimizers.Optimizer:subclass "Nothing"
-check.fails(function() train_with(Nothing()) end, "no update_step()")
+local EmptyOptimizer = cr.optimizers.Optimizer:subclass "Nothing"
+check.fails(function() train_with(EmptyOptimizer()) end, "no update_step()")
 check.fails(function() cr.optimizers.Optimizer() end, "derive a class")
-local Wrong = cr.optimizers.Optimizer:subclass "WrongSlots"
-function Wrong:slots() return 3 end
-function Wrong:update_step() end
-check.fails(function() train_with(Wrong()) end,
+local WrongSlotsOptimizer = cr.optimizers.Optimizer:subclass "WrongSlots"
+function WrongSlotsOptimizer:slots() return 3 end
+function WrongSlotsOptimizer:update_step() end
+check.fails(function() train_with(WrongSlotsOptimizer()) end,
   "WrongSlots: slots(): expected a list of names, got 3")
-function Wrong:slots() return { "a", "a" } end
-check.fails(function() train_with(Wrong()) end,
+function WrongSlotsOptimizer:slots() return { "a", "a" } end
+check.fails(function() train_with(WrongSlotsOptimizer()) end,
   'slots(): expected names of their own, got ["a", "a"]')
-function Wrong:slots() return { "step" } end
-check.fails(function() train_with(Wrong()) end, "state.step is the number of the step")
-function Wrong:slots() return {} end
-function Wrong:update_step(gradient, variable, rate) return variable - gradient * rate end
-check.fails(function() train_with(Wrong()) end, "update_step(): expected nothing, got a tensor",
+function WrongSlotsOptimizer:slots() return { "step" } end
+check.fails(function() train_with(WrongSlotsOptimizer()) end,
+  "state.step is the number of the step")
+function WrongSlotsOptimizer:slots() return {} end
+function WrongSlotsOptimizer:update_step(gradient, variable, rate)
+  return variable - gradient * rate
+end
+check.fails(function() train_with(WrongSlotsOptimizer()) end,
+  "update_step(): expected nothing, got a tensor",
   "variable:assign(value)")
 do -- `iterations` counts updates; with accumulation several batches make one update
   local slow_model = train_with(cr.optimizers.SGD { gradient_accumulation_steps = 3 })
@@ -139,11 +143,11 @@ end
 
 -- an option `decay` of a Lua class belongs to the class and is not the decay of Keras 2
 do
-  local Slow = cr.optimizers.Optimizer:subclass("SlowDescent", { { "decay", 0.9 } })
-  function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
+  local DecayedOptimizer = cr.optimizers.Optimizer:subclass("SlowDescent", { { "decay", 0.9 } })
+  function DecayedOptimizer:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
   local a, b = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.ones { 4, 2 }
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
-  model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
+  model:compile { optimizer = DecayedOptimizer { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
   model:fit(a, b, { verbose = 0 })
   local loaded_models = {}
   for _, ending in ipairs { ".keras", ".h5" } do
@@ -227,7 +231,7 @@ do
   local halving_schedule = cr.optimizers.schedules.ExponentialDecay(1.0, 1, 0.5)
   local sgd = cr.optimizers.SGD(0.25)
   local loss_scaling = cr.optimizers.LossScaleOptimizer(cr.optimizers.SGD(0.25), 1)
-  for _, optimizer in ipairs { sgd, loss_scaling, Heavy(0.25, 0) } do
+  for _, optimizer in ipairs { sgd, loss_scaling, MomentumOptimizer(0.25, 0) } do
     local weight = cr.Variable(8.0)
     local apply_gradient = cr.compiled(function(gradient)
       optimizer:apply({ gradient }, { weight })
@@ -271,9 +275,10 @@ end
 
 do -- a warning names the variables without a gradient, which keep their values
   local ok, text = check.run [[
-    local used, unused = cr.Variable({ 1, 2 }, { name = "used" }), cr.Variable(3, { name = "idle" })
-    cr.optimizers.SGD(1.0):apply({ cr.ones { 2 }, false }, { used, unused })
-    print(used[1], unused:item())
+    local used_variable, unused_variable = cr.Variable({ 1, 2 }, { name = "used" }),
+      cr.Variable(3, { name = "idle" })
+    cr.optimizers.SGD(1.0):apply({ cr.ones { 2 }, false }, { used_variable, unused_variable })
+    print(used_variable[1], unused_variable:item())
   ]]
   assert(ok, text)
   assert(text:find("Gradients do not exist for variables idle", 1, true), text)
@@ -282,7 +287,8 @@ end
 
 -- options that contradict each other are refused when the optimizer is made
 check.fails(function() cr.optimizers.SGD { clipnorm = 0.1, clipvalue = 0.1 } end, "only one of")
-check.fails(function() Heavy { clipnorm = 0.1, global_clipnorm = 0.1 } end, "only one of")
+check.fails(function() MomentumOptimizer { clipnorm = 0.1, global_clipnorm = 0.1 } end,
+  "only one of")
 check.fails(function() cr.optimizers.SGD { gradient_accumulation_steps = 1 } end, ">= 2")
 
 do -- apply without variables changes those with which the optimizer was built

@@ -23,8 +23,8 @@ local function check_continuation(what, options, targets, targets_of_save)
   model:fit(x, targets, fit_options)
   local path, loaded_models = check.temporary ".h5", {}
   for _, target in ipairs(targets_of_save or { "keras3", "keras2" }) do
-    local saved, reason = pcall(model.save, model, path, { target = target })
-    if saved then
+    local is_saved, reason = pcall(model.save, model, path, { target = target })
+    if is_saved then
       loaded_models[#loaded_models + 1] = cr.models.load_model(path)
       os.remove(path)
     else -- saving for Keras 2 may fail for classes that are newer

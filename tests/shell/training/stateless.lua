@@ -11,9 +11,9 @@ local function values_of(variables)
   for i, variable in ipairs(variables) do values[i] = variable.value:clone() end
   return values
 end
-local function check_all(got, want, tolerance, what)
-  assert(#got == #want, what .. ": another length")
-  for i = 1, #want do check.near(got[i], want[i], tolerance, what .. "[" .. i .. "]") end
+local function check_all(got, expected, tolerance, what)
+  assert(#got == #expected, what .. ": another length")
+  for i = 1, #expected do check.near(got[i], expected[i], tolerance, what .. "[" .. i .. "]") end
 end
 
 local x = cr.tensor { { 1, 2, 3 }, { 0, 1, -1 } }
@@ -137,11 +137,13 @@ do -- metrics of Crescent, and a metric written in Lua
   check.near(cr.compiled(function(a, b) return mean:stateless_result { a, b } end)(
     cr.tensor(9.0), cr.tensor(3.0)), 3, 1e-6)
 
-  local Largest = cr.metrics.Metric:subclass "Largest"
-  function Largest:init() self.largest = self:add_variable("largest", {}) end
-  function Largest:update_state(y) self.largest:assign(ops.maximum(self.largest, ops.max(y))) end
-  function Largest:result() return self.largest.value end
-  local largest = Largest()
+  local MaximumMetric = cr.metrics.Metric:subclass "Largest"
+  function MaximumMetric:init() self.largest = self:add_variable("largest", {}) end
+  function MaximumMetric:update_state(y)
+    self.largest:assign(ops.maximum(self.largest, ops.max(y)))
+  end
+  function MaximumMetric:result() return self.largest.value end
+  local largest = MaximumMetric()
   state = largest:stateless_update_state({ 1.5 }, cr.tensor { 1, 3 })
   check.near(largest:stateless_result(state), 3, 0)
   assert(largest:result():item() == 0)

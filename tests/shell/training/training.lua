@@ -12,13 +12,13 @@ end
 local x, y = cr.random.normal { 12, 3 }, cr.zeros { 12, 1 }
 
 -- A callback that is used after its model was freed.
-local Watcher = cr.callbacks.Callback:subclass "Watcher"
-function Watcher:on_train_begin() self.hooks = {} end
-function Watcher:on_batch_begin(batch) self.hooks[#self.hooks + 1] = "begin " .. batch end
-function Watcher:on_batch_end(batch, logs)
+local RecordingCallback = cr.callbacks.Callback:subclass "Watcher"
+function RecordingCallback:on_train_begin() self.hooks = {} end
+function RecordingCallback:on_batch_begin(batch) self.hooks[#self.hooks + 1] = "begin " .. batch end
+function RecordingCallback:on_batch_end(batch, logs)
   self.hooks[#self.hooks + 1] = "end " .. batch .. (logs.loss and " loss" or "")
 end
-local watcher = Watcher()
+local watcher = RecordingCallback()
 assert(watcher.model == nil)
 do
   local m = new_model(1, "mse")
@@ -38,16 +38,18 @@ new_model(1, "mse"):fit(x, y, { verbose = 0, callbacks = callback })
 assert(callback.newer and not callback.older)
 
 -- The state of callbacks is saved with the model.
-local Counter = cr.callbacks.Callback:subclass "Counter"
-function Counter:on_train_begin() self.count = 0 end
-function Counter:on_epoch_end() self.count = self.count + 1 end
-function Counter:get_state() return { count = self.count, mean = cr.ones { 2 } * self.count } end
-function Counter:set_state(state) self.count, self.mean = state.count, state.mean end
+local CountingCallback = cr.callbacks.Callback:subclass "Counter"
+function CountingCallback:on_train_begin() self.count = 0 end
+function CountingCallback:on_epoch_end() self.count = self.count + 1 end
+function CountingCallback:get_state()
+  return { count = self.count, mean = cr.ones { 2 } * self.count }
+end
+function CountingCallback:set_state(state) self.count, self.mean = state.count, state.mean end
 local path = check.temporary ".h5"
 local m = new_model(1, "mse")
-m:fit(x, y, { epochs = 3, verbose = 0, callbacks = { Counter() } })
+m:fit(x, y, { epochs = 3, verbose = 0, callbacks = { CountingCallback() } })
 m:save(path)
-local loaded_model, counter = cr.models.load_model(path), Counter()
+local loaded_model, counter = cr.models.load_model(path), CountingCallback()
 os.remove(path)
 loaded_model:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
 check.same(counter.count, 5)
@@ -201,8 +203,8 @@ end
 do -- metrics have the same names as in the logs
   assert(cr.metrics.Mean().name == "mean" and cr.metrics.Mean({ name = "m" }).name == "m")
   assert(cr.metrics.SparseCategoricalAccuracy().name == "sparse_categorical_accuracy")
-  local Own = cr.metrics.Metric:subclass "MetricOfMine"
-  assert(Own().name == "metric_of_mine")
+  local MetricOfMine = cr.metrics.Metric:subclass "MetricOfMine"
+  assert(MetricOfMine().name == "metric_of_mine")
 end
 
 do -- the arguments of compile can be read from the model
@@ -224,9 +226,9 @@ do -- the arguments of compile can be read from the model
   assert(loaded_model.loss.class_name == "Huber" and loaded_model.loss.delta == 2)
   assert(cr.Sequential().loss == nil)
   check.fails(function() m.loss = "mae" end, "'loss' cannot be set", "compile")
-  local Net = cr.Model:subclass "HasALossOfItsOwn"
-  function Net:init() self.loss = 5 end
-  assert(Net().loss == 5)
+  local ModelWithLoss = cr.Model:subclass "HasALossOfItsOwn"
+  function ModelWithLoss:init() self.loss = 5 end
+  assert(ModelWithLoss().loss == 5)
 end
 
 do -- the seed set before the first fit determines the order of the samples; a later seed does not

@@ -38,8 +38,8 @@ check.same(weights(model), weights(fitted_model))
 -- The logs that a train_step returns itself, and norms, are those of the last batch, also in a run
 -- that is continued by another run.
 do
-  local Own = cr.Model:subclass "Own"
-  function Own:train_step(data)
+  local TapeStepModel = cr.Model:subclass "Own"
+  function TapeStepModel:train_step(data)
     local loss
     local tape = cr.GradientTape(function()
       loss = cr.ops.mean(cr.ops.square(self(data.x) - data.y))
@@ -51,7 +51,7 @@ do
   local function make_own_model()
     cr.random.seed(4)
     local input = cr.Input { shape = { 3 } }
-    local model = Own { inputs = input, outputs = cr.layers.Dense(1)(input) }
+    local model = TapeStepModel { inputs = input, outputs = cr.layers.Dense(1)(input) }
     model:compile { optimizer = "sgd", loss = "mse" }
     return model
   end
@@ -106,13 +106,13 @@ os.remove(path)
 os.remove(model_path)
 
 -- A run that is changed while it is paused, and runs paused and stopped by callbacks.
-local Pausing = cr.callbacks.Callback:subclass "Pausing"
-function Pausing:on_batch_end(batch)
+local PausingCallback = cr.callbacks.Callback:subclass "Pausing"
+function PausingCallback:on_batch_end(batch)
   if batch == 1 then self.run:pause() end
 end
 model = make_model()
 run = model:start_training(x, y, options)
-local pausing_callback = Pausing()
+local pausing_callback = PausingCallback()
 pausing_callback.run = run
 run:add_callback(pausing_callback)
 assert(#run:finish().epoch == 0 and run.batch == 2)
@@ -173,8 +173,8 @@ check.fails(function()
 end, "expected a layer or a symbol")
 
 -- Calling fit again continues a run that was aborted.
-local GivesUp = cr.callbacks.Callback:subclass "GivesUp"
-function GivesUp:on_epoch_end(epoch)
+local FailingCallback = cr.callbacks.Callback:subclass "GivesUp"
+function FailingCallback:on_epoch_end(epoch)
   if epoch == 1 then error "given up" end
 end
 local backup_path = check.temporary ".h5"
@@ -184,7 +184,7 @@ local function run_with_backup(seed, callback)
     { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = backup_path })
   return trained_model, history
 end
-check.fails(function() run_with_backup(7, GivesUp()) end, "given up")
+check.fails(function() run_with_backup(7, FailingCallback()) end, "given up")
 local trained_model, history = run_with_backup(11)
 assert(#history.epoch == 3)
 check.same(weights(trained_model), weights(fitted_model))

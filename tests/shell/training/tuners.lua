@@ -48,9 +48,9 @@ local trials = tuner.study.trials
 assert(#trials == 5 and #trials[1].reports == 3)
 for _, trial in ipairs(trials) do
   assert(trial.state == "complete" and trial.values.units % 2 == 0 and trial.values.rate >= 1e-3)
-  local least = math.huge
-  for _, report in ipairs(trial.reports) do least = math.min(least, report.value) end
-  assert(trial.score == least)
+  local least_loss = math.huge
+  for _, report in ipairs(trial.reports) do least_loss = math.min(least_loss, report.value) end
+  assert(trial.score == least_loss)
 end
 local best_hyperparameters = tuner:get_best_hyperparameters(2)
 assert(#best_hyperparameters == 2 and best_hyperparameters[1]:get "units"
@@ -121,10 +121,10 @@ tuner = new_tuner("Hyperband", { max_epochs = 4, factor = 2, project_name = "hyp
 tuner:search(x, y, options)
 local has_continued
 for _, trial in ipairs(tuner.study.trials) do
-  local first, last = trial.reports[1].step, trial.reports[#trial.reports].step
+  local first_step, last_step = trial.reports[1].step, trial.reports[#trial.reports].step
   local hp = tuner.study:hyperparameters(trial.number)
-  assert(first == hp:get "tuner/initial_epoch" + 1 and last == hp:get "tuner/epochs")
-  if first > 1 then
+  assert(first_step == hp:get "tuner/initial_epoch" + 1 and last_step == hp:get "tuner/epochs")
+  if first_step > 1 then
     has_continued = true
     local earlier_trial = tuner.study.trials[hp:get "tuner/trial_id"]
     check.same(earlier_trial.values, trial.values)
