@@ -1,12 +1,14 @@
 // Places the heap of the program in a huge page before anything is allocated. Registering what core
 // provides touches some 190 pages of the heap, and where a hypervisor keeps page tables, each first
 // access to a page takes 10 microseconds.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they replace malloc
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
+
+// Sanitizers replace malloc.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 namespace crescent::program {
 namespace {

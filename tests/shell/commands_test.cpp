@@ -177,6 +177,22 @@ TEST_CASE("-e prints what its text gives") {
   CHECK_THAT(outcome.text, StartsWith("crescent: (command line):1: ") && !Contains("return"));
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they replace the heap
+TEST_CASE("the heap of the program is in a huge page") {
+  if (!fs::exists("/sys/kernel/mm/transparent_hugepage/enabled")) {
+    WARN("skipped: this kernel has no transparent huge pages");
+    return;
+  }
+  // The flag hg in the kernel's description of a mapping says that huge pages are asked for.
+  const Outcome flags = run_crescent(
+      "-e \"local mapping, flags = '', {} for line in io.lines('/proc/self/smaps') do "
+      "if line:find('^%x+%-%x+ ') then mapping = line elseif mapping:find('[heap]', 1, true) and "
+      "line:find('^VmFlags') then flags[#flags + 1] = line end end "
+      "print(table.concat(flags, ' '))\"");
+  CHECK_THAT(flags.text, Contains(" hg "));
+}
+#endif
+
 TEST_CASE("a device or communicator that the environment names must be there at the start") {
   for (const char* arguments : {"-e 'print(1)'", "info", "describe sum"}) {
     INFO(arguments);
