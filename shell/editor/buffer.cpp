@@ -103,10 +103,10 @@ void Buffer::move_to_line(size_t start) {
   int column = 0;
   size_t offset = start;
   while (offset < end) {
-    const size_t next = next_letter(text_, offset);
-    column += width_of(std::string_view(text_).substr(offset, next - offset), column);
+    const size_t next_offset = next_letter(text_, offset);
+    column += width_of(std::string_view(text_).substr(offset, next_offset - offset), column);
     if (column > column_) break;
-    offset = next;
+    offset = next_offset;
   }
   cursor_ = offset;
 }

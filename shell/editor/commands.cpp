@@ -94,13 +94,13 @@ void Editor::Session::reenter_terminal() {
 }
 
 /// Stops all processes of the job, as the terminal does on Ctrl-Z. If no shell controls this
-/// process, the signal does not stop the process, which continues after kUntilStopped.
+/// process, the signal does not stop the process, which continues after kStopTimeout.
 void Editor::Session::suspend() {
-  constexpr int kUntilStopped = 200;  // milliseconds to wait until the process is stopped
+  constexpr int kStopTimeout = 200;  // milliseconds to wait until the process is stopped
   leave_terminal();
   ::kill(0, SIGTSTP);
   pollfd wakeups{Wakeups::file(), POLLIN, 0};
-  poll(&wakeups, 1, kUntilStopped);
+  poll(&wakeups, 1, kStopTimeout);
   Wakeups::clear();
   reenter_terminal();
 }
@@ -162,11 +162,11 @@ void Editor::Session::recall_older() {
 void Editor::Session::recall_newer() {
   const std::vector<std::string>& entries = history_.entries();
   if (recalled_index_ >= entries.size()) return bell();
-  size_t next = recalled_index_ + 1;
-  while (next < entries.size() &&
-         (!entries[next].starts_with(draft_start_) || entries[next] == buffer_.text()))
-    ++next;
-  recall(next);
+  size_t next_index = recalled_index_ + 1;
+  while (next_index < entries.size() &&
+         (!entries[next_index].starts_with(draft_start_) || entries[next_index] == buffer_.text()))
+    ++next_index;
+  recall(next_index);
   buffer_.move(buffer_.text().size());
 }
 

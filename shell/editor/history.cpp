@@ -17,7 +17,7 @@ constexpr size_t kMaxBytes = size_t{4} << 20, kShortenedBytes = size_t{1} << 20;
 /// Opens the file and locks it against other sessions. If the opened file has no links, another
 /// session has replaced it after it was opened; then the function opens the new file instead.
 Descriptor open_locked(const std::string& path) {
-  for (int tries = 0; tries < 10; ++tries) {
+  for (int try_count = 0; try_count < 10; ++try_count) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
     struct stat status;
     if (file < 0 || flock(file, LOCK_EX) != 0 || fstat(file, &status) != 0) break;
@@ -87,9 +87,9 @@ void History::refresh() {
 void History::shorten(int file) {
   size_t start = read_offset_ - kShortenedBytes;
   std::string text = read_from(file, start);
-  const size_t entry = text.find("\n> ");
-  if (entry == text.npos) return;
-  text.erase(0, entry + 1);
+  const size_t entry_position = text.find("\n> ");
+  if (entry_position == text.npos) return;
+  text.erase(0, entry_position + 1);
   try {
     replace_file(path_, text);
     chmod(path_.c_str(), 0600);

@@ -49,19 +49,19 @@ std::vector<CellRow> Menu::rows(size_t max_rows, int columns) const {
   const std::vector<Candidate>& candidates = completions_.candidates;
   const size_t shown_count = std::min(candidates.size(), max_rows),
                selected_number = static_cast<size_t>(selected_index_ + 1);
-  const size_t first = selected_number > shown_count ? selected_number - shown_count : 0;
+  const size_t first_index = selected_number > shown_count ? selected_number - shown_count : 0;
   int names_width = 0;
-  for (size_t i = first; i < first + shown_count; ++i)
+  for (size_t i = first_index; i < first_index + shown_count; ++i)
     names_width = std::max(names_width, width_of_name(candidates[i]));
   names_width = std::min(names_width, columns * 2 / 3);
   std::vector<CellRow> rows;
-  for (size_t i = first; i < first + shown_count; ++i)
+  for (size_t i = first_index; i < first_index + shown_count; ++i)
     rows.push_back(
         row_of_candidate(candidates[i], i + 1 == selected_number, names_width, columns - 1));
   if (shown_count < candidates.size() && !rows.empty()) {
     rows.emplace_back();
     const std::string count =
-        std::to_string(first + shown_count) + " of " + std::to_string(candidates.size());
+        std::to_string(first_index + shown_count) + " of " + std::to_string(candidates.size());
     append(rows.back(), count, Style::faint, columns - 1);
   }
   return rows;

@@ -29,9 +29,9 @@ local PolicyMap = { __name = "DTypePolicyMap", __tostring = Policy.__tostring }
 local map_methods = { get_config = Policy.get_config }
 
 --- The policy for weights quantized by `mode`, such as "int8"; the dtypes are those of the policy
---- `source`.
-local function quantized_policy(mode, source)
-  local policy = policy_named(source)
+--- `source_name`.
+local function quantized_policy(mode, source_name)
+  local policy = policy_named(source_name)
   if not weight_modes[mode:match "^[^/]*"] then
     shell.fail("no way to keep weights in few bits is '", mode, "'")
   end
@@ -47,8 +47,8 @@ local function quantized_policy(mode, source)
 end
 
 function policy_named(name)
-  local mode, source = name:match "^(.-)_from_(.+)$"
-  if mode then return quantized_policy(mode, source) end
+  local mode, source_name = name:match "^(.-)_from_(.+)$"
+  if mode then return quantized_policy(mode, source_name) end
   local compute_name = name:match "^mixed_(.+)$" or name
   local succeeded, sample_tensor = pcall(cr.zeros, {}, compute_name)
   if not succeeded then
@@ -76,7 +76,9 @@ for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
     { name = "mode", type = "a text", doc = "\"int8\"." },
     { name = "source_name", type = "a text",
       doc = "The policy of everything that is not quantized; nil: that of new layers." },
-  }, function(mode, source) return quantized_policy(mode, source or cr.config.dtype_policy()) end)
+  }, function(mode, source_name)
+    return quantized_policy(mode, source_name or cr.config.dtype_policy())
+  end)
 end
 
 --- The name of a policy of plain dtypes, as an entry of a map; `what` describes it in messages.
@@ -111,17 +113,17 @@ end
 
 function PolicyMap:__index(key)
   if map_methods[key] or type(key) ~= "string" then return map_methods[key] end
-  local names, matching = rawget(self, "config").policy_map, {}
+  local names, matching_patterns = rawget(self, "config").policy_map, {}
   if key == "default_policy" then return policy_named(self.config.default_policy) end
   if names[key] then return policy_named(names[key]) end
   for _, pattern in ipairs(self:keys()) do
-    if shell.matches(pattern, key) then matching[#matching + 1] = pattern end
+    if shell.matches(pattern, key) then matching_patterns[#matching_patterns + 1] = pattern end
   end
-  if #matching > 1 then
+  if #matching_patterns > 1 then
     shell.fail("DTypePolicyMap: path '", key, "' matches several expressions: ",
-      table.concat(matching, ", "))
+      table.concat(matching_patterns, ", "))
   end
-  return policy_named(names[matching[1]] or self.config.default_policy)
+  return policy_named(names[matching_patterns[1]] or self.config.default_policy)
 end
 
 function PolicyMap:__newindex(key, entry)

@@ -303,17 +303,17 @@ end
 --- Encodes the features (sorted by name, then the crosses) and concatenates them, or returns them
 --- by name with output_mode "dict".
 local function encoded_features(self, features)
-  local list, by_name = {}, {}
+  local feature_list, by_name = {}, {}
   local function add(name, spec, layer)
     local feature = encode_feature(self, name, spec, layer, features[name])
-    list[#list + 1], by_name[name] = feature, feature
+    feature_list[#feature_list + 1], by_name[name] = feature, feature
   end
   for _, name in ipairs(self.names) do add(name, self.features[name], self.preprocessors[name]) end
   for _, cross in ipairs(self.crosses) do add(cross.name, cross, self.crossers[cross.name]) end
   if self.output_mode == "dict" then return by_name end
-  if #list == 1 then return list[1] end
+  if #feature_list == 1 then return feature_list[1] end
   self.concat = self.concat or layers.Concatenate { axis = -1 }
-  return self.concat(list)
+  return self.concat(feature_list)
 end
 
 --- The symbolic inputs of a model, in the order of the column names; they can also be read by

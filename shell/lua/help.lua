@@ -289,10 +289,10 @@ end
 
 --- Help for everything in the module with this name: "Dense", "layers.Dense", "fit".
 local function help_of_name(name)
-  local names, texts, seen = shell.library "names", {}, {}
+  local names, texts, seen_texts = shell.library "names", {}, {}
   for _, path in ipairs(names.paths(name)) do
     local text = help_text(names.value(path))
-    if not seen[text] then texts[#texts + 1], seen[text] = text, true end
+    if not seen_texts[text] then texts[#texts + 1], seen_texts[text] = text, true end
   end
   return #texts > 0 and table.concat(texts, "\n\n") or methods_help(name)
     or not_found_text(name)

@@ -4,12 +4,13 @@
 --
 -- define(name, doc, options, body) makes a function with the help, completion and messages of all
 --   functions of the module. The name may include the type of the result, "size -> an integer"; for
---   other functions comments have types, @param and @return. An option is {name =, type =, doc =}
---   with `default` or `required = true`; the body gets one value for each. With `takes_names` and
---   `takes_lists` a table in its place is its value, not options or several values.
+--   functions made without define, comments have the types, after @param and @return. An option is
+--   {name =, type =, doc =} with `default` or `required = true`; the body gets one value for each.
+--   With `takes_names` or `takes_lists`, a table with names or a list that is given for the option
+--   is its value, and not a table of options or a list of several values.
 -- methods has the bodies of methods of objects that are written in Lua.
--- draw(way, figure, options) draws a figure (crescent/io/picture.h); save_picture(path, figure,
---   options) draws it into a file.
+-- draw(way, figure, options) draws a figure as a picture of the class `way`, such as "terminal"
+--   (crescent/io/picture.h); save_picture(path, figure, options) draws it into a file.
 -- fail(...) raises an error at the line of the user's code; expect(kind, value, name, argument)
 --   does so unless type(value) is `kind`; shown(value) is the text of a value in a message.
 -- warn(text) warns the user.
@@ -87,7 +88,8 @@ function shell.expect(kind, value, name, argument)
   shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", shell.shown(value))
 end
 
-local bodies = setmetatable({}, { __mode = "k" })  -- by the functions that call them
+-- the keys are the functions that call the bodies
+local bodies = setmetatable({}, { __mode = "k" })
 
 -- A function of the module at `path` that calls the function of Lua `body`, and fails if it gets
 -- the module before its arguments, as in cr.tree:flatten(x). cr.describe finds `body` as upvalue.

@@ -3,7 +3,7 @@
 local cr, shell = ...
 local names = {}
 
-local python = shell.library "prompt/python_names"
+local python_names = shell.library "prompt/python_names"
 
 -- The names in a table of the module; for a table of classes also their aliases.
 local function members(t)
@@ -34,10 +34,12 @@ end
 --- The path of everything in the module whose path ends in this name or dotted path
 --- ("layers.Dense"), the shortest path first.
 function names.paths(word)
-  local paths, seen, ending = {}, {}, "." .. word
+  local paths, seen_paths, ending = {}, {}, "." .. word
   visit_all("cr", cr, function(path)
     local ends_in_word = path == word or path:sub(-#ending) == ending
-    if ends_in_word and not seen[path] then paths[#paths + 1], seen[path] = path, true end
+    if ends_in_word and not seen_paths[path] then
+      paths[#paths + 1], seen_paths[path] = path, true
+    end
   end, {})
   table.sort(paths, function(a, b) return #a < #b or #a == #b and a < b end)
   return paths
@@ -74,7 +76,7 @@ end
 local function counterparts_of(word, path)
   local reduction = word:match "^reduce_(%l+)$"
   if reduction and rawget(cr.ops, reduction) then return { "cr.ops." .. reduction } end
-  return python.paths[path .. "." .. word] or python.paths[word] or {}
+  return python_names.paths[path .. "." .. word] or python_names.paths[word] or {}
 end
 
 local function question_text(paths)
@@ -83,7 +85,7 @@ end
 
 --- The hint for a name of Python that the table at `path` does not have, or "" if it is none.
 function names.counterpart(word, path)
-  if python.texts[word] then return "; " .. python.texts[word] end
+  if python_names.texts[word] then return "; " .. python_names.texts[word] end
   for _, dtype in ipairs(shell.dtypes()) do
     if word == dtype then return string.format("; dtypes are texts: \"%s\"", word) end
   end

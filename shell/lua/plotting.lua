@@ -137,7 +137,7 @@ end
 
 --- Scales the values so that the smallest finite value becomes 0 and the largest 1. Returns the
 --- result and the smallest and the largest value.
-local function stretched(images)
+local function scaled_to_unit_range(images)
   images = cr.ops.cast(images, "float32")
   local is_finite = cr.ops.isfinite(images)
   local minimum = cr.ops.min(cr.ops.where(is_finite, images, math.huge))
@@ -164,7 +164,7 @@ plotting.imshow = shell.define("imshow -> a path, or nothing",
   }, function(images, name, labels, columns, scale, path, figure_width, figure_height, colorbar)
     local pixels = batch_of(images)
     local range = range_of(pixels)
-    if scale then pixels, range = stretched(pixels) end
+    if scale then pixels, range = scaled_to_unit_range(pixels) end
     local has_bar = colorbar and pixels.shape[4] == 1
     return show("imshow", { kind = "images", pixels = pixels, title = name, labels = labels,
       columns = columns, range = has_bar and range or nil },
@@ -209,9 +209,9 @@ plotting.sparkline = shell.define("sparkline -> a string",
 --- Returns the logs of a history and the list of the log names to draw, each once. Each name is
 --- followed by that of the validation log ("val_loss" after "loss") if there is one.
 local function logs_of(history, names)
-  local logs, chosen_names, is_chosen = history.history, {}, {}
+  local logs, chosen_names, chosen_set = history.history, {}, {}
   local function choose(name)
-    if not is_chosen[name] then chosen_names[#chosen_names + 1], is_chosen[name] = name, true end
+    if not chosen_set[name] then chosen_names[#chosen_names + 1], chosen_set[name] = name, true end
   end
   if names and type(names) ~= "table" then names = { names } end
   for _, name in ipairs(names or sorted_names(logs)) do

@@ -85,9 +85,9 @@ end)
 -- Returns the limits of the range after they are moved so that integers can stand for zero, then
 -- the distance between neighbouring numbers and the inverse of this distance.
 local function nudged_range(low, high, least, largest)
-  local scale, inverse = (high - low) / (largest - least), (largest - least) / (high - low)
+  local scale, inverse_scale = (high - low) / (largest - least), (largest - least) / (high - low)
   local zero_point = ops.round(ops.clip(least - low / scale, least, largest))
-  return (least - zero_point) * scale, (largest - zero_point) * scale, scale, inverse
+  return (least - zero_point) * scale, (largest - zero_point) * scale, scale, inverse_scale
 end
 
 -- The sum of x over all axes, or over all but one, with the shape of `limit`.
@@ -117,11 +117,11 @@ define("fake_quant_with_min_max_vars -> a tensor",
   if axis and axis < 0 then axis = axis + #inputs.shape end
   local round = ops.custom_gradient(function(x, min_val, max_val)
     local lower_limit = ops.cast(min_val, min_val.dtype == "float64" and "float64" or "float32")
-    local low, high, scale, inverse = nudged_range(lower_limit,
+    local low, high, scale, inverse_scale = nudged_range(lower_limit,
       ops.cast(max_val, lower_limit.dtype), narrow_range and 1 or 0, (1 << num_bits) - 1)
     local clamped = ops.clip(ops.cast(x, lower_limit.dtype), low, high)
-    local zero_point = ops.floor(-low * inverse + 0.5)
-    local result = ops.floor((clamped - low) * inverse - zero_point + 0.5) * scale
+    local zero_point = ops.floor(-low * inverse_scale + 0.5)
+    local result = ops.floor((clamped - low) * inverse_scale - zero_point + 0.5) * scale
     local function gradient(upstream)
       local is_inside = ops.logical_and(ops.greater_equal(x, low), ops.less_equal(x, high))
       return ops.where(is_inside, upstream, 0.0),

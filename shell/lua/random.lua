@@ -94,11 +94,11 @@ define("binomial", "Samples of the binomial distribution: numbers of successes."
   if size == 0 then return ops.zeros(shape, dtype) end
   local max_count, trials_per_round = ops.max(counts):item(), math.max(1, (1 << 20) // size)
   local sum = ops.zeros(shape)
-  for first = 0, max_count - 1, trials_per_round do
-    local trials = math.tointeger(math.min(trials_per_round, max_count - first))
-    local draws = uniform({ trials, table.unpack(shape) }, seed)
-    local trial_indices = ops.reshape(cr.arange(trials, { dtype = "float32" }) + first,
-      { trials, table.unpack(ops.ones({ #shape }, "int32"):totable()) })
+  for first_trial = 0, max_count - 1, trials_per_round do
+    local trial_count = math.tointeger(math.min(trials_per_round, max_count - first_trial))
+    local draws = uniform({ trial_count, table.unpack(shape) }, seed)
+    local trial_indices = ops.reshape(cr.arange(trial_count, { dtype = "float32" }) + first_trial,
+      { trial_count, table.unpack(ops.ones({ #shape }, "int32"):totable()) })
     local is_success = ops.logical_and(ops.less(draws, probabilities),
       ops.less(trial_indices, counts))
     sum = sum + ops.sum(ops.cast(is_success, "float32"), 0)
@@ -128,8 +128,8 @@ local function sample_indices(count, draw_count, replace, p, seed)
   if replace and not p then return cr.random.randint({ draw_count }, 0, count, { seed = seed }) end
   if replace then
     local draws = cr.random.uniform({ draw_count }, { dtype = "float64", seed = seed })
-    local ends = ops.cumsum(p)
-    return ops.searchsorted(ends / ends[-1], draws, "right")
+    local cumulative_p = ops.cumsum(p)
+    return ops.searchsorted(cumulative_p / cumulative_p[-1], draws, "right")
   end
   -- The Gumbel trick: indices of the largest sums of log-probability and Gumbel noise are
   -- distributed like draws without replacement.

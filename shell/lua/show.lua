@@ -16,10 +16,12 @@ local function key_text(key)
 end
 
 local type_order = { number = 1, string = 2 }
-local function sorted_keys(t, from)
+local function sorted_keys(t, first_excluded)
   local keys = {}
   for key in next, shell.filled(t) do
-    if not (math.type(key) == "integer" and key >= 1 and key < from) then keys[#keys + 1] = key end
+    if not (math.type(key) == "integer" and key >= 1 and key < first_excluded) then
+      keys[#keys + 1] = key
+    end
   end
   table.sort(keys, function(a, b)
     local rank_a, rank_b = type_order[type(a)] or 3, type_order[type(b)] or 3
@@ -116,12 +118,12 @@ local function is_short(value) return type(value) == "number" or type(value) == 
 
 -- The texts of a list's items, without the items beyond the limit; also returns how many of them
 -- may share a line.
-local function list_parts(t, depth, seen)
+local function list_parts(t, depth, enclosing_tables)
   local parts, length, are_short = {}, #t, true
   for i = 1, length do are_short = are_short and is_short(rawget(t, i)) end
   local max_items = are_short and (shell.printing.threshold or max_numbers) or max_rows
   for i = 1, math.min(length, max_items) do
-    parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen)
+    parts[#parts + 1] = show_value(rawget(t, i), depth + 1, enclosing_tables)
   end
   if length > max_items then
     parts[#parts + 1] = string.format("... %d more", length - max_items)
@@ -144,7 +146,7 @@ local function shown_keys(t)
 end
 
 -- Adds the texts of the fields with names to `parts`, the texts of many lines last.
-local function named_parts(t, depth, seen, parts)
+local function named_parts(t, depth, enclosing_tables, parts)
   local keys, long_texts = shown_keys(t), {}
   for i, key in ipairs(keys) do
     if i > max_rows then
@@ -152,7 +154,7 @@ local function named_parts(t, depth, seen, parts)
       break
     end
     local name = key_text(key) .. " = "
-    local text = name .. indented(show_value(rawget(t, key), depth + 1, seen),
+    local text = name .. indented(show_value(rawget(t, key), depth + 1, enclosing_tables),
       type(rawget(t, key)) == "table" and 0 or #name)
     local is_long = select(2, text:gsub("\n", "")) > long_lines
     table.insert(is_long and long_texts or parts, text)
@@ -178,21 +180,21 @@ local function lines_of_parts(parts, short_count, width)
   return "{\n  " .. table.concat(lines, "\n  ") .. "\n}"
 end
 
-local function show_table(t, depth, seen)
-  if seen[t] then return "<the table above>" end
+local function show_table(t, depth, enclosing_tables)
+  if enclosing_tables[t] then return "<the table above>" end
   if next(shell.filled(t)) == nil then return "{}" end
   if depth > max_depth then return "{...}" end
-  seen[t] = true
-  local parts, short_count = list_parts(t, depth, seen)
-  named_parts(t, depth, seen, parts)
-  seen[t] = nil
+  enclosing_tables[t] = true
+  local parts, short_count = list_parts(t, depth, enclosing_tables)
+  named_parts(t, depth, enclosing_tables, parts)
+  enclosing_tables[t] = nil
   local line, width = "{ " .. table.concat(parts, ", ") .. " }", line_width() - 2 * depth
   return #line <= width and not line:find "\n" and line or lines_of_parts(parts, short_count, width)
 end
 
 -- The text of a value; `depth` is the number of tables around it. Tables without __tostring show
 -- their fields.
-function show_value(value, depth, seen)
+function show_value(value, depth, enclosing_tables)
   if type(value) == "string" then return depth > 0 and string_text(value, depth) or value end
   if type(value) == "number" then
     return (depth > 0 or value ~= value) and number_text(value) or tostring(value)
@@ -209,7 +211,7 @@ function show_value(value, depth, seen)
       if depth > 0 then return string.format("<%d classes of kind %s>", #kind.names, kind.kind) end
       return "<" .. wrapped_text(table.concat(kind.names, " "), " ", line_width() - 2) .. ">"
     end
-    return show_table(value, depth, seen)
+    return show_table(value, depth, enclosing_tables)
   end
   local signature = type(value) == "function" and signature_text(value, depth)
   if signature then return signature end

@@ -58,13 +58,13 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
     if #color ~= channels then
       shell.fail("draw_bounding_boxes: expected a color of ", channels, " numbers, got ", #color)
     end
-    local edges_of = cr.utils.bounding_boxes.convert_format
-    local boxes = ops.cast(edges_of(bounding_boxes.boxes, format, "xyxy",
+    local convert_format = cr.utils.bounding_boxes.convert_format
+    local boxes = ops.cast(convert_format(bounding_boxes.boxes, format, "xyxy",
       { height = height, width = width }), "int32")
     local labels = cr.ops.convert_to_tensor(bounding_boxes.labels)
     local rows, columns = ops.arange(height):reshape { 1, height, 1, 1 },
       ops.arange(width):reshape { 1, 1, width, 1 }
-    local paint = ops.cast(cr.tensor(color):reshape { 1, 1, 1, channels }, "uint8")
+    local paint_color = ops.cast(cr.tensor(color):reshape { 1, 1, 1, channels }, "uint8")
     local outer_thickness, inner_thickness = thickness // 2, thickness - thickness // 2
     for i = 1, boxes.shape[2] do
       local edges = boxes:slice({ 1, i }, { -1, i })
@@ -83,7 +83,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
         ops.not_equal(labels:slice({ 1, i }, { -1, i }):reshape { batch, 1, 1, 1 }, -1)
       local frame = ops.logical_and(expand_range(outer_thickness),
         ops.logical_not(expand_range(-inner_thickness)))
-      result = ops.where(ops.logical_and(frame, is_labelled), paint, result)
+      result = ops.where(ops.logical_and(frame, is_labelled), paint_color, result)
     end
     return result
   end)

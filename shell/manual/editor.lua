@@ -118,13 +118,14 @@ local function parameters_of(type_row, method)
 end
 
 local function add_objects(lines)
-  local seen = {}
+  local seen_names = {}
   for i, row in ipairs(listing.types) do
     local variable = "type_" .. i
     local parent = row.parent and row.parent ~= row.name and ": " .. type_name(row.parent) or ""
-    lines[#lines + 1] = "---@class " .. type_name(row.name) .. (seen[row.name] and "" or parent)
+    lines[#lines + 1] = "---@class " .. type_name(row.name)
+      .. (seen_names[row.name] and "" or parent)
     if operator_results[row.name] then add_operators(lines, operator_results[row.name]) end
-    seen[row.name] = true
+    seen_names[row.name] = true
     for _, property in ipairs(row.properties) do
       lines[#lines + 1] = ("---@field %s %s %s"):format(property.name, type_of(property.type),
         property.doc:gsub("\n", " "))
@@ -140,26 +141,26 @@ end
 --- Adds declarations of the tables that contain the given names to `lines`; each table comes before
 --- its members.
 local function add_tables(lines)
-  local is_declared = {}
+  local declared_paths = {}
   local function add_table(path)
     local parent = path:match "^(.*)%.[^%.]*$"
     if parent then add_table(parent) end
-    if not is_declared[path] then lines[#lines + 1] = path .. " = {}" end
-    is_declared[path] = true
+    if not declared_paths[path] then lines[#lines + 1] = path .. " = {}" end
+    declared_paths[path] = true
   end
   for _, row in ipairs(listing.functions) do add_table(row.path:match "^(.*)%.[^%.]*$") end
   for _, class in ipairs(listing.classes) do add_table(class.path:match "^(.*)%.[^%.]*$") end
   lines[#lines + 1] = ""
-  return is_declared
+  return declared_paths
 end
 
 local function types()
   local lines = { "---@meta crescent", "-- Written by `crescent editor`.", "" }
   add_objects(lines)
   lines[#lines + 1] = "---@class crescent\ncr = {}"
-  local is_declared = add_tables(lines)
+  local declared_paths = add_tables(lines)
   for _, row in ipairs(listing.functions) do
-    if not is_declared[row.path] then -- a path in `is_declared` is a callable table
+    if not declared_paths[row.path] then -- a path in `declared_paths` is a callable table
       lines[#lines + 1] = declaration(row.path, row, row.parameters, type_of(row.result)) .. "\n"
     end
   end

@@ -32,8 +32,8 @@ end
 
 --- Puts a program in Python and the same program in Lua side by side if the page is wide enough.
 local function with_pairs(content)
-  local python = '(<pre><code class="language%-python">.-</pre>)'
-  return (content:gsub(python .. '%s*(<pre><code class="language%-lua">.-</pre>)',
+  local python_pattern = '(<pre><code class="language%-python">.-</pre>)'
+  return (content:gsub(python_pattern .. '%s*(<pre><code class="language%-lua">.-</pre>)',
     '<div class="pair">%1%2</div>'))
 end
 

@@ -306,27 +306,27 @@ end
 
 --- The functions grouped by the table that contains them, and the sorted paths of these tables.
 local function functions_by_table()
-  local tables, order = {}, {}
+  local tables, table_paths = {}, {}
   for _, row in ipairs(listing.functions) do
     local parent = parent_of(row.path)
     if not is_member(row.path) then
       if not tables[parent] then
         tables[parent] = {}
-        order[#order + 1] = parent
+        table_paths[#table_paths + 1] = parent
       end
       table.insert(tables[parent], row)
     end
   end
-  return tables, order
+  return tables, table_paths
 end
 
 --- The classes of a kind grouped by plugin, and the sorted names of the plugins.
 local function classes_by_plugin(kind)
-  local plugins, order, count = {}, {}, 0
+  local plugins, plugin_names, count = {}, {}, 0
   for _, class in ipairs(listing.classes) do
     if class.kind == kind then
       if not plugins[class.plugin] then
-        plugins[class.plugin], order[#order + 1] = {}, class.plugin
+        plugins[class.plugin], plugin_names[#plugin_names + 1] = {}, class.plugin
       end
       local link = ('href="%s"'):format(file_of(class.path))
       count = count + 1
@@ -334,17 +334,17 @@ local function classes_by_plugin(kind)
         { element("a", element("code", class.name), link), escaped(class.doc) })
     end
   end
-  table.sort(order)
-  return plugins, order, count
+  table.sort(plugin_names)
+  return plugins, plugin_names, count
 end
 
 --- Lists of the classes with their descriptions, under the names of their plugins if there are
 --- several.
 local function class_lists(kind)
-  local plugins, order, count = classes_by_plugin(kind)
+  local plugins, plugin_names, count = classes_by_plugin(kind)
   local text = ""
-  for _, plugin in ipairs(order) do
-    local heading = #order == 1 and "Classes" or plugin == "" and "What models begin with"
+  for _, plugin in ipairs(plugin_names) do
+    local heading = #plugin_names == 1 and "Classes" or plugin == "" and "What models begin with"
       or plugin:gsub("_", " "):gsub("^%l", string.upper)
     text = text .. element("h2", escaped(heading)) .. html.grid({ "Name", "Is" }, plugins[plugin])
   end
@@ -356,10 +356,10 @@ end
 local function is_main(path) return not path:find "%..+%." and not path:find "%.%u" end
 
 --- The HTML for the list of the Lua tables inside the Lua table `path` that have no entry in the
---- menu; `order` has the paths of all documented tables.
-local function tables_of(path, order)
+--- menu; `table_paths` has the paths of all documented tables.
+local function tables_of(path, table_paths)
   local rows = {}
-  for _, table_path in ipairs(order) do
+  for _, table_path in ipairs(table_paths) do
     if table_path ~= path and parent_of(table_path) == path and not is_main(table_path) then
       rows[#rows + 1] = { name = table_path, href = file_of(table_path) }
     end
@@ -371,7 +371,7 @@ local function count_text(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or word:find "ss$" and "es" or "s")
 end
 
-local function table_page(path, functions, namespace, order)
+local function table_page(path, functions, namespace, table_paths)
   local file, links, texts, names = file_of(path), {}, {}, {}
   for i, row in ipairs(functions) do
     local name = last_name(row.path)
@@ -382,7 +382,7 @@ local function table_page(path, functions, namespace, order)
   local classes, count = class_lists(namespace and namespace.kind)
   local content = element("h1", path) .. paragraph(namespace and namespace.doc or "") .. classes
   if #links > 0 then content = content .. element("h2", "Functions") .. name_list(links) end
-  content = content .. tables_of(path, order)
+  content = content .. tables_of(path, table_paths)
   names[#names + 1] = { path, file, namespace and namespace.doc or "" }
   local summary = count > 0 and count_text(count, "class")
     or #links > 0 and count_text(#links, "function") or ""
@@ -392,19 +392,21 @@ local function table_page(path, functions, namespace, order)
 end
 
 local function table_pages(pages)
-  local tables, order = functions_by_table()
+  local tables, table_paths = functions_by_table()
   local namespaces = {}
   for _, row in ipairs(listing.namespaces) do
     namespaces[row.path] = row
-    if not tables[row.path] then order[#order + 1], tables[row.path] = row.path, {} end
+    if not tables[row.path] then table_paths[#table_paths + 1], tables[row.path] = row.path, {} end
   end
-  for _, path in ipairs(order) do -- add the tables that contain nothing but other tables
+  for _, path in ipairs(table_paths) do -- add the tables that contain nothing but other tables
     local parent = parent_of(path)
-    if parent and not tables[parent] then order[#order + 1], tables[parent] = parent, {} end
+    if parent and not tables[parent] then
+      table_paths[#table_paths + 1], tables[parent] = parent, {}
+    end
   end
-  table.sort(order)
-  for _, path in ipairs(order) do
-    pages[#pages + 1] = table_page(path, tables[path], namespaces[path], order)
+  table.sort(table_paths)
+  for _, path in ipairs(table_paths) do
+    pages[#pages + 1] = table_page(path, tables[path], namespaces[path], table_paths)
   end
 end
 
@@ -412,18 +414,18 @@ end
 
 --- The types of objects by name; rows of the listing with the same name are merged.
 local function merged_types()
-  local types, order = {}, {}
+  local types, ordered_types = {}, {}
   for _, row in ipairs(listing.types) do
     local type = types[row.name]
     if not type then
       type = { name = row.name, parent = row.parent, methods = {}, properties = {} }
-      types[row.name], order[#order + 1] = type, type
+      types[row.name], ordered_types[#ordered_types + 1] = type, type
     end
     type.example = type.example or row.example
     table.move(row.methods, 1, #row.methods, #type.methods + 1, type.methods)
     table.move(row.properties, 1, #row.properties, #type.properties + 1, type.properties)
   end
-  return order
+  return ordered_types
 end
 
 local function properties_of(type)

@@ -188,9 +188,9 @@ Value json_compatible(const Value& value) {
 
 }  // namespace
 
-Dict listing(lua_State* L, int module) {
+Dict listing(lua_State* L, int module_index) {
   ListingBuilder builder(L);
-  lua_pushvalue(L, module);
+  lua_pushvalue(L, module_index);
   builder.visit_table("cr");
   builder.share_examples();
   const Value result = json_compatible(Dict{{"version", CRESCENT_VERSION},

@@ -7,9 +7,9 @@
 
 namespace crescent::lua {
 
-/// The listing, in a stable order, for the table of the module at `module`; it loads all built-in
-/// plugins.
-Dict listing(lua_State* L, int module);
+/// The listing, in a stable order, for the table of the module at `module_index`; it loads all
+/// built-in plugins.
+Dict listing(lua_State* L, int module_index);
 
 /// Adds listing to the table of the module on top of the stack.
 void set_listing(lua_State* L);

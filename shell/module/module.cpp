@@ -208,7 +208,7 @@ int open(lua_State* L) {
   set_listing(L);
   run_scripts(L);
   set_format_class(L);
-  note_paths_of_modules(L);
+  record_paths_of_modules(L);
   watch_cycles(L);
   return 1;
 }

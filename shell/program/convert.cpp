@@ -59,8 +59,8 @@ class CollectedWarnings {
   ~CollectedWarnings() { set_warning_handler(nullptr); }
   CollectedWarnings(const CollectedWarnings&) = delete;
   static std::vector<std::string>& texts() {
-    static std::vector<std::string> all;
-    return all;
+    static std::vector<std::string> warning_texts;
+    return warning_texts;
   }
 };
 

@@ -130,8 +130,8 @@ List rows_of(const std::vector<ListingEntry>& entries) {
   return rows;
 }
 
-void print_entries(const std::vector<ListingEntry>& entries, bool json) {
-  if (json) return print_json(rows_of(entries));
+void print_entries(const std::vector<ListingEntry>& entries, bool as_json) {
+  if (as_json) return print_json(rows_of(entries));
   for (const ListingEntry& entry : entries) print(entry_text(entry));
 }
 

@@ -18,8 +18,8 @@ void print(const std::string& text, FILE* file) { std::fputs(printable(text).c_s
 void print_json(const Value& value) { print(to_strict_json(value) + "\n"); }
 
 FileArguments::FileArguments(const std::vector<std::string>& arguments, const char* command,
-                             size_t count, const std::vector<std::string>& flags,
-                             const std::vector<std::string>& values) {
+                             size_t path_count, const std::vector<std::string>& flags,
+                             const std::vector<std::string>& options_with_value) {
   for (auto it = arguments.begin(); it != arguments.end(); ++it) {
     if (!it->starts_with("--")) {
       paths.push_back(*it);
@@ -28,20 +28,20 @@ FileArguments::FileArguments(const std::vector<std::string>& arguments, const ch
     const std::string name = it->substr(2);
     if (is_among(flags, name)) {
       options.set(name, true);
-    } else if (is_among(values, name) && it + 1 != arguments.end()) {
+    } else if (is_among(options_with_value, name) && it + 1 != arguments.end()) {
       options.set(name, *++it);
     } else {
       std::vector<std::string> option_names;
-      for (const auto* names : {&flags, &values})
+      for (const auto* names : {&flags, &options_with_value})
         for (const std::string& option : *names) option_names.push_back("--" + option);
-      fail_usage(command,
-                 concat(is_among(values, name) ? "expected a value after '" : "no option '", *it,
-                        "'", did_you_mean(*it, option_names)));
+      fail_usage(command, concat(is_among(options_with_value, name) ? "expected a value after '"
+                                                                    : "no option '",
+                                 *it, "'", did_you_mean(*it, option_names)));
     }
   }
-  if (paths.size() != count)
-    fail_usage(command, concat("expected ", count, count == 1 ? " file, got " : " files, got ",
-                               paths.size()));
+  if (paths.size() != path_count)
+    fail_usage(command, concat("expected ", path_count,
+                               path_count == 1 ? " file, got " : " files, got ", paths.size()));
 }
 
 }  // namespace crescent::program

@@ -47,7 +47,8 @@ struct FileArguments {
   Dict options;
   /// Fails, with the usage of the command, for unknown options and for a wrong number of paths.
   FileArguments(const std::vector<std::string>& arguments, const char* command, size_t path_count,
-                const std::vector<std::string>& flags, const std::vector<std::string>& values = {});
+                const std::vector<std::string>& flags,
+                const std::vector<std::string>& options_with_value = {});
   bool has(const char* flag) const { return options.contains(flag); }
 };
 

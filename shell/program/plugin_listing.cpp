@@ -88,15 +88,15 @@ std::vector<std::string> kinds_of(const ListedPlugin& plugin, const std::string&
 
 /// Prints the plugins that have a class of this name; returns false if none has.
 bool print_providers(const std::vector<ListedPlugin>& plugins, const std::string& name,
-                     List* json) {
+                     List* json_rows) {
   bool has_provider = false;
   for (const ListedPlugin& plugin : plugins)
     for (const std::string& kind : kinds_of(plugin, name)) {
       has_provider = true;
-      if (json) {
+      if (json_rows) {
         Dict provider = to_dict(plugin);
         provider.set("classes", List{Dict{{"kind", kind}, {"name", name}}});
-        json->push_back(std::move(provider));
+        json_rows->push_back(std::move(provider));
       } else {
         print(concat(name, " (", kind, ") is in ", title(plugin)));
       }
@@ -115,12 +115,12 @@ std::vector<std::string> names_in(const std::vector<ListedPlugin>& plugins) {
 }
 
 bool print_plugin_or_class(const std::vector<ListedPlugin>& plugins, const std::string& name,
-                           List* json) {
+                           List* json_rows) {
   const auto match = std::find_if(plugins.begin(), plugins.end(), [&](const ListedPlugin& plugin) {
     return plugin.record.name == name;
   });
-  if (match == plugins.end() && print_providers(plugins, name, json)) return true;
-  if (match != plugins.end() && json) return json->push_back(to_dict(*match)), true;
+  if (match == plugins.end() && print_providers(plugins, name, json_rows)) return true;
+  if (match != plugins.end() && json_rows) return json_rows->push_back(to_dict(*match)), true;
   if (match != plugins.end() && is_lua_plugin(*match))
     return print(title(*match) + classes_text(match->record)), true;
   bool child_survived = false;
@@ -151,15 +151,15 @@ int show_plugins(const std::vector<std::string>& arguments) {
   for (const std::string& name : names)
     if (name.starts_with("-")) fail_usage("plugins", concat("no option '", name, "'"));
   const std::vector<ListedPlugin> plugins = listed_plugins();
-  List json;
+  List json_rows;
   bool succeeded = true;
   for (const std::string& name : names)
-    succeeded &= print_plugin_or_class(plugins, name, as_json ? &json : nullptr);
+    succeeded &= print_plugin_or_class(plugins, name, as_json ? &json_rows : nullptr);
   if (names.empty())
     for (const ListedPlugin& plugin : plugins)
-      as_json ? json.push_back(to_dict(plugin))
+      as_json ? json_rows.push_back(to_dict(plugin))
               : print(title(plugin) + classes_text(plugin.record));
-  if (as_json) print_json(json);
+  if (as_json) print_json(json_rows);
   return succeeded ? 0 : 1;
 }
 

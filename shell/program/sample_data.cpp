@@ -50,13 +50,13 @@ Tensor target_for(const Tensor& output, bool is_class_number) {
 Tensors inputs_for(const Model& model) {
   Tensors inputs;
   for (const Symbol& input : model.inputs()) {
-    const int64_t vocabulary = vocabulary_size_of(model, input);
+    const int64_t vocabulary_size = vocabulary_size_of(model, input);
     const bool is_integer = input.dtype() == DType::int32 || input.dtype() == DType::int64 ||
                             input.dtype() == DType::uint8;
     inputs.push_back(numbers_for(input.shape(), input.dtype(),
-                                 vocabulary > 0 ? vocabulary
-                                 : is_integer   ? 2
-                                                : 0));
+                                 vocabulary_size > 0 ? vocabulary_size
+                                 : is_integer        ? 2
+                                                     : 0));
   }
   return inputs;
 }

@@ -112,12 +112,13 @@ void copy_random_states(Model& from, Model& to) {
 bool compare_values(Model& a, Model& b, const LayerPairs& pairs, const Tensors& x) {
   std::vector<std::string> names;
   std::vector<Symbol> outputs[2];
-  for (const auto& [first, second] : pairs) {
-    const auto first_nodes = first->inbound_nodes(), second_nodes = second->inbound_nodes();
+  for (const auto& [first_layer, second_layer] : pairs) {
+    const auto first_nodes = first_layer->inbound_nodes(),
+               second_nodes = second_layer->inbound_nodes();
     if (first_nodes.empty() || second_nodes.empty()) continue;
     const NodePtr p = first_nodes.back(), q = second_nodes.back();
     for (size_t i = 0; i < std::min(p->outputs.size(), q->outputs.size()); ++i) {
-      names.push_back(text_of_layer(*first));
+      names.push_back(text_of_layer(*first_layer));
       outputs[0].emplace_back(p, static_cast<int>(i)),
           outputs[1].emplace_back(q, static_cast<int>(i));
     }

@@ -15,7 +15,7 @@ namespace crescent::editor {
 namespace {
 
 constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~",
-                           kSequence = "\x1b[";
+                           kSequenceStart = "\x1b[";
 constexpr char kEscape = '\x1b';
 // The time in milliseconds to wait for the remaining bytes of a key, and of a paste.
 constexpr int kKeyTimeout = 40, kPasteTimeout = 2000;
@@ -200,7 +200,7 @@ bool Input::decode_key() {
   }
   if (!in_key_ && kPasteBegins.starts_with(bytes)) return false;
   if (in_key_ && bytes[0] == kEscape) return take_keys_from_decoder(true), true;
-  if (!in_key_ && bytes.starts_with(kSequence)) return decode_sequence(bytes);
+  if (!in_key_ && bytes.starts_with(kSequenceStart)) return decode_sequence(bytes);
   push_keys(1);
   take_keys_from_decoder(false);
   if (in_key_ && termkey_get_buffer_remaining(key_decoder_.get()) == 0)

@@ -38,8 +38,8 @@ struct Character {
 };
 
 Character character_at(std::string_view text, size_t offset) {
-  const auto first = static_cast<unsigned char>(text[offset]);
-  if (first < 0x80) return {first, 1, true};
+  const auto first_byte = static_cast<unsigned char>(text[offset]);
+  if (first_byte < 0x80) return {first_byte, 1, true};
   Character character;
   std::mbstate_t state{};
   const size_t length = std::mbrtowc(&character.code, text.data() + offset,

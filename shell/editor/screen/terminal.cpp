@@ -51,7 +51,7 @@ std::string environment_variable(const char* name) {
 }
 
 /// Terminals as old as the VT100 support neither colours nor bracketed paste.
-bool is_old(const std::string& name) {
+bool is_old_terminal(const std::string& name) {
   for (const char* prefix : {"vt", "ansi", "sun", "cons25", "wyse"})
     if (name.starts_with(prefix)) return true;
   return false;
@@ -63,7 +63,7 @@ Terminal::Terminal(int input, int output) : input_(input), output_(output) {
   const std::string name = environment_variable("TERM");
   can_edit_ = isatty(input) && isatty(output) && !name.empty() && name != "dumb" &&
               tcgetattr(input, &original_mode_) == 0;
-  is_modern_ = can_edit_ && !is_old(name);
+  is_modern_ = can_edit_ && !is_old_terminal(name);
 }
 
 bool Terminal::breaks_rows() const {

@@ -15,7 +15,7 @@ local function is_count(value) return math.type(value) == "integer" and value > 
 local function is_factor(value)
   return type(value) == "number" and value > 0 and value < math.huge
 end
-local function is_share(value) return type(value) == "number" and value >= 0 and value <= 1 end
+local function is_fraction(value) return type(value) == "number" and value >= 0 and value <= 1 end
 local function is_pooling(value) return value == "avg" or value == "max" end
 
 -- The options of applications: each has its type in words, a function `is` that checks a value, its
@@ -62,9 +62,9 @@ local options = {
     type = "an integer from 1", is = is_count, default = 1,
     doc = "Output channels per input channel of the depthwise convolutions.",
   },
-  dropout = { type = "a number from 0 to 1", is = is_share, default = 0.001,
+  dropout = { type = "a number from 0 to 1", is = is_fraction, default = 0.001,
     doc = "Dropout rate before the classifier." },
-  dropout_rate = { type = "a number from 0 to 1", is = is_share, default = 0.2,
+  dropout_rate = { type = "a number from 0 to 1", is = is_fraction, default = 0.2,
     doc = "Dropout rate before the classifier." },
   minimalistic = {
     type = "true or false", is = is_boolean, default = false,
@@ -153,16 +153,16 @@ end
 
 -- ---- the graph
 
--- Adds the inputs of the graph on which a symbol depends to `inputs`; `seen` holds the visited
--- calls of each layer.
-local function add_inputs(symbol, inputs, seen)
+-- Adds the inputs of the graph on which a symbol depends to `inputs`; `visited_calls` holds the
+-- visited calls of each layer.
+local function add_inputs(symbol, inputs, visited_calls)
   local layer, call = symbol.history.layer, symbol.history.node_index
-  seen[layer] = seen[layer] or {}
-  if seen[layer][call] then return end
-  seen[layer][call] = true
+  visited_calls[layer] = visited_calls[layer] or {}
+  if visited_calls[layer][call] then return end
+  visited_calls[layer][call] = true
   local sources = symbol.node.input_tensors
   if #sources == 0 then inputs[#inputs + 1] = symbol end
-  for _, source in ipairs(sources) do add_inputs(source, inputs, seen) end
+  for _, source in ipairs(sources) do add_inputs(source, inputs, visited_calls) end
 end
 
 local function inputs_of(symbol)

@@ -65,7 +65,7 @@ local function build(net, x, o, depths, widths)
   return normalization(net)(application.apply_pooling(net, x, o))
 end
 
-local rows = {
+local depths_and_widths = {
   Tiny = { { 3, 3, 9, 3 }, { 96, 192, 384, 768 } },
   Small = { { 3, 3, 27, 3 }, { 96, 192, 384, 768 } },
   Base = { { 3, 3, 27, 3 }, { 128, 256, 512, 1024 } },
@@ -73,7 +73,7 @@ local rows = {
   XLarge = { { 3, 3, 27, 3 }, { 256, 512, 1024, 2048 } },
 }
 local models = {}
-for variant, row in pairs(rows) do
+for variant, model_depths_and_widths in pairs(depths_and_widths) do
   local name = "convnext_" .. variant:lower()
   models["ConvNeXt" .. variant] = application.define {
     function_name = "ConvNeXt" .. variant,
@@ -88,7 +88,7 @@ for variant, row in pairs(rows) do
     default_size = 224,
     min_size = 32,
     trained = application.files("convnext", name .. ".h5", name .. "_notop.h5"),
-    build = function(net, x, o) return build(net, x, o, table.unpack(row)) end,
+    build = function(net, x, o) return build(net, x, o, table.unpack(model_depths_and_widths)) end,
   }
 end
 

@@ -3,7 +3,7 @@ local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 
-local growth = 32
+local growth_rate = 32
 
 local function normalize_and_activate(net, x, bn_name, relu_name)
   x = net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = bn_name }(x)
@@ -17,9 +17,9 @@ end
 -- A convolutional block, whose result is concatenated with its input.
 local function block(net, x, name)
   local branch = normalize_and_activate(net, x, name .. "_0_bn", name .. "_0_relu")
-  branch = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(branch)
+  branch = net.Conv2D { 4 * growth_rate, 1, use_bias = false, name = name .. "_1_conv" }(branch)
   branch = normalize_and_activate(net, branch, name .. "_1_bn", name .. "_1_relu")
-  branch = net.Conv2D { growth, 3, padding = "same", use_bias = false,
+  branch = net.Conv2D { growth_rate, 3, padding = "same", use_bias = false,
     name = name .. "_2_conv" }(branch)
   return net.Concatenate { axis = 3, name = name .. "_concat" } { x, branch }
 end

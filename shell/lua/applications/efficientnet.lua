@@ -60,9 +60,9 @@ local function apply_stages(net, x, width_factor, depth_factor)
   return x
 end
 
--- `row` has the factors of width and depth, the image size, and the dropout rate.
-local function build(net, x, o, row)
-  local width_factor, depth_factor, _, dropout = table.unpack(row)
+-- `scaling` has the factors of width and depth, the image size, and the dropout rate.
+local function build(net, x, o, scaling)
+  local width_factor, depth_factor, _, dropout = table.unpack(scaling)
   x = net.Rescaling { 1 / 255 }(x)
   x = net.Normalization { axis = 3 }(x)
   if o.weights == "imagenet" then
@@ -76,26 +76,26 @@ local function build(net, x, o, row)
   return blocks.top_layers(net, x, o, shapes.divisible(1280 * width_factor), momentum, dropout)
 end
 
-local rows = {
+local scalings = {
   B0 = { 1.0, 1.0, 224, 0.2 }, B1 = { 1.0, 1.1, 240, 0.2 }, B2 = { 1.1, 1.2, 260, 0.3 },
   B3 = { 1.2, 1.4, 300, 0.3 },
   B4 = { 1.4, 1.8, 380, 0.4 }, B5 = { 1.6, 2.2, 456, 0.4 }, B6 = { 1.8, 2.6, 528, 0.5 },
   B7 = { 2.0, 3.1, 600, 0.5 },
 }
 local models = {}
-for variant, row in pairs(rows) do
+for variant, scaling in pairs(scalings) do
   local name = "efficientnet" .. variant:lower()
   models["EfficientNet" .. variant] = application.define {
     function_name = "EfficientNet" .. variant,
     name = name,
     doc = "Width, depth and resolution scaled together (Tan and Le 2019). Includes the scaling "
       .. "of pixels from 0..255.",
-    default_size = row[3],
+    default_size = scaling[3],
     min_size = 32,
     trained = function(o)
       return name .. (o.include_top and ".h5" or "_notop.h5"), "keras-applications"
     end,
-    build = function(net, x, o) return build(net, x, o, row) end,
+    build = function(net, x, o) return build(net, x, o, scaling) end,
   }
 end
 

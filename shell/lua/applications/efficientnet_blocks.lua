@@ -64,6 +64,6 @@ function blocks.name(stage, number)
 end
 
 --- The number of blocks in a stage, `count`, scaled by the depth factor of the model.
-function blocks.repeats(count, depth) return math.ceil(count * depth) end
+function blocks.repeats(count, depth_factor) return math.ceil(count * depth_factor) end
 
 return blocks

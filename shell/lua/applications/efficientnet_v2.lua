@@ -110,9 +110,9 @@ local function preprocess(net, x, o, is_basic)
     variance = { 0.229 ^ 2, 0.224 ^ 2, 0.225 ^ 2 }, axis = 3 }(x)
 end
 
--- `row` has the stages, the factors of width and depth, and the image size.
-local function build(net, x, o, row)
-  local stages, width_factor, depth_factor = table.unpack(row)
+-- `scaling` has the stages, the factors of width and depth, and the image size.
+local function build(net, x, o, scaling)
+  local stages, width_factor, depth_factor = table.unpack(scaling)
   local function width(n) return shapes.divisible(n * width_factor, true) end
   if o.include_preprocessing then x = preprocess(net, x, o, stages == basic_stages) end
   x = blocks.convolve(net, x, width(stages[1][2]), 3, "stem_conv", { strides = 2 })
@@ -122,14 +122,14 @@ local function build(net, x, o, row)
     cr.initializers.Constant { value = 0.0 })
 end
 
-local rows = {
+local scalings = {
   B0 = { basic_stages, 1.0, 1.0, 224 }, B1 = { basic_stages, 1.0, 1.1, 240 },
   B2 = { basic_stages, 1.1, 1.2, 260 }, B3 = { basic_stages, 1.2, 1.4, 300 },
   S = { small_stages, 1.0, 1.0, 384 }, M = { medium_stages, 1.0, 1.0, 480 },
   L = { large_stages, 1.0, 1.0, 480 },
 }
 local models = {}
-for variant, row in pairs(rows) do
+for variant, scaling in pairs(scalings) do
   local name = "efficientnetv2-" .. variant:lower()
   models["EfficientNetV2" .. variant] = application.define {
     function_name = "EfficientNetV2" .. variant,
@@ -139,10 +139,10 @@ for variant, row in pairs(rows) do
       "include_top", "weights", "input_tensor", "input_shape", "pooling", "classes",
       "classifier_activation", "include_preprocessing", "name",
     },
-    default_size = row[4],
+    default_size = scaling[4],
     min_size = 32,
     trained = application.files("efficientnet_v2", name .. ".h5", name .. "_notop.h5"),
-    build = function(net, x, o) return build(net, x, o, row) end,
+    build = function(net, x, o) return build(net, x, o, scaling) end,
   }
 end
 

@@ -113,14 +113,16 @@ end
 
 -- The `top` largest numbers of a row as pairs {class, number}, largest first; classes count from 0.
 local function largest_entries(row, top)
-  local order = {}
-  for i = 1, #row do order[i] = i end
-  table.sort(order, function(a, b)
+  local sorted_indices = {}
+  for i = 1, #row do sorted_indices[i] = i end
+  table.sort(sorted_indices, function(a, b)
     if row[a] ~= row[b] then return row[a] > row[b] end
     return a > b
   end)
   local largest_scores = {}
-  for i = 1, math.min(top, #order) do largest_scores[i] = { order[i] - 1, row[order[i]] } end
+  for i = 1, math.min(top, #sorted_indices) do
+    largest_scores[i] = { sorted_indices[i] - 1, row[sorted_indices[i]] }
+  end
   return largest_scores
 end
 

@@ -50,12 +50,12 @@ local function block_17(net, x, inner_width, name)
 end
 
 local function block_8(net, x, number)
-  local function split(from, name)
-    return concat(net, { convolve(net, from, 384, 1, 3), convolve(net, from, 384, 3, 1) }, name)
+  local function convolve_1x3_and_3x1(input, name)
+    return concat(net, { convolve(net, input, 384, 1, 3), convolve(net, input, 384, 3, 1) }, name)
   end
   local pointwise = convolve(net, x, 320, 1, 1)
-  local branch_3x3 = split(convolve(net, x, 384, 1, 1), "mixed9_" .. number)
-  local branch_double = split(apply_chain(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
+  local branch_3x3 = convolve_1x3_and_3x1(convolve(net, x, 384, 1, 1), "mixed9_" .. number)
+  local branch_double = convolve_1x3_and_3x1(apply_chain(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
   return concat(net, { pointwise, branch_3x3, branch_double, pooled_branch(net, x, 192) },
     "mixed" .. 9 + number)
 end

@@ -5,13 +5,13 @@ local cr, shell = ...
 -- Returns a function that returns the next layer name for a class. If the session has not yet named
 -- a layer of the class, the names are those of Keras 3; otherwise they continue the numbers of the
 -- session, so that they stay distinct.
-local function namer()
-  local is_first = {}
+local function new_name_generator()
+  local was_first_by_name = {}
   return function(class)
-    local base, number = shell.counted_name(class)
-    if is_first[base] == nil then is_first[base] = number == 1 end
-    if not is_first[base] then return base .. "_" .. number end
-    return number == 1 and base or base .. "_" .. number - 1
+    local base_name, number = shell.counted_name(class)
+    if was_first_by_name[base_name] == nil then was_first_by_name[base_name] = number == 1 end
+    if not was_first_by_name[base_name] then return base_name .. "_" .. number end
+    return number == 1 and base_name or base_name .. "_" .. number - 1
   end
 end
 
@@ -19,9 +19,10 @@ end
 -- y, a symbol or a number.
 local function operation(name, class, next_name)
   return function(x, y)
-    local second = type(y) == "number" and y or { input = 1 }
+    local second_argument = type(y) == "number" and y or { input = 1 }
     local layer = cr.layers.OperationLayer {
-      operation = name, arguments = { x1 = { input = 0 }, x2 = second }, name = next_name(class),
+      operation = name, arguments = { x1 = { input = 0 }, x2 = second_argument },
+      name = next_name(class),
     }
     if type(y) == "number" then return layer(x) end
     return layer { x, y }
@@ -32,7 +33,7 @@ end
 --- strides = 2 } makes a layer, net.Input a symbol, net.add(x, y) and net.multiply(x, y) apply
 --- operations, and net.sequential(x, name, layers) calls a nested model.
 return function()
-  local next_name = namer()
+  local next_name = new_name_generator()
   local net = { add = operation("add", "Add", next_name),
     multiply = operation("multiply", "Multiply", next_name) }
   function net.Input(shape) return cr.Input { shape = shape, name = next_name "InputLayer" } end

@@ -76,8 +76,8 @@ end
 local MobileNet = application.define {
   function_name = "MobileNet",
   name_of = function(o)
-    local rows = o.input_shape[1]
-    return ("mobilenet_%0.2f_%s"):format(o.alpha, rows < 0 and "None" or rows)
+    local image_height = o.input_shape[1]
+    return ("mobilenet_%0.2f_%s"):format(o.alpha, image_height < 0 and "None" or image_height)
   end,
   doc = "Depthwise separable convolutions, for small devices (Howard et al. 2017).",
   options = {

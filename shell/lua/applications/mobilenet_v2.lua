@@ -88,8 +88,8 @@ end
 local MobileNetV2 = application.define {
   function_name = "MobileNetV2",
   name_of = function(o)
-    local rows = o.input_shape[1]
-    return ("mobilenetv2_%0.2f_%s"):format(o.alpha, rows < 0 and "None" or rows)
+    local image_height = o.input_shape[1]
+    return ("mobilenetv2_%0.2f_%s"):format(o.alpha, image_height < 0 and "None" or image_height)
   end,
   doc = "Inverted residual blocks with linear bottlenecks, for small devices (Sandler et al. "
     .. "2018).",

@@ -98,14 +98,14 @@ local function add_classifier(net, x, o, activation, last_width)
   return net.Activation { o.classifier_activation, name = "predictions" }(net.Flatten()(x))
 end
 
-local function build(net, x, o, rows, last_width)
+local function build(net, x, o, make_rows, last_width)
   local activation = o.minimalistic and relu or hard_silu
   local function width(n) return shapes.divisible(n * o.alpha) end
   if o.include_preprocessing then x = net.Rescaling { 1 / 127.5, offset = -1.0 }(x) end
   x = net.Conv2D { 16, 3, strides = 2, padding = "same", use_bias = false, name = "conv" }(x)
   x = activation(net, normalize(net, x, "conv_bn"))
   local kernel, squeeze_ratio = o.minimalistic and 3 or 5, not o.minimalistic and 0.25 or nil
-  for i, row in ipairs(rows(kernel, activation, squeeze_ratio, width)) do
+  for i, row in ipairs(make_rows(kernel, activation, squeeze_ratio, width)) do
     x = block(net, x, row, i - 1)
   end
   x = net.Conv2D { shapes.divisible(x.shape[4] * 6), 1, padding = "same", use_bias = false,
@@ -128,9 +128,9 @@ local function check(o)
 end
 
 -- Images may have any size, even if the model includes the classifier.
-local function input_shape(o, row)
+local function input_shape(o, architecture)
   local shape = o.input_shape or { -1, -1, 3 }
-  shapes.check_sizes(shape, row.min_size)
+  shapes.check_sizes(shape, architecture.min_size)
   return shape
 end
 
@@ -145,7 +145,7 @@ local function trained(o, size)
     application.folder .. "mobilenet_v3"
 end
 
-local function define_model(size, rows, last_width)
+local function define_model(size, make_rows, last_width)
   local function_name = "MobileNetV3" .. size:gsub("^%l", string.upper)
   return application.define {
     function_name = function_name,
@@ -161,7 +161,7 @@ local function define_model(size, rows, last_width)
     check = check,
     input_shape = input_shape,
     trained = function(o) return trained(o, size) end,
-    build = function(net, x, o) return build(net, x, o, rows, last_width) end,
+    build = function(net, x, o) return build(net, x, o, make_rows, last_width) end,
   }
 end
 

@@ -50,10 +50,10 @@ local function halve(net, p, width, id)
     return pointwise_conv(net, x, width // 2, ("adjust_conv_%d_%s"):format(number, id))
   end
   p = activate(net, p, "adjust_relu_1_" .. id)
-  local first = pooled_half(p, 1)
-  local shifted = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } } }(p)
-  shifted = net.Cropping2D { cropping = { { 1, 0 }, { 1, 0 } } }(shifted)
-  local concatenated = net.Concatenate { axis = -1 } { first, pooled_half(shifted, 2) }
+  local first_half = pooled_half(p, 1)
+  local shifted_p = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } } }(p)
+  shifted_p = net.Cropping2D { cropping = { { 1, 0 }, { 1, 0 } } }(shifted_p)
+  local concatenated = net.Concatenate { axis = -1 } { first_half, pooled_half(shifted_p, 2) }
   return normalize(net, concatenated, "adjust_bn_" .. id)
 end
 
@@ -131,19 +131,19 @@ local function build(net, x, o, row)
     kernel_initializer = "he_normal", name = "stem_conv1",
   }(x)
   x = normalize(net, x, "stem_bn1")
-  local previous
+  local previous_output
   for i, divisor in ipairs { 4, 2 } do
-    x, previous = reduction_cell(net, x, previous, width // divisor, "stem_" .. i), x
+    x, previous_output = reduction_cell(net, x, previous_output, width // divisor, "stem_" .. i), x
   end
   for stage = 0, 2 do
     if stage > 0 then
-      local reduced = reduction_cell(net, x, previous, width << stage,
+      local reduced = reduction_cell(net, x, previous_output, width << stage,
         "reduce_" .. stage * cell_count)
-      previous, x = skips and previous or x, reduced
+      previous_output, x = skips and previous_output or x, reduced
     end
     for i = 0, cell_count - 1 do
       local id = stage * cell_count + i + (stage > 0 and 1 or 0)
-      x, previous = normal_cell(net, x, previous, width << stage, tostring(id)), x
+      x, previous_output = normal_cell(net, x, previous_output, width << stage, tostring(id)), x
     end
   end
   return application.add_classifier(net, activate(net, x), o, {})

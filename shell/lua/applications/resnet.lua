@@ -54,7 +54,7 @@ end
 local versions = {
   { block = block_v1, strides = { 1, 2, 2, 2 }, strided_block = function() return 1 end },
   { block = block_v2, strides = { 2, 2, 2, 1 },
-    strided_block = function(blocks) return blocks end },
+    strided_block = function(block_count) return block_count end },
 }
 
 -- ---- the graph
@@ -66,9 +66,9 @@ local function build(net, x, o, version, depths)
   x = add_padding(net, x, 1, "pool1_pad")
   x = net.MaxPooling2D { 3, strides = 2, name = "pool1_pool" }(x)
   local spec = versions[version]
-  for i, blocks in ipairs(depths) do
-    for j = 1, blocks do
-      local stride = j == spec.strided_block(blocks) and spec.strides[i] or 1
+  for i, block_count in ipairs(depths) do
+    for j = 1, block_count do
+      local stride = j == spec.strided_block(block_count) and spec.strides[i] or 1
       x = spec.block(net, x, 64 << (i - 1), stride, j == 1, ("conv%d_block%d"):format(i + 1, j))
     end
   end

@@ -109,9 +109,9 @@ end
 --- The width rounded to a multiple of 8, at least 8. If this would be less than 0.9 times the
 --- width, it is rounded up, unless `allow_smaller` is true.
 function shapes.divisible(width, allow_smaller)
-  local rounded = math.max(8, math.tointeger((width + 4) // 8 * 8))
-  if not allow_smaller and rounded < 0.9 * width then return rounded + 8 end
-  return rounded
+  local rounded_width = math.max(8, math.tointeger((width + 4) // 8 * 8))
+  if not allow_smaller and rounded_width < 0.9 * width then return rounded_width + 8 end
+  return rounded_width
 end
 
 return shapes

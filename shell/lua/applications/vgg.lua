@@ -6,12 +6,12 @@ local imagenet = shell.library "applications/imagenet"
 local widths = { 64, 128, 256, 512, 512 }
 
 local function build(net, x, o, depths)
-  for block, depth in ipairs(depths) do
+  for block_number, depth in ipairs(depths) do
     for i = 1, depth do
-      x = net.Conv2D { widths[block], 3, activation = "relu", padding = "same",
-        name = ("block%d_conv%d"):format(block, i) }(x)
+      x = net.Conv2D { widths[block_number], 3, activation = "relu", padding = "same",
+        name = ("block%d_conv%d"):format(block_number, i) }(x)
     end
-    x = net.MaxPooling2D { 2, strides = 2, name = ("block%d_pool"):format(block) }(x)
+    x = net.MaxPooling2D { 2, strides = 2, name = ("block%d_pool"):format(block_number) }(x)
   end
   if not o.include_top then return application.apply_pooling(net, x, o) end
   x = net.Flatten { name = "flatten" }(x)

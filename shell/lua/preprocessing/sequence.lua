@@ -141,8 +141,8 @@ local function batch(self, i)
     end
     windows[k] = window
   end
-  local function gather_rows(from, row_indices)
-    return cr.ops.take(from, cr.tensor(row_indices, "int32"), 0)
+  local function gather_rows(tensor, row_indices)
+    return cr.ops.take(tensor, cr.tensor(row_indices, "int32"), 0)
   end
   return gather_rows(self.data, windows), gather_rows(self.targets, rows)
 end

@@ -46,19 +46,19 @@ local function count(counts, key) counts[key] = (counts[key] or 0) + 1 end
 
 --- Adds 1 to the count of each distinct word in the list.
 local function count_distinct(counts, list)
-  local seen = {}
+  local seen_items = {}
   for _, item in ipairs(list) do
-    if not seen[item] then count(counts, item) end
-    seen[item] = true
+    if not seen_items[item] then count(counts, item) end
+    seen_items[item] = true
   end
 end
 
 --- Numbers the words from 1 on by decreasing frequency; words with equal frequency are in the order
 --- of their first occurrence.
 local function number_words(self)
-  local first_positions, order = {}, {}
-  for i, word in ipairs(self.words) do first_positions[word], order[i] = i, word end
-  table.sort(order, function(a, b)
+  local first_positions, sorted_words = {}, {}
+  for i, word in ipairs(self.words) do first_positions[word], sorted_words[i] = i, word end
+  table.sort(sorted_words, function(a, b)
     if self.word_counts[a] ~= self.word_counts[b] then
       return self.word_counts[a] > self.word_counts[b]
     end
@@ -71,7 +71,7 @@ local function number_words(self)
       next_number, word, next_number + 1
   end
   if self.oov_token then assign_number(self.oov_token) end
-  for _, word in ipairs(order) do assign_number(word) end
+  for _, word in ipairs(sorted_words) do assign_number(word) end
 end
 
 function Tokenizer:fit_on_texts(texts)
@@ -85,8 +85,8 @@ function Tokenizer:fit_on_texts(texts)
     count_distinct(self.word_docs, words)
   end
   number_words(self)
-  for word, documents in pairs(self.word_docs) do
-    self.index_docs[self.word_index[word]] = documents
+  for word, text_count in pairs(self.word_docs) do
+    self.index_docs[self.word_index[word]] = text_count
   end
 end
 
@@ -197,14 +197,16 @@ function Tokenizer:get_config()
   end
   local config = {}
   for _, name in ipairs(config_names) do config[name] = self[name] end
-  local documents, words = {}, {}
-  for number in pairs(self.index_docs) do documents[#documents + 1] = number end
-  table.sort(documents)
-  for i = 1, #self.index_word do words[i] = i end
+  local numbers_with_documents, word_numbers = {}, {}
+  for number in pairs(self.index_docs) do
+    numbers_with_documents[#numbers_with_documents + 1] = number
+  end
+  table.sort(numbers_with_documents)
+  for i = 1, #self.index_word do word_numbers[i] = i end
   config.word_counts = counts_json(self.words, self.word_counts)
   config.word_docs = counts_json(self.words, self.word_docs)
-  config.index_docs = counts_json(documents, self.index_docs)
-  config.index_word = counts_json(words, self.index_word)
+  config.index_docs = counts_json(numbers_with_documents, self.index_docs)
+  config.index_word = counts_json(word_numbers, self.index_word)
   config.word_index = counts_json(self.index_word, self.word_index)
   return config
 end

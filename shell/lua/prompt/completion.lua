@@ -139,28 +139,28 @@ end
 -- Returns two lists of texts: the names of the required options, and "name=default" for the others
 -- that are not keyword_only. Options that are parameters or in the set `typed_names` are left out.
 local function options_of(description, typed_names)
-  local required, optional, is_parameter = {}, {}, {}
+  local required_names, optional_texts, parameter_set = {}, {}, {}
   if description.what == "function" then
-    for _, name in ipairs(description.parameters) do is_parameter[name] = true end
+    for _, name in ipairs(description.parameters) do parameter_set[name] = true end
   end
   for _, option in ipairs(description.options or {}) do
-    local is_known = is_parameter[option.name] or typed_names[option.name]
+    local is_known = parameter_set[option.name] or typed_names[option.name]
     if option.required and not is_known then
-      required[#required + 1] = option.name
+      required_names[#required_names + 1] = option.name
     elseif not option.keyword_only and not is_known then
       local default = option.default == nil and "..." or show_value(option.default, 1, {})
-      optional[#optional + 1] = option.name .. "=" .. default
+      optional_texts[#optional_texts + 1] = option.name .. "=" .. default
     end
   end
-  return required, optional
+  return required_names, optional_texts
 end
 
 -- The text of a call with its options from number `first` to number `last`.
-local function call_text(name, required, optional, first, last)
-  local parts = table.move(required, 1, #required, 1, {})
-  local shown_options = table.move(optional, first, last, 1, {})
+local function call_text(name, required_names, optional_texts, first, last)
+  local parts = table.move(required_names, 1, #required_names, 1, {})
+  local shown_options = table.move(optional_texts, first, last, 1, {})
   if first > 1 then table.insert(shown_options, 1, "...") end
-  if last < #optional then shown_options[#shown_options + 1] = "..." end
+  if last < #optional_texts then shown_options[#shown_options + 1] = "..." end
   if #shown_options > 0 then parts[#parts + 1] = "{" .. table.concat(shown_options, ", ") .. "}" end
   return name .. "(" .. table.concat(parts, ", ") .. ")"
 end
@@ -175,13 +175,13 @@ end
 
 -- The text of the call with all its options, or with as many as fit into the columns, from the one
 -- on whose name is typed.
-local function fitted_call_text(name, required, optional, typed_name, columns)
-  local text = call_text(name, required, optional, 1, #optional)
+local function fitted_call_text(name, required_names, optional_texts, typed_name, columns)
+  local text = call_text(name, required_names, optional_texts, 1, #optional_texts)
   if #text <= columns then return text end
-  local first, last = number_of_option(optional, typed_name), #optional + 1
+  local first, last = number_of_option(optional_texts, typed_name), #optional_texts + 1
   repeat
     last = last - 1
-    text = call_text(name, required, optional, first, last)
+    text = call_text(name, required_names, optional_texts, first, last)
   until #text <= columns or last <= first
   return text
 end
@@ -191,17 +191,17 @@ function completion.hint(line)
   local description = description_of(path)
   if not description then return nil end
   local name = description.name
-  local required, optional = options_of(description, typed_call.options_before(line))
+  local required_names, optional_texts = options_of(description, typed_call.options_before(line))
   if description.what == "function" then
     local parameters
     name, parameters = description.signature:match "^([^(]*)%((.*)%)$"
     if path:find ":" then parameters = parameters:gsub("^self,? ?", "") end
-    if #optional > 0 then parameters = parameters:gsub(",? ?options=nil$", "") end
-    if parameters ~= "" then table.insert(required, 1, parameters) end
+    if #optional_texts > 0 then parameters = parameters:gsub(",? ?options=nil$", "") end
+    if parameters ~= "" then table.insert(required_names, 1, parameters) end
   end
   if not name then return nil end
   local columns = (shell.printing.width or shell.fitting_columns(1000, 20)) - 1
-  return fitted_call_text(name, required, optional, typed_call.option(line), columns)
+  return fitted_call_text(name, required_names, optional_texts, typed_call.option(line), columns)
 end
 
 return completion

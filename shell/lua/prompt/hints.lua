@@ -16,11 +16,11 @@ end
 
 -- The call of a function, whose options begin at the first name before a "=".
 local function as_call(name, inside)
-  local first = inside:match "^()[%a_][%w_]* = " or inside:match ",%s*()[%a_][%w_]* = "
-  if not first or inside:find "[%({]" then return name .. "(" .. inside .. ")" end
-  local options = in_braces(inside:sub(first))
-  if first == 1 then return name .. " " .. options end
-  return name .. "(" .. trimmed_text(inside:sub(1, first - 1)) .. ", " .. options .. ")"
+  local option_position = inside:match "^()[%a_][%w_]* = " or inside:match ",%s*()[%a_][%w_]* = "
+  if not option_position or inside:find "[%({]" then return name .. "(" .. inside .. ")" end
+  local options = in_braces(inside:sub(option_position))
+  if option_position == 1 then return name .. " " .. options end
+  return name .. "(" .. trimmed_text(inside:sub(1, option_position - 1)) .. ", " .. options .. ")"
 end
 
 --- Translates tuples, lists, dictionaries, names with "=" and literals of Python to Lua.
@@ -69,17 +69,17 @@ end
 -- Converts "fit(x, epochs=3)" to "fit(x, { epochs = 3 })"; returns nil if no call is open before a
 -- "=".
 local function call_with_options(text)
-  for equals in text:gmatch "()=%f[^=]" do
-    local brackets = open_brackets(text:sub(1, equals - 1))
+  for equals_position in text:gmatch "()=%f[^=]" do
+    local brackets = open_brackets(text:sub(1, equals_position - 1))
     local is_call = #brackets > 0 and text:sub(brackets[#brackets], brackets[#brackets]) == "("
     local path = is_call and text:sub(1, brackets[#brackets] - 1):match "[%a_][%w_%.:]*$"
-    local word = text:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
-    if path and word then
+    local word_position = text:sub(1, equals_position - 1):match "()[%a_][%w_]*%s*$"
+    if path and word_position then
       path = as_method(path)
       local open_position = brackets[#brackets]
-      local values = trimmed_text(text:sub(open_position + 1, word - 1))
+      local values = trimmed_text(text:sub(open_position + 1, word_position - 1))
       local options = "{ " .. trimmed_text(translated_text(
-        bracketed_text(text, open_position):sub(word - open_position))) .. " }"
+        bracketed_text(text, open_position):sub(word_position - open_position))) .. " }"
       if values == "" then return path .. " " .. options end
       return path .. "(" .. translated_text(values) .. ", " .. options .. ")"
     end
@@ -408,10 +408,10 @@ end
 
 -- The body of cr.explained. A message that was explained before stays as it is.
 return function(message, source)
-  local traceback = message:find("\nstack traceback:", 1, true) or #message + 1
-  local text = message:sub(1, traceback - 1)
+  local traceback_position = message:find("\nstack traceback:", 1, true) or #message + 1
+  local text = message:sub(1, traceback_position - 1)
   local hint = syntax_hint(text, source) or runtime_hint(text) or ""
   if text:find(hint, 1, true) then return message end
   if hint ~= "" then text = text:gsub(" %(did you mean [^\n()]*%?%)", "") end
-  return text .. hint .. message:sub(traceback)
+  return text .. hint .. message:sub(traceback_position)
 end

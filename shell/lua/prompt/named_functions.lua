@@ -4,9 +4,9 @@ local of_path = shell.library("prompt/typed_value").of_path
 local named_functions = {}
 
 -- Maps the path of each function that the text entered at the prompt defines to { value that the
--- path had before }, a table because that value may be nil. `values` itself is nil if the text does
--- not contain all paths.
-local values
+-- path had before }, a table because that value may be nil. `previous_values` itself is nil if the
+-- text does not contain all paths.
+local previous_values
 
 -- The table in which a path such as Net:call or tools.f is a field; nil for a variable's name.
 local function container_of(path)
@@ -24,19 +24,19 @@ end
 --- Remembers the values of the names to which the text of an entry assigns functions.
 function named_functions.remember(text)
   local count = select(2, text:gsub("%f[%w_]function%f[^%w_]%s*[^%s%(]", ""))
-  values = not text:find "=%s*function" and {} or nil
+  previous_values = not text:find "=%s*function" and {} or nil
   for path in text:gmatch "%f[%w_]function%s+([%a_][%w_%.:]*)%s*%(" do
-    if values then values[path] = { of_path(path) } end
+    if previous_values then previous_values[path] = { of_path(path) } end
     count = count - 1
   end
-  if count ~= 0 then values = nil end
+  if count ~= 0 then previous_values = nil end
 end
 
 --- Whether the entry, which has run now, assigned another function to a name that had a value, or
 --- to a field of an object that has no name outside of the entry.
 function named_functions.have_changed()
-  if not values then return true end
-  for path, old_value in pairs(values) do
+  if not previous_values then return true end
+  for path, old_value in pairs(previous_values) do
     local is_field, is_known = path:find "[%.:]", container_of(path) ~= nil
     if is_field and not is_known then return true end
     if old_value[1] ~= nil and not is_in_class(path) and of_path(path) ~= old_value[1] then

@@ -4,7 +4,7 @@ local python_names = {}
 -- A path in Crescent, and the names that stand for it in NumPy, PyTorch, TensorFlow and Keras. A
 -- name with a dot, such as cr.ops.tensor, is replaced only in that table. A name in two rows stands
 -- for both paths.
-local rows = {
+local counterparts = {
   { "cr", "jax keras tf tensorflow torch" },
   { "cr.ops", "F K functional linalg math np numpy cr.ops.core cr.ops.nn cr.signal" },
   { "cr.layers", "nn" },
@@ -169,7 +169,7 @@ local rows = {
 }
 
 python_names.paths = {}
-for _, row in ipairs(rows) do
+for _, row in ipairs(counterparts) do
   for name in row[2]:gmatch "%S+" do
     local paths = python_names.paths[name] or {}
     paths[#paths + 1], python_names.paths[name] = row[1], paths

@@ -3,8 +3,8 @@
 local _, shell = ...
 local keywords = shell.library "show".keywords
 
-local opening = { ["("] = true, ["["] = true, ["{"] = true }
-local closing = { [")"] = true, ["]"] = true, ["}"] = true }
+local opening_brackets = { ["("] = true, ["["] = true, ["{"] = true }
+local closing_brackets = { [")"] = true, ["]"] = true, ["}"] = true }
 
 -- Replaces the contents of closed strings in the text, because brackets in strings do not count.
 local function without_strings(text)
@@ -19,9 +19,9 @@ end
 local function open_brackets(text)
   local brackets = {}
   for at, character in text:gmatch "()([%(%)%[%]{},])" do
-    if opening[character] then
+    if opening_brackets[character] then
       brackets[#brackets + 1] = { bracket = character, at = at, commas = 0, start = at + 1 }
-    elseif closing[character] then
+    elseif closing_brackets[character] then
       brackets[#brackets] = nil
     elseif #brackets > 0 then
       brackets[#brackets].commas = brackets[#brackets].commas + 1
@@ -55,19 +55,20 @@ end
 function typed_call.option(text)
   text = without_strings(text)
   local brackets = open_brackets(text)
-  local innermost = brackets[#brackets]
-  if innermost and innermost.bracket == "{" then
-    return text:match("^%s*([%a_][%w_]*)", innermost.start)
+  local innermost_bracket = brackets[#brackets]
+  if innermost_bracket and innermost_bracket.bracket == "{" then
+    return text:match("^%s*([%a_][%w_]*)", innermost_bracket.start)
   end
 end
 
---- Returns the set of the names of the options before that one, in the same table.
+--- Returns the set of the names of the options that precede, in the same table of options, the
+--- option that is typed at the end of the text.
 function typed_call.options_before(text)
   text = without_strings(text)
   local open_list, names = open_brackets(text), {}
-  local innermost = open_list[#open_list]
-  if not innermost or innermost.bracket ~= "{" then return names end
-  local items = text:sub(innermost.at + 1, innermost.start - 1)
+  local innermost_bracket = open_list[#open_list]
+  if not innermost_bracket or innermost_bracket.bracket ~= "{" then return names end
+  local items = text:sub(innermost_bracket.at + 1, innermost_bracket.start - 1)
   for _, brackets in ipairs { "%b{}", "%b()", "%b[]" } do items = items:gsub(brackets, "") end
   for name in items:gmatch "([%a_][%w_]*)%s*=%f[^=]" do names[name] = true end
   return names
@@ -83,20 +84,20 @@ function typed_call.argument(text)
   local callee = path_at_end(text)
   if callee then return { path = callee, position = 1 } end
   local brackets = open_brackets(text)
-  local innermost = brackets[#brackets]
-  if not innermost then return end
-  local name = text:sub(innermost.start):match "^%s*([%a_][%w_]*)%s*=%s*$"
-  local position = innermost.commas + 1
+  local innermost_bracket = brackets[#brackets]
+  if not innermost_bracket then return end
+  local name = text:sub(innermost_bracket.start):match "^%s*([%a_][%w_]*)%s*=%s*$"
+  local position = innermost_bracket.commas + 1
   for i = #brackets, 1, -1 do
     local text_before = text:sub(1, brackets[i].at - 1)
     local path, key = path_at_end(text_before), text_before:match "([%a_][%w_]*)%s*=%s*$"
     if path then
       return { path = path, name = name, position = position, is_key = brackets[i].bracket == "[" }
     end
-    local outer = brackets[i - 1]
-    if not outer or brackets[i].bracket ~= "{" then return end
-    name = key or (outer.bracket == "(" and name) or nil
-    position = outer.commas + 1
+    local outer_bracket = brackets[i - 1]
+    if not outer_bracket or brackets[i].bracket ~= "{" then return end
+    name = key or (outer_bracket.bracket == "(" and name) or nil
+    position = outer_bracket.commas + 1
   end
 end
 

@@ -20,15 +20,15 @@ function typed_value.of_path(path)
   return value
 end
 
-local returns_text = {}
+local text_functions = {}
 for _, name in ipairs { "format", "gsub", "lower", "rep", "reverse", "sub", "upper" } do
-  returns_text[string[name]] = true
+  text_functions[string[name]] = true
 end
 
 -- An example of the result of calling `callable`: a string or a tensor; nil if the result is of
 -- another type or unknown.
 local function example_of_result(callable)
-  if returns_text[callable] then return "" end
+  if text_functions[callable] then return "" end
   local description = callable ~= nil and cr.describe(callable)
   if not description then return nil end
   local is_layer = description.what ~= "class" and description.class

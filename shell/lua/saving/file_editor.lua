@@ -5,8 +5,9 @@ local cr, shell = ...
 
 local Editor = { __name = "KerasFileEditor" }
 
--- What a file says about an object besides its weights: {attributes =, in_vars =}, by the table of
--- the object.
+-- For the table of each object, what the file says about the object besides its weights:
+-- {attributes =, in_vars =}. `in_vars` is false if the weights are not in a group named vars inside
+-- the group of the object.
 local stored_facts = setmetatable({}, { __mode = "k" })
 
 -- The names in the table of an object, numbers in their order.
@@ -180,8 +181,10 @@ function Editor:delete_weight(object_name, weight_name)
   local object, key = owner[name], tostring(weight_name)
   if object[key] == nil or is_object(object[key]) then
     local weight_names = {}
-    for _, each in ipairs(sorted_names(object)) do
-      if not is_object(object[each]) then weight_names[#weight_names + 1] = "'" .. each .. "'" end
+    for _, found_name in ipairs(sorted_names(object)) do
+      if not is_object(object[found_name]) then
+        weight_names[#weight_names + 1] = "'" .. found_name .. "'"
+      end
     end
     shell.fail("Weight ", key, " not found in object ", object_name, ". Weights found: [",
       table.concat(weight_names, ", "), "]")
@@ -268,30 +271,31 @@ end
 -- shapes differ.
 local function compare_objects(target, reference, path, names, counts)
   for _, name in ipairs(compared_names(reference)) do
-    local expected, found, inner_path = reference[name], target[name], path .. "/" .. name
-    local kind = is_object(expected) and "Object" or "Weight"
-    if found == nil or is_object(found) ~= is_object(expected) then
+    local expected_value, found_value, inner_path =
+      reference[name], target[name], path .. "/" .. name
+    local kind = is_object(expected_value) and "Object" or "Weight"
+    if found_value == nil or is_object(found_value) ~= is_object(expected_value) then
       counts.error_count = counts.error_count + 1
       print("..." .. kind .. " " .. inner_path .. " present in " .. names.reference
         .. ", missing from " .. names.target)
-      if is_object(expected) then
+      if is_object(expected_value) then
         print("    In " .. names.reference .. ", " .. inner_path .. " contains the following keys: "
-          .. table.concat(shown_names(expected), ", "))
+          .. table.concat(shown_names(expected_value), ", "))
       end
-    elseif is_object(expected) then
-      compare_objects(found, expected, inner_path, names, counts)
-    elseif counts.match_count and not has_same_shape(found, expected) then
+    elseif is_object(expected_value) then
+      compare_objects(found_value, expected_value, inner_path, names, counts)
+    elseif counts.match_count and not has_same_shape(found_value, expected_value) then
       counts.error_count = counts.error_count + 1
       print("...Weight shape mismatch for " .. inner_path)
-      print("    In " .. names.reference .. ": shape=" .. shape_text(expected))
-      print("    In " .. names.target .. ": shape=" .. shape_text(found))
+      print("    In " .. names.reference .. ": shape=" .. shape_text(expected_value))
+      print("    In " .. names.target .. ": shape=" .. shape_text(found_value))
     elseif counts.match_count then
       counts.match_count = counts.match_count + 1
     end
   end
 end
 
-local function counted(count, word) return count .. " " .. word .. (count == 1 and "" or "s") end
+local function count_text(count, word) return count .. " " .. word .. (count == 1 and "" or "s") end
 
 --- Prints where the file and a model differ: objects and weights that only one of them has, and
 --- weights of other shapes.
@@ -302,18 +306,18 @@ function Editor:compare(reference_model)
   local rows = shell.call_format("hdf5", "objects_of", { model = reference_model })
   print "Running comparison"
   local reference = tree_of(rows)
-  local counts, missing = { error_count = 0, match_count = 0 }, { error_count = 0 }
+  local counts, reverse_counts = { error_count = 0, match_count = 0 }, { error_count = 0 }
   compare_objects(self.weights_dict, reference, "",
     { target = "saved file", reference = "reference model" }, counts)
   compare_objects(reference, self.weights_dict, "",
-    { target = "reference model", reference = "saved file" }, missing)
-  local error_count = counts.error_count + missing.error_count
+    { target = "reference model", reference = "saved file" }, reverse_counts)
+  local error_count = counts.error_count + reverse_counts.error_count
   print(("─"):rep(21))
   if error_count == 0 then
     print "Comparison successful: saved file is compatible with the reference model"
-    print("    Found " .. counted(counts.match_count, "matching weight"))
+    print("    Found " .. count_text(counts.match_count, "matching weight"))
   else
-    print("Found " .. counted(error_count, "error")
+    print("Found " .. count_text(error_count, "error")
       .. ": saved file is not compatible with the reference model")
   end
   return { status = error_count == 0 and "success" or "error", error_count = error_count,

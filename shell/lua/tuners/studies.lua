@@ -54,11 +54,11 @@ end
 --- Returns a table {value = rank from 0 to 1} of the values that the hyperparameter `name` has in
 --- the trials, and the number of these values.
 local function ranks_of_values(trials, name)
-  local values, order = {}, {}
+  local values, ranks = {}, {}
   for _, trial in ipairs(trials) do
     local value = trial.values[name]
-    if value ~= nil and not order[value] then
-      values[#values + 1], order[value] = value, 0
+    if value ~= nil and not ranks[value] then
+      values[#values + 1], ranks[value] = value, 0
     end
   end
   table.sort(values, function(a, b)
@@ -66,9 +66,9 @@ local function ranks_of_values(trials, name)
     return tostring(a) < tostring(b)
   end)
   for i, value in ipairs(values) do
-    order[value] = #values > 1 and (i - 1) / (#values - 1) or 0.5
+    ranks[value] = #values > 1 and (i - 1) / (#values - 1) or 0.5
   end
-  return order, #values
+  return ranks, #values
 end
 
 local max_lines = 8
@@ -76,12 +76,12 @@ local max_lines = 8
 --- The figure with one line per trial (parallel coordinates): the ranks, from 0 to 1, of its
 --- hyperparameters and of its score. The best three trials have colours and labels.
 local function parallel_figure(study)
-  local trials, names, orders = scored_trials(study), {}, {}
-  local seen = {}
+  local trials, names, ranks_by_name = scored_trials(study), {}, {}
+  local seen_names = {}
   for _, p in ipairs(study.space) do
-    local order, count = ranks_of_values(trials, p.name)
-    if count > 1 and not seen[p.name] then
-      names[#names + 1], orders[p.name], seen[p.name] = p.name, order, true
+    local ranks, count = ranks_of_values(trials, p.name)
+    if count > 1 and not seen_names[p.name] then
+      names[#names + 1], ranks_by_name[p.name], seen_names[p.name] = p.name, ranks, true
     end
   end
   table.sort(trials, function(a, b)
@@ -93,7 +93,7 @@ local function parallel_figure(study)
     local y = {}
     for j, name in ipairs(names) do
       local value = trials[i].values[name]
-      y[j] = value == nil and 0 / 0 or orders[name][value]
+      y[j] = value == nil and 0 / 0 or ranks_by_name[name][value]
     end
     y[#names + 1] = #trials > 1 and (i - 1) / (#trials - 1) or 0
     series[#series + 1] = { y = y, dashed = i > 3, color = i <= 3 and i - 1 or 7,

@@ -17,15 +17,15 @@ local function checksum(path, algorithm)
   return sum
 end
 
-local function expect_checksum(path, expected, algorithm)
-  if algorithm == "auto" then algorithm = #expected == 32 and "md5" or "sha256" end
+local function expect_checksum(path, expected_checksum, algorithm)
+  if algorithm == "auto" then algorithm = #expected_checksum == 32 and "md5" or "sha256" end
   if algorithm ~= "md5" and algorithm ~= "sha256" then
     shell.fail("get_file: hash_algorithm must be auto, md5 or sha256, got ", tostring(algorithm))
   end
   local sum = checksum(path, algorithm)
-  if sum ~= expected:lower() then
+  if sum ~= expected_checksum:lower() then
     shell.fail("get_file: '", path, "' is damaged or another file: its ", algorithm, " is ",
-      tostring(sum), ", expected ", expected)
+      tostring(sum), ", expected ", expected_checksum)
   end
 end
 

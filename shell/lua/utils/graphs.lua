@@ -20,23 +20,23 @@ local function layer_of(symbol) return symbol.node.outbound_layer end
 -- The edges between layers as distinct pairs {from, to} of layer names. In a model without symbols,
 -- each layer is connected to the next one.
 local function edges_of(model)
-  local edges, seen = {}, {}
+  local edges, seen_edges = {}, {}
   local function add(from, to)
     local key = from .. "\0" .. to
-    if not seen[key] then edges[#edges + 1] = { from, to } end
-    seen[key] = true
+    if not seen_edges[key] then edges[#edges + 1] = { from, to } end
+    seen_edges[key] = true
   end
   local ok, outputs = pcall(function() return model.outputs end)
   if not ok or not outputs or #outputs == 0 then
     for i = 2, #model.layers do add(model.layers[i - 1].name, model.layers[i].name) end
     return edges
   end
-  local visited = {}
+  local visited_calls = {}
   local function visit_symbol(symbol)
     local node = symbol.node
     local key = layer_of(symbol).name .. "\0" .. node.index
-    if visited[key] then return end
-    visited[key] = true
+    if visited_calls[key] then return end
+    visited_calls[key] = true
     for _, input in ipairs(node.input_tensors or {}) do
       visit_symbol(input)
       add(layer_of(input).name, layer_of(symbol).name)
@@ -49,13 +49,13 @@ end
 -- The names of the first or the last layers of a nested model: for "inputs" those that receive
 -- tensors of the outer model, for "outputs" those that return tensors to it.
 local function ends_of(model, which)
-  local layers, is_in_list, names = model.layers, {}, {}
-  for _, layer in ipairs(layers) do is_in_list[layer.name] = true end
+  local layers, listed_names, names = model.layers, {}, {}
+  for _, layer in ipairs(layers) do listed_names[layer.name] = true end
   local ok, symbols = pcall(function() return model[which] end)
   for i, symbol in ipairs(ok and symbols or {}) do
     local name = layer_of(symbol).name
     -- The InputLayer of a Sequential is not in its list of layers; the first layer takes its place.
-    names[i] = is_in_list[name] and name or layers[1].name
+    names[i] = listed_names[name] and name or layers[1].name
   end
   return #names > 0 and names or { layers[which == "inputs" and 1 or #layers].name }
 end
@@ -227,11 +227,11 @@ end
 local function dot_of(model, o, subgraph)
   check("model_to_dot", model, o)
   local lines = body_of(model, o, "", {})
-  local head = subgraph and "subgraph " .. quoted("cluster_" .. model.name) .. " {"
+  local first_line = subgraph and "subgraph " .. quoted("cluster_" .. model.name) .. " {"
     or "digraph " .. quoted(model.name) .. " {"
-  local graph = string.format("graph [rankdir=%s, dpi=%d, splines=%s, concentrate=true];",
+  local graph_line = string.format("graph [rankdir=%s, dpi=%d, splines=%s, concentrate=true];",
     o.rankdir, o.dpi, quoted(o.splines))
-  return table.concat({ head, graph, 'node [shape=plain, fontname="Helvetica"];',
+  return table.concat({ first_line, graph_line, 'node [shape=plain, fontname="Helvetica"];',
     table.concat(lines, "\n"), "}\n" }, "\n")
 end
 

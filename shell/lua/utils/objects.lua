@@ -3,7 +3,9 @@ local cr, shell = ...
 local objects = {}
 
 local registered_objects = {}   -- the registered classes and functions by name
-local classes = {}  -- those of them that are classes, for files and configurations
+-- the registered classes without the functions; names in files and configurations refer to these
+-- classes
+local classes = {}
 shell.set_custom_classes(classes)
 
 -- Registers a function or class under a name; nil withdraws the name.
@@ -101,7 +103,7 @@ local Scope = {}
 Scope.__index = Scope
 
 function Scope.__close(ended_scope)
-  for name in pairs(ended_scope.objects) do register(name, ended_scope.previous[name]) end
+  for name in pairs(ended_scope.objects) do register(name, ended_scope.previous_objects[name]) end
 end
 
 function Scope.__tostring(scope)
@@ -112,12 +114,12 @@ function Scope.__tostring(scope)
 end
 
 local function new_scope(by_name)
-  local previous = {}
+  local previous_objects = {}
   for name, object in pairs(by_name) do
-    previous[name] = registered_objects[name]
+    previous_objects[name] = registered_objects[name]
     register(name, object)
   end
-  return setmetatable({ objects = by_name, previous = previous }, Scope)
+  return setmetatable({ objects = by_name, previous_objects = previous_objects }, Scope)
 end
 
 --- Registers classes and functions by name while a function runs, custom_object_scope({ twice =
@@ -166,14 +168,14 @@ end
 -- The tables of classes in which a class is searched: at first the one that the configuration
 -- names.
 local function tables_for(config)
-  local named, others = {}, {}
+  local named_tables, other_tables = {}, {}
   for _, namespace in ipairs(namespaces) do
     local classes_of_kind = cr
     for name in namespace[2]:gmatch "%w+" do classes_of_kind = classes_of_kind[name] end
-    local list = config.module == "keras." .. namespace[2] and named or others
+    local list = config.module == "keras." .. namespace[2] and named_tables or other_tables
     list[#list + 1] = classes_of_kind
   end
-  return table.move(others, 1, #others, #named + 1, named)
+  return table.move(other_tables, 1, #other_tables, #named_tables + 1, named_tables)
 end
 local models = { Sequential = true, Functional = true, Model = true }
 

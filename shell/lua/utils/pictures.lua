@@ -2,8 +2,8 @@
 local cr, shell = ...
 local graphs = shell.library "utils/graphs"
 
-local names = { "show_shapes", "show_dtype", "show_layer_names", "rankdir", "expand_nested", "dpi",
-  "show_layer_activations", "show_trainable", "splines" }
+local option_names = { "show_shapes", "show_dtype", "show_layer_names", "rankdir",
+  "expand_nested", "dpi", "show_layer_activations", "show_trainable", "splines" }
 
 local options = {
   show_shapes = { "a boolean", false, "Show the shapes of the outputs." },
@@ -20,7 +20,7 @@ local options = {
 -- the common options.
 local function rows_with(show_layer_names, own_row)
   local rows = { { name = "model", type = "a model", doc = "", required = true }, own_row }
-  for _, name in ipairs(names) do
+  for _, name in ipairs(option_names) do
     local option = options[name] or { "a boolean", show_layer_names, "Show the names of the "
       .. "layers." }
     rows[#rows + 1] = { name = name, type = option[1], default = option[2], doc = option[3] }
@@ -30,7 +30,7 @@ end
 
 local function options_from(...)
   local o = {}
-  for i, name in ipairs(names) do o[name] = (select(i, ...)) end
+  for i, name in ipairs(option_names) do o[name] = (select(i, ...)) end
   return o
 end
 
@@ -47,7 +47,7 @@ return {
     function(model, ...)
       local values = { ... }
       local subgraph = table.remove(values, 7)
-      return graphs.dot_of(model, options_from(table.unpack(values, 1, #names)), subgraph)
+      return graphs.dot_of(model, options_from(table.unpack(values, 1, #option_names)), subgraph)
     end),
   plot_model = shell.define("plot_model -> a text",
     "Draws the graph of a model into a file (.svg, .png, .txt, or .dot for Graphviz); returns "

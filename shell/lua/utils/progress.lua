@@ -4,7 +4,7 @@ local cr, shell = ...
 local Progbar = {}
 Progbar.__index = Progbar
 
-local function duration(seconds)
+local function duration_text(seconds)
   if seconds >= 3600 then
     return string.format("%d:%02d:%02d", seconds // 3600, seconds % 3600 // 60, seconds % 60 // 1)
   end
@@ -12,7 +12,7 @@ local function duration(seconds)
   return string.format("%ds", seconds // 1)
 end
 
-local function speed(seconds, unit)
+local function speed_text(seconds, unit)
   if seconds >= 1 or seconds == 0 then return string.format("%ds/%s", seconds // 1, unit) end
   if seconds >= 1e-3 then return string.format("%dms/%s", seconds * 1e3 // 1, unit) end
   return string.format("%dus/%s", seconds * 1e6 // 1, unit)
@@ -21,14 +21,14 @@ end
 -- Updates the shown values: for each name the mean of all values so far, or for stateful metrics
 -- the last value.
 function Progbar:update_values(current, values)
-  local step_count = math.max(current - self.seen, 1)
+  local step_count = math.max(current - self.seen_steps, 1)
   for _, pair in ipairs(values or {}) do
     local name, value = pair[1], pair[2]
     local metric = self.metrics[name]
     if not metric then
       metric = { sum = 0, steps = 0 }
       self.metrics[name] = metric
-      self.order[#self.order + 1] = name
+      self.shown_names[#self.shown_names + 1] = name
     end
     if self.stateful[name] then
       metric.sum, metric.steps = value, 1
@@ -36,25 +36,25 @@ function Progbar:update_values(current, values)
       metric.sum, metric.steps = metric.sum + value * step_count, metric.steps + step_count
     end
   end
-  self.seen = current
+  self.seen_steps = current
 end
 
 function Progbar:line(now, finalize, width)
-  local fraction = self.target and math.min(self.seen / self.target, 1) or 0
+  local fraction = self.target and math.min(self.seen_steps / self.target, 1) or 0
   local parts = { self.target
-    and string.format("%" .. #tostring(self.target) .. "d/%d ", self.seen, self.target)
-    or string.format("%d/unknown ", self.seen) }
+    and string.format("%" .. #tostring(self.target) .. "d/%d ", self.seen_steps, self.target)
+    or string.format("%d/unknown ", self.seen_steps) }
   if self.target then
     local filled_width = math.floor(fraction * width)
     parts[#parts + 1] = ("━"):rep(filled_width) .. (" "):rep(width - filled_width) .. " "
   end
   local elapsed = now - self.start
-  local seconds_per_step = self.seen > 0 and elapsed / self.seen or 0
+  local seconds_per_step = self.seen_steps > 0 and elapsed / self.seen_steps or 0
   local remaining_seconds = self.target and not finalize
-    and seconds_per_step * (self.target - self.seen)
-  parts[#parts + 1] = duration(remaining_seconds or elapsed) .. " "
-    .. speed(seconds_per_step, self.unit_name)
-  for _, name in ipairs(self.order) do
+    and seconds_per_step * (self.target - self.seen_steps)
+  parts[#parts + 1] = duration_text(remaining_seconds or elapsed) .. " "
+    .. speed_text(seconds_per_step, self.unit_name)
+  for _, name in ipairs(self.shown_names) do
     local metric = self.metrics[name]
     local mean = metric.sum / math.max(metric.steps, 1)
     parts[#parts + 1] = string.format(math.abs(mean) > 1e-3 and " - %s: %.4f" or " - %s: %.4e",
@@ -81,17 +81,19 @@ function Progbar:update(current, values, finalize)
   self:update_values(current, values)
   local now = cr.utils.clock()
   if self.verbose == 0 or self.verbose == 2 and not finalize then return end
-  if self.verbose == 1 and not finalize and now - self.last < self.interval then return end
+  if self.verbose == 1 and not finalize and now - self.last_update_time < self.interval then
+    return
+  end
   local line = self:fitting_line(now, finalize)
   local start = self.verbose == 1 and "\r" or ""
-  local padding = self.verbose == 1 and (" "):rep(math.max(0, (self.shown or 0) - utf8.len(line)))
-    or ""
+  local padding = self.verbose == 1
+    and (" "):rep(math.max(0, (self.shown_width or 0) - utf8.len(line))) or ""
   io.stdout:write(start, line, padding, finalize and "\n" or "")
   io.stdout:flush()
-  self.last, self.shown = now, utf8.len(line)
+  self.last_update_time, self.shown_width = now, utf8.len(line)
 end
 
-function Progbar:add(n, values) self:update(self.seen + n, values) end
+function Progbar:add(n, values) self:update(self.seen_steps + n, values) end
 
 local function set_of(names)
   local set = {}
@@ -118,8 +120,8 @@ return {
     return setmetatable({
       target = math.type(target) == "integer" and target or nil, width = width, verbose = verbose,
       interval = interval,
-      stateful = set_of(stateful_metrics), unit_name = unit_name, seen = 0, metrics = {},
-      order = {}, start = now, last = -math.huge,
+      stateful = set_of(stateful_metrics), unit_name = unit_name, seen_steps = 0, metrics = {},
+      shown_names = {}, start = now, last_update_time = -math.huge,
     }, Progbar)
   end),
 }

@@ -123,10 +123,10 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
     end
   end
   local left_count, right_count = split_counts(count, left_size, right_size)
-  local order = shuffle and cr.random.permutation(count, { seed = seed })
+  local permutation = shuffle and cr.random.permutation(count, { seed = seed })
   local function slice_samples(first, last)
     return mapped(dataset, function(array)
-      if order then return cr.ops.take(array, order:slice(first, last), 0) end
+      if permutation then return cr.ops.take(array, permutation:slice(first, last), 0) end
       return array:slice(first, last)
     end)
   end

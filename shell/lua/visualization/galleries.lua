@@ -7,7 +7,7 @@ local function as_channels_last(x, data_format)
 end
 
 --- Converts images to fractions of the range; their shape becomes (batch, height, width, channels).
-local function fractions(name, images, range, data_format)
+local function as_fractions(name, images, range, data_format)
   images = cr.ops.convert_to_tensor(images)
   if #images.shape ~= 4 then
     shell.fail(name, ": `images` must be batched 4D tensor. Received: images.shape=(",
@@ -52,9 +52,11 @@ local function classes_in(name, y, count)
 end
 
 --- The caption of an image: the true and the predicted class, one per line.
-local function caption(truth, prediction)
-  if truth and prediction then return "true: " .. truth .. "\npredicted: " .. prediction end
-  return truth or prediction
+local function caption(true_name, predicted_name)
+  if true_name and predicted_name then
+    return "true: " .. true_name .. "\npredicted: " .. predicted_name
+  end
+  return true_name or predicted_name
 end
 
 --- Converts legend handles to the list of {label, color} that figures take.
@@ -131,7 +133,7 @@ galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or no
     resolution,
     handles, channel_order)
     local name = "plot_image_gallery"
-    images = fractions(name, images, range, channel_order)
+    images = as_fractions(name, images, range, channel_order)
     local count = images.shape[1]
     local true_classes, predicted_classes = classes_in(name, y_true, count),
       classes_in(name, y_pred, count)
@@ -148,11 +150,11 @@ galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or no
 --- The names of the classes of an image's boxes; boxes with the label -1 are padding and are
 --- skipped.
 local function names_of_boxes(labels, image, names)
-  local list = {}
+  local box_names = {}
   for _, class in ipairs(cr.ops.convert_to_tensor(labels)[image]:totable()) do
-    if class ~= -1 then list[#list + 1] = name_of(class, names) end
+    if class ~= -1 then box_names[#box_names + 1] = name_of(class, names) end
   end
-  return table.concat(list, ", ")
+  return table.concat(box_names, ", ")
 end
 
 galleries.plot_bounding_box_gallery = shell.define(
@@ -194,7 +196,7 @@ galleries.plot_bounding_box_gallery = shell.define(
     local name = "plot_bounding_box_gallery"
     true_color, pred_color = true_color or { 0, 188, 212 }, pred_color or { 255, 235, 59 }
     true_names, pred_names = true_names or class_mapping, pred_names or class_mapping
-    images = ops.cast(ops.round(fractions(name, images, range, channel_order) * 255), "uint8")
+    images = ops.cast(ops.round(as_fractions(name, images, range, channel_order) * 255), "uint8")
     if images.shape[4] == 1 then images = ops.concatenate({ images, images, images }, -1) end
     local function with_frames(boxes, color)
       return boxes and cr.visualization.draw_bounding_boxes(images, boxes, format,
@@ -240,7 +242,7 @@ galleries.plot_segmentation_mask_gallery = shell.define(
   }, function(images, num_classes, range, y_true, y_pred, color_mapping, blend, alpha, ignore_index,
     channel_order, rows, cols, image_scale, file, is_shown, _, resolution, handles)
     local name = "plot_segmentation_mask_gallery"
-    images = fractions(name, images, range, channel_order) * 255
+    images = as_fractions(name, images, range, channel_order) * 255
     if images.shape[4] == 1 then images = ops.concatenate({ images, images, images }, -1) end
     local parts = { images }
     for _, masks in ipairs { y_true or false, y_pred or false } do

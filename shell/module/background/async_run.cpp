@@ -16,9 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// noted_status_ is updated at most once per kNoteInterval; on average, the listener is called at
-// most once per kReportInterval.
-constexpr std::chrono::milliseconds kNoteInterval{10}, kReportInterval{100};
+// cached_status_ is updated at most once per kMinCacheInterval; on average, the listener is called
+// at most once per kReportInterval.
+constexpr std::chrono::milliseconds kMinCacheInterval{10}, kReportInterval{100};
 // If the listener has not been called for kBurst, about kBurst / kReportInterval calls may follow
 // one another without pauses.
 constexpr std::chrono::seconds kBurst{1};
@@ -52,7 +52,7 @@ AsyncRun::AsyncRun(lua_State* L, TrainingRunPtr run)
     : run_(std::move(run)),
       lua_(lua_newthread(L)),
       lua_thread_reference_(L, -1),
-      noted_status_(status_without_logs(*run_)) {
+      cached_status_(status_without_logs(*run_)) {
   lua_pop(L, 1);
 }
 
@@ -63,9 +63,9 @@ void AsyncRun::start() {
   if (!thread_.joinable()) fail("fit_async: the system starts no thread");
 }
 
-AsyncRun::Status AsyncRun::noted_status() const {
+AsyncRun::Status AsyncRun::cached_status() const {
   const std::lock_guard lock(mutex_);
-  return noted_status_;
+  return cached_status_;
 }
 
 bool AsyncRun::mark_position_reported() {
@@ -77,19 +77,19 @@ AsyncRun::Status AsyncRun::status() const {
   if (state_ == State::paused && is_computing(run_->model()))
     StateLock::instance().await_batch_end();
   refresh();
-  return noted_status();
+  return cached_status();
 }
 
 void AsyncRun::refresh() const {
-  if (!is_computing(run_->model())) note_status();
+  if (!is_computing(run_->model())) update_cached_status();
 }
 
-void AsyncRun::note_status() const {
+void AsyncRun::update_cached_status() const {
   Status new_status = status_without_logs(*run_);
   new_status.logs = run_->logs();
   new_status.seconds = seconds_;
   const std::lock_guard lock(mutex_);
-  noted_status_ = std::move(new_status);
+  cached_status_ = std::move(new_status);
 }
 
 void AsyncRun::pause() {
@@ -175,23 +175,24 @@ void AsyncRun::process_batch() {
   if (remaining_batches_ > 0) --remaining_batches_;
 }
 
-/// Updates the noted status after a batch, unless it was updated a moment ago and the run
-/// continues. Calls the listener if the run has begun another epoch, ended or failed.
+/// Updates cached_status_ after a batch, unless it was updated a moment ago and the run continues.
+/// Calls the listener if the run has begun another epoch, ended or failed.
 void AsyncRun::report() {
   const auto now = Clock::now();
   const StateAndEpoch position(state_, run_->epoch());
   const bool must_call_listener =
       position != position_of_last_call_ && (is_over() || now >= next_call_time_);
-  if (!must_call_listener && state_ == State::running && now - noted_time_ < kNoteInterval) return;
+  if (!must_call_listener && state_ == State::running && now - cache_time_ < kMinCacheInterval)
+    return;
   const NullObserver observer;
   const auto body = [](lua_State*, const void* self) {
-    static_cast<const AsyncRun*>(self)->note_status();
+    static_cast<const AsyncRun*>(self)->update_cached_status();
     return 0;
   };
   // ignores the error of a metric here: it is raised when the epoch ends
   guarded(lua_, body, this);
   lua_settop(lua_, 0);
-  noted_time_ = Clock::now();
+  cache_time_ = Clock::now();
   if (!must_call_listener) return;
   position_of_last_call_ = position;
   next_call_time_ = std::max(next_call_time_, now - kBurst) + kReportInterval;

@@ -1,6 +1,7 @@
 // A run of fit_async is a thread that repeatedly locks the Lua state, processes one batch and
 // unlocks the state. While a step of the batch computes, the state is unlocked too
-// (computing_step.h). The status of the run is noted after batches and can be read at any time.
+// (computing_step.h). A copy of the status of the run is stored after batches; any thread can read
+// it at any time.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -35,15 +36,15 @@ class AsyncRun final : public Object {
   bool is_over() const { return state_ == State::ended || state_ == State::failed; }
   /// The error of a run that has failed; empty for other runs.
   std::string error() const { return state_ == State::failed ? error_ : ""; }
-  /// The status that the thread of the run noted last: after the last batch, or some milliseconds
-  /// ago.
-  Status noted_status() const;
+  /// The copy of the status that the thread of the run stored after the last batch, or some
+  /// milliseconds ago.
+  Status cached_status() const;
 
   // The functions below may only be called by the thread of the script and of the prompt.
   /// Marks the error as reported to the user; returns true if it had not been reported.
   bool mark_error_reported() { return !is_error_reported_.exchange(true); }
-  /// Marks the noted epoch and the state as reported to the user; returns true if one of them had
-  /// not been reported.
+  /// Marks the state and the epoch of cached_status() as reported to the user; returns true if one
+  /// of them had not been reported.
   bool mark_position_reported();
   bool is_reported() const { return reported_position_ == state_and_epoch(); }
 
@@ -55,7 +56,7 @@ class AsyncRun final : public Object {
   /// The current status; while a step computes, the status before its batch. If the run is paused,
   /// the function first waits for the end of the batch.
   Status status() const;
-  /// Updates the noted status, unless a step computes.
+  /// Updates cached_status(), unless a step computes.
   void refresh() const;
 
   void pause();
@@ -74,10 +75,10 @@ class AsyncRun final : public Object {
   template <class Done>
   void wait_until(Done is_done);
   using StateAndEpoch = std::pair<State, int64_t>;
-  StateAndEpoch state_and_epoch() const { return {state_, noted_status().epoch}; }
+  StateAndEpoch state_and_epoch() const { return {state_, cached_status().epoch}; }
   void process_batches();
   void process_batch();
-  void note_status() const;
+  void update_cached_status() const;
   void report();
 
   TrainingRunPtr run_;
@@ -93,11 +94,11 @@ class AsyncRun final : public Object {
   StateAndEpoch reported_position_{State::running, -1};
   double seconds_ = 0;
 
-  mutable std::mutex mutex_;  ///< guards noted_status_
-  mutable Status noted_status_;
+  mutable std::mutex mutex_;  ///< guards cached_status_
+  mutable Status cached_status_;
 
   // The members below are used only by the thread of the run.
-  std::chrono::steady_clock::time_point noted_time_;      ///< when the status was last noted
+  std::chrono::steady_clock::time_point cache_time_;      ///< when cached_status_ was last set
   std::chrono::steady_clock::time_point next_call_time_;  ///< when the listener may next be called
   /// The state and epoch at the last call of the listener.
   StateAndEpoch position_of_last_call_{State::running, 0};

@@ -22,7 +22,7 @@ std::vector<std::pair<const void*, std::string>> news_of_runs() {
     const bool is_reported = run->state() == AsyncRun::State::failed && !run->mark_error_reported();
     if (run->mark_position_reported() && !is_reported)
       news.emplace_back(run.get(), concat("fit_async: model '", run->run().model().name(),
-                                          "': ", status_text(*run, run->noted_status())));
+                                          "': ", status_text(*run, run->cached_status())));
   }
   return news;
 }

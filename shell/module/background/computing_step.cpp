@@ -59,7 +59,7 @@ void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept 
   if (!has_unlocked_) return;
   used_ids_.clear();
   current_step = this;
-  caller_ = current_or_null();
+  caller_state_ = current_or_null();
   set_current_thread(nullptr);
   StateLock::instance().begin_step();
 }
@@ -68,7 +68,7 @@ void ComputingStep::end() noexcept {
   if (--depth_ > 0 || !has_unlocked_) return;
   StateLock::instance().end_step();
   current_step = nullptr;
-  if (may_call_lua_()) set_current_thread(caller_);
+  if (may_call_lua_()) set_current_thread(caller_state_);
 }
 
 bool ComputingStep::uses_any_of(const Ids& ids) {

@@ -43,7 +43,7 @@ class ComputingStep final : public ComputationObserver {
   std::unordered_set<const void*> used_ids_;
   bool has_unlocked_ = false;
   int depth_ = 0;
-  lua_State* caller_ = nullptr;
+  lua_State* caller_state_ = nullptr;
 };
 
 // The two functions below may only be called by the thread that holds the lock of the Lua state.

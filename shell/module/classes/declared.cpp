@@ -60,9 +60,9 @@ class DeclaredCall final : public Callable {
   int call(lua_State* L) const override {
     method_.call(L);
     if (lua_type(L, -1) != LUA_TTABLE) return 1;
-    const int list = lua_gettop(L), count = static_cast<int>(lua_rawlen(L, list));
+    const int list_index = lua_gettop(L), count = static_cast<int>(lua_rawlen(L, list_index));
     luaL_checkstack(L, count, nullptr);
-    for (int i = 1; i <= count; ++i) lua_rawgeti(L, list, i);
+    for (int i = 1; i <= count; ++i) lua_rawgeti(L, list_index, i);
     return count;
   }
   const SchemaData* options() const override { return method_.options(); }
@@ -117,8 +117,8 @@ class MemberMethod final : public Callable {
 
  private:
   /// A bit mask of the parameters after self for which the predicate holds.
-  template <class Is>
-  unsigned bit_mask(Is predicate) const {
+  template <class Predicate>
+  unsigned bit_mask(Predicate predicate) const {
     unsigned bits = 0, bit = 1;
     for (const Field& field : method_.parameters.fields) {
       bit <<= 1;
@@ -137,17 +137,17 @@ void push_config(lua_State* L, const Dict& config, const ClassInfo* info) {
   for (const DictEntry& entry : config) {
     const Field* field = info ? info->schema.find(entry.key) : nullptr;
     if (!field) continue;
-    const Value* inner_config =
+    const Value* nested_config =
         entry.value.is_dict() ? entry.value.as_dict().find("config") : nullptr;
     if (entry.value.is_null() && !field->default_value.is_null()) {
       lua_pushlightuserdata(L, nullptr);
       lua_setfield(L, -2, entry.key.c_str());
-    } else if (inner_config && inner_config->is_dict() && !field->kind.empty()) {
+    } else if (nested_config && nested_config->is_dict() && !field->kind.empty()) {
       const Value* name = entry.value.as_dict().find("class_name");
-      const ClassPtr inner_info =
+      const ClassPtr nested_info =
           name && name->is_string() ? registry().find(field->kind, name->as_string()) : nullptr;
       push_field(L, -1, entry.key.c_str());
-      push_config(L, inner_config->as_dict(), inner_info.get());
+      push_config(L, nested_config->as_dict(), nested_info.get());
       lua_setfield(L, -2, "config");
       lua_pop(L, 1);
     }

@@ -124,7 +124,7 @@ struct Operator {
 };
 
 std::span<const Operator> operators() {
-  static const Operator list[] = {
+  static const Operator all_operators[] = {
       {"__add", UnsupportedOperator("operator +")},
       {"__sub", UnsupportedOperator("operator -")},
       {"__mul", UnsupportedOperator("operator *")},
@@ -145,7 +145,7 @@ std::span<const Operator> operators() {
       {"__len", UnsupportedOperator("length (#)")},
       {"__call", UnsupportedOperator("call; it is not a function")},
       {"__pairs", UnsupportedOperator("pairs")}};
-  return list;
+  return all_operators;
 }
 
 /// Sets the field of the table on top of the stack that has the name of the function.

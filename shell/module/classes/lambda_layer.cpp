@@ -53,23 +53,25 @@ class Lambda final : public Layer {
   }
 
  private:
-  template <class Second>
+  template <class SecondArgument>
   Tensors call_function(const LuaFunction& function, const Tensors& inputs,
-                        const Second& second) const {
+                        const SecondArgument& second_argument) const {
     lua_State* L = current();
     StackRestorer restorer(L);
     reserve(L, 6);
     function.function.push(L);
     push(L, OneOrMore<Tensor>{inputs});
-    push_second(L, second);
-    const int first = lua_gettop(L) - 2;
+    push_second_argument(L, second_argument);
+    const int first_result = lua_gettop(L) - 2;
     protected_call(L, 2, LUA_MULTRET);
-    if (lua_isnoneornil(L, first))
+    if (lua_isnoneornil(L, first_result))
       fail_in_layer(name(), "Layer ", name(), ": the function returned nothing; expected a tensor");
-    return returned_tensors(L, first);
+    return returned_tensors(L, first_result);
   }
-  static void push_second(lua_State* L, const Dict& arguments) { push_value(L, arguments); }
-  static void push_second(lua_State* L, const OneOrMore<Tensor>& masks) { push(L, masks); }
+  static void push_second_argument(lua_State* L, const Dict& arguments) {
+    push_value(L, arguments);
+  }
+  static void push_second_argument(lua_State* L, const OneOrMore<Tensor>& masks) { push(L, masks); }
   Tensors call_by_name(const Tensors& inputs) const {
     const auto activation = registered_activation(function_name_);
     if (const auto* instance = dynamic_cast<const Instance*>(activation.get()))
@@ -88,14 +90,14 @@ class Lambda final : public Layer {
     if (!registry().find(Activation::kKind, function_name)) fail_missing(function_name);
     return get<Activation>(function_name);
   }
-  template <class Second>
+  template <class SecondArgument>
   Tensors call_registered(const Instance& instance, const Tensors& inputs,
-                          const Second& second) const {
+                          const SecondArgument& second_argument) const {
     lua_State* L = current();
     StackRestorer restorer(L);
-    const int first = lua_gettop(L) + 1;
-    instance.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second);
-    return returned_tensors(L, first);
+    const int first_result = lua_gettop(L) + 1;
+    instance.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second_argument);
+    return returned_tensors(L, first_result);
   }
   [[noreturn]] void fail_missing(const std::string& function_name) const {
     fail_in_layer(name(), "Layer ", name(), ": files do not store functions; give '", function_name,

@@ -134,9 +134,9 @@ const Base& base_at(lua_State* L, int index) {
   return *base;
 }
 
-void set_base(lua_State* L, int table, const Base& base) {
+void set_base(lua_State* L, int table_index, const Base& base) {
   lua_pushlightuserdata(L, const_cast<Base*>(&base));
-  lua_rawsetp(L, table, &base_key);
+  lua_rawsetp(L, table_index, &base_key);
 }
 
 void push_bases(lua_State* L) {

@@ -32,7 +32,7 @@ inline bool is_format(const Base& base) { return std::string_view(base.name) == 
 
 /// The base class of the class table at `index`.
 const Base& base_at(lua_State* L, int index);
-void set_base(lua_State* L, int table, const Base& base);
+void set_base(lua_State* L, int table_index, const Base& base);
 /// Pushes the table {name = class table} of the bases.
 void push_bases(lua_State* L);
 

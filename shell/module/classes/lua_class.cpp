@@ -84,7 +84,7 @@ int define_member(lua_State* L) {
   return set_member(L, 1), 0;
 }
 
-/// The metamethod __pairs of class tables, which goes through the members.
+/// The metamethod __pairs of class tables, which iterates over the members.
 int member_pairs(lua_State* L) {
   lua_getglobal(L, "next");
   lua_rawgetp(L, 1, members_key());
@@ -94,7 +94,7 @@ int member_pairs(lua_State* L) {
 
 /// Sets the metatable of a class table. A class with a parent gets a table of members; the table of
 /// a base class has its fields itself.
-void set_class_metatable(lua_State* L, int table, int parent, const std::string& name) {
+void set_class_metatable(lua_State* L, int table_index, int parent_index, const std::string& name) {
   static const CallablePtr newindex = raw("newindex", define_member);
   static const CallablePtr pairs = raw("pairs", member_pairs);
   static const CallablePtr call = raw("call -> a tensor or a structure of them", construct);
@@ -105,8 +105,8 @@ void set_class_metatable(lua_State* L, int table, int parent, const std::string&
   lua_createtable(L, 0, 7);
   push_string(L, name);
   lua_setfield(L, -2, "__name");
-  if (parent) {
-    add_members(L, table, parent);
+  if (parent_index) {
+    add_members(L, table_index, parent_index);
     lua_setfield(L, -2, "__index");
     push_callable(L, *newindex);
     lua_setfield(L, -2, "__newindex");
@@ -118,7 +118,7 @@ void set_class_metatable(lua_State* L, int table, int parent, const std::string&
   push_callable(L, *text);
   lua_setfield(L, -2, "__tostring");
   mark_class(L);
-  lua_setmetatable(L, table);
+  lua_setmetatable(L, table_index);
 }
 
 /// The name under which a Lua class is registered: if a built-in class has this name, it gets the
@@ -156,7 +156,7 @@ void warn_of_two_files(const ClassInfo& info, const std::string& file) {
   previous_file = file;
 }
 
-ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name,
+ClassPtr register_class(lua_State* L, int table_index, const Base& base, const std::string& name,
                         const std::vector<Declaration>& options, std::vector<Argument> arguments) {
   ClassInfo info;
   info.kind = base.kind;
@@ -166,7 +166,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   info.open_options = true;
   info.plugin = "Lua";
   info.origin = "Lua";
-  info.factory = factory_of(L, table);
+  info.factory = factory_of(L, table_index);
   warn_of_two_files(info, defining_file(L));
   registry().replace(info);
   return registry().get(info.kind, info.name);
@@ -189,20 +189,21 @@ int subclass(lua_State* L) {
   }
   std::vector<Argument> arguments = call_arguments(L, 4, base, parent);
   lua_newtable(L);
-  const int table = lua_gettop(L);
-  set_base(L, table, base);
+  const int table_index = lua_gettop(L);
+  set_base(L, table_index, base);
   if (parent) {
     lua_pushvalue(L, 1);
-    lua_rawsetp(L, table, super_key());
+    lua_rawsetp(L, table_index, super_key());
   }
-  set_class_metatable(L, table, 1, name);
+  set_class_metatable(L, table_index, 1, name);
   push_string(L, name);
-  lua_setfield(L, table, "__name");
+  lua_setfield(L, table_index, "__name");
   lua_pushvalue(L, 1);
-  lua_setfield(L, table, "super");
-  set_class_of_table(L, table, register_class(L, table, base, name, options, std::move(arguments)));
-  if (is_format(base)) watch_format(L, table);
-  lua_settop(L, table);
+  lua_setfield(L, table_index, "super");
+  set_class_of_table(L, table_index,
+                     register_class(L, table_index, base, name, options, std::move(arguments)));
+  if (is_format(base)) watch_format(L, table_index);
+  lua_settop(L, table_index);
   return 1;
 }
 
@@ -250,53 +251,53 @@ void push_new_base(lua_State* L, const Base& base) {
            "arguments: a table with names=nil"},
           "A new class derived from this one. Its options, and the arguments of a layer's call, "
           "are rows {name, default, doc}.");
-  static const CallablePtr make_from =
+  static const CallablePtr make_from_config =
       raw("from_config -> an object of the class", from_config,
           {"self: the class or an object", "config: a table with names"},
           "Creates an object from the options that get_config returned.");
-  static const CallablePtr config =
+  static const CallablePtr get_config =
       raw("get_config -> a table with names", base_config, {"self: an object"},
           "The options as a table, from which from_config creates an equal object.");
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
   object_type(*sample).push_methods(L);
-  const int table = lua_gettop(L);
+  const int table_index = lua_gettop(L);
   push_callable(L, *make_class);
-  lua_setfield(L, table, "subclass");
+  lua_setfield(L, table_index, "subclass");
   if (base.base_config) {
-    push_callable(L, *make_from);
-    lua_setfield(L, table, "from_config");
-    push_callable(L, *config);
-    lua_setfield(L, table, "get_config");
+    push_callable(L, *make_from_config);
+    lua_setfield(L, table_index, "from_config");
+    push_callable(L, *get_config);
+    lua_setfield(L, table_index, "get_config");
   }
-  static const CallablePtr init =
+  static const CallablePtr init_of_object =
       raw("init -> an object of the class", base_init,
           {"self: the class or an object", "options: a table with names=nil"},
           "Initializes the base class; called by the init of a derived class.");
-  static const CallablePtr graph =
+  static const CallablePtr init_of_model =
       bound("init -> an object of the class", &connect,
             {"self: the class or an object", "inputs: a symbol or a structure of them=nil",
              "outputs: a symbol or a structure of them=nil"},
             "Defines the graph of the model; called by the init of a derived class.");
-  push_callable(L, is_model(base) ? *graph : *init);
-  lua_setfield(L, table, "init");
+  push_callable(L, is_model(base) ? *init_of_model : *init_of_object);
+  lua_setfield(L, table_index, "init");
   lua_pushstring(L, base.name);
-  lua_setfield(L, table, "__name");
-  set_base(L, table, base);
-  set_class_metatable(L, table, 0, base.name);
+  lua_setfield(L, table_index, "__name");
+  set_base(L, table_index, base);
+  set_class_metatable(L, table_index, 0, base.name);
 }
 
 }  // namespace
 
-void register_class_as(lua_State* L, int table, const std::string& name) {
-  const ClassPtr registered_class = class_of_table(L, table);
-  if (!registered_class) fail_expected(L, table, "a class made by subclass");
-  if (!base_at(L, table).base_config)
+void register_class_as(lua_State* L, int table_index, const std::string& name) {
+  const ClassPtr registered_class = class_of_table(L, table_index);
+  if (!registered_class) fail_expected(L, table_index, "a class made by subclass");
+  if (!base_at(L, table_index).base_config)
     fail(registered_class->name,
          " is a class of datasets, which are in no file: it needs no registration");
   ClassInfo info = *registered_class;
   info.name = name;
   registry().replace(info);
-  set_class_of_table(L, table, registry().get(info.kind, name));
+  set_class_of_table(L, table_index, registry().get(info.kind, name));
 }
 
 void push_base_class(lua_State* L, const char* name) {

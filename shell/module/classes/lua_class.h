@@ -13,6 +13,6 @@ void push_base_class(lua_State* L, const char* name);
 
 /// Registers the class under a new name such as "acme>Linear", which files then use. The old name
 /// remains an alias.
-void register_class_as(lua_State* L, int table, const std::string& name);
+void register_class_as(lua_State* L, int table_index, const std::string& name);
 
 }  // namespace crescent::lua

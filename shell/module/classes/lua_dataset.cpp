@@ -49,8 +49,8 @@ class ShuffledBatches final : public Stream {
   std::vector<StreamPtr> sources() const override { return {data_}; }
   CursorPtr open(uint64_t epoch) override {
     const PhiloxBlock key = philox(static_cast<uint64_t>(seed_), epoch, 0);
-    const SeedGenerator order(int64_t{key.word[0]});
-    return data_->open_in(order.permutation(data_->elements()));
+    const SeedGenerator order_generator(int64_t{key.word[0]});
+    return data_->open_in_order(order_generator.permutation(data_->elements()));
   }
 
  protected:
@@ -83,10 +83,10 @@ int64_t LuaDataset::elements() const {
 CursorPtr LuaDataset::open(uint64_t) {
   std::vector<int64_t> order(static_cast<size_t>(elements()));
   std::iota(order.begin(), order.end(), 0);
-  return open_in(std::move(order));
+  return open_in_order(std::move(order));
 }
 
-CursorPtr LuaDataset::open_in(std::vector<int64_t> order) {
+CursorPtr LuaDataset::open_in_order(std::vector<int64_t> order) {
   call_if_defined("on_epoch_begin");
   const auto self = std::static_pointer_cast<const LuaDataset>(shared_from_this());
   return std::make_shared<BatchCursor>(self, std::move(order));
@@ -96,9 +96,9 @@ Element LuaDataset::batch(int64_t number) const {
   return named_in_errors(concat(class_name(), ": get(", number + 1, ")"), [&] {
     lua_State* L = current();
     const StackRestorer restorer(L);
-    const int first = lua_gettop(L) + 1;
+    const int first_result = lua_gettop(L) + 1;
     invoke(L, "get", LUA_MULTRET, number + 1);
-    Element batch = element_from(L, first);
+    Element batch = element_from(L, first_result);
     if (batch.empty()) fail("expected x, y, sample_weight of a batch, got nothing");
     return batch;
   });

@@ -16,7 +16,7 @@ class LuaDataset final : public Stream, public Instance {
   /// Begins a pass over the batches in the order of their numbers.
   CursorPtr open(uint64_t epoch) override;
   /// Begins a pass over the batches in the given order of numbers, which begin at 0.
-  CursorPtr open_in(std::vector<int64_t> order);
+  CursorPtr open_in_order(std::vector<int64_t> order);
   /// The batch with this number, which begins at 0 (get() is called with number + 1).
   Element batch(int64_t number) const;
   /// Calls the hook on_epoch_begin() or on_epoch_end() if the Lua class defines it.

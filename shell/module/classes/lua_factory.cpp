@@ -134,7 +134,8 @@ std::shared_ptr<Configurable> new_object_of_class(lua_State* L, int class_index)
   return object;
 }
 
-std::shared_ptr<Configurable> source_of(std::shared_ptr<LuaDataset> data, const ClassInfo& info) {
+std::shared_ptr<Configurable> make_dataset_source(std::shared_ptr<LuaDataset> data,
+                                                  const ClassInfo& info) {
   const auto source = ClassFactory<DatasetSource>(info.schema).make({});
   std::dynamic_pointer_cast<DatasetSource>(source)->set_stream(std::move(data));
   return source;
@@ -159,11 +160,13 @@ const char* kind_of_object(std::string_view class_name, const Value& config) {
   if (registry().find(Layer::kKind, class_name)) return Layer::kKind;
   const Dict options = config.is_dict() ? config.as_dict() : Dict();
   const char* best_kind = nullptr;
-  size_t fewest_missing = std::numeric_limits<size_t>::max();
+  size_t fewest_missing_options = std::numeric_limits<size_t>::max();
   for (const char* kind : kNestedKinds) {
     const auto info = registry().find(kind, class_name);
-    const size_t missing_options = info ? count_missing_options(*info, options) : fewest_missing;
-    if (missing_options < fewest_missing) fewest_missing = missing_options, best_kind = kind;
+    const size_t missing_options =
+        info ? count_missing_options(*info, options) : fewest_missing_options;
+    if (missing_options < fewest_missing_options)
+      fewest_missing_options = missing_options, best_kind = kind;
   }
   return best_kind;
 }
@@ -189,8 +192,8 @@ Value with_objects(const Value& value) {
   return dict;
 }
 
-/// The configuration of an object with objects as values of the options that the class declares, or
-/// that only its init knows.
+/// The configuration with objects in place of nested configurations, except in the options that the
+/// base class handles.
 Dict with_objects(const Dict& config, const SchemaData& schema) {
   Dict options;
   for (const DictEntry& entry : config) {
@@ -254,7 +257,8 @@ class LuaFactory final : public Factory {
     has_from_config ? push_value(L, config) : push_config(L, with_objects(config, info->schema));
     if (has_from_config) return new_object_of_class(L, class_index);
     const ObjectPtr object = make_instance(L, class_index, class_index + 1, info);
-    if (auto data = std::dynamic_pointer_cast<LuaDataset>(object)) return source_of(data, *info);
+    if (auto data = std::dynamic_pointer_cast<LuaDataset>(object))
+      return make_dataset_source(data, *info);
     return std::dynamic_pointer_cast<Configurable>(object);
   }
 
@@ -274,17 +278,17 @@ void gather_options(lua_State* L, const SchemaData& schema) {
     }
   } else {
     lua_newtable(L);
-    const int table = lua_gettop(L);
+    const int table_index = lua_gettop(L);
     const bool has_named_options = last_index > 2 && is_options(L, last_index);
     for (int i = 2; i <= last_index - has_named_options; ++i) {
       lua_pushvalue(L, i);
-      lua_rawseti(L, table, i - 1);
+      lua_rawseti(L, table_index, i - 1);
     }
     if (has_named_options)
       for (lua_pushnil(L); lua_next(L, last_index);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
-        lua_rawset(L, table);
+        lua_rawset(L, table_index);
       }
   }
   lua_Integer index = 0;
@@ -306,17 +310,17 @@ void gather_options(lua_State* L, const SchemaData& schema) {
 void name_inputs_and_outputs(lua_State* L) {
   if (lua_gettop(L) < 3 || !is_symbolic(L, 2)) return;
   lua_newtable(L);
-  const int table = lua_gettop(L);
-  if (table > 4 && is_plain_table(L, 4))
+  const int table_index = lua_gettop(L);
+  if (table_index > 4 && is_plain_table(L, 4))
     for (lua_pushnil(L); lua_next(L, 4);) {
       lua_pushvalue(L, -2);
       lua_insert(L, -2);
-      lua_rawset(L, table);
+      lua_rawset(L, table_index);
     }
   lua_pushvalue(L, 2);
-  lua_setfield(L, table, "inputs");
+  lua_setfield(L, table_index, "inputs");
   lua_pushvalue(L, 3);
-  lua_setfield(L, table, "outputs");
+  lua_setfield(L, table_index, "outputs");
   lua_replace(L, 2);
   lua_settop(L, 2);
 }
@@ -328,8 +332,8 @@ void configure_object(Object& object) {
 
 }  // namespace
 
-std::shared_ptr<const Factory> factory_of(lua_State* L, int table) {
-  return std::make_shared<LuaFactory>(Ref(L, table));
+std::shared_ptr<const Factory> factory_of(lua_State* L, int table_index) {
+  return std::make_shared<LuaFactory>(Ref(L, table_index));
 }
 
 int construct(lua_State* L) {

@@ -7,9 +7,9 @@
 
 namespace crescent::lua {
 
-/// The factory of the Lua class at `table`. It makes the objects that files and nested
+/// The factory of the Lua class at `table_index`. It makes the objects that files and nested
 /// configurations describe.
-std::shared_ptr<const Factory> factory_of(lua_State* L, int table);
+std::shared_ptr<const Factory> factory_of(lua_State* L, int table_index);
 /// Implements Class(...); the stack has the class table and the arguments.
 int construct(lua_State* L);
 

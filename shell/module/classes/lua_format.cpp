@@ -28,10 +28,10 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 }
 
 /// The strings in a field of the class; a single string may be given without a table.
-std::vector<std::string> texts_of(lua_State* L, int table, const char* name) {
+std::vector<std::string> texts_of(lua_State* L, int table_index, const char* name) {
   const StackRestorer restorer(L);
   lua_pushstring(L, name);
-  if (!push_member(L, table)) return {};
+  if (!push_member(L, table_index)) return {};
   return Codec<std::vector<std::string>>::decode(to_value(L, lua_gettop(L)));
 }
 
@@ -43,9 +43,9 @@ std::string hexadecimal(const std::string& bytes) {
   return text;
 }
 
-List endings_of(lua_State* L, int table) {
+List endings_of(lua_State* L, int table_index) {
   List endings;
-  for (const std::string& ending : texts_of(L, table, kEndings)) {
+  for (const std::string& ending : texts_of(L, table_index, kEndings)) {
     if (ending.size() < 2 || ending[0] != '.')
       fail("endings: expected texts such as \".plain\", got '", ending, "'");
     endings.emplace_back(ending);
@@ -53,9 +53,9 @@ List endings_of(lua_State* L, int table) {
   return endings;
 }
 
-List signatures_of(lua_State* L, int table) {
+List signatures_of(lua_State* L, int table_index) {
   List signatures;
-  for (const std::string& signature : texts_of(L, table, kSignatures)) {
+  for (const std::string& signature : texts_of(L, table_index, kSignatures)) {
     if (signature.empty()) fail("signatures: expected the first bytes of files, got an empty text");
     signatures.emplace_back(hexadecimal(signature));
   }
@@ -70,11 +70,11 @@ bool affects_traits(std::string_view name) {
          });
 }
 
-void register_again(lua_State* L, int table) {
-  ClassInfo info = *class_of_table(L, table);
-  named_in_errors(info.name, [&] { set_format_traits(L, table, info.schema); });
+void register_again(lua_State* L, int table_index) {
+  ClassInfo info = *class_of_table(L, table_index);
+  named_in_errors(info.name, [&] { set_format_traits(L, table_index, info.schema); });
   registry().replace(info);
-  set_class_of_table(L, table, registry().get(info.kind, info.name));
+  set_class_of_table(L, table_index, registry().get(info.kind, info.name));
 }
 
 /// The metamethod __newindex of the class; its arguments are table, key and value. If registering
@@ -196,28 +196,28 @@ void LuaFormat::write_arrays(const std::string& path, const NamedTensors& arrays
   });
 }
 
-void set_format_traits(lua_State* L, int table, SchemaData& schema) {
-  const std::vector<std::string> function_names = defined_functions(L, table);
+void set_format_traits(lua_State* L, int table_index, SchemaData& schema) {
+  const std::vector<std::string> function_names = defined_functions(L, table_index);
   List abilities;
   for (const Ability& ability : kAbilities)
     if (contains(function_names, ability.save_method) ||
         contains(function_names, ability.load_method))
       abilities.emplace_back(ability.name);
   schema.traits.set("abilities", std::move(abilities));
-  schema.traits.set(kEndings, endings_of(L, table));
-  schema.traits.set(kSignatures, signatures_of(L, table));
+  schema.traits.set(kEndings, endings_of(L, table_index));
+  schema.traits.set(kSignatures, signatures_of(L, table_index));
   schema.traits.erase("written_only");
   if (contains(function_names, "save_model") && !contains(function_names, "load_model"))
     schema.traits.set("written_only", true);
 }
 
-void watch_format(lua_State* L, int table) {
+void watch_format(lua_State* L, int table_index) {
   static const CallablePtr callable = raw("newindex", assign_field);
   const StackRestorer restorer(L);
-  lua_getmetatable(L, table);
+  lua_getmetatable(L, table_index);
   push_callable(L, *callable);
   lua_setfield(L, -2, "__newindex");
-  register_again(L, table);
+  register_again(L, table_index);
 }
 
 }  // namespace crescent::lua

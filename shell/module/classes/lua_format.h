@@ -41,9 +41,9 @@ class LuaFormat final : public LuaObjectOf<Format>,
 
 /// Sets the traits of a format class: the endings and signatures from its fields, and its abilities
 /// from the methods that it defines.
-void set_format_traits(lua_State* L, int table, SchemaData& schema);
+void set_format_traits(lua_State* L, int table_index, SchemaData& schema);
 /// Makes every later assignment to a field of the class on which the traits depend set the traits
 /// again.
-void watch_format(lua_State* L, int table);
+void watch_format(lua_State* L, int table_index);
 
 }  // namespace crescent::lua

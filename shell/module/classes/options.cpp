@@ -8,8 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-void add_names(lua_State* L, int table, Dict& keywords) {
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+void add_named_options(lua_State* L, int table_index, Dict& keywords) {
+  for (lua_pushnil(L); lua_next(L, table_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING)
       keywords.set(text_of(L, -2), to_value(L, lua_gettop(L)));
     else if (!lua_isinteger(L, -2))
@@ -17,10 +17,10 @@ void add_names(lua_State* L, int table, Dict& keywords) {
   }
 }
 
-void add_positions(lua_State* L, int table, List& positional) {
-  const auto length = static_cast<lua_Integer>(lua_rawlen(L, table));
+void add_positional_options(lua_State* L, int table_index, List& positional) {
+  const auto length = static_cast<lua_Integer>(lua_rawlen(L, table_index));
   for (lua_Integer i = 1; i <= length; ++i) {
-    lua_rawgeti(L, table, i);
+    lua_rawgeti(L, table_index, i);
     positional.push_back(to_value(L, lua_gettop(L)));
     lua_pop(L, 1);
   }
@@ -72,9 +72,9 @@ void drop_trailing_nulls(List& values) {
 }
 
 /// Whether every name in the table is the name of a parameter.
-bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
+bool names_parameters(lua_State* L, int table_index, const SchemaData& parameters) {
   Dict names;
-  add_names(L, table, names);
+  add_named_options(L, table_index, names);
   return std::all_of(names.begin(), names.end(),
                      [&](const DictEntry& entry) { return parameters.find(entry.key) != nullptr; });
 }
@@ -98,8 +98,8 @@ Dict arguments_from(lua_State* L, int first, const SchemaData& parameters) {
   reserve(L, 8);
   const int last_index = lua_gettop(L);
   const bool has_keywords = ends_in_keywords(L, first, parameters);
-  if (has_keywords) add_names(L, last_index, keywords);
-  if (has_keywords && last_index == first) add_positions(L, first, positional);
+  if (has_keywords) add_named_options(L, last_index, keywords);
+  if (has_keywords && last_index == first) add_positional_options(L, first, positional);
   for (int i = first; i <= last_index - has_keywords; ++i) positional.push_back(to_value(L, i));
   drop_trailing_nulls(positional);
   Dict arguments;
@@ -115,13 +115,13 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
   int last_index = lua_gettop(L);
   reserve(L, 8);
   if (last_index == first && is_plain_table(L, first)) {
-    add_positions(L, first, positional);
+    add_positional_options(L, first, positional);
     join_layers(positional, schema);
     join_numbers(positional, schema);
-    add_names(L, first, keywords);
+    add_named_options(L, first, keywords);
   } else {
     const bool has_keywords = last_index > first && is_options(L, last_index);
-    if (has_keywords) add_names(L, last_index, keywords);
+    if (has_keywords) add_named_options(L, last_index, keywords);
     for (int i = first; i <= last_index - has_keywords; ++i) positional.push_back(to_value(L, i));
     drop_trailing_nulls(positional);
   }

@@ -13,10 +13,10 @@ namespace {
 DatasetPtr arrays_dataset(Any x, Any y, Any sample_weight, int64_t batch_size, bool shuffle,
                           std::optional<int64_t> seed) {
   lua_State* L = current();
-  const SeedGenerator order(seed);
+  const SeedGenerator order_generator(seed);
   return array_dataset(to_data(L, x.index, {}), to_data(L, y.index, {}),
                        to_weights(L, sample_weight.index, {}),
-                       {.batch_size = batch_size, .shuffle = shuffle, .order = &order});
+                       {.batch_size = batch_size, .shuffle = shuffle, .order = &order_generator});
 }
 
 DatasetPtr generator(Any function, std::optional<int64_t> batches) {
@@ -99,17 +99,18 @@ void add_dataset_type(ObjectTypes& types, const HandleType& object) {
 }
 
 std::vector<CallablePtr> dataset_functions() {
-  std::vector<CallablePtr> all = stream_functions();
-  all.push_back(bound(
+  std::vector<CallablePtr> callables = stream_functions();
+  callables.push_back(bound(
       "dataset", &arrays_dataset,
       {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil",
        "sample_weight: a tensor or a structure of them=nil", "batch_size=32", "shuffle=false",
        "seed=nil"},
       "Batches of arrays, in memory or in files, for fit, evaluate and predict."));
-  all.push_back(bound("generator", &generator, {"f: a function", "batches=nil"},
-                      "Batches that a function makes: it returns x, y, sample_weight of the next "
-                      "batch, or nil at the end of an epoch."));
-  return all;
+  callables.push_back(
+      bound("generator", &generator, {"f: a function", "batches=nil"},
+            "Batches that a function makes: it returns x, y, sample_weight of the next "
+            "batch, or nil at the end of an epoch."));
+  return callables;
 }
 
 }  // namespace crescent::lua

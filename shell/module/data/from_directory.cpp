@@ -40,20 +40,21 @@ DirectoryOptions directory_options(const std::string& directory, Value labels, V
 }
 
 /// The datasets that the option `subset` selects: two for "both", otherwise one and null.
-using OneOrTwo = std::tuple<StreamPtr, StreamPtr>;
+using SelectedDatasets = std::tuple<StreamPtr, StreamPtr>;
 
-OneOrTwo one_or_two(const DirectoryDatasets& datasets) {
+SelectedDatasets selected_datasets(const DirectoryDatasets& datasets) {
   return {datasets[0], datasets.size() > 1 ? datasets[1] : nullptr};
 }
 
-OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_mode,
-                       std::optional<std::vector<std::string>> class_names,
-                       const std::string& color_mode, Value batch_size, Any image_size,
-                       bool shuffle, std::optional<int64_t> seed,
-                       std::optional<double> validation_split, OptionalString subset,
-                       const std::string& interpolation, bool follow_links,
-                       bool crop_to_aspect_ratio, bool pad_to_aspect_ratio,
-                       OptionalString data_format, const std::string& format, bool verbose) {
+SelectedDatasets image_dataset(const std::string& directory, Value labels, Value label_mode,
+                               std::optional<std::vector<std::string>> class_names,
+                               const std::string& color_mode, Value batch_size, Any image_size,
+                               bool shuffle, std::optional<int64_t> seed,
+                               std::optional<double> validation_split, OptionalString subset,
+                               const std::string& interpolation, bool follow_links,
+                               bool crop_to_aspect_ratio, bool pad_to_aspect_ratio,
+                               OptionalString data_format, const std::string& format,
+                               bool verbose) {
   check_format(format);
   ImageFileOptions images{.color_mode = color_mode,
                           .interpolation = interpolation,
@@ -61,38 +62,39 @@ OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_m
                           .pad_to_aspect_ratio = pad_to_aspect_ratio,
                           .data_format = data_format.value_or(kChannelsLast)};
   if (const auto size = optional_size_at(image_size.index)) images.size = *size;
-  return one_or_two(image_dataset_from_directory(
+  return selected_datasets(image_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
                         std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
                         follow_links, verbose),
       images));
 }
 
-OneOrTwo text_dataset(const std::string& directory, Value labels, Value label_mode,
-                      std::optional<std::vector<std::string>> class_names, Value batch_size,
-                      std::optional<int64_t> max_length, bool shuffle, std::optional<int64_t> seed,
-                      std::optional<double> validation_split, OptionalString subset,
-                      bool follow_links, const std::string& format, bool verbose) {
+SelectedDatasets text_dataset(const std::string& directory, Value labels, Value label_mode,
+                              std::optional<std::vector<std::string>> class_names, Value batch_size,
+                              std::optional<int64_t> max_length, bool shuffle,
+                              std::optional<int64_t> seed, std::optional<double> validation_split,
+                              OptionalString subset, bool follow_links, const std::string& format,
+                              bool verbose) {
   check_format(format);
-  return one_or_two(text_dataset_from_directory(
+  return selected_datasets(text_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
                         std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
                         follow_links, verbose),
       max_length));
 }
 
-OneOrTwo audio_dataset(const std::string& directory, Value labels, Value label_mode,
-                       std::optional<std::vector<std::string>> class_names, Value batch_size,
-                       std::optional<int64_t> sampling_rate,
-                       std::optional<int64_t> output_sequence_length, bool ragged, bool shuffle,
-                       std::optional<int64_t> seed, std::optional<double> validation_split,
-                       OptionalString subset, bool follow_links, const std::string& format,
-                       bool verbose) {
+SelectedDatasets audio_dataset(const std::string& directory, Value labels, Value label_mode,
+                               std::optional<std::vector<std::string>> class_names,
+                               Value batch_size, std::optional<int64_t> sampling_rate,
+                               std::optional<int64_t> output_sequence_length, bool ragged,
+                               bool shuffle, std::optional<int64_t> seed,
+                               std::optional<double> validation_split, OptionalString subset,
+                               bool follow_links, const std::string& format, bool verbose) {
   check_format(format);
   if (ragged)
     fail("ragged: tensors are dense; sounds of a batch are filled up with zeros to the longest, ",
          "or cut and filled to `output_sequence_length`");
-  return one_or_two(audio_dataset_from_directory(
+  return selected_datasets(audio_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
                         std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
                         follow_links, verbose),
@@ -102,8 +104,8 @@ OneOrTwo audio_dataset(const std::string& directory, Value labels, Value label_m
 }  // namespace
 
 std::vector<CallablePtr> dataset_utilities() {
-  std::vector<CallablePtr> all;
-  all.push_back(bound(
+  std::vector<CallablePtr> callables;
+  callables.push_back(bound(
       "image_dataset_from_directory", &image_dataset,
       {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
        "label_mode: a string=int", "class_names=nil", "color_mode=rgb", "batch_size: an integer=32",
@@ -113,14 +115,14 @@ std::vector<CallablePtr> dataset_utilities() {
       "Batches of images, float32 from 0 to 255, from a folder with one subfolder for each class, "
       "read as needed. image_size is {256, 256} by default; labels = false or label_mode = false "
       "omits labels, batch_size = false gives single images."));
-  all.push_back(
+  callables.push_back(
       bound("text_dataset_from_directory", &text_dataset,
             {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
              "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
              "max_length=nil", "shuffle=true", "seed=nil", "validation_split=nil", "subset=nil",
              "follow_links=false", "format=tf", "verbose=true"},
             "Batches of texts, from a folder with one subfolder of .txt files for each class."));
-  all.push_back(bound(
+  callables.push_back(bound(
       "audio_dataset_from_directory", &audio_dataset,
       {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
        "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
@@ -129,8 +131,8 @@ std::vector<CallablePtr> dataset_utilities() {
        "verbose=true"},
       "Batches of sounds (batch, samples, channels), float32 from -1 to 1, from a folder with one "
       "subfolder of WAV files for each class. Shorter sounds are padded with zeros."));
-  all.push_back(timeseries_function());
-  return all;
+  callables.push_back(timeseries_function());
+  return callables;
 }
 
 }  // namespace crescent::lua

@@ -73,15 +73,15 @@ constexpr const char* kLoadDataDoc =
 
 template <class F>
 std::vector<CallablePtr> loader_functions(F load, Parameters parameters) {
-  std::vector<CallablePtr> all;
-  all.push_back(bound("load_data -> two tables", load, std::move(parameters), kLoadDataDoc));
-  return all;
+  std::vector<CallablePtr> callables;
+  callables.push_back(bound("load_data -> two tables", load, std::move(parameters), kLoadDataDoc));
+  return callables;
 }
 
 }  // namespace
 
 const std::vector<KnownDataset>& known_datasets() {
-  static const std::vector<KnownDataset> all = [] {
+  static const std::vector<KnownDataset> callables = [] {
     std::vector<KnownDataset> datasets;
     const auto add = [&](const char* name, std::vector<CallablePtr> functions) {
       datasets.push_back({name, std::move(functions)});
@@ -113,7 +113,7 @@ const std::vector<KnownDataset>& known_datasets() {
     add("reuters", std::move(reuters_functions));
     return datasets;
   }();
-  return all;
+  return callables;
 }
 
 }  // namespace crescent::lua

@@ -14,13 +14,13 @@ Mapper script_mapper(const Ref& function) {
   return [function](Element element) {
     lua_State* L = current();
     const StackRestorer restorer(L);
-    const int first = lua_gettop(L) + 1;
+    const int first_result = lua_gettop(L) + 1;
     reserve(L, 4);
     function.push(L);
     const int part_count = push_element(L, element);
     protected_call(L, part_count, LUA_MULTRET);
-    if (lua_gettop(L) < first) fail("the function returned nothing");
-    return element_from(L, first);
+    if (lua_gettop(L) < first_result) fail("the function returned nothing");
+    return element_from(L, first_result);
   };
 }
 

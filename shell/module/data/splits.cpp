@@ -42,20 +42,20 @@ OnStack folds(Any rows, int64_t k, bool shuffle, std::optional<int64_t> seed, bo
 }  // namespace
 
 std::vector<CallablePtr> split_functions() {
-  std::vector<CallablePtr> all;
-  all.push_back(
+  std::vector<CallablePtr> callables;
+  callables.push_back(
       bound("split", &split,
             {"arrays: a tensor or a structure of them", "share=0.25", "shuffle=true", "seed=nil",
              "stratify=nil"},
             "Splits arrays (one, or a table of several) into two parts, the second with a fraction "
             "`share` of the rows; stratify = labels applies the fraction to every class."));
-  all.push_back(
+  callables.push_back(
       bound("folds -> a list of pairs of index tensors", &folds,
             {"rows: an integer or a tensor", "k=5", "shuffle=true", "seed=nil", "stratify=false"},
             "Splits a number of rows, or labels, for k-fold cross-validation: a list of k {train = "
             "rows, test = rows}, which count from 0: cr.ops.take(x, rows, 0) selects them, and "
             "x[rows + 1]."));
-  return all;
+  return callables;
 }
 
 }  // namespace crescent::lua

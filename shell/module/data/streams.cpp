@@ -44,18 +44,20 @@ int next_element(lua_State* L) {
 
 // ---- transformations
 
-StreamPtr map_with(DatasetPtr data, Any f, int64_t worker_count, std::optional<bool> training) {
-  return map(stream_of(data), mapping_at(current(), f.index, worker_count, training, "map"));
+StreamPtr map_with(DatasetPtr data, Any function, int64_t worker_count,
+                   std::optional<bool> training) {
+  return map(stream_of(data), mapping_at(current(), function.index, worker_count, training, "map"));
 }
 
-StreamPtr filter_with(DatasetPtr data, Any f, int64_t worker_count) {
-  return filter(stream_of(data), mapping_at(current(), f.index, worker_count, {}, "filter"));
+StreamPtr filter_with(DatasetPtr data, Any function, int64_t worker_count) {
+  return filter(stream_of(data), mapping_at(current(), function.index, worker_count, {}, "filter"));
 }
 
-StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) {
+StreamPtr interleave_with(DatasetPtr data, Any function, int64_t cycle_length,
+                          int64_t block_length) {
   lua_State* L = current();
-  if (!lua_isfunction(L, f.index)) fail_expected(L, f.index, "a function");
-  const Mapping mapping = mapping_at(L, f.index, 0, {}, "interleave");
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  const Mapping mapping = mapping_at(L, function.index, 0, {}, "interleave");
   Interleaving interleaving{[mapper = mapping.make()](Element element) {
                               const Element result = mapper(std::move(element));
                               const auto data =
@@ -66,7 +68,7 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
                                     "cr.data.from_tensor_slices(x)");
                               return stream_of(data);
                             },
-                            cycle, block, true};
+                            cycle_length, block_length, true};
   return interleave(stream_of(data), std::move(interleaving));
 }
 
@@ -101,11 +103,12 @@ StreamPtr from_list(Value rows) {
 StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
-  const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
+  const auto begin_pass = [generator_function =
+                               Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
     lua_State* pass_state = current();
     const StackRestorer restorer(pass_state);
     reserve(pass_state, 6);
-    f.push(pass_state);
+    generator_function.push(pass_state);
     const DataPart part = data_part();
     lua_pushinteger(pass_state, part.index);
     lua_pushinteger(pass_state, part.count);
@@ -118,14 +121,14 @@ StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
     return [next = Ref(pass_state, -1)](Element& element) {
       lua_State* element_state = current();
       const StackRestorer element_restorer(element_state);
-      const int first = lua_gettop(element_state) + 1;
+      const int first_result = lua_gettop(element_state) + 1;
       next.push(element_state);
       protected_call(element_state, 0, LUA_MULTRET);
-      element = element_from(element_state, first);
+      element = element_from(element_state, first_result);
       return !element.empty() && !element[0].is_null();
     };
   };
-  return generated({begin, elements.value_or(Stream::kUnknown), true});
+  return generated({begin_pass, elements.value_or(Stream::kUnknown), true});
 }
 
 }  // namespace
@@ -153,23 +156,24 @@ void add_stream_methods(HandleType& dataset) {
 }
 
 std::vector<CallablePtr> stream_functions() {
-  std::vector<CallablePtr> all;
-  all.push_back(bound("from_tensor_slices", &from_tensor_slices,
-                      {"arrays: a tensor or a structure of them"},
-                      "The rows of an array (or list, or table by names), or of several, {x, y}, "
-                      "as elements."));
-  all.push_back(
+  std::vector<CallablePtr> callables;
+  callables.push_back(
+      bound("from_tensor_slices", &from_tensor_slices, {"arrays: a tensor or a structure of them"},
+            "The rows of an array (or list, or table by names), or of several, {x, y}, "
+            "as elements."));
+  callables.push_back(
       bound("from_list", &from_list, {"rows: a list"},
             "The items of a list as elements; an item that is a list becomes several parts."));
-  all.push_back(bound("from_generator", &from_generator, {"function: a function", "elements=nil"},
-                      "The elements that a generator function yields: the function is called for "
-                      "each pass and returns an iterator, which returns nil at the end. Its "
-                      "arguments are the part of the data to yield, (0, 1) for all, or "
-                      "(rank, size) where each process gives its own part."));
-  all.push_back(
+  callables.push_back(
+      bound("from_generator", &from_generator, {"function: a function", "elements=nil"},
+            "The elements that a generator function yields: the function is called for "
+            "each pass and returns an iterator, which returns nil at the end. Its "
+            "arguments are the part of the data to yield, (0, 1) for all, or "
+            "(rank, size) where each process gives its own part."));
+  callables.push_back(
       bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},
             "The paths of the files that match a pattern such as \"data/*.csv\", as elements."));
-  return all;
+  return callables;
 }
 
 }  // namespace crescent::lua

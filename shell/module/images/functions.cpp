@@ -48,25 +48,26 @@ std::optional<ImageSize> optional_size_at(int index) {
 }
 
 std::vector<CallablePtr> image_functions() {
-  std::vector<CallablePtr> all;
-  all.push_back(bound("load_img", &load_img,
-                      {"path", "color_mode=rgb", "target_size: a list of two integers=nil",
-                       "interpolation=nearest", "keep_aspect_ratio=false"},
-                      "Loads an image file as a tensor (height, width, channels) of uint8; 16-bit "
-                      "grey images as int32."));
-  all.push_back(bound("img_to_array", &img_to_array, {"img", "data_format=nil", "dtype=nil"},
-                      "An image as a float32 tensor."));
-  all.push_back(bound("array_to_img", &array_to_img,
-                      {"x", "data_format=nil", "scale=true", "dtype=nil"},
-                      "An image of uint8 from values; with scale they are stretched to 0..255."));
-  all.push_back(bound("save_img", &save_img,
-                      {"path", "x", "data_format=nil", "file_format=nil", "scale=true"},
-                      "Saves an array as an image; the ending of the path chooses the format."));
-  all.push_back(bound(
+  std::vector<CallablePtr> callables;
+  callables.push_back(
+      bound("load_img", &load_img,
+            {"path", "color_mode=rgb", "target_size: a list of two integers=nil",
+             "interpolation=nearest", "keep_aspect_ratio=false"},
+            "Loads an image file as a tensor (height, width, channels) of uint8; 16-bit "
+            "grey images as int32."));
+  callables.push_back(bound("img_to_array", &img_to_array, {"img", "data_format=nil", "dtype=nil"},
+                            "An image as a float32 tensor."));
+  callables.push_back(
+      bound("array_to_img", &array_to_img, {"x", "data_format=nil", "scale=true", "dtype=nil"},
+            "An image of uint8 from values; with scale they are stretched to 0..255."));
+  callables.push_back(bound(
+      "save_img", &save_img, {"path", "x", "data_format=nil", "file_format=nil", "scale=true"},
+      "Saves an array as an image; the ending of the path chooses the format."));
+  callables.push_back(bound(
       "smart_resize", &resize_smartly,
       {"x", "size: a list of two integers", "interpolation=bilinear", "data_format=channels_last"},
       "Crops images to the aspect ratio of `size` around the centre and resizes them."));
-  return all;
+  return callables;
 }
 
 }  // namespace crescent::lua

@@ -43,13 +43,14 @@ ObjectPtr function_object(const Ref& function, const std::string& name) {
 using MakeFunction = ObjectPtr (*)(const Ref&, const std::string&);
 
 template <class T>
-constexpr std::pair<std::string_view, MakeFunction> kind_of() {
+constexpr std::pair<std::string_view, MakeFunction> maker_for_kind() {
   return {T::kKind, function_object<T>};
 }
 constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
-    kind_of<LuaLoss>(),        kind_of<LuaMetric>(),      kind_of<LuaActivation>(),
-    kind_of<LuaInitializer>(), kind_of<LuaRegularizer>(), kind_of<LuaConstraint>(),
-    kind_of<LuaSchedule>()};
+    maker_for_kind<LuaLoss>(),        maker_for_kind<LuaMetric>(),
+    maker_for_kind<LuaActivation>(),  maker_for_kind<LuaInitializer>(),
+    maker_for_kind<LuaRegularizer>(), maker_for_kind<LuaConstraint>(),
+    maker_for_kind<LuaSchedule>()};
 
 // the key in the Lua registry of a weak table {function = registered name}
 const char names_key = 0;

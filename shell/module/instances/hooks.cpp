@@ -105,7 +105,7 @@ constexpr Hook kHooksOfClasses[] = {
 
 /// The hooks of all bases.
 const std::vector<Hook>& hooks() {
-  static const std::vector<Hook> all = [] {
+  static const std::vector<Hook> all_hooks = [] {
     std::vector<Hook> hooks(std::begin(kHooksOfClasses), std::end(kHooksOfClasses));
     for (const CallbackHook& hook : kCallbackHooks) {
       hooks.push_back({"Callback", hook.name, nullptr});
@@ -113,7 +113,7 @@ const std::vector<Hook>& hooks() {
     }
     return hooks;
   }();
-  return all;
+  return all_hooks;
 }
 
 /// Whether the hook belongs to the base; a model also has the hooks of layers.
@@ -193,9 +193,9 @@ std::string name_of_class(lua_State* L, int class_index) {
   return text_of(L, -1);
 }
 
-bool has_field(lua_State* L, int table, const std::string& name) {
+bool has_field(lua_State* L, int table_index, const std::string& name) {
   const StackRestorer restorer(L);
-  push_field(L, table, name.c_str());
+  push_field(L, table_index, name.c_str());
   return !lua_isnil(L, -1);
 }
 

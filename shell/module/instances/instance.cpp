@@ -15,17 +15,17 @@ namespace {
 
 constexpr int kMaxNesting = 8;
 // the key in the Lua registry of a weak table {handle = creation number}
-const char ages_key = 0;
+const char creation_numbers_key = 0;
 
 /// The creation number of a handle's object: an older object has a smaller number.
-lua_Integer age_of(lua_State* L, int handle) {
-  handle = lua_absindex(L, handle);
-  push_weak_table(L, &ages_key, "k");
-  lua_pushvalue(L, handle);
+lua_Integer creation_number_of(lua_State* L, int handle_index) {
+  handle_index = lua_absindex(L, handle_index);
+  push_weak_table(L, &creation_numbers_key, "k");
+  lua_pushvalue(L, handle_index);
   lua_rawget(L, -2);
-  const lua_Integer age = lua_tointeger(L, -1);
+  const lua_Integer creation_number = lua_tointeger(L, -1);
   lua_pop(L, 2);
-  return age;
+  return creation_number;
 }
 
 /// Calls visit(stack index) for the value or, if it is a plain table, for everything in it and in
@@ -40,16 +40,17 @@ void walk(lua_State* L, int index, Visit visit, int depth = 0) {
 }
 
 /// The layers in a value: a layer, a list of the layers in a table and its nested tables, or null.
-/// `age` is the creation number of the first layer; without layers it is the largest integer.
+/// `creation_number` is that of the oldest layer; without layers it is the largest integer.
 struct NestedLayers {
   Value value;
-  lua_Integer age = std::numeric_limits<lua_Integer>::max();
+  lua_Integer creation_number = std::numeric_limits<lua_Integer>::max();
 };
 
 NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int depth = 0) {
   index = lua_absindex(L, index);
   if (const auto layer = object_as<Layer>(L, index))
-    return layer.get() == &owner ? NestedLayers{} : NestedLayers{Value(layer), age_of(L, index)};
+    return layer.get() == &owner ? NestedLayers{}
+                                 : NestedLayers{Value(layer), creation_number_of(L, index)};
   if (depth == kMaxNesting || !is_plain_table(L, index)) return {};
   reserve(L, 4);
   const auto list_length = static_cast<lua_Integer>(lua_rawlen(L, index));
@@ -64,11 +65,13 @@ NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int d
     if (!is_list_item) nested.push_back(nested_layers_in(L, -1, owner, depth + 1));
   }
   std::stable_sort(nested.begin() + static_cast<std::ptrdiff_t>(list_length), nested.end(),
-                   [](const NestedLayers& a, const NestedLayers& b) { return a.age < b.age; });
+                   [](const NestedLayers& a, const NestedLayers& b) {
+                     return a.creation_number < b.creation_number;
+                   });
   NestedLayers result;
   List list;
   for (NestedLayers& item : nested) {
-    result.age = std::min(result.age, item.age);
+    result.creation_number = std::min(result.creation_number, item.creation_number);
     if (!item.value.is_null()) list.push_back(std::move(item.value));
   }
   result.value = std::move(list);
@@ -134,14 +137,14 @@ void track(lua_State* L, Metric& owner, int index) {
 void track_all(lua_State* L, Layer& owner, int attributes_index) {
   std::vector<LayerPtr> layers;
   add_layers(nested_layers_in(L, attributes_index, owner).value, layers);
-  std::map<const Layer*, lua_Integer> ages;
+  std::map<const Layer*, lua_Integer> creation_numbers;
   for (const LayerPtr& layer : layers) {
     push_object(L, layer);
-    ages[layer.get()] = age_of(L, -1);
+    creation_numbers[layer.get()] = creation_number_of(L, -1);
     lua_pop(L, 1);
   }
   std::stable_sort(layers.begin(), layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
-    return ages[a.get()] < ages[b.get()];
+    return creation_numbers[a.get()] < creation_numbers[b.get()];
   });
   for (const LayerPtr& layer : layers) owner.track(layer);
   track(L, owner, attributes_index);
@@ -183,7 +186,7 @@ Value serialized(const Value& value) {
 void assign_creation_number(lua_State* L) {
   // Atomic, since training in the background makes objects too.
   static std::atomic<lua_Integer> count = 0;
-  push_weak_table(L, &ages_key, "k");
+  push_weak_table(L, &creation_numbers_key, "k");
   lua_pushvalue(L, -2);
   lua_pushinteger(L, ++count);
   lua_rawset(L, -3);
@@ -291,7 +294,8 @@ Dict Instance::layers_by_attribute() const {
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
     NestedLayers attribute = nested_layers_in(L, -1, owner);
-    if (attribute.age < NestedLayers{}.age) layers.set(text_of(L, -2), std::move(attribute.value));
+    if (attribute.creation_number < NestedLayers{}.creation_number)
+      layers.set(text_of(L, -2), std::move(attribute.value));
   }
   return layers;
 }

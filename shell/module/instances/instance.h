@@ -100,7 +100,7 @@ void assign_creation_number(lua_State* L);
 /// layers and variables in the value. Programs whose trace read a different value of the attribute
 /// are traced again.
 void set_attribute(lua_State* L);
-/// Notes that the program that is being traced reads an attribute: self and name are at stack
+/// Records that the program that is being traced reads an attribute: self and name are at stack
 /// indices 1 and 2.
 void note_traced_attribute(lua_State* L);
 

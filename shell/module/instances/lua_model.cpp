@@ -136,10 +136,10 @@ Sequential& LuaModel::stack() const {
                 "Sequential first, Mine.super.init(self, { ... })");
 }
 
-void LuaModel::add(const LayerPtr& layer, bool in_config) {
+void LuaModel::add(const LayerPtr& layer, bool is_in_config) {
   stack().add(layer);
   track(layer);
-  if (in_config || has_started_) config_layers_.push_back(layer);
+  if (is_in_config || has_started_) config_layers_.push_back(layer);
   built_ = is_graph();
 }
 

@@ -28,9 +28,9 @@ class LuaModel final : public LuaLayerOf<Model> {
   void connect(const Value& inputs, const Value& outputs);
   /// Makes the model a stack of layers, which is empty at first.
   void become_stack();
-  /// Appends a layer to the stack. The configuration of the model contains the layer if `in_config`
-  /// is true or if init has run; otherwise init makes the layer again.
-  void add(const LayerPtr& layer, bool in_config);
+  /// Appends a layer to the stack. The configuration of the model contains the layer if
+  /// `is_in_config` is true or if init has run; otherwise init makes the layer again.
+  void add(const LayerPtr& layer, bool is_in_config);
   /// Removes the last layer of the stack.
   void pop();
   /// The graph or the stack; null if the model has neither. follow_graph() must be called after

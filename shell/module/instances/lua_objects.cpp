@@ -16,18 +16,19 @@ bool is_leaf(const Value& value) {
   return structure.is_null();
 }
 
-/// The results of call() on the stack from `first` on, as one nested value; `return a, {b, c}`
-/// means the same as `return {a, b, c}`.
-Value results_of(lua_State* L, int first, const Layer& layer) {
-  if (lua_isnoneornil(L, first))
+/// The results of call() on the stack from `first_result` on, as one nested value; `return a, {b,
+/// c}` means the same as `return {a, b, c}`.
+Value results_of(lua_State* L, int first_result, const Layer& layer) {
+  if (lua_isnoneornil(L, first_result))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned nothing; expected a tensor or a table of tensors");
-  if (is_plain_table(L, first) && lua_rawlen(L, first) == 0 && !is_keywords(L, first))
+  if (is_plain_table(L, first_result) && lua_rawlen(L, first_result) == 0 &&
+      !is_keywords(L, first_result))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned an empty table; expected a tensor or a table of tensors");
-  if (lua_gettop(L) == first) return without_list_of_one(nested_at(L, first));
+  if (lua_gettop(L) == first_result) return without_list_of_one(nested_at(L, first_result));
   List results;
-  for (int i = first; i <= lua_gettop(L); ++i)
+  for (int i = first_result; i <= lua_gettop(L); ++i)
     if (!lua_isnil(L, i)) results.push_back(nested_at(L, i));
   return std::all_of(results.begin(), results.end(), is_leaf) ? Value(leaves_of(results))
                                                               : Value(results);
@@ -75,9 +76,9 @@ bool push_argument(lua_State* L, const std::string& name, const Call& call,
 /// Pushes the arguments that follow self and the inputs: one by one if the first parameter of the
 /// Lua function is the name of an argument, as in call(inputs, training); otherwise all in one
 /// table.
-void push_arguments(lua_State* L, int function, const Call& call,
+void push_arguments(lua_State* L, int function_index, const Call& call,
                     const std::vector<Argument>& declared_arguments) {
-  const std::vector<std::string> names = parameters_of(L, function);
+  const std::vector<std::string> names = parameters_of(L, function_index);
   size_t pushed_count = 0;
   reserve(L, static_cast<int>(names.size()) + 4);
   while (pushed_count < names.size() &&
@@ -122,12 +123,12 @@ Variables own_variables_of(const Layer& layer) {
 
 }  // namespace
 
-void store_variables_by_number(lua_State* L, int store, const Layer& layer) {
-  store = lua_absindex(L, store);
+void store_variables_by_number(lua_State* L, int store_index, const Layer& layer) {
+  store_index = lua_absindex(L, store_index);
   const Variables variables = own_variables_of(layer);
   for (size_t i = 0; i < variables.size(); ++i) {
     push(L, variables[i]);
-    lua_setfield(L, store, std::to_string(i).c_str());
+    lua_setfield(L, store_index, std::to_string(i).c_str());
   }
 }
 
@@ -140,12 +141,12 @@ void load_variables_by_number(const Dict& stored_values, const Layer& layer) {
     variables[i].assign(Codec<Tensor>::decode(stored_values.at(std::to_string(i))));
 }
 
-Tensors returned_tensors(lua_State* L, int first) {
+Tensors returned_tensors(lua_State* L, int first_result) {
   Tensors tensors;
-  for (int i = first; i <= lua_gettop(L); ++i) {
+  for (int i = first_result; i <= lua_gettop(L); ++i) {
     if (lua_isnil(L, i)) continue;
-    const Tensors returned_tensors = to_tensors(L, i);
-    tensors.insert(tensors.end(), returned_tensors.begin(), returned_tensors.end());
+    const Tensors result_tensors = to_tensors(L, i);
+    tensors.insert(tensors.end(), result_tensors.begin(), result_tensors.end());
   }
   return tensors;
 }
@@ -191,9 +192,9 @@ std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
   lua_State* L = current();
   StackRestorer restorer(L);
   reserve(L, 8);
-  const int function = lua_gettop(L) + 1;
+  const int function_index = lua_gettop(L) + 1;
   push_self_method(L, "call");
-  std::vector<std::string> parameters = parameters_of(L, function);
+  std::vector<std::string> parameters = parameters_of(L, function_index);
   std::erase_if(parameters,
                 [](const std::string& name) { return name == "training" || name == "mask"; });
   const bool are_all_declared =
@@ -206,7 +207,7 @@ std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
 }
 
 template <class Base>
-void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
+void LuaLayerOf<Base>::build(const std::vector<Shape>& input_shapes) {
   if (has("build")) {
     struct FlagReset {
       bool& flag;
@@ -214,16 +215,16 @@ void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
     } reset{is_building_ = true};
     lua_State* L = current();
     StackRestorer restorer(L);
-    const int function = lua_gettop(L) + 1;
+    const int function_index = lua_gettop(L) + 1;
     reserve(L, 8);
     push_self_method(L, "build");
-    push_nested(L, call_structure(), inputs);
+    push_nested(L, call_structure(), input_shapes);
     if (const CallOptions* call = this->first_call())
       push_argument_shapes(L, *call, positional_arguments());
-    protected_call(L, lua_gettop(L) - function, 0);
+    protected_call(L, lua_gettop(L) - function_index, 0);
     track_attributes();
   }
-  if constexpr (std::is_same_v<Base, Model>) Base::build(inputs);
+  if constexpr (std::is_same_v<Base, Model>) Base::build(input_shapes);
 }
 
 template <class Base>
@@ -232,16 +233,16 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   StackRestorer restorer(L);
   // Registers layers that were added to tables since the last call.
   if (is_tracing()) track_attributes();
-  const int first = lua_gettop(L) + 1;
+  const int first_index = lua_gettop(L) + 1;
   reserve(L, 8);
   push_self_method(L, "call");
   Value structure = call.structure;
   if constexpr (std::is_same_v<Base, Model>)
     if (structure.is_null()) structure = this->structures().inputs;
   push_nested(L, structure, inputs);
-  push_arguments(L, first, call, this->call_arguments());
-  protected_call(L, lua_gettop(L) - first, LUA_MULTRET);
-  const Value results = results_of(L, first, *this);
+  push_arguments(L, first_index, call, this->call_arguments());
+  protected_call(L, lua_gettop(L) - first_index, LUA_MULTRET);
+  const Value results = results_of(L, first_index, *this);
   this->set_output_structure(nested_or_null(structure_of(results)));
   return tensors_of(results);
 }
@@ -252,9 +253,9 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   if (!has("compute_mask")) return Base::compute_mask(inputs, masks, outputs);
   lua_State* L = current();
   StackRestorer restorer(L);
-  const int first = lua_gettop(L) + 1;
+  const int first_result = lua_gettop(L) + 1;
   invoke(L, "compute_mask", LUA_MULTRET, PushedInputs{inputs}, PushedInputs{masks});
-  return returned_tensors(L, first);
+  return returned_tensors(L, first_result);
 }
 
 /// Calls the method reset_states of the class. If the method itself calls reset_states, the
@@ -283,16 +284,16 @@ Value LuaLayerOf<Base>::own_variables() const {
   lua_State* L = current();
   StackRestorer restorer(L);
   lua_newtable(L);
-  const int store = lua_gettop(L);
+  const int store_index = lua_gettop(L);
   if (has("save_own_variables")) {
     push_self_method(L, "save_own_variables");
-    lua_pushvalue(L, store);
+    lua_pushvalue(L, store_index);
     protected_call(L, 2, 0);
   } else {
-    store_variables_by_number(L, store, *this);
+    store_variables_by_number(L, store_index, *this);
   }
   Dict stored_values;
-  for (lua_pushnil(L); lua_next(L, store); lua_pop(L, 1)) {
+  for (lua_pushnil(L); lua_next(L, store_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       fail("save_own_variables(): expected names in the store, got ", describe(L, -2));
     stored_values.set(text_of(L, -2), std::make_shared<BoxedTensor>(to_tensor(L, lua_gettop(L))));
@@ -416,12 +417,12 @@ void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   StackRestorer restorer(L);
   reserve(L, 8);
   push(L, PushedLogs{logs, model()});
-  const int table = lua_gettop(L);
+  const int table_index = lua_gettop(L);
   push_self_method(L, "on_epoch_end");
   push(L, epoch);
-  lua_pushvalue(L, table);
+  lua_pushvalue(L, table_index);
   protected_call(L, 3, 0);
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
+  for (lua_pushnil(L); lua_next(L, table_index); lua_pop(L, 1))
     if (lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TNUMBER) {
       const std::string name = text_of(L, -2);
       if (!logs.contains(name) || logs.at(name) != lua_tonumber(L, -1))

@@ -22,13 +22,13 @@ class LuaSteps : public Steps {
 };
 struct NoSteps {};
 
-/// The tensors that a Lua function returned, on the stack from `first` on; `return a, {b, c}` means
-/// the same as `return {a, b, c}`. Nil is left out.
-Tensors returned_tensors(lua_State* L, int first);
+/// The tensors that a Lua function returned, on the stack from `first_result` on; `return a, {b,
+/// c}` means the same as `return {a, b, c}`. Nil is left out.
+Tensors returned_tensors(lua_State* L, int first_result);
 
-/// Writes the layer's own variables to the table at `store`. The keys are the numbers of the
+/// Writes the layer's own variables to the table at `store_index`. The keys are the numbers of the
 /// variables, from "0" on, as Keras stores them for classes without save_own_variables.
-void store_variables_by_number(lua_State* L, int store, const Layer& layer);
+void store_variables_by_number(lua_State* L, int store_index, const Layer& layer);
 /// Reads the layer's own variables from `stored_values`, whose keys are those of
 /// store_variables_by_number().
 void load_variables_by_number(const Dict& stored_values, const Layer& layer);

@@ -8,17 +8,17 @@ namespace {
 /// The argument `state` of update_step: the slots of a variable by name, and the number of the
 /// step.
 struct PushedState {
-  const std::vector<std::string>& names;
+  const std::vector<std::string>& slot_names;
   Optimizer::Slots slots;
   const Tensor& step;
 };
 void push(lua_State* L, const PushedState& state) {
-  lua_createtable(L, 0, static_cast<int>(state.names.size()) + 1);
+  lua_createtable(L, 0, static_cast<int>(state.slot_names.size()) + 1);
   push_handle(L, state.step);
   lua_setfield(L, -2, "step");
   for (size_t i = 0; i < state.slots.size(); ++i) {
     push_handle(L, state.slots[i]);
-    lua_setfield(L, -2, state.names[i].c_str());
+    lua_setfield(L, -2, state.slot_names[i].c_str());
   }
 }
 

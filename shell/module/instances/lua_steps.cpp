@@ -49,10 +49,10 @@ const Instance& instance_of(const Model& model) { return dynamic_cast<const Inst
 StepLogs logs_on_top(lua_State* L, const char* method) {
   StepLogs logs;
   if (lua_isnil(L, -1)) return logs;
-  const int table = lua_gettop(L);
-  if (!is_plain_table(L, table))
-    fail(method, "(): expected a table of names and numbers, got ", describe(L, table));
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+  const int table_index = lua_gettop(L);
+  if (!is_plain_table(L, table_index))
+    fail(method, "(): expected a table of names and numbers, got ", describe(L, table_index));
+  for (lua_pushnil(L); lua_next(L, table_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       fail(method, "(): expected names of logs, got ", describe(L, -2));
     logs.emplace_back(text_of(L, -2), to_tensor(L, lua_gettop(L)));

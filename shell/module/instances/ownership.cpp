@@ -34,17 +34,18 @@ void Ownership::visit_graph(const Functional& model) {
   if (!model.is_graph()) return;
   ++graph_count_;
   std::vector<const Node*> pending_nodes;
-  std::unordered_set<const Node*> seen;
+  std::unordered_set<const Node*> seen_nodes;
   auto add_owners = [&](const std::vector<Symbol>& symbols) {
     for (const Symbol& symbol : symbols) {
       const Node* node = symbol.node().get();
       add_owner(node);
-      if (seen.insert(node).second) pending_nodes.push_back(node);
+      if (seen_nodes.insert(node).second) pending_nodes.push_back(node);
     }
   };
   auto push_nodes = [&](const std::vector<Symbol>& symbols) {
     for (const Symbol& symbol : symbols)
-      if (seen.insert(symbol.node().get()).second) pending_nodes.push_back(symbol.node().get());
+      if (seen_nodes.insert(symbol.node().get()).second)
+        pending_nodes.push_back(symbol.node().get());
   };
   add_owners(model.inputs());
   add_owners(model.outputs());

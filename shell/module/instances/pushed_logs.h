@@ -12,14 +12,15 @@ struct PushedLogs {
   std::shared_ptr<Model> model;
 };
 
-inline void push(lua_State* L, const PushedLogs& table) {
+inline void push(lua_State* L, const PushedLogs& pushed_logs) {
   lua_newtable(L);
-  for (const auto& [name, value] : table.logs.values()) {
+  for (const auto& [name, value] : pushed_logs.logs.values()) {
     push_float(L, value);
     lua_setfield(L, -2, name.c_str());
   }
-  if (table.logs.outputs().empty()) return;
-  push_nested(L, table.model ? table.model->structures().outputs : Value(), table.logs.outputs());
+  if (pushed_logs.logs.outputs().empty()) return;
+  push_nested(L, pushed_logs.model ? pushed_logs.model->structures().outputs : Value(),
+              pushed_logs.logs.outputs());
   lua_setfield(L, -2, "outputs");
 }
 

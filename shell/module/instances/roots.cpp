@@ -29,14 +29,14 @@ bool has_user_value(lua_State* L, int index, int number) {
 /// Appends the handles of the instances that `object` owns, at any depth, to the table on top of
 /// the stack; `handles_index` is the stack index of the table of all handles.
 void list_instances(lua_State* L, int handles_index, Object* object,
-                    std::unordered_set<Object*>& seen) {
+                    std::unordered_set<Object*>& seen_objects) {
   Ownership::for_each_owned(object, [&](Object* owned_object) {
-    if (!seen.insert(owned_object).second) return;
+    if (!seen_objects.insert(owned_object).second) return;
     if (is_instance(owned_object) && lua_rawgetp(L, handles_index, owned_object) == LUA_TUSERDATA)
       lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
     else if (is_instance(owned_object))
       lua_pop(L, 1);
-    list_instances(L, handles_index, owned_object, seen);
+    list_instances(L, handles_index, owned_object, seen_objects);
   });
 }
 
@@ -106,10 +106,10 @@ void make_root(lua_State* L, int index, Object& object) {
 void reference_owned_instances(lua_State* L, Object& object) {
   auto* layer = dynamic_cast<Layer*>(&object);
   if (!layer || (layer->sublayers().empty() && layer->metrics().empty())) return;
-  std::unordered_set<Object*> seen;
+  std::unordered_set<Object*> seen_objects;
   push_handles(L);
   lua_newtable(L);
-  list_instances(L, lua_gettop(L) - 1, &object, seen);
+  list_instances(L, lua_gettop(L) - 1, &object, seen_objects);
   lua_remove(L, -2);
   if (lua_rawlen(L, -1) == 0) {
     lua_pop(L, 1);

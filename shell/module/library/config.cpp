@@ -99,21 +99,21 @@ Tensors sequences_at(lua_State* L, int index) {
 
 /// The shape of a sample of the sequences; fails for sequences whose samples differ in shape.
 Shape sample_shape(const Tensors& sequences) {
-  std::optional<Shape> sample;
+  std::optional<Shape> common_shape;
   for (size_t i = 0; i < sequences.size(); ++i) {
     if (sequences[i].size() == 0) continue;
     const Shape shape = sequences[i].shape().slice(1, sequences[i].rank());
-    if (!sample) sample = shape;
-    if (!(shape == *sample))
+    if (!common_shape) common_shape = shape;
+    if (!(shape == *common_shape))
       fail("pad_sequences: the samples of sequence ", i + 1, " have the shape ", shape,
-           ", those before it ", *sample);
+           ", those before it ", *common_shape);
   }
-  return sample.value_or(Shape{});
+  return common_shape.value_or(Shape{});
 }
 
 /// A tensor of this shape that is filled with the number or the text at `index`. The number 0, the
 /// default, is the empty text among texts.
-Tensor filled(lua_State* L, int index, const Shape& shape, DType dtype) {
+Tensor filled_tensor(lua_State* L, int index, const Shape& shape, DType dtype) {
   const bool is_text = lua_type(L, index) == LUA_TSTRING;
   if (dtype == DType::string) {
     const std::string text = is_text ? text_of(L, index) : "";
@@ -129,17 +129,18 @@ Tensor pad_table(Any table, std::optional<int64_t> maxlen, DType dtype, const st
                  const std::string& truncating, Any value) {
   lua_State* L = current();
   const Tensors sequences = sequences_at(L, table.index);
-  const Shape sample = sample_shape(sequences);
-  // All steps of all sequences; step 0 is the one that fills.
-  Tensors steps{filled(L, value.index, Shape{1}.concat(sample), dtype)};
-  std::vector<std::vector<double>> numbers(sequences.size());
+  const Shape shape_of_sample = sample_shape(sequences);
+  // All steps of all sequences; step 0 is the value with which sequences are padded.
+  Tensors steps{filled_tensor(L, value.index, Shape{1}.concat(shape_of_sample), dtype)};
+  std::vector<std::vector<double>> step_numbers(sequences.size());
   double next_number = 1;
   for (size_t i = 0; i < sequences.size(); ++i) {
     if (sequences[i].size() == 0) continue;
     steps.push_back(ops::cast(sequences[i], dtype));
-    for (int64_t step = 0; step < sequences[i].dim(0); ++step) numbers[i].push_back(next_number++);
+    for (int64_t step = 0; step < sequences[i].dim(0); ++step)
+      step_numbers[i].push_back(next_number++);
   }
-  const Tensor padded = pad_sequences(numbers, maxlen, DType::int64, padding, truncating, 0);
+  const Tensor padded = pad_sequences(step_numbers, maxlen, DType::int64, padding, truncating, 0);
   return ops::gather(ops::concatenate(steps, 0), padded, 0);
 }
 
@@ -190,8 +191,8 @@ List plugin_rows() {
 
 const std::vector<CallablePtr>& config_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    std::vector<CallablePtr> callables;
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
     add(bound("set_device", &use_device, {"name", "options=nil"},
               "Computes on this device from now on: set_device(\"cpu\", {threads = 2}). Compiled "
               "steps are compiled again; variables and data move when they are used."));
@@ -251,15 +252,15 @@ const std::vector<CallablePtr>& config_functions() {
     add(bound(
         "information", []() { return device().information(); }, {},
         "Facts about the device in use."));
-    return all;
+    return callables;
   }();
   return functions;
 }
 
 const std::vector<CallablePtr>& utils_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    std::vector<CallablePtr> callables;
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
     add(bound("to_categorical", &to_categorical, {"y", "num_classes=nil"},
               "Converts class numbers to one-hot vectors."));
     add(bound("normalize", &normalize, {"x", "axis=-1", "order=2"},
@@ -273,22 +274,22 @@ const std::vector<CallablePtr>& utils_functions() {
         "Seeds the global generator; models built afterwards get the same weights every time."));
     add(bound("clock", &clock, {},
               "A time in seconds from a fixed, arbitrary moment; differences measure durations."));
-    return all;
+    return callables;
   }();
   return functions;
 }
 
 const std::vector<CallablePtr>& plugins_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    std::vector<CallablePtr> callables;
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
     add(bound("load -> a table with names", &load, {"name"},
               "Loads a plugin: one by name, a shared library by path, or a Lua file (or a folder "
               "with init.lua) that defines classes."));
     add(bound("list", &plugin_rows, {},
               "Loaded, known and refused plugins, including those written in Lua."));
     add(bound("path", &plugin_search_path, {}, "The folders in which plugins are searched."));
-    return all;
+    return callables;
   }();
   return functions;
 }

@@ -180,9 +180,9 @@ Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) {
 
 const std::vector<CallablePtr>& data_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all = dataset_functions();
-    for (CallablePtr& f : split_functions()) all.push_back(std::move(f));
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    std::vector<CallablePtr> callables = dataset_functions();
+    for (CallablePtr& f : split_functions()) callables.push_back(std::move(f));
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
     constexpr const char* kOpenDoc =
         "Opens an array, whose values stay in the file: fit, evaluate and predict read them as "
         "they go; clone() of it or of a slice loads them.";
@@ -232,7 +232,7 @@ const std::vector<CallablePtr>& data_functions() {
     add(bound("open_idx", &open_idx, {"path"}, kOpenDoc));
     add(bound("open_npy", &open_npy, {"path"}, kOpenDoc));
     add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kOpenDoc));
-    return all;
+    return callables;
   }();
   return functions;
 }

@@ -29,12 +29,13 @@ int append_calls(lua_State* L) {
   lua_pushliteral(L, "");
   const char* separator = " (at ";
   lua_Debug call;
-  for (int level = 1, calls = 0; calls < kMaxCalls && lua_getstack(L, level, &call); ++level) {
+  for (int level = 1, call_count = 0; call_count < kMaxCalls && lua_getstack(L, level, &call);
+       ++level) {
     lua_getinfo(L, "Sl", &call);
     if (call.currentline > 0) {
       lua_pushfstring(L, "%s:%d", call.short_src, call.currentline);
       const bool is_in_message =
-          calls++ == 0 && std::strstr(lua_tostring(L, 1), lua_tostring(L, -1));
+          call_count++ == 0 && std::strstr(lua_tostring(L, 1), lua_tostring(L, -1));
       if (is_in_message)
         lua_pop(L, 1), lua_pushliteral(L, "");
       else
@@ -55,10 +56,10 @@ void run_file(const std::string& path) {
   reserve(L, 4);
   lua_pushlstring(L, path.data(), path.size());
   lua_pushcclosure(L, append_calls, 1);
-  const int handler = lua_gettop(L);
+  const int handler_index = lua_gettop(L);
   push_global(L, "dofile");
   lua_pushlstring(L, path.data(), path.size());
-  protected_call(L, 1, 0, handler);
+  protected_call(L, 1, 0, handler_index);
 }
 
 }  // namespace

@@ -84,13 +84,13 @@ int call_function(lua_State* L, const ClassInfo& info) {
   const Dict options = options_from(L, is_activation ? 3 : 4, info.schema);
   if (const auto* symbol = to_handle<Symbol>(L, 2))
     return push(L, activate(make<Activation>(info.name, options), *symbol)), 1;
-  const Tensor first = to_tensor(L, 2);
-  if (is_activation) return push(L, (*make<Activation>(info.name, options))(first)), 1;
-  const Tensor second = to_tensor(L, 3);
+  const Tensor first_tensor = to_tensor(L, 2);
+  if (is_activation) return push(L, (*make<Activation>(info.name, options))(first_tensor)), 1;
+  const Tensor second_tensor = to_tensor(L, 3);
   if (info.kind == Loss::kKind)
-    return push(L, make<Loss>(info.name, options)->call(first, second)), 1;
-  const Dict arguments{{"y_true", std::make_shared<BoxedTensor>(first)},
-                       {"y_pred", std::make_shared<BoxedTensor>(second)}};
+    return push(L, make<Loss>(info.name, options)->call(first_tensor, second_tensor)), 1;
+  const Dict arguments{{"y_true", std::make_shared<BoxedTensor>(first_tensor)},
+                       {"y_pred", std::make_shared<BoxedTensor>(second_tensor)}};
   return push(L, make<Metric>(info.name, options)->call_method("values", arguments)), 1;
 }
 
@@ -187,14 +187,14 @@ class GetFunction final : public Callable {
   explicit GetFunction(const KindInfo& kind_info)
       : Callable("get -> an object", {"identifier: a name, a configuration or an object"},
                  "The object for a name, a configuration or an object."),
-        space_(kind_info) {}
+        kind_info_(kind_info) {}
   int call(lua_State* L) const override {
     lua_settop(L, 1);
-    return get_from(L, space_, 1);
+    return get_from(L, kind_info_, 1);
   }
 
  private:
-  const KindInfo& space_;
+  const KindInfo& kind_info_;
 };
 
 void set_functions(lua_State* L, const KindInfo& kind_info) {
@@ -242,9 +242,9 @@ int subclass(lua_State* L) {
   push_field(L, -1, info->name.c_str());
   if (info->kind == Layer::kKind && lua_isfunction(L, -1)) {
     protected_call(L, 0, 1);
-    const int base = lua_gettop(L);
-    lua_getfield(L, base, "subclass");  // calls the function subclass of the base table
-    lua_pushvalue(L, base);
+    const int base_index = lua_gettop(L);
+    lua_getfield(L, base_index, "subclass");  // calls the function subclass of the base table
+    lua_pushvalue(L, base_index);
     for (int i = 2; i <= 4; ++i) lua_pushvalue(L, i);
     protected_call(L, 4, 1);
     return 1;

@@ -7,7 +7,7 @@
 namespace crescent::lua {
 namespace {
 
-using MaybeType = std::optional<DType>;
+using OptionalDType = std::optional<DType>;
 
 class Generator final : public Object {
  public:
@@ -38,15 +38,15 @@ struct Read<Seed> : ReadBase<Seed> {
 
 namespace {
 
-Tensor normal(const NewShape& shape, double mean, double stddev, MaybeType dtype,
+Tensor normal(const NewShape& shape, double mean, double stddev, OptionalDType dtype,
               const std::optional<Seed>& seed) {
   return generator_of(seed).normal(shape, mean, stddev, dtype.value_or(floatx()));
 }
-Tensor uniform(const NewShape& shape, double low, double high, MaybeType dtype,
+Tensor uniform(const NewShape& shape, double low, double high, OptionalDType dtype,
                const std::optional<Seed>& seed) {
   return generator_of(seed).uniform(shape, low, high, dtype.value_or(floatx()));
 }
-Tensor truncated_normal(const NewShape& shape, double mean, double stddev, MaybeType dtype,
+Tensor truncated_normal(const NewShape& shape, double mean, double stddev, OptionalDType dtype,
                         const std::optional<Seed>& seed) {
   return generator_of(seed).truncated_normal(shape, mean, stddev, dtype.value_or(floatx()));
 }
@@ -68,8 +68,8 @@ Tensor shuffle(const Tensor& x, int axis, const std::optional<Seed>& seed) {
 
 const std::vector<CallablePtr>& random_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    std::vector<CallablePtr> callables;
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
     add(bound("seed", &set_random_seed, {"seed"},
               "Seeds the global generator; models built afterwards get the same weights every "
               "time. Lua's "
@@ -102,7 +102,7 @@ const std::vector<CallablePtr>& random_functions() {
           return std::make_shared<Generator>(SeedGenerator(seed));
         },
         {"seed=nil"}, "A random generator with a state of its own."));
-    return all;
+    return callables;
   }();
   return functions;
 }

@@ -103,10 +103,10 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 /// The lines of the comment above a line; lines count from 1.
 std::vector<std::string_view> comment_above(std::string_view source, int line) {
   const std::vector<std::string_view> lines = lines_of(source);
-  int first = line - 1;
-  while (first > 0 && lines[first - 1].starts_with("--")) --first;
+  int first_line = line - 1;
+  while (first_line > 0 && lines[first_line - 1].starts_with("--")) --first_line;
   std::vector<std::string_view> texts;
-  for (int i = first; i < line - 1; ++i) texts.push_back(comment_text(lines[i]));
+  for (int i = first_line; i < line - 1; ++i) texts.push_back(comment_text(lines[i]));
   return texts;
 }
 
@@ -137,13 +137,13 @@ void read_comment(const std::vector<std::string_view>& comment, Signature& signa
 }
 
 /// The names of the parameters of a Lua function.
-std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& function) {
+std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& function_info) {
   std::vector<Parameter> parameters;
   lua_pushvalue(L, index);
-  for (int i = 1; i <= function.nparams; ++i)
+  for (int i = 1; i <= function_info.nparams; ++i)
     parameters.push_back(parse_parameter(concat(lua_getlocal(L, nullptr, i), "=nil")));
   lua_pop(L, 1);
-  if (function.isvararg) {
+  if (function_info.isvararg) {
     parameters.push_back(parse_parameter("...=nil"));
     parameters.back().variadic = true;
   }
@@ -161,26 +161,26 @@ void push_body(lua_State* L, int index) {
 }
 
 /// Whether the function at `index` is defined in a Lua library; stores its debug information in
-/// `function`.
-bool is_library_function(lua_State* L, int index, lua_Debug& function) {
+/// `function_info`.
+bool is_library_function(lua_State* L, int index, lua_Debug& function_info) {
   lua_pushvalue(L, index);
-  lua_getinfo(L, ">Su", &function);
-  return std::string_view(function.source).starts_with(kLibraryChunk);
+  lua_getinfo(L, ">Su", &function_info);
+  return std::string_view(function_info.source).starts_with(kLibraryChunk);
 }
 
 /// The description of a function of a Lua library; null for a function of the user.
 Value describe_library_function(lua_State* L, int index) {
   const StackRestorer restorer(L);
-  lua_Debug function;
-  if (!is_library_function(L, index, function)) return {};
+  lua_Debug function_info;
+  if (!is_library_function(L, index, function_info)) return {};
   push_body(L, index);
   index = lua_gettop(L);
-  if (!is_library_function(L, index, function)) return {};
-  const std::string_view chunk = function.source;
+  if (!is_library_function(L, index, function_info)) return {};
+  const std::string_view chunk = function_info.source;
   const std::string_view source = lua_source(chunk.substr(kLibraryChunk.size())).text;
   Signature signature;
-  signature.parameters = parameters_of(L, index, function);
-  read_comment(comment_above(source, function.linedefined), signature);
+  signature.parameters = parameters_of(L, index, function_info);
+  read_comment(comment_above(source, function_info.linedefined), signature);
   std::vector<std::string> names;
   for (const Parameter& parameter : signature.parameters) names.push_back(parameter.name);
   return Dict{{"what", "function"},

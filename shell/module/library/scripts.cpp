@@ -160,8 +160,8 @@ OnStack library_chunk(const std::string& name) {
 
 /// The parts of the next automatic layer name: "conv2d" and 3 for the class "Conv2D".
 std::tuple<std::string, int64_t> next_layer_name_parts(const std::string& class_name) {
-  const std::string base = to_snake_case(class_name);
-  return {base, std::stoll(unique_name(base).substr(base.size() + 1))};
+  const std::string base_name = to_snake_case(class_name);
+  return {base_name, std::stoll(unique_name(base_name).substr(base_name.size() + 1))};
 }
 
 /// The class of datasets with this name; nil if there is none.
@@ -229,10 +229,10 @@ void register_named_class(const std::string& name, Any table) {
   register_class_as(current(), table.index, name);
 }
 
-void set_base_maker(const std::string& name, Any make) {
+void set_base_maker(const std::string& name, Any maker) {
   lua_State* L = current();
   push_base_makers(L);
-  lua_pushvalue(L, make.index);
+  lua_pushvalue(L, maker.index);
   lua_setfield(L, -2, name.c_str());
   lua_pop(L, 1);
 }
@@ -258,8 +258,9 @@ LuaModel& lua_model(const std::shared_ptr<Object>& object) {
 }
 
 void become_stack(const std::shared_ptr<Object>& model) { lua_model(model).become_stack(); }
-void add_to_stack(const std::shared_ptr<Object>& model, const StackedLayer& layer, bool in_config) {
-  lua_model(model).add(layer.layer, in_config);
+void add_to_stack(const std::shared_ptr<Object>& model, const StackedLayer& layer,
+                  bool is_in_config) {
+  lua_model(model).add(layer.layer, is_in_config);
 }
 void pop_from_stack(const std::shared_ptr<Object>& model) { lua_model(model).pop(); }
 
@@ -275,11 +276,11 @@ bool matches(const std::string& expression, const std::string& text) {
   return Pattern(expression, "expression").matches(text);
 }
 
-void note_path(const std::string& path, Any table) {
+void record_path(const std::string& path, Any table) {
   lua_State* L = current();
   const StackRestorer restorer(L);
   lua_pushvalue(L, table.index);
-  note_path_of_module(L, path);
+  record_path_of_module(L, path);
 }
 
 /// The bytes of a picture file of a figure, drawn by the picture class `picture_class`
@@ -295,50 +296,51 @@ void save_drawn_picture(const std::string& path, NamedValueTable figure, NamedVa
 
 const std::vector<CallablePtr>& script_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
-    all.push_back(bound("source", &library_chunk, {"name"}));
-    all.push_back(bound("counted_name", &next_layer_name_parts, {"class_name"}));
-    all.push_back(bound("dataset_class", &dataset_class, {"name"}));
-    all.push_back(bound("warn", &warning, {"text"}));
-    all.push_back(bound("given_options", &options_of_instance, {"object"}));
-    all.push_back(bound("become_stack", &become_stack, {"model"}));
-    all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
-    all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
-    all.push_back(bound("dtypes", &dtypes, {}));
-    all.push_back(bound("matches", &matches, {"expression", "text"}));
-    all.push_back(bound("note_path", &note_path, {"path", "table"}));
-    all.push_back(bound("did_you_mean", &suggestion, {"word", "names"}));
-    all.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
-    all.push_back(bound("example", &example_of, {"name"}));
-    all.push_back(bound("errors", &errors_of, {"name"}));
-    all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
-    all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
-    all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
-    all.push_back(bound("set_data_parallel", &set_data_parallel, {"on"}));
-    all.push_back(bound("is_data_parallel", &is_data_parallel, {}));
-    all.push_back(bound("set_weight_layouts", &set_weight_layouts, {"layouts"}));
-    all.push_back(bound("set_shares_inference", &crescent::set_shares_inference, {"on"}));
-    all.push_back(bound("shares_inference", &crescent::shares_inference, {}));
-    all.push_back(bound("max_epochs", &crescent::max_epochs, {}));
-    all.push_back(bound("set_max_epochs", &crescent::set_max_epochs, {"limit=nil"}));
-    all.push_back(bound("max_steps_per_epoch", &crescent::max_steps_per_epoch, {}));
-    all.push_back(
+    std::vector<CallablePtr> callables;
+    callables.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
+    callables.push_back(bound("source", &library_chunk, {"name"}));
+    callables.push_back(bound("counted_name", &next_layer_name_parts, {"class_name"}));
+    callables.push_back(bound("dataset_class", &dataset_class, {"name"}));
+    callables.push_back(bound("warn", &warning, {"text"}));
+    callables.push_back(bound("given_options", &options_of_instance, {"object"}));
+    callables.push_back(bound("become_stack", &become_stack, {"model"}));
+    callables.push_back(
+        bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
+    callables.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
+    callables.push_back(bound("dtypes", &dtypes, {}));
+    callables.push_back(bound("matches", &matches, {"expression", "text"}));
+    callables.push_back(bound("note_path", &record_path, {"path", "table"}));
+    callables.push_back(bound("did_you_mean", &suggestion, {"word", "names"}));
+    callables.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
+    callables.push_back(bound("example", &example_of, {"name"}));
+    callables.push_back(bound("errors", &errors_of, {"name"}));
+    callables.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
+    callables.push_back(bound("is_structure", &is_structure, {"value=nil"}));
+    callables.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
+    callables.push_back(bound("set_data_parallel", &set_data_parallel, {"on"}));
+    callables.push_back(bound("is_data_parallel", &is_data_parallel, {}));
+    callables.push_back(bound("set_weight_layouts", &set_weight_layouts, {"layouts"}));
+    callables.push_back(bound("set_shares_inference", &crescent::set_shares_inference, {"on"}));
+    callables.push_back(bound("shares_inference", &crescent::shares_inference, {}));
+    callables.push_back(bound("max_epochs", &crescent::max_epochs, {}));
+    callables.push_back(bound("set_max_epochs", &crescent::set_max_epochs, {"limit=nil"}));
+    callables.push_back(bound("max_steps_per_epoch", &crescent::max_steps_per_epoch, {}));
+    callables.push_back(
         bound("set_max_steps_per_epoch", &crescent::set_max_steps_per_epoch, {"limit=nil"}));
-    all.push_back(bound("set_shards_data", &crescent::set_shards_data, {"on"}));
-    all.push_back(bound("shards_data", &crescent::shards_data, {}));
-    all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
-    all.push_back(bound("draw", &draw_picture, {"way", "figure", "options"}));
-    all.push_back(bound("save_picture", &save_drawn_picture, {"path", "figure", "options"}));
-    all.push_back(bound("save_feature_space", &save_space, {"path", "space"}));
-    all.push_back(bound("call_format", &call_format, {"name", "method", "arguments"}));
-    all.push_back(bound("set_base", &set_base_maker, {"name", "make"}));
-    all.push_back(bound("register_function", &register_named_function, {"name", "function"}));
-    all.push_back(bound("withdraw_function", &withdraw_named_function, {"name"}));
-    all.push_back(bound("set_custom_classes", &use_custom_classes, {"classes"}));
-    all.push_back(bound("register_class", &register_named_class, {"name", "class"}));
-    for (CallablePtr& function : search_functions()) all.push_back(std::move(function));
-    return all;
+    callables.push_back(bound("set_shards_data", &crescent::set_shards_data, {"on"}));
+    callables.push_back(bound("shards_data", &crescent::shards_data, {}));
+    callables.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
+    callables.push_back(bound("draw", &draw_picture, {"way", "figure", "options"}));
+    callables.push_back(bound("save_picture", &save_drawn_picture, {"path", "figure", "options"}));
+    callables.push_back(bound("save_feature_space", &save_space, {"path", "space"}));
+    callables.push_back(bound("call_format", &call_format, {"name", "method", "arguments"}));
+    callables.push_back(bound("set_base", &set_base_maker, {"name", "make"}));
+    callables.push_back(bound("register_function", &register_named_function, {"name", "function"}));
+    callables.push_back(bound("withdraw_function", &withdraw_named_function, {"name"}));
+    callables.push_back(bound("set_custom_classes", &use_custom_classes, {"classes"}));
+    callables.push_back(bound("register_class", &register_named_class, {"name", "class"}));
+    for (CallablePtr& function : search_functions()) callables.push_back(std::move(function));
+    return callables;
   }();
   return functions;
 }
@@ -346,9 +348,9 @@ const std::vector<CallablePtr>& script_functions() {
 }  // namespace
 
 void run_scripts(lua_State* L) {
-  const int module = lua_gettop(L);
+  const int module_index = lua_gettop(L);
   load_source(L, "libraries");
-  lua_pushvalue(L, module);
+  lua_pushvalue(L, module_index);
   lua_newtable(L);
   for (const CallablePtr& function : script_functions()) {
     push_callable(L, *function);

@@ -88,14 +88,14 @@ OnStack call_without_exchange(Any function) {
 }  // namespace
 
 std::vector<CallablePtr> search_functions() {
-  std::vector<CallablePtr> all;
-  all.push_back(bound("create_folder", &create_folder, {"path"}));
-  all.push_back(bound("remove_folder", &remove_folder, {"path"}));
-  all.push_back(bound("remove_search", &remove_search, {"folder"}));
-  all.push_back(bound("direction_of", &direction_of, {"model", "log"}));
-  all.push_back(bound("in_first_process", &in_first_process, {"function"}));
-  all.push_back(bound("alone", &call_without_exchange, {"function"}));
-  return all;
+  std::vector<CallablePtr> callables;
+  callables.push_back(bound("create_folder", &create_folder, {"path"}));
+  callables.push_back(bound("remove_folder", &remove_folder, {"path"}));
+  callables.push_back(bound("remove_search", &remove_search, {"folder"}));
+  callables.push_back(bound("direction_of", &direction_of, {"model", "log"}));
+  callables.push_back(bound("in_first_process", &in_first_process, {"function"}));
+  callables.push_back(bound("alone", &call_without_exchange, {"function"}));
+  return callables;
 }
 
 }  // namespace crescent::lua

@@ -35,14 +35,14 @@ ClassPtr class_of_table(lua_State* L, int index) {
   return result;
 }
 
-void add_members(lua_State* L, int table, int parent) {
+void add_members(lua_State* L, int table_index, int parent_index) {
   lua_newtable(L);
   lua_createtable(L, 0, 1);
-  lua_pushvalue(L, parent);
+  lua_pushvalue(L, parent_index);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);
-  lua_rawsetp(L, table, members_key());
+  lua_rawsetp(L, table_index, members_key());
 }
 
 namespace {
@@ -64,19 +64,19 @@ void replace_by_parent(lua_State* L) {
 
 bool push_member(lua_State* L, int index) {
   reserve(L, 6);
-  const int key = lua_gettop(L);
+  const int key_index = lua_gettop(L);
   for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; replace_by_parent(L)) {
     if (lua_rawgetp(L, -1, members_key()) == LUA_TTABLE) {
-      lua_pushvalue(L, key);
+      lua_pushvalue(L, key_index);
       if (lua_rawget(L, -2) != LUA_TNIL) {
-        lua_replace(L, key);
-        return lua_settop(L, key), true;
+        lua_replace(L, key_index);
+        return lua_settop(L, key_index), true;
       }
       lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }
-  lua_replace(L, key);  // the parent of the last class is nil
+  lua_replace(L, key_index);  // the parent of the last class is nil
   return false;
 }
 
@@ -122,9 +122,9 @@ void mark_class(lua_State* L) {
   lua_rawsetp(L, -2, &marker_key);
 }
 
-void set_class_of_table(lua_State* L, int table, const ClassPtr& info) {
+void set_class_of_table(lua_State* L, int table_index, const ClassPtr& info) {
   push_handle(L, info);
-  lua_rawsetp(L, table, &class_key);
+  lua_rawsetp(L, table_index, &class_key);
 }
 
 }  // namespace crescent::lua

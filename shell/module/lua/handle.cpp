@@ -12,7 +12,8 @@ const char values_key = 0;
 const char objects_key = 0;  // the key that marks the metatables of objects
 ObjectHooks object_hooks{};
 
-/// Pushes what the weak table of `table_key` has for `identity`; returns false if that is nothing.
+/// Pushes the value under the key `identity` in the weak table of `table_key`; returns false if
+/// there is none.
 bool push_weak_value(lua_State* L, const void* table_key, const void* identity) {
   reserve(L, 6);
   push_weak_table(L, table_key, "v");
@@ -71,7 +72,7 @@ Object* to_object(lua_State* L, int index) {
   Object* object = peek_object(L, index);
   if (!object) return nullptr;
   await_step_that_uses(*object);
-  object_hooks.note_cpp_ownership(L, index, *object);
+  object_hooks.record_cpp_ownership(L, index, *object);
   return object;
 }
 
@@ -79,7 +80,7 @@ void push_object(lua_State* L, const ObjectPtr& object) {
   if (!object) return lua_pushnil(L);
   reserve(L, 12);
   if (push_weak_value(L, &handles_key, object.get())) return;
-  new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
+  new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValueCount)) ObjectPtr(object);
   object_hooks.initialize(L, object);
   store_weak_value(L, &handles_key, object.get());
 }

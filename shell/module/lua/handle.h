@@ -95,7 +95,7 @@ void push_handle(lua_State* L, T value) {
 
 // The numbers of the user values of an object's userdata.
 inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kOwnedInstances = 4, kTraced = 5,
-                     kUserValues = 5;
+                     kUserValueCount = 5;
 
 /// Functions for handles of objects. They are set by code in other folders, because this folder
 /// does not depend on those.
@@ -103,7 +103,7 @@ struct ObjectHooks {
   /// Sets the metatable of the new handle on top of the stack.
   void (*initialize)(lua_State* L, const ObjectPtr& object);
   /// Is called when C++ may own the object from now on.
-  void (*note_cpp_ownership)(lua_State* L, int index, Object& object);
+  void (*record_cpp_ownership)(lua_State* L, int index, Object& object);
   /// Returns whether the step that computes in the background may use the variable.
   bool (*uses_variable)(const Variable& variable);
   /// Returns whether the step that computes in the background may use the object.

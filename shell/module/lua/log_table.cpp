@@ -21,11 +21,12 @@ extern "C" int index_logs(lua_State* L) {
 
 }  // namespace
 
-void check_log_name(lua_State* L, int table, int name) {
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING || !resembles(lua_tostring(L, name), lua_tostring(L, -2)))
+void check_log_name(lua_State* L, int table_index, int name_index) {
+  for (lua_pushnil(L); lua_next(L, table_index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING ||
+        !resembles(lua_tostring(L, name_index), lua_tostring(L, -2)))
       continue;
-    luaL_error(L, "there is no log '%s' (did you mean '%s'?)", lua_tostring(L, name),
+    luaL_error(L, "there is no log '%s' (did you mean '%s'?)", lua_tostring(L, name_index),
                lua_tostring(L, -2));
   }
 }

@@ -10,6 +10,6 @@ void mark_log_table(lua_State* L);
 bool is_log_table(lua_State* L, int index);
 /// Raises an error in Lua if the name is a misspelt key of the table; both are indices of the stack
 /// from its bottom.
-void check_log_name(lua_State* L, int table, int name);
+void check_log_name(lua_State* L, int table_index, int name_index);
 
 }  // namespace crescent::lua

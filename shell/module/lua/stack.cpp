@@ -8,10 +8,10 @@ void reserve(lua_State* L, int n) {
   if (!lua_checkstack(L, n)) fail("too many nested calls");
 }
 
-void push_field(lua_State* L, int table, const char* name) {
-  table = lua_absindex(L, table);
+void push_field(lua_State* L, int table_index, const char* name) {
+  table_index = lua_absindex(L, table_index);
   lua_pushstring(L, name);
-  lua_rawget(L, table);
+  lua_rawget(L, table_index);
 }
 
 void push_global(lua_State* L, const char* name) {

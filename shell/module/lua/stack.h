@@ -9,7 +9,7 @@ namespace crescent::lua {
 void reserve(lua_State* L, int n);
 
 /// Pushes table[name] without calling metamethods, which might raise errors.
-void push_field(lua_State* L, int table, const char* name);
+void push_field(lua_State* L, int table_index, const char* name);
 /// Pushes the global variable `name` without calling metamethods.
 void push_global(lua_State* L, const char* name);
 /// Pushes the weak table stored in the registry under this key, which is made on first use; `mode`

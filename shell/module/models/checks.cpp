@@ -167,16 +167,17 @@ OnStack check_plugin_of(const std::string& name, const NamedValueTable& options,
 
 const std::vector<CallablePtr>& check_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(bound("gradient -> a report", &check_gradient_of,
-                        {"function: a function", "inputs: a tensor or a list of them",
-                         "variables: a list of variables=nil", "step=0.0", "tolerance=0.0",
-                         "elements=10", "directions=3", "seed=1", "raise=true"},
-                        "Compares the gradient of a function with respect to its inputs and to "
-                        "variables with finite differences: check.gradient(function(a, b) ... end, "
-                        "{a, b}). Returns a report; with raise = true a mismatch is an error. A "
-                        "step or tolerance of 0 is chosen by the dtype."));
-    all.push_back(bound(
+    std::vector<CallablePtr> callables;
+    callables.push_back(
+        bound("gradient -> a report", &check_gradient_of,
+              {"function: a function", "inputs: a tensor or a list of them",
+               "variables: a list of variables=nil", "step=0.0", "tolerance=0.0", "elements=10",
+               "directions=3", "seed=1", "raise=true"},
+              "Compares the gradient of a function with respect to its inputs and to "
+              "variables with finite differences: check.gradient(function(a, b) ... end, "
+              "{a, b}). Returns a report; with raise = true a mismatch is an error. A "
+              "step or tolerance of 0 is chosen by the dtype."));
+    callables.push_back(bound(
         "layer -> a report", &check_layer_of,
         {"class: a class or its name", "options=nil", "shape: a shape or a list of them=nil",
          "dtype: a dtype or a list of them=float32", "low=-1.0", "high=1.0", "batch_size=nil",
@@ -184,11 +185,11 @@ const std::vector<CallablePtr>& check_functions() {
         "Checks a layer of this class with these options on inputs of this shape (of one sample): "
         "shapes, gradients, configuration, files, precisions, batch sizes, masks. Returns a "
         "report; with raise = true a mismatch is an error. `without` names checks to leave out."));
-    all.push_back(
+    callables.push_back(
         bound("plugin -> a report", &check_plugin_of, {"name", "options=nil", "raise=true"},
               "Loads a plugin and checks all of its classes. `options` has, under the name of a "
               "class, a table of options, shapes, dtypes, low, high, batch_size."));
-    return all;
+    return callables;
   }();
   return functions;
 }

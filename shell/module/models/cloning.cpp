@@ -18,8 +18,9 @@ LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
 }
 
 /// Calls the Lua function on a layer and its inputs, followed by a table of the other arguments.
-std::vector<Symbol> called_by(const LuaFunction& function, const LayerPtr& layer,
-                              const std::vector<Symbol>& inputs, const CallOptions& options) {
+std::vector<Symbol> outputs_of_call_function(const LuaFunction& function, const LayerPtr& layer,
+                                             const std::vector<Symbol>& inputs,
+                                             const CallOptions& options) {
   lua_State* L = current();
   StackRestorer restorer(L);
   function.function.push(L);
@@ -78,7 +79,7 @@ ModelPtr copy_of_graph(const Model& model, const CloneOptions& options) {
   if (options.call_function)
     call = [&](const LayerPtr& layer, const std::vector<Symbol>& layer_inputs,
                const CallOptions& call_options) {
-      return called_by(*options.call_function, layer, layer_inputs, call_options);
+      return outputs_of_call_function(*options.call_function, layer, layer_inputs, call_options);
     };
   return rewire(model, replacements, model.name(), call);
 }

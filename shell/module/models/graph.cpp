@@ -199,17 +199,17 @@ const HandleType& input_spec_type() {
 
 const std::vector<CallablePtr>& graph_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(
+    std::vector<CallablePtr> callables;
+    callables.push_back(
         bound("Input", &make_input,
               {"shape=nil", "batch_size=nil", "name=nil", "dtype=nil", "batch_shape=nil",
                "batch_input_shape=nil", "sparse=false", "ragged=false", "optional=false"},
               "An input of a model: a symbol of this shape, which excludes the batch axis."));
-    all.push_back(bound("InputSpec", &make_input_spec,
-                        {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil",
-                         "axes: a table of sizes by axis=nil"},
-                        "The dtype, rank and shape that a layer requires of one input."));
-    return all;
+    callables.push_back(bound("InputSpec", &make_input_spec,
+                              {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil",
+                               "axes: a table of sizes by axis=nil"},
+                              "The dtype, rank and shape that a layer requires of one input."));
+    return callables;
   }();
   return functions;
 }

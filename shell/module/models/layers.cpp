@@ -146,7 +146,7 @@ OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
 }
 
 /// Builds the layer for inputs of this shape. Layers whose weights have the same shapes for all
-/// inputs are built without one, too.
+/// inputs are built without a shape, too.
 void build(Layer& layer, Any shape) {
   const bool needs_no_shape =
       layer.info() && layer.info()->schema.traits.contains("builds_without_shape");
@@ -188,26 +188,26 @@ void add_graph_members(HandleType& type) {
       .property("output_mask", &Layer::output_mask, "The mask of the output of the only call.");
   type.method(
           "get_input_at",
-          [](Layer& l, int64_t node) {
-            return OneOrMore<Symbol>{l.get_input_at(node_index(l, node, "input"))};
+          [](Layer& l, int64_t position) {
+            return OneOrMore<Symbol>{l.get_input_at(node_index(l, position, "input"))};
           },
           {"node_index"}, "The input of the call with this number.")
       .method(
           "get_output_at",
-          [](Layer& l, int64_t node) {
-            return OneOrMore<Symbol>{l.get_output_at(node_index(l, node, "output"))};
+          [](Layer& l, int64_t position) {
+            return OneOrMore<Symbol>{l.get_output_at(node_index(l, position, "output"))};
           },
           {"node_index"}, "The output of the call with this number.")
       .method(
           "get_input_shape_at",
-          [](Layer& l, int64_t node) {
-            return OneOrMore<Shape>{l.get_input_shape_at(node_index(l, node, "input shape"))};
+          [](Layer& l, int64_t position) {
+            return OneOrMore<Shape>{l.get_input_shape_at(node_index(l, position, "input shape"))};
           },
           {"node_index"}, "The shape of the input of the call with this number.")
       .method(
           "get_output_shape_at",
-          [](Layer& l, int64_t node) {
-            return OneOrMore<Shape>{l.get_output_shape_at(node_index(l, node, "output shape"))};
+          [](Layer& l, int64_t position) {
+            return OneOrMore<Shape>{l.get_output_shape_at(node_index(l, position, "output shape"))};
           },
           {"node_index"}, "The shape of the output of the call with this number.")
       .method("compute_output_shape", &compute_output_shape,
@@ -223,7 +223,7 @@ void add_graph_members(HandleType& type) {
               "The masks of the outputs, given the masks of the inputs.");
 }
 
-void add_state(HandleType& type) {
+void add_state_members(HandleType& type) {
   type.property("built", &Layer::built, &set_built, "Whether the weights have been created.")
       .property(
           "quantization_mode", [](Layer& l) { return quantization_mode(l); },
@@ -306,7 +306,8 @@ size_t tensor_count_in(const Value& input) { return input.is_dict() ? input.as_d
 /// Pushes the next of the results; if `input` is a table with names, pushes a table of the next
 /// results under these names. Advances `result`.
 template <class T>
-void push_like(lua_State* L, const Value& input, typename std::vector<T>::const_iterator& result) {
+void push_next_result(lua_State* L, const Value& input,
+                      typename std::vector<T>::const_iterator& result) {
   if (!input.is_dict()) return push(L, *result++);
   std::vector<std::string> names;
   for (const DictEntry& entry : input.as_dict()) names.push_back(entry.key);
@@ -321,8 +322,8 @@ void push_like(lua_State* L, const Value& input, typename std::vector<T>::const_
 /// Pushes the results in a table under the names of the inputs if there is one result per input,
 /// else as a list.
 template <class T>
-void push_named(lua_State* L, const Layer& layer, const Dict& inputs,
-                const std::vector<T>& results) {
+void push_named_results(lua_State* L, const Layer& layer, const Dict& inputs,
+                        const std::vector<T>& results) {
   size_t count = 0;
   for (const DictEntry& entry : inputs) count += tensor_count_in(entry.value);
   if (results.size() != count) return push(L, OneOrMore<T>{results});
@@ -331,7 +332,7 @@ void push_named(lua_State* L, const Layer& layer, const Dict& inputs,
   for (const Argument& argument : layer.call_arguments()) {
     const Value* value = inputs.find(argument.name);
     if (!value) continue;
-    push_like<T>(L, *value, result);
+    push_next_result<T>(L, *value, result);
     lua_setfield(L, -2, argument.name.c_str());
   }
 }
@@ -345,9 +346,9 @@ void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
     return entry.value.object_as<BoxedSymbol>() != nullptr;
   });
   if (has_symbols)
-    push_named(L, layer, inputs, layer(std::vector<Symbol>{}, options));
+    push_named_results(L, layer, inputs, layer(std::vector<Symbol>{}, options));
   else
-    push_named(L, layer, inputs, layer(Tensors{}, options));
+    push_named_results(L, layer, inputs, layer(Tensors{}, options));
 }
 
 /// Whether all names in the table are names of arguments of the layer (for layers whose inputs are
@@ -427,7 +428,7 @@ int call_layer(lua_State* L) {
 HandleType& add_layer_type(ObjectTypes& types, const HandleType& object) {
   HandleType& layer = add_type<Layer>(types, "layer", &object);
   add_graph_members(layer);
-  add_state(layer);
+  add_state_members(layer);
   add_methods(layer);
   add_stateless_call(layer);
   layer.meta("__call", raw("call", call_layer));

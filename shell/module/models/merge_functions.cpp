@@ -57,7 +57,7 @@ class MergeFunction final : public Callable {
 
 void set_merge_functions(lua_State* L) {
   static const std::vector<std::unique_ptr<const MergeFunction>> functions = [] {
-    std::vector<std::unique_ptr<const MergeFunction>> list;
+    std::vector<std::unique_ptr<const MergeFunction>> new_functions;
     for (const MergeFunctionSpec& spec :
          {MergeFunctionSpec{"add", "Add", {}}, MergeFunctionSpec{"subtract", "Subtract", {}},
           MergeFunctionSpec{"multiply", "Multiply", {}},
@@ -65,8 +65,8 @@ void set_merge_functions(lua_State* L) {
           MergeFunctionSpec{"minimum", "Minimum", {}},
           MergeFunctionSpec{"concatenate", "Concatenate", {}},
           MergeFunctionSpec{"dot", "Dot", {{"axes", -1}}}})
-      list.push_back(std::make_unique<const MergeFunction>(spec));
-    return list;
+      new_functions.push_back(std::make_unique<const MergeFunction>(spec));
+    return new_functions;
   }();
   for (const auto& function : functions) {
     push_callable(L, *function);

@@ -15,8 +15,9 @@ namespace {
 
 /// The options of saving that help and completion show: those of HDF5 files. A format with other
 /// options declares its own.
-const Parameters kSaveModel{"path: a path", "overwrite: true or false=true",
-                            "include_optimizer: true or false=true", "target: a string=keras3"};
+const Parameters kSaveParameters{"path: a path", "overwrite: true or false=true",
+                                 "include_optimizer: true or false=true",
+                                 "target: a string=keras3"};
 
 int save(lua_State* L) {
   auto model = self(L);
@@ -92,7 +93,7 @@ Value custom_objects(Value objects) {
 
 void add_files(HandleType& model) {
   model
-      .raw_method("save -> nothing", save, kSaveModel,
+      .raw_method("save -> nothing", save, kSaveParameters,
                   "Saves architecture, weights and training state in a file.")
       .method("export", &export_to, {"filepath", "format=onnx"},
               "Writes the prediction of the model as an ONNX file.")
@@ -111,7 +112,7 @@ void add_file_functions(std::vector<CallablePtr>& functions) {
                            "compile: true or false=true", "safe_mode: true or false=true"},
                           "Loads a model from a file of Keras or Crescent, or the FeatureSpace "
                           "that an archive holds."));
-  Parameters model_and_options = kSaveModel;
+  Parameters model_and_options = kSaveParameters;
   model_and_options.insert(model_and_options.begin(), parse_parameter("model: a model"));
   functions.push_back(raw("save_model -> nothing", save, std::move(model_and_options),
                           "Saves the whole model in a file, whose ending chooses the format."));

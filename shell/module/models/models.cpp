@@ -133,9 +133,9 @@ void add_model_types(ObjectTypes& types, const HandleType& layer) {
 
 const std::vector<CallablePtr>& model_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add_file_functions(all);
+    std::vector<CallablePtr> callables;
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
+    add_file_functions(callables);
     add(bound("from_config -> an object of the class", &make_from_config,
               {"config: a table with names", "custom_objects=nil"},
               "A model from what get_config returned."));
@@ -156,7 +156,7 @@ const std::vector<CallablePtr>& model_functions() {
         "layer to use for each one, also for those of nested models if recursive is set; "
         "call_function(layer, inputs, arguments) calls each layer of the copy and may call "
         "others before and after it; input_tensors become the inputs of the copy."));
-    return all;
+    return callables;
   }();
   return functions;
 }

@@ -6,7 +6,8 @@
 namespace crescent::lua {
 namespace {
 
-/// Takes the option return_losses out of the table at the top of the stack, in a copy of it.
+/// Replaces the table on top of the stack by a copy without the option return_losses; returns
+/// whether the option was true.
 bool take_return_losses(lua_State* L) {
   const int top = lua_gettop(L);
   if (top < 5 || !is_keywords(L, top)) return false;

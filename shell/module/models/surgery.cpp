@@ -82,7 +82,7 @@ ModelAndReport model_without_layer(Model& model, Any layer) {
 
 /// Fails if the table at `index` contains a name that is not an option of cut. Otherwise the table
 /// would be taken for a list of layers.
-void refuse_names(lua_State* L, int index) {
+void refuse_unknown_options(lua_State* L, int index) {
   static const std::vector<std::string> kOptions{"to", "from"};
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
     if (lua_type(L, -2) == LUA_TSTRING) {
@@ -96,7 +96,7 @@ std::vector<std::string> paths_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index)) return {path_at(model, index)};
-  refuse_names(L, index);
+  refuse_unknown_options(L, index);
   std::vector<std::string> paths;
   for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; ++i) {
     paths.push_back(path_at(model, lua_gettop(L)));

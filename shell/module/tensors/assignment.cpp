@@ -86,9 +86,9 @@ class Selection {
   }
   void insert_list_axis() {
     const Tensor offsets = ops::cast(list_offsets_, DType::int64).to(nullptr);
-    const auto* first = offsets.data<int64_t>();
+    const auto* first_offset = offsets.data<int64_t>();
     axes_.insert(axes_.begin() + static_cast<ptrdiff_t>(list_axis_),
-                 {offsets.shape(), {first, first + offsets.size()}});
+                 {offsets.shape(), {first_offset, first_offset + offsets.size()}});
   }
 
   std::vector<AxisIndices> axes_;

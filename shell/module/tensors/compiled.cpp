@@ -68,17 +68,17 @@ void push_with_tensors(lua_State* L, int index, const Tensors& tensors, size_t& 
   if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
   reserve(L, 4);
   lua_newtable(L);
-  const int table = lua_gettop(L);
+  const int table_index = lua_gettop(L);
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
     lua_rawgeti(L, index, i);
     push_with_tensors(L, lua_gettop(L), tensors, next_index);
-    lua_rawseti(L, table, i);
+    lua_rawseti(L, table_index, i);
     lua_pop(L, 1);
   }
   for (const std::string& name : names_in(L, index)) {
     push_field(L, index, name.c_str());
     push_with_tensors(L, lua_gettop(L), tensors, next_index);
-    lua_setfield(L, table, name.c_str());
+    lua_setfield(L, table_index, name.c_str());
     lua_pop(L, 1);
   }
 }
@@ -89,12 +89,12 @@ class CompiledFunction final : public Object {
   explicit CompiledFunction(Ref function) : function_(std::move(function)) {}
   std::string class_name() const override { return "compiled function"; }
 
-  int call(lua_State* L, int first) {
+  int call(lua_State* L, int first_index) {
     Arguments arguments;
     const int last_index = lua_gettop(L);
-    for (int i = first; i <= last_index; ++i) collect_argument(L, i, arguments, 0);
+    for (int i = first_index; i <= last_index; ++i) collect_argument(L, i, arguments, 0);
     Entry& entry = entry_for(arguments.cache_key);
-    first_argument_ = first, last_argument_ = last_index;
+    first_argument_index_ = first_index, last_argument_index_ = last_index;
     const Tensors results = entry.function(arguments.tensors);
     const Value values = with_tensors(entry.results, results);
     for (const Value& value : values.as_list()) push_value(L, value);
@@ -123,13 +123,13 @@ class CompiledFunction final : public Object {
   Tensors trace(Entry& entry, const Tensors& inputs) {
     lua_State* L = current();
     StackRestorer restorer(L);
-    reserve(L, last_argument_ - first_argument_ + 8);
+    reserve(L, last_argument_index_ - first_argument_index_ + 8);
     const int bottom = lua_gettop(L);
     function_.push(L);
     size_t next_index = 0;
-    for (int i = first_argument_; i <= last_argument_; ++i)
+    for (int i = first_argument_index_; i <= last_argument_index_; ++i)
       push_with_tensors(L, i, inputs, next_index);
-    protected_call(L, last_argument_ - first_argument_ + 1, LUA_MULTRET);
+    protected_call(L, last_argument_index_ - first_argument_index_ + 1, LUA_MULTRET);
     List results;
     for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
     entry.results = std::move(results);
@@ -138,7 +138,7 @@ class CompiledFunction final : public Object {
 
   Ref function_;
   std::vector<std::unique_ptr<Entry>> entries_;
-  int first_argument_ = 0, last_argument_ = 0;
+  int first_argument_index_ = 0, last_argument_index_ = 0;
 };
 
 int call_compiled(lua_State* L) {

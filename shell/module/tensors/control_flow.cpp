@@ -84,11 +84,12 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
     return vars.is_list() ? vars.as_list() : List{vars};
   };
   Value vars = loop_vars;
-  Tensor is_active;  // whether the loop goes on, where that depends on values
+  // whether the loop continues; empty until a condition depends on values of tensors
+  Tensor is_active;
   for (int64_t i = 0; !maximum_iterations || i < *maximum_iterations; ++i) {
     heed_interruption("while_loop went on");
-    const Value test = loop_condition(arguments(vars));
-    const auto known_condition = constant_condition(test);
+    const Value condition_value = loop_condition(arguments(vars));
+    const auto known_condition = constant_condition(condition_value);
     if (known_condition && !*known_condition) break;
     if (!known_condition && !maximum_iterations)
       fail("while_loop: when it ends depends on values, which are not known while a program is ",
@@ -96,7 +97,7 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
     Value next = step(arguments(vars));
     if (loop_vars.is_list() && !next.is_list()) next = List{next};
     if (!known_condition) {
-      const Tensor still_active = ops::cast(Codec<Tensor>::decode(test), DType::boolean);
+      const Tensor still_active = ops::cast(Codec<Tensor>::decode(condition_value), DType::boolean);
       is_active = is_active ? ops::logical_and(is_active, still_active) : still_active;
     }
     vars = is_active ? select_nested(is_active, next, vars) : next;
@@ -195,9 +196,9 @@ Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   if (n > 2) {
     Tensors previous;
     for (const Tensor& x : odd) previous.push_back(ops::slice_axis(x, axis, 0, (n - 1) / 2));
-    const Tensors between = f(previous, slice_every_second(elems, axis, 2, n));
+    const Tensors later_even = f(previous, slice_every_second(elems, axis, 2, n));
     for (size_t i = 0; i < even.size(); ++i)
-      even[i] = ops::concatenate(Tensors{even[i], between[i]}, axis);
+      even[i] = ops::concatenate(Tensors{even[i], later_even[i]}, axis);
   }
   Tensors results;
   for (size_t i = 0; i < even.size(); ++i) results.push_back(interleaved(even[i], odd[i], axis));
@@ -236,33 +237,35 @@ bool is_tensor(Any value) { return is_tensor_like(current(), value.index); }
 
 const std::vector<CallablePtr>& control_flow_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(bound("cond -> a tensor or a structure of them", &cond,
-                        {"pred: a tensor", "true_fn: a function", "false_fn: a function"},
-                        "Calls one of two functions without arguments, as pred says; while a "
-                        "program is recorded both are traced."));
-    all.push_back(
+    std::vector<CallablePtr> callables;
+    callables.push_back(bound("cond -> a tensor or a structure of them", &cond,
+                              {"pred: a tensor", "true_fn: a function", "false_fn: a function"},
+                              "Calls one of two functions without arguments, as pred says; while a "
+                              "program is recorded both are traced."));
+    callables.push_back(
         bound("switch -> a tensor or a structure of them", &switch_to,
               {"index: a tensor", "branches: a list of functions", "operands: tensors=nil"},
               "Calls the branch at this index, which counts from 0, with the operands. An index "
               "outside of the list selects the first or the last branch."));
-    all.push_back(bound("while_loop -> a tensor or a structure of them", &while_loop,
-                        {"cond: a function", "body: a function",
-                         "loop_vars: a tensor or a structure of them", "maximum_iterations=nil"},
-                        "Repeats loop_vars = body(...) while cond(...) is true."));
-    all.push_back(bound(
+    callables.push_back(
+        bound("while_loop -> a tensor or a structure of them", &while_loop,
+              {"cond: a function", "body: a function", "loop_vars: a tensor or a structure of them",
+               "maximum_iterations=nil"},
+              "Repeats loop_vars = body(...) while cond(...) is true."));
+    callables.push_back(bound(
         "fori_loop -> a tensor or a structure of them", &fori_loop,
         {"lower", "upper", "body_fun: a function", "init_val: a tensor or a structure of them"},
         "Repeats value = body_fun(i, value) for i from lower to upper - 1."));
-    all.push_back(bound(
+    callables.push_back(bound(
         "map -> a tensor or a structure of them", &map,
         {"f: a function", "xs: a tensor or a structure of them"},
         "Applies f to each row of a tensor along its first axis, or to those of several tensors."));
-    all.push_back(bound("vectorized_map -> a tensor or a structure of them", &map,
-                        {"function: a function", "elements: a tensor or a structure of them"},
-                        "Applies a function to each row of a tensor along its first axis, or to "
-                        "those of several tensors."));
-    all.push_back(
+    callables.push_back(
+        bound("vectorized_map -> a tensor or a structure of them", &map,
+              {"function: a function", "elements: a tensor or a structure of them"},
+              "Applies a function to each row of a tensor along its first axis, or to "
+              "those of several tensors."));
+    callables.push_back(
         bound("scan -> the last carry, the results of all steps", &scan,
               {"f: a function", "init: a tensor or a structure of them",
                "xs: a tensor or a structure of them=nil", "length=nil", "reverse=false",
@@ -270,18 +273,18 @@ const std::vector<CallablePtr>& control_flow_functions() {
               "Loops over the first axis of xs: f(carry, x) returns the next carry and an output. "
               "Returns the last carry and the stacked outputs; xs, carry and outputs may be tables "
               "of tensors. The loop is compiled as one, so unroll has no effect on results."));
-    all.push_back(bound(
+    callables.push_back(bound(
         "associative_scan -> a tensor or a structure of them", &associative_scan,
         {"f: a function", "elems: a tensor or a structure of them", "reverse=false", "axis=0"},
         "The results of combining the first 1, 2, 3, ... elements with f, an associative function, "
         "which may be applied to neighbours in any order."));
-    all.push_back(bound(
+    callables.push_back(bound(
         "convert_to_numpy -> a tensor or a structure of them",
         [](const Tensor& x) { return push_numbers(current(), x), OnStack{}; }, {"x"},
         "The values as nested tables, like t:totable()."));
-    all.push_back(bound("is_tensor", &is_tensor, {"x: any value=nil"},
-                        "Whether the value is a tensor or a variable."));
-    return all;
+    callables.push_back(bound("is_tensor", &is_tensor, {"x: any value=nil"},
+                              "Whether the value is a tensor or a variable."));
+    return callables;
   }();
   return functions;
 }

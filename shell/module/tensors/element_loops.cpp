@@ -30,12 +30,12 @@ class NextElement final : public Callable {
 /// Implements t:elements(). If the tensor is in another memory, iterates over a copy in the host's
 /// memory.
 OnStack elements(const Tensor& source) {
-  static const NextElement next;
+  static const NextElement next_element;
   lua_State* L = current();
   const Tensor tensor = source.to(nullptr);
   push_handle(L, tensor);
   lua_pushinteger(L, 0);
-  push_closure(L, next, 2);
+  push_closure(L, next_element, 2);
   return {};
 }
 
@@ -49,7 +49,7 @@ int next_row(lua_State* L) {
 }
 
 /// The metamethod __pairs: iterates over rows, as ipairs(t) does.
-int rows(lua_State* L) {
+int pairs_of_rows(lua_State* L) {
   static const CallablePtr next = raw("next row", next_row, {"tensor", "position"});
   if (to_tensor(L, 1).rank() == 0) fail("a scalar has no rows: use t:item()");
   push_callable(L, *next);
@@ -96,7 +96,7 @@ void add_element_loops(HandleType& type) {
               "A tensor of the results of a Lua function for each element: t:map(function(x) "
               "return x > 0 and x or 0 end). By default numbers keep a floating-point dtype of t, "
               "integers one of integers, and other numbers become float32; booleans become bool.");
-  type.meta("__pairs", raw("pairs", rows));
+  type.meta("__pairs", raw("pairs", pairs_of_rows));
 }
 
 }  // namespace crescent::lua

@@ -215,12 +215,13 @@ void add_gradient_types(ObjectTypes& types, const HandleType& object) {
 
 const std::vector<CallablePtr>& gradient_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(bound("GradientTape", &record, {"function: a function", "watch=nil"},
-                        "Runs the function while recording its operations; returns the tape, whose "
-                        "gradient() differentiates them."));
-    all.push_back(compiled_function());
-    return all;
+    std::vector<CallablePtr> callables;
+    callables.push_back(
+        bound("GradientTape", &record, {"function: a function", "watch=nil"},
+              "Runs the function while recording its operations; returns the tape, whose "
+              "gradient() differentiates them."));
+    callables.push_back(compiled_function());
+    return callables;
   }();
   return functions;
 }

@@ -60,15 +60,17 @@ class OperationFunction final : public Callable {
   static void collect_variadic(lua_State* L, const Operation& operation) {
     const auto& parameters = operation.schema().signature.parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const int first = static_cast<int>(i) + 1, last = lua_gettop(L);
-      if (!parameters[i].variadic || first > last || lua_istable(L, first)) continue;
-      const int end = last > first && is_keywords(L, last) ? last : last + 1;
-      lua_createtable(L, end - first, 0);
-      lua_insert(L, first);
-      for (int position = end - first; position > 0; --position) {
-        lua_pushvalue(L, first + position);
-        lua_rawseti(L, first, position);
-        lua_remove(L, first + position);
+      const int first_index = static_cast<int>(i) + 1, last_index = lua_gettop(L);
+      if (!parameters[i].variadic || first_index > last_index || lua_istable(L, first_index))
+        continue;
+      const int end_index =
+          last_index > first_index && is_keywords(L, last_index) ? last_index : last_index + 1;
+      lua_createtable(L, end_index - first_index, 0);
+      lua_insert(L, first_index);
+      for (int position = end_index - first_index; position > 0; --position) {
+        lua_pushvalue(L, first_index + position);
+        lua_rawseti(L, first_index, position);
+        lua_remove(L, first_index + position);
       }
     }
   }
@@ -94,7 +96,7 @@ const OperationFunction* find_function(const std::string& name) {
 
 /// The functions of all operations in the index of plugins; making them loads no plugin.
 const std::vector<const OperationFunction*>& functions() {
-  static const std::vector<const OperationFunction*> list = [] {
+  static const std::vector<const OperationFunction*> all_functions = [] {
     std::vector<const OperationFunction*> result;
     for (const std::string& name : registry().names(Operation::kKind)) {
       const Dict traits = registry().traits(Operation::kKind, name);
@@ -103,7 +105,7 @@ const std::vector<const OperationFunction*>& functions() {
     }
     return result;
   }();
-  return list;
+  return all_functions;
 }
 
 /// Sets table[name]; for a name such as "image.resize" sets table.image.resize.
@@ -122,7 +124,7 @@ void set_function(lua_State* L, const Callable& function) {
     lua_pushvalue(L, -2);
     lua_pushvalue(L, -2);
     lua_rawset(L, -5);
-    note_path_of_module(L, "cr.ops." + name.substr(0, dot));
+    record_path_of_module(L, "cr.ops." + name.substr(0, dot));
   }
   push_callable(L, function);
   lua_setfield(L, -2, name.c_str() + dot + 1);
@@ -132,14 +134,14 @@ void set_function(lua_State* L, const Callable& function) {
 const char ops_key = 0;  // its address is the key of cr.ops in the Lua registry
 
 /// The metamethod __fill of cr.ops: adds the functions when one of them is first read, because
-/// reading the index of plugins takes a third of the start of a process.
+/// reading the index of plugins takes a third of the time in which a process starts.
 int fill_ops(lua_State* L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &ops_key);
   if (luaL_getmetafield(L, -1, "__fill") == LUA_TNIL) return 0;
   lua_pop(L, 1);
   for (const OperationFunction* function : functions()) set_function(L, *function);
-  for (const auto* list : {&control_flow_functions(), &transform_functions()})
-    for (const CallablePtr& function : *list) set_function(L, *function);
+  for (const auto* extra_functions : {&control_flow_functions(), &transform_functions()})
+    for (const CallablePtr& function : *extra_functions) set_function(L, *function);
   lua_getmetatable(L, -1);
   lua_pushnil(L);
   lua_setfield(L, -2, "__fill");

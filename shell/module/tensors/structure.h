@@ -29,10 +29,10 @@ inline Tensors tensors_in(const Value& structure) {
 
 /// The value with its tensors replaced by the given ones, in order.
 inline Value with_tensors(const Value& structure, std::span<const Tensor> tensors) {
-  size_t next = 0;
+  size_t next_index = 0;
   return mapped(structure, [&](const Value& value) -> std::optional<Value> {
     if (value.is_list() || value.is_dict() || value.is_null()) return std::nullopt;
-    return Codec<Tensor>::encode(tensors[next++]);
+    return Codec<Tensor>::encode(tensors[next_index++]);
   });
 }
 

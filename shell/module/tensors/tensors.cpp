@@ -17,7 +17,7 @@
 namespace crescent::lua {
 namespace {
 
-using MaybeType = std::optional<DType>;
+using OptionalDType = std::optional<DType>;
 
 /// The slice of an axis whose length is unknown, as in the graph of a model. The length of the
 /// result is known if both ends count from the same end of the axis.
@@ -215,7 +215,7 @@ Tensor linspace(double start, double stop, int64_t num) {
 
 /// Assigns to a variable and returns its new value.
 template <auto Assign>
-Tensor after(Variable& v, const Tensor& operand) {
+Tensor value_after(Variable& v, const Tensor& operand) {
   (v.*Assign)(operand);
   return v.value();
 }
@@ -273,11 +273,11 @@ const HandleType& variable_type() {
               v.set_constraint(get<Constraint>(constraint == Value(false) ? Value() : constraint));
             },
             "The projection that follows each update.");
-    type.method("assign", &after<&Variable::assign>, {"value"},
+    type.method("assign", &value_after<&Variable::assign>, {"value"},
                 "Assigns a value of the same shape, and returns it.")
-        .method("assign_add", &after<&Variable::assign_add>, {"delta"},
+        .method("assign_add", &value_after<&Variable::assign_add>, {"delta"},
                 "Adds a value of the same shape; returns the sum.")
-        .method("assign_sub", &after<&Variable::assign_sub>, {"delta"},
+        .method("assign_sub", &value_after<&Variable::assign_sub>, {"delta"},
                 "Subtracts a value of the same shape; returns the difference.")
         .method("numpy -> a number or nested tables", &totable, {}, "The same as totable.");
     type.meta("__tostring", bound("tostring", &text_of_variable, {"variable"}));
@@ -288,8 +288,8 @@ const HandleType& variable_type() {
 
 const std::vector<CallablePtr>& tensor_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    std::vector<CallablePtr> callables;
+    auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
     add(bound("tensor -> a tensor", &make_tensor,
               {"values: a number, a list or a tensor", "dtype=nil"},
               "A tensor from a number or nested tables, of the dtype cr.config.floatx() unless one "
@@ -297,19 +297,19 @@ const std::vector<CallablePtr>& tensor_functions() {
               "in a table are stacked: cr.tensor{v, v} has v as two rows."));
     add(bound(
         "zeros",
-        [](const NewShape& shape, MaybeType dtype) {
+        [](const NewShape& shape, OptionalDType dtype) {
           return ops::zeros(shape, dtype.value_or(floatx()));
         },
         {"shape", "dtype=nil"}, "A tensor of zeros."));
     add(bound(
         "ones",
-        [](const NewShape& shape, MaybeType dtype) {
+        [](const NewShape& shape, OptionalDType dtype) {
           return ops::ones(shape, dtype.value_or(floatx()));
         },
         {"shape", "dtype=nil"}, "A tensor of ones."));
     add(bound(
         "full",
-        [](const NewShape& shape, double value, MaybeType dtype) {
+        [](const NewShape& shape, double value, OptionalDType dtype) {
           return ops::full(shape, value, dtype.value_or(floatx()));
         },
         {"shape", "value", "dtype=nil"}, "A tensor filled with one value."));
@@ -319,14 +319,14 @@ const std::vector<CallablePtr>& tensor_functions() {
               "num evenly spaced values from start to stop."));
     add(bound(
         "eye",
-        [](int64_t n, std::optional<int64_t> m, MaybeType dtype) {
+        [](int64_t n, std::optional<int64_t> m, OptionalDType dtype) {
           return ops::eye(n, m, 0, dtype);
         },
         {"n", "m=nil", "dtype=nil"}, "A matrix with ones on the diagonal."));
     add(bound("Variable", &make_variable, {"initial", "name=nil", "trainable=true", "dtype=nil"},
               "A tensor that outlives a step and can be assigned; gradients are taken with respect "
               "to variables."));
-    return all;
+    return callables;
   }();
   return functions;
 }

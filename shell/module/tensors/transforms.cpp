@@ -50,14 +50,14 @@ Tensors CustomGradient::vjp(const Vjp& v) const {
     upstream.push_back(
         Codec<Tensor>::encode(v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i])));
   const Value result = gradient_(upstream);
-  const List list = result.is_list() ? result.as_list() : List{result};
-  if (list.size() != input_count)
+  const List result_list = result.is_list() ? result.as_list() : List{result};
+  if (result_list.size() != input_count)
     fail("custom_gradient: expected a gradient for each of the ", input_count,
-         " tensors given, got ", list.size());
+         " tensors given, got ", result_list.size());
   Tensors gradients(v.inputs.size());
   for (size_t i = 0; i < input_count; ++i) {
-    const bool is_missing = list[i].is_null() || list[i] == Value(false);
-    if (v.wanted[i] && !is_missing) gradients[i] = Codec<Tensor>::decode(list[i]);
+    const bool is_missing = result_list[i].is_null() || result_list[i] == Value(false);
+    if (v.wanted[i] && !is_missing) gradients[i] = Codec<Tensor>::decode(result_list[i]);
   }
   return gradients;
 }
@@ -80,9 +80,9 @@ class CallWithGradient final : public Callable {
           "function for the gradient, got ",
           results.size(), " values");
     expect_callable(L, -1);
-    const Tensors computed = tensors_in(results[0]);
-    const size_t result_count = computed.size();
-    inputs.insert(inputs.end(), computed.begin(), computed.end());
+    const Tensors result_tensors = tensors_in(results[0]);
+    const size_t result_count = result_tensors.size();
+    inputs.insert(inputs.end(), result_tensors.begin(), result_tensors.end());
     const auto op =
         std::make_shared<const CustomGradient>(result_count, function_at(lua_gettop(L)));
     push_value(L, with_tensors(results[0], crescent::apply(op, inputs)));
@@ -112,12 +112,12 @@ Tensors directional_derivative(GradientTape& tape, const Tensors& results, const
   for (const Tensor& weight : weights) weight_tape.watch(weight);
   const Tensors gradients = tape.gradient(results, primals, weights);
   weight_tape.stop();
-  Tensors reached_gradients, directions;
+  Tensors nonempty_gradients, directions;
   for (size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i]) reached_gradients.push_back(gradients[i]), directions.push_back(tangents[i]);
-  Tensors derivative = reached_gradients.empty()
+    if (gradients[i]) nonempty_gradients.push_back(gradients[i]), directions.push_back(tangents[i]);
+  Tensors derivative = nonempty_gradients.empty()
                            ? Tensors(results.size())
-                           : weight_tape.gradient(reached_gradients, weights, directions);
+                           : weight_tape.gradient(nonempty_gradients, weights, directions);
   for (size_t i = 0; i < results.size(); ++i)
     if (!derivative[i]) derivative[i] = ops::zeros_like(results[i]);
   return derivative;
@@ -158,18 +158,18 @@ std::tuple<Value, Value, Value> jvp(Any fun, const Value& primals, const Value& 
 
 const std::vector<CallablePtr>& transform_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(
+    std::vector<CallablePtr> callables;
+    callables.push_back(
         bound("custom_gradient -> a function", &custom_gradient, {"f: a function"},
               "Wraps a function f(...) that returns its result and a function from the gradient of "
               "the result to the gradients of the arguments, which replaces the derivative."));
-    all.push_back(bound(
+    callables.push_back(bound(
         "jvp -> the result, its tangent, and what else the function gives", &jvp,
         {"fun: a function", "primals: a tensor or a structure of them",
          "tangents: a tensor or a structure of them", "has_aux=false"},
         "The value of a function at primals, and its derivative in the direction of tangents."));
-    all.push_back(vectorize_function());
-    return all;
+    callables.push_back(vectorize_function());
+    return callables;
   }();
   return functions;
 }

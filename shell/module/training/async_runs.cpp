@@ -193,10 +193,10 @@ void add_async_runs(ObjectTypes& types, const HandleType& object) {
 
 const std::vector<CallablePtr>& async_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(bound("sleep", &sleep_seconds, {"seconds"},
-                        "Waits; runs of fit_async continue meanwhile."));
-    return all;
+    std::vector<CallablePtr> callables;
+    callables.push_back(bound("sleep", &sleep_seconds, {"seconds"},
+                              "Waits; runs of fit_async continue meanwhile."));
+    return callables;
   }();
   return functions;
 }

@@ -80,8 +80,8 @@ int traced_outputs(lua_State* L) {
 int trace(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, *model, 1);
-  const Dict options = options_from(L, first, schema<TraceOptions>("trace"));
+  const int first_option_index = first_option(L, *model, 1);
+  const Dict options = options_from(L, first_option_index, schema<TraceOptions>("trace"));
   const LayerTrace trace = model->trace(to_inputs(L, 2, *model), options);
   List rows;
   for (const TracedOutput& output : trace.outputs) rows.push_back(traced_value(output));
@@ -111,8 +111,9 @@ Value norm_values(const std::vector<GradientNorm>& norms) {
 int gradient_norms(lua_State* L) {
   auto model = self(L);
   expect_not_in_training(*model, "gradient_norms");
-  const int first = first_option(L, *model, 2);
-  const Dict options = options_from(L, first, schema<GradientNormsOptions>("gradient_norms"));
+  const int first_option_index = first_option(L, *model, 2);
+  const Dict options =
+      options_from(L, first_option_index, schema<GradientNormsOptions>("gradient_norms"));
   const Tensors x = to_inputs(L, 2, *model);
   const GradientNorms norms = model->gradient_norms(x, to_targets(L, 3, *model, x), options);
   push_report(L,
@@ -127,18 +128,19 @@ int find_learning_rate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
   expect_not_in_training(*model, "find_learning_rate");
-  const int first = first_option(L, *model, 2);
-  const Dict options = options_from(L, first, schema<LearningRateOptions>("find_learning_rate"));
+  const int first_option_index = first_option(L, *model, 2);
+  const Dict options =
+      options_from(L, first_option_index, schema<LearningRateOptions>("find_learning_rate"));
   const Tensors x = to_inputs(L, 2, *model);
   const LearningRateCurve curve =
       model->find_learning_rate(x, to_targets(L, 3, *model, x), options);
-  const auto list = [](const std::vector<double>& numbers) {
+  const auto to_list = [](const std::vector<double>& numbers) {
     return List(numbers.begin(), numbers.end());
   };
   push_report(L,
-              Dict{{"rates", list(curve.rates)},
-                   {"losses", list(curve.losses)},
-                   {"averages", list(curve.averages)},
+              Dict{{"rates", to_list(curve.rates)},
+                   {"losses", to_list(curve.losses)},
+                   {"averages", to_list(curve.averages)},
                    {"suggestion", number_or_nil(curve.suggestion)}},
               join(curve.lines, "\n"));
   return 1;
@@ -147,8 +149,8 @@ int find_learning_rate(lua_State* L) {
 int profile(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, *model, 2);
-  Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
+  const int first_option_index = first_option(L, *model, 2);
+  Dict options = options_from(L, first_option_index, schema<ProfileOptions>("profile"));
   const Value print_fn = take_option(options, "print_fn");
   const Profile profile =
       model->profile(to_inputs(L, 2, *model), to_data(L, 3, output_names(*model)), options);
@@ -186,8 +188,8 @@ Value validation_value(const Validation& report) {
 int validate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, *model, 2);
-  Dict options = options_from(L, first, schema<ValidateOptions>("validate"));
+  const int first_option_index = first_option(L, *model, 2);
+  Dict options = options_from(L, first_option_index, schema<ValidateOptions>("validate"));
   const Value print_fn = take_option(options, "print_fn");
   const Validation report = model->validate(to_data(L, 2, input_names(*model)),
                                             to_data(L, 3, output_names(*model)), options);

@@ -149,8 +149,8 @@ DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) 
 /// user gives it.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train, const Dict& further_options = {}) {
-  const int first = first_option(L, model, 2);
-  Dict options = options_from(L, first, schema<FitOptions>("fit"));
+  const int first_option_index = first_option(L, model, 2);
+  Dict options = options_from(L, first_option_index, schema<FitOptions>("fit"));
   for (const DictEntry& option : further_options)
     if (!options.contains(option.key)) options.set(option.key, option.value);
   if (Value* weights = options.find("class_weight")) *weights = weights_by_label(*weights);
@@ -190,8 +190,8 @@ int evaluate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
   expect_not_in_training(*model, "evaluate");
-  const int first = first_option(L, *model, 2);
-  const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
+  const int first_option_index = first_option(L, *model, 2);
+  const Dict options = options_from(L, first_option_index, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
   if (data) check_call_on_dataset(L, "evaluate", options);
@@ -205,8 +205,8 @@ int evaluate(lua_State* L) {
 int predict(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, *model, 1);
-  const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
+  const int first_option_index = first_option(L, *model, 1);
+  const Dict options = options_from(L, first_option_index, schema<PredictOptions>("predict"));
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
   const Tensors outputs =
       data ? model->predict(data, options) : model->predict(to_inputs(L, 2, *model), options);
@@ -257,10 +257,10 @@ void set_model_rate(Model& model, Any rate) { set_learning_rate(optimizer_of(mod
 
 }  // namespace
 
-TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet) {
+TrainingRunPtr training_run_of(lua_State* L, Model& model, bool is_quiet) {
   return train_on(
       L, model, [&](const auto&... arguments) { return model.start_training(arguments...); },
-      quiet ? Dict{{"verbose", 0}} : Dict());
+      is_quiet ? Dict{{"verbose", 0}} : Dict());
 }
 
 void set_learning_rate(Optimizer& optimizer, Any rate) {

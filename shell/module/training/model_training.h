@@ -6,9 +6,9 @@
 namespace crescent::lua {
 
 void add_training(HandleType& model);
-/// The training run that the arguments of fit on the stack describe. With `quiet` it shows no
+/// The training run that the arguments of fit on the stack describe. With `is_quiet` it shows no
 /// progress unless the arguments request it.
-TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet = false);
+TrainingRunPtr training_run_of(lua_State* L, Model& model, bool is_quiet = false);
 
 /// Sets the learning rate of an optimizer to a number or a schedule.
 void set_learning_rate(Optimizer& optimizer, Any rate);

@@ -133,17 +133,17 @@ void add_study_types(ObjectTypes& types, const HandleType& object) {
 
 const std::vector<CallablePtr>& study_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
-    all.push_back(
+    std::vector<CallablePtr> callables;
+    callables.push_back(
         raw("Study -> a study", open_study, {"options: a table with names=nil"},
             "A search by hand: ask gives a trial, whose values are asked for by name, and "
             "tell takes its score. It opens the journal or begins one.",
             &Study::options_schema()));
-    all.push_back(bound(
+    callables.push_back(bound(
         "HyperParameters", [] { return std::make_shared<HyperParameters>(); }, {},
         "Hyperparameters without a search, which have their defaults: to be given to a search, or "
         "to call a function that builds a model."));
-    return all;
+    return callables;
   }();
   return functions;
 }

@@ -38,7 +38,7 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   if (optimizer.built() && !holds_pairs(L, gradients.index))
     return optimizer.apply(to_tensors(L, gradients.index), optimizer.trainable_variables());
   Tensors values;
-  Variables targets;
+  Variables target_variables;
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, gradients.index)); ++i) {
     lua_rawgeti(L, gradients.index, i);
     if (!is_plain_table(L, -1)) fail_expected(L, -1, "a pair {gradient, variable}");
@@ -46,10 +46,10 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
     lua_rawgeti(L, -2, 2);
     const int top = lua_gettop(L);
     values.push_back(lua_toboolean(L, top - 1) ? to_tensor(L, top - 1) : Tensor());
-    targets.push_back(Read<Variable>::from(L, top));
+    target_variables.push_back(Read<Variable>::from(L, top));
     lua_pop(L, 3);
   }
-  optimizer.apply(values, targets);
+  optimizer.apply(values, target_variables);
 }
 
 /// Sets the state of the optimizer from a table of arrays, which are in the order of `variables`.
@@ -74,8 +74,8 @@ struct UpdateRule : Optimizer {
   static std::vector<std::string> slot_names(const Optimizer& optimizer) {
     return (optimizer.*&UpdateRule::slots)();
   }
-  static Tensor initial(const Optimizer& optimizer, const std::string& slot,
-                        const Variable& variable) {
+  static Tensor initial_value_of_slot(const Optimizer& optimizer, const std::string& slot,
+                                      const Variable& variable) {
     return (optimizer.*&UpdateRule::initial_slot)(slot, variable);
   }
   /// Calls the update rule. `state` is the table that LuaOptimizer::update passes.
@@ -117,7 +117,8 @@ void add_optimizer(ObjectTypes& types, const HandleType& object) {
               "Updates variables with their gradients.")
       .method("slots", &UpdateRule::slot_names, {},
               "The names of the state tensors (slots) of each variable.")
-      .method("initial_slot", &UpdateRule::initial, {"slot: a string", "variable: a variable"},
+      .method("initial_slot", &UpdateRule::initial_value_of_slot,
+              {"slot: a string", "variable: a variable"},
               "The initial value of a slot of a variable.")
       .method("update_step", &UpdateRule::run,
               {"gradient", "variable: a variable", "learning_rate", "state: a table with names"},

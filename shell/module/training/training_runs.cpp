@@ -31,11 +31,12 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
 
 /// The state to restore: that of the given snapshot or, without an argument, the state in the
 /// model's file.
-Value state_from(const TrainingRun& run, Any from) {
+Value state_from(const TrainingRun& run, Any snapshot_argument) {
   lua_State* L = current();
-  if (lua_isnil(L, from.index)) return run.model().run_state();
-  const auto source = object_as<Snapshot>(L, from.index);
-  if (!source) fail_expected(L, from.index, "a snapshot; files are read by run:load(path)");
+  if (lua_isnil(L, snapshot_argument.index)) return run.model().run_state();
+  const auto source = object_as<Snapshot>(L, snapshot_argument.index);
+  if (!source)
+    fail_expected(L, snapshot_argument.index, "a snapshot; files are read by run:load(path)");
   return source->value;
 }
 
@@ -45,9 +46,9 @@ OnStack run_itself() {
   return {};
 }
 
-OnStack restore(TrainingRun& run, Any from) {
+OnStack restore(TrainingRun& run, Any snapshot_argument) {
   Interruptible interruptible;
-  run.restore(state_from(run, from));
+  run.restore(state_from(run, snapshot_argument));
   return run_itself();
 }
 

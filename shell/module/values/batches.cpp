@@ -40,9 +40,9 @@ void warn_of_other_names(const std::vector<std::string>& other_names,
          "; not read: ", join(other_names));
 }
 
-/// Pushes a list of the values in the table at `index`, in the order of the names. Names that are
-/// not among the inputs are left out with a warning if all of those are there, else they are
-/// refused, as they always are for outputs.
+/// Pushes a list of the values in the table at `index`, in the order of the names. Values under
+/// other names are an error, but for inputs they are left out with a warning if the table has a
+/// value for each of the names.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
                    const std::vector<std::string>& required_names, bool are_inputs) {
   std::vector<std::string> other_names;
@@ -251,10 +251,10 @@ bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
 /// Replaces the three values on top of the stack by x, y and sample_weight, the items of the table
 /// that is the lowest of these values.
 void spread_batch(lua_State* L) {
-  const int first = lua_gettop(L) - 2;
+  const int first_index = lua_gettop(L) - 2;
   for (int i = 3; i >= 1; --i) {
-    lua_rawgeti(L, first, i);
-    lua_replace(L, first + i - 1);
+    lua_rawgeti(L, first_index, i);
+    lua_replace(L, first_index + i - 1);
   }
 }
 

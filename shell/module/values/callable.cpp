@@ -33,10 +33,10 @@ Parameters Parameters::of_method(std::string self) const {
 
 Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc) {
   constexpr std::string_view kArrow = " -> ";
-  const size_t arrow = name.find(kArrow);
+  const size_t arrow_position = name.find(kArrow);
   Signature signature;
-  signature.name = name.substr(0, arrow);
-  if (arrow != name.npos) signature.result = name.substr(arrow + kArrow.size());
+  signature.name = name.substr(0, arrow_position);
+  if (arrow_position != name.npos) signature.result = name.substr(arrow_position + kArrow.size());
   signature.parameters = std::move(parameters);
   signature.doc = doc;
   return signature;
@@ -166,10 +166,10 @@ void check_self(lua_State* L, const Callable& callable) {
 /// Fails if a method refused its object, which is of another type.
 void refuse_object(const Callable& method, std::string_view message) {
   const std::string start = method.name() + ": argument 'self': expected ";
-  const size_t got = message.rfind(", got ");
-  if (message.starts_with(start) && got != message.npos)
-    fail_without_colon(method, message.substr(start.size(), got - start.size()),
-                       message.substr(got + 6));
+  const size_t got_position = message.rfind(", got ");
+  if (message.starts_with(start) && got_position != message.npos)
+    fail_without_colon(method, message.substr(start.size(), got_position - start.size()),
+                       message.substr(got_position + 6));
 }
 
 /// The class on which a method of objects was called: "the class Net"; "" for an object.
@@ -332,8 +332,8 @@ int find_parameter(const std::vector<Parameter>& parameters, std::string_view na
 }
 
 /// Whether every name in the table is the name of a parameter.
-bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& parameters) {
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+bool names_parameters(lua_State* L, int table_index, const std::vector<Parameter>& parameters) {
+  for (lua_pushnil(L); lua_next(L, table_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING && find_parameter(parameters, text_of(L, -2)) >= 0) continue;
     lua_pop(L, 2);
     return false;
@@ -413,19 +413,19 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
                                names_parameters(L, argument_count, parameters())));
   const bool is_list_with_names = has_keywords && argument_count == 1 &&
                                   mask_has_last_argument(takes_lists) && lua_rawlen(L, 1) > 0;
-  int table = 0;
+  int keywords_index = 0;
   if (has_keywords) {
     // Moves the table of keywords to stack index 1, below the arguments.
     lua_pushvalue(L, argument_count);
     lua_insert(L, 1);
-    table = 1;
+    keywords_index = 1;
     is_list_with_names ? keep_list(L, argument_count + 1) : lua_remove(L, argument_count + 1);
     if (!is_list_with_names) push_items(L, name());
   }
-  const int positional_count = lua_gettop(L) - table;
+  const int positional_count = lua_gettop(L) - keywords_index;
   if (positional_count > parameter_count) fail_too_many(*this, positional_count);
   for (int i = positional_count; i < parameter_count; ++i) lua_pushnil(L);
-  if (table) {
+  if (keywords_index) {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
       if (lua_type(L, -2) != LUA_TSTRING) continue;
       const std::string argument_name = text_of(L, -2);
@@ -442,7 +442,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
     if (!lua_isnil(L, i + 1)) continue;
     const Parameter& parameter = parameters()[i];
     if (parameter.required) {
-      if (!table) check_misspelt(L, argument_count, *this);
+      if (!keywords_index) check_misspelt(L, argument_count, *this);
       fail(name(), ": missing argument '", parameter.name, "'", method_hint(*this));
     }
     push_default(L, parameter.default_value);

@@ -15,14 +15,14 @@ namespace {
 
 constexpr const char* kAdvice = "; make it inside of the function";
 
-int append(lua_State*, const void* bytes, size_t count, void* text) {
+int append_bytecode(lua_State*, const void* bytes, size_t count, void* text) {
   static_cast<std::string*>(text)->append(static_cast<const char*>(bytes), count);
   return 0;
 }
 
 /// Whether the bytecode contains this name as a constant. In bytecode, the length plus one precedes
 /// a constant, and the last byte of the length has the bit 0x80 set.
-bool mentions(const std::string& code, const std::string& name) {
+bool mentions_name(const std::string& code, const std::string& name) {
   constexpr size_t kMaxShortLength = 126;
   if (name.size() > kMaxShortLength) return code.find(name) != code.npos;
   return code.find(static_cast<char>((name.size() + 1) | 0x80) + name) != code.npos;
@@ -108,8 +108,8 @@ class CopiedValue::Reader {
     node.kind = Node::Kind::table;
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
       const std::string field = concat("field '", text_of(L_, -2), "' of ", what);
-      const size_t key = read(-2, "a key of " + what), value = read(-1, field);
-      node.fields.emplace_back(key, value);
+      const size_t key_node = read(-2, "a key of " + what), value_node = read(-1, field);
+      node.fields.emplace_back(key_node, value_node);
     }
     return node;
   }
@@ -122,7 +122,7 @@ class CopiedValue::Reader {
     Node node;
     node.kind = Node::Kind::function;
     lua_pushvalue(L_, index);
-    lua_dump(L_, append, &node.text, 0);
+    lua_dump(L_, append_bytecode, &node.text, 0);
     lua_pop(L_, 1);
     for (int i = 1; const char* name = lua_getupvalue(L_, index, i); ++i) {
       const bool is_globals_table = is_globals(-1);
@@ -150,11 +150,11 @@ class CopiedValue::Reader {
 
   size_t add_globals(const std::string& code) {
     lua_pushglobaltable(L_);
-    const int table = lua_gettop(L_);
-    for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
+    const int table_index = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, table_index); lua_pop(L_, 1)) {
       if (lua_type(L_, -2) != LUA_TSTRING) continue;
       const std::string name = text_of(L_, -2);
-      if (is_globals(-1) || copied_value_.globals_.contains(name) || !mentions(code, name))
+      if (is_globals(-1) || copied_value_.globals_.contains(name) || !mentions_name(code, name))
         continue;
       const StackRestorer restorer(L_);
       copied_value_.globals_[name] = 0;
@@ -162,7 +162,7 @@ class CopiedValue::Reader {
         copied_value_.globals_[name] = read(-1, concat("the global variable '", name, "'"));
       } catch (const Error& error) {
         copied_value_.globals_.erase(name);
-        copied_value_.unavailable_[name] = error.what();
+        copied_value_.unavailable_globals_[name] = error.what();
       }
     }
     lua_pop(L_, 1);
@@ -175,8 +175,8 @@ class CopiedValue::Reader {
   /// the module crescent, also of those in nested tables.
   void find_members(const std::string& path, bool is_globals_table) {
     reserve(L_, 4);
-    const int table = lua_gettop(L_);
-    for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
+    const int table_index = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, table_index); lua_pop(L_, 1)) {
       const bool is_member = lua_iscfunction(L_, -1) || (!is_globals_table && lua_istable(L_, -1));
       if (!is_member || lua_type(L_, -2) != LUA_TSTRING || to_callable(L_, -1)) continue;
       const std::string name = path + "." + text_of(L_, -2);
@@ -192,13 +192,13 @@ class CopiedValue::Reader {
     const StackRestorer restorer(L_);
     reserve(L_, 10);
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    const int loaded_table = lua_gettop(L_);
-    for (lua_pushnil(L_); lua_next(L_, loaded_table); lua_pop(L_, 1)) {
+    const int loaded_table_index = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, loaded_table_index); lua_pop(L_, 1)) {
       if (lua_type(L_, -2) != LUA_TSTRING || lua_type(L_, -1) != LUA_TTABLE) continue;
-      const std::string module = text_of(L_, -2);
+      const std::string module_name = text_of(L_, -2);
       const bool is_globals_table = is_globals(-1);
-      if (!is_globals_table) libraries_.emplace(lua_topointer(L_, -1), module);
-      find_members(module, is_globals_table);
+      if (!is_globals_table) libraries_.emplace(lua_topointer(L_, -1), module_name);
+      find_members(module_name, is_globals_table);
     }
   }
 
@@ -209,18 +209,18 @@ class CopiedValue::Reader {
 };
 
 /// Makes the copied value in another state. If the value refers to a table or function several
-/// times, that is made once.
+/// times, this table or function is made once.
 class CopiedValue::Maker {
  public:
   Maker(lua_State* L, const CopiedValue& copied_value) : L_(L), copied_value_(copied_value) {
     lua_newtable(L_);
-    values_table_ = lua_gettop(L_);
+    values_table_index_ = lua_gettop(L_);
   }
 
   void push(size_t node_index) {
     reserve(L_, 8);
     const auto number = static_cast<lua_Integer>(node_index) + 1;
-    if (lua_rawgeti(L_, values_table_, number) != LUA_TNIL) return;
+    if (lua_rawgeti(L_, values_table_index_, number) != LUA_TNIL) return;
     lua_pop(L_, 1);
     const Node& node = copied_value_.nodes_[node_index];
     switch (node.kind) {
@@ -257,12 +257,12 @@ class CopiedValue::Maker {
  private:
   void store_value(lua_Integer number) {
     lua_pushvalue(L_, -1);
-    lua_rawseti(L_, values_table_, number);
+    lua_rawseti(L_, values_table_index_, number);
   }
   void set_fields(const Node& node) {
-    for (const auto& [key, value] : node.fields) {
-      push(key);
-      push(value);
+    for (const auto& [key_node, value_node] : node.fields) {
+      push(key_node);
+      push(value_node);
       lua_rawset(L_, -3);
     }
   }
@@ -275,11 +275,11 @@ class CopiedValue::Maker {
   /// Pushes the module, or the value in it, at the path "module.name.name".
   void push_library(const std::string& path) {
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    const auto push_module = [&](const std::string& module) {
-      if (lua_getfield(L_, -1, module.c_str()) != LUA_TNIL) return true;
+    const auto push_module = [&](const std::string& module_name) {
+      if (lua_getfield(L_, -1, module_name.c_str()) != LUA_TNIL) return true;
       lua_pop(L_, 1);
       push_global(L_, "require");
-      push_string(L_, module);
+      push_string(L_, module_name);
       return lua_pcall(L_, 1, 1, 0) == LUA_OK || (lua_pop(L_, 1), false);
     };
     if (!push_module(path)) {
@@ -294,7 +294,7 @@ class CopiedValue::Maker {
 
   lua_State* L_;
   const CopiedValue& copied_value_;
-  int values_table_;  ///< the stack index of the table {number of node = value made for it}
+  int values_table_index_;  ///< the stack index of the table {number of node = value made for it}
 };
 
 namespace {
@@ -332,7 +332,7 @@ void set_package_field(lua_State* L, const char* name, const std::string& text) 
 CopiedValue::CopiedValue(lua_State* L, int index, const std::string& what)
     : path_(package_field(L, "path")), cpath_(package_field(L, "cpath")) {
   const StackRestorer restorer(L);
-  root_ = Reader(L, *this).read(index, what);
+  root_index_ = Reader(L, *this).read(index, what);
 }
 
 void CopiedValue::push(lua_State* L) const {
@@ -340,12 +340,12 @@ void CopiedValue::push(lua_State* L) const {
   set_package_field(L, "path", path_);
   set_package_field(L, "cpath", cpath_);
   Maker maker(L, *this);
-  const int values_table = lua_gettop(L);
+  const int values_table_index = lua_gettop(L);
   maker.set_globals();
   lua_pushglobaltable(L);
   lua_newtable(L);
   lua_newtable(L);
-  for (const auto& [name, reason] : unavailable_) {
+  for (const auto& [name, reason] : unavailable_globals_) {
     push_string(L, reason);
     lua_setfield(L, -2, name.c_str());
   }
@@ -353,8 +353,8 @@ void CopiedValue::push(lua_State* L) const {
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_pop(L, 1);
-  maker.push(root_);
-  lua_remove(L, values_table);
+  maker.push(root_index_);
+  lua_remove(L, values_table_index);
 }
 
 }  // namespace crescent::lua

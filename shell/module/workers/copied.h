@@ -30,19 +30,19 @@ class CopiedValue {
     /// and so serves all Lua states
     const Callable* callable = nullptr;
     std::string text;  ///< the path of a value of a library, or the bytecode of a function
-    std::vector<std::pair<size_t, size_t>> fields;  ///< the keys and values of a table
+    std::vector<std::pair<size_t, size_t>> fields;  ///< the nodes of the keys and values of a table
     std::vector<size_t> upvalues;
   };
   class Reader;
   class Maker;
 
   std::vector<Node> nodes_;
-  size_t root_ = 0;
+  size_t root_index_ = 0;
   std::string path_, cpath_;               ///< the search paths of Lua modules and of C modules
                                            ///< (package.path and package.cpath)
-  std::map<std::string, size_t> globals_;  ///< the globals that functions use
+  std::map<std::string, size_t> globals_;  ///< the nodes of the globals that functions use
   /// the globals that cannot be copied, with reasons
-  std::map<std::string, std::string> unavailable_;
+  std::map<std::string, std::string> unavailable_globals_;
 };
 
 }  // namespace crescent::lua

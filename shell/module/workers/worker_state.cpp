@@ -46,11 +46,11 @@ extern "C" void stop_if_interrupted(lua_State* L, lua_Debug*) {
 
 void set_opener(lua_CFunction function) { opener = function; }
 
-Element element_from(lua_State* L, int first) {
+Element element_from(lua_State* L, int first_index) {
   int last_index = lua_gettop(L);
-  while (last_index >= first && lua_isnil(L, last_index)) --last_index;
+  while (last_index >= first_index && lua_isnil(L, last_index)) --last_index;
   Element element;
-  for (int i = first; i <= last_index; ++i) {
+  for (int i = first_index; i <= last_index; ++i) {
     element.push_back(to_value(L, i));
     if (element.back().object_as<LuaFunction>())
       fail("expected tensors, numbers, texts or tables of them, got a function");
@@ -78,7 +78,7 @@ WorkerState::WorkerState(std::shared_ptr<const CopiedValue> function) : L_(luaL_
       luaL_requiref(L, "crescent", opener, 0);
       lua_setglobal(L, "cr");
       function->push(L);
-      function_ = luaL_ref(L, LUA_REGISTRYINDEX);
+      function_reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
     });
   } catch (...) {
     lua_close(L_);
@@ -94,7 +94,7 @@ Element WorkerState::call(const Element& element) {
   Element result;
   protect(L_, [&](lua_State* L) {
     lua_settop(L, 0);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, function_);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function_reference_);
     const int part_count = push_element(L, element);
     protected_call(L, part_count, LUA_MULTRET);
     if (lua_gettop(L) == 0) fail("the function returned nothing");

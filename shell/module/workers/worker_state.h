@@ -9,8 +9,8 @@ namespace crescent::lua {
 /// Sets the function that opens the module in a new state.
 void set_opener(lua_CFunction opener);
 
-/// Makes an element of the values on the stack from `first` on; trailing nils are left out.
-Element element_from(lua_State* L, int first);
+/// Makes an element of the values on the stack from `first_index` on; trailing nils are left out.
+Element element_from(lua_State* L, int first_index);
 /// Pushes the parts of an element; returns their number.
 int push_element(lua_State* L, const Element& element);
 
@@ -25,7 +25,7 @@ class WorkerState {
 
  private:
   lua_State* L_;
-  int function_ = 0;  ///< the reference in the Lua registry of the function
+  int function_reference_ = 0;  ///< the reference in the Lua registry of the function
 };
 
 }  // namespace crescent::lua

@@ -49,8 +49,8 @@ class Comparisons {
   /// binds more tightly than the comparison, or if the operand is not a number and begins with
   /// neither a name nor a bracket.
   std::optional<Operand> right_operand(size_t first) const {
-    const size_t number = is_text(first, "-") ? first + 1 : first;
-    const size_t last = kind_of(number) == Kind::number ? number : last_of(first);
+    const size_t number_index = is_text(first, "-") ? first + 1 : first;
+    const size_t last = kind_of(number_index) == Kind::number ? number_index : last_of(first);
     if (last == kNone || !may_follow(last)) return {};
     return Operand{first, last};
   }
@@ -92,7 +92,9 @@ class Comparisons {
   bool is_one_of(size_t i, std::string_view symbols) const {
     return kind_of(i) == Kind::symbol && symbols.find(word(i)) != symbols.npos;
   }
-  bool are_joined(size_t i, size_t next) const { return tokens_[i].end == tokens_[next].begin; }
+  bool are_joined(size_t i, size_t next_index) const {
+    return tokens_[i].end == tokens_[next_index].begin;
+  }
   bool ends_operator(size_t i) const {
     return i > 0 && is_one_of(i - 1, "=~<>") && are_joined(i - 1, i);
   }
@@ -114,10 +116,11 @@ class Comparisons {
         i -= 2;
         if (!ends_prefix(i)) return kNone;
       } else if (is_bracket || kind_of(i) == Kind::string) {
-        const size_t opening = is_bracket ? matching_brackets_[i] : i;
-        if (opening == kNone) return kNone;
-        if (opening == 0 || !ends_prefix(opening - 1)) return is_text(i, ")") ? opening : kNone;
-        i = opening - 1;
+        const size_t opening_index = is_bracket ? matching_brackets_[i] : i;
+        if (opening_index == kNone) return kNone;
+        if (opening_index == 0 || !ends_prefix(opening_index - 1))
+          return is_text(i, ")") ? opening_index : kNone;
+        i = opening_index - 1;
       } else {
         return kNone;
       }
@@ -129,13 +132,13 @@ class Comparisons {
                : kind_of(first) == Kind::name ? first
                                               : kNone;
     while (i != kNone) {
-      const size_t next = i + 1;
-      if (is_selector(next))
-        i = next + 1;
-      else if (is_one_of(next, "([{"))
-        i = matching_brackets_[next];
-      else if (kind_of(next) == Kind::string)
-        i = next;
+      const size_t next_index = i + 1;
+      if (is_selector(next_index))
+        i = next_index + 1;
+      else if (is_one_of(next_index, "([{"))
+        i = matching_brackets_[next_index];
+      else if (kind_of(next_index) == Kind::string)
+        i = next_index;
       else
         break;
     }
@@ -149,8 +152,8 @@ class Comparisons {
     return kind_of(first - 1) == Kind::keyword && !is_text(first - 1, "not");
   }
   bool may_follow(size_t last) const {
-    const Kind next = kind_of(last + 1);
-    return last + 1 == tokens_.size() || next == Kind::keyword || next == Kind::name ||
+    const Kind next_kind = kind_of(last + 1);
+    return last + 1 == tokens_.size() || next_kind == Kind::keyword || next_kind == Kind::name ||
            is_one_of(last + 1, ")]},;");
   }
 

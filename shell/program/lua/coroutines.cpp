@@ -91,8 +91,8 @@ void set_function(lua_State* L, const char* name, lua_CFunction function) {
 }  // namespace
 
 RunningCoroutine* volatile& innermost_coroutine() {
-  thread_local RunningCoroutine* volatile innermost = nullptr;
-  return innermost;
+  thread_local RunningCoroutine* volatile innermost_call = nullptr;
+  return innermost_call;
 }
 
 void record_coroutines(lua_State* L) {

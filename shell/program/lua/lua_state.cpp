@@ -21,14 +21,14 @@ const char main_key = 0;  // the key in the Lua registry of the function that ca
 
 /// Pushes the function `name` of the module crescent; pushes nil if the module is not loaded yet.
 void push_module_field(lua_State* L, const char* name) {
-  const int base = lua_gettop(L);
+  const int base_index = lua_gettop(L);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   if (lua_getfield(L, -1, "crescent") == LUA_TTABLE) {
     lua_pushstring(L, name);
     lua_rawget(L, -2);
   }
-  lua_replace(L, base + 1);
-  lua_settop(L, base + 1);
+  lua_replace(L, base_index + 1);
+  lua_settop(L, base_index + 1);
 }
 
 /// Pushes a message for an error object that is not a string.
@@ -48,12 +48,12 @@ int add_traceback(lua_State* L) {
     lua_settop(L, 1);
   }
   size_t length = 0;
-  // The length is given, because the message may contain zero bytes.
+  // The length is needed, because the message may contain zero bytes.
   const char* message = lua_tolstring(L, 1, &length);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
-  const std::string trace = traceback(L, 1, -1, {message, length});
+  const std::string traceback_text = traceback(L, 1, -1, {message, length});
   lua_pop(L, 1);
-  lua_pushlstring(L, trace.data(), trace.size());
+  lua_pushlstring(L, traceback_text.data(), traceback_text.size());
   lua_concat(L, 2);
   return 1;
 }
@@ -86,21 +86,22 @@ void explain(lua_State* L, const std::string& source) {
 /// The error message on top of the stack; the source line at fault is inserted between message and
 /// traceback.
 std::string with_source_line(lua_State* L) {
-  const std::string original = text_at_top(L);
-  const SourceLocation location = location_of(original);
+  const std::string original_message = text_at_top(L);
+  const SourceLocation location = location_of(original_message);
   explain(L, location.source);
   std::string message = text_at_top(L);
   return message.insert(std::min(message.find(kTraceback), message.size()),
-                        offending_line(original, location));
+                        offending_line(original_message, location));
 }
 
 /// Loads a text as a function. If `variables` is given, local variables that the text declares
 /// outside of blocks are kept there.
-int load(lua_State* L, const std::string& text, const std::string& chunk, Variables* variables) {
-  const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
+int load(lua_State* L, const std::string& text, const std::string& chunk_name,
+         Variables* variables) {
+  const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk_name.c_str(), "t");
   if (status != LUA_OK || !variables) return status;
   lua_pop(L, 1);
-  return variables->load(text, chunk);
+  return variables->load(text, chunk_name);
 }
 
 /// The text without what Lua skips at the start of a file: a byte order mark, and a line that
@@ -174,12 +175,12 @@ int print(lua_State* L) {
   return 0;
 }
 
-/// Prints the values on the stack from index `first` on, in the format of the prompt.
-int print_values(lua_State* L, int first) {
-  const int count = lua_gettop(L) - first + 1;
+/// Prints the values on the stack from index `first_index` on, in the format of the prompt.
+int print_values(lua_State* L, int first_index) {
+  const int count = lua_gettop(L) - first_index + 1;
   if (count == 0) return LUA_OK;
   push_module_field(L, "print");
-  lua_insert(L, first);
+  lua_insert(L, first_index);
   return call(L, count, 0);
 }
 
@@ -219,14 +220,14 @@ void set_arguments(lua_State* L, char** argv, int count, int script_index) {
 }
 
 int call(lua_State* L, int argument_count, int result_count) {
-  const int base = lua_gettop(L) - argument_count;
-  lua_pushvalue(L, base);
+  const int base_index = lua_gettop(L) - argument_count;
+  lua_pushvalue(L, base_index);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &main_key);
   lua_pushcfunction(L, add_traceback);
-  lua_insert(L, base);
+  lua_insert(L, base_index);
   const StopSignalHandling signal_handling(L);
-  const int status = lua_pcall(L, argument_count, result_count, base);
-  lua_remove(L, base);
+  const int status = lua_pcall(L, argument_count, result_count, base_index);
+  lua_remove(L, base_index);
   return status;
 }
 
@@ -258,9 +259,9 @@ void report(lua_State* L) {
 
 bool run_text(lua_State* L, const std::string& code, const char* name, Variables* variables) {
   int status = load(L, code, concat("=", name), variables);
-  const int first = lua_gettop(L);
+  const int first_index = lua_gettop(L);
   if (status == LUA_OK) status = call(L, 0, LUA_MULTRET);
-  if (status == LUA_OK) status = print_values(L, first);
+  if (status == LUA_OK) status = print_values(L, first_index);
   return finish(L, status);
 }
 

@@ -36,10 +36,10 @@ size_t long_bracket(std::string_view text, size_t offset) {
 
 LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t bracket_begin,
                     size_t level) {
-  const std::string closing = "]" + std::string(level - 1, '=') + "]";
-  const size_t end = text.find(closing, bracket_begin + level + 1);
+  const std::string closing_bracket = "]" + std::string(level - 1, '=') + "]";
+  const size_t end = text.find(closing_bracket, bracket_begin + level + 1);
   if (end == text.npos) return {kind, begin, text.size(), false};
-  return {kind, begin, end + closing.size()};
+  return {kind, begin, end + closing_bracket.size()};
 }
 
 /// A token of a newline, or of blanks within a line.

@@ -42,8 +42,8 @@ bool is_named_object(std::string_view name) {
 
 /// How Lua writes what the variable stands for in Python; empty if that is not known.
 std::string written_in_lua(const std::string& name) {
-  for (const auto& [python, lua] : kLiterals)
-    if (name == python) return lua;
+  for (const auto& [python_text, lua_text] : kLiterals)
+    if (name == python_text) return lua_text;
   return is_dtype(name) || is_named_object(name) ? concat('"', name, '"') : "";
 }
 

@@ -20,8 +20,8 @@ struct Source {
   std::string name, text;
 };
 std::deque<Source>& sources() {
-  static std::deque<Source> all;
-  return all;
+  static std::deque<Source> stored_sources;
+  return stored_sources;
 }
 
 std::string contents_of_file(const std::string& path) {

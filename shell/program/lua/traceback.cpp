@@ -9,7 +9,7 @@
 namespace crescent::program {
 namespace {
 
-constexpr size_t kMaxAtEnd = 6;  // the number of calls shown at each end of a long traceback
+constexpr size_t kMaxCallsAtEnd = 6;  // the number of calls shown at each end of a long traceback
 
 std::string function_text(lua_State* L, lua_Debug& frame, int main_index) {
   lua_getinfo(L, "f", &frame);
@@ -77,8 +77,8 @@ bool adds_nothing(const std::vector<std::string>& texts, std::string_view messag
 /// Removes the calls in the middle of a long traceback. `omitted_count` is the number of further
 /// calls in the middle, which `texts` does not contain.
 void shorten(std::vector<std::string>& texts, int omitted_count) {
-  if (texts.size() <= 2 * kMaxAtEnd) return;
-  const auto first = texts.begin() + kMaxAtEnd, last = texts.end() - kMaxAtEnd;
+  if (texts.size() <= 2 * kMaxCallsAtEnd) return;
+  const auto first = texts.begin() + kMaxCallsAtEnd, last = texts.end() - kMaxCallsAtEnd;
   const std::string note = concat("\n\t... (", last - first + omitted_count, " calls)");
   texts.insert(texts.erase(first, last), note);
 }
@@ -92,9 +92,9 @@ bool is_of_user(const lua_Debug& frame) {
 std::string traceback(lua_State* L, int level, int main_index, std::string_view message) {
   if (wants_full_traceback()) return full_traceback(L, level);
   UserCalls calls(L, lua_absindex(L, main_index)), outer_calls(L, lua_absindex(L, main_index));
-  while (calls.texts.size() <= 2 * kMaxAtEnd && calls.add_call(level)) ++level;
+  while (calls.texts.size() <= 2 * kMaxCallsAtEnd && calls.add_call(level)) ++level;
   int outer_level = last_level(L);
-  while (outer_calls.texts.size() < kMaxAtEnd && outer_level >= level)
+  while (outer_calls.texts.size() < kMaxCallsAtEnd && outer_level >= level)
     outer_calls.add_call(outer_level--);
   std::vector<std::string>& texts = calls.texts;
   texts.insert(texts.end(), outer_calls.texts.rbegin(), outer_calls.texts.rend());

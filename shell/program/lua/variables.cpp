@@ -7,8 +7,8 @@
 namespace crescent::program {
 namespace {
 
-int load_text(lua_State* L, const std::string& text, const std::string& chunk) {
-  return luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
+int load_text(lua_State* L, const std::string& text, const std::string& chunk_name) {
+  return luaL_loadbufferx(L, text.data(), text.size(), chunk_name.c_str(), "t");
 }
 
 /// A variable name that does not occur in the text.
@@ -56,9 +56,9 @@ void box_value(lua_State* L) {
 
 Variables::Variables(lua_State* L) : L_(L) {
   lua_newtable(L);
-  table_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  table_reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);
-  closing_list_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  closing_list_reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 /// The Lua function that the inserted code calls after each local statement, to keep a variable for
@@ -81,7 +81,7 @@ void Variables::check_closable(const std::string& name) {
   if (luaL_getmetafield(L_, -1, "__close") == LUA_TNIL)
     luaL_error(L_, "variable '%s' got a non-closable value", name.c_str());
   lua_pop(L_, 1);
-  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_list_);
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_list_reference_);
   lua_insert(L_, -2);
   lua_rawseti(L_, -2, static_cast<lua_Integer>(lua_rawlen(L_, -2)) + 1);
   lua_pop(L_, 1);
@@ -130,21 +130,21 @@ void Variables::join_upvalues(const std::string& keep_function_name) {
   lua_pop(L_, 1);
 }
 
-int Variables::load(const std::string& text, const std::string& chunk) {
+int Variables::load(const std::string& text, const std::string& chunk_name) {
   const std::vector<LocalStatement> statements = local_statements(text);
   const std::string keep_function_name = unused_name(text);
   const std::string prefix = prologue(text, keep_function_name, !statements.empty());
   const std::string code =
       prefix.empty() ? text
                      : prefix + with_keep_calls(text, statements, keep_function_name) + "\nend";
-  const int status = load_text(L_, code, chunk);
+  const int status = load_text(L_, code, chunk_name);
   if (status == LUA_OK && !prefix.empty()) lua_call(L_, 0, 1);
   if (status == LUA_OK) join_upvalues(keep_function_name);
   return status;
 }
 
 void Variables::close() {
-  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_list_);
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_list_reference_);
   for (auto i = static_cast<lua_Integer>(lua_rawlen(L_, -1)); i > 0; --i) {
     lua_rawgeti(L_, -1, i);
     luaL_getmetafield(L_, -1, "__close");

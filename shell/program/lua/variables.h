@@ -18,9 +18,9 @@ class Variables {
 
   /// Loads a text that compiles by itself. Running it keeps each variable as soon as its statement
   /// was executed, even if a later statement fails. Pushes the function, or an error message.
-  int load(const std::string& text, const std::string& chunk);
+  int load(const std::string& text, const std::string& chunk_name);
   /// Pushes the table {name = function that returns the value of the variable}.
-  void push_table() const { lua_rawgeti(L_, LUA_REGISTRYINDEX, table_); }
+  void push_table() const { lua_rawgeti(L_, LUA_REGISTRYINDEX, table_reference_); }
   /// Closes the variables that were declared with <close>, the last one first.
   void close();
 
@@ -35,7 +35,7 @@ class Variables {
   lua_State* L_;
   // references in the Lua registry: to the table of variables, and to the list of the values to
   // close
-  int table_, closing_list_;
+  int table_reference_, closing_list_reference_;
   std::map<std::string, std::string, std::less<>> attributes_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void append(const MD_CHAR* text, MD_SIZE size, void* to) {
+void append_html(const MD_CHAR* text, MD_SIZE size, void* to) {
   static_cast<std::string*>(to)->append(text, size);
 }
 
@@ -39,7 +39,8 @@ int markdown(lua_State* L) {
   bool succeeded = false;
   {
     std::string html;
-    succeeded = convert(text, static_cast<MD_SIZE>(size), append, &html, MD_DIALECT_GITHUB, 0) == 0;
+    succeeded =
+        convert(text, static_cast<MD_SIZE>(size), append_html, &html, MD_DIALECT_GITHUB, 0) == 0;
     lua_pushlstring(L, html.data(), html.size());
   }
   return succeeded ? 1 : luaL_error(L, "this is no Markdown");

@@ -41,8 +41,8 @@ std::string_view tail(std::string_view text, size_t cursor) {
   return text.substr(start, cursor - start);
 }
 
-std::string text_at(lua_State* L, int list, lua_Integer i) {
-  lua_rawgeti(L, list, i);
+std::string text_at(lua_State* L, int list_index, lua_Integer i) {
+  lua_rawgeti(L, list_index, i);
   size_t length = 0;
   const char* text = lua_tolstring(L, -1, &length);
   std::string result = text ? std::string(text, length) : "";
@@ -62,9 +62,9 @@ std::vector<Candidate> candidates_of(lua_State* L, int names_index, int helps_in
 Completions name_completions(lua_State* L, std::string_view text_before_cursor, size_t cursor) {
   Completions result;
   if (call_module_function(L, "complete", {text_before_cursor}, 3)) {
-    const int first = lua_gettop(L) - 2;
-    result.begin = cursor - static_cast<size_t>(lua_tointeger(L, first + 1));
-    result.candidates = candidates_of(L, first, first + 2);
+    const int first_index = lua_gettop(L) - 2;
+    result.begin = cursor - static_cast<size_t>(lua_tointeger(L, first_index + 1));
+    result.candidates = candidates_of(L, first_index, first_index + 2);
   }
   return result;
 }
@@ -76,8 +76,8 @@ Completions value_completions(lua_State* L, std::string_view text_before_cursor,
   Completions result;
   result.begin = begin;
   if (call_module_function(L, "complete_value", {text_before_cursor, typed_text}, 2)) {
-    const int first = lua_gettop(L) - 1;
-    result.candidates = candidates_of(L, first, first + 1);
+    const int first_index = lua_gettop(L) - 1;
+    result.candidates = candidates_of(L, first_index, first_index + 1);
   }
   return result;
 }
@@ -90,10 +90,11 @@ std::string size_text(const fs::directory_entry& entry) {
 }
 
 Completions file_completions(std::string_view typed_text, size_t begin) {
-  const size_t slash = typed_text.rfind('/') + 1;
-  const std::string_view folder = typed_text.substr(0, slash), start = typed_text.substr(slash);
+  const size_t name_offset = typed_text.rfind('/') + 1;
+  const std::string_view folder = typed_text.substr(0, name_offset),
+                         start = typed_text.substr(name_offset);
   Completions result;
-  result.begin = begin + slash;
+  result.begin = begin + name_offset;
   std::error_code error;
   const fs::path searched_folder = folder.empty() ? fs::path(".") : fs::path(folder);
   for (fs::directory_iterator it(searched_folder, error), end; !error && it != end;

@@ -11,8 +11,8 @@ constexpr size_t kMaxQuickBytes = 4096;
 constexpr size_t kMaxTriedStatements = 8;
 
 /// Whether the text compiles; if not, an error message is left on the stack.
-bool compiles(lua_State* L, const std::string& text, const char* chunk) {
-  if (luaL_loadbufferx(L, text.data(), text.size(), chunk, "t") != LUA_OK) return false;
+bool compiles(lua_State* L, const std::string& text, const char* chunk_name) {
+  if (luaL_loadbufferx(L, text.data(), text.size(), chunk_name, "t") != LUA_OK) return false;
   lua_pop(L, 1);
   return true;
 }
@@ -86,14 +86,14 @@ bool begins_expression(lua_State* L, const std::string& text) {
 
 }  // namespace
 
-bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
+bool read_entry(lua_State* L, const std::string& text, const char* chunk_name, bool shows_calls,
                 Entry& entry) {
   entry.shown_expression = text.starts_with('=') ? text.substr(1) : text;
   entry.is_silent = lua_ends_with(text, ';');
   if (compiles_silently(L, "return " + entry.shown_expression))
     return entry.code = code_that_returns(entry.shown_expression), true;
   entry.code = text;
-  const bool is_valid = compiles(L, text, chunk);
+  const bool is_valid = compiles(L, text, chunk_name);
   if (is_valid && !shows_calls) return true;
   const bool has_expression = read_with_expression(L, text, is_valid, entry);
   if (has_expression && !is_valid) lua_pop(L, 1);

@@ -17,8 +17,8 @@ struct Entry {
 /// (`x = 5; x`), else as statements only. With `shows_calls`, a call may be the expression after
 /// statements (`x = 5; f(x)`). If the entry is none of these, returns false and leaves an error
 /// message on the stack: the message of compiling the entry as statements, in a chunk with the name
-/// `chunk`.
-bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
+/// `chunk_name`.
+bool read_entry(lua_State* L, const std::string& text, const char* chunk_name, bool shows_calls,
                 Entry& entry);
 
 /// The offset of `x` in an entry `:time x`; 0 if the entry begins with no such command of the

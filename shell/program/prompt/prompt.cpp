@@ -76,8 +76,8 @@ class News {
     for (auto& [run, line] : lua::news_of_runs()) {
       const auto it = std::find_if(lines_.begin(), lines_.end(),
                                    [&](const auto& entry) { return entry.first == run; });
-      auto& slot = it == lines_.end() ? lines_.emplace_back(run, "") : *it;
-      slot.second = printable(line) + "\n";
+      auto& run_and_line = it == lines_.end() ? lines_.emplace_back(run, "") : *it;
+      run_and_line.second = printable(line) + "\n";
     }
     std::string text;
     for (const auto& [run, line] : lines_) text += line;

@@ -202,10 +202,10 @@ void Session::run_command(const std::string& text) {
 /// Pushes the entry as a function and the argument of this function, or an error message; returns
 /// whether the entry compiles.
 bool Session::load(const std::string& text, Entry& entry) const {
-  const std::string chunk = concat("=[", entry_number_, "]");
-  if (!read_entry(L_, text, chunk.c_str(), true, entry)) return false;
+  const std::string chunk_name = concat("=[", entry_number_, "]");
+  if (!read_entry(L_, text, chunk_name.c_str(), true, entry)) return false;
   const WatchedCode watched_code = with_watched_comparisons(entry.code);
-  if (variables_.load(watched_code.code, chunk) != LUA_OK) return false;
+  if (variables_.load(watched_code.code, chunk_name) != LUA_OK) return false;
   push_watcher(watched_code.comparisons);
   return true;
 }
@@ -218,13 +218,13 @@ void Session::run(const std::string& text) {
   if (!load(text, entry)) return report(L_);
   const bool names_function = lua_names_function(text);
   if (names_function) remember_functions(text);
-  const int first = lua_gettop(L_) - 1;
+  const int first_index = lua_gettop(L_) - 1;
   const auto begin = std::chrono::steady_clock::now();
   lua::begin_command();
   const bool has_succeeded = call(L_, 1, LUA_MULTRET) == LUA_OK;
   const double seconds = seconds_since(begin);
   if (has_succeeded) {
-    show(first, entry);
+    show(first_index, entry);
     warn_of_list(text);
   } else {
     report(L_);
@@ -271,13 +271,13 @@ void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons
 
 /// Passes the results to the Lua function of the prompt that prints them, together with two facts:
 /// whether the entry is silent, and whether it is a path.
-void Session::show(int first, const Entry& entry) const {
-  const int count = lua_gettop(L_) - first + 1;
+void Session::show(int first_index, const Entry& entry) const {
+  const int count = lua_gettop(L_) - first_index + 1;
   if (count == 0) return;
   push_prompt_function("show");
   lua_pushboolean(L_, entry.is_silent);
   lua_pushboolean(L_, is_path(entry.shown_expression));
-  lua_rotate(L_, first, 3);
+  lua_rotate(L_, first_index, 3);
   if (call(L_, count + 2, 0) != LUA_OK) report(L_);
 }
 

@@ -37,7 +37,7 @@ class Session {
   void run_command(const std::string& text);
   void run(const std::string& text);
   bool load(const std::string& text, Entry& entry) const;
-  void show(int first, const Entry& entry) const;
+  void show(int first_index, const Entry& entry) const;
   void show_help(const std::string& question) const;
   void show_commands() const;
   void time(const std::string& text);

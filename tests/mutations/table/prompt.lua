@@ -49,7 +49,7 @@ return {
   },
   { file = "shell/lua/utils/objects.lua", tests = {},
     { "left out", "    shell.withdraw_function(name)", "" },
-    { "wrong order", "register(name, ended_scope.previous[name])", "register(name, nil)" },
+    { "wrong order", "register(name, ended_scope.previous_objects[name])", "register(name, nil)" },
   },
   { file = "shell/lua/libraries.lua", tests = {},
     { "wrong condition", "rawequal(..., module) and select", "select" },
@@ -82,7 +82,8 @@ return {
     { "lost null", "if (!has_null(value)) return push_value(L, value);",
       "return push_value(L, value);" },
     { "wrong condition",
-      "if (missing_options < fewest_missing) fewest_missing = missing_options, best_kind = kind;",
+      "if (missing_options < fewest_missing_options)\n"
+        .. "      fewest_missing_options = missing_options, best_kind = kind;",
       "if (info) best_kind = kind;" },
   },
   { file = "shell/module/instances/instance.cpp", tests = {},
