@@ -28,22 +28,23 @@ struct BoundingBoxes {
   Tensor labels;  ///< (batch, count)
 
   /// Converts the boxes from one format to another, for images of this extent.
-  BoundingBoxes converted(const std::string& from, const std::string& to, Extent of) const {
+  BoundingBoxes converted(const std::string& from, const std::string& to,
+                          Extent image_extent) const {
     return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
                                                         {"source", from},
                                                         {"target", to},
-                                                        {"height", of.height},
-                                                        {"width", of.width}}),
+                                                        {"height", image_extent.height},
+                                                        {"width", image_extent.width}}),
             labels};
   }
   /// The boxes, in pixels, cut off at the edges of images of this extent; boxes that become empty
   /// get the label -1.
-  BoundingBoxes within(Extent of) const {
+  BoundingBoxes within(Extent image_extent) const {
     const Tensors results = Codec<Tensors>::decode(
         operation_result("bounding_boxes.clip_to_image_size", {{"boxes", crescent::boxed(boxes)},
                                                                {"labels", crescent::boxed(labels)},
-                                                               {"height", of.height},
-                                                               {"width", of.width}}));
+                                                               {"height", image_extent.height},
+                                                               {"width", image_extent.width}}));
     return {results[0], results[1]};
   }
 };
@@ -56,9 +57,9 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
     return ops::squeeze(ops::slice_axis(boxes, -1, i, i + 1), -1);
   };
   Tensors x, y;
-  for (const int64_t across : {0, 2})
-    for (const int64_t down : {1, 3}) {
-      const Points moved = move(Points{edge(across), edge(down)});
+  for (const int64_t x_index : {0, 2})
+    for (const int64_t y_index : {1, 3}) {
+      const Points moved = move(Points{edge(x_index), edge(y_index)});
       x.push_back(moved.x), y.push_back(moved.y);
     }
   const Tensor all_x = ops::stack(x, -1), all_y = ops::stack(y, -1);
@@ -67,10 +68,10 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
                     -1);
 }
 
-/// Moves points by (right, down), then multiplies x by `wide` and y by `high`.
-inline Points shifted(const Points& p, double right, double down, double wide = 1,
-                      double high = 1) {
-  return {(p.x + right) * wide, (p.y + down) * high};
+/// Moves points by (right, down), then multiplies x by `x_scale` and y by `y_scale`.
+inline Points shifted(const Points& p, double right, double down, double x_scale = 1,
+                      double y_scale = 1) {
+  return {(p.x + right) * x_scale, (p.y + down) * y_scale};
 }
 
 }  // namespace crescent

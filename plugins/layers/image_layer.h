@@ -8,9 +8,9 @@ namespace crescent {
 
 /// Converts the tensors of a call to a batch with channels last, and results back to the layout
 /// that the images of the call have.
-class Batched {
+class BatchConverter {
  public:
-  Batched(const Tensor& image, bool channels_first)
+  BatchConverter(const Tensor& image, bool channels_first)
       : is_single_image_(image.rank() == 3), channels_first_(channels_first) {}
   Tensor to_batch(const Tensor& x) const {
     const Tensor batch = add_batch_axis(x);
@@ -59,24 +59,25 @@ class ImageLayer : public Layer {
   /// results are the images, then those of labels, boxes, labels of boxes, and masks that were
   /// given.
   Tensors call(const Tensors& inputs, const Call& call) final {
-    const Batched batched(inputs[0], data_format_ == "channels_first");
-    ImageParts parts{batched.to_batch(inputs[0]), {}, {}, {}};
-    if (const Tensor labels = call.tensor("labels")) parts.labels = batched.add_batch_axis(labels);
+    const BatchConverter batch_converter(inputs[0], data_format_ == "channels_first");
+    ImageParts parts{batch_converter.to_batch(inputs[0]), {}, {}, {}};
+    if (const Tensor labels = call.tensor("labels"))
+      parts.labels = batch_converter.add_batch_axis(labels);
     if (const Value& boxes_value = call.argument("bounding_boxes"); !boxes_value.is_null())
-      parts.boxes = boxes_in(boxes_value, batched);
+      parts.boxes = boxes_in(boxes_value, batch_converter);
     if (const Tensor masks = call.tensor("segmentation_masks")) {
       if (masks.rank() != inputs[0].rank())
         fail("expected segmentation_masks with as many axes as the images, which have shape ",
              inputs[0].shape(), ", got shape ", masks.shape());
-      parts.masks = batched.to_batch(masks);
+      parts.masks = batch_converter.to_batch(masks);
     }
     const ImageParts result = change_parts(std::move(parts), call);
-    Tensors results{batched.from_batch(result.images)};
-    if (result.labels) results.push_back(batched.drop_batch_axis(result.labels));
+    Tensors results{batch_converter.from_batch(result.images)};
+    if (result.labels) results.push_back(batch_converter.drop_batch_axis(result.labels));
     if (result.boxes)
-      for (const Tensor& each : {result.boxes->boxes, result.boxes->labels})
-        results.push_back(batched.drop_batch_axis(each));
-    if (result.masks) results.push_back(batched.from_batch(result.masks));
+      for (const Tensor& tensor : {result.boxes->boxes, result.boxes->labels})
+        results.push_back(batch_converter.drop_batch_axis(tensor));
+    if (result.masks) results.push_back(batch_converter.from_batch(result.masks));
     return results;
   }
 
@@ -108,16 +109,20 @@ class ImageLayer : public Layer {
             "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"});
   }
-  /// Calls move(boxes) with the boxes in pixels (xyxy) of images of extent `from`, cuts the results
-  /// off at the edges of images of extent `to`, and converts them back to the layer's format.
+  /// Calls move(boxes) with the boxes in pixels (xyxy) of images of extent `old_extent`, cuts the
+  /// results off at the edges of images of extent `new_extent`, and converts them back to the
+  /// layer's format.
   template <class F>
-  BoundingBoxes moved(const BoundingBoxes& boxes, Extent from, Extent to, F move) const {
+  BoundingBoxes moved(const BoundingBoxes& boxes, Extent old_extent, Extent new_extent,
+                      F move) const {
     const std::string& format = *bounding_box_format_;
-    return move(boxes.converted(format, "xyxy", from)).within(to).converted("xyxy", format, to);
+    return move(boxes.converted(format, "xyxy", old_extent))
+        .within(new_extent)
+        .converted("xyxy", format, new_extent);
   }
 
  private:
-  BoundingBoxes boxes_in(const Value& boxes_value, const Batched& batched) const {
+  BoundingBoxes boxes_in(const Value& boxes_value, const BatchConverter& batch_converter) const {
     if (!bounding_box_format_)
       fail(
           "You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "
@@ -131,10 +136,11 @@ class ImageLayer : public Layer {
           "Expected `bounding_boxes` argument to be a dict with keys 'boxes' and 'labels'. "
           "Received: bounding_boxes=",
           boxes_value);
-    const BoundingBoxes result{batched.add_batch_axis(Codec<Tensor>::decode(*boxes)),
-                               batched.add_batch_axis(Codec<Tensor>::decode(*labels))};
-    const Shape &b = result.boxes.shape(), &l = result.labels.shape();
-    if (b.rank() != 3 || b[2] != 4 || !l.compatible(b.slice(0, 2)))
+    const BoundingBoxes result{batch_converter.add_batch_axis(Codec<Tensor>::decode(*boxes)),
+                               batch_converter.add_batch_axis(Codec<Tensor>::decode(*labels))};
+    const Shape &boxes_shape = result.boxes.shape(), &labels_shape = result.labels.shape();
+    if (boxes_shape.rank() != 3 || boxes_shape[2] != 4 ||
+        !labels_shape.compatible(boxes_shape.slice(0, 2)))
       fail(
           "expected bounding_boxes with boxes (batch, count, 4) and labels (batch, count), without "
           "the batch of a single image; got shapes ",

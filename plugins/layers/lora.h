@@ -38,9 +38,9 @@ class LoraAdapter final : public Layer {
   /// Makes one of the two matrices, named as in Keras: dense_1/lora_kernel_a. It gets initial
   /// values even if the model is made to load weights from a file, since files of Keras 3 do not
   /// contain the matrices.
-  static Variable matrix(const Layer& owner, const Variable& weight, const char* which,
+  static Variable matrix(const Layer& owner, const Variable& weight, const char* matrix_letter,
                          const Shape& shape, const Ref<Initializer>& initializer) {
-    const std::string name = concat("lora_", weight.name(), "_", which);
+    const std::string name = concat("lora_", weight.name(), "_", matrix_letter);
     const Variable matrix_variable((*initializer)(shape, owner.variable_dtype()),
                                    {.name = name, .regularizer = weight.regularizer()});
     matrix_variable.set_path(owner.name() + "/" + name);

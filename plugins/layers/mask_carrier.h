@@ -50,10 +50,12 @@ inline Tensor mask_of_windows(const Tensor& mask, int64_t window, int64_t stride
                               const std::string& padding) {
   if (mask.rank() != 2) return {};
   if (padding != "valid") return ops::slice_axis(mask, 1, 0, mask.dim(1), stride);
-  const Tensor hidden = ops::expand_dims(ops::cast(ops::logical_not(mask), DType::float32), -1);
+  const Tensor masked_steps =
+      ops::expand_dims(ops::cast(ops::logical_not(mask), DType::float32), -1);
   const Tensor kernel = ops::ones({window, 1, 1});
-  const Tensor count = ops::conv(hidden, kernel, {stride}, ops::Padding::valid, {dilation});
-  return ops::equal(ops::squeeze(count, -1), 0);
+  const Tensor masked_count =
+      ops::conv(masked_steps, kernel, {stride}, ops::Padding::valid, {dilation});
+  return ops::equal(ops::squeeze(masked_count, -1), 0);
 }
 
 }  // namespace crescent

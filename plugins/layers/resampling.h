@@ -7,14 +7,14 @@
 
 namespace crescent {
 
-/// Resamples an axis to `to` elements: each new element is the old element in which the centre of
-/// the new one lies.
-inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
-  const int64_t from = x.dim(axis);
+/// Resamples an axis to `new_size` elements: each new element is the old element in which the
+/// centre of the new one lies.
+inline Tensor nearest(const Tensor& x, int axis, int64_t new_size) {
+  const int64_t old_size = x.dim(axis);
   std::vector<int32_t> indices;
-  for (int64_t i = 0; i < to; ++i)
-    indices.push_back(int32_t(std::min((2 * i + 1) * from / (2 * to), from - 1)));
-  return ops::gather(x, Tensor::from(indices, Shape{to}), axis);
+  for (int64_t i = 0; i < new_size; ++i)
+    indices.push_back(int32_t(std::min((2 * i + 1) * old_size / (2 * new_size), old_size - 1)));
+  return ops::gather(x, Tensor::from(indices, Shape{new_size}), axis);
 }
 
 /// Resizes images (batch, rows, columns, channels) along axes 1 and 2. With `antialias`, images

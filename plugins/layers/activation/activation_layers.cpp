@@ -103,12 +103,14 @@ class SoftmaxLayer final : public Elementwise {
 
  private:
   /// Fails unless the mask broadcasts to the shape of x.
-  static void check_mask(const Shape& mask, const Shape& x) {
-    bool fits = mask.rank() <= x.rank();
-    for (int i = 1; fits && i <= mask.rank(); ++i)
-      fits = mask[-i] == 1 || mask[-i] < 0 || x[-i] < 0 || mask[-i] == x[-i];
+  static void check_mask(const Shape& mask_shape, const Shape& x_shape) {
+    bool fits = mask_shape.rank() <= x_shape.rank();
+    for (int i = 1; fits && i <= mask_shape.rank(); ++i)
+      fits = mask_shape[-i] == 1 || mask_shape[-i] < 0 || x_shape[-i] < 0 ||
+             mask_shape[-i] == x_shape[-i];
     if (!fits)
-      fail("mask: expected a shape that broadcasts to that of the input, ", x, ", got ", mask);
+      fail("mask: expected a shape that broadcasts to that of the input, ", x_shape, ", got ",
+           mask_shape);
   }
   Tensor softmax_of(const Tensor& x) const {
     if (axes_.size() == 1) return ops::softmax(x, axes_.front());

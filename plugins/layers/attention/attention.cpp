@@ -69,11 +69,11 @@ AttentionLayer::AttentionOutput AttentionLayer::attend_or_zero(
     double scale, const Call& call, bool wants_weights) const {
   AttentionOutput result = attend(query, key, value, mask, scale, call, wants_weights);
   if (!mask.allowed) return result;  // a query may attend to a key, if only causality limits it
-  const Tensor attends =
+  const Tensor attends_any_key =
       ops::any(mask.as_tensor(query.dim(1), key.dim(1)), {-1}, /*keepdims=*/true);
-  result.output = ops::where(swap_heads(attends), result.output, 0);
-  for (Tensor* weights : {&result.weights, &result.dropped})
-    if (*weights) *weights = ops::where(attends, *weights, 0);
+  result.output = ops::where(swap_heads(attends_any_key), result.output, 0);
+  for (Tensor* weights : {&result.weights, &result.dropped_weights})
+    if (*weights) *weights = ops::where(attends_any_key, *weights, 0);
   return result;
 }
 
@@ -88,14 +88,14 @@ AttentionLayer::AttentionOutput AttentionLayer::mix(const Tensor& scores, const 
 AttentionLayer::AttentionOutput AttentionLayer::mix_weights(const Tensor& weights,
                                                             const Tensor& value,
                                                             const Call& call) const {
-  Tensor dropped = weights;
+  Tensor dropped_weights = weights;
   if (drops(call) && dropout_ >= 1) {
-    dropped = ops::zeros_like(weights);
+    dropped_weights = ops::zeros_like(weights);
   } else if (drops(call) && weights.shape().is_known()) {
     const Tensor is_kept = ops::greater_equal(random_->uniform(weights.shape(), 0, 1), dropout_);
-    dropped = ops::where(is_kept, weights * (1 / (1 - dropout_)), 0);
+    dropped_weights = ops::where(is_kept, weights * (1 / (1 - dropout_)), 0);
   }
-  return {swap_heads(ops::matmul(dropped, swap_heads(value))), weights, dropped};
+  return {swap_heads(ops::matmul(dropped_weights, swap_heads(value))), weights, dropped_weights};
 }
 
 }  // namespace crescent

@@ -42,9 +42,9 @@ class AttentionLayer : public Layer {
     s.field("seed", &AttentionLayer::seed_, "Seed of the dropout.");
   }
   struct AttentionOutput {
-    Tensor output;   ///< the weighted sums of values, (b,t,h,e)
-    Tensor weights;  ///< the attention weights (b,h,t,s), if requested
-    Tensor dropped;  ///< weights after dropout
+    Tensor output;           ///< the weighted sums of values, (b,t,h,e)
+    Tensor weights;          ///< the attention weights (b,h,t,s), if requested
+    Tensor dropped_weights;  ///< weights after dropout
   };
   /// Computes attention of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e).
   AttentionOutput attend(const Tensor& query, const Tensor& key, const Tensor& value,

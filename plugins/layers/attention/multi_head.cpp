@@ -63,8 +63,8 @@ class HeadedAttention : public AttentionLayer {
           "disable flash attention to access attention scores.");
     const auto [context, weights] =
         attend_inputs(without_masks, mask_of_scores(inputs, call), call, wants_weights);
-    const Tensor gated = use_gate_ ? context * (*gate_)(without_masks[0]) : context;
-    const Tensor output = (*output_)(gated);
+    const Tensor gated_context = use_gate_ ? context * (*gate_)(without_masks[0]) : context;
+    const Tensor output = (*output_)(gated_context);
     return wants_weights ? Tensors{output, weights} : Tensors{output};
   }
 
@@ -89,7 +89,7 @@ class HeadedAttention : public AttentionLayer {
     s.field("use_bias", &HeadedAttention::use_bias_, "Add a bias to the projections.");
   }
   template <class T>
-  static void describe_rest(Schema<T>& s) {
+  static void describe_other_options(Schema<T>& s) {
     s.field("sliding_window", &HeadedAttention::window_,
             "Attend only to steps at a distance below this; null: to all.")
         .min(1)
@@ -152,11 +152,11 @@ class HeadedAttention : public AttentionLayer {
                                    bool wants_weights) const {
     if (mask.allowed && mask.allowed.rank() == 3) mask.allowed = ops::expand_dims(mask.allowed, 1);
     const double scale = 1 / std::sqrt(double(key_width()));
-    const AttentionOutput attended =
+    const AttentionOutput attention_output =
         softmax_zeroes_masked(wants_weights)
             ? attend_or_zero(p.query, p.key, p.value, mask, scale, call, wants_weights)
             : attend(p.query, p.key, p.value, mask, scale, call, wants_weights);
-    return {attended.output, attended.weights};
+    return {attention_output.output, attention_output.weights};
   }
 
  private:
@@ -201,17 +201,20 @@ class HeadedAttention : public AttentionLayer {
   /// The mask of scores, whose `allowed` is (batch, t, s).
   ScoreMask mask_of_scores(const Tensors& inputs, const Call& call) const {
     Tensor mask;
-    if (const Tensor own = mask_of("query_mask", 0, call)) mask = ops::expand_dims(own, -1);
-    if (const Tensor own = mask_of("value_mask", 1, call))
-      mask = conjunction(mask, ops::expand_dims(own, -2));
-    if (const Tensor own = mask_of("key_mask", 2, call))
-      mask = conjunction(mask, ops::expand_dims(own, -2));
+    if (const Tensor input_mask = mask_of("query_mask", 0, call))
+      mask = ops::expand_dims(input_mask, -1);
+    if (const Tensor input_mask = mask_of("value_mask", 1, call))
+      mask = conjunction(mask, ops::expand_dims(input_mask, -2));
+    if (const Tensor input_mask = mask_of("key_mask", 2, call))
+      mask = conjunction(mask, ops::expand_dims(input_mask, -2));
     if (window_)
       mask = conjunction(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
-    if (const Tensor given = call.tensor("attention_mask")) {
-      if (given.rank() < 3 && !is_for_all(given.shape(), inputs))
-        fail("attention_mask: expected shape (batch, t, s) or (t, s), got ", given.shape());
-      const Tensor batch_mask = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
+    if (const Tensor attention_mask = call.tensor("attention_mask")) {
+      if (attention_mask.rank() < 3 && !is_for_all(attention_mask.shape(), inputs))
+        fail("attention_mask: expected shape (batch, t, s) or (t, s), got ",
+             attention_mask.shape());
+      const Tensor batch_mask =
+          attention_mask.rank() == 2 ? ops::expand_dims(attention_mask, 0) : attention_mask;
       mask = conjunction(mask, ops::cast(batch_mask, DType::boolean));
     }
     const bool causal = call.flag("use_causal_mask");
@@ -254,7 +257,7 @@ class MultiHeadAttention final : public HeadedAttention {
             "Shape of the output at each step; null: that of the query.")
         .field("attention_axes", &MultiHeadAttention::attention_axes_,
                "Axes to attend over; null: all but the batch and the features.");
-    describe_rest(s);
+    describe_other_options(s);
   }
   void configured() override {
     HeadedAttention::configured();
@@ -300,15 +303,16 @@ class MultiHeadAttention final : public HeadedAttention {
     if (other_axes_.empty() && axes_.size() == 1)
       return attend_projected(p, mask, call, wants_weights);
     const Shape shape = p.query.shape().slice(0, -1).concat({value_width()}),
-                scores = shape_of_scores(p);
+                scores_shape = shape_of_scores(p);
     if (!p.query.shape().is_known() || !p.key.shape().is_known())
       return {Tensor::abstract({p.query.dtype(), shape}),
-              Tensor::abstract({p.query.dtype(), scores})};
-    const AttentionResult result =
-        attend_projected({gathered(p.query), gathered(p.key), gathered(p.value)},
-                         {gathered_mask(mask.allowed, scores), mask.causal}, call, wants_weights);
-    const Tensor context = ops::transpose(ops::reshape(result.context, permuted(shape)), inverse());
-    return {context, wants_weights ? ops::reshape(result.weights, scores) : Tensor()};
+              Tensor::abstract({p.query.dtype(), scores_shape})};
+    const AttentionResult result = attend_projected(
+        {gathered(p.query), gathered(p.key), gathered(p.value)},
+        {gathered_mask(mask.allowed, scores_shape), mask.causal}, call, wants_weights);
+    const Tensor context =
+        ops::transpose(ops::reshape(result.context, permuted(shape)), inverse_order());
+    return {context, wants_weights ? ops::reshape(result.weights, scores_shape) : Tensor()};
   }
 
  private:
@@ -333,7 +337,7 @@ class MultiHeadAttention final : public HeadedAttention {
   // The functions below reshape projected tensors (batch, other axes..., attention axes..., heads,
   // width) to (batch * other axes, attention axes, heads, width) for the fused op.
 
-  std::vector<int> order() const {
+  std::vector<int> axis_order() const {
     std::vector<int> order{0};
     order.insert(order.end(), other_axes_.begin(), other_axes_.end());
     order.insert(order.end(), axes_.begin(), axes_.end());
@@ -341,15 +345,15 @@ class MultiHeadAttention final : public HeadedAttention {
     order.insert(order.end(), {heads, heads + 1});
     return order;
   }
-  std::vector<int> inverse() const {
-    const std::vector<int> order = this->order();
+  std::vector<int> inverse_order() const {
+    const std::vector<int> order = axis_order();
     std::vector<int> inverse(order.size());
     for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = int(i);
     return inverse;
   }
   Shape permuted(const Shape& shape) const {
     Shape result;
-    for (int axis : order()) result.append(shape[axis]);
+    for (int axis : axis_order()) result.append(shape[axis]);
     return result;
   }
   /// The sizes of `shape` along `axes`.
@@ -360,7 +364,7 @@ class MultiHeadAttention final : public HeadedAttention {
   }
   Tensor gathered(const Tensor& x) const {
     const Shape& shape = x.shape();
-    return ops::reshape(ops::transpose(x, order()),
+    return ops::reshape(ops::transpose(x, axis_order()),
                         {shape[0] * sizes(shape, other_axes_).size(), sizes(shape, axes_).size(),
                          shape[-2], shape[-1]});
   }
@@ -376,15 +380,17 @@ class MultiHeadAttention final : public HeadedAttention {
   }
   /// Broadcasts a mask to the shape of the scores, and reshapes it for the fused op. As in Keras
   /// the mask may lack axes that come before the attention axes of query and key.
-  Tensor gathered_mask(Tensor mask, const Shape& scores) const {
+  Tensor gathered_mask(Tensor mask, const Shape& scores_shape) const {
     if (!mask) return mask;
-    const int square = 2 * static_cast<int>(axes_.size());
-    while (mask.rank() < scores.rank()) mask = ops::expand_dims(mask, mask.rank() - square);
-    const int first = scores.rank() - square;
+    const int score_axis_count = 2 * static_cast<int>(axes_.size());
+    while (mask.rank() < scores_shape.rank())
+      mask = ops::expand_dims(mask, mask.rank() - score_axis_count);
+    const int first_axis = scores_shape.rank() - score_axis_count;
     return ops::reshape(
-        ops::broadcast_to(mask, scores),
-        {scores.slice(0, first - 1).size(), heads_, scores.slice(first, first + square / 2).size(),
-         scores.slice(first + square / 2, scores.rank()).size()});
+        ops::broadcast_to(mask, scores_shape),
+        {scores_shape.slice(0, first_axis - 1).size(), heads_,
+         scores_shape.slice(first_axis, first_axis + score_axis_count / 2).size(),
+         scores_shape.slice(first_axis + score_axis_count / 2, scores_shape.rank()).size()});
   }
 
   int64_t heads_ = 1, key_dim_ = 1;
@@ -412,7 +418,7 @@ class GroupedQueryAttention final : public HeadedAttention {
         .min(1);
     describe_dropout(s);
     describe_bias(s);
-    describe_rest(s);
+    describe_other_options(s);
   }
   void configured() override {
     HeadedAttention::configured();
@@ -431,8 +437,8 @@ class GroupedQueryAttention final : public HeadedAttention {
   AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
     ProjectedInputs p = projected(inputs);
-    if (const int64_t times = query_heads_ / key_heads_; times > 1)
-      for (Tensor* x : {&p.key, &p.value}) *x = ops::repeat(*x, times, 2);
+    if (const int64_t group_size = query_heads_ / key_heads_; group_size > 1)
+      for (Tensor* x : {&p.key, &p.value}) *x = ops::repeat(*x, group_size, 2);
     return attend_projected(p, mask, call, wants_weights);
   }
 

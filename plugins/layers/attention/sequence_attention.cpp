@@ -27,17 +27,17 @@ class SequenceAttention : public AttentionLayer {
                  value = with_one_batch_axis(inputs[1], 2),
                  key = with_one_batch_axis(inputs.back(), 2);
     ScoreMask mask{{}, call.flag("use_causal_mask")};
-    if (const Tensor& of_value = call.mask(1))
-      mask.allowed = ops::expand_dims(ops::expand_dims(with_one_batch_axis(of_value, 1), 1), 1);
+    if (const Tensor& value_mask = call.mask(1))
+      mask.allowed = ops::expand_dims(ops::expand_dims(with_one_batch_axis(value_mask, 1), 1), 1);
     const bool wants_weights = call.flag("return_attention_scores");
-    const AttentionOutput attended =
-        run(query, key, ops::expand_dims(value, 2), mask, call, wants_weights);
+    const AttentionOutput attention_output =
+        compute_attention(query, key, ops::expand_dims(value, 2), mask, call, wants_weights);
     const Shape batch = inputs[0].shape().slice(0, inputs[0].rank() - 2);
-    Tensor output = with_batch_axes(ops::squeeze(attended.output, 2), batch);
-    if (const Tensor& of_query = call.mask(0))
-      output = output * ops::cast(ops::expand_dims(of_query, -1), output.dtype());
+    Tensor output = with_batch_axes(ops::squeeze(attention_output.output, 2), batch);
+    if (const Tensor& query_mask = call.mask(0))
+      output = output * ops::cast(ops::expand_dims(query_mask, -1), output.dtype());
     if (!wants_weights) return {output};
-    return {output, with_batch_axes(ops::squeeze(attended.dropped, 1), batch)};
+    return {output, with_batch_axes(ops::squeeze(attention_output.dropped_weights, 1), batch)};
   }
 
  protected:
@@ -54,8 +54,8 @@ class SequenceAttention : public AttentionLayer {
   static Tensor with_one_batch_axis(const Tensor& x, int axes) {
     if (x.rank() == axes + 1) return x;
     const Shape batch = x.shape().slice(0, x.rank() - axes);
-    const Shape whole{batch.is_known() ? batch.size() : -1};
-    return ops::reshape(x, whole.concat(x.shape().slice(x.rank() - axes, x.rank())));
+    const Shape merged_batch{batch.is_known() ? batch.size() : -1};
+    return ops::reshape(x, merged_batch.concat(x.shape().slice(x.rank() - axes, x.rank())));
   }
   /// The inverse of with_one_batch_axis(x, 2).
   static Tensor with_batch_axes(const Tensor& x, const Shape& batch) {
@@ -63,9 +63,9 @@ class SequenceAttention : public AttentionLayer {
   }
   virtual void build_scores(const Shape& query) = 0;
   /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).
-  virtual AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
-                              const ScoreMask& mask, const Call& call,
-                              bool wants_weights) const = 0;
+  virtual AttentionOutput compute_attention(const Tensor& query, const Tensor& key,
+                                            const Tensor& value, const ScoreMask& mask,
+                                            const Call& call, bool wants_weights) const = 0;
 };
 
 /// The sum query + key for each pair of a step of the query and a step of the key: (b, t, s, d).
@@ -94,8 +94,9 @@ class DotAttention final : public SequenceAttention {
     if (use_scale_) scale_ = add_weight("scale", {}, "ones");
     if (is_additive()) score_weight_ = add_weight("concat_score_weight", {}, "ones");
   }
-  AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
-                      const ScoreMask& mask, const Call& call, bool wants_weights) const override {
+  AttentionOutput compute_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const ScoreMask& mask, const Call& call,
+                                    bool wants_weights) const override {
     if (!is_additive()) {
       const Tensor scaled = use_scale_ ? query * scale_ : query;
       return attend(ops::expand_dims(scaled, 2), ops::expand_dims(key, 2), value, mask, 1, call,
@@ -131,8 +132,8 @@ class AdditiveAttention final : public SequenceAttention {
     if (query[-1] < 0) fail("the last dimension of the query must be known, got shape ", query);
     if (use_scale_) scale_ = add_weight("scale", {query[-1]}, "glorot_uniform");
   }
-  AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
-                      const ScoreMask& mask, const Call& call, bool) const override {
+  AttentionOutput compute_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const ScoreMask& mask, const Call& call, bool) const override {
     const Tensor x = ops::tanh(pair_sums(query, key));
     const Tensor scores = ops::sum(use_scale_ ? scale_ * x : x, {-1});
     return mix(ops::expand_dims(scores, 1), value, mask, call);

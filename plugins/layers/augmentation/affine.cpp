@@ -30,13 +30,14 @@ class AffineAugmentation : public ImageAugmentation {
                        const RandomParameters& random_numbers) const final {
     const auto number = [&](size_t i) { return ops::reshape(random_numbers[i], {-1, 1}); };
     const Tensor x = points.x - number(2), y = points.y - number(5);
-    const Tensor area = number(0) * number(4) - number(1) * number(3);
-    return {(number(4) * x - number(1) * y) / area, (number(0) * y - number(3) * x) / area};
+    const Tensor determinant = number(0) * number(4) - number(1) * number(3);
+    return {(number(4) * x - number(1) * y) / determinant,
+            (number(0) * y - number(3) * x) / determinant};
   }
 
  protected:
   virtual Affine affine(const TensorSpec& images, const SeedGenerator& random,
-                        const Shape& each) const = 0;
+                        const Shape& parameter_shape) const = 0;
   template <class T>
   static void describe_fill_mode(Schema<T>& s) {
     s.field("fill_mode", &AffineAugmentation::fill_mode_,
@@ -64,19 +65,21 @@ class AffineAugmentation : public ImageAugmentation {
   }
 
  private:
-  Tensor transformed(const Tensor& images, const Affine& m,
+  Tensor transformed(const Tensor& images, const Affine& coefficients,
                      const std::string& interpolation) const {
     const int64_t height = images.dim(1), width = images.dim(2);
     const Tensor x = ops::reshape(ops::arange(width, images.dtype()), {1, 1, width}),
                  y = ops::reshape(ops::arange(height, images.dtype()), {1, height, 1});
-    const auto at = [&](size_t first) {
-      const auto number = [&](size_t i) { return ops::cast(m[first + i], images.dtype()); };
+    const auto source_positions = [&](size_t first_coefficient) {
+      const auto number = [&](size_t i) {
+        return ops::cast(coefficients[first_coefficient + i], images.dtype());
+      };
       return ops::broadcast_to(number(0) * x + number(1) * y + number(2),
                                {images.dim(0), height, width});
     };
     return operation("image.sample", {{"images", boxed(images)},
-                                      {"rows", boxed(at(3))},
-                                      {"columns", boxed(at(0))},
+                                      {"rows", boxed(source_positions(3))},
+                                      {"columns", boxed(source_positions(0))},
                                       {"interpolation", interpolation},
                                       {"fill_mode", fill_mode_},
                                       {"fill_value", fill_value_}});
@@ -101,22 +104,24 @@ class RandomTranslation final : public AffineAugmentation {
   }
   void configured() override {
     AffineAugmentation::configured();
-    height_ = range_within("height_factor", height_factor_, {-1, 1});
-    width_ = range_within("width_factor", width_factor_, {-1, 1});
+    height_range_ = range_within("height_factor", height_factor_, {-1, 1});
+    width_range_ = range_within("width_factor", width_factor_, {-1, 1});
   }
 
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
-                const Shape& each) const override {
-    const Tensor y_shift = height_.draw(random, each, images.dtype, double(images.shape[1])),
-                 x_shift = width_.draw(random, each, images.dtype, double(images.shape[2]));
+                const Shape& parameter_shape) const override {
+    const Tensor y_shift = height_range_.draw(random, parameter_shape, images.dtype,
+                                              double(images.shape[1])),
+                 x_shift = width_range_.draw(random, parameter_shape, images.dtype,
+                                             double(images.shape[2]));
     const Tensor one = ops::ones_like(y_shift), zero = ops::zeros_like(y_shift);
     return {one, zero, -x_shift, zero, one, -y_shift};
   }
 
  private:
   Value height_factor_, width_factor_;
-  Range height_, width_;
+  Range height_range_, width_range_;
 };
 
 class RandomRotation final : public AffineAugmentation {
@@ -136,11 +141,13 @@ class RandomRotation final : public AffineAugmentation {
 
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
-                const Shape& each) const override {
-    const Tensor angle = range_.draw(random, each, images.dtype, 2 * std::numbers::pi);
+                const Shape& parameter_shape) const override {
+    const Tensor angle = range_.draw(random, parameter_shape, images.dtype, 2 * std::numbers::pi);
     const Tensor cos = ops::cos(angle), sin = ops::sin(angle);
-    const double x = double(images.shape[2] - 1) / 2, y = double(images.shape[1] - 1) / 2;
-    return {cos, -sin, x - cos * x + sin * y, sin, cos, y - sin * x - cos * y};
+    const double center_x = double(images.shape[2] - 1) / 2,
+                 center_y = double(images.shape[1] - 1) / 2;
+    return {cos, -sin, center_x - cos * center_x + sin * center_y,
+            sin, cos,  center_y - sin * center_x - cos * center_y};
   }
 
  private:
@@ -162,25 +169,27 @@ class RandomZoom final : public AffineAugmentation {
   }
   void configured() override {
     AffineAugmentation::configured();
-    height_ = range_within("height_factor", height_factor_, {-1, 1, true});
+    height_range_ = range_within("height_factor", height_factor_, {-1, 1, true});
     if (!width_factor_.is_null())
-      width_ = range_within("width_factor", width_factor_, {-1, 1, true});
+      width_range_ = range_within("width_factor", width_factor_, {-1, 1, true});
   }
 
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
-                const Shape& each) const override {
-    const Tensor y_scale = height_.draw(random, each, images.dtype) + 1;
-    const Tensor x_scale =
-        width_factor_.is_null() ? y_scale : width_.draw(random, each, images.dtype) + 1;
-    const double x = double(images.shape[2] - 1) / 2, y = double(images.shape[1] - 1) / 2;
+                const Shape& parameter_shape) const override {
+    const Tensor y_scale = height_range_.draw(random, parameter_shape, images.dtype) + 1;
+    const Tensor x_scale = width_factor_.is_null()
+                               ? y_scale
+                               : width_range_.draw(random, parameter_shape, images.dtype) + 1;
+    const double center_x = double(images.shape[2] - 1) / 2,
+                 center_y = double(images.shape[1] - 1) / 2;
     const Tensor zero = ops::zeros_like(y_scale);
-    return {x_scale, zero, (1.0 - x_scale) * x, zero, y_scale, (1.0 - y_scale) * y};
+    return {x_scale, zero, (1.0 - x_scale) * center_x, zero, y_scale, (1.0 - y_scale) * center_y};
   }
 
  private:
   Value height_factor_, width_factor_;
-  Range height_, width_;
+  Range height_range_, width_range_;
 };
 
 /// The range that an option gives; a number f means the range from -f to f. Keras saves a number as
@@ -208,24 +217,25 @@ class RandomShear final : public AffineAugmentation {
   }
   void configured() override {
     AffineAugmentation::configured();
-    x_ = shear_range("x_factor", x_factor_);
-    y_ = shear_range("y_factor", y_factor_);
+    x_range_ = shear_range("x_factor", x_factor_);
+    y_range_ = shear_range("y_factor", y_factor_);
   }
 
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
-                const Shape& each) const override {
-    const Tensor sign = ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5),
-                                   -1.0, ops::ones(each, images.dtype));
-    const Tensor y = y_.draw(random, each, images.dtype) * sign,
-                 x = x_.draw(random, each, images.dtype) * sign;
+                const Shape& parameter_shape) const override {
+    const Tensor sign =
+        ops::where(ops::greater(random.uniform(parameter_shape, 0, 1, images.dtype), 0.5), -1.0,
+                   ops::ones(parameter_shape, images.dtype));
+    const Tensor y = y_range_.draw(random, parameter_shape, images.dtype) * sign,
+                 x = x_range_.draw(random, parameter_shape, images.dtype) * sign;
     const Tensor one = ops::ones_like(x), zero = ops::zeros_like(x);
     return {one, x, zero, y, one, zero};
   }
 
  private:
   Value x_factor_ = 0.0, y_factor_ = 0.0;
-  Range x_, y_;
+  Range x_range_, y_range_;
 };
 
 }  // namespace

@@ -41,10 +41,10 @@ ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
   if (parts.labels && active) parts.labels = change_labels(parts.labels, random_numbers);
   if (parts.masks)
     parts.masks = active ? change_masks(parts.masks, random_numbers) : inference_masks(parts.masks);
-  const Extent from = extent_of(images), to = extent_of(parts.images);
-  if (parts.boxes && (active || from != to))
-    parts.boxes =
-        moved(*parts.boxes, from, to, [&](const BoundingBoxes& original) -> BoundingBoxes {
+  const Extent old_extent = extent_of(images), new_extent = extent_of(parts.images);
+  if (parts.boxes && (active || old_extent != new_extent))
+    parts.boxes = moved(
+        *parts.boxes, old_extent, new_extent, [&](const BoundingBoxes& original) -> BoundingBoxes {
           if (active) return change_boxes(original, images.spec(), random_numbers);
           const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };
           return {moved_boxes(original.boxes, move), original.labels};

@@ -14,7 +14,7 @@ struct RandomParameters {
   explicit RandomParameters(Tensors numbers) : tensors(std::move(numbers)) {}
   const Tensor& operator[](size_t i) const { return tensors[i]; }
   Tensors tensors;
-  std::vector<RandomParameters> parts{};
+  std::vector<RandomParameters> nested{};
 };
 
 class ImageAugmentation : public ImageLayer {

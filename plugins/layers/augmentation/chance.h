@@ -11,7 +11,7 @@ class ChanceAugmentation : public ImageAugmentation {
  public:
   void configured() override {
     ImageAugmentation::configured();
-    chance_ = range_of("factor", factor_, {0, 1});
+    chance_range_ = range_of("factor", factor_, {0, 1});
   }
 
  protected:
@@ -21,17 +21,17 @@ class ChanceAugmentation : public ImageAugmentation {
             "Limits between which the probability of changing an image is drawn: two numbers, or "
             "one number f for 0 to f.");
   }
-  bool never_changes() const { return chance_.high == 0; }
+  bool never_changes() const { return chance_range_.high == 0; }
   /// Whether each image is changed: (batch, 1, 1, 1).
   Tensor draw_choice(const TensorSpec& images, const SeedGenerator& random) const {
     const Shape shape{images.shape[0], 1, 1, 1};
-    const Tensor limit = chance_.draw(random, shape, DType::float32);
+    const Tensor limit = chance_range_.draw(random, shape, DType::float32);
     return ops::less(random.uniform(shape), limit);
   }
 
  private:
   Value factor_ = 1.0;
-  Range chance_;
+  Range chance_range_;
 };
 
 }  // namespace crescent

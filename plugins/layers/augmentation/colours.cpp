@@ -80,7 +80,7 @@ class RandomContrast final : public ImageAugmentation {
     s.doc(
          "Changes the contrast by a random factor: moves values away from the mean of their "
          "channel.")
-        .field("factor", &RandomContrast::bounds_,
+        .field("factor", &RandomContrast::factor_,
                "Limits: two numbers a and b draw the factor from 1 - a to 1 + b; one number f "
                "stands for {0, f}.")
         .required();
@@ -90,7 +90,7 @@ class RandomContrast final : public ImageAugmentation {
   }
   void configured() override {
     ImageAugmentation::configured();
-    const Range range = range_of("factor", bounds_, {0, 1});
+    const Range range = range_of("factor", factor_, {0, 1});
     contrast_ = {1 - range.low, 1 + range.high};
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
@@ -102,7 +102,7 @@ class RandomContrast final : public ImageAugmentation {
   }
 
  private:
-  Value bounds_;
+  Value factor_;
   Range contrast_;
 };
 
@@ -143,9 +143,9 @@ class RandomSaturation final : public FactorAugmentation {
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     constexpr double kEpsilon = 1e-7;
-    const Tensor times = random_numbers[0] / (1.0 - random_numbers[0] + kEpsilon);
+    const Tensor saturation_scale = random_numbers[0] / (1.0 - random_numbers[0] + kEpsilon);
     return through_hsv(images, [&](const Tensors& hsv) {
-      return Tensors{hsv[0], within_range(hsv[1] * times), hsv[2]};
+      return Tensors{hsv[0], within_range(hsv[1] * saturation_scale), hsv[2]};
     });
   }
 };
@@ -168,8 +168,8 @@ class RandomHue final : public FactorAugmentation {
     return {sign * factor(images, random, 0.5)};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    const Tensor unit = rescaled(images, lowest(), highest(), 0, 1);
-    const Tensor hue_shifted = through_hsv(unit, [&](const Tensors& hsv) {
+    const Tensor unit_images = rescaled(images, lowest(), highest(), 0, 1);
+    const Tensor hue_shifted = through_hsv(unit_images, [&](const Tensors& hsv) {
       Tensor hue = hsv[0] + random_numbers[0];
       hue = ops::where(ops::greater(hue, 1), hue - 1.0, hue);
       return Tensors{ops::where(ops::less(hue, 0), hue + 1.0, hue), hsv[1], hsv[2]};
@@ -222,19 +222,21 @@ class RandomColorJitter final : public ImageAugmentation {
   static void describe(Schema<RandomColorJitter>& s) {
     s.doc("Changes brightness, contrast, saturation and hue by random amounts, in this order.");
     describe_value_range(s);
-    s.field("brightness_factor", &RandomColorJitter::brightness_, "Factor of RandomBrightness.")
-        .field("contrast_factor", &RandomColorJitter::contrast_, "Factor of RandomContrast.")
-        .field("saturation_factor", &RandomColorJitter::saturation_, "Factor of RandomSaturation.")
-        .field("hue_factor", &RandomColorJitter::hue_, "Factor of RandomHue.");
+    s.field("brightness_factor", &RandomColorJitter::brightness_factor_,
+            "Factor of RandomBrightness.")
+        .field("contrast_factor", &RandomColorJitter::contrast_factor_, "Factor of RandomContrast.")
+        .field("saturation_factor", &RandomColorJitter::saturation_factor_,
+               "Factor of RandomSaturation.")
+        .field("hue_factor", &RandomColorJitter::hue_factor_, "Factor of RandomHue.");
     describe_seed(s);
     describe_data_format(s);
   }
   void configured() override {
     ImageAugmentation::configured();
-    const std::pair<const char*, const Value&> steps[] = {{"RandomBrightness", brightness_},
-                                                          {"RandomContrast", contrast_},
-                                                          {"RandomSaturation", saturation_},
-                                                          {"RandomHue", hue_}};
+    const std::pair<const char*, const Value&> steps[] = {{"RandomBrightness", brightness_factor_},
+                                                          {"RandomContrast", contrast_factor_},
+                                                          {"RandomSaturation", saturation_factor_},
+                                                          {"RandomHue", hue_factor_}};
     for (const auto& [name, factor] : steps)
       if (!factor.is_null())
         steps_.push_back(
@@ -242,18 +244,18 @@ class RandomColorJitter final : public ImageAugmentation {
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     RandomParameters random_numbers;
-    for (const auto& step : steps_) random_numbers.parts.push_back(step->draw(images, random));
+    for (const auto& step : steps_) random_numbers.nested.push_back(step->draw(images, random));
     return random_numbers;
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     Tensor result = images;
     for (size_t i = 0; i < steps_.size(); ++i)
-      result = steps_[i]->change(result, random_numbers.parts[i]);
+      result = steps_[i]->change(result, random_numbers.nested[i]);
     return result;
   }
 
  private:
-  Value brightness_, contrast_, saturation_, hue_;
+  Value brightness_factor_, contrast_factor_, saturation_factor_, hue_factor_;
   std::vector<AugmentationPtr> steps_;
 };
 

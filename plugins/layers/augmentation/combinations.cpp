@@ -54,7 +54,7 @@ class ChoosingAugmentation : public ImageAugmentation {
   }
   explicit ChoosingAugmentation(double factor) : factor_(factor) {}
 
-  int64_t choices() const { return static_cast<int64_t>(choices_.size()); }
+  int64_t choice_count() const { return static_cast<int64_t>(choices_.size()); }
   /// Draws the random numbers that each of the layers needs.
   std::vector<RandomParameters> draw_all(const TensorSpec& images,
                                          const SeedGenerator& random) const {
@@ -64,22 +64,22 @@ class ChoosingAugmentation : public ImageAugmentation {
     return parameters;
   }
   /// Draws indices from 0 to `count` - 1.
-  static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {
+  static Tensor draw_indices(const SeedGenerator& random, const Shape& shape, int64_t count) {
     return ops::floor(random.uniform(shape, 0, static_cast<double>(count)));
   }
-  /// Applies the layer with the index `number` to x, or returns x if the index means that no layer
-  /// is chosen. While a program is recorded the index is unknown, so the results of all layers are
-  /// computed and one is selected.
+  /// Applies the layer with the index `layer_index` to x, or returns x if the index means that no
+  /// layer is chosen. While a program is recorded the index is unknown, so the results of all
+  /// layers are computed and one is selected.
   template <class F>
-  Tensor apply_chosen(const Tensor& x, const Tensor& number,
+  Tensor apply_chosen(const Tensor& x, const Tensor& layer_index,
                       const std::vector<RandomParameters>& random_numbers, F f) const {
-    if (!number.is_abstract()) {
-      const auto i = static_cast<size_t>(number.item());
+    if (!layer_index.is_abstract()) {
+      const auto i = static_cast<size_t>(layer_index.item());
       return i < choices_.size() ? f(*choices_[i], x, random_numbers[i]) : x;
     }
     Tensor result = x;
     for (size_t i = 0; i < choices_.size(); ++i)
-      result = ops::where(ops::equal(number, static_cast<double>(i)),
+      result = ops::where(ops::equal(layer_index, static_cast<double>(i)),
                           f(*choices_[i], x, random_numbers[i]), result);
     return result;
   }
@@ -115,8 +115,8 @@ class RandAugment final : public ChoosingAugmentation {
     describe_data_format(s);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    RandomParameters random_numbers{draw_numbers(random, {num_ops_}, choices())};
-    random_numbers.parts = draw_all(images, random);
+    RandomParameters random_numbers{draw_indices(random, {num_ops_}, choice_count())};
+    random_numbers.nested = draw_all(images, random);
     return random_numbers;
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
@@ -128,8 +128,8 @@ class RandAugment final : public ChoosingAugmentation {
   BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec& images,
                              const RandomParameters& random_numbers) const override {
     const auto moved = [&](const ImageAugmentation& choice, const Tensor& boxes,
-                           const RandomParameters& d) {
-      return choice.change_boxes({boxes, original.labels}, images, d).boxes;
+                           const RandomParameters& layer_numbers) {
+      return choice.change_boxes({boxes, original.labels}, images, layer_numbers).boxes;
     };
     return {apply_in_turn(original.boxes, random_numbers, moved), original.labels};
   }
@@ -140,7 +140,7 @@ class RandAugment final : public ChoosingAugmentation {
     Tensor result = x;
     for (int64_t i = 0; i < num_ops_; ++i)
       result = apply_chosen(result, ops::slice_axis(random_numbers[0], 0, i, i + 1),
-                            random_numbers.parts, f);
+                            random_numbers.nested, f);
     return result;
   }
 
@@ -176,12 +176,13 @@ class AugMix final : public ChoosingAugmentation {
     const Tensor alpha = ops::full({}, alpha_, images.dtype);
     const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
     const Tensor share = random_beta(random, {1}, alpha);
-    const int64_t count = num_chains_ * chain_depth_;
-    RandomParameters random_numbers{weights, share, draw_numbers(random, {count}, choices() + 1)};
-    for (int64_t i = 0; i < count; ++i) {
+    const int64_t step_count = num_chains_ * chain_depth_;
+    RandomParameters random_numbers{weights, share,
+                                    draw_indices(random, {step_count}, choice_count() + 1)};
+    for (int64_t i = 0; i < step_count; ++i) {
       RandomParameters step;
-      step.parts = draw_all(images, random);
-      random_numbers.parts.push_back(std::move(step));
+      step.nested = draw_all(images, random);
+      random_numbers.nested.push_back(std::move(step));
     }
     return random_numbers;
   }
@@ -209,8 +210,8 @@ class AugMix final : public ChoosingAugmentation {
     for (int64_t chain = 0; chain < num_chains_; ++chain) {
       Tensor changed = x;
       for (int64_t i = chain * chain_depth_; i < (chain + 1) * chain_depth_; ++i)
-        changed =
-            apply_chosen(changed, element(random_numbers[2], i), random_numbers.parts[i].parts, f);
+        changed = apply_chosen(changed, element(random_numbers[2], i),
+                               random_numbers.nested[i].nested, f);
       sum = sum + changed * ops::cast(element(random_numbers[0], chain), x.dtype());
     }
     const Tensor share = ops::cast(random_numbers[1], x.dtype());

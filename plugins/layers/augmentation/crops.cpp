@@ -31,9 +31,9 @@ class RandomFlip final : public ImageAugmentation {
   }
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& random_numbers) const override {
-    const Tensor flipped = ops::reshape(random_numbers[0], {-1, 1});
+    const Tensor is_flipped = ops::reshape(random_numbers[0], {-1, 1});
     const auto mirrored = [&](const Tensor& positions, int axis) {
-      return ops::where(flipped, double(images.shape[axis]) - positions, positions);
+      return ops::where(is_flipped, double(images.shape[axis]) - positions, positions);
     };
     return {mode_ == "vertical" ? points.x : mirrored(points.x, 2),
             mode_ == "horizontal" ? points.y : mirrored(points.y, 1)};
@@ -106,19 +106,19 @@ class RandomCrop final : public ImageAugmentation {
     int64_t top, left;
     Extent size;
   };
-  static CropWindow centered(Extent all, Extent size) {
-    return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
+  static CropWindow centered(Extent image_extent, Extent size) {
+    return {(image_extent.height - size.height) / 2, (image_extent.width - size.width) / 2, size};
   }
   /// The largest extent that fits into the images and has the proportions of the result.
-  Extent fitting(Extent all) const {
-    return {std::clamp<int64_t>(all.width * height_ / width_, 1, all.height),
-            std::clamp<int64_t>(all.height * width_ / height_, 1, all.width)};
+  Extent fitting(Extent image_extent) const {
+    return {std::clamp<int64_t>(image_extent.width * height_ / width_, 1, image_extent.height),
+            std::clamp<int64_t>(image_extent.height * width_ / height_, 1, image_extent.width)};
   }
   /// The window in images that are lower or narrower than the result.
-  CropWindow window_of_small(Extent all) const {
-    CropWindow window = centered(all, fitting(all));
-    window.size = {std::min(height_, all.height - window.top),
-                   std::min(width_, all.width - window.left)};
+  CropWindow window_of_small(Extent image_extent) const {
+    CropWindow window = centered(image_extent, fitting(image_extent));
+    window.size = {std::min(height_, image_extent.height - window.top),
+                   std::min(width_, image_extent.width - window.left)};
     return window;
   }
   Points points_in_window(const Points& points, const CropWindow& window) const {

@@ -33,9 +33,9 @@ class RandomPerspective final : public ChanceAugmentation {
             Tensor::from(std::vector<double>{0, 0, right, 0, 0, bottom, right, bottom}, {1, 4, 2}),
             images.dtype),
         {batch, 4, 2});
-    const Tensor end = ops::where(ops::reshape(is_chosen, {batch, 1, 1}),
-                                  corners + corners * corner_shifts, corners);
-    return {is_chosen, corners, end};
+    const Tensor moved_corners = ops::where(ops::reshape(is_chosen, {batch, 1, 1}),
+                                            corners + corners * corner_shifts, corners);
+    return {is_chosen, corners, moved_corners};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     return transformed(images, random_numbers, interpolation_);
@@ -49,13 +49,16 @@ class RandomPerspective final : public ChanceAugmentation {
   /// new corners.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& random_numbers) const override {
-    const Tensor map = operation("image.homography", {{"start_points", boxed(random_numbers[2])},
-                                                      {"end_points", boxed(random_numbers[1])}});
-    const auto number = [&](int64_t i) { return ops::slice_axis(map, -1, i, i + 1); };
-    const auto line = [&](int64_t i) { return number(i) * points.x + number(i + 1) * points.y; };
-    const Tensor scale = line(6) + 1.0, which = ops::reshape(random_numbers[0], {-1, 1});
-    return {ops::where(which, (line(0) + number(2)) / scale, points.x),
-            ops::where(which, (line(3) + number(5)) / scale, points.y)};
+    const Tensor coefficients = operation(
+        "image.homography",
+        {{"start_points", boxed(random_numbers[2])}, {"end_points", boxed(random_numbers[1])}});
+    const auto coefficient = [&](int64_t i) { return ops::slice_axis(coefficients, -1, i, i + 1); };
+    const auto linear_part = [&](int64_t i) {
+      return coefficient(i) * points.x + coefficient(i + 1) * points.y;
+    };
+    const Tensor scale = linear_part(6) + 1.0, is_chosen = ops::reshape(random_numbers[0], {-1, 1});
+    return {ops::where(is_chosen, (linear_part(0) + coefficient(2)) / scale, points.x),
+            ops::where(is_chosen, (linear_part(3) + coefficient(5)) / scale, points.y)};
   }
 
  private:
@@ -87,9 +90,9 @@ Tensor blur_matrix(int64_t size, const Tensor& sigma, double largest_sigma) {
                       ops::exp(ops::square(distance / sigma) * -0.5), 0.0);
   };
   const auto radius = int64_t(3 * largest_sigma) + 1;
-  const Tensor total = ops::sum(weight(ops::arange(2 * radius + 1, dtype) - double(radius)));
+  const Tensor weight_sum = ops::sum(weight(ops::arange(2 * radius + 1, dtype) - double(radius)));
   const Tensor position = ops::arange(size, dtype);
-  return weight(ops::expand_dims(position, 0) - ops::expand_dims(position, 1)) / total;
+  return weight(ops::expand_dims(position, 0) - ops::expand_dims(position, 1)) / weight_sum;
 }
 
 class RandomElasticTransform final : public ChanceAugmentation {
@@ -126,10 +129,10 @@ class RandomElasticTransform final : public ChanceAugmentation {
     const Tensor sigma = ops::maximum(strength * sigma_scale, 1e-6),
                  alpha = strength * (double(std::max(height, width)) * 0.1);
     const Tensor row_blur = blur_matrix(height, sigma, strength_.high * sigma_scale),
-                 across = blur_matrix(width, sigma, strength_.high * sigma_scale);
+                 column_blur = blur_matrix(width, sigma, strength_.high * sigma_scale);
     const auto moved = [&](const Tensor& position) {
       const Tensor noise = random.normal({batch, height, width}, 0, 1, images.dtype) * sigma;
-      return position + alpha * ops::matmul(ops::matmul(row_blur, noise), across);
+      return position + alpha * ops::matmul(ops::matmul(row_blur, noise), column_blur);
     };
     const Tensor columns = moved(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
     return {is_chosen, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})),

@@ -66,7 +66,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
   }
   void configured() override {
     ChanceAugmentation::configured();
-    widths_ = range_within("sigma", sigma_, {0, 1});
+    sigma_range_ = range_within("sigma", sigma_, {0, 1});
     if (kernel_size_.empty() || kernel_size_.size() > 2)
       fail(
           "The `kernel_size` argument should be a number (or a list of two numbers). Received: "
@@ -79,7 +79,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor is_chosen = draw_choice(images, random);
-    return {is_chosen, widths_.draw(random, {2}, images.dtype) + 1e-6};
+    return {is_chosen, sigma_range_.draw(random, {2}, images.dtype) + 1e-6};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     const Tensor row = gaussian(kernel_size_.front(), ops::slice_axis(random_numbers[1], 0, 0, 1)),
@@ -98,7 +98,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
 
   Value sigma_ = 1.0;
   std::vector<int64_t> kernel_size_ = {3, 3};
-  Range widths_;
+  Range sigma_range_;
 };
 
 class RandomErasing final : public ChanceAugmentation {
@@ -117,7 +117,7 @@ class RandomErasing final : public ChanceAugmentation {
   }
   void configured() override {
     ChanceAugmentation::configured();
-    sizes_ = range_within("scale", scale_, {0, 1});
+    scale_range_ = range_within("scale", scale_, {0, 1});
     const bool has_three_values = fill_value_.is_list() && fill_value_.as_list().size() == 3;
     if (!fill_value_.is_null() && !fill_value_.is_number() && !has_three_values)
       fail(
@@ -126,12 +126,12 @@ class RandomErasing final : public ChanceAugmentation {
           fill_value_);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Tensor share =
-        ops::sqrt(random.uniform({images.shape[0], 2}, sizes_.low, sizes_.high, images.dtype));
-    const Box box = random_box(images, ops::slice_axis(share, 1, 0, 1),
-                               ops::slice_axis(share, 1, 1, 2), random);
-    const Tensor inside = ops::logical_and(box.inside, draw_choice(images, random));
-    return {inside, filling(images, random)};
+    const Tensor side_fractions = ops::sqrt(
+        random.uniform({images.shape[0], 2}, scale_range_.low, scale_range_.high, images.dtype));
+    const Box box = random_box(images, ops::slice_axis(side_fractions, 1, 0, 1),
+                               ops::slice_axis(side_fractions, 1, 1, 2), random);
+    const Tensor is_erased = ops::logical_and(box.is_inside, draw_choice(images, random));
+    return {is_erased, filling(images, random)};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     return ops::where(random_numbers[0], random_numbers[1], images);
@@ -149,7 +149,7 @@ class RandomErasing final : public ChanceAugmentation {
   }
 
   Value scale_ = List{0.02, 0.33}, fill_value_;
-  Range sizes_;
+  Range scale_range_;
 };
 
 }  // namespace

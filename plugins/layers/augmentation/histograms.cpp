@@ -45,22 +45,23 @@ class Equalization final : public ImageAugmentation {
   Tensor change(const Tensor& images, const RandomParameters&) const override {
     const int64_t channels = images.dim(-1);
     if (images.size() == 0) return images;
-    const double last = double(bins_ - 1);
+    const double last_bin = double(bins_ - 1);
     const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
     // Converts bin numbers to indices in the histograms of all channels, which are one after
     // another. Keras computes products in another order, so its rounding may differ.
-    const auto index = [&](const Tensor& bin) {
-      return clipped_to_int(bin, last) + numbers_along(3, channels) * bins_;
+    const auto histogram_index = [&](const Tensor& bin) {
+      return clipped_to_int(bin, last_bin) + numbers_along(3, channels) * bins_;
     };
     const Tensor histogram = ops::reshape(
-        counts(index(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
+        counts(histogram_index(bytes * last_bin / 255.0), channels * bins_, images.dtype()),
+        {channels, bins_});
     const Tensor sum = ops::cumsum(histogram, 1), total = ops::max(sum, {1}, true);
-    const Tensor first = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
-    const Tensor range = total - first, is_nonzero = ops::greater(range, 0);
-    const Tensor level =
-        ops::clip(ops::round((sum - first) * 255.0 / ops::where(is_nonzero, range, 1.0)), 0, 255);
-    const Tensor equalized =
-        ops::gather(ops::reshape(level, {channels * bins_}), index(bytes / 255.0 * last));
+    const Tensor smallest_sum = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
+    const Tensor range = total - smallest_sum, is_nonzero = ops::greater(range, 0);
+    const Tensor level = ops::clip(
+        ops::round((sum - smallest_sum) * 255.0 / ops::where(is_nonzero, range, 1.0)), 0, 255);
+    const Tensor equalized = ops::gather(ops::reshape(level, {channels * bins_}),
+                                         histogram_index(bytes / 255.0 * last_bin));
     return rescaled(ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), equalized, bytes), 0,
                     255, lowest(), highest());
   }
@@ -69,37 +70,37 @@ class Equalization final : public ImageAugmentation {
   int64_t bins_ = 256;
 };
 
-/// The indices from 0 to length - 1, continued to `wanted` indices by mirroring as often as needed:
+/// The indices from 0 to length - 1, continued to `count` indices by mirroring as often as needed:
 /// ..., length - 1, length - 1, length - 2, ...
-Tensor mirrored_indices(int64_t length, int64_t wanted) {
+Tensor mirrored_indices(int64_t length, int64_t count) {
   std::vector<int32_t> indices;
-  for (int64_t i = 0; i < wanted; ++i) {
-    const int64_t at = i % (2 * length);
-    indices.push_back(int32_t(at < length ? at : 2 * length - 1 - at));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t position = i % (2 * length);
+    indices.push_back(int32_t(position < length ? position : 2 * length - 1 - position));
   }
-  return Tensor::from(indices, {wanted});
+  return Tensor::from(indices, {count});
 }
 
 /// For each pixel along one axis, how its value is interpolated between two neighbouring tiles: the
 /// indices of both tiles and the weight of the second one.
 struct TileInterpolation {
-  Tensor tile, next, weight;
+  Tensor tile, next_tile, weight;
 };
 
 TileInterpolation interpolation_of_tiles(int axis, int64_t tiles, int64_t size, DType dtype) {
-  std::vector<int32_t> tile, next;
+  std::vector<int32_t> tile, next_tile;
   std::vector<double> weight;
   for (int64_t i = 0; i < tiles * size; ++i) {
-    const double at = (double(i) - double(size) / 2) / double(size);
-    const double tile_before = std::floor(at);
+    const double position = (double(i) - double(size) / 2) / double(size);
+    const double tile_before = std::floor(position);
     const auto clamped = [&](double t) { return int32_t(std::clamp(t, 0.0, double(tiles - 1))); };
     tile.push_back(clamped(tile_before));
-    next.push_back(clamped(tile_before + 1));
-    weight.push_back(at - tile_before);
+    next_tile.push_back(clamped(tile_before + 1));
+    weight.push_back(position - tile_before);
   }
   Shape shape{1, 1, 1, 1};
   shape.set(axis, tiles * size);
-  return {Tensor::from(tile, shape), Tensor::from(next, shape),
+  return {Tensor::from(tile, shape), Tensor::from(next_tile, shape),
           ops::cast(Tensor::from(weight, shape), dtype)};
 }
 
@@ -146,7 +147,7 @@ class LocalEqualization final : public ImageAugmentation {
 
   /// The indices of entries in the table that levels_of() returns, for the images' values in the
   /// tiles (row, column).
-  Tensor index(const Tensor& images, const Tensor& row, const Tensor& column) const {
+  Tensor table_index(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
@@ -157,33 +158,36 @@ class LocalEqualization final : public ImageAugmentation {
   Tensor levels_of(const Tensor& images, int64_t tile_rows, int64_t tile_columns) const {
     const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tile_rows, 1),
                  column = ops::repeat(numbers_along(2, grid_[1]), tile_columns, 2);
-    const int64_t tables = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);
-    const double pixels = double(tile_rows * tile_columns);
+    const int64_t histogram_count = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);
+    const double tile_pixels = double(tile_rows * tile_columns);
     Tensor histogram = ops::reshape(
-        counts(index(images, row, column), tables * kLevels, images.dtype()), {tables, kLevels});
+        counts(table_index(images, row, column), histogram_count * kLevels, images.dtype()),
+        {histogram_count, kLevels});
     if (clip_limit_ > 0) {
-      const Tensor cut = ops::minimum(histogram, clip_limit_ * pixels / double(kLevels));
-      histogram = cut + ops::sum(histogram - cut, {1}, true) / double(kLevels);
+      const Tensor clipped_histogram =
+          ops::minimum(histogram, clip_limit_ * tile_pixels / double(kLevels));
+      histogram =
+          clipped_histogram + ops::sum(histogram - clipped_histogram, {1}, true) / double(kLevels);
     }
     const Tensor sum = ops::cumsum(histogram, 1), minimum = ops::min(sum, {1}, true);
-    const Tensor range = pixels - minimum;
+    const Tensor range = tile_pixels - minimum;
     const Tensor level = (sum - minimum) * 255.0 / ops::where(ops::equal(range, 0), 1.0, range);
-    return ops::reshape(ops::clip(level, 0, 255), {tables * kLevels});
+    return ops::reshape(ops::clip(level, 0, 255), {histogram_count * kLevels});
   }
   Tensor blended(const Tensor& images, const Tensor& levels, int64_t tile_rows,
                  int64_t tile_columns) const {
     const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tile_rows, images.dtype()),
                             columns =
                                 interpolation_of_tiles(2, grid_[1], tile_columns, images.dtype());
-    const auto at = [&](const Tensor& row, const Tensor& column) {
-      return ops::gather(levels, index(images, row, column));
+    const auto values_at = [&](const Tensor& row, const Tensor& column) {
+      return ops::gather(levels, table_index(images, row, column));
     };
     const auto interpolated_row = [&](const Tensor& row) {
-      return at(row, columns.tile) * (1.0 - columns.weight) +
-             at(row, columns.next) * columns.weight;
+      return values_at(row, columns.tile) * (1.0 - columns.weight) +
+             values_at(row, columns.next_tile) * columns.weight;
     };
     return interpolated_row(rows.tile) * (1.0 - rows.weight) +
-           interpolated_row(rows.next) * rows.weight;
+           interpolated_row(rows.next_tile) * rows.weight;
   }
 
   double clip_limit_ = 4;

@@ -86,9 +86,9 @@ class CutMix final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
     const Tensor alpha = range_.draw(random, {}, images.dtype) + 1e-6;
-    const Tensor side = ops::sqrt(1.0 - random_beta(random, {batch, 1}, alpha));
-    const Box box = random_box(images, side, side, random);
-    return {random_order(random, batch), box.inside, 1.0 - box.share};
+    const Tensor side_fraction = ops::sqrt(1.0 - random_beta(random, {batch, 1}, alpha));
+    const Box box = random_box(images, side_fraction, side_fraction, random);
+    return {random_order(random, batch), box.is_inside, 1.0 - box.area_fraction};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     return ops::where(random_numbers[1], reordered(images, random_numbers[0]), images);

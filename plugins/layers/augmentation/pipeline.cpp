@@ -5,8 +5,8 @@ namespace crescent {
 namespace {
 
 bool accepts_argument(const Layer& layer, const char* argument) {
-  for (const Argument& each : layer.call_arguments())
-    if (each.name == argument) return each.supported;
+  for (const Argument& declared_argument : layer.call_arguments())
+    if (declared_argument.name == argument) return declared_argument.supported;
   return false;
 }
 
@@ -64,20 +64,20 @@ class Pipeline final : public Layer {
       if (!boxes.is_null()) add_argument("bounding_boxes", boxes);
       if (masks) add_argument("segmentation_masks", boxed(masks));
       const Tensors results = (*layer)(Tensors{x}, options);
-      auto next = results.begin();
-      x = *next++;
-      if (with_labels) labels = *next++;
+      auto next_result = results.begin();
+      x = *next_result++;
+      if (with_labels) labels = *next_result++;
       if (!boxes.is_null()) {
-        const Tensor moved = *next++;
-        boxes = Dict{{"boxes", boxed(moved)}, {"labels", boxed(*next++)}};
+        const Tensor moved = *next_result++;
+        boxes = Dict{{"boxes", boxed(moved)}, {"labels", boxed(*next_result++)}};
       }
-      if (masks) masks = *next;
+      if (masks) masks = *next_result;
     }
     Tensors results{x};
     if (labels) results.push_back(labels);
     if (boxes.is_dict())
-      for (const char* each : {"boxes", "labels"})
-        results.push_back(Codec<Tensor>::decode(*boxes.as_dict().find(each)));
+      for (const char* key : {"boxes", "labels"})
+        results.push_back(Codec<Tensor>::decode(*boxes.as_dict().find(key)));
     if (masks) results.push_back(masks);
     return results;
   }

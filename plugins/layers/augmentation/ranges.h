@@ -18,14 +18,15 @@ struct Range {
 /// The limits for the range that an option gives.
 struct Bounds {
   double low = -1, high = 1;
-  bool open = false;  ///< whether the lower bound is excluded
+  bool is_low_excluded = false;  ///< whether the lower bound is excluded
 };
 
 namespace detail {
 
 [[noreturn]] inline void fail_range(const char* option, const Value& value, const Bounds& bounds) {
   fail("The `", option, "` argument should be a number (or a list of two numbers) in the range ",
-       bounds.open ? "(" : "[", bounds.low, ", ", bounds.high, "]. Received: ", option, "=", value);
+       bounds.is_low_excluded ? "(" : "[", bounds.low, ", ", bounds.high, "]. Received: ", option,
+       "=", value);
 }
 
 }  // namespace detail
@@ -52,7 +53,8 @@ inline Range range_of(const char* option, const Value& value, const Bounds& boun
 inline Range range_within(const char* option, const Value& value, const Bounds& bounds) {
   for (const Value& number : value.is_list() ? value.as_list() : List{value})
     if (!number.is_number() || !(number.as_float() <= bounds.high) ||
-        !(bounds.open ? number.as_float() > bounds.low : number.as_float() >= bounds.low))
+        !(bounds.is_low_excluded ? number.as_float() > bounds.low
+                                 : number.as_float() >= bounds.low))
       detail::fail_range(option, value, bounds);
   return range_of(option, value, bounds);
 }

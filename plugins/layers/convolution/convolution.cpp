@@ -24,7 +24,7 @@ class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
     s.field("groups", &ConvLayer::groups_,
             "Number of groups into which channels and filters are divided.")
         .min(1);
-    BaseConv<Axes>::describe_rest(s);
+    BaseConv<Axes>::describe_result_and_weights(s);
     s.keyword_only(true);
     ConvLayer::describe_lora(s);
     ConvLayer::describe_config(s,
@@ -70,7 +70,7 @@ class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
   }
   void add_kernel(const Shape& shape) override {
     kernel_.layout = {shape, {}, {Axes + 1}, {this->filters_}};
-    for (int axis = 0; axis <= Axes; ++axis) kernel_.layout.summed.push_back(axis);
+    for (int axis = 0; axis <= Axes; ++axis) kernel_.layout.summed_axes.push_back(axis);
     this->add_quantizable(kernel_, this->kernel_rules_);
   }
   Tensor convolution(const Tensor& x) const override {
@@ -83,10 +83,10 @@ class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
 
  private:
   Tensor convolve_integers(const Tensor& x) const {
-    const std::optional<AbsMax> inputs = this->config().inputs();
-    if (!inputs) return this->convolved(x, ops::cast(this->floats(kernel_), x.dtype()));
+    const std::optional<AbsMax> input_rounding = this->config().input_rounding();
+    if (!input_rounding) return this->convolved(x, ops::cast(this->floats(kernel_), x.dtype()));
     const Quantized kernel = this->config().decoded(kernel_.layout, kernel_.values_of_parts());
-    return int8_conv(x, kernel.values, kernel.scale, *inputs, this->strides_,
+    return int8_conv(x, kernel.values, kernel.scale, *input_rounding, this->strides_,
                      padding_named(this->padding_), this->dilation_);
   }
 
@@ -106,7 +106,7 @@ class ConvTranspose final : public BaseConv<Axes> {
             "Extra size at one side of the output; null: derived from the strides.");
     if (Axes != 3) BaseConv<Axes>::describe_data_format(s);
     BaseConv<Axes>::describe_dilation(s);
-    BaseConv<Axes>::describe_rest(s);
+    BaseConv<Axes>::describe_result_and_weights(s);
   }
   void configured() override {
     BaseConv<Axes>::configured();

@@ -34,13 +34,13 @@ class WindowedLayer : public SpatialLayer<Axes> {
     this->set_input_specs({InputSpec::with_ndim(Axes + 2).axis(axis, channels)});
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const bool in_any_format = is_elementwise(activation_);
+    const bool is_activation_elementwise = is_elementwise(activation_);
     const Tensor y = this->with_channels_last(x, [&](const Tensor& images) {
       Tensor sums = convolution(images);
       if (use_bias_) sums = sums + bias_;
-      return in_any_format ? apply_activation(activation_, sums) : sums;
+      return is_activation_elementwise ? apply_activation(activation_, sums) : sums;
     });
-    return in_any_format ? y : apply_activation(activation_, y);
+    return is_activation_elementwise ? y : apply_activation(activation_, y);
   }
 
  protected:
@@ -128,7 +128,7 @@ class BaseConv : public WindowedLayer<Axes> {
     BaseConv::describe_strides(s);
   }
   template <class T>
-  static void describe_rest(Schema<T>& s) {
+  static void describe_result_and_weights(Schema<T>& s) {
     BaseConv::describe_result(s);
     s.weight_options({{"kernel", &BaseConv::kernel_rules_}, {"bias", &BaseConv::bias_rules_}},
                      &BaseConv::activity_regularizer_);

@@ -13,7 +13,7 @@ class DepthwiseConv final : public WindowedLayer<Axes> {
     DepthwiseConv::describe_kernel_size(s);
     DepthwiseConv::describe_strides(s);
     DepthwiseConv::describe_padding(s, false);
-    s.field("depth_multiplier", &DepthwiseConv::multiplier_,
+    s.field("depth_multiplier", &DepthwiseConv::depth_multiplier_,
             "Number of output channels per input channel.")
         .min(1);
     DepthwiseConv::describe_data_format(s);
@@ -26,17 +26,17 @@ class DepthwiseConv final : public WindowedLayer<Axes> {
   }
 
  protected:
-  int64_t out_channels(int64_t channels) const override { return channels * multiplier_; }
+  int64_t out_channels(int64_t channels) const override { return channels * depth_multiplier_; }
   void build_kernels(const Shape&, int64_t channels) override {
-    kernel_ = this->add_weight("kernel", Shape(this->kernel_size_).concat({channels, multiplier_}),
-                               kernel_rules_);
+    kernel_ = this->add_weight(
+        "kernel", Shape(this->kernel_size_).concat({channels, depth_multiplier_}), kernel_rules_);
   }
   Tensor convolution(const Tensor& x) const override {
     return this->convolved_by_channel(x, kernel_);
   }
 
  private:
-  int64_t multiplier_ = 1;
+  int64_t depth_multiplier_ = 1;
   WeightRules kernel_rules_{"glorot_uniform"};
   Variable kernel_;
 };

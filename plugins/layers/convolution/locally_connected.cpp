@@ -74,10 +74,10 @@ class LocallyConnected final : public WindowedLayer<Axes> {
       Tensor values = x;
       int64_t remaining = tap;
       for (int i = Axes - 1; i >= 0; --i) {
-        const int64_t first = remaining % window[i], step = this->strides_[size_t(i)];
+        const int64_t tap_offset = remaining % window[i], step = this->strides_[size_t(i)];
         remaining /= window[i];
-        values = ops::slice_axis(values, i + 1, first,
-                                 first + (output_spatial_shape_[i] - 1) * step + 1, step);
+        values = ops::slice_axis(values, i + 1, tap_offset,
+                                 tap_offset + (output_spatial_shape_[i] - 1) * step + 1, step);
       }
       taps.push_back(ops::reshape(values, {x.dim(0), output_spatial_shape_.size(), x.dim(-1)}));
     }

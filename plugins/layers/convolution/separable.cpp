@@ -18,7 +18,7 @@ class SeparableConv final : public WindowedLayer<Axes> {
     SeparableConv::describe_padding(s, Axes == 1);
     SeparableConv::describe_data_format(s);
     SeparableConv::describe_dilation(s);
-    s.field("depth_multiplier", &SeparableConv::multiplier_,
+    s.field("depth_multiplier", &SeparableConv::depth_multiplier_,
             "Number of depthwise outputs per channel.")
         .min(1);
     SeparableConv::describe_result(s);
@@ -33,11 +33,12 @@ class SeparableConv final : public WindowedLayer<Axes> {
   int64_t out_channels(int64_t) const override { return filters_; }
   void build_kernels(const Shape&, int64_t channels) override {
     depthwise_ = this->add_weight("depthwise_kernel",
-                                  Shape(this->kernel_size_).concat({channels, multiplier_}),
+                                  Shape(this->kernel_size_).concat({channels, depth_multiplier_}),
                                   depthwise_rules_);
     const Shape pixel(std::vector<int64_t>(Axes, 1));
-    pointwise_ = this->add_weight(
-        "pointwise_kernel", pixel.concat({channels * multiplier_, filters_}), pointwise_rules_);
+    pointwise_ =
+        this->add_weight("pointwise_kernel", pixel.concat({channels * depth_multiplier_, filters_}),
+                         pointwise_rules_);
   }
   Tensor convolution(const Tensor& x) const override {
     return ops::conv(this->convolved_by_channel(x, depthwise_), pointwise_, {1},
@@ -45,7 +46,7 @@ class SeparableConv final : public WindowedLayer<Axes> {
   }
 
  private:
-  int64_t filters_ = 0, multiplier_ = 1;
+  int64_t filters_ = 0, depth_multiplier_ = 1;
   WeightRules depthwise_rules_{"glorot_uniform"}, pointwise_rules_{"glorot_uniform"};
   Variable depthwise_, pointwise_;
 };

@@ -35,13 +35,13 @@ class EinsumDense final : public QuantizableLayer {
   }
   void configured() override {
     QuantizableLayer::configured();
-    parsed_ = Equation::parse(equation_);
+    parsed_equation_ = Equation::parse(equation_);
   }
   void build(const Shape& input) override {
-    check(input);
+    check_input(input);
     Shape kernel;
-    for (char letter : parsed_->kernel.all_letters) kernel.append(dim_of(letter, input));
-    kernel_.layout = layout_of(kernel, parsed_->input.dots(input));
+    for (char letter : parsed_equation_->kernel.all_letters) kernel.append(dim_of(letter, input));
+    kernel_.layout = layout_of(kernel, parsed_equation_->input.dot_axis_count(input));
     add_quantizable(kernel_, kernel_rules_);
     if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_rules_);
     build_lora();
@@ -66,31 +66,40 @@ class EinsumDense final : public QuantizableLayer {
   }
   /// The layout of the kernel. The scale of the quantized kernel has the axes of the output, with
   /// size 1 for axes that the kernel lacks.
-  QuantizedLayout layout_of(const Shape& kernel, int dots) const {
-    const Letters& out = parsed_->output;
+  QuantizedLayout layout_of(const Shape& kernel, int dot_axis_count) const {
+    const Letters& output_letters = parsed_equation_->output;
     QuantizedLayout layout{kernel, {}, {}, {}};
     for (int i = 0; i < kernel.rank(); ++i)
-      if (!out.has(parsed_->kernel.all_letters[i])) layout.summed.push_back(i);
-    for (size_t i = 0; i <= out.all_letters.size(); ++i) {
-      for (int dot = 0; i == out.letters_before_dots && out.has_dots && dot < dots; ++dot)
+      if (!output_letters.has(parsed_equation_->kernel.all_letters[i]))
+        layout.summed_axes.push_back(i);
+    for (size_t i = 0; i <= output_letters.all_letters.size(); ++i) {
+      for (int dot = 0; i == output_letters.letters_before_dots && output_letters.has_dots &&
+                        dot < dot_axis_count;
+           ++dot)
         layout.scale_shape.append(1);
-      if (i == out.all_letters.size()) break;
-      const size_t at = parsed_->kernel.all_letters.find(out.all_letters[i]);
-      if (at != std::string::npos) layout.other_axes.push_back(static_cast<int>(at));
-      layout.scale_shape.append(at == std::string::npos ? 1 : kernel[static_cast<int>(at)]);
+      if (i == output_letters.all_letters.size()) break;
+      const size_t letter_index =
+          parsed_equation_->kernel.all_letters.find(output_letters.all_letters[i]);
+      if (letter_index != std::string::npos)
+        layout.other_axes.push_back(static_cast<int>(letter_index));
+      layout.scale_shape.append(
+          letter_index == std::string::npos ? 1 : kernel[static_cast<int>(letter_index)]);
     }
     return layout;
   }
-  void check(const Shape& input) const {
-    const Letters &in = parsed_->input, &out = parsed_->output;
-    if (in.dots(input) < 0 || (in.dots(input) > 0 && !in.has_dots))
-      fail("equation \"", equation_, "\" gives the input ", in.all_letters.size(),
+  void check_input(const Shape& input) const {
+    const Letters &input_letters = parsed_equation_->input,
+                  &output_letters = parsed_equation_->output;
+    if (input_letters.dot_axis_count(input) < 0 ||
+        (input_letters.dot_axis_count(input) > 0 && !input_letters.has_dots))
+      fail("equation \"", equation_, "\" gives the input ", input_letters.all_letters.size(),
            " axes, got shape ", input);
-    for (size_t i = 0; i < out.all_letters.size(); ++i) {
-      const char letter = out.all_letters[i];
-      const int at = int(i) - int(out.all_letters.size());
-      if (!in.has(letter) || -at > output_shape_.rank()) continue;
-      const int64_t declared_size = output_shape_[at], input_size = input[in.axis(letter)];
+    for (size_t i = 0; i < output_letters.all_letters.size(); ++i) {
+      const char letter = output_letters.all_letters[i];
+      const int letter_index = int(i) - int(output_letters.all_letters.size());
+      if (!input_letters.has(letter) || -letter_index > output_shape_.rank()) continue;
+      const int64_t declared_size = output_shape_[letter_index],
+                    input_size = input[input_letters.axis(letter)];
       if (declared_size >= 0 && input_size >= 0 && declared_size != input_size)
         fail("input ", input, " and output_shape ", output_shape_,
              " do not match at the shared axis '", letter, "'");
@@ -100,36 +109,40 @@ class EinsumDense final : public QuantizableLayer {
   /// of the output in the option output_shape. This option does not contain the first axis, the
   /// batch, unless the output begins with "...".
   int64_t dim_of(char letter, const Shape& input) const {
-    const Letters &in = parsed_->input, &out = parsed_->output;
-    const int64_t at = int64_t(out.all_letters.find(letter)) - int64_t(out.all_letters.size());
-    const bool is_given = out.has(letter) && -at <= output_shape_.rank();
-    if (!in.has(letter) && !is_given)
+    const Letters &input_letters = parsed_equation_->input,
+                  &output_letters = parsed_equation_->output;
+    const int64_t letter_index = int64_t(output_letters.all_letters.find(letter)) -
+                                 int64_t(output_letters.all_letters.size());
+    const bool is_given = output_letters.has(letter) && -letter_index <= output_shape_.rank();
+    if (!input_letters.has(letter) && !is_given)
       fail("equation \"", equation_, "\": axis '", letter,
            "' is in neither input nor output_shape");
-    const int64_t dim = in.has(letter) ? input[in.axis(letter)] : output_shape_[int(at)];
+    const int64_t dim = input_letters.has(letter) ? input[input_letters.axis(letter)]
+                                                  : output_shape_[int(letter_index)];
     if (dim < 0) fail("axis '", letter, "' of the input must have a known size, got shape ", input);
     return dim;
   }
   /// The shape of the bias, which begins with the first bias axis of the output and has size 1
   /// along later axes that are not bias axes.
   Shape bias_shape(const Shape& input) const {
-    const Letters& out = parsed_->output;
+    const Letters& output_letters = parsed_equation_->output;
     for (char letter : *bias_axes_)
-      if (!out.has(letter))
+      if (!output_letters.has(letter))
         fail("bias_axes \"", *bias_axes_, "\": '", letter, "' is no axis of the output of \"",
              equation_, "\"");
-    const size_t first = out.all_letters.find_first_of(*bias_axes_);
-    if (first == std::string::npos)
+    const size_t first_letter_index = output_letters.all_letters.find_first_of(*bias_axes_);
+    if (first_letter_index == std::string::npos)
       fail("bias_axes: expected at least one letter of the output, got none");
     Shape shape;
-    for (size_t i = first; i <= out.all_letters.size(); ++i) {
-      for (int dot = 0; i == out.letters_before_dots && out.has_dots && i > first &&
-                        dot < parsed_->input.dots(input);
+    for (size_t i = first_letter_index; i <= output_letters.all_letters.size(); ++i) {
+      for (int dot = 0;
+           i == output_letters.letters_before_dots && output_letters.has_dots &&
+           i > first_letter_index && dot < parsed_equation_->input.dot_axis_count(input);
            ++dot)
         shape.append(1);
-      if (i == out.all_letters.size()) break;
-      const bool has_bias = bias_axes_->find(out.all_letters[i]) != std::string::npos;
-      shape.append(has_bias ? dim_of(out.all_letters[i], input) : 1);
+      if (i == output_letters.all_letters.size()) break;
+      const bool has_bias = bias_axes_->find(output_letters.all_letters[i]) != std::string::npos;
+      shape.append(has_bias ? dim_of(output_letters.all_letters[i], input) : 1);
     }
     return shape;
   }
@@ -139,7 +152,7 @@ class EinsumDense final : public QuantizableLayer {
   Ref<Activation> activation_ = "linear";
   std::optional<std::string> bias_axes_;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  std::optional<Equation> parsed_;
+  std::optional<Equation> parsed_equation_;
   QuantizedWeight kernel_{"kernel", {}};
   Variable bias_;
 };

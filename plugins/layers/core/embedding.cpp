@@ -43,8 +43,8 @@ class Embedding final : public QuantizableLayer {
     if (x.dtype() == DType::string)
       fail("expected ids, got strings: TextVectorization or StringLookup makes ids of texts");
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
-    const Tensor found = rows(table_, ids);
-    return adapter() ? found + adapter()->term_for_rows(ids) : found;
+    const Tensor found_rows = rows(table_, ids);
+    return adapter() ? found_rows + adapter()->term_for_rows(ids) : found_rows;
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
     return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};

@@ -20,16 +20,16 @@ Equation Equation::parse(std::string text) {
         "equation: expected \"input,kernel->output\" such as \"abc,cd->abd\" or \"...c,cd->...d\", "
         "got \"",
         text, "\"");
-  const Equation e{Letters(text.substr(0, comma)),
-                   Letters(text.substr(comma + 1, arrow - comma - 1)),
-                   Letters(text.substr(arrow + 2))};
-  for (const Letters* letters : {&e.input, &e.kernel, &e.output})
+  const Equation equation{Letters(text.substr(0, comma)),
+                          Letters(text.substr(comma + 1, arrow - comma - 1)),
+                          Letters(text.substr(arrow + 2))};
+  for (const Letters* letters : {&equation.input, &equation.kernel, &equation.output})
     for (char c : letters->all_letters)
       if (!std::isalpha(static_cast<unsigned char>(c)))
         fail("equation: expected letters, at most one '...' and \"->\", got \"", text, "\"");
-  if (e.kernel.has_dots || e.input.has_dots != e.output.has_dots)
+  if (equation.kernel.has_dots || equation.input.has_dots != equation.output.has_dots)
     fail("equation: '...' must be in input and output and not in the kernel, got \"", text, "\"");
-  return e;
+  return equation;
 }
 
 }  // namespace crescent

@@ -16,11 +16,12 @@ struct Letters {
   /// The index of a letter's axis in a shape that includes the axes of "..."; letters after "..."
   /// are counted from the end.
   int axis(char letter) const {
-    const size_t at = all_letters.find(letter);
-    return at < letters_before_dots ? int(at) : int(at) - int(all_letters.size());
+    const size_t letter_index = all_letters.find(letter);
+    return letter_index < letters_before_dots ? int(letter_index)
+                                              : int(letter_index) - int(all_letters.size());
   }
   /// The number of axes of a shape for which "..." stands.
-  int dots(const Shape& shape) const { return shape.rank() - int(all_letters.size()); }
+  int dot_axis_count(const Shape& shape) const { return shape.rank() - int(all_letters.size()); }
 
   std::string all_letters;
   size_t letters_before_dots;

@@ -30,46 +30,50 @@ class Int4QuantizationConfig final : public QuantizationConfig {
  public:
   static void describe(Schema<Int4QuantizationConfig>& s) {
     s.doc("4-bit weights with a scale for each block of rows in a column, or for each column.")
-        .field("weight_quantizer", &Int4QuantizationConfig::weights_,
+        .field("weight_quantizer", &Int4QuantizationConfig::weight_quantizer_,
                "Quantizer of whole columns; null: AbsMaxQuantizer with the range -8 to 7.")
-        .field("activation_quantizer", &Int4QuantizationConfig::inputs_,
+        .field("activation_quantizer", &Int4QuantizationConfig::activation_quantizer_,
                "Quantizer of the inputs, if scales are for whole columns; null: inputs are not "
                "quantized.")
-        .field("block_size", &Int4QuantizationConfig::block_,
+        .field("block_size", &Int4QuantizationConfig::block_size_,
                "Number of rows that share a scale; -1 or null: all.")
         .property("mode", &Int4QuantizationConfig::mode, "\"int4\".");
   }
   void configured() override {
-    if (block_ && *block_ != -1 && *block_ < 1)
-      fail("block_size must be None, -1, or a positive integer. Received: block_size=", *block_);
-    const AbsMaxQuantizer* quantizer = weights();
-    if (in_blocks() && (quantizer || inputs()))
+    if (block_size_ && *block_size_ != -1 && *block_size_ < 1)
+      fail("block_size must be None, -1, or a positive integer. Received: block_size=",
+           *block_size_);
+    const AbsMaxQuantizer* quantizer = weight_quantizer();
+    if (in_blocks() && (quantizer || input_rounding()))
       fail("Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. ",
-           "Received: block_size=", *block_);
+           "Received: block_size=", *block_size_);
     if (quantizer && !(quantizer->range().low == kLowest && quantizer->range().high == kHighest))
       fail("Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7).");
   }
   std::string mode() const override { return "int4"; }
-  std::string quantization() const override { return concat("int4/", in_blocks() ? *block_ : -1); }
-  std::optional<AbsMax> inputs() const override {
-    const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(inputs_.get());
+  std::string quantization() const override {
+    return concat("int4/", in_blocks() ? *block_size_ : -1);
+  }
+  std::optional<AbsMax> input_rounding() const override {
+    const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(activation_quantizer_.get());
     return quantizer ? std::optional(quantizer->range()) : std::nullopt;
   }
 
   QuantizedComponents parts(const QuantizedLayout& layout) const override {
     const Shape matrix_shape = layout.matrix();
-    const auto half = [](int64_t n) { return (n + 1) / 2; };
+    const auto half_size = [](int64_t n) { return (n + 1) / 2; };
     const QuantizedComponent bytes{"",
                                    layout.is_reverse
-                                       ? Shape{half(matrix_shape[0]), matrix_shape[1]}
-                                       : Shape{matrix_shape[0], half(matrix_shape[1])},
+                                       ? Shape{half_size(matrix_shape[0]), matrix_shape[1]}
+                                       : Shape{matrix_shape[0], half_size(matrix_shape[1])},
                                    DType::int8};
     if (!in_blocks()) return {bytes, {"_scale", {matrix_shape[layout.is_table() ? 0 : 1]}}};
-    const Shape scales_shape = layout.is_table() ? Shape{matrix_shape[0], blocks(matrix_shape[1])}
-                                                 : Shape{blocks(matrix_shape[0]), matrix_shape[1]};
+    const Shape scales_shape = layout.is_table()
+                                   ? Shape{matrix_shape[0], block_count(matrix_shape[1])}
+                                   : Shape{block_count(matrix_shape[0]), matrix_shape[1]};
     const auto zero = layout.is_reverse ? std::nullopt : std::optional(DType::int8);
     QuantizedComponents parts{bytes, {"_scale", scales_shape}, {"_zero", scales_shape, zero}};
-    if (!layout.is_reverse) parts.push_back({"g_idx", {summed(layout)}, DType::float32, true});
+    if (!layout.is_reverse) parts.push_back({"g_idx", {summed_size(layout)}, DType::float32, true});
     return parts;
   }
 
@@ -77,7 +81,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Tensor matrix = ops::reshape(floats, layout.matrix());
     const int axis = layout.is_table() ? 1 : 0;
     if (in_blocks()) return encoded_in_blocks(layout, matrix, axis);
-    const AbsMaxQuantizer* quantizer = weights();
+    const AbsMaxQuantizer* quantizer = weight_quantizer();
     if (quantizer) quantizer->check_axes(layout);
     const AbsMax range{kLowest, kHighest, quantizer ? quantizer->range().epsilon : kEpsilon};
     const Quantized result = range(matrix, {axis});
@@ -88,7 +92,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Shape matrix_shape = layout.matrix();
     if (has_ops(layout)) {
       Int4Floats op;
-      op.block = *block_;
+      op.block = *block_size_;
       const Tensor zero = ops::cast(parts[2], DType::int8);  // encoded() gives floats
       return {ops::reshape(apply1(op, {parts[0], parts[1], zero}), layout.shape), {}};
     }
@@ -97,11 +101,11 @@ class Int4QuantizationConfig final : public QuantizationConfig {
       const bool is_table = layout.is_table();
       const Tensor scale =
           ops::broadcast_to(ops::expand_dims(parts[1], is_table ? 1 : 0), matrix_shape);
-      const Tensor of_values = ops::reshape(scale, layout.shape);
+      const Tensor scale_of_values = ops::reshape(scale, layout.shape);
       return {ops::reshape(values, layout.shape),
-              layout.as_scale(first_along_summed(layout, of_values))};
+              layout.as_scale(first_along_summed(layout, scale_of_values))};
     }
-    return {ops::reshape(floats(values, parts, group_numbers(layout), layout.is_table() ? 1 : 0,
+    return {ops::reshape(floats(values, parts, block_indices_for(layout), layout.is_table() ? 1 : 0,
                                 parts[1].dtype()),
                          layout.shape),
             {}};
@@ -112,7 +116,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     if (!has_ops(layout) || equation != kLastByFirst)
       return product_of_decoded(*this, equation, x, layout, parts);
     Int4Product op;
-    op.block = *block_;
+    op.block = *block_size_;
     return apply1(op, {x, parts[0], parts[1], parts[2]});
   }
 
@@ -123,39 +127,39 @@ class Int4QuantizationConfig final : public QuantizationConfig {
       gathered.push_back(apply1(Gather(), {parts[i], ids}));
     const Tensor values = unpacked_int4(gathered[0], layout.matrix()[1]);
     if (in_blocks())
-      return ops::cast(floats(values, gathered, group_numbers(layout), -1, dtype), dtype);
+      return ops::cast(floats(values, gathered, block_indices_for(layout), -1, dtype), dtype);
     return ops::cast(values, dtype) / ops::expand_dims(ops::cast(gathered[1], dtype), -1);
   }
 
  private:
-  bool in_blocks() const { return block_.value_or(-1) > 0; }
+  bool in_blocks() const { return block_size_.value_or(-1) > 0; }
   /// Whether the ops Int4Floats and Int4Product support weights of this layout.
   bool has_ops(const QuantizedLayout& layout) const {
     return in_blocks() && !layout.is_table() && !layout.is_reverse;
   }
-  int64_t blocks(int64_t rows) const { return (rows + *block_ - 1) / *block_; }
-  static int64_t summed(const QuantizedLayout& layout) {
+  int64_t block_count(int64_t rows) const { return (rows + *block_size_ - 1) / *block_size_; }
+  static int64_t summed_size(const QuantizedLayout& layout) {
     return layout.matrix()[layout.is_table() ? 1 : 0];
   }
-  const AbsMaxQuantizer* weights() const {
-    return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
+  const AbsMaxQuantizer* weight_quantizer() const {
+    return dynamic_cast<const AbsMaxQuantizer*>(weight_quantizer_.get());
   }
   /// For each index along the summed axis, the index of its block; the elements of a block share a
   /// scale.
-  Tensor group_numbers(const QuantizedLayout& layout) const {
-    const Tensor numbers = ops::arange(summed(layout), DType::float32);
-    return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
+  Tensor block_indices_for(const QuantizedLayout& layout) const {
+    const Tensor numbers = ops::arange(summed_size(layout), DType::float32);
+    return ops::cast(ops::floor(numbers / static_cast<double>(*block_size_)), DType::int32);
   }
   static Tensor first_along_summed(const QuantizedLayout& layout, Tensor x) {
-    for (int axis : layout.summed) x = ops::slice_axis(x, axis, 0, 1);
+    for (int axis : layout.summed_axes) x = ops::slice_axis(x, axis, 0, 1);
     return x;
   }
   /// Computes (values - zero) * scale, where index i along `axis` has the zero point and the scale
   /// of block groups[i].
-  static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
-                       DType dtype) {
+  static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& block_indices,
+                       int axis, DType dtype) {
     const auto expanded = [&](const Tensor& x) {
-      return ops::gather(ops::cast(x, dtype), groups, axis);
+      return ops::gather(ops::cast(x, dtype), block_indices, axis);
     };
     return (ops::cast(values, dtype) - expanded(parts[2])) * expanded(parts[1]);
   }
@@ -164,27 +168,27 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   /// zero, is divided into 15 steps, so that zero is exactly one of the 16 integers: the zero
   /// point.
   Tensors encoded_in_blocks(const QuantizedLayout& layout, const Tensor& matrix, int axis) const {
-    const Tensor groups = group_numbers(layout);
+    const Tensor block_indices = block_indices_for(layout);
     Tensors scales, zeros;
-    for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
-      const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
+    for (int64_t block_start = 0; block_start < matrix.dim(axis); block_start += *block_size_) {
+      const Tensor block = ops::slice_axis(matrix, axis, block_start, block_start + *block_size_);
       const Tensor minimum = ops::minimum(ops::min(block, {axis}, true), 0),
-                   most = ops::maximum(ops::max(block, {axis}, true), 0);
-      scales.push_back((most - minimum + kEpsilon) / static_cast<double>(kHighest - kLowest));
+                   maximum = ops::maximum(ops::max(block, {axis}, true), 0);
+      scales.push_back((maximum - minimum + kEpsilon) / static_cast<double>(kHighest - kLowest));
       zeros.push_back(ops::clip(ops::round(minimum * -1.0 / scales.back()) + double(kLowest),
                                 kLowest, kHighest));
     }
     const Tensor scale = ops::concatenate(scales, axis), zero = ops::concatenate(zeros, axis);
-    const Tensor values = ops::clip(
-        ops::round(matrix / ops::gather(scale, groups, axis)) + ops::gather(zero, groups, axis),
-        kLowest, kHighest);
+    const Tensor values = ops::clip(ops::round(matrix / ops::gather(scale, block_indices, axis)) +
+                                        ops::gather(zero, block_indices, axis),
+                                    kLowest, kHighest);
     Tensors parts{packed_matrix(layout, values), scale, zero};
-    if (!layout.is_reverse) parts.push_back(groups);
+    if (!layout.is_reverse) parts.push_back(block_indices);
     return parts;
   }
 
-  Ref<Quantizer> weights_, inputs_;
-  std::optional<int64_t> block_ = 128;
+  Ref<Quantizer> weight_quantizer_, activation_quantizer_;
+  std::optional<int64_t> block_size_ = 128;
 };
 
 }  // namespace

@@ -126,9 +126,9 @@ void QuantizableLayerOf<Base>::add_parts(QuantizedWeight& weight) {
 
 template <class Base>
 void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value& given) {
-  const bool says_mode = !mode_or_config.is_string() && given.is_null();
-  const std::string mode = says_mode ? "" : mode_or_config.as_string();
-  const Value config = says_mode ? mode_or_config : given;
+  const bool has_config_only = !mode_or_config.is_string() && given.is_null();
+  const std::string mode = has_config_only ? "" : mode_or_config.as_string();
+  const Value config = has_config_only ? mode_or_config : given;
   if (quantizable_.empty())
     fail_in_layer(this->name_, "Cannot quantize a layer that isn't yet built. Layer '", this->name_,
                   "' (of type '", this->class_name(), "') is not built yet.");
@@ -160,10 +160,10 @@ Tensor QuantizableLayerOf<Base>::floats(const QuantizedWeight& weight) const {
 template <class Base>
 Tensor QuantizableLayerOf<Base>::decoded(const QuantizedWeight& weight,
                                          const Tensors& parts) const {
-  const Quantized stored = config_->decoded(weight.layout, parts);
-  if (!stored.scale) return stored.values;
-  return ops::cast(stored.values, stored.scale.dtype()) /
-         weight.layout.scale_of_values(stored.scale);
+  const Quantized stored_weight = config_->decoded(weight.layout, parts);
+  if (!stored_weight.scale) return stored_weight.values;
+  return ops::cast(stored_weight.values, stored_weight.scale.dtype()) /
+         weight.layout.scale_of_values(stored_weight.scale);
 }
 
 template <class Base>

@@ -7,8 +7,9 @@
 namespace crescent {
 
 struct QuantizedLayout {
-  Shape shape;              ///< the shape of the weight as floats
-  std::vector<int> summed;  ///< the axes along which the elements share a scale, in ascending order
+  Shape shape;  ///< the shape of the weight as floats
+  /// the axes along which the elements share a scale, in ascending order
+  std::vector<int> summed_axes;
   std::vector<int> other_axes;  ///< the other axes, in the order of the scale's axes
   /// The sizes of the axes in `other_axes`; 1 for further axes of the layer's result.
   Shape scale_shape;
@@ -17,13 +18,13 @@ struct QuantizedLayout {
   bool is_reverse = false;
 
   /// Whether each row has a scale, as in embedding tables, from which single rows are read.
-  bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
+  bool is_table() const { return shape.rank() == 2 && summed_axes.front() == 1; }
   /// The shape of the weight as a matrix whose rows are the axes over which products sum and whose
   /// columns are the other axes; a table keeps its shape.
   inline Shape matrix() const;
   /// Converts scales with the axes of the weight, of size 1 along summed axes, to scales with the
   /// axes of the layer's result.
-  inline Tensor as_scale(const Tensor& of_values) const;
+  inline Tensor as_scale(const Tensor& value_scales) const;
   /// The inverse of as_scale().
   inline Tensor scale_of_values(const Tensor& scale) const;
 };
@@ -31,26 +32,27 @@ struct QuantizedLayout {
 Shape QuantizedLayout::matrix() const {
   if (is_table()) return shape;
   int64_t rows = 1;
-  for (int axis : summed) rows *= shape[axis];
+  for (int axis : summed_axes) rows *= shape[axis];
   return {rows, rows == 0 ? 0 : shape.size() / rows};
 }
 
-Tensor QuantizedLayout::as_scale(const Tensor& of_values) const {
-  std::vector<int> order = other_axes;
-  order.insert(order.end(), summed.begin(), summed.end());
-  return ops::reshape(ops::transpose(of_values, order), scale_shape);
+Tensor QuantizedLayout::as_scale(const Tensor& value_scales) const {
+  std::vector<int> axis_order = other_axes;
+  axis_order.insert(axis_order.end(), summed_axes.begin(), summed_axes.end());
+  return ops::reshape(ops::transpose(value_scales, axis_order), scale_shape);
 }
 
 Tensor QuantizedLayout::scale_of_values(const Tensor& scale) const {
   Shape kept_dims, dims;
-  std::vector<int> order;  // for each axis of the scale, the axis of the weight
+  std::vector<int> axis_order;  // for each axis of the scale, the axis of the weight
   for (int axis : other_axes) kept_dims.append(shape[axis]);
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    const auto at = std::find(other_axes.begin(), other_axes.end(), axis);
-    dims.append(at == other_axes.end() ? 1 : shape[axis]);
-    if (at != other_axes.end()) order.push_back(static_cast<int>(at - other_axes.begin()));
+    const auto other_axis = std::find(other_axes.begin(), other_axes.end(), axis);
+    dims.append(other_axis == other_axes.end() ? 1 : shape[axis]);
+    if (other_axis != other_axes.end())
+      axis_order.push_back(static_cast<int>(other_axis - other_axes.begin()));
   }
-  return ops::reshape(ops::transpose(ops::reshape(scale, kept_dims), order), dims);
+  return ops::reshape(ops::transpose(ops::reshape(scale, kept_dims), axis_order), dims);
 }
 
 /// A variable of a quantized weight. Its name is `ending` if is_own_name is true, else the name of

@@ -6,52 +6,59 @@ namespace crescent {
 namespace {
 
 /// The axes of the input that the result lacks.
-std::vector<int> summed_axes(const Equation& e, const Shape& input) {
+std::vector<int> summed_axes(const Equation& parsed_equation, const Shape& input) {
   std::vector<int> axes;
-  for (char letter : e.input.all_letters)
-    if (!e.output.has(letter)) {
-      const int axis = e.input.axis(letter);
+  for (char letter : parsed_equation.input.all_letters)
+    if (!parsed_equation.output.has(letter)) {
+      const int axis = parsed_equation.input.axis(letter);
       axes.push_back(axis < 0 ? axis + input.rank() : axis);
     }
   std::sort(axes.begin(), axes.end());
   return axes;
 }
 
-/// The letters of the operand `of` that the operand `wanted` also has, with "..." if `of` has it,
-/// for an equation.
-std::string kept_letters(const Letters& of, const Letters& wanted) {
+/// The letters of `operand` that `other_operand` also has, with "..." if `operand` has it, for an
+/// equation.
+std::string kept_letters(const Letters& operand, const Letters& other_operand) {
   std::string text;
-  for (size_t i = 0; i <= of.all_letters.size(); ++i) {
-    if (i == of.letters_before_dots && of.has_dots) text += "...";
-    if (i < of.all_letters.size() && wanted.has(of.all_letters[i])) text += of.all_letters[i];
+  for (size_t i = 0; i <= operand.all_letters.size(); ++i) {
+    if (i == operand.letters_before_dots && operand.has_dots) text += "...";
+    if (i < operand.all_letters.size() && other_operand.has(operand.all_letters[i]))
+      text += operand.all_letters[i];
   }
   return text;
 }
 
 /// Brings the scales of the input, which have size 1 along summed axes, to the axes of the result,
 /// with size 1 along axes that the input lacks.
-Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vector<int>& summed) {
+Tensor placed_in_output(const Equation& parsed_equation, const Tensor& scale,
+                        const std::vector<int>& summed) {
   Tensor output_scale = scale;
   for (auto axis = summed.rbegin(); axis != summed.rend(); ++axis)
     output_scale = ops::squeeze(output_scale, *axis);
-  const std::string from = kept_letters(e.input, e.output), to = kept_letters(e.output, e.input);
-  if (from != to) {
+  const std::string input_letters = kept_letters(parsed_equation.input, parsed_equation.output),
+                    output_letters = kept_letters(parsed_equation.output, parsed_equation.input);
+  if (input_letters != output_letters) {
     const Tensor operands[] = {output_scale};
-    output_scale = ops::einsum(from + "->" + to, operands);
+    output_scale = ops::einsum(input_letters + "->" + output_letters, operands);
   }
-  const int dots = e.input.dots(scale.shape());
-  for (size_t i = 0; i < e.output.all_letters.size(); ++i)
-    if (!e.input.has(e.output.all_letters[i]))
+  const int dot_axis_count = parsed_equation.input.dot_axis_count(scale.shape());
+  for (size_t i = 0; i < parsed_equation.output.all_letters.size(); ++i)
+    if (!parsed_equation.input.has(parsed_equation.output.all_letters[i]))
       output_scale = ops::expand_dims(
-          output_scale, static_cast<int>(i) + (i < e.output.letters_before_dots ? 0 : dots));
+          output_scale, static_cast<int>(i) +
+                            (i < parsed_equation.output.letters_before_dots ? 0 : dot_axis_count));
   return output_scale;
 }
 
 /// Whether each letter of the input is in the kernel or in the result, so that no axis of the input
 /// is summed alone.
-bool is_plain(const Equation& e) {
-  return std::all_of(e.input.all_letters.begin(), e.input.all_letters.end(),
-                     [&](char letter) { return e.kernel.has(letter) || e.output.has(letter); });
+bool is_plain(const Equation& parsed_equation) {
+  return std::all_of(parsed_equation.input.all_letters.begin(),
+                     parsed_equation.input.all_letters.end(), [&](char letter) {
+                       return parsed_equation.kernel.has(letter) ||
+                              parsed_equation.output.has(letter);
+                     });
 }
 
 Tensor einsum_of(const std::string& equation, const Tensor& x, const Tensor& values) {
@@ -62,17 +69,20 @@ Tensor einsum_of(const std::string& equation, const Tensor& x, const Tensor& val
 }  // namespace
 
 TensorSpecs QuantizedProduct::infer(std::span<const TensorSpec> in) const {
-  const Equation e = Equation::parse(equation);
-  const Letters &input = e.input, &kernel = e.kernel, &output = e.output;
+  const Equation parsed_equation = Equation::parse(equation);
+  const Letters &input = parsed_equation.input, &kernel = parsed_equation.kernel,
+                &output = parsed_equation.output;
   const Shape &x = in[0].shape, &values = in[1].shape;
-  const int dots = input.dots(x);
+  const int dot_axis_count = input.dot_axis_count(x);
   if (!is_floating(in[0].dtype) || in[1].dtype != DType::int8)
     fail("expected floats and int8, got ", in[0], " and ", in[1]);
-  if (values.rank() != int(kernel.all_letters.size()) || (input.has_dots ? dots < 0 : dots != 0))
+  if (values.rank() != int(kernel.all_letters.size()) ||
+      (input.has_dots ? dot_axis_count < 0 : dot_axis_count != 0))
     fail("equation \"", equation, "\" does not fit shapes ", x, " and ", values);
   Shape shape;
   for (size_t i = 0; i <= output.all_letters.size(); ++i) {
-    for (int dot = 0; i == output.letters_before_dots && output.has_dots && dot < dots; ++dot)
+    for (int dot = 0; i == output.letters_before_dots && output.has_dots && dot < dot_axis_count;
+         ++dot)
       shape.append(x[static_cast<int>(input.letters_before_dots) + dot]);
     if (i == output.all_letters.size()) break;
     const char letter = output.all_letters[i];
@@ -83,14 +93,15 @@ TensorSpecs QuantizedProduct::infer(std::span<const TensorSpec> in) const {
 
 Tensors QuantizedProduct::decompose(std::span<const Tensor> inputs) const {
   const Tensor &x = inputs[0], &values = inputs[1], &scale = inputs[2];
-  if (!rounds) return {einsum_of(equation, x, ops::cast(values, x.dtype())) / scale};
-  const Equation e = Equation::parse(equation);
-  const std::vector<int> summed = summed_axes(e, x.shape());
+  if (!rounds_input) return {einsum_of(equation, x, ops::cast(values, x.dtype())) / scale};
+  const Equation parsed_equation = Equation::parse(equation);
+  const std::vector<int> summed = summed_axes(parsed_equation, x.shape());
   const Quantized rounded = range(x, summed);
-  const DType integers = is_plain(e) ? DType::int8 : DType::int32;
+  const DType integer_type = is_plain(parsed_equation) ? DType::int8 : DType::int32;
   const Tensor sums =
-      einsum_of(equation, ops::cast(rounded.values, integers), ops::cast(values, integers));
-  return {ops::cast(sums, x.dtype()) / (scale * placed_in_output(e, rounded.scale, summed))};
+      einsum_of(equation, ops::cast(rounded.values, integer_type), ops::cast(values, integer_type));
+  return {ops::cast(sums, x.dtype()) /
+          (scale * placed_in_output(parsed_equation, rounded.scale, summed))};
 }
 
 Tensors QuantizedProduct::vjp(const Vjp& v) const {
@@ -107,10 +118,10 @@ Tensors QuantizedProduct::vjp(const Vjp& v) const {
 }
 
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
-                         const Tensor& scale, const std::optional<AbsMax>& inputs) {
+                         const Tensor& scale, const std::optional<AbsMax>& input_rounding) {
   QuantizedProduct op;
-  op.equation = equation, op.rounds = inputs.has_value();
-  op.range = inputs.value_or(AbsMax());
+  op.equation = equation, op.rounds_input = input_rounding.has_value();
+  op.range = input_rounding.value_or(AbsMax());
   return apply1(op, {x, values, ops::cast(scale, x.dtype())});
 }
 
@@ -118,7 +129,7 @@ Tensor product_of_decoded(const QuantizationConfig& config, const std::string& e
                           const Tensor& x, const QuantizedLayout& layout, const Tensors& parts) {
   const Quantized weight = config.decoded(layout, parts);
   if (weight.scale)
-    return quantized_product(equation, x, weight.values, weight.scale, config.inputs());
+    return quantized_product(equation, x, weight.values, weight.scale, config.input_rounding());
   return einsum_of(equation, x, ops::cast(weight.values, x.dtype()));
 }
 

@@ -15,9 +15,9 @@ namespace crescent {
 struct QuantizedProduct final : OpOf<QuantizedProduct> {
   static constexpr const char* kName = "quantized_product";
   std::string equation;
-  bool rounds = false;
+  bool rounds_input = false;
   AbsMax range;
-  auto fields() const { return std::tie(equation, rounds, range); }
+  auto fields() const { return std::tie(equation, rounds_input, range); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override;
   Tensors decompose(std::span<const Tensor> inputs) const override;
   Tensors vjp(const Vjp& v) const override;
@@ -28,10 +28,10 @@ struct QuantizedProduct final : OpOf<QuantizedProduct> {
 /// axis, of the weight.
 inline constexpr const char *kLastByFirst = "...a,ab->...b", *kLastBySecond = "...a,ba->...b";
 
-/// Applies the op QuantizedProduct. `inputs` says how x is rounded; if it is nullopt, x is not
-/// rounded.
+/// Applies the op QuantizedProduct. `input_rounding` says how x is rounded; if it is nullopt, x is
+/// not rounded.
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
-                         const Tensor& scale, const std::optional<AbsMax>& inputs);
+                         const Tensor& scale, const std::optional<AbsMax>& input_rounding);
 /// The product of x and the weight that the variables `parts` store.
 Tensor product_of_decoded(const QuantizationConfig& config, const std::string& equation,
                           const Tensor& x, const QuantizedLayout& layout, const Tensors& parts);

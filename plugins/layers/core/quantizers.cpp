@@ -10,10 +10,12 @@ namespace crescent {
 namespace {
 
 /// The quantizer that an option contains, as an AbsMaxQuantizer; null if the option is null.
-const AbsMaxQuantizer* as_abs_max_quantizer(const Ref<Quantizer>& given, const char* option) {
-  if (!given) return nullptr;
-  const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(given.get());
-  if (!quantizer) fail(option, ": expected an AbsMaxQuantizer, got ", serialize(given.get()));
+const AbsMaxQuantizer* as_abs_max_quantizer(const Ref<Quantizer>& quantizer_option,
+                                            const char* option) {
+  if (!quantizer_option) return nullptr;
+  const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(quantizer_option.get());
+  if (!quantizer)
+    fail(option, ": expected an AbsMaxQuantizer, got ", serialize(quantizer_option.get()));
   return quantizer;
 }
 
@@ -27,25 +29,27 @@ class Int8QuantizationConfig final : public QuantizationConfig {
  public:
   static void describe(Schema<Int8QuantizationConfig>& s) {
     s.doc("8-bit weights with a scale for each column; inputs are quantized too.")
-        .field("weight_quantizer", &Int8QuantizationConfig::weights_,
+        .field("weight_quantizer", &Int8QuantizationConfig::weight_quantizer_,
                "Quantizer of the weights; null: AbsMaxQuantizer over the axes that are summed.")
-        .field("activation_quantizer", &Int8QuantizationConfig::inputs_,
+        .field("activation_quantizer", &Int8QuantizationConfig::activation_quantizer_,
                "Quantizer of the inputs; null: inputs are not quantized.")
         .property("mode", &Int8QuantizationConfig::mode, "\"int8\".");
   }
-  void configured() override { as_abs_max_quantizer(weights_, "weight_quantizer"), inputs(); }
+  void configured() override {
+    as_abs_max_quantizer(weight_quantizer_, "weight_quantizer"), input_rounding();
+  }
   std::string mode() const override { return "int8"; }
   std::string quantization() const override { return mode(); }
-  std::optional<AbsMax> inputs() const override {
-    return range_of(as_abs_max_quantizer(inputs_, "activation_quantizer"));
+  std::optional<AbsMax> input_rounding() const override {
+    return range_of(as_abs_max_quantizer(activation_quantizer_, "activation_quantizer"));
   }
   QuantizedComponents parts(const QuantizedLayout& layout) const override {
     return {{"", layout.shape, DType::int8}, {"_scale", layout.scale_shape}};
   }
   Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
-    const AbsMaxQuantizer* quantizer = as_abs_max_quantizer(weights_, "weight_quantizer");
+    const AbsMaxQuantizer* quantizer = as_abs_max_quantizer(weight_quantizer_, "weight_quantizer");
     if (quantizer) quantizer->check_axes(layout);
-    const Quantized result = range_of(quantizer).value_or(AbsMax())(floats, layout.summed);
+    const Quantized result = range_of(quantizer).value_or(AbsMax())(floats, layout.summed_axes);
     return {result.values, layout.as_scale(result.scale)};
   }
   Quantized decoded(const QuantizedLayout&, const Tensors& parts) const override {
@@ -63,7 +67,7 @@ class Int8QuantizationConfig final : public QuantizationConfig {
   }
 
  private:
-  Ref<Quantizer> weights_, inputs_ = "default";
+  Ref<Quantizer> weight_quantizer_, activation_quantizer_ = "default";
 };
 
 }  // namespace
@@ -73,10 +77,10 @@ void AbsMaxQuantizer::describe(Schema<AbsMaxQuantizer>& s) {
       .field("axis", &AbsMaxQuantizer::axis_,
              "Axes whose elements share a scale; null: the axes that the layer sums over.")
       .omit_null()
-      .field("value_range", &AbsMaxQuantizer::bounds_, "Smallest and largest integer.")
+      .field("value_range", &AbsMaxQuantizer::value_range_, "Smallest and largest integer.")
       .field("epsilon", &AbsMaxQuantizer::epsilon_, "Added to the largest magnitude.")
       .min(0)
-      .field("output_dtype", &AbsMaxQuantizer::dtype_, "Dtype of the integers.")
+      .field("output_dtype", &AbsMaxQuantizer::output_dtype_, "Dtype of the integers.")
       .choices({"int8"})
       .method("call", &AbsMaxQuantizer::call,
               "The integers, and the scale by which x is multiplied.")
@@ -96,10 +100,10 @@ Tensors AbsMaxQuantizer::call(const Tensor& x,
 
 void AbsMaxQuantizer::configured() {
   constexpr int64_t kLow = -128, kHigh = 127;
-  if (bounds_.size() != 2 || bounds_[0] < kLow || bounds_[1] > kHigh || bounds_[0] > 0 ||
-      bounds_[1] < 1)
+  if (value_range_.size() != 2 || value_range_[0] < kLow || value_range_[1] > kHigh ||
+      value_range_[0] > 0 || value_range_[1] < 1)
     fail("value_range: expected a smallest integer from ", kLow, " to 0 and a largest from 1 to ",
-         kHigh, ", got ", Codec<std::vector<int64_t>>::encode(bounds_));
+         kHigh, ", got ", Codec<std::vector<int64_t>>::encode(value_range_));
 }
 
 void AbsMaxQuantizer::check_axes(const QuantizedLayout& layout) const {
@@ -108,10 +112,11 @@ void AbsMaxQuantizer::check_axes(const QuantizedLayout& layout) const {
   std::vector<int> axes;
   for (int64_t axis : *axis_) axes.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
   std::sort(axes.begin(), axes.end());
-  if (axes != layout.summed)
-    fail("weight_quantizer: expected the axes that the layer sums along, ",
-         Codec<std::vector<int64_t>>::encode({layout.summed.begin(), layout.summed.end()}),
-         ", got ", Codec<std::vector<int64_t>>::encode(*axis_));
+  if (axes != layout.summed_axes)
+    fail(
+        "weight_quantizer: expected the axes that the layer sums along, ",
+        Codec<std::vector<int64_t>>::encode({layout.summed_axes.begin(), layout.summed_axes.end()}),
+        ", got ", Codec<std::vector<int64_t>>::encode(*axis_));
 }
 
 CRESCENT_REGISTER(quantizers) {

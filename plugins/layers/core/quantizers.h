@@ -18,15 +18,15 @@ class AbsMaxQuantizer final : public Quantizer {
   /// Returns the integers and the scale of x along `axis`: the option `axis` unless it is given,
   /// else the last one.
   Tensors call(const Tensor& x, const std::optional<std::vector<int64_t>>& axis) const;
-  AbsMax range() const { return {bounds_[0], bounds_[1], epsilon_}; }
+  AbsMax range() const { return {value_range_[0], value_range_[1], epsilon_}; }
   /// Fails unless the quantizer's axes are those along which weights of the layout are summed.
   void check_axes(const QuantizedLayout& layout) const;
 
  private:
   std::optional<std::vector<int64_t>> axis_;
-  std::vector<int64_t> bounds_{-127, 127};
+  std::vector<int64_t> value_range_{-127, 127};
   double epsilon_ = 1e-7;
-  std::string dtype_ = "int8";
+  std::string output_dtype_ = "int8";
 };
 
 /// A configuration of how layers quantize weights and round inputs.
@@ -36,7 +36,7 @@ class QuantizationConfig : public Quantizer {
   /// The text before "_from_" in a dtype policy: "int4/128".
   virtual std::string quantization() const = 0;
   /// The rounding of inputs; nullopt if they stay floats.
-  virtual std::optional<AbsMax> inputs() const = 0;
+  virtual std::optional<AbsMax> input_rounding() const = 0;
   /// The variables that store a quantized weight: integers, a scale, perhaps others.
   virtual QuantizedComponents parts(const QuantizedLayout& layout) const = 0;
   /// Returns the values of these variables for a weight with the values `floats`, which has the
@@ -52,17 +52,19 @@ class QuantizationConfig : public Quantizer {
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
   /// The dtype policy of a layer that is quantized by this configuration and had the policy
-  /// `before`.
-  inline DTypePolicy policy_from(const DTypePolicy& before) const;
+  /// `old_policy`.
+  inline DTypePolicy policy_from(const DTypePolicy& old_policy) const;
   /// The default configuration for a dtype policy such as "int4/128_from_float32".
   static inline std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
 };
 
-DTypePolicy QuantizationConfig::policy_from(const DTypePolicy& before) const {
+DTypePolicy QuantizationConfig::policy_from(const DTypePolicy& old_policy) const {
   constexpr std::string_view kSourcePrefix = "_from_";
-  const size_t from = before.name.find(kSourcePrefix);
-  const size_t source = from == std::string::npos ? 0 : from + kSourcePrefix.size();
-  return DTypePolicy::named(concat(quantization(), kSourcePrefix, before.name.substr(source)));
+  const size_t prefix_position = old_policy.name.find(kSourcePrefix);
+  const size_t source_position =
+      prefix_position == std::string::npos ? 0 : prefix_position + kSourcePrefix.size();
+  return DTypePolicy::named(
+      concat(quantization(), kSourcePrefix, old_policy.name.substr(source_position)));
 }
 
 std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePolicy& policy) {

@@ -23,12 +23,12 @@ class ReversibleEmbedding final : public QuantizableLayer {
         .field("output_dim", &ReversibleEmbedding::columns_, "Size of a row.")
         .required()
         .min(1)
-        .field("tie_weights", &ReversibleEmbedding::tied_, "Use the same table in reverse.")
+        .field("tie_weights", &ReversibleEmbedding::tie_weights_, "Use the same table in reverse.")
         .weight_options(kWeights)
         .field("mask_zero", &ReversibleEmbedding::mask_zero_, "Treat 0 as padding and mask it.")
         .field("reverse_dtype", &ReversibleEmbedding::reverse_dtype_,
                "Dtype of the product in reverse; null: that of the layer.")
-        .field("logit_soft_cap", &ReversibleEmbedding::logit_cap_,
+        .field("logit_soft_cap", &ReversibleEmbedding::logit_soft_cap_,
                "Limit scores s softly: cap * tanh(s / cap); null: no limit.")
         .argument("reverse", false, "Map vectors (..., output_dim) to scores of the rows.")
         .keyword_only(true);
@@ -37,21 +37,21 @@ class ReversibleEmbedding final : public QuantizableLayer {
   }
   void configured() override {
     QuantizableLayer::configured();
-    if (logit_cap_ && *logit_cap_ == 0)
+    if (logit_soft_cap_ && *logit_soft_cap_ == 0)
       fail("logit_soft_cap: expected a number other than 0, got 0");
     set_supports_masking(mask_zero_);
   }
   void build(const Shape&) override {
     table_.layout = {{rows_, columns_}, {1}, {0}, {rows_}};
     add_quantizable(table_, rules_);
-    if (!tied_) add_reverse();
+    if (!tie_weights_) add_reverse();
     build_lora();
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (call.flag("reverse")) return scores(x);
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
-    const Tensor found = rows(table_, ids);
-    return adapter() ? found + adapter()->term_for_rows(ids) : found;
+    const Tensor found_rows = rows(table_, ids);
+    return adapter() ? found_rows + adapter()->term_for_rows(ids) : found_rows;
   }
   /// In reverse the output has as many axes as the input, and the same mask.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -68,32 +68,32 @@ class ReversibleEmbedding final : public QuantizableLayer {
   void add_reverse() {
     WeightRules rules("uniform");
     rules.initializer = rules_.initializer;
-    reverse_.layout = {{columns_, rows_}, {0}, {1}, {rows_}, true};
-    add_quantizable(reverse_, rules);
+    reverse_table_.layout = {{columns_, rows_}, {0}, {1}, {rows_}, true};
+    add_quantizable(reverse_table_, rules);
   }
   Tensor scores(const Tensor& x) const {
     if (x.dim(-1) != columns_)
       fail("reverse: expected vectors of output_dim ", columns_, ", got shape ", x.shape());
-    const QuantizedWeight& table = tied_ ? table_ : reverse_;
-    const Tensor y = is_quantized() ? product(tied_ ? kLastBySecond : kLastByFirst, x, table)
+    const QuantizedWeight& table = tie_weights_ ? table_ : reverse_table_;
+    const Tensor y = is_quantized() ? product(tie_weights_ ? kLastBySecond : kLastByFirst, x, table)
                                     : scores_of_floats(x, table.values());
-    return logit_cap_ ? ops::tanh(y / *logit_cap_) * *logit_cap_ : y;
+    return logit_soft_cap_ ? ops::tanh(y / *logit_soft_cap_) * *logit_soft_cap_ : y;
   }
   /// The scores of the rows of a table of floats. For quantized tables Keras ignores the adapter
   /// and reverse_dtype.
   Tensor scores_of_floats(const Tensor& x, const Variable& table) const {
     const DType dtype = reverse_dtype_.value_or(x.dtype());
     const Tensor vectors = ops::cast(x, dtype);
-    const Tensor y = ops::matmul(vectors, ops::cast(table, dtype), false, tied_);
-    return tied_ && adapter() ? y + adapter()->term_for_transposed(vectors) : y;
+    const Tensor y = ops::matmul(vectors, ops::cast(table, dtype), false, tie_weights_);
+    return tie_weights_ && adapter() ? y + adapter()->term_for_transposed(vectors) : y;
   }
 
   int64_t rows_ = 0, columns_ = 0;
-  bool tied_ = true, mask_zero_ = false;
+  bool tie_weights_ = true, mask_zero_ = false;
   WeightRules rules_{"uniform"};
   std::optional<DType> reverse_dtype_;
-  std::optional<double> logit_cap_;
-  QuantizedWeight table_{"embeddings", {}}, reverse_{"reverse_embeddings", {}};
+  std::optional<double> logit_soft_cap_;
+  QuantizedWeight table_{"embeddings", {}}, reverse_table_{"reverse_embeddings", {}};
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ class Masking final : public UnaryLayer {
  public:
   static void describe(Schema<Masking>& s) {
     s.doc("Masks the steps in which all features equal mask_value, and sets them to zero.")
-        .field("mask_value", &Masking::value_, "The value that marks padding.");
+        .field("mask_value", &Masking::mask_value_, "The value that marks padding.");
   }
   void configured() override {
     UnaryLayer::configured();
@@ -61,9 +61,9 @@ class Masking final : public UnaryLayer {
 
  private:
   Tensor mask_of(const Tensor& x, bool keepdims) const {
-    return ops::any(ops::not_equal(x, value_), {-1}, keepdims);
+    return ops::any(ops::not_equal(x, mask_value_), {-1}, keepdims);
   }
-  double value_ = 0;
+  double mask_value_ = 0;
 };
 
 }  // namespace

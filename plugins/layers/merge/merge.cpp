@@ -20,7 +20,7 @@ void expect_one_batch(const std::vector<Shape>& inputs) {
 }
 
 /// The mask of x, broadcast to the shape of x; true everywhere if x has no mask.
-Tensor wide_mask(const Tensor& x, const Tensor& mask) {
+Tensor broadcast_mask(const Tensor& x, const Tensor& mask) {
   const Tensor ones = ops::cast(ops::ones_like(x), DType::boolean);
   if (!mask) return ones;
   Tensor result = mask;
@@ -54,7 +54,7 @@ class Merge : public Layer {
     const Tensors x = same_rank(inputs);
     Tensors masks(x.size());
     for (size_t i = 0; i < call.masks.size() && !mask_all_; ++i)
-      if (call.masks[i]) masks[i] = wide_mask(x[i], call.masks[i]);
+      if (call.masks[i]) masks[i] = broadcast_mask(x[i], call.masks[i]);
     return {merge(x, masks)};
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
@@ -102,18 +102,18 @@ Tensor merged_factors(MergeStep step, const Tensors& inputs, const Tensors& mask
   Tensors factors = inputs;
   for (size_t i = 0; i < factors.size(); ++i)
     if (masks[i]) factors[i] = ops::where(masks[i], factors[i], 1);
-  const Tensor product = merged_all(step, factors, masks), valid = any_valid(masks);
-  return valid ? ops::where(valid, product, 0) : product;
+  const Tensor product = merged_all(step, factors, masks), is_valid = any_valid(masks);
+  return is_valid ? ops::where(is_valid, product, 0) : product;
 }
 
 /// Merges by the step the values that are not masked. Where all inputs are masked, the result is
 /// the value of the first input.
 Tensor merged_extremes(MergeStep step, const Tensors& inputs, const Tensors& masks) {
-  Tensor merged = inputs[0], valid = masks[0];
+  Tensor merged = inputs[0], is_valid = masks[0];
   for (size_t i = 1; i < inputs.size(); ++i) {
     const Tensor next = masks[i] ? ops::where(masks[i], inputs[i], merged) : inputs[i];
-    if (valid) merged = ops::where(valid, merged, next);
-    valid = masks[i] && valid ? ops::logical_or(valid, masks[i]) : Tensor();
+    if (is_valid) merged = ops::where(is_valid, merged, next);
+    is_valid = masks[i] && is_valid ? ops::logical_or(is_valid, masks[i]) : Tensor();
     merged = step(merged, next);
   }
   return merged;
@@ -162,9 +162,9 @@ class Average final : public Merge {
 
  protected:
   Tensor merge(const Tensors& inputs, const Tensors&) const override {
-    Tensor total = inputs[0];
-    for (size_t i = 1; i < inputs.size(); ++i) total = total + inputs[i];
-    return total / double(inputs.size());
+    Tensor sum = inputs[0];
+    for (size_t i = 1; i < inputs.size(); ++i) sum = sum + inputs[i];
+    return sum / double(inputs.size());
   }
 };
 
@@ -222,9 +222,9 @@ class Concatenate final : public Layer {
       return {Tensor()};
     Tensors broadcast_masks;
     for (size_t i = 0; i < inputs.size(); ++i)
-      broadcast_masks.push_back(wide_mask(inputs[i], masks[i]));
-    const Tensor parts = ops::concatenate(broadcast_masks, int(axis_));
-    return {mask_all_ ? ops::all(parts, {-1}) : ops::any(parts, {-1})};
+      broadcast_masks.push_back(broadcast_mask(inputs[i], masks[i]));
+    const Tensor joined_mask = ops::concatenate(broadcast_masks, int(axis_));
+    return {mask_all_ ? ops::all(joined_mask, {-1}) : ops::any(joined_mask, {-1})};
   }
 
  private:
@@ -261,8 +261,8 @@ class Dot final : public Layer {
     Tensor a = inputs[0], b = inputs[1];
     const int axis_a = axis_of(a.shape(), 0), axis_b = axis_of(b.shape(), 1);
     if (normalize_) {
-      a = unit(a, axis_a);
-      b = unit(b, axis_b);
+      a = unit_vectors(a, axis_a);
+      b = unit_vectors(b, axis_b);
     }
     return {batch_dot(a, b, axis_a, axis_b)};
   }
@@ -274,22 +274,22 @@ class Dot final : public Layer {
   int axis_of(const Shape& shape, size_t input) const {
     return shape.axis(int(axes_.size() == 1 ? axes_[0] : axes_[input]));
   }
-  static Tensor unit(const Tensor& x, int axis) {
+  static Tensor unit_vectors(const Tensor& x, int axis) {
     return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), {axis}, true), 1e-12));
   }
   /// Moves `axis` of x to the end (or to index 1), and merges all other axes except the batch into
   /// one.
-  static Tensor as_matrix(const Tensor& x, int axis, bool axis_last) {
+  static Tensor as_matrix(const Tensor& x, int axis, bool is_axis_last) {
     std::vector<int> axes{0};
-    if (!axis_last) axes.push_back(axis);
+    if (!is_axis_last) axes.push_back(axis);
     for (int i = 1; i < x.rank(); ++i)
       if (i != axis) axes.push_back(i);
-    if (axis_last) axes.push_back(axis);
+    if (is_axis_last) axes.push_back(axis);
     int64_t other_size = 1;
     for (int i = 1; i < x.rank(); ++i)
       if (i != axis) other_size *= x.dim(i);
-    const Shape shape = axis_last ? Shape{x.dim(0), other_size, x.dim(axis)}
-                                  : Shape{x.dim(0), x.dim(axis), other_size};
+    const Shape shape = is_axis_last ? Shape{x.dim(0), other_size, x.dim(axis)}
+                                     : Shape{x.dim(0), x.dim(axis), other_size};
     return ops::reshape(ops::transpose(x, axes), shape);
   }
   static Tensor batch_dot(const Tensor& a, const Tensor& b, int axis_a, int axis_b) {

@@ -59,21 +59,22 @@ class BatchNormalization final : public ScaledLayer {
       fail("Axis ", Value(axis_), " of the input must have a known size, got shape ", input);
     const Shape shape{input[axis]};
     build_scale(shape);
-    mean_ = add_weight("moving_mean", shape, mean_initializer_, {.trainable = false});
-    variance_ = add_weight("moving_variance", shape, variance_initializer_, {.trainable = false});
+    moving_mean_ = add_weight("moving_mean", shape, mean_initializer_, {.trainable = false});
+    moving_variance_ =
+        add_weight("moving_variance", shape, variance_initializer_, {.trainable = false});
     if (renorm_) build_renorm(shape);
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
   }
   /// A frozen layer computes as in inference, as in Keras 3; with the option batch_when_frozen it
   /// computes as in training, but without updating the averages.
-  Tensor call(const Tensor& given, const Call& call) override {
-    const Tensor x = as_floating(given, compute_dtype());
-    const int axis = channel_axis(x.shape()), last = x.rank() - 1;
-    const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
+  Tensor call(const Tensor& raw_input, const Call& call) override {
+    const Tensor x = as_floating(raw_input, compute_dtype());
+    const int axis = channel_axis(x.shape()), last_axis = x.rank() - 1;
+    const Tensor input = axis == last_axis ? x : ops::swap_axes(x, axis, last_axis);
     const bool uses_batch_statistics = call.training && (trainable() || batch_when_frozen_);
     const Tensor y = uses_batch_statistics ? train(input, weights_of(call.mask(), x, axis))
-                                           : normalize(input, mean_, variance_);
-    return axis == last ? y : ops::swap_axes(y, axis, last);
+                                           : normalize(input, moving_mean_, moving_variance_);
+    return axis == last_axis ? y : ops::swap_axes(y, axis, last_axis);
   }
 
  private:
@@ -101,12 +102,13 @@ class BatchNormalization final : public ScaledLayer {
       return train_by(moments_of(x, weights), x);
     const ops::BatchNormResult moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
     const double count = double(x.shape().size()) / double(x.dim(-1));
-    move_averages(moments.mean,
-                  ddof_ == 0 ? moments.variance : moments.variance * (count / degrees_of(count)));
+    move_averages(moments.mean, ddof_ == 0
+                                    ? moments.variance
+                                    : moments.variance * (count / degrees_of_freedom(count)));
     return moments.y;
   }
   /// The divisor of the variance. It is at least one, so that the variance of a single value is 0.
-  double degrees_of(double count) const { return std::max(count - ddof_, kMinDegrees); }
+  double degrees_of_freedom(double count) const { return std::max(count - ddof_, kMinDegrees); }
   /// Whether the statistics are those of the whole batch. Logical shards, which depend on the
   /// number of rows alone, always have common statistics.
   bool is_synchronized() const { return synchronized_ || in_logical_shard(); }
@@ -116,22 +118,23 @@ class BatchNormalization final : public ScaledLayer {
   /// The mean and variance over all unmasked elements of each channel; with the option synchronized
   /// over the batches of all processes.
   Statistics moments_of(const Tensor& x, const Tensor& weights) const {
-    const Tensor values = at_least_float32(x), shares = weights ? weights : ops::ones_like(values);
+    const Tensor values = at_least_float32(x),
+                 element_weights = weights ? weights : ops::ones_like(values);
     ops::Axes axes;
     for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
-    const auto total = [&](const Tensor& terms) {
+    const auto sum_of = [&](const Tensor& terms) {
       const Tensor sum = ops::sum(terms, axes);
       return is_synchronized() ? ops::all_reduce(sum) : sum;
     };
-    const Tensor count = weights ? total(shares) + 1e-7 : total(shares);
-    const Tensor mean = total(values * shares) / count;
-    return {mean, total(ops::square(values - mean) * shares) / count, count};
+    const Tensor count = weights ? sum_of(element_weights) + 1e-7 : sum_of(element_weights);
+    const Tensor mean = sum_of(values * element_weights) / count;
+    return {mean, sum_of(ops::square(values - mean) * element_weights) / count, count};
   }
   Tensor train_by(const Statistics& batch, const Tensor& x) {
     if (renorm_) return train_renorm(batch, x);
-    const Tensor degrees = ops::maximum(batch.count - ddof_, kMinDegrees);
-    move_averages(batch.mean,
-                  ddof_ == 0 ? batch.variance : batch.variance * (batch.count / degrees));
+    const Tensor degrees_of_freedom = ops::maximum(batch.count - ddof_, kMinDegrees);
+    move_averages(batch.mean, ddof_ == 0 ? batch.variance
+                                         : batch.variance * (batch.count / degrees_of_freedom));
     return normalize(x, batch.mean, batch.variance);
   }
   void average(const Variable& moving, const Tensor& value, double momentum) const {
@@ -139,8 +142,8 @@ class BatchNormalization final : public ScaledLayer {
     moving.assign(at_least_float32(moving) * momentum + ops::stop_gradient(value) * (1 - momentum));
   }
   void move_averages(const Tensor& mean, const Tensor& variance) {
-    average(mean_, mean, momentum_);
-    average(variance_, variance, momentum_);
+    average(moving_mean_, mean, momentum_);
+    average(moving_variance_, variance, momentum_);
   }
 
   // ---- batch renormalization (Ioffe 2017)
@@ -169,13 +172,13 @@ class BatchNormalization final : public ScaledLayer {
       v.assign(ops::sqrt(v.value()));
       return v;
     };
-    deviation_ = deviation("moving_stddev");
+    moving_deviation_ = deviation("moving_stddev");
     renorm_mean_ = add_weight("renorm_mean", shape, mean_initializer_, {.trainable = false});
     renorm_deviation_ = deviation("renorm_stddev");
   }
-  double limit(const char* name, double otherwise) const {
+  double limit(const char* name, double default_limit) const {
     const Value* option = clipping_ ? clipping_->find(name) : nullptr;
-    return option ? option->as_float() : otherwise;
+    return option ? option->as_float() : default_limit;
   }
   /// Computes (x - mean) / deviation * r + d with the statistics of the batch. The corrections r
   /// and d have the effect that the averages of renorm are used instead; for the gradient they are
@@ -191,10 +194,11 @@ class BatchNormalization final : public ScaledLayer {
         ops::clip((batch.mean - at_least_float32(renorm_mean_)) / average_deviation, -dmax, dmax));
     average(renorm_mean_, batch.mean, renorm_momentum_);
     average(renorm_deviation_, deviation, renorm_momentum_);
-    average(mean_, batch.mean, momentum_);
-    average(deviation_, deviation, momentum_);
+    average(moving_mean_, batch.mean, momentum_);
+    average(moving_deviation_, deviation, momentum_);
     if (trainable())
-      variance_.assign(ops::relu(ops::square(at_least_float32(deviation_)) - epsilon_));
+      moving_variance_.assign(
+          ops::relu(ops::square(at_least_float32(moving_deviation_)) - epsilon_));
     const Tensor factor = r * at_least_float32(gamma()) / deviation;
     return ops::cast(x * factor + (d * at_least_float32(gamma()) + at_least_float32(beta()) -
                                    batch.mean * factor),
@@ -207,8 +211,8 @@ class BatchNormalization final : public ScaledLayer {
   bool synchronized_ = false, renorm_ = false, batch_when_frozen_ = false, count_masked_ = false;
   std::optional<Dict> clipping_;
   Ref<Initializer> mean_initializer_ = "zeros", variance_initializer_ = "ones";
-  Variable mean_, variance_;
-  Variable deviation_, renorm_mean_, renorm_deviation_;  ///< for batch renormalization
+  Variable moving_mean_, moving_variance_;
+  Variable moving_deviation_, renorm_mean_, renorm_deviation_;  ///< for batch renormalization
 };
 
 }  // namespace

@@ -29,8 +29,8 @@ class LayerNormalization final : public ScaledLayer {
     autocast_ = false;
   }
   void build(const Shape& input) override { build_scale(dims_of(input, axes_in(input, axis_))); }
-  Tensor call(const Tensor& given, const Call&) override {
-    const Tensor x = as_floating(given, compute_dtype());
+  Tensor call(const Tensor& raw_input, const Call&) override {
+    const Tensor x = as_floating(raw_input, compute_dtype());
     const std::vector<int> axes = axes_in(x.shape(), axis_);
     if (axes.size() == 1 && axes[0] == x.rank() - 1 && !rms_scaling_)
       return ops::cast(ops::layer_norm(x, gamma(), beta(), epsilon_), compute_dtype());
@@ -68,8 +68,8 @@ class RMSNormalization final : public UnaryLayer {
     scale_ = add_weight("scale", dims_of(input, axes_in(input, axis_)), WeightRules("ones"),
                         /*autocast=*/false);
   }
-  Tensor call(const Tensor& given, const Call&) override {
-    const Tensor x = as_floating(given, compute_dtype());
+  Tensor call(const Tensor& raw_input, const Call&) override {
+    const Tensor x = as_floating(raw_input, compute_dtype());
     const std::vector<int> axes = axes_in(x.shape(), axis_);
     const Tensor values = at_least_float32(x);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(values), axes, true) + epsilon_);
@@ -95,11 +95,11 @@ class UnitNormalization final : public UnaryLayer {
     set_supports_masking(true);
   }
   /// Divides each vector by its length, or by 1e-12 if the length is smaller.
-  Tensor call(const Tensor& given, const Call&) override {
-    const Tensor x = as_floating(given, compute_dtype());
+  Tensor call(const Tensor& raw_input, const Call&) override {
+    const Tensor x = as_floating(raw_input, compute_dtype());
     const Tensor values = at_least_float32(x);
-    const Tensor squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);
-    return ops::cast(values * ops::rsqrt(ops::maximum(squares, 1e-24)), x.dtype());
+    const Tensor sum_of_squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);
+    return ops::cast(values * ops::rsqrt(ops::maximum(sum_of_squares, 1e-24)), x.dtype());
   }
 
  private:

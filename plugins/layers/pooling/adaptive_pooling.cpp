@@ -10,13 +10,14 @@ namespace crescent {
 namespace {
 
 struct Window {
-  int64_t first, last;  ///< elements [first, last)
+  int64_t begin, end;  ///< elements [begin, end)
 };
 
-std::vector<Window> windows(int64_t from, int64_t to) {
+std::vector<Window> windows(int64_t input_size, int64_t output_size) {
   std::vector<Window> pooling_windows;
-  for (int64_t i = 0; i < to; ++i)
-    pooling_windows.push_back({i * from / to, ((i + 1) * from + to - 1) / to});
+  for (int64_t i = 0; i < output_size; ++i)
+    pooling_windows.push_back(
+        {i * input_size / output_size, ((i + 1) * input_size + output_size - 1) / output_size});
   return pooling_windows;
 }
 
@@ -26,7 +27,7 @@ Tensor positions(const std::vector<Window>& pooling_windows, int64_t width) {
   std::vector<int32_t> indices;
   for (const Window& window : pooling_windows)
     for (int64_t i = 0; i < width; ++i)
-      indices.push_back(int32_t(std::min(window.first + i, window.last - 1)));
+      indices.push_back(int32_t(std::min(window.begin + i, window.end - 1)));
   return Tensor::from(indices, Shape{int64_t(indices.size())});
 }
 
@@ -35,7 +36,7 @@ Tensor mean_weights(const std::vector<Window>& pooling_windows, int64_t width, D
   std::vector<float> weights;
   for (const Window& window : pooling_windows)
     for (int64_t i = 0; i < width; ++i) {
-      const int64_t window_size = window.last - window.first;
+      const int64_t window_size = window.end - window.begin;
       weights.push_back(i < window_size ? 1 / float(window_size) : 0);
     }
   return ops::cast(Tensor::from(weights, Shape{int64_t(weights.size())}), dtype);
@@ -43,28 +44,32 @@ Tensor mean_weights(const std::vector<Window>& pooling_windows, int64_t width, D
 
 /// Pools one axis to a size.
 template <bool Max>
-Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
-  const int64_t from = x.dim(axis);
-  Shape result = x.shape();
-  result.set(axis, to);
+Tensor pool_axis(const Tensor& x, int axis, int64_t output_size) {
+  const int64_t input_size = x.dim(axis);
+  Shape output_shape = x.shape();
+  output_shape.set(axis, output_size);
   // while shapes are inferred only the shape of the result matters
-  if (from < 0) return ops::broadcast_to(ops::max(x, {axis}, true), result);
-  if (from == 0) fail("axis ", axis, " of shape ", x.shape(), " has no elements to pool");
-  const std::vector<Window> pooling_windows = windows(from, to);
+  if (input_size < 0) return ops::broadcast_to(ops::max(x, {axis}, true), output_shape);
+  if (input_size == 0) fail("axis ", axis, " of shape ", x.shape(), " has no elements to pool");
+  const std::vector<Window> pooling_windows = windows(input_size, output_size);
   int64_t width = 0;
-  for (const Window& window : pooling_windows) width = std::max(width, window.last - window.first);
-  Tensor elements =
-      from == to * width ? x : ops::gather(x, positions(pooling_windows, width), axis);
-  if (!Max && from != to * width) {
+  for (const Window& window : pooling_windows) width = std::max(width, window.end - window.begin);
+  Tensor elements = input_size == output_size * width
+                        ? x
+                        : ops::gather(x, positions(pooling_windows, width), axis);
+  if (!Max && input_size != output_size * width) {
     const Shape trailing_ones(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
     elements = elements * ops::reshape(mean_weights(pooling_windows, width, x.dtype()),
-                                       Shape{to * width}.concat(trailing_ones));
+                                       Shape{output_size * width}.concat(trailing_ones));
   }
-  const Shape split_shape =
-      x.shape().slice(0, axis).concat({to, width}).concat(x.shape().slice(axis + 1, x.rank()));
+  const Shape split_shape = x.shape()
+                                .slice(0, axis)
+                                .concat({output_size, width})
+                                .concat(x.shape().slice(axis + 1, x.rank()));
   const Tensor windows = ops::reshape(elements, split_shape);
   if (Max) return ops::max(windows, {axis + 1});
-  return from == to * width ? ops::mean(windows, {axis + 1}) : ops::sum(windows, {axis + 1});
+  return input_size == output_size * width ? ops::mean(windows, {axis + 1})
+                                           : ops::sum(windows, {axis + 1});
 }
 
 template <int Axes, bool Max>

@@ -17,14 +17,14 @@ class GlobalPooling final : public SpatialLayer<Axes> {
   }
   void configured() override {
     SpatialLayer<Axes>::configured();
-    this->set_supports_masking(kMasked);
+    this->set_supports_masking(kSupportsMask);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    const int first = this->first_spatial_axis();
+    const int first_axis = this->first_spatial_axis();
     ops::Axes axes;
-    for (int i = 0; i < Axes; ++i) axes.push_back(first + i);
+    for (int i = 0; i < Axes; ++i) axes.push_back(first_axis + i);
     if (Max) return ops::max(x, axes, keepdims_);
-    if (kMasked && call.mask()) return masked_mean(x, call.mask(), first);
+    if (kSupportsMask && call.mask()) return masked_mean(x, call.mask(), first_axis);
     return ops::mean(x, axes, keepdims_);
   }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override {
@@ -32,7 +32,7 @@ class GlobalPooling final : public SpatialLayer<Axes> {
   }
 
  private:
-  static constexpr bool kMasked = Axes == 1 && !Max;
+  static constexpr bool kSupportsMask = Axes == 1 && !Max;
   /// The mean over the unmasked steps; 0 if all steps are masked.
   Tensor masked_mean(const Tensor& x, const Tensor& mask, int axis) const {
     const Tensor weights = ops::expand_dims(ops::cast(mask, x.dtype()), axis == 1 ? 2 : 1);

@@ -44,13 +44,13 @@ void each_batch(const Value& data, std::optional<int64_t> steps,
   Batch batch;
   for (int64_t i = 0; !steps || i < *steps; ++i) {
     heed_interruption("a layer adapted to data");
-    Value next;
+    Value next_batch;
     if (dataset)
-      next = next_input(*dataset, batch);
+      next_batch = next_input(*dataset, batch);
     else if (i < static_cast<int64_t>(data.as_list().size()))
-      next = data.as_list()[i];
-    if (next.is_null()) return;
-    learn(next);
+      next_batch = data.as_list()[i];
+    if (next_batch.is_null()) return;
+    learn(next_batch);
     progress.add();
   }
 }

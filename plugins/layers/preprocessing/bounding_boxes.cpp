@@ -22,10 +22,10 @@ class MaxNumBoundingBoxes final : public ImageLayer {
   ImageParts change_parts(ImageParts parts, const Call&) override {
     if (!parts.boxes) return parts;
     const auto sized = [&](const Tensor& x) {
-      const Tensor first = ops::slice_axis(x, 1, 0, std::min(x.dim(1), max_number_));
+      const Tensor kept_part = ops::slice_axis(x, 1, 0, std::min(x.dim(1), max_number_));
       std::vector<int64_t> pad_before(x.rank(), 0), pad_after = pad_before;
-      pad_after[1] = max_number_ - first.dim(1);
-      return ops::pad(first, pad_before, pad_after, double(fill_value_));
+      pad_after[1] = max_number_ - kept_part.dim(1);
+      return ops::pad(kept_part, pad_before, pad_after, double(fill_value_));
     };
     parts.boxes = BoundingBoxes{sized(ops::cast(parts.boxes->boxes, DType::float32)),
                                 sized(parts.boxes->labels)};

@@ -52,18 +52,18 @@ class Normalization final : public UnaryLayer {
     for (int64_t axis : axis_.value_or(std::vector<int64_t>{}))
       kept_axes_.push_back(input.axis(int(axis)));
     std::sort(kept_axes_.begin(), kept_axes_.end());
-    rank_ = input.rank();
+    input_rank_ = input.rank();
     Shape kept_shape;
     for (int axis : kept_axes_) kept_shape.append(input[axis]);
     if (!kept_shape.is_known())
       fail("All `axis` values to be kept must have a known shape. Received axis=", Value(*axis_),
            ", inputs.shape=", input);
     if (!given_mean_.is_null()) return check_given(kept_shape);
-    const WeightOptions untrained{.trainable = false},
-        counted{.trainable = false, .dtype = DType::int32};
-    mean_ = add_weight("mean", kept_shape, "zeros", untrained);
-    variance_ = add_weight("variance", kept_shape, "ones", untrained);
-    add_weight("count", {}, "zeros", counted);
+    const WeightOptions statistic_options{.trainable = false},
+        count_options{.trainable = false, .dtype = DType::int32};
+    mean_ = add_weight("mean", kept_shape, "zeros", statistic_options);
+    variance_ = add_weight("variance", kept_shape, "ones", statistic_options);
+    add_weight("count", {}, "zeros", count_options);
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor values = ops::cast(x, compute_dtype());
@@ -93,7 +93,7 @@ class Normalization final : public UnaryLayer {
   /// The value of the property mean or variance: the learned or given value, or, before the layer
   /// is built, the option; null if there is none.
   Value current_value(const Variable& learned, const Value& given) const {
-    return built() ? Codec<Tensor>::encode(with_input_rank(learned, given, rank_)) : given;
+    return built() ? Codec<Tensor>::encode(with_input_rank(learned, given, input_rank_)) : given;
   }
   Value mean() const { return current_value(mean_, given_mean_); }
   Value variance() const { return current_value(variance_, given_variance_); }
@@ -108,32 +108,32 @@ class Normalization final : public UnaryLayer {
     const Tensor data = boxed ? boxed->tensor : numbers_in(batch, "data").tensor(variable_dtype());
     build_for({data.shape()});
     const Tensor values = ops::cast(data, variable_dtype());
-    ops::Axes others;
+    ops::Axes other_axes;
     Shape kept_shape;
     for (int i = 0; i < data.rank(); ++i)
       if (std::find(kept_axes_.begin(), kept_axes_.end(), i) == kept_axes_.end())
-        others.push_back(i);
+        other_axes.push_back(i);
       else
         kept_shape.append(data.dim(i));
     if (kept_shape != mean_.shape())
       fail("adapt: expected data with ", mean_.shape(), " along the kept axes, got ", data.shape());
     const double count = double(data.size()) / double(std::max<int64_t>(kept_shape.size(), 1));
     if (count == 0) return;
-    join(others.empty() ? values : ops::mean(values, others),
-         others.empty() ? ops::zeros_like(values) : ops::variance(values, others), count);
+    join(other_axes.empty() ? values : ops::mean(values, other_axes),
+         other_axes.empty() ? ops::zeros_like(values) : ops::variance(values, other_axes), count);
   }
   /// Combines the mean and variance of the samples so far with those of `count` more samples.
   void join(const Tensor& mean, const Tensor& variance, double count) {
     sample_count_ += count;
     const double new_fraction = count / sample_count_;
-    const Tensor joint =
+    const Tensor joint_mean =
         new_fraction == 1 ? mean : adapted_mean_ * (1 - new_fraction) + mean * new_fraction;
     adapted_variance_ =
         new_fraction == 1
             ? variance
-            : (adapted_variance_ + ops::square(adapted_mean_ - joint)) * (1 - new_fraction) +
-                  (variance + ops::square(mean - joint)) * new_fraction;
-    adapted_mean_ = joint;
+            : (adapted_variance_ + ops::square(adapted_mean_ - joint_mean)) * (1 - new_fraction) +
+                  (variance + ops::square(mean - joint_mean)) * new_fraction;
+    adapted_mean_ = joint_mean;
   }
   void finalize_state() {
     if (!given_mean_.is_null() || sample_count_ == 0) return;
@@ -146,7 +146,7 @@ class Normalization final : public UnaryLayer {
   Value given_mean_, given_variance_;
   bool invert_ = false;
   std::vector<int> kept_axes_;
-  int rank_ = 0;  ///< rank of the inputs
+  int input_rank_ = 0;  ///< rank of the inputs
   Variable mean_, variance_;
   /// The number of samples from which adapted_mean_ and adapted_variance_ were computed.
   double sample_count_ = 0;

@@ -16,21 +16,21 @@ struct CropWindow {
   Extent size;
 };
 
-CropWindow centered(Extent all, Extent size) {
-  return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
+CropWindow centered(Extent image_extent, Extent size) {
+  return {(image_extent.height - size.height) / 2, (image_extent.width - size.width) / 2, size};
 }
 
 /// The largest extent that fits into the images and has the proportions of the target; with
 /// `around`, the smallest extent with these proportions that contains the images.
-Extent with_target_proportions(Extent all, Extent target, bool around) {
-  const auto scaled = [](int64_t length, int64_t to, int64_t from) {
-    return int64_t(double(length) * double(to) / double(from));
+Extent with_target_proportions(Extent image_extent, Extent target, bool around) {
+  const auto scaled = [](int64_t length, int64_t numerator, int64_t denominator) {
+    return int64_t(double(length) * double(numerator) / double(denominator));
   };
-  const int64_t height = scaled(all.width, target.height, target.width),
-                width = scaled(all.height, target.width, target.height);
-  if (around) return {std::max(all.height, height), std::max(all.width, width)};
-  return {std::max<int64_t>(std::min(all.height, height), 1),
-          std::max<int64_t>(std::min(all.width, width), 1)};
+  const int64_t height = scaled(image_extent.width, target.height, target.width),
+                width = scaled(image_extent.height, target.width, target.height);
+  if (around) return {std::max(image_extent.height, height), std::max(image_extent.width, width)};
+  return {std::max<int64_t>(std::min(image_extent.height, height), 1),
+          std::max<int64_t>(std::min(image_extent.width, width), 1)};
 }
 
 Tensor cropped(const Tensor& images, const CropWindow& window) {
@@ -70,28 +70,28 @@ class SizedLayer : public ImageLayer {
         .min(1);
   }
   ImageParts change_parts(ImageParts parts, const Call&) final {
-    const Extent from = extent_of(parts.images);
+    const Extent old_extent = extent_of(parts.images);
     if (!has_whole_numbers(parts.images) || !keeps_whole_numbers())
       parts.images = ops::cast(parts.images, compute_dtype());
     parts.images = sized(parts.images, false);
     if (parts.masks)
       parts.masks = apply_as_floats(parts.masks, [&](const Tensor& m) { return sized(m, true); });
     if (!parts.boxes) return parts;
-    const CropWindow window = window_of(from);
+    const CropWindow window = window_of(old_extent);
     const auto move = [&](const Points& points) {
       return shifted(points, -double(window.left), -double(window.top),
                      double(width_) / double(window.size.width),
                      double(height_) / double(window.size.height));
     };
-    parts.boxes = moved(*parts.boxes, from, size(), [&](const BoundingBoxes& given) {
-      return BoundingBoxes{moved_boxes(given.boxes, move), given.labels};
+    parts.boxes = moved(*parts.boxes, old_extent, size(), [&](const BoundingBoxes& original) {
+      return BoundingBoxes{moved_boxes(original.boxes, move), original.labels};
     });
     return parts;
   }
   /// Whether integer images stay integers; otherwise they become floating point.
   virtual bool keeps_whole_numbers() const = 0;
   /// The rectangle of images with this extent that becomes the result.
-  virtual CropWindow window_of(Extent all) const = 0;
+  virtual CropWindow window_of(Extent image_extent) const = 0;
   /// Resizes a window of images.
   virtual Tensor resized_window(const Tensor& images, const CropWindow& window,
                                 bool nearest) const = 0;
@@ -117,9 +117,9 @@ class Resizing final : public SizedLayer {
     describe_size(s);
     s.field("interpolation", &Resizing::interpolation_, "How values between pixels are computed.")
         .choices({"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"})
-        .field("crop_to_aspect_ratio", &Resizing::crop_,
+        .field("crop_to_aspect_ratio", &Resizing::crop_to_aspect_ratio_,
                "Crop the largest centred part of the target's aspect ratio before resizing.")
-        .field("pad_to_aspect_ratio", &Resizing::pad_,
+        .field("pad_to_aspect_ratio", &Resizing::pad_to_aspect_ratio_,
                "Pad to the target's aspect ratio before resizing.")
         .field("fill_mode", &Resizing::fill_mode_, "How the padding is filled.")
         .choices({"constant"})
@@ -130,38 +130,41 @@ class Resizing final : public SizedLayer {
   }
   void configured() override {
     SizedLayer::configured();
-    if (crop_ && pad_)
+    if (crop_to_aspect_ratio_ && pad_to_aspect_ratio_)
       fail("Only one of `pad_to_aspect_ratio` & `crop_to_aspect_ratio` can be `True`.");
   }
 
  protected:
   bool keeps_whole_numbers() const override { return true; }
-  CropWindow window_of(Extent all) const override {
-    CropWindow window =
-        centered(all, crop_ || pad_ ? with_target_proportions(all, size(), pad_) : all);
-    if (pad_)
+  CropWindow window_of(Extent image_extent) const override {
+    CropWindow window = centered(
+        image_extent, crop_to_aspect_ratio_ || pad_to_aspect_ratio_
+                          ? with_target_proportions(image_extent, size(), pad_to_aspect_ratio_)
+                          : image_extent);
+    if (pad_to_aspect_ratio_)
       // The margins on both sides are equal.
-      window.size = {all.height - 2 * window.top, all.width - 2 * window.left};
+      window.size = {image_extent.height - 2 * window.top, image_extent.width - 2 * window.left};
     return window;
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {
     const bool are_integers = has_whole_numbers(images);
-    const std::vector<int64_t> frame{0, -window.top, -window.left, 0};
-    const Tensor source = crop_  ? cropped(images, window)
-                          : pad_ ? ops::pad(images, frame, frame,
-                                            are_integers ? std::trunc(fill_value_) : fill_value_)
-                                 : images;
+    const std::vector<int64_t> margins{0, -window.top, -window.left, 0};
+    const Tensor source = crop_to_aspect_ratio_ ? cropped(images, window)
+                          : pad_to_aspect_ratio_
+                              ? ops::pad(images, margins, margins,
+                                         are_integers ? std::trunc(fill_value_) : fill_value_)
+                              : images;
     if (nearest || interpolation_ == "nearest")
       return resampled(source, height_, width_, "nearest", false);
-    const Tensor fractions = are_integers ? ops::cast(source, DType::float32) : source;
-    const Tensor result = resampled(fractions, height_, width_, interpolation_, antialias_);
+    const Tensor floats = are_integers ? ops::cast(source, DType::float32) : source;
+    const Tensor result = resampled(floats, height_, width_, interpolation_, antialias_);
     return are_integers ? as_whole_numbers(result, images.dtype()) : result;
   }
 
  private:
   std::string interpolation_ = "bilinear", fill_mode_ = "constant";
-  bool crop_ = false, pad_ = false, antialias_ = false;
+  bool crop_to_aspect_ratio_ = false, pad_to_aspect_ratio_ = false, antialias_ = false;
   double fill_value_ = 0;
 };
 
@@ -176,9 +179,10 @@ class CenterCrop final : public SizedLayer {
 
  protected:
   bool keeps_whole_numbers() const override { return false; }
-  CropWindow window_of(Extent all) const override {
-    const bool is_larger = all.height >= height_ && all.width >= width_;
-    return centered(all, is_larger ? size() : with_target_proportions(all, size(), false));
+  CropWindow window_of(Extent image_extent) const override {
+    const bool is_larger = image_extent.height >= height_ && image_extent.width >= width_;
+    return centered(image_extent,
+                    is_larger ? size() : with_target_proportions(image_extent, size(), false));
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {

@@ -17,9 +17,9 @@ class CellLayer : public BaseRnn {
   template <class T>
   static void describe_cell(Schema<T>& s) {
     const Cell defaults;
-    Schema<Cell> of_cell(s.data().title, &defaults);
-    Cell::describe(of_cell);
-    for (Field field : of_cell.data().fields) {
+    Schema<Cell> cell_schema(s.data().title, &defaults);
+    Cell::describe(cell_schema);
+    for (Field field : cell_schema.data().fields) {
       if (field.name == "kernel_constraint")
         s.field("activity_regularizer", &CellLayer::activity_regularizer_,
                 "Penalty on the output that is added to the loss.");
@@ -59,15 +59,18 @@ class CellLayer : public BaseRnn {
   template <class T>
   class CellAccess final : public FieldAccess {
    public:
-    explicit CellAccess(std::shared_ptr<const FieldAccess> inner) : inner_(std::move(inner)) {}
-    Value get(const void* layer) const override { return inner_->get(cell_of(layer)); }
-    void set(void* layer, const Value& value) const override { inner_->set(cell_of(layer), value); }
+    explicit CellAccess(std::shared_ptr<const FieldAccess> cell_access)
+        : cell_access_(std::move(cell_access)) {}
+    Value get(const void* layer) const override { return cell_access_->get(cell_of(layer)); }
+    void set(void* layer, const Value& value) const override {
+      cell_access_->set(cell_of(layer), value);
+    }
 
    private:
     static Cell* cell_of(const void* layer) {
       return static_cast<const T*>(layer)->own_cell_.get();
     }
-    std::shared_ptr<const FieldAccess> inner_;
+    std::shared_ptr<const FieldAccess> cell_access_;
   };
 
   std::shared_ptr<Cell> own_cell_;

@@ -16,8 +16,8 @@ Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate
 /// initializer.
 class ForgetBias final : public Initializer {
  public:
-  ForgetBias(std::shared_ptr<Initializer> rest, int64_t units)
-      : initializer_(std::move(rest)), units_(units) {}
+  ForgetBias(std::shared_ptr<Initializer> other_initializer, int64_t units)
+      : initializer_(std::move(other_initializer)), units_(units) {}
   Tensor operator()(const Shape&, DType dtype) const override {
     const Tensor parts[] = {(*initializer_)({units_}, dtype), ops::ones({units_}, dtype),
                             (*initializer_)({2 * units_}, dtype)};
@@ -42,12 +42,13 @@ void GatedCell::configured() {
   random_ = add_seed_generator(seed_);
 }
 
-void GatedCell::build_weights(int64_t features, int gates, const Shape& bias,
+void GatedCell::build_weights(int64_t feature_count, int gate_count, const Shape& bias,
                               const WeightRules& bias_rules, const Shape& window) {
-  if (features < 0) fail("the number of features or channels of the input must be known");
-  kernel_ = add_weight("kernel", window.concat({features, gates * units_}), kernel_rules_);
-  recurrent_ =
-      add_weight("recurrent_kernel", window.concat({units_, gates * units_}), recurrent_rules_);
+  if (feature_count < 0) fail("the number of features or channels of the input must be known");
+  kernel_ =
+      add_weight("kernel", window.concat({feature_count, gate_count * units_}), kernel_rules_);
+  recurrent_ = add_weight("recurrent_kernel", window.concat({units_, gate_count * units_}),
+                          recurrent_rules_);
   bias_shape_ = bias;
   if (use_bias_) bias_ = add_weight("bias", bias, bias_rules);
 }

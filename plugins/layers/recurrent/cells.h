@@ -21,7 +21,9 @@ class GatedCell : public RnnCell {
   const Variable& recurrent() const { return recurrent_; }
   /// The bias; if the cell has none, zeros of its shape.
   Tensor bias() const;
-  bool standard_activation() const { return activation_ && activation_->class_name() == "tanh"; }
+  bool has_standard_activation() const {
+    return activation_ && activation_->class_name() == "tanh";
+  }
   /// The dropout mask of the states in the present call; null if there is no dropout.
   const Tensor& state_factors() const { return state_mask_; }
   /// Multiplies x by the dropout mask of inputs in the present call; x is one step or (batch, time,
@@ -59,8 +61,8 @@ class GatedCell : public RnnCell {
   }
   /// Adds the weights. For cells whose products are convolutions, `window` is the size of the
   /// kernels.
-  void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules,
-                     const Shape& window = {});
+  void build_weights(int64_t feature_count, int gate_count, const Shape& bias,
+                     const WeightRules& bias_rules, const Shape& window = {});
   /// The rules for a bias with four blocks, of which the second one, that of the forget gate, is
   /// initialized with ones.
   WeightRules forgetting_bias() const;
@@ -102,8 +104,9 @@ class LstmCell final : public GatedCell {
   size_t state_count() const override { return 2; }
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;
-  bool standard() const {
-    return standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid";
+  bool is_standard() const {
+    return has_standard_activation() && gate_activation_ &&
+           gate_activation_->class_name() == "sigmoid";
   }
 
  private:
@@ -117,8 +120,8 @@ class GruCell final : public GatedCell {
   static void describe(Schema<GruCell>& s);
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;
-  bool standard() const {
-    return reset_after_ && standard_activation() && gate_activation_ &&
+  bool is_standard() const {
+    return reset_after_ && has_standard_activation() && gate_activation_ &&
            gate_activation_->class_name() == "sigmoid";
   }
 

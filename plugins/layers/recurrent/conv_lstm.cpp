@@ -18,7 +18,7 @@ class ConvLstmCell final : public GatedCell {
         .field("filters", &ConvLstmCell::units_, "Number of channels of the state.")
         .required()
         .min(1)
-        .field("kernel_size", &ConvLstmCell::window_, "Size of the windows.")
+        .field("kernel_size", &ConvLstmCell::kernel_size_, "Size of the windows.")
         .required()
         .min(1)
         .field("strides", &ConvLstmCell::strides_, "Distance between windows of the input.")
@@ -43,7 +43,7 @@ class ConvLstmCell final : public GatedCell {
   }
   void configured() override {
     GatedCell::configured();
-    window_ = per_axis(window_, Axes, "kernel_size");
+    kernel_size_ = per_axis(kernel_size_, Axes, "kernel_size");
     strides_ = per_axis(strides_, Axes, "strides");
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
     const auto is_above_one = [](int64_t size) { return size > 1; };
@@ -66,7 +66,7 @@ class ConvLstmCell final : public GatedCell {
   }
   void build(const std::vector<Shape>& inputs) override {
     build_weights(inputs[0][channels_first() ? 1 : -1], 4, {4 * units_}, forgetting_bias(),
-                  Shape(window_));
+                  Shape(kernel_size_));
   }
   Tensor input_part(const Tensor& x) const override { return input_gates(with_dropout(x)); }
   /// The convolution of the input plus the bias, for all time steps at once, which are treated as
@@ -96,8 +96,9 @@ class ConvLstmCell final : public GatedCell {
     const Tensor next_h = in_data_format(o * activated(activation_, next_c));
     return {next_h, next_h, in_data_format(next_c)};
   }
-  bool standard() const {
-    return standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid";
+  bool is_standard() const {
+    return has_standard_activation() && gate_activation_ &&
+           gate_activation_->class_name() == "sigmoid";
   }
   bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
   Tensor with_channels_last(const Tensor& x) const {
@@ -129,12 +130,12 @@ class ConvLstmCell final : public GatedCell {
   int64_t extent(int64_t size, int i) const {
     if (size < 0) return -1;
     const auto axis = static_cast<size_t>(i);
-    const int64_t extent = padding_ == "same" ? 1 : (window_[axis] - 1) * dilation_[axis] + 1;
+    const int64_t extent = padding_ == "same" ? 1 : (kernel_size_[axis] - 1) * dilation_[axis] + 1;
     if (size < extent) fail("a window of ", extent, " does not fit an axis of ", size, " elements");
     return (size - extent) / strides_[axis] + 1;
   }
 
-  std::vector<int64_t> window_, strides_{1}, dilation_{1};
+  std::vector<int64_t> kernel_size_, strides_{1}, dilation_{1};
   std::string padding_ = "valid";
   std::optional<std::string> data_format_ = "channels_last";
   Ref<Activation> gate_activation_ = "sigmoid";
@@ -156,15 +157,16 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
   using SequenceResult = BaseRnn::SequenceResult;
   std::optional<SequenceResult> fast_run(const Tensor& x, const Tensors& states) const override {
     const ConvLstmCell<Axes>& cell = this->own_cell();
-    if (!cell.standard() || !x.shape().is_known() || x.dim(1) == 0) return std::nullopt;
+    if (!cell.is_standard() || !x.shape().is_known() || x.dim(1) == 0) return std::nullopt;
     const Tensor gates = cell.input_gates(ops::swap_axes(cell.with_dropout(x), 0, 1));
     Tensors inputs{gates, cell.with_channels_last(states[0]), cell.with_channels_last(states[1]),
                    cell.recurrent()};
     if (const Tensor& factors = cell.state_factors())
       inputs.push_back(cell.with_channels_last(factors));
-    const Tensors r = crescent::apply(std::make_shared<const ConvLstmSteps>(), inputs);
-    const Tensor last = cell.in_data_format(r[1]);
-    return SequenceResult{sequence(cell, r[0]), last, {last, cell.in_data_format(r[2])}};
+    const Tensors results = crescent::apply(std::make_shared<const ConvLstmSteps>(), inputs);
+    const Tensor last_h = cell.in_data_format(results[1]);
+    return SequenceResult{
+        sequence(cell, results[0]), last_h, {last_h, cell.in_data_format(results[2])}};
   }
 
  private:

@@ -6,14 +6,14 @@
 namespace crescent {
 namespace {
 
-Tensor times(const Tensor& x, const Tensor& factors) { return factors ? x * factors : x; }
+Tensor with_factors(const Tensor& x, const Tensor& factors) { return factors ? x * factors : x; }
 
 Tensor factors_of(std::span<const Tensor> in) { return in.size() > 4 ? in[4] : Tensor(); }
 
 /// The states before each step: the first state, followed by the states after all steps but the
 /// last.
-Tensor states_before_steps(const Tensor& first, const Tensor& steps) {
-  const Tensor parts[] = {ops::expand_dims(first, 0),
+Tensor states_before_steps(const Tensor& first_state, const Tensor& steps) {
+  const Tensor parts[] = {ops::expand_dims(first_state, 0),
                           ops::slice_axis(steps, 0, 0, steps.dim(0) - 1)};
   return ops::concatenate(parts, 0);
 }
@@ -24,7 +24,7 @@ Tensor as_samples(const Tensor& x) {
 }
 
 /// A convolution of states whose padding "same" keeps their size.
-Conv same_size(const Shape& state, const Shape& kernel) {
+Conv same_size_conv(const Shape& state, const Shape& kernel) {
   Conv conv;
   for (int i = 0; i < state.rank() - 2; ++i) {
     const int64_t padding = kernel[i] - 1;
@@ -48,11 +48,11 @@ TensorSpecs ConvLstmSteps::infer(std::span<const TensorSpec> in) const {
 
 Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
   const Tensor &recurrent = in[3], factors = factors_of(in);
-  const Conv conv = same_size(in[1].shape(), recurrent.shape());
+  const Conv conv = same_size_conv(in[1].shape(), recurrent.shape());
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor from_state = apply1(conv, {times(state[0], factors), recurrent});
-        const Tensors results = crescent::apply(LstmGates{}, {step[0], from_state, state[1]});
+        const Tensor recurrent_part = apply1(conv, {with_factors(state[0], factors), recurrent});
+        const Tensors results = crescent::apply(LstmGates{}, {step[0], recurrent_part, state[1]});
         const Tensor &gates = results[0], &c = results[1], &h = results[2];
         return {{h, c}, {h, gates, c}};
       },
@@ -66,31 +66,32 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
   const Tensor &h0 = v.inputs[1], &c0 = v.inputs[2], &recurrent = v.inputs[3], &hs = v.outputs[0],
                &gates = v.outputs[3], &cells = v.outputs[4], &dhs = v.gradients[0];
   const Tensor factors = factors_of(v.inputs);
-  const Conv conv = same_size(h0.shape(), recurrent.shape());
-  ConvBackwardData to_state;
-  to_state.spec = conv.spec, to_state.input = h0.shape();
-  auto first = [&](size_t i, const Tensor& like) {
+  const Conv conv = same_size_conv(h0.shape(), recurrent.shape());
+  ConvBackwardData state_gradient_op;
+  state_gradient_op.spec = conv.spec, state_gradient_op.input = h0.shape();
+  auto gradient_or_zeros = [&](size_t i, const Tensor& like) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(like);
   };
   Tensors sequences{gates, cells, states_before_steps(c0, cells)};
   if (dhs) sequences.push_back(dhs);
   auto [gradient, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &step_gates = step[0], &c = step[1], &before = step[2];
-        Tensors inputs{step_gates, c, before, state[1], state[0]};
+        const Tensor &step_gates = step[0], &c = step[1], &c_before = step[2];
+        Tensors inputs{step_gates, c, c_before, state[1], state[0]};
         if (dhs) inputs.push_back(step[3]);
         const Tensors gradients =
             crescent::apply(std::make_shared<const LstmGatesBackward>(), inputs);
-        return {{times(apply1(to_state, {gradients[0], recurrent}), factors), gradients[1]},
+        return {{with_factors(apply1(state_gradient_op, {gradients[0], recurrent}), factors),
+                 gradients[1]},
                 {gradients[0]}};
       },
-      {first(1, h0), first(2, c0)}, sequences, true);
+      {gradient_or_zeros(1, h0), gradient_or_zeros(2, c0)}, sequences, true);
   const Tensor& dz = steps[0];
-  ConvBackwardKernel to_kernel;
-  to_kernel.spec = conv.spec, to_kernel.kernel = recurrent.shape();
-  const Tensor dropped_states = times(states_before_steps(h0, hs), factors);
+  ConvBackwardKernel kernel_gradient_op;
+  kernel_gradient_op.spec = conv.spec, kernel_gradient_op.kernel = recurrent.shape();
+  const Tensor dropped_states = with_factors(states_before_steps(h0, hs), factors);
   Tensors result{dz, gradient[0], gradient[1],
-                 apply1(to_kernel, {as_samples(dropped_states), as_samples(dz)})};
+                 apply1(kernel_gradient_op, {as_samples(dropped_states), as_samples(dz)})};
   result.resize(v.inputs.size());
   return result;
 }

@@ -44,32 +44,32 @@ std::vector<int64_t> state_sizes_of(Layer& layer) {
 }
 
 List boxed(std::span<const Tensor> tensors) {
-  List list;
-  for (const Tensor& tensor : tensors) list.push_back(Codec<Tensor>::encode(tensor));
-  return list;
+  List boxed_tensors;
+  for (const Tensor& tensor : tensors) boxed_tensors.push_back(Codec<Tensor>::encode(tensor));
+  return boxed_tensors;
 }
 
 class LayerCell final : public RnnCell {
  public:
   explicit LayerCell(LayerPtr layer)
       : layer_(std::move(layer)),
-        lists_states_(takes_list_of_states(*layer_)),
-        sizes_(state_sizes_of(*layer_)) {
+        takes_state_list_(takes_list_of_states(*layer_)),
+        state_sizes_(state_sizes_of(*layer_)) {
     set_name(layer_->name());
   }
-  size_t state_count() const override { return sizes_.size(); }
+  size_t state_count() const override { return state_sizes_.size(); }
   std::vector<Shape> state_shapes(const Shape& x) const override {
     std::vector<Shape> shapes;
-    for (int64_t size : sizes_) shapes.push_back({x[0], size});
+    for (int64_t size : state_sizes_) shapes.push_back({x[0], size});
     return shapes;
   }
   /// There is no maximum, because the number of constants is unknown before the call.
-  InputCount input_count() const override { return {.min = 1 + sizes_.size()}; }
+  InputCount input_count() const override { return {.min = 1 + state_sizes_.size()}; }
   void build(const std::vector<Shape>&) override {}
   Tensors step(const Tensors& inputs) const override {
     const Tensors outputs = call_layer(inputs);
-    if (outputs.size() != 1 + sizes_.size())
-      fail("cell ", layer_->name(), ": expected call to give the output and ", sizes_.size(),
+    if (outputs.size() != 1 + state_sizes_.size())
+      fail("cell ", layer_->name(), ": expected call to give the output and ", state_sizes_.size(),
            " next states, got ", outputs.size(), " tensors");
     return outputs;
   }
@@ -78,18 +78,18 @@ class LayerCell final : public RnnCell {
 
  private:
   Tensors call_layer(const Tensors& inputs) const {
-    if (!lists_states_) return (*layer_)(inputs, CallOptions{});
+    if (!takes_state_list_) return (*layer_)(inputs, CallOptions{});
     const std::span<const Tensor> states = std::span(inputs).subspan(1);
     CallOptions options;
-    options.arguments.set("1", boxed(states.first(sizes_.size())));
-    if (states.size() > sizes_.size())
-      options.arguments.set("2", boxed(states.subspan(sizes_.size())));
+    options.arguments.set("1", boxed(states.first(state_sizes_.size())));
+    if (states.size() > state_sizes_.size())
+      options.arguments.set("2", boxed(states.subspan(state_sizes_.size())));
     return (*layer_)(Tensors{inputs[0]}, options);
   }
 
   LayerPtr layer_;
-  bool lists_states_;
-  std::vector<int64_t> sizes_;
+  bool takes_state_list_;
+  std::vector<int64_t> state_sizes_;
 };
 
 }  // namespace

@@ -59,12 +59,13 @@ class LstmLayer final : public CellLayer<LstmCell> {
  protected:
   std::optional<SequenceResult> fast_run(const Tensor& x, const Tensors& states) const override {
     LstmCell& cell = own_cell();
-    if (!cell.standard() || x.rank() != 3) return std::nullopt;
+    if (!cell.is_standard() || x.rank() != 3) return std::nullopt;
     Tensors inputs{cell.with_dropout(x), states[0],        states[1],
                    cell.kernel(),        cell.recurrent(), cell.bias()};
     if (const Tensor& factors = cell.state_factors()) inputs.push_back(factors);
-    const Tensors r = crescent::apply(std::make_shared<const Lstm>(), inputs);
-    return SequenceResult{r[0], r[1], {r[1], r[2]}, {r[0], r[4]}};
+    const Tensors results = crescent::apply(std::make_shared<const Lstm>(), inputs);
+    return SequenceResult{
+        results[0], results[1], {results[1], results[2]}, {results[0], results[4]}};
   }
 };
 
@@ -83,11 +84,11 @@ class GruLayer final : public CellLayer<GruCell> {
  protected:
   std::optional<SequenceResult> fast_run(const Tensor& x, const Tensors& states) const override {
     GruCell& cell = own_cell();
-    if (!cell.standard() || x.rank() != 3) return std::nullopt;
+    if (!cell.is_standard() || x.rank() != 3) return std::nullopt;
     Tensors inputs{cell.with_dropout(x), states[0], cell.kernel(), cell.recurrent(), cell.bias()};
     if (const Tensor& factors = cell.state_factors()) inputs.push_back(factors);
-    const Tensors r = crescent::apply(std::make_shared<const Gru>(), inputs);
-    return SequenceResult{r[0], r[1], {r[1]}, {r[0]}};
+    const Tensors results = crescent::apply(std::make_shared<const Gru>(), inputs);
+    return SequenceResult{results[0], results[1], {results[1]}, {results[0]}};
   }
 };
 

@@ -100,10 +100,10 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
   if (inputs.size() != 1 && inputs.size() != 1 + cell_->state_count())
     fail("Layer has ", cell_->state_count(), " states but was passed ", inputs.size() - 1,
          " initial states.");
-  const std::vector<Shape> shapes = cell_->state_shapes(step_shape(x));
-  std::vector<Shape> step{step_shape(x)};
-  step.insert(step.end(), shapes.begin(), shapes.end());
-  build_cell(step);
+  const std::vector<Shape> state_shapes = cell_->state_shapes(step_shape(x));
+  std::vector<Shape> cell_input_shapes{step_shape(x)};
+  cell_input_shapes.insert(cell_input_shapes.end(), state_shapes.begin(), state_shapes.end());
+  build_cell(cell_input_shapes);
   if (!stateful_) return;
   if (x[0] < 0)
     fail(
@@ -113,16 +113,16 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
         "argument to your first layer.\n"
         "- If using the functional API, specify the batch size by passing a `batch_shape` argument "
         "to your Input layer.");
-  for (const Shape& shape : shapes)
+  for (const Shape& shape : state_shapes)
     states_.push_back(Variable(Tensor(shape, variable_dtype()), {"state", false}));
 }
 
 /// Builds the cell. The paths of its weights begin with the name of the layer, since the cells of
 /// several layers may have the same name: "forward_lstm_1/lstm_cell/kernel".
-void BaseRnn::build_cell(const std::vector<Shape>& step) {
+void BaseRnn::build_cell(const std::vector<Shape>& input_shapes) {
   const LayerPtr cell = cell_->as_layer();
   const bool is_new = !cell->built();
-  cell_->build_for(step);
+  cell_->build_for(input_shapes);
   if (!is_new) return;
   for (const Variable& weight : cell->weights()) weight.set_path(name() + "/" + weight.path());
 }
@@ -141,19 +141,19 @@ void BaseRnn::set_states(const Tensors& values) {
 /// The initial states: those that the call gives; else those after the previous batch if the layer
 /// is stateful, or zeros.
 Tensors BaseRnn::initial_states(const Tensors& inputs) const {
-  const std::vector<Shape> shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
+  const std::vector<Shape> state_shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
   Tensors states(inputs.begin() + 1, inputs.end());
-  if (!states.empty() && states.size() != shapes.size())
-    fail_in_layer(name(), "Layer ", name(), " expects ", shapes.size(), " states, but it received ",
-                  states.size(), " state values.");
+  if (!states.empty() && states.size() != state_shapes.size())
+    fail_in_layer(name(), "Layer ", name(), " expects ", state_shapes.size(),
+                  " states, but it received ", states.size(), " state values.");
   for (size_t i = 0; i < states.size(); ++i) {
-    if (!states[i].shape().compatible(shapes[i]))
+    if (!states[i].shape().compatible(state_shapes[i]))
       fail_in_layer(name(), "State ", i, " is incompatible with layer ", name(),
-                    ": expected shape=", shapes[i], ", found shape=", states[i].shape());
+                    ": expected shape=", state_shapes[i], ", found shape=", states[i].shape());
   }
   if (!states.empty()) return states;
   if (stateful_) return Tensors(states_.begin(), states_.end());
-  for (const Shape& shape : shapes) states.push_back(zeros_of(shape, inputs[0].dtype()));
+  for (const Shape& shape : state_shapes) states.push_back(zeros_of(shape, inputs[0].dtype()));
   return states;
 }
 
@@ -172,8 +172,8 @@ Tensors BaseRnn::constants_of(const Call& call) const {
 }
 
 Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
-  const bool counts = inputs.size() == 1 || mask_with_states_ || call.flag("mask");
-  return counts ? call.mask() : Tensor();
+  const bool uses_mask = inputs.size() == 1 || mask_with_states_ || call.flag("mask");
+  return uses_mask ? call.mask() : Tensor();
 }
 
 /// Casts tensors to the dtype in which the cell computes.
@@ -192,12 +192,14 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
     if (mask) mask = ops::flip(mask, {1});
   }
   cell_->prepare(Tensor::abstract({x.dtype(), step_shape(x.shape())}), call);
-  std::optional<SequenceResult> run = mask ? fast_masked_run(x, states, mask) : fast_run(x, states);
-  if (!run) run = run_steps(x, states, mask, constants);
+  std::optional<SequenceResult> sequence_result =
+      mask ? fast_masked_run(x, states, mask) : fast_run(x, states);
+  if (!sequence_result) sequence_result = run_steps(x, states, mask, constants);
   if (stateful_)
-    for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
-  Tensors outputs{return_sequences_ ? run->sequence : run->last};
-  if (return_state_) outputs.insert(outputs.end(), run->states.begin(), run->states.end());
+    for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(sequence_result->states[i]);
+  Tensors outputs{return_sequences_ ? sequence_result->sequence : sequence_result->last_output};
+  if (return_state_)
+    outputs.insert(outputs.end(), sequence_result->states.begin(), sequence_result->states.end());
   return outputs;
 }
 
@@ -219,7 +221,7 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
   run.sequence = steps.states_at_all_steps(outputs, zeros);
   if (zero_output_)
     run.sequence = choose(ops::cast(mask, DType::boolean), run.sequence, ops::zeros_like(outputs));
-  run.last = steps.state_at_last_step(outputs, zeros);
+  run.last_output = steps.state_at_last_step(outputs, zeros);
   for (size_t i = 0; i < states.size(); ++i)
     run.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));
   return run;
@@ -254,13 +256,13 @@ ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensor
 BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& states,
                                            const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;
-  const bool masked = bool(mask), zero = zero_output_;
+  const bool is_masked = bool(mask), outputs_zeros = zero_output_;
   Tensors initial_states = states, sequences{swap_time(cell.input_part(x))};
   initial_states.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
-  if (masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
+  if (is_masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
 
-  const ops::ScanBody body = [&cell, &constants, masked, zero](const Tensors& states_before,
-                                                               const Tensors& step) {
+  const ops::ScanBody body = [&cell, &constants, is_masked, outputs_zeros](
+                                 const Tensors& states_before, const Tensors& step) {
     Tensors inputs{step[0]};
     inputs.insert(inputs.end(), states_before.begin(), states_before.end() - 1);
     inputs.insert(inputs.end(), constants.begin(), constants.end());
@@ -268,14 +270,14 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
     const Tensor computed = results[0];
     Tensor output = computed;
     Tensors next_states(results.begin() + 1, results.end());
-    if (masked) {
+    if (is_masked) {
       output = choose(step[1], computed, states_before.back());
       for (size_t i = 0; i < next_states.size(); ++i)
         next_states[i] = choose(step[1], next_states[i], states_before[i]);
     }
     next_states.push_back(output);
     const Tensor visible_output =
-        masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
+        is_masked && outputs_zeros ? choose(step[1], computed, ops::zeros_like(computed)) : output;
     return ops::ScanResult{next_states, {visible_output}};
   };
   const ops::ScanResult result = unroll_ && x.dim(1) > 0

@@ -112,7 +112,7 @@ class BaseRnn : public Layer {
   /// The result of all steps. `sequence` is (batch, time, width), in the order in which steps are
   /// computed.
   struct SequenceResult {
-    Tensor sequence, last;
+    Tensor sequence, last_output;
     Tensors states;
     /// The states after every step, each (batch, time, size); empty unless fast_run() of a layer
     /// without spatial axes computed the result.
@@ -133,7 +133,7 @@ class BaseRnn : public Layer {
   std::optional<SequenceResult> fast_masked_run(const Tensor& x, const Tensors& states,
                                                 const Tensor& mask) const;
   Tensors in_cell_dtype(Tensors tensors) const;
-  void build_cell(const std::vector<Shape>& step);
+  void build_cell(const std::vector<Shape>& input_shapes);
   Tensors initial_states(const Tensors& inputs) const;
   Tensor mask_of(const Tensors& inputs, const Call& call) const;
   Tensors constants_of(const Call& call) const;

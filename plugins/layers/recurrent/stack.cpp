@@ -66,12 +66,13 @@ class StackedRnnCells final : public RnnCell {
   Tensor input_part(const Tensor& x) const override { return cells_.front()->input_part(x); }
   Tensors step(const Tensors& inputs) const override {
     Tensors outputs{inputs[0]};
-    auto state = inputs.begin() + 1;
+    auto next_state = inputs.begin() + 1;
     for (const auto& cell : cells_) {
-      Tensors step{outputs[0]};
-      step.insert(step.end(), state, state + int64_t(cell->state_count()));
-      state += int64_t(cell->state_count());
-      const Tensors results = &cell == &cells_.front() ? cell->step(step) : cell->whole_step(step);
+      Tensors step_inputs{outputs[0]};
+      step_inputs.insert(step_inputs.end(), next_state, next_state + int64_t(cell->state_count()));
+      next_state += int64_t(cell->state_count());
+      const Tensors results =
+          &cell == &cells_.front() ? cell->step(step_inputs) : cell->whole_step(step_inputs);
       outputs[0] = results[0];
       outputs.insert(outputs.end(), results.begin() + 1, results.end());
     }

@@ -22,11 +22,11 @@ class UnmaskedSteps {
   /// Selects, for each sample, the elements of x (batch, time, ...) at the time indices `indices`
   /// (batch, n).
   Tensor rows_at(const Tensor& x, const Tensor& indices) const;
-  Tensor chosen(const Tensor& states, const Tensor& count, const Tensor& initial) const;
+  Tensor states_after(const Tensor& states, const Tensor& count, const Tensor& initial) const;
 
-  int64_t batch_, time_;
-  Tensor order_;  ///< the original indices of the moved steps
-  Tensor count_;  ///< the number of unmasked steps up to and including each step
+  int64_t batch_size_, step_count_;
+  Tensor moved_indices_;    ///< the original indices of the moved steps
+  Tensor unmasked_counts_;  ///< the number of unmasked steps up to and including each step
 };
 
 }  // namespace crescent

@@ -26,7 +26,7 @@ class RandomLayer : public UnaryLayer {
   }
   /// Whether the layer changes x: in training, but not while shapes are inferred, when the batch
   /// may be unknown and nothing can be drawn.
-  bool active(const Tensor& x, const Call& call) const {
+  bool is_active(const Tensor& x, const Call& call) const {
     return call.training && rate_ > 0 && x.shape().is_known();
   }
 
@@ -36,7 +36,7 @@ class RandomLayer : public UnaryLayer {
 };
 
 /// Sets a random fraction `rate` of the elements of x to zero and scales the others up. The random
-/// numbers have the shape `noise`, which is broadcast to x.
+/// numbers have the shape `noise_shape`, which is broadcast to x.
 Tensor drop(const Tensor& x, const Shape& noise_shape, double rate, const SeedGenerator& random) {
   if (rate >= 1) return ops::zeros_like(x);
   const Tensor is_kept = ops::greater_equal(random.uniform(noise_shape, 0, 1), rate);
@@ -83,7 +83,7 @@ class Dropout final : public SharedNoise {
     describe_options(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return active(x, call) ? drop(x, noise_shape_for(x.shape()), rate_, *random_) : x;
+    return is_active(x, call) ? drop(x, noise_shape_for(x.shape()), rate_, *random_) : x;
   }
 };
 
@@ -100,7 +100,7 @@ class AlphaDropout final : public SharedNoise {
     if (rate_ >= 1) fail("rate: expected a number below 1, got ", rate_);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    if (!active(x, call)) return x;
+    if (!is_active(x, call)) return x;
     constexpr double kLowest =
         -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946;
     const double factor = 1 / std::sqrt((1 - rate_) * (1 + rate_ * kLowest * kLowest));
@@ -128,11 +128,11 @@ class SpatialDropout final : public RandomLayer {
     set_input_specs({InputSpec::with_ndim(Axes + 2)});
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    if (!active(x, call)) return x;
-    Shape noise(std::vector<int64_t>(Axes + 2, 1));
-    const int channels = data_format_ == "channels_first" ? 1 : Axes + 1;
-    for (int axis : {0, channels}) noise.set(axis, x.dim(axis));
-    return drop(x, noise, rate_, *random_);
+    if (!is_active(x, call)) return x;
+    Shape noise_shape(std::vector<int64_t>(Axes + 2, 1));
+    const int channel_axis = data_format_ == "channels_first" ? 1 : Axes + 1;
+    for (int axis : {0, channel_axis}) noise_shape.set(axis, x.dim(axis));
+    return drop(x, noise_shape, rate_, *random_);
   }
 
  private:
@@ -153,7 +153,7 @@ class GaussianDropout final : public RandomLayer {
     if (rate_ >= 1) fail("rate: expected a number below 1, got ", rate_);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    if (!active(x, call)) return x;
+    if (!is_active(x, call)) return x;
     return x * random_->normal(x.shape(), 1, std::sqrt(rate_ / (1 - rate_)));
   }
 };
@@ -189,14 +189,15 @@ class ActivityRegularization final : public UnaryLayer {
         .min(0)
         .field("whole_batch", &ActivityRegularization::whole_batch_,
                "Sum over the batch instead of averaging over the samples, as in Keras 2.3.1.")
-        .field("activity_regularizer", &ActivityRegularization::other_penalty_,
+        .field("activity_regularizer", &ActivityRegularization::activity_regularizer_option_,
                "Refused: l1 and l2 define the penalty.")
         .not_stored();
   }
   void configured() override {
     UnaryLayer::configured();
     set_supports_masking(true);
-    if (!other_penalty_.is_null()) fail("activity_regularizer: the penalty is that of l1 and l2");
+    if (!activity_regularizer_option_.is_null())
+      fail("activity_regularizer: the penalty is that of l1 and l2");
     auto penalty = make<Regularizer>("L1L2", {{"l1", l1_}, {"l2", l2_}});
     if (whole_batch_)
       penalty = make<Regularizer>("ActivityKeras2", {{"regularizer", Value(penalty)}});
@@ -207,7 +208,7 @@ class ActivityRegularization final : public UnaryLayer {
  private:
   double l1_ = 0, l2_ = 0;
   bool whole_batch_ = false;
-  Value other_penalty_;
+  Value activity_regularizer_option_;
 };
 
 }  // namespace

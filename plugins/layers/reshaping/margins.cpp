@@ -47,12 +47,12 @@ std::vector<Margin> margins_of(const Value& value, const char* option) {
 /// axis, the pair itself.
 template <int Axes>
 Value pairs(const std::vector<Margin>& margins) {
-  List list;
-  for (const Margin& margin : margins) list.push_back(List{margin[0], margin[1]});
-  return Axes == 1 ? list.front() : Value(std::move(list));
+  List pair_list;
+  for (const Margin& margin : margins) pair_list.push_back(List{margin[0], margin[1]});
+  return Axes == 1 ? pair_list.front() : Value(std::move(pair_list));
 }
 
-constexpr const char* kForms[] = {
+constexpr const char* kOptionDocs[] = {
     "", "One integer for both ends, or {left, right}.",
     "One integer, {rows, columns}, or {{top, bottom}, {left, right}}.",
     "One integer, one for each axis, or a pair {before, after} for each axis."};
@@ -62,13 +62,13 @@ template <int Axes>
 class Margins : public SpatialLayer<Axes> {
  protected:
   Margins() { this->carry_mask_ = Axes == 1; }
-  void read(const char* option) {
+  void read_margins(const char* option) {
     margins_ = margins_of<Axes>(margins_option_, option);
     margins_option_ = pairs<Axes>(margins_);
   }
   /// Calls f(index of the axis in the tensor, margin) for each spatial axis.
   template <class F>
-  void each(F&& f) const {
+  void for_each_axis(F&& f) const {
     for (int i = 0; i < Axes; ++i) f(this->first_spatial_axis() + i, margins_[size_t(i)]);
   }
 
@@ -82,17 +82,17 @@ class ZeroPadding final : public Margins<Axes> {
   ZeroPadding() { this->margins_option_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{1, 1})); }
   static void describe(Schema<ZeroPadding>& s) {
     s.doc("Pads the spatial axes with zeros.")
-        .field("padding", &ZeroPadding::margins_option_, kForms[Axes]);
+        .field("padding", &ZeroPadding::margins_option_, kOptionDocs[Axes]);
     ZeroPadding::describe_data_format(s);
     if (Axes == 1) ZeroPadding::describe_carry_mask(s);
   }
   void configured() override {
     Margins<Axes>::configured();
-    this->read("padding");
+    this->read_margins("padding");
   }
   Tensor call(const Tensor& x, const Call&) override {
     std::vector<int64_t> pad_before(size_t(x.rank()), 0), pad_after = pad_before;
-    this->each([&](int axis, const Margin& margin) {
+    this->for_each_axis([&](int axis, const Margin& margin) {
       pad_before[size_t(axis)] = margin[0], pad_after[size_t(axis)] = margin[1];
     });
     return ops::pad(x, pad_before, pad_after);
@@ -117,7 +117,7 @@ class Cropping final : public Margins<Axes> {
   }
   static void describe(Schema<Cropping>& s) {
     s.doc("Removes elements at both ends of the spatial axes.")
-        .field("cropping", &Cropping::margins_option_, kForms[Axes]);
+        .field("cropping", &Cropping::margins_option_, kOptionDocs[Axes]);
     if (Axes > 1)
       Cropping::describe_data_format(s);
     else
@@ -125,11 +125,11 @@ class Cropping final : public Margins<Axes> {
   }
   void configured() override {
     Margins<Axes>::configured();
-    this->read("cropping");
+    this->read_margins("cropping");
   }
   Tensor call(const Tensor& x, const Call&) override {
     Tensor y = x;
-    this->each([&](int axis, const Margin& margin) {
+    this->for_each_axis([&](int axis, const Margin& margin) {
       const int64_t length = x.dim(axis);
       if (length >= 0 && margin[0] + margin[1] >= length)
         fail("Values in `cropping` argument should be smaller than the corresponding spatial ",

@@ -19,7 +19,7 @@ struct NewSize {
 template <>
 struct Codec<NewSize> {
   static NewSize decode(const Value& value) { return {value.is_null() ? -1 : value.as_int()}; }
-  static Value encode(const NewSize& member) { return member.size; }
+  static Value encode(const NewSize& new_size) { return new_size.size; }
   static std::string type() { return "an integer or null"; }
 };
 
@@ -44,8 +44,8 @@ class Flatten final : public UnaryLayer {
   Tensor call(const Tensor& x, const Call&) override {
     const Shape sample_shape = x.shape().slice(1, x.rank());
     const int64_t size = sample_shape.is_known() ? sample_shape.size() : -1;
-    const bool first = data_format_ == "channels_first" && x.rank() > 2;
-    const Tensor samples = first ? channels_to_last(x) : x;
+    const bool moves_channels = data_format_ == "channels_first" && x.rank() > 2;
+    const Tensor samples = moves_channels ? channels_to_last(x) : x;
     return size < 0 && x.dim(0) < 0 ? Tensor::abstract({x.dtype(), {-1, -1}})
                                     : ops::reshape(samples, {x.dim(0), size});
   }
@@ -61,7 +61,7 @@ class ReshapeLayer final : public MaskCarrier {
     s.doc(
          "Changes the shape: (batch, ...) -> (batch,) + target_shape; one size of -1 or null is "
          "computed.")
-        .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.")
+        .field("target_shape", &ReshapeLayer::target_shape_, "Shape without the batch axis.")
         .required();
     describe_carry_mask(s);
   }
@@ -86,24 +86,24 @@ class ReshapeLayer final : public MaskCarrier {
  private:
   Shape target() const {
     Shape shape;
-    for (const NewSize& each : target_) shape.append(each.size);
+    for (const NewSize& new_size : target_shape_) shape.append(new_size.size);
     return shape;
   }
   Shape resolved(const Shape& input) const {
     const Shape sample_shape = input.slice(1, input.rank());
     if (!sample_shape.is_known()) return target();
-    Shape shape = target(), others;
+    Shape shape = target(), other_sizes;
     int unknown_axis = -1;
     for (int i = 0; i < shape.rank(); ++i)
-      (shape[i] == -1) ? void(unknown_axis = i) : others.append(shape[i]);
-    if (unknown_axis >= 0 && others.size() > 0)
-      shape.set(unknown_axis, sample_shape.size() / others.size());
+      (shape[i] == -1) ? void(unknown_axis = i) : other_sizes.append(shape[i]);
+    if (unknown_axis >= 0 && other_sizes.size() > 0)
+      shape.set(unknown_axis, sample_shape.size() / other_sizes.size());
     if (!shape.is_known() || shape.size() != sample_shape.size())
       fail("total size of new array must be unchanged, input_shape = ", sample_shape,
            ", output_shape = ", target());
     return shape;
   }
-  std::vector<NewSize> target_;
+  std::vector<NewSize> target_shape_;
 };
 
 class Permute final : public MaskCarrier {
@@ -117,10 +117,10 @@ class Permute final : public MaskCarrier {
   }
   void configured() override {
     MaskCarrier::configured();
-    std::vector<int64_t> sorted = dims_;
-    std::sort(sorted.begin(), sorted.end());
-    for (size_t i = 0; i < sorted.size(); ++i)
-      if (sorted[i] != int64_t(i) + 1)
+    std::vector<int64_t> sorted_dims = dims_;
+    std::sort(sorted_dims.begin(), sorted_dims.end());
+    for (size_t i = 0; i < sorted_dims.size(); ++i)
+      if (sorted_dims[i] != int64_t(i) + 1)
         fail("Invalid permutation `dims`; expected each of 1..", dims_.size(), " once, got ",
              Value(dims_));
     set_input_specs({InputSpec::with_ndim(int(dims_.size()) + 1)});

@@ -55,14 +55,16 @@ class StftSpectrogram final : public UnaryLayer {
            *fft_length_, ", frame_length=", frame_length_);
     if (fft_length_ && !std::has_single_bit(static_cast<uint64_t>(*fft_length_)))
       warn("`fft_length` is recommended to be a power of two. Received fft_length=", *fft_length_);
-    real_waves_ = waves("real");
-    imaginary_waves_ = waves("imag");
+    real_initializer_ = wave_initializer("real");
+    imaginary_initializer_ = wave_initializer("imag");
   }
   void build(const Shape&) override {
-    const Shape shape{frame_length_, 1, frequencies()};
-    if (mode_ != "imag") real_ = add_weight("real_kernel", shape, Ref<Initializer>(real_waves_));
+    const Shape shape{frame_length_, 1, frequency_count()};
+    if (mode_ != "imag")
+      real_kernel_ = add_weight("real_kernel", shape, Ref<Initializer>(real_initializer_));
     if (mode_ != "real")
-      imaginary_ = add_weight("imag_kernel", shape, Ref<Initializer>(imaginary_waves_));
+      imaginary_kernel_ =
+          add_weight("imag_kernel", shape, Ref<Initializer>(imaginary_initializer_));
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (!is_floating(x.dtype()))
@@ -79,16 +81,16 @@ class StftSpectrogram final : public UnaryLayer {
  private:
   static constexpr double kEpsilon = 1e-7;
 
-  std::shared_ptr<Initializer> waves(const char* side) const {
-    Dict options{{"side", side}, {"periodic", periodic_}};
+  std::shared_ptr<Initializer> wave_initializer(const char* part_name) const {
+    Dict options{{"side", part_name}, {"periodic", periodic_}};
     options.set("window", window_ ? Value(*window_) : Value());
     options.set("scaling", scaling_ ? Value(*scaling_) : Value());
     return make<Initializer>("STFT", options);
   }
   bool channels_first() const { return data_format_ == "channels_first"; }
-  int64_t frequencies() const {
-    const auto next = std::bit_ceil(static_cast<uint64_t>(frame_length_));
-    return fft_length_.value_or(static_cast<int64_t>(next)) / 2 + 1;
+  int64_t frequency_count() const {
+    const auto next_power_of_two = std::bit_ceil(static_cast<uint64_t>(frame_length_));
+    return fft_length_.value_or(static_cast<int64_t>(next_power_of_two)) / 2 + 1;
   }
   /// The real or the imaginary part of the transform, (batch, times, channels * frequencies),
   /// depending on the kernel.
@@ -102,9 +104,9 @@ class StftSpectrogram final : public UnaryLayer {
   /// The spectrum of each channel in the form that the option mode gives, (batch, times,
   /// frequencies); for "stft", (batch, times, 2 * frequencies).
   Tensors channel_spectra(const Tensor& audio) const {
-    const Tensor real = mode_ == "imag" ? Tensor() : transformed(audio, real_),
-                 imaginary = mode_ == "real" ? Tensor() : transformed(audio, imaginary_);
-    const std::vector<int64_t> sizes(audio.dim(2), frequencies());
+    const Tensor real = mode_ == "imag" ? Tensor() : transformed(audio, real_kernel_),
+                 imaginary = mode_ == "real" ? Tensor() : transformed(audio, imaginary_kernel_);
+    const std::vector<int64_t> sizes(audio.dim(2), frequency_count());
     if (mode_ == "real") return ops::split(real, sizes, 2);
     if (mode_ == "imag") return ops::split(imaginary, sizes, 2);
     if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);
@@ -118,7 +120,7 @@ class StftSpectrogram final : public UnaryLayer {
     const Tensor power = ops::square(real) + ops::square(imaginary);
     if (mode_ == "psd") {
       Tensors parts = ops::split(power, sizes, 2);
-      for (Tensor& one : parts) one = one * frequency_weights(power.dtype());
+      for (Tensor& part : parts) part = part * frequency_weights(power.dtype());
       return parts;
     }
     const Tensor magnitude = ops::sqrt(ops::maximum(power, kEpsilon));
@@ -128,9 +130,9 @@ class StftSpectrogram final : public UnaryLayer {
   /// The weights of frequencies in a one-sided spectrum: every frequency except the first and the
   /// last also stands for the negative frequency and counts twice.
   Tensor frequency_weights(DType dtype) const {
-    std::vector<double> factors(frequencies(), 2);
+    std::vector<double> factors(frequency_count(), 2);
     factors.front() = factors.back() = 1;
-    return ops::cast(Tensor::from(factors, {frequencies()}), dtype);
+    return ops::cast(Tensor::from(factors, {frequency_count()}), dtype);
   }
 
   std::string mode_ = "log", padding_ = "valid";
@@ -138,8 +140,8 @@ class StftSpectrogram final : public UnaryLayer {
   std::optional<int64_t> frame_step_, fft_length_;
   std::optional<std::string> window_ = "hann", scaling_ = "density", data_format_ = "channels_last";
   bool periodic_ = false, expand_dims_ = false;
-  std::shared_ptr<Initializer> real_waves_, imaginary_waves_;
-  Variable real_, imaginary_;
+  std::shared_ptr<Initializer> real_initializer_, imaginary_initializer_;
+  Variable real_kernel_, imaginary_kernel_;
 };
 
 }  // namespace

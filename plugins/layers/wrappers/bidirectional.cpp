@@ -47,7 +47,7 @@ class Bidirectional final : public BaseWrapper {
     s.field("merge_mode", &Bidirectional::merge_mode_,
             "How the two outputs are merged; null: both are returned.")
         .choices({"sum", "mul", "ave", "concat"})
-        .field("backward_layer", &Bidirectional::backward_option_,
+        .field("backward_layer", &Bidirectional::backward_layer_option_,
                "The layer of the backward direction; null: a reversed copy of `layer`.")
         .kind("layer")
         .keyword_only(true)
@@ -58,7 +58,7 @@ class Bidirectional final : public BaseWrapper {
         .property(
             "forward_layer", [](Bidirectional& b) { return b.layer(); },
             "The layer that runs from the first step to the last.")
-        .property("backward_layer", &Bidirectional::backward_,
+        .property("backward_layer", &Bidirectional::backward_layer_,
                   "The layer that runs from the last step to the first.")
         .method("reset_state", &Bidirectional::reset_states, "Sets the states to zero.");
   }
@@ -73,64 +73,65 @@ class Bidirectional final : public BaseWrapper {
   InputCount input_count() const override { return {.min = 1}; }
   void build(const std::vector<Shape>& inputs) override {
     layer()->build_for(inputs_of_direction(inputs, 0));
-    backward_->build_for(inputs_of_direction(inputs, 1));
+    backward_layer_->build_for(inputs_of_direction(inputs, 1));
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
     CallOptions options;
     if (mask_with_states_ || call.flag("mask")) options.masks = {call.mask()};
     Tensors forward = (*layer())(inputs_of_direction(inputs, 0), options),
-            backward = (*backward_)(inputs_of_direction(inputs, 1), options);
+            backward = (*backward_layer_)(inputs_of_direction(inputs, 1), options);
     if (return_sequences_) backward[0] = ops::flip(backward[0], {1});
     Tensors outputs =
         merge_mode_ ? Tensors{merged(forward[0], backward[0])} : Tensors{forward[0], backward[0]};
-    for (const Tensors& states : {forward, backward})
-      outputs.insert(outputs.end(), states.begin() + 1, states.end());
+    for (const Tensors& direction_outputs : {forward, backward})
+      outputs.insert(outputs.end(), direction_outputs.begin() + 1, direction_outputs.end());
     return outputs;
   }
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
     Tensors result(outputs.size());
-    const size_t sequences = merge_mode_ ? 1 : 2;
-    for (size_t i = 0; return_sequences_ && !masks.empty() && i < sequences; ++i)
+    const size_t sequence_count = merge_mode_ ? 1 : 2;
+    for (size_t i = 0; return_sequences_ && !masks.empty() && i < sequence_count; ++i)
       result[i] = masks[0];
     return result;
   }
   bool stateful() const override { return layer()->stateful(); }
   void reset_states() override {
     layer()->reset_states();
-    backward_->reset_states();
+    backward_layer_->reset_states();
   }
   Dict get_config() const override {
     Dict config = BaseWrapper::get_config();
-    config.set("backward_layer", serialize(backward_.get()));
+    config.set("backward_layer", serialize(backward_layer_.get()));
     return config;
   }
 
  private:
   void make_forward() {
-    LayerConfig recipe(*layer());
+    LayerConfig layer_config(*layer());
     for (const char* option : {"go_backwards", "return_sequences"})
-      if (!recipe.find(option))
+      if (!layer_config.find(option))
         fail("expected a recurrent layer such as LSTM, which has the option '", option, "', got ",
              layer()->class_name());
-    return_sequences_ = recipe.flag("return_sequences");
-    recipe.set("name", "forward_" + without_prefix(layer()->name(), "forward_"));
-    zero_masked_steps(recipe);
-    set_layer(recipe.make());
+    return_sequences_ = layer_config.flag("return_sequences");
+    layer_config.set("name", "forward_" + without_prefix(layer()->name(), "forward_"));
+    zero_masked_steps(layer_config);
+    set_layer(layer_config.make());
   }
   void make_backward() {
-    LayerConfig recipe(backward_option_.is_null() ? *layer()
-                                                  : *layer_from("Bidirectional", backward_option_));
-    if (backward_option_.is_null()) {
-      recipe.set("go_backwards", !recipe.flag("go_backwards"));
-      recipe.set("name", "backward_" + without_prefix(layer()->name(), "forward_"));
+    LayerConfig layer_config(backward_layer_option_.is_null()
+                                 ? *layer()
+                                 : *layer_from("Bidirectional", backward_layer_option_));
+    if (backward_layer_option_.is_null()) {
+      layer_config.set("go_backwards", !layer_config.flag("go_backwards"));
+      layer_config.set("name", "backward_" + without_prefix(layer()->name(), "forward_"));
     }
-    zero_masked_steps(recipe);
-    if (backward_) untrack(backward_);
-    backward_ = recipe.make();
-    track(backward_);
+    zero_masked_steps(layer_config);
+    if (backward_layer_) untrack(backward_layer_);
+    backward_layer_ = layer_config.make();
+    track(backward_layer_);
   }
   void check_directions() const {
-    const LayerConfig forward(*layer()), backward(*backward_);
+    const LayerConfig forward(*layer()), backward(*backward_layer_);
     if (forward.flag("go_backwards") == backward.flag("go_backwards"))
       fail(
           "Forward layer and backward layer should have different `go_backwards` value. Received: "
@@ -148,15 +149,15 @@ class Bidirectional final : public BaseWrapper {
   /// The inputs of the layer of one direction: the sequence, and half of the initial states.
   template <class T>
   static std::vector<T> inputs_of_direction(const std::vector<T>& inputs, size_t direction) {
-    const size_t states = inputs.size() - 1, half = states / 2;
-    if (states % 2 != 0)
+    const size_t state_count = inputs.size() - 1, half = state_count / 2;
+    if (state_count % 2 != 0)
       fail(
           "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
           "containing the states of the underlying RNNs. Found ",
-          states, " states");
+          state_count, " states");
     std::vector<T> result{inputs[0]};
-    const auto first = inputs.begin() + static_cast<std::ptrdiff_t>(1 + direction * half);
-    result.insert(result.end(), first, first + static_cast<std::ptrdiff_t>(half));
+    const auto first_state = inputs.begin() + static_cast<std::ptrdiff_t>(1 + direction * half);
+    result.insert(result.end(), first_state, first_state + static_cast<std::ptrdiff_t>(half));
     return result;
   }
   Tensor merged(const Tensor& forward, const Tensor& backward) const {
@@ -167,8 +168,8 @@ class Bidirectional final : public BaseWrapper {
   }
 
   std::optional<std::string> merge_mode_ = "concat";
-  Value backward_option_;
-  LayerPtr backward_;
+  Value backward_layer_option_;
+  LayerPtr backward_layer_;
   bool return_sequences_ = false, mask_with_states_ = false;
 };
 

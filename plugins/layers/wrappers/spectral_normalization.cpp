@@ -8,7 +8,7 @@ namespace crescent {
 namespace {
 
 /// Scales a vector to length 1; a zero vector is unchanged.
-Tensor unit(const Tensor& x) {
+Tensor unit_vector(const Tensor& x) {
   const Tensor length = ops::norm(x);
   return x / ops::where(ops::equal(length, 0), 1, length);
 }
@@ -23,23 +23,24 @@ class SpectralNormalization final : public BaseWrapper {
          "(Miyato et al. 2018). quantize leaves the wrapped layer as it is.")
         .trait("computes_weights", true);
     describe_layer(s);
-    s.field("power_iterations", &SpectralNormalization::iterations_, "Power iterations per step.")
+    s.field("power_iterations", &SpectralNormalization::power_iterations_,
+            "Power iterations per step.")
         .max(1000);
   }
   void configured() override {
     BaseWrapper::configured();
-    if (iterations_ < 1)
+    if (power_iterations_ < 1)
       fail("`power_iterations` should be greater than zero. Received: `power_iterations=",
-           iterations_, "`");
+           power_iterations_, "`");
     set_supports_masking(layer()->supports_masking());
   }
   InputCount input_count() const override { return layer()->input_count(); }
   void build(const std::vector<Shape>& inputs) override {
     BaseWrapper::build(inputs);
     kernel_ = wrapped_kernel();
-    u_ = add_weight("vector_u", {1, kernel_.shape()[-1]},
-                    make<Initializer>("TruncatedNormal", {{"stddev", 0.02}}),
-                    {.trainable = false, .dtype = kernel_.dtype()});
+    vector_u_ = add_weight("vector_u", {1, kernel_.shape()[-1]},
+                           make<Initializer>("TruncatedNormal", {{"stddev", 0.02}}),
+                           {.trainable = false, .dtype = kernel_.dtype()});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
     if (call.training) normalize();
@@ -48,12 +49,13 @@ class SpectralNormalization final : public BaseWrapper {
   /// The weights in the order of Keras, where the kernel of the wrapped layer belongs to the
   /// wrapper.
   Variables weights_in_keras_order() const override {
-    Variables ordered;
-    if (built()) ordered = {kernel_, u_};
+    Variables ordered_weights;
+    if (built()) ordered_weights = {kernel_, vector_u_};
     for (const Variable& weight : weights())
-      if (std::find(ordered.begin(), ordered.end(), weight) == ordered.end())
-        ordered.push_back(weight);
-    return ordered;
+      if (std::find(ordered_weights.begin(), ordered_weights.end(), weight) ==
+          ordered_weights.end())
+        ordered_weights.push_back(weight);
+    return ordered_weights;
   }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) override {
     Tensors masks;
@@ -74,23 +76,23 @@ class SpectralNormalization final : public BaseWrapper {
     const DType compute_type = promote(kernel.dtype(), DType::float32);
     const Tensor matrix =
         ops::cast(ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)})), compute_type);
-    const Tensor blank = ops::all(ops::equal(matrix, 0));
-    Tensor u = ops::cast(u_.value(), compute_type), v;
-    for (int64_t i = 0; i < iterations_; ++i) {
+    const Tensor is_zero = ops::all(ops::equal(matrix, 0));
+    Tensor u = ops::cast(vector_u_.value(), compute_type), v;
+    for (int64_t i = 0; i < power_iterations_; ++i) {
       heed_interruption("a weight was normalized");
-      v = unit(ops::matmul(u, matrix, false, true));
-      u = unit(ops::matmul(v, matrix));
+      v = unit_vector(ops::matmul(u, matrix, false, true));
+      u = unit_vector(ops::matmul(v, matrix));
     }
     const Tensor norm = ops::reshape(ops::matmul(ops::matmul(v, matrix), u, false, true), {});
-    const Tensor normalized_kernel =
-        ops::cast(ops::cast(ops::stop_gradient(kernel), compute_type) / ops::where(blank, 1, norm),
-                  kernel.dtype());
-    u_.assign(ops::where(blank, u_.value(), u));
+    const Tensor normalized_kernel = ops::cast(
+        ops::cast(ops::stop_gradient(kernel), compute_type) / ops::where(is_zero, 1, norm),
+        kernel.dtype());
+    vector_u_.assign(ops::where(is_zero, vector_u_.value(), u));
     kernel_.assign(kernel + (normalized_kernel - ops::stop_gradient(kernel)));
   }
 
-  int64_t iterations_ = 1;
-  Variable kernel_, u_;
+  int64_t power_iterations_ = 1;
+  Variable kernel_, vector_u_;
 };
 
 }  // namespace

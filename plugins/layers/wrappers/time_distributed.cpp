@@ -57,7 +57,8 @@ class TimeDistributed final : public BaseWrapper {
     if (mask && (mask.rank() < 2 || !mask.shape().slice(0, 2).compatible(x.shape().slice(0, 2))))
       fail("`TimeDistributed` Layer should be passed a `mask` of shape (", x.dim(0), ", ", x.dim(1),
            ", ...), received: mask.shape=", mask.shape());
-    return steps_depend(call) && x.dim(1) > 0 ? step_by_step(x, mask) : all_at_once(x, mask);
+    return steps_depend_on_each_other(call) && x.dim(1) > 0 ? step_by_step(x, mask)
+                                                            : all_at_once(x, mask);
   }
   /// The masks of the outputs: those that the wrapped layer has set, else the mask of the input, in
   /// which a step is unmasked if any of its elements is.
@@ -77,9 +78,9 @@ class TimeDistributed final : public BaseWrapper {
  private:
   /// Whether steps must be computed one after another, as in Keras, because the layer changes
   /// variables when it is called.
-  bool steps_depend(const Call& call) const {
-    for (const Layer* inside : layer()->flatten_layers())
-      if (inside->stateful()) return true;
+  bool steps_depend_on_each_other(const Call& call) const {
+    for (const Layer* nested_layer : layer()->flatten_layers())
+      if (nested_layer->stateful()) return true;
     const Variables weights = layer()->weights();
     return call.training && std::any_of(weights.begin(), weights.end(),
                                         [](const Variable& v) { return !v.trainable(); });

@@ -37,15 +37,15 @@ class Discretization final : public UnaryLayer {
  public:
   static void describe(Schema<Discretization>& s) {
     s.doc("Encodes numbers by the range they fall into.")
-        .field("bin_boundaries", &Discretization::boundaries_,
+        .field("bin_boundaries", &Discretization::bin_boundaries_,
                "Boundaries of the ranges, in ascending order; the first and last range are "
                "unbounded. Together with num_bins: the result of adapt().")
-        .field("num_bins", &Discretization::bins_,
+        .field("num_bins", &Discretization::num_bins_,
                "Number of ranges that adapt() determines, with about equally many numbers in each.")
         .min(1)
         .field("epsilon", &Discretization::epsilon_,
                "Tolerance of adapt(): the fraction of numbers that may fall into a wrong range.")
-        .field("output_mode", &Discretization::mode_,
+        .field("output_mode", &Discretization::output_mode_,
                "\"int\": indices of ranges, from 0; \"one_hot\", \"multi_hot\", \"count\": vectors "
                "with an element for each range, as in CategoryEncoding.")
         .field("sparse", &Discretization::sparse_, "Accepts only false: tensors are dense.")
@@ -58,30 +58,32 @@ class Discretization final : public UnaryLayer {
         .method("finalize_state", &Discretization::finalize_state,
                 "Computes the boundaries from the accumulated data.")
         .method("reset_state", &Discretization::reset_state, "Discards the accumulated data.")
-        .property("bin_boundaries", &Discretization::boundaries_, "Boundaries of the ranges.")
-        .property("num_bins", &Discretization::bins_, "Number of ranges that adapt() determines.");
+        .property("bin_boundaries", &Discretization::bin_boundaries_, "Boundaries of the ranges.")
+        .property("num_bins", &Discretization::num_bins_,
+                  "Number of ranges that adapt() determines.");
   }
   void configured() override {
     UnaryLayer::configured();
-    check_mode(mode_, {kIndices, kOneHot, kMultiHot, kCount});
+    check_mode(output_mode_, {kIndices, kOneHot, kMultiHot, kCount});
     refuse_sparse(sparse_);
     if (!(epsilon_ > 0 && epsilon_ <= 1))
       fail("`epsilon` must be a fraction from 0 to 1. Received: epsilon=", epsilon_);
-    if (!bins_ && !boundaries_) fail("You need to set either `num_bins` or `bin_boundaries`.");
-    if (bins_ && boundaries_ && static_cast<int64_t>(boundaries_->size()) > *bins_)
-      fail("Both `num_bins` and `bin_boundaries` should not be set. Received: `num_bins=", *bins_,
-           "` and `bin_boundaries=", Value(*boundaries_), "`");
-    if (boundaries_ && !std::is_sorted(boundaries_->begin(), boundaries_->end()))
-      fail("`bin_boundaries` must be in order. Received: bin_boundaries=", Value(*boundaries_));
+    if (!num_bins_ && !bin_boundaries_)
+      fail("You need to set either `num_bins` or `bin_boundaries`.");
+    if (num_bins_ && bin_boundaries_ && static_cast<int64_t>(bin_boundaries_->size()) > *num_bins_)
+      fail("Both `num_bins` and `bin_boundaries` should not be set. Received: `num_bins=",
+           *num_bins_, "` and `bin_boundaries=", Value(*bin_boundaries_), "`");
+    if (bin_boundaries_ && !std::is_sorted(bin_boundaries_->begin(), bin_boundaries_->end()))
+      fail("`bin_boundaries` must be in order. Received: bin_boundaries=", Value(*bin_boundaries_));
   }
   Tensor call(const Tensor& x, const Call&) override {
     Digitize op;
-    op.has_boundaries = boundaries_.has_value();
-    if (op.has_boundaries) op.boundaries.assign(boundaries_->begin(), boundaries_->end());
+    op.has_boundaries = bin_boundaries_.has_value();
+    if (op.has_boundaries) op.boundaries.assign(bin_boundaries_->begin(), bin_boundaries_->end());
     const int64_t depth =
-        op.has_boundaries ? static_cast<int64_t>(op.boundaries.size()) + 1 : *bins_;
-    const DType dtype = mode_ == kIndices ? DType::int32 : compute_dtype();
-    return encode_indices(apply1(op, {ops::cast(x, DType::float32)}), mode_, depth, dtype);
+        op.has_boundaries ? static_cast<int64_t>(op.boundaries.size()) + 1 : *num_bins_;
+    const DType dtype = output_mode_ == kIndices ? DType::int32 : compute_dtype();
+    return encode_indices(apply1(op, {ops::cast(x, DType::float32)}), output_mode_, depth, dtype);
   }
 
  private:
@@ -94,25 +96,26 @@ class Discretization final : public UnaryLayer {
   void update_state(const Value& data) {
     check_adaptable();
     const Tensor values = numbers_in(data, "data").tensor(DType::float32);
-    const float* first = values.data<float>();
-    summary_ = merged(summary_of({first, first + values.size()}, epsilon_), summary_, epsilon_);
+    const float* values_begin = values.data<float>();
+    summary_ = merged(summary_of({values_begin, values_begin + values.size()}, epsilon_), summary_,
+                      epsilon_);
   }
   void finalize_state() {
-    if (!bins_) return;
-    boundaries_ = boundaries_of(summary_, *bins_);
+    if (!num_bins_) return;
+    bin_boundaries_ = boundaries_of(summary_, *num_bins_);
     structure_changed();
   }
   void reset_state() { summary_ = {}; }
   void check_adaptable() const {
-    if (!bins_)
+    if (!num_bins_)
       fail("Cannot adapt a Discretization layer that has been initialized with ",
            "`bin_boundaries`, use `num_bins` instead.");
   }
 
-  std::optional<std::vector<double>> boundaries_;
-  std::optional<int64_t> bins_;
+  std::optional<std::vector<double>> bin_boundaries_;
+  std::optional<int64_t> num_bins_;
   double epsilon_ = 0.01;
-  std::string mode_ = kIndices;
+  std::string output_mode_ = kIndices;
   bool sparse_ = false;
   Summary summary_;
 };

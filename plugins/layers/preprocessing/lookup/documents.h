@@ -52,10 +52,11 @@ std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) 
   }
   std::vector<Term> terms = terms_of<Term>(batch);
   if (!has_rows && !one_for_each) return {std::move(terms)};
-  const size_t count = has_rows ? static_cast<size_t>(boxed->tensor.dim(0)) : terms.size();
-  const size_t length = count == 0 ? 0 : terms.size() / count;
-  for (auto first = terms.begin(); documents.size() < count; first += ptrdiff_t(length))
-    documents.emplace_back(first, first + ptrdiff_t(length));
+  const size_t document_count = has_rows ? static_cast<size_t>(boxed->tensor.dim(0)) : terms.size();
+  const size_t document_length = document_count == 0 ? 0 : terms.size() / document_count;
+  for (auto document_start = terms.begin(); documents.size() < document_count;
+       document_start += ptrdiff_t(document_length))
+    documents.emplace_back(document_start, document_start + ptrdiff_t(document_length));
   return documents;
 }
 

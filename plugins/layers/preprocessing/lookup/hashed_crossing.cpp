@@ -14,8 +14,8 @@ uint64_t fingerprint(int64_t number) { return static_cast<uint64_t>(number); }
 /// The op that hashes the combination of several features of the same shape, element by element.
 struct CrossHashed final : OpOf<CrossHashed> {
   static constexpr const char* kName = "cross_hashed";
-  int64_t buckets = 1;
-  auto fields() const { return std::tie(buckets); }
+  int64_t bucket_count = 1;
+  auto fields() const { return std::tie(bucket_count); }
   bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{DType::int64, in[0].shape}};
@@ -26,7 +26,7 @@ struct CrossHashed final : OpOf<CrossHashed> {
     for (int64_t i = 0; i < out[0].size(); ++i) {
       uint64_t hash = kStart;
       for (const Tensor& feature : in) hash = joined_fingerprint(hash, fingerprint_at(feature, i));
-      index[i] = static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
+      index[i] = static_cast<int64_t>(hash % static_cast<uint64_t>(bucket_count));
     }
     return true;
   }
@@ -42,33 +42,33 @@ class HashedCrossing final : public Layer {
  public:
   static void describe(Schema<HashedCrossing>& s) {
     s.doc("Crosses features: hashes the combination of the values of two or more inputs.")
-        .field("num_bins", &HashedCrossing::bins_, "Number of bins.")
+        .field("num_bins", &HashedCrossing::num_bins_, "Number of bins.")
         .required()
         .min(1)
-        .field("output_mode", &HashedCrossing::mode_,
+        .field("output_mode", &HashedCrossing::output_mode_,
                "\"int\": indices of bins; \"one_hot\": vectors of num_bins elements.")
         .field("sparse", &HashedCrossing::sparse_, "Accepts only false: tensors are dense.");
   }
   void configured() override {
     Layer::configured();
-    check_mode(mode_, {kIndices, kOneHot});
+    check_mode(output_mode_, {kIndices, kOneHot});
     refuse_sparse(sparse_);
-    default_to_int64(mode_, policy_);
+    default_to_int64(output_mode_, policy_);
     autocast_ = false;  // inputs are not cast, because floating-point inputs are errors
   }
   InputCount input_count() const override {
     return {2, static_cast<size_t>(-1), "`HashedCrossing` should be called on at least two inputs"};
   }
   Tensors call(const Tensors& inputs, const Call&) override {
-    check(inputs);
+    check_inputs(inputs);
     Tensors features;
     for (const Tensor& x : inputs)
       features.push_back(x.dtype() == DType::string ? x : ops::cast(x, DType::int64));
     CrossHashed op;
-    op.buckets = bins_;
+    op.bucket_count = num_bins_;
     const Tensor bucket_indices =
         crescent::apply(std::make_shared<const CrossHashed>(op), features).front();
-    return {encode_indices(bucket_indices, mode_, bins_, compute_dtype())};
+    return {encode_indices(bucket_indices, output_mode_, num_bins_, compute_dtype())};
   }
   /// Infers the output shape from integer inputs, since floating-point inputs would be errors.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
@@ -80,7 +80,7 @@ class HashedCrossing final : public Layer {
   }
 
  private:
-  static void check(const Tensors& inputs) {
+  static void check_inputs(const Tensors& inputs) {
     const Shape& shape = inputs.front().shape();
     if (shape.rank() > 2 || (shape.rank() == 2 && shape[-1] != 1))
       fail("All `HashedCrossing` inputs should have shape `()`, `(batch_size)` or ",
@@ -95,8 +95,8 @@ class HashedCrossing final : public Layer {
     }
   }
 
-  int64_t bins_ = 0;
-  std::string mode_ = kIndices;
+  int64_t num_bins_ = 0;
+  std::string output_mode_ = kIndices;
   bool sparse_ = false;
 };
 

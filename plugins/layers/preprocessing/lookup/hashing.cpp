@@ -10,9 +10,9 @@ namespace {
 
 struct HashToBucket final : OpOf<HashToBucket> {
   static constexpr const char* kName = "hash_to_bucket";
-  int64_t buckets = 1;
+  int64_t bucket_count = 1;
   std::optional<SipKey> key;
-  auto fields() const { return std::tuple(buckets, !key, key.value_or(SipKey{})); }
+  auto fields() const { return std::tuple(bucket_count, !key, key.value_or(SipKey{})); }
   bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{DType::int64, in[0].shape}};
@@ -29,7 +29,7 @@ struct HashToBucket final : OpOf<HashToBucket> {
     const auto* element = terms.data<ElementOf<Term>>();
     auto* index = indices.mutable_data<int64_t>();
     for (int64_t i = 0; i < terms.size(); ++i)
-      index[i] = bucket_of(term_at(element[i]), buckets, key);
+      index[i] = bucket_of(term_at(element[i]), bucket_count, key);
   }
 };
 
@@ -37,37 +37,37 @@ class Hashing final : public UnaryLayer {
  public:
   static void describe(Schema<Hashing>& s) {
     s.doc("Maps strings or integers to bins by a hash that is the same in every process.")
-        .field("num_bins", &Hashing::bins_, "Number of bins, including that of the mask value.")
+        .field("num_bins", &Hashing::num_bins_, "Number of bins, including that of the mask value.")
         .required()
         .field("mask_value", &Hashing::mask_value_,
                "A value that gets bin 0 for itself; null: none.")
         .field(
             "salt", &Hashing::salt_,
             "An integer or a pair of integers as the key of SipHash; without it FarmHash is used.")
-        .field("output_mode", &Hashing::mode_,
+        .field("output_mode", &Hashing::output_mode_,
                "\"int\": indices of bins; \"one_hot\", \"multi_hot\", \"count\": vectors of "
                "num_bins elements, as in CategoryEncoding.")
         .field("sparse", &Hashing::sparse_, "Accepts only false: tensors are dense.");
   }
   void configured() override {
     UnaryLayer::configured();
-    if (bins_ <= 0)
+    if (num_bins_ <= 0)
       fail("The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: ",
-           "num_bins=", bins_, ".");
-    check_mode(mode_, {kIndices, kOneHot, kMultiHot, kCount});
+           "num_bins=", num_bins_, ".");
+    check_mode(output_mode_, {kIndices, kOneHot, kMultiHot, kCount});
     refuse_sparse(sparse_);
-    default_to_int64(mode_, policy_);
+    default_to_int64(output_mode_, policy_);
     key_ = key_of(salt_, "Hashing");
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const bool has_mask = !mask_value_.is_null() && bins_ > 1;
+    const bool has_mask = !mask_value_.is_null() && num_bins_ > 1;
     HashToBucket op;
-    op.buckets = has_mask ? bins_ - 1 : bins_;
+    op.bucket_count = has_mask ? num_bins_ - 1 : num_bins_;
     op.key = key_;
     const Tensor terms = x.dtype() == DType::string ? x : ops::cast(x, DType::int64);
     Tensor indices = apply1(op, {terms});
     if (has_mask) indices = ops::where(is_mask(terms), 0, indices + 1);
-    return encode_indices(indices, mode_, bins_, compute_dtype());
+    return encode_indices(indices, output_mode_, num_bins_, compute_dtype());
   }
   /// Infers the output shape from inputs with the dtype of the mask value.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
@@ -83,9 +83,9 @@ class Hashing final : public UnaryLayer {
     return ops::equal(terms, string_tensor(std::vector{mask_value_.as_string()}, {}));
   }
 
-  int64_t bins_ = 0;
+  int64_t num_bins_ = 0;
   Value mask_value_, salt_;
-  std::string mode_ = kIndices;
+  std::string output_mode_ = kIndices;
   bool sparse_ = false;
   std::optional<SipKey> key_;
 };

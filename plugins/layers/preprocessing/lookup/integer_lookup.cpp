@@ -11,7 +11,7 @@ class IntegerLookup final : public LookupLayer<int64_t> {
     s.doc("Maps integers to indices of a vocabulary, or to vectors that count them.")
         .field("max_tokens", &IntegerLookup::max_tokens_,
                "Maximum size of the vocabulary, including mask and unknown integers.")
-        .field("num_oov_indices", &IntegerLookup::oov_indices_,
+        .field("num_oov_indices", &IntegerLookup::num_oov_indices_,
                "Number of indices for unknown integers; 0: unknown integers are an error.")
         .field("mask_token", &IntegerLookup::mask_token_,
                "An integer that stands for padding: it has index 0 and is not counted; null: none.")

@@ -39,7 +39,7 @@ void LookupLayer<Term>::configured() {
     fail("When specifying the `vocabulary` argument, in TF-IDF output mode, the `idf_weights` ",
          "argument must also be provided.");
   if (vocabulary_.is_null()) return;
-  take(vocabulary_, idf_weights_);
+  take_vocabulary(vocabulary_, idf_weights_);
   if (!vocabulary_.is_list() || idf_weights_.is_object()) store_in_options();
 }
 
@@ -49,9 +49,9 @@ void LookupLayer<Term>::check_options() const {
     fail("If set, `max_tokens` must be greater than 1. Received: max_tokens=", *max_tokens_);
   if (pad_to_max_tokens_ && !max_tokens_)
     fail("If pad_to_max_tokens is True, must set `max_tokens`. Received: max_tokens=None");
-  if (oov_indices_ < 0)
+  if (num_oov_indices_ < 0)
     fail("`num_oov_indices` must be greater than or equal to 0. Received: num_oov_indices=",
-         oov_indices_);
+         num_oov_indices_);
   if (std::is_integral_v<Term> && !salt_.is_null() && oov_method_ != "farmhash")
     fail("`salt` can only be used when `oov_method='farmhash'`. Received: oov_method=",
          oov_method_);
@@ -69,11 +69,11 @@ void LookupLayer<Term>::check_options() const {
 template <class Term>
 TableRules<Term> LookupLayer<Term>::rules() const {
   Value salt = salt_;
-  return {.mask = mask_token_,
+  return {.mask_term = mask_token_,
           .mask_index = gives_indices() ? 0 : -1,
           .oov_start = mask_token_ && gives_indices() ? 1 : 0,
-          .oov_count = oov_indices_,
-          .floor_mod = std::is_integral_v<Term> && oov_method_ != "farmhash",
+          .oov_count = num_oov_indices_,
+          .uses_remainder = std::is_integral_v<Term> && oov_method_ != "farmhash",
           .key = key_of(salt, class_name())};
 }
 
@@ -83,7 +83,7 @@ template <class Term>
 std::vector<Term> LookupLayer<Term>::special_tokens() const {
   std::vector<Term> special;
   if (rules().oov_start > 0) special.push_back(*mask_token_);
-  if (oov_token_) special.insert(special.end(), oov_indices_, *oov_token_);
+  if (oov_token_) special.insert(special.end(), num_oov_indices_, *oov_token_);
   return special;
 }
 
@@ -95,7 +95,7 @@ void LookupLayer<Term>::set_vocabulary(const Value& vocabulary, const Value& idf
     fail("`idf_weights` should only be set if output_mode is `'tf_idf'`. Received: output_mode=",
          output_mode_, " and idf_weights=", idf_weights);
   const bool was_static = is_static();
-  take(vocabulary, idf_weights);
+  take_vocabulary(vocabulary, idf_weights);
   store_in_options();
   has_input_vocabulary_ = was_static;
 }
@@ -107,42 +107,45 @@ void LookupLayer<Term>::take(const Value& vocabulary, const Value& idf_weights) 
       fail("output_mode `'tf_idf'` does not support loading a vocabulary from file.");
     return set_terms(read_terms<Term>(vocabulary.as_string()));
   }
-  const std::vector<Term> given = terms_of<Term>(vocabulary), special = special_tokens();
-  if (given.empty()) fail("Cannot set an empty vocabulary. Received: vocabulary=", vocabulary);
-  const bool has_special = has_all_special() && given.size() >= special.size() &&
-                           std::equal(special.begin(), special.end(), given.begin());
-  const auto first = given.begin() + static_cast<ptrdiff_t>(has_special ? special.size() : 0);
-  const std::vector<Term> terms(first, given.end());
-  check_terms(terms, given);
+  const std::vector<Term> given_terms = terms_of<Term>(vocabulary), special = special_tokens();
+  if (given_terms.empty())
+    fail("Cannot set an empty vocabulary. Received: vocabulary=", vocabulary);
+  const bool has_special_tokens = has_room_for_special_tokens() &&
+                                  given_terms.size() >= special.size() &&
+                                  std::equal(special.begin(), special.end(), given_terms.begin());
+  const auto first_term =
+      given_terms.begin() + static_cast<ptrdiff_t>(has_special_tokens ? special.size() : 0);
+  const std::vector<Term> terms(first_term, given_terms.end());
+  check_terms(terms, given_terms);
   if (output_mode_ != kTfIdf) return set_terms(terms);
   const std::vector<double> weights = numbers_in(idf_weights, "idf_weights").values;
-  if (weights.size() != given.size())
+  if (weights.size() != given_terms.size())
     fail("`idf_weights` must be the same length as vocabulary. len(idf_weights) is ",
-         weights.size(), "; len(vocabulary) is ", given.size());
+         weights.size(), "; len(vocabulary) is ", given_terms.size());
   set_terms(terms);
-  set_weights(weights, has_special);
+  set_weights(weights, has_special_tokens);
 }
 
 template <class Term>
 void LookupLayer<Term>::check_terms(const std::vector<Term>& terms,
-                                    const std::vector<Term>& given) const {
-  std::unordered_set<ViewOf<Term>> seen;
+                                    const std::vector<Term>& given_terms) const {
+  std::unordered_set<ViewOf<Term>> seen_terms;
   List repeated;
   for (const Term& term : terms)
-    if (!seen.insert(term).second) repeated.push_back(term);
+    if (!seen_terms.insert(term).second) repeated.push_back(term);
   if (!repeated.empty())
     fail("The passed vocabulary has at least one repeated term. Please uniquify your dataset. ",
          "The repeated terms are: ", Value(repeated));
   const auto refuse = [&](const char* name, const char* option, const Term& token) {
-    const auto last = std::find(given.rbegin(), given.rend(), token);
+    const auto last_occurrence = std::find(given_terms.rbegin(), given_terms.rend(), token);
     fail("Found reserved ", name, " token at unexpected location in `vocabulary`. Note that ",
          "passed `vocabulary` does not need to include the OOV and mask tokens. Either remove ",
          "all mask and OOV tokens, or include them only at the start of the vocabulary in ",
          "precisely this order: ", Value(special_tokens()), ". Received: ", option, "=",
-         Value(token), " at vocabulary index ", given.rend() - last - 1);
+         Value(token), " at vocabulary index ", given_terms.rend() - last_occurrence - 1);
   };
-  if (mask_token_ && seen.contains(*mask_token_)) refuse("mask", "mask_token", *mask_token_);
-  if (invert_ && seen.contains(*oov_token_)) refuse("OOV", "oov_token", *oov_token_);
+  if (mask_token_ && seen_terms.contains(*mask_token_)) refuse("mask", "mask_token", *mask_token_);
+  if (invert_ && seen_terms.contains(*oov_token_)) refuse("OOV", "oov_token", *oov_token_);
 }
 
 template <class Term>
@@ -163,36 +166,40 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
     if (mask_token_) terms_by_index.front() = *mask_token_;
     terms_by_index.insert(terms_by_index.end(), table_->terms().begin(), table_->terms().end());
     terms_by_index.push_back(*oov_token_);
-    term_by_index_ = tensor_of(terms_by_index, {static_cast<int64_t>(terms_by_index.size())});
+    terms_by_index_ = tensor_of(terms_by_index, {static_cast<int64_t>(terms_by_index.size())});
   }
   structure_changed();
 }
 
-/// Sets the weights of all indices for the mode "tf_idf". `of_terms` has a weight for each term;
-/// unless it begins with those of special tokens (has_special), these get the mean of the weights
-/// of all terms.
+/// Sets the weights of all indices for the mode "tf_idf". `term_weights` has a weight for each
+/// term; unless it begins with those of special tokens (has_special_tokens), these get the mean of
+/// the weights of all terms.
 template <class Term>
-void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
+void LookupLayer<Term>::set_weights(const std::vector<double>& term_weights,
+                                    bool has_special_tokens) {
   std::vector<float> weights;
-  if (!has_special && !of_terms.empty())
-    weights.assign(rules().first_term_index(),
-                   static_cast<float>(std::accumulate(of_terms.begin(), of_terms.end(), 0.0) /
-                                      static_cast<double>(of_terms.size())));
-  weights.insert(weights.end(), of_terms.begin(), of_terms.end());
+  if (!has_special_tokens && !term_weights.empty())
+    weights.assign(
+        rules().first_term_index(),
+        static_cast<float>(std::accumulate(term_weights.begin(), term_weights.end(), 0.0) /
+                           static_cast<double>(term_weights.size())));
+  weights.insert(weights.end(), term_weights.begin(), term_weights.end());
   weights.resize(depth());
-  weights_ = Tensor::from(weights, {depth()});
+  index_weights_ = Tensor::from(weights, {depth()});
 }
 
 template <class Term>
 void LookupLayer<Term>::store_in_options() {
-  const bool with_special = has_all_special();
-  std::vector<Term> terms = with_special ? special_tokens() : std::vector<Term>();
-  const size_t skipped = with_special ? 0 : static_cast<size_t>(rules().first_term_index());
+  const bool stores_special_tokens = has_room_for_special_tokens();
+  std::vector<Term> terms = stores_special_tokens ? special_tokens() : std::vector<Term>();
+  const size_t skipped_weight_count =
+      stores_special_tokens ? 0 : static_cast<size_t>(rules().first_term_index());
   terms.insert(terms.end(), table_->terms().begin(), table_->terms().end());
   if (output_mode_ == kTfIdf) {
-    const std::vector<double> weights = weights_.to_vector();
-    const auto first = weights.begin() + static_cast<ptrdiff_t>(skipped);
-    idf_weights_ = std::vector<double>(first, first + static_cast<ptrdiff_t>(terms.size()));
+    const std::vector<double> weights = index_weights_.to_vector();
+    const auto first_weight = weights.begin() + static_cast<ptrdiff_t>(skipped_weight_count);
+    idf_weights_ =
+        std::vector<double>(first_weight, first_weight + static_cast<ptrdiff_t>(terms.size()));
   }
   vocabulary_ = Value(terms);
 }
@@ -233,11 +240,11 @@ void LookupLayer<Term>::adapt(const Value& data, std::optional<int64_t> steps) {
 }
 
 template <class Term>
-void LookupLayer<Term>::learn(const Value& batch, bool whole) {
+void LookupLayer<Term>::learn(const Value& batch, bool is_whole) {
   if (is_static())
     fail("Cannot adapt layer '", name(), "' after setting a static vocabulary via `vocabulary` ",
          "argument or `set_vocabulary()` method.");
-  for (const Document<Term>& document : documents(batch, whole)) counts_.add(document);
+  for (const Document<Term>& document : documents(batch, is_whole)) counts_.add(document);
 }
 
 template <class Term>
@@ -274,8 +281,8 @@ int64_t LookupLayer<Term>::depth() const {
 
 template <class Term>
 Tensor LookupLayer<Term>::weighted(const Tensor& counts) const {
-  if (output_mode_ != kTfIdf || !weights_) return counts;
-  return counts * ops::cast(weights_, counts.dtype());
+  if (output_mode_ != kTfIdf || !index_weights_) return counts;
+  return counts * ops::cast(index_weights_, counts.dtype());
 }
 
 template <class Term>
@@ -289,7 +296,7 @@ template <class Term>
 Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
   if (invert_) {
     IndexToTerm<Term> op;
-    op.table = table_, op.terms_by_index = term_by_index_;
+    op.table = table_, op.terms_by_index = terms_by_index_;
     return apply1(op, {ops::cast(x, DType::int64)});
   }
   if (!gives_indices()) depth();  // depth() fails if the size of the encodings is unknown

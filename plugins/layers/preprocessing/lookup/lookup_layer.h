@@ -26,10 +26,10 @@ class LookupLayer : public UnaryLayer {
   template <class T>
   static void describe_stored(Schema<T>& s);
 
-  /// Splits a batch of data for adapt() into documents; `whole` tells whether the batch is all of
-  /// the data.
-  virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
-    return documents_of<Term>(batch, whole);
+  /// Splits a batch of data for adapt() into documents; `is_whole` tells whether the batch is all
+  /// of the data.
+  virtual std::vector<Document<Term>> documents(const Value& batch, bool is_whole) const {
+    return documents_of<Term>(batch, is_whole);
   }
   bool gives_indices() const { return output_mode_ == kIndices; }
   const TablePtr<Term>& table() const { return table_; }
@@ -41,7 +41,7 @@ class LookupLayer : public UnaryLayer {
   Tensor weighted(const Tensor& counts) const;
 
   std::optional<int64_t> max_tokens_;
-  int64_t oov_indices_ = 1;
+  int64_t num_oov_indices_ = 1;
   std::optional<Term> mask_token_, oov_token_;
   Value vocabulary_, idf_weights_;
   bool invert_ = false;
@@ -58,23 +58,23 @@ class LookupLayer : public UnaryLayer {
   /// The tokens that may be at the start of a vocabulary, before the terms: one for the mask, and
   /// one for each index of unknown terms.
   std::vector<Term> special_tokens() const;
-  bool has_all_special() const {
+  bool has_room_for_special_tokens() const {
     return static_cast<int64_t>(special_tokens().size()) == rules().first_term_index();
   }
 
   void adapt(const Value& data, std::optional<int64_t> steps);
   void update_state(const Value& batch) { learn(batch, false); }
-  void learn(const Value& batch, bool whole);
+  void learn(const Value& batch, bool is_whole);
   void finalize_state();
   void reset_state() { counts_ = {}; }
   bool is_static() const { return has_input_vocabulary_.value_or(!vocabulary_.is_null()); }
 
   void set_vocabulary(const Value& vocabulary, const Value& idf_weights);
   /// Sets the vocabulary; on an error the layer is unchanged.
-  void take(const Value& vocabulary, const Value& idf_weights);
-  void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given) const;
+  void take_vocabulary(const Value& vocabulary, const Value& idf_weights);
+  void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given_terms) const;
   void set_terms(std::vector<Term> terms);
-  void set_weights(const std::vector<double>& of_terms, bool has_special);
+  void set_weights(const std::vector<double>& term_weights, bool has_special_tokens);
   /// Copies the vocabulary to the options, from which files and copies of the layer are made.
   void store_in_options();
 
@@ -85,8 +85,8 @@ class LookupLayer : public UnaryLayer {
 
   TablePtr<Term> table_;
   /// The terms in the order of their indices, if the layer converts indices to terms.
-  Tensor term_by_index_;
-  Tensor weights_;  ///< the idf weight of each index, for "tf_idf"
+  Tensor terms_by_index_;
+  Tensor index_weights_;  ///< the idf weight of each index, for "tf_idf"
   TermCounts<Term> counts_;
 };
 

@@ -10,10 +10,10 @@ namespace {
 
 /// Interpolates linearly at x between the points (xs[i], ys[i]); xs is sorted.
 double interpolated(double x, const std::vector<float>& xs, const std::vector<float>& ys) {
-  const auto next = std::upper_bound(xs.begin(), xs.end(), x);
-  if (next == xs.begin()) return ys.front();
-  const auto i = static_cast<size_t>(next - xs.begin()) - 1;
-  if (next == xs.end() || xs[i] == x) return ys[i];
+  const auto next_point = std::upper_bound(xs.begin(), xs.end(), x);
+  if (next_point == xs.begin()) return ys.front();
+  const auto i = static_cast<size_t>(next_point - xs.begin()) - 1;
+  if (next_point == xs.end() || xs[i] == x) return ys[i];
   const double slope = (double(ys[i + 1]) - ys[i]) / (double(xs[i + 1]) - xs[i]);
   return slope * (x - xs[i]) + ys[i];
 }
@@ -27,14 +27,15 @@ std::vector<double> quantile_levels(double epsilon) {
 
 Summary compressed(const Summary& summary, double epsilon) {
   if (static_cast<double>(summary.values.size()) * epsilon < 1) return summary;
-  std::vector<float> cumulative(summary.weights.size()), share;
+  std::vector<float> cumulative(summary.weights.size()), cumulative_share;
   std::partial_sum(summary.weights.begin(), summary.weights.end(), cumulative.begin());
-  for (float weight : cumulative) share.push_back(weight / cumulative.back());
+  for (float weight : cumulative) cumulative_share.push_back(weight / cumulative.back());
   Summary result;
   double last_weight = 0;
-  for (double x : quantile_levels(epsilon)) {
-    const double weight = interpolated(x, share, cumulative);
-    result.values.push_back(static_cast<float>(interpolated(x, share, summary.values)));
+  for (double level : quantile_levels(epsilon)) {
+    const double weight = interpolated(level, cumulative_share, cumulative);
+    result.values.push_back(
+        static_cast<float>(interpolated(level, cumulative_share, summary.values)));
     result.weights.push_back(static_cast<float>(weight - last_weight));
     last_weight = weight;
   }
@@ -59,12 +60,12 @@ Summary merged(const Summary& newer, const Summary& older, double epsilon) {
   Summary joined = newer;
   joined.values.insert(joined.values.end(), older.values.begin(), older.values.end());
   joined.weights.insert(joined.weights.end(), older.weights.begin(), older.weights.end());
-  std::vector<size_t> order(joined.values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
+  std::vector<size_t> sorted_indices(joined.values.size());
+  std::iota(sorted_indices.begin(), sorted_indices.end(), size_t{0});
+  std::stable_sort(sorted_indices.begin(), sorted_indices.end(),
                    [&](size_t a, size_t b) { return joined.values[a] < joined.values[b]; });
   Summary sorted;
-  for (size_t i : order) {
+  for (size_t i : sorted_indices) {
     sorted.values.push_back(joined.values[i]);
     sorted.weights.push_back(joined.weights[i]);
   }

@@ -11,7 +11,7 @@ class StringLookup final : public LookupLayer<std::string> {
     s.doc("Maps strings to indices of a vocabulary, or to vectors that count them.")
         .field("max_tokens", &StringLookup::max_tokens_,
                "Maximum size of the vocabulary, including mask and unknown strings.")
-        .field("num_oov_indices", &StringLookup::oov_indices_,
+        .field("num_oov_indices", &StringLookup::num_oov_indices_,
                "Number of indices for unknown strings, which share them by hash; 0: unknown "
                "strings are an error.")
         .field("mask_token", &StringLookup::mask_token_,

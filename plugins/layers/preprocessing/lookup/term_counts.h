@@ -17,12 +17,12 @@ template <class Term>
 class TermCounts {
  public:
   void add(const Document<Term>& document) {
-    ++documents_;
-    std::unordered_set<ViewOf<Term>> seen;
+    ++document_count_;
+    std::unordered_set<ViewOf<Term>> seen_terms;
     for (const Term& term : document) {
       Count& count = counts_[term];
       ++count.terms;
-      if (seen.insert(term).second) ++count.documents;
+      if (seen_terms.insert(term).second) ++count.documents;
     }
   }
   void remove(const Term& term) { counts_.erase(term); }
@@ -44,8 +44,9 @@ class TermCounts {
 
   /// The inverse document frequency: log(1 + documents / (1 + documents with the term)).
   double inverse_document_frequency(const Term& term) const {
-    const double with_term = static_cast<double>(counts_.at(term).documents);
-    return static_cast<float>(std::log(1 + static_cast<double>(documents_) / (1 + with_term)));
+    const double documents_with_term = static_cast<double>(counts_.at(term).documents);
+    return static_cast<float>(
+        std::log(1 + static_cast<double>(document_count_) / (1 + documents_with_term)));
   }
 
  private:
@@ -54,7 +55,7 @@ class TermCounts {
   };
   using Entry = std::pair<const Term, Count>;
   std::unordered_map<Term, Count> counts_;
-  int64_t documents_ = 0;
+  int64_t document_count_ = 0;
 };
 
 }  // namespace crescent

@@ -12,13 +12,13 @@ namespace crescent {
 /// How a table assigns indices to terms.
 template <class Term>
 struct TableRules {
-  std::optional<Term> mask;  ///< the term that stands for a missing value
+  std::optional<Term> mask_term;  ///< the term that stands for a missing value
   /// Index of the mask; -1 if the mask has no index, so that encodings do not count it.
   int64_t mask_index = 0;
   int64_t oov_start = 0;  ///< the first index for unknown terms
   int64_t oov_count = 1;  ///< the number of indices for unknown terms
   /// Whether the index of an unknown number follows from its remainder instead of its hash.
-  bool floor_mod = false;
+  bool uses_remainder = false;
   std::optional<SipKey> key;  ///< the key of the hash
 
   int64_t first_term_index() const { return oov_start + oov_count; }
@@ -44,9 +44,9 @@ class TermTable {
 
   /// The index of a term; kUnknown for an unknown term if there are no indices for unknown terms.
   int64_t index(ViewOf<Term> term) const {
-    if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_index;
-    const auto found = term_indices_.find(term);
-    if (found != term_indices_.end()) return found->second;
+    if (rules_.mask_term && term == ViewOf<Term>(*rules_.mask_term)) return rules_.mask_index;
+    const auto entry = term_indices_.find(term);
+    if (entry != term_indices_.end()) return entry->second;
     return rules_.oov_count == 0 ? kUnknown : rules_.oov_start + bucket(term);
   }
 
@@ -54,7 +54,8 @@ class TermTable {
   int64_t bucket(ViewOf<Term> term) const {
     if (rules_.oov_count == 1) return 0;
     if constexpr (std::is_integral_v<Term>)
-      if (rules_.floor_mod) return (term % rules_.oov_count + rules_.oov_count) % rules_.oov_count;
+      if (rules_.uses_remainder)
+        return (term % rules_.oov_count + rules_.oov_count) % rules_.oov_count;
     return bucket_of(term, rules_.oov_count, rules_.key);
   }
 
@@ -120,9 +121,9 @@ struct IndexToTerm final : OpOf<IndexToTerm<Term>> {
     const auto* index = in[0].data<int64_t>();
     const auto* term = terms_by_index.data<ElementOf<Term>>();
     auto* result = out[0].mutable_data<ElementOf<Term>>();
-    const int64_t last = terms_by_index.size() - 1;
+    const int64_t last_index = terms_by_index.size() - 1;
     for (int64_t i = 0; i < in[0].size(); ++i)
-      result[i] = term[index[i] >= 0 && index[i] < last ? index[i] : last];
+      result[i] = term[index[i] >= 0 && index[i] < last_index ? index[i] : last_index];
     return true;
   }
 };

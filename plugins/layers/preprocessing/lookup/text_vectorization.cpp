@@ -42,21 +42,21 @@ struct Vectorize final : OpOf<Vectorize> {
   static constexpr const char* kName = "vectorize_text";
   std::shared_ptr<const TextRules> rules;
   TablePtr<std::string> table;
-  bool counts = false;
+  bool gives_counts = false;
   /// The size of the last axis of the result; -1 means the length of the longest text, which is
   /// unknown while shapes are inferred.
   int64_t width = -1;
-  auto fields() const { return std::tuple(rules.get(), table.get(), counts, width); }
+  auto fields() const { return std::tuple(rules.get(), table.get(), gives_counts, width); }
   Effect effect() const override { return Effect::check; }
   bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    return {{counts ? DType::float32 : DType::int64, {in[0].shape[0], width}}};
+    return {{gives_counts ? DType::float32 : DType::int64, {in[0].shape[0], width}}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     const Table& terms = vocabulary_in(table);
     const Documents documents = rules->documents(in[0]);
     const auto size = static_cast<size_t>(out[0].size());
-    if (counts)
+    if (gives_counts)
       fill_counts(documents, terms, {out[0].mutable_data<float>(), size}, width);
     else
       fill_indices(documents, terms, {out[0].mutable_data<int64_t>(), size}, width);
@@ -71,11 +71,11 @@ class TextVectorization final : public LookupLayer<std::string> {
          "Maps texts to the indices of their words in a vocabulary, or to vectors that count them.")
         .field("max_tokens", &TextVectorization::max_tokens_,
                "Maximum size of the vocabulary, including padding and unknown words.")
-        .field("standardize", &TextVectorization::standardize_,
+        .field("standardize", &TextVectorization::standardize_option_,
                "\"lower_and_strip_punctuation\", \"lower\", \"strip_punctuation\" (ASCII only), "
                "null, or a function from a tensor of texts to another one.")
         .kind(Activation::kKind)
-        .field("split", &TextVectorization::split_,
+        .field("split", &TextVectorization::split_option_,
                "\"whitespace\", \"character\", null, or a function from a tensor of texts (n) to "
                "words (n, m), padded with \"\".")
         .kind(Activation::kKind)
@@ -84,7 +84,7 @@ class TextVectorization final : public LookupLayer<std::string> {
         .field("output_mode", &TextVectorization::output_mode_,
                "\"int\": indices, padded with 0; \"multi_hot\", \"count\": vectors with an element "
                "for each index; \"tf_idf\": counts times idf_weights.")
-        .field("output_sequence_length", &TextVectorization::length_,
+        .field("output_sequence_length", &TextVectorization::output_sequence_length_,
                "Length of the rows; null: that of the longest text in the batch.")
         .min(1)
         .field("pad_to_max_tokens", &TextVectorization::pad_to_max_tokens_,
@@ -109,9 +109,9 @@ class TextVectorization final : public LookupLayer<std::string> {
     set_split(*rules);
     rules->ngrams = ngrams();
     rules_ = rules;
-    if (output_mode_ != kIndices && length_)
+    if (output_mode_ != kIndices && output_sequence_length_)
       fail("`output_sequence_length` must not be set if `output_mode` is not 'int'. ",
-           "Received output_sequence_length=", *length_, ".");
+           "Received output_sequence_length=", *output_sequence_length_, ".");
     if (ragged_)
       fail(
           "`ragged=true` is not possible: tensors are dense; without it short rows end with zeros");
@@ -121,8 +121,8 @@ class TextVectorization final : public LookupLayer<std::string> {
     LookupLayer::configured();
   }
 
-  Tensor call(const Tensor& given, const Call&) override {
-    const Tensor x = as_terms<std::string>(given);
+  Tensor call(const Tensor& raw_input, const Call&) override {
+    const Tensor x = as_terms<std::string>(raw_input);
     const bool is_single = x.rank() == 0;
     check_shape(x.shape());
     const Tensor rows = is_single ? ops::reshape(x, {1}) : x;
@@ -138,8 +138,8 @@ class TextVectorization final : public LookupLayer<std::string> {
 
   Dict get_config() const override {
     Dict config = LookupLayer::get_config();
-    config.set("standardize", name_of(standardize_));
-    config.set("split", name_of(split_));
+    config.set("standardize", name_of(standardize_option_));
+    config.set("split", name_of(split_option_));
     return config;
   }
 
@@ -153,10 +153,11 @@ class TextVectorization final : public LookupLayer<std::string> {
   /// splitting the texts) is omitted.
   static bool is_none(const Value& option) { return option.is_null() || option == Value(false); }
 
-  [[noreturn]] static void fail_step(const char* option, const char* words, const Value& given) {
+  [[noreturn]] static void fail_step(const char* option, const char* words,
+                                     const Value& option_value) {
     fail("Unknown value for `", option, "` argument of layer TextVectorization. If restoring a ",
          "saved model with a function there, give it in custom_objects. Expected one of: ", words,
-         ", or a function. Received: ", option, "=", given);
+         ", or a function. Received: ", option, "=", option_value);
   }
   /// The function of an option, whose value is a function or the name of one that was defined in
   /// Lua; null for other values.
@@ -167,23 +168,24 @@ class TextVectorization final : public LookupLayer<std::string> {
     return info && info->origin == "Lua" ? get<Activation>(option) : nullptr;
   }
   void set_standardize(TextRules& rules) const {
-    if (is_none(standardize_)) return;
-    if ((rules.standardize = function_in(standardize_))) return;
-    const std::string word = standardize_.is_string() ? standardize_.as_string() : "";
+    if (is_none(standardize_option_)) return;
+    if ((rules.standardize = function_in(standardize_option_))) return;
+    const std::string word = standardize_option_.is_string() ? standardize_option_.as_string() : "";
     rules.lower = word == "lower" || word == "lower_and_strip_punctuation";
     rules.strip_punctuation = word == "strip_punctuation" || word == "lower_and_strip_punctuation";
     if (!rules.lower && !rules.strip_punctuation)
       fail_step("standardize", "lower_and_strip_punctuation, lower, strip_punctuation, null",
-                standardize_);
+                standardize_option_);
   }
   void set_split(TextRules& rules) const {
-    if (is_none(split_)) return;
-    rules.splitter = function_in(split_);
-    if (!rules.splitter && split_ != Value("whitespace") && split_ != Value("character"))
-      fail_step("split", "whitespace, character, null", split_);
-    rules.split = rules.splitter                  ? Split::function
-                  : split_ == Value("whitespace") ? Split::whitespace
-                                                  : Split::character;
+    if (is_none(split_option_)) return;
+    rules.splitter = function_in(split_option_);
+    if (!rules.splitter && split_option_ != Value("whitespace") &&
+        split_option_ != Value("character"))
+      fail_step("split", "whitespace, character, null", split_option_);
+    rules.split = rules.splitter                         ? Split::function
+                  : split_option_ == Value("whitespace") ? Split::whitespace
+                                                         : Split::character;
   }
   std::vector<int64_t> ngrams() const {
     if (ngrams_option_.is_null()) return {};
@@ -210,15 +212,15 @@ class TextVectorization final : public LookupLayer<std::string> {
         "shape dimension must be 1. Received: inputs.shape=", shape, " with rank=", shape.rank());
   }
 
-  Tensor vectorize(const Tensor& rows, bool counts, int64_t width) const {
+  Tensor vectorize(const Tensor& rows, bool gives_counts, int64_t width) const {
     Vectorize op;
-    op.rules = rules_, op.table = table(), op.counts = counts, op.width = width;
+    op.rules = rules_, op.table = table(), op.gives_counts = gives_counts, op.width = width;
     return apply1(op, {rows});
   }
   /// The indices of the terms of each text, one row per text. There are as many columns as the
   /// longest text has terms, unless the option output_sequence_length gives the number.
   Tensor indices_of(const Tensor& rows) const {
-    if (length_) return vectorize(rows, false, *length_);
+    if (output_sequence_length_) return vectorize(rows, false, *output_sequence_length_);
     if (rules_->split == Split::none && rules_->ngrams.empty())
       return vectorize(rows, false, rows.rank() > 1 ? rows.dim(1) : 1);
     if (rows.is_abstract() && rows.shape().is_known())
@@ -226,16 +228,16 @@ class TextVectorization final : public LookupLayer<std::string> {
            "`output_sequence_length`, or compile the model with `run_eagerly`");
     if (rows.is_abstract()) return vectorize(rows, false, -1);
     const Documents documents = rules_->documents(rows);
-    size_t longest = 0;
-    for (const auto& terms : documents) longest = std::max(longest, terms.size());
-    Tensor indices({rows.dim(0), static_cast<int64_t>(longest)}, DType::int64);
+    size_t max_length = 0;
+    for (const auto& terms : documents) max_length = std::max(max_length, terms.size());
+    Tensor indices({rows.dim(0), static_cast<int64_t>(max_length)}, DType::int64);
     fill_indices(documents, vocabulary_in(table()),
                  {indices.mutable_data<int64_t>(), static_cast<size_t>(indices.size())},
                  indices.dim(1));
     return indices;
   }
 
-  Documents documents(const Value& batch, bool whole) const override {
+  Documents documents(const Value& batch, bool is_whole) const override {
     const auto boxed = batch.object_as<BoxedTensor>();
     Tensor texts;
     if (boxed)
@@ -245,16 +247,17 @@ class TextVectorization final : public LookupLayer<std::string> {
       texts = string_tensor(terms, {static_cast<int64_t>(terms.size())});
     }
     check_shape(texts.shape());
-    Documents found = rules_->documents(texts);
-    if (rules_->split != Split::none || texts.rank() > 1 || whole) return found;
+    Documents row_documents = rules_->documents(texts);
+    if (rules_->split != Split::none || texts.rank() > 1 || is_whole) return row_documents;
     Document<std::string> document;
-    for (Document<std::string>& terms : found)
+    for (Document<std::string>& terms : row_documents)
       document.insert(document.end(), terms.begin(), terms.end());
     return {std::move(document)};
   }
 
-  Value standardize_ = "lower_and_strip_punctuation", split_ = "whitespace", ngrams_option_;
-  std::optional<int64_t> length_;
+  Value standardize_option_ = "lower_and_strip_punctuation", split_option_ = "whitespace",
+        ngrams_option_;
+  std::optional<int64_t> output_sequence_length_;
   bool ragged_ = false;
   std::string encoding_ = "utf-8";
   std::shared_ptr<const TextRules> rules_;

@@ -11,11 +11,11 @@ namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
-  for (size_t first = 0; first < text.size();) {
-    const size_t end = std::min(text.find('\n', first), text.size());
-    lines.push_back(text.substr(first, end - first));
+  for (size_t line_start = 0; line_start < text.size();) {
+    const size_t line_end = std::min(text.find('\n', line_start), text.size());
+    lines.push_back(text.substr(line_start, line_end - line_start));
     if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
-    first = end + 1;
+    line_start = line_end + 1;
   }
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
@@ -25,11 +25,11 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::vector<std::string> read_vocabulary(const std::string& path, size_t special_token_count) {
   std::vector<std::string> lines = lines_of(read_file(path));
-  std::unordered_map<std::string_view, size_t> seen;
+  std::unordered_map<std::string_view, size_t> line_numbers;
   for (size_t i = special_token_count; i < lines.size(); ++i)
-    if (const auto [there, is_new] = seen.emplace(lines[i], i + 1); !is_new)
-      fail("'", path, "', line ", i + 1, ": the term '", lines[i], "' is in line ", there->second,
-           " already");
+    if (const auto [earlier_line, is_new] = line_numbers.emplace(lines[i], i + 1); !is_new)
+      fail("'", path, "', line ", i + 1, ": the term '", lines[i], "' is in line ",
+           earlier_line->second, " already");
   return lines;
 }
 
@@ -38,8 +38,8 @@ std::vector<int64_t> read_integer_vocabulary(const std::string& path, size_t spe
   for (const std::string& line : read_vocabulary(path, special_token_count)) {
     int64_t number = 0;
     const char* end = line.data() + line.size();
-    if (const auto [stop, error] = std::from_chars(line.data(), end, number);
-        error != std::errc() || stop != end)
+    if (const auto [parse_end, error] = std::from_chars(line.data(), end, number);
+        error != std::errc() || parse_end != end)
       fail("'", path, "', line ", numbers.size() + 1, ": expected an integer, got '", line, "'");
     numbers.push_back(number);
   }

@@ -7,14 +7,16 @@
 
 namespace crescent {
 
-/// The bucket of a text, from 0 to buckets - 1: by SipHash if there is a key, else by FarmHash.
-inline int64_t bucket_of(std::string_view text, int64_t buckets, const std::optional<SipKey>& key) {
+/// The bucket of a text, from 0 to bucket_count - 1: by SipHash if there is a key, else by
+/// FarmHash.
+inline int64_t bucket_of(std::string_view text, int64_t bucket_count,
+                         const std::optional<SipKey>& key) {
   const uint64_t hash = key ? sip_hash(text, *key) : farm_fingerprint(text);
-  return static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
+  return static_cast<int64_t>(hash % static_cast<uint64_t>(bucket_count));
 }
 /// The bucket of an integer, which is hashed as decimal text.
-inline int64_t bucket_of(int64_t number, int64_t buckets, const std::optional<SipKey>& key) {
-  return bucket_of(std::to_string(number), buckets, key);
+inline int64_t bucket_of(int64_t number, int64_t bucket_count, const std::optional<SipKey>& key) {
+  return bucket_of(std::to_string(number), bucket_count, key);
 }
 
 /// The key from the option `salt`, which is one integer or two; `salt` is replaced by a list of

@@ -46,8 +46,8 @@ uint64_t hash_up_to_16(const char* s, size_t n) {
 struct Quarter {
   uint64_t a, y, z;
 };
-Quarter quarter(const char* s, size_t n, uint64_t first, uint64_t factor) {
-  const uint64_t a = word(s) * first, b = word(s + 8), c = word(s + n - 8) * factor,
+Quarter quarter(const char* s, size_t n, uint64_t first_factor, uint64_t factor) {
+  const uint64_t a = word(s) * first_factor, b = word(s + 8), c = word(s + n - 8) * factor,
                  d = word(s + n - 16) * k2;
   return {a, std::rotr(a + b, 43) + std::rotr(c, 30) + d, a + std::rotr(b + k2, 18) + c};
 }
@@ -90,7 +90,7 @@ struct FarmState {
     y = seed * k1 + 113;
     z = folded(y * k2 + 113) * k2;
   }
-  void take(const char* s, uint64_t factor, uint64_t weight) {
+  void mix_in(const char* s, uint64_t factor, uint64_t weight) {
     x = std::rotr(x + y + v.first + word(s + 8), 37) * factor;
     y = std::rotr(y + v.second + word(s + 48), 42) * factor;
     x ^= w.second * weight;
@@ -105,12 +105,12 @@ struct FarmState {
 uint64_t hash_longer(const char* s, size_t n) {
   FarmState state(s);
   const size_t block_bytes = (n - 1) / 64 * 64, rest = (n - 1) % 64;
-  for (size_t i = 0; i < block_bytes; i += 64) state.take(s + i, k1, 1);
+  for (size_t i = 0; i < block_bytes; i += 64) state.mix_in(s + i, k1, 1);
   const uint64_t factor = k1 + ((state.z & 0xff) << 1);
   state.w.first += rest;
   state.v.first += state.w.first;
   state.w.first += state.v.first;
-  state.take(s + n - 64, factor, 9);
+  state.mix_in(s + n - 64, factor, 9);
   return mixed(mixed(state.v.first, state.w.first, factor) + folded(state.y) * k0 + state.z,
                mixed(state.v.second, state.w.second, factor) + state.x, factor);
 }

@@ -18,7 +18,7 @@ struct SipState {
       c = std::rotl(c, 32);
     }
   }
-  void take(uint64_t word) {
+  void mix_in(uint64_t word) {
     d ^= word;
     run_rounds(2);
     a ^= word;
@@ -39,8 +39,8 @@ uint64_t sip_hash(std::string_view text, const SipKey& key) {
   SipState state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
                  key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
   const size_t block_bytes = text.size() / 8 * 8;
-  for (size_t i = 0; i < block_bytes; i += 8) state.take(word_of(text.substr(i, 8)));
-  state.take(word_of(text.substr(block_bytes)) | static_cast<uint64_t>(text.size()) << 56);
+  for (size_t i = 0; i < block_bytes; i += 8) state.mix_in(word_of(text.substr(i, 8)));
+  state.mix_in(word_of(text.substr(block_bytes)) | static_cast<uint64_t>(text.size()) << 56);
   state.c ^= 0xff;
   state.run_rounds(4);
   return state.a ^ state.b ^ state.c ^ state.d;
