@@ -9,12 +9,13 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-ops::Padding padding_named(const std::string& given) {
-  const std::string name = in_lower_case(given);
+ops::Padding padding_named(const std::string& padding_name) {
+  const std::string name = in_lower_case(padding_name);
   if (name == "valid") return ops::Padding::valid;
   if (name == "same") return ops::Padding::same;
   const std::vector<std::string> allowed{"valid", "same"};
-  fail("padding must be 'valid' or 'same', got '", given, "'", did_you_mean(given, allowed));
+  fail("padding must be 'valid' or 'same', got '", padding_name, "'",
+       did_you_mean(padding_name, allowed));
 }
 
 Tensor conv(const Tensor& x, const Tensor& kernel, const Sizes& strides, const std::string& padding,
@@ -43,9 +44,9 @@ Tensor conv_transpose(const Tensor& x, const Tensor& kernel, const Sizes& stride
                              format_named(format));
 }
 
-using Pool = Tensor (*)(const Tensor&, Sizes, Sizes, ops::Padding, ops::DataFormat);
+using PoolFunction = Tensor (*)(const Tensor&, Sizes, Sizes, ops::Padding, ops::DataFormat);
 
-template <Pool F>
+template <PoolFunction F>
 Tensor pool(const Tensor& x, const Sizes& size, const Sizes& strides, const std::string& padding,
             const Format& format) {
   return F(x, size, strides, padding_named(padding), format_named(format));
@@ -56,10 +57,10 @@ Tensor in_format(const Tensor& x, Argument argument, const Format& format) {
   return F(x, argument, format_named(format));
 }
 
-using Extract = Tensor (*)(const Tensor&, const Sizes&, const Sizes&, const Sizes&, ops::Padding,
-                           ops::DataFormat);
+using ExtractFunction = Tensor (*)(const Tensor&, const Sizes&, const Sizes&, const Sizes&,
+                                   ops::Padding, ops::DataFormat);
 
-template <Extract F>
+template <ExtractFunction F>
 Tensor patches(const Tensor& x, const Sizes& size, const Sizes& strides, const Sizes& dilation,
                const std::string& padding, const Format& format) {
   return F(x, size, strides, dilation, padding_named(padding), format_named(format));

@@ -8,9 +8,9 @@
 namespace crescent::operations {
 namespace {
 
-using MaybeType = std::optional<DType>;
+using OptionalDType = std::optional<DType>;
 
-DType dtype_or_float(MaybeType dtype) { return dtype.value_or(floatx()); }
+DType dtype_or_float(OptionalDType dtype) { return dtype.value_or(floatx()); }
 
 /// Converts a number to an operand; integers keep an integer dtype.
 Operand number_in(const Value& value) {
@@ -19,7 +19,7 @@ Operand number_in(const Value& value) {
 
 /// If `stop` is missing, `start` is the end of the range, which begins at 0.
 Tensor arange(const GivenNumber& start, const GivenNumber& stop, const GivenNumber& step,
-              MaybeType dtype) {
+              OptionalDType dtype) {
   const bool starts_at_zero = stop.value.is_null();
   return ops::arange(starts_at_zero ? Operand(0) : number_in(start.value),
                      number_in(starts_at_zero ? start.value : stop.value),
@@ -27,30 +27,30 @@ Tensor arange(const GivenNumber& start, const GivenNumber& stop, const GivenNumb
 }
 
 Value linspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, bool retstep,
-               MaybeType dtype, int axis) {
+               OptionalDType dtype, int axis) {
   const Value values =
       Codec<Tensor>::encode(ops::linspace(start, stop, num, endpoint, dtype, axis));
   if (!retstep) return values;
   return List{values, Codec<Tensor>::encode(ops::linspace_step(start, stop, num, endpoint))};
 }
 
-Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
+Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, OptionalDType dtype) {
   return ops::eye(n, m, k, dtype);
 }
 
-Tensor convert_to_tensor(const Tensor& x, MaybeType dtype, std::optional<bool> sparse,
+Tensor convert_to_tensor(const Tensor& x, OptionalDType dtype, std::optional<bool> sparse,
                          std::optional<bool> ragged) {
-  for (const auto& [option, on] : {std::pair{"sparse", sparse}, std::pair{"ragged", ragged}})
-    if (on.value_or(false)) fail(option, " tensors are not supported: tensors are dense");
+  for (const auto& [option, requested] : {std::pair{"sparse", sparse}, std::pair{"ragged", ragged}})
+    if (requested.value_or(false)) fail(option, " tensors are not supported: tensors are dense");
   return ops::convert_to_tensor(x, dtype);
 }
 
 template <Tensor (*F)(const Shape&, DType)>
-Tensor created_with(const Shape& shape, MaybeType dtype) {
+Tensor created_with(const Shape& shape, OptionalDType dtype) {
   return F(checked_shape(shape), dtype_or_float(dtype));
 }
 
-Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
+Tensor full(const Shape& shape, const Operand& value, OptionalDType dtype) {
   return ops::full(checked_shape(shape), value, dtype_or_float(dtype));
 }
 
@@ -91,7 +91,7 @@ CRESCENT_REGISTER(creation) {
            "A matrix with ones on the k-th diagonal.")
       .add(
           "Identity", "identity(n, dtype=None)",
-          [](int64_t n, MaybeType dtype) { return ops::identity(n, dtype_or_float(dtype)); },
+          [](int64_t n, OptionalDType dtype) { return ops::identity(n, dtype_or_float(dtype)); },
           "The identity matrix.")
       .add("Tri", "tri(N, M=None, k=0, dtype=None)", &ops::tri,
            "A matrix with ones at and below the k-th diagonal.")

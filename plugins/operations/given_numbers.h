@@ -21,9 +21,9 @@ struct Codec<GivenIntegers> {
  private:
   static Value integers_in(const Value& value) {
     if (!value.is_list()) return value.as_int();
-    List list;
-    for (const Value& item : value.as_list()) list.push_back(integers_in(item));
-    return list;
+    List nested_integers;
+    for (const Value& item : value.as_list()) nested_integers.push_back(integers_in(item));
+    return nested_integers;
   }
 };
 template <>

@@ -38,13 +38,14 @@ SliceStart start_in(const char* name, const Value& value) {
 }
 
 Tensor slice(const Tensor& x, const Value& start_indices, const Sizes& shape) {
-  const auto [start, moving] = start_in("slice", start_indices);
-  return moving ? ops::slice(x, moving, shape) : ops::slice(x, start, shape);
+  const auto [start, start_tensor] = start_in("slice", start_indices);
+  return start_tensor ? ops::slice(x, start_tensor, shape) : ops::slice(x, start, shape);
 }
 
 Tensor slice_update(const Tensor& x, const Value& start_indices, const Tensor& updates) {
-  const auto [start, moving] = start_in("slice_update", start_indices);
-  return moving ? ops::slice_update(x, moving, updates) : ops::slice_update(x, start, updates);
+  const auto [start, start_tensor] = start_in("slice_update", start_indices);
+  return start_tensor ? ops::slice_update(x, start_tensor, updates)
+                      : ops::slice_update(x, start, updates);
 }
 
 void refuse_sparse(const char* name, bool sparse) {

@@ -11,8 +11,8 @@ namespace {
 Tensor matmul(const Tensor& a, const Tensor& b) { return ops::matmul(a, b); }
 
 /// `axes` is the number of axes to sum over, or a list with the axes of each operand.
-Tensor tensordot(const Tensor& a, const Tensor& b, const GivenIntegers& given) {
-  const Value& axes = given.value;
+Tensor tensordot(const Tensor& a, const Tensor& b, const GivenIntegers& given_axes) {
+  const Value& axes = given_axes.value;
   if (axes.is_int()) return ops::tensordot(a, b, axes.as_int());
   if (axes.as_list().size() != 2)
     fail("tensordot: axes must be a number or two lists of axes, got ", axes);

@@ -38,8 +38,8 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   return ops::broadcast_to(x, x.is_abstract() ? shape : checked_shape(shape));
 }
 
-Tensor repeat(const Tensor& x, const Value& times, std::optional<int64_t> axis) {
-  return ops::repeat(x, Codec<Tensor>::decode(times), axis);
+Tensor repeat(const Tensor& x, const Value& repeats, std::optional<int64_t> axis) {
+  return ops::repeat(x, Codec<Tensor>::decode(repeats), axis);
 }
 
 Tensor flip(const Tensor& x, const GivenAxes& axes) {

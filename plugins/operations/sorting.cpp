@@ -20,11 +20,11 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
 Value unique(const Tensor& x, bool /*sorted: they always are*/, bool return_index,
              bool return_inverse, bool return_counts, std::optional<int64_t> axis,
              std::optional<int64_t> size, std::optional<double> fill_value) {
-  const ops::UniqueResult found =
+  const ops::UniqueResult unique_result =
       ops::unique(x, {return_index, return_inverse, return_counts, axis, size, fill_value});
-  List results{Codec<Tensor>::encode(found.values)};
-  for (const Tensor& each : {found.index, found.inverse, found.counts})
-    if (each) results.push_back(Codec<Tensor>::encode(each));
+  List results{Codec<Tensor>::encode(unique_result.values)};
+  for (const Tensor& tensor : {unique_result.index, unique_result.inverse, unique_result.counts})
+    if (tensor) results.push_back(Codec<Tensor>::encode(tensor));
   return results.size() == 1 ? results.front() : Value(std::move(results));
 }
 

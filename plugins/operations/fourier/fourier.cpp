@@ -15,14 +15,15 @@ ops::Window window_in(const Value& value) {
   return Codec<Tensor>::decode(value);
 }
 
-std::tuple<Tensor, Tensor> stft(const Tensor& x, int64_t length, int64_t stride, int64_t fft_length,
-                                const Value& window, bool center) {
-  return ops::stft(x, length, stride, fft_length, window_in(window), center);
+std::tuple<Tensor, Tensor> stft(const Tensor& x, int64_t sequence_length, int64_t sequence_stride,
+                                int64_t fft_length, const Value& window, bool center) {
+  return ops::stft(x, sequence_length, sequence_stride, fft_length, window_in(window), center);
 }
 
-Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_length,
-             std::optional<int64_t> wanted, const Value& window, bool center) {
-  return ops::istft(x, length, stride, fft_length, wanted, window_in(window), center);
+Tensor istft(const Tensors& x, int64_t sequence_length, int64_t sequence_stride, int64_t fft_length,
+             std::optional<int64_t> result_length, const Value& window, bool center) {
+  return ops::istft(x, sequence_length, sequence_stride, fft_length, result_length,
+                    window_in(window), center);
 }
 
 }  // namespace

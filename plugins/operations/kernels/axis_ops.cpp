@@ -76,12 +76,12 @@ CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_stride, i
   constexpr int64_t kTile = 32;
   // a copy of the tile, so that both reads and writes of the arrays are contiguous
   T tile[kTile][kStripColumns<T> + 1];
-  for (int64_t first = 0; first < rows; first += kTile) {
-    const int64_t n = std::min(kTile, rows - first);
-    for (int64_t r = 0; r < n; ++r)
-      for (int64_t c = 0; c < columns; ++c) tile[r][c] = from[(first + r) * from_stride + c];
+  for (int64_t first_row = 0; first_row < rows; first_row += kTile) {
+    const int64_t tile_rows = std::min(kTile, rows - first_row);
+    for (int64_t r = 0; r < tile_rows; ++r)
+      for (int64_t c = 0; c < columns; ++c) tile[r][c] = from[(first_row + r) * from_stride + c];
     for (int64_t c = 0; c < columns; ++c)
-      for (int64_t r = 0; r < n; ++r) to[c * to_stride + first + r] = tile[r][c];
+      for (int64_t r = 0; r < tile_rows; ++r) to[c * to_stride + first_row + r] = tile[r][c];
   }
 }
 
@@ -129,13 +129,13 @@ class Rot90Kernel final : public CpuKernel {
     const Shape& x = r.inputs[0].shape;
     if (r.inputs[0].dtype == DType::string || x.slice(op->to + 1, x.rank()).size() != 1)
       return false;
-    bytes_ = size_of(r.inputs[0].dtype), back_ = op->back;
+    element_bytes_ = size_of(r.inputs[0].dtype), rotates_back_ = op->back;
     outer_ = x.slice(0, op->from).size(), rows_ = x[op->from];
     middle_ = x.slice(op->from + 1, op->to).size(), columns_ = x[op->to];
     return true;
   }
   void run(const CpuArguments& a) override {
-    switch (bytes_) {
+    switch (element_bytes_) {
       case 1:
         return run_as<uint8_t>(a);
       case 2:
@@ -159,19 +159,21 @@ class Rot90Kernel final : public CpuKernel {
         rotate_strip<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
     });
   }
-  /// Rotates the strip of columns that begins with column `first`.
+  /// Rotates the strip of columns that begins with column `first_column`.
   template <class T>
-  void rotate_strip(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
+  void rotate_strip(const CpuArguments& a, int64_t outer, int64_t middle,
+                    int64_t first_column) const {
     const int64_t from_stride = middle_ * columns_, to_stride = middle_ * rows_,
                   size = rows_ * from_stride;
-    const int64_t columns = std::min(kStripColumns<T>, columns_ - first);
-    const T* from = a.in<T>(0) + outer * size + middle * columns_ + first;
+    const int64_t columns = std::min(kStripColumns<T>, columns_ - first_column);
+    const T* from = a.in<T>(0) + outer * size + middle * columns_ + first_column;
     T* to = a.out<T>(0) + outer * size + middle * rows_;
-    if (back_)
-      rotate_lines(from + (rows_ - 1) * from_stride, -from_stride, columns, to + first * to_stride,
-                   to_stride);
+    if (rotates_back_)
+      rotate_lines(from + (rows_ - 1) * from_stride, -from_stride, columns,
+                   to + first_column * to_stride, to_stride);
     else
-      rotate_lines(from, from_stride, columns, to + (columns_ - 1 - first) * to_stride, -to_stride);
+      rotate_lines(from, from_stride, columns, to + (columns_ - 1 - first_column) * to_stride,
+                   -to_stride);
   }
   template <class T>
   void rotate_lines(const T* from, int64_t from_stride, int64_t columns, T* to,
@@ -181,8 +183,8 @@ class Rot90Kernel final : public CpuKernel {
     else
       transpose_elements(from, from_stride, rows_, columns, to, to_stride);
   }
-  size_t bytes_ = 4;
-  bool back_ = false;
+  size_t element_bytes_ = 4;
+  bool rotates_back_ = false;
   int64_t outer_ = 0, rows_ = 0, middle_ = 0, columns_ = 0;
 };
 
@@ -206,9 +208,11 @@ class DiffKernel final : public CpuKernel {
     with_type(dtype_, [&]<class T>(T) {
       a.threads.blocks(view_.outer * line_size, 2 * kTaskElements, [&](int64_t begin, int64_t end) {
         while (begin < end) {
-          const int64_t o = begin / line_size, stop = std::min((o + 1) * line_size, end);
-          subtract(a.in<T>(0) + begin + o * view_.inner, stop - begin, a.out<T>(0) + begin);
-          begin = stop;
+          const int64_t outer_index = begin / line_size,
+                        line_end = std::min((outer_index + 1) * line_size, end);
+          subtract(a.in<T>(0) + begin + outer_index * view_.inner, line_end - begin,
+                   a.out<T>(0) + begin);
+          begin = line_end;
         }
       });
     });
@@ -232,23 +236,24 @@ constexpr int64_t kProductTile = 256;
 /// Computes the cumulative products of columns [begin, end), at most kProductTile, of outer index
 /// o.
 template <class T>
-void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin, int64_t end) {
+void multiply(const AxisView& view, const T* x, T* y, int64_t outer_index, int64_t begin,
+              int64_t end) {
   using Product = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
   if (view.inner == 1) {
     Product product = 1;
-    for (int64_t i = o * view.length; i < (o + 1) * view.length; ++i)
+    for (int64_t i = outer_index * view.length; i < (outer_index + 1) * view.length; ++i)
       y[i] = static_cast<T>(product *= static_cast<Product>(x[i]));
     return;
   }
-  for (int64_t first = begin; first < end; first += kProductTile) {
-    const int64_t width = std::min(kProductTile, end - first);
+  for (int64_t first_column = begin; first_column < end; first_column += kProductTile) {
+    const int64_t width = std::min(kProductTile, end - first_column);
     Product products[kProductTile];
     std::fill_n(products, width, Product{1});
     for (int64_t i = 0; i < view.length; ++i) {
-      const int64_t at = (o * view.length + i) * view.inner + first;
+      const int64_t offset = (outer_index * view.length + i) * view.inner + first_column;
       for (int64_t j = 0; j < width; ++j) {
-        products[j] *= static_cast<Product>(x[at + j]);
-        y[at + j] = static_cast<T>(products[j]);
+        products[j] *= static_cast<Product>(x[offset + j]);
+        y[offset + j] = static_cast<T>(products[j]);
       }
     }
   }
@@ -271,9 +276,9 @@ class CumprodKernel final : public CpuKernel {
       a.threads.blocks(view_.lines() * tiles, std::max<int64_t>(1, kTaskElements / work),
                        [&](int64_t begin, int64_t end) {
                          for (int64_t i = begin; i < end; ++i) {
-                           const int64_t first = i % tiles * kProductTile;
-                           multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles, first,
-                                       std::min(first + kProductTile, view_.inner));
+                           const int64_t first_column = i % tiles * kProductTile;
+                           multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles, first_column,
+                                       std::min(first_column + kProductTile, view_.inner));
                          }
                        });
     });

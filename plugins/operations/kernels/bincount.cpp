@@ -14,24 +14,24 @@ namespace {
 template <class T>
 class Bins {
  public:
-  Bins(const T* edges, int64_t count)
+  Bins(const T* edges, int64_t bin_count)
       : edges_(edges),
-        count_(count),
-        bin_width_(static_cast<double>(count) /
-                   (static_cast<double>(edges[count]) - static_cast<double>(edges[0]))) {}
+        bin_count_(bin_count),
+        bins_per_unit_(static_cast<double>(bin_count) /
+                       (static_cast<double>(edges[bin_count]) - static_cast<double>(edges[0]))) {}
   int64_t operator()(T x) const {
-    if (!(x >= edges_[0] && x <= edges_[count_])) return -1;
-    const double guess = (static_cast<double>(x) - static_cast<double>(edges_[0])) * bin_width_;
-    int64_t bin = std::clamp<int64_t>(static_cast<int64_t>(guess), 0, count_ - 1);
+    if (!(x >= edges_[0] && x <= edges_[bin_count_])) return -1;
+    const double guess = (static_cast<double>(x) - static_cast<double>(edges_[0])) * bins_per_unit_;
+    int64_t bin = std::clamp<int64_t>(static_cast<int64_t>(guess), 0, bin_count_ - 1);
     while (bin > 0 && x < edges_[bin]) --bin;
-    while (bin + 1 < count_ && x >= edges_[bin + 1]) ++bin;
+    while (bin + 1 < bin_count_ && x >= edges_[bin + 1]) ++bin;
     return bin;
   }
 
  private:
   const T* edges_;
-  int64_t count_;
-  double bin_width_;
+  int64_t bin_count_;
+  double bins_per_unit_;
 };
 
 /// Adds to `counts` the number of elements of x in each bin.
@@ -55,37 +55,39 @@ class BincountKernel final : public CpuKernel {
     s.doc("Runs on several threads, each with a part of the numbers.");
   }
   bool prepare(const CpuRequest& r) override {
-    bins_ = r.op_as<Bincount>()->count;
-    dtype_ = r.inputs[0].dtype, size_ = r.inputs[0].shape.size();
+    bin_count_ = r.op_as<Bincount>()->count;
+    dtype_ = r.inputs[0].dtype, number_count_ = r.inputs[0].shape.size();
     has_edges_ = r.inputs.size() > 1;
     constexpr int64_t kMinPartNumbers = 65536, kMaxParts = 16;
     // The numbers are divided into parts with separate counts; each part has at least as many
     // numbers as there are bins.
-    parts_ = std::clamp<int64_t>(size_ / std::max(kMinPartNumbers, bins_), 1, kMaxParts);
+    part_count_ =
+        std::clamp<int64_t>(number_count_ / std::max(kMinPartNumbers, bin_count_), 1, kMaxParts);
     return true;
   }
-  size_t scratch_bytes() const override { return parts_ * bins_ * sizeof(int32_t); }
+  size_t scratch_bytes() const override { return part_count_ * bin_count_ * sizeof(int32_t); }
   void run(const CpuArguments& a) override {
     auto* counts = reinterpret_cast<int32_t*>(a.scratch);
-    std::fill_n(counts, parts_ * bins_, 0);
+    std::fill_n(counts, part_count_ * bin_count_, 0);
     with_type(dtype_, [&]<class T>(T) {
-      a.threads.parallel(parts_, [&](int64_t part, int) {
-        const int64_t begin = size_ * part / parts_, end = size_ * (part + 1) / parts_;
-        count_numbers<T>(a.in<T>(0) + begin, end - begin, has_edges_ ? a.in<T>(1) : nullptr, bins_,
-                         counts + part * bins_);
+      a.threads.parallel(part_count_, [&](int64_t part, int) {
+        const int64_t begin = number_count_ * part / part_count_,
+                      end = number_count_ * (part + 1) / part_count_;
+        count_numbers<T>(a.in<T>(0) + begin, end - begin, has_edges_ ? a.in<T>(1) : nullptr,
+                         bin_count_, counts + part * bin_count_);
       });
     });
-    auto* to = a.out<int32_t>(0);
-    for (int64_t i = 0; i < bins_; ++i) {
-      to[i] = 0;
-      for (int64_t part = 0; part < parts_; ++part) to[i] += counts[part * bins_ + i];
+    auto* result = a.out<int32_t>(0);
+    for (int64_t i = 0; i < bin_count_; ++i) {
+      result[i] = 0;
+      for (int64_t part = 0; part < part_count_; ++part) result[i] += counts[part * bin_count_ + i];
     }
   }
 
  private:
   DType dtype_ = DType::float32;
   bool has_edges_ = false;
-  int64_t bins_ = 0, size_ = 0, parts_ = 1;
+  int64_t bin_count_ = 0, number_count_ = 0, part_count_ = 1;
 };
 
 }  // namespace

@@ -11,15 +11,15 @@
 namespace crescent::operations {
 namespace {
 
-constexpr size_t kVector = 64;  ///< size of a vector in bytes
+constexpr size_t kVectorBytes = 64;  ///< size of a vector in bytes
 
 template <class T>
-constexpr auto kLanes = static_cast<int64_t>(kVector / sizeof(T));
+constexpr auto kLanes = static_cast<int64_t>(kVectorBytes / sizeof(T));
 constexpr int64_t kRows = 6;  ///< number of rows of x that use the same loaded part of a panel
 
 template <class T>
 struct DistanceLanes {
-  typedef T type __attribute__((vector_size(kVector)));
+  typedef T type __attribute__((vector_size(kVectorBytes)));
 };
 
 CRESCENT_IN_CLONES float root(float x) { return __builtin_sqrtf(x); }
@@ -49,39 +49,41 @@ CRESCENT_IN_CLONES void compute_panel_distances(const T* x, const T* panel, int6
   }
 #pragma GCC unroll 8
   for (int64_t r = 0; r < rows; ++r, to += stride) {
-    T each[kLanes<T>];
-    std::memcpy(each, &squares[r], sizeof each);
-    for (T& number : each) number = root(number);
+    T distances[kLanes<T>];
+    std::memcpy(distances, &squares[r], sizeof distances);
+    for (T& number : distances) number = root(number);
     if (count == kLanes<T>)
-      std::memcpy(to, each, sizeof each);
+      std::memcpy(to, distances, sizeof distances);
     else
-      std::copy_n(each, count, to);
+      std::copy_n(distances, count, to);
   }
 }
 
 /// Writes the distances of rows of x from the rows of all panels to `to` (rows, others).
 template <class T>
-CRESCENT_IN_CLONES void compute_distances(const T* x, const T* panels, int64_t rows, int64_t others,
-                                          int64_t width, int64_t stride, T* to) {
+CRESCENT_IN_CLONES void compute_distances(const T* x, const T* panels, int64_t rows,
+                                          int64_t other_rows, int64_t width, int64_t stride,
+                                          T* to) {
   for (; rows > 0; rows -= kRows, x += kRows * width, to += kRows * stride)
-    for (int64_t first = 0; first < others; first += kLanes<T>) {
-      const int64_t count = std::min(kLanes<T>, others - first);
-      const T* panel = panels + first * width;
+    for (int64_t first_other_row = 0; first_other_row < other_rows; first_other_row += kLanes<T>) {
+      const int64_t count = std::min(kLanes<T>, other_rows - first_other_row);
+      const T* panel = panels + first_other_row * width;
       if (rows >= kRows)
-        compute_panel_distances<kRows>(x, panel, width, count, stride, to + first);
+        compute_panel_distances<kRows>(x, panel, width, count, stride, to + first_other_row);
       else
         for (int64_t r = 0; r < rows; ++r)
           compute_panel_distances<1>(x + r * width, panel, width, count, stride,
-                                     to + r * stride + first);
+                                     to + r * stride + first_other_row);
     }
 }
 
-#define CRESCENT_DISTANCE_PARAMETERS(T) \
-  (const T* x, const T* panels, int64_t rows, int64_t others, int64_t width, int64_t stride, T* to)
+#define CRESCENT_DISTANCE_PARAMETERS(T)                                                          \
+  (const T* x, const T* panels, int64_t rows, int64_t other_rows, int64_t width, int64_t stride, \
+   T* to)
 CRESCENT_CLONES(float_distances, compute_distances, CRESCENT_DISTANCE_PARAMETERS(float),
-                (x, panels, rows, others, width, stride, to))
+                (x, panels, rows, other_rows, width, stride, to))
 CRESCENT_CLONES(double_distances, compute_distances, CRESCENT_DISTANCE_PARAMETERS(double),
-                (x, panels, rows, others, width, stride, to))
+                (x, panels, rows, other_rows, width, stride, to))
 #undef CRESCENT_DISTANCE_PARAMETERS
 
 auto loop_of(float) { return float_distances; }
@@ -128,20 +130,22 @@ class DistancesKernel final : public CpuKernel {
     const auto loop = loop_of(T());
     a.threads.blocks(rows_, (std::min<int64_t>(max_rows, 64) + kRows - 1) / kRows * kRows,
                      [&](int64_t begin, int64_t end) {
-                       for (int64_t first = 0; first < other_rows_; first += tile)
-                         loop(a.in<T>(0) + begin * width_, panels + first * width_, end - begin,
-                              std::min(tile, other_rows_ - first), width_, other_rows_,
-                              a.out<T>(0) + begin * other_rows_ + first);
+                       for (int64_t first_other_row = 0; first_other_row < other_rows_;
+                            first_other_row += tile)
+                         loop(a.in<T>(0) + begin * width_, panels + first_other_row * width_,
+                              end - begin, std::min(tile, other_rows_ - first_other_row), width_,
+                              other_rows_, a.out<T>(0) + begin * other_rows_ + first_other_row);
                      });
   }
   /// Packs rows into panels; the last panel is padded with zeros.
   template <class T>
-  void fill_panel(const T* y, int64_t number, T* panels) const {
-    const int64_t first = number * kLanes<T>;
-    T* to = panels + first * width_;
+  void fill_panel(const T* y, int64_t panel_index, T* panels) const {
+    const int64_t first_other_row = panel_index * kLanes<T>;
+    T* to = panels + first_other_row * width_;
     for (int64_t k = 0; k < width_; ++k)
       for (int64_t lane = 0; lane < kLanes<T>; ++lane)
-        *to++ = first + lane < other_rows_ ? y[(first + lane) * width_ + k] : T();
+        *to++ =
+            first_other_row + lane < other_rows_ ? y[(first_other_row + lane) * width_ + k] : T();
   }
   DType dtype_ = DType::float32;
   int64_t rows_ = 0, other_rows_ = 0, width_ = 0;

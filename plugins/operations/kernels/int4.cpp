@@ -24,7 +24,7 @@ struct Int4Matrix {
   const int8_t* bytes;  ///< the values, two in each byte: (rows, bytes_per_row())
   const float* scale;   ///< the scales: (blocks, columns)
   const int8_t* zero;   ///< the zero points: (blocks, columns)
-  int64_t rows, columns, block;
+  int64_t rows, columns, block_size;
   int64_t bytes_per_row() const { return (columns + 1) / 2; }
 };
 
@@ -37,9 +37,9 @@ struct BlockColumns {
   Floats scale[kVectors] = {};
   Floats zero[kVectors] = {};  ///< kOffset + 8 + zero point
 
-  CRESCENT_IN_CLONES BlockColumns(const Int4Matrix& m, int64_t block, int64_t first, int64_t count,
-                                  int64_t pass) {
-    const int64_t begin = block * m.columns + first;
+  CRESCENT_IN_CLONES BlockColumns(const Int4Matrix& m, int64_t block, int64_t first_column,
+                                  int64_t count, int64_t pass) {
+    const int64_t begin = block * m.columns + first_column;
     for (int64_t lane = 0; lane < kLanes; ++lane)
       for (int64_t i = 0; i < kVectors; ++i) {
         const int64_t column = lane * kPerLane + pass * kVectors + i;
@@ -78,19 +78,20 @@ CRESCENT_IN_CLONES void store(const Floats* values, int64_t pass, int64_t count,
 }
 
 /// Computes products of `lines` lines of x (lines, m.rows) with some columns of the tile that
-/// begins at column `first`, and writes them to y (lines, m.columns).
+/// begins at column `first_column`, and writes them to y (lines, m.columns).
 template <int64_t lines, int64_t pass, bool is_whole>
-CRESCENT_IN_CLONES void multiply_pass(const Int4Matrix& m, const float* x, int64_t first,
+CRESCENT_IN_CLONES void multiply_pass(const Int4Matrix& m, const float* x, int64_t first_column,
                                       int64_t count, float* y) {
   const int64_t stride = m.bytes_per_row(), bytes = (count + 1) / 2;
   Floats totals[lines][kVectors] = {};
-  for (int64_t block = 0; block * m.block < m.rows; ++block) {
-    const BlockColumns columns(m, block, first, count, pass);
-    const int64_t end = std::min(m.rows, (block + 1) * m.block);
+  for (int64_t block = 0; block * m.block_size < m.rows; ++block) {
+    const BlockColumns columns(m, block, first_column, count, pass);
+    const int64_t end = std::min(m.rows, (block + 1) * m.block_size);
     Floats sums[lines][kVectors] = {};
-    for (int64_t k = block * m.block; k < end; ++k) {
+    for (int64_t k = block * m.block_size; k < end; ++k) {
       Floats values[kVectors];
-      compute_differences<pass, is_whole>(m.bytes + k * stride + first / 2, bytes, columns, values);
+      compute_differences<pass, is_whole>(m.bytes + k * stride + first_column / 2, bytes, columns,
+                                          values);
 #pragma GCC unroll 4
       for (int64_t line = 0; line < lines; ++line)
 #pragma GCC unroll 4
@@ -102,12 +103,12 @@ CRESCENT_IN_CLONES void multiply_pass(const Int4Matrix& m, const float* x, int64
       for (int64_t i = 0; i < kVectors; ++i) totals[line][i] += sums[line][i] * columns.scale[i];
   }
   for (int64_t line = 0; line < lines; ++line)
-    store(totals[line], pass, count, y + line * m.columns + first);
+    store(totals[line], pass, count, y + line * m.columns + first_column);
 }
 
 /// Calls f<pass, is_whole>() for both passes over a tile with `count` columns.
 template <class F>
-CRESCENT_IN_CLONES void each_pass(int64_t count, F f) {
+CRESCENT_IN_CLONES void for_each_pass(int64_t count, F f) {
   if (count == kTileColumns) {
     f.template operator()<0, true>();
     f.template operator()<1, true>();
@@ -118,11 +119,11 @@ CRESCENT_IN_CLONES void each_pass(int64_t count, F f) {
 }
 
 template <int64_t lines>
-CRESCENT_IN_CLONES void multiply_lines(const Int4Matrix& m, const float* x, int64_t first,
+CRESCENT_IN_CLONES void multiply_lines(const Int4Matrix& m, const float* x, int64_t first_column,
                                        int64_t count, float* y) {
-  each_pass(
+  for_each_pass(
       count, [&]<int64_t pass, bool is_whole>() __attribute__((always_inline)) {
-        multiply_pass<lines, pass, is_whole>(m, x, first, count, y);
+        multiply_pass<lines, pass, is_whole>(m, x, first_column, count, y);
       });
 }
 
@@ -130,49 +131,49 @@ constexpr int64_t kLines = 4;  ///< number of lines of x that use the same value
 
 /// Computes the columns [first, end) of the products of all lines of x.
 CRESCENT_IN_CLONES void multiply_columns(const Int4Matrix& m, const float* x, int64_t lines,
-                                         int64_t first, int64_t end, float* y) {
-  for (; first < end; first += kTileColumns) {
-    const int64_t count = std::min(kTileColumns, end - first);
+                                         int64_t first_column, int64_t end, float* y) {
+  for (; first_column < end; first_column += kTileColumns) {
+    const int64_t count = std::min(kTileColumns, end - first_column);
     int64_t line = 0;
     for (; line + kLines <= lines; line += kLines)
-      multiply_lines<kLines>(m, x + line * m.rows, first, count, y + line * m.columns);
+      multiply_lines<kLines>(m, x + line * m.rows, first_column, count, y + line * m.columns);
     for (; line < lines; ++line)
-      multiply_lines<1>(m, x + line * m.rows, first, count, y + line * m.columns);
+      multiply_lines<1>(m, x + line * m.rows, first_column, count, y + line * m.columns);
   }
 }
 
 /// Computes rows [begin, end) of some columns of a tile; the rows belong to one block.
 template <int64_t pass, bool is_whole>
-CRESCENT_IN_CLONES void convert_pass(const Int4Matrix& m, int64_t begin, int64_t end, int64_t first,
-                                     int64_t count, float* to) {
-  const BlockColumns columns(m, begin / m.block, first, count, pass);
+CRESCENT_IN_CLONES void convert_pass(const Int4Matrix& m, int64_t begin, int64_t end,
+                                     int64_t first_column, int64_t count, float* to) {
+  const BlockColumns columns(m, begin / m.block_size, first_column, count, pass);
   for (int64_t row = begin; row < end; ++row) {
     Floats values[kVectors];
-    compute_differences<pass, is_whole>(m.bytes + row * m.bytes_per_row() + first / 2,
+    compute_differences<pass, is_whole>(m.bytes + row * m.bytes_per_row() + first_column / 2,
                                         (count + 1) / 2, columns, values);
     for (int64_t i = 0; i < kVectors; ++i) values[i] *= columns.scale[i];
-    store(values, pass, count, to + row * m.columns + first);
+    store(values, pass, count, to + row * m.columns + first_column);
   }
 }
 
 /// Computes the rows [begin, end) of the matrix.
 CRESCENT_IN_CLONES void convert_rows(const Int4Matrix& m, int64_t begin, int64_t end, float* to) {
-  for (int64_t row = begin, last = 0; row < end; row = last) {
-    last = std::min(end, (row / m.block + 1) * m.block);
-    for (int64_t first = 0; first < m.columns; first += kTileColumns) {
-      const int64_t count = std::min(kTileColumns, m.columns - first);
-      each_pass(
+  for (int64_t row = begin, block_end = 0; row < end; row = block_end) {
+    block_end = std::min(end, (row / m.block_size + 1) * m.block_size);
+    for (int64_t first_column = 0; first_column < m.columns; first_column += kTileColumns) {
+      const int64_t count = std::min(kTileColumns, m.columns - first_column);
+      for_each_pass(
           count, [&]<int64_t pass, bool is_whole>() __attribute__((always_inline)) {
-            convert_pass<pass, is_whole>(m, row, last, first, count, to);
+            convert_pass<pass, is_whole>(m, row, block_end, first_column, count, to);
           });
     }
   }
 }
 
 CRESCENT_CLONES(products_of, multiply_columns,
-                (const Int4Matrix& m, const float* x, int64_t lines, int64_t first, int64_t end,
-                 float* y),
-                (m, x, lines, first, end, y))
+                (const Int4Matrix& m, const float* x, int64_t lines, int64_t first_column,
+                 int64_t end, float* y),
+                (m, x, lines, first_column, end, y))
 CRESCENT_CLONES(floats_of, convert_rows,
                 (const Int4Matrix& m, int64_t begin, int64_t end, float* to), (m, begin, end, to))
 
@@ -183,11 +184,15 @@ bool is_int4(std::span<const TensorSpec> matrix) {
          matrix[2].dtype == DType::int8;
 }
 
-/// The matrix whose bytes are input `first`, followed by scales and zero points.
-Int4Matrix matrix_of(const CpuArguments& a, int first, const Shape& scale, int64_t rows,
+/// The matrix whose bytes are input `first_input`, followed by scales and zero points.
+Int4Matrix matrix_of(const CpuArguments& a, int first_input, const Shape& scale, int64_t rows,
                      int64_t block) {
-  return {
-      a.in<int8_t>(first), a.in<float>(first + 1), a.in<int8_t>(first + 2), rows, scale[1], block};
+  return {a.in<int8_t>(first_input),
+          a.in<float>(first_input + 1),
+          a.in<int8_t>(first_input + 2),
+          rows,
+          scale[1],
+          block};
 }
 
 /// Computes products of few lines of x, which read each byte of the matrix once per kLines lines.
@@ -199,14 +204,14 @@ class Int4ProductKernel final : public CpuKernel {
   }
   bool prepare(const CpuRequest& r) override {
     constexpr int64_t kMaxLines = 16;
-    block_ = r.op_as<Int4Product>()->block, scale_shape_ = r.inputs[2].shape;
+    block_size_ = r.op_as<Int4Product>()->block, scale_shape_ = r.inputs[2].shape;
     rows_ = r.inputs[1].shape[0];
     lines_ = r.outputs[0].shape.size() / std::max<int64_t>(1, scale_shape_[1]);
     return r.inputs[0].dtype == DType::float32 && is_int4(r.inputs.subspan(1)) &&
            lines_ <= kMaxLines;
   }
   void run(const CpuArguments& a) override {
-    const Int4Matrix m = matrix_of(a, 1, scale_shape_, rows_, block_);
+    const Int4Matrix m = matrix_of(a, 1, scale_shape_, rows_, block_size_);
     a.threads.blocks(m.columns, kTileColumns, [&](int64_t begin, int64_t end) {
       products_of(m, a.in<float>(0), lines_, begin, end, a.out<float>(0));
     });
@@ -217,7 +222,7 @@ class Int4ProductKernel final : public CpuKernel {
 
  private:
   Shape scale_shape_;
-  int64_t lines_ = 0, rows_ = 0, block_ = 0;
+  int64_t lines_ = 0, rows_ = 0, block_size_ = 0;
 };
 
 class Int4FloatsKernel final : public CpuKernel {
@@ -226,13 +231,13 @@ class Int4FloatsKernel final : public CpuKernel {
     s.doc("Runs on several threads, each with some rows.");
   }
   bool prepare(const CpuRequest& r) override {
-    block_ = r.op_as<Int4Floats>()->block, scale_shape_ = r.inputs[1].shape;
+    block_size_ = r.op_as<Int4Floats>()->block, scale_shape_ = r.inputs[1].shape;
     rows_ = r.inputs[0].shape[0];
     return is_int4(r.inputs);
   }
   void run(const CpuArguments& a) override {
     constexpr int64_t kTaskNumbers = 65536;
-    const Int4Matrix m = matrix_of(a, 0, scale_shape_, rows_, block_);
+    const Int4Matrix m = matrix_of(a, 0, scale_shape_, rows_, block_size_);
     a.threads.blocks(
         rows_, std::max<int64_t>(1, kTaskNumbers / std::max<int64_t>(1, m.columns)),
         [&](int64_t begin, int64_t end) { floats_of(m, begin, end, a.out<float>(0)); });
@@ -240,7 +245,7 @@ class Int4FloatsKernel final : public CpuKernel {
 
  private:
   Shape scale_shape_;
-  int64_t rows_ = 0, block_ = 0;
+  int64_t rows_ = 0, block_size_ = 0;
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ T pair_of(T a, T b) {
     return exceeds_bits ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> width);
   if constexpr (kind == Pairing::gcd) return static_cast<T>(std::gcd(magnitude(a), magnitude(b)));
   if constexpr (kind == Pairing::lcm) {
-    const uint64_t common = std::gcd(magnitude(a), magnitude(b));
-    return common == 0 ? T(0) : static_cast<T>(magnitude(a) / common * magnitude(b));
+    const uint64_t divisor = std::gcd(magnitude(a), magnitude(b));
+    return divisor == 0 ? T(0) : static_cast<T>(magnitude(a) / divisor * magnitude(b));
   }
   return a;
 }
@@ -48,8 +48,8 @@ T pair_of(T a, T b) {
   constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
   const Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
   const Bits x_rank = x < 0 ? kSign - x : x, y_rank = y < 0 ? kSign - y : y;
-  const Bits next = x + ((x_rank < y_rank) == (x > 0) ? 1 : -1), least = (y & kSign) | 1;
-  const Bits neighbour = x_rank == 0 ? least : next, result = x_rank == y_rank ? y : neighbour;
+  const Bits adjacent = x + ((x_rank < y_rank) == (x > 0) ? 1 : -1), least = (y & kSign) | 1;
+  const Bits neighbour = x_rank == 0 ? least : adjacent, result = x_rank == y_rank ? y : neighbour;
   const bool is_number =
       x_rank >= -kInfinity && x_rank <= kInfinity && y_rank >= -kInfinity && y_rank <= kInfinity;
   return std::bit_cast<T>(is_number ? result : kInfinity + 1);
@@ -63,8 +63,8 @@ struct PairsLoop {
                      int64_t end) const {
     with_type(dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>) {
-        each(reinterpret_cast<const T*>(in[0]), reinterpret_cast<const T*>(in[1]),
-             reinterpret_cast<T*>(out), begin, end);
+        compute_pairs(reinterpret_cast<const T*>(in[0]), reinterpret_cast<const T*>(in[1]),
+                      reinterpret_cast<T*>(out), begin, end);
       }
     });
   }
@@ -72,7 +72,7 @@ struct PairsLoop {
  private:
   /// Computes a range; the function is chosen once per range.
   template <class T>
-  void each(const T* a, const T* b, T* result, int64_t begin, int64_t end) const {
+  void compute_pairs(const T* a, const T* b, T* result, int64_t begin, int64_t end) const {
     const auto loop = [&]<Pairing Kind>(std::integral_constant<Pairing, Kind>) {
       for (int64_t i = begin; i < end; ++i) result[i] = pair_of<Kind>(a[i], b[i]);
     };

@@ -12,54 +12,54 @@ class PatchLayout {
  public:
   PatchLayout() = default;
   PatchLayout(const PatchGrid& grid, const Shape& images)
-      : axes_(grid.size.size()), channels_(images[-1]) {
-    inner_ = channels_;
-    for (size_t i = axes_; i-- > 0;) {
+      : axis_count_(grid.size.size()), channels_(images[-1]) {
+    image_size_ = channels_;
+    for (size_t i = axis_count_; i-- > 0;) {
       const int64_t length = images[static_cast<int>(i) + 1], windows = grid.count(i, length);
       const int64_t padding =
           grid.same ? (windows - 1) * grid.strides[i] + grid.reach(i) - length : 0;
-      axis_[i] = {length,          windows,          grid.size[i],
+      axes_[i] = {length,          windows,          grid.size[i],
                   grid.strides[i], grid.dilation[i], std::max<int64_t>(padding, 0) / 2,
-                  inner_};
-      inner_ *= length;
+                  image_size_};
+      image_size_ *= length;
     }
     elements_ = channels_ * grid.area();
-    for (size_t i = 0; i < axes_; ++i) patch_positions_ *= axis_[i].windows;
-    count_ = images[0] * patch_positions_, rows_ = images[0] * axis_[0].length;
+    for (size_t i = 0; i < axis_count_; ++i) patch_positions_ *= axes_[i].windows;
+    count_ = images[0] * patch_positions_, rows_ = images[0] * axes_[0].length;
   }
-  int64_t count() const { return count_; }        ///< the number of patches
-  int64_t elements() const { return elements_; }  ///< the number of elements of a patch
-  int64_t rows() const { return rows_; }          ///< the number of rows of all images
-  int64_t row() const { return axis_[0].inner; }  ///< the number of elements of a row
+  int64_t count() const { return count_; }                  ///< the number of patches
+  int64_t elements() const { return elements_; }            ///< the number of elements of a patch
+  int64_t row_count() const { return rows_; }               ///< the number of rows of all images
+  int64_t row_size() const { return axes_[0].index_size; }  ///< the number of elements of a row
 
   /// Copies patches [begin, end) of the images to the array of patches.
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* patches) const {
     int64_t window_index[kAxes], remaining = begin;
-    for (size_t i = axes_; i-- > 0; remaining /= axis_[i].windows)
-      window_index[i] = remaining % axis_[i].windows;
-    const T* image = images + remaining * inner_;
+    for (size_t i = axis_count_; i-- > 0; remaining /= axes_[i].windows)
+      window_index[i] = remaining % axes_[i].windows;
+    const T* image = images + remaining * image_size_;
     T* to = patches + begin * elements_;
     for (int64_t number = begin; number < end; ++number) {
       int64_t starts[kAxes];
-      for (size_t i = 0; i < axes_; ++i)
-        starts[i] = window_index[i] * axis_[i].stride - axis_[i].padding;
+      for (size_t i = 0; i < axis_count_; ++i)
+        starts[i] = window_index[i] * axes_[i].stride - axes_[i].padding;
       to = copy_from(0, starts, image, to);
-      size_t i = axes_;
-      while (i > 0 && ++window_index[i - 1] == axis_[i - 1].windows) window_index[--i] = 0;
-      if (i == 0) image += inner_;
+      size_t i = axis_count_;
+      while (i > 0 && ++window_index[i - 1] == axes_[i - 1].windows) window_index[--i] = 0;
+      if (i == 0) image += image_size_;
     }
   }
 
   /// Computes row `number` of the images: adds up the elements that all patches have in this row.
   template <class T>
   void sum(int64_t number, const T* patches, T* images) const {
-    const Axis& axis = axis_[0];
-    T* row = images + number * axis.inner;
-    std::fill_n(row, axis.inner, T());
-    const int64_t image = number / axis.length, at = number % axis.length + axis.padding;
+    const Axis& axis = axes_[0];
+    T* row = images + number * axis.index_size;
+    std::fill_n(row, axis.index_size, T());
+    const int64_t image = number / axis.length, position = number % axis.length + axis.padding;
     for (int64_t k = 0; k < axis.size; ++k) {
-      const int64_t start = at - k * axis.dilation;
+      const int64_t start = position - k * axis.dilation;
       if (start >= 0 && start % axis.stride == 0 && start / axis.stride < axis.windows)
         add_to(1, image * axis.windows + start / axis.stride, k, patches, row);
     }
@@ -71,23 +71,23 @@ class PatchLayout {
     int64_t length;   ///< the size of the images along the axis
     int64_t windows;  ///< the number of patches along the axis
     int64_t size, stride, dilation;
-    int64_t padding;  ///< the padding before the first element
-    int64_t inner;    ///< the number of elements for one index of the axis
+    int64_t padding;     ///< the padding before the first element
+    int64_t index_size;  ///< the number of elements for one index of the axis
   };
 
   /// Copies a patch along the axes from i on; returns the end of the memory that it has written.
   template <class T>
   T* copy_from(size_t i, const int64_t* starts, const T* from, T* to) const {
-    if (i == axes_) return copy_run(from, channels_, to);
-    const Axis& axis = axis_[i];
-    const bool dense = i + 1 == axes_ && axis.dilation == 1;
-    if (dense && starts[i] >= 0 && starts[i] + axis.size <= axis.length)
+    if (i == axis_count_) return copy_run(from, channels_, to);
+    const Axis& axis = axes_[i];
+    const bool is_dense = i + 1 == axis_count_ && axis.dilation == 1;
+    if (is_dense && starts[i] >= 0 && starts[i] + axis.size <= axis.length)
       return copy_run(from + starts[i] * channels_, axis.size * channels_, to);
     int64_t inner_size = channels_;
-    for (size_t j = i + 1; j < axes_; ++j) inner_size *= axis_[j].size;
-    for (int64_t k = 0, at = starts[i]; k < axis.size; ++k, at += axis.dilation) {
-      if (at >= 0 && at < axis.length)
-        to = copy_from(i + 1, starts, from + at * axis.inner, to);
+    for (size_t j = i + 1; j < axis_count_; ++j) inner_size *= axes_[j].size;
+    for (int64_t k = 0, position = starts[i]; k < axis.size; ++k, position += axis.dilation) {
+      if (position >= 0 && position < axis.length)
+        to = copy_from(i + 1, starts, from + position * axis.index_size, to);
       else
         to = std::fill_n(to, inner_size, T());
     }
@@ -108,25 +108,25 @@ class PatchLayout {
   /// over these axes.
   template <class T>
   void add_to(size_t i, int64_t window_index, int64_t element, const T* patches, T* to) const {
-    if (i == axes_) {
+    if (i == axis_count_) {
       const T* from = patches + window_index * elements_ + element * channels_;
       for (int64_t c = 0; c < channels_; ++c) to[c] = static_cast<T>(to[c] + from[c]);
       return;
     }
-    const Axis& axis = axis_[i];
+    const Axis& axis = axes_[i];
     for (int64_t p = 0; p < axis.windows; ++p)
       for (int64_t k = 0; k < axis.size; ++k) {
-        const int64_t at = p * axis.stride + k * axis.dilation - axis.padding;
-        if (at >= 0 && at < axis.length)
+        const int64_t position = p * axis.stride + k * axis.dilation - axis.padding;
+        if (position >= 0 && position < axis.length)
           add_to(i + 1, window_index * axis.windows + p, element * axis.size + k, patches,
-                 to + at * axis.inner);
+                 to + position * axis.index_size);
       }
   }
 
-  size_t axes_ = 0;
-  Axis axis_[kAxes] = {};
+  size_t axis_count_ = 0;
+  Axis axes_[kAxes] = {};
   int64_t channels_ = 0, elements_ = 0, count_ = 0, rows_ = 0;
-  int64_t inner_ = 0;            ///< the number of elements of an image
+  int64_t image_size_ = 0;       ///< the number of elements of an image
   int64_t patch_positions_ = 1;  ///< the number of patches of an image
 };
 

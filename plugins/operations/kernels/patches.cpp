@@ -65,9 +65,9 @@ class PatchSumKernel final : public CpuKernel {
     return true;
   }
   void run(const CpuArguments& a) override {
-    const int64_t grain = kPatchGrain / std::max<int64_t>(layout_.row(), 1) + 1;
+    const int64_t grain = kPatchGrain / std::max<int64_t>(layout_.row_size(), 1) + 1;
     with_type(dtype_, [&]<class T>(T) {
-      a.threads.blocks(layout_.rows(), grain, [&](int64_t begin, int64_t end) {
+      a.threads.blocks(layout_.row_count(), grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) layout_.sum(i, a.in<T>(0), a.out<T>(0));
       });
     });

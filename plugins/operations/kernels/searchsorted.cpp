@@ -40,23 +40,24 @@ class SearchsortedKernel final : public CpuKernel {
     s.doc("Runs on several threads, each with some values.");
   }
   bool prepare(const CpuRequest& r) override {
-    right_ = r.op_as<Searchsorted>()->right;
+    is_right_ = r.op_as<Searchsorted>()->right;
     dtype_ = r.inputs[0].dtype;
-    count_ = r.inputs[0].shape.size(), values_ = r.inputs[1].shape.size();
+    list_size_ = r.inputs[0].shape.size(), value_count_ = r.inputs[1].shape.size();
     return true;
   }
   void run(const CpuArguments& a) override {
     with_type(dtype_, [&]<class T>(T) {
-      a.threads.blocks(values_, 2048, [&](int64_t begin, int64_t end) {
-        find_positions<T>(right_, a.in<T>(0), count_, a.in<T>(1), a.out<int32_t>(0), begin, end);
+      a.threads.blocks(value_count_, 2048, [&](int64_t begin, int64_t end) {
+        find_positions<T>(is_right_, a.in<T>(0), list_size_, a.in<T>(1), a.out<int32_t>(0), begin,
+                          end);
       });
     });
   }
 
  private:
-  bool right_ = false;
+  bool is_right_ = false;
   DType dtype_ = DType::float32;
-  int64_t count_ = 0, values_ = 0;
+  int64_t list_size_ = 0, value_count_ = 0;
 };
 
 // ---- membership in sets of numbers
@@ -109,7 +110,7 @@ class NumberSet {
 
   // ---- a hash table; its empty slots contain a number that is in the set
 
-  size_t slot(T x) const {
+  size_t first_slot(T x) const {
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     uint64_t bits = 0;
     if constexpr (std::is_floating_point_v<T>)
@@ -121,18 +122,20 @@ class NumberSet {
   }
   /// The slot that contains x, or the empty slot in which x would be.
   size_t slot_of(T x) const {
-    size_t at = slot(x);
-    while (!(slots_[at] == x) && !(slots_[at] == empty_)) at = (at + 1) & mask_;
-    return at;
+    size_t slot_index = first_slot(x);
+    while (!(slots_[slot_index] == x) && !(slots_[slot_index] == empty_number_))
+      slot_index = (slot_index + 1) & mask_;
+    return slot_index;
   }
-  void fill(T* slots, T free) {
+  void fill(T* slots, T empty_number) {
     const size_t size = bytes_ / sizeof(T);
-    std::fill_n(slots, size, free);
-    slots_ = slots, empty_ = free, mask_ = size - 1, shift_ = 64 - std::countr_zero(size);
+    std::fill_n(slots, size, empty_number);
+    slots_ = slots, empty_number_ = empty_number, mask_ = size - 1,
+    shift_ = 64 - std::countr_zero(size);
     for (int64_t i = 0; i < count_; ++i)
-      if (const T x = numbers_[i]; x == x && !(x == free)) slots[slot_of(x)] = x;
+      if (const T x = numbers_[i]; x == x && !(x == empty_number)) slots[slot_of(x)] = x;
   }
-  bool is_in(T x) const { return x == empty_ || slots_[slot_of(x)] == x; }
+  bool is_in(T x) const { return x == empty_number_ || slots_[slot_of(x)] == x; }
 
   // ---- few numbers, which are compared one by one
 
@@ -148,13 +151,13 @@ class NumberSet {
       const int64_t n = std::min(kBlock, end - begin);
       T block[kBlock] = {};
       std::copy_n(x + begin, n, block);
-      Answer any[kBlock] = {};
+      Answer is_equal[kBlock] = {};
       for (int64_t k = 0; k < count_; ++k) {
         const T number = numbers_[k];
         for (int64_t i = 0; i < kBlock; ++i)
-          any[i] = static_cast<Answer>(any[i] | (block[i] == number ? -1 : 0));
+          is_equal[i] = static_cast<Answer>(is_equal[i] | (block[i] == number ? -1 : 0));
       }
-      for (int64_t i = 0; i < n; ++i) to[begin + i] = (any[i] != 0) == found;
+      for (int64_t i = 0; i < n; ++i) to[begin + i] = (is_equal[i] != 0) == found;
     }
   }
 
@@ -165,7 +168,7 @@ class NumberSet {
   int64_t low_ = 0;
   uint64_t range_ = 0;
   const T* slots_ = nullptr;
-  T empty_ = T();
+  T empty_number_ = T();
   size_t mask_ = 0;
   int shift_ = 0;
 };
@@ -176,9 +179,9 @@ class IsinKernel final : public CpuKernel {
     s.doc("Runs on several threads, each with some values.");
   }
   bool prepare(const CpuRequest& r) override {
-    found_ = !r.op_as<Isin>()->invert;
+    value_if_found_ = !r.op_as<Isin>()->invert;
     dtype_ = r.inputs[0].dtype;
-    values_ = r.inputs[0].shape.size(), count_ = r.inputs[1].shape.size();
+    value_count_ = r.inputs[0].shape.size(), count_ = r.inputs[1].shape.size();
     return true;
   }
   size_t scratch_bytes() const override {
@@ -189,16 +192,16 @@ class IsinKernel final : public CpuKernel {
   void run(const CpuArguments& a) override {
     with_type(dtype_, [&]<class T>(T) {
       const NumberSet<T> set(a.in<T>(1), count_, a.scratch);
-      a.threads.blocks(values_, 8192, [&](int64_t begin, int64_t end) {
-        set.write_membership(a.in<T>(0), begin, end, found_, a.out<bool>(0));
+      a.threads.blocks(value_count_, 8192, [&](int64_t begin, int64_t end) {
+        set.write_membership(a.in<T>(0), begin, end, value_if_found_, a.out<bool>(0));
       });
     });
   }
 
  private:
-  bool found_ = true;
+  bool value_if_found_ = true;
   DType dtype_ = DType::float32;
-  int64_t values_ = 0, count_ = 0;
+  int64_t value_count_ = 0, count_ = 0;
 };
 
 }  // namespace

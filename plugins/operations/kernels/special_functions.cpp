@@ -22,9 +22,9 @@ double polynomial(const double (&c)[n], double x) {
 /// The inverse of erf, computed from the quantiles of the normal distribution (Wichura, Algorithm
 /// AS 241, 1988): three quotients of polynomials, for the middle, the flanks and the ends.
 double inverse_of_erf(double y) {
-  const double size = std::abs(y);
-  if (size >= 1) return size == 1 ? std::copysign(INFINITY, y) : NAN;
-  if (size <= 0.85) {
+  const double magnitude = std::abs(y);
+  if (magnitude >= 1) return magnitude == 1 ? std::copysign(INFINITY, y) : NAN;
+  if (magnitude <= 0.85) {
     static constexpr double kNumerator[] = {3.3871328727963666080e0, 1.3314166789178437745e2,
                                             1.9715909503065514427e3, 1.3731693765509461125e4,
                                             4.5921953931549871457e4, 6.7265770927008700853e4,
@@ -64,7 +64,7 @@ double inverse_of_erf(double y) {
                                                1.84631831751005468180e-5,
                                                1.42151175831644588870e-7,
                                                2.04426310338993978564e-15};
-  const double r = std::sqrt(-std::log((1 - size) / 2));
+  const double r = std::sqrt(-std::log((1 - magnitude) / 2));
   const double quantile =
       r <= 5 ? polynomial(kFlankNumerator, r - 1.6) / polynomial(kFlankDenominator, r - 1.6)
              : polynomial(kEndNumerator, r - 5) / polynomial(kEndDenominator, r - 5);
@@ -125,7 +125,7 @@ struct SpecialLoop {
       const T* x = reinterpret_cast<const T*>(in[0]);
       T* y = reinterpret_cast<T*>(out);
       if constexpr (std::is_same_v<T, float>) {
-        if (is_bessel(kind)) return by_series(x + begin, y + begin, end - begin);
+        if (is_bessel(kind)) return compute_series(x + begin, y + begin, end - begin);
       }
       for (int64_t i = begin; i < end; ++i)
         y[i] = static_cast<T>(special(kind, static_cast<double>(x[i])));
@@ -134,17 +134,17 @@ struct SpecialLoop {
 
  private:
   /// Computes the series block by block; x and y may be the same array.
-  void by_series(const float* x, float* y, int64_t n) const {
+  void compute_series(const float* x, float* y, int64_t n) const {
     constexpr int64_t kBlock = 256;
     float block[kBlock];
-    for (int64_t first = 0; first < n; first += kBlock) {
-      const int64_t count = std::min(kBlock, n - first);
-      (kind == Special::i0 ? series_of_i0 : series_of_i1)(x + first, block, count);
-      for (int64_t i = 0; i < count; ++i) {
-        const float number = x[first + i];
+    for (int64_t block_start = 0; block_start < n; block_start += kBlock) {
+      const int64_t block_size = std::min(kBlock, n - block_start);
+      (kind == Special::i0 ? series_of_i0 : series_of_i1)(x + block_start, block, block_size);
+      for (int64_t i = 0; i < block_size; ++i) {
+        const float number = x[block_start + i];
         if (!(std::abs(number) <= kSeriesEnd)) block[i] = static_cast<float>(special(kind, number));
       }
-      std::copy_n(block, count, y + first);
+      std::copy_n(block, block_size, y + block_start);
     }
   }
 };

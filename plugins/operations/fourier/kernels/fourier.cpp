@@ -12,13 +12,13 @@
 namespace crescent::operations {
 namespace {
 
-/// A view of consecutive rows of `n` elements in a tensor.
+/// A view of consecutive rows of `row_length` elements in a tensor.
 template <class T>
 struct RowView {
   T* numbers;
-  int64_t n;
+  int64_t row_length;
   T& at(size_t row, size_t k) const {
-    return numbers[static_cast<int64_t>(row) * n + static_cast<int64_t>(k)];
+    return numbers[static_cast<int64_t>(row) * row_length + static_cast<int64_t>(k)];
   }
 };
 
@@ -52,7 +52,8 @@ template <class T>
 void load_rows(const FourierTransform& transform, RowView<const T> x, size_t n,
                const size_t* indices, double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
-    if (fills_lanes<T>(transform, count)) return interleave_rows(x.numbers, x.n, n, indices, to);
+    if (fills_lanes<T>(transform, count))
+      return interleave_rows(x.numbers, x.row_length, n, indices, to);
   }
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
@@ -60,17 +61,18 @@ void load_rows(const FourierTransform& transform, RowView<const T> x, size_t n,
 }
 /// Copies the elements of rows at even indices to w.re, and those at odd indices to w.im.
 template <class T>
-void load_even_odd(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
-                   size_t count) {
+void load_even_odd(const FourierTransform& transform, RowView<const T> x,
+                   const TransformBuffer& buffer, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return interleave_pairs(x.numbers, x.n, transform.size(), transform.indices(), w.re, w.im);
+      return interleave_pairs(x.numbers, x.row_length, transform.size(), transform.indices(),
+                              buffer.re, buffer.im);
   }
   for (size_t k = 0; k < transform.size(); ++k) {
-    const size_t at = transform.index_of(k) * w.lanes;
+    const size_t offset = transform.index_of(k) * buffer.lanes;
     for (size_t i = 0; i < count; ++i) {
-      w.re[at + i] = static_cast<double>(x.at(i, 2 * k));
-      w.im[at + i] = static_cast<double>(x.at(i, 2 * k + 1));
+      buffer.re[offset + i] = static_cast<double>(x.at(i, 2 * k));
+      buffer.im[offset + i] = static_cast<double>(x.at(i, 2 * k + 1));
     }
   }
 }
@@ -78,7 +80,7 @@ void load_even_odd(const FourierTransform& transform, RowView<const T> x, const 
 template <class T>
 void store_rows(const FourierTransform& transform, const double* from, RowView<T> to,
                 size_t count) {
-  const auto n = static_cast<size_t>(to.n);
+  const auto n = static_cast<size_t>(to.row_length);
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count)) return split_rows(from, n, to.numbers, n);
   }
@@ -88,16 +90,16 @@ void store_rows(const FourierTransform& transform, const double* from, RowView<T
 }
 
 template <class T>
-void store_even_odd(const FourierTransform& transform, const TransformBuffer& w, RowView<T> to,
+void store_even_odd(const FourierTransform& transform, const TransformBuffer& buffer, RowView<T> to,
                     size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return split_pairs(w.re, w.im, transform.size(), to.numbers, to.n);
+      return split_pairs(buffer.re, buffer.im, transform.size(), to.numbers, to.row_length);
   }
   for (size_t k = 0; k < transform.size(); ++k)
     for (size_t i = 0; i < count; ++i) {
-      to.at(i, 2 * k) = static_cast<T>(w.re[k * w.lanes + i]);
-      to.at(i, 2 * k + 1) = static_cast<T>(w.im[k * w.lanes + i]);
+      to.at(i, 2 * k) = static_cast<T>(buffer.re[k * buffer.lanes + i]);
+      to.at(i, 2 * k + 1) = static_cast<T>(buffer.im[k * buffer.lanes + i]);
     }
 }
 
@@ -105,12 +107,12 @@ void store_even_odd(const FourierTransform& transform, const TransformBuffer& w,
 template <class T>
 void transform_rows(const FourierTransform& transform, RowView<const T> re, RowView<const T> im,
                     RowView<T> to_re, RowView<T> to_im, size_t count, double* memory) {
-  const TransformBuffer w(transform, memory, count);
-  load_rows(transform, re, transform.size(), transform.indices(), w.re, count);
-  load_rows(transform, im, transform.size(), transform.indices(), w.im, count);
-  transform.run(w.re, w.im);
-  store_rows(transform, w.re, to_re, count);
-  store_rows(transform, w.im, to_im, count);
+  const TransformBuffer buffer(transform, memory, count);
+  load_rows(transform, re, transform.size(), transform.indices(), buffer.re, count);
+  load_rows(transform, im, transform.size(), transform.indices(), buffer.im, count);
+  transform.run(buffer.re, buffer.im);
+  store_rows(transform, buffer.re, to_re, count);
+  store_rows(transform, buffer.im, to_im, count);
 }
 
 /// Transforms `count` rows of real numbers, whose length is even, as complex rows of half the
@@ -119,12 +121,12 @@ template <class T>
 void transform_real_rows(const FourierTransform& transform, const ComplexTable& twiddles,
                          RowView<const T> x, RowView<T> to_re, RowView<T> to_im, size_t count,
                          double* memory) {
-  const TransformBuffer w(transform, memory, count);
-  load_even_odd(transform, x, w, count);
-  transform.run(w.re, w.im);
-  unfold_real(w.re, w.im, transform.size(), twiddles, w.lanes);
-  store_rows(transform, w.re, to_re, count);
-  store_rows(transform, w.im, to_im, count);
+  const TransformBuffer buffer(transform, memory, count);
+  load_even_odd(transform, x, buffer, count);
+  transform.run(buffer.re, buffer.im);
+  unfold_real(buffer.re, buffer.im, transform.size(), twiddles, buffer.lanes);
+  store_rows(transform, buffer.re, to_re, count);
+  store_rows(transform, buffer.im, to_im, count);
 }
 
 /// The inverse of transform_real_rows(): from the first half of the spectrum to real rows of even
@@ -133,71 +135,74 @@ template <class T>
 void transform_back_rows(const FourierTransform& transform, const ComplexTable& twiddles,
                          RowView<const T> re, RowView<const T> im, RowView<T> to, size_t count,
                          double* memory) {
-  const TransformBuffer w(transform, memory, count),
-      given(transform, memory + TransformBuffer::size(transform), count);
+  const TransformBuffer buffer(transform, memory, count),
+      spectrum(transform, memory + TransformBuffer::size(transform), count);
   const size_t half = transform.size();
-  load_rows(transform, re, half + 1, nullptr, given.re, count);
-  load_rows(transform, im, half + 1, nullptr, given.im, count);
-  fold_real(given.re, given.im, twiddles, 0.5 / static_cast<double>(half), transform, w.re, w.im);
-  transform.run(w.re, w.im);
-  store_even_odd(transform, w, to, count);
+  load_rows(transform, re, half + 1, nullptr, spectrum.re, count);
+  load_rows(transform, im, half + 1, nullptr, spectrum.im, count);
+  fold_real(spectrum.re, spectrum.im, twiddles, 0.5 / static_cast<double>(half), transform,
+            buffer.re, buffer.im);
+  transform.run(buffer.re, buffer.im);
+  store_even_odd(transform, buffer, to, count);
 }
 
 /// The types of a transform's input and result: complex to complex, real numbers to half of the
 /// spectrum, or half of the spectrum to real numbers.
-enum class Numbers { complex, real_to_half, half_to_real };
+enum class TransformKind { complex, real_to_half, half_to_real };
 
 /// Transforms rows of equal length, which are divided into groups for the threads.
 class RowsTransform {
  public:
   RowsTransform() = default;
-  RowsTransform(int64_t rows, int64_t n, int sign, Numbers numbers)
-      : rows_(rows), n_(n), numbers_(numbers) {
-    const auto length = static_cast<size_t>(numbers == Numbers::complex ? n : n / 2);
+  RowsTransform(int64_t rows, int64_t n, int sign, TransformKind kind)
+      : rows_(rows), row_length_(n), kind_(kind) {
+    const auto length = static_cast<size_t>(kind == TransformKind::complex ? n : n / 2);
     transform_ = FourierTransform(length, sign);
-    if (numbers == Numbers::complex) return;
+    if (kind == TransformKind::complex) return;
     for (size_t k = 0; k <= length; ++k) {
       const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
       twiddles_.re.push_back(std::cos(angle)), twiddles_.im.push_back(std::sin(angle));
     }
   }
-  bool reads_pairs() const { return numbers_ != Numbers::real_to_half; }
-  bool writes_pairs() const { return numbers_ != Numbers::half_to_real; }
-  int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
-  int64_t groups() const { return (rows_ + group() - 1) / group(); }
+  bool reads_pairs() const { return kind_ != TransformKind::real_to_half; }
+  bool writes_pairs() const { return kind_ != TransformKind::half_to_real; }
+  int64_t group_size() const { return static_cast<int64_t>(transform_.lanes()); }
+  int64_t group_count() const { return (rows_ + group_size() - 1) / group_size(); }
   /// The number of doubles of scratch memory for transforming a group of rows.
   size_t work_size() const { return (writes_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
-    const auto n = static_cast<double>(n_);
+    const auto n = static_cast<double>(row_length_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
-           (numbers_ == Numbers::complex ? 1 : 2);
+           (kind_ == TransformKind::complex ? 1 : 2);
   }
-  /// Transforms the rows of group `number`. `im` is null if the input is real, and `to_im` is null
-  /// if the result is real.
+  /// Transforms the rows of group `group_index`. `im` is null if the input is real, and `to_im` is
+  /// null if the result is real.
   template <class T>
-  void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
-    const int64_t first = number * group(), half = n_ / 2 + 1;
-    const int64_t in = writes_pairs() ? n_ : half,
-                  out = numbers_ == Numbers::real_to_half ? half : n_;
-    const auto count = static_cast<size_t>(std::min(group(), rows_ - first));
-    const RowView<const T> x{re + first * in, in};
-    const RowView<T> to_x{to_re + first * out, out};
-    switch (numbers_) {
-      case Numbers::complex:
-        return transform_rows<T>(transform_, x, {im + first * in, in}, to_x,
-                                 {to_im + first * out, out}, count, work);
-      case Numbers::real_to_half:
-        return transform_real_rows<T>(transform_, twiddles_, x, to_x, {to_im + first * out, out},
-                                      count, work);
-      case Numbers::half_to_real:
-        return transform_back_rows<T>(transform_, twiddles_, x, {im + first * in, in}, to_x, count,
+  void run(int64_t group_index, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
+    const int64_t first_row = group_index * group_size(), half = row_length_ / 2 + 1;
+    const int64_t input_length = writes_pairs() ? row_length_ : half,
+                  output_length = kind_ == TransformKind::real_to_half ? half : row_length_;
+    const auto count = static_cast<size_t>(std::min(group_size(), rows_ - first_row));
+    const RowView<const T> x{re + first_row * input_length, input_length};
+    const RowView<T> to_x{to_re + first_row * output_length, output_length};
+    switch (kind_) {
+      case TransformKind::complex:
+        return transform_rows<T>(transform_, x, {im + first_row * input_length, input_length}, to_x,
+                                 {to_im + first_row * output_length, output_length}, count, work);
+      case TransformKind::real_to_half:
+        return transform_real_rows<T>(transform_, twiddles_, x, to_x,
+                                      {to_im + first_row * output_length, output_length}, count,
+                                      work);
+      case TransformKind::half_to_real:
+        return transform_back_rows<T>(transform_, twiddles_, x,
+                                      {im + first_row * input_length, input_length}, to_x, count,
                                       work);
     }
   }
 
  private:
-  int64_t rows_ = 0, n_ = 0;
-  Numbers numbers_ = Numbers::complex;
+  int64_t rows_ = 0, row_length_ = 0;
+  TransformKind kind_ = TransformKind::complex;
   FourierTransform transform_;
   ComplexTable twiddles_;
 };
@@ -219,10 +224,10 @@ class FourierKernel final : public CpuKernel {
                           complex   ? complex->sign
                           : to_real ? 1
                                     : -1,
-                          complex   ? Numbers::complex
-                          : to_real ? Numbers::half_to_real
-                                    : Numbers::real_to_half);
-    wide_ = x.dtype == DType::float64;
+                          complex   ? TransformKind::complex
+                          : to_real ? TransformKind::half_to_real
+                                    : TransformKind::real_to_half);
+    is_float64_ = x.dtype == DType::float64;
     constexpr size_t kMaxMemory = size_t{64} << 20;
     const auto max_workers =
         static_cast<int64_t>(kMaxMemory / (rows_.work_size() * sizeof(double)));
@@ -230,7 +235,7 @@ class FourierKernel final : public CpuKernel {
         std::clamp<int64_t>(max_workers, 1, std::min<int64_t>(rows_.groups(), 32)));
     return true;
   }
-  void run(const CpuArguments& a) override { wide_ ? run_as<double>(a) : run_as<float>(a); }
+  void run(const CpuArguments& a) override { is_float64_ ? run_as<double>(a) : run_as<float>(a); }
   size_t scratch_bytes() const override {
     return static_cast<size_t>(workers_) * rows_.work_size() * sizeof(double);
   }
@@ -248,17 +253,18 @@ class FourierKernel final : public CpuKernel {
     a.threads.run(
         rows_.groups(),
         [](void* context, int64_t part, int worker) {
-          const Job& j = *static_cast<Job*>(context);
-          const RowsTransform& rows = j.kernel->rows_;
-          rows.run(part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.to_im,
-                   reinterpret_cast<double*>(j.a->scratch) +
+          const Job& current_job = *static_cast<Job*>(context);
+          const RowsTransform& rows = current_job.kernel->rows_;
+          rows.run(part, current_job.a->template in<T>(0), current_job.im,
+                   current_job.a->template out<T>(0), current_job.to_im,
+                   reinterpret_cast<double*>(current_job.a->scratch) +
                        static_cast<size_t>(worker) * rows.work_size());
         },
         &job, workers_);
   }
 
   RowsTransform rows_;
-  bool wide_ = false;
+  bool is_float64_ = false;
   int workers_ = 1;
 };
 

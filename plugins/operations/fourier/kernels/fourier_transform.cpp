@@ -15,13 +15,14 @@ namespace {
 
 /// The largest row length for which eight rows are transformed at once; longer ones would not fit a
 /// core's own cache.
-constexpr size_t kLongest = 8192;
+constexpr size_t kMaxLanesLength = 8192;
 
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// The complex number exp(2 pi i share), which rotates by the fraction `share` of a full turn.
-std::complex<double> root_of_unity(double share) {
-  return std::polar(1.0, 2 * std::numbers::pi * share);
+/// The complex number exp(2 pi i turn_fraction), which rotates by the fraction `turn_fraction` of a
+/// full turn.
+std::complex<double> root_of_unity(double turn_fraction) {
+  return std::polar(1.0, 2 * std::numbers::pi * turn_fraction);
 }
 
 /// A radix-2 butterfly: replaces (a, b) by (a + w b, a - w b).
@@ -116,7 +117,7 @@ CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double
                              const double* wi, double scale, const size_t* indices, V* to_re,
                              V* to_im) {
   for (size_t k = 0; k <= half / 2; ++k) {
-    const size_t j = half - k, to = indices ? indices[k] : k;
+    const size_t j = half - k, index = indices ? indices[k] : k;
     // The imaginary parts of the first and the last element are ignored.
     const double imaginary_factor = k == 0 ? 0.0 : 1.0;
     const V a = re[k] * scale, b = im[k] * (scale * imaginary_factor), c = re[j] * scale,
@@ -124,7 +125,7 @@ CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double
     const V even_re = a + c, even_im = b - d, apart_re = a - c, apart_im = b + d;
     const V odd_re = apart_re * wr[k] + apart_im * wi[k],
             odd_im = apart_im * wr[k] - apart_re * wi[k];
-    to_re[to] = even_re - odd_im, to_im[to] = even_im + odd_re;
+    to_re[index] = even_re - odd_im, to_im[index] = even_im + odd_re;
     if (k == 0) continue;
     const size_t mirrored = indices ? indices[j] : j;
     to_re[mirrored] = even_re + odd_im, to_im[mirrored] = odd_re - even_im;
@@ -148,9 +149,9 @@ CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
 #undef CRESCENT_FOLD_PARAMETERS
 
 /// Multiplies the complex elements of the buffer by the entries of a table.
-void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
+void multiply(double* re, double* im, const ComplexTable& factors, size_t count, size_t lanes) {
   for (size_t k = 0; k < count; ++k) {
-    const double wr = by.re[k], wi = by.im[k];
+    const double wr = factors.re[k], wi = factors.im[k];
     for (size_t i = k * lanes; i < (k + 1) * lanes; ++i) {
       const double x = re[i];
       re[i] = x * wr - im[i] * wi;
@@ -169,8 +170,9 @@ bool is_power_of_two(size_t n) { return (n & (n - 1)) == 0; }
 
 }  // namespace
 
-PowerOfTwoTransform::PowerOfTwoTransform(size_t n, int sign) : reversed_(n) {
-  for (size_t k = 1; k < n; ++k) reversed_[k] = reversed_[k / 2] / 2 + (k % 2 != 0 ? n / 2 : 0);
+PowerOfTwoTransform::PowerOfTwoTransform(size_t n, int sign) : reversed_indices_(n) {
+  for (size_t k = 1; k < n; ++k)
+    reversed_indices_[k] = reversed_indices_[k / 2] / 2 + (k % 2 != 0 ? n / 2 : 0);
   twiddles_.re.resize(n), twiddles_.im.resize(n);
   for (size_t h = 1; h < n; h *= 2)
     for (size_t k = 0; k < h; ++k) {
@@ -186,20 +188,20 @@ void PowerOfTwoTransform::run(double* re, double* im, size_t lanes) const {
 
 void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
   for (size_t k = 0; k < size(); ++k)
-    if (const size_t other = index_of(k); k < other)
-      std::swap_ranges(x + k * lanes, x + (k + 1) * lanes, x + other * lanes);
+    if (const size_t swap_index = index_of(k); k < swap_index)
+      std::swap_ranges(x + k * lanes, x + (k + 1) * lanes, x + swap_index * lanes);
 }
 
 FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
   const bool is_power = is_power_of_two(n);
   if (!is_power && SmoothTransform::supports(n)) {
     smooth_ = SmoothTransform(n, sign);
-    lanes_ = n <= kLongest ? kLanes : 1;
+    lanes_ = n <= kMaxLanesLength ? kLanes : 1;
     return;
   }
   const size_t transform_length = is_power ? n : power_of_two_from(2 * n);
   forward_ = PowerOfTwoTransform(transform_length, is_power ? sign : 1);
-  lanes_ = transform_length <= kLongest ? kLanes : 1;
+  lanes_ = transform_length <= kMaxLanesLength ? kLanes : 1;
   if (is_power) return;
   backward_ = PowerOfTwoTransform(transform_length, -1);
   chirp_.re.resize(n), chirp_.im.resize(n);
@@ -208,9 +210,9 @@ FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
     const auto w =
         root_of_unity(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
     chirp_.re[k] = w.real(), chirp_.im[k] = w.imag();
-    for (const size_t at : {k, (transform_length - k) % transform_length}) {
-      spectrum_.re[forward_.index_of(at)] = w.real() / static_cast<double>(transform_length);
-      spectrum_.im[forward_.index_of(at)] = -w.imag() / static_cast<double>(transform_length);
+    for (const size_t index : {k, (transform_length - k) % transform_length}) {
+      spectrum_.re[forward_.index_of(index)] = w.real() / static_cast<double>(transform_length);
+      spectrum_.im[forward_.index_of(index)] = -w.imag() / static_cast<double>(transform_length);
     }
   }
   forward_.run(spectrum_.re.data(), spectrum_.im.data(), 1);

@@ -16,11 +16,11 @@ class PowerOfTwoTransform {
  public:
   PowerOfTwoTransform() = default;
   PowerOfTwoTransform(size_t n, int sign);
-  size_t size() const { return reversed_.size(); }
+  size_t size() const { return reversed_indices_.size(); }
   /// The index at which the buffer must contain element k of the input: the bits of k in reverse
   /// order.
-  size_t index_of(size_t k) const { return reversed_[k]; }
-  const size_t* indices() const { return reversed_.data(); }
+  size_t index_of(size_t k) const { return reversed_indices_[k]; }
+  const size_t* indices() const { return reversed_indices_.data(); }
   /// Transforms in place; each element consists of `lanes` numbers, one of each row, where `lanes`
   /// is 1 or 8.
   void run(double* re, double* im, size_t lanes) const;
@@ -29,7 +29,7 @@ class PowerOfTwoTransform {
   void reorder(double* x, size_t lanes) const;
 
  private:
-  std::vector<size_t> reversed_;
+  std::vector<size_t> reversed_indices_;
   /// The twiddle factors. Those for the stage that combines halves of h elements begin at index h.
   ComplexTable twiddles_;
 };

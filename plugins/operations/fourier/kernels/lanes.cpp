@@ -48,15 +48,15 @@ CRESCENT_IN_CLONES void interleave_both(const float* rows, size_t stride, size_t
     Floats tile[kLanes];
     load_tile(rows, stride, 2 * k, tile);
     for (size_t j = 0; j < kLanes / 2; ++j) {
-      const size_t at = index_of(indices, k + j) * kLanes;
-      store_lanes(tile[2 * j], even + at), store_lanes(tile[2 * j + 1], odd + at);
+      const size_t offset = index_of(indices, k + j) * kLanes;
+      store_lanes(tile[2 * j], even + offset), store_lanes(tile[2 * j + 1], odd + offset);
     }
   }
   for (; k < n; ++k)
     for (size_t i = 0; i < kLanes; ++i) {
-      const size_t at = index_of(indices, k) * kLanes + i;
-      even[at] = static_cast<double>(rows[i * stride + 2 * k]);
-      odd[at] = static_cast<double>(rows[i * stride + 2 * k + 1]);
+      const size_t offset = index_of(indices, k) * kLanes + i;
+      even[offset] = static_cast<double>(rows[i * stride + 2 * k]);
+      odd[offset] = static_cast<double>(rows[i * stride + 2 * k + 1]);
     }
 }
 
@@ -101,16 +101,16 @@ CRESCENT_IN_CLONES void split_both(const double* even, const double* odd, size_t
     }
 }
 
-CRESCENT_CLONES(take_all_best, interleave_all,
+CRESCENT_CLONES(best_interleave_all, interleave_all,
                 (const float* rows, size_t stride, size_t n, const size_t* indices, double* to),
                 (rows, stride, n, indices, to))
-CRESCENT_CLONES(take_both_best, interleave_both,
+CRESCENT_CLONES(best_interleave_both, interleave_both,
                 (const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
                  double* odd),
                 (rows, stride, n, indices, even, odd))
-CRESCENT_CLONES(give_all_best, split_all,
+CRESCENT_CLONES(best_split_all, split_all,
                 (const double* from, size_t n, float* rows, size_t stride), (from, n, rows, stride))
-CRESCENT_CLONES(give_both_best, split_both,
+CRESCENT_CLONES(best_split_both, split_both,
                 (const double* even, const double* odd, size_t n, float* rows, size_t stride),
                 (even, odd, n, rows, stride))
 
@@ -118,17 +118,17 @@ CRESCENT_CLONES(give_both_best, split_both,
 
 void interleave_rows(const float* rows, size_t stride, size_t n, const size_t* indices,
                      double* to) {
-  take_all_best(rows, stride, n, indices, to);
+  best_interleave_all(rows, stride, n, indices, to);
 }
 void interleave_pairs(const float* rows, size_t stride, size_t n, const size_t* indices,
                       double* even, double* odd) {
-  take_both_best(rows, stride, n, indices, even, odd);
+  best_interleave_both(rows, stride, n, indices, even, odd);
 }
 void split_rows(const double* from, size_t n, float* rows, size_t stride) {
-  give_all_best(from, n, rows, stride);
+  best_split_all(from, n, rows, stride);
 }
 void split_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride) {
-  give_both_best(even, odd, n, rows, stride);
+  best_split_both(even, odd, n, rows, stride);
 }
 
 }  // namespace crescent::operations

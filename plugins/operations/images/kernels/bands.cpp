@@ -106,11 +106,11 @@ class BandedMatmulKernel final : public CpuKernel {
     const Shape& x = r.inputs[0].shape;
     outer_ = x.slice(0, op_.axis).size(), inner_ = x.slice(op_.axis + 1, x.rank()).size();
     floats_.assign(op_.weights.begin(), op_.weights.end());
-    wide_ = r.inputs[0].dtype == DType::float64;
+    is_float64_ = r.inputs[0].dtype == DType::float64;
     return true;
   }
   void run(const CpuArguments& a) override {
-    wide_ ? run_as(a, op_.weights.data()) : run_as(a, floats_.data());
+    is_float64_ ? run_as(a, op_.weights.data()) : run_as(a, floats_.data());
   }
   double flops() const override {
     return 2 * static_cast<double>(outer_ * inner_) * static_cast<double>(op_.weights.size());
@@ -122,16 +122,18 @@ class BandedMatmulKernel final : public CpuKernel {
   void run_as(const CpuArguments& a, const T* weights) const {
     constexpr int64_t kBlockElements = 16384;  ///< elements per block
     const auto map = mapping(T());
-    const auto to = static_cast<int64_t>(op_.first.size());
+    const auto new_length = static_cast<int64_t>(op_.first.size());
     const int64_t element_cost = std::max<int64_t>(1, inner_ * op_.taps());
-    a.threads.blocks(outer_ * to, std::max<int64_t>(1, kBlockElements / element_cost),
+    a.threads.blocks(outer_ * new_length, std::max<int64_t>(1, kBlockElements / element_cost),
                      [&](int64_t begin, int64_t end) {
                        while (begin < end) {
-                         const int64_t o = begin / to, stop = std::min((o + 1) * to, end);
-                         map(a.in<T>(0) + o * op_.from * inner_, op_.first.data(), weights,
-                             op_.taps(), inner_, begin - o * to, stop - o * to,
-                             a.out<T>(0) + o * to * inner_);
-                         begin = stop;
+                         const int64_t outer_index = begin / new_length,
+                                       block_end = std::min((outer_index + 1) * new_length, end);
+                         map(a.in<T>(0) + outer_index * op_.from * inner_, op_.first.data(),
+                             weights, op_.taps(), inner_, begin - outer_index * new_length,
+                             block_end - outer_index * new_length,
+                             a.out<T>(0) + outer_index * new_length * inner_);
+                         begin = block_end;
                        }
                      });
   }
@@ -139,7 +141,7 @@ class BandedMatmulKernel final : public CpuKernel {
   BandedMatmul op_;
   std::vector<float> floats_;
   int64_t outer_ = 0, inner_ = 0;
-  bool wide_ = false;
+  bool is_float64_ = false;
 };
 
 }  // namespace

@@ -22,12 +22,12 @@ inline int64_t source_index(int64_t i, int64_t n, FillMode fill) {
       return wrapped(i, n);
     case FillMode::mirror: {
       if (n == 1) return 0;
-      const int64_t at = wrapped(i, 2 * (n - 1));
-      return std::min(at, 2 * (n - 1) - at);
+      const int64_t position = wrapped(i, 2 * (n - 1));
+      return std::min(position, 2 * (n - 1) - position);
     }
     case FillMode::reflect: {
-      const int64_t at = wrapped(i, 2 * n);
-      return std::min(at, 2 * n - 1 - at);
+      const int64_t position = wrapped(i, 2 * n);
+      return std::min(position, 2 * n - 1 - position);
     }
   }
   return -1;
@@ -82,7 +82,7 @@ struct ImageSampler {
   void interpolate(const float* image, float row, float column, int64_t channel_count,
                    float* to) const {
     const int64_t count = kStaticChannels > 0 ? kStaticChannels : channel_count,
-                  step = kStaticChannels > 0 ? kStaticChannels : channels;
+                  pixel_stride = kStaticChannels > 0 ? kStaticChannels : channels;
     const int64_t y = floor_of(row), x = floor_of(column);
     const float row_fraction = row - static_cast<float>(y),
                 column_fraction = column - static_cast<float>(x);
@@ -90,11 +90,11 @@ struct ImageSampler {
                              (1 - row_fraction) * column_fraction,
                              row_fraction * (1 - column_fraction), row_fraction * column_fraction};
     if (y >= 0 && x >= 0 && y + 1 < height && x + 1 < width) {
-      const float *upper_row = image + (y * width + x) * step,
-                  *lower_row = upper_row + width * step;
+      const float *upper_row = image + (y * width + x) * pixel_stride,
+                  *lower_row = upper_row + width * pixel_stride;
       for (int64_t c = 0; c < count; ++c)
-        to[c] = upper_row[c] * weights[0] + upper_row[c + step] * weights[1] +
-                lower_row[c] * weights[2] + lower_row[c + step] * weights[3];
+        to[c] = upper_row[c] * weights[0] + upper_row[c + pixel_stride] * weights[1] +
+                lower_row[c] * weights[2] + lower_row[c + pixel_stride] * weights[3];
       return;
     }
     const float* from[] = {pixel(image, y, x), pixel(image, y, x + 1), pixel(image, y + 1, x),

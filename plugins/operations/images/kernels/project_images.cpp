@@ -16,26 +16,27 @@ class ProjectImagesKernel final : public CpuKernel {
     const auto* op = r.op_as<ProjectImages>();
     if (!op || r.outputs[0].dtype != DType::float32) return false;
     const Shape& image_shape = r.inputs[0].shape;
-    perspective_ = op->perspective, batch_ = image_shape[0];
-    transforms_ = r.inputs[1].shape[0];
+    perspective_ = op->perspective, batch_size_ = image_shape[0];
+    transform_count_ = r.inputs[1].shape[0];
     sampler_ = {op->order,      op->fill,       static_cast<float>(op->fill_value),
                 image_shape[1], image_shape[2], image_shape[3]};
     return true;
   }
   void run(const CpuArguments& a) override {
     const int64_t h = sampler_.height, w = sampler_.width, c = sampler_.channels;
-    a.threads.blocks(batch_ * h, std::max<int64_t>(1, 2048 / std::max<int64_t>(w * c, 1)),
+    a.threads.blocks(batch_size_ * h, std::max<int64_t>(1, 2048 / std::max<int64_t>(w * c, 1)),
                      [&](int64_t begin, int64_t end) {
                        for (int64_t line = begin; line < end; ++line) {
                          const int64_t image = line / h;
                          show_row(a.in<float>(0) + image * h * w * c,
-                                  a.in<float>(1) + (transforms_ == 1 ? 0 : image * 8), line % h,
-                                  a.out<float>(0) + line * w * c);
+                                  a.in<float>(1) + (transform_count_ == 1 ? 0 : image * 8),
+                                  line % h, a.out<float>(0) + line * w * c);
                        }
                      });
   }
   double flops() const override {
-    return 8.0 * static_cast<double>(batch_ * sampler_.height * sampler_.width * sampler_.channels);
+    return 8.0 *
+           static_cast<double>(batch_size_ * sampler_.height * sampler_.width * sampler_.channels);
   }
 
  private:
@@ -63,7 +64,7 @@ class ProjectImagesKernel final : public CpuKernel {
   }
 
   bool perspective_ = false;
-  int64_t batch_ = 0, transforms_ = 1;
+  int64_t batch_size_ = 0, transform_count_ = 1;
   ImageSampler sampler_{};
 };
 

@@ -52,8 +52,9 @@ class MatrixBatch {
   MatrixParts parts(const std::byte* const* in, std::byte* const* out, int64_t i) const {
     MatrixParts parts{};
     for (size_t k = 0; k < input_count_; ++k)
-      parts.in[k] = part(input_operands_[k], const_cast<std::byte*>(in[k]), i);
-    for (size_t k = 0; k < output_count_; ++k) parts.out[k] = part(output_operands_[k], out[k], i);
+      parts.in[k] = matrix_at(input_operands_[k], const_cast<std::byte*>(in[k]), i);
+    for (size_t k = 0; k < output_count_; ++k)
+      parts.out[k] = matrix_at(output_operands_[k], out[k], i);
     return parts;
   }
 
@@ -68,9 +69,9 @@ class MatrixBatch {
                   rows = matrix_shape.rank() > 1 ? matrix_shape[-2] : 1;
     return {rows, columns, static_cast<size_t>(matrix_shape.size()) * size_of(spec.dtype)};
   }
-  static Matrix part(const Operand& operand, std::byte* first, int64_t i) {
-    return {reinterpret_cast<double*>(first + static_cast<size_t>(i) * operand.bytes), operand.rows,
-            operand.columns};
+  static Matrix matrix_at(const Operand& operand, std::byte* batch_start, int64_t i) {
+    return {reinterpret_cast<double*>(batch_start + static_cast<size_t>(i) * operand.bytes),
+            operand.rows, operand.columns};
   }
   int batch_axes_ = 0;
   int64_t count_ = 0, rows_ = 0, columns_ = 0;
@@ -90,8 +91,9 @@ class MatricesKernel : public CpuKernel {
     batch_ = MatrixBatch(r.inputs, r.outputs);
     loop_.emplace(*r.op_as<Op>());
     work_size_ = loop_->work_size(r.inputs[0].shape);
-    constexpr double kPart = 20000;  ///< fewest operations per task
-    grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
+    constexpr double kMinTaskOperations = 20000;  ///< fewest operations per task
+    grain_ = std::max<int64_t>(
+        1, static_cast<int64_t>(kMinTaskOperations / std::max(batch_.flops(), 1.0)));
     return true;
   }
   void run(const CpuArguments& a) override {

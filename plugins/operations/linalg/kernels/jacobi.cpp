@@ -17,10 +17,10 @@ typedef int64_t Choice __attribute__((vector_size(kSvdLanes * sizeof(int64_t))))
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 CRESCENT_IN_CLONES void take_square_roots(Lanes& x) {
-  double each[kSvdLanes];
-  std::memcpy(each, &x, sizeof x);
-  for (double& number : each) number = __builtin_sqrt(number);
-  std::memcpy(&x, each, sizeof x);
+  double numbers[kSvdLanes];
+  std::memcpy(numbers, &x, sizeof x);
+  for (double& number : numbers) number = __builtin_sqrt(number);
+  std::memcpy(&x, numbers, sizeof x);
 }
 
 /// The square of a relative length that a column of m elements may keep because of rounding errors
@@ -32,9 +32,9 @@ double negligible_square(int64_t m) {
 
 CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c, const Lanes& s) {
   for (int64_t i = 0; i < count; ++i) {
-    const Lanes old = x[i];
-    x[i] = c * old - s * y[i];
-    y[i] = s * old + c * y[i];
+    const Lanes old_x = x[i];
+    x[i] = c * old_x - s * y[i];
+    y[i] = s * old_x + c * y[i];
   }
 }
 
@@ -62,9 +62,9 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
       const Lanes pp = squares[p], qq = squares[q];
       const Choice needs_rotation =
           (dot * dot > pp * qq * tolerance) & (pp > threshold) & (qq > threshold);
-      int64_t found = 0;
-      for (int64_t lane = 0; lane < kSvdLanes; ++lane) found |= needs_rotation[lane];
-      if (found == 0) continue;
+      int64_t any_rotation = 0;
+      for (int64_t lane = 0; lane < kSvdLanes; ++lane) any_rotation |= needs_rotation[lane];
+      if (any_rotation == 0) continue;
       *has_rotated = true;
       const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (needs_rotation ? dot : one));
       Lanes root = angle * angle + 1.0;
@@ -86,7 +86,7 @@ CRESCENT_CLONES(rotate_columns, rotate_pairs,
                 (columns, basis, norms, m, n, tolerance, has_rotated))
 
 /// A view of a matrix, or of its transpose.
-struct View {
+struct MatrixView {
   double* values;
   int64_t row_step, column_step;
   double& operator()(int64_t i, int64_t j) const { return values[i * row_step + j * column_step]; }
@@ -94,7 +94,7 @@ struct View {
 
 /// Replaces a column of u whose singular value is 0 by a unit vector that is orthogonal to the
 /// columns before it.
-void complete(const View& u, int64_t m, int64_t column) {
+void complete(const MatrixView& u, int64_t m, int64_t column) {
   const auto residual = [&](int64_t i) {
     double square = 1;
     for (int64_t j = 0; j < column; ++j) square -= u(i, j) * u(i, j);
@@ -126,25 +126,25 @@ class MatrixGroup {
         columns_(work),
         basis_(columns_ + m * n * kSvdLanes),
         norms_(basis_ + n * n * kSvdLanes),
-        order_(reinterpret_cast<int64_t*>(norms_ + n * kSvdLanes)) {
+        column_order_(reinterpret_cast<int64_t*>(norms_ + n * kSvdLanes)) {
     std::fill_n(columns_, (m + n) * n * kSvdLanes, 0.0);
   }
   /// Number of doubles in the workspace of a group.
   static int64_t workspace_size(int64_t m, int64_t n) { return ((m + n + 1) * kSvdLanes + 1) * n; }
 
-  void add_matrix(const View& a, int64_t lane) {
+  void add_matrix(const MatrixView& a, int64_t lane) {
     double largest = 0;
-    bool finite = true;
+    bool is_finite = true;
     for (int64_t i = 0; i < m_; ++i)
       for (int64_t j = 0; j < n_; ++j) {
         largest = std::max(largest, std::abs(a(i, j)));
-        finite = finite && std::isfinite(a(i, j));
+        is_finite = is_finite && std::isfinite(a(i, j));
       }
     constexpr int kMaxExponent = 1000;
     int exponent = 0;
     std::frexp(largest, &exponent);
     scales_[lane] =
-        finite ? std::ldexp(1.0, std::clamp(exponent, -kMaxExponent, kMaxExponent)) : NAN;
+        is_finite ? std::ldexp(1.0, std::clamp(exponent, -kMaxExponent, kMaxExponent)) : NAN;
     for (int64_t j = 0; j < n_; ++j) {
       for (int64_t i = 0; i < m_; ++i) at(columns_, j * m_ + i, lane) = a(i, j) / scales_[lane];
       at(basis_, j * n_ + j, lane) = 1;
@@ -157,16 +157,16 @@ class MatrixGroup {
       rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &has_rotated);
   }
   /// Writes the result of one matrix: u (m, n), s (n), v (n, n).
-  void write_result(int64_t lane, const View& u, double* s, const View& v) const {
-    std::iota(order_, order_ + n_, 0);
+  void write_result(int64_t lane, const MatrixView& u, double* s, const MatrixView& v) const {
+    std::iota(column_order_, column_order_ + n_, 0);
     const auto square = [&](int64_t j) { return at(norms_, j, lane); };
     if (!std::isnan(scales_[lane]))
-      std::sort(order_, order_ + n_, [&](int64_t i, int64_t j) {
+      std::sort(column_order_, column_order_ + n_, [&](int64_t i, int64_t j) {
         return square(i) > square(j) || (square(i) == square(j) && i < j);
       });
-    const double threshold = square(order_[0]) * negligible_square(m_);
+    const double threshold = square(column_order_[0]) * negligible_square(m_);
     for (int64_t k = 0; k < n_; ++k) {
-      const int64_t j = order_[k];
+      const int64_t j = column_order_[k];
       const double length = std::sqrt(square(j));
       s[k] = length * scales_[lane];
       for (int64_t i = 0; i < n_; ++i) v(i, k) = at(basis_, j * n_ + i, lane);
@@ -180,7 +180,7 @@ class MatrixGroup {
   static double& at(double* elements, int64_t i, int64_t lane) {
     return elements[i * kSvdLanes + lane];
   }
-  void fill_with_nan(const View& u, double* s, const View& v) const {
+  void fill_with_nan(const MatrixView& u, double* s, const MatrixView& v) const {
     for (int64_t k = 0; k < n_; ++k) {
       s[k] = NAN;
       for (int64_t i = 0; i < m_; ++i) u(i, k) = NAN;
@@ -189,7 +189,7 @@ class MatrixGroup {
   }
   int64_t m_, n_;
   double *columns_, *basis_, *norms_;
-  int64_t* order_;  ///< indices of the columns in the order of descending singular values
+  int64_t* column_order_;  ///< indices of the columns in the order of descending singular values
   double scales_[kSvdLanes] = {};
 };
 
@@ -207,11 +207,11 @@ void svd_of_group(const double* matrices, int64_t count, int64_t m, int64_t n, d
   MatrixGroup group(std::max(m, n), k, work);
   for (int64_t i = 0; i < count; ++i) {
     double* a = const_cast<double*>(matrices) + i * m * n;
-    group.add_matrix(is_wide ? View{a, 1, n} : View{a, n, 1}, i);
+    group.add_matrix(is_wide ? MatrixView{a, 1, n} : MatrixView{a, n, 1}, i);
   }
   group.decompose();
   for (int64_t i = 0; i < count; ++i) {
-    const View left{u + i * m * k, k, 1}, right{vt + i * k * n, 1, n};
+    const MatrixView left{u + i * m * k, k, 1}, right{vt + i * k * n, 1, n};
     group.write_result(i, is_wide ? right : left, s + i * k, is_wide ? left : right);
   }
 }

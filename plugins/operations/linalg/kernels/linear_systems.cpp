@@ -10,7 +10,7 @@ namespace crescent::operations {
 namespace {
 
 struct TriangularLoop {
-  explicit TriangularLoop(const TriangularSolve& op) : lower(op.lower) {}
+  explicit TriangularLoop(const TriangularSolve& op) : is_lower(op.is_lower) {}
   int64_t work_size(const Shape&) const { return 0; }
   void compute_one(const MatrixParts& x, double*) const {
     copy(x.in[1], x.out[0]);
@@ -20,18 +20,18 @@ struct TriangularLoop {
  private:
   void solve(const Matrix& a, const Matrix& b) const {
     for (int64_t k = 0; k < a.rows; ++k) {
-      const int64_t i = lower ? k : a.rows - 1 - k;
-      for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j)
+      const int64_t i = is_lower ? k : a.rows - 1 - k;
+      for (int64_t j = is_lower ? 0 : i + 1; j < (is_lower ? i : a.rows); ++j)
         for (int64_t c = 0; c < b.columns; ++c) b(i, c) -= a(i, j) * b(j, c);
       for (int64_t c = 0; c < b.columns; ++c) b(i, c) /= a(i, i);
     }
   }
-  bool lower;
+  bool is_lower;
 };
 
 /// LU decomposition of `a` in place. pivots[i] is the row with which row i was exchanged. Returns
 /// the sign of the permutation.
-double factor(const Matrix& a, int32_t* pivots) {
+double decompose_lu(const Matrix& a, int32_t* pivots) {
   double sign = 1;
   for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
     int64_t pivot_row = k;
@@ -57,12 +57,12 @@ struct LuLoop {
   void compute_one(const MatrixParts& x, double*) const {
     const Matrix& a = x.out[0];
     copy(x.in[0], a);
-    double sign = factor(a, x.as<int32_t>(1)), log = 0;
+    double sign = decompose_lu(a, x.as<int32_t>(1)), log_determinant = 0;
     for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
       sign *= a(k, k) < 0 ? -1 : a(k, k) == 0 ? 0 : 1;
-      log += std::log(std::abs(a(k, k)));
+      log_determinant += std::log(std::abs(a(k, k)));
     }
-    *x.as<double>(2) = sign, *x.as<double>(3) = log;
+    *x.as<double>(2) = sign, *x.as<double>(3) = log_determinant;
   }
 };
 
@@ -80,7 +80,7 @@ struct SolveLoop {
 
  private:
   static void solve(const Matrix& a, const Matrix& b, int32_t* pivots) {
-    factor(a, pivots);
+    decompose_lu(a, pivots);
     for (int64_t k = 0; k < a.rows; ++k)
       for (int64_t c = 0; c < b.columns && pivots[k] != k; ++c) std::swap(b(k, c), b(pivots[k], c));
     for (int64_t i = 0; i < a.rows; ++i)

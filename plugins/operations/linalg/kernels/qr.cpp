@@ -45,12 +45,12 @@ struct QrLoop {
   /// zero, divided by the largest of them, so that squares neither overflow nor underflow. Returns
   /// w'w, which is 0 if the elements are zero already.
   static double reflection(const Matrix& augmented, int64_t k, double* w) {
-    double largest = 0, total = 0, square = 0;
+    double largest = 0, magnitude_sum = 0, square = 0;
     for (int64_t i = k; i < augmented.rows; ++i) {
-      const double size = std::abs(augmented(i, k));
-      largest = std::max(largest, size), total += size;
+      const double magnitude = std::abs(augmented(i, k));
+      largest = std::max(largest, magnitude), magnitude_sum += magnitude;
     }
-    if (total == 0) return 0;
+    if (magnitude_sum == 0) return 0;
     for (int64_t i = k; i < augmented.rows; ++i)
       w[i] = augmented(i, k) / largest, square += w[i] * w[i];
     const double norm = std::sqrt(square), first = w[k];
