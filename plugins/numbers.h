@@ -22,26 +22,26 @@ inline Numbers numbers_in(const Value& value, const char* option) {
     return {boxed->tensor.shape(), boxed->tensor.to_vector()};
   if (!value.is_list()) fail(option, ": expected a number or a list of numbers, got ", value);
   Numbers result;
-  Shape inner;
+  Shape item_shape;
   for (const Value& item : value.as_list()) {
     const Numbers part = numbers_in(item, option);
-    if (!result.values.empty() && part.shape != inner)
+    if (!result.values.empty() && part.shape != item_shape)
       fail(option, ": expected lists of one length, got ", value);
-    inner = part.shape;
+    item_shape = part.shape;
     result.values.insert(result.values.end(), part.values.begin(), part.values.end());
   }
-  result.shape = Shape{int64_t(value.as_list().size())}.concat(inner);
+  result.shape = Shape{int64_t(value.as_list().size())}.concat(item_shape);
   return result;
 }
 
 /// Converts the numbers to the value in a configuration: a number or nested lists.
 inline Value value_of(const Numbers& numbers) {
-  size_t next = 0;
+  size_t next_index = 0;
   const auto nested = [&](auto&& self, int axis) -> Value {
-    if (axis == numbers.shape.rank()) return numbers.values[next++];
-    List list;
-    for (int64_t i = 0; i < numbers.shape[axis]; ++i) list.push_back(self(self, axis + 1));
-    return list;
+    if (axis == numbers.shape.rank()) return numbers.values[next_index++];
+    List items;
+    for (int64_t i = 0; i < numbers.shape[axis]; ++i) items.push_back(self(self, axis + 1));
+    return items;
   };
   return nested(nested, 0);
 }

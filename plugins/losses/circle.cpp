@@ -23,7 +23,7 @@ class Circle final : public Loss {
         .field("ref_labels", &Circle::reference_labels_,
                "Class numbers (references) of the vectors in ref_embeddings; null: the targets.")
         .not_stored()
-        .field("ref_embeddings", &Circle::references_,
+        .field("ref_embeddings", &Circle::reference_embeddings_,
                "Unit vectors (references, size) with which the predicted ones are compared; null: "
                "the predicted ones.")
         .not_stored();
@@ -34,7 +34,8 @@ class Circle final : public Loss {
       fail("circle: expected embeddings of shape (batch, size), got shape ", y_pred.shape());
     const Tensor labels =
         reshape(cast(class_numbers(*this, y_true, y_pred), DType::int32), {-1, 1});
-    const Tensor references = references_ ? cast(references_, y_pred.dtype()) : y_pred;
+    const Tensor references =
+        reference_embeddings_ ? cast(reference_embeddings_, y_pred.dtype()) : y_pred;
     const Tensor reference_labels = reference_labels_
                                         ? reshape(cast(reference_labels_, DType::int32), {1, -1})
                                         : transpose(labels);
@@ -58,7 +59,7 @@ class Circle final : public Loss {
  private:
   double gamma_ = 80, margin_ = 0.4;
   bool remove_diagonal_ = true;
-  Tensor reference_labels_, references_;
+  Tensor reference_labels_, reference_embeddings_;
 };
 
 }  // namespace

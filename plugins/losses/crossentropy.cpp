@@ -69,7 +69,7 @@ class CategoricalCrossentropy final : public Loss {
       fail("categorical_crossentropy: targets must be shaped like predictions, got ",
            y_true.shape(), " and ", y_pred.shape(),
            "; for class numbers use sparse_categorical_crossentropy");
-    if (p.dim(-1) == 1 && !std::exchange(warned_, true))
+    if (p.dim(-1) == 1 && !std::exchange(has_warned_, true))
       warn(
           "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) "
           "with num_classes > 1. Received: y_pred.shape=",
@@ -85,7 +85,7 @@ class CategoricalCrossentropy final : public Loss {
   bool from_logits_ = false;
   double label_smoothing_ = 0;
   int64_t axis_ = -1;
-  mutable bool warned_ = false;
+  mutable bool has_warned_ = false;
 };
 
 class SparseCategoricalCrossentropy final : public Loss {
@@ -135,8 +135,8 @@ class CategoricalGeneralizedCrossEntropy final : public Loss {
   Tensor call(const Tensor& y_true, const Tensor& p) const override {
     const Tensor labels = class_numbers(*this, y_true, p);
     const Tensor classes = check_indices(labels, p.dim(-1), "label", concat(p.dim(-1), " classes"));
-    const Tensor of_truth = sum(p * one_hot(classes, p.dim(-1), p.dtype()), {-1});
-    return (1.0 - power(of_truth, q_)) / q_;
+    const Tensor true_class_probability = sum(p * one_hot(classes, p.dim(-1), p.dtype()), {-1});
+    return (1.0 - power(true_class_probability, q_)) / q_;
   }
 
  private:

@@ -20,10 +20,10 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
   return largest + log(exp(a - largest) + exp(b - largest) + exp(c - largest));
 }
 
-/// Shifts x (batch, states) to the right by `by` states; the first states become log(0).
-Tensor shifted(const Tensor& x, int64_t by) {
-  const Tensor prefix = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
-  return pad(prefix, {0, by}, {0, 0}, kLogZero);
+/// Shifts x (batch, states) to the right by `shift` states; the first states become log(0).
+Tensor shifted(const Tensor& x, int64_t shift) {
+  const Tensor prefix = slice(x, {0, 0}, {x.dim(0), x.dim(1) - shift});
+  return pad(prefix, {0, shift}, {0, 0}, kLogZero);
 }
 
 /// Logarithms of probabilities: 0 where the condition is true, log(0) elsewhere.
@@ -41,7 +41,7 @@ class Ctc final : public Loss {
   }
   bool sparse_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    check(y_true, y_pred);
+    check_shapes(y_true, y_pred);
     const int64_t batch = y_true.dim(0), length = y_true.dim(1), classes = y_pred.dim(2);
     const int64_t states = 2 * length + 1;
     const DType dtype = y_pred.dtype();
@@ -60,16 +60,17 @@ class Ctc final : public Loss {
     const Tensor is_label = not_equal(half_index, floor(half_index));  // every second state
     const Tensor skip_scores =
         log_indicator(logical_and(expand_dims(is_label, 0), not_equal(path, two_before)), dtype);
-    const Tensor first_two = broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
+    const Tensor is_first_two =
+        broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
 
     const Tensor start =
-        log_indicator(first_two, dtype) + squeeze(slice_axis(emission_scores, 0, 0, 1), 0);
+        log_indicator(is_first_two, dtype) + squeeze(slice_axis(emission_scores, 0, 0, 1), 0);
     const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skip_scores, emission_scores);
     return loss_at_end(end, labels);
   }
 
  private:
-  static void check(const Tensor& y_true, const Tensor& y_pred) {
+  static void check_shapes(const Tensor& y_true, const Tensor& y_pred) {
     if (y_true.rank() != 2)
       fail(
           "Targets `y_true` are expected to be a tensor of shape `(batch_size, max_length)` in "
@@ -86,23 +87,25 @@ class Ctc final : public Loss {
   }
   /// The logarithm of the probability of each state after the last time step. `start` contains the
   /// logarithms after the first step.
-  static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
-    const ScanBody body = [&](const Tensors& now, const Tensors& step) {
-      const Tensor& at = now.front();
-      const Tensor log_sum = log_add(at, shifted(at, 1), shifted(at, 2) + now[1]);
-      return ScanResult{{log_sum + step.front(), now[1]}, {}};
+  static Tensor last_state(const Tensor& start, const Tensor& skip_scores,
+                           const Tensor& emission_scores) {
+    const ScanBody body = [&](const Tensors& carried, const Tensors& step) {
+      const Tensor& log_probabilities = carried.front();
+      const Tensor log_sum = log_add(log_probabilities, shifted(log_probabilities, 1),
+                                     shifted(log_probabilities, 2) + carried[1]);
+      return ScanResult{{log_sum + step.front(), carried[1]}, {}};
     };
-    const Tensor later_steps = slice_axis(emitted, 0, 1, emitted.dim(0));
-    return scan(body, {start, skips}, {later_steps}).states.front();
+    const Tensor later_steps = slice_axis(emission_scores, 0, 1, emission_scores.dim(0));
+    return scan(body, {start, skip_scores}, {later_steps}).states.front();
   }
   /// The loss: minus the logarithm of the probability to end in one of the two final states, the
   /// last label and the blank after it; infinity if the probability is 0.
   static Tensor loss_at_end(const Tensor& end, const Tensor& labels) {
     const DType dtype = end.dtype();
-    const Tensor last =
+    const Tensor last_blank =
         cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);
     const Tensor position = expand_dims(arange(end.dim(1)), 0);
-    const Tensor is_end = logical_or(equal(position, last), equal(position, last - 1));
+    const Tensor is_end = logical_or(equal(position, last_blank), equal(position, last_blank - 1));
     const Tensor value = -logsumexp(where(is_end, end, zeros({1}, dtype) + kLogZero), {1});
     return where(greater(value, -kLogZero / 2), INFINITY, value);
   }

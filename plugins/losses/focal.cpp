@@ -38,26 +38,26 @@ class BinaryFocalCrossentropy final : public Focal {
  public:
   static void describe(Schema<BinaryFocalCrossentropy>& s) {
     s.doc("Binary cross-entropy times (1 - p of the true class)^gamma (Lin et al. 2017).")
-        .field("apply_class_balancing", &BinaryFocalCrossentropy::balance_,
+        .field("apply_class_balancing", &BinaryFocalCrossentropy::apply_class_balancing_,
                "Weight class 1 by alpha and class 0 by 1 - alpha.")
         .field("alpha", &BinaryFocalCrossentropy::alpha_, "Weight of class 1.");
     describe_focal(s);
   }
   bool binary_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const auto [labels, given] = matched(*this, y_true, y_pred);
+    const auto [labels, prediction] = matched(*this, y_true, y_pred);
     const Tensor truth = smoothed(labels, 2);
-    const Tensor p = from_logits_ ? sigmoid(given) : given;
+    const Tensor p = from_logits_ ? sigmoid(prediction) : prediction;
     const Tensor clipped = clip(p, kEpsilon, 1 - kEpsilon);
     const Tensor entropy = -(truth * log(clipped) + (1.0 - truth) * log(1.0 - clipped));
-    const Tensor of_truth = truth * p + (1.0 - truth) * (1.0 - p);
-    Tensor values = power(1.0 - of_truth, gamma_) * entropy;
-    if (balance_) values = (truth * alpha_ + (1.0 - truth) * (1 - alpha_)) * values;
+    const Tensor true_class_probability = truth * p + (1.0 - truth) * (1.0 - p);
+    Tensor values = power(1.0 - true_class_probability, gamma_) * entropy;
+    if (apply_class_balancing_) values = (truth * alpha_ + (1.0 - truth) * (1 - alpha_)) * values;
     return mean(values, {int(axis_)});
   }
 
  private:
-  bool balance_ = false;
+  bool apply_class_balancing_ = false;
   double alpha_ = 0.25;
 };
 
@@ -71,26 +71,26 @@ class CategoricalFocalCrossentropy final : public Focal {
   }
   void configured() override {
     Focal::configured();
-    weights_ =
+    class_weights_ =
         alpha_.is_number() ? Tensor::scalar(alpha_.as_float()) : Codec<Tensor>::decode(alpha_);
-    if (weights_.rank() > 1) fail("alpha: expected a number or a list of them, got ", alpha_);
+    if (class_weights_.rank() > 1) fail("alpha: expected a number or a list of them, got ", alpha_);
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const auto [labels, given] = matched(*this, y_true, y_pred);
+    const auto [labels, prediction] = matched(*this, y_true, y_pred);
     const int axis = int(axis_);
-    const Tensor truth = smoothed(labels, given.dim(-1));
-    const Tensor p = from_logits_ ? softmax(given, axis) : given;
+    const Tensor truth = smoothed(labels, prediction.dim(-1));
+    const Tensor p = from_logits_ ? softmax(prediction, axis) : prediction;
     const Tensor probabilities = clip(p / sum(p, {axis}, true), kEpsilon, 1 - kEpsilon);
-    if (weights_.rank() == 1 && weights_.dim(0) != given.dim(-1))
-      fail("alpha: expected a number for each of ", given.dim(-1), " classes, got ",
-           weights_.dim(0));
-    const Tensor weights = cast(weights_, given.dtype());
+    if (class_weights_.rank() == 1 && class_weights_.dim(0) != prediction.dim(-1))
+      fail("alpha: expected a number for each of ", prediction.dim(-1), " classes, got ",
+           class_weights_.dim(0));
+    const Tensor weights = cast(class_weights_, prediction.dtype());
     return sum(weights * power(1.0 - probabilities, gamma_) * -truth * log(probabilities), {axis});
   }
 
  private:
   Value alpha_ = 0.25;
-  Tensor weights_;
+  Tensor class_weights_;
 };
 
 }  // namespace

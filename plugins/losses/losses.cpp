@@ -17,12 +17,14 @@ using Formula = Tensor (*)(const Tensor& truth, const Tensor& prediction);
 
 /// Replaces the labels 0 and 1 by -1 and 1 if all labels are 0 or 1.
 Tensor as_signs(const Tensor& labels) {
-  const Tensor zeros = equal(labels, 0), ones = equal(labels, 1);
-  const Tensor binary = all(logical_or(zeros, ones));
-  return where(binary, labels * 2.0 - 1.0, labels);
+  const Tensor is_zero = equal(labels, 0), is_one = equal(labels, 1);
+  const Tensor is_binary = all(logical_or(is_zero, is_one));
+  return where(is_binary, labels * 2.0 - 1.0, labels);
 }
 
-Tensor unit(const Tensor& x) { return x * rsqrt(maximum(sum(square(x), {-1}, true), 1e-12)); }
+Tensor unit_vectors(const Tensor& x) {
+  return x * rsqrt(maximum(sum(square(x), {-1}, true), 1e-12));
+}
 
 struct LossSpec {
   const char* name;
@@ -101,9 +103,10 @@ class FormulaLoss final : public Loss {
   Formula formula_;
 };
 
-class RowFactory final : public Factory {
+class NamedLossFactory final : public Factory {
  public:
-  RowFactory(const SchemaData& schema, Formula formula) : schema_(schema), formula_(formula) {}
+  NamedLossFactory(const SchemaData& schema, Formula formula)
+      : schema_(schema), formula_(formula) {}
   std::shared_ptr<Configurable> make(const Dict& options) const override {
     auto loss = std::make_shared<FormulaLoss>(formula_);
     schema_.configure(loss.get(), options);
@@ -126,7 +129,7 @@ ClassInfo info_of(const LossSpec& spec) {
   info.name = spec.name;
   info.aliases = spec.aliases;
   info.schema = schema.data();
-  info.factory = std::make_shared<RowFactory>(info.schema, spec.formula);
+  info.factory = std::make_shared<NamedLossFactory>(info.schema, spec.formula);
   return info;
 }
 
@@ -159,7 +162,8 @@ class CosineSimilarity final : public Loss {
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [truth, prediction] = matched(*this, y_true, y_pred);
-    return -sum(unit(move_to_last_axis(truth, axis_)) * unit(move_to_last_axis(prediction, axis_)),
+    return -sum(unit_vectors(move_to_last_axis(truth, axis_)) *
+                    unit_vectors(move_to_last_axis(prediction, axis_)),
                 {-1});
   }
 

@@ -9,10 +9,10 @@ constexpr double kEpsilon = 1e-7;
 
 /// Targets and predictions, converted to the same dtype and rank. Losses compare them element by
 /// element, so matched() requires equal shapes.
-struct Pair {
+struct MatchedPair {
   Tensor truth, prediction;
 };
-Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred);
+MatchedPair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred);
 
 /// Returns the targets, which are class numbers, without a last axis of size 1. Fails unless the
 /// predictions have one column per class.

@@ -4,8 +4,8 @@ namespace crescent {
 
 using namespace ops;
 
-Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred) {
-  Pair pair{cast(y_true, y_pred.dtype()), y_pred};
+MatchedPair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred) {
+  MatchedPair pair{cast(y_true, y_pred.dtype()), y_pred};
   match_ranks(pair.truth, pair.prediction);
   if (!pair.truth.shape().compatible(pair.prediction.shape()))
     fail("A target array with shape ", y_true.shape(), " was passed for an output of shape ",
@@ -31,13 +31,13 @@ Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pre
 }
 
 Tensor move_to_last_axis(const Tensor& x, int64_t axis) {
-  const int from = x.shape().axis(int(axis));
-  if (from == x.rank() - 1) return x;
-  std::vector<int> order;
+  const int old_axis = x.shape().axis(int(axis));
+  if (old_axis == x.rank() - 1) return x;
+  std::vector<int> axis_order;
   for (int i = 0; i < x.rank(); ++i)
-    if (i != from) order.push_back(i);
-  order.push_back(from);
-  return transpose(x, order);
+    if (i != old_axis) axis_order.push_back(i);
+  axis_order.push_back(old_axis);
+  return transpose(x, axis_order);
 }
 
 }  // namespace crescent

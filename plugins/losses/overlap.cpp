@@ -14,7 +14,7 @@ class Overlap : public Loss {
   static void describe_axis(Schema<T>& s) {
     s.field("axis", &Overlap::axis_, "Axes to sum over; none: all, including the batch.");
   }
-  Tensor total(const Tensor& x) const {
+  Tensor sum_over_axes(const Tensor& x) const {
     return axis_ ? sum(x, Axes(axis_->begin(), axis_->end())) : sum(x);
   }
 
@@ -30,7 +30,8 @@ class Dice final : public Overlap {
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [truth, p] = matched(*this, y_true, y_pred);
-    return 1.0 - 2.0 * total(truth * p) / (total(truth) + total(p) + kEpsilon);
+    return 1.0 -
+           2.0 * sum_over_axes(truth * p) / (sum_over_axes(truth) + sum_over_axes(p) + kEpsilon);
   }
 };
 
@@ -46,9 +47,9 @@ class Tversky final : public Overlap {
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [truth, p] = matched(*this, y_true, y_pred);
-    const Tensor true_positives = total(p * truth);
-    const Tensor false_negatives = total(truth * (1.0 - p)),
-                 false_positives = total((1.0 - truth) * p);
+    const Tensor true_positives = sum_over_axes(p * truth);
+    const Tensor false_negatives = sum_over_axes(truth * (1.0 - p)),
+                 false_positives = sum_over_axes((1.0 - truth) * p);
     return 1.0 - true_positives / (true_positives + false_negatives * alpha_ +
                                    false_positives * beta_ + kEpsilon);
   }

@@ -142,21 +142,21 @@ class SparseTopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
         .field("k", &SparseTopKCategoricalAccuracy::k_, "Number of predictions to consider.")
         .min(1);
     describe_name(s, &SparseTopKCategoricalAccuracy::name_, &SparseTopKCategoricalAccuracy::dtype_);
-    s.field("from_sorted_ids", &SparseTopKCategoricalAccuracy::sorted_,
+    s.field("from_sorted_ids", &SparseTopKCategoricalAccuracy::from_sorted_ids_,
             "Predictions are class numbers, best first.");
   }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     const Tensor labels = class_numbers(y_true, y_pred);
-    if (!sorted_) return among_best(labels, y_pred, k_);
-    const Tensor best = slice_axis(y_pred, -1, 0, std::min(k_, y_pred.dim(-1)));
-    return as_float(any(equal(cast(best, DType::int64), expand_dims(labels, -1)), {-1}));
+    if (!from_sorted_ids_) return among_best(labels, y_pred, k_);
+    const Tensor best_classes = slice_axis(y_pred, -1, 0, std::min(k_, y_pred.dim(-1)));
+    return as_float(any(equal(cast(best_classes, DType::int64), expand_dims(labels, -1)), {-1}));
   }
 
  private:
   int64_t k_ = 5;
-  bool sorted_ = false;
+  bool from_sorted_ids_ = false;
 };
 
 }  // namespace

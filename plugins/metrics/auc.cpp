@@ -25,7 +25,7 @@ class Auc final : public Metric {
         .max(kMaxThresholds)
         .field("curve", &Auc::curve_, "\"ROC\", \"PR\" or \"PRGAIN\".")
         .choices({"ROC", "PR", "PRGAIN", "roc", "pr", "prgain"})
-        .field("summation_method", &Auc::method_,
+        .field("summation_method", &Auc::summation_method_,
                "How the area between two points is approximated.")
         .choices(
             {"interpolation", "minoring", "majoring", "Interpolation", "Minoring", "Majoring"});
@@ -48,22 +48,23 @@ class Auc final : public Metric {
   void configured() override {
     if (num_labels_ && !multi_label_)
       fail("`num_labels` is needed only when `multi_label` is True.");
-    std::vector<double> inner;
+    std::vector<double> inner_thresholds;
     if (threshold_option_) {
-      inner = *threshold_option_;
-      std::sort(inner.begin(), inner.end());
-      num_thresholds_ = static_cast<int64_t>(inner.size()) + 2;
+      inner_thresholds = *threshold_option_;
+      std::sort(inner_thresholds.begin(), inner_thresholds.end());
+      num_thresholds_ = static_cast<int64_t>(inner_thresholds.size()) + 2;
     } else {
       if (!num_thresholds_) fail("expected num_thresholds or thresholds, got neither");
       const std::vector<double> defaults = even_thresholds(*num_thresholds_);
-      inner.assign(defaults.begin() + 1, defaults.end() - 1);
+      inner_thresholds.assign(defaults.begin() + 1, defaults.end() - 1);
     }
     options_.thresholds = {-kEpsilon};
-    options_.thresholds.insert(options_.thresholds.end(), inner.begin(), inner.end());
+    options_.thresholds.insert(options_.thresholds.end(), inner_thresholds.begin(),
+                               inner_thresholds.end());
     options_.thresholds.push_back(1 + kEpsilon);
     options_.multi_label = multi_label_;
     if (label_weights_ && !multi_label_) options_.label_weights = weights_of_labels();
-    if (!multi_label_ || num_labels_) begin(num_labels_.value_or(1));
+    if (!multi_label_ || num_labels_) create_variables(num_labels_.value_or(1));
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
@@ -73,21 +74,21 @@ class Auc final : public Metric {
     if (label_weights_ && static_cast<int64_t>(label_weights_->size()) != y_pred.dim(-1))
       fail("expected a weight for each of ", y_pred.dim(-1), " labels, got ",
            label_weights_->size());
-    if (!state_.true_positives) begin(y_pred.dim(-1));
-    count(state_, options_, y_true, from_logits_ ? sigmoid(y_pred) : y_pred, sample_weight);
+    if (!confusion_.true_positives) create_variables(y_pred.dim(-1));
+    count(confusion_, options_, y_true, from_logits_ ? sigmoid(y_pred) : y_pred, sample_weight);
   }
   Tensor result() const override {
-    if (!state_.true_positives) return Tensor::scalar(0);
-    const std::string curve = upper(curve_), method = upper(method_);
+    if (!confusion_.true_positives) return Tensor::scalar(0);
+    const std::string curve = upper_case(curve_), method = upper_case(summation_method_);
     if (curve == "PR" && method == "INTERPOLATION")
-      return over_labels(as_result(interpolated_precision()));
-    const auto [x, y] = curve == "ROC"  ? Curve{state_.fall_out(), state_.recall()}
-                        : curve == "PR" ? Curve{state_.recall(), state_.precision()}
-                                        : gain();
+      return mean_over_labels(as_result(interpolated_precision()));
+    const auto [x, y] = curve == "ROC"  ? Curve{confusion_.fall_out(), confusion_.recall()}
+                        : curve == "PR" ? Curve{confusion_.recall(), confusion_.precision()}
+                                        : gain_curve();
     const Tensor height = method == "INTERPOLATION" ? (all_but_last(y) + all_but_first(y)) / 2.0
                           : method == "MINORING"    ? minimum(all_but_last(y), all_but_first(y))
                                                     : maximum(all_but_last(y), all_but_first(y));
-    return over_labels(as_result(sum((all_but_last(x) - all_but_first(x)) * height, {0})));
+    return mean_over_labels(as_result(sum((all_but_last(x) - all_but_first(x)) * height, {0})));
   }
 
  private:
@@ -95,7 +96,7 @@ class Auc final : public Metric {
     Tensor x, y;
   };
 
-  static std::string upper(std::string text) {
+  static std::string upper_case(std::string text) {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   }
@@ -103,17 +104,17 @@ class Auc final : public Metric {
     const std::vector<float> weights(label_weights_->begin(), label_weights_->end());
     return Tensor::from(weights, {static_cast<int64_t>(weights.size())});
   }
-  void begin(int64_t labels) {
-    const int64_t n = static_cast<int64_t>(options_.thresholds.size());
-    const Shape shape = multi_label_ ? Shape{n, labels} : Shape{n};
-    state_.true_positives = add_variable("true_positives", shape, kSums);
-    state_.false_positives = add_variable("false_positives", shape, kSums);
-    state_.true_negatives = add_variable("true_negatives", shape, kSums);
-    state_.false_negatives = add_variable("false_negatives", shape, kSums);
+  void create_variables(int64_t label_count) {
+    const int64_t threshold_count = static_cast<int64_t>(options_.thresholds.size());
+    const Shape shape = multi_label_ ? Shape{threshold_count, label_count} : Shape{threshold_count};
+    confusion_.true_positives = add_variable("true_positives", shape, kSums);
+    confusion_.false_positives = add_variable("false_positives", shape, kSums);
+    confusion_.true_negatives = add_variable("true_negatives", shape, kSums);
+    confusion_.false_negatives = add_variable("false_negatives", shape, kSums);
   }
   /// The result from the area of each label: their weighted mean. Without multi_label there is a
   /// single area.
-  Tensor over_labels(const Tensor& areas) const {
+  Tensor mean_over_labels(const Tensor& areas) const {
     if (!multi_label_) return areas;
     if (!label_weights_) return mean(areas);
     const Tensor weights = weights_of_labels();
@@ -122,7 +123,8 @@ class Auc final : public Metric {
   /// The area under the precision-recall curve, interpolated as by Davis and Goadrich (2006):
   /// between thresholds, true positives grow linearly with predicted positives.
   Tensor interpolated_precision() const {
-    const Tensor tp = state_.true_positives, predicted = tp + state_.false_positives.value();
+    const Tensor tp = confusion_.true_positives,
+                 predicted = tp + confusion_.false_positives.value();
     const Tensor tp_increase = all_but_last(tp) - all_but_first(tp);
     const Tensor slope =
         divide_no_nan(tp_increase, maximum(all_but_last(predicted) - all_but_first(predicted), 0));
@@ -131,27 +133,28 @@ class Auc final : public Metric {
         logical_and(greater(all_but_last(predicted), 0), greater(all_but_first(predicted), 0));
     const Tensor ratio =
         where(are_positive, divide_no_nan(all_but_last(predicted), all_but_first(predicted)), 1);
-    const Tensor positives = all_but_first(tp) + all_but_first(state_.false_negatives);
+    const Tensor positives = all_but_first(tp) + all_but_first(confusion_.false_negatives);
     return sum(divide_no_nan(slope * (tp_increase + intercept * log(ratio)), maximum(positives, 0)),
                {0});
   }
   /// The curve of recall gain and precision gain (Flach and Kull 2015). Where there are no true
   /// positives, recall gain is 0 and precision gain is 1. Negative recall gains become 0.
-  Curve gain() const {
-    const Tensor tp = state_.true_positives, fp = state_.false_positives,
-                 tn = state_.true_negatives, fn = state_.false_negatives;
-    const Tensor scale = divide_no_nan(tp + fn, tn + fp), none = equal(tp, 0);
-    const Tensor recall_gain = where(none, 0, 1.0 - scale * divide_no_nan(fn, tp));
-    return {relu(recall_gain), where(none, 1, 1.0 - scale * divide_no_nan(fp, tp))};
+  Curve gain_curve() const {
+    const Tensor tp = confusion_.true_positives, fp = confusion_.false_positives,
+                 tn = confusion_.true_negatives, fn = confusion_.false_negatives;
+    const Tensor scale = divide_no_nan(tp + fn, tn + fp), has_no_true_positives = equal(tp, 0);
+    const Tensor recall_gain = where(has_no_true_positives, 0, 1.0 - scale * divide_no_nan(fn, tp));
+    return {relu(recall_gain),
+            where(has_no_true_positives, 1, 1.0 - scale * divide_no_nan(fp, tp))};
   }
 
   std::optional<int64_t> num_thresholds_ = 200;
-  std::string curve_ = "ROC", method_ = "interpolation";
+  std::string curve_ = "ROC", summation_method_ = "interpolation";
   std::optional<std::vector<double>> threshold_option_, label_weights_;
   bool multi_label_ = false, from_logits_ = false;
   std::optional<int64_t> num_labels_;
   ConfusionOptions options_;
-  Confusion state_;
+  Confusion confusion_;
 };
 
 }  // namespace

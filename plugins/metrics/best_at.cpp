@@ -11,7 +11,7 @@ using Rate = Tensor (Confusion::*)() const;
 
 struct BestMetric {
   const char *name, *doc, *option, *option_doc;
-  Rate constrained, best;
+  Rate constrained_rate, best_rate;
 };
 const BestMetric kBestMetrics[] = {
     {"SensitivityAtSpecificity",
@@ -47,20 +47,20 @@ class BestAt final : public Metric {
     options_.class_id = class_id_;
     options_.thresholds =
         num_thresholds_ == 1 ? std::vector<double>{0.5} : even_thresholds(num_thresholds_);
-    state_.true_positives = add_variable("true_positives", {num_thresholds_}, kSums);
-    state_.false_positives = add_variable("false_positives", {num_thresholds_}, kSums);
-    state_.true_negatives = add_variable("true_negatives", {num_thresholds_}, kSums);
-    state_.false_negatives = add_variable("false_negatives", {num_thresholds_}, kSums);
+    confusion_.true_positives = add_variable("true_positives", {num_thresholds_}, kSums);
+    confusion_.false_positives = add_variable("false_positives", {num_thresholds_}, kSums);
+    confusion_.true_negatives = add_variable("true_negatives", {num_thresholds_}, kSums);
+    confusion_.false_negatives = add_variable("false_negatives", {num_thresholds_}, kSums);
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
-    count(state_, options_, y_true, y_pred, sample_weight);
+    count(confusion_, options_, y_true, y_pred, sample_weight);
   }
   Direction direction() const override { return Direction::up; }
   Tensor result() const override {
-    const Tensor constrained = (state_.*kBestMetrics[Row].constrained)(),
-                 best = (state_.*kBestMetrics[Row].best)();
-    return ops::max(ops::where(ops::greater_equal(constrained, min_rate_), best, 0));
+    const Tensor constrained_rate = (confusion_.*kBestMetrics[Row].constrained_rate)(),
+                 best_rate = (confusion_.*kBestMetrics[Row].best_rate)();
+    return ops::max(ops::where(ops::greater_equal(constrained_rate, min_rate_), best_rate, 0));
   }
 
  private:
@@ -68,7 +68,7 @@ class BestAt final : public Metric {
   int64_t num_thresholds_ = 200;
   std::optional<int64_t> class_id_;
   ConfusionOptions options_;
-  Confusion state_;
+  Confusion confusion_;
 };
 
 }  // namespace

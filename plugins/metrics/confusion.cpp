@@ -49,7 +49,7 @@ Tensor column(const Tensor& x, int64_t class_id) {
 /// The elements that are counted: predictions (samples) or (samples, labels), and for each
 /// prediction its weight as a positive and as a negative.
 struct Elements {
-  Tensor prediction, positive, negative;
+  Tensor prediction, positive_weight, negative_weight;
 };
 
 Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, const Tensor& y_pred,
@@ -72,7 +72,7 @@ Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, cons
   if (options.label_weights) weights = weights * options.label_weights;
   Elements elements{prediction, is_true * weights, (1.0 - is_true) * weights};
   if (options.multi_label) return elements;
-  for (Tensor* x : {&elements.prediction, &elements.positive, &elements.negative})
+  for (Tensor* x : {&elements.prediction, &elements.positive_weight, &elements.negative_weight})
     *x = reshape(*x, {-1});
   return elements;
 }
@@ -96,7 +96,7 @@ Tensor above_threshold(const Tensor& prediction, const std::vector<double>& thre
 
 /// For each threshold, the sum of the weights of the elements that are 1 in `chosen` (thresholds,
 /// elements...).
-Tensor total(const Tensor& chosen, const Tensor& weights) {
+Tensor weight_sums(const Tensor& chosen, const Tensor& weights) {
   if (chosen.rank() == 3) return sum(chosen * expand_dims(weights, 0), {1});
   return squeeze(matmul(chosen, expand_dims(weights, 1)), 1);
 }
@@ -112,19 +112,19 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
            const Tensor& y_pred, const Tensor& sample_weight) {
   need_predictions(y_pred);
   const Elements elements = elements_of(options, y_true, y_pred, sample_weight);
-  const Tensor positive = above_threshold(elements.prediction, options.thresholds),
-               negative = 1.0 - positive;
+  const Tensor is_positive = above_threshold(elements.prediction, options.thresholds),
+               is_negative = 1.0 - is_positive;
   auto add = [](const Variable& variable, const Tensor& chosen, const Tensor& weights) {
-    if (variable) variable.assign_add(total(chosen, weights));
+    if (variable) variable.assign_add(weight_sums(chosen, weights));
   };
-  add(state.true_positives, positive, elements.positive);
-  add(state.false_positives, positive, elements.negative);
-  add(state.true_negatives, negative, elements.negative);
-  add(state.false_negatives, negative, elements.positive);
+  add(state.true_positives, is_positive, elements.positive_weight);
+  add(state.false_positives, is_positive, elements.negative_weight);
+  add(state.true_negatives, is_negative, elements.negative_weight);
+  add(state.false_negatives, is_negative, elements.positive_weight);
 }
 
-std::vector<double> thresholds_of(const Value& option, double otherwise) {
-  if (option.is_null()) return {otherwise};
+std::vector<double> thresholds_of(const Value& option, double default_threshold) {
+  if (option.is_null()) return {default_threshold};
   std::vector<double> thresholds;
   List invalid;
   for (const Value& value : option.is_list() ? option.as_list() : List{option}) {

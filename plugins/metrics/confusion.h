@@ -13,13 +13,13 @@ Tensor divide_no_nan(const Tensor& a, const Tensor& b);
 struct Confusion {
   Variable true_positives, false_positives, true_negatives, false_negatives;
 
-  Tensor precision() const { return share(true_positives, false_positives); }
-  Tensor recall() const { return share(true_positives, false_negatives); }
-  Tensor specificity() const { return share(true_negatives, false_positives); }
-  Tensor fall_out() const { return share(false_positives, true_negatives); }
+  Tensor precision() const { return fraction(true_positives, false_positives); }
+  Tensor recall() const { return fraction(true_positives, false_negatives); }
+  Tensor specificity() const { return fraction(true_negatives, false_positives); }
+  Tensor fall_out() const { return fraction(false_positives, true_negatives); }
 
  private:
-  static Tensor share(const Tensor& part, const Tensor& rest) {
+  static Tensor fraction(const Tensor& part, const Tensor& rest) {
     return as_result(divide_no_nan(part, part + rest));
   }
 };
@@ -37,8 +37,8 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
            const Tensor& y_pred, const Tensor& sample_weight);
 
 /// The thresholds that an option gives, which is a number or a list of numbers in [0, 1];
-/// `otherwise` if the option is null.
-std::vector<double> thresholds_of(const Value& option, double otherwise);
+/// `default_threshold` if the option is null.
+std::vector<double> thresholds_of(const Value& option, double default_threshold);
 /// The limit of the number of thresholds: float32 cannot represent more equidistant numbers from 0
 /// to 1.
 constexpr double kMaxThresholds = 1 << 24;

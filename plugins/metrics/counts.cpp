@@ -11,11 +11,11 @@ Tensor scalar_if_single(const Tensor& values) {
   return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
 }
 
-using Member = Variable Confusion::*;
+using CountMember = Variable Confusion::*;
 
 struct CountRow {
   const char *name, *doc;
-  Member counted_state;
+  CountMember counted_state;
 };
 const CountRow kCounts[] = {
     {"TruePositives", "Weighted number of positives that are predicted as positive.",
@@ -41,21 +41,21 @@ class ConditionCount final : public Metric {
   }
   void configured() override {
     options_.thresholds = thresholds_of(thresholds_, 0.5);
-    state_.*kCounts[Row].counted_state =
+    confusion_.*kCounts[Row].counted_state =
         add_variable("accumulator", {static_cast<int64_t>(options_.thresholds.size())}, kSums);
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
-    count(state_, options_, y_true, y_pred, sample_weight);
+    count(confusion_, options_, y_true, y_pred, sample_weight);
   }
   Tensor result() const override {
-    return scalar_if_single(as_result(state_.*kCounts[Row].counted_state));
+    return scalar_if_single(as_result(confusion_.*kCounts[Row].counted_state));
   }
 
  private:
   Value thresholds_;
   ConfusionOptions options_;
-  Confusion state_;
+  Confusion confusion_;
 };
 
 /// The base of Precision and Recall, with their options and state.
@@ -64,7 +64,7 @@ class PrecisionOrRecall : public Metric {
   Direction direction() const override { return Direction::up; }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
-    count(state_, options_, y_true, y_pred, sample_weight);
+    count(confusion_, options_, y_true, y_pred, sample_weight);
   }
 
  protected:
@@ -81,14 +81,14 @@ class PrecisionOrRecall : public Metric {
         .min(0);
     describe_name(s, &PrecisionOrRecall::name_, &PrecisionOrRecall::dtype_);
   }
-  void begin(Member other, const char* name) {
+  void create_variables(CountMember other_count, const char* name) {
     options_.thresholds = thresholds_of(thresholds_, top_k_ ? kNoThreshold : 0.5);
     options_.top_k = top_k_, options_.class_id = class_id_;
     const Shape shape{static_cast<int64_t>(options_.thresholds.size())};
-    state_.true_positives = add_variable("true_positives", shape, kSums);
-    state_.*other = add_variable(name, shape, kSums);
+    confusion_.true_positives = add_variable("true_positives", shape, kSums);
+    confusion_.*other_count = add_variable(name, shape, kSums);
   }
-  Confusion state_;
+  Confusion confusion_;
 
  private:
   Value thresholds_;
@@ -102,8 +102,8 @@ class Precision final : public PrecisionOrRecall {
     s.doc("Fraction of positive predictions that are correct.");
     describe_options(s);
   }
-  void configured() override { begin(&Confusion::false_positives, "false_positives"); }
-  Tensor result() const override { return scalar_if_single(state_.precision()); }
+  void configured() override { create_variables(&Confusion::false_positives, "false_positives"); }
+  Tensor result() const override { return scalar_if_single(confusion_.precision()); }
 };
 
 class Recall final : public PrecisionOrRecall {
@@ -112,8 +112,8 @@ class Recall final : public PrecisionOrRecall {
     s.doc("Fraction of positives that are predicted.");
     describe_options(s);
   }
-  void configured() override { begin(&Confusion::false_negatives, "false_negatives"); }
-  Tensor result() const override { return scalar_if_single(state_.recall()); }
+  void configured() override { create_variables(&Confusion::false_negatives, "false_negatives"); }
+  Tensor result() const override { return scalar_if_single(confusion_.recall()); }
 };
 
 }  // namespace

@@ -26,16 +26,17 @@ class FScore : public Metric {
            " expects 2D inputs with shape (batch_size, output_dim). Received input "
            "shapes: y_pred.shape=",
            y_pred.shape(), " and y_true.shape=", y_true.shape(), ".");
-    if (!true_positives_) begin(y_pred.dim(1));
-    const Tensor truth = cast(y_true, DType::float32), guess = chosen(cast(y_pred, DType::float32));
+    if (!true_positives_) create_variables(y_pred.dim(1));
+    const Tensor truth = cast(y_true, DType::float32),
+                 predicted = predicted_positives(cast(y_pred, DType::float32));
     const Axes axes = average_ == "micro" ? Axes{} : Axes{0};
-    auto add = [&](const Variable& total, Tensor values) {
+    auto add = [&](const Variable& variable, Tensor values) {
       if (sample_weight) values = values * weights_of(sample_weight);
-      total.assign_add(sum(values, axes));
+      variable.assign_add(sum(values, axes));
     };
-    add(true_positives_, guess * truth);
-    add(false_positives_, guess * (1.0 - truth));
-    add(false_negatives_, (1.0 - guess) * truth);
+    add(true_positives_, predicted * truth);
+    add(false_positives_, predicted * (1.0 - truth));
+    add(false_negatives_, (1.0 - predicted) * truth);
     add(positives_, truth);
   }
   Tensor result() const override {
@@ -43,9 +44,9 @@ class FScore : public Metric {
     const Tensor precision =
         true_positives_ / (true_positives_ + false_positives_.value() + kEpsilon);
     const Tensor recall = true_positives_ / (true_positives_ + false_negatives_.value() + kEpsilon);
-    const double square = beta_ * beta_;
+    const double beta_squared = beta_ * beta_;
     const Tensor score =
-        precision * recall / (precision * square + recall + kEpsilon) * (1 + square);
+        precision * recall / (precision * beta_squared + recall + kEpsilon) * (1 + beta_squared);
     if (!average_) return as_result(score);
     if (average_ == "weighted")
       return as_result(sum(score * (positives_ / (sum(positives_) + kEpsilon))));
@@ -68,14 +69,14 @@ class FScore : public Metric {
   double beta_ = 1;
 
  private:
-  void begin(int64_t classes) {
-    const Shape shape = average_ == "micro" ? Shape{} : Shape{classes};
+  void create_variables(int64_t class_count) {
+    const Shape shape = average_ == "micro" ? Shape{} : Shape{class_count};
     true_positives_ = add_variable("true_positives", shape, kSums);
     false_positives_ = add_variable("false_positives", shape, kSums);
     false_negatives_ = add_variable("false_negatives", shape, kSums);
     positives_ = add_variable("intermediate_weights", shape, kSums);
   }
-  Tensor chosen(const Tensor& p) const {
+  Tensor predicted_positives(const Tensor& p) const {
     const Tensor positive =
         threshold_ ? greater(p, *threshold_)
                    : logical_and(greater_equal(p, max(p, {-1}, true)), greater(abs(p), 1e-9));

@@ -19,27 +19,29 @@ class ClassOverlap : public Metric {
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     need_predictions(y_pred);
-    const Tensor labels = numbers(y_true, sparse_y_true_);
+    const Tensor labels = class_numbers(y_true, sparse_y_true_);
     const Tensor truth = reshape(labels, {-1});
-    const Tensor predicted = reshape(numbers(y_pred, sparse_y_pred_), {-1});
+    const Tensor predicted = reshape(class_numbers(y_pred, sparse_y_pred_), {-1});
     if (truth.size() != predicted.size())
       fail("expected as many labels as predictions, got shapes ", y_true.shape(), " and ",
            y_pred.shape());
-    Tensor counted = logical_and(is_in_range(truth), is_in_range(predicted));
-    if (ignore_class_) counted = logical_and(counted, not_equal(truth, *ignore_class_));
-    const Tensor weights = where(counted, weights_of(labels, sample_weight), 0);
-    const Tensor rows = one_hot(where(counted, truth, 0), num_classes_) * expand_dims(weights, 1);
-    const Tensor columns = one_hot(where(counted, predicted, 0), num_classes_);
-    matrix_.assign_add(cast(matmul(rows, columns, true), matrix_.dtype()));
+    Tensor is_counted = logical_and(is_in_range(truth), is_in_range(predicted));
+    if (ignore_class_) is_counted = logical_and(is_counted, not_equal(truth, *ignore_class_));
+    const Tensor weights = where(is_counted, weights_of(labels, sample_weight), 0);
+    const Tensor rows =
+        one_hot(where(is_counted, truth, 0), num_classes_) * expand_dims(weights, 1);
+    const Tensor columns = one_hot(where(is_counted, predicted, 0), num_classes_);
+    confusion_matrix_.assign_add(cast(matmul(rows, columns, true), confusion_matrix_.dtype()));
   }
   Tensor result() const override {
-    const Tensor matrix = cast(matrix_, DType::float32);
-    const Tensor right = sum(matrix * eye(num_classes_, num_classes_), {0});
-    const Tensor unions = sum(matrix, {0}) + sum(matrix, {1}) - right;
+    const Tensor matrix = cast(confusion_matrix_, DType::float32);
+    const Tensor intersections = sum(matrix * eye(num_classes_, num_classes_), {0});
+    const Tensor unions = sum(matrix, {0}) + sum(matrix, {1}) - intersections;
     const Tensor targets = target_ids();
-    const Tensor common = take(right, targets), all = take(unions, targets);
-    const Tensor occurs = greater(all, 1e-9);
-    const Tensor overlap = where(occurs, common / (all + kEpsilon), 0);
+    const Tensor target_intersections = take(intersections, targets),
+                 target_unions = take(unions, targets);
+    const Tensor occurs = greater(target_unions, 1e-9);
+    const Tensor overlap = where(occurs, target_intersections / (target_unions + kEpsilon), 0);
     return sum(overlap) / (sum(cast(occurs, DType::float32)) + kEpsilon);
   }
 
@@ -49,8 +51,8 @@ class ClassOverlap : public Metric {
     for (const int64_t id : target_class_ids_)
       if (id < 0 || id >= num_classes_)
         fail("Target class id ", id, " is out of range, which is [0, ", num_classes_, ").");
-    matrix_ = add_variable("total_confusion_matrix", {num_classes_, num_classes_},
-                           dtype_.value_or(DType::int32));
+    confusion_matrix_ = add_variable("total_confusion_matrix", {num_classes_, num_classes_},
+                                     dtype_.value_or(DType::int32));
   }
   void target_all_classes() {
     target_class_ids_.resize(num_classes_);
@@ -86,13 +88,13 @@ class ClassOverlap : public Metric {
   bool sparse_y_true_ = true, sparse_y_pred_ = true;
 
  private:
-  Tensor numbers(const Tensor& x, bool sparse) const {
-    return cast(sparse ? x : argmax(x, int(axis_)), DType::int32);
+  Tensor class_numbers(const Tensor& x, bool is_sparse) const {
+    return cast(is_sparse ? x : argmax(x, int(axis_)), DType::int32);
   }
   /// The weight of each label in the dtype of the matrix; ones if there are no sample weights.
   Tensor weights_of(const Tensor& labels, const Tensor& sample_weight) const {
     if (!sample_weight) return ones({labels.size()});
-    Tensor weights = cast(cast(sample_weight, matrix_.dtype()), DType::float32);
+    Tensor weights = cast(cast(sample_weight, confusion_matrix_.dtype()), DType::float32);
     while (weights.rank() < labels.rank()) weights = expand_dims(weights, -1);
     if (weights.size() != labels.size()) weights = broadcast_to(weights, labels.shape());
     return reshape(weights, {-1});
@@ -105,7 +107,7 @@ class ClassOverlap : public Metric {
     return Tensor::from(ids, {static_cast<int64_t>(ids.size())});
   }
 
-  Variable matrix_;
+  Variable confusion_matrix_;
 };
 
 class Iou final : public ClassOverlap {

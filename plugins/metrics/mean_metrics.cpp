@@ -38,8 +38,8 @@ class Sum final : public Metric {
     describe_name(s, &Sum::name_, &Sum::dtype_);
   }
   Sum() : total_(add_variable("total", {}, kSums)) {}
-  void update_state(const Tensor& given, const Tensor& second, const Tensor& third) override {
-    Tensor values = cast(given, DType::float32);
+  void update_state(const Tensor& raw_values, const Tensor& second, const Tensor& third) override {
+    Tensor values = cast(raw_values, DType::float32);
     Tensor weight = third ? third : second;
     if (weight) {
       weight = cast(weight, DType::float32);
@@ -262,13 +262,13 @@ void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
                               const Tensor& sample_weight) {
   const Tensor value = values(y_true, y_pred);
   Tensor weight = sample_weight ? cast(sample_weight, DType::float32) : sample_weight;
-  const auto weigh = [&](const Tensor& mask) {
-    const Tensor numbers = cast(mask, DType::float32);
-    weight = weight ? numbers * weight : numbers;
+  const auto apply_mask = [&](const Tensor& mask) {
+    const Tensor mask_weights = cast(mask, DType::float32);
+    weight = weight ? mask_weights * weight : mask_weights;
   };
-  if (y_pred && y_pred.mask()) weigh(y_pred.mask());
+  if (y_pred && y_pred.mask()) apply_mask(y_pred.mask());
   // as in Keras, the mask of the values is only used if there are weights
-  if (weight && value.mask()) weigh(value.mask());
+  if (weight && value.mask()) apply_mask(value.mask());
   accumulate(cast(value, DType::float32), weight);
 }
 

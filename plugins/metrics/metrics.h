@@ -30,8 +30,9 @@ void describe_name(Schema<T>& s, Name name, Dtype dtype) {
 template <class T>
 void add_metric(Registry& registry, const std::string& name,
                 std::vector<std::string> aliases = {}) {
-  const std::string other = to_snake_case(name);
-  if (std::find(aliases.begin(), aliases.end(), other) == aliases.end()) aliases.push_back(other);
+  const std::string snake_case_name = to_snake_case(name);
+  if (std::find(aliases.begin(), aliases.end(), snake_case_name) == aliases.end())
+    aliases.push_back(snake_case_name);
   registry.add<T>(name, std::move(aliases));
 }
 

@@ -12,13 +12,13 @@ using namespace ops;
 
 class R2Score final : public Metric {
  public:
-  R2Score() : samples_(add_variable("num_samples", {}, kSums)) {}
+  R2Score() : sample_count_(add_variable("num_samples", {}, kSums)) {}
   static void describe(Schema<R2Score>& s) {
     s.doc("Coefficient of determination: 1 - squared error / variance of the labels.")
-        .field("class_aggregation", &R2Score::aggregation_,
+        .field("class_aggregation", &R2Score::class_aggregation_,
                "How the scores of columns are combined; null: they are returned separately.")
         .choices({"uniform_average", "variance_weighted_average"})
-        .field("num_regressors", &R2Score::regressors_,
+        .field("num_regressors", &R2Score::num_regressors_,
                "Number of independent variables, for the adjusted score.")
         .min(0);
     describe_name(s, &R2Score::name_, &R2Score::dtype_);
@@ -41,41 +41,45 @@ class R2Score final : public Metric {
     }
     const Tensor weighted = truth * weights;
     sum_.assign_add(sum(weighted, {0}));
-    squares_.assign_add(sum(truth * weighted, {0}));
-    residual_.assign_add(sum(square(truth - prediction) * weights, {0}));
+    squared_sum_.assign_add(sum(truth * weighted, {0}));
+    squared_error_.assign_add(sum(square(truth - prediction) * weights, {0}));
     count_.assign_add(sum(weights, {0}));
-    samples_.assign_add(Tensor(double(truth.size())));
+    sample_count_.assign_add(Tensor(double(truth.size())));
   }
   Direction direction() const override { return Direction::up; }
   Tensor result() const override {
     if (!count_) return Tensor::scalar(0);
-    const Tensor total = squares_ - sum_ * (sum_ / count_);
-    Tensor score = 1.0 - residual_ / total;
+    const Tensor total_squares = squared_sum_ - sum_ * (sum_ / count_);
+    Tensor score = 1.0 - squared_error_ / total_squares;
     score = where(equal(abs(score), INFINITY), 0, score);
-    if (aggregation_ == "uniform_average") score = mean(score);
-    if (aggregation_ == "variance_weighted_average") score = sum(total * score) / sum(total);
-    return as_result(regressors_ == 0 ? score : adjusted(score));
+    if (class_aggregation_ == "uniform_average") score = mean(score);
+    if (class_aggregation_ == "variance_weighted_average")
+      score = sum(total_squares * score) / sum(total_squares);
+    return as_result(num_regressors_ == 0 ? score : adjusted(score));
   }
 
  private:
   void create_variables(int64_t columns) {
-    squares_ = add_variable("squared_sum", {columns}, kSums);
+    squared_sum_ = add_variable("squared_sum", {columns}, kSums);
     sum_ = add_variable("sum", {columns}, kSums);
-    residual_ = add_variable("residual", {columns}, kSums);
+    squared_error_ = add_variable("residual", {columns}, kSums);
     count_ = add_variable("count", {columns}, kSums);
   }
   /// The R2 score adjusted for the number of regressors; the plain score if there are too few
   /// samples.
   Tensor adjusted(const Tensor& score) const {
-    const double p = double(regressors_);
-    const Tensor n = samples_, left = n - (p + 1);
-    const Tensor too_few = less_equal(left, 0);
-    return where(too_few, score, 1.0 - (1.0 - score) * (n - 1.0) / where(too_few, 1, left));
+    const double regressor_count = double(num_regressors_);
+    const Tensor sample_count = sample_count_,
+                 degrees_of_freedom = sample_count - (regressor_count + 1);
+    const Tensor has_too_few_samples = less_equal(degrees_of_freedom, 0);
+    return where(has_too_few_samples, score,
+                 1.0 - (1.0 - score) * (sample_count - 1.0) /
+                           where(has_too_few_samples, 1, degrees_of_freedom));
   }
 
-  std::optional<std::string> aggregation_ = "uniform_average";
-  int64_t regressors_ = 0;
-  Variable samples_, squares_, sum_, residual_, count_;
+  std::optional<std::string> class_aggregation_ = "uniform_average";
+  int64_t num_regressors_ = 0;
+  Variable sample_count_, squared_sum_, sum_, squared_error_, count_;
 };
 
 /// The base of metrics that compare vectors along an axis.

@@ -17,10 +17,11 @@ class Ftrl final : public UpdateRule {
             "2013).")
         .field("learning_rate", &Ftrl::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("learning_rate_power", &Ftrl::power_,
+        .field("learning_rate_power", &Ftrl::learning_rate_power_,
                "Exponent of the decay of the rate, at most 0.")
         .max(0)
-        .field("initial_accumulator_value", &Ftrl::initial_, "Initial value of the sum of squares.")
+        .field("initial_accumulator_value", &Ftrl::initial_accumulator_value_,
+               "Initial value of the sum of squares.")
         .min(0)
         .field("l1_regularization_strength", &Ftrl::l1_, "Factor of the l1 penalty.")
         .min(0)
@@ -35,24 +36,27 @@ class Ftrl final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"accumulator", "linear"}; }
   Tensor initial_slot(std::string_view slot, const Variable& w) const override {
-    return Tensor::full(w.shape(), slot == "accumulator" ? initial_ : 0, w.dtype());
+    return Tensor::full(w.shape(), slot == "accumulator" ? initial_accumulator_value_ : 0,
+                        w.dtype());
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
             Slots slots) override {
     const Tensor old_accumulator = slots[0].value(), accumulator = old_accumulator + square(g);
-    const Tensor quadratic_growth =
-        (power(accumulator, -power_) - power(old_accumulator, -power_)) / rate;
+    const Tensor quadratic_growth = (power(accumulator, -learning_rate_power_) -
+                                     power(old_accumulator, -learning_rate_power_)) /
+                                    rate;
     const Tensor linear =
         slots[1] + (g + 2 * shrinkage_ * w.value() - quadratic_growth * w.value());
     const Tensor quadratic =
-        power(accumulator, -power_) / rate + 2.0 * (l2_ + beta_ / (2.0 * rate));
+        power(accumulator, -learning_rate_power_) / rate + 2.0 * (l2_ + beta_ / (2.0 * rate));
     slots[0].assign(accumulator);
     slots[1].assign(linear);
     w.assign((clip(linear, -l1_, l1_) - linear) / quadratic);
   }
 
  private:
-  double power_ = -0.5, initial_ = 0.1, l1_ = 0, l2_ = 0, shrinkage_ = 0, beta_ = 0;
+  double learning_rate_power_ = -0.5, initial_accumulator_value_ = 0.1, l1_ = 0, l2_ = 0,
+         shrinkage_ = 0, beta_ = 0;
 };
 
 }  // namespace

@@ -46,21 +46,21 @@ class Adafactor final : public UpdateRule {
     const Tensor step_decay = 1.0 / sqrt(step);
     const bool is_relative = relative_step_ && !learning_rate_.schedule;
     const Tensor own_rate = minimum(is_relative ? minimum(rate, step_decay) : rate, step_decay);
-    const Tensor size = maximum(root_mean_square(w), epsilon_2_) * own_rate;
+    const Tensor step_size = maximum(root_mean_square(w), epsilon_2_) * own_rate;
     const Tensor squares = square(g) + epsilon_1_;
     const Tensor decay = 1.0 - power(step, beta_2_decay_);
     const Tensor direction = g / sqrt(variance(slots, squares, decay));
     const Tensor clip_divisor = maximum(root_mean_square(direction) / clip_threshold_, 1);
-    w.assign(w - size * (direction / clip_divisor));
+    w.assign(w - step_size * (direction / clip_divisor));
   }
 
  private:
   /// Updates and returns the average of squared gradients. For a matrix it is the product of the
   /// averages of rows and of columns, which are stored instead.
   static Tensor variance(Slots slots, const Tensor& squares, const Tensor& decay) {
-    auto mix = [&](const Variable& old, const Tensor& now) {
-      const Tensor mixed = decay * old.value() + (1.0 - decay) * now;
-      old.assign(mixed);
+    auto mix = [&](const Variable& stored, const Tensor& new_value) {
+      const Tensor mixed = decay * stored.value() + (1.0 - decay) * new_value;
+      stored.assign(mixed);
       return mixed;
     };
     if (slots.size() == 1) return mix(slots[0], squares);
@@ -100,9 +100,10 @@ class Lamb final : public UpdateRule {
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
     const Tensor direction =
         m / bias_correction(beta_1_, step) / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
-    const Tensor length = sqrt(sum(square(w.value()))), step_length = sqrt(sum(square(direction)));
-    const Tensor is_nonzero = logical_and(greater(length, 0), greater(step_length, 0));
-    const Tensor ratio = where(is_nonzero, length / where(is_nonzero, step_length, 1), 1);
+    const Tensor weight_norm = sqrt(sum(square(w.value()))),
+                 step_norm = sqrt(sum(square(direction)));
+    const Tensor is_nonzero = logical_and(greater(weight_norm, 0), greater(step_norm, 0));
+    const Tensor ratio = where(is_nonzero, weight_norm / where(is_nonzero, step_norm, 1), 1);
     w.assign(w - ratio * rate * direction);
   }
 

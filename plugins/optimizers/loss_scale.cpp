@@ -16,12 +16,12 @@ class LossScaleOptimizer final : public Optimizer {
     s.doc(
          "Scales the loss dynamically, so that gradients in float16 neither overflow nor vanish; "
          "for mixed_float16.")
-        .field("inner_optimizer", &LossScaleOptimizer::inner_,
+        .field("inner_optimizer", &LossScaleOptimizer::inner_optimizer_,
                "The optimizer that updates the weights.")
         .required()
         .field("initial_scale", &LossScaleOptimizer::initial_scale_, "Initial scale.")
         .min(1)
-        .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_,
+        .field("dynamic_growth_steps", &LossScaleOptimizer::dynamic_growth_steps_,
                "Number of steps with finite gradients after which the scale doubles.")
         .min(1)
         .field("dynamic", &LossScaleOptimizer::dynamic_,
@@ -45,14 +45,16 @@ class LossScaleOptimizer final : public Optimizer {
       fail(
           "dynamic: expected true, got false; for a constant scale give loss_scale_factor to an "
           "optimizer such as Adam");
-    const Dict config = inner().get_config();
+    const Dict config = inner_optimizer().get_config();
     const Value* factor = config.find("loss_scale_factor");
-    if (factor && !factor->is_null()) inner().configure({{"loss_scale_factor", Value()}});
+    if (factor && !factor->is_null()) inner_optimizer().configure({{"loss_scale_factor", Value()}});
   }
-  void check_patterns(const Variables& weights) const override { inner().check_patterns(weights); }
+  void check_patterns(const Variables& weights) const override {
+    inner_optimizer().check_patterns(weights);
+  }
   void build(const Variables& variables) override {
     if (!built()) scale_.assign(Tensor(initial_scale_));
-    inner().build(variables);
+    inner_optimizer().build(variables);
     Optimizer::build(variables);
   }
 
@@ -64,39 +66,41 @@ class LossScaleOptimizer final : public Optimizer {
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
     Transaction transaction;
     include(variables);
-    const Tensor scale = scale_.value(), count = counter_.value();
+    const Tensor scale = scale_.value(), count = step_counter_.value();
     Tensors unscaled;
-    Tensor finite = Tensor::scalar(1, DType::boolean);
+    Tensor is_finite = Tensor::scalar(1, DType::boolean);
     for (size_t i = 0; i < gradients.size(); ++i) {
       const Tensor& g = gradients[i];
-      if (g) finite = logical_and(finite, all(isfinite(g)));
+      if (g) is_finite = logical_and(is_finite, all(isfinite(g)));
       unscaled.push_back(g && i < variables.size()
                              ? cast(g, variables[i].dtype()) / cast(scale, variables[i].dtype())
                              : g);
     }
     Variables changed_variables = variables;
-    for (const Variable& v : inner().state()) changed_variables.push_back(v);
-    ConditionalUpdate update(finite, changed_variables);
-    inner().apply(unscaled, variables);
+    for (const Variable& v : inner_optimizer().state()) changed_variables.push_back(v);
+    ConditionalUpdate update(is_finite, changed_variables);
+    inner_optimizer().apply(unscaled, variables);
     update.finish();
-    const Tensor is_growing = greater_equal(count + 1, growth_steps_);
-    counter_.assign(
-        where(logical_and(finite, logical_not(is_growing)), count + 1, zeros_like(count)));
-    scale_.assign(where(finite, where(is_growing, scale * 2, scale), scale / 2));
+    const Tensor is_growing = greater_equal(count + 1, dynamic_growth_steps_);
+    step_counter_.assign(
+        where(logical_and(is_finite, logical_not(is_growing)), count + 1, zeros_like(count)));
+    scale_.assign(where(is_finite, where(is_growing, scale * 2, scale), scale / 2));
     transaction.commit();
   }
 
-  Variable iterations() const override { return inner().iterations(); }
-  Variable learning_rate() const override { return inner().learning_rate(); }
-  void set_learning_rate(LearningRate rate) override { inner().set_learning_rate(std::move(rate)); }
-  std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
-    return inner().pairs_with(slot);
+  Variable iterations() const override { return inner_optimizer().iterations(); }
+  Variable learning_rate() const override { return inner_optimizer().learning_rate(); }
+  void set_learning_rate(LearningRate rate) override {
+    inner_optimizer().set_learning_rate(std::move(rate));
   }
-  std::vector<std::string> slot_names() const override { return inner().slot_names(); }
+  std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
+    return inner_optimizer().pairs_with(slot);
+  }
+  std::vector<std::string> slot_names() const override { return inner_optimizer().slot_names(); }
   /// The state: that of the inner optimizer, then the number of finite steps and the scale.
   Variables state() const override {
-    Variables state = inner().state();
-    state.push_back(counter_), state.push_back(scale_);
+    Variables state = inner_optimizer().state();
+    state.push_back(step_counter_), state.push_back(scale_);
     return state;
   }
 
@@ -104,22 +108,22 @@ class LossScaleOptimizer final : public Optimizer {
   void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {}
 
  private:
-  Optimizer& inner() const {
-    if (!inner_) fail("expected an inner_optimizer, got none");
-    return *inner_;
+  Optimizer& inner_optimizer() const {
+    if (!inner_optimizer_) fail("expected an inner_optimizer, got none");
+    return *inner_optimizer_;
   }
-  std::shared_ptr<Optimizer> shared_inner() const { return inner_.shared(); }
+  std::shared_ptr<Optimizer> shared_inner_optimizer() const { return inner_optimizer_.shared(); }
   static Variable scalar(const char* name, const Tensor& value) {
     Variable::Options options;
     options.name = name, options.trainable = false;
     return Variable(value, options);
   }
 
-  Ref<Optimizer> inner_;
+  Ref<Optimizer> inner_optimizer_;
   double initial_scale_ = 32768;
-  int64_t growth_steps_ = 2000;
+  int64_t dynamic_growth_steps_ = 2000;
   bool dynamic_ = true;
-  Variable counter_ = scalar("step_counter", Tensor(Shape{}, DType::int32)),
+  Variable step_counter_ = scalar("step_counter", Tensor(Shape{}, DType::int32)),
            scale_ = scalar("dynamic_scale", Tensor::scalar(1));
 };
 

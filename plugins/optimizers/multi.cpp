@@ -17,7 +17,7 @@ class OptimizerMap final : public Plain {
   static constexpr const char* kKind = Optimizer::kKind;
   static void describe(Schema<OptimizerMap>& s) {
     s.doc("Optimizers by regular expressions that match the whole path of a weight.")
-        .field("default_optimizer", &OptimizerMap::default_,
+        .field("default_optimizer", &OptimizerMap::default_optimizer_,
                "Optimizer of weights that no pattern matches.")
         .required()
         .field("optimizer_map", &OptimizerMap::map_option_, "A table {pattern = optimizer}.");
@@ -33,26 +33,27 @@ class OptimizerMap final : public Plain {
   Dict get_config() const override {
     Dict map;
     for (const OptimizerRule& rule : rules_) map.set(rule.text, serialize(rule.optimizer.get()));
-    return {{"default_optimizer", serialize(default_.get())}, {"optimizer_map", std::move(map)}};
+    return {{"default_optimizer", serialize(default_optimizer_.get())},
+            {"optimizer_map", std::move(map)}};
   }
   const OptimizerPtr& find(const std::string& path) const {
-    const OptimizerRule* found = nullptr;
+    const OptimizerRule* matching_rule = nullptr;
     for (const OptimizerRule& rule : rules_) {
       if (rule.text == path) return rule.optimizer;
       if (!rule.pattern.matches(path)) continue;
-      if (found) fail("Multiple optimizers assigned to variable ", path, ".");
-      found = &rule;
+      if (matching_rule) fail("Multiple optimizers assigned to variable ", path, ".");
+      matching_rule = &rule;
     }
-    return found ? found->optimizer : default_.shared();
+    return matching_rule ? matching_rule->optimizer : default_optimizer_.shared();
   }
   void check_patterns(const Variables& weights) const {
     for (const OptimizerRule& rule : rules_)
       if (std::none_of(weights.begin(), weights.end(),
-                       [&](const Variable& weight) { return rule.fits(weight.path()); }))
+                       [&](const Variable& weight) { return rule.applies_to(weight.path()); }))
         fail_unmatched("optimizer_map", rule.text, weights);
   }
   /// All optimizers of the map, each once.
-  std::vector<OptimizerPtr> all() const {
+  std::vector<OptimizerPtr> distinct_optimizers() const {
     std::vector<OptimizerPtr> result;
     auto add = [&](const OptimizerPtr& optimizer) {
       if (!optimizer) fail("OptimizerMap: expected an optimizer, got none");
@@ -60,7 +61,7 @@ class OptimizerMap final : public Plain {
         result.push_back(optimizer);
     };
     for (const OptimizerRule& rule : rules_) add(rule.optimizer);
-    add(default_.shared());
+    add(default_optimizer_.shared());
     return result;
   }
 
@@ -69,10 +70,10 @@ class OptimizerMap final : public Plain {
     std::string text;
     Pattern pattern;
     OptimizerPtr optimizer;
-    bool fits(const std::string& path) const { return text == path || pattern.matches(path); }
+    bool applies_to(const std::string& path) const { return text == path || pattern.matches(path); }
   };
 
-  Ref<Optimizer> default_;
+  Ref<Optimizer> default_optimizer_;
   Value map_option_;
   std::vector<OptimizerRule> rules_;
 };
@@ -82,7 +83,7 @@ class MultiOptimizer final : public Optimizer {
   MultiOptimizer() { learning_rate_ = 0.0; }
   static void describe(Schema<MultiOptimizer>& s) {
     s.doc("Updates each weight by one of several optimizers.")
-        .field("optimizer_map", &MultiOptimizer::map_, "An OptimizerMap.")
+        .field("optimizer_map", &MultiOptimizer::optimizer_map_, "An OptimizerMap.")
         .required()
         .property("optimizers", &MultiOptimizer::optimizers, "The optimizers that are used.");
   }
@@ -92,8 +93,8 @@ class MultiOptimizer final : public Optimizer {
       fail(
           "MultiOptimizer leaves updates to its optimizers: give clipping, decay, averages and "
           "accumulation to those");
-    if (!map_) fail("expected an optimizer_map, got none");
-    optimizers_ = map_->all();
+    if (!optimizer_map_) fail("expected an optimizer_map, got none");
+    optimizers_ = optimizer_map_->distinct_optimizers();
     for (const OptimizerPtr& optimizer : optimizers_) {
       const std::string name = optimizer->class_name();
       if (name == "LossScaleOptimizer" || name == "MultiOptimizer")
@@ -103,7 +104,7 @@ class MultiOptimizer final : public Optimizer {
     }
   }
   void check_patterns(const Variables& weights) const override {
-    map_->check_patterns(weights);
+    optimizer_map_->check_patterns(weights);
     for (size_t i = 0; i < optimizers_.size(); ++i)
       optimizers_[i]->check_patterns(variables_of(weights, i));
   }
@@ -120,7 +121,7 @@ class MultiOptimizer final : public Optimizer {
       Variables optimizer_variables;
       Tensors optimizer_gradients;
       for (size_t k = 0; k < variables.size(); ++k) {
-        if (map_->find(variables[k].path()) != optimizers_[i] || !gradients[k]) continue;
+        if (optimizer_map_->find(variables[k].path()) != optimizers_[i] || !gradients[k]) continue;
         optimizer_variables.push_back(variables[k]);
         optimizer_gradients.push_back(gradients[k]);
       }
@@ -156,7 +157,7 @@ class MultiOptimizer final : public Optimizer {
   Variables variables_of(const Variables& variables, size_t i) const {
     Variables optimizer_variables;
     for (const Variable& v : variables)
-      if (map_->find(v.path()) == optimizers_[i]) optimizer_variables.push_back(v);
+      if (optimizer_map_->find(v.path()) == optimizers_[i]) optimizer_variables.push_back(v);
     return optimizer_variables;
   }
   [[noreturn]] static void fail_rate(const char* participle, const char* imperative) {
@@ -164,7 +165,7 @@ class MultiOptimizer final : public Optimizer {
          " the learning rate on the individual sub-optimizers instead.");
   }
 
-  Ref<OptimizerMap> map_;
+  Ref<OptimizerMap> optimizer_map_;
   std::vector<OptimizerPtr> optimizers_;
 };
 

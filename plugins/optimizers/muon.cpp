@@ -29,7 +29,7 @@ class Muon final : public UpdateRule {
                "AdamW: decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("adam_weight_decay", &Muon::adam_decay_, "AdamW: weight decay.")
+        .field("adam_weight_decay", &Muon::adam_weight_decay_, "AdamW: weight decay.")
         .field("epsilon", &Muon::epsilon_, "AdamW: small constant added to the square root.")
         .field("exclude_layers", &Muon::exclude_layers_,
                "Regular expressions of paths that AdamW updates.")
@@ -38,10 +38,10 @@ class Muon final : public UpdateRule {
                "Coefficient a of the Newton-Schulz iteration a*x + b*x^3 + c*x^5.")
         .field("muon_b", &Muon::b_, "Coefficient of the Newton-Schulz iteration.")
         .field("muon_c", &Muon::c_, "Coefficient of the Newton-Schulz iteration.")
-        .field("adam_lr_ratio", &Muon::adam_ratio_,
+        .field("adam_lr_ratio", &Muon::adam_lr_ratio_,
                "Learning rate of AdamW as a multiple of learning_rate.")
         .field("momentum", &Muon::momentum_, "Momentum.")
-        .field("ns_steps", &Muon::iterations_of_root_, "Number of Newton-Schulz iterations.")
+        .field("ns_steps", &Muon::ns_steps_, "Number of Newton-Schulz iterations.")
         .min(0)
         .max(1000)
         .field("nesterov", &Muon::nesterov_, "Use Nesterov momentum.")
@@ -50,9 +50,9 @@ class Muon final : public UpdateRule {
   }
   void configured() override {
     UpdateRule::configured();
-    excluded_.clear();
+    excluded_patterns_.clear();
     for (const std::string& text : exclude_layers_.value_or(std::vector<std::string>{}))
-      excluded_.emplace_back(text, "exclude_layers");
+      excluded_patterns_.emplace_back(text, "exclude_layers");
   }
 
  protected:
@@ -61,11 +61,11 @@ class Muon final : public UpdateRule {
     return slot == "velocity" && !uses_adam(w) ? Tensor() : Tensor(w.shape(), w.dtype());
   }
   std::optional<double> decay_of(const Variable& w) const override {
-    return uses_adam(w) ? adam_decay_ : decay_;
+    return uses_adam(w) ? adam_weight_decay_ : decay_;
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             Slots slots) override {
-    if (slots.size() == 2) return adam_step(w, g, rate * adam_ratio_, step, slots);
+    if (slots.size() == 2) return adam_step(w, g, rate * adam_lr_ratio_, step, slots);
     const Tensor m = slots[0] * momentum_ + g;
     slots[0].assign(m);
     Tensor change = rate * orthogonal(nesterov_ ? g + momentum_ * m : m);
@@ -78,7 +78,7 @@ class Muon final : public UpdateRule {
   bool uses_adam(const Variable& w) const {
     if (w.shape().rank() != 2) return true;
     std::string path = w.path();
-    for (const Pattern& pattern : excluded_)
+    for (const Pattern& pattern : excluded_patterns_)
       if (pattern.found_in(path)) return true;
     for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return exclude_embeddings_ && path.find("embedding") != std::string::npos;
@@ -95,7 +95,7 @@ class Muon final : public UpdateRule {
     const bool is_tall = matrix.dim(0) > matrix.dim(1);
     Tensor x = is_tall ? transpose(matrix) : matrix;
     x = x / (sqrt(sum(square(x))) + 1e-7);
-    for (int64_t i = 0; i < iterations_of_root_; ++i) {
+    for (int64_t i = 0; i < ns_steps_; ++i) {
       heed_interruption("a gradient was made orthogonal");
       const Tensor squares = matmul(x, x, false, true);
       x = a_ * x + matmul(b_ * squares + c_ * matmul(squares, squares), x);
@@ -104,12 +104,12 @@ class Muon final : public UpdateRule {
   }
 
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7, a_ = 3.4445, b_ = -4.775, c_ = 2.0315,
-         adam_ratio_ = 1, momentum_ = 0.95;
-  std::optional<double> adam_decay_ = 0.004, rms_rate_ = 0.2;
+         adam_lr_ratio_ = 1, momentum_ = 0.95;
+  std::optional<double> adam_weight_decay_ = 0.004, rms_rate_ = 0.2;
   std::optional<std::vector<std::string>> exclude_layers_;
   bool exclude_embeddings_ = true, nesterov_ = true;
-  int64_t iterations_of_root_ = 5;
-  std::vector<Pattern> excluded_;
+  int64_t ns_steps_ = 5;
+  std::vector<Pattern> excluded_patterns_;
 };
 
 }  // namespace

@@ -155,7 +155,8 @@ class Adagrad final : public UpdateRule {
         .field("learning_rate", &Adagrad::learning_rate_,
                "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("initial_accumulator_value", &Adagrad::initial_, "Initial value of the sum.")
+        .field("initial_accumulator_value", &Adagrad::initial_accumulator_value_,
+               "Initial value of the sum.")
         .min(0)
         .field("epsilon", &Adagrad::epsilon_, "Small constant added inside the square root.")
         .field("epsilon_outside", &Adagrad::epsilon_outside_,
@@ -165,17 +166,19 @@ class Adagrad final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"accumulator"}; }
   Tensor initial_slot(std::string_view, const Variable& w) const override {
-    return Tensor::full(w.shape(), initial_, w.dtype());
+    return Tensor::full(w.shape(), initial_accumulator_value_, w.dtype());
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
             Slots slots) override {
-    const Tensor total = slots[0] + square(g);
-    slots[0].assign(total);
-    w.assign(w - rate * g / (epsilon_outside_ ? sqrt(total) + epsilon_ : sqrt(total + epsilon_)));
+    const Tensor accumulator = slots[0] + square(g);
+    slots[0].assign(accumulator);
+    w.assign(w -
+             rate * g /
+                 (epsilon_outside_ ? sqrt(accumulator) + epsilon_ : sqrt(accumulator + epsilon_)));
   }
 
  private:
-  double initial_ = 0.1, epsilon_ = 1e-7;
+  double initial_accumulator_value_ = 0.1, epsilon_ = 1e-7;
   bool epsilon_outside_ = false;
 };
 

@@ -30,7 +30,7 @@ class ScheduleFreeAdamW final : public UpdateRule {
         .min(0)
         .max(1)
         .field("epsilon", &ScheduleFreeAdamW::epsilon_, "Small constant added to the square root.")
-        .field("warmup_steps", &ScheduleFreeAdamW::warmup_,
+        .field("warmup_steps", &ScheduleFreeAdamW::warmup_steps_,
                "Number of steps of the linear warm-up.")
         .min(0)
         .method("swap_to_train", &ScheduleFreeAdamW::swap_to_train,
@@ -53,7 +53,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             Slots slots) override {
-    const Tensor warmed_up_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
+    const Tensor warmed_up_rate =
+        warmup_steps_ > 0 ? rate * minimum(step / double(warmup_steps_), 1) : rate;
     const Tensor point_before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
     const Tensor point_after =
         point_before - warmed_up_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
@@ -77,7 +78,7 @@ class ScheduleFreeAdamW final : public UpdateRule {
   }
 
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-8;
-  int64_t warmup_ = 0;
+  int64_t warmup_steps_ = 0;
 };
 
 }  // namespace

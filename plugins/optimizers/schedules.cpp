@@ -17,26 +17,28 @@ class ExponentialDecay final : public Schedule {
  public:
   static void describe(Schema<ExponentialDecay>& s) {
     s.doc("initial_learning_rate * decay_rate^(step / decay_steps)")
-        .field("initial_learning_rate", &ExponentialDecay::initial_, "Rate at step 0.")
+        .field("initial_learning_rate", &ExponentialDecay::initial_learning_rate_,
+               "Rate at step 0.")
         .required()
-        .field("decay_steps", &ExponentialDecay::steps_,
+        .field("decay_steps", &ExponentialDecay::decay_steps_,
                "Number of steps in which the rate falls by decay_rate.")
         .required()
         .min(1)
-        .field("decay_rate", &ExponentialDecay::rate_, "Factor of the rate.")
+        .field("decay_rate", &ExponentialDecay::decay_rate_, "Factor of the rate.")
         .required()
         .field("staircase", &ExponentialDecay::staircase_,
                "Lower the rate in steps instead of continuously.")
         .field("name", &ExponentialDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor progress = as_float(step) / double(steps_);
-    return initial_ * power(Tensor(rate_), staircase_ ? floor(progress) : progress);
+    const Tensor progress = as_float(step) / double(decay_steps_);
+    return initial_learning_rate_ *
+           power(Tensor(decay_rate_), staircase_ ? floor(progress) : progress);
   }
 
  private:
-  double initial_ = 0.1, rate_ = 0.9;
-  int64_t steps_ = 1;
+  double initial_learning_rate_ = 0.1, decay_rate_ = 0.9;
+  int64_t decay_steps_ = 1;
   bool staircase_ = false;
   std::string name_ = "ExponentialDecay";
 };
@@ -75,12 +77,12 @@ class PolynomialDecay final : public Schedule {
     s.doc(
          "(initial_learning_rate - end_learning_rate) * (1 - step / decay_steps)^power + "
          "end_learning_rate")
-        .field("initial_learning_rate", &PolynomialDecay::initial_, "Rate at step 0.")
+        .field("initial_learning_rate", &PolynomialDecay::initial_learning_rate_, "Rate at step 0.")
         .required()
-        .field("decay_steps", &PolynomialDecay::steps_, "Number of steps of the decay.")
+        .field("decay_steps", &PolynomialDecay::decay_steps_, "Number of steps of the decay.")
         .required()
         .min(1)
-        .field("end_learning_rate", &PolynomialDecay::end_, "Final rate.")
+        .field("end_learning_rate", &PolynomialDecay::end_learning_rate_, "Final rate.")
         .field("power", &PolynomialDecay::power_, "Exponent.")
         .field("cycle", &PolynomialDecay::cycle_,
                "Extend decay_steps to a multiple of itself beyond the end, instead of staying at "
@@ -88,18 +90,20 @@ class PolynomialDecay final : public Schedule {
         .field("name", &PolynomialDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const double steps = double(steps_);
-    Tensor position = as_float(step), last(steps);
+    const double steps = double(decay_steps_);
+    Tensor position = as_float(step), decay_end(steps);
     if (cycle_)
-      last = steps * maximum(ceil(position / steps), 1);
+      decay_end = steps * maximum(ceil(position / steps), 1);
     else
       position = minimum(position, steps);
-    return (initial_ - end_) * power(1.0 - position / last, power_) + end_;
+    return (initial_learning_rate_ - end_learning_rate_) *
+               power(1.0 - position / decay_end, power_) +
+           end_learning_rate_;
   }
 
  private:
-  double initial_ = 0.1, end_ = 1e-4, power_ = 1;
-  int64_t steps_ = 1;
+  double initial_learning_rate_ = 0.1, end_learning_rate_ = 1e-4, power_ = 1;
+  int64_t decay_steps_ = 1;
   bool cycle_ = false;
   std::string name_ = "PolynomialDecay";
 };
@@ -108,25 +112,27 @@ class InverseTimeDecay final : public Schedule {
  public:
   static void describe(Schema<InverseTimeDecay>& s) {
     s.doc("initial_learning_rate / (1 + decay_rate * step / decay_steps)")
-        .field("initial_learning_rate", &InverseTimeDecay::initial_, "Rate at step 0.")
+        .field("initial_learning_rate", &InverseTimeDecay::initial_learning_rate_,
+               "Rate at step 0.")
         .required()
-        .field("decay_steps", &InverseTimeDecay::steps_, "Number of steps of one unit of time.")
+        .field("decay_steps", &InverseTimeDecay::decay_steps_,
+               "Number of steps of one unit of time.")
         .required()
         .min(1)
-        .field("decay_rate", &InverseTimeDecay::rate_, "Decay per unit of time.")
+        .field("decay_rate", &InverseTimeDecay::decay_rate_, "Decay per unit of time.")
         .required()
         .field("staircase", &InverseTimeDecay::staircase_,
                "Lower the rate in steps instead of continuously.")
         .field("name", &InverseTimeDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor progress = as_float(step) / double(steps_);
-    return initial_ / (1.0 + rate_ * (staircase_ ? floor(progress) : progress));
+    const Tensor progress = as_float(step) / double(decay_steps_);
+    return initial_learning_rate_ / (1.0 + decay_rate_ * (staircase_ ? floor(progress) : progress));
   }
 
  private:
-  double initial_ = 0.1, rate_ = 0.5;
-  int64_t steps_ = 1;
+  double initial_learning_rate_ = 0.1, decay_rate_ = 0.5;
+  int64_t decay_steps_ = 1;
   bool staircase_ = false;
   std::string name_ = "InverseTimeDecay";
 };
@@ -137,35 +143,37 @@ class CosineDecay final : public Schedule {
     s.doc(
          "Falls along half a cosine from the initial rate to alpha times it, after an optional "
          "linear warm-up (Loshchilov and Hutter 2016).")
-        .field("initial_learning_rate", &CosineDecay::initial_, "Rate at step 0.")
+        .field("initial_learning_rate", &CosineDecay::initial_learning_rate_, "Rate at step 0.")
         .required()
-        .field("decay_steps", &CosineDecay::steps_, "Number of steps of the decay.")
+        .field("decay_steps", &CosineDecay::decay_steps_, "Number of steps of the decay.")
         .required()
         .min(1)
         .field("alpha", &CosineDecay::alpha_, "Final rate as a fraction of the initial one.")
         .field("name", &CosineDecay::name_, "Name of the schedule.")
-        .field("warmup_target", &CosineDecay::target_, "Rate after the warm-up.")
-        .field("warmup_steps", &CosineDecay::warmup_, "Number of steps of the warm-up.")
+        .field("warmup_target", &CosineDecay::warmup_target_, "Rate after the warm-up.")
+        .field("warmup_steps", &CosineDecay::warmup_steps_, "Number of steps of the warm-up.")
         .min(0);
   }
   Tensor operator()(const Tensor& step) const override {
     const Tensor position = as_float(step);
-    if (!target_) return decay(minimum(position, double(steps_)), initial_);
-    const double warmup = double(warmup_);
-    const Tensor warming_up = initial_ + (*target_ - initial_) * (position / std::max(warmup, 1.0));
-    const Tensor decayed = decay(clip(position - warmup, 0, double(steps_)), *target_);
+    if (!warmup_target_)
+      return decay(minimum(position, double(decay_steps_)), initial_learning_rate_);
+    const double warmup = double(warmup_steps_);
+    const Tensor warming_up = initial_learning_rate_ + (*warmup_target_ - initial_learning_rate_) *
+                                                           (position / std::max(warmup, 1.0));
+    const Tensor decayed = decay(clip(position - warmup, 0, double(decay_steps_)), *warmup_target_);
     return where(less(position, warmup), warming_up, decayed);
   }
 
  private:
-  Tensor decay(const Tensor& now, double start) const {
-    const Tensor cosine = 0.5 * (1.0 + cos(now * (std::numbers::pi / double(steps_))));
-    return start * ((1 - alpha_) * cosine + alpha_);
+  Tensor decay(const Tensor& decay_step, double start_rate) const {
+    const Tensor cosine = 0.5 * (1.0 + cos(decay_step * (std::numbers::pi / double(decay_steps_))));
+    return start_rate * ((1 - alpha_) * cosine + alpha_);
   }
 
-  double initial_ = 0.1, alpha_ = 0;
-  int64_t steps_ = 1, warmup_ = 0;
-  std::optional<double> target_;
+  double initial_learning_rate_ = 0.1, alpha_ = 0;
+  int64_t decay_steps_ = 1, warmup_steps_ = 0;
+  std::optional<double> warmup_target_;
   std::string name_ = "CosineDecay";
 };
 
@@ -175,9 +183,10 @@ class CosineDecayRestarts final : public Schedule {
     s.doc(
          "Falls along half a cosine repeatedly; each period is t_mul times as long and starts "
          "m_mul times as high as the one before (Loshchilov and Hutter 2016).")
-        .field("initial_learning_rate", &CosineDecayRestarts::initial_, "Rate at step 0.")
+        .field("initial_learning_rate", &CosineDecayRestarts::initial_learning_rate_,
+               "Rate at step 0.")
         .required()
-        .field("first_decay_steps", &CosineDecayRestarts::steps_,
+        .field("first_decay_steps", &CosineDecayRestarts::first_decay_steps_,
                "Number of steps of the first period.")
         .required()
         .min(1)
@@ -191,7 +200,7 @@ class CosineDecayRestarts final : public Schedule {
   }
   Tensor operator()(const Tensor& step) const override {
     // the number of steps, divided by the length of the first period
-    const Tensor progress = as_float(step) / double(steps_);
+    const Tensor progress = as_float(step) / double(first_decay_steps_);
     Tensor restarts, fraction;
     if (period_factor_ == 1) {
       restarts = floor(progress);
@@ -203,12 +212,12 @@ class CosineDecayRestarts final : public Schedule {
     }
     const Tensor height = power(Tensor(rate_factor_), restarts);
     const Tensor cosine = 0.5 * height * (1.0 + cos(fraction * std::numbers::pi));
-    return initial_ * ((1 - alpha_) * cosine + alpha_);
+    return initial_learning_rate_ * ((1 - alpha_) * cosine + alpha_);
   }
 
  private:
-  double initial_ = 0.1, period_factor_ = 2, rate_factor_ = 1, alpha_ = 0;
-  int64_t steps_ = 1;
+  double initial_learning_rate_ = 0.1, period_factor_ = 2, rate_factor_ = 1, alpha_ = 0;
+  int64_t first_decay_steps_ = 1;
   std::string name_ = "SGDRDecay";
 };
 

@@ -10,9 +10,9 @@ using namespace ops;
 
 namespace {
 
-const std::vector<std::string> kKeys{"pattern", "learning_rate", "weight_decay", "optional"};
+const std::vector<std::string> kRuleKeys{"pattern", "learning_rate", "weight_decay", "optional"};
 
-double factor(const Dict& rule, const char* name) {
+double factor_in(const Dict& rule, const char* name) {
   const Value* value = rule.find(name);
   if (!value) return 1;
   if (!value->is_number() || value->as_float() < 0)
@@ -23,7 +23,7 @@ double factor(const Dict& rule, const char* name) {
 }  // namespace
 
 /// Converts the option `decay` of Keras 2 to a schedule.
-void UpdateRule::decay_rate() {
+void UpdateRule::convert_old_decay() {
   if (old_decay_ == 0) return;
   if (learning_rate_.schedule)
     return warn("decay is left out: the learning_rate is a schedule already");
@@ -36,7 +36,7 @@ void UpdateRule::decay_rate() {
 
 void UpdateRule::configured() {
   Optimizer::configured();
-  decay_rate();
+  convert_old_decay();
   factors_.clear();
   if (rules_.is_null()) return;
   if (!rules_.is_list()) fail("rules: expected a list of {pattern=, ...}, got ", rules_);
@@ -46,14 +46,14 @@ void UpdateRule::configured() {
       fail("rules: expected {pattern=, learning_rate=, weight_decay=}, got ", value);
     const Dict& rule = value.as_dict();
     for (const std::string& key : rule.keys())
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
-        fail("rules: no key '", key, "'", did_you_mean(key, kKeys));
+      if (std::find(kRuleKeys.begin(), kRuleKeys.end(), key) == kRuleKeys.end())
+        fail("rules: no key '", key, "'", did_you_mean(key, kRuleKeys));
     const Value* optional = rule.find("optional");
     if (optional && !optional->is_bool())
       fail("rules: expected optional to be true or false, got ", *optional);
     factors_.push_back({pattern->as_string(),
-                        factor(rule, "learning_rate"),
-                        factor(rule, "weight_decay"),
+                        factor_in(rule, "learning_rate"),
+                        factor_in(rule, "weight_decay"),
                         optional && optional->as_bool(),
                         {}});
   }
@@ -107,10 +107,11 @@ void fail_unmatched(const char* option, const std::string& pattern, const Variab
   std::vector<std::string> paths;
   for (const Variable& weight : weights) paths.push_back(weight.path());
   const std::string nearest = did_you_mean(pattern, paths);
-  const size_t left = paths.size() - std::min(paths.size(), kMaxListed);
-  paths.resize(paths.size() - left);
+  const size_t unlisted_count = paths.size() - std::min(paths.size(), kMaxListed);
+  paths.resize(paths.size() - unlisted_count);
   fail(option, ": the pattern '", pattern, "' fits no weight of the model", nearest,
-       "; there are: ", join(paths), left > 0 ? concat(" and ", left, " more") : "");
+       "; there are: ", join(paths),
+       unlisted_count > 0 ? concat(" and ", unlisted_count, " more") : "");
 }
 
 void UpdateRule::update(const Variable& v, const Tensor& gradient, const Tensor& rate,

@@ -63,7 +63,7 @@ class UpdateRule : public Optimizer {
   };
   Factors factors_of(const Variable& variable) const;
 
-  void decay_rate();
+  void convert_old_decay();
 
   double old_decay_ = 0;
   Value rules_;
