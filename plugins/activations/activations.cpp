@@ -65,9 +65,10 @@ class NamedActivation final : public Activation {
   Function apply_;
 };
 
-class RowFactory final : public Factory {
+class NamedActivationFactory final : public Factory {
  public:
-  RowFactory(const SchemaData& schema, Function apply) : schema_(schema), apply_(apply) {}
+  NamedActivationFactory(const SchemaData& schema, Function apply)
+      : schema_(schema), apply_(apply) {}
   std::shared_ptr<Configurable> make(const Dict& options) const override {
     auto activation = std::make_shared<NamedActivation>(apply_);
     schema_.configure(activation.get(), options);
@@ -90,7 +91,7 @@ CRESCENT_REGISTER(activations) {
     info.schema.title = spec.name;
     info.schema.description = spec.doc;
     info.schema.traits.set(kElementwise, true);
-    info.factory = std::make_shared<RowFactory>(info.schema, spec.apply);
+    info.factory = std::make_shared<NamedActivationFactory>(info.schema, spec.apply);
     registry.add(std::move(info));
   }
 }

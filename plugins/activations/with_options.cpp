@@ -13,7 +13,7 @@ using namespace ops;
 
 /// The base of activations with options. As in Keras, a configuration contains only options that
 /// differ from their defaults, so most activations are saved as a name only.
-class WithOptions : public Activation {
+class ActivationWithOptions : public Activation {
  public:
   Dict get_config() const override {
     Dict config;
@@ -25,7 +25,7 @@ class WithOptions : public Activation {
   }
 };
 
-class Relu final : public WithOptions {
+class Relu final : public ActivationWithOptions {
  public:
   static void describe(Schema<Relu>& s) {
     s.doc("max(x, 0); with a threshold, x above it and negative_slope * (x - threshold) below.")
@@ -57,24 +57,24 @@ class Relu final : public WithOptions {
   std::optional<double> max_value_;
 };
 
-class Threshold final : public WithOptions {
+class Threshold final : public ActivationWithOptions {
  public:
   static void describe(Schema<Threshold>& s) {
     s.doc("x where x > threshold, else default_value.")
         .trait(kElementwise, true)
         .field("threshold", &Threshold::threshold_, "The value that x must exceed.")
-        .field("default_value", &Threshold::otherwise_,
+        .field("default_value", &Threshold::default_value_,
                "Value of elements that do not exceed the threshold.");
   }
   Tensor operator()(const Tensor& x) const override {
-    return where(greater(x, threshold_), x, otherwise_);
+    return where(greater(x, threshold_), x, default_value_);
   }
 
  private:
-  double threshold_ = 0, otherwise_ = 0;
+  double threshold_ = 0, default_value_ = 0;
 };
 
-class Gelu final : public WithOptions {
+class Gelu final : public ActivationWithOptions {
  public:
   static void describe(Schema<Gelu>& s) {
     s.doc("x * P(X <= x) for a standard normal X.")
@@ -91,7 +91,7 @@ class Gelu final : public WithOptions {
 
 struct NumberRow {
   const char *name, *doc, *option, *option_doc;
-  double initial;
+  double initial_value;
   Tensor (*apply)(const Tensor& x, double number);
 };
 
@@ -120,7 +120,7 @@ const NumberRow kNumberRows[] = {
 
 /// The activation function that entry `Row` of the table kNumberRows describes.
 template <int Row>
-class NumericActivation final : public WithOptions {
+class NumericActivation final : public ActivationWithOptions {
  public:
   static void describe(Schema<NumericActivation>& s) {
     s.doc(kNumberRows[Row].doc)
@@ -130,7 +130,7 @@ class NumericActivation final : public WithOptions {
   Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, option_); }
 
  private:
-  double option_ = kNumberRows[Row].initial;
+  double option_ = kNumberRows[Row].initial_value;
 };
 
 // ---- functions along an axis
@@ -142,11 +142,12 @@ Tensor sparsemax(const Tensor& input, int axis) {
   const bool is_last = input.shape().axis(axis) == input.rank() - 1;
   const Tensor x = is_last ? input : swap_axes(input, axis, -1);
   const int64_t n = x.dim(-1);
-  const Tensor sorted = top_k(x, n)[0], total = cumsum(sorted, -1);
+  const Tensor sorted_x = top_k(x, n)[0], cumulative_sums = cumsum(sorted_x, -1);
   const Tensor rank = cast(arange(n), x.dtype()) + 1.0;
-  const Tensor is_in_support = greater(sorted - (total - 1.0) / rank, 0);
-  const Tensor support = sum(cast(is_in_support, x.dtype()), {-1}, true);
-  const Tensor threshold = (sum(where(is_in_support, total, 0), {-1}, true) - 1.0) / support;
+  const Tensor is_in_support = greater(sorted_x - (cumulative_sums - 1.0) / rank, 0);
+  const Tensor support_size = sum(cast(is_in_support, x.dtype()), {-1}, true);
+  const Tensor threshold =
+      (sum(where(is_in_support, cumulative_sums, 0), {-1}, true) - 1.0) / support_size;
   const Tensor y = relu(x - threshold);
   return is_last ? y : swap_axes(y, axis, -1);
 }
@@ -179,7 +180,7 @@ const AxisRow kAxisRows[] = {
 
 /// The activation function that entry `Row` of the table kAxisRows describes.
 template <int Row>
-class AxisActivation final : public WithOptions {
+class AxisActivation final : public ActivationWithOptions {
  public:
   static void describe(Schema<AxisActivation>& s) {
     s.doc(kAxisRows[Row].doc)

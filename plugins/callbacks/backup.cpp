@@ -91,13 +91,13 @@ class BackupAndRestore final : public Callback {
         .string();
   }
   static bool exists(const std::string& path) {
-    std::error_code ignored;
-    return fs::exists(path, ignored);
+    std::error_code ignored_error;
+    return fs::exists(path, ignored_error);
   }
 
   static void remove(const std::string& path) {
-    std::error_code ignored;
-    fs::remove(path, ignored);
+    std::error_code ignored_error;
+    fs::remove(path, ignored_error);
   }
 
   static void load(TrainingRun& run, const std::string& path) {
@@ -121,10 +121,10 @@ class BackupAndRestore final : public Callback {
     if (!run || !(is_writer || any_divided(model_->weights()))) return;
     is_saved_ = true;
     try {
-      std::error_code ignored;
-      if (is_writer) fs::create_directories(folder_, ignored);
+      std::error_code ignored_error;
+      if (is_writer) fs::create_directories(folder_, ignored_error);
       const bool keeps_previous = double_checkpoint_ && !std::exchange(is_unreadable_, false);
-      if (is_writer && keeps_previous) fs::rename(path(), path_of_previous(), ignored);
+      if (is_writer && keeps_previous) fs::rename(path(), path_of_previous(), ignored_error);
       run->save(path());
     } catch (const Interrupted&) {
       throw;

@@ -27,14 +27,14 @@ struct SaveTime {
 };
 
 /// The value of a placeholder such as "epoch:02d" or "val_loss:.2f".
-std::string fill_placeholder(const std::string& text, const SaveTime& moment, const Logs& logs) {
+std::string fill_placeholder(const std::string& text, const SaveTime& save_time, const Logs& logs) {
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   std::string format = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const std::optional<int64_t> number = moment.number(name);
+  const std::optional<int64_t> number = save_time.number(name);
   if (!number && !logs.contains(name))
     fail("ModelCheckpoint: the file name asks for '", name, "'; there are: epoch, ",
-         moment.batch ? "batch, " : "", join(logs.names()),
+         save_time.batch ? "batch, " : "", join(logs.names()),
          name == "batch" ? "; 'batch' comes with save_freq = a number of batches" : "");
   const std::string digits = "0123456789.";
   const char conversion = format.empty() ? (number ? 'd' : 'g') : format.back();
@@ -54,15 +54,15 @@ std::string fill_placeholder(const std::string& text, const SaveTime& moment, co
 }
 
 /// Fills the placeholders of a path: "m-03.h5" for "m-{epoch:02d}.h5".
-std::string fill_path(const std::string& pattern, const SaveTime& moment, const Logs& logs) {
+std::string fill_path(const std::string& pattern, const SaveTime& save_time, const Logs& logs) {
   std::string path;
   for (size_t i = 0; i < pattern.size();) {
-    const size_t close = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
-    if (close == std::string::npos) {
+    const size_t close_position = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
+    if (close_position == std::string::npos) {
       path += pattern[i++];
     } else {
-      path += fill_placeholder(pattern.substr(i + 1, close - i - 1), moment, logs);
-      i = close + 1;
+      path += fill_placeholder(pattern.substr(i + 1, close_position - i - 1), save_time, logs);
+      i = close_position + 1;
     }
   }
   return path;
@@ -145,23 +145,24 @@ class ModelCheckpoint final : public Callback {
     else
       format_to_write<ModelFormat>(name);
   }
-  void save_unless_worse(const SaveTime& moment, const Logs& logs) {
+  void save_unless_worse(const SaveTime& save_time, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
-      return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
-    if (!save_best_only_) return void(save(moment, logs, ""));
+      return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ",
+                  save_time.epoch);
+    if (!save_best_only_) return void(save(save_time, logs, ""));
     monitor_.find_direction(*model_, class_name());
     if (!logs.contains(monitor_.name)) {
       warn("Can save best model only with ", monitor_.name, " available.");
-      return void(save(moment, logs, ""));
+      return void(save(save_time, logs, ""));
     }
     const double value = logs.at(monitor_.name);
-    if (!monitor_.improves(value)) return report_no_improvement(moment.epoch);
+    if (!monitor_.improves(value)) return report_no_improvement(save_time.epoch);
     const std::string improvement_text = monitor_.best ? concat(monitor_.name, " improved from ",
                                                                 *monitor_.best, " to ", value, ", ")
                                                        : "";
     // The best value is set before saving, because the saved state of callbacks contains it.
     const std::optional<double> old_best = std::exchange(monitor_.best, value);
-    if (!save(moment, logs, improvement_text)) monitor_.best = old_best;
+    if (!save(save_time, logs, improvement_text)) monitor_.best = old_best;
   }
   void report_no_improvement(int64_t epoch) const {
     if (!prints_messages()) return;
@@ -175,9 +176,9 @@ class ModelCheckpoint final : public Callback {
   /// Saves the model. Only the reporting process writes the file, but if weights are divided among
   /// processes, all of them take part, because the weights must be gathered. If saving fails,
   /// prints the reason and returns false; training continues, and the previous file is kept.
-  bool save(const SaveTime& moment, const Logs& logs, const std::string& improvement_text) {
-    const std::string path = fill_path(path_, moment, logs);
-    const int64_t epoch = moment.epoch;
+  bool save(const SaveTime& save_time, const Logs& logs, const std::string& improvement_text) {
+    const std::string path = fill_path(path_, save_time, logs);
+    const int64_t epoch = save_time.epoch;
     const bool is_writer = is_reporting_process();
     if (!is_writer && !any_divided(model_->weights())) return true;
     if (const std::string bad_weight_name = name_of_non_finite_weight(*model_);

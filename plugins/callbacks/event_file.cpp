@@ -67,9 +67,9 @@ std::string bytes_field(int number, const std::string& value) {
   return varint(uint64_t(number) << 3 | 2) + varint(value.size()) + value;
 }
 std::string doubles_field(int number, const std::vector<double>& values) {
-  std::string packed;
-  for (const double value : values) packed += little_endian(value);
-  return bytes_field(number, packed);
+  std::string packed_values;
+  for (const double value : values) packed_values += little_endian(value);
+  return bytes_field(number, packed_values);
 }
 
 double seconds_since_1970() {
@@ -81,13 +81,14 @@ double seconds_since_1970() {
 /// one in magnitude.
 const std::vector<double>& histogram_limits() {
   static const std::vector<double> bucket_limits = [] {
-    std::vector<double> positive;
-    for (double x = 1e-12; x < 1e20; x *= 1.1) positive.push_back(x);
-    positive.push_back(std::numeric_limits<double>::max());
+    std::vector<double> positive_limits;
+    for (double x = 1e-12; x < 1e20; x *= 1.1) positive_limits.push_back(x);
+    positive_limits.push_back(std::numeric_limits<double>::max());
     std::vector<double> signed_limits;
-    for (auto x = positive.rbegin(); x != positive.rend(); ++x) signed_limits.push_back(-*x);
+    for (auto x = positive_limits.rbegin(); x != positive_limits.rend(); ++x)
+      signed_limits.push_back(-*x);
     signed_limits.push_back(0);
-    signed_limits.insert(signed_limits.end(), positive.begin(), positive.end());
+    signed_limits.insert(signed_limits.end(), positive_limits.begin(), positive_limits.end());
     return signed_limits;
   }();
   return bucket_limits;

@@ -41,13 +41,14 @@ Address address_of(const std::string& url) {
 
 class Socket {
  public:
-  explicit Socket(const addrinfo& to)
-      : descriptor_(socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC, to.ai_protocol)) {
+  explicit Socket(const addrinfo& address_info)
+      : descriptor_(socket(address_info.ai_family, address_info.ai_socktype | SOCK_CLOEXEC,
+                           address_info.ai_protocol)) {
     if (descriptor_ < 0) return;
     const timeval limit{kTimeoutSeconds, 0};
     setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    is_connected_ = connect(descriptor_, to.ai_addr, to.ai_addrlen) == 0;
+    is_connected_ = connect(descriptor_, address_info.ai_addr, address_info.ai_addrlen) == 0;
   }
   ~Socket() {
     if (descriptor_ >= 0) close(descriptor_);
@@ -56,10 +57,11 @@ class Socket {
   Socket& operator=(const Socket&) = delete;
   bool connected() const { return is_connected_; }
   bool send_all(const std::string& text) const {
-    for (size_t sent = 0; sent < text.size();) {
-      const ssize_t n = send(descriptor_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    for (size_t sent_bytes = 0; sent_bytes < text.size();) {
+      const ssize_t n =
+          send(descriptor_, text.data() + sent_bytes, text.size() - sent_bytes, MSG_NOSIGNAL);
       if (n <= 0) return false;
-      sent += static_cast<size_t>(n);
+      sent_bytes += static_cast<size_t>(n);
     }
     return true;
   }
@@ -107,8 +109,8 @@ std::string http_post(const HttpRequest& request) {
       concat("POST ", address.path, " HTTP/1.1\r\nHost: ", address.host, ":", address.port,
              "\r\nConnection: close\r\nContent-Length: ", request.body.size(), "\r\n",
              request.headers, "\r\n", request.body);
-  for (const addrinfo* to = addresses; to; to = to->ai_next)
-    if (const Socket socket(*to); socket.connected()) return send_request(socket, text);
+  for (const addrinfo* address_info = addresses; address_info; address_info = address_info->ai_next)
+    if (const Socket socket(*address_info); socket.connected()) return send_request(socket, text);
   return "no connection";
 }
 

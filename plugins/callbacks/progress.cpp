@@ -58,11 +58,11 @@ std::vector<std::string> format_values(const Logs& logs) {
 }
 
 /// The bar " [====>........]"; after the last step it has no arrow.
-std::string format_bar(int64_t done, int64_t total, int64_t width) {
-  const auto filled = size_t(double(width) * double(done) / double(total));
+std::string format_bar(int64_t done_steps, int64_t total_steps, int64_t width) {
+  const auto filled_width = size_t(double(width) * double(done_steps) / double(total_steps));
   std::string bar(size_t(width), '.');
-  std::fill_n(bar.begin(), filled, '=');
-  if (filled > 0 && done < total) bar[filled - 1] = '>';
+  std::fill_n(bar.begin(), filled_width, '=');
+  if (filled_width > 0 && done_steps < total_steps) bar[filled_width - 1] = '>';
   return " [" + bar + "]";
 }
 
@@ -134,9 +134,9 @@ class ProgbarLogger final : public Callback {
     drawn_columns_ = 0;
     clock_start_ = last_drawn_ = Clock::now();
   }
-  void advance(int64_t done, const Logs& logs) {
-    done_steps_ = done;
-    if (steps_before_start_ < 0) steps_before_start_ = done - 1;
+  void advance(int64_t done_steps, const Logs& logs) {
+    done_steps_ = done_steps;
+    if (steps_before_start_ < 0) steps_before_start_ = done_steps - 1;
     if (!redraws_line() || seconds_since(last_drawn_) < kRedrawSeconds) return;
     last_drawn_ = Clock::now();
     draw(logs, false);

@@ -136,9 +136,9 @@ struct Fans {
 Fans fans_of(const Shape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {double(shape[0]), double(shape[0])};
-  double receptive = 1;
-  for (int i = 0; i < shape.rank() - 2; ++i) receptive *= double(shape[i]);
-  return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
+  double receptive_field_size = 1;
+  for (int i = 0; i < shape.rank() - 2; ++i) receptive_field_size *= double(shape[i]);
+  return {double(shape[-2]) * receptive_field_size, double(shape[-1]) * receptive_field_size};
 }
 
 /// The fans as products of the sizes of the chosen axes, or by the rank of the weight if no axes
@@ -176,10 +176,10 @@ Tensor FanInitializer::draw(const Shape& shape, DType dtype, double scale, const
                             const std::string& distribution) const {
   const SeedGenerator random = generator();
   const Fans fans = fans_of(shape, input_axes_, output_axes_);
-  const double n = mode == "fan_in"    ? fans.in
-                   : mode == "fan_out" ? fans.out
-                                       : (fans.in + fans.out) / 2;
-  const double variance = scale / std::max(1.0, n);
+  const double fan = mode == "fan_in"    ? fans.in
+                     : mode == "fan_out" ? fans.out
+                                         : (fans.in + fans.out) / 2;
+  const double variance = scale / std::max(1.0, fan);
   if (distribution == "uniform") {
     const double limit = std::sqrt(3 * variance);
     return random.uniform(shape, -limit, limit, dtype);

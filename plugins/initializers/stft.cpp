@@ -70,16 +70,17 @@ class Stft final : public Initializer {
   Tensor operator()(const Shape& shape, DType dtype) const override {
     if (shape.rank() != 3)
       fail("STFT: expected a kernel of shape (frame, channels, frequencies), got ", shape);
-    const int64_t frame = shape[0], channels = shape[1], frequencies = shape[2];
-    const double fft = 2.0 * double(frequencies - 1);
-    std::vector<double> scale(frame, 1.0);
-    if (!window_.is_null()) scale = scaled(window_of(frame));
+    const int64_t frame_length = shape[0], channels = shape[1], frequencies = shape[2];
+    const double fft_length = 2.0 * double(frequencies - 1);
+    std::vector<double> scale(frame_length, 1.0);
+    if (!window_.is_null()) scale = scaled(window_of(frame_length));
     std::vector<float> values;
     values.reserve(shape.size());
-    for (int64_t t = 0; t < frame; ++t)
+    for (int64_t t = 0; t < frame_length; ++t)
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t f = 0; f < frequencies; ++f) {
-          const double angle = fft == 0 ? 0 : -2 * std::numbers::pi * double(t) * double(f) / fft;
+          const double angle =
+              fft_length == 0 ? 0 : -2 * std::numbers::pi * double(t) * double(f) / fft_length;
           const double wave = part_name_ == "real" ? std::cos(angle) : std::sin(angle);
           values.push_back(static_cast<float>(wave * scale[size_t(t)]));
         }
@@ -87,18 +88,18 @@ class Stft final : public Initializer {
   }
 
  private:
-  std::vector<double> window_of(int64_t frame) const {
-    if (window_.is_string()) return window_values(window_.as_string(), frame, periodic_);
+  std::vector<double> window_of(int64_t frame_length) const {
+    if (window_.is_string()) return window_values(window_.as_string(), frame_length, periodic_);
     const Numbers numbers = numbers_in(window_, "option 'window'");
-    if (!(numbers.shape == Shape{frame}))
-      fail("STFT: expected a window of shape ", Shape{frame}, ", got ", numbers.shape);
+    if (!(numbers.shape == Shape{frame_length}))
+      fail("STFT: expected a window of shape ", Shape{frame_length}, ", got ", numbers.shape);
     return numbers.values;
   }
   std::vector<double> scaled(std::vector<double> window) const {
-    double squares = 0, sum = 0;
-    for (const double w : window) squares += w * w, sum += std::abs(w);
-    const double size = !scaling_ ? 1 : *scaling_ == "density" ? std::sqrt(squares) : sum;
-    for (double& w : window) w /= size;
+    double sum_of_squares = 0, sum = 0;
+    for (const double w : window) sum_of_squares += w * w, sum += std::abs(w);
+    const double divisor = !scaling_ ? 1 : *scaling_ == "density" ? std::sqrt(sum_of_squares) : sum;
+    for (double& w : window) w /= divisor;
     return window;
   }
 

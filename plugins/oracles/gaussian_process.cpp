@@ -42,13 +42,13 @@ std::vector<double> cholesky_factor(const Points& points, const std::vector<doub
 /// Solves L L^T x = values, where L is the leading part of the (n, n) factor `l` with as many rows
 /// as there are values. The values are given in the argument x.
 std::vector<double> solve(const std::vector<double>& l, size_t n, std::vector<double> x) {
-  const size_t count = x.size();
-  for (size_t i = 0; i < count; ++i) {
+  const size_t value_count = x.size();
+  for (size_t i = 0; i < value_count; ++i) {
     for (size_t k = 0; k < i; ++k) x[i] -= l[i * n + k] * x[k];
     x[i] /= l[i * n + i];
   }
-  for (size_t i = count; i-- > 0;) {
-    for (size_t k = i + 1; k < count; ++k) x[i] -= l[k * n + i] * x[k];
+  for (size_t i = value_count; i-- > 0;) {
+    for (size_t k = i + 1; k < value_count; ++k) x[i] -= l[k * n + i] * x[k];
     x[i] /= l[i * n + i];
   }
   return x;

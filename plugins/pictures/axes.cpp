@@ -56,9 +56,9 @@ std::vector<double> edges_between(const std::vector<double>& centers) {
   return edges;
 }
 
-std::vector<double> consecutive_numbers(size_t count, double from) {
+std::vector<double> consecutive_numbers(size_t count, double first) {
   std::vector<double> numbers(count);
-  for (size_t i = 0; i < count; ++i) numbers[i] = from + static_cast<double>(i);
+  for (size_t i = 0; i < count; ++i) numbers[i] = first + static_cast<double>(i);
   return numbers;
 }
 
@@ -137,13 +137,14 @@ void draw_bars(Scene& scene, const Frame& frame, const Series& series, Color col
   const double base_y = frame.bar_corner(0, 0).y;
   for (size_t i = 0; i < series.y.size(); ++i) {
     if (!is_shown(series.x[i], series.y[i])) continue;
-    const Point from = frame.bar_corner(series.x[i], series.y[i]),
-                to = frame.bar_corner(series.x[i + 1], 0);
-    const double width = std::abs(to.x - from.x);
+    const Point top_corner = frame.bar_corner(series.x[i], series.y[i]),
+                base_corner = frame.bar_corner(series.x[i + 1], 0);
+    const double width = std::abs(base_corner.x - top_corner.x);
     scene.elements.push_back(
-        Box{.at = {std::min(from.x, to.x) + width * series.gap / 2, std::min(from.y, base_y)},
+        Box{.at = {std::min(top_corner.x, base_corner.x) + width * series.gap / 2,
+                   std::min(top_corner.y, base_y)},
             .width = width * (1 - series.gap),
-            .height = std::abs(base_y - from.y),
+            .height = std::abs(base_y - top_corner.y),
             .fill = color,
             .edge = kWhite,
             .kind = BoxKind::bar,

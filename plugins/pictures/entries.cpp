@@ -21,8 +21,8 @@ void check_numbers(const Tensor& tensor, std::string_view name) {
 
 const Value& entry(const Dict& figure, std::string_view name) {
   static const Value null;
-  const Value* found = figure.find(name);
-  return found ? *found : null;
+  const Value* stored_entry = figure.find(name);
+  return stored_entry ? *stored_entry : null;
 }
 
 std::string text_entry(const Dict& figure, std::string_view name) {
@@ -32,9 +32,9 @@ std::string text_entry(const Dict& figure, std::string_view name) {
 
 std::vector<std::string> texts_entry(const Dict& figure, std::string_view name) {
   std::vector<std::string> texts;
-  const Value& list = entry(figure, name);
-  if (list.is_null()) return texts;
-  for (const Value& item : list.as_list())
+  const Value& text_list = entry(figure, name);
+  if (text_list.is_null()) return texts;
+  for (const Value& item : text_list.as_list())
     texts.push_back(printable(item.is_string() ? item.as_string() : to_text(item)));
   return texts;
 }

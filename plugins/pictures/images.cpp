@@ -120,10 +120,10 @@ double image_width_to_fit(const Images& images, const Metrics& metrics, const Gr
 /// Splits a text into lines.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
-  for (size_t from = 0; from <= text.size();) {
-    const size_t end = std::min(text.find('\n', from), text.size());
-    lines.push_back(text.substr(from, end - from));
-    from = end + 1;
+  for (size_t line_start = 0; line_start <= text.size();) {
+    const size_t line_end = std::min(text.find('\n', line_start), text.size());
+    lines.push_back(text.substr(line_start, line_end - line_start));
+    line_start = line_end + 1;
   }
   return lines;
 }

@@ -44,10 +44,12 @@ DrawOptions options_in(const Dict& options) {
 
 /// Lays out the figure and draws it as pixels. The size of the layout in units is the requested
 /// size in pixels divided by the scale.
-Raster pixels_of(const Dict& figure, const DrawOptions& o, double usual_scale = 1) {
-  const double scale = o.scale > 0 ? o.scale : usual_scale;
+Raster pixels_of(const Dict& figure, const DrawOptions& draw_options, double usual_scale = 1) {
+  const double scale = draw_options.scale > 0 ? draw_options.scale : usual_scale;
   return raster_of(
-      layout(figure, Metrics(), {.width = o.width / scale, .height = o.height / scale}), scale);
+      layout(figure, Metrics(),
+             {.width = draw_options.width / scale, .height = draw_options.height / scale}),
+      scale);
 }
 
 class Svg final : public Picture {
@@ -73,9 +75,9 @@ class TextPicture final : public Picture {
     s.doc("Text, for terminals and files.").trait("ending", ".txt");
   }
   std::string draw(const Dict& figure, const Dict& options) override {
-    const DrawOptions o = options_in(options);
-    return cells_of(layout(figure, cell_metrics(), o.size()),
-                    {static_cast<int>(o.colors), o.unicode});
+    const DrawOptions draw_options = options_in(options);
+    return cells_of(layout(figure, cell_metrics(), draw_options.size()),
+                    {static_cast<int>(draw_options.colors), draw_options.unicode});
   }
 };
 
@@ -99,11 +101,12 @@ constexpr int64_t kMaxColumns = 100;
 
 /// The requested size in cells. By default the width is that of the terminal, but at most
 /// kMaxColumns, and the height is that of the terminal without two lines, but at most 20.
-Size cells_for(const DrawOptions& o, const Terminal& terminal) {
+Size cells_for(const DrawOptions& draw_options, const Terminal& terminal) {
   const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMaxColumns) : 80;
   const int64_t max_rows = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
-  return {.width = o.width > 0 ? o.width : static_cast<double>(columns),
-          .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(max_rows, 20))};
+  return {.width = draw_options.width > 0 ? draw_options.width : static_cast<double>(columns),
+          .height = draw_options.height > 0 ? draw_options.height
+                                            : static_cast<double>(std::min<int64_t>(max_rows, 20))};
 }
 
 /// Whether the figure can fill any size; other figures have a natural size.
@@ -126,10 +129,10 @@ class TerminalPicture final : public Picture {
     s.doc("What the terminal behind stdout shows best: pixels, or letters.");
   }
   std::string draw(const Dict& figure, const Dict& options) override {
-    const DrawOptions o = options_in(options);
+    const DrawOptions draw_options = options_in(options);
     const Terminal terminal = terminal_now();
-    Size size = cells_for(o, terminal);
-    size.is_limit = !fills_any_size(figure) && o.width == 0 && o.height == 0;
+    Size size = cells_for(draw_options, terminal);
+    size.is_limit = !fills_any_size(figure) && draw_options.width == 0 && draw_options.height == 0;
     if (!terminal.supports_kitty && !terminal.supports_sixel)
       return text_on(terminal, layout(figure, cell_metrics(), size));
     size.width *= terminal.cell_width;

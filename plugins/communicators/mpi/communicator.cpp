@@ -69,8 +69,9 @@ class Mpi final : public Communicator {
     meet();
     exchange_in_parts(count, [&](size_t first, int n) {
       std::byte* const first_byte = static_cast<std::byte*>(data) + first * size_of(dtype);
-      World::instance().exchange([&](MPI_Comm all) {
-        check(MPI_Allreduce(MPI_IN_PLACE, first_byte, n, type, operation, all), "MPI_Allreduce");
+      World::instance().exchange([&](MPI_Comm communicator) {
+        check(MPI_Allreduce(MPI_IN_PLACE, first_byte, n, type, operation, communicator),
+              "MPI_Allreduce");
       });
     });
   }
@@ -79,25 +80,25 @@ class Mpi final : public Communicator {
       fail("broadcast: there is no process of rank ", root, " among ", size());
     meet();
     exchange_in_parts(bytes, [&](size_t first, int n) {
-      World::instance().exchange([&](MPI_Comm all) {
-        check(MPI_Bcast(static_cast<std::byte*>(data) + first, n, MPI_BYTE, root, all),
+      World::instance().exchange([&](MPI_Comm communicator) {
+        check(MPI_Bcast(static_cast<std::byte*>(data) + first, n, MPI_BYTE, root, communicator),
               "MPI_Bcast");
       });
     });
   }
   void gather(void* data, const std::vector<size_t>& bytes) override {
-    size_t total = 0;
+    size_t total_bytes = 0;
     std::vector<int> counts, offsets;
     for (size_t byte_count : bytes) {
       counts.push_back(static_cast<int>(std::min(byte_count, kMaxCallCount)));
-      offsets.push_back(static_cast<int>(std::min(total, kMaxCallCount)));
-      total += byte_count;
+      offsets.push_back(static_cast<int>(std::min(total_bytes, kMaxCallCount)));
+      total_bytes += byte_count;
     }
-    if (total > kMaxCallCount) return Communicator::gather(data, bytes);
+    if (total_bytes > kMaxCallCount) return Communicator::gather(data, bytes);
     meet();
-    World::instance().exchange([&](MPI_Comm all) {
+    World::instance().exchange([&](MPI_Comm communicator) {
       check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts.data(), offsets.data(),
-                           MPI_BYTE, all),
+                           MPI_BYTE, communicator),
             "MPI_Allgatherv");
     });
   }

@@ -54,9 +54,9 @@ void check(int code, const char* call) {
 /// The object is never destroyed, because MPI is used until the process ends.
 World& World::instance() {
   static World* const world = [] {
-    auto* created = new World;
-    on_exit([](int status, void* self) { static_cast<World*>(self)->finish(status); }, created);
-    return created;
+    auto* new_world = new World;
+    on_exit([](int status, void* self) { static_cast<World*>(self)->finish(status); }, new_world);
+    return new_world;
   }();
   return *world;
 }
@@ -205,11 +205,11 @@ World::AbsentProcesses World::absent_processes() {
   const std::lock_guard lock(mutex_);
   AbsentProcesses absent;
   std::vector<std::string> descriptions;
-  std::vector<int> waiting;
+  std::vector<int> waiting_ranks;
   for (int i = 0; i < size_; ++i) {
     const Answer& answer = answers_[static_cast<size_t>(i)];
     if (answer.meeting_count >= meeting_count_) {
-      waiting.push_back(i);
+      waiting_ranks.push_back(i);
       continue;
     }
     absent.ranks.push_back(i);
@@ -219,7 +219,7 @@ World::AbsentProcesses World::absent_processes() {
   }
   const std::string instruction_text = running_instruction();
   descriptions.push_back(concat(
-      ranks_text(waiting), waiting.size() == 1 ? " waits " : " wait ",
+      ranks_text(waiting_ranks), waiting_ranks.size() == 1 ? " waits " : " wait ",
       instruction_text.empty() ? "for all to agree on the next batch" : "in " + instruction_text));
   absent.descriptions = join(descriptions, "; ");
   return absent;

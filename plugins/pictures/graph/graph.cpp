@@ -25,9 +25,9 @@ void check_parents(const Graph& graph) {
 
 std::vector<int> Graph::groups_around(int node) const {
   std::vector<int> result;
-  for (int g = nodes[static_cast<size_t>(node)].group; g >= 0;
-       g = groups[static_cast<size_t>(g)].parent)
-    result.insert(result.begin(), g);
+  for (int group = nodes[static_cast<size_t>(node)].group; group >= 0;
+       group = groups[static_cast<size_t>(group)].parent)
+    result.insert(result.begin(), group);
   return result;
 }
 

@@ -57,7 +57,7 @@ class LayeredDrawing {
   void assign_layers();
   void add_dummies();
   int add_dummy(int layer);
-  Segment segment_of(int number, int from, int to) const;
+  Segment segment_of(int edge_number, int from, int to) const;
   void record_segments();
   void order_layers();
   void fill_layers();
@@ -71,8 +71,8 @@ class LayeredDrawing {
   void move_to_preferred_positions(const std::vector<int>& layer, bool from_above);
   void round_positions();
   void choose_ports();
-  void choose_ports_of(size_t number);
-  std::vector<Segment*> free_segments(size_t number);
+  void choose_ports_of(size_t item_index);
+  std::vector<Segment*> free_segments(size_t item_index);
   void choose_y_positions();
   double max_height_in(const std::vector<int>& layer) const;
   void place_layer(const std::vector<int>& layer, double top, double layer_height);
@@ -83,7 +83,7 @@ class LayeredDrawing {
   double begin_x(const Segment& segment) const;
   double end_x(const Segment& segment) const;
   double distance(int left, int right) const;
-  double preferred_x(int item, bool from_above) const;
+  double preferred_x(int item_number, bool from_above) const;
   std::vector<Segment*> segments_after(int layer);
 
   const Spacing spacing_;

@@ -19,8 +19,8 @@ class CycleSearch {
 
   /// Marks back edges: those that lead to an item on the present path of the search.
   void mark() {
-    for (size_t first = 0; first < states_.size(); ++first) {
-      if (states_[first] == kNew) enter(first);
+    for (size_t start_item = 0; start_item < states_.size(); ++start_item) {
+      if (states_[start_item] == kNew) enter(start_item);
       while (!path_.empty()) advance();
     }
   }
@@ -90,10 +90,10 @@ std::vector<int> place_below_predecessors(std::vector<Item>& items,
     const int item = ready.back();
     ready.pop_back();
     sorted.push_back(item);
-    for (const int next : successor_lists[static_cast<size_t>(item)]) {
-      int& layer = items[static_cast<size_t>(next)].layer;
+    for (const int successor : successor_lists[static_cast<size_t>(item)]) {
+      int& layer = items[static_cast<size_t>(successor)].layer;
       layer = std::max(layer, items[static_cast<size_t>(item)].layer + 1);
-      if (--unplaced_predecessors[static_cast<size_t>(next)] == 0) ready.push_back(next);
+      if (--unplaced_predecessors[static_cast<size_t>(successor)] == 0) ready.push_back(successor);
     }
   }
   return sorted;
@@ -103,8 +103,8 @@ std::vector<int> place_below_predecessors(std::vector<Item>& items,
 void raise_to_successors(std::vector<Item>& items, size_t item,
                          const std::vector<int>& successor_items) {
   int min_layer = -1;
-  for (const int next : successor_items) {
-    const int layer = items[static_cast<size_t>(next)].layer;
+  for (const int successor : successor_items) {
+    const int layer = items[static_cast<size_t>(successor)].layer;
     if (min_layer < 0 || layer < min_layer) min_layer = layer;
   }
   if (min_layer > 0) items[item].layer = min_layer - 1;
@@ -128,11 +128,11 @@ void LayeredDrawing::assign_layers() {
   set_first_layers(items);
   int last_layer = 0;
   for (const int i : place_below_predecessors(items, successor_lists, incoming_counts)) {
-    const auto number = static_cast<size_t>(i);
-    const Item& item = items[number];
+    const auto item_index = static_cast<size_t>(i);
+    const Item& item = items[item_index];
     last_layer = std::max(last_layer, item.layer + (item.pin == Item::kLast ? 0 : 1));
-    if (incoming_counts[number] == 0 && item.pin == Item::kFree)
-      raise_to_successors(items, number, successor_lists[number]);
+    if (incoming_counts[item_index] == 0 && item.pin == Item::kFree)
+      raise_to_successors(items, item_index, successor_lists[item_index]);
   }
   for (Item& item : items)
     if (item.pin == Item::kLast) item.layer = last_layer;
@@ -264,13 +264,14 @@ void LayeredDrawing::sweep(bool downwards) {
 void LayeredDrawing::order_layers() {
   constexpr int kSweeps = 12;
   fill_layers();
-  std::vector<std::vector<int>> best = layers_;
+  std::vector<std::vector<int>> best_layers = layers_;
   int min_crossings = crossings();
   for (int i = 0; i < kSweeps && min_crossings > 0; ++i) {
     sweep(i % 2 == 0);
-    if (const int count = crossings(); count < min_crossings) min_crossings = count, best = layers_;
+    if (const int count = crossings(); count < min_crossings)
+      min_crossings = count, best_layers = layers_;
   }
-  layers_ = best;
+  layers_ = best_layers;
 }
 
 }  // namespace crescent::pictures

@@ -98,9 +98,10 @@ class GraphLayout {
   /// The group directly inside of `group` that contains the node; -1 if there is none.
   int inner_group(int node, int group) const {
     const std::vector<int> containing_groups = graph_.groups_around(node);
-    const auto at = std::find(containing_groups.begin(), containing_groups.end(), group);
-    const auto next = group < 0 ? containing_groups.begin() : at + 1;
-    return next == containing_groups.end() ? -1 : *next;
+    const auto group_position =
+        std::find(containing_groups.begin(), containing_groups.end(), group);
+    const auto nested = group < 0 ? containing_groups.begin() : group_position + 1;
+    return nested == containing_groups.end() ? -1 : *nested;
   }
 
   /// The data from which the layout of a group (Block) is built.
@@ -246,8 +247,8 @@ class GraphLayout {
     const auto moved = [&](Point p) { return Point{p.x + at.x, p.y + at.y}; };
     block.frames.emplace_back(
         group, Box{.at = at, .width = nested_block.width, .height = nested_block.height});
-    for (const auto& [number, frame] : nested_block.frames) {
-      block.frames.emplace_back(number, frame);
+    for (const auto& [nested_group, frame] : nested_block.frames) {
+      block.frames.emplace_back(nested_group, frame);
       block.frames.back().second.at = moved(frame.at);
     }
     for (const auto& [node, corner] : nested_block.nodes)
@@ -295,8 +296,8 @@ class GraphLayout {
              .bold = true});
   }
 
-  void draw_node(int number, Box box) {
-    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+  void draw_node(int node_number, Box box) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(node_number)];
     box.kind = BoxKind::frame;
     box.fill = kWhite;
     box.edge = kInk;

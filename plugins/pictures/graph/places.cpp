@@ -27,10 +27,10 @@ std::vector<double> isotonic_regression(const std::vector<double>& preferred,
                                         const std::vector<double>& weights) {
   std::vector<Pool> pools;
   for (size_t i = 0; i < preferred.size(); ++i) {
-    Pool last{preferred[i], weights[i], 1};
-    for (; !pools.empty() && pools.back().mean > last.mean; pools.pop_back())
-      last = joined(pools.back(), last);
-    pools.push_back(last);
+    Pool merged_pool{preferred[i], weights[i], 1};
+    for (; !pools.empty() && pools.back().mean > merged_pool.mean; pools.pop_back())
+      merged_pool = joined(pools.back(), merged_pool);
+    pools.push_back(merged_pool);
   }
   std::vector<double> result;
   for (const Pool& pool : pools) result.insert(result.end(), pool.count, pool.mean);
@@ -68,8 +68,8 @@ double LayeredDrawing::distance(int left, int right) const {
 
 /// The preferred position of an item: the weighted mean of the positions at which its segments are
 /// straight. Segments between two dummies have a higher weight, so that long edges become straight.
-double LayeredDrawing::preferred_x(int number, bool from_above) const {
-  const auto item = static_cast<size_t>(number);
+double LayeredDrawing::preferred_x(int item_number, bool from_above) const {
+  const auto item = static_cast<size_t>(item_number);
   double sum = 0, weight_sum = 0;
   for (const int k : from_above ? segments_above_[item] : segments_below_[item]) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
@@ -123,13 +123,13 @@ void LayeredDrawing::choose_x_positions() {
 /// Shifts all items so that the leftmost one is at x = 0, and rounds positions to terminal cells or
 /// half pixels.
 void LayeredDrawing::round_positions() {
-  double left = INFINITY;
-  for (const Item& item : items) left = std::min(left, item.x - item.width / 2);
+  double left_end = INFINITY;
+  for (const Item& item : items) left_end = std::min(left_end, item.x - item.width / 2);
   const double step = spacing_.in_cells ? 1 : 0.5;
   for (const std::vector<int>& layer : layers_) {
     for (size_t i = 0; i < layer.size(); ++i) {
       Item& item = items[static_cast<size_t>(layer[i])];
-      item.x = std::floor((item.x - left) / step) * step + (spacing_.in_cells ? 0.5 : 0);
+      item.x = std::floor((item.x - left_end) / step) * step + (spacing_.in_cells ? 0.5 : 0);
       if (i == 0) continue;
       const Item& previous_item = items[static_cast<size_t>(layer[i - 1])];
       item.x = std::max(item.x, previous_item.x + std::ceil(distance(layer[i - 1], layer[i])));
@@ -149,9 +149,9 @@ double LayeredDrawing::end_x(const Segment& segment) const {
 
 /// The segments that may end anywhere on the top of an item, sorted by the positions at which they
 /// begin.
-std::vector<LayeredDrawing::Segment*> LayeredDrawing::free_segments(size_t number) {
+std::vector<LayeredDrawing::Segment*> LayeredDrawing::free_segments(size_t item_index) {
   std::vector<Segment*> movable_segments;
-  for (const int k : segments_above_[number])
+  for (const int k : segments_above_[item_index])
     if (!segments_[static_cast<size_t>(k)].is_end_fixed)
       movable_segments.push_back(&segments_[static_cast<size_t>(k)]);
   std::stable_sort(movable_segments.begin(), movable_segments.end(),
@@ -161,9 +161,9 @@ std::vector<LayeredDrawing::Segment*> LayeredDrawing::free_segments(size_t numbe
 
 /// Chooses where segments end on the top of a box: each as near as possible to the position at
 /// which it begins, but with a least distance between them.
-void LayeredDrawing::choose_ports_of(size_t number) {
-  const Item& item = items[number];
-  const std::vector<Segment*> movable_segments = free_segments(number);
+void LayeredDrawing::choose_ports_of(size_t item_index) {
+  const Item& item = items[item_index];
+  const std::vector<Segment*> movable_segments = free_segments(item_index);
   if (movable_segments.empty()) return;
   // the least distance of an end from the corners
   const double margin = spacing_.in_cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
@@ -236,18 +236,18 @@ int LayeredDrawing::assign_tracks(int layer) {
       return &other != &bundle && bundle.ends_at(other.start_x, tolerance);
     });
   };
-  int tracks = 0;
+  int track_count = 0;
   while (!waiting_bundles.empty()) {
-    auto next = std::find_if(waiting_bundles.begin(), waiting_bundles.end(), is_next);
-    if (next == waiting_bundles.end()) next = waiting_bundles.begin();
-    Bundle bundle = std::move(*next);
-    waiting_bundles.erase(next);
+    auto next_bundle = std::find_if(waiting_bundles.begin(), waiting_bundles.end(), is_next);
+    if (next_bundle == waiting_bundles.end()) next_bundle = waiting_bundles.begin();
+    Bundle bundle = std::move(*next_bundle);
+    waiting_bundles.erase(next_bundle);
     bundle.track = bundle.track_below(placed_bundles, tolerance);
     for (Segment* segment : bundle.segments) segment->track = bundle.track;
-    tracks = std::max(tracks, bundle.track + 1);
+    track_count = std::max(track_count, bundle.track + 1);
     placed_bundles.push_back(std::move(bundle));
   }
-  return tracks;
+  return track_count;
 }
 
 /// The first track below the tracks of those bundles in `other_bundles` that this bundle would
@@ -289,8 +289,8 @@ void LayeredDrawing::choose_y_positions() {
     bottoms_.push_back(y + layer_height);
     y += layer_height;
     if (i + 1 == layers_.size()) break;
-    const int tracks = assign_tracks(static_cast<int>(i));
-    y += spacing_.layers + std::max(0, tracks - 1) * spacing_.tracks;
+    const int track_count = assign_tracks(static_cast<int>(i));
+    y += spacing_.layers + std::max(0, track_count - 1) * spacing_.tracks;
   }
   height = y;
 }
@@ -302,9 +302,9 @@ void LayeredDrawing::route_segment(const Segment& segment) {
   const Point begin{begin_x(segment), from.top + from.height}, end{end_x(segment), to.top};
   if (route.empty()) route.push_back(begin);
   if (segment.track >= 0) {
-    const double first = spacing_.in_cells ? 0.5 : spacing_.layers / 2 - 4;
-    const double y =
-        bottoms_[static_cast<size_t>(from.layer)] + first + segment.track * spacing_.tracks;
+    const double first_track_distance = spacing_.in_cells ? 0.5 : spacing_.layers / 2 - 4;
+    const double y = bottoms_[static_cast<size_t>(from.layer)] + first_track_distance +
+                     segment.track * spacing_.tracks;
     route.push_back({begin.x, y});
     route.push_back({end.x, y});
   }

@@ -24,11 +24,12 @@ Color series_color(size_t number) { return kSeriesColors[number % std::size(kSer
 
 Color heat_color(double share) {
   const double position = std::clamp(share, 0.0, 1.0) * (std::size(kViridis) - 1);
-  const size_t first = std::min(static_cast<size_t>(position), std::size(kViridis) - 2);
-  const Color a = kViridis[first], b = kViridis[first + 1];
-  const double fraction = position - static_cast<double>(first);
-  return {interpolated(a.red, b.red, fraction), interpolated(a.green, b.green, fraction),
-          interpolated(a.blue, b.blue, fraction)};
+  const size_t lower_index = std::min(static_cast<size_t>(position), std::size(kViridis) - 2);
+  const Color lower = kViridis[lower_index], upper = kViridis[lower_index + 1];
+  const double fraction = position - static_cast<double>(lower_index);
+  return {interpolated(lower.red, upper.red, fraction),
+          interpolated(lower.green, upper.green, fraction),
+          interpolated(lower.blue, upper.blue, fraction)};
 }
 
 Color gray_color(double share) {

@@ -39,10 +39,10 @@ Point Frame::bar_corner(long double x_value, long double y_value) const {
 double Frame::draw_title(Scene& scene, const Metrics& metrics) const {
   const double margin = metrics.in_cells ? 0 : 8;
   if (title.empty()) return margin;
-  const double line = metrics.in_cells ? 1 : 1.3 * metrics.line_height;
+  const double title_height = metrics.in_cells ? 1 : 1.3 * metrics.line_height;
   scene.elements.push_back(
-      title_text(metrics, title, {scene.width / 2, margin + line / 2}, scene.width));
-  return margin + line;
+      title_text(metrics, title, {scene.width / 2, margin + title_height / 2}, scene.width));
+  return margin + title_height;
 }
 
 /// Draws legend entries side by side, in as many lines as they need; returns the lower end of the

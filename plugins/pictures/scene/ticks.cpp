@@ -38,11 +38,11 @@ std::string formatted(long double value, const char* format, int digits) {
 
 /// Removes leading zeros of the exponent: "1e-05" becomes "1e-5".
 std::string short_exponent(std::string text) {
-  const size_t e = text.find('e');
-  if (e == text.npos) return text;
-  size_t digits = e + 2;
-  while (digits + 1 < text.size() && text[digits] == '0') text.erase(digits, 1);
-  if (text[e + 1] == '+') text.erase(e + 1, 1);
+  const size_t exponent_position = text.find('e');
+  if (exponent_position == text.npos) return text;
+  size_t first_digit = exponent_position + 2;
+  while (first_digit + 1 < text.size() && text[first_digit] == '0') text.erase(first_digit, 1);
+  if (text[exponent_position + 1] == '+') text.erase(exponent_position + 1, 1);
   return text;
 }
 

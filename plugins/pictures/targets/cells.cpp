@@ -198,11 +198,12 @@ class CellCanvas {
         Cell& cell = at(static_cast<int64_t>(x), static_cast<int64_t>(y));
         cell = Cell();
       }
-    const double l = box.at.x + 0.5, t = box.at.y + 0.5, r = right + 0.5, b = bottom + 0.5;
-    add_rule({l, t}, {r, t});
-    add_rule({l, b}, {r, b});
-    add_rule({l, t}, {l, b});
-    add_rule({r, t}, {r, b});
+    const double left_rule = box.at.x + 0.5, top_rule = box.at.y + 0.5, right_rule = right + 0.5,
+                 bottom_rule = bottom + 0.5;
+    add_rule({left_rule, top_rule}, {right_rule, top_rule});
+    add_rule({left_rule, bottom_rule}, {right_rule, bottom_rule});
+    add_rule({left_rule, top_rule}, {left_rule, bottom_rule});
+    add_rule({right_rule, top_rule}, {right_rule, bottom_rule});
   }
 
   /// Draws a bar whose height is exact to an eighth of a cell. It fills the columns whose middle is
@@ -269,7 +270,7 @@ class CellCanvas {
   }
 
   /// The escape sequences for the colours of a cell.
-  std::string codes(const Cell& cell) const {
+  std::string color_sequences(const Cell& cell) const {
     if (options_.colors == 0) return "";
     return (cell.bold ? "\033[1m" : "") +
            (cell.foreground ? color_code(*cell.foreground, false, options_.colors) : "") +
@@ -284,7 +285,7 @@ class CellCanvas {
       const Cell& cell = cells_[static_cast<size_t>(row * columns_ + column)];
       const std::string letter = text_of(cell);
       const bool is_blank = letter == " " && !cell.background_color;
-      const std::string cell_codes = is_blank ? last_codes : codes(cell);
+      const std::string cell_codes = is_blank ? last_codes : color_sequences(cell);
       if (cell_codes != last_codes) text += (last_codes.empty() ? "" : "\033[0m") + cell_codes;
       last_codes = cell_codes;
       text += letter;

@@ -27,11 +27,12 @@ int nearest_of_256(Color c) {
 }
 
 int nearest_of_16(Color c) {
-  int best_code = 0, min = INT_MAX;
+  int best_code = 0, min_distance = INT_MAX;
   for (int i = 0; i < 16; ++i) {
-    const int on = i < 8 ? 170 : 255, off = i < 8 ? 0 : 85;
-    const int d = distance(c, i & 1 ? on : off, i & 2 ? on : off, i & 4 ? on : off);
-    if (d < min) best_code = i, min = d;
+    const int on_level = i < 8 ? 170 : 255, off_level = i < 8 ? 0 : 85;
+    const int color_distance = distance(c, i & 1 ? on_level : off_level,
+                                        i & 2 ? on_level : off_level, i & 4 ? on_level : off_level);
+    if (color_distance < min_distance) best_code = i, min_distance = color_distance;
   }
   return best_code < 8 ? 30 + best_code : 90 + best_code - 8;
 }

@@ -35,8 +35,12 @@ FT_Face open_font(bool bold) {
 }
 
 /// The number of bytes of a UTF-8 character by its first byte; 0 for an invalid byte.
-int character_bytes(unsigned char first) {
-  return first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+int character_bytes(unsigned char first_byte) {
+  return first_byte < 0x80    ? 1
+         : first_byte >= 0xf0 ? 4
+         : first_byte >= 0xe0 ? 3
+         : first_byte >= 0xc0 ? 2
+                              : 0;
 }
 
 }  // namespace
@@ -63,9 +67,9 @@ double text_width(FT_Face face, std::string_view text) {
 std::u32string code_points(std::string_view text) {
   std::u32string points;
   for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const int length = character_bytes(first);
-    char32_t point = length < 2 ? first : first & (0x7f >> length);
+    const auto first_byte = static_cast<unsigned char>(text[i]);
+    const int length = character_bytes(first_byte);
+    char32_t point = length < 2 ? first_byte : first_byte & (0x7f >> length);
     for (int k = 1; k < length && i + static_cast<size_t>(k) < text.size(); ++k)
       point = point << 6 | (static_cast<unsigned char>(text[i + static_cast<size_t>(k)]) & 0x3f);
     if (length > 0) points.push_back(point);

@@ -23,13 +23,14 @@ bool index_exactly(const Raster& raster, IndexedImage& indexed) {
   std::map<uint32_t, uint8_t> palette_indices;
   for (size_t i = 0; i < raster.rgb.size(); i += 3) {
     const uint32_t key = color_key(&raster.rgb[i]);
-    auto found = palette_indices.find(key);
-    if (found == palette_indices.end()) {
+    auto palette_entry = palette_indices.find(key);
+    if (palette_entry == palette_indices.end()) {
       if (palette_indices.size() == kMaxColors) return false;
-      found = palette_indices.emplace(key, static_cast<uint8_t>(palette_indices.size())).first;
+      palette_entry =
+          palette_indices.emplace(key, static_cast<uint8_t>(palette_indices.size())).first;
       indexed.colors.push_back(key);
     }
-    indexed.pixels.push_back(found->second);
+    indexed.pixels.push_back(palette_entry->second);
   }
   return true;
 }
@@ -70,18 +71,18 @@ std::string run_text(char letter, int64_t count) {
 /// The sixel data of one colour in a band of six rows; "" if the band does not contain the colour.
 std::string band_of(const IndexedImage& indexed, const Raster& raster, int64_t top, uint8_t color) {
   std::string text;
-  char last = 0;
+  char last_letter = 0;
   int64_t count = 0;
   for (int64_t x = 0; x < raster.columns; ++x) {
     int bits = 0;
     for (int64_t k = 0; k < 6 && top + k < raster.rows; ++k)
       bits |= (indexed.pixels[static_cast<size_t>((top + k) * raster.columns + x)] == color) << k;
     const char letter = static_cast<char>(63 + bits);
-    if (letter != last && count > 0) text += run_text(last, std::exchange(count, 0));
-    last = letter;
+    if (letter != last_letter && count > 0) text += run_text(last_letter, std::exchange(count, 0));
+    last_letter = letter;
     ++count;
   }
-  return last == 63 && text.empty() ? "" : text + run_text(last, count);
+  return last_letter == 63 && text.empty() ? "" : text + run_text(last_letter, count);
 }
 
 std::vector<bool> colors_in_band(const IndexedImage& indexed, const Raster& raster, int64_t top) {

@@ -118,13 +118,15 @@ bool is_utf8() {
 bool says_sixel(std::string_view answer) {
   const size_t begin = answer.find("\033[?");
   if (begin == answer.npos) return false;
-  std::string_view list = answer.substr(begin + 3);
-  list = list.substr(0, list.find('c'));
-  for (size_t from = 0; from <= list.size();) {
-    const size_t end = std::min(list.find(';', from), list.size());
+  std::string_view attribute_list = answer.substr(begin + 3);
+  attribute_list = attribute_list.substr(0, attribute_list.find('c'));
+  for (size_t number_start = 0; number_start <= attribute_list.size();) {
+    const size_t number_end =
+        std::min(attribute_list.find(';', number_start), attribute_list.size());
     // The loop skips the first number, which is the device class.
-    if (from > 0 && list.substr(from, end - from) == "4") return true;
-    from = end + 1;
+    if (number_start > 0 && attribute_list.substr(number_start, number_end - number_start) == "4")
+      return true;
+    number_start = number_end + 1;
   }
   return false;
 }
