@@ -24,11 +24,12 @@ inline Numbers numbers_in(const Value& value, const char* option) {
   Numbers result;
   Shape item_shape;
   for (const Value& item : value.as_list()) {
-    const Numbers part = numbers_in(item, option);
-    if (!result.values.empty() && part.shape != item_shape)
+    const Numbers item_numbers = numbers_in(item, option);
+    if (!result.values.empty() && item_numbers.shape != item_shape)
       fail(option, ": expected lists of one length, got ", value);
-    item_shape = part.shape;
-    result.values.insert(result.values.end(), part.values.begin(), part.values.end());
+    item_shape = item_numbers.shape;
+    result.values.insert(result.values.end(), item_numbers.values.begin(),
+                         item_numbers.values.end());
   }
   result.shape = Shape{int64_t(value.as_list().size())}.concat(item_shape);
   return result;

@@ -154,9 +154,10 @@ Tensor sparsemax(const Tensor& input, int axis) {
 
 /// Gated linear unit: the first half of x along the axis times the sigmoid of the second half.
 Tensor glu(const Tensor& x, int axis) {
-  const int64_t half = x.dim(axis) / 2;
-  if (half * 2 != x.dim(axis)) fail("glu: axis ", axis, " must be even, got shape ", x.shape());
-  const Tensors parts = split(x, {half, half}, axis);
+  const int64_t half_size = x.dim(axis) / 2;
+  if (half_size * 2 != x.dim(axis))
+    fail("glu: axis ", axis, " must be even, got shape ", x.shape());
+  const Tensors parts = split(x, {half_size, half_size}, axis);
   return parts[0] * sigmoid(parts[1]);
 }
 

@@ -55,7 +55,7 @@ class Socket {
   }
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
-  bool connected() const { return is_connected_; }
+  bool is_connected() const { return is_connected_; }
   bool send_all(const std::string& text) const {
     for (size_t sent_bytes = 0; sent_bytes < text.size();) {
       const ssize_t n =
@@ -110,7 +110,8 @@ std::string http_post(const HttpRequest& request) {
              "\r\nConnection: close\r\nContent-Length: ", request.body.size(), "\r\n",
              request.headers, "\r\n", request.body);
   for (const addrinfo* address_info = addresses; address_info; address_info = address_info->ai_next)
-    if (const Socket socket(*address_info); socket.connected()) return send_request(socket, text);
+    if (const Socket socket(*address_info); socket.is_connected())
+      return send_request(socket, text);
   return "no connection";
 }
 

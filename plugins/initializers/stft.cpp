@@ -73,7 +73,7 @@ class Stft final : public Initializer {
     const int64_t frame_length = shape[0], channels = shape[1], frequencies = shape[2];
     const double fft_length = 2.0 * double(frequencies - 1);
     std::vector<double> scale(frame_length, 1.0);
-    if (!window_.is_null()) scale = scaled(window_of(frame_length));
+    if (!window_.is_null()) scale = scaled_window(window_of(frame_length));
     std::vector<float> values;
     values.reserve(shape.size());
     for (int64_t t = 0; t < frame_length; ++t)
@@ -95,7 +95,7 @@ class Stft final : public Initializer {
       fail("STFT: expected a window of shape ", Shape{frame_length}, ", got ", numbers.shape);
     return numbers.values;
   }
-  std::vector<double> scaled(std::vector<double> window) const {
+  std::vector<double> scaled_window(std::vector<double> window) const {
     double sum_of_squares = 0, sum = 0;
     for (const double w : window) sum_of_squares += w * w, sum += std::abs(w);
     const double divisor = !scaling_ ? 1 : *scaling_ == "density" ? std::sqrt(sum_of_squares) : sum;

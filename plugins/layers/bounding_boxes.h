@@ -28,7 +28,7 @@ struct BoundingBoxes {
   Tensor labels;  ///< (batch, count)
 
   /// Converts the boxes from one format to another, for images of this extent.
-  BoundingBoxes converted(const std::string& from, const std::string& to,
+  BoundingBoxes in_format(const std::string& from, const std::string& to,
                           Extent image_extent) const {
     return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
                                                         {"source", from},
@@ -39,7 +39,7 @@ struct BoundingBoxes {
   }
   /// The boxes, in pixels, cut off at the edges of images of this extent; boxes that become empty
   /// get the label -1.
-  BoundingBoxes within(Extent image_extent) const {
+  BoundingBoxes clipped_to(Extent image_extent) const {
     const Tensors results = Codec<Tensors>::decode(
         operation_result("bounding_boxes.clip_to_image_size", {{"boxes", crescent::boxed(boxes)},
                                                                {"labels", crescent::boxed(labels)},
@@ -59,8 +59,8 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
   Tensors x, y;
   for (const int64_t x_index : {0, 2})
     for (const int64_t y_index : {1, 3}) {
-      const Points moved = move(Points{edge(x_index), edge(y_index)});
-      x.push_back(moved.x), y.push_back(moved.y);
+      const Points moved_corner = move(Points{edge(x_index), edge(y_index)});
+      x.push_back(moved_corner.x), y.push_back(moved_corner.y);
     }
   const Tensor all_x = ops::stack(x, -1), all_y = ops::stack(y, -1);
   return ops::stack(Tensors{ops::min(all_x, {-1}), ops::min(all_y, {-1}), ops::max(all_x, {-1}),
@@ -69,8 +69,8 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
 }
 
 /// Moves points by (right, down), then multiplies x by `x_scale` and y by `y_scale`.
-inline Points shifted(const Points& p, double right, double down, double x_scale = 1,
-                      double y_scale = 1) {
+inline Points shifted_points(const Points& p, double right, double down, double x_scale = 1,
+                             double y_scale = 1) {
   return {(p.x + right) * x_scale, (p.y + down) * y_scale};
 }
 

@@ -113,12 +113,12 @@ class ImageLayer : public Layer {
   /// results off at the edges of images of extent `new_extent`, and converts them back to the
   /// layer's format.
   template <class F>
-  BoundingBoxes moved(const BoundingBoxes& boxes, Extent old_extent, Extent new_extent,
-                      F move) const {
+  BoundingBoxes move_in_pixels(const BoundingBoxes& boxes, Extent old_extent, Extent new_extent,
+                               F move) const {
     const std::string& format = *bounding_box_format_;
-    return move(boxes.converted(format, "xyxy", old_extent))
-        .within(new_extent)
-        .converted("xyxy", format, new_extent);
+    return move(boxes.in_format(format, "xyxy", old_extent))
+        .clipped_to(new_extent)
+        .in_format("xyxy", format, new_extent);
   }
 
  private:

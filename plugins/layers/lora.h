@@ -83,8 +83,8 @@ class LoraLayer : public Base {
   void merge_lora() {
     if (!adapter_) fail("there is no adapter to merge: lora is not enabled");
     const Variables variables = adapted_variables();
-    const Tensors merged = merged_values();
-    for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(merged[i]);
+    const Tensors new_values = merged_values();
+    for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(new_values[i]);
     this->untrack(adapter_);
     adapter_.reset();
     rank_.reset();
@@ -95,12 +95,12 @@ class LoraLayer : public Base {
   /// By name, the values that the weight's variables would have after merge_lora(); empty without
   /// an adapter.
   Dict merged_weights() const {
-    Dict merged;
+    Dict weights_by_name;
     const Variables variables = adapter_ ? adapted_variables() : Variables();
     const Tensors values = adapter_ ? merged_values() : Tensors();
     for (size_t i = 0; i < variables.size(); ++i)
-      merged.set(variables[i].name(), Codec<Tensor>::encode(values[i]));
-    return merged;
+      weights_by_name.set(variables[i].name(), Codec<Tensor>::encode(values[i]));
+    return weights_by_name;
   }
   bool has_lora() const { return adapter_ != nullptr; }
   double merge_error() const { return adapter_ ? rounding_of_merge() : 0; }

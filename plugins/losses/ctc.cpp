@@ -21,7 +21,7 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
 }
 
 /// Shifts x (batch, states) to the right by `shift` states; the first states become log(0).
-Tensor shifted(const Tensor& x, int64_t shift) {
+Tensor shift_right(const Tensor& x, int64_t shift) {
   const Tensor prefix = slice(x, {0, 0}, {x.dim(0), x.dim(1) - shift});
   return pad(prefix, {0, shift}, {0, 0}, kLogZero);
 }
@@ -63,10 +63,11 @@ class Ctc final : public Loss {
     const Tensor is_first_two =
         broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
 
-    const Tensor start =
+    const Tensor start_scores =
         log_indicator(is_first_two, dtype) + squeeze(slice_axis(emission_scores, 0, 0, 1), 0);
-    const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skip_scores, emission_scores);
-    return loss_at_end(end, labels);
+    const Tensor end_scores =
+        y_pred.dim(1) == 1 ? start_scores : last_state(start_scores, skip_scores, emission_scores);
+    return loss_at_end(end_scores, labels);
   }
 
  private:
@@ -85,28 +86,28 @@ class Ctc final : public Loss {
       fail("Targets and logits have different batch sizes. Received: y_true.shape=", y_true.shape(),
            " and y_pred.shape=", y_pred.shape());
   }
-  /// The logarithm of the probability of each state after the last time step. `start` contains the
-  /// logarithms after the first step.
-  static Tensor last_state(const Tensor& start, const Tensor& skip_scores,
+  /// The logarithm of the probability of each state after the last time step. `start_scores`
+  /// contains the logarithms after the first step.
+  static Tensor last_state(const Tensor& start_scores, const Tensor& skip_scores,
                            const Tensor& emission_scores) {
     const ScanBody body = [&](const Tensors& carried, const Tensors& step) {
       const Tensor& log_probabilities = carried.front();
-      const Tensor log_sum = log_add(log_probabilities, shifted(log_probabilities, 1),
-                                     shifted(log_probabilities, 2) + carried[1]);
+      const Tensor log_sum = log_add(log_probabilities, shift_right(log_probabilities, 1),
+                                     shift_right(log_probabilities, 2) + carried[1]);
       return ScanResult{{log_sum + step.front(), carried[1]}, {}};
     };
     const Tensor later_steps = slice_axis(emission_scores, 0, 1, emission_scores.dim(0));
-    return scan(body, {start, skip_scores}, {later_steps}).states.front();
+    return scan(body, {start_scores, skip_scores}, {later_steps}).states.front();
   }
   /// The loss: minus the logarithm of the probability to end in one of the two final states, the
   /// last label and the blank after it; infinity if the probability is 0.
-  static Tensor loss_at_end(const Tensor& end, const Tensor& labels) {
-    const DType dtype = end.dtype();
+  static Tensor loss_at_end(const Tensor& end_scores, const Tensor& labels) {
+    const DType dtype = end_scores.dtype();
     const Tensor last_blank =
         cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);
-    const Tensor position = expand_dims(arange(end.dim(1)), 0);
+    const Tensor position = expand_dims(arange(end_scores.dim(1)), 0);
     const Tensor is_end = logical_or(equal(position, last_blank), equal(position, last_blank - 1));
-    const Tensor value = -logsumexp(where(is_end, end, zeros({1}, dtype) + kLogZero), {1});
+    const Tensor value = -logsumexp(where(is_end, end_scores, zeros({1}, dtype) + kLogZero), {1});
     return where(greater(value, -kLogZero / 2), INFINITY, value);
   }
 };

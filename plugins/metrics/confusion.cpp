@@ -94,11 +94,11 @@ Tensor above_threshold(const Tensor& prediction, const std::vector<double>& thre
   return cast(greater_equal(bucket, buckets), DType::float32);
 }
 
-/// For each threshold, the sum of the weights of the elements that are 1 in `chosen` (thresholds,
-/// elements...).
-Tensor weight_sums(const Tensor& chosen, const Tensor& weights) {
-  if (chosen.rank() == 3) return sum(chosen * expand_dims(weights, 0), {1});
-  return squeeze(matmul(chosen, expand_dims(weights, 1)), 1);
+/// For each threshold, the sum of the weights of the elements that are 1 in `is_selected`
+/// (thresholds, elements...).
+Tensor weight_sums(const Tensor& is_selected, const Tensor& weights) {
+  if (is_selected.rank() == 3) return sum(is_selected * expand_dims(weights, 0), {1});
+  return squeeze(matmul(is_selected, expand_dims(weights, 1)), 1);
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
   const Elements elements = elements_of(options, y_true, y_pred, sample_weight);
   const Tensor is_positive = above_threshold(elements.prediction, options.thresholds),
                is_negative = 1.0 - is_positive;
-  auto add = [](const Variable& variable, const Tensor& chosen, const Tensor& weights) {
-    if (variable) variable.assign_add(weight_sums(chosen, weights));
+  auto add = [](const Variable& variable, const Tensor& is_selected, const Tensor& weights) {
+    if (variable) variable.assign_add(weight_sums(is_selected, weights));
   };
   add(state.true_positives, is_positive, elements.positive_weight);
   add(state.false_positives, is_positive, elements.negative_weight);

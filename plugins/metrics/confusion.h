@@ -19,8 +19,8 @@ struct Confusion {
   Tensor fall_out() const { return fraction(false_positives, true_negatives); }
 
  private:
-  static Tensor fraction(const Tensor& part, const Tensor& rest) {
-    return as_result(divide_no_nan(part, part + rest));
+  static Tensor fraction(const Tensor& count, const Tensor& other_count) {
+    return as_result(divide_no_nan(count, count + other_count));
   }
 };
 

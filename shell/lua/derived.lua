@@ -119,9 +119,9 @@ end
 -- Makes the object of the built-in class. Error messages name the derived class instead of the
 -- built-in one.
 local function make_inner(class, name, options)
-  local inner
-  local ok, message = pcall(function() inner = class(options) end)
-  if ok then return inner end
+  local built_in_object
+  local ok, message = pcall(function() built_in_object = class(options) end)
+  if ok then return built_in_object end
   local prefix = class.name .. ": "
   local first, last = tostring(message):find(prefix, 1, true)
   error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)

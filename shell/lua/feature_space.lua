@@ -376,9 +376,9 @@ end
 function Space:model()
   local outputs = self:get_encoded_features()
   if self.output_mode == "dict" then
-    local list = {}
-    for i, name in ipairs(sorted_names(outputs)) do list[i] = outputs[name] end
-    outputs = list
+    local output_list = {}
+    for i, name in ipairs(sorted_names(outputs)) do output_list[i] = outputs[name] end
+    outputs = output_list
   end
   return cr.Model { inputs = self:get_inputs(), outputs = outputs, name = self.name }
 end

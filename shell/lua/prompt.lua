@@ -112,8 +112,8 @@ function prompt.warn_of_list(entry)
       other_count = other_count + 1
     end
   end
-  local list = value_of(first_name)
-  if other_count == 0 or type(list) ~= "table" or #list <= other_count then return end
+  local first_value = value_of(first_name)
+  if other_count == 0 or type(first_value) ~= "table" or #first_value <= other_count then return end
   shell.warn(string.format("%s is a list; its values are assigned by %s = table.unpack(%s)",
     first_name,
     targets:match "^(.-)%s*$", call))

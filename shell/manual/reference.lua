@@ -141,8 +141,9 @@ end
 local function call_text(callee, rows, by_position)
   local positions, names, takes_all_by_position = {}, {}, by_position or takes_any_number(rows)
   for _, row in ipairs(rows) do
-    local list = (takes_all_by_position or row.required) and positions or names
-    list[#list + 1] = list == names and default_text(row) or row.variadic and "..." or row.name
+    local arguments = (takes_all_by_position or row.required) and positions or names
+    arguments[#arguments + 1] = arguments == names and default_text(row)
+      or row.variadic and "..." or row.name
   end
   if #names == 0 then return wrapped_call(callee .. "(", positions, ")") end
   if #positions == 0 then return wrapped_call(callee .. " { ", names, " }") end
@@ -159,8 +160,8 @@ end
 local function split_options(options)
   local own_options, shared_options = {}, {}
   for _, option in ipairs(options) do
-    local list = option.keyword_only and shared_options or own_options
-    list[#list + 1] = option
+    local options_of_kind = option.keyword_only and shared_options or own_options
+    options_of_kind[#options_of_kind + 1] = option
   end
   return own_options, shared_options
 end

@@ -133,11 +133,11 @@ void World::handle_message(int from, const std::string& text) {
         std::atoll(text.c_str() + 1), text.substr(std::min(text.find(' '), text.size() - 1) + 1)};
 }
 
-/// Reads messages until done() is true or the time `end` has come; returns whether done() is true.
-/// A thread that has waited for long sleeps between polls, which leaves the core to processes that
-/// compute.
+/// Reads messages until done() is true or the time `deadline` has come; returns whether done() is
+/// true. A thread that has waited for long sleeps between polls, which leaves the core to processes
+/// that compute.
 template <class Done>
-bool World::poll(Clock::time_point end, Done done) {
+bool World::poll(Clock::time_point deadline, Done done) {
   const Clock::time_point begin = Clock::now();
   std::chrono::microseconds sleep_time = kShortestSleep;
   for (int poll_count = 0;; ++poll_count) {
@@ -149,7 +149,7 @@ bool World::poll(Clock::time_point end, Done done) {
       if (done()) return true;
     }
     const Clock::time_point now = Clock::now();
-    if (now > end) return false;
+    if (now > deadline) return false;
     if (now - begin < kYieldTime) {
       sched_yield();
       continue;

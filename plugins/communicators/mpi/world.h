@@ -71,7 +71,7 @@ class World {
   void handle_message(int from, const std::string& text);
   AbsentProcesses absent_processes();
   template <class Done>
-  bool poll(Clock::time_point end, Done done);
+  bool poll(Clock::time_point deadline, Done done);
 
   std::mutex mutex_;  ///< locked during calls of MPI and while the members below are used
 

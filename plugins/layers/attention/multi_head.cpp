@@ -129,7 +129,7 @@ class HeadedAttention : public AttentionLayer {
   /// weights if `wants_weights`.
   virtual AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask,
                                         const Call& call, bool wants_weights) const {
-    return attend_projected(projected(inputs), mask, call, wants_weights);
+    return attend_projected(project_inputs(inputs), mask, call, wants_weights);
   }
 
   /// Applies the activity regularizer of the projections to the outputs of the layer, too.
@@ -144,7 +144,7 @@ class HeadedAttention : public AttentionLayer {
   struct ProjectedInputs {
     Tensor query, key, value;  // (batch, steps, heads, width)
   };
-  ProjectedInputs projected(const Tensors& inputs) const {
+  ProjectedInputs project_inputs(const Tensors& inputs) const {
     return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
   }
   /// Computes attention of projected inputs; a mask (batch, t, s) applies to all heads.
@@ -299,7 +299,7 @@ class MultiHeadAttention final : public HeadedAttention {
   }
   AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
-    const ProjectedInputs p = projected(inputs);
+    const ProjectedInputs p = project_inputs(inputs);
     if (other_axes_.empty() && axes_.size() == 1)
       return attend_projected(p, mask, call, wants_weights);
     const Shape shape = p.query.shape().slice(0, -1).concat({value_width()}),
@@ -308,10 +308,10 @@ class MultiHeadAttention final : public HeadedAttention {
       return {Tensor::abstract({p.query.dtype(), shape}),
               Tensor::abstract({p.query.dtype(), scores_shape})};
     const AttentionResult result = attend_projected(
-        {gathered(p.query), gathered(p.key), gathered(p.value)},
-        {gathered_mask(mask.allowed, scores_shape), mask.causal}, call, wants_weights);
+        {in_fused_layout(p.query), in_fused_layout(p.key), in_fused_layout(p.value)},
+        {mask_in_fused_layout(mask.allowed, scores_shape), mask.causal}, call, wants_weights);
     const Tensor context =
-        ops::transpose(ops::reshape(result.context, permuted(shape)), inverse_order());
+        ops::transpose(ops::reshape(result.context, permuted_shape(shape)), inverse_order());
     return {context, wants_weights ? ops::reshape(result.weights, scores_shape) : Tensor()};
   }
 
@@ -351,7 +351,7 @@ class MultiHeadAttention final : public HeadedAttention {
     for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = int(i);
     return inverse;
   }
-  Shape permuted(const Shape& shape) const {
+  Shape permuted_shape(const Shape& shape) const {
     Shape result;
     for (int axis : axis_order()) result.append(shape[axis]);
     return result;
@@ -362,7 +362,7 @@ class MultiHeadAttention final : public HeadedAttention {
     for (int axis : axes) result.append(shape[axis]);
     return result;
   }
-  Tensor gathered(const Tensor& x) const {
+  Tensor in_fused_layout(const Tensor& x) const {
     const Shape& shape = x.shape();
     return ops::reshape(ops::transpose(x, axis_order()),
                         {shape[0] * sizes(shape, other_axes_).size(), sizes(shape, axes_).size(),
@@ -380,7 +380,7 @@ class MultiHeadAttention final : public HeadedAttention {
   }
   /// Broadcasts a mask to the shape of the scores, and reshapes it for the fused op. As in Keras
   /// the mask may lack axes that come before the attention axes of query and key.
-  Tensor gathered_mask(Tensor mask, const Shape& scores_shape) const {
+  Tensor mask_in_fused_layout(Tensor mask, const Shape& scores_shape) const {
     if (!mask) return mask;
     const int score_axis_count = 2 * static_cast<int>(axes_.size());
     while (mask.rank() < scores_shape.rank())
@@ -436,7 +436,7 @@ class GroupedQueryAttention final : public HeadedAttention {
   int64_t value_width() const override { return width_; }
   AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
-    ProjectedInputs p = projected(inputs);
+    ProjectedInputs p = project_inputs(inputs);
     if (const int64_t group_size = query_heads_ / key_heads_; group_size > 1)
       for (Tensor* x : {&p.key, &p.value}) *x = ops::repeat(*x, group_size, 2);
     return attend_projected(p, mask, call, wants_weights);

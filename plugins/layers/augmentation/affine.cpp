@@ -18,11 +18,12 @@ class AffineAugmentation : public ImageAugmentation {
     return RandomParameters(affine(images, random, {images.shape[0], 1, 1}));
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const final {
-    return transformed(images, random_numbers.tensors, interpolation_);
+    return transform_images(images, random_numbers.tensors, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const final {
-    return apply_as_floats(
-        masks, [&](const Tensor& m) { return transformed(m, random_numbers.tensors, "nearest"); });
+    return apply_as_floats(masks, [&](const Tensor& m) {
+      return transform_images(m, random_numbers.tensors, "nearest");
+    });
   }
   /// Moves points by the inverse of the transformation, which maps positions in the result to
   /// positions in the image.
@@ -65,8 +66,8 @@ class AffineAugmentation : public ImageAugmentation {
   }
 
  private:
-  Tensor transformed(const Tensor& images, const Affine& coefficients,
-                     const std::string& interpolation) const {
+  Tensor transform_images(const Tensor& images, const Affine& coefficients,
+                          const std::string& interpolation) const {
     const int64_t height = images.dim(1), width = images.dim(2);
     const Tensor x = ops::reshape(ops::arange(width, images.dtype()), {1, 1, width}),
                  y = ops::reshape(ops::arange(height, images.dtype()), {1, height, 1});

@@ -43,7 +43,7 @@ ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
     parts.masks = active ? change_masks(parts.masks, random_numbers) : inference_masks(parts.masks);
   const Extent old_extent = extent_of(images), new_extent = extent_of(parts.images);
   if (parts.boxes && (active || old_extent != new_extent))
-    parts.boxes = moved(
+    parts.boxes = move_in_pixels(
         *parts.boxes, old_extent, new_extent, [&](const BoundingBoxes& original) -> BoundingBoxes {
           if (active) return change_boxes(original, images.spec(), random_numbers);
           const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };

@@ -110,7 +110,8 @@ inline AugmentationPtr augmentation(const char* name, const Dict& options) {
 inline Shape per_image_shape(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
 
 /// Scales values from the range [low, high] to another range.
-inline Tensor rescaled(const Tensor& x, double low, double high, double to_low, double to_high) {
+inline Tensor rescale_values(const Tensor& x, double low, double high, double to_low,
+                             double to_high) {
   if (low == to_low && high == to_high) return x;
   return (x - low) / (high - low) * (to_high - to_low) + to_low;
 }

@@ -168,13 +168,13 @@ class RandomHue final : public FactorAugmentation {
     return {sign * factor(images, random, 0.5)};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    const Tensor unit_images = rescaled(images, lowest(), highest(), 0, 1);
+    const Tensor unit_images = rescale_values(images, lowest(), highest(), 0, 1);
     const Tensor hue_shifted = through_hsv(unit_images, [&](const Tensors& hsv) {
       Tensor hue = hsv[0] + random_numbers[0];
       hue = ops::where(ops::greater(hue, 1), hue - 1.0, hue);
       return Tensors{ops::where(ops::less(hue, 0), hue + 1.0, hue), hsv[1], hsv[2]};
     });
-    return rescaled(ops::clip(hue_shifted, 0, 1), 0, 1, lowest(), highest());
+    return rescale_values(ops::clip(hue_shifted, 0, 1), 0, 1, lowest(), highest());
   }
 };
 

@@ -127,11 +127,11 @@ class RandAugment final : public ChoosingAugmentation {
   }
   BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec& images,
                              const RandomParameters& random_numbers) const override {
-    const auto moved = [&](const ImageAugmentation& choice, const Tensor& boxes,
-                           const RandomParameters& layer_numbers) {
+    const auto move_boxes = [&](const ImageAugmentation& choice, const Tensor& boxes,
+                                const RandomParameters& layer_numbers) {
       return choice.change_boxes({boxes, original.labels}, images, layer_numbers).boxes;
     };
-    return {apply_in_turn(original.boxes, random_numbers, moved), original.labels};
+    return {apply_in_turn(original.boxes, random_numbers, move_boxes), original.labels};
   }
 
  private:
@@ -187,12 +187,12 @@ class AugMix final : public ChoosingAugmentation {
     return random_numbers;
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return within_range(mixed(images, random_numbers, apply_to_images));
+    return within_range(mix_chains(images, random_numbers, apply_to_images));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     const bool floating = is_floating(masks.dtype());
-    return mixed(floating ? masks : ops::cast(masks, DType::float32), random_numbers,
-                 apply_to_masks);
+    return mix_chains(floating ? masks : ops::cast(masks, DType::float32), random_numbers,
+                      apply_to_masks);
   }
   /// Boxes are not changed, since the result also shows the original images.
   BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec&,
@@ -202,7 +202,7 @@ class AugMix final : public ChoosingAugmentation {
 
  private:
   template <class F>
-  Tensor mixed(const Tensor& x, const RandomParameters& random_numbers, F f) const {
+  Tensor mix_chains(const Tensor& x, const RandomParameters& random_numbers, F f) const {
     const auto element = [](const Tensor& numbers, int64_t i) {
       return ops::slice_axis(numbers, 0, i, i + 1);
     };

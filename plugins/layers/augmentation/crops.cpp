@@ -32,11 +32,11 @@ class RandomFlip final : public ImageAugmentation {
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& random_numbers) const override {
     const Tensor is_flipped = ops::reshape(random_numbers[0], {-1, 1});
-    const auto mirrored = [&](const Tensor& positions, int axis) {
+    const auto mirrored_positions = [&](const Tensor& positions, int axis) {
       return ops::where(is_flipped, double(images.shape[axis]) - positions, positions);
     };
-    return {mode_ == "vertical" ? points.x : mirrored(points.x, 2),
-            mode_ == "horizontal" ? points.y : mirrored(points.y, 1)};
+    return {mode_ == "vertical" ? points.x : mirrored_positions(points.x, 2),
+            mode_ == "horizontal" ? points.y : mirrored_positions(points.y, 1)};
   }
 
  private:
@@ -75,17 +75,18 @@ class RandomCrop final : public ImageAugmentation {
     return {top, draw_position(excess_columns)};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return cropped(images, random_numbers, "bilinear");
+    return crop_images(images, random_numbers, "bilinear");
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
-    return apply_as_floats(masks,
-                           [&](const Tensor& m) { return cropped(m, random_numbers, "nearest"); });
+    return apply_as_floats(
+        masks, [&](const Tensor& m) { return crop_images(m, random_numbers, "nearest"); });
   }
   Tensor inference_images(const Tensor& images) const override {
-    return resized(images, "bilinear", true);
+    return resize_images(images, "bilinear", true);
   }
   Tensor inference_masks(const Tensor& masks) const override {
-    return apply_as_floats(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
+    return apply_as_floats(masks,
+                           [&](const Tensor& m) { return resize_images(m, "nearest", true); });
   }
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& random_numbers) const override {
@@ -97,7 +98,7 @@ class RandomCrop final : public ImageAugmentation {
   Points inference_points(const Points& points, const TensorSpec& images) const override {
     const Extent extent = extent_of(images);
     if (extent == Extent{height_, width_}) return points;
-    return points_in_window(points, centered(extent, fitting(extent)));
+    return points_in_window(points, centered_window(extent, fitting_extent(extent)));
   }
 
  private:
@@ -106,36 +107,36 @@ class RandomCrop final : public ImageAugmentation {
     int64_t top, left;
     Extent size;
   };
-  static CropWindow centered(Extent image_extent, Extent size) {
+  static CropWindow centered_window(Extent image_extent, Extent size) {
     return {(image_extent.height - size.height) / 2, (image_extent.width - size.width) / 2, size};
   }
   /// The largest extent that fits into the images and has the proportions of the result.
-  Extent fitting(Extent image_extent) const {
+  Extent fitting_extent(Extent image_extent) const {
     return {std::clamp<int64_t>(image_extent.width * height_ / width_, 1, image_extent.height),
             std::clamp<int64_t>(image_extent.height * width_ / height_, 1, image_extent.width)};
   }
   /// The window in images that are lower or narrower than the result.
   CropWindow window_of_small(Extent image_extent) const {
-    CropWindow window = centered(image_extent, fitting(image_extent));
+    CropWindow window = centered_window(image_extent, fitting_extent(image_extent));
     window.size = {std::min(height_, image_extent.height - window.top),
                    std::min(width_, image_extent.width - window.left)};
     return window;
   }
   Points points_in_window(const Points& points, const CropWindow& window) const {
-    return shifted(points, -double(window.left), -double(window.top),
-                   double(width_) / double(window.size.width),
-                   double(height_) / double(window.size.height));
+    return shifted_points(points, -double(window.left), -double(window.top),
+                          double(width_) / double(window.size.width),
+                          double(height_) / double(window.size.height));
   }
-  Tensor cropped(const Tensor& images, const RandomParameters& random_numbers,
-                 const std::string& interpolation) const {
+  Tensor crop_images(const Tensor& images, const RandomParameters& random_numbers,
+                     const std::string& interpolation) const {
     if (!random_numbers.tensors.empty())
       return rows_or_columns(rows_or_columns(images, 1, random_numbers[0], height_), 2,
                              random_numbers[1], width_);
     const auto [top, left, size] = window_of_small(extent_of(images));
     const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
-    return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
+    return resize_images(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
   }
-  Tensor resized(const Tensor& images, const std::string& interpolation, bool crop) const {
+  Tensor resize_images(const Tensor& images, const std::string& interpolation, bool crop) const {
     // while shapes are inferred only the shape of the result matters
     if (images.dim(1) < 0 || images.dim(2) < 0)
       return ops::broadcast_to(ops::max(images, {1, 2}, true),

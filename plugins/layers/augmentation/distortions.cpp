@@ -130,22 +130,24 @@ class RandomElasticTransform final : public ChanceAugmentation {
                  alpha = strength * (double(std::max(height, width)) * 0.1);
     const Tensor row_blur = blur_matrix(height, sigma, strength_.high * sigma_scale),
                  column_blur = blur_matrix(width, sigma, strength_.high * sigma_scale);
-    const auto moved = [&](const Tensor& position) {
+    const auto displaced_positions = [&](const Tensor& position) {
       const Tensor noise = random.normal({batch, height, width}, 0, 1, images.dtype) * sigma;
       return position + alpha * ops::matmul(ops::matmul(row_blur, noise), column_blur);
     };
-    const Tensor columns = moved(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
-    return {is_chosen, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})),
+    const Tensor columns =
+        displaced_positions(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
+    return {is_chosen,
+            displaced_positions(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})),
             columns};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
     if (random_numbers.tensors.empty()) return images;
-    return within_range(distorted(images, random_numbers, interpolation_));
+    return within_range(distort_images(images, random_numbers, interpolation_));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     if (random_numbers.tensors.empty()) return masks;
     return apply_as_floats(
-        masks, [&](const Tensor& m) { return distorted(m, random_numbers, "nearest"); });
+        masks, [&](const Tensor& m) { return distort_images(m, random_numbers, "nearest"); });
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {
@@ -153,8 +155,8 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
 
  private:
-  Tensor distorted(const Tensor& images, const RandomParameters& random_numbers,
-                   const std::string& interpolation) const {
+  Tensor distort_images(const Tensor& images, const RandomParameters& random_numbers,
+                        const std::string& interpolation) const {
     const auto coordinates = [&](size_t i) {
       return boxed(ops::cast(random_numbers[i], images.dtype()));
     };

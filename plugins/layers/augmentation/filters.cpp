@@ -7,7 +7,7 @@ namespace crescent {
 namespace {
 
 /// Convolves each channel with the same kernel (height, width).
-Tensor filtered(const Tensor& images, const Tensor& kernel) {
+Tensor filter_channels(const Tensor& images, const Tensor& kernel) {
   const int64_t channels = images.dim(-1);
   const Tensor kernels =
       ops::broadcast_to(ops::reshape(kernel, {kernel.dim(0), kernel.dim(1), 1, 1}),
@@ -39,7 +39,7 @@ class RandomSharpness final : public ImageAugmentation {
     std::vector<double> weights(9, 1.0 / 13);
     weights[4] = 5.0 / 13;
     const Tensor smooth =
-        filtered(images, ops::cast(Tensor::from(weights, {3, 3}), images.dtype()));
+        filter_channels(images, ops::cast(Tensor::from(weights, {3, 3}), images.dtype()));
     return within_range(images + (1.0 - random_numbers[0]) * (smooth - images));
   }
 
@@ -86,7 +86,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
                  column =
                      gaussian(kernel_size_.back(), ops::slice_axis(random_numbers[1], 0, 1, 2));
     const Tensor kernel = ops::expand_dims(column, 1) * ops::expand_dims(row, 0);
-    return within_range(ops::where(random_numbers[0], filtered(images, kernel), images));
+    return within_range(ops::where(random_numbers[0], filter_channels(images, kernel), images));
   }
 
  private:

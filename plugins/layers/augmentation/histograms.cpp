@@ -10,7 +10,7 @@ namespace crescent {
 namespace {
 
 /// The number of occurrences of each integer from 0 to count - 1, as floating point.
-Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
+Tensor occurrence_counts(const Tensor& numbers, int64_t count, DType dtype) {
   ScatterAdd add;
   add.axis = 0;
   add.size = count;
@@ -46,15 +46,16 @@ class Equalization final : public ImageAugmentation {
     const int64_t channels = images.dim(-1);
     if (images.size() == 0) return images;
     const double last_bin = double(bins_ - 1);
-    const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
+    const Tensor bytes = rescale_values(images, lowest(), highest(), 0, 255);
     // Converts bin numbers to indices in the histograms of all channels, which are one after
     // another. Keras computes products in another order, so its rounding may differ.
     const auto histogram_index = [&](const Tensor& bin) {
       return clipped_to_int(bin, last_bin) + numbers_along(3, channels) * bins_;
     };
-    const Tensor histogram = ops::reshape(
-        counts(histogram_index(bytes * last_bin / 255.0), channels * bins_, images.dtype()),
-        {channels, bins_});
+    const Tensor histogram =
+        ops::reshape(occurrence_counts(histogram_index(bytes * last_bin / 255.0), channels * bins_,
+                                       images.dtype()),
+                     {channels, bins_});
     const Tensor sum = ops::cumsum(histogram, 1), total = ops::max(sum, {1}, true);
     const Tensor smallest_sum = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
     const Tensor range = total - smallest_sum, is_nonzero = ops::greater(range, 0);
@@ -62,8 +63,9 @@ class Equalization final : public ImageAugmentation {
         ops::round((sum - smallest_sum) * 255.0 / ops::where(is_nonzero, range, 1.0)), 0, 255);
     const Tensor equalized = ops::gather(ops::reshape(level, {channels * bins_}),
                                          histogram_index(bytes / 255.0 * last_bin));
-    return rescaled(ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), equalized, bytes), 0,
-                    255, lowest(), highest());
+    return rescale_values(
+        ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), equalized, bytes), 0, 255,
+        lowest(), highest());
   }
 
  private:
@@ -133,13 +135,13 @@ class LocalEqualization final : public ImageAugmentation {
     if (double(batch * original.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >= 2147483648.0)
       fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
            original.shape());
-    Tensor images = rescaled(original, lowest(), highest(), 0, 255);
+    Tensor images = rescale_values(original, lowest(), highest(), 0, 255);
     images = ops::gather(images, mirrored_indices(height, tile_rows * grid_[0]), 1);
     images = ops::gather(images, mirrored_indices(width, tile_columns * grid_[1]), 2);
     const Tensor levels = levels_of(images, tile_rows, tile_columns);
-    const Tensor level = ops::slice(blended(images, levels, tile_rows, tile_columns), {0, 0, 0, 0},
-                                    {batch, height, width, original.dim(3)});
-    return rescaled(level, 0, 255, lowest(), highest());
+    const Tensor level = ops::slice(blended_levels(images, levels, tile_rows, tile_columns),
+                                    {0, 0, 0, 0}, {batch, height, width, original.dim(3)});
+    return rescale_values(level, 0, 255, lowest(), highest());
   }
 
  private:
@@ -160,9 +162,9 @@ class LocalEqualization final : public ImageAugmentation {
                  column = ops::repeat(numbers_along(2, grid_[1]), tile_columns, 2);
     const int64_t histogram_count = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);
     const double tile_pixels = double(tile_rows * tile_columns);
-    Tensor histogram = ops::reshape(
-        counts(table_index(images, row, column), histogram_count * kLevels, images.dtype()),
-        {histogram_count, kLevels});
+    Tensor histogram = ops::reshape(occurrence_counts(table_index(images, row, column),
+                                                      histogram_count * kLevels, images.dtype()),
+                                    {histogram_count, kLevels});
     if (clip_limit_ > 0) {
       const Tensor clipped_histogram =
           ops::minimum(histogram, clip_limit_ * tile_pixels / double(kLevels));
@@ -174,8 +176,8 @@ class LocalEqualization final : public ImageAugmentation {
     const Tensor level = (sum - minimum) * 255.0 / ops::where(ops::equal(range, 0), 1.0, range);
     return ops::reshape(ops::clip(level, 0, 255), {histogram_count * kLevels});
   }
-  Tensor blended(const Tensor& images, const Tensor& levels, int64_t tile_rows,
-                 int64_t tile_columns) const {
+  Tensor blended_levels(const Tensor& images, const Tensor& levels, int64_t tile_rows,
+                        int64_t tile_columns) const {
     const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tile_rows, images.dtype()),
                             columns =
                                 interpolation_of_tiles(2, grid_[1], tile_columns, images.dtype());

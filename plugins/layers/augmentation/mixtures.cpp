@@ -8,22 +8,22 @@ namespace crescent {
 namespace {
 
 /// The rows of x reordered by indices.
-Tensor reordered(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
+Tensor reorder_rows(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
 
-Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
-  return share * x + (1.0 - share) * other;
+Tensor mix(const Tensor& x, const Tensor& partner, const Tensor& weight) {
+  return weight * x + (1.0 - weight) * partner;
 }
 
-/// Mixes the labels with the labels reordered by `order`, with the weights `share` (batch, 1) and 1
-/// - share.
-Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& share) {
+/// Mixes the labels with the labels reordered by `order`. The weight of the labels is `weight`
+/// (batch, 1), that of the reordered labels is 1 - weight.
+Tensor mix_labels(const Tensor& labels, const Tensor& order, const Tensor& weight) {
   if (labels.rank() != 2)
     fail("labels are mixed: expected one number a class, (batch, classes), got shape ",
          labels.shape());
   if (!labels.shape().compatible({order.dim(0), labels.dim(1)}))
     fail("expected labels for each of ", order.dim(0), " images, got shape ", labels.shape());
-  const Tensor numbers = is_floating(labels.dtype()) ? labels : ops::cast(labels, share.dtype());
-  return mixed(numbers, reordered(numbers, order), ops::cast(share, numbers.dtype()));
+  const Tensor numbers = is_floating(labels.dtype()) ? labels : ops::cast(labels, weight.dtype());
+  return mix(numbers, reorder_rows(numbers, order), ops::cast(weight, numbers.dtype()));
 }
 
 class MixUp final : public ImageAugmentation {
@@ -43,8 +43,8 @@ class MixUp final : public ImageAugmentation {
     return {order, random_beta(random, {batch, 1}, Tensor::full({}, alpha_, images.dtype))};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    const Tensor share = ops::reshape(random_numbers[1], {images.dim(0), 1, 1, 1});
-    return mixed(images, reordered(images, random_numbers[0]), share);
+    const Tensor weight = ops::reshape(random_numbers[1], {images.dim(0), 1, 1, 1});
+    return mix(images, reorder_rows(images, random_numbers[0]), weight);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, random_numbers[1].dtype()),
@@ -52,13 +52,13 @@ class MixUp final : public ImageAugmentation {
   }
   Tensor change_labels(const Tensor& labels,
                        const RandomParameters& random_numbers) const override {
-    return mixed_labels(labels, random_numbers[0], random_numbers[1]);
+    return mix_labels(labels, random_numbers[0], random_numbers[1]);
   }
   /// The result has the boxes of both images.
   BoundingBoxes change_boxes(const BoundingBoxes& original, const TensorSpec&,
                              const RandomParameters& random_numbers) const override {
     const auto with_partners = [&](const Tensor& x) {
-      return ops::concatenate(Tensors{x, reordered(x, random_numbers[0])}, 1);
+      return ops::concatenate(Tensors{x, reorder_rows(x, random_numbers[0])}, 1);
     };
     return {with_partners(original.boxes), with_partners(original.labels)};
   }
@@ -91,14 +91,14 @@ class CutMix final : public ImageAugmentation {
     return {random_order(random, batch), box.is_inside, 1.0 - box.area_fraction};
   }
   Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return ops::where(random_numbers[1], reordered(images, random_numbers[0]), images);
+    return ops::where(random_numbers[1], reorder_rows(images, random_numbers[0]), images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     return change(masks, random_numbers);
   }
   Tensor change_labels(const Tensor& labels,
                        const RandomParameters& random_numbers) const override {
-    return mixed_labels(labels, random_numbers[0], random_numbers[2]);
+    return mix_labels(labels, random_numbers[0], random_numbers[2]);
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {

@@ -68,8 +68,8 @@ class Pipeline final : public Layer {
       x = *next_result++;
       if (with_labels) labels = *next_result++;
       if (!boxes.is_null()) {
-        const Tensor moved = *next_result++;
-        boxes = Dict{{"boxes", boxed(moved)}, {"labels", boxed(*next_result++)}};
+        const Tensor moved_boxes = *next_result++;
+        boxes = Dict{{"boxes", boxed(moved_boxes)}, {"labels", boxed(*next_result++)}};
       }
       if (masks) masks = *next_result;
     }

@@ -16,10 +16,10 @@ class ToneAugmentation : public ImageAugmentation {
 
  protected:
   Tensor to_bytes(const Tensor& images) const {
-    return rescaled(images, lowest(), highest(), 0, 255);
+    return rescale_values(images, lowest(), highest(), 0, 255);
   }
   Tensor from_bytes(const Tensor& images) const {
-    return rescaled(images, 0, 255, lowest(), highest());
+    return rescale_values(images, 0, 255, lowest(), highest());
   }
 };
 

@@ -85,7 +85,7 @@ class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
   Tensor convolve_integers(const Tensor& x) const {
     const std::optional<AbsMax> input_rounding = this->config().input_rounding();
     if (!input_rounding) return this->convolved(x, ops::cast(this->floats(kernel_), x.dtype()));
-    const Quantized kernel = this->config().decoded(kernel_.layout, kernel_.values_of_parts());
+    const Quantized kernel = this->config().decode(kernel_.layout, kernel_.component_values());
     return int8_conv(x, kernel.values, kernel.scale, *input_rounding, this->strides_,
                      padding_named(this->padding_), this->dilation_);
   }

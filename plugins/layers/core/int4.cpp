@@ -59,7 +59,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return quantizer ? std::optional(quantizer->range()) : std::nullopt;
   }
 
-  QuantizedComponents parts(const QuantizedLayout& layout) const override {
+  QuantizedComponents components(const QuantizedLayout& layout) const override {
     const Shape matrix_shape = layout.matrix();
     const auto half_size = [](int64_t n) { return (n + 1) / 2; };
     const QuantizedComponent bytes{"",
@@ -72,12 +72,13 @@ class Int4QuantizationConfig final : public QuantizationConfig {
                                    ? Shape{matrix_shape[0], block_count(matrix_shape[1])}
                                    : Shape{block_count(matrix_shape[0]), matrix_shape[1]};
     const auto zero = layout.is_reverse ? std::nullopt : std::optional(DType::int8);
-    QuantizedComponents parts{bytes, {"_scale", scales_shape}, {"_zero", scales_shape, zero}};
-    if (!layout.is_reverse) parts.push_back({"g_idx", {summed_size(layout)}, DType::float32, true});
-    return parts;
+    QuantizedComponents components{bytes, {"_scale", scales_shape}, {"_zero", scales_shape, zero}};
+    if (!layout.is_reverse)
+      components.push_back({"g_idx", {summed_size(layout)}, DType::float32, true});
+    return components;
   }
 
-  Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
+  Tensors encode(const QuantizedLayout& layout, const Tensor& floats) const override {
     const Tensor matrix = ops::reshape(floats, layout.matrix());
     const int axis = layout.is_table() ? 1 : 0;
     if (in_blocks()) return encoded_in_blocks(layout, matrix, axis);
@@ -88,43 +89,45 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return {packed_matrix(layout, result.values), ops::reshape(result.scale, {-1})};
   }
 
-  Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const override {
+  Quantized decode(const QuantizedLayout& layout, const Tensors& component_values) const override {
     const Shape matrix_shape = layout.matrix();
     if (has_ops(layout)) {
       Int4Floats op;
       op.block = *block_size_;
-      const Tensor zero = ops::cast(parts[2], DType::int8);  // encoded() gives floats
-      return {ops::reshape(apply1(op, {parts[0], parts[1], zero}), layout.shape), {}};
+      const Tensor zero = ops::cast(component_values[2], DType::int8);  // encode() gives floats
+      return {
+          ops::reshape(apply1(op, {component_values[0], component_values[1], zero}), layout.shape),
+          {}};
     }
-    const Tensor values = unpacked_matrix(layout, parts[0]);
+    const Tensor values = unpacked_matrix(layout, component_values[0]);
     if (!in_blocks()) {
       const bool is_table = layout.is_table();
       const Tensor scale =
-          ops::broadcast_to(ops::expand_dims(parts[1], is_table ? 1 : 0), matrix_shape);
+          ops::broadcast_to(ops::expand_dims(component_values[1], is_table ? 1 : 0), matrix_shape);
       const Tensor scale_of_values = ops::reshape(scale, layout.shape);
       return {ops::reshape(values, layout.shape),
               layout.as_scale(first_along_summed(layout, scale_of_values))};
     }
-    return {ops::reshape(floats(values, parts, block_indices_for(layout), layout.is_table() ? 1 : 0,
-                                parts[1].dtype()),
+    return {ops::reshape(floats(values, component_values, block_indices_for(layout),
+                                layout.is_table() ? 1 : 0, component_values[1].dtype()),
                          layout.shape),
             {}};
   }
 
   Tensor product(const std::string& equation, const Tensor& x, const QuantizedLayout& layout,
-                 const Tensors& parts) const override {
+                 const Tensors& component_values) const override {
     if (!has_ops(layout) || equation != kLastByFirst)
-      return product_of_decoded(*this, equation, x, layout, parts);
+      return product_of_decoded(*this, equation, x, layout, component_values);
     Int4Product op;
     op.block = *block_size_;
-    return apply1(op, {x, parts[0], parts[1], parts[2]});
+    return apply1(op, {x, component_values[0], component_values[1], component_values[2]});
   }
 
-  Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
+  Tensor rows(const QuantizedLayout& layout, const Tensors& component_values, const Tensor& ids,
               DType dtype) const override {
     Tensors gathered;
-    for (size_t i = 0; i < std::min<size_t>(parts.size(), 3); ++i)
-      gathered.push_back(apply1(Gather(), {parts[i], ids}));
+    for (size_t i = 0; i < std::min<size_t>(component_values.size(), 3); ++i)
+      gathered.push_back(apply1(Gather(), {component_values[i], ids}));
     const Tensor values = unpacked_int4(gathered[0], layout.matrix()[1]);
     if (in_blocks())
       return ops::cast(floats(values, gathered, block_indices_for(layout), -1, dtype), dtype);
@@ -156,12 +159,13 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   }
   /// Computes (values - zero) * scale, where index i along `axis` has the zero point and the scale
   /// of block groups[i].
-  static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& block_indices,
-                       int axis, DType dtype) {
+  static Tensor floats(const Tensor& values, const Tensors& component_values,
+                       const Tensor& block_indices, int axis, DType dtype) {
     const auto expanded = [&](const Tensor& x) {
       return ops::gather(ops::cast(x, dtype), block_indices, axis);
     };
-    return (ops::cast(values, dtype) - expanded(parts[2])) * expanded(parts[1]);
+    return (ops::cast(values, dtype) - expanded(component_values[2])) *
+           expanded(component_values[1]);
   }
 
   /// Quantizes blocks. The range of a block, from its smallest to its largest value and including
@@ -182,9 +186,9 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Tensor values = ops::clip(ops::round(matrix / ops::gather(scale, block_indices, axis)) +
                                         ops::gather(zero, block_indices, axis),
                                     kLowest, kHighest);
-    Tensors parts{packed_matrix(layout, values), scale, zero};
-    if (!layout.is_reverse) parts.push_back(block_indices);
-    return parts;
+    Tensors component_values{packed_matrix(layout, values), scale, zero};
+    if (!layout.is_reverse) component_values.push_back(block_indices);
+    return component_values;
   }
 
   Ref<Quantizer> weight_quantizer_, activation_quantizer_;

@@ -9,10 +9,10 @@ namespace crescent {
 struct QuantizedWeight {
   std::string name;
   QuantizedLayout layout;
-  Variables parts{};
+  Variables variables{};
 
-  const Variable& values() const { return parts.front(); }
-  Tensors values_of_parts() const { return {parts.begin(), parts.end()}; }
+  const Variable& values() const { return variables.front(); }
+  Tensors component_values() const { return {variables.begin(), variables.end()}; }
 };
 
 /// A layer of class Base whose largest weight can be quantized.
@@ -52,25 +52,25 @@ class QuantizableLayerOf : public LoraLayer<Base> {
   /// The product of x and a quantized weight according to an einsum equation.
   Tensor product(const std::string& equation, const Tensor& x,
                  const QuantizedWeight& weight) const {
-    return config_->product(equation, x, weight.layout, weight.values_of_parts());
+    return config_->product(equation, x, weight.layout, weight.component_values());
   }
   /// The values of the weight as floats, decoded if the weight is quantized.
   Tensor floats(const QuantizedWeight& weight) const;
   /// The rows of a quantized table with these indices.
   Tensor rows(const QuantizedWeight& table, const Tensor& ids) const {
     if (!is_quantized()) return apply1(Gather(), {table.values().value(), ids});
-    return config_->rows(table.layout, table.values_of_parts(), ids, this->compute_dtype());
+    return config_->rows(table.layout, table.component_values(), ids, this->compute_dtype());
   }
 
   const Variable& adapted_weight() const override;
   Shape adapted_shape() const override { return quantizable_.front()->layout.shape; }
-  Variables adapted_variables() const override { return quantizable_.front()->parts; }
+  Variables adapted_variables() const override { return quantizable_.front()->variables; }
   Tensors merged_values() const override;
   double rounding_of_merge() const override;
 
  private:
-  void add_parts(QuantizedWeight& weight);
-  Tensor decoded(const QuantizedWeight& weight, const Tensors& parts) const;
+  void add_components(QuantizedWeight& weight);
+  Tensor decoded_floats(const QuantizedWeight& weight, const Tensors& component_values) const;
   Tensor merged_floats() const;
 
   Ref<Quantizer> quantization_option_;
@@ -108,19 +108,20 @@ void QuantizableLayerOf<Base>::configured() {
 template <class Base>
 void QuantizableLayerOf<Base>::add_quantizable(QuantizedWeight& weight, const WeightRules& rules) {
   quantizable_.push_back(&weight);
-  if (is_quantized()) return add_parts(weight);
-  weight.parts = {this->add_weight(weight.name, weight.layout.shape, rules)};
+  if (is_quantized()) return add_components(weight);
+  weight.variables = {this->add_weight(weight.name, weight.layout.shape, rules)};
 }
 
 template <class Base>
-void QuantizableLayerOf<Base>::add_parts(QuantizedWeight& weight) {
-  weight.parts.clear();
-  for (const QuantizedComponent& part : config_->parts(weight.layout)) {
-    const std::string name = part.is_own_name ? part.ending : weight.name + part.ending;
-    const char* initializer = part.ending == "_scale" ? "ones" : "zeros";
-    weight.parts.push_back(
-        this->add_weight(name, part.shape, initializer,
-                         {.trainable = false, .dtype = part.dtype, .autocast = false}));
+void QuantizableLayerOf<Base>::add_components(QuantizedWeight& weight) {
+  weight.variables.clear();
+  for (const QuantizedComponent& component : config_->components(weight.layout)) {
+    const std::string name =
+        component.is_own_name ? component.ending : weight.name + component.ending;
+    const char* initializer = component.ending == "_scale" ? "ones" : "zeros";
+    weight.variables.push_back(
+        this->add_weight(name, component.shape, initializer,
+                         {.trainable = false, .dtype = component.dtype, .autocast = false}));
   }
 }
 
@@ -142,25 +143,28 @@ void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value
   const DTypePolicy policy = new_config->policy_from(this->policy_);
   std::vector<Tensors> encoded;
   for (const QuantizedWeight* weight : quantizable_)
-    encoded.push_back(new_config->encoded(weight->layout, weight->values()));
+    encoded.push_back(new_config->encode(weight->layout, weight->values()));
   this->policy_ = policy, config_ = new_config, quantization_option_ = Ref<Quantizer>(new_config);
   for (size_t i = 0; i < quantizable_.size(); ++i) {
-    add_parts(*quantizable_[i]);
-    for (size_t j = 0; j < encoded[i].size(); ++j) quantizable_[i]->parts[j].assign(encoded[i][j]);
+    add_components(*quantizable_[i]);
+    for (size_t j = 0; j < encoded[i].size(); ++j)
+      quantizable_[i]->variables[j].assign(encoded[i][j]);
   }
   this->structure_changed();
 }
 
 template <class Base>
 Tensor QuantizableLayerOf<Base>::floats(const QuantizedWeight& weight) const {
-  return is_quantized() ? decoded(weight, weight.values_of_parts()) : weight.values().value();
+  return is_quantized() ? decoded_floats(weight, weight.component_values())
+                        : weight.values().value();
 }
 
-/// The values of the weight as floats, decoded from `parts`, the values of its variables.
+/// The values of the weight as floats, decoded from `component_values`, the values of its
+/// variables.
 template <class Base>
-Tensor QuantizableLayerOf<Base>::decoded(const QuantizedWeight& weight,
-                                         const Tensors& parts) const {
-  const Quantized stored_weight = config_->decoded(weight.layout, parts);
+Tensor QuantizableLayerOf<Base>::decoded_floats(const QuantizedWeight& weight,
+                                                const Tensors& component_values) const {
+  const Quantized stored_weight = config_->decode(weight.layout, component_values);
   if (!stored_weight.scale) return stored_weight.values;
   return ops::cast(stored_weight.values, stored_weight.scale.dtype()) /
          weight.layout.scale_of_values(stored_weight.scale);
@@ -180,13 +184,13 @@ Tensor QuantizableLayerOf<Base>::merged_floats() const {
 template <class Base>
 Tensors QuantizableLayerOf<Base>::merged_values() const {
   const Tensor merged = merged_floats();
-  return is_quantized() ? config_->encoded(quantizable_.front()->layout, merged) : Tensors{merged};
+  return is_quantized() ? config_->encode(quantizable_.front()->layout, merged) : Tensors{merged};
 }
 
 template <class Base>
 double QuantizableLayerOf<Base>::rounding_of_merge() const {
   if (!is_quantized()) return 0;
-  const Tensor rounded = decoded(*quantizable_.front(), merged_values());
+  const Tensor rounded = decoded_floats(*quantizable_.front(), merged_values());
   return ops::max(ops::abs(rounded - merged_floats())).item();
 }
 

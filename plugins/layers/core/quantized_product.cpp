@@ -126,8 +126,9 @@ Tensor quantized_product(const std::string& equation, const Tensor& x, const Ten
 }
 
 Tensor product_of_decoded(const QuantizationConfig& config, const std::string& equation,
-                          const Tensor& x, const QuantizedLayout& layout, const Tensors& parts) {
-  const Quantized weight = config.decoded(layout, parts);
+                          const Tensor& x, const QuantizedLayout& layout,
+                          const Tensors& component_values) {
+  const Quantized weight = config.decode(layout, component_values);
   if (weight.scale)
     return quantized_product(equation, x, weight.values, weight.scale, config.input_rounding());
   return einsum_of(equation, x, ops::cast(weight.values, x.dtype()));

@@ -32,8 +32,9 @@ inline constexpr const char *kLastByFirst = "...a,ab->...b", *kLastBySecond = ".
 /// not rounded.
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
                          const Tensor& scale, const std::optional<AbsMax>& input_rounding);
-/// The product of x and the weight that the variables `parts` store.
+/// The product of x and the weight that variables with the values `component_values` store.
 Tensor product_of_decoded(const QuantizationConfig& config, const std::string& equation,
-                          const Tensor& x, const QuantizedLayout& layout, const Tensors& parts);
+                          const Tensor& x, const QuantizedLayout& layout,
+                          const Tensors& component_values);
 
 }  // namespace crescent

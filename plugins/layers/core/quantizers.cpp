@@ -43,26 +43,26 @@ class Int8QuantizationConfig final : public QuantizationConfig {
   std::optional<AbsMax> input_rounding() const override {
     return range_of(as_abs_max_quantizer(activation_quantizer_, "activation_quantizer"));
   }
-  QuantizedComponents parts(const QuantizedLayout& layout) const override {
+  QuantizedComponents components(const QuantizedLayout& layout) const override {
     return {{"", layout.shape, DType::int8}, {"_scale", layout.scale_shape}};
   }
-  Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
+  Tensors encode(const QuantizedLayout& layout, const Tensor& floats) const override {
     const AbsMaxQuantizer* quantizer = as_abs_max_quantizer(weight_quantizer_, "weight_quantizer");
     if (quantizer) quantizer->check_axes(layout);
     const Quantized result = range_of(quantizer).value_or(AbsMax())(floats, layout.summed_axes);
     return {result.values, layout.as_scale(result.scale)};
   }
-  Quantized decoded(const QuantizedLayout&, const Tensors& parts) const override {
-    return {parts[0], parts[1]};
+  Quantized decode(const QuantizedLayout&, const Tensors& component_values) const override {
+    return {component_values[0], component_values[1]};
   }
   Tensor product(const std::string& equation, const Tensor& x, const QuantizedLayout& layout,
-                 const Tensors& parts) const override {
-    return product_of_decoded(*this, equation, x, layout, parts);
+                 const Tensors& component_values) const override {
+    return product_of_decoded(*this, equation, x, layout, component_values);
   }
-  Tensor rows(const QuantizedLayout&, const Tensors& parts, const Tensor& ids,
+  Tensor rows(const QuantizedLayout&, const Tensors& component_values, const Tensor& ids,
               DType dtype) const override {
-    const Tensor values = apply1(Gather(), {parts[0], ids}),
-                 scale = apply1(Gather(), {parts[1], ids});
+    const Tensor values = apply1(Gather(), {component_values[0], ids}),
+                 scale = apply1(Gather(), {component_values[1], ids});
     return ops::cast(values, dtype) / ops::expand_dims(ops::cast(scale, dtype), -1);
   }
 

@@ -38,19 +38,21 @@ class QuantizationConfig : public Quantizer {
   /// The rounding of inputs; nullopt if they stay floats.
   virtual std::optional<AbsMax> input_rounding() const = 0;
   /// The variables that store a quantized weight: integers, a scale, perhaps others.
-  virtual QuantizedComponents parts(const QuantizedLayout& layout) const = 0;
+  virtual QuantizedComponents components(const QuantizedLayout& layout) const = 0;
   /// Returns the values of these variables for a weight with the values `floats`, which has the
   /// shape of the layout.
-  virtual Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const = 0;
-  /// The weight that the variables `parts` store: as int8 with the shape of the layout and a scale
-  /// of scale_shape, or as floats without a scale.
-  virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
-  /// The result of the einsum equation for x and the weight that the variables `parts` store.
+  virtual Tensors encode(const QuantizedLayout& layout, const Tensor& floats) const = 0;
+  /// The weight that variables with the values `component_values` store: as int8 with the shape of
+  /// the layout and a scale of scale_shape, or as floats without a scale.
+  virtual Quantized decode(const QuantizedLayout& layout,
+                           const Tensors& component_values) const = 0;
+  /// The result of the einsum equation for x and the weight that variables with the values
+  /// `component_values` store.
   virtual Tensor product(const std::string& equation, const Tensor& x,
-                         const QuantizedLayout& layout, const Tensors& parts) const = 0;
+                         const QuantizedLayout& layout, const Tensors& component_values) const = 0;
   /// The rows of a table that have the indices `ids`, as floats of type `dtype`.
-  virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
-                      DType dtype) const = 0;
+  virtual Tensor rows(const QuantizedLayout& layout, const Tensors& component_values,
+                      const Tensor& ids, DType dtype) const = 0;
   /// The dtype policy of a layer that is quantized by this configuration and had the policy
   /// `old_policy`.
   inline DTypePolicy policy_from(const DTypePolicy& old_policy) const;

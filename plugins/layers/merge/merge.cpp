@@ -88,33 +88,33 @@ class Merge : public Layer {
   bool mask_all_ = false;
 };
 
-using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next);
+using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next_input);
 
 /// Merges all inputs by `step`, an operation on two tensors; masks have no influence.
-Tensor merged_all(MergeStep step, const Tensors& inputs, const Tensors&) {
+Tensor merge_all(MergeStep step, const Tensors& inputs, const Tensors&) {
   Tensor merged = inputs[0];
   for (size_t i = 1; i < inputs.size(); ++i) merged = step(merged, inputs[i]);
   return merged;
 }
 
 /// The product of the values that are not masked; 0 where all inputs are masked.
-Tensor merged_factors(MergeStep step, const Tensors& inputs, const Tensors& masks) {
+Tensor multiply_unmasked(MergeStep step, const Tensors& inputs, const Tensors& masks) {
   Tensors factors = inputs;
   for (size_t i = 0; i < factors.size(); ++i)
     if (masks[i]) factors[i] = ops::where(masks[i], factors[i], 1);
-  const Tensor product = merged_all(step, factors, masks), is_valid = any_valid(masks);
+  const Tensor product = merge_all(step, factors, masks), is_valid = any_valid(masks);
   return is_valid ? ops::where(is_valid, product, 0) : product;
 }
 
 /// Merges by the step the values that are not masked. Where all inputs are masked, the result is
 /// the value of the first input.
-Tensor merged_extremes(MergeStep step, const Tensors& inputs, const Tensors& masks) {
+Tensor merge_unmasked(MergeStep step, const Tensors& inputs, const Tensors& masks) {
   Tensor merged = inputs[0], is_valid = masks[0];
   for (size_t i = 1; i < inputs.size(); ++i) {
-    const Tensor next = masks[i] ? ops::where(masks[i], inputs[i], merged) : inputs[i];
-    if (is_valid) merged = ops::where(is_valid, merged, next);
+    const Tensor next_input = masks[i] ? ops::where(masks[i], inputs[i], merged) : inputs[i];
+    if (is_valid) merged = ops::where(is_valid, merged, next_input);
     is_valid = masks[i] && is_valid ? ops::logical_or(is_valid, masks[i]) : Tensor();
-    merged = step(merged, next);
+    merged = step(merged, next_input);
   }
   return merged;
 }
@@ -122,16 +122,16 @@ Tensor merged_extremes(MergeStep step, const Tensors& inputs, const Tensors& mas
 struct MergeSpec {
   const char *name, *doc;
   MergeStep step;
-  Tensor (*merge)(MergeStep step, const Tensors& inputs, const Tensors& masks) = merged_all;
+  Tensor (*merge)(MergeStep step, const Tensors& inputs, const Tensors& masks) = merge_all;
 };
 const MergeSpec kMerges[] = {
     {"Add", "The sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
     {"Multiply", "The element-wise product of the inputs.",
-     [](const Tensor& a, const Tensor& b) { return a * b; }, merged_factors},
+     [](const Tensor& a, const Tensor& b) { return a * b; }, multiply_unmasked},
     {"Maximum", "The element-wise maximum of the inputs.",
-     [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }, merged_extremes},
+     [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }, merge_unmasked},
     {"Minimum", "The element-wise minimum of the inputs.",
-     [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }, merged_extremes},
+     [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }, merge_unmasked},
 };
 
 template <int Index>

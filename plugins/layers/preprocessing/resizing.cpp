@@ -16,7 +16,7 @@ struct CropWindow {
   Extent size;
 };
 
-CropWindow centered(Extent image_extent, Extent size) {
+CropWindow centered_window(Extent image_extent, Extent size) {
   return {(image_extent.height - size.height) / 2, (image_extent.width - size.width) / 2, size};
 }
 
@@ -33,7 +33,7 @@ Extent with_target_proportions(Extent image_extent, Extent target, bool around) 
           std::max<int64_t>(std::min(image_extent.width, width), 1)};
 }
 
-Tensor cropped(const Tensor& images, const CropWindow& window) {
+Tensor crop_images(const Tensor& images, const CropWindow& window) {
   const Tensor rows = ops::slice_axis(images, 1, window.top, window.top + window.size.height);
   return ops::slice_axis(rows, 2, window.left, window.left + window.size.width);
 }
@@ -79,13 +79,14 @@ class SizedLayer : public ImageLayer {
     if (!parts.boxes) return parts;
     const CropWindow window = window_of(old_extent);
     const auto move = [&](const Points& points) {
-      return shifted(points, -double(window.left), -double(window.top),
-                     double(width_) / double(window.size.width),
-                     double(height_) / double(window.size.height));
+      return shifted_points(points, -double(window.left), -double(window.top),
+                            double(width_) / double(window.size.width),
+                            double(height_) / double(window.size.height));
     };
-    parts.boxes = moved(*parts.boxes, old_extent, size(), [&](const BoundingBoxes& original) {
-      return BoundingBoxes{moved_boxes(original.boxes, move), original.labels};
-    });
+    parts.boxes =
+        move_in_pixels(*parts.boxes, old_extent, size(), [&](const BoundingBoxes& original) {
+          return BoundingBoxes{moved_boxes(original.boxes, move), original.labels};
+        });
     return parts;
   }
   /// Whether integer images stay integers; otherwise they become floating point.
@@ -137,7 +138,7 @@ class Resizing final : public SizedLayer {
  protected:
   bool keeps_whole_numbers() const override { return true; }
   CropWindow window_of(Extent image_extent) const override {
-    CropWindow window = centered(
+    CropWindow window = centered_window(
         image_extent, crop_to_aspect_ratio_ || pad_to_aspect_ratio_
                           ? with_target_proportions(image_extent, size(), pad_to_aspect_ratio_)
                           : image_extent);
@@ -150,7 +151,7 @@ class Resizing final : public SizedLayer {
                         bool nearest) const override {
     const bool are_integers = has_whole_numbers(images);
     const std::vector<int64_t> margins{0, -window.top, -window.left, 0};
-    const Tensor source = crop_to_aspect_ratio_ ? cropped(images, window)
+    const Tensor source = crop_to_aspect_ratio_ ? crop_images(images, window)
                           : pad_to_aspect_ratio_
                               ? ops::pad(images, margins, margins,
                                          are_integers ? std::trunc(fill_value_) : fill_value_)
@@ -181,12 +182,12 @@ class CenterCrop final : public SizedLayer {
   bool keeps_whole_numbers() const override { return false; }
   CropWindow window_of(Extent image_extent) const override {
     const bool is_larger = image_extent.height >= height_ && image_extent.width >= width_;
-    return centered(image_extent,
-                    is_larger ? size() : with_target_proportions(image_extent, size(), false));
+    return centered_window(
+        image_extent, is_larger ? size() : with_target_proportions(image_extent, size(), false));
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {
-    return resampled(cropped(images, window), height_, width_, nearest ? "nearest" : "bilinear",
+    return resampled(crop_images(images, window), height_, width_, nearest ? "nearest" : "bilinear",
                      false);
   }
 };

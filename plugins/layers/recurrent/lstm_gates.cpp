@@ -11,7 +11,7 @@ Tensor gate(const Tensor& x, int i) {
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
 }
 
-Tensor joined(const Tensors& parts) { return ops::concatenate(parts, -1); }
+Tensor joined_blocks(const Tensors& parts) { return ops::concatenate(parts, -1); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Tensors LstmGates::decompose(std::span<const Tensor> in) const {
   const Tensor i = ops::sigmoid(gate(z, 0)), f = ops::sigmoid(gate(z, 1)),
                candidate = ops::tanh(gate(z, 2)), o = ops::sigmoid(gate(z, 3));
   const Tensor c = f * in[2] + i * candidate;
-  return {joined({i, f, candidate, o}), c, o * ops::tanh(c)};
+  return {joined_blocks({i, f, candidate, o}), c, o * ops::tanh(c)};
 }
 
 TensorSpecs LstmGatesBackward::infer(std::span<const TensorSpec> in) const {
@@ -34,8 +34,8 @@ Tensors LstmGatesBackward::decompose(std::span<const Tensor> in) const {
                o = gate(in[0], 3);
   const Tensor &c_before = in[2], dh = in.size() > 5 ? in[4] + in[5] : in[4],
                tanh_c = ops::tanh(in[1]), dc = in[3] + dh * o * (1.0 - tanh_c * tanh_c);
-  return {joined({dc * candidate * i * (1.0 - i), dc * c_before * f * (1.0 - f),
-                  dc * i * (1.0 - candidate * candidate), dh * tanh_c * o * (1.0 - o)}),
+  return {joined_blocks({dc * candidate * i * (1.0 - i), dc * c_before * f * (1.0 - f),
+                         dc * i * (1.0 - candidate * candidate), dh * tanh_c * o * (1.0 - o)}),
           dc * f};
 }
 

@@ -217,20 +217,21 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
   if (!result) return std::nullopt;
   const Tensor& outputs = result->every_state[0];
   const Tensor zeros = ops::zeros_like(states[0]);
-  SequenceResult run;
-  run.sequence = steps.states_at_all_steps(outputs, zeros);
+  SequenceResult masked_result;
+  masked_result.sequence = steps.states_at_all_steps(outputs, zeros);
   if (zero_output_)
-    run.sequence = choose(ops::cast(mask, DType::boolean), run.sequence, ops::zeros_like(outputs));
-  run.last_output = steps.state_at_last_step(outputs, zeros);
+    masked_result.sequence =
+        choose(ops::cast(mask, DType::boolean), masked_result.sequence, ops::zeros_like(outputs));
+  masked_result.last_output = steps.state_at_last_step(outputs, zeros);
   for (size_t i = 0; i < states.size(); ++i)
-    run.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));
-  return run;
+    masked_result.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));
+  return masked_result;
 }
 
 namespace {
 
 /// Returns the same as ops::scan, but the program has instructions for each step.
-ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
+ops::ScanResult unroll_scan(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
   std::vector<Tensors> outputs;  // the outputs of each step
   for (int64_t i = 0; i < sequences[0].dim(0); ++i) {
     Tensors step;
@@ -267,21 +268,22 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
     inputs.insert(inputs.end(), states_before.begin(), states_before.end() - 1);
     inputs.insert(inputs.end(), constants.begin(), constants.end());
     Tensors results = cell.step(inputs);
-    const Tensor computed = results[0];
-    Tensor output = computed;
+    const Tensor cell_output = results[0];
+    Tensor output = cell_output;
     Tensors next_states(results.begin() + 1, results.end());
     if (is_masked) {
-      output = choose(step[1], computed, states_before.back());
+      output = choose(step[1], cell_output, states_before.back());
       for (size_t i = 0; i < next_states.size(); ++i)
         next_states[i] = choose(step[1], next_states[i], states_before[i]);
     }
     next_states.push_back(output);
-    const Tensor visible_output =
-        is_masked && outputs_zeros ? choose(step[1], computed, ops::zeros_like(computed)) : output;
+    const Tensor visible_output = is_masked && outputs_zeros
+                                      ? choose(step[1], cell_output, ops::zeros_like(cell_output))
+                                      : output;
     return ops::ScanResult{next_states, {visible_output}};
   };
   const ops::ScanResult result = unroll_ && x.dim(1) > 0
-                                     ? unrolled(body, initial_states, sequences)
+                                     ? unroll_scan(body, initial_states, sequences)
                                      : ops::scan(body, initial_states, sequences);
   const Tensor sequence = swap_time(result.outputs[0]);
   return {sequence, result.states.back(), Tensors(result.states.begin(), result.states.end() - 1)};

@@ -74,8 +74,9 @@ class StftSpectrogram final : public UnaryLayer {
     if (audio.dim(2) < 1) fail("the number of channels must be known, got shape ", x.shape());
     const Tensors spectra = channel_spectra(audio);
     if (expand_dims_) return ops::stack(spectra, channels_first() ? 1 : 3);
-    const Tensor joined = spectra.size() == 1 ? spectra.front() : ops::concatenate(spectra, 2);
-    return channels_first() ? ops::transpose(joined, {0, 2, 1}) : joined;
+    const Tensor joined_spectra =
+        spectra.size() == 1 ? spectra.front() : ops::concatenate(spectra, 2);
+    return channels_first() ? ops::transpose(joined_spectra, {0, 2, 1}) : joined_spectra;
   }
 
  private:
@@ -94,7 +95,7 @@ class StftSpectrogram final : public UnaryLayer {
   }
   /// The real or the imaginary part of the transform, (batch, times, channels * frequencies),
   /// depending on the kernel.
-  Tensor transformed(const Tensor& audio, const Variable& kernel) const {
+  Tensor transform_audio(const Tensor& audio, const Variable& kernel) const {
     const int64_t channels = audio.dim(2);
     const int64_t step = frame_step_.value_or(std::max<int64_t>(frame_length_ / 2, 1));
     const Tensor waves = ops::cast(kernel.value(), audio.dtype());
@@ -104,24 +105,24 @@ class StftSpectrogram final : public UnaryLayer {
   /// The spectrum of each channel in the form that the option mode gives, (batch, times,
   /// frequencies); for "stft", (batch, times, 2 * frequencies).
   Tensors channel_spectra(const Tensor& audio) const {
-    const Tensor real = mode_ == "imag" ? Tensor() : transformed(audio, real_kernel_),
-                 imaginary = mode_ == "real" ? Tensor() : transformed(audio, imaginary_kernel_);
+    const Tensor real = mode_ == "imag" ? Tensor() : transform_audio(audio, real_kernel_),
+                 imaginary = mode_ == "real" ? Tensor() : transform_audio(audio, imaginary_kernel_);
     const std::vector<int64_t> sizes(audio.dim(2), frequency_count());
     if (mode_ == "real") return ops::split(real, sizes, 2);
     if (mode_ == "imag") return ops::split(imaginary, sizes, 2);
     if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);
     if (mode_ == "stft") {
-      Tensors parts = ops::split(real, sizes, 2);
+      Tensors spectra = ops::split(real, sizes, 2);
       const Tensors imaginary_parts = ops::split(imaginary, sizes, 2);
-      for (size_t i = 0; i < parts.size(); ++i)
-        parts[i] = ops::concatenate(Tensors{parts[i], imaginary_parts[i]}, 2);
-      return parts;
+      for (size_t i = 0; i < spectra.size(); ++i)
+        spectra[i] = ops::concatenate(Tensors{spectra[i], imaginary_parts[i]}, 2);
+      return spectra;
     }
     const Tensor power = ops::square(real) + ops::square(imaginary);
     if (mode_ == "psd") {
-      Tensors parts = ops::split(power, sizes, 2);
-      for (Tensor& part : parts) part = part * frequency_weights(power.dtype());
-      return parts;
+      Tensors spectra = ops::split(power, sizes, 2);
+      for (Tensor& part : spectra) part = part * frequency_weights(power.dtype());
+      return spectra;
     }
     const Tensor magnitude = ops::sqrt(ops::maximum(power, kEpsilon));
     return ops::split(mode_ == "log" ? ops::log(ops::maximum(magnitude, kEpsilon)) : magnitude,

@@ -81,8 +81,8 @@ class Bidirectional final : public BaseWrapper {
     Tensors forward = (*layer())(inputs_of_direction(inputs, 0), options),
             backward = (*backward_layer_)(inputs_of_direction(inputs, 1), options);
     if (return_sequences_) backward[0] = ops::flip(backward[0], {1});
-    Tensors outputs =
-        merge_mode_ ? Tensors{merged(forward[0], backward[0])} : Tensors{forward[0], backward[0]};
+    Tensors outputs = merge_mode_ ? Tensors{merge_outputs(forward[0], backward[0])}
+                                  : Tensors{forward[0], backward[0]};
     for (const Tensors& direction_outputs : {forward, backward})
       outputs.insert(outputs.end(), direction_outputs.begin() + 1, direction_outputs.end());
     return outputs;
@@ -160,7 +160,7 @@ class Bidirectional final : public BaseWrapper {
     result.insert(result.end(), first_state, first_state + static_cast<std::ptrdiff_t>(half));
     return result;
   }
-  Tensor merged(const Tensor& forward, const Tensor& backward) const {
+  Tensor merge_outputs(const Tensor& forward, const Tensor& backward) const {
     if (*merge_mode_ == "concat") return ops::concatenate(Tensors{forward, backward}, -1);
     if (*merge_mode_ == "mul") return forward * backward;
     const Tensor sum = forward + backward;

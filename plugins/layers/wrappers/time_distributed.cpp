@@ -9,22 +9,22 @@ namespace crescent {
 namespace {
 
 /// Reshapes x. More than one size may be unknown only while shapes are inferred.
-Tensor in_shape(const Tensor& x, const Shape& shape) {
+Tensor reshape_or_abstract(const Tensor& x, const Shape& shape) {
   int unknown_count = 0;
   for (int i = 0; i < shape.rank(); ++i) unknown_count += shape[i] < 0;
   return unknown_count > 1 ? Tensor::abstract({x.dtype(), shape}) : ops::reshape(x, shape);
 }
 
 /// Reshapes (batch, time, ...) to (batch * time, ...).
-Tensor joined(const Tensor& x) {
+Tensor merge_time_axis(const Tensor& x) {
   const int64_t batch = x.dim(0), time = x.dim(1);
   const Shape leading_shape{batch < 0 || time < 0 ? -1 : batch * time};
-  return in_shape(x, leading_shape.concat(x.shape().slice(2, x.rank())));
+  return reshape_or_abstract(x, leading_shape.concat(x.shape().slice(2, x.rank())));
 }
 
 /// Reshapes (batch * time, ...) to (batch, time, ...).
-Tensor separated(const Tensor& x, int64_t batch, int64_t time) {
-  return in_shape(x, Shape{batch, time}.concat(x.shape().slice(1, x.rank())));
+Tensor split_time_axis(const Tensor& x, int64_t batch, int64_t time) {
+  return reshape_or_abstract(x, Shape{batch, time}.concat(x.shape().slice(1, x.rank())));
 }
 
 /// Step i: x[:, i].
@@ -92,12 +92,12 @@ class TimeDistributed final : public BaseWrapper {
   }
   Tensors all_at_once(const Tensor& x, const Tensor& mask) const {
     CallOptions options;
-    if (applies_to(mask, x)) options.masks = {joined(mask)};
-    Tensors outputs = (*layer())(Tensors{joined(x)}, options);
+    if (applies_to(mask, x)) options.masks = {merge_time_axis(mask)};
+    Tensors outputs = (*layer())(Tensors{merge_time_axis(x)}, options);
     for (Tensor& output : outputs) {
       const Tensor layer_mask = output.mask();
-      output = separated(output, x.dim(0), x.dim(1));
-      if (layer_mask) output = output.with_mask(separated(layer_mask, x.dim(0), x.dim(1)));
+      output = split_time_axis(output, x.dim(0), x.dim(1));
+      if (layer_mask) output = output.with_mask(split_time_axis(layer_mask, x.dim(0), x.dim(1)));
     }
     return outputs;
   }

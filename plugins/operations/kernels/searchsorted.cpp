@@ -79,10 +79,13 @@ class NumberSet {
     if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
-  /// For each x in [begin, end), writes `found` if x is in the set, and !found if it is not.
-  void write_membership(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
-    if (count_ <= kMaxCompared) return compare(x, begin, end, found, to);
-    for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
+  /// For each x in [begin, end), writes `value_if_found` if x is in the set, and !found if it is
+  /// not.
+  void write_membership(const T* x, int64_t begin, int64_t end, bool value_if_found,
+                        bool* to) const {
+    if (count_ <= kMaxCompared) return compare(x, begin, end, value_if_found, to);
+    for (int64_t i = begin; i < end; ++i)
+      to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == value_if_found;
   }
 
  private:
@@ -141,7 +144,7 @@ class NumberSet {
 
   /// Compares values block by block. Results are as wide as the values, so that the compiler
   /// vectorizes the loops.
-  void compare(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
+  void compare(const T* x, int64_t begin, int64_t end, bool value_if_found, bool* to) const {
     using Answer =
         std::conditional_t<sizeof(T) == 8, int64_t,
                            std::conditional_t<sizeof(T) == 4, int32_t,
@@ -157,7 +160,7 @@ class NumberSet {
         for (int64_t i = 0; i < kBlock; ++i)
           is_equal[i] = static_cast<Answer>(is_equal[i] | (block[i] == number ? -1 : 0));
       }
-      for (int64_t i = 0; i < n; ++i) to[begin + i] = (is_equal[i] != 0) == found;
+      for (int64_t i = 0; i < n; ++i) to[begin + i] = (is_equal[i] != 0) == value_if_found;
     }
   }
 

@@ -56,12 +56,12 @@ function json.read(text)
   end
   local function read_string()
     if not match_next '"' then return nil end
-    local last = position
-    while last <= #text and text:sub(last, last) ~= '"' do
-      last = last + (text:sub(last, last) == "\\" and 2 or 1)
+    local closing_quote = position
+    while closing_quote <= #text and text:sub(closing_quote, closing_quote) ~= '"' do
+      closing_quote = closing_quote + (text:sub(closing_quote, closing_quote) == "\\" and 2 or 1)
     end
-    local string_body = text:sub(position, last - 1)
-    position = last + 1
+    local string_body = text:sub(position, closing_quote - 1)
+    position = closing_quote + 1
     return unescape(string_body)
   end
   local literals = { ["true"] = true, ["false"] = false }

@@ -104,13 +104,13 @@ local function translate(self, items, table_of)
   local unknown_entry = self.oov_token and self.word_index[self.oov_token]
   local result = {}
   for _, item in ipairs(items) do
-    local entry = table_of[item]
-    local number = table_of == self.word_index and entry or item
-    if entry and self.num_words and number >= self.num_words then entry = nil end
-    if entry == nil and unknown_entry then
-      entry = table_of == self.word_index and unknown_entry or self.oov_token
+    local translation = table_of[item]
+    local number = table_of == self.word_index and translation or item
+    if translation and self.num_words and number >= self.num_words then translation = nil end
+    if translation == nil and unknown_entry then
+      translation = table_of == self.word_index and unknown_entry or self.oov_token
     end
-    result[#result + 1] = entry
+    result[#result + 1] = translation
   end
   return result
 end
@@ -132,9 +132,9 @@ function Tokenizer:sequences_to_texts_generator(sequences)
 end
 
 local function collect(iterator)
-  local list = {}
-  for item in iterator do list[#list + 1] = item end
-  return list
+  local items = {}
+  for item in iterator do items[#items + 1] = item end
+  return items
 end
 function Tokenizer:texts_to_sequences(texts)
   return collect(self:texts_to_sequences_generator(texts))

@@ -47,9 +47,9 @@ end
 --- key, an example of the result of a call, or a field of one of these; nil if the value is
 --- unknown.
 function typed_value.at_end(text)
-  local list, key = text:match "^(.-)%[([^%[%]]*)%]$"
-  if list then
-    return field(typed_value.at_end(list), tonumber(key) or key:match "^%s*['\"](.*)['\"]%s*$")
+  local list_text, key = text:match "^(.-)%[([^%[%]]*)%]$"
+  if list_text then
+    return field(typed_value.at_end(list_text), tonumber(key) or key:match "^%s*['\"](.*)['\"]%s*$")
   end
   local callee, arguments = text:match "^(.-)%s*(%b())$"
   if not callee then callee = text:match "^(.-)%s*%b{}$" end

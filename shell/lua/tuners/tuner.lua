@@ -148,23 +148,23 @@ end
 
 --- The hyperparameters of the best trials, as a list, the best first.
 function Tuner:get_best_hyperparameters(num_trials)
-  local list = {}
+  local hyperparameter_sets = {}
   local count = count_of("get_best_hyperparameters", "num_trials", num_trials)
   for i, trial in ipairs(best_of(self, count)) do
-    list[i] = self.study:hyperparameters(trial.number)
+    hyperparameter_sets[i] = self.study:hyperparameters(trial.number)
   end
-  return list
+  return hyperparameter_sets
 end
 
 --- The models of the best trials with the weights of their best epochs, as a list, the best first.
 function Tuner:get_best_models(num_models)
-  local list = {}
+  local models = {}
   local count = count_of("get_best_models", "num_models", num_models)
   for i, trial in ipairs(best_of(self, count)) do
-    list[i] = build(self, self.study:hyperparameters(trial.number))
-    run_trial.load_weights(self, list[i], trial)
+    models[i] = build(self, self.study:hyperparameters(trial.number))
+    run_trial.load_weights(self, models[i], trial)
   end
-  return list
+  return models
 end
 
 --- Draws how the search went: plot "history", plot "importance", plot "parallel". It takes the

@@ -172,8 +172,8 @@ local function tables_for(config)
   for _, namespace in ipairs(namespaces) do
     local classes_of_kind = cr
     for name in namespace[2]:gmatch "%w+" do classes_of_kind = classes_of_kind[name] end
-    local list = config.module == "keras." .. namespace[2] and named_tables or other_tables
-    list[#list + 1] = classes_of_kind
+    local tables = config.module == "keras." .. namespace[2] and named_tables or other_tables
+    tables[#tables + 1] = classes_of_kind
   end
   return table.move(other_tables, 1, #other_tables, #named_tables + 1, named_tables)
 end

@@ -47,10 +47,11 @@ void StateLock::unlock() {
   notify_next_waiter();
 }
 
-/// Locks when the lock is free; returns false if it does not become free before `end`.
-bool StateLock::acquire(std::unique_lock<std::mutex>& mutex, Time end) {
+/// Locks when the lock is free; returns false if it does not become free before `deadline`.
+bool StateLock::acquire(std::unique_lock<std::mutex>& mutex, Time deadline) {
   is_wanted_ = true;
-  const bool became_free = changed_condition_.wait_until(mutex, end, [this] { return is_free(); });
+  const bool became_free =
+      changed_condition_.wait_until(mutex, deadline, [this] { return is_free(); });
   is_wanted_ = false;
   is_locked_ = is_locked_ || became_free;
   return became_free;
@@ -71,13 +72,13 @@ void StateLock::lock_for_entry() {
   has_new_entry_ = true;
 }
 
-void StateLock::unlock_until(const Condition& is_done, Time end) {
+void StateLock::unlock_until(const Condition& is_done, Time deadline) {
   has_new_entry_ = false;
   unlock();
   {
     std::unique_lock lock(mutex_);
     while (!is_done() && !interrupted())
-      changed_condition_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
+      changed_condition_.wait_until(lock, std::min(deadline, Clock::now() + kPollInterval));
   }
   lock();
 }
@@ -101,17 +102,17 @@ void StateLock::await_batch_end() {
 }
 
 /// Unlocks, waits until no batch is being processed, and locks. After an interruption or at the
-/// time `end`, does not wait for the end of the batch. Returns whether no batch is being processed.
-/// The flag is_wanted_ is set before the mutex is released, so that a background thread gets the
-/// lock for one batch only.
-bool StateLock::relock_between_batches(Time end) {
+/// time `deadline`, does not wait for the end of the batch. Returns whether no batch is being
+/// processed. The flag is_wanted_ is set before the mutex is released, so that a background thread
+/// gets the lock for one batch only.
+bool StateLock::relock_between_batches(Time deadline) {
   std::unique_lock lock(mutex_);
   is_locked_ = false;
   notify_next_waiter();
   is_wanted_ = true;
   const auto is_between = [this] { return !is_locked_ && step_state_ == StepState::none; };
-  while (!is_between() && !interrupted() && Clock::now() < end)
-    changed_condition_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
+  while (!is_between() && !interrupted() && Clock::now() < deadline)
+    changed_condition_.wait_until(lock, std::min(deadline, Clock::now() + kPollInterval));
   acquire(lock, Time::max());
   return step_state_ == StepState::none;
 }

@@ -28,8 +28,8 @@ class StateLock {
   /// Locks for running an entry of the prompt.
   void lock_for_entry();
   /// Unlocks until an interruption, or until `is_done` returns true; `is_done` is called at regular
-  /// intervals and at the time `end`.
-  void unlock_until(const Condition& is_done, Time end = Time::max());
+  /// intervals and at the time `deadline`.
+  void unlock_until(const Condition& is_done, Time deadline = Time::max());
   /// Lets one background thread that is ready process a batch, unless an entry of the prompt has
   /// just begun.
   void yield();
@@ -69,8 +69,8 @@ class StateLock {
   };
   void notify_next_waiter();
   bool is_free() const { return !is_locked_ && step_state_ != StepState::computed; }
-  bool acquire(std::unique_lock<std::mutex>& mutex, Time end);
-  bool relock_between_batches(Time end);
+  bool acquire(std::unique_lock<std::mutex>& mutex, Time deadline);
+  bool relock_between_batches(Time deadline);
 
   std::mutex mutex_;
   std::condition_variable changed_condition_;

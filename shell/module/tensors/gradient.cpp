@@ -86,13 +86,14 @@ OnStack push_as_sources(lua_State* L, const Sources& sources, const Tensors& gra
 Tensors gradients_of_table(lua_State* L, Tape& tape, int targets_index, const Sources& sources,
                            const Tensor& upstream) {
   if (upstream) fail("gradient: output_gradients are for one target, got a table of them");
-  Tensors total(sources.size());
+  Tensors total_gradients(sources.size());
   for (const Tensor& target : to_tensors(L, targets_index)) {
     const Tensors gradients = gradients_of(tape, target, sources, {});
-    for (size_t k = 0; k < total.size(); ++k)
-      if (gradients[k]) total[k] = total[k] ? total[k] + gradients[k] : gradients[k];
+    for (size_t k = 0; k < total_gradients.size(); ++k)
+      if (gradients[k])
+        total_gradients[k] = total_gradients[k] ? total_gradients[k] + gradients[k] : gradients[k];
   }
-  return total;
+  return total_gradients;
 }
 
 OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {

@@ -136,8 +136,9 @@ return {
       "next_states[i] = choose(step[1], next_states[i], states_before[i]);",
       "next_states[i] = Tensor(next_states[i]);" },
     { "wrong condition",
-      "run.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));",
-      "run.states.push_back(steps.state_at_last_step(result->every_state[i], none));" },
+      "masked_result.states.push_back(steps.state_at_last_step(result->every_state[i], "
+        .. "states[i]));",
+      "masked_result.states.push_back(steps.state_at_last_step(result->every_state[i], zeros));" },
   },
   { file = "core/src/ops/linalg/linear_systems.cpp", tests = { "ops" },
     { "dropped term",

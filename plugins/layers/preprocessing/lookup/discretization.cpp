@@ -97,8 +97,8 @@ class Discretization final : public UnaryLayer {
     check_adaptable();
     const Tensor values = numbers_in(data, "data").tensor(DType::float32);
     const float* values_begin = values.data<float>();
-    summary_ = merged(summary_of({values_begin, values_begin + values.size()}, epsilon_), summary_,
-                      epsilon_);
+    summary_ = merge_summaries(summary_of({values_begin, values_begin + values.size()}, epsilon_),
+                               summary_, epsilon_);
   }
   void finalize_state() {
     if (!num_bins_) return;

@@ -9,7 +9,7 @@ namespace crescent {
 namespace {
 
 /// Interpolates linearly at x between the points (xs[i], ys[i]); xs is sorted.
-double interpolated(double x, const std::vector<float>& xs, const std::vector<float>& ys) {
+double interpolate(double x, const std::vector<float>& xs, const std::vector<float>& ys) {
   const auto next_point = std::upper_bound(xs.begin(), xs.end(), x);
   if (next_point == xs.begin()) return ys.front();
   const auto i = static_cast<size_t>(next_point - xs.begin()) - 1;
@@ -25,7 +25,7 @@ std::vector<double> quantile_levels(double epsilon) {
   return levels;
 }
 
-Summary compressed(const Summary& summary, double epsilon) {
+Summary compress_summary(const Summary& summary, double epsilon) {
   if (static_cast<double>(summary.values.size()) * epsilon < 1) return summary;
   std::vector<float> cumulative(summary.weights.size()), cumulative_share;
   std::partial_sum(summary.weights.begin(), summary.weights.end(), cumulative.begin());
@@ -33,9 +33,9 @@ Summary compressed(const Summary& summary, double epsilon) {
   Summary result;
   double last_weight = 0;
   for (double level : quantile_levels(epsilon)) {
-    const double weight = interpolated(level, cumulative_share, cumulative);
+    const double weight = interpolate(level, cumulative_share, cumulative);
     result.values.push_back(
-        static_cast<float>(interpolated(level, cumulative_share, summary.values)));
+        static_cast<float>(interpolate(level, cumulative_share, summary.values)));
     result.weights.push_back(static_cast<float>(weight - last_weight));
     last_weight = weight;
   }
@@ -56,24 +56,27 @@ Summary summary_of(std::vector<float> values, double epsilon) {
   return result;
 }
 
-Summary merged(const Summary& newer, const Summary& older, double epsilon) {
-  Summary joined = newer;
-  joined.values.insert(joined.values.end(), older.values.begin(), older.values.end());
-  joined.weights.insert(joined.weights.end(), older.weights.begin(), older.weights.end());
-  std::vector<size_t> sorted_indices(joined.values.size());
+Summary merge_summaries(const Summary& newer, const Summary& older, double epsilon) {
+  Summary joined_summary = newer;
+  joined_summary.values.insert(joined_summary.values.end(), older.values.begin(),
+                               older.values.end());
+  joined_summary.weights.insert(joined_summary.weights.end(), older.weights.begin(),
+                                older.weights.end());
+  std::vector<size_t> sorted_indices(joined_summary.values.size());
   std::iota(sorted_indices.begin(), sorted_indices.end(), size_t{0});
-  std::stable_sort(sorted_indices.begin(), sorted_indices.end(),
-                   [&](size_t a, size_t b) { return joined.values[a] < joined.values[b]; });
-  Summary sorted;
+  std::stable_sort(sorted_indices.begin(), sorted_indices.end(), [&](size_t a, size_t b) {
+    return joined_summary.values[a] < joined_summary.values[b];
+  });
+  Summary sorted_summary;
   for (size_t i : sorted_indices) {
-    sorted.values.push_back(joined.values[i]);
-    sorted.weights.push_back(joined.weights[i]);
+    sorted_summary.values.push_back(joined_summary.values[i]);
+    sorted_summary.weights.push_back(joined_summary.weights[i]);
   }
-  return compressed(sorted, epsilon);
+  return compress_summary(sorted_summary, epsilon);
 }
 
 std::vector<double> boundaries_of(const Summary& summary, int64_t bins) {
-  const Summary result = compressed(summary, 1.0 / static_cast<double>(bins));
+  const Summary result = compress_summary(summary, 1.0 / static_cast<double>(bins));
   if (result.values.empty()) return {};
   return {result.values.begin(), result.values.end() - 1};
 }

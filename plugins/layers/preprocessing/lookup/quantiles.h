@@ -13,7 +13,7 @@ struct Summary {
 /// Summarizes values; `epsilon` is the fraction of values that each value of the summary
 /// represents.
 Summary summary_of(std::vector<float> values, double epsilon);
-Summary merged(const Summary& newer, const Summary& older, double epsilon);
+Summary merge_summaries(const Summary& newer, const Summary& older, double epsilon);
 /// The boundaries of `bins` bins with about the same number of values; fewer if there are fewer
 /// values.
 std::vector<double> boundaries_of(const Summary& summary, int64_t bins);

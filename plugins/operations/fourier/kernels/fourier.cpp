@@ -137,10 +137,10 @@ void transform_back_rows(const FourierTransform& transform, const ComplexTable& 
                          double* memory) {
   const TransformBuffer buffer(transform, memory, count),
       spectrum(transform, memory + TransformBuffer::size(transform), count);
-  const size_t half = transform.size();
-  load_rows(transform, re, half + 1, nullptr, spectrum.re, count);
-  load_rows(transform, im, half + 1, nullptr, spectrum.im, count);
-  fold_real(spectrum.re, spectrum.im, twiddles, 0.5 / static_cast<double>(half), transform,
+  const size_t half_length = transform.size();
+  load_rows(transform, re, half_length + 1, nullptr, spectrum.re, count);
+  load_rows(transform, im, half_length + 1, nullptr, spectrum.im, count);
+  fold_real(spectrum.re, spectrum.im, twiddles, 0.5 / static_cast<double>(half_length), transform,
             buffer.re, buffer.im);
   transform.run(buffer.re, buffer.im);
   store_even_odd(transform, buffer, to, count);
@@ -179,9 +179,9 @@ class RowsTransform {
   /// null if the result is real.
   template <class T>
   void run(int64_t group_index, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
-    const int64_t first_row = group_index * group_size(), half = row_length_ / 2 + 1;
-    const int64_t input_length = writes_pairs() ? row_length_ : half,
-                  output_length = kind_ == TransformKind::real_to_half ? half : row_length_;
+    const int64_t first_row = group_index * group_size(), half_length = row_length_ / 2 + 1;
+    const int64_t input_length = writes_pairs() ? row_length_ : half_length,
+                  output_length = kind_ == TransformKind::real_to_half ? half_length : row_length_;
     const auto count = static_cast<size_t>(std::min(group_size(), rows_ - first_row));
     const RowView<const T> x{re + first_row * input_length, input_length};
     const RowView<T> to_x{to_re + first_row * output_length, output_length};

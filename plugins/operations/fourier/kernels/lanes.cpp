@@ -19,8 +19,8 @@ CRESCENT_IN_CLONES void load_tile(const float* rows, size_t stride, size_t k, Fl
 }
 
 CRESCENT_IN_CLONES void store_lanes(Floats x, double* to) {
-  const Doubles wide = __builtin_convertvector(x, Doubles);
-  std::memcpy(to, &wide, sizeof wide);
+  const Doubles doubles = __builtin_convertvector(x, Doubles);
+  std::memcpy(to, &doubles, sizeof doubles);
 }
 
 CRESCENT_IN_CLONES size_t index_of(const size_t* indices, size_t k) {
@@ -61,9 +61,9 @@ CRESCENT_IN_CLONES void interleave_both(const float* rows, size_t stride, size_t
 }
 
 CRESCENT_IN_CLONES void load_lanes(const double* from, Floats& x) {
-  Doubles wide;
-  std::memcpy(&wide, from, sizeof wide);
-  x = __builtin_convertvector(wide, Floats);
+  Doubles doubles;
+  std::memcpy(&doubles, from, sizeof doubles);
+  x = __builtin_convertvector(doubles, Floats);
 }
 
 CRESCENT_IN_CLONES void store_tile(Floats* tile, float* rows, size_t stride, size_t k) {

@@ -14,7 +14,8 @@ namespace {
 /// Computes y[i] = the sum of w[t] x[t * inner + i] over t < taps, for `count` vectors of i; there
 /// is at least one tap.
 template <int count, class V, class T>
-CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
+CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner_size, const T* w, int64_t taps,
+                                    T* y) {
   constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
   V sums[count], element;
 #pragma GCC unroll 4
@@ -25,7 +26,7 @@ CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64
   for (int64_t t = 1; t < taps; ++t)
 #pragma GCC unroll 4
     for (int v = 0; v < count; ++v) {
-      std::memcpy(&element, x + t * inner + v * kLanes, sizeof element);
+      std::memcpy(&element, x + t * inner_size + v * kLanes, sizeof element);
       sums[v] = sums[v] + element * w[t];
     }
     // The vectors are stored one by one, because a copy of the array would keep it in memory.
@@ -35,18 +36,20 @@ CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64
 
 /// Computes the sums of sum_vectors() for all i < inner.
 template <class T>
-CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
+CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner_size, const T* w, int64_t taps, T* y) {
   typedef T V __attribute__((vector_size(64)));
   typedef T Half __attribute__((vector_size(32)));
   constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
   int64_t i = 0;
-  for (; i + 4 * kLanes <= inner; i += 4 * kLanes) sum_vectors<4, V>(x + i, inner, w, taps, y + i);
-  for (; i + kLanes <= inner; i += kLanes) sum_vectors<1, V>(x + i, inner, w, taps, y + i);
-  for (; i + kLanes / 2 <= inner; i += kLanes / 2)
-    sum_vectors<1, Half>(x + i, inner, w, taps, y + i);
-  for (; i < inner; ++i) {
+  for (; i + 4 * kLanes <= inner_size; i += 4 * kLanes)
+    sum_vectors<4, V>(x + i, inner_size, w, taps, y + i);
+  for (; i + kLanes <= inner_size; i += kLanes)
+    sum_vectors<1, V>(x + i, inner_size, w, taps, y + i);
+  for (; i + kLanes / 2 <= inner_size; i += kLanes / 2)
+    sum_vectors<1, Half>(x + i, inner_size, w, taps, y + i);
+  for (; i < inner_size; ++i) {
     y[i] = x[i] * w[0];
-    for (int64_t t = 1; t < taps; ++t) y[i] = y[i] + x[t * inner + i] * w[t];
+    for (int64_t t = 1; t < taps; ++t) y[i] = y[i] + x[t * inner_size + i] * w[t];
   }
 }
 
@@ -63,12 +66,12 @@ CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y)
 /// Computes elements [begin, end) of the resized axis from x (elements of the old axis, inner).
 template <class T>
 CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* weights,
-                                     int64_t taps, int64_t inner, int64_t begin, int64_t end,
+                                     int64_t taps, int64_t inner_size, int64_t begin, int64_t end,
                                      T* y) {
   for (int64_t j = begin; j < end; ++j) {
-    const T *from = x + first[j] * inner, *w = weights + j * taps;
-    T* to = y + j * inner;
-    switch (inner) {  // the usual numbers of channels have loops compiled for them
+    const T *from = x + first[j] * inner_size, *w = weights + j * taps;
+    T* to = y + j * inner_size;
+    switch (inner_size) {  // the usual numbers of channels have loops compiled for them
       case 1:
         sum_channels<1>(from, w, taps, to);
         break;
@@ -79,18 +82,18 @@ CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* 
         sum_channels<4>(from, w, taps, to);
         break;
       default:
-        sum_lines(from, inner, w, taps, to);
+        sum_lines(from, inner_size, w, taps, to);
     }
   }
 }
 
-#define CRESCENT_MAP_PARAMETERS(T)                                                                 \
-  (const T* x, const int32_t* first, const T* weights, int64_t taps, int64_t inner, int64_t begin, \
-   int64_t end, T* y)
+#define CRESCENT_MAP_PARAMETERS(T)                                                       \
+  (const T* x, const int32_t* first, const T* weights, int64_t taps, int64_t inner_size, \
+   int64_t begin, int64_t end, T* y)
 CRESCENT_CLONES(map_floats, map_elements, CRESCENT_MAP_PARAMETERS(float),
-                (x, first, weights, taps, inner, begin, end, y))
+                (x, first, weights, taps, inner_size, begin, end, y))
 CRESCENT_CLONES(map_doubles, map_elements, CRESCENT_MAP_PARAMETERS(double),
-                (x, first, weights, taps, inner, begin, end, y))
+                (x, first, weights, taps, inner_size, begin, end, y))
 #undef CRESCENT_MAP_PARAMETERS
 
 auto mapping(float) { return map_floats; }
@@ -104,7 +107,7 @@ class BandedMatmulKernel final : public CpuKernel {
   bool prepare(const CpuRequest& r) override {
     op_ = *r.op_as<BandedMatmul>();
     const Shape& x = r.inputs[0].shape;
-    outer_ = x.slice(0, op_.axis).size(), inner_ = x.slice(op_.axis + 1, x.rank()).size();
+    outer_size_ = x.slice(0, op_.axis).size(), inner_size_ = x.slice(op_.axis + 1, x.rank()).size();
     floats_.assign(op_.weights.begin(), op_.weights.end());
     is_float64_ = r.inputs[0].dtype == DType::float64;
     return true;
@@ -113,7 +116,8 @@ class BandedMatmulKernel final : public CpuKernel {
     is_float64_ ? run_as(a, op_.weights.data()) : run_as(a, floats_.data());
   }
   double flops() const override {
-    return 2 * static_cast<double>(outer_ * inner_) * static_cast<double>(op_.weights.size());
+    return 2 * static_cast<double>(outer_size_ * inner_size_) *
+           static_cast<double>(op_.weights.size());
   }
 
  private:
@@ -123,16 +127,16 @@ class BandedMatmulKernel final : public CpuKernel {
     constexpr int64_t kBlockElements = 16384;  ///< elements per block
     const auto map = mapping(T());
     const auto new_length = static_cast<int64_t>(op_.first.size());
-    const int64_t element_cost = std::max<int64_t>(1, inner_ * op_.taps());
-    a.threads.blocks(outer_ * new_length, std::max<int64_t>(1, kBlockElements / element_cost),
+    const int64_t element_cost = std::max<int64_t>(1, inner_size_ * op_.taps());
+    a.threads.blocks(outer_size_ * new_length, std::max<int64_t>(1, kBlockElements / element_cost),
                      [&](int64_t begin, int64_t end) {
                        while (begin < end) {
                          const int64_t outer_index = begin / new_length,
                                        block_end = std::min((outer_index + 1) * new_length, end);
-                         map(a.in<T>(0) + outer_index * op_.from * inner_, op_.first.data(),
-                             weights, op_.taps(), inner_, begin - outer_index * new_length,
+                         map(a.in<T>(0) + outer_index * op_.from * inner_size_, op_.first.data(),
+                             weights, op_.taps(), inner_size_, begin - outer_index * new_length,
                              block_end - outer_index * new_length,
-                             a.out<T>(0) + outer_index * new_length * inner_);
+                             a.out<T>(0) + outer_index * new_length * inner_size_);
                          begin = block_end;
                        }
                      });
@@ -140,7 +144,7 @@ class BandedMatmulKernel final : public CpuKernel {
 
   BandedMatmul op_;
   std::vector<float> floats_;
-  int64_t outer_ = 0, inner_ = 0;
+  int64_t outer_size_ = 0, inner_size_ = 0;
   bool is_float64_ = false;
 };
 
