@@ -158,7 +158,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return x;
   }
   /// Computes (values - zero) * scale, where index i along `axis` has the zero point and the scale
-  /// of block groups[i].
+  /// of the block with the index block_indices[i].
   static Tensor floats(const Tensor& values, const Tensors& component_values,
                        const Tensor& block_indices, int axis, DType dtype) {
     const auto expanded = [&](const Tensor& x) {

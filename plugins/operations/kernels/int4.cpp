@@ -129,7 +129,7 @@ CRESCENT_IN_CLONES void multiply_lines(const Int4Matrix& m, const float* x, int6
 
 constexpr int64_t kLines = 4;  ///< number of lines of x that use the same values
 
-/// Computes the columns [first, end) of the products of all lines of x.
+/// Computes the columns [first_column, end) of the products of all lines of x.
 CRESCENT_IN_CLONES void multiply_columns(const Int4Matrix& m, const float* x, int64_t lines,
                                          int64_t first_column, int64_t end, float* y) {
   for (; first_column < end; first_column += kTileColumns) {

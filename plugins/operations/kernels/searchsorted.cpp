@@ -79,8 +79,8 @@ class NumberSet {
     if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
-  /// For each x in [begin, end), writes `value_if_found` if x is in the set, and !found if it is
-  /// not.
+  /// For each x in [begin, end), writes `value_if_found` if x is in the set, and the other boolean
+  /// if it is not.
   void write_membership(const T* x, int64_t begin, int64_t end, bool value_if_found,
                         bool* to) const {
     if (count_ <= kMaxCompared) return compare(x, begin, end, value_if_found, to);

@@ -150,11 +150,11 @@ CallablePtr as_method(const Callable& function) {
 
 namespace {
 
-/// Fails for a method that was called as model.fit(x) instead of model:fit(x). `got` describes the
-/// first argument, which stands in the place of the object.
+/// Fails for a method that was called as model.fit(x) instead of model:fit(x). `actual_argument`
+/// describes the first argument, which stands in the place of the object.
 [[noreturn]] void fail_without_colon(const Callable& method, std::string_view expected,
-                                     std::string_view got) {
-  fail(method.name(), ": expected ", expected, " before the arguments, got ", got,
+                                     std::string_view actual_argument) {
+  fail(method.name(), ": expected ", expected, " before the arguments, got ", actual_argument,
        ": methods are called with ':', object:", method.name(), "(...)");
 }
 

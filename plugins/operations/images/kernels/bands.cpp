@@ -11,8 +11,8 @@
 namespace crescent::operations {
 namespace {
 
-/// Computes y[i] = the sum of w[t] x[t * inner + i] over t < taps, for `count` vectors of i; there
-/// is at least one tap.
+/// Computes y[i] = the sum of w[t] x[t * inner_size + i] over t < taps, for `count` vectors of i;
+/// there is at least one tap.
 template <int count, class V, class T>
 CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner_size, const T* w, int64_t taps,
                                     T* y) {
@@ -34,7 +34,7 @@ CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner_size, const T* w, 
   for (int v = 0; v < count; ++v) std::memcpy(y + v * kLanes, &sums[v], sizeof sums[v]);
 }
 
-/// Computes the sums of sum_vectors() for all i < inner.
+/// Computes the sums of sum_vectors() for all i < inner_size.
 template <class T>
 CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner_size, const T* w, int64_t taps, T* y) {
   typedef T V __attribute__((vector_size(64)));
@@ -63,7 +63,8 @@ CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y)
   for (int c = 0; c < channels; ++c) y[c] = sums[c];
 }
 
-/// Computes elements [begin, end) of the resized axis from x (elements of the old axis, inner).
+/// Computes elements [begin, end) of the resized axis from x (elements of the old axis,
+/// inner_size).
 template <class T>
 CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* weights,
                                      int64_t taps, int64_t inner_size, int64_t begin, int64_t end,
