@@ -48,15 +48,15 @@ class SwapEMAWeights final : public Callback {
       fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
     return pairs;
   }
-  void use_averages(bool on) {
-    if (on == is_swapped_) return;
+  void use_averages(bool is_used) {
+    if (is_used == is_swapped_) return;
     const StepLock lock(*model_);
     for (const auto& [weight, average] : pairs()) {
       const Tensor weight_value = weight.value().clone();
       weight.assign(average.value());
       average.assign(weight_value);
     }
-    is_swapped_ = on;
+    is_swapped_ = is_used;
   }
 
   bool swap_on_epoch_ = false, is_swapped_ = false;

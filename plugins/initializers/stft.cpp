@@ -32,10 +32,10 @@ std::vector<std::string> window_names() {
 }
 
 /// The values of a window, which is periodic or symmetric.
-std::vector<double> window_values(const std::string& name, int64_t length, bool periodic) {
+std::vector<double> window_values(const std::string& name, int64_t length, bool is_periodic) {
   std::vector<double> values(length, 1.0);
   if (length == 1) return values;
-  const double period = double(periodic ? length : length - 1);
+  const double period = double(is_periodic ? length : length - 1);
   for (const Window& window : kWindows) {
     if (window.name != name) continue;
     for (int64_t i = 0; i < length; ++i) {

@@ -48,8 +48,8 @@ Tensor slice_update(const Tensor& x, const Value& start_indices, const Tensor& u
                       : ops::slice_update(x, start, updates);
 }
 
-void refuse_sparse(const char* name, bool sparse) {
-  if (sparse) fail(name, ": sparse = true is not supported: there are no sparse tensors");
+void refuse_sparse(const char* name, bool is_sparse) {
+  if (is_sparse) fail(name, ": sparse = true is not supported: there are no sparse tensors");
 }
 
 Tensor one_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType> dtype,

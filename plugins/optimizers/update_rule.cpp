@@ -67,7 +67,7 @@ void UpdateRule::configured() {
 
 void UpdateRule::check_patterns(const Variables& weights) const {
   for (const Factors& factors : factors_)
-    if (!factors.optional &&
+    if (!factors.is_optional &&
         std::none_of(weights.begin(), weights.end(),
                      [&](const Variable& weight) { return factors.fits(weight); }))
       fail_unmatched("rules", factors.pattern, weights);
@@ -95,7 +95,7 @@ UpdateRule::Factors UpdateRule::factors_of(const Variable& variable) const {
   return {};
 }
 
-bool UpdateRule::Factors::is_exclusion() const { return optional && rate == 1 && decay == 0; }
+bool UpdateRule::Factors::is_exclusion() const { return is_optional && rate == 1 && decay == 0; }
 
 bool UpdateRule::Factors::fits(const Variable& v) const {
   if (variable) return v == variable;

@@ -55,7 +55,7 @@ class UpdateRule : public Optimizer {
   struct Factors {
     std::string pattern;
     double rate = 1, decay = 1;
-    bool optional = false;
+    bool is_optional = false;
     // the variable that exclude_from_weight_decay got; other variables with its path do not fit
     Variable variable{};
     bool is_exclusion() const;

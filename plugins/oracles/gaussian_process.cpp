@@ -77,7 +77,7 @@ double GaussianProcess::log_likelihood() const {
 std::vector<double> GaussianProcess::likely_length_scales(const Points& points,
                                                           const std::vector<double>& values,
                                                           double noise) {
-  constexpr double kScales[] = {0.1, 0.2, 0.4, 0.8, 1.6};
+  constexpr double kLengthScales[] = {0.1, 0.2, 0.4, 0.8, 1.6};
   std::vector<double> best(points.dimensions, 0.4);
   double best_likelihood = -INFINITY;
   const auto try_length_scales = [&](const std::vector<double>& length_scales) {
@@ -88,7 +88,7 @@ std::vector<double> GaussianProcess::likely_length_scales(const Points& points,
         GaussianProcess(points, values, length_scales, noise).log_likelihood() + prior;
     if (likelihood > best_likelihood) best_likelihood = likelihood, best = length_scales;
   };
-  for (const double scale : kScales)
+  for (const double scale : kLengthScales)
     try_length_scales(std::vector<double>(points.dimensions, scale));
   for (size_t d = 0; d < points.dimensions; ++d)
     for (const double factor : {0.5, 2.0, 4.0}) {

@@ -55,15 +55,15 @@ std::string file_text_of(const std::string& entry) {
 /// Appends the entries in `text`, a part of the history file; skips lines that do not have the form
 /// of an entry.
 void History::parse_entries(const std::string& text) {
-  bool in_entry = false;
+  bool is_in_entry = false;
   for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     if (line.starts_with("> "))
       entries_.emplace_back(line.substr(2));
-    else if (in_entry && line.starts_with(">> "))
+    else if (is_in_entry && line.starts_with(">> "))
       entries_.back().append("\n").append(line.substr(3));
-    in_entry = line.starts_with("> ") || (in_entry && line.starts_with(">> "));
+    is_in_entry = line.starts_with("> ") || (is_in_entry && line.starts_with(">> "));
   }
 }
 

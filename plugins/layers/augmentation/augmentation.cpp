@@ -33,19 +33,20 @@ BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& original,
 ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
   // while only shapes are inferred, the batch may be unknown, so no numbers can be drawn
-  const bool active = call.training && images.shape().is_known();
+  const bool is_active = call.training && images.shape().is_known();
   const RandomParameters random_numbers =
-      active ? draw(images.spec(), *random_) : RandomParameters();
-  parts.images = ops::cast(active ? change(images, random_numbers) : inference_images(images),
+      is_active ? draw(images.spec(), *random_) : RandomParameters();
+  parts.images = ops::cast(is_active ? change(images, random_numbers) : inference_images(images),
                            compute_dtype());
-  if (parts.labels && active) parts.labels = change_labels(parts.labels, random_numbers);
+  if (parts.labels && is_active) parts.labels = change_labels(parts.labels, random_numbers);
   if (parts.masks)
-    parts.masks = active ? change_masks(parts.masks, random_numbers) : inference_masks(parts.masks);
+    parts.masks =
+        is_active ? change_masks(parts.masks, random_numbers) : inference_masks(parts.masks);
   const Extent old_extent = extent_of(images), new_extent = extent_of(parts.images);
-  if (parts.boxes && (active || old_extent != new_extent))
+  if (parts.boxes && (is_active || old_extent != new_extent))
     parts.boxes = move_in_pixels(
         *parts.boxes, old_extent, new_extent, [&](const BoundingBoxes& original) -> BoundingBoxes {
-          if (active) return change_boxes(original, images.spec(), random_numbers);
+          if (is_active) return change_boxes(original, images.spec(), random_numbers);
           const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };
           return {moved_boxes(original.boxes, move), original.labels};
         });

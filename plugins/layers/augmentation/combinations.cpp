@@ -190,8 +190,8 @@ class AugMix final : public ChoosingAugmentation {
     return within_range(mix_chains(images, random_numbers, apply_to_images));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
-    const bool floating = is_floating(masks.dtype());
-    return mix_chains(floating ? masks : ops::cast(masks, DType::float32), random_numbers,
+    const bool has_float_masks = is_floating(masks.dtype());
+    return mix_chains(has_float_masks ? masks : ops::cast(masks, DType::float32), random_numbers,
                       apply_to_masks);
   }
   /// Boxes are not changed, since the result also shows the original images.

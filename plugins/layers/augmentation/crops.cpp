@@ -136,7 +136,8 @@ class RandomCrop final : public ImageAugmentation {
     const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
     return resize_images(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
   }
-  Tensor resize_images(const Tensor& images, const std::string& interpolation, bool crop) const {
+  Tensor resize_images(const Tensor& images, const std::string& interpolation,
+                       bool crops_to_aspect_ratio) const {
     // while shapes are inferred only the shape of the result matters
     if (images.dim(1) < 0 || images.dim(2) < 0)
       return ops::broadcast_to(ops::max(images, {1, 2}, true),
@@ -145,7 +146,7 @@ class RandomCrop final : public ImageAugmentation {
     return operation("image.resize", {{"images", boxed(images)},
                                       {"size", List{height_, width_}},
                                       {"interpolation", interpolation},
-                                      {"crop_to_aspect_ratio", crop}});
+                                      {"crop_to_aspect_ratio", crops_to_aspect_ratio}});
   }
 
   int64_t height_ = 1, width_ = 1;

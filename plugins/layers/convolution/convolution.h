@@ -53,15 +53,16 @@ class WindowedLayer : public SpatialLayer<Axes> {
     s.field("strides", &WindowedLayer::strides_, "Distance between windows.").min(1);
   }
   template <class T>
-  static void describe_padding(Schema<T>& s, bool causal) {
+  static void describe_padding(Schema<T>& s, bool allows_causal) {
     std::vector<std::string> paddings{"valid", "same"};
-    if (causal) paddings.push_back("causal");
+    if (allows_causal) paddings.push_back("causal");
     s.field("padding", &WindowedLayer::padding_,
-            causal ? "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) "
-                     "windows; \"causal\": padding at the start only, so that no output depends on "
-                     "later steps."
-                   : "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) "
-                     "windows.")
+            allows_causal
+                ? "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) "
+                  "windows; \"causal\": padding at the start only, so that no output depends on "
+                  "later steps."
+                : "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) "
+                  "windows.")
         .choices(paddings);
   }
   template <class T>

@@ -56,8 +56,8 @@ class ReversibleEmbedding final : public QuantizableLayer {
   /// In reverse the output has as many axes as the input, and the same mask.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override {
-    const bool reverse = outputs[0].rank() == inputs[0].rank();
-    if (reverse) return {masks.empty() ? Tensor() : masks[0]};
+    const bool is_reverse = outputs[0].rank() == inputs[0].rank();
+    if (is_reverse) return {masks.empty() ? Tensor() : masks[0]};
     return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};
   }
 

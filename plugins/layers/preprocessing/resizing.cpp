@@ -21,14 +21,15 @@ CropWindow centered_window(Extent image_extent, Extent size) {
 }
 
 /// The largest extent that fits into the images and has the proportions of the target; with
-/// `around`, the smallest extent with these proportions that contains the images.
-Extent with_target_proportions(Extent image_extent, Extent target, bool around) {
+/// `contains_images`, the smallest extent with these proportions that contains the images.
+Extent with_target_proportions(Extent image_extent, Extent target, bool contains_images) {
   const auto scaled = [](int64_t length, int64_t numerator, int64_t denominator) {
     return int64_t(double(length) * double(numerator) / double(denominator));
   };
   const int64_t height = scaled(image_extent.width, target.height, target.width),
                 width = scaled(image_extent.height, target.width, target.height);
-  if (around) return {std::max(image_extent.height, height), std::max(image_extent.width, width)};
+  if (contains_images)
+    return {std::max(image_extent.height, height), std::max(image_extent.width, width)};
   return {std::max<int64_t>(std::min(image_extent.height, height), 1),
           std::max<int64_t>(std::min(image_extent.width, width), 1)};
 }
@@ -95,16 +96,16 @@ class SizedLayer : public ImageLayer {
   virtual CropWindow window_of(Extent image_extent) const = 0;
   /// Resizes a window of images.
   virtual Tensor resized_window(const Tensor& images, const CropWindow& window,
-                                bool nearest) const = 0;
+                                bool uses_nearest) const = 0;
   Extent size() const { return {height_, width_}; }
 
   int64_t height_ = 1, width_ = 1;
 
  private:
-  Tensor sized(const Tensor& images, bool nearest) const {
+  Tensor sized(const Tensor& images, bool uses_nearest) const {
     const Extent extent = extent_of(images);
     if (extent.height >= 0 && extent.width >= 0)
-      return resized_window(images, window_of(extent), nearest);
+      return resized_window(images, window_of(extent), uses_nearest);
     // while shapes are inferred only the shape of the result matters
     return ops::broadcast_to(ops::max(images, {1, 2}, true),
                              {images.dim(0), height_, width_, images.dim(3)});
@@ -148,7 +149,7 @@ class Resizing final : public SizedLayer {
     return window;
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
-                        bool nearest) const override {
+                        bool uses_nearest) const override {
     const bool are_integers = has_whole_numbers(images);
     const std::vector<int64_t> margins{0, -window.top, -window.left, 0};
     const Tensor source = crop_to_aspect_ratio_ ? crop_images(images, window)
@@ -156,7 +157,7 @@ class Resizing final : public SizedLayer {
                               ? ops::pad(images, margins, margins,
                                          are_integers ? std::trunc(fill_value_) : fill_value_)
                               : images;
-    if (nearest || interpolation_ == "nearest")
+    if (uses_nearest || interpolation_ == "nearest")
       return resampled(source, height_, width_, "nearest", false);
     const Tensor floats = are_integers ? ops::cast(source, DType::float32) : source;
     const Tensor result = resampled(floats, height_, width_, interpolation_, antialias_);
@@ -186,9 +187,9 @@ class CenterCrop final : public SizedLayer {
         image_extent, is_larger ? size() : with_target_proportions(image_extent, size(), false));
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
-                        bool nearest) const override {
-    return resampled(crop_images(images, window), height_, width_, nearest ? "nearest" : "bilinear",
-                     false);
+                        bool uses_nearest) const override {
+    return resampled(crop_images(images, window), height_, width_,
+                     uses_nearest ? "nearest" : "bilinear", false);
   }
 };
 

@@ -90,8 +90,8 @@ Input::WaitResult Input::wait(int wakeup_file, int milliseconds) {
 }
 
 int Input::timeout() const {
-  if (in_paste_) return kPasteTimeout;
-  return in_key_ || consumed_bytes_ < bytes_.size() ? kKeyTimeout : -1;
+  if (is_in_paste_) return kPasteTimeout;
+  return is_in_key_ || consumed_bytes_ < bytes_.size() ? kKeyTimeout : -1;
 }
 
 Input::WaitResult Input::read_more(int wakeup_file) {
@@ -110,10 +110,10 @@ Input::WaitResult Input::read_more(int wakeup_file) {
 /// Decodes the bytes of an incomplete key or paste as if they were complete, since no more bytes
 /// have arrived in time.
 void Input::decode_incomplete() {
-  if (in_paste_) {
-    in_paste_ = false;
+  if (is_in_paste_) {
+    is_in_paste_ = false;
     events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
-  } else if (in_key_) {
+  } else if (is_in_key_) {
     take_keys_from_decoder(true);
   } else if (is_control(bytes_[consumed_bytes_])) {
     push_keys(bytes_.size() - consumed_bytes_);
@@ -161,8 +161,8 @@ bool Input::in_burst() {
 /// Turns the next bytes into events; returns false when more bytes are needed.
 bool Input::decode() {
   if (consumed_bytes_ == bytes_.size()) return false;
-  if (in_paste_) return decode_paste();
-  return in_key_ || is_control(bytes_[consumed_bytes_]) ? decode_key() : decode_text();
+  if (is_in_paste_) return decode_paste();
+  return is_in_key_ || is_control(bytes_[consumed_bytes_]) ? decode_key() : decode_text();
 }
 
 bool Input::decode_paste() {
@@ -173,7 +173,7 @@ bool Input::decode_paste() {
   if (end == paste_.npos) return false;
   consumed_bytes_ -= paste_.size() - end - kPasteEnds.size();
   paste_.resize(end);
-  in_paste_ = false;
+  is_in_paste_ = false;
   events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
   return true;
 }
@@ -192,18 +192,18 @@ bool Input::decode_text() {
 
 bool Input::decode_key() {
   const std::string_view bytes = std::string_view(bytes_).substr(consumed_bytes_);
-  if (!in_key_ && bytes.starts_with(kPasteBegins)) {
+  if (!is_in_key_ && bytes.starts_with(kPasteBegins)) {
     consumed_bytes_ += kPasteBegins.size();
-    in_paste_ = true;
+    is_in_paste_ = true;
     paste_.clear();
     return true;
   }
-  if (!in_key_ && kPasteBegins.starts_with(bytes)) return false;
-  if (in_key_ && bytes[0] == kEscape) return take_keys_from_decoder(true), true;
-  if (!in_key_ && bytes.starts_with(kSequenceStart)) return decode_sequence(bytes);
+  if (!is_in_key_ && kPasteBegins.starts_with(bytes)) return false;
+  if (is_in_key_ && bytes[0] == kEscape) return take_keys_from_decoder(true), true;
+  if (!is_in_key_ && bytes.starts_with(kSequenceStart)) return decode_sequence(bytes);
   push_keys(1);
   take_keys_from_decoder(false);
-  if (in_key_ && termkey_get_buffer_remaining(key_decoder_.get()) == 0)
+  if (is_in_key_ && termkey_get_buffer_remaining(key_decoder_.get()) == 0)
     take_keys_from_decoder(true);
   return true;
 }
@@ -222,20 +222,20 @@ void Input::push_keys(size_t byte_count) {
   if (key_decoder_)
     termkey_push_bytes(key_decoder_.get(), bytes_.data() + consumed_bytes_, byte_count);
   consumed_bytes_ += byte_count;
-  in_key_ = key_decoder_ != nullptr;
+  is_in_key_ = key_decoder_ != nullptr;
 }
 
 void Input::take_keys_from_decoder(bool is_forced) {
   if (!key_decoder_) return;
   const auto get_key = is_forced ? termkey_getkey_force : termkey_getkey;
-  for (TermKeyKey key; get_key(key_decoder_.get(), &key) == TERMKEY_RES_KEY; in_key_ = false) {
+  for (TermKeyKey key; get_key(key_decoder_.get(), &key) == TERMKEY_RES_KEY; is_in_key_ = false) {
     char name[64];
     termkey_strfkey(key_decoder_.get(), name, sizeof name, &key, TermKeyFormat{});
     const bool is_plain = key.type == TERMKEY_TYPE_UNICODE && key.modifiers == 0;
     events_.push_back(
         {is_plain ? Event::Kind::text : Event::Kind::key, is_plain ? key.utf8 : name});
   }
-  if (is_forced) in_key_ = false;
+  if (is_forced) is_in_key_ = false;
 }
 
 }  // namespace crescent::editor

@@ -51,7 +51,7 @@ class Input {
   int file_;
   std::function<bool()> is_stopped_;
   std::unique_ptr<TermKey, void (*)(TermKey*)> key_decoder_;
-  bool in_key_ = false, in_paste_ = false;
+  bool is_in_key_ = false, is_in_paste_ = false;
   std::string bytes_, paste_;
   size_t consumed_bytes_ = 0, last_read_size_ = 0;
   std::deque<Event> events_;

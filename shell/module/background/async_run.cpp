@@ -217,7 +217,7 @@ void expect_not_in_training(const Model& model, const char* what) {
 
 std::string position_text(const AsyncRun::Status& status) {
   const int64_t epoch = std::min(status.epoch + 1, std::max<int64_t>(status.epochs, 1));
-  return progress_text(status.validating ? "validation of epoch " : "epoch ", epoch,
+  return progress_text(status.is_validating ? "validation of epoch " : "epoch ", epoch,
                        status.epochs) +
          progress_text(", batch ", status.batch, status.batches);
 }

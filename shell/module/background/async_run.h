@@ -26,7 +26,7 @@ class AsyncRun final : public Object {
   /// The epoch, batch and logs of a run at the end of a batch.
   struct Status {
     int64_t epoch = 0, epochs = 0, batch = 0, batches = -1;  ///< the same as those of TrainingRun
-    bool validating = false;
+    bool is_validating = false;
     NamedValues logs;
     double seconds = 0;  ///< the time spent on batches
   };

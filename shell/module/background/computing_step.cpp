@@ -48,7 +48,7 @@ bool ComputingStep::may_unlock() const {
   const auto is_global = [id = global_random().state().id()](const Program::Binding& binding) {
     return binding.variable.id() == id;
   };
-  return !in_callback() && communicator()->size() == 1 &&
+  return !is_in_callback() && communicator()->size() == 1 &&
          std::none_of(variables_.begin(), variables_.end(), is_global);
 }
 

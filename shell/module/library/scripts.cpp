@@ -66,19 +66,20 @@ SchemaData options_from(const List& rows) {
 
 /// Whether only Lua libraries call the function of this name. The message of its error must name
 /// the library function that the user called.
-bool is_inner_function(std::string_view word) {
-  constexpr std::string_view kInnerFunctions[] = {"draw", "save_picture", "permutation", "randint",
-                                                  "uniform"};
-  return std::find(std::begin(kInnerFunctions), std::end(kInnerFunctions), word) !=
-             std::end(kInnerFunctions) ||
+bool is_internal_function(std::string_view word) {
+  constexpr std::string_view kInternalFunctions[] = {"draw", "save_picture", "permutation",
+                                                     "randint", "uniform"};
+  return std::find(std::begin(kInternalFunctions), std::end(kInternalFunctions), word) !=
+             std::end(kInternalFunctions) ||
          registry().find(Operation::kKind, word) != nullptr;
 }
 
-/// The message of an error in an inner function, with the inner function's name replaced by the
-/// name of the function that the user called.
-std::string with_outer_name(std::string_view message, std::string_view name) {
+/// The message of an error in an internal function, with the internal function's name replaced by
+/// the name of the function that the user called.
+std::string with_called_name(std::string_view message, std::string_view name) {
   const std::string_view word = message.substr(0, std::min(message.find(": "), message.size()));
-  return is_inner_function(word) ? concat(name, message.substr(word.size())) : std::string(message);
+  return is_internal_function(word) ? concat(name, message.substr(word.size()))
+                                    : std::string(message);
 }
 
 /// Calls a library function written in Lua. Errors are reported at the line of the user's code that
@@ -90,7 +91,7 @@ void call_library(lua_State* L, int argument_count, std::string_view name) {
     const std::string_view text = error.what();
     const size_t colon = text.starts_with(kChunkPrefix) ? text.find(": ") : text.npos;
     if (colon == text.npos) throw;
-    fail(with_outer_name(text.substr(colon + 2), name));
+    fail(with_called_name(text.substr(colon + 2), name));
   }
 }
 

@@ -96,7 +96,7 @@ lua_State* current_or_null() { return current_thread; }
 
 void set_current_thread(lua_State* L) { current_thread = L; }
 
-bool in_callback() { return callback_depth > 0; }
+bool is_in_callback() { return callback_depth > 0; }
 
 // ---- references to values of Lua
 

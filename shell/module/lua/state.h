@@ -31,7 +31,7 @@ lua_State* current_or_null();
 void set_current_thread(lua_State* L);
 /// Whether C++ code that Lua called is itself calling Lua; the C++ code in between may be recording
 /// a program.
-bool in_callback();
+bool is_in_callback();
 
 /// A reference to a Lua value that C++ holds; it keeps the value alive.
 class Ref {

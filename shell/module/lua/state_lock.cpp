@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 // The interval at which a waiting thread checks its condition.
 constexpr std::chrono::milliseconds kPollInterval{20};
 
-thread_local bool in_background = false;
+thread_local bool is_in_background = false;
 thread_local int separate_state_count = 0;  // the number of SeparateState objects of this thread
 // The time at which await_batch_end() stops waiting on this thread.
 thread_local StateLock::Time patience_end = StateLock::Time::max();
@@ -27,7 +27,7 @@ StateLock& StateLock::instance() {
   return *lock;
 }
 
-bool StateLock::is_background() { return in_background; }
+bool StateLock::is_background() { return is_in_background; }
 
 /// Wakes the threads that wait for the lock. If the thread of the script does not wait for it, the
 /// background thread that has been ready longest gets the lock.
@@ -84,12 +84,12 @@ void StateLock::unlock_until(const Condition& is_done, Time deadline) {
 }
 
 void StateLock::yield() {
-  if (in_background || std::exchange(has_new_entry_, false)) return;
+  if (is_in_background || std::exchange(has_new_entry_, false)) return;
   relock_between_batches(Time::max());
 }
 
 bool StateLock::is_within_step() const {
-  return step_state_.load(std::memory_order_acquire) != StepState::none && !in_background &&
+  return step_state_.load(std::memory_order_acquire) != StepState::none && !is_in_background &&
          separate_state_count == 0;
 }
 
@@ -124,7 +124,7 @@ void StateLock::await_computation_end() {
 }
 
 void StateLock::lock_in_background(Condition is_ready) {
-  in_background = true;
+  is_in_background = true;
   std::unique_lock lock(mutex_);
   Waiter waiter{std::move(is_ready)};
   waiters_.push_back(&waiter);

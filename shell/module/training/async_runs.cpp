@@ -105,9 +105,12 @@ std::string run_title(AsyncRun& run) {
 Value status_value(const AsyncRun& run, const AsyncRun::Status& status) {
   Dict logs;
   for (const auto& [name, value] : status.logs) logs.set(name, value);
-  Dict fields{{"state", name_of(run.state())},   {"epoch", status.epoch},
-              {"epochs", status.epochs},         {"batch", status.batch},
-              {"validating", status.validating}, {"logs", std::move(logs)},
+  Dict fields{{"state", name_of(run.state())},
+              {"epoch", status.epoch},
+              {"epochs", status.epochs},
+              {"batch", status.batch},
+              {"validating", status.is_validating},
+              {"logs", std::move(logs)},
               {"seconds", status.seconds}};
   if (status.batches >= 0) fields.set("batches", status.batches);
   if (const std::string error = run.error(); !error.empty()) fields.set("error", error);

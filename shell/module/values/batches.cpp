@@ -153,7 +153,7 @@ bool holds_arrays(lua_State* L, int index, const DataNames& names) {
 }  // namespace
 
 Tensors to_inputs(lua_State* L, int index, Model& model) {
-  if (model.is_graph() && lacks_parts(L, index)) {
+  if (model.is_graph() && has_null_tensors(L, index)) {
     const List inputs = inputs_of_graph(model, nested_at(L, index));
     model.set_input_structure(structure_of(inputs));
     return tensors_of(inputs);

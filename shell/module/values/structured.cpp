@@ -76,7 +76,7 @@ bool holds_tables_of_tensors(lua_State* L, int index) {
 
 namespace {
 
-bool lacks_parts_within(lua_State* L, int index, int depth) {
+bool has_null_tensors_within(lua_State* L, int index, int depth) {
   if (!is_plain_table(L, index)) return false;
   if (depth > kMaxTableDepth) fail_too_deep();
   StackRestorer restorer(L);
@@ -85,14 +85,14 @@ bool lacks_parts_within(lua_State* L, int index, int depth) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_islightuserdata(L, -1)) return true;
     const bool has_parts = is_plain_table(L, -1) && holds_parts(L, -1);
-    if (has_parts && lacks_parts_within(L, -1, depth + 1)) return true;
+    if (has_parts && has_null_tensors_within(L, -1, depth + 1)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-bool lacks_parts(lua_State* L, int index) { return lacks_parts_within(L, index, 0); }
+bool has_null_tensors(lua_State* L, int index) { return has_null_tensors_within(L, index, 0); }
 
 bool is_nested(lua_State* L, int index) {
   return is_keywords(L, index) || holds_tables_of_tensors(L, index);

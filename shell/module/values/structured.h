@@ -16,7 +16,7 @@ bool is_nested(lua_State* L, int index);
 /// Whether the table contains tables of tensors or symbols, or tables with names.
 bool holds_tables_of_tensors(lua_State* L, int index);
 /// Whether the table has cr.null in place of a tensor.
-bool lacks_parts(lua_State* L, int index);
+bool has_null_tensors(lua_State* L, int index);
 /// Whether the structure contains only tensors.
 bool holds_tensors(const Value& nested);
 /// The tensors, or the symbols, in the structure; fails if it contains both.

@@ -184,7 +184,7 @@ int print_values(lua_State* L, int first_index) {
   return call(L, count, 0);
 }
 
-bool finish(lua_State* L, int status) {
+bool report_failure(lua_State* L, int status) {
   if (status == LUA_OK) return true;
   report(L);
   return false;
@@ -262,7 +262,7 @@ bool run_text(lua_State* L, const std::string& code, const char* name, Variables
   const int first_index = lua_gettop(L);
   if (status == LUA_OK) status = call(L, 0, LUA_MULTRET);
   if (status == LUA_OK) status = print_values(L, first_index);
-  return finish(L, status);
+  return report_failure(L, status);
 }
 
 /// Implements the option -l name: requires a module and assigns it to the global variable of that
@@ -272,13 +272,13 @@ bool require(lua_State* L, const std::string& name) {
   lua_pushstring(L, name.c_str());
   const int status = call(L, 1, 1);
   if (status == LUA_OK) lua_setglobal(L, name.c_str());
-  return finish(L, status);
+  return report_failure(L, status);
 }
 
 bool run_file(lua_State* L, const char* path, Variables* variables) {
   int status = path ? load_file(L, path, variables) : load_input(L, variables);
   if (status == LUA_OK) status = call(L, push_arguments(L), LUA_MULTRET);
-  return finish(L, status);
+  return report_failure(L, status);
 }
 
 }  // namespace crescent::program

@@ -67,8 +67,8 @@ void default_to_int64(const std::string& mode, DTypePolicy& policy) {
          "Received: dtype=", policy.name);
 }
 
-void refuse_sparse(bool sparse) {
-  if (sparse)
+void refuse_sparse(bool is_sparse) {
+  if (is_sparse)
     fail("`sparse=true` is not possible: tensors are dense; without it the numbers are the same");
 }
 

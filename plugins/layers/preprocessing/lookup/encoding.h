@@ -27,7 +27,7 @@ void check_mode(const std::string& mode, std::initializer_list<const char*> allo
 /// policy.
 void default_to_int64(const std::string& mode, DTypePolicy& policy);
 
-/// Fails if the option `sparse` is true, since tensors are always dense.
-void refuse_sparse(bool sparse);
+/// Fails if `is_sparse`, the value of the option sparse, is true, since tensors are always dense.
+void refuse_sparse(bool is_sparse);
 
 }  // namespace crescent
