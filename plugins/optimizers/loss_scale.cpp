@@ -27,7 +27,7 @@ class LossScaleOptimizer final : public Optimizer {
         .field("dynamic", &LossScaleOptimizer::dynamic_,
                "Only true is allowed; a constant scale is loss_scale_factor of another optimizer.")
         .not_stored()
-        .property("inner_optimizer", &LossScaleOptimizer::shared_inner,
+        .property("inner_optimizer", &LossScaleOptimizer::shared_inner_optimizer,
                   "The optimizer that updates the weights.")
         .property("dynamic_scale", &LossScaleOptimizer::scale_, "The current scale.");
   }

@@ -101,7 +101,7 @@ void LookupLayer<Term>::set_vocabulary(const Value& vocabulary, const Value& idf
 }
 
 template <class Term>
-void LookupLayer<Term>::take(const Value& vocabulary, const Value& idf_weights) {
+void LookupLayer<Term>::take_vocabulary(const Value& vocabulary, const Value& idf_weights) {
   if (vocabulary.is_string()) {
     if (output_mode_ == kTfIdf)
       fail("output_mode `'tf_idf'` does not support loading a vocabulary from file.");

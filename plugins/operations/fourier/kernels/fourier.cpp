@@ -232,7 +232,7 @@ class FourierKernel final : public CpuKernel {
     const auto max_workers =
         static_cast<int64_t>(kMaxMemory / (rows_.work_size() * sizeof(double)));
     workers_ = static_cast<int>(
-        std::clamp<int64_t>(max_workers, 1, std::min<int64_t>(rows_.groups(), 32)));
+        std::clamp<int64_t>(max_workers, 1, std::min<int64_t>(rows_.group_count(), 32)));
     return true;
   }
   void run(const CpuArguments& a) override { is_float64_ ? run_as<double>(a) : run_as<float>(a); }
@@ -251,7 +251,7 @@ class FourierKernel final : public CpuKernel {
       T* to_im;
     } job{this, &a, a.in<T>(rows_.reads_pairs() ? 1 : 0), a.out<T>(rows_.writes_pairs() ? 1 : 0)};
     a.threads.run(
-        rows_.groups(),
+        rows_.group_count(),
         [](void* context, int64_t part, int worker) {
           const Job& current_job = *static_cast<Job*>(context);
           const RowsTransform& rows = current_job.kernel->rows_;
