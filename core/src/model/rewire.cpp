@@ -70,7 +70,7 @@ class ReplacementMap {
       fail(function_name(), ": input '", old_layer->name(),
            "' gives way to an edge from another Input only");
     add(layers_, static_cast<const Layer*>(old_layer.get()), std::get<LayerPtr>(replacement),
-        old->name());
+        old_layer->name());
   }
 
   template <class Map>
