@@ -200,6 +200,13 @@ local mistakes = {
   { near = "^#$", line = "^%s*#", hint = "comments begin with --" },
 }
 
+for _, command in ipairs { "inspect", "convert", "verify", "validate", "replay" } do
+  mistakes[#mistakes + 1] = { line = "^%s*" .. command .. "%s+[%w_./~]", what = "syntax error",
+    hint = function(line)
+      return "it is a command of the program, outside of the prompt: crescent " .. trimmed_text(line)
+    end }
+end
+
 -- The line with this number, and a list of the lines before it.
 local function lines_until(source, number)
   local lines = {}
@@ -215,6 +222,13 @@ local function contents_of(path)
   local text = file and file:read(100000) or ""
   if file then file:close() end
   return text
+end
+
+-- The line of the code that an error message names; an empty text if it names none.
+local function failing_line(message, source)
+  local path, number = message:match "([^\n\t:]*):(%d+): "
+  if not path then return "" end
+  return (lines_until(source or contents_of(path), tonumber(number)))
 end
 
 local function syntax_hint(message, source)
@@ -234,8 +248,10 @@ end
 
 -- ---- errors while it runs
 
-local function hint_of_global(name)
-  local hint = counterparts.functions[name]
+-- The hint for a global name without a value, which `line` contains.
+local function hint_of_global(name, line)
+  local is_text_prefix = name ~= "f" or line:find "%f[%w_]f[\"']"
+  local hint = is_text_prefix and counterparts.functions[name]
   if hint then return "; " .. hint end
   if shell.variables[name] then
     return string.format("; the local variable '%s' was declared behind what uses it", name)
@@ -322,7 +338,7 @@ local function hint_of_method_call(name)
 end
 
 --- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint
---- from the pattern's captures.
+--- from the pattern's captures and the line that failed.
 local runtime_hints = {
   { "nil value %(global '([^']+)'%)", hint_of_global },
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
@@ -397,11 +413,13 @@ local runtime_hints = {
   { "attempt to concatenate a %a+ value", "; cr.show(x) makes a text of any value" },
 }
 
-local function runtime_hint(message)
+local function runtime_hint(message, source)
   for _, row in ipairs(runtime_hints) do
     local captures = { message:match(row[1]) }
     if #captures > 0 then
-      return type(row[2]) == "function" and row[2](table.unpack(captures)) or row[2]
+      if type(row[2]) ~= "function" then return row[2] end
+      captures[#captures + 1] = failing_line(message, source)
+      return row[2](table.unpack(captures))
     end
   end
 end
@@ -410,7 +428,7 @@ end
 return function(message, source)
   local traceback_position = message:find("\nstack traceback:", 1, true) or #message + 1
   local text = message:sub(1, traceback_position - 1)
-  local hint = syntax_hint(text, source) or runtime_hint(text) or ""
+  local hint = syntax_hint(text, source) or runtime_hint(text, source) or ""
   if text:find(hint, 1, true) then return message end
   if hint ~= "" then text = text:gsub(" %(did you mean [^\n()]*%?%)", "") end
   return text .. hint .. message:sub(traceback_position)

@@ -71,6 +71,8 @@ local expected_messages = {
     .. "texts are put together by string.format('%d of %s', n, name) or '..'" },
   { "try: f()",
     "attempt to index a nil value (global 'try'); errors are caught by pcall(f, ...)" },
+  { "inspect m.onnx", "syntax error near 'm'; "
+    .. "it is a command of the program, outside of the prompt: crescent inspect m.onnx" },
   { "model:fti(x, y)", "Sequential: no attribute 'fti' (did you mean 'fit'?)" },
   { "model.fit(x, y)",
     "fit: expected a model before the arguments, got a tensor (2, 2): methods are called with "
@@ -407,6 +409,7 @@ local lua_errors = {
   { "no_such_variable_at_all()",
     "attempt to call a nil value (global 'no_such_variable_at_all')" },
   { "x = = 1", "unexpected symbol near '='" },
+  { "f(3)", "attempt to call a nil value (global 'f')" },
 }
 
 local function message_of(code) return (check.message_of(code):gsub(folder, "FOLDER")) end
