@@ -6,6 +6,7 @@
 #include "crescent/tensor/strings.h"
 #include "lua/state_lock.h"
 #include "tensors/indexing.h"
+#include "tensors/selected_copies.h"
 #include "tensors/selectors.h"
 
 namespace crescent::lua {
@@ -186,10 +187,17 @@ void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value
   const Tensor elements =
       broadcast_to_selection(has_pairs ? as_complex(value, shape) : value, shape);
   const auto [starts, run_length] = selection.runs();
+  refresh_copy(tensor);
   write_elements(tensor, starts, run_length, elements);
+  write_copy_back(tensor);
 }
 
 }  // namespace
+
+void write_selected(const Tensor& tensor, const Selectors& selectors, const Tensor& elements) {
+  const auto [starts, run_length] = Selection(selectors, tensor.shape()).runs();
+  write_elements(tensor, starts, run_length, elements);
+}
 
 int assign_elements(lua_State* L) {
   const Variable* variable = to_handle<Variable>(L, 1);

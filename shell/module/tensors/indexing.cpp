@@ -1,7 +1,10 @@
 #include "tensors/indexing.h"
 
+#include <algorithm>
+
 #include "crescent/layer/operation.h"
 #include "crescent/program/element_writing.h"
+#include "tensors/selected_copies.h"
 #include "tensors/selectors.h"
 
 namespace crescent::lua {
@@ -105,9 +108,14 @@ Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
 }
 
 Tensor read(const Tensor& tensor, const Selectors& selectors) {
-  if (!is_followed(tensor))
-    if (const Tensor view = view_of(tensor, selectors)) return view;
-  return Codec<Tensor>::decode(read(Codec<Tensor>::encode(tensor), selectors, tensor.shape()));
+  if (is_followed(tensor)) return read_elements(tensor, selectors);
+  if (const Tensor view = view_of(tensor, selectors)) return view;
+  const Tensor copy = read_elements(tensor, selectors);
+  const bool has_lists = std::any_of(selectors.begin(), selectors.end(),
+                                     [](const Selector& s) { return s.is_list_or_mask(); });
+  if (!has_lists && copy.rank() > 0 && copy.storage() != tensor.storage())
+    record_copy(copy, tensor, selectors);
+  return copy;
 }
 
 [[noreturn]] void fail_no_attribute(lua_State* L) {
@@ -135,6 +143,10 @@ int index_symbol(lua_State* L) {
 }
 
 }  // namespace
+
+Tensor read_elements(const Tensor& tensor, const Selectors& selectors) {
+  return Codec<Tensor>::decode(read(Codec<Tensor>::encode(tensor), selectors, tensor.shape()));
+}
 
 int index_tensor(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) fail_no_attribute(L);

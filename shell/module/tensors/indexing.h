@@ -2,6 +2,7 @@
 // variables.
 #pragma once
 #include "classes/handle_type.h"
+#include "tensors/selectors.h"
 
 namespace crescent::lua {
 
@@ -11,6 +12,11 @@ int index_tensor(lua_State* L);
 /// Assigns a value to the elements tensor[key] or variable[key]. A variable gets a new tensor, so
 /// that tensors read from it before do not change.
 int assign_elements(lua_State* L);
+
+/// The elements that the selectors select, as a new tensor that operations compute.
+Tensor read_elements(const Tensor& tensor, const Selectors& selectors);
+/// Writes `elements`, which have the shape and dtype of the selected elements, into the tensor.
+void write_selected(const Tensor& tensor, const Selectors& selectors, const Tensor& elements);
 
 /// Add reading by keys that are not names (t[key]) to a type; for tensors also assignment.
 void add_tensor_indexing(HandleType& type);

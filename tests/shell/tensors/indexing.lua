@@ -131,6 +131,18 @@ local function random_view(tensor, array)
   return tensor:reshape(flat), { shape = flat, indices = array.indices, values = array.values }
 end
 
+-- A random part of a tensor of two or more axes, whose elements are often not contiguous, and of its
+-- plain array.
+local function random_block(tensor, array)
+  local key, lua_key = {}, {}
+  for axis, size in ipairs(array.shape) do
+    local a, b = random(size), random(size)
+    if a > b then a, b = b, a end
+    key[axis], lua_key[axis] = { kind = "range", range = { a, b } }, { a, b }
+  end
+  return tensor[lua_key], selected_part(array, key)
+end
+
 -- A random value to assign: a number, a table or a tensor of that shape, or one that broadcasts to
 -- it.
 local function random_value_for(shape, dtype)
@@ -172,6 +184,56 @@ for round = 1, 500 do
       write_count = write_count + 1
     end
   end
+end
+
+-- ---- writes through copies of elements that are not contiguous ----------------------------------
+
+for round = 1, 300 do
+  local dtype = dtypes[random(#dtypes)]
+  local tensor, array
+  repeat tensor, array = random_array(random_shape(0), dtype) until #array.shape > 1
+    and size_of(array.shape) > 0
+  local parts = { { tensor, array } }
+  for _ = 1, random(3) do
+    local last_tensor, last_array = table.unpack(parts[#parts])
+    local is_block = #last_array.shape > 1 and random(3) > 1
+    parts[#parts + 1] = { (is_block and random_block or random_view)(last_tensor, last_array) }
+    if type(parts[#parts][1]) ~= "userdata" then parts[#parts] = nil end
+  end
+  for _ = 1, 4 do
+    local part, part_array = table.unpack(parts[random(#parts)])
+    if #part_array.shape > 0 then
+      local key, lua_key = random_key(part_array.shape)
+      local selected = selected_part(part_array, key)
+      local value, value_at = random_value_for(selected.shape, dtype)
+      part[lua_key] = value
+      for i, index in ipairs(selected.indices) do selected.values[index] = value_at(i) end
+      local label = string.format("round %d, %s, shape %s, key %s", round, dtype,
+        key_text(part_array.shape), key_text(lua_key))
+      check.same(part:totable(), table_of(part_array), label)
+      check.same(tensor:totable(), table_of(array), label)
+      write_count = write_count + 1
+    end
+  end
+end
+
+do
+  local matrix = cr.zeros { 4, 4 }
+  matrix[{ { 1, 2 }, { 1, 2 } }][1] = 7
+  check.same(matrix[1]:totable(), { 7, 7, 0, 0 })
+  local column = matrix[{ {}, 1 }]
+  matrix[2] = 5
+  column[3] = 9
+  check.same(column:totable(), { 7, 5, 9, 0 }, "a write reads what was written elsewhere")
+  check.same(matrix[{ {}, 1 }]:totable(), { 7, 5, 9, 0 })
+  local own_column = matrix[{ {}, 1 }]:clone()
+  own_column[1] = 100
+  matrix[cr.tensor { { 1, 2 } }][1] = 100
+  check.same(matrix[1][1], 7, "copies by lists and clones are tensors of their own")
+  local variable = cr.Variable(cr.ones { 2, 2 })
+  local weights = variable:value()[{ {}, 1 }]
+  check.fails(function() weights[1] = 0 end, "clone()")
+  check.same(weights:totable(), { 1, 1 }, "a refused write changes nothing")
 end
 assert(read_count > 1000 and write_count > 1000, read_count .. " reads, " .. write_count
   .. " writes")
