@@ -26,12 +26,27 @@ std::string type_of(const Layer& layer) {
   return name.substr(name.rfind('>') + 1);  // drops the "package>" of a registered class name
 }
 
-/// Writes the fields in columns that end at `column_ends`; a longer field is cut there.
-std::string line_of(const TableRow& fields, const std::vector<int>& column_ends) {
+/// Cuts a field of more than `width` characters and ends it by "..."; in very narrow columns, where
+/// that would leave too little of it, the field stays as it is.
+std::string shortened_field(const std::string& field, int width) {
+  constexpr int kMinWidth = 8, kMarkWidth = 3;
+  if (width < kMinWidth || character_count(field) <= static_cast<size_t>(width)) return field;
+  return cut_or_padded(field, static_cast<size_t>(width - kMarkWidth)) + "...";
+}
+
+/// Writes the fields in columns that end at `column_ends`; a longer field is cut there, with a
+/// mark if `marks_cuts` is true and otherwise as Keras does, without one.
+std::string line_of(const TableRow& fields, const std::vector<int>& column_ends, bool marks_cuts) {
   std::string line;
   for (size_t i = 0; i < fields.size() && i < column_ends.size(); ++i) {
     if (i > 0) line = cut_or_padded(line, character_count(line) - 1) + " ";
-    line = cut_or_padded(line + on_one_line(fields[i]), std::max(column_ends[i], 1));
+    std::string field = on_one_line(fields[i]);
+    // The last character of a column is a space if another column follows.
+    const int gap = i + 1 < fields.size();
+    if (marks_cuts)
+      field =
+          shortened_field(field, column_ends[i] - static_cast<int>(character_count(line)) - gap);
+    line = cut_or_padded(line + field, std::max(column_ends[i], 1));
   }
   return line;
 }
@@ -112,7 +127,7 @@ class SummaryTable {
 
   std::vector<std::string> lines(const Model& model) {
     lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", ruled_line('_'),
-              line_of(header_, column_ends_), ruled_line('=')};
+              line_of(header_, column_ends_, is_narrow_), ruled_line('=')};
     const std::vector<LayerPtr> layers = model.operations();
     for (size_t i = 0; i < layers.size(); ++i) {
       add_layer(*layers[i], "", 0);
@@ -222,9 +237,9 @@ class SummaryTable {
     if (!is_chain_) row.push_back(input_texts.empty() ? "" : input_texts.front());
     if (options_.flops) row.push_back(short_count(flops_of_subtree(flops_, path)));
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
-    lines_.push_back(line_of(row, column_ends_));
+    lines_.push_back(line_of(row, column_ends_, is_narrow_));
     for (size_t i = 1; i < input_texts.size(); ++i)
-      lines_.push_back(line_of({"", "", "", input_texts[i]}, column_ends_));
+      lines_.push_back(line_of({"", "", "", input_texts[i]}, column_ends_, is_narrow_));
     const auto* nested_model = dynamic_cast<const Model*>(&layer);
     if (options_.expand_nested && nested_model)
       for (const LayerPtr& sublayer : nested_model->operations())
