@@ -10,7 +10,7 @@ namespace crescent::operations {
 namespace {
 
 struct TriangularLoop {
-  explicit TriangularLoop(const TriangularSolve& op) : is_lower(op.is_lower) {}
+  explicit TriangularLoop(const TriangularSolve& op) : is_lower(op.lower) {}
   int64_t work_size(const Shape&) const { return 0; }
   void compute_one(const MatrixParts& x, double*) const {
     copy(x.in[1], x.out[0]);
