@@ -68,9 +68,9 @@ std::optional<CopyAndSource> copy_of(const Tensor& tensor) {
 }  // namespace
 
 void record_copy(const Tensor& copy, const Tensor& source, const Selectors& selectors) {
-  SelectedCopies::instance().add(
-      copy.storage().get(),
-      {copy.storage(), source.storage(), copy.spec(), source.spec(), source.offset(), selectors});
+  SelectedCopies::instance().add(copy.storage().get(),
+                                 {copy.storage(), source.storage(), copy.offset(), source.offset(),
+                                  copy.spec(), source.spec(), selectors});
 }
 
 void refresh_copy(const Tensor& tensor) {
