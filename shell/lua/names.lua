@@ -45,6 +45,16 @@ function names.paths(word)
   return paths
 end
 
+--- The paths of everything in the module.
+function names.all_paths()
+  local paths, seen_paths = {}, {}
+  visit_all("cr", cr, function(path)
+    if not seen_paths[path] then paths[#paths + 1], seen_paths[path] = path, true end
+  end, {})
+  table.sort(paths, function(a, b) return #a > #b or #a == #b and a < b end)
+  return paths
+end
+
 --- The value at a path such as "cr.layers.Dense".
 function names.value(path)
   local value = cr

@@ -47,7 +47,7 @@ class ListingBuilder {
     if (enclosing_tables_.insert(lua_topointer(L_, index)).second) {
       add_lazy_fields(index);
       for (lua_pushnil(L_); lua_next(L_, index);) {
-        if (lua_type(L_, -2) == LUA_TSTRING)
+        if (lua_type(L_, -2) == LUA_TSTRING && !is_internal(index, text_of(L_, -2)))
           visit_member(concat(path, ".", text_of(L_, -2)));
         else
           lua_pop(L_, 1);
@@ -75,6 +75,14 @@ class ListingBuilder {
   /// Adds the fields of a table that are otherwise added when they are first read.
   void add_lazy_fields(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
+  }
+
+  /// Whether the table's metatable marks this field as one that only the program uses; the set of
+  /// these fields is made by shell/lua/libraries.lua.
+  bool is_internal(int index, const std::string& name) {
+    const StackRestorer restorer(L_);
+    if (luaL_getmetafield(L_, index, "__internal") != LUA_TTABLE) return false;
+    return lua_getfield(L_, -1, name.c_str()) != LUA_TNIL;
   }
 
   /// Collects the value on top of the stack, which has this path; pops the value.
@@ -205,12 +213,15 @@ Dict listing(lua_State* L, int module_index) {
 void set_listing(lua_State* L) {
   static const CallablePtr function = bound(
       "listing",
-      [] {
+      [](bool only_types) {
+        if (only_types) return Dict{{"types", json_compatible(types())}};
         lua_State* state = current();
         lua_rawgetp(state, LUA_REGISTRYINDEX, &module_key);
         return listing(state, lua_gettop(state));
       },
-      {}, "Everything that can be called, as a table: what `crescent describe --json` prints.");
+      {"only_types=false"},
+      "Everything that can be called, as a table: what `crescent describe --json` prints. With "
+      "`only_types`, only the types of objects with their methods and properties.");
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &module_key);
   push_callable(L, *function);

@@ -3,9 +3,9 @@ local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, keywords = show.show_value, show.is_name, show.keywords
 local typed_call = shell.library "prompt/typed_call"
-local value_candidates = shell.library "prompt/value_completion"
+local values = shell.library "prompt/value_completion"
 local typed_value = shell.library "prompt/typed_value"
-local value_of = typed_value.of_path
+local types = shell.library "prompt/types"
 local completion = {}
 
 -- Adds those names that begin with `prefix` to `candidates`. help(name, index) returns the
@@ -66,14 +66,29 @@ local function add_members(value, prefix, only_methods, candidates)
   if type(value) == "string" then add_members(string, prefix, only_methods, candidates) end
 end
 
--- The description of the function or class at this path; nil if it is unknown.
-local function description_of(path)
-  local value = path and value_of(path)
-  return value ~= nil and cr.describe(value) or nil
+-- Adds the members that an object will have of which only the type is known.
+local function add_members_of_type(known, prefix, only_methods, candidates)
+  types.each_member(known, function(row, is_method)
+    if only_methods and not is_method then return end
+    add_names(candidates, { row.name }, prefix, function()
+      if row.doc ~= "" then return row.doc end
+      return is_method and (row.signature or row.text) or "a property"
+    end)
+  end)
+  if known.class and not only_methods then
+    add_options_of(candidates, known.class.options, prefix)
+  end
+  if known.fields then add_members(known.fields, prefix, only_methods, candidates) end
 end
 
-local function add_options(path, prefix, candidates)
-  local description = description_of(path)
+-- The description of the function or class that is called at the end of the text; nil if it is
+-- unknown.
+local function description_of(callee)
+  return callee and typed_value.description(typed_value.at_end(callee)) or nil
+end
+
+local function add_options(callee, prefix, candidates)
+  local description = description_of(callee)
   if not description then return end
   add_options_of(candidates, description.options, prefix)
   if description.class and description.class.kind == "layer" then
@@ -102,13 +117,20 @@ function completion.complete(line)
   local candidates = {}
   local object_text, separator, prefix = line:match "^(.*[%w_%)%]}\"'])([%.:])([%w_]*)$"
   if object_text then
-    local value = typed_value.at_end(object_text)
-    if value ~= nil then add_members(value, prefix, separator == ":", candidates) end
+    local known = typed_value.at_end(object_text)
+    if known and known.value ~= nil then
+      add_members(known.value, prefix, separator == ":", candidates)
+    elseif known then
+      add_members_of_type(known, prefix, separator == ":", candidates)
+    end
   else
     prefix = line:match "([%a_][%w_]*)$" or ""
-    local call = typed_call.enclosing(line)
+    for text, help in next, values.literals(line:sub(1, #line - #prefix)) do
+      if text:sub(1, #prefix) == prefix then candidates[text] = help end
+    end
+    local call = next(candidates) == nil and typed_call.enclosing(line)
     if call then add_options(call, prefix, candidates) end
-    if next(candidates) == nil then
+    if next(candidates) == nil or prefix ~= "" and not call then
       for key, value in next, shell.variables do
         add_names(candidates, { key }, prefix, function() return { value() } end)
       end
@@ -130,7 +152,7 @@ end
 --- may have and that begin with `prefix`, and their descriptions.
 function completion.complete_value(line, prefix)
   local candidates = {}
-  for value, help in next, value_candidates(line, value_of) do
+  for value, help in next, values.strings(line) do
     if value:sub(1, #prefix) == prefix then candidates[value] = help end
   end
   return sorted_candidates(candidates)
@@ -187,15 +209,15 @@ local function fitted_call_text(name, required_names, optional_texts, typed_name
 end
 
 function completion.hint(line)
-  local path = typed_call.enclosing(line)
-  local description = description_of(path)
+  local callee = typed_call.enclosing(line)
+  local description = description_of(callee)
   if not description then return nil end
   local name = description.name
   local required_names, optional_texts = options_of(description, typed_call.options_before(line))
   if description.what == "function" then
     local parameters
     name, parameters = description.signature:match "^([^(]*)%((.*)%)$"
-    if path:find ":" then parameters = parameters:gsub("^self,? ?", "") end
+    if callee:find ":%s*[%w_]+$" then parameters = parameters:gsub("^self,? ?", "") end
     if #optional_texts > 0 then parameters = parameters:gsub(",? ?options=nil$", "") end
     if parameters ~= "" then table.insert(required_names, 1, parameters) end
   end

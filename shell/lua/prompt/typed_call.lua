@@ -31,22 +31,107 @@ local function open_brackets(text)
   return brackets
 end
 
--- The path of names at the end of a text; nil if the text does not end with a path.
-local function path_at_end(text)
-  local path = text:match "([%a_][%w_%.:]*)%s*$"
-  if path and not keywords[path] then return path end
-end
-
 local typed_call = {}
 
---- Returns the path before the innermost open bracket that follows a path: "model:fit" for
---- "model:fit(x, y, {" and "layers.Dense" for "layers.Dense{".
+--- Whether brackets or a string behind this text are the arguments of a call, or a key.
+function typed_call.is_callee(text)
+  return text:find "[%w_%]%)}\"']$" ~= nil and not keywords[text:match "[%w_]*$"]
+    and not text:find "%f[%w_%.]%d[%w_%.]*$"
+end
+
+-- The text before the bracket at this position, without blanks at its end, if it can be called; nil
+-- otherwise.
+local function callee_before(text, position)
+  local callee = text:sub(1, position - 1):match "^(.-)%s*$"
+  return typed_call.is_callee(callee) and callee or nil
+end
+
+--- The position of the bracket that the last character of the text closes, and this character; nil
+--- if the text does not end in a bracket that closes one.
+function typed_call.last_brackets(text)
+  local masked_text, depth = without_strings(text), 0
+  local last = masked_text:sub(-1)
+  if not closing_brackets[last] then return nil end
+  for position = #masked_text, 1, -1 do
+    local character = masked_text:sub(position, position)
+    if closing_brackets[character] then
+      depth = depth + 1
+    elseif opening_brackets[character] then
+      depth = depth - 1
+      if depth == 0 then return position, last end
+    end
+  end
+end
+
+--- The position of the quotation mark at which the string at the end of the text begins; nil if the
+--- text does not end in a string.
+function typed_call.last_string(text)
+  return without_strings(text):match "()([\"'])_*%2$"
+end
+
+-- Calls visit(position, rest) for each position of the text outside brackets and strings, with the
+-- text from there on, in which strings are masked. visit returns how many bytes it has read.
+local function visit_outside_brackets(text, visit)
+  local masked_text, depth, position = without_strings(text), 0, 1
+  while position <= #masked_text do
+    local character, length = masked_text:sub(position, position), nil
+    if opening_brackets[character] then
+      depth = depth + 1
+    elseif closing_brackets[character] then
+      depth = depth - 1
+    elseif depth == 0 then
+      length = visit(position, masked_text)
+    end
+    position = position + (length or 1)
+  end
+end
+
+--- The list of the items that commas separate in the text of arguments or of a list.
+function typed_call.items(text)
+  local items, start = {}, 1
+  visit_outside_brackets(text, function(position, masked_text)
+    if masked_text:sub(position, position) ~= "," then return end
+    items[#items + 1] = text:sub(start, position - 1):match "^%s*(.-)%s*$"
+    start = position + 1
+  end)
+  items[#items + 1] = text:sub(start):match "^%s*(.-)%s*$"
+  return items
+end
+
+local operator_patterns = { "^(%.%.)", "^([~=<>]=)", "^(//)", "^([%+%-%*/%%%^<>#])",
+  "^%f[%w_](and)%f[^%w_]", "^%f[%w_](or)%f[^%w_]", "^%f[%w_](not)%f[^%w_]" }
+
+--- The operands of an expression, and the set of its operators, in which "comparison" stands for
+--- all comparisons.
+function typed_call.operands(text)
+  local operands, operators, start = {}, {}, 1
+  local function add_operand(last)
+    local operand = text:sub(start, last):match "^%s*(.-)%s*$"
+    if operand ~= "" then operands[#operands + 1] = operand end
+  end
+  visit_outside_brackets(text, function(position, masked_text)
+    for _, pattern in ipairs(operator_patterns) do
+      local operator = masked_text:match(pattern, position)
+      if operator then
+        add_operand(position - 1)
+        start = position + #operator
+        operators[operator:find "[~=<>]" and "comparison" or operator] = true
+        return #operator
+      end
+    end
+  end)
+  add_operand(#text)
+  return operands, operators
+end
+
+--- Returns the text before the innermost open bracket that is the bracket of a call: "model:fit"
+--- for "model:fit(x, y, {" and "f(x):fit" for "f(x):fit{".
 function typed_call.enclosing(text)
-  text = without_strings(text)
-  local brackets = open_brackets(text)
+  local masked_text = without_strings(text)
+  local brackets = open_brackets(masked_text)
   for i = #brackets, 1, -1 do
-    local path = path_at_end(text:sub(1, brackets[i].at - 1))
-    if path then return path end
+    local callee = callee_before(masked_text, brackets[i].at)
+    if callee then return text:sub(1, #callee) end
   end
 end
 
@@ -74,25 +159,27 @@ function typed_call.options_before(text)
   return names
 end
 
---- Finds the call of which a string that is typed at the end of the text is an argument. Returns
---- {path =, name =, position =}: the path of what is called, and the name and the position of the
---- argument; `name` is nil if the argument has none. For a string in a list, the argument is the
---- list. `is_key` is true if the string is a key of the value at the path. Returns nil if the
---- string is neither an argument nor a key.
+--- Finds the call of which a value that is typed at the end of the text is an argument. Returns
+--- {callee =, name =, position =}: the text that ends in what is called, and the name and the
+--- position of the argument; `name` is nil if the argument has none. For a value in a list, the
+--- argument is the list. `is_key` is true if the value is a key of what precedes the bracket.
+--- Returns nil if the value is neither an argument nor a key.
 function typed_call.argument(text)
-  text = without_strings(text)
-  local callee = path_at_end(text)
-  if callee then return { path = callee, position = 1 } end
-  local brackets = open_brackets(text)
+  local masked_text = without_strings(text)
+  local callee = callee_before(masked_text, #masked_text + 1)
+  if callee then return { callee = text:sub(1, #callee), position = 1 } end
+  local brackets = open_brackets(masked_text)
   local innermost_bracket = brackets[#brackets]
   if not innermost_bracket then return end
-  local name = text:sub(innermost_bracket.start):match "^%s*([%a_][%w_]*)%s*=%s*$"
+  local name = masked_text:sub(innermost_bracket.start):match "^%s*([%a_][%w_]*)%s*=%s*$"
   local position = innermost_bracket.commas + 1
   for i = #brackets, 1, -1 do
-    local text_before = text:sub(1, brackets[i].at - 1)
-    local path, key = path_at_end(text_before), text_before:match "([%a_][%w_]*)%s*=%s*$"
-    if path then
-      return { path = path, name = name, position = position, is_key = brackets[i].bracket == "[" }
+    local text_before = masked_text:sub(1, brackets[i].at - 1)
+    local key = text_before:match "([%a_][%w_]*)%s*=%s*$"
+    callee = callee_before(masked_text, brackets[i].at)
+    if callee then
+      local is_key = brackets[i].bracket == "["
+      return { callee = text:sub(1, #callee), name = name, position = position, is_key = is_key }
     end
     local outer_bracket = brackets[i - 1]
     if not outer_bracket or brackets[i].bracket ~= "{" then return end

@@ -1,7 +1,8 @@
--- Completions of a string that is being typed: values of options and arguments, names of layers and
--- logs, and keys. Where this library finds nothing, the prompt completes names of files.
+-- Completions of a value that is being typed: values of options and arguments, names of layers and
+-- logs, and keys. Where this library finds no strings, the prompt completes names of files.
 local cr, shell = ...
 local typed_call = shell.library "prompt/typed_call"
+local typed_value = shell.library "prompt/typed_value"
 
 -- Adds the names by which configurations refer to the classes of a kind, such as "relu".
 local function add_names_of_kind(candidates, kind)
@@ -45,10 +46,43 @@ local function add_layers(candidates, model)
   for _, layer in ipairs(layers) do candidates[layer.name] = { layer } end
 end
 
--- Adds the values of the option or argument that `row` describes. `owner` is the object whose
--- method is called; nil if no method is called.
-local function add_values(candidates, row, owner)
-  for _, choice in ipairs(row.choices or {}) do candidates[tostring(choice)] = row.doc end
+-- What the documentation of an option says of one of its values: `"same": padding so that ...`,
+-- `smaller ("min")`, `"auto" decides by the name`; "" if it says nothing.
+local function meaning_of(value, doc)
+  local name = value:gsub("%p", "%%%0")
+  local quoted = "\"" .. name .. "\""
+  local words = doc:match("%f[\"]" .. quoted .. ": ([^;\"]+)")
+    or doc:match("%f[%w]" .. name .. ": ([^,;\"]+)")
+    or doc:match(quoted .. " %(([^)]+)%)") or doc:match("([%w-]+) %(" .. quoted .. "%)")
+    or doc:match(quoted .. ", (%l[^,;\".]+)")
+  if not words then
+    words = doc:match(quoted .. " (%l[^;,\".]+)")
+    if words and (words:find "^or%f[%W]" or words:find "^and%f[%W]") then words = nil end
+  end
+  return words and words:gsub("[%s,.]*$", ""):gsub("%s+or$", "") or ""
+end
+
+local function add_devices(candidates)
+  for _, device in ipairs(cr.config.devices()) do candidates[device.name] = device.doc end
+end
+
+-- Adds everything of the module that help finds by its name.
+local function add_names_of_module(candidates)
+  for _, path in ipairs(shell.library "names".all_paths()) do
+    candidates[path:match "[^.]*$"] = path
+  end
+end
+
+-- Adds the strings that may be the value of the option or argument that `row` describes. `owner` is
+-- the object whose method is called; nil if no method is called.
+local function add_strings(candidates, row, owner)
+  local doc = row.doc or ""
+  for _, choice in ipairs(row.choices or {}) do
+    candidates[tostring(choice)] = meaning_of(tostring(choice), doc)
+  end
+  if row.type == "anything" and not row.kind then
+    for word in doc:gmatch "\"([%w_]+)\"" do candidates[word] = meaning_of(word, doc) end
+  end
   if row.kind then add_names_of_kind(candidates, row.kind) end
   local type_text = row.type or ""
   if type_text:find "dtype" or row.name == "dtype" then
@@ -59,6 +93,7 @@ local function add_values(candidates, row, owner)
       candidates[policy] = "a policy"
     end
   end
+  if type_text:find "device" then add_devices(candidates) end
   if row.name == "monitor" then add_logs(candidates) end
   local is_layer = type_text:find "layer" or row.name == "layers"
   if owner ~= nil and is_layer then add_layers(candidates, owner) end
@@ -70,10 +105,13 @@ local function row_named(rows, name)
   end
 end
 
+-- Whether the text ends in the name of a method, as in "model:fit".
+local function is_method(callee) return callee:find ":%s*[%w_]+$" ~= nil end
+
 -- The name of the argument or option at a position. The object of a method is not counted.
 local function name_at(description, call)
-  if description.what == "function" then
-    local row = (description.arguments or {})[call.position + (call.path:find ":" and 1 or 0)]
+  if description.what == "function" and #(description.arguments or {}) > 0 then
+    local row = description.arguments[call.position + (is_method(call.callee) and 1 or 0)]
     return row and row.name
   end
   local position = 0
@@ -98,20 +136,52 @@ local function add_keys(candidates, value)
   end
 end
 
---- Returns a table of the values that may follow the text as a string, each with its description.
---- `value_of` returns the value at a path.
-return function(text, value_of)
+-- What is known of the object before the colon of a call; nil if no method is called.
+local function owner_of(callee)
+  local object_text = callee:match "^(.*):%s*[%w_]+$"
+  local known = object_text and typed_value.at_end(object_text)
+  return known and known.value
+end
+
+local values = {}
+
+--- Returns a table of the strings that may follow the text, each with its description.
+function values.strings(text)
   local candidates = {}
   local call = typed_call.argument(text)
-  local value = call and value_of(call.path)
-  if value == nil then return candidates end
+  local known = call and typed_value.at_end(call.callee)
+  if not known then return candidates end
   if call.is_key then
-    add_keys(candidates, value)
-    return candidates
+    add_keys(candidates, known.value)
+  elseif rawequal(known.value, cr.help) then
+    add_names_of_module(candidates)
+  elseif rawequal(known.value, require) then
+    add_keys(candidates, package.loaded)
+  else
+    local description = typed_value.description(known)
+    local row = description and row_of(description, call)
+    if row then add_strings(candidates, row, owner_of(call.callee)) end
   end
-  local description = cr.describe(value)
-  local row = description and row_of(description, call)
-  local owner = call.path:match "^(.*):"
-  if row then add_values(candidates, row, owner and value_of(owner)) end
   return candidates
 end
+
+--- Returns a table of the values, as they are written in Lua, that an option may have whose name
+--- and "=" end the text, each with its description.
+function values.literals(text)
+  local candidates = {}
+  local call = text:find "[%w_]%s*=%s*$" and typed_call.argument(text)
+  local description = call and call.name
+    and typed_value.description(typed_value.at_end(call.callee))
+  local row = description and row_of(description, call)
+  if not row then return candidates end
+  local strings, doc = {}, row.doc or ""
+  add_strings(strings, row, owner_of(call.callee))
+  for word, help in next, strings do candidates['"' .. word .. '"'] = help end
+  for number in doc:gmatch "%f[%w](%d+): " do candidates[number] = meaning_of(number, doc) end
+  if row.type == "a boolean" or row.type == "true or false" then
+    candidates["true"], candidates["false"] = doc, ""
+  end
+  return candidates
+end
+
+return values

@@ -93,7 +93,7 @@ void add_dataset_type(ObjectTypes& types, const HandleType& object) {
   add_directory_type(types, dataset);
   dataset.meta("__call", raw("call", refuse_call));
   dataset.meta("__tostring", bound("tostring", &dataset_text, {"dataset"}));
-  dataset.method("shard", &shard_of, {"index", "count"},
+  dataset.method("shard -> a dataset", &shard_of, {"index", "count"},
                  "The share `index` (from 1) of `count` shares, each with the same number of "
                  "batches: of arrays a part of every batch, of a generator every count-th batch.");
 }
@@ -101,13 +101,13 @@ void add_dataset_type(ObjectTypes& types, const HandleType& object) {
 std::vector<CallablePtr> dataset_functions() {
   std::vector<CallablePtr> callables = stream_functions();
   callables.push_back(bound(
-      "dataset", &arrays_dataset,
+      "dataset -> a dataset", &arrays_dataset,
       {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil",
        "sample_weight: a tensor or a structure of them=nil", "batch_size=32", "shuffle=false",
        "seed=nil"},
       "Batches of arrays, in memory or in files, for fit, evaluate and predict."));
   callables.push_back(
-      bound("generator", &generator, {"f: a function", "batches=nil"},
+      bound("generator -> a dataset", &generator, {"f: a function", "batches=nil"},
             "Batches that a function makes: it returns x, y, sample_weight of the next "
             "batch, or nil at the end of an epoch."));
   return callables;

@@ -106,7 +106,7 @@ SelectedDatasets audio_dataset(const std::string& directory, Value labels, Value
 std::vector<CallablePtr> dataset_utilities() {
   std::vector<CallablePtr> callables;
   callables.push_back(bound(
-      "image_dataset_from_directory", &image_dataset,
+      "image_dataset_from_directory -> a dataset of files, or two", &image_dataset,
       {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
        "label_mode: a string=int", "class_names=nil", "color_mode=rgb", "batch_size: an integer=32",
        "image_size: a list of two integers=nil", "shuffle=true", "seed=nil", "validation_split=nil",
@@ -116,14 +116,14 @@ std::vector<CallablePtr> dataset_utilities() {
       "read as needed. image_size is {256, 256} by default; labels = false or label_mode = false "
       "omits labels, batch_size = false gives single images."));
   callables.push_back(
-      bound("text_dataset_from_directory", &text_dataset,
+      bound("text_dataset_from_directory -> a dataset of files, or two", &text_dataset,
             {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
              "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
              "max_length=nil", "shuffle=true", "seed=nil", "validation_split=nil", "subset=nil",
              "follow_links=false", "format=tf", "verbose=true"},
             "Batches of texts, from a folder with one subfolder of .txt files for each class."));
   callables.push_back(bound(
-      "audio_dataset_from_directory", &audio_dataset,
+      "audio_dataset_from_directory -> a dataset of files, or two", &audio_dataset,
       {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
        "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
        "sampling_rate=nil", "output_sequence_length=nil", "ragged=false", "shuffle=true",

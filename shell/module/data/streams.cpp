@@ -140,16 +140,17 @@ void add_iterator_type(ObjectTypes& types, const HandleType& object) {
 
 void add_stream_methods(HandleType& dataset) {
   dataset
-      .method("elements", &elements, {},
+      .method("elements -> an iterator", &elements, {},
               "Iterates over the elements: for x, y in data:elements() do ... end. After batch() "
               "an element is a batch.")
-      .method("map", &map_with, {"function: a function or a layer", "workers=0", "training=nil"},
+      .method("map -> a dataset", &map_with,
+              {"function: a function or a layer", "workers=0", "training=nil"},
               "Applies a function to the parts of each element, or a layer to its first part. With "
               "workers, that many threads run the function, each in a Lua state of its own with "
               "copies of the variables that the function uses.")
-      .method("filter", &filter_with, {"function: a function", "workers=0"},
+      .method("filter -> a dataset", &filter_with, {"function: a function", "workers=0"},
               "Keeps the elements for which the function returns true.")
-      .method("interleave", &interleave_with,
+      .method("interleave -> a dataset", &interleave_with,
               {"function: a function", "cycle_length=4", "block_length=1"},
               "Maps each element to a dataset by the function and takes elements from several of "
               "these in turn.");
@@ -158,20 +159,21 @@ void add_stream_methods(HandleType& dataset) {
 std::vector<CallablePtr> stream_functions() {
   std::vector<CallablePtr> callables;
   callables.push_back(
-      bound("from_tensor_slices", &from_tensor_slices, {"arrays: a tensor or a structure of them"},
+      bound("from_tensor_slices -> a dataset", &from_tensor_slices,
+            {"arrays: a tensor or a structure of them"},
             "The rows of an array (or list, or table by names), or of several, {x, y}, "
             "as elements."));
   callables.push_back(
-      bound("from_list", &from_list, {"rows: a list"},
+      bound("from_list -> a dataset", &from_list, {"rows: a list"},
             "The items of a list as elements; an item that is a list becomes several parts."));
+  callables.push_back(bound(
+      "from_generator -> a dataset", &from_generator, {"function: a function", "elements=nil"},
+      "The elements that a generator function yields: the function is called for "
+      "each pass and returns an iterator, which returns nil at the end. Its "
+      "arguments are the part of the data to yield, (0, 1) for all, or "
+      "(rank, size) where each process gives its own part."));
   callables.push_back(
-      bound("from_generator", &from_generator, {"function: a function", "elements=nil"},
-            "The elements that a generator function yields: the function is called for "
-            "each pass and returns an iterator, which returns nil at the end. Its "
-            "arguments are the part of the data to yield, (0, 1) for all, or "
-            "(rank, size) where each process gives its own part."));
-  callables.push_back(
-      bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},
+      bound("list_files -> a dataset", &list_files, {"pattern", "shuffle=true", "seed=nil"},
             "The paths of the files that match a pattern such as \"data/*.csv\", as elements."));
   return callables;
 }

@@ -26,7 +26,7 @@ StreamPtr timeseries(const Tensor& data, const Tensor& targets, int64_t sequence
 
 CallablePtr timeseries_function() {
   return bound(
-      "timeseries_dataset_from_array", &timeseries,
+      "timeseries_dataset_from_array -> a dataset", &timeseries,
       {"data", "targets=nil", "sequence_length", "sequence_stride=1", "sampling_rate=1",
        "batch_size: an integer=128", "shuffle=false", "seed=nil", "start_index=nil",
        "end_index=nil", "format=tf"},

@@ -193,7 +193,7 @@ const std::vector<CallablePtr>& config_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> callables;
     auto add = [&](CallablePtr f) { callables.push_back(std::move(f)); };
-    add(bound("set_device", &use_device, {"name", "options=nil"},
+    add(bound("set_device", &use_device, {"name: the name of a device", "options=nil"},
               "Computes on this device from now on: set_device(\"cpu\", {threads = 2}). Compiled "
               "steps are compiled again; variables and data move when they are used."));
     add(bound(

@@ -24,6 +24,7 @@ constexpr const char* kMessageStart = "crescent: ";
 struct Example {
   std::string entries;  ///< the entries that succeed, with their output
   std::string errors;   ///< the entries that fail, with their messages
+  std::string family;   ///< the name of the file, without its ending
 };
 using Examples = std::map<std::string, Example>;
 
@@ -42,7 +43,7 @@ void add_entry(Examples& examples, const std::vector<std::string>& names, const 
     (fails ? examples[name].errors : examples[name].entries) += text;
 }
 
-void read_examples(const std::string& text, Examples& examples) {
+void read_examples(const std::string& text, const std::string& family, Examples& examples) {
   std::vector<std::string> names;
   std::string entry;
   std::istringstream lines(text);
@@ -50,7 +51,7 @@ void read_examples(const std::string& text, Examples& examples) {
     const bool is_heading = line.starts_with("# ");
     if (is_heading || line.starts_with("> ")) add_entry(examples, names, std::exchange(entry, ""));
     if (is_heading)
-      names = names_in(line);
+      for (const std::string& name : names = names_in(line)) examples[name].family = family;
     else if (!line.empty())
       entry += line + "\n";
   }
@@ -72,7 +73,7 @@ Examples examples_in(const std::set<fs::path>& folders) {
     std::error_code ignored_error;
     for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored_error))
       if (file.path().extension() == ".examples")
-        read_examples(read_file(file.path().string()), examples);
+        read_examples(read_file(file.path().string()), file.path().stem(), examples);
   }
   return examples;
 }
@@ -119,6 +120,7 @@ Example find_example(const std::string& path) {
 
 std::string example_of(const std::string& path) { return find_example(path).entries; }
 std::string errors_of(const std::string& path) { return find_example(path).errors; }
+std::string family_of(const std::string& path) { return find_example(path).family; }
 
 std::vector<std::string> names_with_example(const std::string& name) {
   const std::lock_guard lock(examples_mutex());

@@ -24,6 +24,9 @@ std::string example_of(const std::string& path);
 /// The prompt entries in the examples of the name `path` that fail, each with its message; empty if
 /// there are none.
 std::string errors_of(const std::string& path);
+/// The family of the name `path`: the name of the file of its example without the ending, such as
+/// "reductions"; empty if it has no example.
+std::string family_of(const std::string& path);
 /// The sorted names that have an example and whose last part is `name`; with "", all names that
 /// have an example.
 std::vector<std::string> names_with_example(const std::string& name = "");

@@ -97,7 +97,7 @@ const std::vector<CallablePtr>& random_functions() {
     add(bound("shuffle", &shuffle, {"x", "axis=0", "seed: an integer or a SeedGenerator=nil"},
               "Shuffles a tensor along an axis."));
     add(bound(
-        "SeedGenerator",
+        "SeedGenerator -> a SeedGenerator",
         [](std::optional<int64_t> seed) {
           return std::make_shared<Generator>(SeedGenerator(seed));
         },

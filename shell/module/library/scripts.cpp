@@ -315,6 +315,7 @@ const std::vector<CallablePtr>& script_functions() {
     callables.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
     callables.push_back(bound("example", &example_of, {"name"}));
     callables.push_back(bound("errors", &errors_of, {"name"}));
+    callables.push_back(bound("family", &family_of, {"name"}));
     callables.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     callables.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     callables.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));

@@ -218,7 +218,7 @@ const std::vector<CallablePtr>& gradient_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> callables;
     callables.push_back(
-        bound("GradientTape", &record, {"function: a function", "watch=nil"},
+        bound("GradientTape -> a tape", &record, {"function: a function", "watch=nil"},
               "Runs the function while recording its operations; returns the tape, whose "
               "gradient() differentiates them."));
     callables.push_back(compiled_function());

@@ -140,7 +140,8 @@ const std::vector<CallablePtr>& study_functions() {
             "tell takes its score. It opens the journal or begins one.",
             &Study::options_schema()));
     callables.push_back(bound(
-        "HyperParameters", [] { return std::make_shared<HyperParameters>(); }, {},
+        "HyperParameters -> the hyperparameters",
+        [] { return std::make_shared<HyperParameters>(); }, {},
         "Hyperparameters without a search, which have their defaults: to be given to a search, or "
         "to call a function that builds a model."));
     return callables;

@@ -101,7 +101,8 @@ void add_run_types(ObjectTypes& types, const HandleType& object) {
               "Called by callbacks: makes advance and finish return after the current batch.")
       .method("stop", &TrainingRun::stop, {},
               "Ends the run after the current batch, as a callback does by stop_training.")
-      .method("snapshot", &snapshot, {}, "The complete state of the run, for restore.")
+      .method("snapshot -> a snapshot", &snapshot, {},
+              "The complete state of the run, for restore.")
       .method("restore -> the training run", &restore, {"snapshot: a snapshot=nil"},
               "Restores the state of a snapshot or, without one, of the run that the model's file "
               "was saved in; returns the run.")

@@ -99,4 +99,95 @@ do -- completion after an element, a string, or a call that gives a tensor
   check.same(cr.complete '"a"..typ', { "type", "typed" })
 end
 
+-- what follows an expression is known from descriptions, without running it
+do
+  local function has(text, ...)
+    local names = {}
+    for _, name in ipairs((cr.complete(text))) do names[name] = true end
+    for _, name in ipairs { ... } do
+      assert(names[name], text .. ": no " .. name)
+    end
+  end
+  local function forbidden() error "completion has run the expression" end
+  _G.x, _G.symbol = cr.random.uniform { 4, 3 }, cr.Input { shape = { 3 } }
+  _G.data, _G.dense = cr.data.from_tensor_slices(x), cr.layers.Dense(3)
+  _G.Net = cr.Model:subclass("CompletedNet", {})
+  _G.Scale = cr.layers.Layer:subclass("CompletedScale", { { "scale", 1.0 } })
+  function Net:call(inputs) return forbidden() end
+  function Net:distance() return forbidden() end
+  function Scale:call(inputs) return forbidden() end
+  for _, text in ipairs { "data:batch(2)", "data:shuffle(10):batch(2)", "data:map(f)",
+    "cr.data.from_tensor_slices(x)", "cr.data.from_list { 1, 2 }", "data:shard(1, 2)",
+    "cr.utils.image_dataset_from_directory('photos')" } do
+    has(text .. ":", "batch", "prefetch", "map")
+  end
+  for _, text in ipairs { "cr.layers.Dense(3)", "cr.layers.Dense { 3 }", "Scale()",
+    "net:get_layer('first')", "net.layers[#net.layers]", "net.layers[i]", "(dense or nil)",
+    "net:get_layer(')(')" } do
+    has(text .. ":", "get_weights", "count_params", "get_config")
+  end
+  has("cr.layers.Dense(3).", "units", "name", "trainable", "get_weights")
+  has("Scale().", "scale", "call")
+  for _, text in ipairs { "cr.Sequential {}", "cr.Model { inputs = i, outputs = o }",
+    "cr.models.load_model('a')", "cr.models.load_model 'a'", "net:cut('first')", "Net()" } do
+    has(text .. ":", "fit", "compile", "get_weights")
+  end
+  has("Net():", "distance")
+  has("net:fit(x, x):", "plot")
+  has("net:fit(x, x).", "history", "epoch")
+  has("net:fit_async(x, x):", "pause", "status")
+  has("cr.optimizers.Adam { 0.1 }:", "apply_gradients")
+  has("cr.GradientTape(f):", "gradient")
+  has("cr.metrics.Mean():", "update_state", "result")
+  for _, text in ipairs { "x[{ { 1, 2 } }]", "x[{ {}, 1 }]", "(x + 1)", "(-x)", "(x * x - 2)",
+    "(1 / (x + 1))", "(x:sum() + 1)", "dense(x)", "cr.layers.Dense(3)(x)", "net(x)", "net(x)[1]",
+    "cr.losses.MeanSquaredError()(x, x)", "x:reshape { 3, 4 }:transpose()", "x.T",
+    "cr.ops.relu(x + 1)", "net:predict(x)" } do
+    has(text .. ":", "sum", "argmax", "item")
+  end
+  for _, text in ipairs { "dense(symbol)", "cr.layers.Add() { symbol, symbol }", "(symbol * 2)",
+    "cr.ops.relu(symbol)", "dense(dense(symbol))", "cr.Input { shape = { 3 } }" } do
+    has(text .. ":", "sum", "reshape")
+    assert(#cr.complete(text .. ":item") == 0, text)
+  end
+  has("cr.Input { shape = { 3 } }.", "history", "node")
+  has("('a' .. 'b'):", "upper")
+  for _, text in ipairs { "(x < 3)", "(not x)", "(1 + 2)", "unknown(x)", "{ x }", "5",
+    "(#x)", "unknown[1]", "net:compile {}" } do
+    check.same(cr.complete(text .. ":"), {}, text)
+  end
+  -- options of what such expressions give
+  check.same(cr.complete "cr.Sequential {}:fit(x, x, { epo", { "epochs" })
+  check.same(cr.complete_value("cr.Sequential {}:compile { optimizer = ", "adamw"), { "adamw" })
+  assert(cr.hint("cr.models.load_model('a'):fit(x, "):find("fit(x, y=nil, {", 1, true))
+  assert(cr.hint("data:batch(2):take("):find("take(count", 1, true))
+end
+
+do -- values of options that are typed without quotes
+  local names, typed_length, help_lines = cr.complete "net:fit(x, x, { verbose = "
+  check.same(names, { '"auto"', "0", "1", "2" })
+  check.same({ typed_length, help_lines[2], help_lines[4] }, { 0, "silent", "one line per epoch" })
+  check.same(cr.complete "cr.layers.Dense(3, { use_bias = ", { "false", "true" })
+  check.same(cr.complete "cr.layers.Conv2D(3, 3, { padding = ", { '"same"', '"valid"' })
+  assert(#cr.complete "cr.layers.Dense(3, { activation = " > 10)
+  check.same(cr.complete "cr.Model { inp", { "inputs" })
+  for line, expected in pairs {
+    ["net:fit(x, x, { verbose = "] = { "auto" },
+    ["cr.config.set_device("] = { "cpu" },
+    ["help "] = {},
+  } do
+    local found = cr.complete_value(line, expected[1] or "nothing has this name")
+    check.same(found, expected, line)
+  end
+  check.same(cr.complete_value("cr.help ", "DenseNet"),
+    { "DenseNet121", "DenseNet169", "DenseNet201" })
+  check.same(cr.complete_value("require ", "cresc"), { "crescent" })
+  -- each value has the words of the documentation about it, or nothing
+  local values, meanings = cr.complete_value("cr.callbacks.EarlyStopping { mode = ", "")
+  check.same(values, { "auto", "max", "min" })
+  check.same(meanings, { "decides by the name", "larger", "smaller" })
+  check.same({ select(2, cr.complete_value("cr.layers.Bidirectional(l, { merge_mode = ", "su")) },
+    { { "" } })
+end
+
 print "ok completion"
