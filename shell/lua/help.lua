@@ -2,6 +2,8 @@
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, sorted_keys = show.show_value, show.sorted_keys
+local members = shell.library "help/members"
+local lua_functions = shell.library "help/lua_functions"
 
 -- Breaks the text into lines of `width` columns. On a terminal with less than 100 columns, lines
 -- are shorter by the missing columns.
@@ -130,7 +132,7 @@ local function function_help(f, value)
     text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n"
       .. option_lines(f.options)
   else
-    text = text .. arguments_text(f.arguments)
+    text = text .. arguments_text(f.arguments or {})
   end
   if f.result and f.result ~= "" then text = text .. "\n\nGives " .. f.result .. "." end
   return f.name and text .. example_text(name_of_function(f, value)) or text
@@ -146,11 +148,7 @@ local function members_help(object)
   if object.statistics then
     lines[#lines + 1] = "Elements: " .. show_value(object.statistics, 0, {})
   end
-  lines[#lines + 1] = "Methods:"
-  for _, method in ipairs(object.signatures or {}) do
-    lines[#lines + 1] = "  " .. method[1]
-      .. (method[2] ~= "" and "\n      " .. wrapped_text(method[2], "      ", 90) or "")
-  end
+  lines[#lines + 1] = members.methods_of(object)
   return table.concat(lines, "\n") .. example_text(object.what)
 end
 
@@ -246,8 +244,8 @@ local function rows_about(word, title, rows, name_of)
     local name = name_of(row)
     local is_in_name = name:lower():find(word, 1, true)
     if is_in_name or row.doc:lower():find(word, 1, true) then
-      local sentence = row.doc:match "^.-%.%f[%s%z]" or row.doc
-      matches[#matches + 1] = { (is_in_name and "0" or "1") .. name, name, sentence }
+      matches[#matches + 1] = { (is_in_name and "0" or "1") .. name, name,
+        show.first_sentence(row.doc) }
     end
   end
   table.sort(matches, function(a, b) return a[1] < b[1] end)
@@ -302,21 +300,17 @@ function help_text(...)
   if select("#", ...) == 0 then return general_help end
   local value = ...
   if type(value) == "string" then return help_of_name(value) end
-  local description = cr.describe(value)
+  local description = lua_functions.of(value) or cr.describe(value)
   if not description then
     if type(value) == "table" and rawget(value, "subclass") then return base_help(value) end
-    if type(value) == "table" then
-      local names = {}
-      for _, key in ipairs(sorted_keys(value, 1)) do names[#names + 1] = tostring(key) end
-      return "A table with: " .. wrapped_text(table.concat(names, ", "), "  ", 96)
-    end
+    if type(value) == "table" then return members.of_table(value) end
     return string.format("A %s: %s", type(value), cr.show(value))
   end
   if description.what == "function" then return function_help(description, value) end
   if description.what == "class" then return class_help(description) end
   if description.what == "namespace" then
-    return string.format("%s Every %s there is:\n  %s", description.doc, description.kind,
-      wrapped_text(table.concat(description.names, ", "), "  ", 96))
+    return string.format("%s Every %s there is:%s", description.doc, description.kind,
+      members.classes_of(description, value))
   end
   return members_help(description)
 end

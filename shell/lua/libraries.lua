@@ -31,6 +31,8 @@
 -- is_structure(x) is true for lists and tables with names, false for objects.
 -- filled(t) adds those members of the table that are otherwise added when a missing one is first
 --   read, and returns the table.
+-- internal_names(t) is the set of the names in the table t that only the program uses.
+-- family(name) is the family of a name that has an example, such as "reductions".
 -- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
 -- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
 --   them to tensors.
@@ -110,6 +112,7 @@ end
 local function guard(path, table)
   shell.note_path(path, table)
   setmetatable(table, {
+    __internal = shell.internal_names(table),
     __index = function(_, key) return shell.library("names").fail_missing(path, table, key) end,
   })
   for name, value in next, table do
@@ -128,6 +131,12 @@ function shell.filled(table)
   local fill = type(meta) == "table" and rawget(meta, "__fill")
   if fill then fill() end
   return table
+end
+
+--- The set of the names in a table that only the program uses.
+function shell.internal_names(table)
+  local meta = getmetatable(table)
+  return type(meta) == "table" and rawget(meta, "__internal") or {}
 end
 
 --- Returns the table. When a missing member of it is first read, the library `name` runs and its
@@ -321,3 +330,9 @@ function cr.begin_prompt(...) return shell.library "prompt"(...) end
 
 guard("cr", cr)
 lazy_table("plotting", "cr", cr)
+
+-- What only the program calls; help, completion and the listing leave it out.
+getmetatable(cr).__internal = {
+  begin_prompt = true, complete = true, complete_value = true, explained = true, hint = true,
+  printable = true,
+}

@@ -12,7 +12,10 @@ local function members(t)
     member_names[#member_names + 1] = word
   end
   for key in next, shell.filled(t) do
-    if type(key) == "string" and key:find "^%a" then member_names[#member_names + 1] = key end
+    local is_visible = not shell.internal_names(t)[key]
+    if is_visible and type(key) == "string" and key:find "^%a" then
+      member_names[#member_names + 1] = key
+    end
   end
   return member_names
 end

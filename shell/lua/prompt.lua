@@ -153,8 +153,6 @@ local function help_of(text)
   end
 end
 
-local function first_sentence(doc) return doc:match "^(.-%.)%f[%s\0]" or doc end
-
 -- Rows of all names that contain the word, then of names whose descriptions contain it.
 local function rows_with(word)
   local name_matches, doc_matches = {}, {}
@@ -162,7 +160,7 @@ local function rows_with(word)
     local is_in_name = name:lower():find(word, 1, true)
     if not is_in_name and not doc:lower():find(word, 1, true) then return end
     table.insert(is_in_name and name_matches or doc_matches,
-      show.row(name, 43, first_sentence(doc)))
+      show.row(name, 43, show.first_sentence(doc)))
   end
   local listing = cr.listing()
   for _, class in ipairs(listing.classes) do

@@ -235,7 +235,21 @@ local function print_values(...)
   io.stdout:flush()
 end
 
+local abbreviations = { al = true, ["e.g"] = true, ["i.e"] = true, etc = true, vs = true }
+
+-- The first sentence of a text, which a dot after an abbreviation does not end.
+local function first_sentence(text)
+  local start = 1
+  while true do
+    local stop = text:find("%.%f[%s\0]", start)
+    if not stop then return text end
+    if not abbreviations[text:sub(1, stop - 1):match "[%w.]*$"] then return text:sub(1, stop) end
+    start = stop + 1
+  end
+end
+
 return {
-  show = show, print = print_values, show_value = show_value, sorted_keys = sorted_keys,
+  first_sentence = first_sentence, show = show, print = print_values, show_value = show_value,
+  sorted_keys = sorted_keys,
   wrapped_text = wrapped_text, row = row, is_name = is_name, keywords = keywords,
 }

@@ -15,7 +15,6 @@ local exceptions = {
   ["^cr%.datasets%."] = "data from the network",
   ["_from_directory$"] = "folders of files",
   ["^cr%.utils%.plot_model$"] = "another program draws it",
-  ["^cr%.begin_prompt$"] = "what the program calls when its prompt begins",
   ["^cr%.config%.set_communicator$"] = "several processes",
   ["^cr%.config%..*nnx$"] = "a word of another backend",
   ["^cr%.help$"] = "shows examples itself",

@@ -6,6 +6,7 @@ local typed_call = shell.library "prompt/typed_call"
 local values = shell.library "prompt/value_completion"
 local typed_value = shell.library "prompt/typed_value"
 local types = shell.library "prompt/types"
+local lua_functions = shell.library "help/lua_functions"
 local completion = {}
 
 -- Adds those names that begin with `prefix` to `candidates`. help(name, index) returns the
@@ -37,7 +38,7 @@ local function help_of_value(value)
   if kind == "number" or kind == "string" or kind == "boolean" then
     return (show_value(value, 1, {}))
   end
-  local description = cr.describe(value) or {}
+  local description = lua_functions.of(value) or cr.describe(value) or {}
   if description.doc and description.doc ~= "" then return description.doc end
   return description.signature or description.what or kind
 end
@@ -56,7 +57,8 @@ local function add_members(value, prefix, only_methods, candidates)
   local depth, t = 0, value
   while type(t) == "table" and depth < 10 do
     for key, field in next, shell.filled(t) do
-      if not only_methods or type(field) == "function" then
+      local is_visible = not shell.internal_names(t)[key]
+      if is_visible and (not only_methods or type(field) == "function") then
         add_names(candidates, { key }, prefix, function() return { field } end)
       end
     end
