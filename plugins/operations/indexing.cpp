@@ -72,31 +72,36 @@ CRESCENT_REGISTER(indexing) {
       .add("Slice", "slice(inputs, @start_indices, shape)", &slice,
            "A part of x of the given shape, beginning at the given indices (from 0).")
       .add("SliceUpdate", "slice_update(inputs, @start_indices, updates)", &slice_update,
-           "The inputs with a part, beginning at the given indices, replaced by updates.")
+           "The inputs with a part, beginning at the given indices (from 0), replaced by updates.")
       .add("Scatter", "scatter(indices, values, shape)", &ops::scatter,
-           "A tensor of zeros with the given values at the given indices; values of equal indices "
+           "A tensor of zeros with the given values at the given indices (from 0); values of equal "
+           "indices "
            "are added.")
       .add("ScatterUpdate", "scatter_update(inputs, indices, updates, reduction=None)",
            &ops::scatter_update,
-           "The inputs with elements at indices replaced by updates, or combined with them by "
+           "The inputs with elements at indices (from 0) replaced by updates, or combined with "
+           "them by "
            "addition, multiplication, maximum or minimum.");
   Operations(registry, "keras.src.ops.nn")
       .add("OneHot", "one_hot(x, num_classes, axis=-1, dtype=None, sparse=False)", &one_hot,
-           "For each class number a vector with a one at the class and zeros elsewhere.")
-      .add(
-          "MultiHot", "multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False)",
-          &multi_hot,
-          "For each row of class numbers a vector with ones at these classes and zeros elsewhere.");
+           "For each class number, from 0, a vector with a one at the class and zeros elsewhere.")
+      .add("MultiHot", "multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False)",
+           &multi_hot,
+           "For each row of class numbers, from 0, a vector with ones at these classes and zeros "
+           "elsewhere.");
   Operations(registry, "keras.src.ops.numpy")
       .add("GetItem", "get_item(x, @key)", &ops::get_item,
            "Indexing as in NumPy, x[key]: positions from 0, {start, stop, step}, '...', null for a "
            "new axis, lists of positions and masks; two lists select pairs.")
       .add("Take", "take(x, indices, axis=None)", &ops::take,
-           "The slices of x at the given indices along an axis.")
-      .add("TakeAlongAxis", "take_along_axis(x, indices, axis=None)", &ops::take_along_axis,
-           "The elements at the given indices along an axis, with one index for each result.")
-      .add("UnravelIndex", "unravel_index(indices, shape)", &ops::unravel_index,
-           "Converts indices of the flattened tensor to one index for each axis.");
+           "The slices of x at the given indices along an axis, which count from 0.")
+      .add(
+          "TakeAlongAxis", "take_along_axis(x, indices, axis=None)", &ops::take_along_axis,
+          "The elements at the given indices along an axis, which count from 0, with one index for "
+          "each result.")
+      .add(
+          "UnravelIndex", "unravel_index(indices, shape)", &ops::unravel_index,
+          "Converts indices of the flattened tensor to one index for each axis; all count from 0.");
 }
 
 }  // namespace crescent::operations

@@ -86,9 +86,9 @@ CRESCENT_REGISTER(reductions) {
       .add("Ptp", "ptp(x, axis=None, keepdims=False)", along_axes<&ops::ptp>,
            "The maximum minus the minimum along axes.")
       .add("Argmax", "argmax(x, axis=None, keepdims=False)", &ops::argmax,
-           "The index of the maximum along an axis, or in the flattened tensor.")
+           "The index of the maximum, from 0, along an axis or in the flattened tensor.")
       .add("Argmin", "argmin(x, axis=None, keepdims=False)", &ops::argmin,
-           "The index of the minimum along an axis, or in the flattened tensor.")
+           "The index of the minimum, from 0, along an axis or in the flattened tensor.")
       .add("Average", "average(x, axis=None, weights=None)", along_axes<&ops::average>,
            "The weighted mean along axes.")
       .add("CountNonzero", "count_nonzero(x, axis=None)", along_axes<&ops::count_nonzero>,
@@ -115,9 +115,9 @@ CRESCENT_REGISTER(reductions) {
       .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", along_axes<&ops::nanmin>,
            "The minimum along axes, ignoring NaN.")
       .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &ops::nanargmax,
-           "The index of the maximum along an axis, ignoring NaN.")
+           "The index of the maximum along an axis, from 0, ignoring NaN.")
       .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &ops::nanargmin,
-           "The index of the minimum along an axis, ignoring NaN.")
+           "The index of the minimum along an axis, from 0, ignoring NaN.")
       .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", along_axes<&ops::nanmedian>,
            "The median along axes, ignoring NaN.")
       .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",

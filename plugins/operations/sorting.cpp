@@ -33,27 +33,29 @@ Value unique(const Tensor& x, bool /*sorted: they always are*/, bool return_inde
 CRESCENT_REGISTER(sorting) {
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k,
-           "The k largest elements along the last axis and their indices.")
+           "The k largest elements along the last axis and their indices, from 0.")
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k,
-           "Whether the target class is among the k largest predictions.");
+           "Whether the target class, from 0, is among the k largest predictions.");
   Operations(registry, "keras.src.ops.numpy")
       .add("Sort", "sort(x, axis=-1, descending=False)", &ops::sort,
            "Sorts x along an axis, stably, in ascending or descending order.")
       .add("Argsort", "argsort(x, axis=-1, descending=False)", &ops::argsort,
-           "The indices that sort x along an axis, stably, in ascending or descending order.")
+           "The indices, from 0, that sort x along an axis, stably, in ascending or descending "
+           "order.")
       .add("Argpartition", "argpartition(x, kth, axis=-1)", &ops::argpartition,
-           "Indices that partition x: the kth smallest element is at position kth, smaller ones "
+           "Indices, from 0, that partition x: the kth smallest element is at position kth, "
+           "smaller ones "
            "are before it.")
       .add("SearchSorted", "searchsorted(sorted_sequence, values, side='left')", &ops::searchsorted,
-           "The indices at which values would be inserted into a sorted sequence.")
+           "The indices, from 0, at which values would be inserted into a sorted sequence.")
       .add("Digitize", "digitize(x, bins)", &ops::digitize,
-           "The index of the bin that each number belongs to.")
+           "The index of the bin that each number belongs to; 0 is before the first edge.")
       .add("Bincount", "bincount(x, weights=None, minlength=0, sparse=False)", &bincount,
-           "How often each number occurs, or the sum of its weights.")
+           "How often each number from 0 on occurs, or the sum of its weights.")
       .add("Histogram", "histogram(x, bins=10, range=None)", &ops::histogram,
            "The counts of a histogram and the edges of its bins.")
       .add("Nonzero", "nonzero(x)", &ops::nonzero,
-           "The indices of the elements that are not zero, one tensor for each axis.")
+           "The indices, from 0, of the elements that are not zero, one tensor for each axis.")
       .add("Unique",
            "unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, "
            "axis=None, size=None, fill_value=None)",

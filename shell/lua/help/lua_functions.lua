@@ -68,20 +68,27 @@ math.acos(x)  The arc cosine, in radians.
 math.asin(x)  The arc sine, in radians.
 math.atan(y, x)  The arc tangent of y / x, in radians; x is 1 by default.
 math.ceil(x)  The smallest integer not below x.
+math.cosh(x)  The hyperbolic cosine.
 math.cos(x)  The cosine of an angle in radians.
 math.deg(x)  Radians as degrees.
 math.exp(x)  The power e^x.
 math.floor(x)  The largest integer not above x.
 math.fmod(x, y)  The remainder of x / y, rounded towards zero.
+math.frexp(x)  The fraction m and the exponent e with x = m * 2^e.
+math.ldexp(m, e)  The number m * 2^e.
+math.log10(x)  The logarithm to base 10.
 math.log(x, base)  The logarithm, by default the natural one.
 math.max(x, ...)  The largest of the arguments.
 math.min(x, ...)  The smallest of the arguments.
 math.modf(x)  The integral and the fractional part of x.
+math.pow(x, y)  The power x^y.
 math.rad(x)  Degrees as radians.
 math.random(m, n)  A random number in [0, 1), or an integer from 1 to m, or from m to n.
 math.randomseed(x, y)  Sets the state of math.random; tensors have cr.random.
+math.sinh(x)  The hyperbolic sine.
 math.sin(x)  The sine of an angle in radians.
 math.sqrt(x)  The square root.
+math.tanh(x)  The hyperbolic tangent.
 math.tan(x)  The tangent of an angle in radians.
 math.tointeger(x)  The value as an integer; nil if it is none.
 math.type(x)  "integer", "float", or nil for what is no number.

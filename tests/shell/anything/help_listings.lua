@@ -37,12 +37,20 @@ do -- long listings are in groups
   check_has(help_of(cr.layers), "\n  pooling:\n      AdaptiveAveragePooling1D,",
     "\n  recurrent:\n      ConvLSTM1D,")
   check_has(help_of(cr.losses), "Every loss there is:\n  BinaryCrossentropy,")
-  check_has(help_of(cr.ops), "\n  arithmetic:\n      abs, absolute, add,", "\n  sorting:\n      argpartition,")
+  check_has(help_of(cr.ops), "\n  arithmetic:\n      abs, absolute, add,",
+    "\n  sorting:\n      argpartition,")
   local text = help_of(cr.zeros { 2 })
   check_has(text, "\n  shapes:\n      append,", "\n  comparisons:\n      allclose,",
     "x[{ { 1, 3 }, {} }]", "Positions count from 1", "x[mask]", "can be assigned",
     "count from 0")
   check_has(help_of(cr.Sequential()), "\nMethods:\n  add(", "Methods of every layer:\n  add_loss(")
+end
+
+-- functions that take or give positions say that these count from 0
+for _, name in ipairs { "argmax", "argmin", "nanargmax", "nanargmin", "argsort", "argpartition",
+  "take", "take_along_axis", "top_k", "searchsorted", "nonzero", "unravel_index", "one_hot",
+  "multi_hot", "scatter", "scatter_update", "slice", "slice_update", "get_item" } do
+  check_has(help_of(cr.ops[name]), "from 0")
 end
 
 do -- the example of the tensor's help is right
@@ -60,7 +68,9 @@ do -- every function of Lua has a signature and a line
   for _, namespace in ipairs { "coroutine", "debug", "io", "math", "os", "package", "string",
     "table", "utf8" } do
     for name, f in pairs(_G[namespace]) do
-      if type(f) == "function" then check_has(help_of(f), namespace .. "." .. name .. "(") end
+      if type(f) == "function" then
+        assert(help_of(f):find("^" .. namespace .. "%.%w+%b()\n%S"), namespace .. "." .. name)
+      end
     end
   end
   for _, name in ipairs { "assert", "collectgarbage", "error", "ipairs", "next", "pairs", "pcall",
