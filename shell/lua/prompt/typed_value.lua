@@ -72,6 +72,12 @@ local function of_path(path)
   return known
 end
 
+--- The value of a path such as cr.layers or model:fit; nil if there is none.
+function typed_value.of_path(path)
+  local known = of_path(path)
+  return known and known.value
+end
+
 -- ---- calls
 
 local text_functions = {}
