@@ -30,11 +30,17 @@ local function with_anchors(content)
   end))
 end
 
---- Puts a program in Python and the same program in Lua side by side if the page is wide enough.
+local function block_pattern(language)
+  return '(<pre><code class="language%-' .. language .. '">[^<]*</code></pre>)'
+end
+
+--- Puts a program in Python and the same program in Lua side by side if the page is wide enough,
+--- with what each prints below it.
 local function with_pairs(content)
-  local python_pattern = '(<pre><code class="language%-python">.-</pre>)'
-  return (content:gsub(python_pattern .. '%s*(<pre><code class="language%-lua">.-</pre>)',
-    '<div class="pair">%1%2</div>'))
+  local python, text, lua = block_pattern "python", block_pattern "text", block_pattern "lua"
+  content = content:gsub(table.concat({ python, text, lua, text }, "%s*"),
+    '<div class="pair printing">%1%2%3%4</div>')
+  return (content:gsub(python .. "%s*" .. lua, '<div class="pair">%1%2</div>'))
 end
 
 local function with_code(content)

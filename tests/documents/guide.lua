@@ -4,6 +4,9 @@
 --
 -- --write writes the current output into the chapters. Numbers may differ by rounding. The code of
 -- the chapters writes files to the current folder.
+--
+-- A text block after a Python block is what Keras printed (record_keras.py). The output of the next
+-- Lua block must have the same words and numbers; brackets are those of its language.
 local cr = require "crescent"
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = script_folder .. "/../.."
@@ -79,6 +82,24 @@ local function lines_of(text)
   return lines
 end
 
+--- The output without what differs between the languages: kinds of brackets, commas before closing
+--- ones, spaces.
+local function without_brackets(text)
+  return (text:gsub("[%[{]", "("):gsub("[%]}]", ")"):gsub("%(%s+", "("):gsub(",?%s*%)", ")")
+    :gsub(",", " "):gsub("%s+", " "))
+end
+
+local recorded_count = 0
+
+--- Compares the output of a Lua block with what Keras printed in the Python block before it.
+local function compare_with_keras(output, recorded_output, name, line)
+  recorded_count = recorded_count + 1
+  if not is_same(without_brackets(output), without_brackets(recorded_output)) then
+    table.insert(problems, ("%s:%d: prints\n%s\nand Keras\n%s"):format(name, line, output,
+      recorded_output))
+  end
+end
+
 --- Runs a block and compares its output with the text block after it; returns the output and the
 --- number of the line after both.
 local function run_block(lines, first, name, globals)
@@ -97,9 +118,19 @@ end
 local function run(path)
   local globals = setmetatable({ cr = cr }, { __index = _G })
   local name, lines, new_lines, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1
+  local recorded_output
   while i <= #lines do
-    if lines[i] == "```lua" then
+    if lines[i] == "```python" then
+      local _, line_behind = block_at(lines, i)
+      if lines[line_behind] == "```text" then
+        recorded_output, line_behind = block_at(lines, line_behind)
+      end
+      table.move(lines, i, line_behind - 1, #new_lines + 1, new_lines)
+      i = line_behind
+    elseif lines[i] == "```lua" then
       local code, output, line_behind = run_block(lines, i, name, globals)
+      if recorded_output then compare_with_keras(output, recorded_output, name, i) end
+      recorded_output = nil
       new_lines[#new_lines + 1] = "```lua\n" .. code .. "\n```"
       if output ~= "" then new_lines[#new_lines + 1] = "```text\n" .. output .. "\n```" end
       i = line_behind
@@ -126,4 +157,4 @@ if #problems > 0 and not is_writing then
   print(table.concat(problems, "\n\n"))
   os.exit(1)
 end
-print(("ok %d blocks of %d chapters"):format(block_count, #chapters))
+print(("ok %d blocks of %d chapters, %d as Keras"):format(block_count, #chapters, recorded_count))
