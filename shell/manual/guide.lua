@@ -1,5 +1,6 @@
 -- Writes the pages of the guide from its chapters in Markdown. A block of code is followed by a
--- block `text` with its output. Names in backticks become links to the reference.
+-- block `text` with its output. Names in backticks become links to the reference. Pictures are
+-- copied.
 local _, host = ...
 local html, reference = host.part "html", host.part "reference"
 local guide = {}
@@ -58,6 +59,12 @@ local function with_names(content)
   end))
 end
 
+--- Makes a figure of a paragraph that is a picture; its text becomes the caption.
+local function with_figures(content)
+  return (content:gsub('<p><img src="([^"]*)" alt="([^"]*)"></p>', '<figure><img src="%1" alt="">'
+    .. "<figcaption>%2</figcaption></figure>"))
+end
+
 --- HTML links to the previous and the next chapter.
 local function chapter_links(chapters, i)
   local function link(chapter, link_format)
@@ -72,7 +79,7 @@ local function page(chapters, i)
   local chapter = chapters[i]
   local title, summary = heading_of(chapter.text), beginning_of(chapter.text)
   local content = with_anchors(with_links(host.markdown(chapter.text)))
-  content = with_names(with_code(with_pairs(content)))
+  content = with_figures(with_names(with_code(with_pairs(content))))
   content = content:gsub("<table>", '<div class="wide"><table>'):gsub("</table>", "</table></div>")
   local file = file_of(chapter.name)
   return { section = "Guide", title = title, menu = title, summary = summary, file = file,
@@ -81,6 +88,7 @@ end
 
 function guide.pages()
   local pages = {}
+  for _, image in ipairs(host.images) do host.write(image.name, image.text) end
   for i in ipairs(host.chapters) do pages[i] = page(host.chapters, i) end
   return pages
 end

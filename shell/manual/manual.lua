@@ -2,9 +2,9 @@
 -- and from the listing of everything that can be called. Nothing here depends on the names of
 -- layers, functions or chapters.
 --
--- host.folder is the folder to write to, host.chapters the guide, host.notes further notes on
--- classes, host.commands the program's commands; host.markdown(text) returns HTML, host.text(name)
--- a file of this folder.
+-- host.folder is the folder to write to, host.chapters the guide, host.images its pictures,
+-- host.notes further notes on classes, host.commands the program's commands; host.markdown(text)
+-- returns HTML, host.text(name) a file of this folder.
 local cr, host = ...
 
 local loaded_parts = {}
@@ -15,14 +15,15 @@ function host.part(name)
   return loaded_parts[name]
 end
 
-host.listing = cr.listing()
-local html, reference, guide = host.part "html", host.part "reference", host.part "guide"
-
-local function write(name, text)
+--- Writes a file of the manual.
+function host.write(name, text)
   local file = assert(io.open(host.folder .. "/" .. name, "w"))
   assert(file:write(text))
   assert(file:close())
 end
+
+host.listing = cr.listing()
+local html, reference, guide = host.part "html", host.part "reference", host.part "guide"
 
 --- All pages of the manual in their order; each page has a section, title, file and content.
 local function all_pages()
@@ -90,14 +91,14 @@ end
 local pages = all_pages()
 table.insert(pages, first_page(pages))
 for _, page in ipairs(pages) do
-  write(page.file, html.page {
+  host.write(page.file, html.page {
     title = html.escaped(page.title == "Crescent" and page.title or page.title .. " · Crescent"),
     version = host.listing.version,
     menu = menu_of(pages, page),
     content = page.content,
   })
 end
-write("names.js", names_for_search(pages))
-write("style.css", host.text "style.css")
-write("search.js", host.text "search.js")
+host.write("names.js", names_for_search(pages))
+host.write("style.css", host.text "style.css")
+host.write("search.js", host.text "search.js")
 print(("%s/index.html: %d pages"):format(host.folder, #pages))

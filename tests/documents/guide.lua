@@ -7,6 +7,9 @@
 --
 -- A text block after a Python block is what Keras printed (record_keras.py). The output of the next
 -- Lua block must have the same words and numbers; brackets are those of its language.
+--
+-- A picture, ![words](NAME.svg), is a file beside the chapter, and like the one that the code of
+-- the chapter draws under this name.
 local cr = require "crescent"
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = script_folder .. "/../.."
@@ -114,11 +117,54 @@ local function run_block(lines, first, name, globals)
   return code, output, line_behind
 end
 
+-- What is drawn may differ by this much, because other processors round otherwise while a model is
+-- trained: in the units of an SVG, in levels of grey of a PNG.
+local tolerance = 8
+
+local function is_same_svg(a, b)
+  local words, values = words_and_numbers(contents(a):gsub("#%x%x%x%x%x%x", "colour"))
+  local expected_words, expected = words_and_numbers(contents(b):gsub("#%x%x%x%x%x%x", "colour"))
+  if words ~= expected_words then return false end
+  for i, value in ipairs(values) do
+    if math.abs(value - expected[i]) > tolerance then return false end
+  end
+  return true
+end
+
+local function is_same_png(a, b)
+  local pixels, expected = cr.utils.img_to_array(cr.utils.load_img(a)),
+    cr.utils.img_to_array(cr.utils.load_img(b))
+  return pixels.shape == expected.shape
+    and cr.ops.mean(cr.ops.abs(pixels - expected)):item() < tolerance
+end
+
+local function names_of_pictures(lines)
+  local names = {}
+  for _, line in ipairs(lines) do names[#names + 1] = line:match "^!%[.*%]%((.*)%)$" end
+  return names
+end
+
+local picture_count = 0
+
+--- Compares a picture that the chapter drew with the file beside it, or writes this file.
+local function compare_picture(name, path)
+  local shown_path = path:match "^(.*/)" .. name
+  picture_count = picture_count + 1
+  if is_writing then
+    local file <close> = assert(io.open(shown_path, "w"))
+    file:write(contents(name))
+  elseif not (name:find "%.svg$" and is_same_svg or is_same_png)(name, shown_path) then
+    table.insert(problems, ("%s is not what its chapter draws"):format(shown_path))
+  end
+end
+
 --- Runs the blocks of a chapter; returns the chapter with their current output.
 local function run(path)
   local globals = setmetatable({ cr = cr }, { __index = _G })
   local name, lines, new_lines, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1
   local recorded_output
+  local pictures = names_of_pictures(lines)
+  for _, picture in ipairs(pictures) do os.remove(picture) end
   while i <= #lines do
     if lines[i] == "```python" then
       local _, line_behind = block_at(lines, i)
@@ -143,6 +189,7 @@ local function run(path)
       i = i + 1
     end
   end
+  for _, picture in ipairs(pictures) do compare_picture(picture, path) end
   return table.concat(new_lines, "\n") .. "\n"
 end
 
@@ -157,4 +204,5 @@ if #problems > 0 and not is_writing then
   print(table.concat(problems, "\n\n"))
   os.exit(1)
 end
-print(("ok %d blocks of %d chapters, %d as Keras"):format(block_count, #chapters, recorded_count))
+print(("ok %d blocks of %d chapters, %d as Keras, %d pictures"):format(block_count, #chapters,
+  recorded_count, picture_count))

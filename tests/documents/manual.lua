@@ -30,7 +30,7 @@ for name, text in pairs(pages) do
 end
 
 local function check_link(from, target)
-  if target:find "^https?:" then return end
+  if target:find "^https?:" or target:find "^data:" then return end
   link_count = link_count + 1
   local file, anchor = target:match "^([^#]*)#?(.*)$"
   file = file == "" and from or file

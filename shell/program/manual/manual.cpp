@@ -112,6 +112,12 @@ fs::path guide_folder() {
   return fs::path(plugin_search_path().back()) / "../../../share/doc/crescent/guide";
 }
 
+std::vector<std::string> guide_images() {
+  std::vector<std::string> files = files_in(guide_folder(), ".svg");
+  for (std::string& file : files_in(guide_folder(), ".png")) files.push_back(std::move(file));
+  return files;
+}
+
 struct ManualRequest {
   const char* script;  ///< the name of the Lua script that writes the files
   std::string folder;
@@ -127,7 +133,8 @@ int write_in_lua(lua_State* L) {
   lua_newtable(L);
   set_text(L, "folder", request.folder);
   set_functions(L), set_commands(L);
-  set_files(L, "chapters", files_in(guide_folder(), ".md")), set_files(L, "notes", note_files());
+  set_files(L, "chapters", files_in(guide_folder(), ".md"));
+  set_files(L, "images", guide_images()), set_files(L, "notes", note_files());
   lua_call(L, 2, 0);
   return 0;
 }
