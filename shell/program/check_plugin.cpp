@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <sstream>
 
 #include "commands.h"
 #include "crescent/program/device.h"
@@ -46,17 +48,22 @@ Dict options_in(const std::string& text) try {
   throw;
 }
 
-/// The pipe through which a child process writes a line before each of its checks.
+/// The pipe through which a child process says which check it begins, and which reports it has
+/// printed: lines of words between tabs.
 class ChecksPipe {
  public:
+  using Words = std::vector<std::string>;
+
   ChecksPipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: ", std::strerror(errno));
     read_end_ = Descriptor(ends[0]), write_end_ = Descriptor(ends[1]);
   }
-  void write_line(const std::string& line) const {
-    const std::string terminated_line = line + "\n";
-    if (write(write_end_, terminated_line.data(), terminated_line.size()) < 0) std::_Exit(1);
+  void write_line(const Words& words) const {
+    std::string line;
+    for (const std::string& word : words) line += concat(line.empty() ? "" : "\t", word);
+    line += '\n';
+    if (write(write_end_, line.data(), line.size()) < 0) std::_Exit(1);
   }
   /// Reads lines of the child until it closes the pipe, and returns true; returns false if no line
   /// came within `limit`.
@@ -69,10 +76,16 @@ class ChecksPipe {
       if (ready_count > 0 && !read_some()) return true;
     }
   }
-  /// The last line that the child wrote.
-  std::string last_line() const {
-    const std::string_view lines = std::string_view(lines_).substr(0, lines_.size() - 1);
-    return std::string(lines.substr(lines.rfind('\n') + 1));
+  /// The lines that the child wrote.
+  std::vector<Words> lines() const {
+    std::vector<Words> result;
+    std::istringstream line_stream(lines_);
+    for (std::string line; std::getline(line_stream, line);) {
+      std::istringstream word_stream(line);
+      Words& words = result.emplace_back();
+      for (std::string word; std::getline(word_stream, word, '\t');) words.push_back(word);
+    }
+    return result;
   }
 
  private:
@@ -84,22 +97,24 @@ class ChecksPipe {
   }
 
   Descriptor read_end_, write_end_;
-  std::string lines_ = "loading it\n";
+  std::string lines_;
 };
 
-constexpr const char* kLastLine = "end";
+// The first words of the lines in a ChecksPipe.
+constexpr const char *kBegins = "begins", *kReported = "reported", *kLastLine = "end";
 
 /// Checks the classes, and prints the report of each as soon as there is one; returns whether all
-/// passed.
-bool print_checks(const std::string& plugin, const Dict& options, const ChecksPipe& pipe) try {
-  bool ok = true;
-  CheckProgress progress;
-  progress.begins = [&](const std::string& class_name, const std::string& check) {
-    pipe.write_line(concat("the check '", check, "' of ", class_name));
+/// passed. `progress` has the results of earlier processes.
+bool print_checks(const std::string& plugin, const Dict& options, CheckProgress progress,
+                  const ChecksPipe& pipe) try {
+  bool ok = progress.fatal_results.empty();
+  progress.begins = [&](const KindAndName& kind_and_name, const std::string& check) {
+    pipe.write_line({kBegins, kind_and_name.first, kind_and_name.second, check});
   };
-  progress.ended = [&](const CheckReport& report) {
+  progress.ended = [&](const KindAndName& kind_and_name, const CheckReport& report) {
     print(report.text() + "\n");
     std::fflush(stdout);
+    pipe.write_line({kReported, kind_and_name.first, kind_and_name.second});
     ok = ok && report.ok();
   };
   check_plugin(plugin, options, progress);
@@ -109,26 +124,48 @@ bool print_checks(const std::string& plugin, const Dict& options, const ChecksPi
   return false;
 }
 
-/// Runs the checks in a child process: a crash, or a check that reaches the time limit, ends only
-/// the child, and this process then prints a line that names class and check.
-int check_classes(const std::string& plugin, const Dict& options, std::chrono::seconds limit) {
+/// Runs checks in a child process. If a crash, or a check that reaches the time limit, ends the
+/// process, prints a line that names class and check, notes them in `progress` and returns nullopt
+/// so that another child can check the other classes; else returns the exit status.
+std::optional<int> check_remaining_classes(const std::string& plugin, const Dict& options,
+                                           std::chrono::seconds limit, CheckProgress& progress) {
   ChecksPipe pipe;
   Process process = Process::copy([&] {
     report_crashes();
-    const bool ok = print_checks(plugin, options, pipe);
+    const bool ok = print_checks(plugin, options, progress, pipe);
     std::fflush(stdout);
-    pipe.write_line(kLastLine);
+    pipe.write_line({kLastLine});
     return ok ? 0 : 1;
   });
   const bool has_ended_in_time = pipe.read_until_closed(limit);
   has_ended_in_time ? static_cast<void>(process.wait()) : process.kill();
-  if (has_ended_in_time && pipe.last_line() == kLastLine) return process.exit_status() == 0 ? 0 : 1;
-  print(concat("crescent: plugin '", plugin, "': ", pipe.last_line(), " ",
-               has_ended_in_time ? process.ending()
-                                 : concat("did not end within ", limit.count(), " seconds"),
-               "\n"),
-        stderr);
-  return 1;
+  ChecksPipe::Words check;
+  for (const ChecksPipe::Words& words : pipe.lines()) {
+    if (words[0] == kLastLine && has_ended_in_time) return process.exit_status() == 0 ? 0 : 1;
+    if (words[0] == kBegins) check = words;
+    if (words[0] == kReported) progress.reported_classes.emplace(words[1], words[2]);
+  }
+  const std::string ending = has_ended_in_time
+                                 ? process.ending()
+                                 : concat("did not end within ", limit.count(), " seconds");
+  const std::string subject =
+      check.empty() ? "loading it" : concat("the check '", check[3], "' of ", check[2]);
+  print(concat("crescent: plugin '", plugin, "': ", subject, " ", ending, "\n"), stderr);
+  if (check.empty()) return 1;
+  const CheckResult result{check[3], CheckOutcome::failed, concat("the process ", ending)};
+  progress.fatal_results.emplace(KindAndName(check[1], check[2]), result);
+  return std::nullopt;
+}
+
+/// Checks the classes in as many child processes as it takes until one of them ends by itself.
+int check_classes(const std::string& plugin, const Dict& options, std::chrono::seconds limit) {
+  CheckProgress progress;
+  for (;;) {
+    const size_t known_results = progress.fatal_results.size();
+    if (const auto status = check_remaining_classes(plugin, options, limit, progress))
+      return *status;
+    if (progress.fatal_results.size() == known_results) return 1;
+  }
 }
 
 /// The path of a test program, in the build or in an installation; empty if there is none.

@@ -160,8 +160,7 @@ void add_format_rows(CheckReport& report, const CheckedClass& checked) {
   if (has_ability(WeightsFormat::kAbility))
     add_result(report, "weights", [&] { return check_format_of_weights(checked); });
   if (!has_ability(ReadsArrays::kAbility) || !has_ability(WritesArrays::kAbility)) return;
-  add_result(report, "arrays", [&] { return check_format_of_arrays(checked); });
-  if (report.results.back().outcome == CheckOutcome::passed)
+  if (add_result(report, "arrays", [&] { return check_format_of_arrays(checked); }))
     add_result(report, "other arrays", [&] { return check_format_of_other_arrays(checked); });
 }
 

@@ -1,12 +1,15 @@
 // Checks of classes that are functions of tensors: activations, losses, penalties.
 #include "check/checked_layer.h"
 #include "check/classes.h"
+#include "check/isolation/progress.h"
 #include "crescent/layer/training.h"
 #include "crescent/program/program.h"
 
 namespace crescent::check {
 
 void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs) {
+  if (ExcludedChecks::contain("gradients")) return;
+  announce("gradients");
   for (CheckResult result : check_gradient(f, inputs).results) {
     result.name = "gradient " + result.name;
     report.results.push_back(std::move(result));

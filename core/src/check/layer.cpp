@@ -72,10 +72,14 @@ CheckReport check_layer(const std::string& class_name, const Dict& options,
                         const LayerCheckOptions& checks) {
   const InterruptScope interrupt_scope;
   expect_known(checks.without);
-  const CheckedLayer layer(class_name, options, checks);
   const auto is_wanted = [&](std::string_view name) {
     return std::find(checks.without.begin(), checks.without.end(), name) == checks.without.end();
   };
+  if (!is_wanted(kFirstCheck.name))
+    return {subject_of(class_name),
+            {{kFirstCheck.name, CheckOutcome::skipped,
+              "it is left out, and with it the other checks, which all call the layer"}}};
+  const CheckedLayer layer(class_name, options, checks);
   CheckReport report = check::first_check(class_name, options, checks);
   if (!report.ok()) return report;
   for (const LayerCheck& row : kChecks) {

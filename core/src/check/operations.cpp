@@ -95,8 +95,7 @@ class OperationCheck {
   }
 
   void run() {
-    add_result(report_, "call", [&] { return check_call(); });
-    if (report_.results.back().outcome != CheckOutcome::passed) return;
+    if (!add_result(report_, "call", [&] { return check_call(); })) return;
     for (const DType dtype : {DType::float32, DType::float64})
       collect_applied_ops(*checked_.collected_ops, f_, sample_->tensors(tensor_count_, dtype));
     const Tensors inputs = sample_->tensors(tensor_count_, dtype_);

@@ -161,8 +161,14 @@ void note_layer(const CheckedClass& checked, const LayerCheckOptions& checks) {
     }
 }
 
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 CheckReport check_layer_class(const CheckedClass& checked, ClassOptions class_options) {
   std::string message;
+  if (contains(class_options.checks.without, "call"))
+    return check_layer(checked.name, class_options.options, class_options.checks);
   if (class_options.checks.shapes.empty())
     message = find_inputs(checked, usual_inputs(), class_options);
   else if (!class_options.drawn_options.empty())
@@ -200,15 +206,16 @@ std::string reason_not_made(const CheckedClass& checked, const ClassOptions& cla
   return concat("of ", to_json(class_options.drawn_options), " it said: ", error.what());
 }
 
-/// Removes the results of a check from the report; the name "gradients" removes all results whose
-/// names begin with "gradient".
-void leave_out(CheckReport& report, const std::string& name) {
+/// Removes the results of this name, one of several that a single check has, from the report. Fails
+/// if a report of a class without mistakes has none and no check of this name is excluded.
+void leave_out(CheckReport& report, const std::string& name,
+               const std::vector<std::string>& excluded_checks) {
   std::vector<std::string> names{"gradients"};
   for (const CheckResult& result : report.results) names.push_back(result.name);
-  const auto is_meant = [&](const CheckResult& result) {
-    return result.name == name || (name == "gradients" && result.name.starts_with("gradient"));
-  };
-  if (std::erase_if(report.results, is_meant) == 0 && report.ok())
+  names.insert(names.end(), excluded_checks.begin(), excluded_checks.end());
+  const auto is_meant = [&](const CheckResult& result) { return result.name == name; };
+  if (std::erase_if(report.results, is_meant) == 0 && report.ok() &&
+      !contains(excluded_checks, name))
     fail("check_plugin: ", report.subject, ": no check '", name, "'", did_you_mean(name, names));
 }
 
@@ -228,6 +235,7 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& class_o
                                      "\": {\"options\": {...}}}; ", missing_reason)});
     return report;
   }
+  const check::ExcludedChecks excluded_checks(class_options.checks.without);
   try {
     if (checked.kind != "operation")
       check::add_result(report, "options", [&] { return check::check_configuration(checked); });
@@ -237,7 +245,8 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& class_o
   } catch (...) {
     report.results.push_back({"", CheckOutcome::failed, exception_text()});
   }
-  for (const std::string& name : class_options.checks.without) leave_out(report, name);
+  for (const std::string& name : class_options.checks.without)
+    leave_out(report, name, excluded_checks.met_checks());
   return report;
 }
 
@@ -257,15 +266,18 @@ void expect_classes(const PluginRecord& plugin, const Dict& options) {
 class ClassChecks {
  public:
   ClassChecks(const PluginRecord& record, const Dict& options)
-      : classes_(record.classes), options_(options) {}
+      : classes_(record.classes),
+        options_(options),
+        has_kernels_(std::any_of(classes_.begin(), classes_.end(), is_kernel)) {}
 
   std::vector<CheckReport> run() {
     for (const auto& [kind, name] : classes_) {
-      if (kind != "operation") continue;
-      check::announce_class(name);
+      if (kind != "operation" || check::fatal_result_of({kind, name})) continue;
+      check::announce_class({kind, name});
+      const ClassOptions options = options_for(kind, name);
+      if (contains(options.checks.without, "call")) continue;
       check::announce("call");
-      op_names_by_operation_[name] =
-          check::note_operation(checked_class(kind, name, options_for(kind, name)));
+      op_names_by_operation_[name] = check::note_operation(checked_class(kind, name, options));
     }
     check_all([&](const auto& kind_and_name) {
       return is_kernel(kind_and_name) && is_applied(kind_and_name.second);
@@ -278,8 +290,6 @@ class ClassChecks {
   }
 
  private:
-  using KindAndName = std::pair<std::string, std::string>;
-
   static bool is_kernel(const KindAndName& kind_and_name) {
     return kind_and_name.first == "cpu_kernel";
   }
@@ -303,23 +313,31 @@ class ClassChecks {
 
   void check_one_class(const KindAndName& kind_and_name) {
     const auto& [kind, name] = kind_and_name;
-    check::announce_class(name);
-    const ClassOptions options = options_for(kind, name);
-    const std::string kernel_name = faulty_kernel_of(name);
-    if (kernel_name.empty())
-      reports_.push_back(check_class(checked_class(kind, name, options), options));
-    else
-      reports_.push_back({concat(name, " (", kind, ")"),
-                          {{"", CheckOutcome::skipped,
-                            concat("its kernel ", kernel_name, " uses memory beyond its own")}}});
-    if (!options.drawn_options.empty())
-      reports_.back().subject += concat(" with ", to_json(options.drawn_options));
+    if (check::is_reported(kind_and_name) && !has_kernels_) return;
+    check::announce_class(kind_and_name);
+    reports_.push_back(report_of(kind, name));
     check::announce_end(reports_.back());
     if (!is_kernel(kind_and_name)) return;
     checked_kernels_.insert(name);
     for (const CheckResult& result : reports_.back().results)
       if (result.name == check::kMemoryCheck && result.outcome == CheckOutcome::failed)
         faulty_kernels_.insert(name);
+  }
+
+  CheckReport report_of(const std::string& kind, const std::string& name) {
+    const std::string subject = concat(name, " (", kind, ")");
+    if (const CheckResult* result = check::fatal_result_of({kind, name}))
+      return {subject, {*result}};
+    const std::string kernel_name = faulty_kernel_of(name);
+    if (!kernel_name.empty())
+      return {subject,
+              {{"", CheckOutcome::skipped,
+                concat("its kernel ", kernel_name, " uses memory beyond its own")}}};
+    const ClassOptions options = options_for(kind, name);
+    CheckReport report = check_class(checked_class(kind, name, options), options);
+    if (!options.drawn_options.empty())
+      report.subject += concat(" with ", to_json(options.drawn_options));
+    return report;
   }
 
   /// The kernel that the operation applies and that failed the check of its memory; empty if there
@@ -334,6 +352,7 @@ class ClassChecks {
 
   std::vector<KindAndName> classes_;
   const Dict& options_;
+  bool has_kernels_;
   std::vector<check::AppliedOp> applied_ops_;
   /// For each operation, the names of the ops that it applies.
   std::map<std::string, std::set<std::string>> op_names_by_operation_;

@@ -4,8 +4,9 @@
 
 namespace crescent::check {
 
-void add_result(CheckReport& report, const std::string& name,
+bool add_result(CheckReport& report, const std::string& name,
                 const std::function<std::string()>& f) {
+  if (ExcludedChecks::contain(name)) return false;
   announce(name);
   CheckResult result{name, CheckOutcome::passed, ""};
   try {
@@ -20,6 +21,7 @@ void add_result(CheckReport& report, const std::string& name,
     result.outcome = CheckOutcome::failed, result.text = exception_text();
   }
   report.results.push_back(std::move(result));
+  return report.results.back().outcome == CheckOutcome::passed;
 }
 
 }  // namespace crescent::check

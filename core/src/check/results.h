@@ -38,8 +38,9 @@ inline bool is_of_exception(const Error& error) {
   return std::string_view(error.what()).find(" (in ") != std::string_view::npos;
 }
 
-/// Runs the check f, which returns a description of its result, and adds the result to the report.
-void add_result(CheckReport& report, const std::string& name,
+/// Runs the check f, which returns a description of its result, and adds the result to the report,
+/// unless the check is among the ExcludedChecks. Returns whether it ran and passed.
+bool add_result(CheckReport& report, const std::string& name,
                 const std::function<std::string()>& f);
 
 }  // namespace crescent::check
