@@ -401,4 +401,66 @@ TEST_CASE("new-plugin prints the program by its path where the PATH leads to non
   CHECK(printed_program(folder / "other" + ":" + folder / "bin") == program);
 }
 
+TEST_CASE("A file records the plugins in Lua of its layers, losses and metrics") {
+  const LuaPluginFolder plugin_folder;
+  std::ofstream(plugin_folder.folder / "fold.lua") << R"(-- acme.fold 2.1: Folds.
+-- provides: layer Fold, loss Lozz, metric Mezz, activation Azz
+local cr = require "crescent"
+local Fold = cr.Layer:subclass "Fold"
+function Fold:call(x) return x * 2 end
+local Lozz = cr.losses.Loss:subclass "Lozz"
+function Lozz:call(y, p) return cr.ops.mean(cr.ops.abs(y - p), { axis = -1 }) end
+local Mezz = cr.metrics.Metric:subclass "Mezz"
+function Mezz:init() self.total = self:add_variable("total", {}) end
+function Mezz:update_state(y, p) self.total:assign(cr.ops.sum(p)) end
+function Mezz:result() return self.total end
+local Azz = cr.activations.Activation:subclass "Azz"
+function Azz:call(x) return x * 3 end
+)";
+  for (const char* layer :
+       {"Fold { input_shape = { 2 } }", "Dense(1, { input_shape = { 2 }, activation = \"Azz\" })"})
+    for (const char* ending : {"keras", "h5"}) {
+      const std::string path = plugin_folder.folder / "m." + ending;
+      const Outcome saving = run_crescent(
+          std::string("-e 'm = cr.Sequential { cr.layers.") + layer +
+              " } m:compile { optimizer = \"sgd\", loss = \"Lozz\", metrics = { \"Mezz\" } } "
+              "m:save \"" +
+              path + "\"'",
+          plugin_folder.environment());
+      INFO(layer << ending << saving.text);
+      REQUIRE(saving.status == 0);
+      const Outcome description = run_crescent("inspect " + path);
+      INFO(description.text);
+      CHECK_THAT(description.text, Contains("acme.fold 2.1") && Contains("Lozz") &&
+                                       Contains("Mezz") && !Contains("needs       Lua"));
+      const std::string loading = "-e 'cr.models.load_model(\"" + path + "\")'";
+      const Outcome refusal = run_crescent(loading);
+      INFO(refusal.text);
+      CHECK(refusal.status == 1);
+      CHECK_THAT(refusal.text,
+                 Contains("It was saved from plugin \"acme.fold\", version \"2.1\": load that"));
+      CHECK(run_crescent(loading, plugin_folder.environment()).status == 0);
+    }
+}
+
+TEST_CASE("A model without the plugin of its loss in Lua is loaded and not compiled") {
+  const LuaPluginFolder plugin_folder;
+  std::ofstream(plugin_folder.folder / "loss.lua") << R"(-- acme.loss 2.1: A loss.
+-- provides: loss Lozz
+local Lozz = require("crescent").losses.Loss:subclass "Lozz"
+function Lozz:call(y, p) return require("crescent").ops.abs(y - p) end
+)";
+  const std::string path = plugin_folder.folder / "m.keras";
+  REQUIRE(run_crescent("-e 'm = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) } "
+                       "m:compile { optimizer = \"sgd\", loss = \"Lozz\" } m:save \"" +
+                           path + "\"'",
+                       plugin_folder.environment())
+              .status == 0);
+  const Outcome loading = run_crescent("-e 'cr.models.load_model(\"" + path + "\")'");
+  INFO(loading.text);
+  CHECK(loading.status == 0);
+  CHECK_THAT(loading.text, Contains("the model was not compiled: Unknown loss: Lozz") &&
+                               Contains("plugin \"acme.loss\", version \"2.1\""));
+}
+
 }  // namespace

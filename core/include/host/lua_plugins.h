@@ -8,8 +8,10 @@
 
 namespace crescent {
 
-/// Runs a Lua file, which registers the classes of a plugin.
-using LuaRunner = std::function<void(const std::string& path)>;
+struct PluginRecord;
+
+/// Runs the Lua file of a plugin, which registers the classes of the plugin.
+using LuaRunner = std::function<void(const PluginRecord& plugin)>;
 /// Sets the function that runs plugins written in Lua in this process.
 CRESCENT_API void set_lua_runner(LuaRunner runner);
 /// The description of a plugin that the first line of its Lua file gives; empty for other files.

@@ -210,6 +210,7 @@ Value ConfigIn::converted_value(const Value& value, const ExpectedObject& expect
     for (const Value& item : value.as_list()) items.push_back(converted_value(item, expected));
     return items;
   }
+  if (value.is_string()) names_.expect_class(expected.kind, value.as_string(), expected.location);
   if (!value.is_dict()) return value;
   if (is_object(value)) return plain_object(value.as_dict(), expected);
   Dict result;
@@ -262,6 +263,7 @@ Value ConfigIn::registered_value(const std::string& class_name, const Field& fie
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
     return value;
   std::string name = names_.registered_name(value.as_string());
+  names_.expect_class(kind, name, concat(class_name, ": option '", field.name, "'"));
   if (!registry().find(kind, name))
     fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
          did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",

@@ -27,6 +27,32 @@ void collect_operation(const Dict& object, Dict& plugins) {
   if (info && is_foreign(*info)) plugins.set(*name, List{info->plugin, info->plugin_version});
 }
 
+/// The kinds of objects that options may name by a string.
+constexpr const char* kNamedKinds[] = {Activation::kKind, Initializer::kKind, Regularizer::kKind,
+                                       Constraint::kKind, Loss::kKind,        Metric::kKind,
+                                       Optimizer::kKind};
+
+/// The kind of the objects that the value of an option names: "kernel_initializer" names
+/// initializers; "" if it names none.
+std::string kind_of_option(const std::string& option) {
+  if (option.ends_with("metrics")) return Metric::kKind;
+  for (const char* kind : kNamedKinds)
+    if (option == kind || option.ends_with(concat("_", kind))) return kind;
+  return "";
+}
+
+/// Adds [plugin, version] for each name in `value`, the value of an option that names objects of
+/// this kind, unless their class is built in.
+void collect_names(const std::string& kind, const Value& value, Dict& plugins) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) collect_names(kind, item, plugins);
+  if (value.is_dict() && !is_object(value))
+    for (const DictEntry& entry : value.as_dict()) collect_names(kind, entry.value, plugins);
+  if (!value.is_string()) return;
+  if (const auto info = registry().find(kind, value.as_string()); info && is_foreign(*info))
+    plugins.set(value.as_string(), List{info->plugin, info->plugin_version});
+}
+
 /// Adds [plugin, version] for the class of each object in `value` to `plugins`. If the file is
 /// loaded without a plugin, the error names it.
 void collect_plugins(const Value& value, Dict& plugins) {
@@ -38,7 +64,11 @@ void collect_plugins(const Value& value, Dict& plugins) {
       plugins.set(info->name, List{info->plugin, info->plugin_version});
     collect_operation(value.as_dict(), plugins);
   }
-  for (const DictEntry& entry : value.as_dict()) collect_plugins(entry.value, plugins);
+  for (const DictEntry& entry : value.as_dict()) {
+    if (const std::string kind = kind_of_option(entry.key); !kind.empty())
+      collect_names(kind, entry.value, plugins);
+    collect_plugins(entry.value, plugins);
+  }
 }
 
 Dict plugins_of(Model& model, const Value& config, const Value& compile) {

@@ -51,6 +51,12 @@ void ClassNames::fail_unknown(std::string_view kind, const std::string& class_na
        did_you_mean(class_name, registry().all_names(kind)), kInPlugin);
 }
 
+void ClassNames::expect_class(std::string_view kind, const std::string& name,
+                              const std::string& location) const {
+  if (kind.empty() || !plugins_.is_dict() || !plugins_.as_dict().contains(name)) return;
+  if (!registry().find(kind, name)) fail_unknown(kind, name, location);
+}
+
 std::string kind_beside_layers(const std::string& class_name, const std::string& expected) {
   if (!expected.empty() && registry().find(expected, class_name))
     return expected == Layer::kKind ? "" : expected;

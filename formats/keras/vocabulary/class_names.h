@@ -24,6 +24,10 @@ class CRESCENT_KERAS_API ClassNames {
   /// Fails with the reason why the class is unknown and the way to provide it.
   [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
                                  const std::string& location) const;
+  /// Fails like fail_unknown() if the file says that the name, which it has in the place of an
+  /// object of this kind, is that of a plugin's class, and no such class is registered.
+  void expect_class(std::string_view kind, const std::string& name,
+                    const std::string& location) const;
 
  private:
   Value custom_names_, plugins_;

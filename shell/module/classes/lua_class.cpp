@@ -12,6 +12,7 @@
 #include "classes/object_types.h"
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
+#include "instances/lua_origin.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -164,8 +165,7 @@ ClassPtr register_class(lua_State* L, int table_index, const Base& base, const s
   info.schema = base.schema(name, options);
   info.schema.arguments = std::move(arguments);
   info.open_options = true;
-  info.plugin = "Lua";
-  info.origin = "Lua";
+  set_lua_origin(info);
   info.factory = factory_of(L, table_index);
   warn_of_two_files(info, defining_file(L));
   registry().replace(info);

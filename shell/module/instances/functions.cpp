@@ -1,6 +1,7 @@
 #include "instances/functions.h"
 
 #include "instances/lua_objects.h"
+#include "instances/lua_origin.h"
 
 namespace crescent::lua {
 namespace {
@@ -169,8 +170,7 @@ ClassInfo function_info(std::string_view kind, const std::string& name) {
   info.kind = kind;
   info.name = name;
   info.schema.traits.set("function", true);
-  info.plugin = "Lua";
-  info.origin = "Lua";
+  set_lua_origin(info);
   info.schema.title = name;
   return info;
 }

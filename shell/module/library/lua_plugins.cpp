@@ -4,6 +4,7 @@
 #include <string>
 
 #include "host/lua_plugins.h"
+#include "instances/lua_origin.h"
 #include "lua/stack.h"
 #include "lua/state.h"
 
@@ -50,8 +51,10 @@ int append_calls(lua_State* L) {
   return 1;
 }
 
-void run_file(const std::string& path) {
+void run_plugin(const PluginRecord& plugin) {
   lua_State* L = state_for_lua_plugins();
+  const std::string& path = plugin.path;
+  const RunningLuaPlugin running_plugin(plugin);
   const StackRestorer restorer(L);
   reserve(L, 4);
   lua_pushlstring(L, path.data(), path.size());
@@ -64,7 +67,7 @@ void run_file(const std::string& path) {
 
 }  // namespace
 
-void enable_lua_plugins() { set_lua_runner(run_file); }
+void enable_lua_plugins() { set_lua_runner(run_plugin); }
 
 void enable_lua_plugins_in_own_state(lua_State* (*make_state)()) {
   state_maker = make_state;

@@ -95,7 +95,7 @@ void set_lua_runner(LuaRunner lua_runner) { runner() = std::move(lua_runner); }
 
 void run_lua_plugin(const PluginRecord& plugin) {
   if (!runner()) fail("it is written in Lua, which this program does not run");
-  runner()(plugin.path);
+  runner()(plugin);
   for (const auto& [kind, name] : plugin.classes)
     if (!registry().find(kind, name))
       fail("it says that it provides ", kind, " '", name, "', and does not define it");
