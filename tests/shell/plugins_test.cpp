@@ -463,4 +463,18 @@ function Lozz:call(y, p) return require("crescent").ops.abs(y - p) end
                                Contains("plugin \"acme.loss\", version \"2.1\""));
 }
 
+TEST_CASE("A plugin in Lua whose file never ends is stopped and refused") {
+  const LuaPluginFolder plugin_folder;
+  std::ofstream(plugin_folder.folder / "loop.lua")
+      << "-- acme.loop 1.0: Does not end.\n-- provides: layer Loo\n"
+         "coroutine.wrap(function() while true do end end)()\n";
+  const Outcome outcome = run_crescent("-e 'cr.layers.Loo()'", plugin_folder.environment());
+  INFO(outcome.text);
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.text, Contains("plugin 'acme.loop' (") && Contains("loop.lua:3: ") &&
+                               Contains("it does not come to an end while it is loaded: it was "
+                                        "given 10 seconds") &&
+                               !Contains("did you mean"));
+}
+
 }  // namespace

@@ -1,5 +1,6 @@
 #include "library/lua_plugins.h"
 
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -51,10 +52,53 @@ int append_calls(lua_State* L) {
   return 1;
 }
 
+/// While an object of this class lives, Lua code that runs for longer than the time limit fails.
+/// Coroutines that the code makes have the limit, too.
+class TimeLimit {
+ public:
+  explicit TimeLimit(lua_State* L)
+      : L_(L),
+        outer_limit_(innermost_limit),
+        hook_(lua_gethook(L)),
+        hook_mask_(lua_gethookmask(L)),
+        hook_count_(lua_gethookcount(L)) {
+    innermost_limit = this;
+    lua_sethook(L, check, LUA_MASKCOUNT, kInstructionsPerCheck);
+  }
+  ~TimeLimit() {
+    innermost_limit = outer_limit_;
+    // A signal may have set a hook that ends the code.
+    if (lua_gethook(L_) == check) lua_sethook(L_, hook_, hook_mask_, hook_count_);
+  }
+  TimeLimit(const TimeLimit&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kLimit{10};
+  static constexpr int kInstructionsPerCheck = 10000;
+  static inline thread_local TimeLimit* innermost_limit = nullptr;
+
+  static void check(lua_State* L, lua_Debug* event) {
+    const TimeLimit* limit = innermost_limit;
+    if (!limit) return;
+    if (limit->hook_ && limit->hook_ != check) limit->hook_(L, event);
+    if (Clock::now() > limit->deadline_)
+      luaL_error(L, "it does not come to an end while it is loaded: it was given %d seconds",
+                 static_cast<int>(kLimit.count()));
+  }
+
+  lua_State* L_;
+  TimeLimit* outer_limit_;
+  lua_Hook hook_;
+  int hook_mask_, hook_count_;
+  Clock::time_point deadline_ = Clock::now() + kLimit;
+};
+
 void run_plugin(const PluginRecord& plugin) {
   lua_State* L = state_for_lua_plugins();
   const std::string& path = plugin.path;
   const RunningLuaPlugin running_plugin(plugin);
+  const TimeLimit time_limit(L);
   const StackRestorer restorer(L);
   reserve(L, 4);
   lua_pushlstring(L, path.data(), path.size());
