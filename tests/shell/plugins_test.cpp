@@ -477,4 +477,13 @@ TEST_CASE("A plugin in Lua whose file never ends is stopped and refused") {
                                !Contains("did you mean"));
 }
 
+TEST_CASE("A refused class is not suggested") {
+  const LuaPluginFolder plugin_folder;
+  std::ofstream(plugin_folder.folder / "lie.lua")
+      << "-- acme.lie 1.0: Lies.\n-- provides: layer Lie\n";
+  CHECK_THAT(
+      run_crescent("-e 'cr.layers.Lie {}'", plugin_folder.environment()).text,
+      Contains("is refused: it says that it provides layer 'Lie'") && !Contains("did you mean"));
+}
+
 }  // namespace

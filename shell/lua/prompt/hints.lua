@@ -304,6 +304,7 @@ local function suggests_name(rest_of_message, name)
 end
 
 local function hint_of_member(path, name, rest_of_message)
+  if rest_of_message:find("but is refused", 1, true) then return "" end
   local hint = names.counterpart(name, path)
   if hint ~= "" or suggests_name(rest_of_message, name) then return hint end
   if path == "cr.layers" then hint = hint_of_activation(name) end
