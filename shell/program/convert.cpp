@@ -1,12 +1,18 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 
 #include "crescent/io/format.h"
+#include "crescent/system/file.h"
 #include "file_commands.h"
 
 namespace crescent::program {
@@ -14,18 +20,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The beginning of the names of temporary folders; the number of the process is behind it.
+constexpr std::string_view kTemporaryPrefix = ".convert-";
+
+/// Locks a temporary folder as long as the descriptor is open; returns a descriptor below 0 if
+/// another process has locked it.
+Descriptor locked_folder(const fs::path& folder) {
+  Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? std::move(descriptor)
+                                                                      : Descriptor();
+}
+
+/// Removes the temporary folders beside the target that processes have left that a crash ended.
+void remove_abandoned_folders(const fs::path& parent) {
+  std::error_code ignored_error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(parent.empty() ? "." : parent, ignored_error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kTemporaryPrefix)) continue;
+    const int process = std::atoi(name.c_str() + kTemporaryPrefix.size());
+    const bool has_ended = process > 0 && kill(process, 0) != 0 && errno == ESRCH;
+    if (has_ended && locked_folder(entry.path()) >= 0) fs::remove_all(entry.path(), ignored_error);
+  }
+}
+
 /// A temporary path in a new folder beside the target. A file is written there first; its
 /// companions, such as shards of weights, are written to the folder too. The destructor removes the
-/// folder.
+/// folder; if the process crashes, the next conversion to the same place does.
 class TemporaryTarget {
  public:
   explicit TemporaryTarget(const fs::path& target)
       : target_(target.string()),
-        folder_(target.parent_path() / concat(".convert-", getpid())),
+        folder_(target.parent_path() / concat(kTemporaryPrefix, getpid())),
         path_((folder_ / target.filename()).string()) {
+    remove_abandoned_folders(target.parent_path());
     // ignored, because the writer reports that the parent folder does not exist
     std::error_code ignored_error;
     fs::create_directory(folder_, ignored_error);
+    lock_ = locked_folder(folder_);
   }
   ~TemporaryTarget() {
     std::error_code ignored_error;
@@ -47,6 +79,7 @@ class TemporaryTarget {
   std::string target_;
   fs::path folder_;
   std::string path_;
+  Descriptor lock_;
 };
 
 /// Collects the warnings that are raised while the object exists.

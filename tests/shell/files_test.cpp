@@ -112,6 +112,20 @@ TEST_CASE("convert writes the same model in another format, or nothing") {
           original_model->get_weights()[i].to_vector());
 }
 
+TEST_CASE("convert removes the temporary folders of processes that have crashed") {
+  const Folder folder;
+  save_model(*trained_model(), folder / "a.h5");
+  fs::create_directory(folder / ".convert-1");  // a process that runs
+  fs::create_directory(folder / ".convert-999999999");
+  std::ofstream(folder / ".convert-999999999/half") << "half";
+  fs::create_directory(folder / ".convert-mine");
+  CHECK(run_crescent("convert " + (folder / "a.h5") + " " + (folder / "b.keras")).status == 0);
+  CHECK(fs::exists(folder / ".convert-1"));
+  CHECK_FALSE(fs::exists(folder / ".convert-999999999"));
+  CHECK(fs::exists(folder / ".convert-mine"));
+  CHECK(folder.count() == 4);
+}
+
 TEST_CASE("convert names the array of a .npy file") {
   Folder folder;
   run_crescent("-e 'cr.data.write_npy(\"" + (folder / "a.npy") + "\", cr.ones { 2, 3 })'");
