@@ -11,6 +11,15 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// What the first argument of the command is, by its usage: "NAME [--options JSON]" begins with a
+/// name.
+const char* argument_noun(const char* command) {
+  const std::string_view arguments = find_command(command)->arguments;
+  return arguments.starts_with("NAME")     ? "name"
+         : arguments.starts_with("FOLDER") ? "folder"
+                                           : "file";
+}
+
 }  // namespace
 
 void print(const std::string& text, FILE* file) { std::fputs(printable(text).c_str(), file); }
@@ -40,8 +49,8 @@ FileArguments::FileArguments(const std::vector<std::string>& arguments, const ch
     }
   }
   if (paths.size() != path_count)
-    fail_usage(command, concat("expected ", path_count,
-                               path_count == 1 ? " file, got " : " files, got ", paths.size()));
+    fail_usage(command, concat("expected ", path_count, " ", argument_noun(command),
+                               path_count == 1 ? ", got " : "s, got ", paths.size()));
 }
 
 }  // namespace crescent::program

@@ -52,6 +52,8 @@ TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
     INFO(wrong_arguments);
     CHECK(run_crescent(wrong_arguments).status == 2);
   }
+  CHECK_THAT(run_crescent("check-plugin").text, Contains("expected 1 name, got 0; usage: "));
+  CHECK_THAT(run_crescent("inspect").text, Contains("expected 1 file, got 0; usage: "));
   for (const char* failing_arguments :
        {"nothing_here.lua", "inspect nothing_here.h5", "describe nothing_here", "-e \"error 'no'\"",
         "-e ')'", "plugins nothing_here"}) {
