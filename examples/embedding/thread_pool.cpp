@@ -10,8 +10,6 @@
 
 #include "crescent/crescent.h"
 
-using namespace crescent;
-
 class ThreadPool {
  public:
   explicit ThreadPool(int thread_count) {
@@ -25,9 +23,9 @@ class ThreadPool {
     changed_condition_.notify_all();
     for (std::thread& thread : threads_) thread.join();
   }
-  std::future<Tensors> submit(std::function<Tensors()> task) {
-    std::packaged_task<Tensors()> packaged_task(std::move(task));
-    std::future<Tensors> result = packaged_task.get_future();
+  std::future<crescent::Tensors> submit(std::function<crescent::Tensors()> task) {
+    std::packaged_task<crescent::Tensors()> packaged_task(std::move(task));
+    std::future<crescent::Tensors> result = packaged_task.get_future();
     {
       const std::lock_guard lock(mutex_);
       tasks_.push(std::move(packaged_task));
@@ -42,7 +40,7 @@ class ThreadPool {
       std::unique_lock lock(mutex_);
       changed_condition_.wait(lock, [this] { return is_closed_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
-      std::packaged_task<Tensors()> task = std::move(tasks_.front());
+      std::packaged_task<crescent::Tensors()> task = std::move(tasks_.front());
       tasks_.pop();
       lock.unlock();
       task();  // get() of the task's future rethrows an exception of the task
@@ -51,19 +49,19 @@ class ThreadPool {
 
   std::mutex mutex_;
   std::condition_variable changed_condition_;
-  std::queue<std::packaged_task<Tensors()>> tasks_;
+  std::queue<std::packaged_task<crescent::Tensors()>> tasks_;
   bool is_closed_ = false;
   std::vector<std::thread> threads_;
 };
 
 int main(int argc, char** argv) try {
-  if (argc != 2) fail("expected the path of a model");
-  const ModelPtr model = load_model(argv[1]);  // all threads use this one model
-  const Tensor x = global_random().normal({64, 3});
-  const Tensor expected_outputs = model->predict({x}).front();
+  if (argc != 2) crescent::fail("expected the path of a model");
+  const crescent::ModelPtr model = crescent::load_model(argv[1]);  // all threads use this one model
+  const crescent::Tensor x = crescent::global_random().normal({64, 3});
+  const crescent::Tensor expected_outputs = model->predict({x}).front();
 
   ThreadPool pool(4);
-  std::vector<std::future<Tensors>> answers;
+  std::vector<std::future<crescent::Tensors>> answers;
   for (int64_t row = 0; row < x.dim(0); ++row)
     answers.push_back(pool.submit([&, row] { return model->predict({x.view_rows(row, 1)}); }));
 
@@ -75,7 +73,7 @@ int main(int argc, char** argv) try {
   }
   std::printf("64 answers, at most %.1e from those of one batch\n", largest_error);
   return largest_error < 1e-5 ? 0 : 1;
-} catch (const Error& error) {
+} catch (const crescent::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
 }

@@ -3,27 +3,28 @@
 
 #include "crescent/crescent.h"
 
-using namespace crescent;
-
 int main(int argc, char** argv) try {
-  if (argc != 2) fail("expected the path of the file to write");
-  set_random_seed(1);
-  const Tensor x = global_random().normal({512, 3});
-  const Tensor y = ops::sum(x * Tensor::from<float>({2, -1, 0.5}, {3}), {-1}, true);
+  if (argc != 2) crescent::fail("expected the path of the file to write");
+  crescent::set_random_seed(1);
+  const crescent::Tensor x = crescent::global_random().normal({512, 3});
+  const crescent::Tensor y =
+      crescent::ops::sum(x * crescent::Tensor::from<float>({2, -1, 0.5}, {3}), {-1}, true);
 
-  const auto model = Sequential::make(
-      {make<Layer>("Dense", {{"units", 16}, {"activation", "tanh"}, {"input_shape", List{3}}}),
-       make<Layer>("Dense", {{"units", 1}})});
+  const auto model = crescent::Sequential::make(
+      {crescent::make<crescent::Layer>(
+           "Dense", {{"units", 16}, {"activation", "tanh"}, {"input_shape", crescent::List{3}}}),
+       crescent::make<crescent::Layer>("Dense", {{"units", 1}})});
   model->compile(
-      {{"optimizer", Dict{{"class_name", "Adam"}, {"config", Dict{{"learning_rate", 0.02}}}}},
+      {{"optimizer", crescent::Dict{{"class_name", "Adam"},
+                                    {"config", crescent::Dict{{"learning_rate", 0.02}}}}},
        {"loss", "mse"}});
   model->fit({x}, {y}, {{"epochs", 60}, {"verbose", 0}, {"validation_split", 0.25}});
 
   const double loss = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
   std::printf("loss %.4f\n", loss);
-  save_model(*model, argv[1]);
+  crescent::save_model(*model, argv[1]);
   return loss < 0.01 ? 0 : 1;
-} catch (const Error& error) {
+} catch (const crescent::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
 }

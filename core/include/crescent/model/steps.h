@@ -2,7 +2,7 @@
 // derives from Steps overrides them:
 //
 //   class Gan final : public Model, public Steps {
-//     StepLogs train_step(Model& model, const Batch& batch) override;
+//     StepLogs train_step(Model& model, const Batch& batch) const override;
 //
 // A step is traced once for each signature of its batch and then runs compiled, so it must be
 // written with ops. fit, evaluate and predict call it in place of the default step.
