@@ -48,12 +48,18 @@ check.fails(function()
 end, "Layer e (CallsItself): calls of layers are 1000 deep: does a layer call itself?")
 check.fails(function()
   cr.layers.Dense(2, { name = "e", kernel_initializer = "ScalarStart" })(x)
-end, "Layer e (Dense): weight 'kernel': expected a tensor of shape (2, 2) from the initializer")
+end, "Layer e (Dense): weight 'kernel': initializer ScalarStart of plugin 'careless' gave a tensor "
+  .. "of shape (), expected shape (2, 2)")
 local model = cr.Sequential { cr.layers.Dense(1) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { cr.metrics.NoResult() } }
 check.fails(function()
   model:fit(x, y, { verbose = 0 })
 end, "metric NoResult of plugin 'careless': result() of 'no_result' gave no tensor")
+local limited = cr.Sequential { cr.layers.Dense(1, { kernel_constraint = "ScalarLimit" }) }
+limited:compile { optimizer = "sgd", loss = "mse" }
+check.fails(function()
+  limited:fit(x, y, { verbose = 0 })
+end, "constraint ScalarLimit of plugin 'careless' gave a tensor of shape () for variable 'dense")
 model:compile { optimizer = cr.optimizers.AssignsNothing(), loss = "mse" }
 check.fails(function() model:fit(x, y, { verbose = 0 }) end, "/kernel' cannot be assigned")
 model:compile { optimizer = "sgd", loss = "mse" }

@@ -92,6 +92,9 @@ TEST_CASE("What functions of an op throw names function, op and plugin") {
                     Contains("unchecked.fails of plugin 'unchecked': expected an even number"));
   CHECK_THROWS_WITH(failing(x, "nothing"),
                     "failing: unchecked.fails of plugin 'unchecked': infer() gave no results");
+  CHECK_THROWS_WITH(failing(x, "empty"),
+                    Contains("unchecked.fails of plugin 'unchecked': decompose() gave no tensor as "
+                             "output 1 of 1"));
   for (const bool compiled : {false, true}) {
     CHECK_THROWS_WITH(differentiate("vjp", compiled),
                       "an exception of type int (in vjp() of op unchecked.fails of plugin "

@@ -184,6 +184,17 @@ void Layer::set_trainable(bool on) {
 
 // ---- weights
 
+/// Runs the initializer. Fails, naming its class, if it gives another shape.
+static Tensor initial_value_of(const std::string& name, const Shape& shape, DType dtype,
+                               const Initializer& initializer) {
+  Tensor value = blaming(initializer, [&] { return initializer(shape, dtype); });
+  if (!value || value.shape() != shape)
+    fail("weight '", name, "': ", class_description(initializer.info().get(), Initializer::kKind),
+         " gave ", value ? concat("a tensor of shape ", value.shape()) : "no tensor",
+         ", expected shape ", shape);
+  return value;
+}
+
 /// Adds a weight. If the layer was built before, the weight replaces one of the same name.
 Variable Layer::add_weight(const std::string& name, const Shape& shape,
                            const Ref<Initializer>& initializer, const WeightOptions& options) {
@@ -197,13 +208,9 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
   if (options.trainable && is_floating(dtype)) division = division_for(path, shape);
   const bool is_blank = BlankWeights::active();
   const Shape blank_shape = division ? part_shape(*division, shape) : shape;
-  const Tensor initial_value =
-      is_blank      ? Tensor::uninitialized({dtype, blank_shape})
-      : initializer ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
-                    : Tensor(shape, dtype);
-  if (!(initial_value.shape() == (is_blank ? blank_shape : shape)))
-    fail("weight '", name, "': expected a tensor of shape ", shape, " from the initializer, got ",
-         initial_value.shape());
+  const Tensor initial_value = is_blank      ? Tensor::uninitialized({dtype, blank_shape})
+                               : initializer ? initial_value_of(name, shape, dtype, *initializer)
+                                             : Tensor(shape, dtype);
   Variable variable(initial_value, {name, options.trainable, options.autocast, options.regularizer,
                                     options.constraint});
   variable.set_path(path);

@@ -346,6 +346,19 @@ Tensors notify_observer(std::span<const Tensor> gradients, const Variables& vari
   return all_gradients;
 }
 
+/// The value of the variable after its constraint. Fails, naming the class of the constraint, if
+/// the constraint gives another shape.
+Tensor constrained_value(const Variable& variable) {
+  const Constraint& constraint = *variable.constraint();
+  const Tensor old_value = variable.value();
+  Tensor value = blaming(constraint, [&] { return constraint(old_value); });
+  if (!value || value.shape() != old_value.shape())
+    fail(class_description(constraint.info().get(), Constraint::kKind), " gave ",
+         value ? concat("a tensor of shape ", value.shape()) : "no tensor", " for variable '",
+         variable.path(), "', which has shape ", old_value.shape());
+  return value;
+}
+
 }  // namespace
 
 void Optimizer::apply(std::span<const Tensor> given_gradients, const Variables& variables) {
@@ -407,8 +420,7 @@ void Optimizer::apply(std::span<const Tensor> given_gradients, const Variables& 
     move_averages(variable_updates, update_count, ema_momentum_, ema_overwrite_frequency_);
   const PartAccess whole_access(false);
   for (const Variable& v : variables)
-    if (v.constraint())
-      v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));
+    if (v.constraint()) v.assign(constrained_value(v));
   iterations_.assign(step_count + 1);
   transaction.commit();
 }

@@ -67,6 +67,14 @@ std::string_view without_function(std::string_view message) {
 
 }  // namespace
 
+std::string class_description(const ClassInfo* info, std::string_view kind) {
+  if (!info) return concat("the ", kind);
+  const bool has_plugin = !info->plugin.empty() && info->plugin != "Lua" &&
+                          (info->origin == "Lua" || !is_built_in(*info));
+  return concat(info->kind, " ", info->name,
+                has_plugin ? concat(" of plugin '", info->plugin, "'") : "");
+}
+
 void name_thrower(Error& error, std::string_view name) {
   if (has_word(error.what(), name.substr(name.rfind('.') + 1))) return;
   error.set_message(concat(name, ": ", without_function(error.what())));

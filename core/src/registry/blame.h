@@ -21,6 +21,11 @@ void name_thrower(Error& error, std::string_view name);
 /// Whether the class is of core, of a plugin that is installed with core, or written in Lua.
 bool is_built_in(const ClassInfo& info);
 
+/// The kind, the name and, unless it is built in, the plugin of the class: "constraint Bounded of
+/// plugin 'acme.scale'". `info` is null for an object that the registry did not make; it is "the
+/// constraint" if this is its kind.
+std::string class_description(const ClassInfo* info, std::string_view kind);
+
 /// Runs code of an object of class `owner`; exceptions are rethrown by rethrow_blaming().
 template <class F>
 auto blaming(const ClassInfo* owner, F f) -> decltype(f()) {

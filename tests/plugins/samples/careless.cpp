@@ -17,6 +17,10 @@ struct ScalarStart final : Initializer {
   static void describe(Schema<ScalarStart>& s) { s.doc("Forgets the shape."); }
   Tensor operator()(const Shape&, DType) const override { return Tensor(3.0); }
 };
+struct ScalarLimit final : Constraint {
+  static void describe(Schema<ScalarLimit>& s) { s.doc("Forgets the shape."); }
+  Tensor operator()(const Tensor& w) const override { return ops::sum(w); }
+};
 struct NoResult final : Metric {
   static void describe(Schema<NoResult>& s) { s.doc("Has no result."); }
   void update_state(const Tensor&, const Tensor&, const Tensor&) override {}
@@ -82,6 +86,7 @@ struct NoOutput final : UnaryLayer {
 CRESCENT_PLUGIN("careless", "1.0.0") {
   registry.add<CallsItself>("CallsItself");
   registry.add<ScalarStart>("ScalarStart");
+  registry.add<ScalarLimit>("ScalarLimit");
   registry.add<NoResult>("NoResult");
   registry.add<AssignsNothing>("AssignsNothing");
   registry.add<ForgetsSlots>("ForgetsSlots");

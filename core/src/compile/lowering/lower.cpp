@@ -113,6 +113,10 @@ class Lowering {
           Tensors outputs =
               blaming(*original.op, "decompose", [&] { return original.op->decompose(inputs); });
           has_no_decomposition = outputs.empty();
+          for (size_t i = 0; i < outputs.size(); ++i)
+            if (!outputs[i])
+              fail(op_description(*original.op), ": decompose() gave no tensor as output ", i + 1,
+                   " of ", outputs.size());
           return outputs;
         },
         in);
