@@ -5,8 +5,9 @@
 
 set(CRESCENT_DOCUMENTS README.md CHANGELOG.md core/README.md formats/README.md plugins/README.md
   shell/README.md)
+# They are in the package of the guide, to which they link.
 foreach(document IN LISTS CRESCENT_DOCUMENTS)
-  crescent_install_document("${document}" library)
+  crescent_install_document("${document}" program)
 endforeach()
 crescent_install_document(examples/README.md examples)
 install(FILES LICENSE NOTICE DESTINATION share/doc/crescent)
