@@ -176,10 +176,11 @@ local function error_message_of(class, config, name)
   return message and message:find("'" .. name .. "'", 1, true) and message
 end
 
---- A value that the option does not accept, for an example of the error.
+--- A value that the option does not accept, for an example of the error, as a user writes it: 0 and
+--- not 0.0.
 local function refused_value(option)
-  if option.min then return option.min - 1 end
-  if option.max then return option.max + 1 end
+  local number = option.min and option.min - 1 or option.max and option.max + 1
+  if number then return math.tointeger(number) or number end
   return option.choices and "something"
 end
 
@@ -467,11 +468,18 @@ local function command_page()
     rows[i] = { element("code", escaped(command.usage)), escaped(command.doc) }
     names[i] = { "crescent " .. command.name, "commands.html", command.doc }
   end
+  local variables = {}
+  for i, variable in ipairs(host.variables) do
+    variables[i] = { element("code", escaped(variable.name)), escaped(variable.doc) }
+    names[#names + 1] = { variable.name, "commands.html#environment", variable.doc }
+  end
   local summary = "What the program does beside running scripts."
   return { section = "Reference", title = "Commands", menu = "Commands", summary = summary,
     file = "commands.html", names = names,
     content = element("h1", "Commands") .. paragraph(summary)
-      .. html.grid({ "Command", "Does" }, rows) }
+      .. html.grid({ "Command", "Does" }, rows)
+      .. element("h2", "Environment variables", 'id="environment"')
+      .. html.grid({ "Name", "Meaning" }, variables) }
 end
 
 function reference.pages()

@@ -5,9 +5,10 @@
   const most = 30;
   let chosen = -1;
 
-  // The score by which a row matches a lower-case word; 0 if it does not match.
+  // The score by which a row matches a lower-case word; 0 if it does not match. The last part of a
+  // name, as in cr.ops.abs, model:fit and "crescent convert", counts most.
   function fit([name, , text], word) {
-    const full = name.toLowerCase(), last = full.slice(full.lastIndexOf(".") + 1);
+    const full = name.toLowerCase(), last = full.split(/[.: ]/).pop();
     if (last === word || full === word) return 100 - full.length / 100;
     if (last.startsWith(word)) return 80 - full.length / 100;
     if (full.includes(word)) return 60 - full.length / 100;

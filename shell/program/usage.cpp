@@ -1,5 +1,7 @@
 #include "usage.h"
 
+#include <sstream>
+
 #include "command_table.h"
 
 namespace crescent::program {
@@ -55,5 +57,16 @@ po::options_description description() {
 const char* scripts_text() { return kScripts; }
 
 const char* variables_text() { return kVariables; }
+
+std::vector<std::pair<std::string, std::string>> environment_variables() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  std::istringstream lines(kVariables);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ")) continue;
+    const size_t end = line.find(' ', 2), begin = line.find_first_not_of(' ', end);
+    variables.emplace_back(line.substr(2, end - 2), line.substr(begin));
+  }
+  return variables;
+}
 
 }  // namespace crescent::program

@@ -2,6 +2,8 @@
 #pragma once
 #include <boost/program_options.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace crescent::program {
 
@@ -13,5 +15,7 @@ boost::program_options::options_description description();
 const char* scripts_text();
 /// The environment variables, one line each, below a heading.
 const char* variables_text();
+/// The names of the environment variables with their meanings, as variables_text() has them.
+std::vector<std::pair<std::string, std::string>> environment_variables();
 
 }  // namespace crescent::program

@@ -115,7 +115,16 @@ end
 assert(signature_count > 500, "there are no signatures")
 local dropout = pages["cr.layers.Dropout.html"]:gsub("<[^>]*>", "")
 assert(dropout:find("cr.layers.Dropout(rate, {", 1, true))
-assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
+assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got 0\n", "no errors")
+for name, text in pairs(pages) do
+  if text:find "must be at %a+ [^\n<]*, got %-?%d+%.0[\n<]" then
+    table.insert(problems, name .. ": an integer is written as a fraction")
+  end
+end
+for name in output_of(("'%s' --help"):format(program)):gmatch "\n  ([%u_]+)  " do
+  if not names[name] then table.insert(problems, "the search does not know " .. name) end
+end
+assert(names.CRESCENT_DEVICE and pages["commands.html"]:find "CRESCENT_INIT")
 
 -- The language server LuaLS reads this file only for types; its functions do nothing.
 local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()

@@ -44,16 +44,9 @@ std::string options_section() {
   return text;
 }
 
-/// The environment variables for the man page, from the rows "  NAME  text" of --help; other lines
-/// are left out.
 std::string variables_section() {
   std::string text = section("ENVIRONMENT");
-  std::istringstream lines(variables_text());
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("  ")) continue;
-    const size_t end = line.find(' ', 2), begin = line.find_first_not_of(' ', end);
-    text += entry(line.substr(2, end - 2), line.substr(begin));
-  }
+  for (const auto& [name, meaning] : environment_variables()) text += entry(name, meaning);
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "../command_table.h"
 #include "../commands.h"
 #include "../lua/lua_state.h"
+#include "../usage.h"
 #include "crescent/base/error.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
@@ -78,6 +79,17 @@ void set_commands(lua_State* L) {
   lua_setfield(L, -2, "commands");
 }
 
+void set_variables(lua_State* L) {
+  lua_newtable(L);
+  for (const auto& [name, text] : environment_variables()) {
+    lua_newtable(L);
+    set_text(L, "name", name);
+    set_text(L, "doc", text);
+    lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+  }
+  lua_setfield(L, -2, "variables");
+}
+
 std::vector<std::string> files_in(const fs::path& folder, const char* ending) {
   std::vector<std::string> files;
   std::error_code ignored_error;
@@ -132,7 +144,7 @@ int write_in_lua(lua_State* L) {
   lua_getglobal(L, "cr");
   lua_newtable(L);
   set_text(L, "folder", request.folder);
-  set_functions(L), set_commands(L);
+  set_functions(L), set_commands(L), set_variables(L);
   set_files(L, "chapters", files_in(guide_folder(), ".md"));
   set_files(L, "images", guide_images()), set_files(L, "notes", note_files());
   lua_call(L, 2, 0);
