@@ -39,8 +39,9 @@ class CRESCENT_API Progress {
 };
 
 /// Shows how much of a file has been read or written: "reading 'm.h5': 120/345 megabytes - 2s".
-/// Shows nothing if there are fewer than 8 MB, if another thread than the main thread makes the
-/// object, or if an operation, such as fit or another FileProgress, owns the line of the terminal.
+/// Shows nothing if there are fewer than 8 MB, if the object is made on another thread than the
+/// main thread, or if another operation, such as fit or another FileProgress, already shows its
+/// progress.
 class CRESCENT_API FileProgress {
  public:
   /// `doing` says what is done, such as "reading"; `bytes` is the number of bytes to read or write.

@@ -1,5 +1,5 @@
-// JSON for programs that read only what the standard defines. Files of Keras are written by to_json
-// (value.h), as Python writes them.
+// JSON for programs that read only what the standard defines. Files in the formats of Keras are
+// written by to_json (value.h) instead, which writes NaN and Infinity as Python does.
 #pragma once
 #include <string>
 

@@ -113,8 +113,8 @@ class CRESCENT_API Value {
   bool is_dict() const { return kind() == Kind::dict; }
   bool is_object() const { return kind() == Kind::object; }
 
-  // Each of these functions fails with "expected an integer, got "ten"" when the value is of
-  // another kind.
+  // If the value is of another kind, each of these functions fails with a message such as: expected
+  // an integer, got "ten".
   bool as_bool() const;
   int64_t as_int() const;   ///< accepts a float without fraction too
   double as_float() const;  ///< accepts an integer too
