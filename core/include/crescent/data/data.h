@@ -67,8 +67,8 @@ class CRESCENT_API Dataset : public Object {
 
  protected:
   friend CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
-  /// Returns the shard of a dataset that has its own way to divide its data; null (the default) for
-  /// a dataset that is divided by whole batches.
+  /// Returns shard number `index` of `count` if the dataset has its own way to divide its data;
+  /// null (the default) if shard() divides it by whole batches.
   virtual DatasetPtr own_shard(int64_t /*index*/, int64_t /*count*/) { return nullptr; }
 };
 
@@ -98,16 +98,16 @@ CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weigh
 /// write the same batches again.
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
                                           int64_t batches = -1);
-/// A dataset that makes the next batches of `source`, 2 to 32 of them within 2 MiB, on another
-/// thread while the current batch is used. next() rethrows an exception of `source` after it has
-/// returned the batches made before.
+/// A dataset that makes batches of `source` ahead, on another thread, while the current batch is
+/// used: as many as fit into 2 MiB, but at least 2 and at most 32. next() rethrows an exception of
+/// `source` after it has returned the batches made before.
 CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 
 // ---- arrays that stay in files: formats make them (format.h), datasets read them
 /// The bytes of an open file as storage of tensors (Tensor::on); the storage closes the descriptor.
 CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
-/// A storage of the bytes of `file`, which has elements of `width` bytes in the other byte order;
-/// reading swaps their bytes.
+/// A storage of `file`, whose elements have `width` bytes in the opposite byte order. Reading
+/// reverses the bytes of each element.
 CRESCENT_API std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width);
 /// Reverses the bytes of each element of `width` bytes.
 CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);

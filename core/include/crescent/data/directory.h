@@ -1,6 +1,6 @@
 // Datasets of the files in a folder that has a subfolder for each class, like those of Keras'
-// *_dataset_from_directory functions. Files are listed when the dataset is made, and read when a
-// pass reaches their elements.
+// *_dataset_from_directory functions. Files are listed when the dataset is made. A file is read
+// when a pass over the dataset reaches its element.
 //
 //   auto parts = image_dataset_from_directory(
 //       {.directory = "photos", .seed = 1, .validation_split = 0.2, .subset = "both"},

@@ -75,11 +75,12 @@ CRESCENT_API Tensor smart_resize(const Tensor& images, ImageSize size,
 // There are three implementations of resizing, whose results differ on purpose:
 //
 // - resize_as_pillow gives the bytes of Pillow, with which Keras loads files: the filter is widened
-//   when an image shrinks, sums are in fixed point, and pixels outside the region contribute.
+//   when an image shrinks, sums are in fixed point, and pixels just outside the resized region
+//   contribute.
 // - resize_as_tensorflow gives the numbers of tf.image.resize without antialias, which Keras'
-//   datasets and smart_resize use: the filter is not widened, results are not rounded, and pixels
-//   outside the region do not contribute. It has filters that the op lacks, and runs on the calling
-//   thread.
+//   datasets and smart_resize use: the filter is not widened, results are not rounded, and only
+//   pixels of the resized region contribute. It has filters that the op lacks, and runs on the
+//   calling thread.
 // - image.resize of cr.ops is an op: it runs in compiled programs and has a gradient. It changes
 //   the height before the width, so its float32 results differ from those of resize_as_tensorflow
 //   by rounding.

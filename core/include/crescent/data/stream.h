@@ -52,7 +52,7 @@ class CRESCENT_API Stream : public Dataset {
   virtual int64_t elements() const { return kUnknown; }
   /// Begins pass number `epoch`, on which the random numbers of the pass depend.
   virtual CursorPtr open(uint64_t epoch) = 0;
-  /// Begins the pass whose number follows that of the last pass begun in this way.
+  /// Begins the next pass: each call of this overload increments the number of the pass.
   CursorPtr open() { return open(next_epoch_++); }
   /// The streams whose elements this stream transforms or combines.
   virtual std::vector<StreamPtr> sources() const;
@@ -60,17 +60,17 @@ class CRESCENT_API Stream : public Dataset {
   /// script makes them.
   virtual bool on_own_thread() const;
 
-  // The next three functions let batches leave rows unread. They concern streams whose elements are
-  // rows of arrays, because the numbers of these rows are known before the rows are read, and
-  // streams of batches of such rows.
+  // With the next three functions, a batch is made without reading those of its rows that this
+  // process does not need. They concern streams whose elements are rows of arrays, because the
+  // index of each row is known before the row is read, and streams of batches of such rows.
   /// The arrays whose rows are the elements; null (the default) if the elements are not rows of
   /// arrays.
   virtual const Element* arrays() const { return nullptr; }
-  /// Begins a pass like open(epoch), whose elements are the numbers of rows of arrays() instead of
-  /// the rows. It is called only if there are arrays().
+  /// Begins a pass like open(epoch), but each element is the index of a row of arrays() instead of
+  /// the row. Called only if arrays() is not null.
   virtual CursorPtr open_numbers(uint64_t /*epoch*/) { return nullptr; }
-  /// Begins a pass like open(epoch), whose batches need to have values only in needed rows of their
-  /// first part, the inputs.
+  /// Begins a pass like open(epoch). In the first part of each batch, the inputs, only the rows
+  /// that `needed` returns must have values.
   virtual CursorPtr open_partial(uint64_t epoch, const NeededRows& /*needed*/) {
     return open(epoch);
   }
@@ -129,8 +129,8 @@ CRESCENT_API StreamPtr list_files(const std::string& pattern, bool shuffled = tr
 
 // ---- transformations of single elements
 
-/// Maps an element to another. During the call global_random() of the thread is a generator that
-/// belongs to the element.
+/// Maps an element to another. During the call, global_random() is a generator of this element,
+/// whose numbers do not depend on other elements.
 using Mapper = std::function<Element(Element)>;
 /// A mapper and the threads on which it runs.
 struct Mapping {
@@ -149,7 +149,7 @@ CRESCENT_API Mapping layer_mapping(const std::shared_ptr<Layer>& layer,
 CRESCENT_API StreamPtr map(StreamPtr source, Mapping mapping);
 /// The elements for which the mapping returns true.
 CRESCENT_API StreamPtr filter(StreamPtr source, Mapping mapping);
-/// The elements of `source`, `count` of which another thread makes ahead of their use.
+/// The elements of `source`; another thread makes up to `count` elements before they are used.
 CRESCENT_API StreamPtr prefetch_elements(StreamPtr source, int64_t count);
 /// Stores the elements of the first complete pass in memory, or in a file that later processes
 /// find; all later passes give these elements.
@@ -174,8 +174,8 @@ CRESCENT_API StreamPtr take(StreamPtr source, int64_t count);
 CRESCENT_API StreamPtr skip(StreamPtr source, int64_t count);
 /// The elements of the sources, one source after another.
 CRESCENT_API StreamPtr concatenate(std::vector<StreamPtr> sources);
-/// Elements that combine the parts of one element of each source; the shortest source determines
-/// their number.
+/// Combines the parts of one element of each source into an element. The stream ends with the
+/// shortest source.
 CRESCENT_API StreamPtr zip(std::vector<StreamPtr> sources);
 /// Elements of two parts: the index of an element, counted from `first`, and the element.
 CRESCENT_API StreamPtr enumerate(StreamPtr source, int64_t first);
