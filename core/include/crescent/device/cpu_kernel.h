@@ -3,7 +3,7 @@
 //
 //   class EmaKernel final : public CpuKernel {
 //    public:
-//     static void describe(Schema<EmaKernel>& s) { s.doc("A moving average, a sample a thread."); }
+//     static void describe(Schema<EmaKernel>& s) { s.doc("A moving average of each sample."); }
 //     bool prepare(const CpuRequest& r) override {      // decide, and note what run() needs
 //       const auto* op = r.op_as<Ema>();
 //       if (!op || r.outputs[0].dtype != DType::float32) return false;
@@ -101,7 +101,7 @@ struct CpuArguments {
 };
 
 /// A kernel for one op with fixed shapes. The class is registered under the name of the op. Every
-/// instruction of a program has its own instance, which one thread at a time runs.
+/// instruction of a program has a kernel object of its own, which two threads never run at once.
 class CRESCENT_API CpuKernel : public Plain {
  public:
   static constexpr const char* kKind = "cpu_kernel";

@@ -1,6 +1,6 @@
-// Lowered ops: ops that passes write into programs for devices that have kernels for them
-// (Capabilities in device.h). They concern authors of devices, not authors of layers and ops. They
-// have no gradients because they are made after differentiation.
+// Lowered ops: ops that optimization passes put into programs for devices that have kernels for
+// them (Capabilities in device.h). They concern authors of devices, not authors of layers and ops.
+// They have no gradients because they are made after differentiation.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@ namespace crescent {
 
 // ---- elementwise chains
 
-/// A step of Fused. A scatter is a ScatterAdd along axis 0 whose indices and updates are inputs of
-/// any shape; it computes the gradient of an embedding table without storing the updates as one
-/// tensor.
+/// A step of the op Fused. A scatter is a ScatterAdd along axis 0 whose indices and updates are
+/// inputs of any shape; it computes the gradient of an embedding table without storing the updates
+/// as one tensor.
 struct FusedStep {
   enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
   UnaryKind unary{};

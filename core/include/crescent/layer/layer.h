@@ -71,7 +71,8 @@ struct CRESCENT_API DTypePolicy {
   std::string name = "float32";
   DType compute = DType::float32, variables = DType::float32;
   static DTypePolicy named(std::string_view name);
-  /// Whether this name is the JSON of a DTypePolicyMap of Keras, which has a policy for each path.
+  /// Whether `name` is the JSON text of a DTypePolicyMap of Keras, which has a policy for each
+  /// layer path.
   static bool is_map(std::string_view name);
 };
 // Decodes a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}.
@@ -177,8 +178,8 @@ class CRESCENT_API Layer : public Configurable {
   DType variable_dtype() const { return policy_.variables; }
   const DTypePolicy& policy() const { return policy_; }
 
-  // Trainable weights in order of creation precede the others; a layer's own weights precede those
-  // of its sublayers (in order of assignment).
+  // weights() lists all trainable weights before the others. In each of these groups, the layer's
+  // own weights, in order of creation, precede the weights of its sublayers.
   Variables weights() const;
   Variables trainable_weights() const;  ///< empty while trainable() is false
   Variables non_trainable_weights() const;
@@ -194,8 +195,8 @@ class CRESCENT_API Layer : public Configurable {
   const std::vector<InputSpec>& input_specs() const { return input_specs_; }
   void set_input_specs(std::vector<InputSpec> specs);
 
-  /// The values that add_loss added during the last call that was not inside another layer's call,
-  /// first those of this layer, then those of its sublayers; then the penalties of weight
+  /// The losses of the last call that was not inside another layer's call: the values that add_loss
+  /// added in this layer, those that it added in sublayers, and the penalties of weight
   /// regularizers.
   Tensors losses() const;
   /// The losses that depend on these inputs; for empty `inputs`, those that depend on no input.
@@ -302,8 +303,8 @@ class CRESCENT_API Layer : public Configurable {
   const CallOptions* first_call_ = nullptr;
   Variables own_trainable_weights_, own_non_trainable_weights_;
   std::vector<LayerPtr> sublayers_;
-  // The layers that have this one as a sublayer; the destructor of an owner removes it from this
-  // list.
+  // The layers that have this layer as a sublayer. The destructor of such a layer removes it from
+  // this list.
   std::vector<Layer*> owners_;
   uint64_t version_ = 0;
   std::vector<std::shared_ptr<Metric>> metrics_;

@@ -34,7 +34,7 @@ class CRESCENT_API Metric : public Configurable {
   virtual void reset_state();         ///< sets every variable to zero, also of inner metrics
   /// Whether a smaller or a larger result is better, for callbacks with mode = "auto".
   virtual Direction direction() const { return Direction::unknown; }
-  /// The variables of the state: its own, then those of the metrics inside it.
+  /// The variables of the state: those of this metric, then those of the metrics inside it.
   Variables variables() const;
   /// Adds a variable, or a metric inside this one, to the state. An object that is part of the
   /// state already is not added again.

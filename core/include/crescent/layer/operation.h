@@ -5,11 +5,11 @@
 //     Operations(registry, "acme").add("Softcap", "softcap(x, limit=50.0)", softcap, "Bounded.");
 //   }
 //
-// An OperationSchema provides: the Lua function with positional and keyword arguments, help,
-// completion and messages; the call on symbols, which makes a layer of the graph; and the node in
-// files. On large tensors, a function of several ops runs as one program, which is recorded once
-// for the specs of the tensors and the other arguments; the function must therefore have no effects
-// besides applying ops and failing.
+// Crescent derives from an OperationSchema: the Lua function with positional and keyword arguments,
+// help, completion and error messages; the call on symbols, which adds a layer to the graph; and
+// the form in which model files store this layer. On large tensors, a function of several ops runs
+// as one program, which is recorded once for the specs of the tensors and the other arguments; the
+// function must therefore have no effects besides applying ops and failing.
 #pragma once
 #include "crescent/layer/node.h"
 #include "crescent/ops/ops.h"

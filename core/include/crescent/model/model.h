@@ -111,8 +111,8 @@ struct CRESCENT_API ValidateOptions {
   Value sample_weight;                ///< the weight of each sample
   static void describe(Schema<ValidateOptions>& s);
 };
-/// An instruction whose result differs from the expected one by more than its error bound. The
-/// element is the one that exceeds its bound the most.
+/// An instruction whose result differs from the expected one by more than its error bound.
+/// `element` is the index of the element that exceeds its bound the most.
 struct CRESCENT_API Finding {
   std::string step;  ///< "train_step", "test_step", "predict_step"
   /// The instruction with shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
@@ -124,7 +124,8 @@ struct CRESCENT_API Finding {
   std::vector<int64_t> element;  ///< index of the worst element, from 0
   double got = 0, expected = 0, bound = 0;
 };
-/// The comparison of a model's compiled steps with the recorded programs, evaluated in float64.
+/// The result of Model::validate(), which compares the compiled steps with the recorded programs,
+/// evaluated in float64.
 struct CRESCENT_API Validation {
   bool ok() const { return findings.empty(); }
   std::vector<Finding> findings;   ///< the first finding of each step
@@ -218,8 +219,8 @@ class CRESCENT_API Model : public Layer {
   void forget_programs();
 
   // ---- structure
-  /// The layers of a model that is a graph, with those that only call a function of ops, such as
-  /// `x + 1`; the sublayers of any other model.
+  /// The layers of a model that is a graph, including layers that only call a function of ops, such
+  /// as the one for `x + 1`; for any other model, its sublayers.
   virtual std::vector<LayerPtr> operations() const;
   /// The operations() without the layers that only call a function of ops.
   std::vector<LayerPtr> layers() const;
@@ -262,7 +263,7 @@ class CRESCENT_API Model : public Layer {
                                        const Dict& options = {});
   /// Returns the architecture as JSON, which model_from_json and Keras read. A format plugin
   /// translates Crescent's configuration to that of Keras; the options, such as "target", are those
-  /// of this plugin. Without it, Crescent's configuration is written.
+  /// of this plugin. Without such a plugin, Crescent's configuration is written.
   std::string to_json(const Dict& options = {}) const;
 
   bool supports_masking() const override { return true; }
@@ -288,10 +289,10 @@ class CRESCENT_API StepLock {
   const Model& model_;
 };
 
-/// A graph of layers from inputs to outputs. Nodes are in topological order; each tensor of the
-/// graph has a number (slot), to which one call assigns. If the inputs or outputs are nested, the
-/// lists inputs() and outputs() are in the order of the nesting; inputs and outputs in a dictionary
-/// are named by its keys.
+/// A graph of layers from inputs to outputs. Nodes are in topological order. Each tensor of the
+/// graph has a number (slot), and exactly one call of a layer computes it. If the inputs or outputs
+/// are nested, the lists inputs() and outputs() are in the order of the nesting; inputs and outputs
+/// in a dictionary are named by its keys.
 class CRESCENT_API Functional : public Model {
  public:
   static void describe(Schema<Functional>& s);
