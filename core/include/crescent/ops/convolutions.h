@@ -1,5 +1,5 @@
-// Convolutions, pooling and patches of images that ops.h does not have. A single number is used for
-// all spatial axes.
+// Functions that ops.h does not have: convolutions, pooling and patches of images. A list with a
+// single number gives this number to all spatial axes.
 #pragma once
 #include "crescent/ops/ops.h"
 

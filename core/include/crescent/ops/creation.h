@@ -1,4 +1,5 @@
-// Creation of tensors from numbers, and parts of matrices, that ops.h does not have.
+// Functions that ops.h does not have: they create tensors from numbers, and select parts of
+// matrices.
 #pragma once
 #include "crescent/ops/ops.h"
 

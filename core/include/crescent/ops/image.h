@@ -77,7 +77,8 @@ CRESCENT_API Tensor sample(const Tensor& images, const Tensor& rows, const Tenso
                            const std::string& interpolation = "bilinear",
                            const std::string& fill_mode = "constant", double fill_value = 0);
 /// Output pixel (x, y) is input pixel (a0 x + a1 y + a2, b0 x + b1 y + b2). A transform is a0 a1 a2
-/// b0 b1 b2 c0 c1, either one (8) for all images or one per image (batch, 8).
+/// b0 b1 b2 c0 c1, either one (8) for all images or one per image (batch, 8). c0 and c1 are usually
+/// 0: as in Keras, they shift y by c0 k and x by c1 k in channel k.
 CRESCENT_API Tensor affine_transform(const Tensor& images, const Tensor& transform,
                                      const std::string& interpolation = "bilinear",
                                      const std::string& fill_mode = "constant",

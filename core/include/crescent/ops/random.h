@@ -14,8 +14,8 @@ class CRESCENT_API SeedGenerator {
   /// A generator that draws the same numbers in every call, in every run of a compiled step too, as
   /// functions of Keras do for an integer seed.
   static SeedGenerator repeating(int64_t seed);
-  // Each call of the following functions uses the current counter and increments it; in a trace,
-  // the program does both in every run.
+  // Each call of the following functions uses the current counter and increments it. If the call is
+  // traced, every run of the program does both.
   /// Numbers in [low, high).
   Tensor uniform(const Shape& shape, double low = 0, double high = 1,
                  DType dtype = DType::float32) const;

@@ -9,7 +9,8 @@
 
 namespace crescent {
 
-/// Whether this process tracks its activity, so that activity() tells it; initially it does not.
+/// Whether this process records what it computes, so that activity() can return it; initially it
+/// does not.
 CRESCENT_API bool is_tracking_activity();
 /// Sets whether this process tracks its activity; a communicator of several processes passes true.
 CRESCENT_API void set_activity_tracking(bool on);

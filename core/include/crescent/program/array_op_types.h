@@ -1,5 +1,5 @@
-// Ops of single array functions, which kernels compute in one pass, for authors of devices, in
-// addition to op_types.h. Users call the functions in crescent/ops.
+// Ops for functions of arrays that a kernel computes in one pass. For authors of devices, in
+// addition to op_types.h; users call the functions in crescent/ops.
 #pragma once
 #include "crescent/program/op_types.h"
 
@@ -16,9 +16,9 @@ CRESCENT_OP(Roll, "operations.roll")
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> x rotated by 90 degrees in the plane of axes from < to: the last column of a matrix
-/// becomes the first row. If `back`, rotated the other way: the first column becomes the first row,
-/// its last element first.
+/// (x) -> x rotated by 90 degrees in the plane of the axes `from` and `to`, where from < to: the
+/// last column of a matrix becomes the first row. If `back`, rotated the other way: the first
+/// column becomes the first row, its last element first.
 CRESCENT_OP(Rot90, "operations.rot90")
   int from = 0, to = 1;
   bool back = false;
@@ -114,7 +114,7 @@ CRESCENT_OP(Patches, "operations.patches")
   Tensors vjp(const Vjp&) const override;
 };
 /// The adjoint of Patches: images with these spatial sizes, where overlapping patches are added.
-/// Only for dtypes that have a C++ type.
+/// Its kernel supports only dtypes that have a C++ type (with_type.h).
 CRESCENT_OP(PatchSum, "operations.patch_sum")
   PatchGrid grid;
   std::vector<int64_t> spatial;
@@ -130,7 +130,8 @@ CRESCENT_OP(Columns, "operations.columns")
 };
 
 // ---- Fourier transforms of the last axis, of float32 or float64
-/// (real, imaginary) of x -> (real, imaginary) of the sums over k of x_k exp(sign 2 pi i j k / n).
+/// (real, imaginary) of x -> (real, imaginary) of y, where y_j is the sum over k of x_k exp(sign 2
+/// pi i j k / n) and i is the imaginary unit.
 CRESCENT_OP(Fourier, "operations.fourier")
   int sign = -1;
   CRESCENT_FIELDS(sign)
@@ -174,8 +175,8 @@ CRESCENT_OP(SampleImages, "operations.sample_images")
 };
 /// (images, transforms (batch or 1, 8)) -> images whose pixel (x, y) is read at (a0 x + a1 y + a2,
 /// b0 x + b1 y + b2), for transforms a0 a1 a2 b0 b1 b2 c0 c1. If `perspective`, the coordinates are
-/// divided by c0 x + c1 y + 1; otherwise, as in Keras, they are shifted by c1 and c0 times the
-/// channel index.
+/// divided by c0 x + c1 y + 1; otherwise, as in Keras, channel k is read at x shifted by c1 k and y
+/// shifted by c0 k.
 CRESCENT_OP(ProjectImages, "operations.project_images")
   bool perspective = false;
   int64_t order = 1;

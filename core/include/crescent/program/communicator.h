@@ -31,8 +31,8 @@ class CRESCENT_API Communicator : public Plain {
   /// Returns `value` of each process, in the order of ranks, so that all processes can make the
   /// same decision.
   virtual std::vector<double> all_gather(double value);
-  /// Fills in the parts of the other processes in `data`, which contains the parts of all processes
-  /// in the order of ranks, `bytes[rank]` bytes of each; this process has filled in its own part.
+  /// `data` has a part of `bytes[rank]` bytes for each process, in the order of ranks. This process
+  /// has filled in its own part; the call fills in the parts of the other processes.
   virtual void gather(void* data, const std::vector<size_t>& bytes);
   /// Returns when all processes have called barrier().
   virtual void barrier();

@@ -78,8 +78,8 @@ class CRESCENT_API Executable {
   virtual bool watch(Watcher watcher);
 };
 
-/// The families of lowered ops that a device has kernels for. Passes make no lowered ops of other
-/// families, so a device without capabilities gets the ops that authors write.
+/// The families of lowered ops that a device has kernels for. Optimization passes make no lowered
+/// ops of other families, so programs for a device without capabilities contain none.
 struct Capabilities {
   bool fused = false;  ///< whether the device has Fused: a chain of elementwise ops as one op
   /// Whether the device has WithPostOps: products and convolutions apply post-ops before they store

@@ -1,6 +1,7 @@
-// Distribution: how fit uses the processes of the communicator. Without one, each process trains on
-// data of its own; with data parallelism all processes are given the same data, each computes its
-// share of every batch, and the numbers are those of one process with the whole batch.
+// Distribution: how fit uses the processes of the communicator. With Distribution::none, each
+// process trains on data of its own. With data parallelism, all processes are given the same data,
+// and each computes its share of every batch; the results are those of one process that computes
+// whole batches.
 #pragma once
 #include "crescent/program/communicator.h"
 
@@ -30,7 +31,7 @@ struct DataPart {
 /// The part that this process generates: all of the data if the processes share the same data
 /// (data_parallel and shards_data()), otherwise the part with the number of its rank.
 CRESCENT_API DataPart data_part();
-/// The logical shards [first, last) of a batch.
+/// The logical shards [first, last). A batch is divided into logical shards by rows (shard_ops.h).
 struct ShardRange {
   int64_t first = 0, last = 0;
 };

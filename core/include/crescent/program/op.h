@@ -57,7 +57,7 @@ class CRESCENT_API Op {
   virtual std::string_view name() const = 0;  ///< the name without attributes: "matmul"
   /// Returns the specs of the outputs; fails if the inputs do not fit the op.
   virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
-  /// Returns one gradient per input, of its shape and dtype (which the tape checks); an empty
+  /// Returns a gradient for each input, which must have the shape and dtype of the input; an empty
   /// Tensor where there is no gradient or none is wanted. The default differentiates decompose();
   /// when that is empty, the op is not differentiable.
   virtual Tensors vjp(const Vjp& v) const;
@@ -136,7 +136,7 @@ std::string field_text(const T& x) {
 }
 }  // namespace detail
 
-/// Implements the mechanical members of Op from T::kName and T::fields().
+/// Implements the members of Op that follow from T::kName and T::fields().
 template <class T>
 struct OpOf : Op {
   std::string_view name() const override { return T::kName; }

@@ -216,8 +216,8 @@ CRESCENT_OP(Matmul, "matmul")
   CRESCENT_FIELDS(transpose_a, transpose_b)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  /// Decomposes products whose sums have no terms, and products of 8-bit integers; returns no
-  /// tensors for other products.
+  /// Decomposes products with an empty operand, whose result is zeros, and products of 8-bit
+  /// integers; returns no tensors for other products.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 
@@ -234,7 +234,7 @@ CRESCENT_OP(Conv, "conv")
   ConvSpec spec;
   CRESCENT_FIELDS(spec)
   Tensors vjp(const Vjp&) const override;
-  /// Returns zeros if the sums have no terms; otherwise returns no tensors.
+  /// Returns zeros if an input has no elements; otherwise returns no tensors.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (dy, kernel) -> dx of shape `input`, whose batch dimension may be -1. Conv*Transpose layers
@@ -244,7 +244,7 @@ CRESCENT_OP(ConvBackwardData, "conv_backward_data")
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
-  /// Returns zeros if the sums have no terms; otherwise returns no tensors.
+  /// Returns zeros if an input has no elements; otherwise returns no tensors.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (x, dy) -> dkernel of shape `kernel`.
@@ -253,7 +253,7 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
   Shape kernel;
   CRESCENT_FIELDS(spec, kernel)
   Tensors vjp(const Vjp&) const override;
-  /// Returns zeros if the sums have no terms; otherwise returns no tensors.
+  /// Returns zeros if an input has no elements; otherwise returns no tensors.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (x) -> the maximum or average of each window; an average counts only elements inside of x.
@@ -293,7 +293,7 @@ CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels, upstream per row) -> (softmax sum(labels) - labels) * upstream.
+/// (logits, labels, upstream per row) -> (softmax(logits) * sum(labels) - labels) * upstream.
 CRESCENT_OP(SoftmaxCrossEntropyBackward, "softmax_cross_entropy_backward")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)
@@ -341,8 +341,8 @@ constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3
 /// exp(score - maximum).
 ///
 /// If `dropout` is above 0, the last input is the state of a draw (Random) of float32 numbers in
-/// [0, 1), of shape (rows,h,t,s); the b rows from `first_row` on are the numbers of q. Weights
-/// whose number is below `dropout` become 0, the others are divided by 1 - dropout.
+/// [0, 1), of shape (rows,h,t,s), of which the b rows from `first_row` on belong to the rows of q.
+/// Weights whose number is below `dropout` become 0, the others are divided by 1 - dropout.
 CRESCENT_OP(Attention, "attention")
   double scale = 1;
   bool causal = false;

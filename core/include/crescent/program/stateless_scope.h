@@ -1,6 +1,6 @@
-// StatelessScope: computation without side effects on variables, as of Keras. Layers, optimizers
-// and metrics compute with other values than those of their variables, under a GradientTape and
-// while a program is recorded, too.
+// StatelessScope: computation without side effects on variables, like the class of this name in
+// Keras. Layers, optimizers and metrics compute with given values in place of those of their
+// variables, also under a GradientTape and while a program is recorded.
 //
 //   StatelessScope scope({{weight, candidate}});
 //   Tensor loss = ops::mean(ops::square((*model)(x) - y));    // computed with the candidate
@@ -28,7 +28,8 @@ class CRESCENT_API StatelessScope {
   /// The value that was assigned last within the scope, or else that of the mapping; an empty
   /// Tensor for a variable that has neither.
   Tensor current_value(const Variable& variable) const;
-  /// The current values of variables; those that have none in the scope have their own.
+  /// The current values of variables. For a variable without a value in the scope, this is the
+  /// value of the variable itself.
   Tensors current_values(const Variables& variables) const;
 
  private:
