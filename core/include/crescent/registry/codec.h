@@ -14,8 +14,9 @@
 
 namespace crescent {
 
-/// Converts a member to a Value and back. decode() fails with "expected ..., got ...". An optional
-/// encode_default(member) encodes the initial value of a member for help, without loading a plugin.
+/// Converts a member variable of type T to a Value and back. decode() fails with "expected ..., got
+/// ...". A Codec may also have encode_default(member), which encodes the initial value for help
+/// without loading a plugin.
 template <class T>
 struct Codec;
 
@@ -69,7 +70,7 @@ struct Codec<std::optional<T>> {
   static std::string type() { return Codec<T>::type() + " or null"; }
 };
 
-/// Reads and writes the member of a field in an object of the described class.
+/// Reads and writes an option or a property in an object of the described class.
 class CRESCENT_API FieldAccess {
  public:
   virtual ~FieldAccess();
@@ -77,8 +78,9 @@ class CRESCENT_API FieldAccess {
   virtual void set(void* object, const Value& value) const = 0;
 };
 
-/// Reads and writes a member of type Member at an offset in bytes from the described object. All
-/// described classes share this class, so an option adds no code to its class.
+/// Reads and writes a member of type Member at an offset in bytes from the described object. This
+/// template does not depend on the described class, so all classes with members of this type share
+/// its code.
 template <class Member>
 class MemberAccess final : public FieldAccess {
  public:
@@ -100,8 +102,8 @@ inline constexpr bool kIsVector = false;
 template <class T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
 
-/// The functions that read, write and describe fields whose members have one type. Those for common
-/// types are compiled in core.
+/// The functions that read, write and describe options that are stored in members of one type, such
+/// as int64_t. The functions for common types are compiled in core.
 struct MemberType {
   std::string (*type)();
   const char* kind;

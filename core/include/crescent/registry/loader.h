@@ -17,8 +17,8 @@ struct PluginRecord {
       classes;  ///< (kind, class name) of each class; from the index if not loaded
 };
 
-/// Loads a library by its path. A library that does not fit registers nothing and fails with a
-/// message that names the difference and the command to rebuild it.
+/// Loads a library by its path. A library that was built with other headers or another compiler
+/// registers nothing; the error names the difference and the command to rebuild the library.
 CRESCENT_API PluginRecord load_plugin(const std::string& path);
 /// Loads the plugin of this name ("acme.scale") from the search path; the error lists the paths
 /// that were tried.
@@ -26,8 +26,8 @@ CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
 /// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and that of installed plugins;
 /// folders to which other users may write are left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
-/// The loaded, indexed, found and refused plugins. A library on the search path that was never seen
-/// is tried in a process of its own, unless its file or its stamp is refused before.
+/// The loaded, indexed, found and refused plugins. To list the classes of a new library on the
+/// search path, a child process loads the library, unless its file or its stamp is refused before.
 CRESCENT_API std::vector<PluginRecord> list_plugins();
 /// Loads every library of `directory` and writes index.json, which maps class names to libraries;
 /// the build calls it.

@@ -1,5 +1,5 @@
-// A program finds out at its start whether it was built with the headers of the library that it
-// runs with; types of other headers may have another layout. crescent.h includes this header;
+// A program checks at its start that it was built with the headers of the library that it runs
+// with, because types may have another layout in other headers. crescent.h includes this header;
 // plugins are checked by their stamp (stamp.h) before they are loaded.
 #pragma once
 #include "crescent/base/export.h"

@@ -16,7 +16,7 @@ namespace crescent {
 
 CRESCENT_CODEC(float);
 
-/// An integer of another size or unsigned, such as size_t.
+/// An integer type other than int64_t, such as size_t.
 template <std::integral T>
 struct Codec<T> {
   static T decode(const Value& value) {

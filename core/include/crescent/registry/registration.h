@@ -3,10 +3,10 @@
 //
 //   CRESCENT_REGISTER(scale) { registry.add<Scale>("Scale"); }
 //
-// The registrations of all source files of a library form its list. CRESCENT_PLUGIN (plugin.h),
-// which stands in one of the files, runs them in the order of their names when the plugin is set
-// up, not earlier. The linker includes a file of a static library only if something else refers to
-// it.
+// The registrations of all source files of a library are in one list. CRESCENT_PLUGIN (plugin.h),
+// which one of the files contains, runs them in the order of their names when the plugin is set up,
+// not earlier. If the files are in a static library, the linker leaves out a file to which no other
+// file refers; its registrations are then missing.
 #pragma once
 #include <cstring>
 
@@ -14,8 +14,8 @@
 
 namespace crescent {
 
-/// A registration in the list of a library. The class is hidden, so that every library has its own
-/// list.
+/// A registration in the list of a library. The class has hidden visibility, so that every library
+/// has its own list.
 class __attribute__((visibility("hidden"))) Registration {
  public:
   Registration(const char* name, void (*add)(Registry& registry)) : name_(name), add_(add) {

@@ -62,8 +62,8 @@ struct CRESCENT_API ClassInfo {
   std::string origin;  ///< the path of the library, or "Lua"
 };
 
-/// Base of all registered classes. get_config() returns the options that make an equal object;
-/// fields of the schema need no code for it.
+/// Base of all registered classes. get_config() returns the options that make an equal object; the
+/// default implementation reads them from the members that the schema declares.
 class CRESCENT_API Configurable : public Object {
  public:
   static void describe_members(Schema<Configurable>& s);
@@ -139,9 +139,9 @@ class CRESCENT_API Registry {
 /// The registry of the process.
 CRESCENT_API Registry& registry();
 
-/// The kind in which an option that expects an object of kind `expected` finds `class_name`:
-/// `expected` itself, or another kind whose objects can stand for objects of that kind (layers can
-/// be activations).
+/// The kind of the class `class_name` when it is given for an option that expects an object of kind
+/// `expected`: `expected` itself, or another kind whose objects can be used instead (a layer as an
+/// activation).
 CRESCENT_API std::string kind_given(std::string_view expected, std::string_view class_name);
 
 // ---- making objects
@@ -158,7 +158,7 @@ CRESCENT_API std::shared_ptr<Configurable> get_object(std::string_view kind,
 /// pointer.
 CRESCENT_API Value serialize(const Configurable* object);
 
-/// Fails with the name of the C++ class `wanted`, of which `value` is no object.
+/// Fails because `value` is no object of the C++ class `wanted`; the message names that class.
 [[noreturn]] CRESCENT_API void fail_class(const std::type_info& wanted, const Value& value);
 
 template <class T>

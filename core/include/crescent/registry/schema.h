@@ -23,8 +23,9 @@
 
 namespace crescent {
 
-/// An option, a property, or a parameter of a method. Its default is the encoded initializer of the
-/// member; null for an object whose plugin is not loaded.
+/// An option or a property of a class, or a parameter of a method. The default of an option is the
+/// initial value of its member; the default of an option that is an object is the name or the
+/// configuration from which the object is made.
 struct CRESCENT_API Field : Parameter {
   Field();
   Field(const Field&);
@@ -223,9 +224,9 @@ class CRESCENT_API SchemaBuilder {
   /// The last field, parameter or property, to which modifiers apply.
   Field& last() { return *last_; }
 
-  /// Used while a base class that lies `origin` bytes into the described object declares its
-  /// members: begin_base() moves the declarations of `whole` to this builder, end_base() moves them
-  /// back.
+  /// begin_base() moves the declarations of `whole` to this builder, so that a base class can
+  /// declare its members; `origin` is the offset in bytes of the base class in the described
+  /// object. end_base() moves all declarations back to `whole`.
   void begin_base(SchemaBuilder& whole, std::ptrdiff_t origin);
   void end_base(SchemaBuilder& whole);
 
@@ -273,7 +274,8 @@ class Schema : public SchemaBuilder {
   Schema& choices(std::initializer_list<const char*> texts) { return set_choices(texts), *this; }
   Schema& choices(const std::vector<std::string>& texts) { return last().choices = texts, *this; }
   Schema& alias(std::string_view name) { return add_alias(name), *this; }
-  /// Declares that a name or a function as value of the last field means an object of this kind.
+  /// Declares that the last field takes objects of this kind, so that users can give a name or a
+  /// function in place of an object.
   Schema& kind(std::string_view name) { return last().kind = name, *this; }
   Schema& not_stored() { return last().stored = false, *this; }
   Schema& omit_null() { return last().omit_null = true, *this; }
