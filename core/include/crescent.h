@@ -18,8 +18,9 @@
 // before.
 //
 // Strings are null-terminated UTF-8. A char** result belongs to the caller, who frees it by
-// crescent_text_free. Options are JSON objects ("{\"epochs\": 3}") with the names of Keras; NULL
-// stands for none, and a wrong name is an error with the right one. `verbose` is 0 unless given.
+// crescent_text_free. Options are JSON objects ("{\"epochs\": 3}") whose keys are the option names
+// of Keras; NULL means no options. The error for an unknown name suggests a similar one. The option
+// `verbose` is 0 unless it is given.
 //
 // Threads. Every function may be called by every thread. Several threads may call
 // crescent_model_predict of one model at once, also while another one trains it; a second thread
@@ -92,7 +93,8 @@ typedef struct crescent_spec {
   size_t bytes;                        ///< 0 while a size is unknown
 } crescent_spec;
 
-/// A named number: a loss, a metric. The name lives as long as the model's handle.
+/// The name and the value of a loss or a metric. The name lives as long as the model's handle or,
+/// in the logs of a crescent_progress, only during the call.
 typedef struct crescent_value {
   const char* name;
   double value;
@@ -111,7 +113,7 @@ typedef struct crescent_data {
 
 /// Functions that training calls; any may be NULL. Epochs and batches count from 0. If a function
 /// returns another value than 0, training stops after the batch or epoch that has ended. The names
-/// are valid only during the call.
+/// in `logs` are valid only during the call.
 typedef struct crescent_progress {
   size_t struct_size;
   void* user;
@@ -119,7 +121,7 @@ typedef struct crescent_progress {
   int (*epoch_end)(void* user, int64_t epoch, const crescent_value* logs, size_t count);
 } crescent_progress;
 
-/// Selects one of the lists of a model.
+/// Selects the inputs, the outputs or the weights of a model.
 enum crescent_part {
   CRESCENT_INPUTS = 0,
   CRESCENT_OUTPUTS = 1,
@@ -131,8 +133,8 @@ enum crescent_part {
 
 /// The version of Crescent: "0.2.0".
 CRESCENT_C_API const char* crescent_version(void);
-/// The CRESCENT_C_VERSION with which the library was built; a program that needs functions of a
-/// later version compares it.
+/// The CRESCENT_C_VERSION with which the library was built; a program can compare it to learn
+/// whether the library has a function that a later version added.
 CRESCENT_C_API int crescent_c_version(void);
 /// The code of the error; CRESCENT_OK for NULL.
 CRESCENT_C_API int crescent_error_code_of(const crescent_error* error);
@@ -149,8 +151,7 @@ CRESCENT_C_API void crescent_set_warning_handler(void (*handler)(void* user, con
 
 /// Sets the seed of initial weights and random draws that have no seed of their own.
 CRESCENT_MAY_FAIL crescent_error* crescent_set_seed(int64_t seed);
-/// Sets the device on which programs run, such as "cpu", and its options, such as "{\"threads\":
-/// 2}".
+/// Sets the device that computes, such as "cpu", and its options, such as "{\"threads\": 2}".
 CRESCENT_MAY_FAIL crescent_error* crescent_set_device(const char* name, const char* options);
 /// Loads a plugin, by the path of its library or by its name on the search path.
 CRESCENT_MAY_FAIL crescent_error* crescent_load_plugin(const char* path_or_name);
@@ -162,12 +163,12 @@ CRESCENT_MAY_FAIL crescent_error* crescent_describe_class(const char* kind, cons
                                                           char** description);
 /// Returns a handle by which other threads can interrupt operations of the calling thread.
 CRESCENT_MAY_FAIL crescent_error* crescent_interruption_of_thread(crescent_interruption** result);
-/// Asks the operation that the thread of the handle is running to stop: fit ends after the current
+/// Asks the running operation of the thread of this handle to stop: fit ends after the current
 /// batch, other operations fail with CRESCENT_ERROR_INTERRUPTED.
 CRESCENT_MAY_FAIL crescent_error* crescent_interruption_request(
     const crescent_interruption* interruption);
 CRESCENT_C_API void crescent_interruption_free(crescent_interruption* interruption);
-/// Asks the operation that the calling thread is running to stop; a signal handler may call this
+/// Asks the running operation of the calling thread to stop. A signal handler may call this
 /// function.
 CRESCENT_C_API void crescent_interrupt(void);
 
@@ -182,7 +183,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_new(int dtype, const int64_t* 
                                                       crescent_tensor** result);
 /// Makes a tensor over memory of the caller, without a copy. `release` (or NULL) is called with
 /// `user` once, perhaps by another thread, when nothing needs the memory any more; it is not called
-/// after an error. The address must be a multiple of the element's size, for complex64 of 4 bytes.
+/// if crescent_tensor_wrap() fails. The address must be a multiple of the size of an element (of 4
+/// bytes for complex64).
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_wrap(int dtype, const int64_t* shape, int rank,
                                                        void* memory, size_t bytes,
                                                        void (*release)(void* user), void* user,

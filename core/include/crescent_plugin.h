@@ -3,10 +3,10 @@
 //
 // A plugin in C++ (crescent/plugin.h) has the whole interface and must be built with the same
 // version of Crescent. A plugin that exports this table links nothing of Crescent: it gets the
-// functions of its host in a struct. struct_size says how many bytes of each struct its author
-// knew: a later host takes missing members of a plugin's structs as zero, and a later plugin checks
-// host->struct_size before it calls a newer function (CRESCENT_HOST_HAS). crescent_plugin.hpp wraps
-// all this for C++.
+// functions of its host in a struct. Each struct begins with struct_size, the size that it has in
+// the header with which its author compiled: a later host takes missing members of a plugin's
+// structs as zero, and a later plugin checks host->struct_size before it calls a newer function
+// (CRESCENT_HOST_HAS). crescent_plugin.hpp wraps all this for C++.
 //
 //   static crescent_error* start(const crescent_host* given) { return host = given, NULL; }
 //   static const crescent_layer_class* const layers[] = {&scale};
@@ -119,8 +119,8 @@ typedef struct crescent_buffer {
   int64_t size;  ///< number of elements
 } crescent_buffer;
 
-/// An op, registered as a function of cr.ops under its name. It runs in compiled steps, on the
-/// host.
+/// An op, registered as a function of cr.ops under its name. The CPU computes it, also in compiled
+/// steps.
 typedef struct crescent_op_class {
   size_t struct_size;
   const char* name;

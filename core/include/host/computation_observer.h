@@ -1,6 +1,6 @@
 // The interface by which core tells a program with a Lua state (the shell) when a compiled function
-// computes, so that the program need not keep the state locked meanwhile. Plugins do not see this
-// header, so it is not part of their stamps and is not installed.
+// computes, so that the program can unlock the state for that time. Plugins do not see this header:
+// it is not installed, and the hash of headers in their stamps (stamp.h) leaves it out.
 #pragma once
 #include <span>
 

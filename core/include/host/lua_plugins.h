@@ -1,5 +1,6 @@
 // What core and a program with a Lua state (the shell) share about plugins written in Lua. Plugins
-// do not see this header, so it is not part of their stamps and is not installed.
+// do not see this header: it is not installed, and the hash of headers in their stamps (stamp.h)
+// leaves it out.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
-// check_plugin() with callbacks that report its progress. Plugins do not see this header, so it is
-// not part of their stamps and is not installed.
+// check_plugin() with callbacks that report its progress. Plugins do not see this header: it is not
+// installed, and the hash of headers in their stamps (stamp.h) leaves it out.
 #pragma once
 #include <functional>
 #include <map>

@@ -1,5 +1,5 @@
-// Datasets that plugins provide as classes of kind "dataset". Plugins do not see this header, so it
-// is not part of their stamps and is not installed.
+// Datasets that plugins provide as classes of kind "dataset". Plugins do not see this header: it is
+// not installed, and the hash of headers in their stamps (stamp.h) leaves it out.
 #pragma once
 #include "crescent/data/stream.h"
 

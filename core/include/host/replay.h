@@ -1,5 +1,5 @@
-// Computes a recorded training step again, for `crescent replay`. Plugins do not see this header,
-// so it is not part of their stamps and is not installed.
+// Computes a recorded training step again, for `crescent replay`. Plugins do not see this header:
+// it is not installed, and the hash of headers in their stamps (stamp.h) leaves it out.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
-// Limits of all runs of the process, as keras.config.set_max_epochs sets them for trial runs.
+// Limits of the epochs and batches of all runs in the process, like those that
+// keras.config.set_max_epochs sets.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,5 @@
-// A folder for what is written into the current folder and is not to be kept.
+// A temporary current folder, for code that writes files into the current folder that need not be
+// kept.
 #pragma once
 #include <filesystem>
 

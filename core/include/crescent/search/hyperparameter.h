@@ -19,8 +19,8 @@ enum class Sampling : uint8_t { linear, log, reverse_log };
 CRESCENT_API const char* name_of(Sampling sampling);
 CRESCENT_API Sampling sampling_named(std::string_view name);
 
-/// A condition of a hyperparameter, which exists only if the hyperparameter `parent` has one of
-/// these values.
+/// A condition of a hyperparameter. The hyperparameter exists only if the hyperparameter `parent`
+/// has one of the values.
 struct Condition {
   std::string parent;
   List values;

@@ -55,8 +55,8 @@ class CRESCENT_API TrialHistory {
   TrialRecord& record(int64_t number);
   int64_t size() const { return static_cast<int64_t>(trials_.size()); }
   const std::vector<Hyperparameter>& parameters() const { return parameters_; }
-  /// Returns the index of a hyperparameter in parameters(), to which it is added if none has its
-  /// key. Fails if the known hyperparameter with this key has another definition.
+  /// Returns the index of a hyperparameter in parameters(). Adds the hyperparameter if parameters()
+  /// has none with its key. Fails if the known hyperparameter with this key has another definition.
   size_t index_of(const Hyperparameter& parameter);
   const Hyperparameter* find(std::string_view key) const;
 

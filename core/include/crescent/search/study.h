@@ -25,8 +25,8 @@ class CRESCENT_API HyperParameters : public Object {
   static void describe_members(Schema<HyperParameters>& s);
 
   /// Returns the value of a hyperparameter, which is chosen at the first call for its name; null if
-  /// its conditions do not hold. Open scopes prepend their names to its name and add their
-  /// conditions.
+  /// its conditions do not hold. Each scope that was pushed and not yet popped adds its name as a
+  /// prefix, or its condition.
   Value suggest(Hyperparameter parameter);
   /// Returns the value with this name; fails if there is none.
   Value get(const std::string& name) const;
@@ -38,7 +38,7 @@ class CRESCENT_API HyperParameters : public Object {
   /// Until pop_scope() is called, names of hyperparameters begin with `name` and "/".
   void push_name_scope(const std::string& name);
   /// Until pop_scope() is called, hyperparameters exist only if `parent` has one of these values.
-  /// Returns whether it has one of them.
+  /// Returns whether `parent` has one of them.
   bool push_condition(const std::string& parent, List values);
   void pop_scope();
 

@@ -31,8 +31,9 @@ class CRESCENT_API Interruption {
 inline void interrupt() { Interruption::current()->request(); }
 inline bool interrupted() { return Interruption::current()->pending(); }
 inline void clear_interrupt() { Interruption::current()->clear(); }
-/// Throws Interrupted if this thread was asked to stop; for loops that may take long. The message
-/// is "interrupted while " followed by `doing`, such as "elements of a dataset were made".
+/// Throws Interrupted if this thread was asked to stop. Loops that may take long call this
+/// function. The message is "interrupted while " followed by `doing`, such as "elements of a
+/// dataset were made".
 CRESCENT_API void heed_interruption(std::string_view doing);
 
 /// The extent of one interruptible operation. Fit, evaluate, predict and loading open a scope; a

@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// The purposes of folders that the specification distinguishes.
+/// The kinds of user folders in the XDG Base Directory Specification.
 enum class UserFolder { cache, config, data, state };
 
 /// The absolute path of Crescent's folder, for example $XDG_CACHE_HOME/crescent, or
