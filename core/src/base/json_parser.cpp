@@ -77,7 +77,7 @@ class Parser {
   }
 
   /// Whether no entry has this key. As long as there are few entries, their keys are compared one
-  /// by one; then all keys are put in `keys`.
+  /// by one. When there are more, all keys are put into the set `keys`, which is searched instead.
   static bool is_new_key(const std::string& key, const std::vector<DictEntry>& entries,
                          std::unordered_set<std::string>& keys) {
     constexpr size_t kMaxComparedKeys = 16;
