@@ -15,7 +15,7 @@ class CheckedLayer {
 
   LayerPtr make() const;
   /// Makes the layer, and its sublayers, with this dtype policy; skips the check if the layer
-  /// refuses it.
+  /// refuses the policy.
   LayerPtr make(const char* dtype) const;
   /// Makes the layer and calls it on inputs(), which builds it.
   LayerPtr make_built() const;
@@ -68,7 +68,7 @@ struct SizedLayer {
 };
 
 /// Returns the layer with the usual inputs and, if it accepts them, with 257 samples and with
-/// samples of larger shapes. Sizes for which the results are not are_small() are left out.
+/// samples of larger shapes. Sizes with larger results than are_small() allows are left out.
 std::vector<SizedLayer> sized_layers(const CheckedLayer& checked);
 
 /// Results with more elements, such as those of outer products of images, are not checked.

@@ -64,7 +64,8 @@ struct LargerSizes {
   std::function<Tensors(const Shape&)> inputs;  ///< makes inputs in float64
   bool has_gradient = true;
 };
-/// Adds a result for larger shapes, and notes the ops that f applies to them.
+/// Adds the result of the check with larger shapes to the report. Adds the ops that f applies to
+/// these shapes to `checked.collected_ops`.
 void add_larger_sizes(CheckReport& report, const CheckedClass& checked,
                       const LargerSizes& larger_sizes);
 /// Adds the results of check_gradient to the report, with "gradient" before their names.

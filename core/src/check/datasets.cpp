@@ -29,8 +29,8 @@ int64_t first_length(const Element& spec) {
   return 0;
 }
 
-/// Whether an element is a batch that differs from the batch `whole_batch` in having fewer rows
-/// alone.
+/// Whether an element is a batch that differs from the batch `whole_batch` only in having fewer
+/// rows.
 bool has_fewer_rows(const Element& spec, const Element& whole_batch) {
   const auto batch_text = [&](int64_t rows) {
     return to_text(batch_spec(row_spec(whole_batch), rows));

@@ -1,4 +1,5 @@
-// Checks of formats: what is written must come back, and damaged files must be refused.
+// Checks of formats: reading a file must return what was written, and damaged files must be
+// refused.
 #include <algorithm>
 #include <fstream>
 
@@ -10,8 +11,9 @@
 namespace crescent::check {
 namespace {
 
-/// A file that `write` has written in the format. An ending of the format may determine what the
-/// file can contain, so the file has the first ending for which `write` raises no Error.
+/// A file that `write` has written in the format. The file name extension may determine what the
+/// file can contain, so the file has the first extension of the format for which `write` raises no
+/// Error.
 class WrittenFile {
  public:
   WrittenFile(const std::string& format, const std::function<void(const std::string&)>& write) {
@@ -121,7 +123,8 @@ std::string check_format_of_arrays(const CheckedClass& checked) {
   return "an array comes back; files that end early are refused";
 }
 
-/// Whether a file of these arrays can be written; fails if they do not come back from it.
+/// Whether a file of these arrays can be written; fails if reading the file does not give the same
+/// arrays.
 bool round_trips(const CheckedClass& checked, const NamedTensors& arrays) try {
   const WrittenFile file(checked.name,
                          [&](const std::string& path) { write_arrays(path, arrays); });

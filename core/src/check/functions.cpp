@@ -119,8 +119,8 @@ Tensor random_probabilities(int64_t samples, int64_t classes) {
   return ops::softmax(random_numbers({samples, classes}, DType::float64, -2, 1), -1) * 0.9375;
 }
 
-/// Expects that each of the first three samples of a batch has the same loss as in a batch of its
-/// own.
+/// Expects that three samples at the start, in the middle and at the end of a batch have the same
+/// losses as in a batch of these three samples alone.
 std::string check_samples_apart(const Loss& loss, const Tensor& targets,
                                 const Tensor& predictions) {
   const Tensor batch_losses = loss.call(targets, predictions);

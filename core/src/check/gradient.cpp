@@ -241,7 +241,8 @@ class GradientCheck {
   GradientCheck(const F& f, const Tensors& inputs, const Variables& variables,
                 const GradientCheckOptions& checks)
       : f_(f), inputs_(inputs), variables_(variables), checks_(checks) {
-    // A tensor that is given twice is two inputs, by each of which f is differentiated.
+    // A tensor that is given twice becomes two inputs; f is differentiated with respect to each of
+    // them.
     for (Tensor& input : inputs_)
       if (input) input = input.alias();
   }

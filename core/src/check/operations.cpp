@@ -173,8 +173,9 @@ class OperationCheck {
     });
   }
 
-  /// Functions of symmetric matrices read one triangle, and their gradient is shared by both; they
-  /// are differentiated as functions of the symmetric part of their arguments.
+  /// A function of symmetric matrices may read only one triangle, while its gradient is divided
+  /// between both triangles. Such a function is differentiated as a function of the symmetric part
+  /// of its arguments.
   TensorFunction function_to_differentiate(const Tensors& inputs) const {
     if (!reads_one_triangle(inputs)) return f_;
     return [this](const Tensors& x) {

@@ -34,8 +34,8 @@ constexpr KindChecks kKindChecks[] = {{"activation", check::add_activation_rows}
                                       {"communicator", check::add_communicator_rows},
                                       {"cpu_kernel", check::add_kernel_rows}};
 
-/// The options for the check of one class: those that a user gives, and drawn values of the other
-/// required options.
+/// The options for the check of one class: those that a user gives, and the values that
+/// draw_options() chooses for the other required options.
 struct ClassOptions {
   Dict options, drawn_options;
   LayerCheckOptions checks;
@@ -54,7 +54,7 @@ struct ClassOptions {
     for (const DictEntry& entry : drawn_options) options.set(entry.key, entry.value);
   }
 
-  /// Returns `inputs` with the members replaced that the user has given.
+  /// Returns `inputs`, in which the members that the user has given are replaced.
   LayerCheckOptions with_given_inputs(LayerCheckOptions inputs) const {
     for (const DictEntry& entry : given_checks_) set(inputs, entry.key, entry.value);
     return inputs;
@@ -124,9 +124,9 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
   return false;
 }
 
-/// Finds inputs among `possible_inputs` with which the layer can be called and stores them in
-/// `options`, if possible inputs whose first axis the layer treats as the batch axis. If there are
-/// none, returns the error of the last attempt.
+/// Finds inputs among `possible_inputs` with which the layer can be called, and stores them in
+/// `options`. It prefers inputs whose first axis the layer treats as the batch axis. If the layer
+/// can be called with none, returns the error of the last attempt.
 std::string find_inputs(const CheckedClass& checked,
                         const std::vector<LayerCheckOptions>& possible_inputs,
                         ClassOptions& options) {
