@@ -81,8 +81,8 @@ class Lowering {
       replace_by_constants(i, instruction_outputs);
     } else if (has_empty_tensor(instruction_inputs) && !as<Fused>(*i.op) &&
                inline_decomposition(i, instruction_inputs)) {
-      // The condition itself replaced the op by its decomposition, so that no kernel has to handle
-      // reductions over empty axes.
+      // inline_decomposition() above has replaced the op, so that no kernel has to handle empty
+      // inputs, such as a reduction over an axis of size 0.
     } else if (lowering::is_supported(device_, *i.op, instruction_inputs, instruction_outputs)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       append(std::move(i));

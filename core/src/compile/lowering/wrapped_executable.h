@@ -1,4 +1,5 @@
-// WrappedExecutable: the base of executables that do something around each run of another one.
+// WrappedExecutable: the base class of executables that wrap another executable and do something
+// before and after each of its runs.
 #pragma once
 #include "crescent/program/device.h"
 

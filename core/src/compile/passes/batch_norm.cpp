@@ -1,9 +1,9 @@
 // Batch norm at inference is x * factor + offset per channel, where factor and offset depend on
 // variables alone. After a convolution, the factor is multiplied into the kernel. If it depends
 // only on variables that the program never writes, the device computes that product once; otherwise
-// each run does, so the rule applies only where the product is far smaller than the images. Offset
-// and bias are added to one vector, which the epilogue of the convolution then adds
-// (epilogues.cpp).
+// each run does, so the rule applies only where the kernel is far smaller than the result of the
+// convolution. The bias and the offset are added to each other; the convolution then adds their sum
+// to its result (epilogues.cpp).
 //
 //   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
 //   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)

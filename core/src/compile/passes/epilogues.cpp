@@ -124,9 +124,9 @@ int with_operand_post_op(Rewriting& r, int x, int operand, PostOp post_op) {
   return r.reshaped(y, r.shape(x));
 }
 
-/// Replaces a sum of a product and another tensor by a product with the post-op add. If the other
-/// operand is elementwise, the sum is left to the fusion pass, which computes both in one pass over
-/// memory, as in the update of an optimizer.
+/// Replaces a sum of a product and another tensor by a product with the post-op add. If an operand
+/// is the result of an elementwise op that nothing else reads, the fusion pass instead computes
+/// that op and the sum in one pass over memory, as in the update of an optimizer.
 int merge_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   auto is_fused = [&](int x) {

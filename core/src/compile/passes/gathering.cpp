@@ -9,9 +9,9 @@
 //                                      %9 = matmul(%8, %10)
 //
 // All processes must gather at the same points, or they would wait for each other forever.
-// Processes that compute shares of a batch have equal sequences of ordered instructions, with
-// different other instructions between them. Hence readers share one copy of a gathered weight up
-// to the next ordered instruction, and later readers get a new copy.
+// Processes that compute shares of a batch have equal sequences of instructions with
+// Effect::ordered, but may have different other instructions between them. Hence readers share one
+// copy of a gathered weight up to the next ordered instruction, and later readers get a new copy.
 #include <utility>
 
 #include "compile/passes/passes.h"

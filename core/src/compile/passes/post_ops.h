@@ -44,9 +44,9 @@ inline int add_post_op(Rewriting& r, const Instruction& producer, PostOp post,
   return r.add(std::move(op), std::move(operands));
 }
 
-/// Returns the product or convolution that computes the value if a post-op may be added to it, else
-/// null: nothing else may read its result, it must not be in mixed precision, and its post-ops must
-/// be biases, adds and masks.
+/// Returns the product or convolution that computes the value, or null if no post-op may be added
+/// to it. A post-op may be added if only one instruction reads the value, the precision is not
+/// mixed, and all post-ops so far are biases, adds and masks.
 template <class T>
 const Instruction* extendable_product(Rewriting& r, int value) {
   auto* producer = product_computing<T>(r, value);

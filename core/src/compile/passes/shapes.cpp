@@ -1,5 +1,5 @@
-// Shapes: removes rearrangements of elements that have no effect or cancel each other, makes others
-// reshapes, which cost nothing, and removes reductions over axes that were broadcast.
+// Shapes: removes rearrangements of elements that have no effect or cancel each other, replaces
+// others by reshapes, which cost nothing, and removes reductions over axes that were broadcast.
 //
 //   %2 = transpose(%0 (1, 5))          %4 = reshape(%0)
 //   %3 = reshape(%2)            ->
@@ -153,8 +153,8 @@ Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
   return shape;
 }
 
-/// The value times `count`; half-width floats are multiplied in float32, in which their sums are
-/// computed.
+/// The value times `count`. Half-width floats are multiplied in float32, because a sum of such
+/// values is computed in float32, too.
 int multiply_by_count(Rewriting& r, int value, double count) {
   const DType dtype = r.dtype(value);
   const DType wide_dtype = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;

@@ -65,7 +65,7 @@ class ChunkedLoss {
   // ---- choice of the instructions that are chunked
 
   /// Adds the producers and readers of the value and of all wide values that are connected with it
-  /// by instructions; returns false if one of them cannot be chunked.
+  /// by instructions. Returns false if one of these instructions cannot be chunked.
   bool add_connected(int value) {
     std::vector<int> waiting_values{value};
     std::set<int> visited_values;
@@ -85,7 +85,8 @@ class ChunkedLoss {
     return has_consistent_roles();
   }
 
-  /// Adds an instruction to the chunked ones, and appends its values with rows to `waiting_values`.
+  /// Adds an instruction to the chunked ones, and appends its inputs and outputs with RowRole::rows
+  /// to `waiting_values`. Returns false if the instruction cannot be chunked.
   bool add(size_t instruction, std::vector<int>& waiting_values) {
     if (is_inside(instruction)) return true;
     const Instruction& i = program_.code[instruction];
@@ -100,7 +101,7 @@ class ChunkedLoss {
   }
 
   /// Whether each value that one chunked instruction computes and another one reads has
-  /// RowRole::rows in both: sums are known only after the last chunk.
+  /// RowRole::rows in both. It cannot be a sum over rows, which is known only after the last chunk.
   bool has_consistent_roles() const {
     for (const auto& [instruction, roles] : roles_) {
       const std::vector<int>& inputs = program_.code[instruction].inputs;

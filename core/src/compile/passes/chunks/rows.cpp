@@ -5,7 +5,8 @@
 namespace crescent::passes {
 namespace {
 
-/// The depth of a Reshape, which keeps the order of elements: any number of first axes may be cut.
+/// The value of RowRoles::depth for a Reshape. A Reshape keeps the order of elements, so any number
+/// of first axes may be cut.
 constexpr int kAnyDepth = 64;
 
 class RowRoleFinder {
@@ -27,7 +28,7 @@ class RowRoleFinder {
             std::vector(i_.outputs.size(), output_role), depth};
   }
 
-  /// The roles of the instruction; their depth is 0 if rows depend on each other.
+  /// The roles of the instruction; RowRoles::depth is 0 if rows depend on each other.
   RowRoles candidate_roles() const {
     const int rank = input(0).rank();
     const auto rows_up_to = [&](int axis) { return all_rows(axis < 0 ? axis + rank : axis); };
@@ -45,7 +46,8 @@ class RowRoleFinder {
     return {};
   }
 
-  /// Operands that do not vary along the first axis are whole, and none of their axes is cut.
+  /// An operand that does not vary along the first axis gets RowRole::whole. None of its axes may
+  /// be cut, so it limits the depth.
   RowRoles elementwise() const {
     const Shape& shape = program_.values[i_.outputs[0]].shape;
     RowRoles roles = all_rows(shape.rank());

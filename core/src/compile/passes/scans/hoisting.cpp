@@ -1,6 +1,7 @@
 // Hoisting: computations in the body of a scan that depend on nothing that changes are moved before
-// the scan (a check only when there is at least one step). Products of a step's input with an
-// unchanging matrix are computed for all steps at once, as one large product.
+// the scan. A check of values, which may fail, is moved only if the scan is known to have at least
+// one step. Products of a step's input with an unchanging matrix are computed for all steps at
+// once, as one large product.
 //
 //   body: %4 = matmul(step, w)                %8 = matmul(sequence (t * b, k), w)
 //         %5 = matmul(state, u)        ->     body: %5 = matmul(state, u)

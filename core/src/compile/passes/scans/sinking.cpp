@@ -1,5 +1,6 @@
-// Sinking: sums over the steps of a scan, and products with a matrix on which only outputs of the
-// scan depend, are computed after the scan, for all steps at once, as one large product.
+// Sinking: sums over the steps of a scan, and products with an unchanging matrix that no step
+// reads, are not computed step by step. They are computed after the scan, for all steps at once, as
+// one large product.
 //
 //   body: %6 = matmul'(h, dz)          ->     body: step output dz
 //         next sum = add(sum, %6)             %9 = matmul'(all h (t * b, k), all dz (t * b, n))
