@@ -6,7 +6,7 @@ namespace crescent {
 
 /// Shard `index` of `count` of the elements: every `count`-th of them, without the last ones if
 /// they are too few to give one to each shard. The elements of other shards are not made if the
-/// stream can pass over them.
+/// stream can skip elements without making them.
 StreamPtr shard_elements(StreamPtr source, int64_t index, int64_t count);
 
 class DerivedStream : public Stream, public SpecifiedDataset {

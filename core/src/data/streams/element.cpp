@@ -290,7 +290,7 @@ bool is_first(const std::string& text) {
 }  // namespace
 
 Value expected_inputs(const Value& part, const std::vector<std::string>& names) {
-  // Every batch of a pass comes here, and most have no other entries.
+  // This test comes first because most batches have no other entries.
   if (!part.is_dict() || part.as_dict().size() <= names.size()) return part;
   if (is_deep(part, is_tensor_like) || names.empty()) return part;
   Dict inputs;

@@ -5,8 +5,8 @@
 
 namespace crescent {
 
-/// Whether the part is a tensor, a number, a boolean, a text, or a list of values of one of these
-/// kinds, which count as tensors.
+/// Whether the part is a tensor or counts as one: a number, a boolean, a text, or a list of values
+/// of one of these kinds.
 bool is_tensor_like(const Value& part);
 Tensor tensor_of(const Value& part);
 /// The parts of a batch: x and, if present, y and sample_weight.
@@ -31,8 +31,8 @@ Value rows_at(const Value& part, std::span<const int64_t> row_indices,
 /// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is
 /// empty, in the order of the dictionary.
 Tensors tensors_of(const Value& part, const std::vector<std::string>& names);
-/// Inputs of a model: a dictionary that has all `names` without its other entries, of which a
-/// warning tells once; other parts are unchanged.
+/// For the part that has the inputs of a model. Returns a dictionary that has all `names` without
+/// its other entries, and warns once about each of these; returns other parts unchanged.
 Value expected_inputs(const Value& part, const std::vector<std::string>& names);
 
 }  // namespace crescent

@@ -30,8 +30,8 @@ class InterleaveCursor final : public Cursor {
     Element element;
     has_ended_ = has_ended_ || !source_cursor_->next(element);
     if (has_ended_) return nullptr;
-    // In this scope, the streams draw seeds that depend only on key_ and their number, so that
-    // another process can continue the pass.
+    // In this scope, the seeds that a stream draws depend only on key_ and on the index of the
+    // stream, so that another process can continue the pass.
     const RandomScope random_scope(
         static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), stream_count_++) >> 1));
     const StreamPtr stream = options_.make(std::move(element));

@@ -58,7 +58,8 @@ bool has_inputs(const Layer& layer, const Dict& inputs) {
   });
 }
 
-/// Calls the layer on inputs that are arguments of its call; the results have the names of these.
+/// Calls the layer on inputs that are named arguments of its call. If there are as many results as
+/// inputs, returns them in a dictionary with the names of the inputs.
 Value call_on_names(Layer& layer, const Dict& inputs, CallOptions options) {
   for (const DictEntry& entry : inputs) options.arguments.set(entry.key, entry.value);
   const List results = boxed(layer(Tensors{}, options));

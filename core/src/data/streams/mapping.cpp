@@ -193,8 +193,8 @@ class FilterCursor final : public Cursor {
  public:
   explicit FilterCursor(CursorPtr predicate_cursor)
       : predicate_cursor_(std::move(predicate_cursor)) {}
-  /// Returns the next element for which the predicate gave true. The elements of predicate_cursor_
-  /// have the result of the predicate as their first part, which is removed.
+  /// Returns the next element for which the predicate returned true. The elements of
+  /// predicate_cursor_ have the result of the predicate as their first part, which is removed.
   bool next(Element& element) override {
     while (predicate_cursor_->next(element)) {
       check_element_interruption();

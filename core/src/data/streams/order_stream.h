@@ -23,7 +23,8 @@ class OrderStream : public DerivedStream {
  protected:
   /// Begins a pass over the source.
   using OpenPass = std::function<CursorPtr(uint64_t epoch)>;
-  /// Begins pass `epoch` over the elements of the passes that `open_source` begins.
+  /// Begins pass number `epoch` of this stream. The pass takes its elements from one or more passes
+  /// over the source, which it begins by `open_source`.
   virtual CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) = 0;
 };
 

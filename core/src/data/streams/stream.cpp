@@ -1,4 +1,4 @@
-// The common part of streams: numbers of passes, and the interface of a dataset.
+// The base class of streams: it numbers the passes and implements the interface of a dataset.
 #include "crescent/data/stream.h"
 
 #include <algorithm>

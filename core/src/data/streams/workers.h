@@ -31,8 +31,8 @@ class Workers {
   /// The number of submitted elements whose results next_result() has not returned yet.
   size_t pending_count() const { return tasks_.size(); }
   void submit(IndexedElement indexed_element);
-  /// Waits for the result of the first of these elements and returns it; rethrows an exception of
-  /// its transformation.
+  /// Waits for the result of the first submitted element whose result was not returned yet, and
+  /// returns it. Rethrows an exception of the transformation of this element.
   Element next_result();
 
  private:
