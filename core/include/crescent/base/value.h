@@ -154,8 +154,8 @@ CRESCENT_API std::string to_text(const Value& value);
 /// escaped non-ASCII, bare NaN and Infinity. A negative `indent` gives one line. Fails on an
 /// Object.
 CRESCENT_API std::string to_json(const Value& value, int indent = -1);
-/// Parses what Python writes (with bare NaN, Infinity, -Infinity). Refuses nesting deeper than 64,
-/// duplicate keys and trailing text; errors name line and column.
+/// Parses what Python writes (with bare NaN, Infinity, -Infinity). Refuses nesting deeper than
+/// 1000, duplicate keys and trailing text; errors name line and column.
 CRESCENT_API Value parse_json(std::string_view text);
 
 }  // namespace crescent

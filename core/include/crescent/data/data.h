@@ -44,8 +44,8 @@ class CRESCENT_API Dataset : public Object {
   /// Replaces the tensors of `batch` by the next batch; returns false at the end of the epoch.
   /// Memory of the old tensors is reused if no other tensor shares it.
   virtual bool next(Batch& batch) = 0;
-  /// Whether next() reads files and may be called on another thread; if so, fit, evaluate and
-  /// predict prefetch batches on a thread.
+  /// Whether next() reads files and may be called on another thread. If so, fit, evaluate and
+  /// predict prefetch batches on a thread of their own.
   virtual bool reads_files() const { return false; }
   /// Fails if a mapped file has become shorter, so that earlier batches may contain zeros in place
   /// of its values. next() calls check() too.

@@ -112,8 +112,8 @@ CRESCENT_API DatasetPtr with_names(const StreamPtr& stream, std::vector<std::str
 CRESCENT_API StreamPtr list_stream(std::vector<Element> elements);
 /// A stream of the rows of arrays of the same length, or of lists or dictionaries of such arrays.
 CRESCENT_API StreamPtr slices(Element arrays);
-/// A source of elements. Its function `begin` starts a pass and returns the function that writes
-/// the next element of this pass, or returns false at the end.
+/// A source of elements. Its function `begin` starts a pass and returns another function. Each call
+/// of that function writes the next element of the pass, or returns false at the end.
 struct Generated {
   std::function<std::function<bool(Element&)>(uint64_t epoch)> begin;
   int64_t elements = Stream::kUnknown;

@@ -120,8 +120,8 @@ using FormatPtr = std::shared_ptr<Format>;
 
 // ---- finding formats
 
-/// Finds the format for files of this name. Fails when the format lacks the ability, or when the
-/// folder of the file does not exist.
+/// Finds the format for files of this name. Fails when the format lacks the ability, which is the
+/// kAbility of an interface above, or when the folder of the file does not exist.
 CRESCENT_API FormatPtr format_to_write(const std::string& path, std::string_view ability);
 /// Finds the format of an existing file. An empty `ability` accepts any format.
 CRESCENT_API FormatPtr format_to_read(const std::string& path, std::string_view ability = "");
@@ -150,8 +150,8 @@ std::shared_ptr<Ability> format_with() {
 // ---- for formats
 
 /// For implementations of load_model: makes a model whose weights have no values yet; the format
-/// must assign all of them. `config` is in core's own form. `inputs` are the input shapes for a
-/// model that its configuration alone does not build.
+/// must assign all of them. `config` is in core's own form. `inputs` are the input shapes, for a
+/// model whose configuration does not determine them.
 CRESCENT_API ModelPtr blank_model_from_config(const Value& config,
                                               const std::vector<Shape>& inputs);
 

@@ -114,7 +114,7 @@ class CRESCENT_API Layer : public Configurable {
   static void describe_members(Schema<Layer>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  // ---- calling: operator() is the only entry
+  // ---- calling: every call goes through operator()
   // A call takes these steps, in order: it checks the inputs against the InputSpecs; builds the
   // layer if it is not built, and sets the initial weights; casts the inputs as the dtype policy
   // demands; collects the masks of the inputs; runs call(); adds the loss of the activity

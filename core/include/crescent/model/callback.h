@@ -1,4 +1,5 @@
-// Callbacks: objects with hooks that fit, evaluate and predict call. Logs are fetched on demand.
+// Callbacks: objects with hooks that fit, evaluate and predict call. The values of logs are fetched
+// from the device when a callback reads them.
 #pragma once
 #include <functional>
 #include <memory>
