@@ -303,8 +303,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_fit(
     crescent_model* model, const crescent_data* data, const crescent_data* validation,
     const char* options, const crescent_progress* progress, char** history);
 /// Trains on one batch. `values` receives the loss and the metrics, as many as it has room for.
-/// `count` is the capacity of `values` before the call, and the number of the loss and metrics
-/// after it. Both may be NULL.
+/// `count` is the capacity of `values` before the call; after it, `count` is the number of values
+/// that the model has. `values` and `count` may be NULL.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_train_on_batch(crescent_model* model,
                                                                 const crescent_data* batch,
                                                                 crescent_value* values,

@@ -9,8 +9,8 @@
 
 namespace crescent::ops::bounding_boxes {
 
-/// Converts boxes to another format; height and width of the image are needed between pixels and
-/// relative coordinates.
+/// Converts boxes to another format; the height and width of the image are needed to convert
+/// between pixels and relative coordinates.
 CRESCENT_API Tensor convert_format(const Tensor& boxes, const std::string& source,
                                    const std::string& target, const Operand& height = 0,
                                    const Operand& width = 0, DType dtype = DType::float32);

@@ -51,7 +51,8 @@ CRESCENT_API Tensor logaddexp2(const Operand& x1, const Operand& x2);
 CRESCENT_API Tensor nextafter(const Operand& x1, const Operand& x2);
 CRESCENT_API Tensor squared_difference(const Tensor& x1, const Tensor& x2);
 
-// -- bitwise functions and divisors of integers; they fail for floating dtypes
+// -- bitwise functions, common divisors and common multiples of integers; they fail for floating
+// dtypes
 CRESCENT_API Tensor bitwise_and(const Operand& x, const Operand& y);
 CRESCENT_API Tensor bitwise_or(const Operand& x, const Operand& y);
 CRESCENT_API Tensor bitwise_xor(const Operand& x, const Operand& y);

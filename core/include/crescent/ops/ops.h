@@ -119,8 +119,8 @@ CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, std::optional<i
 /// `indices` broadcast.
 CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices,
                                     std::optional<int64_t> axis = {});
-/// As take(), but faster because negative indices are errors, as those beyond the end are. An index
-/// out of range fails when the op is computed.
+/// As take(), but faster, because negative indices are not converted: they are errors, like indices
+/// beyond the end. An index out of range fails when the op is computed.
 CRESCENT_API Tensor gather(const Tensor& x, const Tensor& indices, int axis = 0);
 /// As take_along_axis(), with indices as in gather(); x and `indices` have the same shape but for
 /// the axis.
@@ -271,8 +271,8 @@ CRESCENT_API GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kern
                            const Tensor& recurrent, const Tensor& bias);
 
 // -- several processes (communicator.h)
-/// The sum, mean, max or min over all processes. Its gradient is that of the sum of the losses of
-/// all processes.
+/// The sum, mean, max or min over all processes. The gradient is that of the total loss, which is
+/// the sum of the losses of all processes.
 CRESCENT_API Tensor all_reduce(const Tensor& x, ReduceKind kind = ReduceKind::sum);
 
 // -- control flow: the function scan is declared in program.h

@@ -39,8 +39,9 @@ class CRESCENT_API Communicator : public Plain {
   /// Returns what `crescent info` shows about the communicator: how the processes exchange data,
   /// and facts about each process.
   virtual Dict information();
-  /// Announces that this process makes no more calls: calls of other processes fail with its rank
-  /// and `why`. A training run that fails calls leave().
+  /// Announces that this process makes no more calls: calls of other processes then fail with an
+  /// error that contains the rank of this process and `why`. A training run that fails calls
+  /// leave().
   virtual void leave(const std::string& why) noexcept = 0;
   /// Sends the error that ends this process to the other processes, waits about a second for their
   /// errors, and returns the ranks of the processes that end with the same error, this process

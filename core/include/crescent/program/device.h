@@ -50,14 +50,14 @@ class CRESCENT_API Executable {
  public:
   virtual ~Executable();
   /// Runs the program once. Any thread may call it. Several threads may call it at once, with
-  /// different outputs and no variable that one of them writes; they take turns unless the
-  /// executable allows runs that overlap. Tensors belong to the caller: no reference to them is
-  /// kept after the run. `inputs` follow Program::inputs. `variables` follow Program::variables and
-  /// are written in place; a run that throws writes none. `outputs` are allocated by the caller
-  /// with the specs of Program::outputs. All are in Device::memory(); if that is host memory,
-  /// inputs may be in any memory (Tensor::raw()). A run does not allocate. It calls
-  /// Storage::bump_version for storages that it writes. Values computed from variables that are
-  /// only read may be cached for later runs while the contents() of these variables are equal.
+  /// different outputs and without a common variable that one of them writes; the runs take turns
+  /// unless the executable allows runs that overlap. Tensors belong to the caller: no reference to
+  /// them is kept after the run. `inputs` follow Program::inputs. `variables` follow
+  /// Program::variables and are written in place; a run that throws writes none. `outputs` are
+  /// allocated by the caller with the specs of Program::outputs. All are in Device::memory(); if
+  /// that is host memory, inputs may be in any memory (Tensor::raw()). A run does not allocate. It
+  /// calls Storage::bump_version for storages that it writes. Values computed from variables that
+  /// are only read may be cached for later runs while the contents() of these variables are equal.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values

@@ -26,8 +26,9 @@ CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
 /// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and that of installed plugins;
 /// folders to which other users may write are left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
-/// The loaded, indexed, found and refused plugins. To list the classes of a new library on the
-/// search path, a child process loads the library, unless its file or its stamp is refused before.
+/// All plugins: the loaded ones, those in the index, those found on the search path, and the
+/// refused ones. To list the classes of a new library on the search path, a child process loads the
+/// library, unless its file or its stamp is refused before.
 CRESCENT_API std::vector<PluginRecord> list_plugins();
 /// Loads every library of `directory` and writes index.json, which maps class names to libraries;
 /// the build calls it.

@@ -71,7 +71,7 @@ class Registry;
 enum SizedLikeInt { sized_like_int };
 static_assert(sizeof(SizedLikeInt) == sizeof(int), "Crescent's types need -fno-short-enums");
 
-/// The content of the section; texts are zero-terminated.
+/// The content of the section CRESCENT_PLUGIN_SECTION; texts are zero-terminated.
 struct PluginInfo {
   char magic[16];       ///< "crescent-plugin"
   uint32_t size;        ///< sizeof(PluginInfo)

@@ -133,8 +133,8 @@ class CRESCENT_API Study final : public Object {
 
   /// Returns the next trial: a trial whose process ended before it called tell(), else a new one.
   /// Waits for the results that the suggestion depends on and, at the end of the search, for the
-  /// trials of other processes. Returns null when all trials have ended. Fails if the results that
-  /// are missing are those of trials of this object.
+  /// trials of other processes. Returns null when all trials have ended. Fails if the missing
+  /// results are those of trials that this object itself has returned.
   TrialPtr ask();
   /// As ask(), but returns null instead of waiting. `ended` becomes true if all trials have ended.
   TrialPtr try_ask(bool* ended);

@@ -6,8 +6,9 @@
 
 namespace crescent {
 
-/// While an object of this class lives, crash messages name what it describes as running on this
-/// thread. The caller owns the texts, which must outlive the object; all but `kind` may be empty.
+/// While an object of this class lives, crash messages say that this thread was running the layer,
+/// kernel or device that the object names. The caller owns the texts, which must outlive the
+/// object; all but `kind` may be empty.
 class CRESCENT_API Running {
  public:
   /// Examples: ("layer", "dense_1", "Dense", "layers"), ("kernel", "", "acme.ema", "acme.kernels").

@@ -11,7 +11,7 @@
 
 namespace crescent {
 
-/// The part of this process that a child process inherits.
+/// What a child process inherits from this process.
 struct ProcessOptions {
   static constexpr int kNowhere = -1;
   /// Pairs of an open descriptor of this process and its number in the child; kNowhere stands for

@@ -156,8 +156,8 @@ class Storage;
 class CRESCENT_API Memory {
  public:
   virtual ~Memory();
-  /// Allocates a storage, zeroed unless `zeroed` is false. Fails with the size when memory is
-  /// exhausted.
+  /// Allocates a storage, zeroed unless `zeroed` is false. Fails when memory is exhausted; the
+  /// error names the size.
   virtual std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true) = 0;
 };
 
@@ -214,8 +214,8 @@ class CRESCENT_API Storage {
   Contents contents(size_t offset) const {
     return {is_exposed() ? 0 : storage_id_, write_count_.load(std::memory_order_relaxed), offset};
   }
-  /// Allocates host memory, zeroed unless `zeroed` is false. Fails with the size when memory is
-  /// exhausted.
+  /// Allocates host memory, zeroed unless `zeroed` is false. Fails when memory is exhausted; the
+  /// error names the size.
   static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
 
  protected:
@@ -253,7 +253,8 @@ class CRESCENT_API DeviceStorage : public Storage {
 };
 
 /// Sets a function that is called with +bytes and -bytes when tensor memory is allocated and freed,
-/// so that a host language can charge its garbage collector. Null removes it.
+/// so that a scripting language can make its garbage collector take this memory into account. Null
+/// removes it.
 CRESCENT_API void set_allocation_observer(void (*observer)(int64_t bytes));
 /// The number of storages allocated in this process (tests prove with it that a step allocates
 /// none).
@@ -311,7 +312,7 @@ class CRESCENT_API Tensor {
   }
   /// A pointer for filling a new tensor. Later writes through the pointer do not reach a variable:
   /// a variable that is assigned the tensor gets its own copy of the memory, and a variable whose
-  /// value() is the tensor gets one before the next compiled program.
+  /// value() is the tensor gets a copy before the next compiled program runs.
   template <class T>
   T* mutable_data() {
     check_type(DTypeOf<T>::value);
@@ -333,8 +334,8 @@ class CRESCENT_API Tensor {
   /// Returns the tensor itself if its values are in `memory`, else a copy there (not for files).
   Tensor to(Memory* memory) const;
 
-  // Views, which share the storage. They record no op: ops.h has ops with the same result that
-  // gradients and programs follow.
+  // Views, which share the storage. Gradient tapes and traces do not record them. ops.h has ops
+  // with the same results, which are recorded.
   Tensor view(const Shape& shape) const;  ///< another shape with as many elements
   /// Rows [first, first + count) of the leading axis.
   Tensor view_rows(int64_t first, int64_t count) const;

@@ -42,8 +42,8 @@ class CRESCENT_API Variable {
   /// The present value; while a program is recorded, the value at this point of the program.
   Tensor value() const;
   operator Tensor() const { return value(); }
-  /// Assigns a value of the same shape, which is cast to the variable's dtype. Fails with the
-  /// variable's name and both shapes.
+  /// Assigns a value of the same shape, which is cast to the variable's dtype. Fails for another
+  /// shape; the error names the variable and both shapes.
   void assign(const Tensor& value) const;
   void assign_add(const Tensor& delta) const;  ///< adds to the value; fails as assign()
   void assign_sub(const Tensor& delta) const;
