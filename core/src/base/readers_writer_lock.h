@@ -10,8 +10,8 @@ namespace crescent {
 
 class ReadersWriterLock {
  public:
-  /// Makes the current thread, which must hold the entrance, a reader as long as the object lives.
-  /// A reader must not lock the entrance again: a writer may hold it while it waits for this
+  /// Makes the current thread, which must hold the entrance mutex, a reader as long as the object
+  /// lives. A reader must not lock the entrance again: a writer may hold it while it waits for this
   /// reader.
   class ReadScope {
    public:
@@ -37,8 +37,8 @@ class ReadersWriterLock {
   // lock() and unlock() lock and unlock the entrance, a recursive mutex.
   void lock() { entrance_.lock(); }
   void unlock() { entrance_.unlock(); }
-  /// Waits for all readers to finish. The calling thread, which must hold the entrance, is then a
-  /// writer until it unlocks the entrance.
+  /// Waits for all readers to finish. The calling thread, which must hold the entrance mutex, is
+  /// then a writer until it unlocks that mutex.
   void wait_for_readers() const {
     const uint32_t begun_count = begun_readers_.load(std::memory_order_relaxed);
     for (uint32_t finished_count;

@@ -58,7 +58,8 @@ std::vector<TextTable::Columns> TextTable::column_groups(size_t line_length) con
   return column_groups;
 }
 
-/// The widths of these columns of one table, whose columns of text are cut as far as necessary.
+/// The widths of these columns of one table. Columns of text become narrower as far as the line
+/// length requires.
 std::vector<size_t> TextTable::column_widths(const Columns& columns, size_t line_length) const {
   std::vector<size_t> column_widths;
   for (const size_t c : columns) column_widths.push_back(uncut_width(c));
