@@ -53,8 +53,8 @@ std::set<std::string> note_operation(const CheckedClass& checked);
 bool accepts(const TensorFunction& f, const Tensors& inputs);
 /// Expects that a compiled call gives the same results as a call op by op.
 void expect_compiled(const TensorFunction& f, const Tensors& inputs);
-/// Shapes of inputs with sizes that are no multiples of the sizes of vectors, tiles and blocks;
-/// some sizes are larger than these.
+/// Shapes whose sizes are no multiples of the sizes of the vectors, tiles and blocks of kernels;
+/// some sizes are larger than a vector, tile or block.
 inline const std::vector<Shape> kLargerShapes{{17, 33}, {17, 34}, {257, 5}, {257, 6}};
 /// A function that is checked for inputs of larger shapes.
 struct LargerSizes {

@@ -126,7 +126,7 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
 
 /// Finds inputs among `possible_inputs` with which the layer can be called, and stores them in
 /// `options`. It prefers inputs whose first axis the layer treats as the batch axis. If the layer
-/// can be called with none, returns the error of the last attempt.
+/// can be called with none of them, returns the error of the last attempt.
 std::string find_inputs(const CheckedClass& checked,
                         const std::vector<LayerCheckOptions>& possible_inputs,
                         ClassOptions& options) {
